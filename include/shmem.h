@@ -1,0 +1,2743 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shmem.h - the OpenSHMEM 1.6 API of pgas.
+ *
+ * Made by tools/gen-header from shmem_types.def and shmem.h.in: do not edit.
+ * Section numbers are those of the OpenSHMEM 1.6 specification.  Unless a comment says
+ * otherwise: lengths are in elements of the routine's type, PE numbers are those of the
+ * world team, remote addresses are symmetric, and a routine may be called by any thread
+ * that the thread level allows (section 9.2).
+ */
+#ifndef SHMEM_H
+#define SHMEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- constants (chapter 6) ------------------------------------------------------ */
+#define SHMEM_MAJOR_VERSION 1
+#define SHMEM_MINOR_VERSION 6
+#define SHMEM_MAX_NAME_LEN  64
+#define SHMEM_VENDOR_STRING "pgas"
+
+/* Version of this implementation: 10000 * major + 100 * minor + patch */
+#define PGAS_SHMEM_NUMVERSION 100
+
+#define SHMEM_THREAD_SINGLE     0
+#define SHMEM_THREAD_FUNNELED   1
+#define SHMEM_THREAD_SERIALIZED 2
+#define SHMEM_THREAD_MULTIPLE   3
+
+#define SHMEM_CMP_EQ 1
+#define SHMEM_CMP_NE 2
+#define SHMEM_CMP_GT 3
+#define SHMEM_CMP_LE 4
+#define SHMEM_CMP_LT 5
+#define SHMEM_CMP_GE 6
+
+#define SHMEM_SIGNAL_SET 0
+#define SHMEM_SIGNAL_ADD 1
+
+#define SHMEM_MALLOC_ATOMICS_REMOTE (1l << 0)
+#define SHMEM_MALLOC_SIGNAL_REMOTE  (1l << 1)
+
+/* ---- handles (chapter 7) -------------------------------------------------------- */
+typedef struct shmem_ctx *shmem_ctx_t;
+typedef struct shmem_team *shmem_team_t;
+
+#define SHMEM_CTX_INVALID  ((shmem_ctx_t)0)
+#define SHMEM_CTX_DEFAULT  ((shmem_ctx_t)1)
+#define SHMEM_TEAM_INVALID ((shmem_team_t)0)
+#define SHMEM_TEAM_WORLD   ((shmem_team_t)1)
+#define SHMEM_TEAM_SHARED  ((shmem_team_t)2)
+
+#ifdef __cplusplus
+#define SHMEM_NORETURN_
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define SHMEM_NORETURN_ _Noreturn
+#else
+#define SHMEM_NORETURN_
+#endif
+
+/* ---- library set-up, exit and query (9.1), threads (9.2) ------------------------- */
+void shmem_init(void);
+int shmem_init_thread(int requested, int *provided);
+void shmem_finalize(void);
+void shmem_query_initialized(int *initialized);
+void shmem_query_thread(int *provided);
+SHMEM_NORETURN_ void shmem_global_exit(int status);
+int shmem_my_pe(void);
+int shmem_n_pes(void);
+int shmem_pe_accessible(int pe);
+int shmem_addr_accessible(const void *addr, int pe);
+void *shmem_ptr(const void *dest, int pe);
+void shmem_info_get_version(int *major, int *minor);
+void shmem_info_get_name(char *name);
+
+/* ---- memory management (9.3), sizes in bytes ------------------------------------- */
+void *shmem_malloc(size_t size);
+void *shmem_calloc(size_t count, size_t size);
+void *shmem_align(size_t alignment, size_t size);
+void *shmem_malloc_with_hints(size_t size, long hints);
+void *shmem_realloc(void *ptr, size_t size);
+void shmem_free(void *ptr);
+
+/* ---- teams (9.4) ------------------------------------------------------------------ */
+int shmem_team_my_pe(shmem_team_t team);
+int shmem_team_n_pes(shmem_team_t team);
+
+/* ---- remote memory access (9.6) --------------------------------------------------- */
+void shmem_float_put(float *dest, const float *source, size_t nelems, int pe);
+void shmem_ctx_float_put(shmem_ctx_t ctx, float *dest, const float *source,
+    size_t nelems, int pe);
+void shmem_float_put_nbi(float *dest, const float *source, size_t nelems, int pe);
+void shmem_ctx_float_put_nbi(shmem_ctx_t ctx, float *dest, const float *source,
+    size_t nelems, int pe);
+void shmem_float_get(float *dest, const float *source, size_t nelems, int pe);
+void shmem_ctx_float_get(shmem_ctx_t ctx, float *dest, const float *source,
+    size_t nelems, int pe);
+void shmem_float_get_nbi(float *dest, const float *source, size_t nelems, int pe);
+void shmem_ctx_float_get_nbi(shmem_ctx_t ctx, float *dest, const float *source,
+    size_t nelems, int pe);
+void shmem_float_p(float *dest, float value, int pe);
+void shmem_ctx_float_p(shmem_ctx_t ctx, float *dest, float value, int pe);
+float shmem_float_g(const float *source, int pe);
+float shmem_ctx_float_g(shmem_ctx_t ctx, const float *source, int pe);
+void shmem_float_put_signal(float *dest, const float *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_float_put_signal(shmem_ctx_t ctx, float *dest, const float *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_float_put_signal_nbi(float *dest, const float *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_float_put_signal_nbi(shmem_ctx_t ctx, float *dest, const float *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_double_put(double *dest, const double *source, size_t nelems, int pe);
+void shmem_ctx_double_put(shmem_ctx_t ctx, double *dest, const double *source,
+    size_t nelems, int pe);
+void shmem_double_put_nbi(double *dest, const double *source, size_t nelems, int pe);
+void shmem_ctx_double_put_nbi(shmem_ctx_t ctx, double *dest, const double *source,
+    size_t nelems, int pe);
+void shmem_double_get(double *dest, const double *source, size_t nelems, int pe);
+void shmem_ctx_double_get(shmem_ctx_t ctx, double *dest, const double *source,
+    size_t nelems, int pe);
+void shmem_double_get_nbi(double *dest, const double *source, size_t nelems, int pe);
+void shmem_ctx_double_get_nbi(shmem_ctx_t ctx, double *dest, const double *source,
+    size_t nelems, int pe);
+void shmem_double_p(double *dest, double value, int pe);
+void shmem_ctx_double_p(shmem_ctx_t ctx, double *dest, double value, int pe);
+double shmem_double_g(const double *source, int pe);
+double shmem_ctx_double_g(shmem_ctx_t ctx, const double *source, int pe);
+void shmem_double_put_signal(double *dest, const double *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_double_put_signal(shmem_ctx_t ctx, double *dest, const double *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_double_put_signal_nbi(double *dest, const double *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_double_put_signal_nbi(shmem_ctx_t ctx, double *dest,
+    const double *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_longdouble_put(long double *dest, const long double *source, size_t nelems,
+    int pe);
+void shmem_ctx_longdouble_put(shmem_ctx_t ctx, long double *dest,
+    const long double *source, size_t nelems, int pe);
+void shmem_longdouble_put_nbi(long double *dest, const long double *source,
+    size_t nelems, int pe);
+void shmem_ctx_longdouble_put_nbi(shmem_ctx_t ctx, long double *dest,
+    const long double *source, size_t nelems, int pe);
+void shmem_longdouble_get(long double *dest, const long double *source, size_t nelems,
+    int pe);
+void shmem_ctx_longdouble_get(shmem_ctx_t ctx, long double *dest,
+    const long double *source, size_t nelems, int pe);
+void shmem_longdouble_get_nbi(long double *dest, const long double *source,
+    size_t nelems, int pe);
+void shmem_ctx_longdouble_get_nbi(shmem_ctx_t ctx, long double *dest,
+    const long double *source, size_t nelems, int pe);
+void shmem_longdouble_p(long double *dest, long double value, int pe);
+void shmem_ctx_longdouble_p(shmem_ctx_t ctx, long double *dest, long double value,
+    int pe);
+long double shmem_longdouble_g(const long double *source, int pe);
+long double shmem_ctx_longdouble_g(shmem_ctx_t ctx, const long double *source, int pe);
+void shmem_longdouble_put_signal(long double *dest, const long double *source,
+    size_t nelems, uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_longdouble_put_signal(shmem_ctx_t ctx, long double *dest,
+    const long double *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_longdouble_put_signal_nbi(long double *dest, const long double *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_longdouble_put_signal_nbi(shmem_ctx_t ctx, long double *dest,
+    const long double *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_char_put(char *dest, const char *source, size_t nelems, int pe);
+void shmem_ctx_char_put(shmem_ctx_t ctx, char *dest, const char *source, size_t nelems,
+    int pe);
+void shmem_char_put_nbi(char *dest, const char *source, size_t nelems, int pe);
+void shmem_ctx_char_put_nbi(shmem_ctx_t ctx, char *dest, const char *source,
+    size_t nelems, int pe);
+void shmem_char_get(char *dest, const char *source, size_t nelems, int pe);
+void shmem_ctx_char_get(shmem_ctx_t ctx, char *dest, const char *source, size_t nelems,
+    int pe);
+void shmem_char_get_nbi(char *dest, const char *source, size_t nelems, int pe);
+void shmem_ctx_char_get_nbi(shmem_ctx_t ctx, char *dest, const char *source,
+    size_t nelems, int pe);
+void shmem_char_p(char *dest, char value, int pe);
+void shmem_ctx_char_p(shmem_ctx_t ctx, char *dest, char value, int pe);
+char shmem_char_g(const char *source, int pe);
+char shmem_ctx_char_g(shmem_ctx_t ctx, const char *source, int pe);
+void shmem_char_put_signal(char *dest, const char *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_char_put_signal(shmem_ctx_t ctx, char *dest, const char *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_char_put_signal_nbi(char *dest, const char *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_char_put_signal_nbi(shmem_ctx_t ctx, char *dest, const char *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_schar_put(signed char *dest, const signed char *source, size_t nelems, int pe);
+void shmem_ctx_schar_put(shmem_ctx_t ctx, signed char *dest, const signed char *source,
+    size_t nelems, int pe);
+void shmem_schar_put_nbi(signed char *dest, const signed char *source, size_t nelems,
+    int pe);
+void shmem_ctx_schar_put_nbi(shmem_ctx_t ctx, signed char *dest,
+    const signed char *source, size_t nelems, int pe);
+void shmem_schar_get(signed char *dest, const signed char *source, size_t nelems, int pe);
+void shmem_ctx_schar_get(shmem_ctx_t ctx, signed char *dest, const signed char *source,
+    size_t nelems, int pe);
+void shmem_schar_get_nbi(signed char *dest, const signed char *source, size_t nelems,
+    int pe);
+void shmem_ctx_schar_get_nbi(shmem_ctx_t ctx, signed char *dest,
+    const signed char *source, size_t nelems, int pe);
+void shmem_schar_p(signed char *dest, signed char value, int pe);
+void shmem_ctx_schar_p(shmem_ctx_t ctx, signed char *dest, signed char value, int pe);
+signed char shmem_schar_g(const signed char *source, int pe);
+signed char shmem_ctx_schar_g(shmem_ctx_t ctx, const signed char *source, int pe);
+void shmem_schar_put_signal(signed char *dest, const signed char *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_schar_put_signal(shmem_ctx_t ctx, signed char *dest,
+    const signed char *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_schar_put_signal_nbi(signed char *dest, const signed char *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_schar_put_signal_nbi(shmem_ctx_t ctx, signed char *dest,
+    const signed char *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_short_put(short *dest, const short *source, size_t nelems, int pe);
+void shmem_ctx_short_put(shmem_ctx_t ctx, short *dest, const short *source,
+    size_t nelems, int pe);
+void shmem_short_put_nbi(short *dest, const short *source, size_t nelems, int pe);
+void shmem_ctx_short_put_nbi(shmem_ctx_t ctx, short *dest, const short *source,
+    size_t nelems, int pe);
+void shmem_short_get(short *dest, const short *source, size_t nelems, int pe);
+void shmem_ctx_short_get(shmem_ctx_t ctx, short *dest, const short *source,
+    size_t nelems, int pe);
+void shmem_short_get_nbi(short *dest, const short *source, size_t nelems, int pe);
+void shmem_ctx_short_get_nbi(shmem_ctx_t ctx, short *dest, const short *source,
+    size_t nelems, int pe);
+void shmem_short_p(short *dest, short value, int pe);
+void shmem_ctx_short_p(shmem_ctx_t ctx, short *dest, short value, int pe);
+short shmem_short_g(const short *source, int pe);
+short shmem_ctx_short_g(shmem_ctx_t ctx, const short *source, int pe);
+void shmem_short_put_signal(short *dest, const short *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_short_put_signal(shmem_ctx_t ctx, short *dest, const short *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_short_put_signal_nbi(short *dest, const short *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_short_put_signal_nbi(shmem_ctx_t ctx, short *dest, const short *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int_put(int *dest, const int *source, size_t nelems, int pe);
+void shmem_ctx_int_put(shmem_ctx_t ctx, int *dest, const int *source, size_t nelems,
+    int pe);
+void shmem_int_put_nbi(int *dest, const int *source, size_t nelems, int pe);
+void shmem_ctx_int_put_nbi(shmem_ctx_t ctx, int *dest, const int *source, size_t nelems,
+    int pe);
+void shmem_int_get(int *dest, const int *source, size_t nelems, int pe);
+void shmem_ctx_int_get(shmem_ctx_t ctx, int *dest, const int *source, size_t nelems,
+    int pe);
+void shmem_int_get_nbi(int *dest, const int *source, size_t nelems, int pe);
+void shmem_ctx_int_get_nbi(shmem_ctx_t ctx, int *dest, const int *source, size_t nelems,
+    int pe);
+void shmem_int_p(int *dest, int value, int pe);
+void shmem_ctx_int_p(shmem_ctx_t ctx, int *dest, int value, int pe);
+int shmem_int_g(const int *source, int pe);
+int shmem_ctx_int_g(shmem_ctx_t ctx, const int *source, int pe);
+void shmem_int_put_signal(int *dest, const int *source, size_t nelems, uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int_put_signal(shmem_ctx_t ctx, int *dest, const int *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int_put_signal_nbi(int *dest, const int *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int_put_signal_nbi(shmem_ctx_t ctx, int *dest, const int *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_long_put(long *dest, const long *source, size_t nelems, int pe);
+void shmem_ctx_long_put(shmem_ctx_t ctx, long *dest, const long *source, size_t nelems,
+    int pe);
+void shmem_long_put_nbi(long *dest, const long *source, size_t nelems, int pe);
+void shmem_ctx_long_put_nbi(shmem_ctx_t ctx, long *dest, const long *source,
+    size_t nelems, int pe);
+void shmem_long_get(long *dest, const long *source, size_t nelems, int pe);
+void shmem_ctx_long_get(shmem_ctx_t ctx, long *dest, const long *source, size_t nelems,
+    int pe);
+void shmem_long_get_nbi(long *dest, const long *source, size_t nelems, int pe);
+void shmem_ctx_long_get_nbi(shmem_ctx_t ctx, long *dest, const long *source,
+    size_t nelems, int pe);
+void shmem_long_p(long *dest, long value, int pe);
+void shmem_ctx_long_p(shmem_ctx_t ctx, long *dest, long value, int pe);
+long shmem_long_g(const long *source, int pe);
+long shmem_ctx_long_g(shmem_ctx_t ctx, const long *source, int pe);
+void shmem_long_put_signal(long *dest, const long *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_long_put_signal(shmem_ctx_t ctx, long *dest, const long *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_long_put_signal_nbi(long *dest, const long *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_long_put_signal_nbi(shmem_ctx_t ctx, long *dest, const long *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_longlong_put(long long *dest, const long long *source, size_t nelems, int pe);
+void shmem_ctx_longlong_put(shmem_ctx_t ctx, long long *dest, const long long *source,
+    size_t nelems, int pe);
+void shmem_longlong_put_nbi(long long *dest, const long long *source, size_t nelems,
+    int pe);
+void shmem_ctx_longlong_put_nbi(shmem_ctx_t ctx, long long *dest,
+    const long long *source, size_t nelems, int pe);
+void shmem_longlong_get(long long *dest, const long long *source, size_t nelems, int pe);
+void shmem_ctx_longlong_get(shmem_ctx_t ctx, long long *dest, const long long *source,
+    size_t nelems, int pe);
+void shmem_longlong_get_nbi(long long *dest, const long long *source, size_t nelems,
+    int pe);
+void shmem_ctx_longlong_get_nbi(shmem_ctx_t ctx, long long *dest,
+    const long long *source, size_t nelems, int pe);
+void shmem_longlong_p(long long *dest, long long value, int pe);
+void shmem_ctx_longlong_p(shmem_ctx_t ctx, long long *dest, long long value, int pe);
+long long shmem_longlong_g(const long long *source, int pe);
+long long shmem_ctx_longlong_g(shmem_ctx_t ctx, const long long *source, int pe);
+void shmem_longlong_put_signal(long long *dest, const long long *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_longlong_put_signal(shmem_ctx_t ctx, long long *dest,
+    const long long *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_longlong_put_signal_nbi(long long *dest, const long long *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_longlong_put_signal_nbi(shmem_ctx_t ctx, long long *dest,
+    const long long *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uchar_put(unsigned char *dest, const unsigned char *source, size_t nelems,
+    int pe);
+void shmem_ctx_uchar_put(shmem_ctx_t ctx, unsigned char *dest,
+    const unsigned char *source, size_t nelems, int pe);
+void shmem_uchar_put_nbi(unsigned char *dest, const unsigned char *source,
+    size_t nelems, int pe);
+void shmem_ctx_uchar_put_nbi(shmem_ctx_t ctx, unsigned char *dest,
+    const unsigned char *source, size_t nelems, int pe);
+void shmem_uchar_get(unsigned char *dest, const unsigned char *source, size_t nelems,
+    int pe);
+void shmem_ctx_uchar_get(shmem_ctx_t ctx, unsigned char *dest,
+    const unsigned char *source, size_t nelems, int pe);
+void shmem_uchar_get_nbi(unsigned char *dest, const unsigned char *source,
+    size_t nelems, int pe);
+void shmem_ctx_uchar_get_nbi(shmem_ctx_t ctx, unsigned char *dest,
+    const unsigned char *source, size_t nelems, int pe);
+void shmem_uchar_p(unsigned char *dest, unsigned char value, int pe);
+void shmem_ctx_uchar_p(shmem_ctx_t ctx, unsigned char *dest, unsigned char value, int pe);
+unsigned char shmem_uchar_g(const unsigned char *source, int pe);
+unsigned char shmem_ctx_uchar_g(shmem_ctx_t ctx, const unsigned char *source, int pe);
+void shmem_uchar_put_signal(unsigned char *dest, const unsigned char *source,
+    size_t nelems, uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uchar_put_signal(shmem_ctx_t ctx, unsigned char *dest,
+    const unsigned char *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uchar_put_signal_nbi(unsigned char *dest, const unsigned char *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uchar_put_signal_nbi(shmem_ctx_t ctx, unsigned char *dest,
+    const unsigned char *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ushort_put(unsigned short *dest, const unsigned short *source, size_t nelems,
+    int pe);
+void shmem_ctx_ushort_put(shmem_ctx_t ctx, unsigned short *dest,
+    const unsigned short *source, size_t nelems, int pe);
+void shmem_ushort_put_nbi(unsigned short *dest, const unsigned short *source,
+    size_t nelems, int pe);
+void shmem_ctx_ushort_put_nbi(shmem_ctx_t ctx, unsigned short *dest,
+    const unsigned short *source, size_t nelems, int pe);
+void shmem_ushort_get(unsigned short *dest, const unsigned short *source, size_t nelems,
+    int pe);
+void shmem_ctx_ushort_get(shmem_ctx_t ctx, unsigned short *dest,
+    const unsigned short *source, size_t nelems, int pe);
+void shmem_ushort_get_nbi(unsigned short *dest, const unsigned short *source,
+    size_t nelems, int pe);
+void shmem_ctx_ushort_get_nbi(shmem_ctx_t ctx, unsigned short *dest,
+    const unsigned short *source, size_t nelems, int pe);
+void shmem_ushort_p(unsigned short *dest, unsigned short value, int pe);
+void shmem_ctx_ushort_p(shmem_ctx_t ctx, unsigned short *dest, unsigned short value,
+    int pe);
+unsigned short shmem_ushort_g(const unsigned short *source, int pe);
+unsigned short shmem_ctx_ushort_g(shmem_ctx_t ctx, const unsigned short *source, int pe);
+void shmem_ushort_put_signal(unsigned short *dest, const unsigned short *source,
+    size_t nelems, uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ushort_put_signal(shmem_ctx_t ctx, unsigned short *dest,
+    const unsigned short *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ushort_put_signal_nbi(unsigned short *dest, const unsigned short *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ushort_put_signal_nbi(shmem_ctx_t ctx, unsigned short *dest,
+    const unsigned short *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint_put(unsigned int *dest, const unsigned int *source, size_t nelems,
+    int pe);
+void shmem_ctx_uint_put(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source,
+    size_t nelems, int pe);
+void shmem_uint_put_nbi(unsigned int *dest, const unsigned int *source, size_t nelems,
+    int pe);
+void shmem_ctx_uint_put_nbi(shmem_ctx_t ctx, unsigned int *dest,
+    const unsigned int *source, size_t nelems, int pe);
+void shmem_uint_get(unsigned int *dest, const unsigned int *source, size_t nelems,
+    int pe);
+void shmem_ctx_uint_get(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source,
+    size_t nelems, int pe);
+void shmem_uint_get_nbi(unsigned int *dest, const unsigned int *source, size_t nelems,
+    int pe);
+void shmem_ctx_uint_get_nbi(shmem_ctx_t ctx, unsigned int *dest,
+    const unsigned int *source, size_t nelems, int pe);
+void shmem_uint_p(unsigned int *dest, unsigned int value, int pe);
+void shmem_ctx_uint_p(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
+unsigned int shmem_uint_g(const unsigned int *source, int pe);
+unsigned int shmem_ctx_uint_g(shmem_ctx_t ctx, const unsigned int *source, int pe);
+void shmem_uint_put_signal(unsigned int *dest, const unsigned int *source,
+    size_t nelems, uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint_put_signal(shmem_ctx_t ctx, unsigned int *dest,
+    const unsigned int *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint_put_signal_nbi(unsigned int *dest, const unsigned int *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint_put_signal_nbi(shmem_ctx_t ctx, unsigned int *dest,
+    const unsigned int *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ulong_put(unsigned long *dest, const unsigned long *source, size_t nelems,
+    int pe);
+void shmem_ctx_ulong_put(shmem_ctx_t ctx, unsigned long *dest,
+    const unsigned long *source, size_t nelems, int pe);
+void shmem_ulong_put_nbi(unsigned long *dest, const unsigned long *source,
+    size_t nelems, int pe);
+void shmem_ctx_ulong_put_nbi(shmem_ctx_t ctx, unsigned long *dest,
+    const unsigned long *source, size_t nelems, int pe);
+void shmem_ulong_get(unsigned long *dest, const unsigned long *source, size_t nelems,
+    int pe);
+void shmem_ctx_ulong_get(shmem_ctx_t ctx, unsigned long *dest,
+    const unsigned long *source, size_t nelems, int pe);
+void shmem_ulong_get_nbi(unsigned long *dest, const unsigned long *source,
+    size_t nelems, int pe);
+void shmem_ctx_ulong_get_nbi(shmem_ctx_t ctx, unsigned long *dest,
+    const unsigned long *source, size_t nelems, int pe);
+void shmem_ulong_p(unsigned long *dest, unsigned long value, int pe);
+void shmem_ctx_ulong_p(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
+unsigned long shmem_ulong_g(const unsigned long *source, int pe);
+unsigned long shmem_ctx_ulong_g(shmem_ctx_t ctx, const unsigned long *source, int pe);
+void shmem_ulong_put_signal(unsigned long *dest, const unsigned long *source,
+    size_t nelems, uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ulong_put_signal(shmem_ctx_t ctx, unsigned long *dest,
+    const unsigned long *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ulong_put_signal_nbi(unsigned long *dest, const unsigned long *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ulong_put_signal_nbi(shmem_ctx_t ctx, unsigned long *dest,
+    const unsigned long *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ulonglong_put(unsigned long long *dest, const unsigned long long *source,
+    size_t nelems, int pe);
+void shmem_ctx_ulonglong_put(shmem_ctx_t ctx, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems, int pe);
+void shmem_ulonglong_put_nbi(unsigned long long *dest, const unsigned long long *source,
+    size_t nelems, int pe);
+void shmem_ctx_ulonglong_put_nbi(shmem_ctx_t ctx, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems, int pe);
+void shmem_ulonglong_get(unsigned long long *dest, const unsigned long long *source,
+    size_t nelems, int pe);
+void shmem_ctx_ulonglong_get(shmem_ctx_t ctx, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems, int pe);
+void shmem_ulonglong_get_nbi(unsigned long long *dest, const unsigned long long *source,
+    size_t nelems, int pe);
+void shmem_ctx_ulonglong_get_nbi(shmem_ctx_t ctx, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems, int pe);
+void shmem_ulonglong_p(unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ctx_ulonglong_p(shmem_ctx_t ctx, unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ulonglong_g(const unsigned long long *source, int pe);
+unsigned long long shmem_ctx_ulonglong_g(shmem_ctx_t ctx,
+    const unsigned long long *source, int pe);
+void shmem_ulonglong_put_signal(unsigned long long *dest,
+    const unsigned long long *source, size_t nelems, uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ulonglong_put_signal(shmem_ctx_t ctx, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ulonglong_put_signal_nbi(unsigned long long *dest,
+    const unsigned long long *source, size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ulonglong_put_signal_nbi(shmem_ctx_t ctx, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int8_put(int8_t *dest, const int8_t *source, size_t nelems, int pe);
+void shmem_ctx_int8_put(shmem_ctx_t ctx, int8_t *dest, const int8_t *source,
+    size_t nelems, int pe);
+void shmem_int8_put_nbi(int8_t *dest, const int8_t *source, size_t nelems, int pe);
+void shmem_ctx_int8_put_nbi(shmem_ctx_t ctx, int8_t *dest, const int8_t *source,
+    size_t nelems, int pe);
+void shmem_int8_get(int8_t *dest, const int8_t *source, size_t nelems, int pe);
+void shmem_ctx_int8_get(shmem_ctx_t ctx, int8_t *dest, const int8_t *source,
+    size_t nelems, int pe);
+void shmem_int8_get_nbi(int8_t *dest, const int8_t *source, size_t nelems, int pe);
+void shmem_ctx_int8_get_nbi(shmem_ctx_t ctx, int8_t *dest, const int8_t *source,
+    size_t nelems, int pe);
+void shmem_int8_p(int8_t *dest, int8_t value, int pe);
+void shmem_ctx_int8_p(shmem_ctx_t ctx, int8_t *dest, int8_t value, int pe);
+int8_t shmem_int8_g(const int8_t *source, int pe);
+int8_t shmem_ctx_int8_g(shmem_ctx_t ctx, const int8_t *source, int pe);
+void shmem_int8_put_signal(int8_t *dest, const int8_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int8_put_signal(shmem_ctx_t ctx, int8_t *dest, const int8_t *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int8_put_signal_nbi(int8_t *dest, const int8_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int8_put_signal_nbi(shmem_ctx_t ctx, int8_t *dest, const int8_t *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int16_put(int16_t *dest, const int16_t *source, size_t nelems, int pe);
+void shmem_ctx_int16_put(shmem_ctx_t ctx, int16_t *dest, const int16_t *source,
+    size_t nelems, int pe);
+void shmem_int16_put_nbi(int16_t *dest, const int16_t *source, size_t nelems, int pe);
+void shmem_ctx_int16_put_nbi(shmem_ctx_t ctx, int16_t *dest, const int16_t *source,
+    size_t nelems, int pe);
+void shmem_int16_get(int16_t *dest, const int16_t *source, size_t nelems, int pe);
+void shmem_ctx_int16_get(shmem_ctx_t ctx, int16_t *dest, const int16_t *source,
+    size_t nelems, int pe);
+void shmem_int16_get_nbi(int16_t *dest, const int16_t *source, size_t nelems, int pe);
+void shmem_ctx_int16_get_nbi(shmem_ctx_t ctx, int16_t *dest, const int16_t *source,
+    size_t nelems, int pe);
+void shmem_int16_p(int16_t *dest, int16_t value, int pe);
+void shmem_ctx_int16_p(shmem_ctx_t ctx, int16_t *dest, int16_t value, int pe);
+int16_t shmem_int16_g(const int16_t *source, int pe);
+int16_t shmem_ctx_int16_g(shmem_ctx_t ctx, const int16_t *source, int pe);
+void shmem_int16_put_signal(int16_t *dest, const int16_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int16_put_signal(shmem_ctx_t ctx, int16_t *dest, const int16_t *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int16_put_signal_nbi(int16_t *dest, const int16_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int16_put_signal_nbi(shmem_ctx_t ctx, int16_t *dest,
+    const int16_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int32_put(int32_t *dest, const int32_t *source, size_t nelems, int pe);
+void shmem_ctx_int32_put(shmem_ctx_t ctx, int32_t *dest, const int32_t *source,
+    size_t nelems, int pe);
+void shmem_int32_put_nbi(int32_t *dest, const int32_t *source, size_t nelems, int pe);
+void shmem_ctx_int32_put_nbi(shmem_ctx_t ctx, int32_t *dest, const int32_t *source,
+    size_t nelems, int pe);
+void shmem_int32_get(int32_t *dest, const int32_t *source, size_t nelems, int pe);
+void shmem_ctx_int32_get(shmem_ctx_t ctx, int32_t *dest, const int32_t *source,
+    size_t nelems, int pe);
+void shmem_int32_get_nbi(int32_t *dest, const int32_t *source, size_t nelems, int pe);
+void shmem_ctx_int32_get_nbi(shmem_ctx_t ctx, int32_t *dest, const int32_t *source,
+    size_t nelems, int pe);
+void shmem_int32_p(int32_t *dest, int32_t value, int pe);
+void shmem_ctx_int32_p(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
+int32_t shmem_int32_g(const int32_t *source, int pe);
+int32_t shmem_ctx_int32_g(shmem_ctx_t ctx, const int32_t *source, int pe);
+void shmem_int32_put_signal(int32_t *dest, const int32_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int32_put_signal(shmem_ctx_t ctx, int32_t *dest, const int32_t *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int32_put_signal_nbi(int32_t *dest, const int32_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int32_put_signal_nbi(shmem_ctx_t ctx, int32_t *dest,
+    const int32_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int64_put(int64_t *dest, const int64_t *source, size_t nelems, int pe);
+void shmem_ctx_int64_put(shmem_ctx_t ctx, int64_t *dest, const int64_t *source,
+    size_t nelems, int pe);
+void shmem_int64_put_nbi(int64_t *dest, const int64_t *source, size_t nelems, int pe);
+void shmem_ctx_int64_put_nbi(shmem_ctx_t ctx, int64_t *dest, const int64_t *source,
+    size_t nelems, int pe);
+void shmem_int64_get(int64_t *dest, const int64_t *source, size_t nelems, int pe);
+void shmem_ctx_int64_get(shmem_ctx_t ctx, int64_t *dest, const int64_t *source,
+    size_t nelems, int pe);
+void shmem_int64_get_nbi(int64_t *dest, const int64_t *source, size_t nelems, int pe);
+void shmem_ctx_int64_get_nbi(shmem_ctx_t ctx, int64_t *dest, const int64_t *source,
+    size_t nelems, int pe);
+void shmem_int64_p(int64_t *dest, int64_t value, int pe);
+void shmem_ctx_int64_p(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
+int64_t shmem_int64_g(const int64_t *source, int pe);
+int64_t shmem_ctx_int64_g(shmem_ctx_t ctx, const int64_t *source, int pe);
+void shmem_int64_put_signal(int64_t *dest, const int64_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int64_put_signal(shmem_ctx_t ctx, int64_t *dest, const int64_t *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int64_put_signal_nbi(int64_t *dest, const int64_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_int64_put_signal_nbi(shmem_ctx_t ctx, int64_t *dest,
+    const int64_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint8_put(uint8_t *dest, const uint8_t *source, size_t nelems, int pe);
+void shmem_ctx_uint8_put(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source,
+    size_t nelems, int pe);
+void shmem_uint8_put_nbi(uint8_t *dest, const uint8_t *source, size_t nelems, int pe);
+void shmem_ctx_uint8_put_nbi(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source,
+    size_t nelems, int pe);
+void shmem_uint8_get(uint8_t *dest, const uint8_t *source, size_t nelems, int pe);
+void shmem_ctx_uint8_get(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source,
+    size_t nelems, int pe);
+void shmem_uint8_get_nbi(uint8_t *dest, const uint8_t *source, size_t nelems, int pe);
+void shmem_ctx_uint8_get_nbi(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source,
+    size_t nelems, int pe);
+void shmem_uint8_p(uint8_t *dest, uint8_t value, int pe);
+void shmem_ctx_uint8_p(shmem_ctx_t ctx, uint8_t *dest, uint8_t value, int pe);
+uint8_t shmem_uint8_g(const uint8_t *source, int pe);
+uint8_t shmem_ctx_uint8_g(shmem_ctx_t ctx, const uint8_t *source, int pe);
+void shmem_uint8_put_signal(uint8_t *dest, const uint8_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint8_put_signal(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint8_put_signal_nbi(uint8_t *dest, const uint8_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint8_put_signal_nbi(shmem_ctx_t ctx, uint8_t *dest,
+    const uint8_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint16_put(uint16_t *dest, const uint16_t *source, size_t nelems, int pe);
+void shmem_ctx_uint16_put(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source,
+    size_t nelems, int pe);
+void shmem_uint16_put_nbi(uint16_t *dest, const uint16_t *source, size_t nelems, int pe);
+void shmem_ctx_uint16_put_nbi(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source,
+    size_t nelems, int pe);
+void shmem_uint16_get(uint16_t *dest, const uint16_t *source, size_t nelems, int pe);
+void shmem_ctx_uint16_get(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source,
+    size_t nelems, int pe);
+void shmem_uint16_get_nbi(uint16_t *dest, const uint16_t *source, size_t nelems, int pe);
+void shmem_ctx_uint16_get_nbi(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source,
+    size_t nelems, int pe);
+void shmem_uint16_p(uint16_t *dest, uint16_t value, int pe);
+void shmem_ctx_uint16_p(shmem_ctx_t ctx, uint16_t *dest, uint16_t value, int pe);
+uint16_t shmem_uint16_g(const uint16_t *source, int pe);
+uint16_t shmem_ctx_uint16_g(shmem_ctx_t ctx, const uint16_t *source, int pe);
+void shmem_uint16_put_signal(uint16_t *dest, const uint16_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint16_put_signal(shmem_ctx_t ctx, uint16_t *dest,
+    const uint16_t *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint16_put_signal_nbi(uint16_t *dest, const uint16_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint16_put_signal_nbi(shmem_ctx_t ctx, uint16_t *dest,
+    const uint16_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint32_put(uint32_t *dest, const uint32_t *source, size_t nelems, int pe);
+void shmem_ctx_uint32_put(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source,
+    size_t nelems, int pe);
+void shmem_uint32_put_nbi(uint32_t *dest, const uint32_t *source, size_t nelems, int pe);
+void shmem_ctx_uint32_put_nbi(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source,
+    size_t nelems, int pe);
+void shmem_uint32_get(uint32_t *dest, const uint32_t *source, size_t nelems, int pe);
+void shmem_ctx_uint32_get(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source,
+    size_t nelems, int pe);
+void shmem_uint32_get_nbi(uint32_t *dest, const uint32_t *source, size_t nelems, int pe);
+void shmem_ctx_uint32_get_nbi(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source,
+    size_t nelems, int pe);
+void shmem_uint32_p(uint32_t *dest, uint32_t value, int pe);
+void shmem_ctx_uint32_p(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_uint32_g(const uint32_t *source, int pe);
+uint32_t shmem_ctx_uint32_g(shmem_ctx_t ctx, const uint32_t *source, int pe);
+void shmem_uint32_put_signal(uint32_t *dest, const uint32_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint32_put_signal(shmem_ctx_t ctx, uint32_t *dest,
+    const uint32_t *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint32_put_signal_nbi(uint32_t *dest, const uint32_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint32_put_signal_nbi(shmem_ctx_t ctx, uint32_t *dest,
+    const uint32_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint64_put(uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
+void shmem_ctx_uint64_put(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source,
+    size_t nelems, int pe);
+void shmem_uint64_put_nbi(uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
+void shmem_ctx_uint64_put_nbi(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source,
+    size_t nelems, int pe);
+void shmem_uint64_get(uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
+void shmem_ctx_uint64_get(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source,
+    size_t nelems, int pe);
+void shmem_uint64_get_nbi(uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
+void shmem_ctx_uint64_get_nbi(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source,
+    size_t nelems, int pe);
+void shmem_uint64_p(uint64_t *dest, uint64_t value, int pe);
+void shmem_ctx_uint64_p(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_uint64_g(const uint64_t *source, int pe);
+uint64_t shmem_ctx_uint64_g(shmem_ctx_t ctx, const uint64_t *source, int pe);
+void shmem_uint64_put_signal(uint64_t *dest, const uint64_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint64_put_signal(shmem_ctx_t ctx, uint64_t *dest,
+    const uint64_t *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint64_put_signal_nbi(uint64_t *dest, const uint64_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint64_put_signal_nbi(shmem_ctx_t ctx, uint64_t *dest,
+    const uint64_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_size_put(size_t *dest, const size_t *source, size_t nelems, int pe);
+void shmem_ctx_size_put(shmem_ctx_t ctx, size_t *dest, const size_t *source,
+    size_t nelems, int pe);
+void shmem_size_put_nbi(size_t *dest, const size_t *source, size_t nelems, int pe);
+void shmem_ctx_size_put_nbi(shmem_ctx_t ctx, size_t *dest, const size_t *source,
+    size_t nelems, int pe);
+void shmem_size_get(size_t *dest, const size_t *source, size_t nelems, int pe);
+void shmem_ctx_size_get(shmem_ctx_t ctx, size_t *dest, const size_t *source,
+    size_t nelems, int pe);
+void shmem_size_get_nbi(size_t *dest, const size_t *source, size_t nelems, int pe);
+void shmem_ctx_size_get_nbi(shmem_ctx_t ctx, size_t *dest, const size_t *source,
+    size_t nelems, int pe);
+void shmem_size_p(size_t *dest, size_t value, int pe);
+void shmem_ctx_size_p(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
+size_t shmem_size_g(const size_t *source, int pe);
+size_t shmem_ctx_size_g(shmem_ctx_t ctx, const size_t *source, int pe);
+void shmem_size_put_signal(size_t *dest, const size_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_size_put_signal(shmem_ctx_t ctx, size_t *dest, const size_t *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_size_put_signal_nbi(size_t *dest, const size_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_size_put_signal_nbi(shmem_ctx_t ctx, size_t *dest, const size_t *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ptrdiff_put(ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
+void shmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems, int pe);
+void shmem_ptrdiff_put_nbi(ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems,
+    int pe);
+void shmem_ctx_ptrdiff_put_nbi(shmem_ctx_t ctx, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems, int pe);
+void shmem_ptrdiff_get(ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
+void shmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems, int pe);
+void shmem_ptrdiff_get_nbi(ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems,
+    int pe);
+void shmem_ctx_ptrdiff_get_nbi(shmem_ctx_t ctx, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems, int pe);
+void shmem_ptrdiff_p(ptrdiff_t *dest, ptrdiff_t value, int pe);
+void shmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
+ptrdiff_t shmem_ptrdiff_g(const ptrdiff_t *source, int pe);
+ptrdiff_t shmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
+void shmem_ptrdiff_put_signal(ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ptrdiff_put_signal(shmem_ctx_t ctx, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ptrdiff_put_signal_nbi(ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems, uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_ptrdiff_put_signal_nbi(shmem_ctx_t ctx, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+
+/* Elements of a fixed number of bits */
+void shmem_put8(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put8(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put8_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put8_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get8(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get8(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get8_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get8_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put8_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr,
+                     uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put8_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+                         uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put8_signal_nbi(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                         uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put8_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                             uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put16(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put16(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put16_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put16_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get16(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get16(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get16_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get16_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put16_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr,
+                     uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put16_signal(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                         uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put16_signal_nbi(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                         uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put16_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                             uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put32(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put32(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put32_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put32_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get32(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get32(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get32_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get32_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put32_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr,
+                     uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put32_signal(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                         uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put32_signal_nbi(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                         uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put32_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                             uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put64(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put64(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put64_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put64_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get64(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get64(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get64_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get64_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put64_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr,
+                     uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put64_signal(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                         uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put64_signal_nbi(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                         uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put64_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                             uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put128(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put128(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_put128_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_put128_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems, int pe);
+void shmem_get128(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get128(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_get128_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_get128_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems, int pe);
+void shmem_put128_signal(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                     uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put128_signal(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                         uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put128_signal_nbi(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                         uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put128_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                             uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+
+/* Bytes */
+void shmem_putmem(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_putmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_putmem_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_putmem_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems, int pe);
+void shmem_getmem(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_getmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+    int pe);
+void shmem_getmem_nbi(void *dest, const void *source, size_t nelems, int pe);
+void shmem_ctx_getmem_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems, int pe);
+void shmem_putmem_signal(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                      uint64_t signal, int sig_op, int pe);
+void shmem_ctx_putmem_signal(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_putmem_signal_nbi(void *dest, const void *source, size_t nelems,
+    uint64_t *sig_addr,
+                          uint64_t signal, int sig_op, int pe);
+void shmem_ctx_putmem_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+    size_t nelems,
+                              uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
+
+/* ---- atomic memory operations (9.7) ------------------------------------------------ */
+float shmem_float_atomic_fetch(const float *source, int pe);
+float shmem_ctx_float_atomic_fetch(shmem_ctx_t ctx, const float *source, int pe);
+void shmem_float_atomic_fetch_nbi(float *fetch, const float *source, int pe);
+void shmem_ctx_float_atomic_fetch_nbi(shmem_ctx_t ctx, float *fetch,
+    const float *source, int pe);
+void shmem_float_atomic_set(float *dest, float value, int pe);
+void shmem_ctx_float_atomic_set(shmem_ctx_t ctx, float *dest, float value, int pe);
+float shmem_float_atomic_swap(float *dest, float value, int pe);
+float shmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float *dest, float value, int pe);
+void shmem_float_atomic_swap_nbi(float *fetch, float *dest, float value, int pe);
+void shmem_ctx_float_atomic_swap_nbi(shmem_ctx_t ctx, float *fetch, float *dest,
+    float value, int pe);
+double shmem_double_atomic_fetch(const double *source, int pe);
+double shmem_ctx_double_atomic_fetch(shmem_ctx_t ctx, const double *source, int pe);
+void shmem_double_atomic_fetch_nbi(double *fetch, const double *source, int pe);
+void shmem_ctx_double_atomic_fetch_nbi(shmem_ctx_t ctx, double *fetch,
+    const double *source, int pe);
+void shmem_double_atomic_set(double *dest, double value, int pe);
+void shmem_ctx_double_atomic_set(shmem_ctx_t ctx, double *dest, double value, int pe);
+double shmem_double_atomic_swap(double *dest, double value, int pe);
+double shmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double *dest, double value, int pe);
+void shmem_double_atomic_swap_nbi(double *fetch, double *dest, double value, int pe);
+void shmem_ctx_double_atomic_swap_nbi(shmem_ctx_t ctx, double *fetch, double *dest,
+    double value, int pe);
+int shmem_int_atomic_fetch(const int *source, int pe);
+int shmem_ctx_int_atomic_fetch(shmem_ctx_t ctx, const int *source, int pe);
+void shmem_int_atomic_fetch_nbi(int *fetch, const int *source, int pe);
+void shmem_ctx_int_atomic_fetch_nbi(shmem_ctx_t ctx, int *fetch, const int *source,
+    int pe);
+void shmem_int_atomic_set(int *dest, int value, int pe);
+void shmem_ctx_int_atomic_set(shmem_ctx_t ctx, int *dest, int value, int pe);
+int shmem_int_atomic_swap(int *dest, int value, int pe);
+int shmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int *dest, int value, int pe);
+void shmem_int_atomic_swap_nbi(int *fetch, int *dest, int value, int pe);
+void shmem_ctx_int_atomic_swap_nbi(shmem_ctx_t ctx, int *fetch, int *dest, int value,
+    int pe);
+long shmem_long_atomic_fetch(const long *source, int pe);
+long shmem_ctx_long_atomic_fetch(shmem_ctx_t ctx, const long *source, int pe);
+void shmem_long_atomic_fetch_nbi(long *fetch, const long *source, int pe);
+void shmem_ctx_long_atomic_fetch_nbi(shmem_ctx_t ctx, long *fetch, const long *source,
+    int pe);
+void shmem_long_atomic_set(long *dest, long value, int pe);
+void shmem_ctx_long_atomic_set(shmem_ctx_t ctx, long *dest, long value, int pe);
+long shmem_long_atomic_swap(long *dest, long value, int pe);
+long shmem_ctx_long_atomic_swap(shmem_ctx_t ctx, long *dest, long value, int pe);
+void shmem_long_atomic_swap_nbi(long *fetch, long *dest, long value, int pe);
+void shmem_ctx_long_atomic_swap_nbi(shmem_ctx_t ctx, long *fetch, long *dest,
+    long value, int pe);
+long long shmem_longlong_atomic_fetch(const long long *source, int pe);
+long long shmem_ctx_longlong_atomic_fetch(shmem_ctx_t ctx, const long long *source,
+    int pe);
+void shmem_longlong_atomic_fetch_nbi(long long *fetch, const long long *source, int pe);
+void shmem_ctx_longlong_atomic_fetch_nbi(shmem_ctx_t ctx, long long *fetch,
+    const long long *source, int pe);
+void shmem_longlong_atomic_set(long long *dest, long long value, int pe);
+void shmem_ctx_longlong_atomic_set(shmem_ctx_t ctx, long long *dest, long long value,
+    int pe);
+long long shmem_longlong_atomic_swap(long long *dest, long long value, int pe);
+long long shmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long *dest,
+    long long value, int pe);
+void shmem_longlong_atomic_swap_nbi(long long *fetch, long long *dest, long long value,
+    int pe);
+void shmem_ctx_longlong_atomic_swap_nbi(shmem_ctx_t ctx, long long *fetch,
+    long long *dest, long long value, int pe);
+unsigned int shmem_uint_atomic_fetch(const unsigned int *source, int pe);
+unsigned int shmem_ctx_uint_atomic_fetch(shmem_ctx_t ctx, const unsigned int *source,
+    int pe);
+void shmem_uint_atomic_fetch_nbi(unsigned int *fetch, const unsigned int *source, int pe);
+void shmem_ctx_uint_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    const unsigned int *source, int pe);
+void shmem_uint_atomic_set(unsigned int *dest, unsigned int value, int pe);
+void shmem_ctx_uint_atomic_set(shmem_ctx_t ctx, unsigned int *dest, unsigned int value,
+    int pe);
+unsigned int shmem_uint_atomic_swap(unsigned int *dest, unsigned int value, int pe);
+unsigned int shmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_uint_atomic_swap_nbi(unsigned int *fetch, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_ctx_uint_atomic_swap_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    unsigned int *dest, unsigned int value, int pe);
+unsigned long shmem_ulong_atomic_fetch(const unsigned long *source, int pe);
+unsigned long shmem_ctx_ulong_atomic_fetch(shmem_ctx_t ctx, const unsigned long *source,
+    int pe);
+void shmem_ulong_atomic_fetch_nbi(unsigned long *fetch, const unsigned long *source,
+    int pe);
+void shmem_ctx_ulong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    const unsigned long *source, int pe);
+void shmem_ulong_atomic_set(unsigned long *dest, unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_set(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+unsigned long shmem_ulong_atomic_swap(unsigned long *dest, unsigned long value, int pe);
+unsigned long shmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ulong_atomic_swap_nbi(unsigned long *fetch, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_swap_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    unsigned long *dest, unsigned long value, int pe);
+unsigned long long shmem_ulonglong_atomic_fetch(const unsigned long long *source, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_fetch(shmem_ctx_t ctx,
+    const unsigned long long *source, int pe);
+void shmem_ulonglong_atomic_fetch_nbi(unsigned long long *fetch,
+    const unsigned long long *source, int pe);
+void shmem_ctx_ulonglong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long long *fetch,
+    const unsigned long long *source, int pe);
+void shmem_ulonglong_atomic_set(unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ctx_ulonglong_atomic_set(shmem_ctx_t ctx, unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ulonglong_atomic_swap(unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_swap(shmem_ctx_t ctx,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ulonglong_atomic_swap_nbi(unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ctx_ulonglong_atomic_swap_nbi(shmem_ctx_t ctx, unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long value, int pe);
+int32_t shmem_int32_atomic_fetch(const int32_t *source, int pe);
+int32_t shmem_ctx_int32_atomic_fetch(shmem_ctx_t ctx, const int32_t *source, int pe);
+void shmem_int32_atomic_fetch_nbi(int32_t *fetch, const int32_t *source, int pe);
+void shmem_ctx_int32_atomic_fetch_nbi(shmem_ctx_t ctx, int32_t *fetch,
+    const int32_t *source, int pe);
+void shmem_int32_atomic_set(int32_t *dest, int32_t value, int pe);
+void shmem_ctx_int32_atomic_set(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
+int32_t shmem_int32_atomic_swap(int32_t *dest, int32_t value, int pe);
+int32_t shmem_ctx_int32_atomic_swap(shmem_ctx_t ctx, int32_t *dest, int32_t value,
+    int pe);
+void shmem_int32_atomic_swap_nbi(int32_t *fetch, int32_t *dest, int32_t value, int pe);
+void shmem_ctx_int32_atomic_swap_nbi(shmem_ctx_t ctx, int32_t *fetch, int32_t *dest,
+    int32_t value, int pe);
+int64_t shmem_int64_atomic_fetch(const int64_t *source, int pe);
+int64_t shmem_ctx_int64_atomic_fetch(shmem_ctx_t ctx, const int64_t *source, int pe);
+void shmem_int64_atomic_fetch_nbi(int64_t *fetch, const int64_t *source, int pe);
+void shmem_ctx_int64_atomic_fetch_nbi(shmem_ctx_t ctx, int64_t *fetch,
+    const int64_t *source, int pe);
+void shmem_int64_atomic_set(int64_t *dest, int64_t value, int pe);
+void shmem_ctx_int64_atomic_set(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
+int64_t shmem_int64_atomic_swap(int64_t *dest, int64_t value, int pe);
+int64_t shmem_ctx_int64_atomic_swap(shmem_ctx_t ctx, int64_t *dest, int64_t value,
+    int pe);
+void shmem_int64_atomic_swap_nbi(int64_t *fetch, int64_t *dest, int64_t value, int pe);
+void shmem_ctx_int64_atomic_swap_nbi(shmem_ctx_t ctx, int64_t *fetch, int64_t *dest,
+    int64_t value, int pe);
+uint32_t shmem_uint32_atomic_fetch(const uint32_t *source, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch(shmem_ctx_t ctx, const uint32_t *source, int pe);
+void shmem_uint32_atomic_fetch_nbi(uint32_t *fetch, const uint32_t *source, int pe);
+void shmem_ctx_uint32_atomic_fetch_nbi(shmem_ctx_t ctx, uint32_t *fetch,
+    const uint32_t *source, int pe);
+void shmem_uint32_atomic_set(uint32_t *dest, uint32_t value, int pe);
+void shmem_ctx_uint32_atomic_set(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_uint32_atomic_swap(uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_swap(shmem_ctx_t ctx, uint32_t *dest, uint32_t value,
+    int pe);
+void shmem_uint32_atomic_swap_nbi(uint32_t *fetch, uint32_t *dest, uint32_t value,
+    int pe);
+void shmem_ctx_uint32_atomic_swap_nbi(shmem_ctx_t ctx, uint32_t *fetch, uint32_t *dest,
+    uint32_t value, int pe);
+uint64_t shmem_uint64_atomic_fetch(const uint64_t *source, int pe);
+uint64_t shmem_ctx_uint64_atomic_fetch(shmem_ctx_t ctx, const uint64_t *source, int pe);
+void shmem_uint64_atomic_fetch_nbi(uint64_t *fetch, const uint64_t *source, int pe);
+void shmem_ctx_uint64_atomic_fetch_nbi(shmem_ctx_t ctx, uint64_t *fetch,
+    const uint64_t *source, int pe);
+void shmem_uint64_atomic_set(uint64_t *dest, uint64_t value, int pe);
+void shmem_ctx_uint64_atomic_set(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_uint64_atomic_swap(uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_ctx_uint64_atomic_swap(shmem_ctx_t ctx, uint64_t *dest, uint64_t value,
+    int pe);
+void shmem_uint64_atomic_swap_nbi(uint64_t *fetch, uint64_t *dest, uint64_t value,
+    int pe);
+void shmem_ctx_uint64_atomic_swap_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint64_t *dest,
+    uint64_t value, int pe);
+size_t shmem_size_atomic_fetch(const size_t *source, int pe);
+size_t shmem_ctx_size_atomic_fetch(shmem_ctx_t ctx, const size_t *source, int pe);
+void shmem_size_atomic_fetch_nbi(size_t *fetch, const size_t *source, int pe);
+void shmem_ctx_size_atomic_fetch_nbi(shmem_ctx_t ctx, size_t *fetch,
+    const size_t *source, int pe);
+void shmem_size_atomic_set(size_t *dest, size_t value, int pe);
+void shmem_ctx_size_atomic_set(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
+size_t shmem_size_atomic_swap(size_t *dest, size_t value, int pe);
+size_t shmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
+void shmem_size_atomic_swap_nbi(size_t *fetch, size_t *dest, size_t value, int pe);
+void shmem_ctx_size_atomic_swap_nbi(shmem_ctx_t ctx, size_t *fetch, size_t *dest,
+    size_t value, int pe);
+ptrdiff_t shmem_ptrdiff_atomic_fetch(const ptrdiff_t *source, int pe);
+ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch(shmem_ctx_t ctx, const ptrdiff_t *source,
+    int pe);
+void shmem_ptrdiff_atomic_fetch_nbi(ptrdiff_t *fetch, const ptrdiff_t *source, int pe);
+void shmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch,
+    const ptrdiff_t *source, int pe);
+void shmem_ptrdiff_atomic_set(ptrdiff_t *dest, ptrdiff_t value, int pe);
+void shmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value,
+    int pe);
+ptrdiff_t shmem_ptrdiff_atomic_swap(ptrdiff_t *dest, ptrdiff_t value, int pe);
+ptrdiff_t shmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t *dest,
+    ptrdiff_t value, int pe);
+void shmem_ptrdiff_atomic_swap_nbi(ptrdiff_t *fetch, ptrdiff_t *dest, ptrdiff_t value,
+    int pe);
+void shmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch,
+    ptrdiff_t *dest, ptrdiff_t value, int pe);
+
+int shmem_int_atomic_compare_swap(int *dest, int cond, int value, int pe);
+int shmem_ctx_int_atomic_compare_swap(shmem_ctx_t ctx, int *dest, int cond, int value,
+    int pe);
+void shmem_int_atomic_compare_swap_nbi(int *fetch, int *dest, int cond, int value,
+    int pe);
+void shmem_ctx_int_atomic_compare_swap_nbi(shmem_ctx_t ctx, int *fetch, int *dest,
+    int cond,
+                                       int value, int pe);
+int shmem_int_atomic_fetch_inc(int *dest, int pe);
+int shmem_ctx_int_atomic_fetch_inc(shmem_ctx_t ctx, int *dest, int pe);
+void shmem_int_atomic_fetch_inc_nbi(int *fetch, int *dest, int pe);
+void shmem_ctx_int_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int *fetch, int *dest, int pe);
+void shmem_int_atomic_inc(int *dest, int pe);
+void shmem_ctx_int_atomic_inc(shmem_ctx_t ctx, int *dest, int pe);
+int shmem_int_atomic_fetch_add(int *dest, int value, int pe);
+int shmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int *dest, int value, int pe);
+void shmem_int_atomic_fetch_add_nbi(int *fetch, int *dest, int value, int pe);
+void shmem_ctx_int_atomic_fetch_add_nbi(shmem_ctx_t ctx, int *fetch, int *dest,
+    int value, int pe);
+void shmem_int_atomic_add(int *dest, int value, int pe);
+void shmem_ctx_int_atomic_add(shmem_ctx_t ctx, int *dest, int value, int pe);
+long shmem_long_atomic_compare_swap(long *dest, long cond, long value, int pe);
+long shmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long *dest, long cond,
+    long value, int pe);
+void shmem_long_atomic_compare_swap_nbi(long *fetch, long *dest, long cond, long value,
+    int pe);
+void shmem_ctx_long_atomic_compare_swap_nbi(shmem_ctx_t ctx, long *fetch, long *dest,
+    long cond,
+                                       long value, int pe);
+long shmem_long_atomic_fetch_inc(long *dest, int pe);
+long shmem_ctx_long_atomic_fetch_inc(shmem_ctx_t ctx, long *dest, int pe);
+void shmem_long_atomic_fetch_inc_nbi(long *fetch, long *dest, int pe);
+void shmem_ctx_long_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long *fetch, long *dest,
+    int pe);
+void shmem_long_atomic_inc(long *dest, int pe);
+void shmem_ctx_long_atomic_inc(shmem_ctx_t ctx, long *dest, int pe);
+long shmem_long_atomic_fetch_add(long *dest, long value, int pe);
+long shmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long *dest, long value, int pe);
+void shmem_long_atomic_fetch_add_nbi(long *fetch, long *dest, long value, int pe);
+void shmem_ctx_long_atomic_fetch_add_nbi(shmem_ctx_t ctx, long *fetch, long *dest,
+    long value, int pe);
+void shmem_long_atomic_add(long *dest, long value, int pe);
+void shmem_ctx_long_atomic_add(shmem_ctx_t ctx, long *dest, long value, int pe);
+long long shmem_longlong_atomic_compare_swap(long long *dest, long long cond,
+    long long value, int pe);
+long long shmem_ctx_longlong_atomic_compare_swap(shmem_ctx_t ctx, long long *dest,
+    long long cond, long long value, int pe);
+void shmem_longlong_atomic_compare_swap_nbi(long long *fetch, long long *dest,
+    long long cond, long long value, int pe);
+void shmem_ctx_longlong_atomic_compare_swap_nbi(shmem_ctx_t ctx, long long *fetch,
+    long long *dest, long long cond,
+                                       long long value, int pe);
+long long shmem_longlong_atomic_fetch_inc(long long *dest, int pe);
+long long shmem_ctx_longlong_atomic_fetch_inc(shmem_ctx_t ctx, long long *dest, int pe);
+void shmem_longlong_atomic_fetch_inc_nbi(long long *fetch, long long *dest, int pe);
+void shmem_ctx_longlong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long long *fetch,
+    long long *dest, int pe);
+void shmem_longlong_atomic_inc(long long *dest, int pe);
+void shmem_ctx_longlong_atomic_inc(shmem_ctx_t ctx, long long *dest, int pe);
+long long shmem_longlong_atomic_fetch_add(long long *dest, long long value, int pe);
+long long shmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long *dest,
+    long long value, int pe);
+void shmem_longlong_atomic_fetch_add_nbi(long long *fetch, long long *dest,
+    long long value, int pe);
+void shmem_ctx_longlong_atomic_fetch_add_nbi(shmem_ctx_t ctx, long long *fetch,
+    long long *dest, long long value, int pe);
+void shmem_longlong_atomic_add(long long *dest, long long value, int pe);
+void shmem_ctx_longlong_atomic_add(shmem_ctx_t ctx, long long *dest, long long value,
+    int pe);
+unsigned int shmem_uint_atomic_compare_swap(unsigned int *dest, unsigned int cond,
+    unsigned int value, int pe);
+unsigned int shmem_ctx_uint_atomic_compare_swap(shmem_ctx_t ctx, unsigned int *dest,
+    unsigned int cond, unsigned int value, int pe);
+void shmem_uint_atomic_compare_swap_nbi(unsigned int *fetch, unsigned int *dest,
+    unsigned int cond, unsigned int value, int pe);
+void shmem_ctx_uint_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    unsigned int *dest, unsigned int cond,
+                                       unsigned int value, int pe);
+unsigned int shmem_uint_atomic_fetch_inc(unsigned int *dest, int pe);
+unsigned int shmem_ctx_uint_atomic_fetch_inc(shmem_ctx_t ctx, unsigned int *dest, int pe);
+void shmem_uint_atomic_fetch_inc_nbi(unsigned int *fetch, unsigned int *dest, int pe);
+void shmem_ctx_uint_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    unsigned int *dest, int pe);
+void shmem_uint_atomic_inc(unsigned int *dest, int pe);
+void shmem_ctx_uint_atomic_inc(shmem_ctx_t ctx, unsigned int *dest, int pe);
+unsigned int shmem_uint_atomic_fetch_add(unsigned int *dest, unsigned int value, int pe);
+unsigned int shmem_ctx_uint_atomic_fetch_add(shmem_ctx_t ctx, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_uint_atomic_fetch_add_nbi(unsigned int *fetch, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_ctx_uint_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    unsigned int *dest, unsigned int value, int pe);
+void shmem_uint_atomic_add(unsigned int *dest, unsigned int value, int pe);
+void shmem_ctx_uint_atomic_add(shmem_ctx_t ctx, unsigned int *dest, unsigned int value,
+    int pe);
+unsigned long shmem_ulong_atomic_compare_swap(unsigned long *dest, unsigned long cond,
+    unsigned long value, int pe);
+unsigned long shmem_ctx_ulong_atomic_compare_swap(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long cond, unsigned long value, int pe);
+void shmem_ulong_atomic_compare_swap_nbi(unsigned long *fetch, unsigned long *dest,
+    unsigned long cond, unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    unsigned long *dest, unsigned long cond,
+                                       unsigned long value, int pe);
+unsigned long shmem_ulong_atomic_fetch_inc(unsigned long *dest, int pe);
+unsigned long shmem_ctx_ulong_atomic_fetch_inc(shmem_ctx_t ctx, unsigned long *dest,
+    int pe);
+void shmem_ulong_atomic_fetch_inc_nbi(unsigned long *fetch, unsigned long *dest, int pe);
+void shmem_ctx_ulong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    unsigned long *dest, int pe);
+void shmem_ulong_atomic_inc(unsigned long *dest, int pe);
+void shmem_ctx_ulong_atomic_inc(shmem_ctx_t ctx, unsigned long *dest, int pe);
+unsigned long shmem_ulong_atomic_fetch_add(unsigned long *dest, unsigned long value,
+    int pe);
+unsigned long shmem_ctx_ulong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ulong_atomic_fetch_add_nbi(unsigned long *fetch, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_fetch_add_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    unsigned long *dest, unsigned long value, int pe);
+void shmem_ulong_atomic_add(unsigned long *dest, unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_add(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+unsigned long long shmem_ulonglong_atomic_compare_swap(unsigned long long *dest,
+    unsigned long long cond, unsigned long long value, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_compare_swap(shmem_ctx_t ctx,
+    unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe);
+void shmem_ulonglong_atomic_compare_swap_nbi(unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe);
+void shmem_ctx_ulonglong_atomic_compare_swap_nbi(shmem_ctx_t ctx,
+    unsigned long long *fetch, unsigned long long *dest, unsigned long long cond,
+                                       unsigned long long value, int pe);
+unsigned long long shmem_ulonglong_atomic_fetch_inc(unsigned long long *dest, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_fetch_inc(shmem_ctx_t ctx,
+    unsigned long long *dest, int pe);
+void shmem_ulonglong_atomic_fetch_inc_nbi(unsigned long long *fetch,
+    unsigned long long *dest, int pe);
+void shmem_ctx_ulonglong_atomic_fetch_inc_nbi(shmem_ctx_t ctx,
+    unsigned long long *fetch, unsigned long long *dest, int pe);
+void shmem_ulonglong_atomic_inc(unsigned long long *dest, int pe);
+void shmem_ctx_ulonglong_atomic_inc(shmem_ctx_t ctx, unsigned long long *dest, int pe);
+unsigned long long shmem_ulonglong_atomic_fetch_add(unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_fetch_add(shmem_ctx_t ctx,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ulonglong_atomic_fetch_add_nbi(unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ctx_ulonglong_atomic_fetch_add_nbi(shmem_ctx_t ctx,
+    unsigned long long *fetch, unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ulonglong_atomic_add(unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ctx_ulonglong_atomic_add(shmem_ctx_t ctx, unsigned long long *dest,
+    unsigned long long value, int pe);
+int32_t shmem_int32_atomic_compare_swap(int32_t *dest, int32_t cond, int32_t value,
+    int pe);
+int32_t shmem_ctx_int32_atomic_compare_swap(shmem_ctx_t ctx, int32_t *dest,
+    int32_t cond, int32_t value, int pe);
+void shmem_int32_atomic_compare_swap_nbi(int32_t *fetch, int32_t *dest, int32_t cond,
+    int32_t value, int pe);
+void shmem_ctx_int32_atomic_compare_swap_nbi(shmem_ctx_t ctx, int32_t *fetch,
+    int32_t *dest, int32_t cond,
+                                       int32_t value, int pe);
+int32_t shmem_int32_atomic_fetch_inc(int32_t *dest, int pe);
+int32_t shmem_ctx_int32_atomic_fetch_inc(shmem_ctx_t ctx, int32_t *dest, int pe);
+void shmem_int32_atomic_fetch_inc_nbi(int32_t *fetch, int32_t *dest, int pe);
+void shmem_ctx_int32_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int32_t *fetch,
+    int32_t *dest, int pe);
+void shmem_int32_atomic_inc(int32_t *dest, int pe);
+void shmem_ctx_int32_atomic_inc(shmem_ctx_t ctx, int32_t *dest, int pe);
+int32_t shmem_int32_atomic_fetch_add(int32_t *dest, int32_t value, int pe);
+int32_t shmem_ctx_int32_atomic_fetch_add(shmem_ctx_t ctx, int32_t *dest, int32_t value,
+    int pe);
+void shmem_int32_atomic_fetch_add_nbi(int32_t *fetch, int32_t *dest, int32_t value,
+    int pe);
+void shmem_ctx_int32_atomic_fetch_add_nbi(shmem_ctx_t ctx, int32_t *fetch,
+    int32_t *dest, int32_t value, int pe);
+void shmem_int32_atomic_add(int32_t *dest, int32_t value, int pe);
+void shmem_ctx_int32_atomic_add(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
+int64_t shmem_int64_atomic_compare_swap(int64_t *dest, int64_t cond, int64_t value,
+    int pe);
+int64_t shmem_ctx_int64_atomic_compare_swap(shmem_ctx_t ctx, int64_t *dest,
+    int64_t cond, int64_t value, int pe);
+void shmem_int64_atomic_compare_swap_nbi(int64_t *fetch, int64_t *dest, int64_t cond,
+    int64_t value, int pe);
+void shmem_ctx_int64_atomic_compare_swap_nbi(shmem_ctx_t ctx, int64_t *fetch,
+    int64_t *dest, int64_t cond,
+                                       int64_t value, int pe);
+int64_t shmem_int64_atomic_fetch_inc(int64_t *dest, int pe);
+int64_t shmem_ctx_int64_atomic_fetch_inc(shmem_ctx_t ctx, int64_t *dest, int pe);
+void shmem_int64_atomic_fetch_inc_nbi(int64_t *fetch, int64_t *dest, int pe);
+void shmem_ctx_int64_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int64_t *fetch,
+    int64_t *dest, int pe);
+void shmem_int64_atomic_inc(int64_t *dest, int pe);
+void shmem_ctx_int64_atomic_inc(shmem_ctx_t ctx, int64_t *dest, int pe);
+int64_t shmem_int64_atomic_fetch_add(int64_t *dest, int64_t value, int pe);
+int64_t shmem_ctx_int64_atomic_fetch_add(shmem_ctx_t ctx, int64_t *dest, int64_t value,
+    int pe);
+void shmem_int64_atomic_fetch_add_nbi(int64_t *fetch, int64_t *dest, int64_t value,
+    int pe);
+void shmem_ctx_int64_atomic_fetch_add_nbi(shmem_ctx_t ctx, int64_t *fetch,
+    int64_t *dest, int64_t value, int pe);
+void shmem_int64_atomic_add(int64_t *dest, int64_t value, int pe);
+void shmem_ctx_int64_atomic_add(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
+uint32_t shmem_uint32_atomic_compare_swap(uint32_t *dest, uint32_t cond, uint32_t value,
+    int pe);
+uint32_t shmem_ctx_uint32_atomic_compare_swap(shmem_ctx_t ctx, uint32_t *dest,
+    uint32_t cond, uint32_t value, int pe);
+void shmem_uint32_atomic_compare_swap_nbi(uint32_t *fetch, uint32_t *dest,
+    uint32_t cond, uint32_t value, int pe);
+void shmem_ctx_uint32_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint32_t *fetch,
+    uint32_t *dest, uint32_t cond,
+                                       uint32_t value, int pe);
+uint32_t shmem_uint32_atomic_fetch_inc(uint32_t *dest, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_inc(shmem_ctx_t ctx, uint32_t *dest, int pe);
+void shmem_uint32_atomic_fetch_inc_nbi(uint32_t *fetch, uint32_t *dest, int pe);
+void shmem_ctx_uint32_atomic_fetch_inc_nbi(shmem_ctx_t ctx, uint32_t *fetch,
+    uint32_t *dest, int pe);
+void shmem_uint32_atomic_inc(uint32_t *dest, int pe);
+void shmem_ctx_uint32_atomic_inc(shmem_ctx_t ctx, uint32_t *dest, int pe);
+uint32_t shmem_uint32_atomic_fetch_add(uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t *dest,
+    uint32_t value, int pe);
+void shmem_uint32_atomic_fetch_add_nbi(uint32_t *fetch, uint32_t *dest, uint32_t value,
+    int pe);
+void shmem_ctx_uint32_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint32_t *fetch,
+    uint32_t *dest, uint32_t value, int pe);
+void shmem_uint32_atomic_add(uint32_t *dest, uint32_t value, int pe);
+void shmem_ctx_uint32_atomic_add(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
+uint64_t shmem_uint64_atomic_compare_swap(uint64_t *dest, uint64_t cond, uint64_t value,
+    int pe);
+uint64_t shmem_ctx_uint64_atomic_compare_swap(shmem_ctx_t ctx, uint64_t *dest,
+    uint64_t cond, uint64_t value, int pe);
+void shmem_uint64_atomic_compare_swap_nbi(uint64_t *fetch, uint64_t *dest,
+    uint64_t cond, uint64_t value, int pe);
+void shmem_ctx_uint64_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint64_t *fetch,
+    uint64_t *dest, uint64_t cond,
+                                       uint64_t value, int pe);
+uint64_t shmem_uint64_atomic_fetch_inc(uint64_t *dest, int pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_inc(shmem_ctx_t ctx, uint64_t *dest, int pe);
+void shmem_uint64_atomic_fetch_inc_nbi(uint64_t *fetch, uint64_t *dest, int pe);
+void shmem_ctx_uint64_atomic_fetch_inc_nbi(shmem_ctx_t ctx, uint64_t *fetch,
+    uint64_t *dest, int pe);
+void shmem_uint64_atomic_inc(uint64_t *dest, int pe);
+void shmem_ctx_uint64_atomic_inc(shmem_ctx_t ctx, uint64_t *dest, int pe);
+uint64_t shmem_uint64_atomic_fetch_add(uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t *dest,
+    uint64_t value, int pe);
+void shmem_uint64_atomic_fetch_add_nbi(uint64_t *fetch, uint64_t *dest, uint64_t value,
+    int pe);
+void shmem_ctx_uint64_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint64_t *fetch,
+    uint64_t *dest, uint64_t value, int pe);
+void shmem_uint64_atomic_add(uint64_t *dest, uint64_t value, int pe);
+void shmem_ctx_uint64_atomic_add(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+size_t shmem_size_atomic_compare_swap(size_t *dest, size_t cond, size_t value, int pe);
+size_t shmem_ctx_size_atomic_compare_swap(shmem_ctx_t ctx, size_t *dest, size_t cond,
+    size_t value, int pe);
+void shmem_size_atomic_compare_swap_nbi(size_t *fetch, size_t *dest, size_t cond,
+    size_t value, int pe);
+void shmem_ctx_size_atomic_compare_swap_nbi(shmem_ctx_t ctx, size_t *fetch,
+    size_t *dest, size_t cond,
+                                       size_t value, int pe);
+size_t shmem_size_atomic_fetch_inc(size_t *dest, int pe);
+size_t shmem_ctx_size_atomic_fetch_inc(shmem_ctx_t ctx, size_t *dest, int pe);
+void shmem_size_atomic_fetch_inc_nbi(size_t *fetch, size_t *dest, int pe);
+void shmem_ctx_size_atomic_fetch_inc_nbi(shmem_ctx_t ctx, size_t *fetch, size_t *dest,
+    int pe);
+void shmem_size_atomic_inc(size_t *dest, int pe);
+void shmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t *dest, int pe);
+size_t shmem_size_atomic_fetch_add(size_t *dest, size_t value, int pe);
+size_t shmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t *dest, size_t value,
+    int pe);
+void shmem_size_atomic_fetch_add_nbi(size_t *fetch, size_t *dest, size_t value, int pe);
+void shmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t *fetch, size_t *dest,
+    size_t value, int pe);
+void shmem_size_atomic_add(size_t *dest, size_t value, int pe);
+void shmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
+ptrdiff_t shmem_ptrdiff_atomic_compare_swap(ptrdiff_t *dest, ptrdiff_t cond,
+    ptrdiff_t value, int pe);
+ptrdiff_t shmem_ctx_ptrdiff_atomic_compare_swap(shmem_ctx_t ctx, ptrdiff_t *dest,
+    ptrdiff_t cond, ptrdiff_t value, int pe);
+void shmem_ptrdiff_atomic_compare_swap_nbi(ptrdiff_t *fetch, ptrdiff_t *dest,
+    ptrdiff_t cond, ptrdiff_t value, int pe);
+void shmem_ctx_ptrdiff_atomic_compare_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch,
+    ptrdiff_t *dest, ptrdiff_t cond,
+                                       ptrdiff_t value, int pe);
+ptrdiff_t shmem_ptrdiff_atomic_fetch_inc(ptrdiff_t *dest, int pe);
+ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
+void shmem_ptrdiff_atomic_fetch_inc_nbi(ptrdiff_t *fetch, ptrdiff_t *dest, int pe);
+void shmem_ctx_ptrdiff_atomic_fetch_inc_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch,
+    ptrdiff_t *dest, int pe);
+void shmem_ptrdiff_atomic_inc(ptrdiff_t *dest, int pe);
+void shmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
+ptrdiff_t shmem_ptrdiff_atomic_fetch_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
+ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t *dest,
+    ptrdiff_t value, int pe);
+void shmem_ptrdiff_atomic_fetch_add_nbi(ptrdiff_t *fetch, ptrdiff_t *dest,
+    ptrdiff_t value, int pe);
+void shmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch,
+    ptrdiff_t *dest, ptrdiff_t value, int pe);
+void shmem_ptrdiff_atomic_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
+void shmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value,
+    int pe);
+
+unsigned int shmem_uint_atomic_fetch_and(unsigned int *dest, unsigned int value, int pe);
+unsigned int shmem_ctx_uint_atomic_fetch_and(shmem_ctx_t ctx, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_uint_atomic_fetch_and_nbi(unsigned int *fetch, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_ctx_uint_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    unsigned int *dest, unsigned int value, int pe);
+void shmem_uint_atomic_and(unsigned int *dest, unsigned int value, int pe);
+void shmem_ctx_uint_atomic_and(shmem_ctx_t ctx, unsigned int *dest, unsigned int value,
+    int pe);
+unsigned int shmem_uint_atomic_fetch_or(unsigned int *dest, unsigned int value, int pe);
+unsigned int shmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_uint_atomic_fetch_or_nbi(unsigned int *fetch, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_ctx_uint_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    unsigned int *dest, unsigned int value, int pe);
+void shmem_uint_atomic_or(unsigned int *dest, unsigned int value, int pe);
+void shmem_ctx_uint_atomic_or(shmem_ctx_t ctx, unsigned int *dest, unsigned int value,
+    int pe);
+unsigned int shmem_uint_atomic_fetch_xor(unsigned int *dest, unsigned int value, int pe);
+unsigned int shmem_ctx_uint_atomic_fetch_xor(shmem_ctx_t ctx, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_uint_atomic_fetch_xor_nbi(unsigned int *fetch, unsigned int *dest,
+    unsigned int value, int pe);
+void shmem_ctx_uint_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned int *fetch,
+    unsigned int *dest, unsigned int value, int pe);
+void shmem_uint_atomic_xor(unsigned int *dest, unsigned int value, int pe);
+void shmem_ctx_uint_atomic_xor(shmem_ctx_t ctx, unsigned int *dest, unsigned int value,
+    int pe);
+unsigned long shmem_ulong_atomic_fetch_and(unsigned long *dest, unsigned long value,
+    int pe);
+unsigned long shmem_ctx_ulong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ulong_atomic_fetch_and_nbi(unsigned long *fetch, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_fetch_and_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    unsigned long *dest, unsigned long value, int pe);
+void shmem_ulong_atomic_and(unsigned long *dest, unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_and(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+unsigned long shmem_ulong_atomic_fetch_or(unsigned long *dest, unsigned long value,
+    int pe);
+unsigned long shmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ulong_atomic_fetch_or_nbi(unsigned long *fetch, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    unsigned long *dest, unsigned long value, int pe);
+void shmem_ulong_atomic_or(unsigned long *dest, unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_or(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+unsigned long shmem_ulong_atomic_fetch_xor(unsigned long *dest, unsigned long value,
+    int pe);
+unsigned long shmem_ctx_ulong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ulong_atomic_fetch_xor_nbi(unsigned long *fetch, unsigned long *dest,
+    unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned long *fetch,
+    unsigned long *dest, unsigned long value, int pe);
+void shmem_ulong_atomic_xor(unsigned long *dest, unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_xor(shmem_ctx_t ctx, unsigned long *dest,
+    unsigned long value, int pe);
+unsigned long long shmem_ulonglong_atomic_fetch_and(unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ulonglong_atomic_fetch_and_nbi(unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ctx_ulonglong_atomic_fetch_and_nbi(shmem_ctx_t ctx,
+    unsigned long long *fetch, unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ulonglong_atomic_and(unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ctx_ulonglong_atomic_and(shmem_ctx_t ctx, unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ulonglong_atomic_fetch_or(unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ulonglong_atomic_fetch_or_nbi(unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ctx_ulonglong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ulonglong_atomic_or(unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ctx_ulonglong_atomic_or(shmem_ctx_t ctx, unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ulonglong_atomic_fetch_xor(unsigned long long *dest,
+    unsigned long long value, int pe);
+unsigned long long shmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ulonglong_atomic_fetch_xor_nbi(unsigned long long *fetch,
+    unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ctx_ulonglong_atomic_fetch_xor_nbi(shmem_ctx_t ctx,
+    unsigned long long *fetch, unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ulonglong_atomic_xor(unsigned long long *dest, unsigned long long value,
+    int pe);
+void shmem_ctx_ulonglong_atomic_xor(shmem_ctx_t ctx, unsigned long long *dest,
+    unsigned long long value, int pe);
+int32_t shmem_int32_atomic_fetch_and(int32_t *dest, int32_t value, int pe);
+int32_t shmem_ctx_int32_atomic_fetch_and(shmem_ctx_t ctx, int32_t *dest, int32_t value,
+    int pe);
+void shmem_int32_atomic_fetch_and_nbi(int32_t *fetch, int32_t *dest, int32_t value,
+    int pe);
+void shmem_ctx_int32_atomic_fetch_and_nbi(shmem_ctx_t ctx, int32_t *fetch,
+    int32_t *dest, int32_t value, int pe);
+void shmem_int32_atomic_and(int32_t *dest, int32_t value, int pe);
+void shmem_ctx_int32_atomic_and(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
+int32_t shmem_int32_atomic_fetch_or(int32_t *dest, int32_t value, int pe);
+int32_t shmem_ctx_int32_atomic_fetch_or(shmem_ctx_t ctx, int32_t *dest, int32_t value,
+    int pe);
+void shmem_int32_atomic_fetch_or_nbi(int32_t *fetch, int32_t *dest, int32_t value,
+    int pe);
+void shmem_ctx_int32_atomic_fetch_or_nbi(shmem_ctx_t ctx, int32_t *fetch, int32_t *dest,
+    int32_t value, int pe);
+void shmem_int32_atomic_or(int32_t *dest, int32_t value, int pe);
+void shmem_ctx_int32_atomic_or(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
+int32_t shmem_int32_atomic_fetch_xor(int32_t *dest, int32_t value, int pe);
+int32_t shmem_ctx_int32_atomic_fetch_xor(shmem_ctx_t ctx, int32_t *dest, int32_t value,
+    int pe);
+void shmem_int32_atomic_fetch_xor_nbi(int32_t *fetch, int32_t *dest, int32_t value,
+    int pe);
+void shmem_ctx_int32_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int32_t *fetch,
+    int32_t *dest, int32_t value, int pe);
+void shmem_int32_atomic_xor(int32_t *dest, int32_t value, int pe);
+void shmem_ctx_int32_atomic_xor(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
+int64_t shmem_int64_atomic_fetch_and(int64_t *dest, int64_t value, int pe);
+int64_t shmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t *dest, int64_t value,
+    int pe);
+void shmem_int64_atomic_fetch_and_nbi(int64_t *fetch, int64_t *dest, int64_t value,
+    int pe);
+void shmem_ctx_int64_atomic_fetch_and_nbi(shmem_ctx_t ctx, int64_t *fetch,
+    int64_t *dest, int64_t value, int pe);
+void shmem_int64_atomic_and(int64_t *dest, int64_t value, int pe);
+void shmem_ctx_int64_atomic_and(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
+int64_t shmem_int64_atomic_fetch_or(int64_t *dest, int64_t value, int pe);
+int64_t shmem_ctx_int64_atomic_fetch_or(shmem_ctx_t ctx, int64_t *dest, int64_t value,
+    int pe);
+void shmem_int64_atomic_fetch_or_nbi(int64_t *fetch, int64_t *dest, int64_t value,
+    int pe);
+void shmem_ctx_int64_atomic_fetch_or_nbi(shmem_ctx_t ctx, int64_t *fetch, int64_t *dest,
+    int64_t value, int pe);
+void shmem_int64_atomic_or(int64_t *dest, int64_t value, int pe);
+void shmem_ctx_int64_atomic_or(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
+int64_t shmem_int64_atomic_fetch_xor(int64_t *dest, int64_t value, int pe);
+int64_t shmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value,
+    int pe);
+void shmem_int64_atomic_fetch_xor_nbi(int64_t *fetch, int64_t *dest, int64_t value,
+    int pe);
+void shmem_ctx_int64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int64_t *fetch,
+    int64_t *dest, int64_t value, int pe);
+void shmem_int64_atomic_xor(int64_t *dest, int64_t value, int pe);
+void shmem_ctx_int64_atomic_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
+uint32_t shmem_uint32_atomic_fetch_and(uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t *dest,
+    uint32_t value, int pe);
+void shmem_uint32_atomic_fetch_and_nbi(uint32_t *fetch, uint32_t *dest, uint32_t value,
+    int pe);
+void shmem_ctx_uint32_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint32_t *fetch,
+    uint32_t *dest, uint32_t value, int pe);
+void shmem_uint32_atomic_and(uint32_t *dest, uint32_t value, int pe);
+void shmem_ctx_uint32_atomic_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_uint32_atomic_fetch_or(uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t *dest,
+    uint32_t value, int pe);
+void shmem_uint32_atomic_fetch_or_nbi(uint32_t *fetch, uint32_t *dest, uint32_t value,
+    int pe);
+void shmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t *fetch,
+    uint32_t *dest, uint32_t value, int pe);
+void shmem_uint32_atomic_or(uint32_t *dest, uint32_t value, int pe);
+void shmem_ctx_uint32_atomic_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_uint32_atomic_fetch_xor(uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t *dest,
+    uint32_t value, int pe);
+void shmem_uint32_atomic_fetch_xor_nbi(uint32_t *fetch, uint32_t *dest, uint32_t value,
+    int pe);
+void shmem_ctx_uint32_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint32_t *fetch,
+    uint32_t *dest, uint32_t value, int pe);
+void shmem_uint32_atomic_xor(uint32_t *dest, uint32_t value, int pe);
+void shmem_ctx_uint32_atomic_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
+uint64_t shmem_uint64_atomic_fetch_and(uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t *dest,
+    uint64_t value, int pe);
+void shmem_uint64_atomic_fetch_and_nbi(uint64_t *fetch, uint64_t *dest, uint64_t value,
+    int pe);
+void shmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t *fetch,
+    uint64_t *dest, uint64_t value, int pe);
+void shmem_uint64_atomic_and(uint64_t *dest, uint64_t value, int pe);
+void shmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_uint64_atomic_fetch_or(uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t *dest,
+    uint64_t value, int pe);
+void shmem_uint64_atomic_fetch_or_nbi(uint64_t *fetch, uint64_t *dest, uint64_t value,
+    int pe);
+void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t *fetch,
+    uint64_t *dest, uint64_t value, int pe);
+void shmem_uint64_atomic_or(uint64_t *dest, uint64_t value, int pe);
+void shmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_uint64_atomic_fetch_xor(uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t *dest,
+    uint64_t value, int pe);
+void shmem_uint64_atomic_fetch_xor_nbi(uint64_t *fetch, uint64_t *dest, uint64_t value,
+    int pe);
+void shmem_ctx_uint64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint64_t *fetch,
+    uint64_t *dest, uint64_t value, int pe);
+void shmem_uint64_atomic_xor(uint64_t *dest, uint64_t value, int pe);
+void shmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+
+/* ---- signals (9.8
+     ------------------------------------------------------------------ */
+void shmem_signal_add(uint64_t *sig_addr, uint64_t signal, int pe);
+void shmem_ctx_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe);
+void shmem_signal_set(uint64_t *sig_addr, uint64_t signal, int pe);
+void shmem_ctx_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe);
+uint64_t shmem_signal_fetch(const uint64_t *sig_addr);
+
+/* ---- collectives 
+    9.10); 0 on success ------------------------------------------------ */
+void shmem_barrier_all(void);
+void shmem_sync_all(void);
+int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems,
+                    int PE_root);
+int shmem_float_broadcast(shmem_team_t team, float *dest, const float *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_double_broadcast(shmem_team_t team, double *dest, const double *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_longdouble_broadcast(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems,
+                    int PE_root);
+int shmem_char_broadcast(shmem_team_t team, char *dest, const char *source, size_t nelems,
+                    int PE_root);
+int shmem_schar_broadcast(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems,
+                    int PE_root);
+int shmem_short_broadcast(shmem_team_t team, short *dest, const short *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_int_broadcast(shmem_team_t team, int *dest, const int *source, size_t nelems,
+                    int PE_root);
+int shmem_long_broadcast(shmem_team_t team, long *dest, const long *source, size_t nelems,
+                    int PE_root);
+int shmem_longlong_broadcast(shmem_team_t team, long long *dest,
+    const long long *source, size_t nelems,
+                    int PE_root);
+int shmem_uchar_broadcast(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems,
+                    int PE_root);
+int shmem_ushort_broadcast(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems,
+                    int PE_root);
+int shmem_uint_broadcast(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems,
+                    int PE_root);
+int shmem_ulong_broadcast(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems,
+                    int PE_root);
+int shmem_ulonglong_broadcast(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems,
+                    int PE_root);
+int shmem_int8_broadcast(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_int16_broadcast(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_int32_broadcast(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_int64_broadcast(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_uint8_broadcast(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_uint16_broadcast(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_uint32_broadcast(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_uint64_broadcast(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_size_broadcast(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_ptrdiff_broadcast(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems,
+                    int PE_root);
+int shmem_float_max_reduce(shmem_team_t team, float *dest, const float *source,
+    size_t nreduce);
+int shmem_float_min_reduce(shmem_team_t team, float *dest, const float *source,
+    size_t nreduce);
+int shmem_double_max_reduce(shmem_team_t team, double *dest, const double *source,
+    size_t nreduce);
+int shmem_double_min_reduce(shmem_team_t team, double *dest, const double *source,
+    size_t nreduce);
+int shmem_longdouble_max_reduce(shmem_team_t team, long double *dest,
+    const long double *source, size_t nreduce);
+int shmem_longdouble_min_reduce(shmem_team_t team, long double *dest,
+    const long double *source, size_t nreduce);
+int shmem_char_max_reduce(shmem_team_t team, char *dest, const char *source,
+    size_t nreduce);
+int shmem_char_min_reduce(shmem_team_t team, char *dest, const char *source,
+    size_t nreduce);
+int shmem_schar_max_reduce(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nreduce);
+int shmem_schar_min_reduce(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nreduce);
+int shmem_short_max_reduce(shmem_team_t team, short *dest, const short *source,
+    size_t nreduce);
+int shmem_short_min_reduce(shmem_team_t team, short *dest, const short *source,
+    size_t nreduce);
+int shmem_int_max_reduce(shmem_team_t team, int *dest, const int *source, size_t nreduce);
+int shmem_int_min_reduce(shmem_team_t team, int *dest, const int *source, size_t nreduce);
+int shmem_long_max_reduce(shmem_team_t team, long *dest, const long *source,
+    size_t nreduce);
+int shmem_long_min_reduce(shmem_team_t team, long *dest, const long *source,
+    size_t nreduce);
+int shmem_longlong_max_reduce(shmem_team_t team, long long *dest,
+    const long long *source, size_t nreduce);
+int shmem_longlong_min_reduce(shmem_team_t team, long long *dest,
+    const long long *source, size_t nreduce);
+int shmem_uchar_max_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int shmem_uchar_min_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int shmem_ushort_max_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int shmem_ushort_min_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int shmem_uint_max_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int shmem_uint_min_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int shmem_ulong_max_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int shmem_ulong_min_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int shmem_ulonglong_max_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int shmem_ulonglong_min_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int shmem_int8_max_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int shmem_int8_min_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int shmem_int16_max_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int shmem_int16_min_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int shmem_int32_max_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int shmem_int32_min_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int shmem_int64_max_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int shmem_int64_min_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int shmem_uint8_max_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int shmem_uint8_min_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int shmem_uint16_max_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int shmem_uint16_min_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int shmem_uint32_max_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int shmem_uint32_min_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int shmem_uint64_max_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int shmem_uint64_min_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int shmem_size_max_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int shmem_size_min_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int shmem_ptrdiff_max_reduce(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nreduce);
+int shmem_ptrdiff_min_reduce(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nreduce);
+int shmem_float_sum_reduce(shmem_team_t team, float *dest, const float *source,
+    size_t nreduce);
+int shmem_double_sum_reduce(shmem_team_t team, double *dest, const double *source,
+    size_t nreduce);
+int shmem_longdouble_sum_reduce(shmem_team_t team, long double *dest,
+    const long double *source, size_t nreduce);
+int shmem_char_sum_reduce(shmem_team_t team, char *dest, const char *source,
+    size_t nreduce);
+int shmem_schar_sum_reduce(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nreduce);
+int shmem_short_sum_reduce(shmem_team_t team, short *dest, const short *source,
+    size_t nreduce);
+int shmem_int_sum_reduce(shmem_team_t team, int *dest, const int *source, size_t nreduce);
+int shmem_long_sum_reduce(shmem_team_t team, long *dest, const long *source,
+    size_t nreduce);
+int shmem_longlong_sum_reduce(shmem_team_t team, long long *dest,
+    const long long *source, size_t nreduce);
+int shmem_uchar_sum_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int shmem_ushort_sum_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int shmem_uint_sum_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int shmem_ulong_sum_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int shmem_ulonglong_sum_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int shmem_int8_sum_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int shmem_int16_sum_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int shmem_int32_sum_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int shmem_int64_sum_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int shmem_uint8_sum_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int shmem_uint16_sum_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int shmem_uint32_sum_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int shmem_uint64_sum_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int shmem_size_sum_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int shmem_ptrdiff_sum_reduce(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nreduce);
+#ifndef __cplusplus
+int shmem_complexd_sum_reduce(shmem_team_t team, double _Complex *dest,
+    const double _Complex *source, size_t nreduce);
+#endif
+#ifndef __cplusplus
+int shmem_complexf_sum_reduce(shmem_team_t team, float _Complex *dest,
+    const float _Complex *source, size_t nreduce);
+#endif
+
+/* ---- point-to-poi
+    t synchronisation (9.11) ------------------------------------------- */
+void shmem_short_wait_until(short *ivar, int cmp, short cmp_value);
+int shmem_short_test(short *ivar, int cmp, short cmp_value);
+void shmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_value);
+int shmem_ushort_test(unsigned short *ivar, int cmp, unsigned short cmp_value);
+void shmem_int_wait_until(int *ivar, int cmp, int cmp_value);
+int shmem_int_test(int *ivar, int cmp, int cmp_value);
+void shmem_long_wait_until(long *ivar, int cmp, long cmp_value);
+int shmem_long_test(long *ivar, int cmp, long cmp_value);
+void shmem_longlong_wait_until(long long *ivar, int cmp, long long cmp_value);
+int shmem_longlong_test(long long *ivar, int cmp, long long cmp_value);
+void shmem_uint_wait_until(unsigned int *ivar, int cmp, unsigned int cmp_value);
+int shmem_uint_test(unsigned int *ivar, int cmp, unsigned int cmp_value);
+void shmem_ulong_wait_until(unsigned long *ivar, int cmp, unsigned long cmp_value);
+int shmem_ulong_test(unsigned long *ivar, int cmp, unsigned long cmp_value);
+void shmem_ulonglong_wait_until(unsigned long long *ivar, int cmp,
+    unsigned long long cmp_value);
+int shmem_ulonglong_test(unsigned long long *ivar, int cmp, unsigned long long cmp_value);
+void shmem_int32_wait_until(int32_t *ivar, int cmp, int32_t cmp_value);
+int shmem_int32_test(int32_t *ivar, int cmp, int32_t cmp_value);
+void shmem_int64_wait_until(int64_t *ivar, int cmp, int64_t cmp_value);
+int shmem_int64_test(int64_t *ivar, int cmp, int64_t cmp_value);
+void shmem_uint32_wait_until(uint32_t *ivar, int cmp, uint32_t cmp_value);
+int shmem_uint32_test(uint32_t *ivar, int cmp, uint32_t cmp_value);
+void shmem_uint64_wait_until(uint64_t *ivar, int cmp, uint64_t cmp_value);
+int shmem_uint64_test(uint64_t *ivar, int cmp, uint64_t cmp_value);
+void shmem_size_wait_until(size_t *ivar, int cmp, size_t cmp_value);
+int shmem_size_test(size_t *ivar, int cmp, size_t cmp_value);
+void shmem_ptrdiff_wait_until(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
+int shmem_ptrdiff_test(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
+uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value);
+
+/* ---- memory order
+    ng (9.12) ----------------------------------------------------------- */
+void shmem_fence(void);
+void shmem_ctx_fence(shmem_ctx_t ctx);
+void shmem_quiet(void);
+void shmem_ctx_quiet(shmem_ctx_t ctx);
+
+/* ---- distributed 
+    ocks (9.13) ---------------------------------------------------------- */
+void shmem_set_lock(long *lock);
+void shmem_clear_lock(long *lock);
+int shmem_test_lock(long *lock);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- C11 type-gen
+    ric names ------------------------------------------------------------ */
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L &&                           \
+    !defined(__cplusplus) && !defined(SHMEM_NO_GENERICS)
+
+#define SHMEM_ARG1_(a, ...)    a
+#define SHMEM_ARG2_(a, b, ...) b
+
+/* What a call with an argument of another type ends at: no function, so no program. */
+struct shmem_type_not_supported;
+#define SHMEM_TYPE_NOT_SUPPORTED_ ((struct shmem_type_not_supported *)0)
+
+#define shmem_put(...)                                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_put,                                               \
+            double *: shmem_ctx_double_put,                                             \
+            long double *: shmem_ctx_longdouble_put,                                    \
+            char *: shmem_ctx_char_put,                                                 \
+            signed char *: shmem_ctx_schar_put,                                         \
+            short *: shmem_ctx_short_put,                                               \
+            int *: shmem_ctx_int_put,                                                   \
+            long *: shmem_ctx_long_put,                                                 \
+            long long *: shmem_ctx_longlong_put,                                        \
+            unsigned char *: shmem_ctx_uchar_put,                                       \
+            unsigned short *: shmem_ctx_ushort_put,                                     \
+            unsigned int *: shmem_ctx_uint_put,                                         \
+            unsigned long *: shmem_ctx_ulong_put,                                       \
+            unsigned long long *: shmem_ctx_ulonglong_put,                              \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_put,                                                       \
+        double *: shmem_double_put,                                                     \
+        long double *: shmem_longdouble_put,                                            \
+        char *: shmem_char_put,                                                         \
+        signed char *: shmem_schar_put,                                                 \
+        short *: shmem_short_put,                                                       \
+        int *: shmem_int_put,                                                           \
+        long *: shmem_long_put,                                                         \
+        long long *: shmem_longlong_put,                                                \
+        unsigned char *: shmem_uchar_put,                                               \
+        unsigned short *: shmem_ushort_put,                                             \
+        unsigned int *: shmem_uint_put,                                                 \
+        unsigned long *: shmem_ulong_put,                                               \
+        unsigned long long *: shmem_ulonglong_put,                                      \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_put_nbi(...)                                                              \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_put_nbi,                                           \
+            double *: shmem_ctx_double_put_nbi,                                         \
+            long double *: shmem_ctx_longdouble_put_nbi,                                \
+            char *: shmem_ctx_char_put_nbi,                                             \
+            signed char *: shmem_ctx_schar_put_nbi,                                     \
+            short *: shmem_ctx_short_put_nbi,                                           \
+            int *: shmem_ctx_int_put_nbi,                                               \
+            long *: shmem_ctx_long_put_nbi,                                             \
+            long long *: shmem_ctx_longlong_put_nbi,                                    \
+            unsigned char *: shmem_ctx_uchar_put_nbi,                                   \
+            unsigned short *: shmem_ctx_ushort_put_nbi,                                 \
+            unsigned int *: shmem_ctx_uint_put_nbi,                                     \
+            unsigned long *: shmem_ctx_ulong_put_nbi,                                   \
+            unsigned long long *: shmem_ctx_ulonglong_put_nbi,                          \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_put_nbi,                                                   \
+        double *: shmem_double_put_nbi,                                                 \
+        long double *: shmem_longdouble_put_nbi,                                        \
+        char *: shmem_char_put_nbi,                                                     \
+        signed char *: shmem_schar_put_nbi,                                             \
+        short *: shmem_short_put_nbi,                                                   \
+        int *: shmem_int_put_nbi,                                                       \
+        long *: shmem_long_put_nbi,                                                     \
+        long long *: shmem_longlong_put_nbi,                                            \
+        unsigned char *: shmem_uchar_put_nbi,                                           \
+        unsigned short *: shmem_ushort_put_nbi,                                         \
+        unsigned int *: shmem_uint_put_nbi,                                             \
+        unsigned long *: shmem_ulong_put_nbi,                                           \
+        unsigned long long *: shmem_ulonglong_put_nbi,                                  \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_get(...)                                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_get,                                               \
+            double *: shmem_ctx_double_get,                                             \
+            long double *: shmem_ctx_longdouble_get,                                    \
+            char *: shmem_ctx_char_get,                                                 \
+            signed char *: shmem_ctx_schar_get,                                         \
+            short *: shmem_ctx_short_get,                                               \
+            int *: shmem_ctx_int_get,                                                   \
+            long *: shmem_ctx_long_get,                                                 \
+            long long *: shmem_ctx_longlong_get,                                        \
+            unsigned char *: shmem_ctx_uchar_get,                                       \
+            unsigned short *: shmem_ctx_ushort_get,                                     \
+            unsigned int *: shmem_ctx_uint_get,                                         \
+            unsigned long *: shmem_ctx_ulong_get,                                       \
+            unsigned long long *: shmem_ctx_ulonglong_get,                              \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_get,                                                       \
+        double *: shmem_double_get,                                                     \
+        long double *: shmem_longdouble_get,                                            \
+        char *: shmem_char_get,                                                         \
+        signed char *: shmem_schar_get,                                                 \
+        short *: shmem_short_get,                                                       \
+        int *: shmem_int_get,                                                           \
+        long *: shmem_long_get,                                                         \
+        long long *: shmem_longlong_get,                                                \
+        unsigned char *: shmem_uchar_get,                                               \
+        unsigned short *: shmem_ushort_get,                                             \
+        unsigned int *: shmem_uint_get,                                                 \
+        unsigned long *: shmem_ulong_get,                                               \
+        unsigned long long *: shmem_ulonglong_get,                                      \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_get_nbi(...)                                                              \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_get_nbi,                                           \
+            double *: shmem_ctx_double_get_nbi,                                         \
+            long double *: shmem_ctx_longdouble_get_nbi,                                \
+            char *: shmem_ctx_char_get_nbi,                                             \
+            signed char *: shmem_ctx_schar_get_nbi,                                     \
+            short *: shmem_ctx_short_get_nbi,                                           \
+            int *: shmem_ctx_int_get_nbi,                                               \
+            long *: shmem_ctx_long_get_nbi,                                             \
+            long long *: shmem_ctx_longlong_get_nbi,                                    \
+            unsigned char *: shmem_ctx_uchar_get_nbi,                                   \
+            unsigned short *: shmem_ctx_ushort_get_nbi,                                 \
+            unsigned int *: shmem_ctx_uint_get_nbi,                                     \
+            unsigned long *: shmem_ctx_ulong_get_nbi,                                   \
+            unsigned long long *: shmem_ctx_ulonglong_get_nbi,                          \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_get_nbi,                                                   \
+        double *: shmem_double_get_nbi,                                                 \
+        long double *: shmem_longdouble_get_nbi,                                        \
+        char *: shmem_char_get_nbi,                                                     \
+        signed char *: shmem_schar_get_nbi,                                             \
+        short *: shmem_short_get_nbi,                                                   \
+        int *: shmem_int_get_nbi,                                                       \
+        long *: shmem_long_get_nbi,                                                     \
+        long long *: shmem_longlong_get_nbi,                                            \
+        unsigned char *: shmem_uchar_get_nbi,                                           \
+        unsigned short *: shmem_ushort_get_nbi,                                         \
+        unsigned int *: shmem_uint_get_nbi,                                             \
+        unsigned long *: shmem_ulong_get_nbi,                                           \
+        unsigned long long *: shmem_ulonglong_get_nbi,                                  \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_p(...)                                                                    \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_p,                                                 \
+            double *: shmem_ctx_double_p,                                               \
+            long double *: shmem_ctx_longdouble_p,                                      \
+            char *: shmem_ctx_char_p,                                                   \
+            signed char *: shmem_ctx_schar_p,                                           \
+            short *: shmem_ctx_short_p,                                                 \
+            int *: shmem_ctx_int_p,                                                     \
+            long *: shmem_ctx_long_p,                                                   \
+            long long *: shmem_ctx_longlong_p,                                          \
+            unsigned char *: shmem_ctx_uchar_p,                                         \
+            unsigned short *: shmem_ctx_ushort_p,                                       \
+            unsigned int *: shmem_ctx_uint_p,                                           \
+            unsigned long *: shmem_ctx_ulong_p,                                         \
+            unsigned long long *: shmem_ctx_ulonglong_p,                                \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_p,                                                         \
+        double *: shmem_double_p,                                                       \
+        long double *: shmem_longdouble_p,                                              \
+        char *: shmem_char_p,                                                           \
+        signed char *: shmem_schar_p,                                                   \
+        short *: shmem_short_p,                                                         \
+        int *: shmem_int_p,                                                             \
+        long *: shmem_long_p,                                                           \
+        long long *: shmem_longlong_p,                                                  \
+        unsigned char *: shmem_uchar_p,                                                 \
+        unsigned short *: shmem_ushort_p,                                               \
+        unsigned int *: shmem_uint_p,                                                   \
+        unsigned long *: shmem_ulong_p,                                                 \
+        unsigned long long *: shmem_ulonglong_p,                                        \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_g(...)                                                                    \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_g,                                                 \
+            const float *: shmem_ctx_float_g,                                           \
+            double *: shmem_ctx_double_g,                                               \
+            const double *: shmem_ctx_double_g,                                         \
+            long double *: shmem_ctx_longdouble_g,                                      \
+            const long double *: shmem_ctx_longdouble_g,                                \
+            char *: shmem_ctx_char_g,                                                   \
+            const char *: shmem_ctx_char_g,                                             \
+            signed char *: shmem_ctx_schar_g,                                           \
+            const signed char *: shmem_ctx_schar_g,                                     \
+            short *: shmem_ctx_short_g,                                                 \
+            const short *: shmem_ctx_short_g,                                           \
+            int *: shmem_ctx_int_g,                                                     \
+            const int *: shmem_ctx_int_g,                                               \
+            long *: shmem_ctx_long_g,                                                   \
+            const long *: shmem_ctx_long_g,                                             \
+            long long *: shmem_ctx_longlong_g,                                          \
+            const long long *: shmem_ctx_longlong_g,                                    \
+            unsigned char *: shmem_ctx_uchar_g,                                         \
+            const unsigned char *: shmem_ctx_uchar_g,                                   \
+            unsigned short *: shmem_ctx_ushort_g,                                       \
+            const unsigned short *: shmem_ctx_ushort_g,                                 \
+            unsigned int *: shmem_ctx_uint_g,                                           \
+            const unsigned int *: shmem_ctx_uint_g,                                     \
+            unsigned long *: shmem_ctx_ulong_g,                                         \
+            const unsigned long *: shmem_ctx_ulong_g,                                   \
+            unsigned long long *: shmem_ctx_ulonglong_g,                                \
+            const unsigned long long *: shmem_ctx_ulonglong_g,                          \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_g,                                                         \
+        const float *: shmem_float_g,                                                   \
+        double *: shmem_double_g,                                                       \
+        const double *: shmem_double_g,                                                 \
+        long double *: shmem_longdouble_g,                                              \
+        const long double *: shmem_longdouble_g,                                        \
+        char *: shmem_char_g,                                                           \
+        const char *: shmem_char_g,                                                     \
+        signed char *: shmem_schar_g,                                                   \
+        const signed char *: shmem_schar_g,                                             \
+        short *: shmem_short_g,                                                         \
+        const short *: shmem_short_g,                                                   \
+        int *: shmem_int_g,                                                             \
+        const int *: shmem_int_g,                                                       \
+        long *: shmem_long_g,                                                           \
+        const long *: shmem_long_g,                                                     \
+        long long *: shmem_longlong_g,                                                  \
+        const long long *: shmem_longlong_g,                                            \
+        unsigned char *: shmem_uchar_g,                                                 \
+        const unsigned char *: shmem_uchar_g,                                           \
+        unsigned short *: shmem_ushort_g,                                               \
+        const unsigned short *: shmem_ushort_g,                                         \
+        unsigned int *: shmem_uint_g,                                                   \
+        const unsigned int *: shmem_uint_g,                                             \
+        unsigned long *: shmem_ulong_g,                                                 \
+        const unsigned long *: shmem_ulong_g,                                           \
+        unsigned long long *: shmem_ulonglong_g,                                        \
+        const unsigned long long *: shmem_ulonglong_g,                                  \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_put_signal(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_put_signal,                                        \
+            double *: shmem_ctx_double_put_signal,                                      \
+            long double *: shmem_ctx_longdouble_put_signal,                             \
+            char *: shmem_ctx_char_put_signal,                                          \
+            signed char *: shmem_ctx_schar_put_signal,                                  \
+            short *: shmem_ctx_short_put_signal,                                        \
+            int *: shmem_ctx_int_put_signal,                                            \
+            long *: shmem_ctx_long_put_signal,                                          \
+            long long *: shmem_ctx_longlong_put_signal,                                 \
+            unsigned char *: shmem_ctx_uchar_put_signal,                                \
+            unsigned short *: shmem_ctx_ushort_put_signal,                              \
+            unsigned int *: shmem_ctx_uint_put_signal,                                  \
+            unsigned long *: shmem_ctx_ulong_put_signal,                                \
+            unsigned long long *: shmem_ctx_ulonglong_put_signal,                       \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_put_signal,                                                \
+        double *: shmem_double_put_signal,                                              \
+        long double *: shmem_longdouble_put_signal,                                     \
+        char *: shmem_char_put_signal,                                                  \
+        signed char *: shmem_schar_put_signal,                                          \
+        short *: shmem_short_put_signal,                                                \
+        int *: shmem_int_put_signal,                                                    \
+        long *: shmem_long_put_signal,                                                  \
+        long long *: shmem_longlong_put_signal,                                         \
+        unsigned char *: shmem_uchar_put_signal,                                        \
+        unsigned short *: shmem_ushort_put_signal,                                      \
+        unsigned int *: shmem_uint_put_signal,                                          \
+        unsigned long *: shmem_ulong_put_signal,                                        \
+        unsigned long long *: shmem_ulonglong_put_signal,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_put_signal_nbi(...)                                                       \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_put_signal_nbi,                                    \
+            double *: shmem_ctx_double_put_signal_nbi,                                  \
+            long double *: shmem_ctx_longdouble_put_signal_nbi,                         \
+            char *: shmem_ctx_char_put_signal_nbi,                                      \
+            signed char *: shmem_ctx_schar_put_signal_nbi,                              \
+            short *: shmem_ctx_short_put_signal_nbi,                                    \
+            int *: shmem_ctx_int_put_signal_nbi,                                        \
+            long *: shmem_ctx_long_put_signal_nbi,                                      \
+            long long *: shmem_ctx_longlong_put_signal_nbi,                             \
+            unsigned char *: shmem_ctx_uchar_put_signal_nbi,                            \
+            unsigned short *: shmem_ctx_ushort_put_signal_nbi,                          \
+            unsigned int *: shmem_ctx_uint_put_signal_nbi,                              \
+            unsigned long *: shmem_ctx_ulong_put_signal_nbi,                            \
+            unsigned long long *: shmem_ctx_ulonglong_put_signal_nbi,                   \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_put_signal_nbi,                                            \
+        double *: shmem_double_put_signal_nbi,                                          \
+        long double *: shmem_longdouble_put_signal_nbi,                                 \
+        char *: shmem_char_put_signal_nbi,                                              \
+        signed char *: shmem_schar_put_signal_nbi,                                      \
+        short *: shmem_short_put_signal_nbi,                                            \
+        int *: shmem_int_put_signal_nbi,                                                \
+        long *: shmem_long_put_signal_nbi,                                              \
+        long long *: shmem_longlong_put_signal_nbi,                                     \
+        unsigned char *: shmem_uchar_put_signal_nbi,                                    \
+        unsigned short *: shmem_ushort_put_signal_nbi,                                  \
+        unsigned int *: shmem_uint_put_signal_nbi,                                      \
+        unsigned long *: shmem_ulong_put_signal_nbi,                                    \
+        unsigned long long *: shmem_ulonglong_put_signal_nbi,                           \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+
+#define shmem_atomic_fetch(...)                                                         \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_atomic_fetch,                                      \
+            const float *: shmem_ctx_float_atomic_fetch,                                \
+            double *: shmem_ctx_double_atomic_fetch,                                    \
+            const double *: shmem_ctx_double_atomic_fetch,                              \
+            int *: shmem_ctx_int_atomic_fetch,                                          \
+            const int *: shmem_ctx_int_atomic_fetch,                                    \
+            long *: shmem_ctx_long_atomic_fetch,                                        \
+            const long *: shmem_ctx_long_atomic_fetch,                                  \
+            long long *: shmem_ctx_longlong_atomic_fetch,                               \
+            const long long *: shmem_ctx_longlong_atomic_fetch,                         \
+            unsigned int *: shmem_ctx_uint_atomic_fetch,                                \
+            const unsigned int *: shmem_ctx_uint_atomic_fetch,                          \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch,                              \
+            const unsigned long *: shmem_ctx_ulong_atomic_fetch,                        \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch,                     \
+            const unsigned long long *: shmem_ctx_ulonglong_atomic_fetch,               \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_atomic_fetch,                                              \
+        const float *: shmem_float_atomic_fetch,                                        \
+        double *: shmem_double_atomic_fetch,                                            \
+        const double *: shmem_double_atomic_fetch,                                      \
+        int *: shmem_int_atomic_fetch,                                                  \
+        const int *: shmem_int_atomic_fetch,                                            \
+        long *: shmem_long_atomic_fetch,                                                \
+        const long *: shmem_long_atomic_fetch,                                          \
+        long long *: shmem_longlong_atomic_fetch,                                       \
+        const long long *: shmem_longlong_atomic_fetch,                                 \
+        unsigned int *: shmem_uint_atomic_fetch,                                        \
+        const unsigned int *: shmem_uint_atomic_fetch,                                  \
+        unsigned long *: shmem_ulong_atomic_fetch,                                      \
+        const unsigned long *: shmem_ulong_atomic_fetch,                                \
+        unsigned long long *: shmem_ulonglong_atomic_fetch,                             \
+        const unsigned long long *: shmem_ulonglong_atomic_fetch,                       \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_nbi(...)                                                     \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_atomic_fetch_nbi,                                  \
+            double *: shmem_ctx_double_atomic_fetch_nbi,                                \
+            int *: shmem_ctx_int_atomic_fetch_nbi,                                      \
+            long *: shmem_ctx_long_atomic_fetch_nbi,                                    \
+            long long *: shmem_ctx_longlong_atomic_fetch_nbi,                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_nbi,                            \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_nbi,                          \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_nbi,                 \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_atomic_fetch_nbi,                                          \
+        double *: shmem_double_atomic_fetch_nbi,                                        \
+        int *: shmem_int_atomic_fetch_nbi,                                              \
+        long *: shmem_long_atomic_fetch_nbi,                                            \
+        long long *: shmem_longlong_atomic_fetch_nbi,                                   \
+        unsigned int *: shmem_uint_atomic_fetch_nbi,                                    \
+        unsigned long *: shmem_ulong_atomic_fetch_nbi,                                  \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_nbi,                         \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_set(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_atomic_set,                                        \
+            double *: shmem_ctx_double_atomic_set,                                      \
+            int *: shmem_ctx_int_atomic_set,                                            \
+            long *: shmem_ctx_long_atomic_set,                                          \
+            long long *: shmem_ctx_longlong_atomic_set,                                 \
+            unsigned int *: shmem_ctx_uint_atomic_set,                                  \
+            unsigned long *: shmem_ctx_ulong_atomic_set,                                \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_set,                       \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_atomic_set,                                                \
+        double *: shmem_double_atomic_set,                                              \
+        int *: shmem_int_atomic_set,                                                    \
+        long *: shmem_long_atomic_set,                                                  \
+        long long *: shmem_longlong_atomic_set,                                         \
+        unsigned int *: shmem_uint_atomic_set,                                          \
+        unsigned long *: shmem_ulong_atomic_set,                                        \
+        unsigned long long *: shmem_ulonglong_atomic_set,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_swap(...)                                                          \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_atomic_swap,                                       \
+            double *: shmem_ctx_double_atomic_swap,                                     \
+            int *: shmem_ctx_int_atomic_swap,                                           \
+            long *: shmem_ctx_long_atomic_swap,                                         \
+            long long *: shmem_ctx_longlong_atomic_swap,                                \
+            unsigned int *: shmem_ctx_uint_atomic_swap,                                 \
+            unsigned long *: shmem_ctx_ulong_atomic_swap,                               \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_swap,                      \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_atomic_swap,                                               \
+        double *: shmem_double_atomic_swap,                                             \
+        int *: shmem_int_atomic_swap,                                                   \
+        long *: shmem_long_atomic_swap,                                                 \
+        long long *: shmem_longlong_atomic_swap,                                        \
+        unsigned int *: shmem_uint_atomic_swap,                                         \
+        unsigned long *: shmem_ulong_atomic_swap,                                       \
+        unsigned long long *: shmem_ulonglong_atomic_swap,                              \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_swap_nbi(...)                                                      \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            float *: shmem_ctx_float_atomic_swap_nbi,                                   \
+            double *: shmem_ctx_double_atomic_swap_nbi,                                 \
+            int *: shmem_ctx_int_atomic_swap_nbi,                                       \
+            long *: shmem_ctx_long_atomic_swap_nbi,                                     \
+            long long *: shmem_ctx_longlong_atomic_swap_nbi,                            \
+            unsigned int *: shmem_ctx_uint_atomic_swap_nbi,                             \
+            unsigned long *: shmem_ctx_ulong_atomic_swap_nbi,                           \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_swap_nbi,                  \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        float *: shmem_float_atomic_swap_nbi,                                           \
+        double *: shmem_double_atomic_swap_nbi,                                         \
+        int *: shmem_int_atomic_swap_nbi,                                               \
+        long *: shmem_long_atomic_swap_nbi,                                             \
+        long long *: shmem_longlong_atomic_swap_nbi,                                    \
+        unsigned int *: shmem_uint_atomic_swap_nbi,                                     \
+        unsigned long *: shmem_ulong_atomic_swap_nbi,                                   \
+        unsigned long long *: shmem_ulonglong_atomic_swap_nbi,                          \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_compare_swap(...)                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_compare_swap,                                   \
+            long *: shmem_ctx_long_atomic_compare_swap,                                 \
+            long long *: shmem_ctx_longlong_atomic_compare_swap,                        \
+            unsigned int *: shmem_ctx_uint_atomic_compare_swap,                         \
+            unsigned long *: shmem_ctx_ulong_atomic_compare_swap,                       \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_compare_swap,              \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_compare_swap,                                           \
+        long *: shmem_long_atomic_compare_swap,                                         \
+        long long *: shmem_longlong_atomic_compare_swap,                                \
+        unsigned int *: shmem_uint_atomic_compare_swap,                                 \
+        unsigned long *: shmem_ulong_atomic_compare_swap,                               \
+        unsigned long long *: shmem_ulonglong_atomic_compare_swap,                      \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_compare_swap_nbi(...)                                              \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_compare_swap_nbi,                               \
+            long *: shmem_ctx_long_atomic_compare_swap_nbi,                             \
+            long long *: shmem_ctx_longlong_atomic_compare_swap_nbi,                    \
+            unsigned int *: shmem_ctx_uint_atomic_compare_swap_nbi,                     \
+            unsigned long *: shmem_ctx_ulong_atomic_compare_swap_nbi,                   \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_compare_swap_nbi,          \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_compare_swap_nbi,                                       \
+        long *: shmem_long_atomic_compare_swap_nbi,                                     \
+        long long *: shmem_longlong_atomic_compare_swap_nbi,                            \
+        unsigned int *: shmem_uint_atomic_compare_swap_nbi,                             \
+        unsigned long *: shmem_ulong_atomic_compare_swap_nbi,                           \
+        unsigned long long *: shmem_ulonglong_atomic_compare_swap_nbi,                  \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_inc(...)                                                     \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_fetch_inc,                                      \
+            long *: shmem_ctx_long_atomic_fetch_inc,                                    \
+            long long *: shmem_ctx_longlong_atomic_fetch_inc,                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_inc,                            \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_inc,                          \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_inc,                 \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_fetch_inc,                                              \
+        long *: shmem_long_atomic_fetch_inc,                                            \
+        long long *: shmem_longlong_atomic_fetch_inc,                                   \
+        unsigned int *: shmem_uint_atomic_fetch_inc,                                    \
+        unsigned long *: shmem_ulong_atomic_fetch_inc,                                  \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_inc,                         \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_inc_nbi(...)                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_fetch_inc_nbi,                                  \
+            long *: shmem_ctx_long_atomic_fetch_inc_nbi,                                \
+            long long *: shmem_ctx_longlong_atomic_fetch_inc_nbi,                       \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_inc_nbi,                        \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_inc_nbi,                      \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_inc_nbi,             \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_fetch_inc_nbi,                                          \
+        long *: shmem_long_atomic_fetch_inc_nbi,                                        \
+        long long *: shmem_longlong_atomic_fetch_inc_nbi,                               \
+        unsigned int *: shmem_uint_atomic_fetch_inc_nbi,                                \
+        unsigned long *: shmem_ulong_atomic_fetch_inc_nbi,                              \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_inc_nbi,                     \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_inc(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_inc,                                            \
+            long *: shmem_ctx_long_atomic_inc,                                          \
+            long long *: shmem_ctx_longlong_atomic_inc,                                 \
+            unsigned int *: shmem_ctx_uint_atomic_inc,                                  \
+            unsigned long *: shmem_ctx_ulong_atomic_inc,                                \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_inc,                       \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_inc,                                                    \
+        long *: shmem_long_atomic_inc,                                                  \
+        long long *: shmem_longlong_atomic_inc,                                         \
+        unsigned int *: shmem_uint_atomic_inc,                                          \
+        unsigned long *: shmem_ulong_atomic_inc,                                        \
+        unsigned long long *: shmem_ulonglong_atomic_inc,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_add(...)                                                     \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_fetch_add,                                      \
+            long *: shmem_ctx_long_atomic_fetch_add,                                    \
+            long long *: shmem_ctx_longlong_atomic_fetch_add,                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_add,                            \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_add,                          \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_add,                 \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_fetch_add,                                              \
+        long *: shmem_long_atomic_fetch_add,                                            \
+        long long *: shmem_longlong_atomic_fetch_add,                                   \
+        unsigned int *: shmem_uint_atomic_fetch_add,                                    \
+        unsigned long *: shmem_ulong_atomic_fetch_add,                                  \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_add,                         \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_add_nbi(...)                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_fetch_add_nbi,                                  \
+            long *: shmem_ctx_long_atomic_fetch_add_nbi,                                \
+            long long *: shmem_ctx_longlong_atomic_fetch_add_nbi,                       \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_add_nbi,                        \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_add_nbi,                      \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_add_nbi,             \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_fetch_add_nbi,                                          \
+        long *: shmem_long_atomic_fetch_add_nbi,                                        \
+        long long *: shmem_longlong_atomic_fetch_add_nbi,                               \
+        unsigned int *: shmem_uint_atomic_fetch_add_nbi,                                \
+        unsigned long *: shmem_ulong_atomic_fetch_add_nbi,                              \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_add_nbi,                     \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_add(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            int *: shmem_ctx_int_atomic_add,                                            \
+            long *: shmem_ctx_long_atomic_add,                                          \
+            long long *: shmem_ctx_longlong_atomic_add,                                 \
+            unsigned int *: shmem_ctx_uint_atomic_add,                                  \
+            unsigned long *: shmem_ctx_ulong_atomic_add,                                \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_add,                       \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        int *: shmem_int_atomic_add,                                                    \
+        long *: shmem_long_atomic_add,                                                  \
+        long long *: shmem_longlong_atomic_add,                                         \
+        unsigned int *: shmem_uint_atomic_add,                                          \
+        unsigned long *: shmem_ulong_atomic_add,                                        \
+        unsigned long long *: shmem_ulonglong_atomic_add,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_and(...)                                                     \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_and,                            \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_and,                          \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_and,                 \
+            int32_t *: shmem_ctx_int32_atomic_fetch_and,                                \
+            int64_t *: shmem_ctx_int64_atomic_fetch_and,                                \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_fetch_and,                                    \
+        unsigned long *: shmem_ulong_atomic_fetch_and,                                  \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_and,                         \
+        int32_t *: shmem_int32_atomic_fetch_and,                                        \
+        int64_t *: shmem_int64_atomic_fetch_and,                                        \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_and_nbi(...)                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_and_nbi,                        \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_and_nbi,                      \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_and_nbi,             \
+            int32_t *: shmem_ctx_int32_atomic_fetch_and_nbi,                            \
+            int64_t *: shmem_ctx_int64_atomic_fetch_and_nbi,                            \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_fetch_and_nbi,                                \
+        unsigned long *: shmem_ulong_atomic_fetch_and_nbi,                              \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_and_nbi,                     \
+        int32_t *: shmem_int32_atomic_fetch_and_nbi,                                    \
+        int64_t *: shmem_int64_atomic_fetch_and_nbi,                                    \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_and(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_and,                                  \
+            unsigned long *: shmem_ctx_ulong_atomic_and,                                \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_and,                       \
+            int32_t *: shmem_ctx_int32_atomic_and,                                      \
+            int64_t *: shmem_ctx_int64_atomic_and,                                      \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_and,                                          \
+        unsigned long *: shmem_ulong_atomic_and,                                        \
+        unsigned long long *: shmem_ulonglong_atomic_and,                               \
+        int32_t *: shmem_int32_atomic_and,                                              \
+        int64_t *: shmem_int64_atomic_and,                                              \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_or(...)                                                      \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_or,                             \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_or,                           \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_or,                  \
+            int32_t *: shmem_ctx_int32_atomic_fetch_or,                                 \
+            int64_t *: shmem_ctx_int64_atomic_fetch_or,                                 \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_fetch_or,                                     \
+        unsigned long *: shmem_ulong_atomic_fetch_or,                                   \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_or,                          \
+        int32_t *: shmem_int32_atomic_fetch_or,                                         \
+        int64_t *: shmem_int64_atomic_fetch_or,                                         \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_or_nbi(...)                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_or_nbi,                         \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_or_nbi,                       \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_or_nbi,              \
+            int32_t *: shmem_ctx_int32_atomic_fetch_or_nbi,                             \
+            int64_t *: shmem_ctx_int64_atomic_fetch_or_nbi,                             \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_fetch_or_nbi,                                 \
+        unsigned long *: shmem_ulong_atomic_fetch_or_nbi,                               \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_or_nbi,                      \
+        int32_t *: shmem_int32_atomic_fetch_or_nbi,                                     \
+        int64_t *: shmem_int64_atomic_fetch_or_nbi,                                     \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_or(...)                                                            \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_or,                                   \
+            unsigned long *: shmem_ctx_ulong_atomic_or,                                 \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_or,                        \
+            int32_t *: shmem_ctx_int32_atomic_or,                                       \
+            int64_t *: shmem_ctx_int64_atomic_or,                                       \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_or,                                           \
+        unsigned long *: shmem_ulong_atomic_or,                                         \
+        unsigned long long *: shmem_ulonglong_atomic_or,                                \
+        int32_t *: shmem_int32_atomic_or,                                               \
+        int64_t *: shmem_int64_atomic_or,                                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_xor(...)                                                     \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_xor,                            \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_xor,                          \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_xor,                 \
+            int32_t *: shmem_ctx_int32_atomic_fetch_xor,                                \
+            int64_t *: shmem_ctx_int64_atomic_fetch_xor,                                \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_fetch_xor,                                    \
+        unsigned long *: shmem_ulong_atomic_fetch_xor,                                  \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_xor,                         \
+        int32_t *: shmem_int32_atomic_fetch_xor,                                        \
+        int64_t *: shmem_int64_atomic_fetch_xor,                                        \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_fetch_xor_nbi(...)                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_fetch_xor_nbi,                        \
+            unsigned long *: shmem_ctx_ulong_atomic_fetch_xor_nbi,                      \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_fetch_xor_nbi,             \
+            int32_t *: shmem_ctx_int32_atomic_fetch_xor_nbi,                            \
+            int64_t *: shmem_ctx_int64_atomic_fetch_xor_nbi,                            \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_fetch_xor_nbi,                                \
+        unsigned long *: shmem_ulong_atomic_fetch_xor_nbi,                              \
+        unsigned long long *: shmem_ulonglong_atomic_fetch_xor_nbi,                     \
+        int32_t *: shmem_int32_atomic_fetch_xor_nbi,                                    \
+        int64_t *: shmem_int64_atomic_fetch_xor_nbi,                                    \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_atomic_xor(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                           \
+            unsigned int *: shmem_ctx_uint_atomic_xor,                                  \
+            unsigned long *: shmem_ctx_ulong_atomic_xor,                                \
+            unsigned long long *: shmem_ctx_ulonglong_atomic_xor,                       \
+            int32_t *: shmem_ctx_int32_atomic_xor,                                      \
+            int64_t *: shmem_ctx_int64_atomic_xor,                                      \
+            default: SHMEM_TYPE_NOT_SUPPORTED_),                                        \
+        unsigned int *: shmem_uint_atomic_xor,                                          \
+        unsigned long *: shmem_ulong_atomic_xor,                                        \
+        unsigned long long *: shmem_ulonglong_atomic_xor,                               \
+        int32_t *: shmem_int32_atomic_xor,                                              \
+        int64_t *: shmem_int64_atomic_xor,                                              \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+
+#define shmem_signal_add(...)                                                             \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                 \
+        shmem_ctx_t: shmem_ctx_signal_add,                                                \
+        default: shmem_signal_add)(__VA_ARGS__)
+#define shmem_signal_set(...)                                                             \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                 \
+        shmem_ctx_t: shmem_ctx_signal_set,                                                \
+        default: shmem_signal_set)(__VA_ARGS__)
+
+#define shmem_broadcast(...)                                                            \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_broadcast,                                                 \
+        double *: shmem_double_broadcast,                                               \
+        long double *: shmem_longdouble_broadcast,                                      \
+        char *: shmem_char_broadcast,                                                   \
+        signed char *: shmem_schar_broadcast,                                           \
+        short *: shmem_short_broadcast,                                                 \
+        int *: shmem_int_broadcast,                                                     \
+        long *: shmem_long_broadcast,                                                   \
+        long long *: shmem_longlong_broadcast,                                          \
+        unsigned char *: shmem_uchar_broadcast,                                         \
+        unsigned short *: shmem_ushort_broadcast,                                       \
+        unsigned int *: shmem_uint_broadcast,                                           \
+        unsigned long *: shmem_ulong_broadcast,                                         \
+        unsigned long long *: shmem_ulonglong_broadcast,                                \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_max_reduce(...)                                                           \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_max_reduce,                                                \
+        double *: shmem_double_max_reduce,                                              \
+        long double *: shmem_longdouble_max_reduce,                                     \
+        char *: shmem_char_max_reduce,                                                  \
+        signed char *: shmem_schar_max_reduce,                                          \
+        short *: shmem_short_max_reduce,                                                \
+        int *: shmem_int_max_reduce,                                                    \
+        long *: shmem_long_max_reduce,                                                  \
+        long long *: shmem_longlong_max_reduce,                                         \
+        unsigned char *: shmem_uchar_max_reduce,                                        \
+        unsigned short *: shmem_ushort_max_reduce,                                      \
+        unsigned int *: shmem_uint_max_reduce,                                          \
+        unsigned long *: shmem_ulong_max_reduce,                                        \
+        unsigned long long *: shmem_ulonglong_max_reduce,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_min_reduce(...)                                                           \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_min_reduce,                                                \
+        double *: shmem_double_min_reduce,                                              \
+        long double *: shmem_longdouble_min_reduce,                                     \
+        char *: shmem_char_min_reduce,                                                  \
+        signed char *: shmem_schar_min_reduce,                                          \
+        short *: shmem_short_min_reduce,                                                \
+        int *: shmem_int_min_reduce,                                                    \
+        long *: shmem_long_min_reduce,                                                  \
+        long long *: shmem_longlong_min_reduce,                                         \
+        unsigned char *: shmem_uchar_min_reduce,                                        \
+        unsigned short *: shmem_ushort_min_reduce,                                      \
+        unsigned int *: shmem_uint_min_reduce,                                          \
+        unsigned long *: shmem_ulong_min_reduce,                                        \
+        unsigned long long *: shmem_ulonglong_min_reduce,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_sum_reduce(...)                                                           \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_sum_reduce,                                                \
+        double *: shmem_double_sum_reduce,                                              \
+        long double *: shmem_longdouble_sum_reduce,                                     \
+        char *: shmem_char_sum_reduce,                                                  \
+        signed char *: shmem_schar_sum_reduce,                                          \
+        short *: shmem_short_sum_reduce,                                                \
+        int *: shmem_int_sum_reduce,                                                    \
+        long *: shmem_long_sum_reduce,                                                  \
+        long long *: shmem_longlong_sum_reduce,                                         \
+        unsigned char *: shmem_uchar_sum_reduce,                                        \
+        unsigned short *: shmem_ushort_sum_reduce,                                      \
+        unsigned int *: shmem_uint_sum_reduce,                                          \
+        unsigned long *: shmem_ulong_sum_reduce,                                        \
+        unsigned long long *: shmem_ulonglong_sum_reduce,                               \
+        double _Complex *: shmem_complexd_sum_reduce,                                   \
+        float _Complex *: shmem_complexf_sum_reduce,                                    \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+
+#define shmem_wait_until(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        short *: shmem_short_wait_until,                                                \
+        unsigned short *: shmem_ushort_wait_until,                                      \
+        int *: shmem_int_wait_until,                                                    \
+        long *: shmem_long_wait_until,                                                  \
+        long long *: shmem_longlong_wait_until,                                         \
+        unsigned int *: shmem_uint_wait_until,                                          \
+        unsigned long *: shmem_ulong_wait_until,                                        \
+        unsigned long long *: shmem_ulonglong_wait_until,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test(...)                                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        short *: shmem_short_test,                                                      \
+        unsigned short *: shmem_ushort_test,                                            \
+        int *: shmem_int_test,                                                          \
+        long *: shmem_long_test,                                                        \
+        long long *: shmem_longlong_test,                                               \
+        unsigned int *: shmem_uint_test,                                                \
+        unsigned long *: shmem_ulong_test,                                              \
+        unsigned long long *: shmem_ulonglong_test,                                     \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+
+#endif /* C11 */
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * barrier.c - see barrier.h.  Uses: team, core/block, rma/rma.
+ *
+ * With a processor for each PE: dissemination (Hensgen, Finkel, Manber 1988), log2 n
+ * one-way latencies.  With more PEs than processors: a counter, so that each PE has to be
+ * scheduled just once per barrier.
+ */
+#include "config.h"
+
+#include "pgas/coll/barrier.h"
+#include "pgas/core/block.h"
+#include "pgas/rma/rma.h"
+
+struct goal {
+    const uint32_t *word; /* where it is mapped here */
+    uint32_t epoch;
+};
+
+/* Epochs wrap around: compare them by their distance. */
+static bool reached(const void *arg)
+{
+    const struct goal *g = arg;
+
+    return (int32_t)(load_acquire_u32(g->word) - g->epoch) >= 0;
+}
+
+/*
+ * Invariant: round[k].epoch of PE i is the barrier that its k-th partner is in, or behind
+ * it by at most one.  A partner can't be two ahead: it would have passed a barrier that
+ * needs us.  So one word per round is enough, and the release store of the signal orders
+ * all that this PE stored before the barrier.
+ */
+static void disseminate(struct shmem_team *team, const char *fn)
+{
+    const struct team_words *mine = team_words(team, team->me);
+
+    for (int k = 0, step = 1; step < team->npes; k++, step *= 2) {
+        int to = (team->me + step) % team->npes;
+        store_release_u32(&team_words(team, to)->round[k].epoch, team->epoch);
+        const void *word = &mine->round[k].epoch;
+        rma_changed(word, sizeof(uint32_t), team_world_pe(team, to));
+        struct goal g = {word, team->epoch};
+        block_until(reached, &g, word, fn);
+    }
+}
+
+/* Invariant: `arrived` on the first PE is the number of calls so far, modulo 2^32; the
+ * call that makes it epoch * npes is the last one of that barrier. */
+static void count(struct shmem_team *team, const char *fn)
+{
+    struct team_words *root = team_words(team, 0);
+    uint32_t all = team->epoch * (uint32_t)team->npes;
+    const void *word = team_here(team, offsetof(struct team_words, epoch));
+
+    if (fetch_add_acq_rel_u32(&root->arrived, 1) + 1 == all) {
+        store_release_u32(&root->epoch, team->epoch);
+        for (int i = 0; i < team->npes; i++)
+            rma_changed(word, sizeof(uint32_t), team_world_pe(team, i));
+        return;
+    }
+    struct goal g = {&root->epoch, team->epoch};
+    block_until(reached, &g, word, fn);
+}
+
+void barrier(struct shmem_team *team, const char *fn)
+{
+    if (team->npes == 1)
+        return;
+    team->epoch++;
+    if (pgas_self.oversubscribed)
+        count(team, fn);
+    else
+        disseminate(team, fn);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * team.h - the PEs that do a collective together.  For now the two predefined teams,
+ * which are the same PEs while a job has one node.
+ * Uses: core/pgas.h.  Used by: coll.
+ */
+#ifndef PGAS_COLL_TEAM_H
+#define PGAS_COLL_TEAM_H
+
+#include <stdint.h>
+
+#include "include/shmem.h"
+#include "pgas/core/node.h"
+
+enum { TEAM_ROUNDS = 32 }; /* rounds of a dissemination: log2 of the most PEs */
+
+/*
+ * The words through which a team's PEs meet; each PE has them in the reserved part of
+ * its heap.  Only `round` is written by others on every PE; `arrived` and `epoch` are
+ * used on the team's first PE.  Each word has a line of its own.
+ */
+struct team_words {
+    _Alignas(NODE_LINE) uint32_t arrived; /* calls of the barrier so far, all PEs' */
+    _Alignas(NODE_LINE) uint32_t epoch;   /* barriers completed */
+    struct {
+        _Alignas(NODE_LINE) uint32_t epoch; /* the barrier that the partner is in */
+    } round[TEAM_ROUNDS];
+};
+
+struct shmem_team {
+    int npes, me;
+    uint32_t epoch;      /* barriers begun by this PE */
+    size_t words_offset; /* of struct team_words in every PE's heap */
+};
+
+/* The team behind a handle; ends the job with a sentence if it is none. */
+struct shmem_team *team_of(shmem_team_t handle, const char *fn);
+
+/* PE number in the world of PE i of the team. */
+int team_world_pe(const struct shmem_team *team, int i);
+
+/* The words of PE i of the team. */
+struct team_words *team_words(const struct shmem_team *team, int i);
+
+/* The symmetric address of a word of team_words(team, i): the same word in our heap. */
+const void *team_here(const struct shmem_team *team, size_t offset);
+
+/* Set up the predefined teams; after the heap. */
+void team_init(void);
+
+#endif

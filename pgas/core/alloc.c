@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alloc.c - see alloc.h.  Uses: tree.
+ *
+ * Invariants: the blocks tile begin..end, in a list by offset; no two free blocks are
+ * neighbours; a free block is in by_size, a used one in by_offset, each in just one.
+ */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "pgas/core/alloc.h"
+#include "pgas/core/tree.h"
+
+struct block {
+    struct tree_node
+        node; /* in by_size or in by_offset; the first member: see block_of */
+    size_t offset, size;
+    bool used;
+    struct block *prev, *next; /* neighbours by offset */
+};
+
+struct alloc {
+    struct tree by_size;   /* free blocks, by (size, offset) */
+    struct tree by_offset; /* used blocks, by offset */
+    struct block *first;
+    size_t begin, end;
+};
+
+/* Free blocks that are looked at one by one for an aligned fit before a size that fits
+ * whatever its offset is asked for. */
+#define ALIGNED_TRIES 32
+
+static struct block *block_of(const struct tree_node *n)
+{
+    return (struct block *)(uintptr_t)n;
+}
+
+static int compare_offset(const struct tree_node *x, const struct tree_node *y)
+{
+    size_t a = block_of(x)->offset, b = block_of(y)->offset;
+
+    return (a > b) - (a < b);
+}
+
+static int compare_size(const struct tree_node *x, const struct tree_node *y)
+{
+    size_t a = block_of(x)->size, b = block_of(y)->size;
+
+    return a != b ? (a > b) - (a < b) : compare_offset(x, y);
+}
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) & ~(to - 1);
+}
+
+static struct block *block_new(size_t offset, size_t size)
+{
+    struct block *b = calloc(1, sizeof *b);
+
+    if (b != NULL) {
+        b->offset = offset;
+        b->size = size;
+    }
+    return b;
+}
+
+static void enter(struct alloc *a, struct block *b, bool used)
+{
+    b->used = used;
+    tree_insert(used ? &a->by_offset : &a->by_size, &b->node);
+}
+
+static void leave(struct alloc *a, struct block *b)
+{
+    tree_remove(b->used ? &a->by_offset : &a->by_size, &b->node);
+}
+
+static void link_after(struct block *b, struct block *fresh)
+{
+    fresh->prev = b;
+    fresh->next = b->next;
+    if (b->next != NULL)
+        b->next->prev = fresh;
+    b->next = fresh;
+}
+
+/* Take b's successor, which is in no tree, into b, which is in none either. */
+static void absorb_next(struct block *b)
+{
+    struct block *next = b->next;
+
+    b->size += next->size;
+    b->next = next->next;
+    if (b->next != NULL)
+        b->next->prev = b;
+    free(next);
+}
+
+struct alloc *alloc_new(size_t begin, size_t end)
+{
+    struct alloc *a = calloc(1, sizeof *a);
+
+    if (a == NULL)
+        return NULL;
+    *a = (struct alloc){.by_size.compare = compare_size,
+                        .by_offset.compare = compare_offset,
+                        .begin = begin,
+                        .end = end};
+    if (begin == end)
+        return a;
+    a->first = block_new(begin, end - begin);
+    if (a->first == NULL) {
+        free(a);
+        return NULL;
+    }
+    enter(a, a->first, false);
+    return a;
+}
+
+void alloc_delete(struct alloc *a)
+{
+    if (a == NULL)
+        return;
+    for (struct block *b = a->first, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(a);
+}
+
+static bool fits(const struct block *b, size_t size, size_t align)
+{
+    size_t pad = round_up(b->offset, align) - b->offset;
+
+    return pad <= b->size && size <= b->size - pad;
+}
+
+static struct block *free_at_least(const struct alloc *a, size_t size)
+{
+    struct block key = {.size = size};
+    struct tree_node *n = tree_at_least(&a->by_size, &key.node);
+
+    return n != NULL ? block_of(n) : NULL;
+}
+
+static struct block *free_after(const struct alloc *a, const struct block *b)
+{
+    struct tree_node *n = tree_after(&a->by_size, &b->node);
+
+    return n != NULL ? block_of(n) : NULL;
+}
+
+/* The smallest free block that holds an aligned `size`, or nearly the smallest. */
+static struct block *find_fit(const struct alloc *a, size_t size, size_t align)
+{
+    struct block *b = free_at_least(a, size);
+    struct block *sure = NULL;
+    size_t sure_size;
+
+    for (int i = 0; b != NULL && i < ALIGNED_TRIES; i++, b = free_after(a, b))
+        if (fits(b, size, align))
+            return b;
+    if (!__builtin_add_overflow(size, align, &sure_size))
+        sure = free_at_least(a, sure_size);
+    if (sure != NULL)
+        return sure;
+    /* Only blocks between size and size + align are left: try each before giving up. */
+    while (b != NULL && !fits(b, size, align))
+        b = free_after(a, b);
+    return b;
+}
+
+/* Cut what lies behind the first `size` bytes off b into a free block.  b is in no tree.
+ * False without memory: b keeps its length. */
+static bool cut_tail(struct alloc *a, struct block *b, size_t size)
+{
+    if (b->size == size)
+        return true;
+    struct block *tail = block_new(b->offset + size, b->size - size);
+    if (tail == NULL)
+        return false;
+    b->size = size;
+    link_after(b, tail);
+    if (tail->next != NULL && !tail->next->used) {
+        leave(a, tail->next);
+        absorb_next(tail);
+    }
+    enter(a, tail, false);
+    return true;
+}
+
+bool alloc_take(struct alloc *a, size_t size, size_t align, size_t *offset)
+{
+    if (align < ALLOC_GRAIN)
+        align = ALLOC_GRAIN;
+    if (size >= ALLOC_LINE && align < ALLOC_LINE)
+        align = ALLOC_LINE;
+    if (size == 0 || size > a->end - a->begin)
+        return false;
+    size = round_up(size, ALLOC_GRAIN);
+    struct block *b = find_fit(a, size, align);
+    if (b == NULL)
+        return false;
+    leave(a, b);
+    size_t pad = round_up(b->offset, align) - b->offset;
+    if (pad > 0) {
+        struct block *front = b;
+        b = block_new(front->offset + pad, front->size - pad);
+        if (b == NULL) {
+            enter(a, front, false);
+            return false;
+        }
+        front->size = pad;
+        link_after(front, b);
+        enter(a, front, false);
+    }
+    (void)cut_tail(a, b, size); /* without memory for a record the block is just longer */
+    enter(a, b, true);
+    *offset = b->offset;
+    return true;
+}
+
+static struct block *used_at(const struct alloc *a, size_t offset)
+{
+    struct block key = {.offset = offset};
+    struct tree_node *n = tree_at_least(&a->by_offset, &key.node);
+
+    return n != NULL && block_of(n)->offset == offset ? block_of(n) : NULL;
+}
+
+bool alloc_give(struct alloc *a, size_t offset)
+{
+    struct block *b = used_at(a, offset);
+
+    if (b == NULL)
+        return false;
+    leave(a, b);
+    if (b->next != NULL && !b->next->used) {
+        leave(a, b->next);
+        absorb_next(b);
+    }
+    if (b->prev != NULL && !b->prev->used) {
+        b = b->prev;
+        leave(a, b);
+        absorb_next(b);
+    }
+    enter(a, b, false);
+    return true;
+}
+
+bool alloc_resize(struct alloc *a, size_t offset, size_t size)
+{
+    struct block *b = used_at(a, offset);
+
+    if (b == NULL || size == 0 || size > a->end - a->begin)
+        return false;
+    size = round_up(size, ALLOC_GRAIN);
+    bool next_free = b->next != NULL && !b->next->used;
+    size_t room = b->size + (next_free ? b->next->size : 0);
+    if (size > room)
+        return false;
+    leave(a, b);
+    if (size > b->size) {
+        leave(a, b->next);
+        absorb_next(b);
+    }
+    (void)cut_tail(a, b, size);
+    enter(a, b, true);
+    return true;
+}
+
+size_t alloc_size(const struct alloc *a, size_t offset)
+{
+    const struct block *b = used_at(a, offset);
+
+    return b != NULL ? b->size : 0;
+}
+
+void alloc_count(const struct alloc *a, struct alloc_stats *out)
+{
+    *out = (struct alloc_stats){0};
+    for (const struct block *b = a->first; b != NULL; b = b->next) {
+        *(b->used ? &out->used_bytes : &out->free_bytes) += b->size;
+        *(b->used ? &out->used_blocks : &out->free_blocks) += 1;
+        if (!b->used && b->size > out->largest_free)
+            out->largest_free = b->size;
+    }
+}
+
+static bool in_its_tree(const struct alloc *a, const struct block *b)
+{
+    const struct tree *t = b->used ? &a->by_offset : &a->by_size;
+
+    return tree_at_least(t, &b->node) == &b->node;
+}
+
+bool alloc_valid(const struct alloc *a)
+{
+    size_t at = a->begin;
+
+    for (const struct block *b = a->first; b != NULL; b = b->next) {
+        if (b->offset != at || b->size == 0 || !in_its_tree(a, b))
+            return false;
+        if (b->next != NULL && (b->next->prev != b || (!b->used && !b->next->used)))
+            return false;
+        at += b->size;
+    }
+    return at == a->end;
+}

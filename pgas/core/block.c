@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* block.c - see block.h.  Uses: pgas.h, clock, threads.  Used by: rma, coll, node. */
+#include "config.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/clock.h"
+#include "pgas/threads/pause.h"
+
+enum {
+    SPINS_EAGER = 256,    /* looks without a pause: a partner that answers at once */
+    SPINS_PER_CLOCK = 64, /* looks between two readings of the clock */
+    SLEEP_FIRST_NS = 1000 * 1000,
+    SLEEP_MAX_NS = 20 * 1000 * 1000,  /* when every store to us wakes us */
+    SLEEP_MAX_BLIND_NS = 1000 * 1000, /* when a store may go unseen */
+};
+
+/* sleep_mask of a PE that any store must wake.  A mask made of keys never has all bits.
+ */
+#define ANY UINT64_MAX
+_Static_assert(NODE_SLEEP_SLOTS < 64, "keys do not fill the mask");
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static int unlisted; /* sleepers of this process without a slot; under list_lock */
+
+static int membarrier_call(int command)
+{
+    return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+void block_init(void)
+{
+    pgas_self.membarrier = membarrier_call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+}
+
+/*
+ * A word's place in its segment, in 8-byte units, as the same number on all PEs: heap
+ * words are even, data words odd; never 0, and 0 for an address in neither.
+ */
+static uint64_t key_of(const void *addr)
+{
+    const struct pgas *g = &pgas_self;
+    uint64_t heap = (uintptr_t)addr - g->heap_base;
+    uint64_t data = (uintptr_t)addr - g->data_base;
+
+    if (heap < g->heap_len)
+        return (heap / sizeof(uint64_t) + 1) * 2;
+    if (data < g->data_len)
+        return (data / sizeof(uint64_t) + 1) * 2 + 1;
+    return 0;
+}
+
+static bool sleeps_for(const struct node_pe *pe, const void *addr, size_t len)
+{
+    uint64_t first = key_of(addr);
+    uint64_t units = ((uintptr_t)addr % sizeof(uint64_t) + len + sizeof(uint64_t) - 1) /
+                     sizeof(uint64_t);
+
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
+        uint64_t key = atomic_load_explicit(&pe->sleep_key[i], memory_order_acquire);
+        if (key != 0 && key % 2 == first % 2 && key >= first && key < first + 2 * units)
+            return true;
+    }
+    return first == 0 ||
+           atomic_load_explicit(&pe->sleep_mask, memory_order_acquire) == ANY;
+}
+
+void block_wake(struct node_pe *pe, const void *addr, size_t len)
+{
+    if (addr != NULL && !sleeps_for(pe, addr, len))
+        return;
+    atomic_fetch_add_explicit(&pe->wake, 1, memory_order_release);
+    syscall(SYS_futex, &pe->wake, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static bool spin(block_ready ready, const void *arg)
+{
+    for (int i = 0; i < SPINS_EAGER; i++)
+        if (ready(arg))
+            return true;
+    if (pgas_self.oversubscribed)
+        return false;
+    uint64_t end = clock_ns() + pgas_self.env.spin_ns;
+    while (clock_ns() < end) {
+        for (int i = 0; i < SPINS_PER_CLOCK; i++) {
+            if (ready(arg))
+                return true;
+            cpu_pause();
+        }
+    }
+    return false;
+}
+
+static bool yield(block_ready ready, const void *arg)
+{
+    uint64_t end = clock_ns() + pgas_self.env.yield_ns;
+
+    do {
+        sched_yield();
+        if (ready(arg))
+            return true;
+    } while (clock_ns() < end);
+    return false;
+}
+
+/* One sleep of at most ns; returns at once if `wake` is no longer `seen`. */
+static void sleep_on(struct node_pe *me, uint32_t seen, uint64_t ns)
+{
+    struct timespec limit = {.tv_sec = (time_t)(ns / NS_PER_S),
+                             .tv_nsec = (long)(ns % NS_PER_S)};
+
+    syscall(SYS_futex, &me->wake, FUTEX_WAIT, seen, &limit, NULL, 0);
+}
+
+/* The mask bit of a key: the line in its page, as segments begin on a page. */
+static uint64_t bit_of(uint64_t key)
+{
+    return (uint64_t)1 << ((key / 2 - 1) * sizeof(uint64_t) / NODE_LINE % 64);
+}
+
+/* Called with list_lock held: the mask that the sleepers of this PE need now. */
+static void publish_mask(struct node_pe *me)
+{
+    uint64_t mask = unlisted > 0 ? ANY : 0;
+
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
+        uint64_t key = atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed);
+        mask |= key != 0 ? bit_of(key) : 0;
+    }
+    atomic_store_explicit(&me->sleep_mask, mask, memory_order_seq_cst);
+}
+
+static int free_slot(const struct node_pe *me)
+{
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++)
+        if (atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed) == 0)
+            return i;
+    return -1;
+}
+
+/* Say what word we are going to sleep for.  Returns the slot, or -1 for none: then any
+ * store wakes us. */
+static int list(struct node_pe *me, const void *word)
+{
+    uint64_t key = word != NULL ? key_of(word) : 0;
+
+    pthread_mutex_lock(&list_lock);
+    int slot = key != 0 ? free_slot(me) : -1;
+    if (slot >= 0)
+        atomic_store_explicit(&me->sleep_key[slot], key, memory_order_release);
+    else
+        unlisted++;
+    publish_mask(me);
+    pthread_mutex_unlock(&list_lock);
+    return slot;
+}
+
+static void unlist(struct node_pe *me, int slot)
+{
+    pthread_mutex_lock(&list_lock);
+    if (slot >= 0)
+        atomic_store_explicit(&me->sleep_key[slot], 0, memory_order_release);
+    else
+        unlisted--;
+    publish_mask(me);
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void sleep_until(struct node_pe *me, block_ready ready, const void *arg,
+                        const void *word)
+{
+    uint64_t ns = SLEEP_FIRST_NS;
+    uint64_t ns_max = pgas_self.membarrier ? SLEEP_MAX_NS : SLEEP_MAX_BLIND_NS;
+    int slot = list(me, word);
+
+    if (pgas_self.membarrier)
+        membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    for (;;) {
+        /* The order matters: mask, barrier, wake word, condition, sleep.  A poke after
+         * the barrier changes the wake word, so that the sleep ends at once. */
+        uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
+        if (ready(arg))
+            break;
+        sleep_on(me, seen, ns);
+        ns = ns * 2 < ns_max ? ns * 2 : ns_max;
+    }
+    unlist(me, slot);
+}
+
+static void say_what(struct node_pe *me, const char *what)
+{
+    strncpy(me->what, what, NODE_WHAT - 1);
+    atomic_store_explicit(&me->what_ns, clock_ns(), memory_order_relaxed);
+}
+
+void block_until(block_ready ready, const void *arg, const void *word, const char *what)
+{
+    if (spin(ready, arg))
+        return;
+    struct node_pe *me = pgas_self.peer[pgas_self.me].node;
+    say_what(me, what);
+    if (!yield(ready, arg))
+        sleep_until(me, ready, arg, word);
+    me->what[0] = '\0';
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * block.h - the only place that waits for another PE, and how it is woken.
+ *
+ * A waiter spins, then yields its processor, then sleeps on the futex word `wake` of its
+ * record in the node segment.  Whoever stores into another PE's memory calls block_poke
+ * for that PE afterwards, which costs one load of a read-mostly line while nobody sleeps,
+ * and a few more while somebody sleeps for another word: the record says for which.
+ *
+ * No wake-up is lost, though the poker has no fence between its store and its load of
+ * `sleep_mask` (Dekker's pattern): the sleeper sets its bit, then has the kernel run a
+ * full barrier on every processor that runs a PE (membarrier), then looks at the word
+ * once more, then sleeps.  A poker whose load came before that barrier had its store done
+ * before it too, and the sleeper sees it; a later one sees the bit.  Without
+ * membarrier (old kernel, seccomp) sleeps are short instead.  Either way a sleep is
+ * bounded, for the stores by shmem_ptr that nobody announces.
+ */
+#ifndef PGAS_CORE_BLOCK_H
+#define PGAS_CORE_BLOCK_H
+
+#include "pgas/core/pgas.h"
+#include "pgas/threads/atomic.h"
+
+/* Is what we wait for there?  Must load with acquire; called many times. */
+typedef bool (*block_ready)(const void *arg);
+
+/* Register with membarrier; before any PE may sleep.  Costs microseconds while the
+ * process has one thread, but a grace period of the kernel (10 ms) once it has two. */
+void block_init(void);
+
+/*
+ * Return when ready(arg).  word is the symmetric word of up to 8 bytes that ready looks
+ * at, on this PE or another: only stores to it need wake us (NULL: any store may be it).
+ * `what` says what for, in reports.
+ */
+void block_until(block_ready ready, const void *arg, const void *word, const char *what);
+
+/* Wake the threads of the PE that sleep for a word in len bytes at symmetric address addr
+ * (NULL: all threads of it that sleep). */
+void block_wake(struct node_pe *pe, const void *addr, size_t len);
+
+/* To be called after a store of len bytes to symmetric address addr of a PE of this node.
+ */
+static inline void block_poke(struct node_pe *pe, const void *addr, size_t len)
+{
+    fence_compiler();
+    uint64_t mask = atomic_load_explicit(&pe->sleep_mask, memory_order_relaxed);
+    /* Segments begin on a page, so the line-in-a-page is the same on every PE. */
+    if (unlikely((mask >> ((uintptr_t)addr / NODE_LINE % 64) & 1) != 0 ||
+                 (mask != 0 && len > sizeof(uint64_t))))
+        block_wake(pe, addr, len);
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap.c - see heap.h.  Uses: pgas.h, segment, alloc. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pgas/core/alloc.h"
+#include "pgas/core/heap.h"
+#include "pgas/core/pgas.h"
+#include "pgas/core/segment.h"
+
+static size_t round_to_page(size_t n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (n + page - 1) / page * page;
+}
+
+int heap_init(void)
+{
+    struct pgas *g = &pgas_self;
+    size_t len = HEAP_RESERVED + round_to_page(g->env.symmetric_size);
+
+    g->heap_fd = segment_create("pgas-heap", len);
+    if (g->heap_fd < 0)
+        return -1;
+    char *base = segment_map(g->heap_fd, len, HEAP_ALIGN);
+    if (base == NULL)
+        goto close_fd;
+    madvise(base, len, MADV_HUGEPAGE); /* advice only: refused on most systems */
+    g->alloc = alloc_new(HEAP_RESERVED, len);
+    if (g->alloc == NULL)
+        goto unmap;
+    g->heap_base = (uintptr_t)base;
+    g->heap_len = len;
+    return 0;
+
+unmap:
+    munmap(base, len);
+close_fd:;
+    int reason = errno;
+    close(g->heap_fd);
+    g->heap_fd = -1;
+    errno = reason;
+    return -1;
+}
+
+void heap_fini(void)
+{
+    struct pgas *g = &pgas_self;
+
+    if (g->heap_fd < 0)
+        return;
+    alloc_delete(g->alloc);
+    g->alloc = NULL;
+    munmap((void *)g->heap_base, g->heap_len);
+    close(g->heap_fd);
+    g->heap_fd = -1;
+    g->heap_base = 0;
+    g->heap_len = 0;
+}
+
+void *heap_take(size_t size, size_t align)
+{
+    struct pgas *g = &pgas_self;
+    size_t offset;
+
+    pthread_mutex_lock(&g->heap_lock);
+    bool taken = alloc_take(g->alloc, size, align, &offset);
+    pthread_mutex_unlock(&g->heap_lock);
+    return taken ? (char *)g->heap_base + offset : NULL;
+}
+
+static size_t offset_of(const void *p)
+{
+    return (uintptr_t)p - pgas_self.heap_base;
+}
+
+bool heap_give(void *p)
+{
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->heap_lock);
+    bool given = alloc_give(g->alloc, offset_of(p));
+    pthread_mutex_unlock(&g->heap_lock);
+    return given;
+}
+
+bool heap_resize(void *p, size_t size)
+{
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->heap_lock);
+    bool resized = alloc_resize(g->alloc, offset_of(p), size);
+    pthread_mutex_unlock(&g->heap_lock);
+    return resized;
+}
+
+size_t heap_size(const void *p)
+{
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->heap_lock);
+    size_t size = alloc_size(g->alloc, offset_of(p));
+    pthread_mutex_unlock(&g->heap_lock);
+    return size;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * heap.h - the symmetric heap of this PE: one sealed memfd that all PEs of the node map.
+ *
+ * The first HEAP_RESERVED bytes are the library's own symmetric words (coll.h), then
+ * comes what the user asked for.  Pages are committed when touched.
+ * Uses: pgas.h, segment, alloc, log.  Used by: peer, init, coll/mem.
+ */
+#ifndef PGAS_CORE_HEAP_H
+#define PGAS_CORE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define HEAP_ALIGN    ((size_t)2 << 20) /* so that huge pages fit */
+#define HEAP_RESERVED ((size_t)64 << 10)
+
+/* Make and map the heap for env.symmetric_size bytes.  Returns 0, or -1 with errno. */
+int heap_init(void);
+void heap_fini(void);
+
+/* Local halves of the memory routines: no PE waits for another.  Thread-safe. */
+void *heap_take(size_t size, size_t align);
+bool heap_give(void *p);
+/* Resize in place; false if that can't be done. */
+bool heap_resize(void *p, size_t size);
+/* Bytes of the block that begins at p; 0 if none does. */
+size_t heap_size(const void *p);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* init.c - see init.h.  Uses: all of core. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/boot.h"
+#include "pgas/core/data.h"
+#include "pgas/core/fork.h"
+#include "pgas/core/heap.h"
+#include "pgas/core/init.h"
+#include "pgas/core/log.h"
+#include "pgas/core/nodeseg.h"
+#include "pgas/core/peer.h"
+#include "pgas/datatype/copy.h"
+
+static struct boot boot;
+static void (*finalize_at_exit)(void);
+
+static void read_env(void)
+{
+    char error[ENV_ERROR_MAX];
+
+    if (env_load(&pgas_self.env, error) != 0)
+        log_die("%s", error);
+    copy_set_nontemporal(pgas_self.env.nontemporal);
+}
+
+static void greet(void)
+{
+    if (pgas_self.me != 0)
+        return;
+    if (pgas_self.env.version)
+        fprintf(stderr, "pgas %s, OpenSHMEM 1.6\n", PACKAGE_VERSION);
+    if (pgas_self.env.info)
+        env_print(stderr);
+}
+
+/* Under oshrun: die with the launcher even if a wrapper script stands between, and show
+ * lines as they are printed though stdout is a pipe. */
+static void adapt_to_oshrun(void)
+{
+    if (getenv(NODE_ENV) == NULL)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+static void connect(void)
+{
+    struct pgas *g = &pgas_self;
+
+    boot_connect(&boot);
+    g->me = (int)boot.rank;
+    g->npes = boot.size;
+    if (boot.local_size != boot.size)
+        log_die(
+            "the job has %u PEs but only %u are on this node, and no network transport "
+            "is built in: run all PEs on one node",
+            boot.size, boot.local_size);
+}
+
+static void make_heap(void)
+{
+    struct pgas *g = &pgas_self;
+
+    if (heap_init() != 0)
+        log_die(
+            "can't make a symmetric heap of %zu bytes: %s; set SHMEM_SYMMETRIC_SIZE to "
+            "a smaller size",
+            g->env.symmetric_size, strerror(errno));
+    if (peer_init(boot.local_pes) != 0)
+        log_die("no memory for a table of %u PEs", g->npes);
+    g->peer[g->me].heap = (char *)g->heap_base;
+    g->peer[g->me].data = (char *)g->data_base;
+}
+
+bool init_up(int thread_level)
+{
+    struct pgas *g = &pgas_self;
+
+    if (g->life == LIFE_UP) {
+        g->starts++;
+        return false;
+    }
+    if (g->life == LIFE_DOWN)
+        log_die("shmem_init: called after shmem_finalize; the library can't be started "
+                "again in one process");
+    nodeseg_stage(NODE_STAGE_ENTER);
+    read_env();
+    adapt_to_oshrun();
+    data_share();
+    block_init();
+    nodeseg_stage(NODE_STAGE_DATA);
+    connect();
+    nodeseg_open(&boot);
+    nodeseg_stage(NODE_STAGE_BOOT);
+    make_heap();
+    nodeseg_stage(NODE_STAGE_HEAP);
+    nodeseg_join();
+    fork_init();
+    g->pid = getpid();
+    g->thread_level = thread_level;
+    g->starts = 1;
+    g->life = LIFE_UP;
+    greet();
+    nodeseg_stage(NODE_STAGE_READY);
+    return true;
+}
+
+bool init_last(void)
+{
+    return --pgas_self.starts == 0;
+}
+
+static void unmap_peers(void)
+{
+    struct pgas *g = &pgas_self;
+
+    for (uint32_t i = 0; i < g->npes; i++) {
+        if ((int)i == g->me)
+            continue;
+        if (g->peer[i].heap != NULL)
+            munmap(g->peer[i].heap, g->heap_len);
+        if (g->peer[i].data != NULL)
+            munmap(g->peer[i].data, g->data_len);
+    }
+}
+
+void init_down(void)
+{
+    struct pgas *g = &pgas_self;
+
+    nodeseg_stage(NODE_STAGE_LEAVE);
+    g->life = LIFE_DOWN;
+    boot_disconnect(&boot);
+    unmap_peers();
+    heap_fini();
+    peer_fini();
+    nodeseg_close();
+}
+
+void init_abort(int status)
+{
+    fflush(NULL);
+    if (pgas_self.life == LIFE_UP)
+        boot_abort(status, "shmem_global_exit");
+    _exit(status);
+}
+
+/* The program ends without shmem_finalize.  With status 0 that is an old-fashioned
+ * program and we do it for it; otherwise it gives up, and must not wait for others. */
+static void at_exit(int status, void *arg)
+{
+    (void)arg;
+    if (pgas_self.life != LIFE_UP || getpid() != pgas_self.pid || status != 0)
+        return;
+    log_debug("the program ended without shmem_finalize; doing it now");
+    finalize_at_exit();
+}
+
+void init_at_exit(void (*finalize)(void))
+{
+    static bool registered;
+
+    finalize_at_exit = finalize;
+    if (!registered)
+        registered = on_exit(at_exit, NULL) == 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * init.h - start and stop of the library, as stages.
+ * Uses: all of core.  Used by: coll/life.
+ */
+#ifndef PGAS_CORE_INIT_H
+#define PGAS_CORE_INIT_H
+
+#include <stdbool.h>
+
+/* Bring up everything but what needs collectives.  thread_level is what the user asked
+ * for.  Returns true if this call did it, false if the library was up already. */
+bool init_up(int thread_level);
+
+/* True if this call is the one that must take the library down. */
+bool init_last(void);
+
+/* Take down what init_up brought up.  All PEs must have agreed on it (a barrier). */
+void init_down(void);
+
+/* End the job with this status; does not return. */
+_Noreturn void init_abort(int status);
+
+/* Called once per process at its exit with the library still up and status 0. */
+void init_at_exit(void (*finalize)(void));
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.c - see log.h.  Uses: pgas.h. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pgas/core/log.h"
+#include "pgas/core/pgas.h"
+
+#define LINE_MAX_LEN 1024
+
+static void say(const char *format, va_list args)
+{
+    char line[LINE_MAX_LEN];
+    int used = pgas_self.npes > 0
+                   ? snprintf(line, sizeof line, "pgas: PE %d: ", pgas_self.me)
+                   : snprintf(line, sizeof line, "pgas: ");
+    int more = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, args);
+    size_t len = (size_t)(used + (more > 0 ? more : 0));
+
+    if (len > sizeof line - 2)
+        len = sizeof line - 2;
+    line[len] = '\n';
+    /* One write, so that lines of several PEs do not mix; nothing to do if it fails. */
+    ssize_t written = write(STDERR_FILENO, line, len + 1);
+    (void)written;
+}
+
+void log_warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+void log_debug(const char *format, ...)
+{
+    va_list args;
+
+    if (pgas_self.env.debug == 0)
+        return;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+void log_die(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    _exit(EXIT_FAILURE);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nodeseg.c - see nodeseg.h.  Uses: pgas.h, boot, segment, block, clock, log. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/clock.h"
+#include "pgas/core/log.h"
+#include "pgas/core/nodeseg.h"
+#include "pgas/core/segment.h"
+
+#define KEY       "pgas.node"
+#define PLACE_LEN 64
+
+/* Stages reached before there is a segment to note them in. */
+static uint64_t early_ns[NODE_STAGES];
+
+static struct node_pe *my_record(void)
+{
+    return &pgas_self.node->pe[pgas_self.local_rank];
+}
+
+static void note(enum node_stage stage, uint64_t ns)
+{
+    atomic_store_explicit(&my_record()->stage_ns[stage], ns, memory_order_relaxed);
+}
+
+void nodeseg_stage(enum node_stage stage)
+{
+    early_ns[stage] = clock_ns();
+    if (pgas_self.node != NULL)
+        note(stage, early_ns[stage]);
+}
+
+/* Processors that the PEs of the node may use together.  A launcher may have bound this
+ * PE to a part of them, so its own mask is not enough: its parent's counts too. */
+static uint32_t count_cpus(void)
+{
+    cpu_set_t mine, parents;
+
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+        return 1;
+    if (sched_getaffinity(getppid(), sizeof parents, &parents) == 0)
+        CPU_OR(&mine, &mine, &parents);
+    return (uint32_t)CPU_COUNT(&mine);
+}
+
+static void map_or_die(int fd, const char *place)
+{
+    struct pgas *g = &pgas_self;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        log_die(
+            "can't open the node segment %s: %s; the launcher must be of the same user "
+            "and PID namespace",
+            place, strerror(errno));
+    g->node_len = (size_t)st.st_size;
+    if (g->node_len < node_bytes(g->local_size))
+        log_die("the node segment %s has %zu bytes, too few for %u PEs: oshrun and "
+                "libshmem are of different versions",
+                place, g->node_len, g->local_size);
+    g->node = segment_map(fd, g->node_len, 0);
+    if (g->node == NULL)
+        log_die("can't map the node segment %s: %s", place, strerror(errno));
+}
+
+static void check(const char *place)
+{
+    const struct node *n = pgas_self.node;
+
+    if (n->magic != NODE_MAGIC || n->version != NODE_VERSION ||
+        n->npes != pgas_self.local_size)
+        log_die(
+            "the node segment %s (magic %#x, version %u, %u PEs) is not what this "
+            "library expects (magic %#x, version %u, %u PEs): oshrun and libshmem are "
+            "of different versions",
+            place, n->magic, n->version, n->npes, NODE_MAGIC, NODE_VERSION,
+            pgas_self.local_size);
+}
+
+static void open_place(const char *place)
+{
+    int fd = open(place, O_RDWR | O_CLOEXEC);
+
+    map_or_die(fd, place);
+    close(fd);
+    check(place);
+}
+
+static void make(void)
+{
+    struct pgas *g = &pgas_self;
+    size_t len = node_bytes(g->local_size);
+
+    g->node_fd = len > 0 ? segment_create("pgas-node", len) : -1;
+    map_or_die(g->node_fd, "of this node");
+    g->own_node = true;
+    g->node->magic = NODE_MAGIC;
+    g->node->version = NODE_VERSION;
+    g->node->bytes = (uint32_t)len;
+    g->node->npes = g->local_size;
+    g->node->cpus = count_cpus();
+}
+
+/* Local rank 0 makes the segment and says where; the others wait for that. */
+static void make_or_find(const struct boot *b)
+{
+    char place[PLACE_LEN];
+
+    if (b->local_rank == 0) {
+        make();
+        snprintf(place, sizeof place, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
+        if (b->local_size > 1 && boot_put(KEY, place) != 0)
+            log_die("can't publish the node segment through PMIx");
+        return;
+    }
+    if (boot_get(b, b->local_pes[0], KEY, place, sizeof place) != 0)
+        log_die("PE %u did not publish the node segment through PMIx", b->local_pes[0]);
+    open_place(place);
+}
+
+void nodeseg_open(const struct boot *b)
+{
+    struct pgas *g = &pgas_self;
+    const char *place = getenv(NODE_ENV);
+
+    g->local_rank = (int)b->local_rank;
+    g->local_size = b->local_size;
+    if (place != NULL && b->launched)
+        open_place(place);
+    else
+        make_or_find(b);
+    g->oversubscribed = g->local_size > g->node->cpus;
+    for (int s = 0; s < NODE_STAGES; s++)
+        if (early_ns[s] != 0)
+            note((enum node_stage)s, early_ns[s]);
+}
+
+void nodeseg_close(void)
+{
+    struct pgas *g = &pgas_self;
+
+    munmap(g->node, g->node_len);
+    g->node = NULL;
+    if (g->node_fd >= 0)
+        close(g->node_fd);
+    g->node_fd = -1;
+}
+
+static bool all_joined(const void *arg)
+{
+    const struct node *n = arg;
+
+    return atomic_load_explicit(&n->joined, memory_order_acquire) >= n->npes;
+}
+
+void nodeseg_join(void)
+{
+    struct pgas *g = &pgas_self;
+    struct node_pe *me = my_record();
+
+    me->pid = getpid();
+    me->heap_fd = g->heap_fd;
+    me->heap_len = g->heap_len;
+    me->data_fd = g->data_fd;
+    me->data_len = g->data_len;
+    me->data_tag = g->data_tag;
+    /* Release our record with the count; whoever sees the last count sees all records. */
+    uint32_t before =
+        atomic_fetch_add_explicit(&g->node->joined, 1, memory_order_acq_rel);
+    if (before + 1 == g->local_size)
+        for (uint32_t i = 0; i < g->local_size; i++)
+            block_poke(&g->node->pe[i], NULL, 0);
+    block_until(all_joined, g->node, NULL, "shmem_init: for all PEs of the node");
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nodeseg.h - open or make the node segment of node.h and meet the node's PEs in it.
+ * Uses: pgas.h, boot, segment, block, log.  Used by: init.
+ */
+#ifndef PGAS_CORE_NODESEG_H
+#define PGAS_CORE_NODESEG_H
+
+#include "pgas/core/boot.h"
+#include "pgas/core/node.h"
+
+/* Map the segment: oshrun's if there is one, else the one that local rank 0 makes.
+ * Ends the process with a sentence on failure. */
+void nodeseg_open(const struct boot *b);
+void nodeseg_close(void);
+
+/* Fill this PE's record, then wait until all PEs of the node have filled theirs. */
+void nodeseg_join(void);
+
+/* Note that this PE has reached a stage now.  Before nodeseg_open it is remembered. */
+void nodeseg_stage(enum node_stage stage);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pgas.h - the root structure of a process that is a PE, and the words used everywhere.
+ *
+ * Words: a PE is a process of the job; a node is the PEs that can map each other; the
+ * segment of a PE is its symmetric heap or its symmetric data (the globals of the
+ * executable).  There is one global, pgas_self (self.c); everything else hangs on it.
+ */
+#ifndef PGAS_CORE_PGAS_H
+#define PGAS_CORE_PGAS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pgas/core/env.h"
+#include "pgas/core/node.h"
+
+struct alloc;
+
+/* What the calling PE knows of one PE.  heap and data are set once, by peer.c, from NULL
+ * to where the PE's segment is mapped here (release; read by any thread). */
+struct peer {
+    char *heap;
+    char *data;
+    struct node_pe *node; /* its record in the node segment; NULL on another node */
+};
+
+enum life { LIFE_NEW, LIFE_UP, LIFE_DOWN };
+
+struct pgas {
+    /* The fast path of every put, get and atomic reads these: one or two lines. */
+    uintptr_t heap_base;
+    size_t heap_len;   /* 0 outside shmem_init .. shmem_finalize */
+    struct peer *peer; /* npes of them */
+    uint32_t npes;
+    int me;
+    uintptr_t data_base;
+    size_t data_len;
+
+    /* The node */
+    struct node *node;
+    size_t node_len;
+    int local_rank;
+    uint32_t local_size;
+    bool oversubscribed; /* more PEs here than processors */
+    bool own_node;       /* this PE made the node segment (no oshrun) */
+    int node_fd;
+
+    /* Memory */
+    int heap_fd;
+    int data_fd;
+    uint64_t data_tag;
+    struct alloc *alloc;
+    pthread_mutex_t heap_lock; /* alloc */
+    pthread_mutex_t peer_lock; /* mapping of peers */
+
+    /* The process */
+    enum life life;
+    int starts; /* shmem_init minus shmem_finalize */
+    int thread_level;
+    pid_t pid;       /* a forked child is not a PE */
+    bool membarrier; /* sleepers pay for the fence that wakers leave out */
+    struct env env;
+};
+
+extern struct pgas pgas_self;
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tree.c - see tree.h.  Uses: nothing of ours. */
+#include "config.h"
+
+#include <stddef.h>
+
+#include "pgas/core/tree.h"
+
+/* Split t into nodes less than key and the others. */
+static void split(const struct tree *t, struct tree_node *at, const struct tree_node *key,
+                  struct tree_node **less, struct tree_node **rest)
+{
+    while (at != NULL) {
+        if (t->compare(at, key) < 0) {
+            *less = at;
+            less = &at->right;
+            at = at->right;
+        } else {
+            *rest = at;
+            rest = &at->left;
+            at = at->left;
+        }
+    }
+    *less = NULL;
+    *rest = NULL;
+}
+
+/* Join two trees, all nodes of a being less than all of b. */
+static struct tree_node *join(struct tree_node *a, struct tree_node *b)
+{
+    struct tree_node *root;
+    struct tree_node **slot = &root;
+
+    while (a != NULL && b != NULL) {
+        if (a->priority > b->priority) {
+            *slot = a;
+            slot = &a->right;
+            a = a->right;
+        } else {
+            *slot = b;
+            slot = &b->left;
+            b = b->left;
+        }
+    }
+    *slot = a != NULL ? a : b;
+    return root;
+}
+
+/* xorshift32: never 0 from a seed that is not 0. */
+static uint32_t next_priority(struct tree *t)
+{
+    uint32_t x = t->seed != 0 ? t->seed : 1;
+
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    t->seed = x;
+    return x;
+}
+
+void tree_insert(struct tree *t, struct tree_node *n)
+{
+    struct tree_node **slot = &t->root;
+
+    n->priority = next_priority(t);
+    while (*slot != NULL && (*slot)->priority >= n->priority)
+        slot = t->compare(*slot, n) < 0 ? &(*slot)->right : &(*slot)->left;
+    split(t, *slot, n, &n->left, &n->right);
+    *slot = n;
+}
+
+void tree_remove(struct tree *t, struct tree_node *n)
+{
+    struct tree_node **slot = &t->root;
+
+    while (*slot != n)
+        slot = t->compare(*slot, n) < 0 ? &(*slot)->right : &(*slot)->left;
+    *slot = join(n->left, n->right);
+}
+
+struct tree_node *tree_at_least(const struct tree *t, const struct tree_node *key)
+{
+    struct tree_node *found = NULL;
+
+    for (struct tree_node *at = t->root; at != NULL;) {
+        if (t->compare(at, key) < 0) {
+            at = at->right;
+        } else {
+            found = at;
+            at = at->left;
+        }
+    }
+    return found;
+}
+
+struct tree_node *tree_after(const struct tree *t, const struct tree_node *key)
+{
+    struct tree_node *found = NULL;
+
+    for (struct tree_node *at = t->root; at != NULL;) {
+        if (t->compare(at, key) <= 0) {
+            at = at->right;
+        } else {
+            found = at;
+            at = at->left;
+        }
+    }
+    return found;
+}

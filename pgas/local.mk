@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The library.  libpgas.la has all of it with its internal names, for the unit tests;
+# libshmem.la is the same objects behind the version script.
+noinst_LTLIBRARIES += libpgas.la
+libpgas_la_SOURCES = \
+	include/shmem_types.def \
+	pgas/threads/atomic.h pgas/threads/pause.h \
+	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_nt.h \
+	pgas/datatype/op.c pgas/datatype/op.h \
+	pgas/core/alloc.c pgas/core/alloc.h \
+	pgas/core/block.c pgas/core/block.h \
+	pgas/core/boot.c pgas/core/boot.h \
+	pgas/core/clock.h \
+	pgas/core/data.c pgas/core/data.h \
+	pgas/core/env.c pgas/core/env.def pgas/core/env.h \
+	pgas/core/fork.c pgas/core/fork.h \
+	pgas/core/heap.c pgas/core/heap.h \
+	pgas/core/init.c pgas/core/init.h \
+	pgas/core/log.c pgas/core/log.h \
+	pgas/core/node.h pgas/core/nodeseg.c pgas/core/nodeseg.h \
+	pgas/core/peer.c pgas/core/peer.h \
+	pgas/core/pgas.h pgas/core/self.c \
+	pgas/core/segment.c pgas/core/segment.h \
+	pgas/core/tree.c pgas/core/tree.h \
+	pgas/rma/api.h \
+	pgas/rma/amo.h pgas/rma/api_amo.c \
+	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
+	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
+	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
+	pgas/rma/api_wait.c pgas/rma/wait.c pgas/rma/wait.h \
+	pgas/coll/api_coll.c pgas/coll/api_life.c \
+	pgas/coll/barrier.c pgas/coll/barrier.h \
+	pgas/coll/bcast.c pgas/coll/bcast.h \
+	pgas/coll/mem.c pgas/coll/mem.h \
+	pgas/coll/reduce.c pgas/coll/reduce.h \
+	pgas/coll/team.c pgas/coll/team.h
+libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
+
+lib_LTLIBRARIES += libshmem.la
+libshmem_la_SOURCES =
+libshmem_la_LIBADD = libpgas.la $(PMIX_LIBS) -lpthread
+libshmem_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(srcdir)/pgas/libshmem.map
+libshmem_la_DEPENDENCIES = libpgas.la $(srcdir)/pgas/libshmem.map
+EXTRA_DIST += pgas/libshmem.map

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* api_amo.c - rows of the atomic memory operations (9.7).  Uses: amo, rma. */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/rma/amo.h"
+#include "pgas/rma/api.h"
+#include "pgas/rma/rma.h"
+
+/* Between a value of the type and the bits that amo.h moves: reals keep their bits. */
+#define BITS(NAME, C, KIND)                                                              \
+    static inline uint64_t bits_##NAME(C value)                                          \
+    {                                                                                    \
+        uint64_t bits = 0;                                                               \
+        memcpy(&bits, &value, sizeof value);                                             \
+        return bits;                                                                     \
+    }                                                                                    \
+    static inline C value_##NAME(uint64_t bits)                                          \
+    {                                                                                    \
+        C value;                                                                         \
+        memcpy(&value, &bits, sizeof value);                                             \
+        return value;                                                                    \
+    }
+/* clang-format off */
+SHMEM_TYPES_AMO_EXT(BITS)
+/* clang-format on */
+#undef BITS
+
+/* The plain operations on (address, PE): find the word, do it, wake sleepers.  The plain
+ * functions are inline, so that `size` and `fn` cost nothing. */
+#define APPLY(NAME)                                                                      \
+    static inline uint64_t do_##NAME(void *dest, uint64_t value, size_t size, int pe,    \
+                                     const char *fn)                                     \
+    {                                                                                    \
+        uint64_t old = amo_##NAME(peer_at(dest, size, pe, fn), value, size);             \
+        rma_changed(dest, size, pe);                                                     \
+        return old;                                                                      \
+    }
+APPLY(swap)
+APPLY(fetch_add)
+APPLY(fetch_and)
+APPLY(fetch_or)
+APPLY(fetch_xor)
+#undef APPLY
+
+static inline uint64_t do_compare_swap(void *dest, uint64_t cond, uint64_t value,
+                                       size_t size, int pe, const char *fn)
+{
+    uint64_t old = amo_compare_swap(peer_at(dest, size, pe, fn), cond, value, size);
+
+    rma_changed(dest, size, pe);
+    return old;
+}
+
+static inline uint64_t do_fetch(const void *source, size_t size, int pe, const char *fn)
+{
+    return amo_fetch(peer_at(source, size, pe, fn), size);
+}
+
+static inline void do_set(void *dest, uint64_t value, size_t size, int pe, const char *fn)
+{
+    amo_set(peer_at(dest, size, pe, fn), value, size);
+    rma_changed(dest, size, pe);
+}
+
+/* A routine and its form with a context: PARAMS and ARGS are parenthesised lists, the
+ * context comes before them. */
+#define BOTH(ret, fn, PARAMS, BODY)                                                      \
+    API(ret, shmem_##fn, (PARAMS))                                                       \
+    {                                                                                    \
+        const char *const name = "shmem_" #fn;                                           \
+        BODY;                                                                            \
+    }                                                                                    \
+    API(ret, shmem_ctx_##fn, (shmem_ctx_t ctx, PARAMS))                                  \
+    {                                                                                    \
+        const char *const name = "shmem_ctx_" #fn;                                       \
+        (void)ctx;                                                                       \
+        BODY;                                                                            \
+    }
+#define COMMA ,
+
+/* Fetching operation `op` with one operand: fetching, nbi and (as `plain`) not fetching
+ */
+#define FETCHING(NAME, C, fn, op)                                                        \
+    BOTH(C, NAME##_atomic_##fn, C *dest COMMA C value COMMA int pe,                      \
+         return value_##NAME(do_##op(dest, bits_##NAME(value), sizeof(C), pe, name)))    \
+    BOTH(void, NAME##_atomic_##fn##_nbi,                                                 \
+         C *fetch COMMA C *dest COMMA C value COMMA int pe,                              \
+         *fetch = value_##NAME(do_##op(dest, bits_##NAME(value), sizeof(C), pe, name)))
+#define PLAIN(NAME, C, fn, op)                                                           \
+    BOTH(void, NAME##_atomic_##fn, C *dest COMMA C value COMMA int pe,                   \
+         do_##op(dest, bits_##NAME(value), sizeof(C), pe, name))
+
+#define FETCH_SET(NAME, C, KIND)                                                         \
+    BOTH(C, NAME##_atomic_fetch, const C *source COMMA int pe,                           \
+         return value_##NAME(do_fetch(source, sizeof(C), pe, name)))                     \
+    BOTH(void, NAME##_atomic_fetch_nbi, C *fetch COMMA const C *source COMMA int pe,     \
+         *fetch = value_##NAME(do_fetch(source, sizeof(C), pe, name)))                   \
+    PLAIN(NAME, C, set, set)                                                             \
+    FETCHING(NAME, C, swap, swap)
+SHMEM_TYPES_AMO_EXT(FETCH_SET)
+#undef FETCH_SET
+
+#define CSWAP(NAME, C, cond, value)                                                      \
+    value_##NAME(do_compare_swap(dest, bits_##NAME(cond), bits_##NAME(value), sizeof(C), \
+                                 pe, name))
+#define COMPARE_SWAP(NAME, C, KIND)                                                      \
+    BOTH(C, NAME##_atomic_compare_swap, C *dest COMMA C cond COMMA C value COMMA int pe, \
+         return CSWAP(NAME, C, cond, value))                                             \
+    BOTH(void, NAME##_atomic_compare_swap_nbi,                                           \
+         C *fetch COMMA C *dest COMMA C cond COMMA C value COMMA int pe,                 \
+         *fetch = CSWAP(NAME, C, cond, value))
+SHMEM_TYPES_AMO(COMPARE_SWAP)
+#undef COMPARE_SWAP
+
+#define ADD(NAME, C, KIND)                                                               \
+    FETCHING(NAME, C, fetch_add, fetch_add) PLAIN(NAME, C, add, fetch_add)
+SHMEM_TYPES_AMO(ADD)
+#undef ADD
+
+#define INC(NAME, C, KIND)                                                               \
+    BOTH(C, NAME##_atomic_fetch_inc, C *dest COMMA int pe,                               \
+         return value_##NAME(do_fetch_add(dest, 1, sizeof(C), pe, name)))                \
+    BOTH(void, NAME##_atomic_fetch_inc_nbi, C *fetch COMMA C *dest COMMA int pe,         \
+         *fetch = value_##NAME(do_fetch_add(dest, 1, sizeof(C), pe, name)))              \
+    BOTH(void, NAME##_atomic_inc, C *dest COMMA int pe,                                  \
+         do_fetch_add(dest, 1, sizeof(C), pe, name))
+SHMEM_TYPES_AMO(INC)
+#undef INC
+
+#define BITWISE(NAME, C, KIND)                                                           \
+    FETCHING(NAME, C, fetch_and, fetch_and)                                              \
+    PLAIN(NAME, C, and, fetch_and)                                                       \
+    FETCHING(NAME, C, fetch_or, fetch_or) PLAIN(NAME, C, or, fetch_or)                   \
+        FETCHING(NAME, C, fetch_xor, fetch_xor) PLAIN(NAME, C, xor, fetch_xor)
+SHMEM_TYPES_AMO_BIT(BITWISE)
+#undef BITWISE

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lock.c - see lock.h.  Uses: rma, amo, order, core/block, core/log.
+ *
+ * The 8 bytes of a lock hold two 32-bit words on each PE:
+ *   tail  on the lock's home PE: the last PE of the queue + 1, 0 = the lock is free;
+ *   node  on each PE, its place in the queue: NODE_WAITS while the PE before it has the
+ *         lock, and in the other bits the next PE + 1, 0 = none is known yet.
+ * All zero is a free lock, and `node` is 0 on every PE that is not in the queue.  Whoever
+ * swaps itself into `tail` behind another PE tells that PE (next) and waits until it
+ * takes NODE_WAITS away.  Homes are spread over the PEs by the lock's address, so that
+ * many locks do not share one PE.
+ */
+#include "config.h"
+
+#include "pgas/core/log.h"
+#include "pgas/rma/amo.h"
+#include "pgas/rma/lock.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+
+#define NODE_WAITS 0x80000000u
+#define NODE_NEXT  0x7fffffffu
+
+struct words {
+    uint32_t tail;
+    uint32_t node;
+};
+
+_Static_assert(sizeof(struct words) <= sizeof(long), "a lock word holds a queue node");
+
+static struct words *words_on(long *lock, int pe, const char *fn)
+{
+    return peer_at(lock, sizeof *lock, pe, fn);
+}
+
+/* The PE that keeps the tail: the same on all PEs, as the offset in the segment is. */
+static int home_of(const long *lock)
+{
+    const struct pgas *g = &pgas_self;
+    size_t offset = (uintptr_t)lock - g->heap_base;
+
+    if (offset >= g->heap_len)
+        offset = (uintptr_t)lock - g->data_base;
+    return (int)(offset / sizeof(long) % g->npes);
+}
+
+static bool not_waiting(const void *node)
+{
+    return (load_acquire_u32(node) & NODE_WAITS) == 0;
+}
+
+static bool next_known(const void *node)
+{
+    return (load_acquire_u32(node) & NODE_NEXT) != 0;
+}
+
+void lock_set(long *lock, const char *fn)
+{
+    peer_check(pgas_self.me, fn);
+    uint32_t me = (uint32_t)pgas_self.me + 1;
+    struct words *mine = words_on(lock, pgas_self.me, fn);
+    struct words *home = words_on(lock, home_of(lock), fn);
+
+    store_relaxed_u32(&mine->node, NODE_WAITS);
+    uint32_t before = swap_acq_rel_u32(&home->tail, me);
+    if (before == me)
+        log_die("%s: this PE has the lock at %p already", fn, (void *)lock);
+    if (before == 0) {
+        store_relaxed_u32(&mine->node, 0);
+        return;
+    }
+    fetch_or_acq_rel_u32(&words_on(lock, (int)before - 1, fn)->node, me);
+    rma_changed(lock, sizeof *lock, (int)before - 1);
+    block_until(not_waiting, &mine->node, lock, fn);
+}
+
+bool lock_try(long *lock, const char *fn)
+{
+    peer_check(pgas_self.me, fn);
+    struct words *home = words_on(lock, home_of(lock), fn);
+
+    /* Our node is 0, as always when we are not in the queue. */
+    return cas_acq_rel_u32(&home->tail, 0, (uint32_t)pgas_self.me + 1) == 0;
+}
+
+void lock_clear(long *lock, const char *fn)
+{
+    peer_check(pgas_self.me, fn);
+    uint32_t me = (uint32_t)pgas_self.me + 1;
+    struct words *mine = words_on(lock, pgas_self.me, fn);
+    struct words *home = words_on(lock, home_of(lock), fn);
+
+    order_quiet(); /* all that was done under the lock is visible to the next owner */
+    if (!next_known(&mine->node)) {
+        uint32_t before = cas_acq_rel_u32(&home->tail, me, 0);
+        if (before == me)
+            return;
+        if (before == 0)
+            log_die("%s: nobody has the lock at %p", fn, (void *)lock);
+        /* Somebody is between its swap and telling us its number. */
+        block_until(next_known, &mine->node, lock, fn);
+    }
+    int next = (int)(load_relaxed_u32(&mine->node) & NODE_NEXT) - 1;
+    store_relaxed_u32(&mine->node, 0);
+    fetch_and_acq_rel_u32(&words_on(lock, next, fn)->node, ~NODE_WAITS);
+    rma_changed(lock, sizeof *lock, next);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lock.h - distributed locks (9.13): an MCS queue of PEs, first come first served.
+ * Uses: rma, amo, order, core/block.  Used by: api_order.
+ */
+#ifndef PGAS_RMA_LOCK_H
+#define PGAS_RMA_LOCK_H
+
+#include <stdbool.h>
+
+void lock_set(long *lock, const char *fn);
+void lock_clear(long *lock, const char *fn);
+
+/* True if the lock was free and is ours now. */
+bool lock_try(long *lock, const char *fn);
+
+#endif

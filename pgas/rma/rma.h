@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rma.h - put and get of n elements of `size` bytes.
+ *
+ * All PEs of the job are mapped (core/peer.h), so a put is a copy and is complete when it
+ * returns; the nbi forms are the blocking ones.  fn is the public routine's name, for
+ * error sentences.  Thread-safe; contexts carry no state on a node.
+ * Uses: core/peer, core/block, datatype/copy.  Used by: api_rma.
+ */
+#ifndef PGAS_RMA_RMA_H
+#define PGAS_RMA_RMA_H
+
+#include <stddef.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/peer.h"
+
+void rma_put(void *dest, const void *source, size_t n, size_t size, int pe,
+             const char *fn);
+void rma_get(void *dest, const void *source, size_t n, size_t size, int pe,
+             const char *fn);
+
+/* n * size in bytes; ends the job with a sentence if that is no size_t. */
+size_t rma_bytes(size_t n, size_t size, const char *fn);
+
+/* Tell a PE of this node that len bytes at symmetric address addr have changed there. */
+static inline void rma_changed(const void *addr, size_t len, int pe)
+{
+    block_poke(pgas_self.peer[pe].node, addr, len);
+}
+
+#endif

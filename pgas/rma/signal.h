@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signal.h - put with signal, and signals alone (9.8).
+ * Uses: rma, amo.  Used by: api_signal.
+ */
+#ifndef PGAS_RMA_SIGNAL_H
+#define PGAS_RMA_SIGNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A put of n elements of `size` bytes, to be followed by a signal. */
+struct signal_put {
+    void *dest;
+    const void *source;
+    size_t n, size;
+};
+
+/* Put, then update the signal word: whoever sees the signal sees the data. */
+void signal_put(struct signal_put put, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                int pe, const char *fn);
+
+/* Update a signal word; op is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. */
+void signal_update(uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
+                   const char *fn);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alloc_test.c - the allocator against a model that knows every byte. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/alloc.h"
+
+enum { BEGIN = 64 * 1024, BYTES = 256 * 1024, LIVE_MAX = 200, STEPS = 20000 };
+
+/* The model: which block owns each byte (0 = nobody), and the live blocks. */
+struct model {
+    uint8_t owner[BYTES];
+    struct {
+        size_t offset, size;
+        uint8_t id;
+    } live[LIVE_MAX];
+    int count;
+    uint32_t seed;
+};
+
+static uint32_t next_random(struct model *m)
+{
+    m->seed = m->seed * 1664525u + 1013904223u;
+    return m->seed >> 8;
+}
+
+static void mark(struct model *m, size_t offset, size_t size, uint8_t from, uint8_t to)
+{
+    for (size_t i = offset - BEGIN; i < offset - BEGIN + size; i++) {
+        cr_assert_eq(m->owner[i], from, "byte %zu belongs to %d", i, m->owner[i]);
+        m->owner[i] = to;
+    }
+}
+
+static void take(struct model *m, struct alloc *a)
+{
+    size_t size =
+        next_random(m) % 4 == 0 ? next_random(m) % 20000 + 1 : next_random(m) % 300 + 1;
+    size_t align = (size_t)1 << (next_random(m) % 13);
+    size_t offset = 0;
+    struct alloc_stats s;
+
+    alloc_count(a, &s);
+    if (!alloc_take(a, size, align, &offset)) {
+        cr_assert_lt(s.largest_free, size + align + ALLOC_LINE,
+                     "refused though %zu is free", s.largest_free);
+        return;
+    }
+    cr_assert_eq(offset % align, 0);
+    cr_assert_geq(alloc_size(a, offset), size);
+    cr_assert_geq(offset, BEGIN);
+    cr_assert_leq(offset + size, BEGIN + BYTES);
+    uint8_t id = (uint8_t)(next_random(m) % 255 + 1);
+    mark(m, offset, size, 0, id);
+    m->live[m->count].offset = offset;
+    m->live[m->count].size = size;
+    m->live[m->count++].id = id;
+}
+
+static void give(struct model *m, struct alloc *a, int i)
+{
+    mark(m, m->live[i].offset, m->live[i].size, m->live[i].id, 0);
+    cr_assert(alloc_give(a, m->live[i].offset));
+    m->live[i] = m->live[--m->count];
+}
+
+static void resize(struct model *m, struct alloc *a, int i)
+{
+    size_t size = next_random(m) % 2000 + 1;
+
+    if (!alloc_resize(a, m->live[i].offset, size))
+        return;
+    mark(m, m->live[i].offset, m->live[i].size, m->live[i].id, 0);
+    mark(m, m->live[i].offset, size, 0, m->live[i].id);
+    m->live[i].size = size;
+}
+
+static void step(struct model *m, struct alloc *a)
+{
+    uint32_t what = next_random(m) % 10;
+
+    if (m->count == 0 || (what < 5 && m->count < LIVE_MAX))
+        take(m, a);
+    else if (what < 9)
+        give(m, a, (int)(next_random(m) % (uint32_t)m->count));
+    else
+        resize(m, a, (int)(next_random(m) % (uint32_t)m->count));
+}
+
+static void run_model(uint32_t seed)
+{
+    struct model *m = calloc(1, sizeof *m);
+    struct alloc *a = alloc_new(BEGIN, BEGIN + BYTES);
+    struct alloc_stats s;
+
+    m->seed = seed;
+    for (int i = 0; i < STEPS; i++) {
+        step(m, a);
+        if (i % 64 == 0)
+            cr_assert(alloc_valid(a), "seed %u step %d", seed, i);
+    }
+    while (m->count > 0)
+        give(m, a, m->count - 1);
+    alloc_count(a, &s);
+    cr_assert(alloc_valid(a));
+    cr_assert_eq(s.free_blocks, 1, "not all free memory was joined");
+    cr_assert_eq(s.free_bytes, BYTES);
+    alloc_delete(a);
+    free(m);
+}
+
+Test(alloc, random_sequences_against_a_model)
+{
+    for (uint32_t seed = 1; seed <= 5; seed++)
+        run_model(seed);
+}
+
+Test(alloc, same_calls_give_same_offsets)
+{
+    struct alloc *a = alloc_new(0, BYTES), *b = alloc_new(0, BYTES);
+    size_t live[64] = {0};
+    uint32_t seed = 7;
+
+    for (int i = 0; i < 5000; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        size_t k = (seed >> 8) % 64, x = 0, y = 0, size = (seed >> 14) % 5000 + 1;
+        if (live[k] != 0) {
+            cr_assert(alloc_give(a, live[k] - 1) && alloc_give(b, live[k] - 1));
+            live[k] = 0;
+        } else if (alloc_take(a, size, 16, &x)) {
+            cr_assert(alloc_take(b, size, 16, &y));
+            cr_assert_eq(x, y);
+            live[k] = x + 1;
+        }
+    }
+    alloc_delete(a);
+    alloc_delete(b);
+}
+
+Test(alloc, whole_arena_and_one_more)
+{
+    struct alloc *a = alloc_new(0, BYTES);
+    size_t offset;
+
+    cr_assert(alloc_take(a, BYTES, 16, &offset));
+    cr_assert_eq(offset, 0);
+    cr_assert_not(alloc_take(a, 1, 16, &offset));
+    cr_assert(alloc_give(a, 0));
+    cr_assert_not(alloc_take(a, BYTES + 1, 16, &offset));
+    cr_assert_not(alloc_take(a, SIZE_MAX, 16, &offset));
+    cr_assert_not(alloc_take(a, 0, 16, &offset));
+    cr_assert_not(alloc_take(a, 16, (size_t)1 << 62, &offset) && offset != 0);
+    alloc_delete(a);
+}
+
+Test(alloc, empty_arena)
+{
+    struct alloc *a = alloc_new(0, 0);
+    size_t offset;
+
+    cr_assert_not(alloc_take(a, 1, 1, &offset));
+    cr_assert(alloc_valid(a));
+    alloc_delete(a);
+}
+
+Test(alloc, unknown_and_double_give_are_refused)
+{
+    struct alloc *a = alloc_new(0, BYTES);
+    size_t offset;
+
+    cr_assert(alloc_take(a, 100, 16, &offset));
+    cr_assert_not(alloc_give(a, offset + 16));
+    cr_assert(alloc_give(a, offset));
+    cr_assert_not(alloc_give(a, offset));
+    cr_assert_eq(alloc_size(a, offset), 0);
+    alloc_delete(a);
+}
+
+Test(alloc, fragmentation_stays_low)
+{
+    struct alloc *a = alloc_new(0, (size_t)64 << 20);
+    size_t at[4096];
+    struct alloc_stats s;
+    uint32_t seed = 3;
+
+    /* Fill with mixed sizes, then replace random blocks many times: the live bytes stay
+     * about the same, so the memory behind the last block must stay one large piece. */
+    for (int i = 0; i < 4096; i++)
+        cr_assert(alloc_take(a, (size_t)(i % 97 + 1) * 64, 16, &at[i]));
+    for (int i = 0; i < 100000; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        size_t k = (seed >> 8) % 4096, size = ((seed >> 4) % 97 + 1) * 64;
+        cr_assert(alloc_give(a, at[k]));
+        cr_assert(alloc_take(a, size, 16, &at[k]));
+    }
+    alloc_count(a, &s);
+    size_t scattered = s.free_bytes - s.largest_free;
+    cr_assert_lt(scattered, s.used_bytes / 4, "%zu bytes lie in holes for %zu used",
+                 scattered, s.used_bytes);
+    alloc_delete(a);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * block_test.c - waiting: no wake-up is lost, and only the right stores wake.
+ *
+ * Threads of one process stand for PEs.  A delay is put at random before the poke and
+ * into the condition, which is called at each racy point of the sleeper: between listing
+ * and the look at the word, and between that look and the sleep.
+ */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/clock.h"
+#include "pgas/core/heap.h"
+#include "pgas/core/peer.h"
+
+enum { ROUNDS = 3000, THREADS = 12, DELAY_MAX_US = 60 };
+
+static struct node *node;
+static uint64_t *word; /* symmetric */
+static _Thread_local uint32_t seed = 1;
+
+static void world(void)
+{
+    static const uint32_t pes[] = {0};
+    struct pgas *g = &pgas_self;
+
+    node =
+        aligned_alloc(NODE_LINE, (node_bytes(1) + NODE_LINE - 1) / NODE_LINE * NODE_LINE);
+    memset(node, 0, node_bytes(1));
+    g->env.symmetric_size = 1 << 20;
+    g->env.spin_ns = 1000;
+    g->env.yield_ns = 1000; /* get to sleep soon */
+    g->npes = g->local_size = 1;
+    g->node = node;
+    block_init();
+    cr_assert_eq(heap_init(), 0);
+    cr_assert_eq(peer_init(pes), 0);
+    g->peer[0].heap = (char *)g->heap_base;
+    word = heap_take(64 * sizeof *word, 64);
+    memset(word, 0, 64 * sizeof *word);
+}
+
+static void delay(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    if ((seed >> 8) % 2 == 0)
+        usleep((seed >> 16) % DELAY_MAX_US);
+}
+
+struct at_least {
+    const uint64_t *word;
+    uint64_t value;
+};
+
+static bool reached(const void *arg)
+{
+    const struct at_least *a = arg;
+    bool yes = load_acquire_u64(a->word) >= a->value;
+
+    delay(); /* the store may come just now, after the look */
+    return yes;
+}
+
+static void *answer(void *arg)
+{
+    (void)arg;
+    seed = 99;
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        struct at_least a = {&word[0], i};
+        block_until(reached, &a, &word[0], "ping");
+        delay();
+        store_release_u64(&word[32], i);
+        block_poke(&node->pe[0], &word[32], sizeof(uint64_t));
+    }
+    return NULL;
+}
+
+/* Without a poke a sleep lasts up to 20 ms; 3000 rounds with lost wake-ups would take far
+ * longer than the limit. */
+Test(block, ping_pong_of_sleepers_loses_no_wake_up, .init = world, .timeout = 60)
+{
+    pthread_t t;
+    uint64_t begin = clock_ns();
+
+    pthread_create(&t, NULL, answer, NULL);
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        delay();
+        store_release_u64(&word[0], i);
+        block_poke(&node->pe[0], &word[0], sizeof(uint64_t));
+        struct at_least a = {&word[32], i};
+        block_until(reached, &a, &word[32], "pong");
+    }
+    pthread_join(t, NULL);
+    double ms = (double)(clock_ns() - begin) / 1e6;
+    cr_assert_lt(ms / ROUNDS, 2.0, "%.2f ms per round: wake-ups are lost", ms / ROUNDS);
+}
+
+static void *wait_own(void *arg)
+{
+    struct at_least a = {arg, 1};
+
+    block_until(reached, &a, arg, "own word");
+    return NULL;
+}
+
+/* More sleepers than slots: those without one are woken by any store. */
+Test(block, many_sleepers_of_one_pe_are_all_woken, .init = world, .timeout = 30)
+{
+    pthread_t t[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&t[i], NULL, wait_own, &word[i * 5]);
+    usleep(100000); /* they sleep by now, most likely */
+    for (int i = 0; i < THREADS; i++) {
+        store_release_u64(&word[i * 5], 1);
+        block_poke(&node->pe[0], &word[i * 5], sizeof(uint64_t));
+        pthread_join(t[i], NULL);
+    }
+    cr_assert_eq(atomic_load(&node->pe[0].sleep_mask), 0, "a sleeper is still listed");
+}
+
+Test(block, a_store_elsewhere_does_not_wake, .init = world, .timeout = 30)
+{
+    pthread_t t;
+
+    pthread_create(&t, NULL, wait_own, &word[0]);
+    while (atomic_load(&node->pe[0].sleep_mask) == 0)
+        usleep(100);
+    uint32_t before = atomic_load(&node->pe[0].wake);
+    block_poke(&node->pe[0], &word[1], sizeof(uint64_t));  /* the same line */
+    block_poke(&node->pe[0], &word[16], sizeof(uint64_t)); /* another line */
+    cr_assert_eq(atomic_load(&node->pe[0].wake), before);
+    store_release_u64(&word[0], 1);
+    block_poke(&node->pe[0], (char *)&word[0] - 100, 128); /* a copy across the word */
+    cr_assert_neq(atomic_load(&node->pe[0].wake), before);
+    pthread_join(t, NULL);
+}
+
+/* A store by shmem_ptr is announced by nobody; the sleep is bounded all the same. */
+Test(block, an_unannounced_store_is_seen, .init = world, .timeout = 30)
+{
+    pthread_t t;
+
+    pthread_create(&t, NULL, wait_own, &word[0]);
+    usleep(50000);
+    store_release_u64(&word[0], 1);
+    pthread_join(t, NULL);
+}

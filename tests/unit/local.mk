@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Unit tests: tests/unit/X_test.c tests pgas/*/X.c through its internal names.
+UNIT_TESTS = \
+	tests/unit/alloc_test tests/unit/block_test tests/unit/copy_test \
+	tests/unit/env_test tests/unit/op_test tests/unit/peer_test \
+	tests/unit/tree_test
+
+if HAVE_CRITERION
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
+else
+TESTS += tests/unit/no-criterion.sh
+endif
+EXTRA_DIST += tests/unit/no-criterion.sh tests/env.sh
+
+UNIT_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS) -Wno-pedantic
+UNIT_LDADD = libpgas.la $(PMIX_LIBS) $(CRITERION_LIBS) -lpthread
+
+tests_unit_alloc_test_SOURCES = tests/unit/alloc_test.c
+tests_unit_alloc_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_alloc_test_LDADD = $(UNIT_LDADD)
+tests_unit_block_test_SOURCES = tests/unit/block_test.c
+tests_unit_block_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_block_test_LDADD = $(UNIT_LDADD)
+tests_unit_copy_test_SOURCES = tests/unit/copy_test.c
+tests_unit_copy_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_copy_test_LDADD = $(UNIT_LDADD)
+tests_unit_env_test_SOURCES = tests/unit/env_test.c
+tests_unit_env_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_env_test_LDADD = $(UNIT_LDADD)
+tests_unit_op_test_SOURCES = tests/unit/op_test.c
+tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_op_test_LDADD = $(UNIT_LDADD)
+tests_unit_peer_test_SOURCES = tests/unit/peer_test.c
+tests_unit_peer_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_peer_test_LDADD = $(UNIT_LDADD)
+tests_unit_tree_test_SOURCES = tests/unit/tree_test.c
+tests_unit_tree_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_tree_test_LDADD = $(UNIT_LDADD)

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peer_test.c - address translation in a made-up world of two PEs. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <unistd.h>
+
+#include "pgas/core/heap.h"
+#include "pgas/core/peer.h"
+#include "pgas/core/segment.h"
+
+enum { LEN = 1 << 20 };
+
+static char *data; /* stands for this PE's globals */
+static struct node *node;
+
+/* PE 0 is us; PE 1 is a second segment of this process. */
+static void world(void)
+{
+    static const uint32_t pes[] = {0, 1};
+    struct pgas *g = &pgas_self;
+
+    node = calloc(1, node_bytes(2));
+    g->env.symmetric_size = LEN;
+    g->npes = 2;
+    g->local_size = 2;
+    g->node = node;
+    cr_assert_eq(heap_init(), 0);
+    cr_assert_eq(peer_init(pes), 0);
+    g->peer[0].heap = (char *)g->heap_base;
+    int fd = segment_create("data", LEN);
+    data = segment_map(fd, LEN, 0);
+    g->data_base = (uintptr_t)data;
+    g->data_len = LEN;
+    g->data_tag = 42;
+    g->peer[0].data = data;
+    node->pe[1] = (struct node_pe){.pid = getpid(),
+                                   .heap_fd = segment_create("heap1", g->heap_len),
+                                   .heap_len = g->heap_len,
+                                   .data_fd = segment_create("data1", LEN),
+                                   .data_len = LEN,
+                                   .data_tag = 42};
+    g->life = LIFE_UP;
+}
+
+Test(peer, own_addresses_stay, .init = world)
+{
+    char *p = heap_take(100, 16);
+
+    cr_assert_eq(peer_at(p, 100, 0, "test"), p);
+    cr_assert_eq(peer_at(data + 8, 8, 0, "test"), data + 8);
+}
+
+Test(peer, same_offset_on_the_other_pe, .init = world)
+{
+    long *p = heap_take(sizeof *p, 16), *q = peer_at(p, sizeof *p, 1, "test");
+
+    cr_assert_neq(q, p);
+    *p = 1;
+    *q = 2;
+    cr_assert_eq(*p, 1);
+    cr_assert_eq(peer_at(p, sizeof *p, 1, "test"), q,
+                 "a second look gives another place");
+    cr_assert_eq((char *)peer_at(p + 1, 1, 1, "test") - (char *)q, (ptrdiff_t)sizeof *p);
+    cr_assert_neq(peer_at(data + 8, 8, 1, "test"), data + 8);
+}
+
+Test(peer, edges_of_a_segment, .init = world)
+{
+    char *last = (char *)pgas_self.heap_base + pgas_self.heap_len - 1;
+
+    cr_assert_neq(peer_find(last, 1, 1), NULL);
+    cr_assert_eq(peer_find(last, 2, 1), NULL);
+    cr_assert_eq(peer_find(last + 1, 1, 1), NULL);
+    cr_assert_eq(peer_find(data + LEN - 4, 8, 1), NULL);
+    cr_assert_eq(peer_find(data - 1, 1, 1), NULL);
+    cr_assert_eq(peer_find(last, SIZE_MAX, 1), NULL);
+}
+
+Test(peer, what_is_not_symmetric_or_no_pe_is_not_found, .init = world)
+{
+    long local = 0;
+    char *p = heap_take(8, 16);
+
+    cr_assert_eq(peer_find(&local, sizeof local, 1), NULL);
+    cr_assert_eq(peer_find(NULL, 1, 1), NULL);
+    cr_assert_eq(peer_find(p, 8, 2), NULL);
+    cr_assert_eq(peer_find(p, 8, -1), NULL);
+}
+
+Test(peer, an_error_ends_the_process, .init = world, .exit_code = 1)
+{
+    long local = 0;
+
+    peer_at(&local, sizeof local, 1, "test");
+}
+
+Test(peer, another_executable_is_refused, .init = world, .exit_code = 1)
+{
+    node->pe[1].data_tag = 43;
+    peer_at(data, 8, 1, "test");
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.c - the self-test: the table of checks, and what runs each of them in a process
+ * of its own for a bounded time.  Uses: check_*.c, emit.  Used by: main, report.
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/oshmem_info/info.h"
+
+#define CHECK_LIMIT_MS 20000
+#define DIR_MAX_LEN    256
+#define DIR_DEPTH_MAX  8
+
+static const struct check table[] = {
+    {"environment", "variables", check_environment},
+    {"memfd", "sealed memory", check_memfd},
+    {"procfd", "memory of a peer", check_procfd},
+    {"futex", "waiting across PEs", check_futex},
+    {"membarrier", "cheap wake-ups", check_membarrier},
+    {"thp", "huge pages", check_thp},
+    {"hugetlb", "reserved huge pages", check_hugetlb},
+    {"pmix", "PMIx server, client", check_pmix},
+    {"libfabric", "libfabric", check_libfabric},
+    {"ucx", "UCX", check_ucx},
+    {"oshrun", "launcher", check_oshrun},
+    {"gdb", "debugger", check_gdb},
+};
+
+void check_ok(struct finding *f, const char *format, ...)
+{
+    va_list args;
+
+    f->verdict = CHECK_OK;
+    va_start(args, format);
+    vsnprintf(f->reason, sizeof f->reason, format, args);
+    va_end(args);
+}
+
+void check_bad(struct finding *f, enum verdict verdict, const char *remedy,
+               const char *format, ...)
+{
+    va_list args;
+
+    f->verdict = verdict;
+    snprintf(f->remedy, sizeof f->remedy, "%s", remedy);
+    va_start(args, format);
+    vsnprintf(f->reason, sizeof f->reason, format, args);
+    va_end(args);
+}
+
+/* Remove what is below the open directory fd, which is closed. */
+static void remove_below(int fd, int depth)
+{
+    DIR *dir = fdopendir(fd);
+
+    if (dir == NULL) {
+        close(fd);
+        return;
+    }
+    for (struct dirent *d = readdir(dir); d != NULL; d = readdir(dir)) {
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+            continue;
+        int sub = openat(fd, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (sub < 0) {
+            unlinkat(fd, d->d_name, 0);
+            continue;
+        }
+        if (depth < DIR_DEPTH_MAX)
+            remove_below(sub, depth + 1);
+        else
+            close(sub);
+        unlinkat(fd, d->d_name, AT_REMOVEDIR);
+    }
+    closedir(dir);
+}
+
+static void remove_dir(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0)
+        remove_below(fd, 0);
+    rmdir(path);
+}
+
+/* The process of one check: what libraries print is not for the user, the finding is. */
+static void check_child(const struct check *c, const char *dir, int result)
+{
+    struct finding f = {.verdict = CHECK_FAIL};
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+    }
+    c->run(&f, dir);
+    ssize_t n = write(result, &f, sizeof f);
+    _exit(n == (ssize_t)sizeof f ? 0 : 1);
+}
+
+static long now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Read the finding that the process writes at once; false when time is up or it died. */
+static bool read_finding(int result, struct finding *f)
+{
+    long end = now_ms() + CHECK_LIMIT_MS;
+    struct pollfd p = {.fd = result, .events = POLLIN};
+    int ready = -1;
+
+    for (long left = CHECK_LIMIT_MS; ready < 0 && left > 0; left = end - now_ms()) {
+        ready = poll(&p, 1, (int)left);
+        if (ready < 0 && errno != EINTR)
+            return false;
+    }
+    return ready == 1 && read(result, f, sizeof *f) == (ssize_t)sizeof *f;
+}
+
+/* End the process and everything it started; says how it ended. */
+static void reap(pid_t pid, bool finished, struct finding *f)
+{
+    int status = 0;
+
+    kill(-pid, SIGKILL);
+    if (waitpid(pid, &status, 0) < 0 || finished)
+        return;
+    f->verdict = CHECK_FAIL;
+    if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+        snprintf(f->reason, sizeof f->reason, "the check died: %s",
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(f->reason, sizeof f->reason, "no result within %d s",
+                 CHECK_LIMIT_MS / 1000);
+    snprintf(f->remedy, sizeof f->remedy, "run it under gdb or strace -f and report it");
+}
+
+static void run_in(const struct check *c, struct finding *f, const char *dir)
+{
+    int result[2];
+
+    if (pipe2(result, O_CLOEXEC) != 0) {
+        check_bad(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
+        return;
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        check_child(c, dir, result[1]);
+    }
+    close(result[1]);
+    if (pid > 0) {
+        setpgid(pid, pid);
+        reap(pid, read_finding(result[0], f), f);
+    } else {
+        check_bad(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
+    }
+    close(result[0]);
+}
+
+static void run_check(const struct check *c, struct finding *f)
+{
+    const char *tmp = getenv("TMPDIR");
+    char dir[DIR_MAX_LEN];
+
+    *f = (struct finding){.verdict = CHECK_FAIL};
+    snprintf(dir, sizeof dir, "%s/oshmem_info.XXXXXX",
+             tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
+    if (mkdtemp(dir) == NULL) {
+        check_bad(f, CHECK_FAIL, "set TMPDIR to a directory that can be written",
+                  "mkdtemp %s: %s", dir, strerror(errno));
+        return;
+    }
+    run_in(c, f, dir);
+    remove_dir(dir);
+}
+
+void check_run(const char *key, struct finding *f)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].key, key) == 0)
+            run_check(&table[i], f);
+}
+
+static void show(struct emit *e, const struct check *c, const struct finding *f)
+{
+    static const char *const word[] = {"ok", "warn", "FAIL"};
+
+    if (e->form == FORM_PAGE) {
+        fprintf(e->out, "%-5s %-20s %s\n", word[f->verdict], c->what, f->reason);
+        if (f->remedy[0] != '\0')
+            fprintf(e->out, "%-26s what to do: %s\n", "", f->remedy);
+        fflush(e->out);
+        return;
+    }
+    emit_item(e, c->key);
+    if (e->form == FORM_JSON)
+        emit_text(e, "name", "", c->key);
+    emit_text(e, "result", "", word[f->verdict]);
+    emit_text(e, "reason", "", f->reason);
+    emit_text(e, "remedy", "", f->remedy[0] != '\0' ? f->remedy : NULL);
+    emit_end(e);
+}
+
+bool check_all(struct emit *e)
+{
+    int count[] = {[CHECK_OK] = 0, [CHECK_WARN] = 0, [CHECK_FAIL] = 0};
+    struct finding f;
+
+    emit_list(e, "checks");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        run_check(&table[i], &f);
+        count[f.verdict]++;
+        show(e, &table[i], &f);
+    }
+    emit_end(e);
+    if (e->form == FORM_PAGE)
+        fprintf(e->out, "\n%d ok, %d warnings, %d failures: %s\n", count[CHECK_OK],
+                count[CHECK_WARN], count[CHECK_FAIL],
+                count[CHECK_FAIL] == 0 ? "OpenSHMEM programs can run here"
+                                       : "OpenSHMEM programs cannot run here");
+    return count[CHECK_FAIL] == 0;
+}

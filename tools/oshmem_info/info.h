@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * info.h - what the files of oshmem_info share: the output (emit), the reports, and the
+ * self-test.  Uses: libc only.  Used by: the other files here.
+ */
+#ifndef OSHMEM_INFO_INFO_H
+#define OSHMEM_INFO_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- emit.c: one report, three forms --------------------------------------------- */
+enum form { FORM_PAGE, FORM_JSON, FORM_PARSABLE };
+
+#define EMIT_DEPTH_MAX 4
+
+/* Where a report goes.  name[] are the sections and items that are open. */
+struct emit {
+    FILE *out;
+    enum form form;
+    int depth;
+    const char *name[EMIT_DEPTH_MAX];
+    bool list[EMIT_DEPTH_MAX];
+    bool comma[EMIT_DEPTH_MAX]; /* the next thing at this depth needs a comma */
+};
+
+void emit_open(struct emit *e, FILE *out, enum form form);
+void emit_close(struct emit *e);
+
+/* Begin and end a section, a list of items, an item. */
+void emit_section(struct emit *e, const char *name);
+void emit_list(struct emit *e, const char *name);
+void emit_item(struct emit *e, const char *name);
+void emit_end(struct emit *e);
+
+/* One value; NULL is JSON's null and an empty text elsewhere.  label is for the page. */
+void emit_text(struct emit *e, const char *key, const char *label, const char *value);
+void emit_bool(struct emit *e, const char *key, const char *label, bool value);
+
+/* text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+void emit_json_string(FILE *out, const char *text);
+
+/* ---- report.c: what there is to say ---------------------------------------------- */
+void report_package(struct emit *e);
+void report_transports(struct emit *e);
+void report_config(struct emit *e);
+void report_paths(struct emit *e);
+void report_env(struct emit *e);
+
+/* The directory that a configure variable (prefix, bindir, libdir, includedir, mandir)
+ * names, moved along with this program; false if there is no such variable. */
+bool report_path(const char *what, char *dir, size_t len);
+
+/* ---- check.c: the self-test ------------------------------------------------------- */
+enum verdict { CHECK_OK, CHECK_WARN, CHECK_FAIL };
+
+#define CHECK_TEXT_MAX 400
+
+struct finding {
+    enum verdict verdict;
+    char reason[CHECK_TEXT_MAX];
+    char remedy[CHECK_TEXT_MAX];
+};
+
+/*
+ * A check runs in a process of its own, in a process group of its own, and is ended when
+ * it takes too long; dir is an empty private directory that is removed afterwards.
+ */
+struct check {
+    const char *key;
+    const char *what;
+    void (*run)(struct finding *f, const char *dir);
+};
+
+/* Run the check of that key within its time. */
+void check_run(const char *key, struct finding *f);
+
+/* Run and report all of them; true when the runtime can work here. */
+bool check_all(struct emit *e);
+
+void check_ok(struct finding *f, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void check_bad(struct finding *f, enum verdict verdict, const char *remedy,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Milliseconds that a check may wait for another process. */
+#define CHECK_WAIT_MS 5000
+
+/* check_kernel.c */
+void check_memfd(struct finding *f, const char *dir);
+void check_procfd(struct finding *f, const char *dir);
+void check_futex(struct finding *f, const char *dir);
+void check_membarrier(struct finding *f, const char *dir);
+void check_thp(struct finding *f, const char *dir);
+void check_hugetlb(struct finding *f, const char *dir);
+/* check_pmix.c */
+void check_pmix(struct finding *f, const char *dir);
+/* check_library.c */
+void check_environment(struct finding *f, const char *dir);
+void check_libfabric(struct finding *f, const char *dir);
+void check_ucx(struct finding *f, const char *dir);
+void check_oshrun(struct finding *f, const char *dir);
+void check_gdb(struct finding *f, const char *dir);
+
+/* Where a program is that can be executed: beside this one; first in PATH. */
+bool find_beside(const char *name, char *path, size_t len);
+bool find_in_path(const char *name, char *path, size_t len);
+
+#endif

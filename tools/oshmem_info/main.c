@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * main.c - oshmem_info: says what this OpenSHMEM is, how it is set, and whether it can
+ * work here.  Uses: report, check, emit.  Used by: people, scripts (--json), and bug
+ * reports.  See oshmem_info(1).
+ */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/oshmem_info/info.h"
+
+/* Parts of a report, as bits. */
+enum part {
+    PART_PACKAGE = 1,
+    PART_TRANSPORTS = 2,
+    PART_CONFIG = 4,
+    PART_PATHS = 8,
+    PART_ENV = 16,
+    PART_CHECK = 32,
+};
+#define PARTS_PAGE (PART_PACKAGE | PART_TRANSPORTS | PART_CONFIG)
+#define PARTS_ALL  (PARTS_PAGE | PART_PATHS | PART_ENV)
+
+static const struct option_row {
+    const char *name, *short_name, *help;
+    unsigned parts;
+    enum form form;
+} options[] = {
+    {"--all", "-a", "everything but the self-test", PARTS_ALL, FORM_PAGE},
+    {"--config", "-c", "how it was configured and compiled", PART_CONFIG, FORM_PAGE},
+    {"--env", NULL, "the environment variables: kind, default, current", PART_ENV,
+     FORM_PAGE},
+    {"--paths", NULL, "the directories", PART_PATHS, FORM_PAGE},
+    {"--check", NULL, "self-test: can OpenSHMEM programs run here?", PART_CHECK,
+     FORM_PAGE},
+    {"--json", NULL, "the report as JSON (alone: as --all)", 0, FORM_JSON},
+    {"--parsable", NULL, "the report as lines section:key:value", 0, FORM_PARSABLE},
+};
+#define OPTIONS (sizeof options / sizeof options[0])
+
+static void usage(void)
+{
+    puts("usage: oshmem_info [options]\n"
+         "Says what this OpenSHMEM is, how it is set, and whether it can work here.\n");
+    for (size_t i = 0; i < OPTIONS; i++)
+        printf("  %-2s%s %-14s %s\n", options[i].short_name ? options[i].short_name : "",
+               options[i].short_name ? "," : " ", options[i].name, options[i].help);
+    puts("      --path WHAT    one of prefix, bindir, libdir, includedir, mandir\n"
+         "  -V, --version      the version in one line\n"
+         "  -h, --help         this text\n"
+         "Exit status: 0; 1 when --check finds that programs cannot run; 2 usage.");
+}
+
+static int print_path(const char *what)
+{
+    char dir[PATH_MAX];
+
+    if (what == NULL || !report_path(what, dir, sizeof dir)) {
+        fprintf(stderr,
+                "oshmem_info: --path %s: no such directory is known; name one of "
+                "prefix, bindir, libdir, includedir, mandir\n",
+                what != NULL ? what : "without a word");
+        return 2;
+    }
+    puts(dir);
+    return 0;
+}
+
+/* A blank line between the parts of a page. */
+static void gap(const struct emit *e, bool *first)
+{
+    if (e->form == FORM_PAGE && !*first)
+        fputc('\n', e->out);
+    *first = false;
+}
+
+static bool print_report(unsigned parts, enum form form)
+{
+    static void (*const report[])(struct emit *) = {
+        report_package, report_transports, report_config, report_paths, report_env,
+    };
+    struct emit e;
+    bool works = true, first = true;
+
+    emit_open(&e, stdout, form);
+    for (size_t i = 0; i < sizeof report / sizeof report[0]; i++) {
+        if ((parts & 1u << i) == 0)
+            continue;
+        gap(&e, &first);
+        report[i](&e);
+    }
+    if ((parts & PART_CHECK) != 0) {
+        gap(&e, &first);
+        works = check_all(&e);
+    }
+    emit_close(&e);
+    return works;
+}
+
+static const struct option_row *option_find(const char *arg)
+{
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (strcmp(arg, options[i].name) == 0 ||
+            (options[i].short_name != NULL && strcmp(arg, options[i].short_name) == 0))
+            return &options[i];
+    return NULL;
+}
+
+/* The options that say one thing and end: exit status, or -1 if arg is none of them. */
+static int answer(const char *arg, const char *next)
+{
+    if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+        usage();
+        return 0;
+    }
+    if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0) {
+        puts("oshmem_info: " PACKAGE_NAME " " PACKAGE_VERSION);
+        return 0;
+    }
+    if (strcmp(arg, "--path") == 0)
+        return print_path(next);
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned parts = 0;
+    enum form form = FORM_PAGE;
+
+    for (int i = 1; i < argc; i++) {
+        int status = answer(argv[i], argv[i + 1]);
+        if (status >= 0)
+            return status;
+        const struct option_row *o = option_find(argv[i]);
+        if (o == NULL) {
+            fprintf(stderr, "oshmem_info: unknown option %s; see oshmem_info --help\n",
+                    argv[i]);
+            return 2;
+        }
+        parts |= o->parts;
+        form = o->form != FORM_PAGE ? o->form : form;
+    }
+    if (parts == 0)
+        parts = form == FORM_PAGE ? PARTS_PAGE : PARTS_ALL;
+    bool works = print_report(parts, form);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("oshmem_info: cannot write");
+        return 1;
+    }
+    return works ? 0 : 1;
+}

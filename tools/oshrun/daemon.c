@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon.c - the node daemon: starts the PEs of its node and watches them to the end.
+ *
+ * Uses pmix_host.c, launch.c, child.c, bind.c, pe_io.c, report.c, stacks.c, loop.c.
+ * Used by front.c, through daemon.h only.
+ *
+ * A PE that has ended is seen through its pidfd and stays a zombie until all have ended:
+ * so the number of its process group cannot be given to somebody else, and signals to
+ * the group reach what the PE left running in it.
+ */
+#include "config.h"
+
+#include "tools/oshrun/daemon_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_ERROR     1
+#define DRAIN_QUIET_MS 100  /* silence after which a pipe that stays open is left */
+#define REAP_STEPS_MAX 2000 /* of 1 ms: killed processes are gone after that */
+#define STEP_US        1000
+
+/* ---- the node segment ---------------------------------------------------------------
+ */
+
+static int fill_node(struct daemon *d, size_t len)
+{
+    if (ftruncate(d->node_fd, (off_t)len) != 0 ||
+        fcntl(d->node_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return -1;
+    d->node = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, d->node_fd, 0);
+    if (d->node == MAP_FAILED) {
+        d->node = NULL;
+        return -1;
+    }
+    d->node->version = NODE_VERSION;
+    d->node->bytes = (uint32_t)len;
+    d->node->npes = d->npes;
+    d->node->cpus = bind_cpu_count();
+    d->node->magic = NODE_MAGIC;
+    return 0;
+}
+
+static int make_node(struct daemon *d)
+{
+    size_t len = node_bytes(d->npes);
+    d->node_fd = memfd_create("pgas-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (d->node_fd < 0 || len == 0 || fill_node(d, len) != 0) {
+        fprintf(stderr, "oshrun: cannot make the memory that PEs share (%zu bytes): %s\n",
+                len, strerror(errno));
+        return EXIT_ERROR;
+    }
+    snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/%d/fd/%d", (int)getpid(),
+             d->node_fd);
+    return 0;
+}
+
+/* ---- the end of PEs ------------------------------------------------------------------
+ */
+
+void daemon_signal(struct daemon *d, int sig)
+{
+    for (uint32_t i = 0; i < d->npes; i++)
+        if (d->pe[i].pid > 0)
+            kill(-d->pe[i].pid, sig);
+}
+
+/* Waits until none of the PEs is left; their groups have had SIGKILL. */
+static void reap(struct daemon *d)
+{
+    int steps = 0;
+    for (uint32_t i = 0; i < d->npes; i++) {
+        struct pe *pe = &d->pe[i];
+        while (pe->pid > 0 && waitpid(pe->pid, NULL, WNOHANG) == 0) {
+            if (steps++ > REAP_STEPS_MAX)
+                return; /* stuck in the kernel; the janitor tries again */
+            usleep(STEP_US);
+        }
+        pe->pid = 0;
+    }
+    janitor_announce(d->janitor->fd, JANITOR_FORGET);
+}
+
+static void finish(struct daemon *d)
+{
+    loop_cancel(d->loop, &d->drain);
+    d->drain.fn = NULL;        /* once only */
+    daemon_signal(d, SIGKILL); /* what PEs left running */
+    for (uint32_t i = 0; i < d->npes; i++)
+        pe_io_finish(&d->pe[i]);
+    reap(d);
+    d->ev->stage(d->front, DAEMON_STAGE_DRAINED);
+    d->ev->drained(d->front);
+}
+
+/* All PEs have ended but a pipe is open: a process that a PE left behind has it. */
+static void on_drain_timer(void *arg)
+{
+    struct daemon *d = arg;
+    bool quiet = d->bytes_read == d->bytes_seen;
+    d->bytes_seen = d->bytes_read;
+    if (quiet && !d->paused[DAEMON_STDOUT] && !d->paused[DAEMON_STDERR])
+        finish(d);
+    else
+        loop_after(d->loop, &d->drain, DRAIN_QUIET_MS);
+}
+
+void daemon_stream_ended(struct daemon *d)
+{
+    /* By a timer, so that finish never runs inside the reading of a stream. */
+    if (d->live == 0 && d->open_streams == 0 && d->drain.fn != NULL) {
+        d->bytes_seen = d->bytes_read;
+        loop_after(d->loop, &d->drain, 0);
+    }
+}
+
+static void fill_end(const struct pe *pe, const siginfo_t *si, struct daemon_end *end)
+{
+    const struct node_pe *np = &pe->d->node->pe[pe->local];
+    *end = (struct daemon_end){.rank = pe->rank,
+                               .pid = pe->pid,
+                               .signalled = si->si_code != CLD_EXITED,
+                               .code = si->si_status,
+                               .connected = pe->connected,
+                               .finalized = pe->finalized};
+    for (int i = 0; i < NODE_STAGES; i++)
+        end->stage_ns[i] = atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed);
+}
+
+static void all_ended(struct daemon *d)
+{
+    d->ev->stage(d->front, DAEMON_STAGE_ENDED);
+    d->bytes_seen = d->bytes_read;
+    loop_after(d->loop, &d->drain, d->open_streams == 0 ? 0 : DRAIN_QUIET_MS);
+}
+
+static void take_posts(void *arg, unsigned ready);
+
+static void on_ended(void *arg, unsigned ready)
+{
+    struct pe *pe = arg;
+    struct daemon *d = pe->d;
+    siginfo_t si = {0};
+    (void)ready;
+    if (waitid(P_PID, (id_t)pe->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        si.si_pid == 0)
+        return;
+    take_posts(d, 0); /* what it told PMIx before it ended comes first */
+    loop_want(d->loop, &pe->end_watch, 0);
+    close(pe->end_watch.fd);
+    pe->end_watch.fd = -1;
+    pe->ended = true;
+    d->live--;
+    if (pe->rank == d->job->stdin_pe && d->input.watch.fd >= 0) {
+        pe_io_close_input(d);
+        d->ev->input(d->front, false);
+    }
+    struct daemon_end end;
+    fill_end(pe, &si, &end);
+    d->ev->ended(d->front, &end);
+    if (d->live == 0)
+        all_ended(d);
+}
+
+/* ---- what PEs say to PMIx -------------------------------------------------------------
+ */
+
+static struct pe *find_pe(struct daemon *d, uint32_t rank)
+{
+    for (uint32_t i = 0; i < d->npes; i++) /* ranks ascend, often without gaps */
+        if (d->pe[i].rank == rank)
+            return &d->pe[i];
+    return NULL;
+}
+
+static void on_post(struct daemon *d, struct pmix_host_post *p)
+{
+    struct pe *pe = find_pe(d, p->rank);
+    switch (p->kind) {
+    case PMIX_HOST_CONNECTED:
+        if (pe != NULL && !pe->connected && ++d->connected == d->npes)
+            d->ev->stage(d->front, DAEMON_STAGE_CONNECT);
+        if (pe != NULL)
+            pe->connected = true;
+        break;
+    case PMIX_HOST_FINALIZED:
+        if (pe != NULL && !pe->finalized && ++d->finalized == d->npes)
+            d->ev->stage(d->front, DAEMON_STAGE_FINALIZE);
+        if (pe != NULL)
+            pe->finalized = true;
+        break;
+    case PMIX_HOST_ABORT:
+        d->ev->aborted(d->front, p->rank, p->status, p->text);
+        break;
+    case PMIX_HOST_FENCE:
+    case PMIX_HOST_GROUP:
+        pmix_host_answer(p);
+        break;
+    }
+}
+
+static void take_posts(void *arg, unsigned ready)
+{
+    struct daemon *d = arg;
+    struct pmix_host_post *p;
+    (void)ready;
+    while ((p = pmix_host_take(d->pmix)) != NULL) {
+        on_post(d, p);
+        free(p);
+    }
+}
+
+/* ---- start ---------------------------------------------------------------------------
+ */
+
+static int make_pes(struct daemon *d)
+{
+    const struct job_node *here = &d->job->node[d->job->here];
+    d->npes = here->npes;
+    d->pe = calloc(d->npes, sizeof *d->pe);
+    if (d->pe == NULL) {
+        fprintf(stderr, "oshrun: no memory for %u PEs\n", d->npes);
+        return EXIT_ERROR;
+    }
+    for (uint32_t i = 0; i < d->npes; i++) {
+        struct pe *pe = &d->pe[i];
+        pe->d = d;
+        pe->rank = here->rank[i];
+        pe->local = i;
+        pe->end_watch = (struct loop_watch){.fd = -1, .fn = on_ended, .arg = pe};
+        for (int s = 0; s < DAEMON_STREAMS; s++)
+            pe->out[s] = (struct pe_stream){
+                .pe = pe, .which = (enum daemon_stream)s, .watch.fd = -1};
+    }
+    return 0;
+}
+
+/* Looks up and prepares all that can fail before anything is started. */
+static int plan(struct daemon *d)
+{
+    int rc = make_pes(d);
+    if (rc == 0)
+        rc = make_node(d);
+    if (rc == 0)
+        rc = launch_prepare(&d->launch, d->job, d->node_env);
+    /* hwloc would spend 4 ms on plugins that look for devices.  The environment of the
+     * PEs has been made already, so this is for us alone. */
+    setenv("HWLOC_PLUGINS_PATH", d->janitor->dir, 0);
+    if (rc == 0 && bind_make(&d->bind, d->job->bind, d->npes) != 0)
+        rc = EXIT_ERROR;
+    if (rc == 0)
+        d->ev->stage(d->front, DAEMON_STAGE_PLAN);
+    return rc;
+}
+
+static int start_server(struct daemon *d)
+{
+    d->pmix = pmix_host_start(d->job, d->janitor->dir);
+    if (d->pmix == NULL)
+        return EXIT_ERROR;
+    d->ev->stage(d->front, DAEMON_STAGE_SERVER);
+    if (pmix_host_register(d->pmix, d->job) != 0)
+        return EXIT_ERROR;
+    d->ev->stage(d->front, DAEMON_STAGE_REGISTER);
+    d->pmix_watch =
+        (struct loop_watch){.fd = pmix_host_fd(d->pmix), .fn = take_posts, .arg = d};
+    loop_want(d->loop, &d->pmix_watch, LOOP_IN);
+    return 0;
+}
+
+static void report_binding(struct daemon *d, const struct pe *pe)
+{
+    char line[DAEMON_ENV_MAX + BIND_TEXT];
+    if (!d->job->bind_report)
+        return;
+    snprintf(line, sizeof line, "PE %u (pid %d): %s", pe->rank, (int)pe->pid,
+             d->bind.place != NULL ? d->bind.place[pe->local].text : "not bound");
+    d->ev->report(d->front, line);
+}
+
+static int complain_start(const struct daemon *d, const struct pe *pe, const char *step)
+{
+    fprintf(stderr, "oshrun: cannot start PE %u (%s): %s: %s\n", pe->rank,
+            launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(errno));
+    if (strcmp(step, "execute") != 0)
+        return EXIT_ERROR;
+    return errno == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
+}
+
+static int watch_end(struct daemon *d, struct pe *pe)
+{
+    pe->end_watch.fd = pidfd_open(pe->pid, 0);
+    if (pe->end_watch.fd < 0)
+        return complain_start(d, pe, "watch it (pidfd_open)");
+    loop_want(d->loop, &pe->end_watch, LOOP_IN);
+    d->live++;
+    report_binding(d, pe);
+    return 0;
+}
+
+static int start_pe(struct daemon *d, struct pe *pe)
+{
+    const struct launch_command *c = launch_of(&d->launch, d->job, pe->rank);
+    struct child_spec spec = {.path = c->path,
+                              .argv = c->argv,
+                              .wdir_fd = d->launch.wdir_fd,
+                              .janitor_fd = d->janitor->fd,
+                              .files = d->files};
+    spec.terminal = pe->rank == d->job->gdb_pe && isatty(STDIN_FILENO);
+    if (d->bind.place != NULL) {
+        spec.cpus = &d->bind.place[pe->local].cpus;
+        spec.cpus_size = sizeof *spec.cpus;
+    }
+    if (pe_io_open(pe, spec.fd) != 0)
+        return complain_start(d, pe, "make pipes");
+    char **pmix = pmix_host_env(d->pmix, pe->rank);
+    char **env = pmix != NULL ? launch_env(&d->launch, pmix) : NULL;
+    const char *step = "make the environment";
+    atomic_store_explicit(&d->node->pe[pe->local].stage_ns[NODE_STAGE_FORK],
+                          loop_now_ns(), memory_order_relaxed);
+    spec.envp = env;
+    pid_t pid = env != NULL ? child_start(&spec, &step) : -1;
+    int err = errno;
+    free(env);
+    pmix_host_env_free(pmix);
+    pe_io_started(pe, spec.fd);
+    errno = err;
+    if (pid < 0)
+        return complain_start(d, pe, step);
+    pe->pid = pid;
+    return watch_end(d, pe);
+}
+
+static int start_all(struct daemon *d)
+{
+    int rc = plan(d);
+    if (rc == 0)
+        rc = start_server(d);
+    for (uint32_t i = 0; rc == 0 && i < d->npes; i++)
+        rc = start_pe(d, &d->pe[i]);
+    if (rc != 0)
+        return rc;
+    d->ev->stage(d->front, DAEMON_STAGE_SPAWN);
+    d->ev->input(d->front, d->input.watch.fd >= 0);
+    return 0;
+}
+
+static struct daemon *make(const struct job *job, struct loop *loop)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return NULL;
+    d->job = job;
+    d->loop = loop;
+    d->node_fd = -1;
+    d->launch.wdir_fd = -1;
+    d->input.watch.fd = -1;
+    d->drain = (struct loop_timer){.fn = on_drain_timer, .arg = d};
+    return d;
+}
+
+int daemon_start(struct daemon **out, const struct job *job,
+                 const struct daemon_events *events, void *front, struct loop *loop,
+                 const struct janitor *janitor, struct rlimit files)
+{
+    struct daemon *d = make(job, loop);
+    *out = d;
+    if (d == NULL) {
+        fprintf(stderr, "oshrun: no memory for the node daemon\n");
+        return EXIT_ERROR;
+    }
+    d->ev = events;
+    d->front = front;
+    d->janitor = janitor;
+    d->files = files;
+    return start_all(d);
+}
+
+int daemon_dry_run(const struct job *job)
+{
+    struct daemon *d = make(job, NULL);
+    if (d == NULL)
+        return EXIT_ERROR;
+    int rc = make_pes(d);
+    snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/PID/fd/FD");
+    if (rc == 0)
+        rc = launch_prepare(&d->launch, job, d->node_env);
+    if (rc == 0 && bind_make(&d->bind, job->bind, d->npes) != 0)
+        rc = EXIT_ERROR;
+    for (uint32_t i = 0; rc == 0 && i < d->npes; i++)
+        launch_print(&d->launch, job, d->pe[i].rank,
+                     d->bind.place != NULL ? d->bind.place[i].text : NULL);
+    daemon_stop(d);
+    return rc;
+}
+
+void daemon_report(struct daemon *d, bool stacks)
+{
+    report_table(d);
+    if (stacks)
+        stacks_start(d);
+    else
+        d->ev->reported(d->front);
+}
+
+void daemon_stop(struct daemon *d)
+{
+    if (d == NULL)
+        return;
+    stacks_free(d);
+    daemon_signal(d, SIGKILL);
+    if (d->janitor != NULL && d->live > 0)
+        reap(d);
+    pe_io_close_input(d);
+    for (uint32_t i = 0; i < d->npes; i++)
+        for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)
+            pe_io_close_stream(&d->pe[i].out[s]);
+    if (d->pmix != NULL)
+        pmix_host_stop(d->pmix);
+    launch_free(&d->launch);
+    bind_free(&d->bind);
+    if (d->node != NULL)
+        munmap(d->node, node_bytes(d->npes));
+    if (d->node_fd >= 0)
+        close(d->node_fd);
+    free(d->pe);
+    free(d);
+}

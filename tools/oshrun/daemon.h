@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon.h - the node daemon: hosts the PMIx server of one node, starts the PEs of the
+ * job on it, watches them and carries their input and output.
+ *
+ * Uses job.h, loop.h, janitor.h.  Used by front.c.
+ *
+ * This is the seam between the front end and the daemons.  Everything that crosses it is
+ * a call with plain data, so that it can become a message to a daemon on another node:
+ * commands go down by daemon_*, events come up by struct daemon_events.
+ */
+#ifndef OSHRUN_DAEMON_H
+#define OSHRUN_DAEMON_H
+
+#include "pgas/core/node.h"
+#include "tools/oshrun/janitor.h"
+#include "tools/oshrun/job.h"
+#include "tools/oshrun/loop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum daemon_stream { DAEMON_STDOUT, DAEMON_STDERR, DAEMON_STREAMS };
+
+/* What a daemon does, in order of time.  X(name, text) */
+#define DAEMON_STAGE_TABLE(X)                                                            \
+    X(PLAN, "node segment and binding made")                                             \
+    X(SERVER, "PMIx server up")                                                          \
+    X(REGISTER, "job registered with PMIx")                                              \
+    X(SPAWN, "PEs forked")                                                               \
+    X(CONNECT, "all PEs connected to PMIx")                                              \
+    X(FINALIZE, "all PEs finalized PMIx")                                                \
+    X(ENDED, "all PEs ended")                                                            \
+    X(DRAINED, "output forwarded")
+
+#define X(name, text) DAEMON_STAGE_##name,
+enum daemon_stage { DAEMON_STAGE_TABLE(X) DAEMON_STAGES };
+#undef X
+
+/* How a PE ended. */
+struct daemon_end {
+    uint32_t rank;
+    int32_t pid;
+    bool signalled;
+    int code; /* exit status, or signal number */
+    bool connected;
+    bool finalized;
+    uint64_t stage_ns[NODE_STAGES]; /* as in struct node_pe */
+};
+
+/* Events.  None may call back into the daemon in a way that ends it; all others may. */
+struct daemon_events {
+    /* Whole lines of one PE (or a piece of a line that is too long); len = 0: the end. */
+    void (*output)(void *front, uint32_t rank, enum daemon_stream s, const char *text,
+                   size_t len);
+    void (*ended)(void *front, const struct daemon_end *end);
+    void (*aborted)(void *front, uint32_t rank, int status, const char *text);
+    /* The input buffer is empty: send more.  open = false: nobody reads any more. */
+    void (*input)(void *front, bool open);
+    void (*report)(void *front, const char *line); /* of daemon_report, without newline */
+    void (*reported)(void *front);
+    void (*stage)(void *front, enum daemon_stage stage);
+    void (*drained)(void *front); /* all PEs have ended and all output was sent */
+};
+
+struct daemon;
+
+/* Starts everything.  0, or the exit status for oshrun after a sentence. */
+int daemon_start(struct daemon **d, const struct job *job,
+                 const struct daemon_events *events, void *front, struct loop *loop,
+                 const struct janitor *janitor, struct rlimit files);
+
+/* To the process group of every live PE. */
+void daemon_signal(struct daemon *d, int sig);
+
+/* Stops or resumes reading what the PEs write (back-pressure). */
+void daemon_flow(struct daemon *d, enum daemon_stream s, bool go);
+
+/* Nobody wants this stream any more: PEs that write to it get EPIPE. */
+void daemon_close_output(struct daemon *d, enum daemon_stream s);
+
+/* Input for the PE that gets it; only after event input(open).  len = 0: end of file. */
+void daemon_input(struct daemon *d, const char *text, size_t len);
+
+/* Writes a table of PEs by event report, with their stacks if asked; then reported. */
+void daemon_report(struct daemon *d, bool stacks);
+
+/* Prints what would be started. */
+int daemon_dry_run(const struct job *job);
+
+/* Ends what is left and frees the daemon. */
+void daemon_stop(struct daemon *d);
+
+#endif

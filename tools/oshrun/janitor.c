@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * janitor.c - the process that leaves nothing behind when oshrun ends or is killed.
+ *
+ * Uses nothing of ours.  Used by main.c and child.c.
+ *
+ * The janitor is forked before anything else, has its own session, blocks every signal,
+ * and reads a pipe whose write end only oshrun has.  There is no moment at which the
+ * death of oshrun could leave something:
+ *  - the directory is made by the janitor itself, which therefore always knows it;
+ *  - every child announces its own process group on the inherited write end before it
+ *    executes anything; it keeps that end open until exec, so the janitor cannot see the
+ *    end of the pipe while a child is between fork and exec;
+ *  - a child that is there when oshrun dies is killed by PR_SET_PDEATHSIG, set before
+ *    exec; a child forked just before looks at its parent after the prctl and leaves;
+ *  - the end of the pipe comes when the last thread of oshrun is gone, so that nothing
+ *    can still create files while the directory is removed.
+ */
+#include "config.h"
+
+#include "tools/oshrun/janitor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAIT_STEP_NS   1000000 /* 1 ms between two looks */
+#define GROUP_WAIT_MAX 1000    /* steps: killed groups are gone after that */
+#define REMOVE_MAX     20      /* attempts at the directory while others still write */
+#define STOP_WAIT_MS   1500    /* how long oshrun waits for the janitor */
+#define DEPTH_MAX      16      /* levels of directories; PMIx makes two */
+#define GROUPS_FIRST   64
+
+/* What the janitor knows. */
+struct duty {
+    pid_t *group;
+    size_t count;
+    size_t room;
+    char dir[PATH_MAX];
+};
+
+static void step(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
+}
+
+static void remember(struct duty *d, pid_t group)
+{
+    if (group == JANITOR_FORGET) {
+        d->count = 0;
+        return;
+    }
+    if (d->count == d->room) {
+        size_t room = d->room ? d->room * 2 : GROUPS_FIRST;
+        pid_t *more = realloc(d->group, room * sizeof *more);
+        if (more == NULL)
+            return; /* PR_SET_PDEATHSIG still ends the PE itself */
+        d->group = more;
+        d->room = room;
+    }
+    d->group[d->count++] = group;
+}
+
+/* Reads announcements until the write end is gone. */
+static void listen_until_end(struct duty *d, int fd)
+{
+    for (;;) {
+        pid_t group[GROUPS_FIRST];
+        ssize_t n = read(fd, group, sizeof group);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        for (size_t i = 0; i < (size_t)n / sizeof *group; i++)
+            remember(d, group[i]);
+    }
+}
+
+static void end_groups(const struct duty *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        kill(-d->group[i], SIGKILL);
+    for (size_t i = 0, steps = 0; i < d->count && steps < GROUP_WAIT_MAX; steps++) {
+        while (i < d->count && kill(-d->group[i], 0) != 0)
+            i++;
+        if (i < d->count)
+            step();
+    }
+}
+
+/* Empties the directory behind fd (and closes it); links are removed, not followed. */
+static void empty_dir(int fd, int depth)
+{
+    DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        close(fd);
+        return;
+    }
+    struct dirent *e;
+    while ((e = readdir(dir)) != NULL) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (unlinkat(fd, e->d_name, 0) == 0 || depth == 0)
+            continue;
+        int sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (sub >= 0)
+            empty_dir(sub, depth - 1);
+        unlinkat(fd, e->d_name, AT_REMOVEDIR);
+    }
+    closedir(dir);
+}
+
+static void remove_dir(const char *path)
+{
+    for (int i = 0; i < REMOVE_MAX; i++) {
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0)
+            empty_dir(fd, DEPTH_MAX);
+        if (rmdir(path) == 0 || errno == ENOENT)
+            return;
+        step();
+    }
+}
+
+static void leave_terminal(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    prctl(PR_SET_NAME, "oshrun-janitor");
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+        dup2(null, fd);
+}
+
+/* Makes the directory; dir becomes empty with errno set when that fails. */
+static void make_dir(char *dir)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (tmp == NULL || tmp[0] != '/')
+        tmp = "/tmp";
+    int n = snprintf(dir, PATH_MAX, "%s/oshrun.XXXXXX", tmp);
+    if (n < 0 || n >= PATH_MAX)
+        errno = ENAMETOOLONG;
+    if (n < 0 || n >= PATH_MAX || mkdtemp(dir) == NULL)
+        dir[0] = '\0';
+}
+
+static _Noreturn void janitor_main(int listen_fd, int answer_fd)
+{
+    static struct duty d;
+    leave_terminal();
+    make_dir(d.dir);
+    int err = d.dir[0] ? 0 : errno;
+    if (write(answer_fd, &err, sizeof err) != sizeof err ||
+        write(answer_fd, d.dir, strlen(d.dir) + 1) < 0)
+        err = errno; /* oshrun is dead already; the pipe will tell */
+    close(answer_fd);
+    if (chdir("/") == 0)
+        listen_until_end(&d, listen_fd);
+    end_groups(&d);
+    if (d.dir[0] != '\0')
+        remove_dir(d.dir);
+    _exit(0);
+}
+
+/* Reads the janitor's answer, errno and directory, up to its end. */
+static int read_answer(struct janitor *j, int fd)
+{
+    char buf[sizeof(int) + PATH_MAX];
+    size_t len = 0;
+    ssize_t n;
+    while (len < sizeof buf && (n = read(fd, buf + len, sizeof buf - len)) != 0) {
+        if (n < 0 && errno != EINTR)
+            return -1;
+        len += n > 0 ? (size_t)n : 0;
+    }
+    int err = ECHILD;
+    if (len >= sizeof err)
+        memcpy(&err, buf, sizeof err);
+    if (err != 0 || buf[len - 1] != '\0') {
+        errno = err;
+        return -1;
+    }
+    memcpy(j->dir, buf + sizeof err, len - sizeof err);
+    return 0;
+}
+
+static int start(struct janitor *j)
+{
+    int duty[2], answer[2];
+    if (pipe2(duty, O_CLOEXEC) != 0)
+        return -1;
+    if (pipe2(answer, O_CLOEXEC) != 0)
+        goto close_duty;
+    j->pid = fork();
+    if (j->pid < 0)
+        goto close_answer;
+    if (j->pid == 0) {
+        close(duty[1]);
+        close(answer[0]);
+        janitor_main(duty[0], answer[1]);
+    }
+    close(duty[0]);
+    close(answer[1]);
+    j->fd = duty[1];
+    int rc = read_answer(j, answer[0]);
+    close(answer[0]);
+    return rc;
+close_answer:
+    close(answer[0]);
+    close(answer[1]);
+close_duty:
+    close(duty[0]);
+    close(duty[1]);
+    return -1;
+}
+
+int janitor_start(struct janitor *j)
+{
+    *j = (struct janitor){.pid = -1, .fd = -1};
+    if (start(j) == 0)
+        return 0;
+    const char *tmp = getenv("TMPDIR");
+    fprintf(stderr,
+            "oshrun: cannot make a directory for the PMIx server in %s (%s); "
+            "set TMPDIR to one that can be written\n",
+            tmp != NULL && tmp[0] == '/' ? tmp : "/tmp", strerror(errno));
+    return -1;
+}
+
+void janitor_announce(int fd, pid_t group)
+{
+    /* One small write is atomic; if the janitor is gone there is nobody to tell. */
+    if (write(fd, &group, sizeof group) < 0)
+        return;
+}
+
+void janitor_stop(struct janitor *j)
+{
+    close(j->fd);
+    struct pollfd end = {.fd = pidfd_open(j->pid, 0), .events = POLLIN};
+    if (end.fd >= 0) {
+        poll(&end, 1, STOP_WAIT_MS);
+        close(end.fd);
+    }
+    waitpid(j->pid, NULL, WNOHANG);
+    remove_dir(j->dir); /* for the case that somebody killed the janitor */
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * janitor.h - a process that outlives oshrun by a moment and removes what it leaves.
+ *
+ * Uses nothing of ours.  Used by main.c (start, stop), child.c (announce), daemon.c.
+ */
+#ifndef OSHRUN_JANITOR_H
+#define OSHRUN_JANITOR_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#define JANITOR_FORGET 0 /* announced: every group so far has been ended and reaped */
+
+struct janitor {
+    pid_t pid;
+    int fd; /* write end of the pipe; that it closes is the sign that oshrun is gone */
+    char dir[PATH_MAX]; /* the directory that it made for us, mode 0700 */
+};
+
+/* Starts it; must be the first thing oshrun does.  0, or -1 after a sentence. */
+int janitor_start(struct janitor *j);
+
+/* Puts the process group on the list of those to be ended.  Async-signal-safe: the
+ * child itself calls it between vfork and exec. */
+void janitor_announce(int fd, pid_t group);
+
+/* Lets it do its work now and waits (with a bound) until it has. */
+void janitor_stop(struct janitor *j);
+
+#endif

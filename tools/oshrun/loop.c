@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop.c - the event loop: epoll, and a short list of timers.
+ *
+ * Uses nothing of ours.  Used by front.c, daemon.c and what they are made of.
+ */
+#include "config.h"
+
+#include "tools/oshrun/loop.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 64
+#define NS_PER_MS  1000000u
+#define NS_PER_S   1000000000u
+#define IDLE_MS    60000 /* the longest sleep; nothing depends on it */
+
+uint64_t loop_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+int loop_open(struct loop *l)
+{
+    *l = (struct loop){.epoll = epoll_create1(EPOLL_CLOEXEC)};
+    return l->epoll < 0 ? -1 : 0;
+}
+
+void loop_close(struct loop *l)
+{
+    close(l->epoll);
+    l->epoll = -1;
+}
+
+static void drop_always(struct loop *l, struct loop_watch *w)
+{
+    struct loop_watch **p = &l->always;
+    while (*p != NULL && *p != w)
+        p = &(*p)->next_always;
+    if (*p == w)
+        *p = w->next_always;
+    w->always = false;
+}
+
+static void add_always(struct loop *l, struct loop_watch *w)
+{
+    w->always = true;
+    w->next_always = l->always;
+    l->always = w;
+}
+
+void loop_want(struct loop *l, struct loop_watch *w, unsigned want)
+{
+    if (w->want == want)
+        return;
+    int op = w->want == 0 ? EPOLL_CTL_ADD : want == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+    w->want = want;
+    if (w->always) {
+        if (want == 0)
+            drop_always(l, w);
+        return;
+    }
+    struct epoll_event e = {.data.ptr = w};
+    e.events = ((want & LOOP_IN) ? (uint32_t)EPOLLIN : 0u) |
+               ((want & LOOP_OUT) ? (uint32_t)EPOLLOUT : 0u);
+    if (epoll_ctl(l->epoll, op, w->fd, &e) != 0 && op == EPOLL_CTL_ADD)
+        add_always(l, w);
+}
+
+void loop_cancel(struct loop *l, struct loop_timer *t)
+{
+    struct loop_timer **p = &l->timers;
+    while (*p != NULL && *p != t)
+        p = &(*p)->next;
+    if (*p == t)
+        *p = t->next;
+    t->due_ns = 0;
+}
+
+void loop_after(struct loop *l, struct loop_timer *t, uint64_t ms)
+{
+    loop_cancel(l, t);
+    t->due_ns = loop_now_ns() + ms * NS_PER_MS;
+    struct loop_timer **p = &l->timers;
+    while (*p != NULL && (*p)->due_ns <= t->due_ns)
+        p = &(*p)->next;
+    t->next = *p;
+    *p = t;
+}
+
+/* Milliseconds until the first timer, rounded up so that it is due when we wake. */
+static int sleep_ms(const struct loop *l)
+{
+    if (l->always != NULL)
+        return 0;
+    if (l->timers == NULL)
+        return IDLE_MS;
+    uint64_t now = loop_now_ns();
+    if (l->timers->due_ns <= now)
+        return 0;
+    uint64_t ms = (l->timers->due_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+    return ms > IDLE_MS ? IDLE_MS : (int)ms;
+}
+
+static void fire_timers(struct loop *l)
+{
+    uint64_t now = loop_now_ns();
+    while (l->timers != NULL && l->timers->due_ns <= now) {
+        struct loop_timer *t = l->timers;
+        loop_cancel(l, t);
+        t->fn(t->arg);
+    }
+}
+
+static void fire_always(struct loop *l)
+{
+    struct loop_watch *next;
+    for (struct loop_watch *w = l->always; w != NULL; w = next) {
+        next = w->next_always;
+        w->fn(w->arg, w->want);
+    }
+}
+
+static unsigned ready_bits(uint32_t events)
+{
+    if (events & (EPOLLHUP | EPOLLERR))
+        return LOOP_IN | LOOP_OUT;
+    return ((events & EPOLLIN) ? LOOP_IN : 0u) | ((events & EPOLLOUT) ? LOOP_OUT : 0u);
+}
+
+void loop_run(struct loop *l)
+{
+    struct epoll_event ev[EVENTS_MAX];
+    while (!l->stop) {
+        int n = epoll_wait(l->epoll, ev, EVENTS_MAX, sleep_ms(l));
+        for (int i = 0; i < n; i++) {
+            struct loop_watch *w = ev[i].data.ptr;
+            unsigned ready = ready_bits(ev[i].events) & w->want;
+            if (ready != 0) /* not silenced by a call earlier in this round */
+                w->fn(w->arg, ready);
+        }
+        fire_always(l);
+        fire_timers(l);
+    }
+}

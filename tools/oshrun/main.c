@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * main.c - oshrun: starts an OpenSHMEM program as N processing elements.
+ *
+ * Uses options.c, janitor.c, front.c.  The user starts it.
+ *
+ *   main -> front (options, terminal, signals, verdict)
+ *             | struct job, commands          ^ events
+ *             v                               |
+ *           daemon (PMIx server, PEs, their input and output), one per node
+ */
+#include "config.h"
+
+#include "tools/oshrun/front.h"
+#include "tools/oshrun/janitor.h"
+#include "tools/oshrun/loop.h"
+#include "tools/oshrun/options.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EXIT_ERROR 1
+#define EXIT_USAGE 2
+
+/* Descriptors that we open must never become 0, 1 or 2. */
+static void fill_standard_files(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
+/* Four descriptors per PE may be more than the soft limit; PEs get the old one. */
+static struct rlimit raise_file_limit(void)
+{
+    struct rlimit was = {0}, now;
+    getrlimit(RLIMIT_NOFILE, &was);
+    now = was;
+    now.rlim_cur = was.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &now);
+    return was;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t start_ns = loop_now_ns();
+    struct options o;
+    struct janitor janitor;
+    (void)argc;
+    fill_standard_files();
+    enum options_result r = options_read(&o, argv);
+    int rc = r == OPTIONS_WRONG ? EXIT_USAGE : 0;
+    if (r == OPTIONS_RUN && o.dry_run) {
+        rc = front_dry_run(&o);
+    } else if (r == OPTIONS_RUN) {
+        signal(SIGPIPE, SIG_IGN);
+        rc = EXIT_ERROR;
+        if (janitor_start(&janitor) == 0) {
+            rc = front_run(&o, &janitor, raise_file_limit(), start_ns);
+            janitor_stop(&janitor);
+        }
+    }
+    options_free(&o);
+    return rc;
+}
