@@ -2,3 +2,9 @@
 # tests/env.sh - what every test runs with; read by the makefile.
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+LSAN_OPTIONS="suppressions=$top_srcdir/tests/lsan.supp:print_suppressions=0"
+UBSAN_OPTIONS=print_stacktrace=1
+export LSAN_OPTIONS UBSAN_OPTIONS
+SANITIZED=
+! grep -q '^#define PGAS_SANITIZED' "$top_builddir/config.h" || SANITIZED=1
+export SANITIZED

@@ -2,7 +2,7 @@
 # tools/local.mk - the compiler wrappers, oshmem_info and the manual pages of both.
 
 # One script, four names.  Directories are put in by make, not by configure, so that
-# `make install prefix=...` is right too.
+# `make prefix=...` counts; oshcc follows a tree that is moved later by itself.
 OSHCC_NAMES = oshcc oshc++ oshcxx oshCC
 bin_SCRIPTS += $(OSHCC_NAMES)
 CLEANFILES  += $(OSHCC_NAMES)

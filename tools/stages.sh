@@ -83,7 +83,9 @@ need_packages() {
         die "packages are missing and there is neither root nor sudo to install them;" \
             "run as root: apt-get install --no-install-recommends $missing"
     fi
-    logged apt update || die "apt-get update failed: is there a network, and may you use sudo?"
+    logged apt update ||
+        die "apt-get update failed: is there a network, and may you use sudo? If not, ask for:" \
+            "$missing"
     # shellcheck disable=SC2086 # a list of package names
     logged apt install --no-install-recommends $missing || die "the packages were not installed"
 }

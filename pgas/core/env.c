@@ -98,18 +98,24 @@ static const char *const help_size =
     "a number of bytes such as 1048576, 64M or 1.5g (k, m, g or t)";
 static const char *const help_uint = "a whole number >= 0";
 
-#define CHECK(NAME, kind, field, def, help)                                              \
+static int refuse(char *error, const char *name, const char *text, const char *takes)
+{
+    snprintf(error, ENV_ERROR_MAX, "SHMEM_%s=\"%.60s\" is not valid: it takes %s", name,
+             text != NULL ? text : "", takes);
+    return -1;
+}
+
+/* clang-format off */
+#define LOAD(NAME, kind, field, def, help)                                               \
     static int load_##field(struct env *env, char *error)                                \
     {                                                                                    \
         const char *text = env_value(#NAME);                                             \
-        if (parse_##kind(text, def, &env->field) == 0)                                   \
-            return 0;                                                                    \
-        snprintf(error, ENV_ERROR_MAX, "SHMEM_%s=\"%.60s\" is not valid: it takes %s",   \
-                 #NAME, text != NULL ? text : "", help_##kind);                          \
-        return -1;                                                                       \
+        int bad = parse_##kind(text, def, &env->field);                                  \
+        return bad ? refuse(error, #NAME, text, help_##kind) : 0;                        \
     }
-PGAS_ENV_TABLE(CHECK)
-#undef CHECK
+PGAS_ENV_TABLE(LOAD)
+#undef LOAD
+/* clang-format on */
 
 int env_load(struct env *env, char *error)
 {

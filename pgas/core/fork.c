@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "pgas/core/fork.h"
@@ -46,19 +47,49 @@ static void in_parent(void)
     pthread_mutex_unlock(&one_fork);
 }
 
-/* Copy what the shared pages hold, holes left out, to private memory at `to`. */
-static void copy_globals(char *to)
+/* Read len bytes at `at` of the data segment.  The bare system call, since the variables'
+ * red zones under AddressSanitizer are copied too. */
+static bool read_globals(char *to, off_t at, size_t len)
 {
-    const struct pgas *g = &pgas_self;
+    while (len > 0) {
+        long n = syscall(SYS_pread64, pgas_self.data_fd, to, len, at);
+        if (n <= 0)
+            return false;
+        to += n;
+        at += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* Copy what the shared pages hold, holes left out, to private memory at `to`. */
+static bool copy_globals(char *to)
+{
     off_t hole = 0;
 
     for (;;) {
-        off_t begin = lseek(g->data_fd, hole, SEEK_DATA);
+        off_t begin = lseek(pgas_self.data_fd, hole, SEEK_DATA);
         if (begin < 0)
-            return;
-        hole = lseek(g->data_fd, begin, SEEK_HOLE);
-        memcpy(to + begin, (const char *)g->data_base + begin, (size_t)(hole - begin));
+            return true; /* only holes are left */
+        hole = lseek(pgas_self.data_fd, begin, SEEK_HOLE);
+        if (!read_globals(to + begin, begin, (size_t)(hole - begin)))
+            return false;
     }
+}
+
+static void take_private_copy(void)
+{
+    struct pgas *g = &pgas_self;
+    char *copy = mmap(NULL, g->data_len, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (copy == MAP_FAILED || !copy_globals(copy) ||
+        mremap(copy, g->data_len, g->data_len, MREMAP_MAYMOVE | MREMAP_FIXED,
+               (void *)g->data_base) == MAP_FAILED)
+        _exit(EXIT_FAILURE); /* better no child than one that shares our globals */
+    close(g->data_fd);
+    g->data_fd = -1;
+    g->data_len = 0;
 }
 
 static void in_child(void)
@@ -68,19 +99,8 @@ static void in_child(void)
     g->life = LIFE_DOWN;
     g->heap_len = 0;
     g->npes = 0;
-    if (g->data_len > 0) {
-        char *copy = mmap(NULL, g->data_len, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (copy == MAP_FAILED)
-            _exit(EXIT_FAILURE);
-        copy_globals(copy);
-        if (mremap(copy, g->data_len, g->data_len, MREMAP_MAYMOVE | MREMAP_FIXED,
-                   (void *)g->data_base) == MAP_FAILED)
-            _exit(EXIT_FAILURE);
-        close(g->data_fd);
-        g->data_fd = -1;
-        g->data_len = 0;
-    }
+    if (g->data_len > 0)
+        take_private_copy();
     close_end(0);
     close_end(1);
     pthread_mutex_init(&one_fork, NULL);

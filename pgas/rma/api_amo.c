@@ -8,27 +8,19 @@
 #include "pgas/rma/api.h"
 #include "pgas/rma/rma.h"
 
+/* clang-format off */
+
 /* Between a value of the type and the bits that amo.h moves: reals keep their bits. */
 #define BITS(NAME, C, KIND)                                                              \
     static inline uint64_t bits_##NAME(C value)                                          \
-    {                                                                                    \
-        uint64_t bits = 0;                                                               \
-        memcpy(&bits, &value, sizeof value);                                             \
-        return bits;                                                                     \
-    }                                                                                    \
+    { uint64_t bits = 0; memcpy(&bits, &value, sizeof value); return bits; }             \
     static inline C value_##NAME(uint64_t bits)                                          \
-    {                                                                                    \
-        C value;                                                                         \
-        memcpy(&value, &bits, sizeof value);                                             \
-        return value;                                                                    \
-    }
-/* clang-format off */
+    { C value; memcpy(&value, &bits, sizeof value); return value; }
 SHMEM_TYPES_AMO_EXT(BITS)
-/* clang-format on */
 #undef BITS
 
-/* The plain operations on (address, PE): find the word, do it, wake sleepers.  The plain
- * functions are inline, so that `size` and `fn` cost nothing. */
+/* The operations on (address, PE): find the word, do it, wake sleepers.  Inline, so that
+ * `size` and `fn` cost nothing. */
 #define APPLY(NAME)                                                                      \
     static inline uint64_t do_##NAME(void *dest, uint64_t value, size_t size, int pe,    \
                                      const char *fn)                                     \
@@ -43,6 +35,8 @@ APPLY(fetch_and)
 APPLY(fetch_or)
 APPLY(fetch_xor)
 #undef APPLY
+
+/* clang-format on */
 
 static inline uint64_t do_compare_swap(void *dest, uint64_t cond, uint64_t value,
                                        size_t size, int pe, const char *fn)
@@ -64,75 +58,73 @@ static inline void do_set(void *dest, uint64_t value, size_t size, int pe, const
     rma_changed(dest, size, pe);
 }
 
-/* A routine and its form with a context: PARAMS and ARGS are parenthesised lists, the
- * context comes before them. */
-#define BOTH(ret, fn, PARAMS, BODY)                                                      \
-    API(ret, shmem_##fn, (PARAMS))                                                       \
-    {                                                                                    \
-        const char *const name = "shmem_" #fn;                                           \
-        BODY;                                                                            \
-    }                                                                                    \
-    API(ret, shmem_ctx_##fn, (shmem_ctx_t ctx, PARAMS))                                  \
-    {                                                                                    \
-        const char *const name = "shmem_ctx_" #fn;                                       \
-        (void)ctx;                                                                       \
-        BODY;                                                                            \
-    }
+/* clang-format off */
+
+/* A routine and its form with a context.  PARAMS is a list with COMMA between, so that
+ * the context can be put before it; BODY calls its routine's name `fn`. */
 #define COMMA ,
+#define BOTH(ret, NAME, PARAMS, BODY)                                                    \
+    API(ret, shmem_##NAME, (PARAMS))                                                     \
+    { const char *const fn = "shmem_" #NAME; BODY; }                                     \
+    API(ret, shmem_ctx_##NAME, (shmem_ctx_t ctx, PARAMS))                                \
+    { const char *const fn = "shmem_ctx_" #NAME; (void)ctx; BODY; }
 
-/* Fetching operation `op` with one operand: fetching, nbi and (as `plain`) not fetching
- */
-#define FETCHING(NAME, C, fn, op)                                                        \
-    BOTH(C, NAME##_atomic_##fn, C *dest COMMA C value COMMA int pe,                      \
-         return value_##NAME(do_##op(dest, bits_##NAME(value), sizeof(C), pe, name)))    \
-    BOTH(void, NAME##_atomic_##fn##_nbi,                                                 \
+/* Operation `op` with one operand: that fetches, that fetches nbi, that does not fetch */
+#define RESULT(NAME, C, op, operand)                                                     \
+    value_##NAME(do_##op(dest, operand, sizeof(C), pe, fn))
+#define FETCHING(NAME, C, routine, op)                                                   \
+    BOTH(C, NAME##_atomic_##routine, C *dest COMMA C value COMMA int pe,                 \
+         return RESULT(NAME, C, op, bits_##NAME(value)))                                 \
+    BOTH(void, NAME##_atomic_##routine##_nbi,                                            \
          C *fetch COMMA C *dest COMMA C value COMMA int pe,                              \
-         *fetch = value_##NAME(do_##op(dest, bits_##NAME(value), sizeof(C), pe, name)))
-#define PLAIN(NAME, C, fn, op)                                                           \
-    BOTH(void, NAME##_atomic_##fn, C *dest COMMA C value COMMA int pe,                   \
-         do_##op(dest, bits_##NAME(value), sizeof(C), pe, name))
+         *fetch = RESULT(NAME, C, op, bits_##NAME(value)))
+#define PLAIN(NAME, C, routine, op)                                                      \
+    BOTH(void, NAME##_atomic_##routine, C *dest COMMA C value COMMA int pe,              \
+         do_##op(dest, bits_##NAME(value), sizeof(C), pe, fn))
 
-#define FETCH_SET(NAME, C, KIND)                                                         \
+#define FETCH(NAME, C)                                                                   \
     BOTH(C, NAME##_atomic_fetch, const C *source COMMA int pe,                           \
-         return value_##NAME(do_fetch(source, sizeof(C), pe, name)))                     \
+         return value_##NAME(do_fetch(source, sizeof(C), pe, fn)))                       \
     BOTH(void, NAME##_atomic_fetch_nbi, C *fetch COMMA const C *source COMMA int pe,     \
-         *fetch = value_##NAME(do_fetch(source, sizeof(C), pe, name)))                   \
+         *fetch = value_##NAME(do_fetch(source, sizeof(C), pe, fn)))
+#define EXTENDED(NAME, C, KIND)                                                          \
+    FETCH(NAME, C)                                                                       \
     PLAIN(NAME, C, set, set)                                                             \
     FETCHING(NAME, C, swap, swap)
-SHMEM_TYPES_AMO_EXT(FETCH_SET)
-#undef FETCH_SET
+SHMEM_TYPES_AMO_EXT(EXTENDED)
+#undef EXTENDED
 
-#define CSWAP(NAME, C, cond, value)                                                      \
+#define CAS(NAME, C)                                                                     \
     value_##NAME(do_compare_swap(dest, bits_##NAME(cond), bits_##NAME(value), sizeof(C), \
-                                 pe, name))
+                                 pe, fn))
 #define COMPARE_SWAP(NAME, C, KIND)                                                      \
     BOTH(C, NAME##_atomic_compare_swap, C *dest COMMA C cond COMMA C value COMMA int pe, \
-         return CSWAP(NAME, C, cond, value))                                             \
+         return CAS(NAME, C))                                                            \
     BOTH(void, NAME##_atomic_compare_swap_nbi,                                           \
          C *fetch COMMA C *dest COMMA C cond COMMA C value COMMA int pe,                 \
-         *fetch = CSWAP(NAME, C, cond, value))
+         *fetch = CAS(NAME, C))
 SHMEM_TYPES_AMO(COMPARE_SWAP)
 #undef COMPARE_SWAP
 
 #define ADD(NAME, C, KIND)                                                               \
-    FETCHING(NAME, C, fetch_add, fetch_add) PLAIN(NAME, C, add, fetch_add)
+    FETCHING(NAME, C, fetch_add, fetch_add)                                              \
+    PLAIN(NAME, C, add, fetch_add)
 SHMEM_TYPES_AMO(ADD)
 #undef ADD
 
 #define INC(NAME, C, KIND)                                                               \
     BOTH(C, NAME##_atomic_fetch_inc, C *dest COMMA int pe,                               \
-         return value_##NAME(do_fetch_add(dest, 1, sizeof(C), pe, name)))                \
+         return RESULT(NAME, C, fetch_add, 1))                                           \
     BOTH(void, NAME##_atomic_fetch_inc_nbi, C *fetch COMMA C *dest COMMA int pe,         \
-         *fetch = value_##NAME(do_fetch_add(dest, 1, sizeof(C), pe, name)))              \
+         *fetch = RESULT(NAME, C, fetch_add, 1))                                         \
     BOTH(void, NAME##_atomic_inc, C *dest COMMA int pe,                                  \
-         do_fetch_add(dest, 1, sizeof(C), pe, name))
+         do_fetch_add(dest, 1, sizeof(C), pe, fn))
 SHMEM_TYPES_AMO(INC)
 #undef INC
 
 #define BITWISE(NAME, C, KIND)                                                           \
-    FETCHING(NAME, C, fetch_and, fetch_and)                                              \
-    PLAIN(NAME, C, and, fetch_and)                                                       \
+    FETCHING(NAME, C, fetch_and, fetch_and) PLAIN(NAME, C, and, fetch_and)               \
     FETCHING(NAME, C, fetch_or, fetch_or) PLAIN(NAME, C, or, fetch_or)                   \
-        FETCHING(NAME, C, fetch_xor, fetch_xor) PLAIN(NAME, C, xor, fetch_xor)
+    FETCHING(NAME, C, fetch_xor, fetch_xor) PLAIN(NAME, C, xor, fetch_xor)
 SHMEM_TYPES_AMO_BIT(BITWISE)
 #undef BITWISE

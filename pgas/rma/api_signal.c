@@ -6,21 +6,20 @@
 #include "pgas/rma/api.h"
 #include "pgas/rma/signal.h"
 
+/* clang-format off */
 #define PUT_SIGNAL(fn, PTR, S)                                                           \
-    API(void, shmem_##fn,                                                                \
-        (PTR dest, const PTR source, size_t n, uint64_t *sig, uint64_t val, int op,      \
-         int pe))                                                                        \
+    API(void, shmem_##fn, (PTR dest, const PTR source, size_t n,                         \
+                           uint64_t *sig, uint64_t value, int op, int pe))               \
     {                                                                                    \
-        signal_put((struct signal_put){dest, source, n, S}, sig, val, op, pe,            \
+        signal_put((struct signal_put){dest, source, n, S}, sig, value, op, pe,          \
                    "shmem_" #fn);                                                        \
     }
 #define PUT_SIGNAL_CTX(fn, PTR, S)                                                       \
-    API(void, shmem_ctx_##fn,                                                            \
-        (shmem_ctx_t ctx, PTR dest, const PTR source, size_t n, uint64_t *sig,           \
-         uint64_t val, int op, int pe))                                                  \
+    API(void, shmem_ctx_##fn, (shmem_ctx_t ctx, PTR dest, const PTR source, size_t n,    \
+                               uint64_t *sig, uint64_t value, int op, int pe))           \
     {                                                                                    \
         (void)ctx;                                                                       \
-        signal_put((struct signal_put){dest, source, n, S}, sig, val, op, pe,            \
+        signal_put((struct signal_put){dest, source, n, S}, sig, value, op, pe,          \
                    "shmem_ctx_" #fn);                                                    \
     }
 #define ALL(fn, PTR, S)                                                                  \
@@ -35,25 +34,19 @@
 SHMEM_TYPES_RMA(TYPED)
 #undef TYPED
 
-ALL(put8_signal, void *, 1)
-ALL(put16_signal, void *, 2)
-ALL(put32_signal, void *, 4)
-ALL(put64_signal, void *, 8)
-ALL(put128_signal, void *, 16)
+#define S(bits) ALL(put##bits##_signal, void *, bits / 8)
+SHMEM_SIZES(S)
+#undef S
 ALL(putmem_signal, void *, 1)
 
 #define UPDATE(fn, op)                                                                   \
-    API(void, shmem_##fn, (uint64_t * sig, uint64_t val, int pe))                        \
-    {                                                                                    \
-        signal_update(sig, val, op, pe, "shmem_" #fn);                                   \
-    }                                                                                    \
-    API(void, shmem_ctx_##fn, (shmem_ctx_t ctx, uint64_t * sig, uint64_t val, int pe))   \
-    {                                                                                    \
-        (void)ctx;                                                                       \
-        signal_update(sig, val, op, pe, "shmem_ctx_" #fn);                               \
-    }
+    API(void, shmem_##fn, (uint64_t *sig, uint64_t value, int pe))                       \
+    { signal_update(sig, value, op, pe, "shmem_" #fn); }                                 \
+    API(void, shmem_ctx_##fn, (shmem_ctx_t ctx, uint64_t *sig, uint64_t value, int pe))  \
+    { (void)ctx; signal_update(sig, value, op, pe, "shmem_ctx_" #fn); }
 UPDATE(signal_add, SHMEM_SIGNAL_ADD)
 UPDATE(signal_set, SHMEM_SIGNAL_SET)
+/* clang-format on */
 
 API(uint64_t, shmem_signal_fetch, (const uint64_t *sig))
 {

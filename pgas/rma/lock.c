@@ -67,7 +67,8 @@ void lock_set(long *lock, const char *fn)
     if (before == me)
         log_die("%s: this PE has the lock at %p already", fn, (void *)lock);
     if (before == 0) {
-        store_relaxed_u32(&mine->node, 0);
+        /* Only that bit: a PE behind us may have left its number already. */
+        fetch_and_acq_rel_u32(&mine->node, ~NODE_WAITS);
         return;
     }
     fetch_or_acq_rel_u32(&words_on(lock, (int)before - 1, fn)->node, me);

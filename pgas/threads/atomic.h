@@ -15,65 +15,47 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-#define ATOMIC_ROWS(T, NAME)                                                             \
-    static inline T load_relaxed_##NAME(const T *p)                                      \
-    {                                                                                    \
-        return __atomic_load_n(p, __ATOMIC_RELAXED);                                     \
-    }                                                                                    \
-    static inline T load_acquire_##NAME(const T *p)                                      \
-    {                                                                                    \
-        return __atomic_load_n(p, __ATOMIC_ACQUIRE);                                     \
-    }                                                                                    \
-    static inline void store_relaxed_##NAME(T *p, T v)                                   \
-    {                                                                                    \
-        __atomic_store_n(p, v, __ATOMIC_RELAXED);                                        \
-    }
-#define ATOMIC_ROWS_2(T, NAME)                                                           \
-    static inline void store_release_##NAME(T *p, T v)                                   \
-    {                                                                                    \
-        __atomic_store_n(p, v, __ATOMIC_RELEASE);                                        \
-    }                                                                                    \
-    static inline T swap_acq_rel_##NAME(T *p, T v)                                       \
-    {                                                                                    \
-        return __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL);                              \
-    }                                                                                    \
-    static inline T fetch_add_acq_rel_##NAME(T *p, T v)                                  \
-    {                                                                                    \
-        return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);                               \
-    }
-#define ATOMIC_ROWS_3(T, NAME)                                                           \
-    static inline T fetch_and_acq_rel_##NAME(T *p, T v)                                  \
-    {                                                                                    \
-        return __atomic_fetch_and(p, v, __ATOMIC_ACQ_REL);                               \
-    }                                                                                    \
-    static inline T fetch_or_acq_rel_##NAME(T *p, T v)                                   \
-    {                                                                                    \
-        return __atomic_fetch_or(p, v, __ATOMIC_ACQ_REL);                                \
-    }                                                                                    \
-    static inline T fetch_xor_acq_rel_##NAME(T *p, T v)                                  \
-    {                                                                                    \
-        return __atomic_fetch_xor(p, v, __ATOMIC_ACQ_REL);                               \
-    }
+/* clang-format off */
+#define LOAD(T, SUFFIX, ORDER, ORDER_NAME)                                               \
+    static inline T load_##ORDER_NAME##_##SUFFIX(const T *p)                             \
+    { return __atomic_load_n(p, ORDER); }
+#define STORE(T, SUFFIX, ORDER, ORDER_NAME)                                              \
+    static inline void store_##ORDER_NAME##_##SUFFIX(T *p, T v)                          \
+    { __atomic_store_n(p, v, ORDER); }
+#define MODIFY(T, SUFFIX, NAME, BUILTIN)                                                 \
+    static inline T NAME##_acq_rel_##SUFFIX(T *p, T v)                                   \
+    { return BUILTIN(p, v, __ATOMIC_ACQ_REL); }
 /* Compare and swap; returns the value that was there before. */
-#define ATOMIC_ROWS_4(T, NAME)                                                           \
-    static inline T cas_acq_rel_##NAME(T *p, T expected, T desired)                      \
+#define CAS(T, SUFFIX)                                                                   \
+    static inline T cas_acq_rel_##SUFFIX(T *p, T expected, T desired)                    \
     {                                                                                    \
         __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,      \
                                     __ATOMIC_ACQUIRE);                                   \
         return expected;                                                                 \
     }
+#define ACCESS(T, SUFFIX)                                                                \
+    LOAD(T, SUFFIX, __ATOMIC_RELAXED, relaxed)                                           \
+    LOAD(T, SUFFIX, __ATOMIC_ACQUIRE, acquire)                                           \
+    STORE(T, SUFFIX, __ATOMIC_RELAXED, relaxed)                                          \
+    STORE(T, SUFFIX, __ATOMIC_RELEASE, release)                                          \
+    CAS(T, SUFFIX)
+#define UPDATE(T, SUFFIX)                                                                \
+    MODIFY(T, SUFFIX, swap, __atomic_exchange_n)                                         \
+    MODIFY(T, SUFFIX, fetch_add, __atomic_fetch_add)                                     \
+    MODIFY(T, SUFFIX, fetch_and, __atomic_fetch_and)                                     \
+    MODIFY(T, SUFFIX, fetch_or, __atomic_fetch_or)                                       \
+    MODIFY(T, SUFFIX, fetch_xor, __atomic_fetch_xor)
 
-/* clang-format off */
-ATOMIC_ROWS(uint32_t, u32) ATOMIC_ROWS_2(uint32_t, u32) ATOMIC_ROWS_3(uint32_t, u32)
-ATOMIC_ROWS_4(uint32_t, u32)
-ATOMIC_ROWS(uint64_t, u64) ATOMIC_ROWS_2(uint64_t, u64) ATOMIC_ROWS_3(uint64_t, u64)
-ATOMIC_ROWS_4(uint64_t, u64)
+ACCESS(uint32_t, u32) UPDATE(uint32_t, u32)
+ACCESS(uint64_t, u64) UPDATE(uint64_t, u64)
 /* clang-format on */
 
-#undef ATOMIC_ROWS
-#undef ATOMIC_ROWS_2
-#undef ATOMIC_ROWS_3
-#undef ATOMIC_ROWS_4
+#undef LOAD
+#undef STORE
+#undef MODIFY
+#undef CAS
+#undef ACCESS
+#undef UPDATE
 
     /* Orders earlier accesses before later ones, all but store -> load. */
     static inline void fence_acq_rel(void)

@@ -11,7 +11,7 @@ TESTS += $(UNIT_TESTS)
 else
 TESTS += tests/unit/no-criterion.sh
 endif
-EXTRA_DIST += tests/unit/no-criterion.sh tests/env.sh
+EXTRA_DIST += tests/unit/no-criterion.sh tests/env.sh tests/lsan.supp
 
 UNIT_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS) -Wno-pedantic
 UNIT_LDADD = libpgas.la $(PMIX_LIBS) $(CRITERION_LIBS) -lpthread

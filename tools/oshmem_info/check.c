@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,19 +122,21 @@ static long now_ms(void)
     return (long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Read the finding that the process writes at once; false when time is up or it died. */
-static bool read_finding(int result, struct finding *f)
+/* Read the finding that the process writes at once; false when time is up, when the
+ * process died, or when `stop` says that we are to end. */
+static bool read_finding(int result, int stop, struct finding *f)
 {
     long end = now_ms() + CHECK_LIMIT_MS;
-    struct pollfd p = {.fd = result, .events = POLLIN};
+    struct pollfd p[] = {{.fd = result, .events = POLLIN},
+                         {.fd = stop, .events = POLLIN}};
     int ready = -1;
 
     for (long left = CHECK_LIMIT_MS; ready < 0 && left > 0; left = end - now_ms()) {
-        ready = poll(&p, 1, (int)left);
+        ready = poll(p, sizeof p / sizeof p[0], (int)left);
         if (ready < 0 && errno != EINTR)
             return false;
     }
-    return ready == 1 && read(result, f, sizeof *f) == (ssize_t)sizeof *f;
+    return p[0].revents != 0 && read(result, f, sizeof *f) == (ssize_t)sizeof *f;
 }
 
 /* End the process and everything it started; says how it ended. */
@@ -142,7 +145,11 @@ static void reap(pid_t pid, bool finished, struct finding *f)
     int status = 0;
 
     kill(-pid, SIGKILL);
-    if (waitpid(pid, &status, 0) < 0 || finished)
+    pid_t waited = waitpid(pid, &status, 0);
+    /* What it left running comes to us (run_check made us the reaper) and is dying. */
+    while (waitpid(-pid, NULL, 0) > 0)
+        ;
+    if (waited < 0 || finished)
         return;
     f->verdict = CHECK_FAIL;
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
@@ -154,10 +161,22 @@ static void reap(pid_t pid, bool finished, struct finding *f)
     snprintf(f->remedy, sizeof f->remedy, "run it under gdb or strace -f and report it");
 }
 
-static void run_in(const struct check *c, struct finding *f, const char *dir)
+static void ending_signals(sigset_t *set)
 {
-    int result[2];
+    sigemptyset(set);
+    sigaddset(set, SIGHUP);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+}
 
+static void run_in(const struct check *c, struct finding *f, const char *dir,
+                   const sigset_t *ours)
+{
+    sigset_t ending;
+    int result[2], stop;
+
+    ending_signals(&ending);
+    stop = signalfd(-1, &ending, SFD_CLOEXEC);
     if (pipe2(result, O_CLOEXEC) != 0) {
         check_bad(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
         return;
@@ -166,33 +185,42 @@ static void run_in(const struct check *c, struct finding *f, const char *dir)
     pid_t pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
+        sigprocmask(SIG_SETMASK, ours, NULL);
         check_child(c, dir, result[1]);
     }
     close(result[1]);
     if (pid > 0) {
         setpgid(pid, pid);
-        reap(pid, read_finding(result[0], f), f);
+        reap(pid, read_finding(result[0], stop, f), f);
     } else {
         check_bad(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
     }
     close(result[0]);
+    close(stop);
 }
 
 static void run_check(const struct check *c, struct finding *f)
 {
     const char *tmp = getenv("TMPDIR");
     char dir[DIR_MAX_LEN];
+    sigset_t ending, ours;
 
     *f = (struct finding){.verdict = CHECK_FAIL};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     snprintf(dir, sizeof dir, "%s/oshmem_info.XXXXXX",
              tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
+    /* A signal that ends us waits until the directory is gone. */
+    ending_signals(&ending);
+    sigprocmask(SIG_BLOCK, &ending, &ours);
     if (mkdtemp(dir) == NULL) {
+        sigprocmask(SIG_SETMASK, &ours, NULL);
         check_bad(f, CHECK_FAIL, "set TMPDIR to a directory that can be written",
                   "mkdtemp %s: %s", dir, strerror(errno));
         return;
     }
-    run_in(c, f, dir);
+    run_in(c, f, dir, &ours);
     remove_dir(dir);
+    sigprocmask(SIG_SETMASK, &ours, NULL);
 }
 
 void check_run(const char *key, struct finding *f)

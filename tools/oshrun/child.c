@@ -46,7 +46,7 @@ static int join_job(const struct child_spec *s, pid_t parent)
         _exit(CHILD_NOT_RUNABLE);
     janitor_announce(s->janitor_fd, getpid());
     if (s->terminal)
-        tcsetpgrp(STDIN_FILENO, getpid()); /* SIGTTOU is blocked here */
+        tcsetpgrp(STDIN_FILENO, getpid()); /* all signals are blocked here */
     return 0;
 }
 
@@ -126,8 +126,14 @@ pid_t child_start(const struct child_spec *spec, const char **step)
     for (size_t i = 1; i < argc; i++)
         sh_argv[i + 1] = spec->argv[i];
 
+    /* No signal may reach the child before exec: SIGTTOU, from its tcsetpgrp, would stop
+     * it, and us with it, since vfork returns at its exec only. */
+    sigset_t all, was;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &was);
     struct trial trial = {.step = "fork"};
     pid_t pid = split(spec, sh_argv, &trial);
+    sigprocmask(SIG_SETMASK, &was, NULL);
     int err = pid < 0 ? errno : trial.err;
     free(sh_argv);
     *step = trial.step;

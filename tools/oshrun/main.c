@@ -18,6 +18,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -46,6 +47,14 @@ static struct rlimit raise_file_limit(void)
     return was;
 }
 
+/* Not by exit: libpmix's threads are still there, and would run on while exit takes
+ * apart what they use.  All output has been written, all files are gone. */
+static _Noreturn void leave(int rc)
+{
+    fflush(NULL);
+    _exit(rc);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t start_ns = loop_now_ns();
@@ -66,5 +75,5 @@ int main(int argc, char **argv)
         }
     }
     options_free(&o);
-    return rc;
+    leave(rc);
 }

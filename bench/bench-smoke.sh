@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# bench-smoke.sh - shmem_bench runs with 1 to 5 PEs, prints lines that can be parsed, and
+# all the benchmarks that it lists; compare makes a table.  No time is judged.
+set -eu
+bench=$top_builddir/bench/shmem_bench
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for npes in 1 2 5; do
+    timeout -k 5 120 "$OSHRUN" -n $npes "$bench" -t 0.0005 >"$work/out"
+    timeout -k 5 60 "$OSHRUN" -n $npes "$bench" -l >"$work/list"
+    awk '$1 != "#" && !(NF == 4 && $2 ~ /^[0-9]+$/ && $3 ~ /^[0-9]+\.[0-9]+$/ && $3 > 0 &&
+                        $4 ~ /^(ns|us|GB\/s|M\/s)$/) { print "not a figure: " $0; bad = 1 }
+         END { exit bad }' "$work/out"
+    awk '$1 != "#" { print $1, $2, $NF }' "$work/out" | sort >"$work/done"
+    awk '$1 != "#" { print $1, $2, $NF }' "$work/list" | sort >"$work/listed"
+    if ! cmp -s "$work/done" "$work/listed"; then
+        echo "with $npes PEs, these were listed and not done, or done and not listed:"
+        diff "$work/listed" "$work/done" || :
+        exit 1
+    fi
+done
+
+cd "$top_builddir"
+THEIR_OSHRUN=/nonexistent sh "$top_srcdir/bench/compare" -r 2 -t 0.0005 put get fetch_add \
+    raw hello >"$work/table" 2>"$work/err" || {
+    cat "$work/err"
+    exit 1
+}
+for name in put get fetch_add raw_pingpong hello; do
+    if ! grep -q "^$name " "$work/table"; then
+        echo "compare printed no line for $name:"
+        cat "$work/table"
+        exit 1
+    fi
+done

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bench.h - the frame of shmem_bench: how a point is measured and printed.
+ * Everything here uses OpenSHMEM 1.4 only, so that it compiles with any implementation.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BENCH_SIZE_MAX = 16 << 20, BENCH_LINE = 64, BENCH_ROWS_MAX = 24 };
+
+/* What bodies work on.  The symmetric buffers are the same on all PEs. */
+struct bench {
+    int me, npes;
+    int peer;            /* PE 0's partner: PE 1, or PE 0 in a job of one */
+    double seconds;      /* time for one point */
+    unsigned char *dest; /* symmetric, BENCH_SIZE_MAX bytes */
+    unsigned char *source;
+    unsigned char *mapped; /* dest of the peer as shmem_ptr gives it, else my own */
+    uint64_t *word;        /* symmetric, a few lines of words */
+    uint64_t *mapped_word; /* the peer's, or NULL */
+    size_t size;           /* of the point being measured */
+};
+
+/* One batch of iterations; every PE calls it. */
+typedef void (*bench_body)(struct bench *b, long iterations);
+
+/* A line of the tables of benchmarks. */
+struct bench_row {
+    const char *name;
+    const char *unit; /* ns, us: time for one iteration; GB/s, M/s: rate */
+    bench_body body;
+    double per; /* iterations count this many times (a ping-pong is two halves) */
+};
+
+/* Measure rows[0..n) that were asked for, by name or as a group, and print the medians.
+ * Their batches take turns, so that figures of one call may be compared even when the
+ * machine is faster at one moment than at another.  All PEs call it. */
+void bench_points(struct bench *b, const char *group, const struct bench_row *rows,
+                  size_t n, size_t size);
+
+/* Words of b->word, each on a line of its own. */
+enum { WORD_PING, WORD_PONG, WORD_ATOMIC, WORD_SHARED, WORD_STOP, WORDS };
+static inline uint64_t *bench_word(uint64_t *base, int which)
+{
+    return base + (size_t)which * (BENCH_LINE / sizeof(*base));
+}
+
+/* For loops that spin on memory: a hint to the processor, and a turn for others. */
+void bench_relax(long spins);
+
+/* Keep the compiler from moving or dropping memory accesses. */
+static inline void bench_barrier(void)
+{
+    __asm__ __volatile__("" ::: "memory");
+}
+
+/* The groups, one file each. */
+void bench_rma(struct bench *b);
+void bench_bandwidth(struct bench *b);
+void bench_amo(struct bench *b);
+void bench_sync(struct bench *b);
+void bench_signal(struct bench *b);
+void bench_busy(struct bench *b);
+
+#endif

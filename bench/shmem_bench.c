@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shmem_bench.c - measures an OpenSHMEM library; prints lines `name size value unit`.
+ *   oshrun -n 2 shmem_bench [-t seconds per point] [-l] [name...]
+ * A name is the beginning of a benchmark's name or of a group's.  With more than two PEs
+ * only PE 0 and PE 1 do one-sided work; barriers are of all PEs.  Values are medians over
+ * short batches.  Uses: bench.h and the group files.
+ */
+#include "bench.h"
+
+#include <sched.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BATCHES = 9, ITERATIONS_MAX = 1 << 28, SPINS_BEFORE_YIELD = 2000 };
+
+static char **names; /* asked for; none = all */
+static bool listing;
+static long *iterations; /* symmetric: PE 0 tells all */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void bench_relax(long spins)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    if (spins >= SPINS_BEFORE_YIELD)
+        sched_yield();
+}
+
+static bool wanted(const char *name)
+{
+    bool yes = *names == NULL;
+    for (char **n = names; !yes && *n != NULL; n++)
+        yes = strncmp(*n, name, strlen(*n)) == 0;
+    return yes;
+}
+
+/* One batch on all PEs; the time is PE 0's. */
+static double batch(struct bench *b, bench_body body, long n)
+{
+    if (b->me == 0)
+        for (int pe = 0; pe < b->npes; pe++)
+            shmem_long_p(iterations, n, pe);
+    shmem_barrier_all();
+    n = *iterations;
+    double start = now();
+    body(b, n);
+    double seconds = now() - start;
+    shmem_barrier_all();
+    return seconds;
+}
+
+/* Double the iterations until a batch takes its share of the time.  PE 0 decides, 0 says
+ * that it has decided; the others follow. */
+static long calibrate(struct bench *b, bench_body body)
+{
+    double share = b->seconds / BATCHES;
+    long n = 1;
+    bool more = true;
+    while (more) {
+        double seconds = batch(b, body, n);
+        more = seconds < share && n < ITERATIONS_MAX;
+        long next = seconds > share / 16 && seconds > 0
+                        ? (long)((double)n * share / seconds) + 1
+                        : n * 8;
+        next = next < ITERATIONS_MAX ? next : ITERATIONS_MAX;
+        if (b->me == 0)
+            for (int pe = 0; pe < b->npes; pe++)
+                shmem_long_p(iterations, more ? next : 0, pe);
+        shmem_barrier_all();
+        more = *iterations != 0;
+        n = more ? *iterations : n;
+        shmem_barrier_all();
+    }
+    return n;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Seconds for one iteration, in the unit of the row. */
+static double convert(const struct bench_row *row, double seconds, size_t size)
+{
+    if (strcmp(row->unit, "GB/s") == 0)
+        return (double)size / seconds * 1e-9;
+    if (strcmp(row->unit, "M/s") == 0)
+        return 1e-6 / seconds;
+    return seconds * (strcmp(row->unit, "us") == 0 ? 1e6 : 1e9);
+}
+
+static void print_point(const struct bench_row *row, size_t size, double seconds)
+{
+    double value = convert(row, seconds, size);
+    printf("%s %zu %.*f %s\n", row->name, size, value < 10 ? 3 : 2, value, row->unit);
+    fflush(stdout);
+}
+
+/* What was asked for out of rows[0..n), into chosen. */
+static size_t choose(const char *group, const struct bench_row *rows, size_t n,
+                     const struct bench_row **chosen)
+{
+    size_t chosen_n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (wanted(rows[i].name) || wanted(group))
+            chosen[chosen_n++] = &rows[i];
+    return chosen_n;
+}
+
+static void measure(struct bench *b, const struct bench_row **row, size_t n)
+{
+    static double seconds[BENCH_ROWS_MAX][BATCHES];
+    long count[BENCH_ROWS_MAX];
+    for (size_t k = 0; k < n; k++)
+        count[k] = calibrate(b, row[k]->body);
+    for (int i = 0; i < BATCHES; i++)
+        for (size_t k = 0; k < n; k++)
+            seconds[k][i] =
+                batch(b, row[k]->body, count[k]) / ((double)count[k] * row[k]->per);
+    for (size_t k = 0; b->me == 0 && k < n; k++) {
+        qsort(seconds[k], BATCHES, sizeof(seconds[k][0]), compare);
+        print_point(row[k], b->size, seconds[k][BATCHES / 2]);
+    }
+}
+
+void bench_points(struct bench *b, const char *group, const struct bench_row *rows,
+                  size_t n, size_t size)
+{
+    const struct bench_row *chosen[BENCH_ROWS_MAX];
+    n = choose(group, rows, n, chosen);
+    b->size = size;
+    if (!listing)
+        measure(b, chosen, n);
+    for (size_t i = 0; listing && b->me == 0 && i < n; i++)
+        printf("%s %zu %s\n", chosen[i]->name, size, chosen[i]->unit);
+}
+
+static void out_of_memory(void)
+{
+    fprintf(stderr, "shmem_bench: no symmetric memory for the buffers; "
+                    "set SHMEM_SYMMETRIC_SIZE to 64M or more\n");
+    shmem_global_exit(1);
+}
+
+static void open_bench(struct bench *b)
+{
+    b->me = shmem_my_pe();
+    b->npes = shmem_n_pes();
+    b->peer = b->npes > 1 ? 1 : 0;
+    iterations = shmem_malloc(sizeof(*iterations));
+    b->dest = shmem_align(4096, BENCH_SIZE_MAX);
+    b->source = shmem_align(4096, BENCH_SIZE_MAX);
+    b->word = shmem_align(BENCH_LINE, (size_t)WORDS * BENCH_LINE);
+    if (iterations == NULL || b->dest == NULL || b->source == NULL || b->word == NULL)
+        out_of_memory();
+    memset(b->dest, 0, BENCH_SIZE_MAX);
+    memset(b->source, 1, BENCH_SIZE_MAX);
+    memset(b->word, 0, (size_t)WORDS * BENCH_LINE);
+    int other = b->me == 0 ? b->peer : 0;
+    b->mapped = shmem_ptr(b->dest, other);
+    b->mapped_word = shmem_ptr(b->word, other);
+    if (b->mapped == NULL || b->mapped_word == NULL) {
+        b->mapped = b->dest;
+        b->mapped_word = NULL;
+        if (b->me == 0)
+            printf("# shmem_ptr gives no pointer: memcpy is within one PE, "
+                   "raw figures are left out\n");
+    }
+}
+
+static void close_bench(struct bench *b)
+{
+    shmem_barrier_all();
+    shmem_free(b->word);
+    shmem_free(b->source);
+    shmem_free(b->dest);
+    shmem_free(iterations);
+}
+
+static void usage(const char *name, int status)
+{
+    fprintf(status == 0 ? stdout : stderr,
+            "usage: %s [-t seconds per point] [-l] [name...]\n"
+            "  -l lists the benchmarks; a name is the beginning of a benchmark's\n",
+            name);
+    exit(status);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.seconds = 0.05};
+    int option;
+    while ((option = getopt(argc, argv, "hlt:")) != -1) {
+        if (option == 't')
+            b.seconds = atof(optarg);
+        else if (option == 'l')
+            listing = true;
+        else
+            usage(argv[0], option == 'h' ? 0 : 2);
+    }
+    names = argv + optind;
+
+    shmem_init();
+    open_bench(&b);
+    if (b.me == 0)
+        printf("# name size value unit; %d PEs on %ld processors, median of %d batches\n",
+               b.npes, sysconf(_SC_NPROCESSORS_ONLN), (int)BATCHES);
+    bench_rma(&b);
+    bench_amo(&b);
+    bench_busy(&b);
+    bench_sync(&b);
+    bench_signal(&b);
+    bench_bandwidth(&b);
+    close_bench(&b);
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Input and output: nothing lost, no mixed lines, no hang.
+# shellcheck disable=SC2016  # $PMIX_RANK is for the PEs
+set -eu
+. "$top_srcdir/tests/cli/oshrun-lib.sh"
+big=10000000
+
+oshrun() {
+    timeout -s KILL 60 env "$mark" TMPDIR="$work/tmp" "$OSHRUN" "$@"
+}
+
+head -c $big /dev/urandom >"$work/random"
+oshrun -n 3 sh -c '[ "$PMIX_RANK" != 0 ] || cat' <"$work/random" |
+    cmp - "$work/random" ||
+    fail "10 MB through PE 0 came back different (file)"
+cat "$work/random" | oshrun -n 1 cat | cmp - "$work/random" ||
+    fail "10 MB through PE 0 came back different (pipe)"
+cat "$work/random" | oshrun -n 2 sh -c '[ "$PMIX_RANK" != 0 ] || { sleep 0.3; cat; }' |
+    { sleep 0.6; cat; } | cmp - "$work/random" ||
+    fail "10 MB through PE 0 came back different (slow)"
+yes | oshrun -n 2 true || fail "input that nobody reads"
+oshrun -n 2 true <&- >&- 2>&- || fail "without standard files"
+[ "$(oshrun -n 3 wc -c </dev/null | sort -u)" = 0 ] || fail "PEs got input from nowhere"
+
+oshrun -n 16 sh -c "yes \"\$PMIX_RANK line of some length, to see whether it breaks\" |
+    head -c $big" >"$work/out"
+size=$(wc -c <"$work/out")
+[ "$size" = $((16 * big)) ] || fail "16 x 10 MB: $size bytes arrived"
+# Each PE ends with a piece of a line, which may be followed by something else.
+line='^[0-9]+ line of some length, to see whether it breaks$'
+bad=$(grep -vcE "$line" "$work/out") || true
+[ "$bad" -le 16 ] || fail "$bad mixed lines"
+
+oshrun --tag-output -n 4 sh -c 'i=0
+    while [ $i -lt 2000 ]; do
+        printf "%s" "$PMIX_RANK-"; echo "$i-end"; i=$((i+1))
+    done' \
+    >"$work/out"
+[ "$(wc -l <"$work/out")" = 8000 ] || fail "not 8000 lines"
+awk '{ split($2, a, "-")
+    if ($1 != "[" a[1] "]" || a[2] != n[a[1]]++ || a[3] != "end") bad++ }
+    END { exit bad > 0 }' "$work/out" || fail "tags, order or lines are wrong"
+
+long_line='[ "$PMIX_RANK" = 1 ] || head -c 1000000 /dev/zero | tr "\0" x'
+long=$(oshrun -n 2 sh -c "$long_line" | wc -c)
+[ "$long" = 1000000 ] || fail "a line of 1000000 bytes: $long arrived"
+long=$(oshrun --tag-output -n 2 sh -c "$long_line" | wc -c)
+[ "$long" = 1000005 ] || fail "a line of 1000000 bytes with tag: $long arrived"
+
+# The reader goes away: PEs get SIGPIPE, and oshrun ends without words.
+{ oshrun -n 4 yes 2>"$work/err" || echo $? >"$work/status"; } | head -1 >/dev/null
+[ "$(cat "$work/status")" = 141 ] || fail "oshrun | head: status $(cat "$work/status")"
+[ ! -s "$work/err" ] || fail "oshrun | head: $(cat "$work/err")"
+
+# A slow reader: PEs wait, oshrun does not grow.
+mkfifo "$work/fifo"
+env "$mark" TMPDIR="$work/tmp" "$OSHRUN" -n 4 yes >"$work/fifo" 2>"$work/err" &
+pid=$!
+exec 3<"$work/fifo"
+sleep 1
+kb=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status")
+[ "$kb" -lt 65536 ] || fail "a slow reader: oshrun uses $kb kB"
+kill -TERM "$pid"
+ended_with 143
+exec 3<&-
+finish

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the launcher.
+check_PROGRAMS += tests/cli/oshrun-client
+tests_cli_oshrun_client_SOURCES = tests/cli/oshrun-client.c
+tests_cli_oshrun_client_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
+tests_cli_oshrun_client_LDADD   = $(PMIX_LIBS)
+
+oshrun_tests = \
+	tests/cli/oshrun-options.sh \
+	tests/cli/oshrun-status.sh \
+	tests/cli/oshrun-io.sh \
+	tests/cli/oshrun-signals.sh \
+	tests/cli/oshrun-kill.sh \
+	tests/cli/oshrun-many.sh
+TESTS      += $(oshrun_tests)
+EXTRA_DIST += $(oshrun_tests) tests/cli/oshrun-lib.sh

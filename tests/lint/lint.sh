@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# lint.sh - the figures and rules of CONTRIBUTING.md that a program can check.
+# usage: lint.sh [root of the source tree]
+# Prints "file:line: [rule] sentence" for each offence; exit 1 if there was one.
+set -euf
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=${1:-${top_srcdir:-$here/../..}}
+cd "$root"
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-lint.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# -- what there is: everything but what tools make ------------------------------------
+dirs=
+for dir in pgas compat include tools bench tests examples contrib docs .ci; do
+    [ ! -d "$dir" ] || dirs="$dirs $dir"
+done
+# shellcheck disable=SC2086 # a list of our own folder names
+[ -z "$dirs" ] || find $dirs -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.in' \
+    -o -name '*.mk' -o -name '*.sh' -o -name '*.awk' -o -name '*.pes' -o -name '*.md' \
+    -o -name '*.m4' -o -name CMakeLists.txt -o -perm -u+x \) \
+    ! -path '*/.libs/*' ! -path '*/.deps/*' >"$work/found"
+for file in configure.ac Makefile.am autogen.sh quickstart check README.md \
+    CONTRIBUTING.md CHANGES.md SECURITY.md LICENSE .clang-format .editorconfig; do
+    [ ! -f "$file" ] || echo "$file"
+done >>"$work/found"
+
+# Compiled programs lie among the sources when the build is not a VPATH build.
+while IFS= read -r file; do
+    case $(dd if="$file" bs=4 count=1 2>/dev/null | tr -d '\000') in
+    *ELF*) ;;
+    *) printf '%s\n' "$file" ;;
+    esac
+done <"$work/found" | sort >"$work/all"
+grep '\.[ch]$\|\.def$' "$work/all" >"$work/c" || :
+while IFS= read -r file; do
+    case $(head -n 1 "$file") in '#!/bin/sh'*) printf '%s\n' "$file" ;; esac
+done <"$work/all" >"$work/sh"
+
+# -- rules ---------------------------------------------------------------------------------
+lint_spdx() {
+    while IFS= read -r file; do
+        head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
+            echo "$file:1: [spdx] the first lines have no SPDX licence line"
+    done <"$work/all"
+}
+
+lint_shell() {
+    while IFS= read -r file; do
+        sh -n "$file" 2>"$work/error" ||
+            echo "$file:1: [shell] sh -n: $(head -n 1 "$work/error")"
+    done <"$work/sh"
+}
+
+lint_c() {
+    xargs -r awk -v waits="$here/waits.txt" -v layers="$here/layers.txt" \
+        -v figures="$work/figures" -f "$here/c.awk" <"$work/c"
+}
+
+# Another major version lays out differently: only the one of the project may judge.
+lint_format() {
+    [ -f .clang-format ] || return 0
+    case $(clang-format --version 2>/dev/null) in
+    *'version 14.'*) ;;
+    *) echo "lint: clang-format 14 is not here: layout was not checked" >&2 && return 0 ;;
+    esac
+    while IFS= read -r file; do
+        case $file in *.def) continue ;; esac
+        head -n 12 "$file" | grep -q 'Made by tools/' || printf '%s\n' "$file"
+    done <"$work/c" | xargs -r clang-format --dry-run 2>&1 |
+        sed -n 's/^\(.*:[0-9]*\):[0-9]*: warning: .*/\1: [format] run clang-format -i/p' |
+        awk -F: '!seen[$1]++'
+}
+
+# The median of the lengths that c.awk left behind.
+lint_median() {
+    [ -s "$work/figures" ] || return 0
+    sort -n "$work/figures" | awk -v max=12 '
+        { len[NR] = $1; sum += $1 }
+        END {
+            median = len[int((NR + 1) / 2)]
+            printf "lint: %d functions in pgas and tools: median %d, longest %d lines\n",
+                NR, median, len[NR] >"/dev/stderr"
+            if (median > max)
+                printf "pgas:1: [median] functions have a median of %d lines, over %d\n",
+                    median, max
+        }'
+}
+
+{
+    lint_spdx
+    lint_shell
+    lint_c
+    lint_format
+    lint_median
+} >"$work/report"
+
+cat "$work/report"
+offences=$(wc -l <"$work/report")
+echo "lint: $(wc -l <"$work/all") files, $((offences)) offences" >&2
+[ "$offences" -eq 0 ]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/multi/local.mk - programs that tests/run-pes runs with several numbers of PEs, and
+# scripts around them.  They link like a user's program, to run without libtool's wrapper.
+pes_link = $(AM_LDFLAGS) -no-install
+
+check_PROGRAMS += tests/multi/amo_contended.pes
+tests_multi_amo_contended_pes_SOURCES = tests/multi/amo_contended.c tests/multi/amo.h tests/multi/check.h
+tests_multi_amo_contended_pes_LDADD = libshmem.la
+tests_multi_amo_contended_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/amo_values.pes
+tests_multi_amo_values_pes_SOURCES = tests/multi/amo_values.c tests/multi/amo.h tests/multi/check.h
+tests_multi_amo_values_pes_LDADD = libshmem.la
+tests_multi_amo_values_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/barrier.pes
+tests_multi_barrier_pes_SOURCES = tests/multi/barrier.c tests/multi/check.h
+tests_multi_barrier_pes_LDADD = libshmem.la
+tests_multi_barrier_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/bcast.pes
+tests_multi_bcast_pes_SOURCES = tests/multi/bcast.c tests/multi/check.h
+tests_multi_bcast_pes_LDADD = libshmem.la
+tests_multi_bcast_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/generic.pes
+tests_multi_generic_pes_SOURCES = tests/multi/generic.c tests/multi/check.h
+tests_multi_generic_pes_LDADD = libshmem.la
+tests_multi_generic_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/globals.pes
+tests_multi_globals_pes_SOURCES = tests/multi/globals.c tests/multi/check.h
+tests_multi_globals_pes_LDADD = libshmem.la
+tests_multi_globals_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/heap.pes
+tests_multi_heap_pes_SOURCES = tests/multi/heap.c tests/multi/check.h
+tests_multi_heap_pes_LDADD = libshmem.la
+tests_multi_heap_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/interpose.pes
+tests_multi_interpose_pes_SOURCES = tests/multi/interpose.c tests/multi/check.h
+tests_multi_interpose_pes_LDADD = libshmem.la
+tests_multi_interpose_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/life.pes
+tests_multi_life_pes_SOURCES = tests/multi/life.c tests/multi/check.h
+tests_multi_life_pes_LDADD = libshmem.la
+tests_multi_life_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/lock.pes
+tests_multi_lock_pes_SOURCES = tests/multi/lock.c tests/multi/check.h
+tests_multi_lock_pes_LDADD = libshmem.la
+tests_multi_lock_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/order.pes
+tests_multi_order_pes_SOURCES = tests/multi/order.c tests/multi/check.h
+tests_multi_order_pes_LDADD = libshmem.la
+tests_multi_order_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/query.pes
+tests_multi_query_pes_SOURCES = tests/multi/query.c tests/multi/check.h
+tests_multi_query_pes_LDADD = libshmem.la
+tests_multi_query_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/reduce.pes
+tests_multi_reduce_pes_SOURCES = tests/multi/reduce.c tests/multi/check.h
+tests_multi_reduce_pes_LDADD = libshmem.la
+tests_multi_reduce_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/signal.pes
+tests_multi_signal_pes_SOURCES = tests/multi/signal.c tests/multi/check.h
+tests_multi_signal_pes_LDADD = libshmem.la
+tests_multi_signal_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/sizes.pes
+tests_multi_sizes_pes_SOURCES = tests/multi/sizes.c tests/multi/check.h
+tests_multi_sizes_pes_LDADD = libshmem.la
+tests_multi_sizes_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/threads.pes
+tests_multi_threads_pes_SOURCES = tests/multi/threads.c tests/multi/check.h
+tests_multi_threads_pes_LDADD = libshmem.la -lpthread
+tests_multi_threads_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/types.pes
+tests_multi_types_pes_SOURCES = tests/multi/types.c tests/multi/check.h
+tests_multi_types_pes_LDADD = libshmem.la
+tests_multi_types_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/wait.pes
+tests_multi_wait_pes_SOURCES = tests/multi/wait.c tests/multi/check.h
+tests_multi_wait_pes_LDADD = libshmem.la
+tests_multi_wait_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/wake.pes
+tests_multi_wake_pes_SOURCES = tests/multi/wake.c tests/multi/check.h
+tests_multi_wake_pes_LDADD = libshmem.la
+tests_multi_wake_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/exits
+tests_multi_exits_SOURCES = tests/multi/exits.c tests/multi/check.h
+tests_multi_exits_LDADD = libshmem.la
+tests_multi_exits_LDFLAGS = $(pes_link)
+
+pes_tests = \
+	tests/multi/amo_contended.pes \
+	tests/multi/amo_values.pes \
+	tests/multi/barrier.pes \
+	tests/multi/bcast.pes \
+	tests/multi/generic.pes \
+	tests/multi/globals.pes \
+	tests/multi/heap.pes \
+	tests/multi/interpose.pes \
+	tests/multi/life.pes \
+	tests/multi/lock.pes \
+	tests/multi/order.pes \
+	tests/multi/query.pes \
+	tests/multi/reduce.pes \
+	tests/multi/signal.pes \
+	tests/multi/sizes.pes \
+	tests/multi/threads.pes \
+	tests/multi/types.pes \
+	tests/multi/wait.pes \
+	tests/multi/wake.pes
+pes_scripts = \
+	tests/multi/cxx.sh \
+	tests/multi/examples.sh \
+	tests/multi/exits.sh \
+	tests/multi/foreign.sh \
+	tests/multi/links.sh \
+	tests/multi/wide.sh
+
+TESTS += $(pes_tests) $(pes_scripts)
+EXTRA_DIST += tests/run-pes tests/multi/sizes tests/multi/cxx.cc $(pes_scripts)
