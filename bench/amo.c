@@ -30,11 +30,19 @@ BODY(fetch_or, shmem_ulong_atomic_fetch_or(w, 7, b->peer))
 BODY(fetch_xor, shmem_ulong_atomic_fetch_xor(w, 7, b->peer))
 #undef BODY
 
+/* Without a use for the old value the compiler would take an instruction that has none.
+ */
+static void raw_add(uint64_t *word, uint64_t value)
+{
+    uint64_t old = __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+    __asm__ __volatile__("" : : "r"(old));
+}
+
 static void raw_fetch_add(struct bench *b, long n)
 {
     uint64_t *w = bench_word(b->mapped_word, WORD_ATOMIC);
     for (long i = 0; b->me == 0 && i < n; i++)
-        __atomic_fetch_add(w, 3, __ATOMIC_SEQ_CST);
+        raw_add(w, 3);
 }
 
 static void raw_compare_swap(struct bench *b, long n)
@@ -60,7 +68,7 @@ static void raw_shared_fetch_add(struct bench *b, long n)
     uint64_t *base = b->me == b->peer ? b->word : b->mapped_word;
     uint64_t *w = bench_word(base, WORD_SHARED);
     for (long i = 0; b->me <= b->peer && i < n; i++)
-        __atomic_fetch_add(w, 3, __ATOMIC_SEQ_CST);
+        raw_add(w, 3);
 }
 
 /* The raw rows are last: they need the memory of the peer mapped. */

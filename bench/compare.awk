@@ -117,5 +117,6 @@ END {
                show(median(all["ours", row])), show(median(all["theirs", row])),
                unit[row], show(ratio(row, "theirs", row)), v
     }
-    printf "%d rows, %d miss a goal of bench/goals; ratio is ours / theirs\n", rows, missed
+    printf "%d rows, %d miss a goal of bench/goals; ratio is ours / theirs\n", rows,
+           missed
 }

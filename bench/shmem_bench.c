@@ -29,11 +29,21 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+#if defined(__x86_64__)
+static void cpu_pause(void)
+{
+    __builtin_ia32_pause();
+}
+#else
+static void cpu_pause(void)
+{
+    bench_barrier();
+}
+#endif
+
 void bench_relax(long spins)
 {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    cpu_pause();
     if (spins >= SPINS_BEFORE_YIELD)
         sched_yield();
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# examples/local.mk - programs to copy from.  Built here to be tested; a user compiles them
-# with oshcc alone.
+# examples/local.mk - programs to copy from.  Built here to be tested; a user compiles
+# them with oshcc alone.
 examples_link = $(AM_LDFLAGS) -no-install
 
 noinst_PROGRAMS += examples/hello
@@ -29,7 +29,8 @@ examples_sort_LDADD = libshmem.la
 examples_sort_LDFLAGS = $(examples_link)
 
 noinst_PROGRAMS += examples/wordcount
-examples_wordcount_SOURCES = examples/wordcount.c examples/wordtable.c examples/wordtable.h
+examples_wordcount_SOURCES = examples/wordcount.c examples/wordtable.c \
+	examples/wordtable.h
 examples_wordcount_LDADD = libshmem.la
 examples_wordcount_LDFLAGS = $(examples_link)
 

@@ -11,6 +11,7 @@
 #include "pgas/coll/mem.h"
 #include "pgas/coll/team.h"
 #include "pgas/core/init.h"
+#include "pgas/core/log.h"
 #include "pgas/core/nodeseg.h"
 #include "pgas/core/peer.h"
 #include "pgas/rma/api.h"
@@ -43,6 +44,12 @@ API(void, shmem_init, (void))
 
 API(int, shmem_init_thread, (int requested, int *provided))
 {
+    if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
+        log_warn("shmem_init_thread: argument 'requested' = %d, but it must be one of "
+                 "SHMEM_THREAD_SINGLE..SHMEM_THREAD_MULTIPLE (%d..%d)",
+                 requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+        return -1;
+    }
     *provided = start(requested);
     return 0;
 }

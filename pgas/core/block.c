@@ -15,7 +15,8 @@
 #include "pgas/threads/pause.h"
 
 enum {
-    SPINS_EAGER = 256,    /* looks without a pause: a partner that answers at once */
+    SPINS_EAGER = 256,
+    SPINS_CROWDED = 16,   /* looks without a pause: a partner that answers at once */
     SPINS_PER_CLOCK = 64, /* looks between two readings of the clock */
     SLEEP_FIRST_NS = 1000 * 1000,
     SLEEP_MAX_NS = 20 * 1000 * 1000,  /* when every store to us wakes us */
@@ -80,9 +81,16 @@ void block_wake(struct node_pe *pe, const void *addr, size_t len)
     syscall(SYS_futex, &pe->wake, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint64_t value)
+{
+    block_wake(pe, addr, len);
+    return value;
+}
+
 static bool spin(block_ready ready, const void *arg)
 {
-    for (int i = 0; i < SPINS_EAGER; i++)
+    for (int i = 0, n = pgas_self.oversubscribed ? SPINS_CROWDED : SPINS_EAGER; i < n;
+         i++)
         if (ready(arg))
             return true;
     if (pgas_self.oversubscribed)

@@ -39,15 +39,25 @@ void block_until(block_ready ready, const void *arg, const void *word, const cha
  * (NULL: all threads of it that sleep). */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);
 
-/* To be called after a store of len bytes to symmetric address addr of a PE of this node.
- */
-static inline void block_poke(struct node_pe *pe, const void *addr, size_t len)
+/* The same, and return `value`: so that a caller that returns it may just jump here. */
+uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
+                         uint64_t value);
+
+/* Does a thread of the PE sleep for a word in (or near) len bytes at addr? */
+static inline bool block_sleeps(struct node_pe *pe, const void *addr, size_t len)
 {
     fence_compiler();
     uint64_t mask = atomic_load_explicit(&pe->sleep_mask, memory_order_relaxed);
     /* Segments begin on a page, so the line-in-a-page is the same on every PE. */
-    if (unlikely((mask >> ((uintptr_t)addr / NODE_LINE % 64) & 1) != 0 ||
-                 (mask != 0 && len > sizeof(uint64_t))))
+    bool on_line = (mask >> ((uintptr_t)addr / NODE_LINE % 64) & 1) != 0;
+    return on_line || (len > sizeof(uint64_t) && mask != 0);
+}
+
+/* To be called after a store of len bytes to symmetric address addr of a PE of this node.
+ */
+static inline void block_poke(struct node_pe *pe, const void *addr, size_t len)
+{
+    if (unlikely(block_sleeps(pe, addr, len)))
         block_wake(pe, addr, len);
 }
 

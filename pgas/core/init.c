@@ -146,6 +146,7 @@ void init_down(void)
     heap_fini();
     peer_fini();
     nodeseg_close();
+    g->npes = 0; /* no PE number is valid any more: the fast paths fail into an error */
 }
 
 void init_abort(int status)

@@ -76,6 +76,14 @@ static char *data_of(int pe)
     return base;
 }
 
+/* `len` bytes at addr in a segment of `bytes` at base?  Their offset goes to *offset. */
+static bool inside(uintptr_t base, size_t bytes, const void *addr, size_t len,
+                   size_t *offset)
+{
+    *offset = (uintptr_t)addr - base;
+    return *offset < bytes && len <= bytes - *offset;
+}
+
 void *peer_find(const void *addr, size_t len, int pe)
 {
     const struct pgas *g = &pgas_self;
@@ -83,9 +91,9 @@ void *peer_find(const void *addr, size_t len, int pe)
 
     if ((uint32_t)pe >= g->npes || g->peer[pe].node == NULL)
         return NULL;
-    if (peer_inside(g->heap_base, g->heap_len, addr, len, &offset))
+    if (inside(g->heap_base, g->heap_len, addr, len, &offset))
         return heap_of(pe) + offset;
-    if (peer_inside(g->data_base, g->data_len, addr, len, &offset))
+    if (inside(g->data_base, g->data_len, addr, len, &offset))
         return data_of(pe) + offset;
     return NULL;
 }

@@ -15,9 +15,10 @@
 int peer_init(const uint32_t *local_pes);
 void peer_fini(void);
 
-/* What peer_at does when the quick way fails: the data segment, the first access, and
- * every error.  Ends the job with a sentence that names fn if there is no such memory. */
-void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn);
+/* What peer_at does when the quick way fails: the first access to a PE, and every error.
+ * Ends the job with a sentence that names fn if there is no such memory. */
+void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
+    __attribute__((returns_nonnull));
 
 /* The same without ending the job: NULL if addr is not symmetric or pe unreachable. */
 void *peer_find(const void *addr, size_t len, int pe);
@@ -25,33 +26,45 @@ void *peer_find(const void *addr, size_t len, int pe);
 /* End the job with a sentence if pe is no PE of the world. */
 void peer_check(int pe, const char *fn);
 
-/* `len` bytes at addr in a segment of `bytes` at base?  Their offset goes to *offset. */
-static inline bool peer_inside(uintptr_t base, size_t bytes, const void *addr, size_t len,
-                               size_t *offset)
+/* `len` bytes at `offset` in a segment of `bytes`?  A heap has more bytes than any length
+ * that the compiler knows, so that one comparison is enough for those. */
+static inline bool peer_in_heap(size_t offset, size_t len, size_t bytes)
 {
-    *offset = (uintptr_t)addr - base;
-    return *offset < bytes && len <= bytes - *offset;
+    if (__builtin_constant_p(len) && len <= sizeof(long double))
+        return offset <= bytes - len;
+    return offset < bytes && len <= bytes - offset;
 }
 
 /*
- * Address here of `len` bytes at symmetric address addr of PE pe.  fn is the public
- * routine, for the error sentence.  Fast path: one comparison per bound, two loads.
+ * Address here of `len` bytes at symmetric address addr of PE pe, if that segment of that
+ * PE is mapped already; else NULL, for peer_at_slow to find out why.  Without a call: a
+ * comparison for the PE, one or two for the address, and two loads.
  */
-static inline void *peer_at(const void *addr, size_t len, int pe, const char *fn)
+static inline void *peer_quick(const void *addr, size_t len, int pe)
 {
     const struct pgas *g = &pgas_self;
-    size_t offset;
+    size_t offset = (uintptr_t)addr - g->heap_base;
     char *base = NULL;
 
-    if (likely((uint32_t)pe < g->npes)) {
-        if (likely(peer_inside(g->heap_base, g->heap_len, addr, len, &offset)))
-            base = __atomic_load_n(&g->peer[pe].heap, __ATOMIC_ACQUIRE);
-        else if (peer_inside(g->data_base, g->data_len, addr, len, &offset))
+    if (unlikely((uint32_t)pe >= g->npes)) /* npes is 0 while there is no heap */
+        return NULL;
+    if (likely(peer_in_heap(offset, len, g->heap_len))) {
+        base = __atomic_load_n(&g->peer[pe].heap, __ATOMIC_ACQUIRE);
+    } else {
+        offset = (uintptr_t)addr - g->data_base;
+        if (offset < g->data_len && len <= g->data_len - offset)
             base = __atomic_load_n(&g->peer[pe].data, __ATOMIC_ACQUIRE);
-        if (likely(base != NULL))
-            return base + offset;
     }
-    return peer_at_slow(addr, len, pe, fn);
+    return likely(base != NULL) ? base + offset : NULL;
+}
+
+/* The same for every symmetric address.  fn is the public routine, for the sentence that
+ * ends the job if addr is not symmetric or pe is no PE. */
+static inline void *peer_at(const void *addr, size_t len, int pe, const char *fn)
+{
+    void *quick = peer_quick(addr, len, pe);
+
+    return likely(quick != NULL) ? quick : peer_at_slow(addr, len, pe, fn);
 }
 
 #endif

@@ -20,14 +20,22 @@ SHMEM_TYPES_AMO_EXT(BITS)
 #undef BITS
 
 /* The operations on (address, PE): find the word, do it, wake sleepers.  Inline, so that
- * `size` and `fn` cost nothing. */
-#define APPLY(NAME)                                                                      \
-    static inline uint64_t do_##NAME(void *dest, uint64_t value, size_t size, int pe,    \
-                                     const char *fn)                                     \
+ * `size` and `fn` cost nothing; what is rare is a jump to a twin out of line, so that the
+ * common way saves no registers. */
+#define PARAMETERS void *dest, uint64_t value, size_t size, int pe, const char *fn
+#define APPLY_SLOW(NAME)                                                                 \
+    static __attribute__((noinline, cold)) uint64_t slow_##NAME(PARAMETERS)              \
     {                                                                                    \
-        uint64_t old = amo_##NAME(peer_at(dest, size, pe, fn), value, size);             \
-        rma_changed(dest, size, pe);                                                     \
-        return old;                                                                      \
+        uint64_t old = amo_##NAME(peer_at_slow(dest, size, pe, fn), value, size);        \
+        return rma_changed_then(dest, size, pe, old);                                    \
+    }
+#define APPLY(NAME)                                                                      \
+    APPLY_SLOW(NAME)                                                                     \
+    static inline uint64_t do_##NAME(PARAMETERS)                                         \
+    {                                                                                    \
+        void *word = peer_quick(dest, size, pe);                                         \
+        return unlikely(word == NULL) ? slow_##NAME(dest, value, size, pe, fn)           \
+            : rma_changed_then(dest, size, pe, amo_##NAME(word, value, size));           \
     }
 APPLY(swap)
 APPLY(fetch_add)

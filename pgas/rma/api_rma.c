@@ -38,15 +38,26 @@ MOVE(put, putmem_nbi, void *, 1)
 MOVE(get, getmem, void *, 1)
 MOVE(get, getmem_nbi, void *, 1)
 
-/* One element by value: a plain store or load of its type. */
-#define ONE(NAME, C)                                                                     \
+/* One element by value: a plain store or load of its type, else a put or get of one. */
+#define STORE(NAME, C)                                                                   \
     static inline void p_##NAME(C *dest, C value, int pe, const char *fn)                \
     {                                                                                    \
-        *(C *)peer_at(dest, sizeof(C), pe, fn) = value;                                  \
-        rma_changed(dest, sizeof(C), pe);                                                \
-    }                                                                                    \
+        C *word = peer_quick(dest, sizeof(C), pe);                                       \
+        if (unlikely(word == NULL))                                                      \
+            rma_put(dest, &value, 1, sizeof(C), pe, fn);                                 \
+        else                                                                             \
+            *word = value, rma_changed(dest, sizeof(C), pe);                             \
+    }
+#define LOAD(NAME, C)                                                                    \
     static inline C g_##NAME(const C *source, int pe, const char *fn)                    \
-    { return *(const C *)peer_at(source, sizeof(C), pe, fn); }
+    {                                                                                    \
+        const C *word = peer_quick(source, sizeof(C), pe);                               \
+        C value;                                                                         \
+        if (likely(word != NULL))                                                        \
+            return *word;                                                                \
+        rma_get(&value, source, 1, sizeof(C), pe, fn);                                   \
+        return value;                                                                    \
+    }
 #define P(NAME, C)                                                                       \
     API(void, shmem_##NAME##_p, (C *dest, C value, int pe))                              \
     { p_##NAME(dest, value, pe, "shmem_" #NAME "_p"); }                                  \
@@ -57,5 +68,5 @@ MOVE(get, getmem_nbi, void *, 1)
     { return g_##NAME(source, pe, "shmem_" #NAME "_g"); }                                \
     API(C, shmem_ctx_##NAME##_g, (shmem_ctx_t ctx, const C *source, int pe))             \
     { (void)ctx; return g_##NAME(source, pe, "shmem_ctx_" #NAME "_g"); }
-#define BY_VALUE(NAME, C, KIND) ONE(NAME, C) P(NAME, C) G(NAME, C)
+#define BY_VALUE(NAME, C, KIND) STORE(NAME, C) LOAD(NAME, C) P(NAME, C) G(NAME, C)
 SHMEM_TYPES_RMA(BY_VALUE)

@@ -29,4 +29,15 @@ static inline void rma_changed(const void *addr, size_t len, int pe)
     block_poke(pgas_self.peer[pe].node, addr, len);
 }
 
+/* The same, and return `value`. */
+static inline __attribute__((always_inline)) uint64_t
+rma_changed_then(const void *addr, size_t len, int pe, uint64_t value)
+{
+    struct node_pe *node = pgas_self.peer[pe].node;
+
+    if (unlikely(block_sleeps(node, addr, len)))
+        return block_wake_then(node, addr, len, value);
+    return value;
+}
+
 #endif

@@ -105,21 +105,22 @@ struct amo {
 enum { SINT = 1, UINT = 0 };
 
 #define AMO_ROW(NAME, C, KIND, FN, OP) {#NAME " " #FN, OP, sizeof(C), KIND, FN##_##NAME},
+/* clang-format does not come to rest over rows of macros. */
+/* clang-format off */
 #define AMO_ROWS_STD(NAME, C, KIND)                                                      \
-    AMO_ROW(NAME, C, KIND, fetch, AMO_FETCH)                                             \
-    AMO_ROW(NAME, C, KIND, swap, AMO_SWAP) AMO_ROW(NAME, C, KIND, cswap, AMO_CSWAP)      \
-        AMO_ROW(NAME, C, KIND, finc, AMO_FINC) AMO_ROW(NAME, C, KIND, fadd, AMO_FADD)    \
-            AMO_ROW(NAME, C, KIND, set, AMO_SET) AMO_ROW(NAME, C, KIND, inc, AMO_INC)    \
-                AMO_ROW(NAME, C, KIND, add, AMO_ADD) AMO_ROWS_CTX(NAME, C, KIND)         \
-                    AMO_ROWS_NBI(NAME, C, KIND)
+    AMO_ROW(NAME, C, KIND, fetch, AMO_FETCH) AMO_ROW(NAME, C, KIND, swap, AMO_SWAP)      \
+    AMO_ROW(NAME, C, KIND, cswap, AMO_CSWAP) AMO_ROW(NAME, C, KIND, finc, AMO_FINC)      \
+    AMO_ROW(NAME, C, KIND, fadd, AMO_FADD) AMO_ROW(NAME, C, KIND, set, AMO_SET)          \
+    AMO_ROW(NAME, C, KIND, inc, AMO_INC) AMO_ROW(NAME, C, KIND, add, AMO_ADD)            \
+    AMO_ROWS_CTX(NAME, C, KIND) AMO_ROWS_NBI(NAME, C, KIND)
 #define AMO_ROWS_CTX(NAME, C, KIND)                                                      \
     AMO_ROW(NAME, C, KIND, ctx_fetch, AMO_FETCH)                                         \
     AMO_ROW(NAME, C, KIND, ctx_swap, AMO_SWAP)                                           \
     AMO_ROW(NAME, C, KIND, ctx_cswap, AMO_CSWAP)                                         \
     AMO_ROW(NAME, C, KIND, ctx_finc, AMO_FINC)                                           \
     AMO_ROW(NAME, C, KIND, ctx_fadd, AMO_FADD)                                           \
-    AMO_ROW(NAME, C, KIND, ctx_set, AMO_SET) AMO_ROW(NAME, C, KIND, ctx_inc, AMO_INC)    \
-        AMO_ROW(NAME, C, KIND, ctx_add, AMO_ADD)
+    AMO_ROW(NAME, C, KIND, ctx_set, AMO_SET)                                             \
+    AMO_ROW(NAME, C, KIND, ctx_inc, AMO_INC) AMO_ROW(NAME, C, KIND, ctx_add, AMO_ADD)
 #define AMO_ROWS_NBI(NAME, C, KIND)                                                      \
     AMO_ROW(NAME, C, KIND, fetch_nbi, AMO_FETCH)                                         \
     AMO_ROW(NAME, C, KIND, swap_nbi, AMO_SWAP)                                           \
@@ -132,9 +133,11 @@ enum { SINT = 1, UINT = 0 };
     AMO_ROWS_OP(NAME, C, KIND, xor, AMO_XOR, AMO_FXOR)
 #define AMO_ROWS_OP(NAME, C, KIND, OP, PLAIN, FETCHING)                                  \
     AMO_ROW(NAME, C, KIND, bit_##OP, PLAIN)                                              \
-    AMO_ROW(NAME, C, KIND, ctx_bit_##OP, PLAIN) AMO_ROW(NAME, C, KIND, f##OP, FETCHING)  \
-        AMO_ROW(NAME, C, KIND, ctx_f##OP, FETCHING)                                      \
-            AMO_ROW(NAME, C, KIND, f##OP##_nbi, FETCHING)
+    AMO_ROW(NAME, C, KIND, ctx_bit_##OP, PLAIN)                                          \
+    AMO_ROW(NAME, C, KIND, f##OP, FETCHING)                                              \
+    AMO_ROW(NAME, C, KIND, ctx_f##OP, FETCHING)                                          \
+    AMO_ROW(NAME, C, KIND, f##OP##_nbi, FETCHING)
+/* clang-format on */
 
 static const struct amo amos[] = {SHMEM_TYPES_AMO(AMO_ROWS_STD)
                                       SHMEM_TYPES_AMO_BIT(AMO_ROWS_BIT)};

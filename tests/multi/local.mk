@@ -4,12 +4,14 @@
 pes_link = $(AM_LDFLAGS) -no-install
 
 check_PROGRAMS += tests/multi/amo_contended.pes
-tests_multi_amo_contended_pes_SOURCES = tests/multi/amo_contended.c tests/multi/amo.h tests/multi/check.h
+tests_multi_amo_contended_pes_SOURCES = tests/multi/amo_contended.c tests/multi/amo.h \
+	tests/multi/check.h
 tests_multi_amo_contended_pes_LDADD = libshmem.la
 tests_multi_amo_contended_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/amo_values.pes
-tests_multi_amo_values_pes_SOURCES = tests/multi/amo_values.c tests/multi/amo.h tests/multi/check.h
+tests_multi_amo_values_pes_SOURCES = tests/multi/amo_values.c tests/multi/amo.h \
+	tests/multi/check.h
 tests_multi_amo_values_pes_LDADD = libshmem.la
 tests_multi_amo_values_pes_LDFLAGS = $(pes_link)
 
@@ -129,7 +131,8 @@ pes_scripts = \
 	tests/multi/exits.sh \
 	tests/multi/foreign.sh \
 	tests/multi/links.sh \
+	tests/multi/runner.sh \
 	tests/multi/wide.sh
 
 TESTS += $(pes_tests) $(pes_scripts)
-EXTRA_DIST += tests/run-pes tests/multi/sizes tests/multi/cxx.cc $(pes_scripts)
+EXTRA_DIST += tests/run-pes tests/multi/sizes.txt tests/multi/cxx.cc $(pes_scripts)

@@ -43,8 +43,9 @@ typedef void (*make_fn)(void *element, uint64_t bits, long small);
 #define NUM(NAME, C, KIND) REDUCE(NAME, sum) COMBINE(NAME, C, sum, a + b) MAKE(NAME, C)
 #define ORD(NAME, C, KIND)                                                               \
     REDUCE(NAME, max)                                                                    \
-    REDUCE(NAME, min) COMBINE(NAME, C, max, a > b ? a : b)                               \
-        COMBINE(NAME, C, min, a < b ? a : b) BITS_##KIND(NAME, C)
+    REDUCE(NAME, min)                                                                    \
+    COMBINE(NAME, C, max, a > b ? a : b)                                                 \
+    COMBINE(NAME, C, min, a < b ? a : b) BITS_##KIND(NAME, C)
 #define BITS_SINT(NAME, C) MAKE_INT(NAME, C)
 #define BITS_UINT(NAME, C) MAKE_INT(NAME, C)
 #define BITS_FLT(NAME, C)                                                                \

@@ -101,10 +101,13 @@ typedef void (*move_fn)(void *dest, const void *source, size_t n, int pe);
 #define MOVES(BITS) MOVE(BITS, put) MOVE(BITS, get)
 MOVES(8)
 MOVES(16)
-MOVES(32) MOVES(64) MOVES(128) MOVES(mem)
+MOVES(32)
+MOVES(64)
+MOVES(128)
+MOVES(mem)
 #undef MOVES
 
-    struct sized {
+struct sized {
     const char *name;
     size_t bytes;
     move_fn put[4], get[4];

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# runner.sh - a test of run-pes: it must fail for a status, a process, a file that is left,
+# and pass a skip on.  A small script stands for oshrun.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/oshrun" <<'EOF'
+#!/bin/sh
+# oshrun --timeout T -n N PROGRAM: do what the program's name says.
+case $5 in
+*/good.pes) exit 0 ;;
+*/skip.pes) exit 77 ;;
+*/skip-one.pes) [ "$4" -ne 1 ] || exit 77 ;;
+*/bad.pes) [ "$4" -lt 3 ] || exit 5 ;;
+*/process.pes) sleep 30 >/dev/null 2>&1 & ;;
+*/file.pes) : >"$TMPDIR/left" ;;
+*/brief.pes) (sleep 0.3; rm -f "$TMPDIR/none") >/dev/null 2>&1 & ;;
+esac
+EOF
+chmod +x "$work/oshrun"
+
+# expect NAME STATUS [PATTERN in the output]
+expect() {
+    status=0
+    OSHRUN=$work/oshrun PES_SIZES='1 2 3' \
+        sh "$top_srcdir/tests/run-pes" "$work/$1.pes" >"$work/out" 2>&1 || status=$?
+    if [ $status -ne "$2" ] || ! grep -q "${3:-}" "$work/out" && [ -n "${3:-}" ]; then
+        echo "run-pes of $1: status $status, should be $2${3:+, with '$3'}"
+        cat "$work/out"
+        exit 1
+    fi
+}
+
+expect good 0
+expect skip 77
+expect skip-one 0
+expect bad 1 'with 3 PEs ended with status 5'
+expect process 1 'left processes'
+expect file 1 'left files'
+expect brief 0
