@@ -5,7 +5,7 @@ noinst_LTLIBRARIES += libpgas.la
 libpgas_la_SOURCES = \
 	include/shmem_types.def \
 	pgas/threads/atomic.h pgas/threads/pause.h \
-	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_nt.h \
+	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_x86.h \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/core/alloc.c pgas/core/alloc.h \
 	pgas/core/block.c pgas/core/block.h \
@@ -20,6 +20,7 @@ libpgas_la_SOURCES = \
 	pgas/core/node.h pgas/core/nodeseg.c pgas/core/nodeseg.h \
 	pgas/core/peer.c pgas/core/peer.h \
 	pgas/core/pgas.h pgas/core/self.c \
+	pgas/core/place.c pgas/core/place.h \
 	pgas/core/segment.c pgas/core/segment.h \
 	pgas/core/tree.c pgas/core/tree.h \
 	pgas/rma/api.h \

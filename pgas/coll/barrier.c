@@ -4,9 +4,12 @@
  *
  * With a processor for each PE: dissemination (Hensgen, Finkel, Manber 1988), log2 n
  * one-way latencies.  With more PEs than processors: a counter, so that each PE has to be
- * scheduled just once per barrier.
+ * scheduled just once per barrier.  Whoever finds that all PEs of its own processor have
+ * called spins, as there is nobody to yield to; the others yield at once.
  */
 #include "config.h"
+
+#include <sched.h>
 
 #include "pgas/coll/barrier.h"
 #include "pgas/core/block.h"
@@ -45,6 +48,28 @@ static void disseminate(struct shmem_team *team, const char *fn)
     }
 }
 
+/* This PE calls on its processor.  True if it is the last one there: a guess, as PEs may
+ * move; a wrong one costs time and nothing else. */
+static bool last_on_cpu(struct shmem_team *team, struct team_words *root)
+{
+    int cpu = sched_getcpu() % TEAM_CPUS;
+    uint32_t tag = team->epoch << 16, seen, next;
+
+    if (cpu < 0)
+        return false;
+    if (cpu != team->cpu) {
+        if (team->cpu >= 0)
+            fetch_add_acq_rel_u32(&root->cpu[team->cpu].residents, UINT32_MAX); /* - 1 */
+        fetch_add_acq_rel_u32(&root->cpu[cpu].residents, 1);
+        team->cpu = cpu;
+    }
+    do {
+        seen = load_relaxed_u32(&root->cpu[cpu].called);
+        next = seen >> 16 == tag >> 16 ? seen + 1 : tag + 1;
+    } while (cas_acq_rel_u32(&root->cpu[cpu].called, seen, next) != seen);
+    return next - tag == load_relaxed_u32(&root->cpu[cpu].residents);
+}
+
 /* Invariant: `arrived` on the first PE is the number of calls so far, modulo 2^32; the
  * call that makes it epoch * npes is the last one of that barrier. */
 static void count(struct shmem_team *team, const char *fn)
@@ -52,6 +77,7 @@ static void count(struct shmem_team *team, const char *fn)
     struct team_words *root = team_words(team, 0);
     uint32_t all = team->epoch * (uint32_t)team->npes;
     const void *word = team_here(team, offsetof(struct team_words, epoch));
+    bool last_here = last_on_cpu(team, root);
 
     if (fetch_add_acq_rel_u32(&root->arrived, 1) + 1 == all) {
         store_release_u32(&root->epoch, team->epoch);
@@ -60,7 +86,8 @@ static void count(struct shmem_team *team, const char *fn)
         return;
     }
     struct goal g = {&root->epoch, team->epoch};
-    block_until(reached, &g, word, fn);
+    if (!last_here || !block_spin(reached, &g))
+        block_until(reached, &g, word, fn);
 }
 
 void barrier(struct shmem_team *team, const char *fn)

@@ -14,7 +14,8 @@ _Static_assert(2 * sizeof(struct team_words) <= HEAP_RESERVED,
 
 void team_init(void)
 {
-    world = (struct shmem_team){.npes = (int)pgas_self.npes, .me = pgas_self.me};
+    world =
+        (struct shmem_team){.npes = (int)pgas_self.npes, .me = pgas_self.me, .cpu = -1};
     shared = world;
     shared.words_offset = sizeof(struct team_words);
 }

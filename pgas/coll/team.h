@@ -12,16 +12,25 @@
 #include "include/shmem.h"
 #include "pgas/core/node.h"
 
-enum { TEAM_ROUNDS = 32 }; /* rounds of a dissemination: log2 of the most PEs */
+enum {
+    TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
+    TEAM_CPUS = 64,   /* processors that are told apart, modulo */
+};
 
 /*
  * The words through which a team's PEs meet; each PE has them in the reserved part of
- * its heap.  Only `round` is written by others on every PE; `arrived` and `epoch` are
- * used on the team's first PE.  Each word has a line of its own.
+ * its heap.  Only `round` is used on every PE; the others on the team's first PE.  Each
+ * word has a line of its own.
  */
 struct team_words {
     _Alignas(NODE_LINE) uint32_t arrived; /* calls of the barrier so far, all PEs' */
     _Alignas(NODE_LINE) uint32_t epoch;   /* barriers completed */
+    /* By processor: how many PEs were there at their last call, and as (epoch << 16 | n)
+     * how many of those have called in this barrier.  A hint: see barrier.c. */
+    struct {
+        _Alignas(NODE_LINE) uint32_t residents;
+        uint32_t called;
+    } cpu[TEAM_CPUS];
     struct {
         _Alignas(NODE_LINE) uint32_t epoch; /* the barrier that the partner is in */
     } round[TEAM_ROUNDS];
@@ -30,6 +39,7 @@ struct team_words {
 struct shmem_team {
     int npes, me;
     uint32_t epoch;      /* barriers begun by this PE */
+    int cpu;             /* where we are a resident, -1 = nowhere yet */
     size_t words_offset; /* of struct team_words in every PE's heap */
 };
 

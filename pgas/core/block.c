@@ -15,9 +15,9 @@
 #include "pgas/threads/pause.h"
 
 enum {
-    SPINS_EAGER = 256,
-    SPINS_CROWDED = 16,   /* looks without a pause: a partner that answers at once */
-    SPINS_PER_CLOCK = 64, /* looks between two readings of the clock */
+    SPINS_EAGER = 64,     /* looks before the first reading of the clock */
+    SPINS_CROWDED = 4,    /* all looks with more PEs than processors */
+    SPINS_PER_CLOCK = 16, /* looks between two readings of the clock */
     SLEEP_FIRST_NS = 1000 * 1000,
     SLEEP_MAX_NS = 20 * 1000 * 1000,  /* when every store to us wakes us */
     SLEEP_MAX_BLIND_NS = 1000 * 1000, /* when a store may go unseen */
@@ -87,23 +87,35 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint6
     return value;
 }
 
-static bool spin(block_ready ready, const void *arg)
+/* Look n times.  The pause matters beyond politeness: without it the processor has many
+ * looks under way, and must drop them all when the awaited store comes. */
+static bool look(block_ready ready, const void *arg, int n)
 {
-    for (int i = 0, n = pgas_self.oversubscribed ? SPINS_CROWDED : SPINS_EAGER; i < n;
-         i++)
+    for (; n > 0; n--) {
         if (ready(arg))
             return true;
-    if (pgas_self.oversubscribed)
-        return false;
-    uint64_t end = clock_ns() + pgas_self.env.spin_ns;
-    while (clock_ns() < end) {
-        for (int i = 0; i < SPINS_PER_CLOCK; i++) {
-            if (ready(arg))
-                return true;
-            cpu_pause();
-        }
+        cpu_pause();
     }
     return false;
+}
+
+bool block_spin(block_ready ready, const void *arg)
+{
+    if (look(ready, arg, SPINS_EAGER))
+        return true;
+    uint64_t end = clock_ns() + pgas_self.env.spin_ns;
+    while (clock_ns() < end)
+        if (look(ready, arg, SPINS_PER_CLOCK))
+            return true;
+    return false;
+}
+
+/* With more PEs than processors a few looks, since the other may need our processor. */
+static bool spin(block_ready ready, const void *arg)
+{
+    if (!pgas_self.oversubscribed)
+        return block_spin(ready, arg);
+    return look(ready, arg, SPINS_CROWDED);
 }
 
 static bool yield(block_ready ready, const void *arg)

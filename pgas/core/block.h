@@ -35,6 +35,9 @@ void block_init(void);
  */
 void block_until(block_ready ready, const void *arg, const void *word, const char *what);
 
+/* Spin for env.spin_ns, whoever else might use the processor.  True when ready(arg). */
+bool block_spin(block_ready ready, const void *arg);
+
 /* Wake the threads of the PE that sleep for a word in len bytes at symmetric address addr
  * (NULL: all threads of it that sleep). */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);

@@ -20,6 +20,7 @@
 #include "pgas/core/log.h"
 #include "pgas/core/nodeseg.h"
 #include "pgas/core/peer.h"
+#include "pgas/core/place.h"
 #include "pgas/datatype/copy.h"
 
 static struct boot boot;
@@ -31,7 +32,7 @@ static void read_env(void)
 
     if (env_load(&pgas_self.env, error) != 0)
         log_die("%s", error);
-    copy_set_nontemporal(pgas_self.env.nontemporal);
+    copy_init(pgas_self.env.nontemporal);
 }
 
 static void greet(void)
@@ -106,6 +107,7 @@ bool init_up(int thread_level)
     make_heap();
     nodeseg_stage(NODE_STAGE_HEAP);
     nodeseg_join();
+    place_spread();
     fork_init();
     g->pid = getpid();
     g->thread_level = thread_level;

@@ -3,18 +3,27 @@
 #include "config.h"
 
 #include "pgas/datatype/copy.h"
-#include "pgas/datatype/copy_nt.h"
+#include "pgas/datatype/copy_x86.h"
+
+/* The loop over wide registers beats memcpy up to here: measured on Zen 4, where memcpy
+ * begins to call `rep movsb` at 4 KiB; above 8 KiB all kernels run at the caches' speed.
+ */
+#define WIDE_MAX 8192
 
 static size_t nontemporal_min = SIZE_MAX;
+static size_t wide_max; /* 0 = this processor has no wide registers */
 
-void copy_set_nontemporal(size_t n)
+void copy_init(size_t nontemporal)
 {
-    nontemporal_min = n;
+    nontemporal_min = nontemporal;
+    wide_max = copy_wide_works() ? WIDE_MAX : 0;
 }
 
 void copy_large(void *dst, const void *src, size_t n)
 {
-    if (n < nontemporal_min)
+    if (n <= wide_max)
+        copy_wide(dst, src, n);
+    else if (n < nontemporal_min)
         memcpy(dst, src, n);
     else
         copy_nt(dst, src, n);

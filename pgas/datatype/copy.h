@@ -2,9 +2,10 @@
 /*
  * copy.h - copy bytes, with the kernel that is best for the length.
  *
- * Up to 16 bytes: two moves that may overlap, inline.  Up to the crossover: memcpy of the
- * C library.  Above it: stores that go around the caches, which would not hold the data
- * anyway.  A leaf.  Used by: rma, coll.
+ * Up to 16 bytes: moves inline, one for 1, 2, 4 and 8 bytes, so that an aligned word of
+ * those sizes is stored once and whole (somebody may wait for it).  Then a loop over wide
+ * registers, then memcpy of the C library, and for what the caches would not hold anyway
+ * stores that go around them.  A leaf.  Used by: rma, coll.
  */
 #ifndef PGAS_DATATYPE_COPY_H
 #define PGAS_DATATYPE_COPY_H
@@ -17,45 +18,48 @@
  * later stores, as with memcpy. */
 void copy_large(void *dst, const void *src, size_t n);
 
-/* Copies of at least n bytes use non-temporal stores. */
-void copy_set_nontemporal(size_t n);
+/* Choose the kernels for this processor; copies of at least `nontemporal` bytes go around
+ * the caches.  Without it all copies are memcpy. */
+void copy_init(size_t nontemporal);
 
 #define COPY_SMALL_MAX 16
 
-static inline void copy_small(void *dst, const void *src, size_t n)
-{
-    char *d = dst;
-    const char *s = src;
-
-    if (n >= 8) {
-        uint64_t head, tail;
-        memcpy(&head, s, 8);
-        memcpy(&tail, s + n - 8, 8);
-        memcpy(d, &head, 8);
-        memcpy(d + n - 8, &tail, 8);
-    } else if (n >= 4) {
-        uint32_t head, tail;
-        memcpy(&head, s, 4);
-        memcpy(&tail, s + n - 4, 4);
-        memcpy(d, &head, 4);
-        memcpy(d + n - 4, &tail, 4);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            d[i] = s[i];
+/* Two moves of T that may overlap, for lengths from sizeof(T) to twice that */
+#define COPY_PAIR(T)                                                                     \
+    static inline void copy_##T(char *d, const char *s, size_t n)                        \
+    {                                                                                    \
+        T head, tail;                                                                    \
+        memcpy(&head, s, sizeof head);                                                   \
+        memcpy(&tail, s + n - sizeof tail, sizeof tail);                                 \
+        memcpy(d, &head, sizeof head);                                                   \
+        if (n > sizeof head)                                                             \
+            memcpy(d + n - sizeof tail, &tail, sizeof tail);                             \
     }
+/* clang-format off */
+COPY_PAIR(uint16_t)
+COPY_PAIR(uint32_t)
+COPY_PAIR(uint64_t)
+/* clang-format on */
+#undef COPY_PAIR
+
+static inline void copy_small(char *d, const char *s, size_t n)
+{
+    if (n >= sizeof(uint64_t))
+        copy_uint64_t(d, s, n);
+    else if (n >= sizeof(uint32_t))
+        copy_uint32_t(d, s, n);
+    else if (n >= sizeof(uint16_t))
+        copy_uint16_t(d, s, n);
+    else if (n == 1)
+        *d = *s;
 }
 
 static inline void copy_bytes(void *dst, const void *src, size_t n)
 {
-    if (n == sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, src, sizeof word);
-        memcpy(dst, &word, sizeof word); /* one store: an aligned word is never torn */
-    } else if (n <= COPY_SMALL_MAX) {
+    if (n <= COPY_SMALL_MAX)
         copy_small(dst, src, n);
-    } else {
+    else
         copy_large(dst, src, n);
-    }
 }
 
 #endif

@@ -34,12 +34,37 @@ static void check_all(void)
 
 Test(copy, all_lengths_with_memcpy)
 {
-    copy_set_nontemporal(SIZE_MAX);
     check_all();
 }
 
-Test(copy, all_lengths_around_the_caches)
+Test(copy, all_lengths_with_wide_registers)
 {
-    copy_set_nontemporal(0);
+    copy_init(SIZE_MAX);
     check_all();
+}
+
+/* The kernels that the lengths above do not reach: memcpy and non-temporal stores. */
+static void check_long(size_t nontemporal)
+{
+    enum { LONG = 40000 };
+    unsigned char *src = malloc(LONG + 64), *dst = malloc(LONG + 64);
+
+    copy_init(nontemporal);
+    for (size_t i = 0; i < LONG + 64; i++)
+        src[i] = (unsigned char)(i * 13 + i / 251);
+    for (size_t off = 0; off < 64; off += 7) {
+        memset(dst, GUARD_BYTE, LONG + 64);
+        copy_bytes(dst + off, src + (off * 5) % 64, LONG - 64 - off);
+        cr_assert_eq(memcmp(dst + off, src + (off * 5) % 64, LONG - 64 - off), 0);
+        for (size_t i = LONG - 64; i < LONG + 64; i++)
+            cr_assert_eq(dst[i], GUARD_BYTE, "offset %zu: byte %zu", off, i);
+    }
+    free(src);
+    free(dst);
+}
+
+Test(copy, long_copies)
+{
+    check_long(SIZE_MAX);
+    check_long(10000);
 }
