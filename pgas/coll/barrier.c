@@ -13,7 +13,10 @@
 
 #include "pgas/coll/barrier.h"
 #include "pgas/core/block.h"
+#include "pgas/core/place.h"
 #include "pgas/rma/rma.h"
+
+enum { EVEN_OUT_EVERY = 256 }; /* barriers */
 
 struct goal {
     const uint32_t *word; /* where it is mapped here */
@@ -70,6 +73,21 @@ static bool last_on_cpu(struct shmem_team *team, struct team_words *root)
     return next - tag == load_relaxed_u32(&root->cpu[cpu].residents);
 }
 
+/* Where at least two more PEs live on our processor than on another, go there: the kernel
+ * may leave it so for seconds.  Seldom, as it costs as much as some barriers. */
+static void even_out(const struct shmem_team *team, const struct team_words *root)
+{
+    uint32_t here = load_relaxed_u32(&root->cpu[team->cpu].residents);
+
+    for (int cpu = 0; cpu < TEAM_CPUS; cpu++) {
+        if (!place_allowed(cpu) ||
+            load_relaxed_u32(&root->cpu[cpu].residents) + 1 >= here)
+            continue;
+        place_move(cpu);
+        return;
+    }
+}
+
 /* Invariant: `arrived` on the first PE is the number of calls so far, modulo 2^32; the
  * call that makes it epoch * npes is the last one of that barrier. */
 static void count(struct shmem_team *team, const char *fn)
@@ -78,6 +96,8 @@ static void count(struct shmem_team *team, const char *fn)
     uint32_t all = team->epoch * (uint32_t)team->npes;
     const void *word = team_here(team, offsetof(struct team_words, epoch));
     bool last_here = last_on_cpu(team, root);
+    if (last_here && team->epoch % EVEN_OUT_EVERY == 0)
+        even_out(team, root);
 
     if (fetch_add_acq_rel_u32(&root->arrived, 1) + 1 == all) {
         store_release_u32(&root->epoch, team->epoch);

@@ -47,7 +47,7 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
                          uint64_t value);
 
 /* Does a thread of the PE sleep for a word in (or near) len bytes at addr? */
-static inline bool block_sleeps(struct node_pe *pe, const void *addr, size_t len)
+ALWAYS_INLINE bool block_sleeps(struct node_pe *pe, const void *addr, size_t len)
 {
     fence_compiler();
     uint64_t mask = atomic_load_explicit(&pe->sleep_mask, memory_order_relaxed);
@@ -58,7 +58,7 @@ static inline bool block_sleeps(struct node_pe *pe, const void *addr, size_t len
 
 /* To be called after a store of len bytes to symmetric address addr of a PE of this node.
  */
-static inline void block_poke(struct node_pe *pe, const void *addr, size_t len)
+ALWAYS_INLINE void block_poke(struct node_pe *pe, const void *addr, size_t len)
 {
     if (unlikely(block_sleeps(pe, addr, len)))
         block_wake(pe, addr, len);

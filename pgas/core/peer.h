@@ -28,7 +28,7 @@ void peer_check(int pe, const char *fn);
 
 /* `len` bytes at `offset` in a segment of `bytes`?  A heap has more bytes than any length
  * that the compiler knows, so that one comparison is enough for those. */
-static inline bool peer_in_heap(size_t offset, size_t len, size_t bytes)
+ALWAYS_INLINE bool peer_in_heap(size_t offset, size_t len, size_t bytes)
 {
     if (__builtin_constant_p(len) && len <= sizeof(long double))
         return offset <= bytes - len;
@@ -40,7 +40,7 @@ static inline bool peer_in_heap(size_t offset, size_t len, size_t bytes)
  * PE is mapped already; else NULL, for peer_at_slow to find out why.  Without a call: a
  * comparison for the PE, one or two for the address, and two loads.
  */
-static inline void *peer_quick(const void *addr, size_t len, int pe)
+ALWAYS_INLINE void *peer_quick(const void *addr, size_t len, int pe)
 {
     const struct pgas *g = &pgas_self;
     size_t offset = (uintptr_t)addr - g->heap_base;
@@ -60,7 +60,7 @@ static inline void *peer_quick(const void *addr, size_t len, int pe)
 
 /* The same for every symmetric address.  fn is the public routine, for the sentence that
  * ends the job if addr is not symmetric or pe is no PE. */
-static inline void *peer_at(const void *addr, size_t len, int pe, const char *fn)
+ALWAYS_INLINE void *peer_at(const void *addr, size_t len, int pe, const char *fn)
 {
     void *quick = peer_quick(addr, len, pe);
 

@@ -7,27 +7,40 @@
 #include "pgas/core/pgas.h"
 #include "pgas/core/place.h"
 
-/* The k-th processor of the mask. */
-static size_t nth_cpu(const cpu_set_t *mask, int k)
+/* The k-th processor of the set. */
+static size_t nth_cpu(const cpu_set_t *set, int k)
 {
     size_t cpu = 0;
 
-    while (!CPU_ISSET(cpu, mask) || k-- > 0)
+    while (!CPU_ISSET(cpu, set) || k-- > 0)
         cpu++;
     return cpu;
 }
 
+static cpu_set_t mask; /* where we may run; empty unless there is a choice to make */
+
+void place_move(int cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0)
+        sched_setaffinity(0, sizeof mask, &mask);
+}
+
+bool place_allowed(int cpu)
+{
+    return CPU_ISSET((size_t)cpu, &mask);
+}
+
 void place_spread(void)
 {
-    cpu_set_t mask, one;
-
     if (!pgas_self.oversubscribed || sched_getaffinity(0, sizeof mask, &mask) != 0)
         return;
     int cpus = CPU_COUNT(&mask);
     if (cpus < 2)
-        return;
-    CPU_ZERO(&one);
-    CPU_SET(nth_cpu(&mask, pgas_self.local_rank % cpus), &one);
-    if (sched_setaffinity(0, sizeof one, &one) == 0)
-        sched_setaffinity(0, sizeof mask, &mask);
+        CPU_ZERO(&mask);
+    else
+        place_move((int)nth_cpu(&mask, pgas_self.local_rank % cpus));
 }

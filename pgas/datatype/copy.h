@@ -24,18 +24,17 @@ void copy_init(size_t nontemporal);
 
 #define COPY_SMALL_MAX 16
 
-/* Two moves of T that may overlap, for lengths from sizeof(T) to twice that */
+/* Two moves of T that may overlap, for lengths from sizeof(T) to twice that; one for
+ * exactly sizeof(T) */
+/* clang-format off */
 #define COPY_PAIR(T)                                                                     \
     static inline void copy_##T(char *d, const char *s, size_t n)                        \
     {                                                                                    \
         T head, tail;                                                                    \
-        memcpy(&head, s, sizeof head);                                                   \
-        memcpy(&tail, s + n - sizeof tail, sizeof tail);                                 \
+        memcpy(&head, s, sizeof head); memcpy(&tail, s + n - sizeof tail, sizeof tail);  \
         memcpy(d, &head, sizeof head);                                                   \
-        if (n > sizeof head)                                                             \
-            memcpy(d + n - sizeof tail, &tail, sizeof tail);                             \
+        if (n > sizeof head) memcpy(d + n - sizeof tail, &tail, sizeof tail);            \
     }
-/* clang-format off */
 COPY_PAIR(uint16_t)
 COPY_PAIR(uint32_t)
 COPY_PAIR(uint64_t)

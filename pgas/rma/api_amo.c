@@ -27,16 +27,19 @@ SHMEM_TYPES_AMO_EXT(BITS)
     static __attribute__((noinline, cold)) uint64_t slow_##NAME(PARAMETERS)              \
     {                                                                                    \
         uint64_t old = amo_##NAME(peer_at_slow(dest, size, pe, fn), value, size);        \
-        return rma_changed_then(dest, size, pe, old);                                    \
+        rma_changed(dest, size, pe);                                                     \
+        return old;                                                                      \
     }
-#define APPLY(NAME)                                                                      \
-    APPLY_SLOW(NAME)                                                                     \
-    static inline uint64_t do_##NAME(PARAMETERS)                                         \
+/* The record is loaded before the operation: behind it, the load would wait for it. */
+#define APPLY_QUICK(NAME)                                                                \
+    ALWAYS_INLINE uint64_t do_##NAME(PARAMETERS)                                         \
     {                                                                                    \
         void *word = peer_quick(dest, size, pe);                                         \
-        return unlikely(word == NULL) ? slow_##NAME(dest, value, size, pe, fn)           \
-            : rma_changed_then(dest, size, pe, amo_##NAME(word, value, size));           \
+        if (unlikely(word == NULL)) return slow_##NAME(dest, value, size, pe, fn);       \
+        struct node_pe *node = pgas_self.peer[pe].node;                                  \
+        return rma_changed_then(node, dest, size, amo_##NAME(word, value, size));        \
     }
+#define APPLY(NAME) APPLY_SLOW(NAME) APPLY_QUICK(NAME)
 APPLY(swap)
 APPLY(fetch_add)
 APPLY(fetch_and)
@@ -46,7 +49,7 @@ APPLY(fetch_xor)
 
 /* clang-format on */
 
-static inline uint64_t do_compare_swap(void *dest, uint64_t cond, uint64_t value,
+ALWAYS_INLINE uint64_t do_compare_swap(void *dest, uint64_t cond, uint64_t value,
                                        size_t size, int pe, const char *fn)
 {
     uint64_t old = amo_compare_swap(peer_at(dest, size, pe, fn), cond, value, size);
@@ -55,12 +58,12 @@ static inline uint64_t do_compare_swap(void *dest, uint64_t cond, uint64_t value
     return old;
 }
 
-static inline uint64_t do_fetch(const void *source, size_t size, int pe, const char *fn)
+ALWAYS_INLINE uint64_t do_fetch(const void *source, size_t size, int pe, const char *fn)
 {
     return amo_fetch(peer_at(source, size, pe, fn), size);
 }
 
-static inline void do_set(void *dest, uint64_t value, size_t size, int pe, const char *fn)
+ALWAYS_INLINE void do_set(void *dest, uint64_t value, size_t size, int pe, const char *fn)
 {
     amo_set(peer_at(dest, size, pe, fn), value, size);
     rma_changed(dest, size, pe);

@@ -43,20 +43,15 @@ MOVE(get, getmem_nbi, void *, 1)
     static inline void p_##NAME(C *dest, C value, int pe, const char *fn)                \
     {                                                                                    \
         C *word = peer_quick(dest, sizeof(C), pe);                                       \
-        if (unlikely(word == NULL))                                                      \
-            rma_put(dest, &value, 1, sizeof(C), pe, fn);                                 \
-        else                                                                             \
-            *word = value, rma_changed(dest, sizeof(C), pe);                             \
+        if (likely(word != NULL)) *word = value, rma_changed(dest, sizeof(C), pe);       \
+        else rma_put(dest, &value, 1, sizeof(C), pe, fn);                                \
     }
 #define LOAD(NAME, C)                                                                    \
     static inline C g_##NAME(const C *source, int pe, const char *fn)                    \
     {                                                                                    \
         const C *word = peer_quick(source, sizeof(C), pe);                               \
-        C value;                                                                         \
-        if (likely(word != NULL))                                                        \
-            return *word;                                                                \
-        rma_get(&value, source, 1, sizeof(C), pe, fn);                                   \
-        return value;                                                                    \
+        if (likely(word != NULL)) return *word;                                          \
+        C value; rma_get(&value, source, 1, sizeof(C), pe, fn); return value;            \
     }
 #define P(NAME, C)                                                                       \
     API(void, shmem_##NAME##_p, (C *dest, C value, int pe))                              \

@@ -24,17 +24,15 @@ void rma_get(void *dest, const void *source, size_t n, size_t size, int pe,
 size_t rma_bytes(size_t n, size_t size, const char *fn);
 
 /* Tell a PE of this node that len bytes at symmetric address addr have changed there. */
-static inline void rma_changed(const void *addr, size_t len, int pe)
+ALWAYS_INLINE void rma_changed(const void *addr, size_t len, int pe)
 {
     block_poke(pgas_self.peer[pe].node, addr, len);
 }
 
-/* The same, and return `value`. */
-static inline __attribute__((always_inline)) uint64_t
-rma_changed_then(const void *addr, size_t len, int pe, uint64_t value)
+/* The same for the PE with this record, and return `value`. */
+ALWAYS_INLINE uint64_t rma_changed_then(struct node_pe *node, const void *addr,
+                                        size_t len, uint64_t value)
 {
-    struct node_pe *node = pgas_self.peer[pe].node;
-
     if (unlikely(block_sleeps(node, addr, len)))
         return block_wake_then(node, addr, len, value);
     return value;

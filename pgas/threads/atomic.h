@@ -15,6 +15,9 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* For the few functions that must become part of every routine on the fast path. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* clang-format off */
 #define LOAD(T, SUFFIX, ORDER, ORDER_NAME)                                               \
     static inline T load_##ORDER_NAME##_##SUFFIX(const T *p)                             \
