@@ -15,12 +15,11 @@
 #include "pgas/threads/pause.h"
 
 enum {
-    SPINS_EAGER = 64,     /* looks before the first reading of the clock */
-    SPINS_CROWDED = 4,    /* all looks with more PEs than processors */
-    SPINS_PER_CLOCK = 16, /* looks between two readings of the clock */
-    SLEEP_FIRST_NS = 1000 * 1000,
-    SLEEP_MAX_NS = 20 * 1000 * 1000,  /* when every store to us wakes us */
-    SLEEP_MAX_BLIND_NS = 1000 * 1000, /* when a store may go unseen */
+    SPINS_EAGER = 64,             /* looks before the first reading of the clock */
+    SPINS_CROWDED = 4,            /* all looks with more PEs than processors */
+    SPINS_PER_CLOCK = 16,         /* looks between two readings of the clock */
+    SLEEP_FIRST_PART = 16,        /* the first sleep is this part of the longest */
+    SLEEP_BLIND_NS = 1000 * 1000, /* the longest where any store may go unseen */
 };
 
 /* sleep_mask of a PE that any store must wake.  A mask made of keys never has all bits.
@@ -193,11 +192,18 @@ static void unlist(struct node_pe *me, int slot)
     pthread_mutex_unlock(&list_lock);
 }
 
+/* The longest sleep. */
+static uint64_t sleep_max_ns(void)
+{
+    uint64_t ns = pgas_self.env.sleep_ns;
+
+    return pgas_self.membarrier || ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
+}
+
 static void sleep_until(struct node_pe *me, block_ready ready, const void *arg,
                         const void *word)
 {
-    uint64_t ns = SLEEP_FIRST_NS;
-    uint64_t ns_max = pgas_self.membarrier ? SLEEP_MAX_NS : SLEEP_MAX_BLIND_NS;
+    uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART;
     int slot = list(me, word);
 
     if (pgas_self.membarrier)

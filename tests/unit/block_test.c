@@ -34,7 +34,8 @@ static void world(void)
     memset(node, 0, node_bytes(1));
     g->env.symmetric_size = 1 << 20;
     g->env.spin_ns = 1000;
-    g->env.yield_ns = 1000; /* get to sleep soon */
+    g->env.yield_ns = 1000;         /* get to sleep soon, */
+    g->env.sleep_ns = 10000000000u; /* and do not wake up by yourself for 10/16 s */
     g->npes = g->local_size = 1;
     g->node = node;
     block_init();
@@ -80,8 +81,7 @@ static void *answer(void *arg)
     return NULL;
 }
 
-/* Without a poke a sleep lasts up to 20 ms; 3000 rounds with lost wake-ups would take far
- * longer than the limit. */
+/* One lost wake-up costs 10/16 s: more than a thousandth of lost ones fails. */
 Test(block, ping_pong_of_sleepers_loses_no_wake_up, .init = world, .timeout = 60)
 {
     pthread_t t;
@@ -97,7 +97,7 @@ Test(block, ping_pong_of_sleepers_loses_no_wake_up, .init = world, .timeout = 60
     }
     pthread_join(t, NULL);
     double ms = (double)(clock_ns() - begin) / 1e6;
-    cr_assert_lt(ms / ROUNDS, 2.0, "%.2f ms per round: wake-ups are lost", ms / ROUNDS);
+    cr_assert_lt(ms / ROUNDS, 0.5, "%.2f ms per round: wake-ups are lost", ms / ROUNDS);
 }
 
 static void *wait_own(void *arg)
@@ -116,11 +116,13 @@ Test(block, many_sleepers_of_one_pe_are_all_woken, .init = world, .timeout = 30)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&t[i], NULL, wait_own, &word[i * 5]);
     usleep(100000); /* they sleep by now, most likely */
+    uint64_t begin = clock_ns();
     for (int i = 0; i < THREADS; i++) {
         store_release_u64(&word[i * 5], 1);
         block_poke(&node->pe[0], &word[i * 5], sizeof(uint64_t));
         pthread_join(t[i], NULL);
     }
+    cr_assert_lt(clock_ns() - begin, 500u * 1000 * 1000, "a sleeper was not woken");
     cr_assert_eq(atomic_load(&node->pe[0].sleep_mask), 0, "a sleeper is still listed");
 }
 
@@ -146,6 +148,7 @@ Test(block, an_unannounced_store_is_seen, .init = world, .timeout = 30)
 {
     pthread_t t;
 
+    pgas_self.env.sleep_ns = 20u * 1000 * 1000;
     pthread_create(&t, NULL, wait_own, &word[0]);
     usleep(50000);
     store_release_u64(&word[0], 1);
