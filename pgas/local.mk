@@ -28,6 +28,7 @@ libpgas_la_SOURCES = \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
 	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
 	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
+	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \
 	pgas/rma/api_wait.c pgas/rma/wait.c pgas/rma/wait.h \
 	pgas/coll/api_coll.c pgas/coll/api_life.c \
 	pgas/coll/barrier.c pgas/coll/barrier.h \

@@ -85,6 +85,11 @@ tests_multi_threads_pes_SOURCES = tests/multi/threads.c tests/multi/check.h
 tests_multi_threads_pes_LDADD = libshmem.la -lpthread
 tests_multi_threads_pes_LDFLAGS = $(pes_link)
 
+check_PROGRAMS += tests/multi/strided.pes
+tests_multi_strided_pes_SOURCES = tests/multi/strided.c tests/multi/check.h
+tests_multi_strided_pes_LDADD = libshmem.la
+tests_multi_strided_pes_LDFLAGS = $(pes_link)
+
 check_PROGRAMS += tests/multi/types.pes
 tests_multi_types_pes_SOURCES = tests/multi/types.c tests/multi/check.h
 tests_multi_types_pes_LDADD = libshmem.la
@@ -122,6 +127,7 @@ pes_tests = \
 	tests/multi/signal.pes \
 	tests/multi/sizes.pes \
 	tests/multi/threads.pes \
+	tests/multi/strided.pes \
 	tests/multi/types.pes \
 	tests/multi/wait.pes \
 	tests/multi/wake.pes

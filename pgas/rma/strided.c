@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* strided.c - see strided.h.  Uses: rma, core/peer, core/log. */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/core/log.h"
+#include "pgas/rma/rma.h"
+#include "pgas/rma/strided.h"
+
+/* From the first byte of the lowest block to behind the last byte of the highest one. */
+struct extent {
+    ptrdiff_t low; /* of the lowest block, in bytes from the first block: <= 0 */
+    size_t bytes;
+};
+
+static _Noreturn __attribute__((cold)) void too_far(const struct strided *s,
+                                                    const char *fn)
+{
+    log_die("%s: %zu blocks of %zu elements of %zu bytes with strides %td and %td reach "
+            "farther than a size_t holds",
+            fn, s->nblocks, s->bsize, s->size, s->dst, s->sst);
+}
+
+static struct extent extent_of(const struct strided *s, ptrdiff_t stride, const char *fn)
+{
+    ptrdiff_t last; /* beginning of the last block */
+    size_t block, bytes;
+
+    if (__builtin_mul_overflow((ptrdiff_t)(s->nblocks - 1), stride, &last) ||
+        __builtin_mul_overflow(last, (ptrdiff_t)s->size, &last) ||
+        __builtin_mul_overflow(s->bsize, s->size, &block) ||
+        __builtin_add_overflow(block, last < 0 ? (size_t)-last : (size_t)last, &bytes))
+        too_far(s, fn);
+    return (struct extent){last < 0 ? last : 0, bytes};
+}
+
+/* One loop per element size, so that an element is one load and one store. */
+#define COPY_ELEMENTS(BYTES)                                                             \
+    static void copy_elements_##BYTES(char *to, const char *from,                        \
+                                      const struct strided *s)                           \
+    {                                                                                    \
+        for (size_t i = 0; i < s->nblocks; i++)                                          \
+            memcpy(to + (ptrdiff_t)i * s->dst * BYTES,                                   \
+                   from + (ptrdiff_t)i * s->sst * BYTES, BYTES);                         \
+    }
+/* clang-format off */
+COPY_ELEMENTS(1)
+COPY_ELEMENTS(2)
+COPY_ELEMENTS(4)
+COPY_ELEMENTS(8)
+COPY_ELEMENTS(16)
+/* clang-format on */
+#undef COPY_ELEMENTS
+
+static void copy_blocks(char *to, const char *from, const struct strided *s)
+{
+    ptrdiff_t to_step = s->dst * (ptrdiff_t)s->size;
+    ptrdiff_t from_step = s->sst * (ptrdiff_t)s->size;
+
+    for (size_t i = 0; i < s->nblocks; i++)
+        memcpy(to + (ptrdiff_t)i * to_step, from + (ptrdiff_t)i * from_step,
+               s->bsize * s->size);
+}
+
+static void copy(char *to, const char *from, const struct strided *s)
+{
+    if (s->bsize != 1)
+        copy_blocks(to, from, s);
+    else if (s->size == 8)
+        copy_elements_8(to, from, s);
+    else if (s->size == 4)
+        copy_elements_4(to, from, s);
+    else if (s->size == 2)
+        copy_elements_2(to, from, s);
+    else if (s->size == 1)
+        copy_elements_1(to, from, s);
+    else if (s->size == 16)
+        copy_elements_16(to, from, s);
+    else
+        copy_blocks(to, from, s);
+}
+
+void strided_put(void *dest, const void *source, struct strided s, int pe, const char *fn)
+{
+    if (s.nblocks == 0 || s.bsize == 0) {
+        peer_check(pe, fn);
+        return;
+    }
+    struct extent e = extent_of(&s, s.dst, fn);
+    char *low = (char *)dest + e.low;
+    char *mapped = peer_at(low, e.bytes, pe, fn);
+    copy(mapped - e.low, source, &s);
+    rma_changed(low, e.bytes, pe);
+}
+
+void strided_get(void *dest, const void *source, struct strided s, int pe, const char *fn)
+{
+    if (s.nblocks == 0 || s.bsize == 0) {
+        peer_check(pe, fn);
+        return;
+    }
+    struct extent e = extent_of(&s, s.sst, fn);
+    const char *low = (const char *)source + e.low;
+    const char *mapped = peer_at(low, e.bytes, pe, fn);
+    copy(dest, mapped - e.low, &s);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strided.h - strided and block-strided put and get (9.6.1.3, 9.6.1.4, 9.6.1.7, 9.6.1.8).
+ * Uses: rma.  Used by: api_strided.
+ */
+#ifndef PGAS_RMA_STRIDED_H
+#define PGAS_RMA_STRIDED_H
+
+#include <stddef.h>
+
+/* nblocks blocks of bsize elements of `size` bytes; dst and sst are the distances between
+ * the beginnings of blocks, in elements, of destination and source.  iput is bsize 1. */
+struct strided {
+    ptrdiff_t dst, sst;
+    size_t bsize, nblocks, size;
+};
+
+void strided_put(void *dest, const void *source, struct strided s, int pe,
+                 const char *fn);
+void strided_get(void *dest, const void *source, struct strided s, int pe,
+                 const char *fn);
+
+#endif
