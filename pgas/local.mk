@@ -13,7 +13,8 @@ libpgas_la_SOURCES = \
 	pgas/core/clock.h \
 	pgas/core/data.c pgas/core/data.h \
 	pgas/core/env.c pgas/core/env.def pgas/core/env.h \
-	pgas/core/fork.c pgas/core/fork.h \
+	pgas/core/fork.c \
+	pgas/core/guard.c pgas/core/guard.h \
 	pgas/core/heap.c pgas/core/heap.h \
 	pgas/core/init.c pgas/core/init.h \
 	pgas/core/log.c pgas/core/log.h \

@@ -16,16 +16,24 @@
 #include "pgas/core/peer.h"
 #include "pgas/rma/api.h"
 
+static void take_down(bool exiting)
+{
+    nodeseg_stage(NODE_STAGE_FINALIZE);
+    fence_full(); /* the puts of this PE are done before it says that it leaves */
+    nodeseg_leave(team_world_epoch());
+    init_down(exiting);
+}
+
 static void finalize(void)
 {
-    const char *fn = "shmem_finalize";
+    peer_check(pgas_self.me, "shmem_finalize");
+    if (init_last())
+        take_down(false);
+}
 
-    peer_check(pgas_self.me, fn);
-    if (!init_last())
-        return;
-    nodeseg_stage(NODE_STAGE_FINALIZE);
-    barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
-    init_down();
+static void finalize_at_exit(void)
+{
+    take_down(true);
 }
 
 static int start(int requested)
@@ -33,7 +41,7 @@ static int start(int requested)
     if (!init_up(requested))
         return pgas_self.thread_level;
     team_init();
-    init_at_exit(finalize);
+    init_at_exit(finalize_at_exit);
     return pgas_self.thread_level;
 }
 

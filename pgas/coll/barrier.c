@@ -13,6 +13,7 @@
 
 #include "pgas/coll/barrier.h"
 #include "pgas/core/block.h"
+#include "pgas/core/log.h"
 #include "pgas/core/place.h"
 #include "pgas/rma/rma.h"
 
@@ -21,6 +22,8 @@ enum { EVEN_OUT_EVERY = 256 }; /* barriers */
 struct goal {
     const uint32_t *word; /* where it is mapped here */
     uint32_t epoch;
+    const struct shmem_team *team;
+    const char *fn;
 };
 
 /* Epochs wrap around: compare them by their distance. */
@@ -29,6 +32,33 @@ static bool reached(const void *arg)
     const struct goal *g = arg;
 
     return (int32_t)(load_acquire_u32(g->word) - g->epoch) >= 0;
+}
+
+/* A PE that is in shmem_finalize comes to no more barriers: end the job if ours needs it.
+ * (It may have passed this one already, while the news is still on its way to us.) */
+static void in_vain(const void *arg)
+{
+    const struct goal *g = arg;
+    const struct node *node = pgas_self.node;
+
+    if (atomic_load_explicit(&node->left, memory_order_acquire) == 0)
+        return;
+    for (int i = 0; i < g->team->npes; i++) {
+        int pe = team_world_pe(g->team, i);
+        uint32_t last = atomic_load_explicit(&pgas_self.peer[pe].node->last_barrier,
+                                             memory_order_acquire);
+        if (last != 0 && (int32_t)(last - 1 - team_world_epoch()) < 0)
+            log_die(
+                "PE %d has left (shmem_finalize) while PE %d waits in %s; all PEs must "
+                "take part",
+                pe, pgas_self.me, g->fn);
+    }
+}
+
+static void wait_for(const struct goal *g, const void *word)
+{
+    block_until(&(struct block_wait){
+        .ready = reached, .arg = g, .word = word, .what = g->fn, .in_vain = in_vain});
 }
 
 /*
@@ -46,8 +76,8 @@ static void disseminate(struct shmem_team *team, const char *fn)
         store_release_u32(&team_words(team, to)->round[k].epoch, team->epoch);
         const void *word = &mine->round[k].epoch;
         rma_changed(word, sizeof(uint32_t), team_world_pe(team, to));
-        struct goal g = {word, team->epoch};
-        block_until(reached, &g, word, fn);
+        struct goal g = {word, team->epoch, team, fn};
+        wait_for(&g, word);
     }
 }
 
@@ -55,10 +85,10 @@ static void disseminate(struct shmem_team *team, const char *fn)
  * move; a wrong one costs time and nothing else. */
 static bool last_on_cpu(struct shmem_team *team, struct team_words *root)
 {
-    int cpu = sched_getcpu() % TEAM_CPUS;
+    int cpu = sched_getcpu();
     uint32_t tag = team->epoch << 16, seen, next;
 
-    if (cpu < 0)
+    if (cpu < 0 || cpu >= TEAM_CPUS)
         return false;
     if (cpu != team->cpu) {
         if (team->cpu >= 0)
@@ -105,9 +135,9 @@ static void count(struct shmem_team *team, const char *fn)
             rma_changed(word, sizeof(uint32_t), team_world_pe(team, i));
         return;
     }
-    struct goal g = {&root->epoch, team->epoch};
+    struct goal g = {&root->epoch, team->epoch, team, fn};
     if (!last_here || !block_spin(reached, &g))
-        block_until(reached, &g, word, fn);
+        wait_for(&g, word);
 }
 
 void barrier(struct shmem_team *team, const char *fn)

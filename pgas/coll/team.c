@@ -38,6 +38,11 @@ int team_world_pe(const struct shmem_team *team, int i)
     return i;
 }
 
+uint32_t team_world_epoch(void)
+{
+    return world.epoch;
+}
+
 const void *team_here(const struct shmem_team *team, size_t offset)
 {
     return (const char *)pgas_self.heap_base + team->words_offset + offset;

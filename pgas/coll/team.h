@@ -14,7 +14,7 @@
 
 enum {
     TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
-    TEAM_CPUS = 64,   /* processors that are told apart, modulo */
+    TEAM_CPUS = 64,   /* processors that are told apart; the others get no hints */
 };
 
 /*
@@ -54,6 +54,9 @@ struct team_words *team_words(const struct shmem_team *team, int i);
 
 /* The symmetric address of a word of team_words(team, i): the same word in our heap. */
 const void *team_here(const struct shmem_team *team, size_t offset);
+
+/* Barriers of the world team that this PE has begun. */
+uint32_t team_world_epoch(void);
 
 /* Set up the predefined teams; after the heap. */
 void team_init(void);

@@ -5,7 +5,8 @@
  * It never touches the memory that it manages: its records are in private memory, so a
  * user's overrun can't corrupt it and untouched memory stays uncommitted.  The same calls
  * give the same offsets in every process.  No lock: the caller has one.
- * Cost O(log blocks).  Uses: tree.  Used by: heap.
+ * Cost O(log blocks); an aligned request that only free blocks between size and size +
+ * alignment could hold looks at each of those.  Uses: tree.  Used by: heap.
  */
 #ifndef PGAS_CORE_ALLOC_H
 #define PGAS_CORE_ALLOC_H

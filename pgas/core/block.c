@@ -30,6 +30,8 @@ _Static_assert(NODE_SLEEP_SLOTS < 64, "keys do not fill the mask");
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static int unlisted; /* sleepers of this process without a slot; under list_lock */
 
+static _Thread_local int depth; /* of block_until in this thread */
+
 static int membarrier_call(int command)
 {
     return (int)syscall(SYS_membarrier, command, 0, 0);
@@ -63,6 +65,9 @@ static bool sleeps_for(const struct node_pe *pe, const void *addr, size_t len)
     uint64_t units = ((uintptr_t)addr % sizeof(uint64_t) + len + sizeof(uint64_t) - 1) /
                      sizeof(uint64_t);
 
+    /* The mask was loaded before: whoever's bit was in it has its key in a slot by now.
+     */
+    fence_acq_rel();
     for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
         uint64_t key = atomic_load_explicit(&pe->sleep_key[i], memory_order_acquire);
         if (key != 0 && key % 2 == first % 2 && key >= first && key < first + 2 * units)
@@ -200,11 +205,10 @@ static uint64_t sleep_max_ns(void)
     return pgas_self.membarrier || ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
 }
 
-static void sleep_until(struct node_pe *me, block_ready ready, const void *arg,
-                        const void *word)
+static void sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART;
-    int slot = list(me, word);
+    int slot = list(me, w->word);
 
     if (pgas_self.membarrier)
         membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
@@ -212,8 +216,10 @@ static void sleep_until(struct node_pe *me, block_ready ready, const void *arg,
         /* The order matters: mask, barrier, wake word, condition, sleep.  A poke after
          * the barrier changes the wake word, so that the sleep ends at once. */
         uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
-        if (ready(arg))
+        if (w->ready(w->arg))
             break;
+        if (w->in_vain != NULL)
+            w->in_vain(w->arg);
         sleep_on(me, seen, ns);
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
     }
@@ -226,13 +232,20 @@ static void say_what(struct node_pe *me, const char *what)
     atomic_store_explicit(&me->what_ns, clock_ns(), memory_order_relaxed);
 }
 
-void block_until(block_ready ready, const void *arg, const void *word, const char *what)
+void block_until(const struct block_wait *w)
 {
-    if (spin(ready, arg))
+    if (spin(w->ready, w->arg))
         return;
     struct node_pe *me = pgas_self.peer[pgas_self.me].node;
-    say_what(me, what);
-    if (!yield(ready, arg))
-        sleep_until(me, ready, arg, word);
+    depth++;
+    say_what(me, w->what);
+    if (!yield(w->ready, w->arg))
+        sleep_until(me, w);
     me->what[0] = '\0';
+    depth--;
+}
+
+bool block_inside(void)
+{
+    return depth > 0;
 }

@@ -28,12 +28,23 @@ typedef bool (*block_ready)(const void *arg);
  * process has one thread, but a grace period of the kernel (10 ms) once it has two. */
 void block_init(void);
 
-/*
- * Return when ready(arg).  word is the symmetric word of up to 8 bytes that ready looks
- * at, on this PE or another: only stores to it need wake us (NULL: any store may be it).
- * `what` says what for, in reports.
- */
-void block_until(block_ready ready, const void *arg, const void *word, const char *what);
+/* What to wait for. */
+struct block_wait {
+    block_ready ready;
+    const void *arg;
+    /* The symmetric word of up to 8 bytes that ready looks at, on this PE or another:
+     * only stores to it need wake us.  NULL: any store may be it. */
+    const void *word;
+    const char *what; /* for reports: the public routine, and for what it waits */
+    /* Called now and then while we sleep, to end the job if it is in vain; or NULL. */
+    void (*in_vain)(const void *arg);
+};
+
+/* Return when ready(arg). */
+void block_until(const struct block_wait *w);
+
+/* Is the calling thread inside block_until?  (For a signal handler that exits.) */
+bool block_inside(void);
 
 /* Spin for env.spin_ns, whoever else might use the processor.  True when ready(arg). */
 bool block_spin(block_ready ready, const void *arg);
@@ -51,9 +62,12 @@ ALWAYS_INLINE bool block_sleeps(struct node_pe *pe, const void *addr, size_t len
 {
     fence_compiler();
     uint64_t mask = atomic_load_explicit(&pe->sleep_mask, memory_order_relaxed);
+    if (likely(mask == 0))
+        return false;
     /* Segments begin on a page, so the line-in-a-page is the same on every PE. */
-    bool on_line = (mask >> ((uintptr_t)addr / NODE_LINE % 64) & 1) != 0;
-    return on_line || (len > sizeof(uint64_t) && mask != 0);
+    uintptr_t first = (uintptr_t)addr / NODE_LINE,
+              last = ((uintptr_t)addr + len - 1) / NODE_LINE;
+    return ((mask >> first % 64 | mask >> last % 64) & 1) != 0 || len > sizeof(uint64_t);
 }
 
 /* To be called after a store of len bytes to symmetric address addr of a PE of this node.

@@ -10,6 +10,9 @@
 #include "pgas/core/boot.h"
 #include "pgas/core/log.h"
 
+/* Set in the environment of a PE, and so of its children, to its PMIx namespace. */
+#define JOINED_ENV "PGAS_JOINED"
+
 static pmix_proc_t myself;
 static bool connected;
 
@@ -98,9 +101,12 @@ static void find_local(struct boot *b)
         log_die("the launcher's PMIx server does not say which PEs share this node");
     parse_ranks(peers->data.string, b->local_pes, b->local_size);
     PMIX_VALUE_RELEASE(peers);
-    for (uint32_t i = 0; i < b->local_size; i++)
-        if (b->local_pes[i] == b->rank)
-            b->local_rank = i;
+    for (b->local_rank = 0; b->local_rank < b->local_size; b->local_rank++)
+        if (b->local_pes[b->local_rank] == b->rank)
+            return;
+    log_die(
+        "the launcher's PMIx server does not name PE %u among the PEs of its own node",
+        b->rank);
 }
 
 /* Other launchers' variables that say how many processes there are. */
@@ -133,6 +139,18 @@ static void be_alone(struct boot *b)
     *b = (struct boot){.size = 1, .local_size = 1, .local_pes = &only_me};
 }
 
+/* A PE's children inherit its variables: one that uses SHMEM too would take its place. */
+static void refuse_to_join_twice(void)
+{
+    const char *nspace = getenv("PMIX_NAMESPACE"), *joined = getenv(JOINED_ENV);
+
+    if (joined != NULL && strcmp(joined, nspace) == 0)
+        log_die(
+            "this PE has joined already: a program that a PE starts with fork or exec "
+            "can't be the same PE; run it without PMIX_* and PGAS_* variables");
+    setenv(JOINED_ENV, nspace, 1);
+}
+
 void boot_connect(struct boot *b)
 {
     *b = (struct boot){0};
@@ -140,6 +158,7 @@ void boot_connect(struct boot *b)
         be_alone(b);
         return;
     }
+    refuse_to_join_twice();
     pmix_status_t rc = PMIx_Init(&myself, NULL, 0);
     if (rc != PMIX_SUCCESS)
         log_die("the PMIx server that PMIX_NAMESPACE=%s names does not answer: %s; start "

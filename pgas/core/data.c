@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pgas/core/data.h"
+#include "pgas/core/guard.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
 #include "pgas/core/segment.h"
@@ -21,13 +22,24 @@
 #define PAGEMAP_IN_USE(e) (((e) >> 62) != 0) /* present or swapped out */
 #define PAGEMAP_BATCH     512                /* entries read at a time */
 
-/* The writable data of the executable. */
+/* A part of the executable's writable data: what is behind RELRO in one PT_LOAD.  There
+ * is one as a rule, more with -mcmodel=medium (large arrays) or an unusual linker. */
 struct span {
-    uintptr_t begin;    /* first page behind RELRO */
+    uintptr_t begin;    /* a page boundary */
     uintptr_t file_end; /* end of what comes from the file: .data */
     uintptr_t end;      /* end of .bss, a page boundary */
-    uint64_t tag;       /* hash of layout and build id */
 };
+
+#define SPANS_MAX 8
+
+struct layout {
+    struct span span[SPANS_MAX];
+    int spans;
+    uintptr_t relro_end;
+    uint64_t tag; /* hash of layout and build id */
+};
+
+static struct layout layout; /* of the spans that are shared now */
 
 static uintptr_t page_down(uintptr_t a)
 {
@@ -48,31 +60,53 @@ static uint64_t hash(uint64_t h, const void *bytes, size_t n)
     return h;
 }
 
-static void add_header(struct span *s, uintptr_t load, const ElfW(Phdr) * ph)
+static void add_span(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
 {
     uintptr_t at = load + ph->p_vaddr;
 
-    s->tag = hash(s->tag, ph, sizeof *ph);
+    if (l->spans < SPANS_MAX)
+        l->span[l->spans++] = (struct span){.begin = page_down(at),
+                                            .file_end = at + ph->p_filesz,
+                                            .end = page_up(at + ph->p_memsz)};
+}
+
+static void add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
+{
+    uintptr_t at = load + ph->p_vaddr;
+
+    l->tag = hash(l->tag, ph, sizeof *ph);
     if (ph->p_type == PT_NOTE)
-        s->tag = hash(s->tag, (const void *)at, ph->p_memsz);
-    if (ph->p_type == PT_GNU_RELRO && page_down(at + ph->p_memsz) > s->begin)
-        s->begin = page_down(at + ph->p_memsz);
-    if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) != 0) {
-        if (s->begin < page_down(at))
-            s->begin = page_down(at);
-        s->file_end = at + ph->p_filesz;
-        s->end = page_up(at + ph->p_memsz);
+        l->tag = hash(l->tag, (const void *)at, ph->p_memsz);
+    if (ph->p_type == PT_GNU_RELRO)
+        l->relro_end = page_down(at + ph->p_memsz);
+    if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) != 0)
+        add_span(l, load, ph);
+}
+
+/* What RELRO has made read-only is left out, and spans that are all RELRO. */
+static void cut_relro(struct layout *l)
+{
+    int kept = 0;
+
+    for (int i = 0; i < l->spans; i++) {
+        struct span s = l->span[i];
+        if (s.begin < l->relro_end)
+            s.begin = l->relro_end;
+        if (s.begin < s.end)
+            l->span[kept++] = s;
     }
+    l->spans = kept;
 }
 
 /* dl_iterate_phdr calls this for the executable first: that one is all we want. */
-static int find_span(struct dl_phdr_info *info, size_t size, void *arg)
+static int find_layout(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct span *s = arg;
+    struct layout *l = arg;
 
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++)
-        add_header(s, info->dlpi_addr, &info->dlpi_phdr[i]);
+        add_header(l, info->dlpi_addr, &info->dlpi_phdr[i]);
+    cut_relro(l);
     return 1;
 }
 
@@ -85,8 +119,9 @@ static int write_page(int fd, uintptr_t page, off_t at)
     return syscall(SYS_pwrite64, fd, page, len, at) == (long)len ? 0 : -1;
 }
 
-/* Copy the pages that differ from zero into fd: all of .data, of .bss those in use. */
-static int copy_pages(const struct span *s, int fd, int pagemap)
+/* Copy the pages that differ from zero into fd, the first one to `to`: all of .data, of
+ * .bss those in use. */
+static int copy_pages(const struct span *s, int fd, off_t to, int pagemap)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint64_t entry[PAGEMAP_BATCH];
@@ -98,55 +133,134 @@ static int copy_pages(const struct span *s, int fd, int pagemap)
             memset(entry, 0xff, sizeof entry); /* unknown: copy them */
         if (at >= s->file_end && !PAGEMAP_IN_USE(entry[k]))
             continue;
-        if (write_page(fd, at, (off_t)(at - s->begin)) != 0)
+        if (write_page(fd, at, to + (off_t)(at - s->begin)) != 0)
             return -1;
     }
     return 0;
 }
 
-static int share(const struct span *s)
+/* Put the span's pages into fd and map them shared where they were. */
+static int move_span(const struct span *s, int fd, off_t to, int pagemap)
 {
     size_t len = s->end - s->begin;
+
+    if (guard_begin((void *)s->begin, len) != 0)
+        return -1;
+    int rc = copy_pages(s, fd, to, pagemap);
+    if (rc == 0 && mmap((void *)s->begin, len, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED, fd, to) == MAP_FAILED)
+        rc = -1;
+    guard_end((void *)s->begin, len);
+    return rc;
+}
+
+static uintptr_t first_byte(const struct layout *l)
+{
+    return l->span[0].begin;
+}
+
+static size_t bytes_of(const struct layout *l)
+{
+    return l->span[l->spans - 1].end - first_byte(l);
+}
+
+static int share(const struct layout *l)
+{
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    int fd = segment_create("pgas-data", len);
+    int fd = segment_create("pgas-data", bytes_of(l));
+    int rc = fd < 0 ? -1 : 0;
 
-    if (fd < 0 || copy_pages(s, fd, pagemap) != 0)
-        goto close_both;
-    if (mmap((void *)s->begin, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-             0) == MAP_FAILED)
-        goto close_both;
-    if (pagemap >= 0)
-        close(pagemap);
-    return fd;
-
-close_both:;
+    for (int i = 0; rc == 0 && i < l->spans; i++)
+        rc = move_span(&l->span[i], fd, (off_t)(l->span[i].begin - first_byte(l)),
+                       pagemap);
     int reason = errno;
-    if (fd >= 0)
-        close(fd);
     if (pagemap >= 0)
         close(pagemap);
+    if (rc != 0 && fd >= 0)
+        close(fd);
     errno = reason;
-    return -1;
+    return rc == 0 ? fd : -1;
 }
 
 void data_share(void)
 {
     struct pgas *g = &pgas_self;
-    struct span s = {.tag = FNV_START};
+    struct layout found = {.tag = FNV_START};
 
     if (g->data_fd >= 0)
         return;
-    dl_iterate_phdr(find_span, &s);
-    if (s.begin >= s.end)
+    dl_iterate_phdr(find_layout, &found);
+    if (found.spans == 0)
         return;
-    g->data_fd = share(&s);
+    g->data_fd = share(&found);
     if (g->data_fd < 0) {
         log_warn("global variables are not symmetric in this run: can't share the data "
                  "segment: %s; memory from shmem_malloc is not affected",
                  strerror(errno));
         return;
     }
-    g->data_base = s.begin;
-    g->data_len = s.end - s.begin;
-    g->data_tag = s.tag;
+    layout = found;
+    g->data_base = first_byte(&found);
+    g->data_len = bytes_of(&found);
+    g->data_tag = found.tag;
+}
+
+/* Read len bytes at `at` of the data segment.  The bare system call, since the variables'
+ * red zones under AddressSanitizer are copied too. */
+static int read_pages(char *to, off_t at, size_t len)
+{
+    while (len > 0) {
+        long n = syscall(SYS_pread64, pgas_self.data_fd, to, len, at);
+        if (n <= 0)
+            return -1;
+        to += n;
+        at += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Copy what the shared pages at..end of the memfd hold, holes left out, to memory. */
+static int read_span(char *to, off_t at, off_t end)
+{
+    off_t begin, hole = at;
+
+    while (hole < end && (begin = lseek(pgas_self.data_fd, hole, SEEK_DATA)) >= 0 &&
+           begin < end) {
+        hole = lseek(pgas_self.data_fd, begin, SEEK_HOLE);
+        hole = hole > end ? end : hole;
+        if (read_pages(to + (begin - at), begin, (size_t)(hole - begin)) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int unshare_span(const struct span *s)
+{
+    size_t len = s->end - s->begin;
+    off_t at = (off_t)(s->begin - first_byte(&layout));
+    char *copy = mmap(NULL, len, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (copy == MAP_FAILED || read_span(copy, at, at + (off_t)len) != 0)
+        return -1;
+    return mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)s->begin) ==
+                   MAP_FAILED
+               ? -1
+               : 0;
+}
+
+int data_unshare(void)
+{
+    struct pgas *g = &pgas_self;
+
+    for (int i = 0; i < layout.spans; i++)
+        if (unshare_span(&layout.span[i]) != 0)
+            return -1;
+    if (g->data_fd >= 0)
+        close(g->data_fd);
+    g->data_fd = -1;
+    g->data_len = 0;
+    layout.spans = 0;
+    return 0;
 }

@@ -11,8 +11,11 @@
 #ifndef PGAS_CORE_DATA_H
 #define PGAS_CORE_DATA_H
 
-/* Once per process, before other threads are started (a store by another thread while
- * the pages move would be lost).  On failure warns and leaves the globals private. */
+/* Once per process.  Other threads may run: their stores wait while the pages move.  On
+ * failure warns and leaves the globals private. */
 void data_share(void);
+
+/* In a forked child: make the globals private again, as they are now.  0 or -1. */
+int data_unshare(void);
 
 #endif

@@ -2,7 +2,6 @@
 /* env.c - parse and print the table of env.def.  Uses: nothing of ours. */
 #include "config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,31 +25,38 @@ const char *env_value(const char *name)
     return NULL;
 }
 
-/* The factor that a suffix stands for; 0 for an unknown one.  What follows the first
+/* Powers of 2 that a suffix stands for; -1 for an unknown one.  What follows the first
  * letter is ignored: the specification's "20kk" is 20k, and "20MB" is 20m. */
-static double suffix_factor(const char *suffix)
+static int suffix_shift(char suffix)
 {
-    static const char letters[] = "kmgt";
+    static const char letters[] = "kKmMgGtT";
+    const char *at = strchr(letters, suffix);
 
-    if (*suffix == '\0')
-        return 1.0;
-    const char *at = strchr(letters, tolower((unsigned char)*suffix));
-    if (at == NULL)
-        return 0.0;
-    return ldexp(1.0, 10 * (int)(at - letters + 1));
+    if (suffix == '\0')
+        return 0;
+    return at != NULL ? 10 * (int)((at - letters) / 2 + 1) : -1;
 }
 
+/* By hand, since strtod reads what is no size (inf, -1, 0x10, 1e9) and takes its decimal
+ * point from the locale. */
 int env_parse_size(const char *text, size_t *bytes)
 {
-    char *end;
+    double number = 0.0, scale = 1.0;
+    size_t digits = 0;
+    bool fraction = false;
 
-    /* strtod also reads "inf", "-1", "0x10" and "1e9", which are no sizes. */
-    size_t digits = strspn(text, "0123456789.");
-    double number = strtod(text, &end);
-    if (digits == 0 || end != text + digits || suffix_factor(end) == 0.0)
-        return -1;
-    double product = ceil(number * suffix_factor(end));
-    if (product >= 0x1p62)
+    for (; (*text >= '0' && *text <= '9') || (*text == '.' && !fraction); text++) {
+        if (*text == '.') {
+            fraction = true;
+            continue;
+        }
+        digits++;
+        number = number * 10.0 + (*text - '0');
+        scale *= fraction ? 10.0 : 1.0;
+    }
+    int shift = suffix_shift(*text);
+    double product = ceil(ldexp(number / scale, shift < 0 ? 0 : shift));
+    if (digits == 0 || shift < 0 || product >= 0x1p62)
         return -1;
     *bytes = (size_t)product;
     return 0;

@@ -3,18 +3,17 @@
 #include "config.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pgas/core/block.h"
 #include "pgas/core/boot.h"
 #include "pgas/core/data.h"
-#include "pgas/core/fork.h"
 #include "pgas/core/heap.h"
 #include "pgas/core/init.h"
 #include "pgas/core/log.h"
@@ -45,14 +44,16 @@ static void greet(void)
         env_print(stderr);
 }
 
-/* Under oshrun: die with the launcher even if a wrapper script stands between, and show
- * lines as they are printed though stdout is a pipe. */
+/* Under oshrun stdout is a pipe: show lines as they are printed all the same, unless the
+ * program has said how it wants its output buffered. */
 static void adapt_to_oshrun(void)
 {
-    if (getenv(NODE_ENV) == NULL)
+    struct stat st;
+
+    if (nodeseg_place() == NULL || __fbufsize(stdout) != 0)
         return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode))
+        setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
 static void connect(void)
@@ -108,7 +109,6 @@ bool init_up(int thread_level)
     nodeseg_stage(NODE_STAGE_HEAP);
     nodeseg_join();
     place_spread();
-    fork_init();
     g->pid = getpid();
     g->thread_level = thread_level;
     g->starts = 1;
@@ -137,13 +137,15 @@ static void unmap_peers(void)
     }
 }
 
-void init_down(void)
+void init_down(bool exiting)
 {
     struct pgas *g = &pgas_self;
 
     nodeseg_stage(NODE_STAGE_LEAVE);
     g->life = LIFE_DOWN;
     boot_disconnect(&boot);
+    if (exiting)
+        return; /* other threads may still run: what they use goes with the process */
     unmap_peers();
     heap_fini();
     peer_fini();
@@ -153,18 +155,21 @@ void init_down(void)
 
 void init_abort(int status)
 {
-    fflush(NULL);
+    log_flush(stdout);
+    log_flush(stderr);
     if (pgas_self.life == LIFE_UP)
         boot_abort(status, "shmem_global_exit");
     _exit(status);
 }
 
 /* The program ends without shmem_finalize.  With status 0 that is an old-fashioned
- * program and we do it for it; otherwise it gives up, and must not wait for others. */
+ * program and we do it for it; otherwise it gives up, and must not wait for others.  Nor
+ * may it in a signal handler that came while this thread waits for others. */
 static void at_exit(int status, void *arg)
 {
     (void)arg;
-    if (pgas_self.life != LIFE_UP || getpid() != pgas_self.pid || status != 0)
+    if (pgas_self.life != LIFE_UP || getpid() != pgas_self.pid || status != 0 ||
+        block_inside())
         return;
     log_debug("the program ended without shmem_finalize; doing it now");
     finalize_at_exit();

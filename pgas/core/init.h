@@ -15,8 +15,9 @@ bool init_up(int thread_level);
 /* True if this call is the one that must take the library down. */
 bool init_last(void);
 
-/* Take down what init_up brought up.  All PEs must have agreed on it (a barrier). */
-void init_down(void);
+/* Take down what init_up brought up, after nodeseg_leave; `exiting`: the process ends, so
+ * memory stays mapped. */
+void init_down(bool exiting);
 
 /* End the job with this status; does not return. */
 _Noreturn void init_abort(int status);

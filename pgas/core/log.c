@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,10 +48,21 @@ void log_debug(const char *format, ...)
     va_end(args);
 }
 
+/* What the program has printed comes before what we say.  Not if another thread is inside
+ * stdio: we may be in its signal handler, and it may wait for input for ever. */
+void log_flush(FILE *stream)
+{
+    if (ftrylockfile(stream) != 0)
+        return;
+    fflush_unlocked(stream);
+    funlockfile(stream);
+}
+
 void log_die(const char *format, ...)
 {
     va_list args;
 
+    log_flush(stdout);
     va_start(args, format);
     say(format, args);
     va_end(args);

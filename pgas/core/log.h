@@ -6,11 +6,16 @@
 #ifndef PGAS_CORE_LOG_H
 #define PGAS_CORE_LOG_H
 
+#include <stdio.h>
+
 /* Print "pgas: PE 3: <sentence>" and go on. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same under SHMEM_DEBUG only. */
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Flush a stream if that can be done without waiting. */
+void log_flush(FILE *stream);
 
 /* Print the sentence and end this process with status 1 at once: no atexit handler runs,
  * since the state of the library is not to be trusted.  The launcher ends the job. */

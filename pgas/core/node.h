@@ -16,10 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_ENV         "PGAS_NODE" /* "/proc/PID/fd/N", set by the node daemon */
-#define NODE_MAGIC       0x70676173u /* "pgas" */
-#define NODE_VERSION     1u          /* changes with any change of the layout below */
-#define NODE_LINE        64          /* bytes that travel together between caches */
+#define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
+#define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
+#define NODE_MAGIC       0x70676173u     /* "pgas" */
+#define NODE_VERSION     1u              /* changes with any change of the layout below */
+#define NODE_LINE        64              /* bytes that travel together between caches */
 #define NODE_SLEEP_SLOTS 7  /* sleepers whose word is known: they fill up a line */
 #define NODE_WHAT        48 /* bytes of the "doing what" text, with its zero */
 
@@ -52,10 +53,12 @@ struct node_pe {
     /* The futex word they sleep on; goes up by one with each wake. */
     _Alignas(NODE_LINE) _Atomic uint32_t wake;
 
-    _Alignas(NODE_LINE) int32_t pid;
+    _Alignas(NODE_LINE) _Atomic int32_t pid; /* 0 until the PE has joined */
     int32_t heap_fd; /* descriptor of the heap memfd in process pid */
     int32_t data_fd; /* the same of the data segment, -1 if there is none */
-    uint32_t state;  /* reserved */
+    /* Barriers of the world team that the PE had begun when it entered shmem_finalize,
+     * plus 1; 0 before that.  Whoever waits in a later one waits in vain. */
+    _Atomic uint32_t last_barrier;
     uint64_t heap_len;
     uint64_t data_len;
     uint64_t data_tag; /* equal on two PEs iff their data segments have one layout */
@@ -76,7 +79,7 @@ struct node {
     uint32_t npes;  /* PEs on this node */
     uint32_t cpus;  /* processors that the PEs may use together */
     _Alignas(NODE_LINE) _Atomic uint32_t joined; /* PEs whose record is filled */
-    _Alignas(NODE_LINE) _Atomic uint32_t left;   /* PEs that need nobody any more */
+    _Alignas(NODE_LINE) _Atomic uint32_t left;   /* PEs that entered shmem_finalize */
     struct node_pe pe[];
 };
 

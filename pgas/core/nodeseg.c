@@ -129,17 +129,40 @@ static void make_or_find(const struct boot *b)
     open_place(place);
 }
 
+/* Enter our process, unless another has this PE's place. */
+static void claim_record(void)
+{
+    int32_t nobody = 0;
+
+    if (!atomic_compare_exchange_strong(&my_record()->pid, &nobody, (int32_t)getpid()))
+        log_die(
+            "PE %d has joined already as process %d; a program that a PE starts, or that "
+            "runs after it in its place, must be run without PMIX_* and PGAS_* variables",
+            pgas_self.me, (int)nobody);
+}
+
+/* oshrun's segment, if it is for our job: another launcher may run inside oshrun. */
+const char *nodeseg_place(void)
+{
+    const char *job = getenv(NODE_JOB_ENV), *nspace = getenv("PMIX_NAMESPACE");
+
+    if (job == NULL || nspace == NULL || strcmp(job, nspace) != 0)
+        return NULL;
+    return getenv(NODE_ENV);
+}
+
 void nodeseg_open(const struct boot *b)
 {
     struct pgas *g = &pgas_self;
-    const char *place = getenv(NODE_ENV);
+    const char *place = b->launched ? nodeseg_place() : NULL;
 
     g->local_rank = (int)b->local_rank;
     g->local_size = b->local_size;
-    if (place != NULL && b->launched)
+    if (place != NULL)
         open_place(place);
     else
         make_or_find(b);
+    claim_record();
     g->oversubscribed = g->local_size > g->node->cpus;
     for (int s = 0; s < NODE_STAGES; s++)
         if (early_ns[s] != 0)
@@ -164,12 +187,32 @@ static bool all_joined(const void *arg)
     return atomic_load_explicit(&n->joined, memory_order_acquire) >= n->npes;
 }
 
+static bool all_left(const void *arg)
+{
+    const struct node *n = arg;
+
+    return atomic_load_explicit(&n->left, memory_order_acquire) >= n->npes;
+}
+
+void nodeseg_leave(uint32_t barriers)
+{
+    struct pgas *g = &pgas_self;
+
+    atomic_store_explicit(&my_record()->last_barrier, barriers + 1, memory_order_release);
+    uint32_t before = atomic_fetch_add_explicit(&g->node->left, 1, memory_order_acq_rel);
+    if (before + 1 == g->local_size)
+        for (uint32_t i = 0; i < g->local_size; i++)
+            block_wake(&g->node->pe[i], NULL, 0);
+    block_until(&(struct block_wait){.ready = all_left,
+                                     .arg = g->node,
+                                     .what = "shmem_finalize: for all PEs of the node"});
+}
+
 void nodeseg_join(void)
 {
     struct pgas *g = &pgas_self;
     struct node_pe *me = my_record();
 
-    me->pid = getpid();
     me->heap_fd = g->heap_fd;
     me->heap_len = g->heap_len;
     me->data_fd = g->data_fd;
@@ -180,6 +223,8 @@ void nodeseg_join(void)
         atomic_fetch_add_explicit(&g->node->joined, 1, memory_order_acq_rel);
     if (before + 1 == g->local_size)
         for (uint32_t i = 0; i < g->local_size; i++)
-            block_poke(&g->node->pe[i], NULL, 0);
-    block_until(all_joined, g->node, NULL, "shmem_init: for all PEs of the node");
+            block_wake(&g->node->pe[i], NULL, 0);
+    block_until(&(struct block_wait){.ready = all_joined,
+                                     .arg = g->node,
+                                     .what = "shmem_init: for all PEs of the node"});
 }

@@ -17,6 +17,13 @@ void nodeseg_close(void);
 /* Fill this PE's record, then wait until all PEs of the node have filled theirs. */
 void nodeseg_join(void);
 
+/* Say that this PE needs nobody any more, having begun so many barriers of the world
+ * team, and wait until all PEs of the node have said so. */
+void nodeseg_leave(uint32_t barriers);
+
+/* Where oshrun's segment of this job is; NULL under another launcher. */
+const char *nodeseg_place(void);
+
 /* Note that this PE has reached a stage now.  Before nodeseg_open it is remembered. */
 void nodeseg_stage(enum node_stage stage);
 

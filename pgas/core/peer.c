@@ -29,51 +29,37 @@ void peer_fini(void)
     pgas_self.peer = NULL;
 }
 
-/* Map one segment of a peer and publish it.  Called with peer_lock held. */
+/* Map one segment of a peer and publish it.  NULL with errno. */
 static char *map_segment(char **slot, int pe, int fd, size_t len, size_t align)
 {
-    if (*slot != NULL)
-        return *slot;
-    char *p = segment_map_peer(pgas_self.peer[pe].node->pid, fd, len, align);
-    if (p == NULL)
-        log_die("can't map the memory of PE %d (process %d) through /proc/%d/fd/%d: %s; "
-                "the PEs of a node must share the PID namespace and the user "
-                "(oshmem_info --check tests it)",
-                pe, pgas_self.peer[pe].node->pid, pgas_self.peer[pe].node->pid, fd,
-                strerror(errno));
-    __atomic_store_n(slot, p, __ATOMIC_RELEASE);
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->peer_lock);
+    char *p = *slot;
+    if (p == NULL) {
+        p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
+        __atomic_store_n(slot, p, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&g->peer_lock);
     return p;
 }
 
-static char *heap_of(int pe)
+/* Has the PE a heap, or globals, of the same shape as ours? */
+static bool same_heap(int pe)
 {
-    struct pgas *g = &pgas_self;
-    struct peer *p = &g->peer[pe];
-
-    pthread_mutex_lock(&g->peer_lock);
-    if (p->heap == NULL && p->node->heap_len != g->heap_len)
-        log_die("the symmetric heap has %zu bytes here and %llu on PE %d; set "
-                "SHMEM_SYMMETRIC_SIZE to one value for all PEs",
-                g->heap_len, (unsigned long long)p->node->heap_len, pe);
-    char *base = map_segment(&p->heap, pe, p->node->heap_fd, g->heap_len, HEAP_ALIGN);
-    pthread_mutex_unlock(&g->peer_lock);
-    return base;
+    return pgas_self.peer[pe].node->heap_len == pgas_self.heap_len;
 }
 
-static char *data_of(int pe)
+static bool same_data(int pe)
 {
-    struct pgas *g = &pgas_self;
-    struct peer *p = &g->peer[pe];
+    const struct node_pe *n = pgas_self.peer[pe].node;
 
-    pthread_mutex_lock(&g->peer_lock);
-    if (p->data == NULL &&
-        (p->node->data_tag != g->data_tag || p->node->data_len != g->data_len))
-        log_die("PE %d runs another executable, so that its global variables are not "
-                "symmetric with ours; use memory from shmem_malloc",
-                pe);
-    char *base = map_segment(&p->data, pe, p->node->data_fd, g->data_len, 0);
-    pthread_mutex_unlock(&g->peer_lock);
-    return base;
+    return n->data_tag == pgas_self.data_tag && n->data_len == pgas_self.data_len;
+}
+
+static bool reachable(int pe)
+{
+    return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL;
 }
 
 /* `len` bytes at addr in a segment of `bytes` at base?  Their offset goes to *offset. */
@@ -87,15 +73,17 @@ static bool inside(uintptr_t base, size_t bytes, const void *addr, size_t len,
 void *peer_find(const void *addr, size_t len, int pe)
 {
     const struct pgas *g = &pgas_self;
+    char *base = NULL;
     size_t offset;
 
-    if ((uint32_t)pe >= g->npes || g->peer[pe].node == NULL)
+    if (!reachable(pe))
         return NULL;
-    if (inside(g->heap_base, g->heap_len, addr, len, &offset))
-        return heap_of(pe) + offset;
-    if (inside(g->data_base, g->data_len, addr, len, &offset))
-        return data_of(pe) + offset;
-    return NULL;
+    struct peer *p = &g->peer[pe];
+    if (inside(g->heap_base, g->heap_len, addr, len, &offset) && same_heap(pe))
+        base = map_segment(&p->heap, pe, p->node->heap_fd, g->heap_len, HEAP_ALIGN);
+    else if (inside(g->data_base, g->data_len, addr, len, &offset) && same_data(pe))
+        base = map_segment(&p->data, pe, p->node->data_fd, g->data_len, 0);
+    return base != NULL ? base + offset : NULL;
 }
 
 void peer_check(int pe, const char *fn)
@@ -109,6 +97,35 @@ void peer_check(int pe, const char *fn)
                 pgas_self.npes - 1);
 }
 
+/* End the job with the reason why peer_find gave NULL. */
+static _Noreturn void explain(const void *addr, size_t len, int pe, const char *fn)
+{
+    const struct pgas *g = &pgas_self;
+    int reason = errno;
+    size_t offset;
+    bool heap = inside(g->heap_base, g->heap_len, addr, len, &offset);
+    bool data = inside(g->data_base, g->data_len, addr, len, &offset);
+
+    if (heap && !same_heap(pe))
+        log_die("%s: the symmetric heap has %zu bytes here and %llu on PE %d; set "
+                "SHMEM_SYMMETRIC_SIZE to one value for all PEs",
+                fn, g->heap_len, (unsigned long long)g->peer[pe].node->heap_len, pe);
+    if (data && !same_data(pe))
+        log_die("%s: PE %d runs another executable, so that its global variables are not "
+                "symmetric with ours; use memory from shmem_malloc",
+                fn, pe);
+    if (heap || data)
+        log_die("%s: can't map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
+                "node must share the PID namespace and the user (oshmem_info --check)",
+                fn, pe, (int)g->peer[pe].node->pid, strerror(reason));
+    log_die(
+        "%s: %zu bytes at %p are not symmetric: neither in the symmetric heap "
+        "(%p, %zu bytes) nor in the global variables of the executable (%p, %zu bytes); "
+        "use shmem_malloc or a global or static variable",
+        fn, len, addr, (void *)g->heap_base, g->heap_len, (void *)g->data_base,
+        g->data_len);
+}
+
 void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
 {
     peer_check(pe, fn);
@@ -117,10 +134,5 @@ void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
         return p;
     if (len == 0)
         return pgas_self.peer[pgas_self.me].heap;
-    log_die(
-        "%s: %zu bytes at %p are not symmetric: neither in the symmetric heap "
-        "(%p, %zu bytes) nor in the global variables of the executable (%p, %zu bytes); "
-        "use shmem_malloc or a global or static variable",
-        fn, len, addr, (void *)pgas_self.heap_base, pgas_self.heap_len,
-        (void *)pgas_self.data_base, pgas_self.data_len);
+    explain(addr, len, pe, fn);
 }

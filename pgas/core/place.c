@@ -21,8 +21,13 @@ static cpu_set_t mask; /* where we may run; empty unless there is a choice to ma
 
 void place_move(int cpu)
 {
-    cpu_set_t one;
+    cpu_set_t one, now;
 
+    /* A program that has changed our mask since knows better than we do. */
+    if (sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&now, &mask)) {
+        CPU_ZERO(&mask);
+        return;
+    }
     CPU_ZERO(&one);
     CPU_SET((size_t)cpu, &one);
     if (sched_setaffinity(0, sizeof one, &one) == 0)

@@ -108,7 +108,8 @@ static uint64_t wait_for(struct condition *c, int cmp, uint64_t value, const cha
             return seen;
         cpu_pause();
     }
-    block_until(holds, c, c->word, fn);
+    block_until(
+        &(struct block_wait){.ready = holds, .arg = c, .word = c->word, .what = fn});
     return seen;
 }
 

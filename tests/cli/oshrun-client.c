@@ -2,21 +2,26 @@
 /*
  * oshrun-client.c - a PMIx client that ends in the way its arguments say.
  *
- * Uses libpmix.  Used by oshrun-*.sh, to test the launcher without the library.
+ * Uses libpmix, pgas/core/node.h.  Used by oshrun-*.sh, to test the launcher without the
+ * library.
  *
  *   oshrun-client HOW [RANK] [NUMBER]: after init and a barrier, PE RANK (default 0) ends
  *   by HOW; the others finalize at once (HOW = good, late, leave-all), or hang until they
- *   are ended.
+ *   are ended.  HOW = claim: writes NUMBER (0: its own) as its pid where the library
+ * does.
  */
 #include "config.h"
 
+#include "pgas/core/node.h"
 #include "tools/oshrun/pmix_api.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define HANG_S 60
@@ -36,6 +41,18 @@ static void finalize(void)
 {
     if (PMIx_Finalize(NULL, 0) != PMIX_SUCCESS)
         exit(99);
+}
+
+/* Puts pid into the own record of the node segment; local ranks are ranks here. */
+static void claim(pid_t pid)
+{
+    const char *place = getenv(NODE_ENV);
+    int fd = place != NULL ? open(place, O_RDWR) : -1;
+    size_t len = node_bytes(me.rank + 1);
+    struct node *node = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (node == MAP_FAILED)
+        exit(99);
+    node->pe[me.rank].pid = pid != 0 ? pid : getpid();
 }
 
 /* The PE that was chosen does this. */
@@ -63,6 +80,8 @@ int main(int argc, char **argv)
         return 99;
     }
     barrier();
+    if (me.rank == rank && strcmp(how, "claim") == 0)
+        claim(number);
     printf("PE %u is there\n", me.rank);
     fflush(stdout);
     if (strcmp(how, "leave-all") == 0)

@@ -53,6 +53,32 @@ long=$(oshrun --tag-output -n 2 sh -c "$long_line" | wc -c)
 [ "$(cat "$work/status")" = 141 ] || fail "oshrun | head: status $(cat "$work/status")"
 [ ! -s "$work/err" ] || fail "oshrun | head: $(cat "$work/err")"
 
+# Output that cannot be written is a failure, said in one sentence.
+lost() {
+    [ "$status" = 1 ] || fail "$1: status $status"
+    text=$(cat "$work/err")
+    [ "$text" = "oshrun: cannot write the standard output: $2" ] || fail "$1: $text"
+}
+for command in 'echo text' 'seq 100000' --help '--dry-run true'; do
+    status=0
+    # shellcheck disable=SC2086 # program and arguments
+    oshrun $command 2>"$work/err" >/dev/full || status=$?
+    lost "oshrun $command >/dev/full" 'No space left on device'
+    status=0
+    # shellcheck disable=SC2086 # program and arguments
+    oshrun $command 2>"$work/err" >&- || status=$?
+    lost "oshrun $command >&-" 'Bad file descriptor'
+done
+for file in full null; do
+    status=0
+    oshrun -n 2 sh -c 'echo text >&2; exit 0' 2>"/dev/$file" || status=$?
+    [ "$status:$file" = 1:full ] || [ "$status:$file" = 0:null ] ||
+        fail "standard error to /dev/$file: status $status"
+done
+status=0
+oshrun -n 1 sh -c 'exit 3' >&- 2>&- || status=$?
+[ "$status" = 3 ] || fail "status 3 became $status"
+
 # A slow reader: PEs wait, oshrun does not grow.
 mkfifo "$work/fifo"
 env "$mark" TMPDIR="$work/tmp" "$OSHRUN" -n 4 yes >"$work/fifo" 2>"$work/err" &

@@ -60,7 +60,6 @@ done
 
 # Starts PEs with children, and waits until they are there.
 start_families() {
-    : >"$work/out"
     start -n 2 sh -c 'sleep 60 & echo is there; wait'
     until_true 10 grep -q there "$work/out" || fail "the PEs do not come up"
 }
@@ -70,6 +69,23 @@ start_families
 kill -KILL "$pid"
 wait "$pid" || true
 check_nothing_left "grandchildren"
+
+# So do PEs in sessions of their own, and jobs within the job.
+there() {
+    [ "$(grep -c 'is there' "$work/out" 2>/dev/null)" = 2 ]
+}
+kill_strays() {
+    start "$@"
+    until_true 10 there || fail "the PEs do not come up: $*"
+    kill -KILL "$pid"
+    wait "$pid" || true
+    check_nothing_left "$*"
+}
+# shellcheck disable=SC2016 # for the shells inside
+kill_strays -n 2 sh -c 'setsid -w "$0" hang; :' "$client"
+# shellcheck disable=SC2016
+kill_strays -n 2 sh -c 'setsid -f "$0" hang; sleep 60' "$client"
+kill_strays -n 1 "$OSHRUN" -n 2 "$client" hang
 
 # Without its janitor, oshrun cleans up itself.
 start_families
@@ -86,7 +102,6 @@ ended_with 143
 check_nothing_left "without a janitor"
 
 # Without both, the kernel still ends the PEs; only files can stay.
-: >"$work/out"
 start -n 2 sh -c 'echo is there; exec sleep 60'
 until_true 10 grep -q there "$work/out" || fail "the PEs do not come up"
 kill -KILL "$(janitor)"

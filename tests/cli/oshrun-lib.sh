@@ -33,8 +33,11 @@ run() {
     sed 's/^/    /' "$work/err"
 }
 
-# start ARGS...: oshrun in the background; its pid in $pid.
+# start ARGS...: oshrun in the background; its pid in $pid.  The output of the one before
+# is gone when start returns.
 start() {
+    : >"$work/out"
+    : >"$work/err"
     env "$mark" TMPDIR="$work/tmp" "$OSHRUN" "$@" >"$work/out" 2>"$work/err" </dev/null &
     pid=$!
 }

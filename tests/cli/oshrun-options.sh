@@ -66,6 +66,9 @@ says 'PGAS_TEST_NONE: the variable is not set'
 # shellcheck disable=SC2016
 run 0 sh -c 'test -r "$PGAS_NODE" && echo readable'
 prints readable
+# shellcheck disable=SC2016
+run 0 -x PGAS_NODE_JOB=other sh -c 'echo "$PMIX_NAMESPACE=$PGAS_NODE_JOB"'
+prints '^\(oshrun-[0-9]*\)=\1$'
 
 mkdir "$work/dir"
 cp "$work/script" "$work/dir/here"
@@ -101,4 +104,5 @@ line=$(sed -n 's/^\[0\] [^:]*: //p' "$work/out")
 [ "$(sh -c "$line")" = 'a b ' ] || fail "--dry-run is not what sh runs: $line"
 run 0 --dry-run --valgrind true
 prints 'valgrind .*true$'
+prints ' PGAS_NODE=[^ ]* PGAS_NODE_JOB=[^ ]* '
 finish

@@ -11,7 +11,6 @@ there() {
 
 # Starts N clients that hang and waits until they do.
 start_hanging() {
-    : >"$work/out"
     start -n "$1" "$client" hang
     until_true 10 there "$1" || fail "the clients do not come up"
 }
@@ -51,6 +50,28 @@ kill -USR1 "$pid"
 until_true 5 grep -q ' 2 .* S ' "$work/err" || fail "SIGUSR1: no line of PE 2"
 says 'state of 3 PEs'
 
+# The pid that a PE claims is shown only if the process is one of that PE's.
+kill -TERM "$pid"
+ended_with 143
+start -n 2 "$client" claim 1 $$
+until_true 10 there 2 || fail "the clients do not come up"
+pe=$(cut -d' ' -f3 "/proc/$pid/task/$pid/children")
+kill -USR1 "$pid"
+until_true 5 grep -q "^oshrun:  *1  *$pe  S" "$work/err" || fail "PE 1 is not $pe"
+kill -TERM "$pid"
+ended_with 143
+# shellcheck disable=SC2016
+start -n 2 sh -c 'setsid -w "$0" claim 1 0; :' "$client"
+until_true 10 there 2 || fail "the clients do not come up"
+pe=$(cut -d' ' -f3 "/proc/$pid/task/$pid/children")
+pe=$(cut -d' ' -f1 "/proc/$pe/task/$pe/children")
+kill -USR1 "$pid"
+until_true 5 grep -q "^oshrun:  *1  *$pe  S" "$work/err" || fail "PE 1 is not $pe"
+kill -TERM "$pid"
+ended_with 143
+check_nothing_left "PEs in sessions of their own"
+
+start_hanging 3
 state() {
     [ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]
 }

@@ -37,6 +37,7 @@ check_nothing_left "children of PEs"
 # A daemon that holds the pipe open does not hold oshrun.
 run 0 -n 1 setsid -f sleep 3
 daemon=$(marked)
+[ -n "$daemon" ] || fail "a daemon was ended with a job that ended well"
 [ -z "$daemon" ] || kill "$daemon"
 
 run 0 -n 3 "$client" good
@@ -61,4 +62,25 @@ begin=$(now_ms)
 run 3 -n 3 "$client" finalized-exit 1 3
 [ $(($(now_ms) - begin)) -ge 300 ] || fail "PEs at work were ended by a finished one"
 says 'exited with status 3 after shmem_finalize'
+
+# A failure that the others do not depend on hides no later one.
+within 4000 3 -n 3 sh -c 'case $PMIX_RANK in
+    1) exec "$0" finalized-exit 1 3 ;;
+    2) "$0" hang & sleep 1; kill -SEGV $$ ;;
+    *) exec "$0" hang ;;
+    esac' "$client"
+says 'PE 1 .* exited with status 3 after shmem_finalize'
+says 'PE 2 .* was killed by signal 11 (.*); ending 1 other PE$'
+
+# PEs that never call shmem_init are missed by those who do, before or after.
+for wait in '0 0' '0 0.5' '0.5 0'; do
+    within 4000 1 -n 2 sh -c 'if [ "$PMIX_RANK" = 0 ]; then sleep "$1"; exit 0; fi
+        sleep "$2"; exec "$0" hang' "$client" "${wait% *}" "${wait#* }"
+    says 'PE 0 (pid [0-9]*) left without shmem_init; ending 1 other PE$'
+done
+run 0 -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || sleep 1.3'
+# The PE is a process that was left behind: it is not missed.
+run 0 -n 2 sh -c '[ "$PMIX_RANK" != 0 ] || exec setsid -f "$0" good
+    sleep 0.2; "$0" good; sleep 1.3' "$client"
+[ ! -s "$work/err" ] || fail "a PE in the background: $(cat "$work/err")"
 finish

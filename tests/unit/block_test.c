@@ -67,13 +67,19 @@ static bool reached(const void *arg)
     return yes;
 }
 
+static void wait_for(const struct at_least *a)
+{
+    block_until(&(struct block_wait){
+        .ready = reached, .arg = a, .word = a->word, .what = "test"});
+}
+
 static void *answer(void *arg)
 {
     (void)arg;
     seed = 99;
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         struct at_least a = {&word[0], i};
-        block_until(reached, &a, &word[0], "ping");
+        wait_for(&a);
         delay();
         store_release_u64(&word[32], i);
         block_poke(&node->pe[0], &word[32], sizeof(uint64_t));
@@ -93,7 +99,7 @@ Test(block, ping_pong_of_sleepers_loses_no_wake_up, .init = world, .timeout = 60
         store_release_u64(&word[0], i);
         block_poke(&node->pe[0], &word[0], sizeof(uint64_t));
         struct at_least a = {&word[32], i};
-        block_until(reached, &a, &word[32], "pong");
+        wait_for(&a);
     }
     pthread_join(t, NULL);
     double ms = (double)(clock_ns() - begin) / 1e6;
@@ -104,7 +110,7 @@ static void *wait_own(void *arg)
 {
     struct at_least a = {arg, 1};
 
-    block_until(reached, &a, arg, "own word");
+    wait_for(&a);
     return NULL;
 }
 

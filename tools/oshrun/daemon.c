@@ -61,6 +61,7 @@ static int make_node(struct daemon *d)
     }
     snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/%d/fd/%d", (int)getpid(),
              d->node_fd);
+    snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=%s", d->job->nspace);
     return 0;
 }
 
@@ -189,8 +190,10 @@ static void on_post(struct daemon *d, struct pmix_host_post *p)
     case PMIX_HOST_CONNECTED:
         if (pe != NULL && !pe->connected && ++d->connected == d->npes)
             d->ev->stage(d->front, DAEMON_STAGE_CONNECT);
-        if (pe != NULL)
+        if (pe != NULL) {
             pe->connected = true;
+            d->ev->connected(d->front, p->rank);
+        }
         break;
     case PMIX_HOST_FINALIZED:
         if (pe != NULL && !pe->finalized && ++d->finalized == d->npes)
@@ -251,7 +254,7 @@ static int plan(struct daemon *d)
     if (rc == 0)
         rc = make_node(d);
     if (rc == 0)
-        rc = launch_prepare(&d->launch, d->job, d->node_env);
+        rc = launch_prepare(&d->launch, d->job, d->node_env, d->job_env);
     /* hwloc would spend 4 ms on plugins that look for devices.  The environment of the
      * PEs has been made already, so this is for us alone. */
     setenv("HWLOC_PLUGINS_PATH", d->janitor->dir, 0);
@@ -392,8 +395,9 @@ int daemon_dry_run(const struct job *job)
         return EXIT_ERROR;
     int rc = make_pes(d);
     snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/PID/fd/FD");
+    snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=NAMESPACE");
     if (rc == 0)
-        rc = launch_prepare(&d->launch, job, d->node_env);
+        rc = launch_prepare(&d->launch, job, d->node_env, d->job_env);
     if (rc == 0 && bind_make(&d->bind, job->bind, d->npes) != 0)
         rc = EXIT_ERROR;
     for (uint32_t i = 0; rc == 0 && i < d->npes; i++)

@@ -55,6 +55,8 @@ struct daemon_events {
     /* Whole lines of one PE (or a piece of a line that is too long); len = 0: the end. */
     void (*output)(void *front, uint32_t rank, enum daemon_stream s, const char *text,
                    size_t len);
+    /* PE rank has connected to PMIx: it, or what a PE that ended left behind. */
+    void (*connected)(void *front, uint32_t rank);
     void (*ended)(void *front, const struct daemon_end *end);
     void (*aborted)(void *front, uint32_t rank, int status, const char *text);
     /* The input buffer is empty: send more.  open = false: nobody reads any more. */

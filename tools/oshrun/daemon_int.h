@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #define DAEMON_ENV_MAX    64
+#define DAEMON_JOB_ENV    (JOB_NSPACE_MAX + sizeof NODE_JOB_ENV)
 #define DAEMON_INPUT_SIZE 65536
 
 struct pe;
@@ -64,6 +65,7 @@ struct daemon {
     struct node *node;
     int node_fd;
     char node_env[DAEMON_ENV_MAX];
+    char job_env[DAEMON_JOB_ENV];
     struct pmix_host *pmix;
     struct loop_watch pmix_watch;
 

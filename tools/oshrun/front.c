@@ -65,7 +65,10 @@ struct front {
     bool over;
     bool timed_out;
     struct loop_timer timeout, kill_all, give_up, unfinished;
-    struct daemon_end first_unfinished;
+    struct daemon_end first_unfinished; /* why timer unfinished runs */
+    bool connected;                     /* some PE has connected to PMIx */
+    bool absent;                        /* some PE left without that */
+    struct daemon_end first_absent;
 };
 
 /* ---- words ----------------------------------------------------------------------------
@@ -127,6 +130,13 @@ static void end_job(struct front *f, int sig)
     loop_after(&f->loop, &f->kill_all, KILL_MS);
 }
 
+/* True if what PEs do now is a consequence.  A failed PE that others do not depend on
+ * decides the status only. */
+static bool is_decided(const struct front *f)
+{
+    return f->ending || f->timed_out;
+}
+
 /* Says why, and ends what is left. */
 static void fail_by(struct front *f, const struct daemon_end *end)
 {
@@ -146,12 +156,34 @@ static void fail_by(struct front *f, const struct daemon_end *end)
 static void on_unfinished(void *arg)
 {
     struct front *f = arg;
-    if (!f->failed && f->ended < f->job.npes)
+    if (!is_decided(f) && f->ended < f->job.npes)
         fail_by(f, &f->first_unfinished);
+}
+
+/* The others would wait for this PE for ever, unless they leave too. */
+static void await_others(struct front *f, const struct daemon_end *end)
+{
+    if (f->unfinished.due_ns != 0)
+        return;
+    f->first_unfinished = *end;
+    loop_after(&f->loop, &f->unfinished, UNFINISHED_MS);
 }
 
 /* ---- events of the daemon
  * --------------------------------------------------------------- */
+
+static void on_connected(void *arg, uint32_t rank)
+{
+    struct front *f = arg;
+    f->connected = true;
+    if (f->absent && f->first_absent.rank == rank) {
+        f->absent = false; /* a process that it left behind is the PE */
+        if (f->first_unfinished.rank == rank)
+            loop_cancel(&f->loop, &f->unfinished);
+    }
+    if (f->absent)
+        await_others(f, &f->first_absent);
+}
 
 static void on_ended(void *arg, const struct daemon_end *end)
 {
@@ -159,7 +191,7 @@ static void on_ended(void *arg, const struct daemon_end *end)
     char why[LINE_BYTES];
     f->ended++;
     timing_pe(&f->timing, end);
-    if (f->failed || f->ending)
+    if (is_decided(f))
         return;
     switch (verdict_of(end)) {
     case VERDICT_GOOD:
@@ -170,10 +202,14 @@ static void on_ended(void *arg, const struct daemon_end *end)
         set_status(f, verdict_status(end));
         break;
     case VERDICT_WAIT:
-        if (f->unfinished.due_ns != 0)
-            break;
-        f->first_unfinished = *end;
-        loop_after(&f->loop, &f->unfinished, UNFINISHED_MS);
+        await_others(f, end);
+        break;
+    case VERDICT_ABSENT: /* the program uses no PMIx, or this PE failed to */
+        if (!f->absent)
+            f->first_absent = *end;
+        f->absent = true;
+        if (f->connected)
+            await_others(f, end);
         break;
     case VERDICT_END:
         fail_by(f, end);
@@ -184,7 +220,7 @@ static void on_ended(void *arg, const struct daemon_end *end)
 static void on_aborted(void *arg, uint32_t rank, int status, const char *text)
 {
     struct front *f = arg;
-    if (f->failed || f->ending)
+    if (is_decided(f))
         return;
     set_status(f, status & STATUS_MASK);
     if (status != 0)
@@ -292,6 +328,7 @@ static void on_input_ready(void *arg, unsigned ready)
 
 static const struct daemon_events events = {
     .output = on_output,
+    .connected = on_connected,
     .ended = on_ended,
     .aborted = on_aborted,
     .input = on_input,
@@ -403,18 +440,26 @@ static void flow_stderr(void *arg, bool go)
         daemon_flow(f->d, DAEMON_STDERR, go);
 }
 
-static void gone_stdout(void *arg)
+/* A reader that leaves has seen enough; any other error has lost output. */
+static void lose_output(struct front *f, enum daemon_stream s, int err)
 {
-    struct front *f = arg;
+    if (err != EPIPE) {
+        say(f, "cannot write the standard %s: %s",
+            s == DAEMON_STDOUT ? "output" : "error", strerror(err));
+        set_status(f, EXIT_ERROR);
+    }
     if (f->d != NULL)
-        daemon_close_output(f->d, DAEMON_STDOUT);
+        daemon_close_output(f->d, s);
 }
 
-static void gone_stderr(void *arg)
+static void gone_stdout(void *arg, int err)
 {
-    struct front *f = arg;
-    if (f->d != NULL)
-        daemon_close_output(f->d, DAEMON_STDERR);
+    lose_output(arg, DAEMON_STDOUT, err);
+}
+
+static void gone_stderr(void *arg, int err)
+{
+    lose_output(arg, DAEMON_STDERR, err);
 }
 
 static int make_job(struct front *f, const struct options *o)
@@ -502,17 +547,19 @@ static void print_timing(struct front *f)
     free(text);
 }
 
-static void clean_up(struct front *f)
+/* Returns the exit status: only now all output is known to be written. */
+static int clean_up(struct front *f)
 {
     for (int i = 0; i < DAEMON_STREAMS; i++) {
-        f->out[i].gone = NULL;
         out_finish(&f->out[i], f->ending ? LAST_WORDS_MS : HOUR_MS);
         free(f->mid_line[i]);
     }
     timing_free(&f->timing);
     free(f->node.rank);
     loop_close(&f->loop);
+    int status = f->status;
     free(f);
+    return status;
 }
 
 int front_run(const struct options *o, const struct janitor *janitor, struct rlimit files,
@@ -528,15 +575,15 @@ int front_run(const struct options *o, const struct janitor *janitor, struct rli
     if (rc == 0)
         loop_run(&f->loop);
     else
-        f->status = rc;
+        set_status(f, rc);
+    if (rc == 0 && !f->ending)
+        janitor_announce(janitor->fd, JANITOR_SPARE);
     daemon_stop(f->d);
     f->d = NULL;
     recover_terminal(f);
     if (o->verbose && rc == 0)
         print_timing(f);
-    rc = f->status;
-    clean_up(f);
-    return rc;
+    return clean_up(f);
 }
 
 int front_dry_run(const struct options *o)

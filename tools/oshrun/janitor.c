@@ -2,7 +2,7 @@
 /*
  * janitor.c - the process that leaves nothing behind when oshrun ends or is killed.
  *
- * Uses nothing of ours.  Used by main.c and child.c.
+ * Uses pgas/core/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c and child.c.
  *
  * The janitor is forked before anything else, has its own session, blocks every signal,
  * and reads a pipe whose write end only oshrun has.  There is no moment at which the
@@ -13,18 +13,22 @@
  *    end of the pipe while a child is between fork and exec;
  *  - a child that is there when oshrun dies is killed by PR_SET_PDEATHSIG, set before
  *    exec; a child forked just before looks at its parent after the prctl and leaves;
+ *  - what left its process group is found by its environment, which names oshrun's pid;
  *  - the end of the pipe comes when the last thread of oshrun is gone, so that nothing
  *    can still create files while the directory is removed.
  */
 #include "config.h"
 
+#include "pgas/core/node.h"
 #include "tools/oshrun/janitor.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +45,20 @@
 #define STOP_WAIT_MS   1500    /* how long oshrun waits for the janitor */
 #define DEPTH_MAX      16      /* levels of directories; PMIx makes two */
 #define GROUPS_FIRST   64
+#define SEARCH_MAX     100 /* looks at all processes; each finds what was forked since */
+#define MARK_BYTES     64
+#define PROC_PATH      32
+#define NAME           "oshrun-janitor"
+#define NAME_BYTES     16 /* of a process, with its newline or zero */
 
 /* What the janitor knows. */
 struct duty {
     pid_t *group;
     size_t count;
     size_t room;
+    bool spare; /* do not search for what left its group */
     char dir[PATH_MAX];
+    char mark[MARK_BYTES]; /* how a variable begins that all processes of the job have */
 };
 
 static void step(void)
@@ -59,6 +70,10 @@ static void remember(struct duty *d, pid_t group)
 {
     if (group == JANITOR_FORGET) {
         d->count = 0;
+        return;
+    }
+    if (group == JANITOR_SPARE) {
+        d->spare = true;
         return;
     }
     if (d->count == d->room) {
@@ -97,6 +112,66 @@ static void end_groups(const struct duty *d)
         if (i < d->count)
             step();
     }
+}
+
+static FILE *open_proc(const char *pid, const char *name)
+{
+    char path[PROC_PATH];
+    int n = snprintf(path, sizeof path, "/proc/%s/%s", pid, name);
+    return n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* True for the janitor of an oshrun inside of our job: it has work to do. */
+static bool is_janitor(const char *pid)
+{
+    char name[NAME_BYTES] = "";
+    FILE *f = open_proc(pid, "comm");
+    if (f == NULL)
+        return false;
+    if (fgets(name, sizeof name, f) == NULL)
+        name[0] = '\0';
+    fclose(f);
+    return strncmp(name, NAME, strlen(NAME)) == 0;
+}
+
+static bool has_mark(const char *pid, const char *mark)
+{
+    char *variable = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *f = open_proc(pid, "environ");
+    if (f == NULL)
+        return false;
+    while (!found && getdelim(&variable, &room, '\0', f) > 0)
+        found = strncmp(variable, mark, strlen(mark)) == 0;
+    free(variable);
+    fclose(f);
+    return found;
+}
+
+/* Kills what is there of the job, in any group and session.  False if nothing was. */
+static bool end_marked(const char *mark)
+{
+    bool found = false;
+    struct dirent *e;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return false;
+    while ((e = readdir(proc)) != NULL) {
+        if (!isdigit((unsigned char)e->d_name[0]) || !has_mark(e->d_name, mark) ||
+            is_janitor(e->d_name))
+            continue;
+        found = true;
+        kill((pid_t)atoi(e->d_name), SIGKILL);
+    }
+    closedir(proc);
+    return found;
+}
+
+static void end_strays(const struct duty *d)
+{
+    for (int i = 0; !d->spare && i < SEARCH_MAX && end_marked(d->mark); i++)
+        step();
 }
 
 /* Empties the directory behind fd (and closes it); links are removed, not followed. */
@@ -139,7 +214,7 @@ static void leave_terminal(void)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
-    prctl(PR_SET_NAME, "oshrun-janitor");
+    prctl(PR_SET_NAME, NAME);
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
@@ -158,10 +233,11 @@ static void make_dir(char *dir)
         dir[0] = '\0';
 }
 
-static _Noreturn void janitor_main(int listen_fd, int answer_fd)
+static _Noreturn void janitor_main(int listen_fd, int answer_fd, pid_t oshrun)
 {
     static struct duty d;
     leave_terminal();
+    snprintf(d.mark, sizeof d.mark, NODE_ENV "=/proc/%d/", (int)oshrun);
     make_dir(d.dir);
     int err = d.dir[0] ? 0 : errno;
     if (write(answer_fd, &err, sizeof err) != sizeof err ||
@@ -171,6 +247,7 @@ static _Noreturn void janitor_main(int listen_fd, int answer_fd)
     if (chdir("/") == 0)
         listen_until_end(&d, listen_fd);
     end_groups(&d);
+    end_strays(&d);
     if (d.dir[0] != '\0')
         remove_dir(d.dir);
     _exit(0);
@@ -205,13 +282,14 @@ static int start(struct janitor *j)
         return -1;
     if (pipe2(answer, O_CLOEXEC) != 0)
         goto close_duty;
+    pid_t self = getpid();
     j->pid = fork();
     if (j->pid < 0)
         goto close_answer;
     if (j->pid == 0) {
         close(duty[1]);
         close(answer[0]);
-        janitor_main(duty[0], answer[1]);
+        janitor_main(duty[0], answer[1], self);
     }
     close(duty[0]);
     close(answer[1]);

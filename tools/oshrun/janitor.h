@@ -10,7 +10,9 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#define JANITOR_FORGET 0 /* announced: every group so far has been ended and reaped */
+/* Announced instead of a group: */
+#define JANITOR_FORGET 0    /* every group so far has been ended and reaped */
+#define JANITOR_SPARE  (-1) /* the job was not ended: what left its groups may live on */
 
 struct janitor {
     pid_t pid;

@@ -75,9 +75,10 @@ static bool is_foreign(const char *assignment)
            strncmp(assignment, "PMIX_MCA_", 9) != 0;
 }
 
-static int make_env(struct launch *l, const struct job *job, char *node_env)
+static int make_env(struct launch *l, const struct job *job, char *node_env,
+                    char *job_env)
 {
-    size_t more = count(job->env) + sizeof quiet_env / sizeof *quiet_env + 2;
+    size_t more = count(job->env) + sizeof quiet_env / sizeof *quiet_env + 3;
     l->env = calloc(count(environ) + more, sizeof *l->env);
     l->added = calloc(more, sizeof *l->added);
     if (l->env == NULL || l->added == NULL) {
@@ -93,6 +94,7 @@ static int make_env(struct launch *l, const struct job *job, char *node_env)
     for (char *const *e = job->env; *e != NULL; e++)
         set(l, *e);
     set(l, node_env);
+    set(l, job_env);
     return 0;
 }
 
@@ -146,7 +148,7 @@ static int open_wdir(struct launch *l, const struct job *job)
     return EXIT_ERROR;
 }
 
-int launch_prepare(struct launch *l, const struct job *job, char *node_env)
+int launch_prepare(struct launch *l, const struct job *job, char *node_env, char *job_env)
 {
     char path[PATH_MAX];
     *l = (struct launch){0};
@@ -158,7 +160,7 @@ int launch_prepare(struct launch *l, const struct job *job, char *node_env)
     if (rc == 0 && job->gdb_pe != JOB_NO_PE)
         rc = make_command(l, &l->gdb, gdb_args, job);
     if (rc == 0)
-        rc = make_env(l, job, node_env);
+        rc = make_env(l, job, node_env, job_env);
     if (rc != 0)
         launch_free(l);
     return rc;

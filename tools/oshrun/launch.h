@@ -29,8 +29,9 @@ struct launch {
 };
 
 /* Looks everything up before anything is started.  0, or oshrun's exit status after a
- * sentence.  node_env is "NAME=value" and must stay. */
-int launch_prepare(struct launch *l, const struct job *job, char *node_env);
+ * sentence.  node_env and job_env are "NAME=value" and must stay. */
+int launch_prepare(struct launch *l, const struct job *job, char *node_env,
+                   char *job_env);
 void launch_free(struct launch *l);
 
 /* The command of PE rank. */

@@ -16,21 +16,24 @@
 #include "tools/oshrun/loop.h"
 #include "tools/oshrun/options.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define EXIT_ERROR 1
 #define EXIT_USAGE 2
 
-/* Descriptors that we open must never become 0, 1 or 2. */
+/* Descriptors that we open must never become 0, 1 or 2.  Not for writing: what would be
+ * written to a closed standard output is lost, and must fail as if it were closed. */
 static void fill_standard_files(void)
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR);
+        fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd > STDERR_FILENO)
         close(fd);
@@ -51,6 +54,11 @@ static struct rlimit raise_file_limit(void)
  * apart what they use.  All output has been written, all files are gone. */
 static _Noreturn void leave(int rc)
 {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && rc == 0) {
+        fprintf(stderr, "oshrun: cannot write the standard output: %s\n",
+                strerror(errno));
+        rc = EXIT_ERROR;
+    }
     fflush(NULL);
     _exit(rc);
 }

@@ -35,6 +35,8 @@ static int open_twin(int fd)
 {
     char path[PROC_PATH];
     struct stat st;
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        return -1; /* not ours to write, even if /proc would let us */
     if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
         return -1;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -46,13 +48,13 @@ bool out_empty(const struct out *o)
     return o->closed || o->head == o->tail;
 }
 
-static void close_queue(struct out *o)
+static void close_queue(struct out *o, int err)
 {
     o->closed = true;
     loop_want(o->loop, &o->watch, 0);
     o->head = o->tail = 0;
     if (o->gone != NULL)
-        o->gone(o->arg);
+        o->gone(o->arg, err);
 }
 
 /* One write of what is there.  True if more can be written now. */
@@ -64,7 +66,7 @@ static bool write_some(struct out *o)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n < 0) {
-        close_queue(o);
+        close_queue(o, errno);
         return false;
     }
     o->head += (size_t)n;

@@ -20,9 +20,10 @@ struct out {
     char *data; /* [head, tail) waits to be written */
     size_t head, tail, room;
     bool full;   /* above the high mark: `flow` was told to stop */
-    bool closed; /* the reader is gone */
+    bool closed; /* nothing can be written any more */
     void (*flow)(void *arg, bool go);
-    void (*gone)(void *arg); /* the reader closed its end */
+    /* Writing failed: EPIPE when the reader closed its end. */
+    void (*gone)(void *arg, int err);
     void *arg;
 };
 

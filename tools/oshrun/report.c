@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #define WCHAN_MAX   32
 #define REPORT_LINE 320
 #define DOING_MAX   128
+#define DEPTH_MAX   16 /* processes between oshrun's child and the PE's program */
 #define NS_PER_S    1e9
 
 #define X(name, text) text,
@@ -39,20 +39,42 @@ static void read_proc(pid_t pid, const char *name, char *buf, size_t len)
         close(fd);
 }
 
-static char state_letter(pid_t pid)
+struct proc_stat {
+    char state;
+    int ppid, group;
+};
+
+/* False (and '?', 0, 0) if there is no such process. */
+static bool read_stat(pid_t pid, struct proc_stat *s)
 {
     char text[PROC_TEXT];
     read_proc(pid, "stat", text, sizeof text);
     const char *end = strrchr(text, ')'); /* the name before it may have any letter */
-    return end != NULL && end[1] != '\0' ? end[2] : '?';
+    if (end != NULL && sscanf(end + 1, " %c %d %d", &s->state, &s->ppid, &s->group) == 3)
+        return true;
+    *s = (struct proc_stat){.state = '?'};
+    return false;
+}
+
+/* True if pid is in the group of the child that we started, or descends from it. */
+static bool belongs_to(pid_t pid, pid_t child)
+{
+    struct proc_stat s;
+    for (int i = 0; i < DEPTH_MAX && pid > 1 && read_stat(pid, &s); i++) {
+        if (pid == child || s.group == child)
+            return true;
+        pid = s.ppid;
+    }
+    return false;
 }
 
 pid_t report_pid(const struct pe *pe)
 {
-    pid_t own = pe->d->node->pe[pe->local].pid; /* what joined, if a wrapper is between */
+    /* What joined, if a wrapper is between; but any PE of the node can write there. */
+    pid_t own = pe->d->node->pe[pe->local].pid;
     if (pe->ended || pe->pid <= 0)
         return 0;
-    return own > 0 && kill(own, 0) == 0 ? own : pe->pid;
+    return belongs_to(own, pe->pid) ? own : pe->pid;
 }
 
 static double since_s(uint64_t ns)
@@ -91,7 +113,9 @@ static void report_pe(struct daemon *d, const struct pe *pe)
     char state[] = "-";
     pid_t pid = report_pid(pe);
     if (pid > 0) {
-        state[0] = state_letter(pid);
+        struct proc_stat s;
+        read_stat(pid, &s);
+        state[0] = s.state;
         read_proc(pid, "wchan", wchan, sizeof wchan);
         describe(pe, doing, sizeof doing);
     } else {

@@ -20,7 +20,9 @@ enum verdict verdict_of(const struct daemon_end *end)
         return VERDICT_END;
     if (end->code != 0)
         return end->finalized ? VERDICT_COUNTS : VERDICT_END;
-    return end->connected && !end->finalized ? VERDICT_WAIT : VERDICT_GOOD;
+    if (!end->connected)
+        return VERDICT_ABSENT;
+    return end->finalized ? VERDICT_GOOD : VERDICT_WAIT;
 }
 
 int verdict_status(const struct daemon_end *end)
@@ -44,5 +46,6 @@ void verdict_sentence(const struct daemon_end *end, char *buf, size_t len)
         snprintf(buf, len, "exited with status %d%s", end->code,
                  end->finalized ? " after shmem_finalize" : "");
     else
-        snprintf(buf, len, "left without shmem_finalize");
+        snprintf(buf, len, "left without %s",
+                 end->connected ? "shmem_finalize" : "shmem_init");
 }

@@ -16,6 +16,7 @@ enum verdict {
     VERDICT_GOOD,   /* the PE did its part */
     VERDICT_COUNTS, /* its status counts, the others go on */
     VERDICT_WAIT,   /* left without finalizing: bad unless all others leave soon */
+    VERDICT_ABSENT, /* never connected to PMIx: the same once another has connected */
     VERDICT_END,    /* the others are to be ended */
 };
 

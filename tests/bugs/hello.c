@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hello.c - the smallest program that joins the job; the scripts start it in odd ways. */
+#include "config.h"
+
+#include "tests/multi/check.h"
+
+int main(void)
+{
+    shmem_init();
+    printf("PE %d of %d\n", shmem_my_pe(), shmem_n_pes());
+    shmem_finalize();
+    return 0;
+}

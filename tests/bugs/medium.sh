@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# medium.sh - compiles medium.c for the medium memory model and runs it.
+set -eu
+. "$top_srcdir/tests/bugs/lib.sh"
+: >"$work/config.h"
+
+# try FLAG...: compile with the flags and run with some numbers of PEs.
+try() {
+    if ! "$OSHCC" -D_GNU_SOURCE -I"$work" -I"$top_srcdir" -I"$top_srcdir/include" "$@" \
+        "$top_srcdir/tests/bugs/medium.c" -o "$work/medium" 2>"$work/err"; then
+        tail -n 3 "$work/err"
+        skip "the compiler does not make a program with $*"
+    fi
+    for n in 1 2 3; do
+        run 0 -n $n "$work/medium"
+    done
+}
+
+try -O2 -fno-pie -no-pie
+try -O2 -fno-pie -mcmodel=medium -no-pie
+finish

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pinned.c - a barrier may move PEs between processors, but not one that has chosen a
+ * processor after shmem_init: all crowd on one here, and must still be there at the end.
+ */
+#include "config.h"
+
+#include "tests/multi/check.h"
+
+enum { BARRIERS = 3000 };
+
+static size_t first_allowed(void)
+{
+    cpu_set_t set;
+    size_t cpu = 0;
+    CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
+    while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &set))
+        cpu++;
+    return cpu;
+}
+
+int main(void)
+{
+    cpu_set_t wanted, now;
+    size_t cpu = first_allowed(); /* as the launcher gave it */
+    shmem_init();
+    CPU_ZERO(&wanted);
+    CPU_SET(cpu, &wanted);
+    CHECK(sched_setaffinity(0, sizeof(wanted), &wanted) == 0);
+    for (int i = 0; i < BARRIERS; i++)
+        shmem_barrier_all();
+    CHECK(sched_getaffinity(0, sizeof(now), &now) == 0);
+    CHECK_NAMED(CPU_EQUAL(&now, &wanted),
+                "pinned to processor %zu, but after %d barriers it may use %d, %s", cpu,
+                BARRIERS, CPU_COUNT(&now),
+                CPU_ISSET(cpu, &now) ? "that one among them" : "not that one");
+    shmem_finalize();
+    return 0;
+}
