@@ -188,9 +188,8 @@ int boot_put(const char *key, const char *text)
     return rc == PMIX_SUCCESS ? 0 : -1;
 }
 
-int boot_get(const struct boot *b, uint32_t rank, const char *key, char *text, size_t len)
+int boot_get(uint32_t rank, const char *key, char *text, size_t len)
 {
-    (void)b;
     pmix_value_t *value = get(rank, key);
     int rc = -1;
 

@@ -24,8 +24,7 @@ void boot_connect(struct boot *b);
 /* Publish text under key for the PEs of this node / get what PE `rank` published,
  * waiting for it.  get returns 0 or -1. */
 int boot_put(const char *key, const char *text);
-int boot_get(const struct boot *b, uint32_t rank, const char *key, char *text,
-             size_t len);
+int boot_get(uint32_t rank, const char *key, char *text, size_t len);
 
 /* Ask the launcher to end the whole job with this status. */
 void boot_abort(int status, const char *why);

@@ -104,7 +104,6 @@ static void make(void)
 
     g->node_fd = len > 0 ? segment_create("pgas-node", len) : -1;
     map_or_die(g->node_fd, "of this node");
-    g->own_node = true;
     g->node->magic = NODE_MAGIC;
     g->node->version = NODE_VERSION;
     g->node->bytes = (uint32_t)len;
@@ -124,7 +123,7 @@ static void make_or_find(const struct boot *b)
             log_die("can't publish the node segment through PMIx");
         return;
     }
-    if (boot_get(b, b->local_pes[0], KEY, place, sizeof place) != 0)
+    if (boot_get(b->local_pes[0], KEY, place, sizeof place) != 0)
         log_die("PE %u did not publish the node segment through PMIx", b->local_pes[0]);
     open_place(place);
 }

@@ -46,7 +46,6 @@ struct pgas {
     int local_rank;
     uint32_t local_size;
     bool oversubscribed; /* more PEs here than processors */
-    bool own_node;       /* this PE made the node segment (no oshrun) */
     int node_fd;
 
     /* Memory */

@@ -26,10 +26,8 @@ size_t rma_bytes(size_t n, size_t size, const char *fn)
 void rma_put(void *dest, const void *source, size_t n, size_t size, int pe,
              const char *fn)
 {
-    size_t bytes;
+    size_t bytes = rma_bytes(n, size, fn);
 
-    if (unlikely(__builtin_mul_overflow(n, size, &bytes)))
-        too_long(n, size, fn);
     copy_bytes(peer_at(dest, bytes, pe, fn), source, bytes);
     rma_changed(dest, bytes, pe);
 }
@@ -37,9 +35,7 @@ void rma_put(void *dest, const void *source, size_t n, size_t size, int pe,
 void rma_get(void *dest, const void *source, size_t n, size_t size, int pe,
              const char *fn)
 {
-    size_t bytes;
+    size_t bytes = rma_bytes(n, size, fn);
 
-    if (unlikely(__builtin_mul_overflow(n, size, &bytes)))
-        too_long(n, size, fn);
     copy_bytes(dest, peer_at(source, bytes, pe, fn), bytes);
 }

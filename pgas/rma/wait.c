@@ -11,6 +11,7 @@
 #include "include/shmem.h"
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
+#include "pgas/core/peer.h"
 #include "pgas/rma/wait.h"
 #include "pgas/threads/pause.h"
 
@@ -74,9 +75,7 @@ static void set_interval(struct condition *c, int cmp, uint64_t v)
 static void check(int cmp, const char *fn)
 {
     if (unlikely(pgas_self.life != LIFE_UP))
-        log_die("%s: called %s", fn,
-                pgas_self.life == LIFE_NEW ? "before shmem_init: call shmem_init first"
-                                           : "after shmem_finalize");
+        peer_check(pgas_self.me, fn);
     if (unlikely(cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_GE))
         log_die(
             "%s: argument 'cmp' = %d, but it must be one of SHMEM_CMP_EQ..SHMEM_CMP_GE "
