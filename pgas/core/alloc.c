@@ -279,6 +279,15 @@ size_t alloc_size(const struct alloc *a, size_t offset)
     return b != NULL ? b->size : 0;
 }
 
+size_t alloc_rest(const struct alloc *a, size_t offset)
+{
+    const struct block key = {.offset = offset};
+    const struct tree_node *n = tree_at_most(&a->by_offset, &key.node);
+    const struct block *b = n != NULL ? block_of(n) : NULL;
+
+    return b != NULL && offset - b->offset < b->size ? b->size - (offset - b->offset) : 0;
+}
+
 void alloc_count(const struct alloc *a, struct alloc_stats *out)
 {
     *out = (struct alloc_stats){0};

@@ -107,3 +107,18 @@ struct tree_node *tree_after(const struct tree *t, const struct tree_node *key)
     }
     return found;
 }
+
+struct tree_node *tree_at_most(const struct tree *t, const struct tree_node *key)
+{
+    struct tree_node *found = NULL;
+
+    for (struct tree_node *at = t->root; at != NULL;) {
+        if (t->compare(at, key) <= 0) {
+            found = at;
+            at = at->right;
+        } else {
+            at = at->left;
+        }
+    }
+    return found;
+}

@@ -35,4 +35,7 @@ struct tree_node *tree_at_least(const struct tree *t, const struct tree_node *ke
 /* The first node that is greater than key; NULL if there is none. */
 struct tree_node *tree_after(const struct tree *t, const struct tree_node *key);
 
+/* The last node that is not greater than key; NULL if there is none. */
+struct tree_node *tree_at_most(const struct tree *t, const struct tree_node *key);
+
 #endif

@@ -79,8 +79,25 @@ static void resize(struct model *m, struct alloc *a, int i)
     m->live[i].size = size;
 }
 
+/* Any offset: how far the block reaches that it lies in. */
+static void ask(struct model *m, const struct alloc *a)
+{
+    size_t offset = BEGIN + next_random(m) % BYTES;
+    size_t rest = alloc_rest(a, offset);
+
+    for (int i = 0; i < m->count; i++) {
+        size_t in = offset - m->live[i].offset, size = alloc_size(a, m->live[i].offset);
+        if (in >= size)
+            continue;
+        cr_assert_eq(rest, size - in);
+        return;
+    }
+    cr_assert_eq(rest, 0);
+}
+
 static void step(struct model *m, struct alloc *a)
 {
+    ask(m, a);
     uint32_t what = next_random(m) % 10;
 
     if (m->count == 0 || (what < 5 && m->count < LIVE_MAX))

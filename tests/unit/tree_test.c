@@ -33,6 +33,14 @@ static int first_from(const _Bool *in, int key)
     return -1;
 }
 
+static int last_to(const _Bool *in, int key)
+{
+    for (; key >= 0; key--)
+        if (in[key])
+            return key;
+    return -1;
+}
+
 static int depth(const struct tree_node *n)
 {
     if (n == NULL)
@@ -60,6 +68,7 @@ Test(tree, finds_what_a_sorted_array_finds)
         struct item probe = {.key = (int)((seed >> 16) % KEYS)};
         cr_assert_eq(key_of(tree_at_least(&t, &probe.node)), first_from(in, probe.key));
         cr_assert_eq(key_of(tree_after(&t, &probe.node)), first_from(in, probe.key + 1));
+        cr_assert_eq(key_of(tree_at_most(&t, &probe.node)), last_to(in, probe.key));
     }
 }
 
