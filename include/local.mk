@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The public headers.  shmem.h and pshmem.h are made from shmem.h.in and the type table
 # by tools/gen-header, and kept in the tree: `make headers` after a change of either.
-include_HEADERS = include/shmem.h include/pshmem.h
+include_HEADERS = include/shmem.h include/pshmem.h include/shmemx.h
 mppdir = $(includedir)/mpp
-dist_mpp_HEADERS = include/mpp/shmem.h
+dist_mpp_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
 
 EXTRA_DIST += include/shmem_types.def include/shmem.h.in tools/gen-header
 

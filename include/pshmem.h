@@ -29,6 +29,7 @@ int pshmem_n_pes(void);
 int pshmem_pe_accessible(int pe);
 int pshmem_addr_accessible(const void *addr, int pe);
 void *pshmem_ptr(const void *dest, int pe);
+void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe);
 void pshmem_info_get_version(int *major, int *minor);
 void pshmem_info_get_name(char *name);
 
@@ -43,6 +44,26 @@ void pshmem_free(void *ptr);
 /* ---- teams (9.4) ------------------------------------------------------------------ */
 int pshmem_team_my_pe(shmem_team_t team);
 int pshmem_team_n_pes(shmem_team_t team);
+int pshmem_team_get_config(shmem_team_t team, long config_mask,
+    shmem_team_config_t *config);
+int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
+int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+                          const shmem_team_config_t *config, long config_mask,
+                          shmem_team_t *new_team);
+int pshmem_team_split_2d(shmem_team_t parent_team, int xrange,
+                     const shmem_team_config_t *xaxis_config, long xaxis_mask,
+                     shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
+                     long yaxis_mask, shmem_team_t *yaxis_team);
+void pshmem_team_destroy(shmem_team_t team);
+
+/* ---- communication contexts (9.5) and sessions (9.9) ------------------------------ */
+int pshmem_ctx_create(long options, shmem_ctx_t *ctx);
+int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
+void pshmem_ctx_destroy(shmem_ctx_t ctx);
+int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
+void pshmem_ctx_session_start(shmem_ctx_t ctx, long options,
+                          const shmem_ctx_session_config_t *config, long config_mask);
+void pshmem_ctx_session_stop(shmem_ctx_t ctx);
 
 /* ---- remote memory access (9.6) --------------------------------------------------- */
 void pshmem_float_put(float *dest, const float *source, size_t nelems, int pe);
@@ -2125,79 +2146,379 @@ uint64_t pshmem_signal_fetch(const uint64_t *sig_addr);
     9.10); 0 on success ------------------------------------------------ */
 void pshmem_barrier_all(void);
 void pshmem_sync_all(void);
+int pshmem_team_sync(shmem_team_t team);
+int pshmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+int pshmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems,
                     int PE_root);
+int pshmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+int pshmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+int pshmem_float_alltoall(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int pshmem_float_alltoalls(shmem_team_t team, float *dest, const float *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_float_broadcast(shmem_team_t team, float *dest, const float *source,
     size_t nelems,
                     int PE_root);
+int pshmem_float_collect(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int pshmem_float_fcollect(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int pshmem_double_alltoall(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int pshmem_double_alltoalls(shmem_team_t team, double *dest, const double *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_double_broadcast(shmem_team_t team, double *dest, const double *source,
     size_t nelems,
                     int PE_root);
+int pshmem_double_collect(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int pshmem_double_fcollect(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int pshmem_longdouble_alltoall(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int pshmem_longdouble_alltoalls(shmem_team_t team, long double *dest,
+    const long double *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_longdouble_broadcast(shmem_team_t team, long double *dest,
     const long double *source, size_t nelems,
                     int PE_root);
+int pshmem_longdouble_collect(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int pshmem_longdouble_fcollect(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int pshmem_char_alltoall(shmem_team_t team, char *dest, const char *source,
+    size_t nelems);
+int pshmem_char_alltoalls(shmem_team_t team, char *dest, const char *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_char_broadcast(shmem_team_t team, char *dest, const char *source,
     size_t nelems,
                     int PE_root);
+int pshmem_char_collect(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int pshmem_char_fcollect(shmem_team_t team, char *dest, const char *source,
+    size_t nelems);
+int pshmem_schar_alltoall(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
+int pshmem_schar_alltoalls(shmem_team_t team, signed char *dest,
+    const signed char *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_schar_broadcast(shmem_team_t team, signed char *dest,
     const signed char *source, size_t nelems,
                     int PE_root);
+int pshmem_schar_collect(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
+int pshmem_schar_fcollect(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
+int pshmem_short_alltoall(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int pshmem_short_alltoalls(shmem_team_t team, short *dest, const short *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_short_broadcast(shmem_team_t team, short *dest, const short *source,
     size_t nelems,
                     int PE_root);
+int pshmem_short_collect(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int pshmem_short_fcollect(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int pshmem_int_alltoall(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int pshmem_int_alltoalls(shmem_team_t team, int *dest, const int *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_int_broadcast(shmem_team_t team, int *dest, const int *source, size_t nelems,
                     int PE_root);
+int pshmem_int_collect(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int pshmem_int_fcollect(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int pshmem_long_alltoall(shmem_team_t team, long *dest, const long *source,
+    size_t nelems);
+int pshmem_long_alltoalls(shmem_team_t team, long *dest, const long *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_long_broadcast(shmem_team_t team, long *dest, const long *source,
     size_t nelems,
                     int PE_root);
+int pshmem_long_collect(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int pshmem_long_fcollect(shmem_team_t team, long *dest, const long *source,
+    size_t nelems);
+int pshmem_longlong_alltoall(shmem_team_t team, long long *dest,
+    const long long *source, size_t nelems);
+int pshmem_longlong_alltoalls(shmem_team_t team, long long *dest,
+    const long long *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_longlong_broadcast(shmem_team_t team, long long *dest,
     const long long *source, size_t nelems,
                     int PE_root);
+int pshmem_longlong_collect(shmem_team_t team, long long *dest, const long long *source,
+    size_t nelems);
+int pshmem_longlong_fcollect(shmem_team_t team, long long *dest,
+    const long long *source, size_t nelems);
+int pshmem_uchar_alltoall(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int pshmem_uchar_alltoalls(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_uchar_broadcast(shmem_team_t team, unsigned char *dest,
     const unsigned char *source, size_t nelems,
                     int PE_root);
+int pshmem_uchar_collect(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int pshmem_uchar_fcollect(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int pshmem_ushort_alltoall(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int pshmem_ushort_alltoalls(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_ushort_broadcast(shmem_team_t team, unsigned short *dest,
     const unsigned short *source, size_t nelems,
                     int PE_root);
+int pshmem_ushort_collect(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int pshmem_ushort_fcollect(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int pshmem_uint_alltoall(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int pshmem_uint_alltoalls(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_uint_broadcast(shmem_team_t team, unsigned int *dest,
     const unsigned int *source, size_t nelems,
                     int PE_root);
+int pshmem_uint_collect(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int pshmem_uint_fcollect(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int pshmem_ulong_alltoall(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int pshmem_ulong_alltoalls(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_ulong_broadcast(shmem_team_t team, unsigned long *dest,
     const unsigned long *source, size_t nelems,
                     int PE_root);
+int pshmem_ulong_collect(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int pshmem_ulong_fcollect(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int pshmem_ulonglong_alltoall(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int pshmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_ulonglong_broadcast(shmem_team_t team, unsigned long long *dest,
     const unsigned long long *source, size_t nelems,
                     int PE_root);
+int pshmem_ulonglong_collect(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int pshmem_ulonglong_fcollect(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int pshmem_int8_alltoall(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int pshmem_int8_alltoalls(shmem_team_t team, int8_t *dest, const int8_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_int8_broadcast(shmem_team_t team, int8_t *dest, const int8_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_int8_collect(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int pshmem_int8_fcollect(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int pshmem_int16_alltoall(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int pshmem_int16_alltoalls(shmem_team_t team, int16_t *dest, const int16_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_int16_broadcast(shmem_team_t team, int16_t *dest, const int16_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_int16_collect(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int pshmem_int16_fcollect(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int pshmem_int32_alltoall(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int pshmem_int32_alltoalls(shmem_team_t team, int32_t *dest, const int32_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_int32_broadcast(shmem_team_t team, int32_t *dest, const int32_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_int32_collect(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int pshmem_int32_fcollect(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int pshmem_int64_alltoall(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int pshmem_int64_alltoalls(shmem_team_t team, int64_t *dest, const int64_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_int64_broadcast(shmem_team_t team, int64_t *dest, const int64_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_int64_collect(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int pshmem_int64_fcollect(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int pshmem_uint8_alltoall(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int pshmem_uint8_alltoalls(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_uint8_broadcast(shmem_team_t team, uint8_t *dest, const uint8_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_uint8_collect(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int pshmem_uint8_fcollect(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int pshmem_uint16_alltoall(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int pshmem_uint16_alltoalls(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_uint16_broadcast(shmem_team_t team, uint16_t *dest, const uint16_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_uint16_collect(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int pshmem_uint16_fcollect(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int pshmem_uint32_alltoall(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int pshmem_uint32_alltoalls(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_uint32_broadcast(shmem_team_t team, uint32_t *dest, const uint32_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_uint32_collect(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int pshmem_uint32_fcollect(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int pshmem_uint64_alltoall(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int pshmem_uint64_alltoalls(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_uint64_broadcast(shmem_team_t team, uint64_t *dest, const uint64_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_uint64_collect(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int pshmem_uint64_fcollect(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int pshmem_size_alltoall(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int pshmem_size_alltoalls(shmem_team_t team, size_t *dest, const size_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_size_broadcast(shmem_team_t team, size_t *dest, const size_t *source,
     size_t nelems,
                     int PE_root);
+int pshmem_size_collect(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int pshmem_size_fcollect(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int pshmem_ptrdiff_alltoall(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems);
+int pshmem_ptrdiff_alltoalls(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int pshmem_ptrdiff_broadcast(shmem_team_t team, ptrdiff_t *dest,
     const ptrdiff_t *source, size_t nelems,
                     int PE_root);
+int pshmem_ptrdiff_collect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems);
+int pshmem_ptrdiff_fcollect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems);
+int pshmem_uchar_and_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int pshmem_uchar_or_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int pshmem_uchar_xor_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int pshmem_ushort_and_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int pshmem_ushort_or_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int pshmem_ushort_xor_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int pshmem_uint_and_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int pshmem_uint_or_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int pshmem_uint_xor_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int pshmem_ulong_and_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int pshmem_ulong_or_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int pshmem_ulong_xor_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int pshmem_ulonglong_and_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int pshmem_ulonglong_or_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int pshmem_ulonglong_xor_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int pshmem_int8_and_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int pshmem_int8_or_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int pshmem_int8_xor_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int pshmem_int16_and_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int pshmem_int16_or_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int pshmem_int16_xor_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int pshmem_int32_and_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int pshmem_int32_or_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int pshmem_int32_xor_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int pshmem_int64_and_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int pshmem_int64_or_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int pshmem_int64_xor_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int pshmem_uint8_and_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int pshmem_uint8_or_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int pshmem_uint8_xor_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int pshmem_uint16_and_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int pshmem_uint16_or_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int pshmem_uint16_xor_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int pshmem_uint32_and_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int pshmem_uint32_or_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int pshmem_uint32_xor_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int pshmem_uint64_and_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int pshmem_uint64_or_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int pshmem_uint64_xor_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int pshmem_size_and_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int pshmem_size_or_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int pshmem_size_xor_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
 int pshmem_float_max_reduce(shmem_team_t team, float *dest, const float *source,
     size_t nreduce);
 int pshmem_float_min_reduce(shmem_team_t team, float *dest, const float *source,
@@ -2296,93 +2617,621 @@ int pshmem_ptrdiff_min_reduce(shmem_team_t team, ptrdiff_t *dest,
     const ptrdiff_t *source, size_t nreduce);
 int pshmem_float_sum_reduce(shmem_team_t team, float *dest, const float *source,
     size_t nreduce);
+int pshmem_float_prod_reduce(shmem_team_t team, float *dest, const float *source,
+    size_t nreduce);
+int pshmem_float_sum_inscan(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int pshmem_float_sum_exscan(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
 int pshmem_double_sum_reduce(shmem_team_t team, double *dest, const double *source,
     size_t nreduce);
+int pshmem_double_prod_reduce(shmem_team_t team, double *dest, const double *source,
+    size_t nreduce);
+int pshmem_double_sum_inscan(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int pshmem_double_sum_exscan(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
 int pshmem_longdouble_sum_reduce(shmem_team_t team, long double *dest,
     const long double *source, size_t nreduce);
+int pshmem_longdouble_prod_reduce(shmem_team_t team, long double *dest,
+    const long double *source, size_t nreduce);
+int pshmem_longdouble_sum_inscan(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int pshmem_longdouble_sum_exscan(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
 int pshmem_char_sum_reduce(shmem_team_t team, char *dest, const char *source,
     size_t nreduce);
+int pshmem_char_prod_reduce(shmem_team_t team, char *dest, const char *source,
+    size_t nreduce);
+int pshmem_char_sum_inscan(shmem_team_t team, char *dest, const char *source,
+    size_t nelems);
+int pshmem_char_sum_exscan(shmem_team_t team, char *dest, const char *source,
+    size_t nelems);
 int pshmem_schar_sum_reduce(shmem_team_t team, signed char *dest,
     const signed char *source, size_t nreduce);
+int pshmem_schar_prod_reduce(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nreduce);
+int pshmem_schar_sum_inscan(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
+int pshmem_schar_sum_exscan(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
 int pshmem_short_sum_reduce(shmem_team_t team, short *dest, const short *source,
     size_t nreduce);
+int pshmem_short_prod_reduce(shmem_team_t team, short *dest, const short *source,
+    size_t nreduce);
+int pshmem_short_sum_inscan(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int pshmem_short_sum_exscan(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
 int pshmem_int_sum_reduce(shmem_team_t team, int *dest, const int *source,
     size_t nreduce);
+int pshmem_int_prod_reduce(shmem_team_t team, int *dest, const int *source,
+    size_t nreduce);
+int pshmem_int_sum_inscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int pshmem_int_sum_exscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
 int pshmem_long_sum_reduce(shmem_team_t team, long *dest, const long *source,
     size_t nreduce);
+int pshmem_long_prod_reduce(shmem_team_t team, long *dest, const long *source,
+    size_t nreduce);
+int pshmem_long_sum_inscan(shmem_team_t team, long *dest, const long *source,
+    size_t nelems);
+int pshmem_long_sum_exscan(shmem_team_t team, long *dest, const long *source,
+    size_t nelems);
 int pshmem_longlong_sum_reduce(shmem_team_t team, long long *dest,
     const long long *source, size_t nreduce);
+int pshmem_longlong_prod_reduce(shmem_team_t team, long long *dest,
+    const long long *source, size_t nreduce);
+int pshmem_longlong_sum_inscan(shmem_team_t team, long long *dest,
+    const long long *source, size_t nelems);
+int pshmem_longlong_sum_exscan(shmem_team_t team, long long *dest,
+    const long long *source, size_t nelems);
 int pshmem_uchar_sum_reduce(shmem_team_t team, unsigned char *dest,
     const unsigned char *source, size_t nreduce);
+int pshmem_uchar_prod_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int pshmem_uchar_sum_inscan(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int pshmem_uchar_sum_exscan(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
 int pshmem_ushort_sum_reduce(shmem_team_t team, unsigned short *dest,
     const unsigned short *source, size_t nreduce);
+int pshmem_ushort_prod_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int pshmem_ushort_sum_inscan(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int pshmem_ushort_sum_exscan(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
 int pshmem_uint_sum_reduce(shmem_team_t team, unsigned int *dest,
     const unsigned int *source, size_t nreduce);
+int pshmem_uint_prod_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int pshmem_uint_sum_inscan(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int pshmem_uint_sum_exscan(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
 int pshmem_ulong_sum_reduce(shmem_team_t team, unsigned long *dest,
     const unsigned long *source, size_t nreduce);
+int pshmem_ulong_prod_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int pshmem_ulong_sum_inscan(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int pshmem_ulong_sum_exscan(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
 int pshmem_ulonglong_sum_reduce(shmem_team_t team, unsigned long long *dest,
     const unsigned long long *source, size_t nreduce);
+int pshmem_ulonglong_prod_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int pshmem_ulonglong_sum_inscan(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int pshmem_ulonglong_sum_exscan(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
 int pshmem_int8_sum_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
     size_t nreduce);
+int pshmem_int8_prod_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int pshmem_int8_sum_inscan(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int pshmem_int8_sum_exscan(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
 int pshmem_int16_sum_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
     size_t nreduce);
+int pshmem_int16_prod_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int pshmem_int16_sum_inscan(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int pshmem_int16_sum_exscan(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
 int pshmem_int32_sum_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
     size_t nreduce);
+int pshmem_int32_prod_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int pshmem_int32_sum_inscan(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int pshmem_int32_sum_exscan(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
 int pshmem_int64_sum_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
     size_t nreduce);
+int pshmem_int64_prod_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int pshmem_int64_sum_inscan(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int pshmem_int64_sum_exscan(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
 int pshmem_uint8_sum_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
     size_t nreduce);
+int pshmem_uint8_prod_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int pshmem_uint8_sum_inscan(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int pshmem_uint8_sum_exscan(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
 int pshmem_uint16_sum_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
     size_t nreduce);
+int pshmem_uint16_prod_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int pshmem_uint16_sum_inscan(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int pshmem_uint16_sum_exscan(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
 int pshmem_uint32_sum_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
     size_t nreduce);
+int pshmem_uint32_prod_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int pshmem_uint32_sum_inscan(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int pshmem_uint32_sum_exscan(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
 int pshmem_uint64_sum_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
     size_t nreduce);
+int pshmem_uint64_prod_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int pshmem_uint64_sum_inscan(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int pshmem_uint64_sum_exscan(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
 int pshmem_size_sum_reduce(shmem_team_t team, size_t *dest, const size_t *source,
     size_t nreduce);
+int pshmem_size_prod_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int pshmem_size_sum_inscan(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int pshmem_size_sum_exscan(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
 int pshmem_ptrdiff_sum_reduce(shmem_team_t team, ptrdiff_t *dest,
     const ptrdiff_t *source, size_t nreduce);
-#ifndef __cplusplus
-int pshmem_complexd_sum_reduce(shmem_team_t team, double _Complex *dest,
+int pshmem_ptrdiff_prod_reduce(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nreduce);
+int pshmem_ptrdiff_sum_inscan(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems);
+int pshmem_ptrdiff_sum_exscan(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems);
+SHMEM_COMPLEX_ int pshmem_complexd_sum_reduce(shmem_team_t team, double _Complex *dest,
     const double _Complex *source, size_t nreduce);
-#endif
-#ifndef __cplusplus
-int pshmem_complexf_sum_reduce(shmem_team_t team, float _Complex *dest,
+SHMEM_COMPLEX_ int pshmem_complexd_prod_reduce(shmem_team_t team, double _Complex *dest,
+    const double _Complex *source, size_t nreduce);
+SHMEM_COMPLEX_ int pshmem_complexd_sum_inscan(shmem_team_t team, double _Complex *dest,
+    const double _Complex *source, size_t nelems);
+SHMEM_COMPLEX_ int pshmem_complexd_sum_exscan(shmem_team_t team, double _Complex *dest,
+    const double _Complex *source, size_t nelems);
+SHMEM_COMPLEX_ int pshmem_complexf_sum_reduce(shmem_team_t team, float _Complex *dest,
     const float _Complex *source, size_t nreduce);
-#endif
+SHMEM_COMPLEX_ int pshmem_complexf_prod_reduce(shmem_team_t team, float _Complex *dest,
+    const float _Complex *source, size_t nreduce);
+SHMEM_COMPLEX_ int pshmem_complexf_sum_inscan(shmem_team_t team, float _Complex *dest,
+    const float _Complex *source, size_t nelems);
+SHMEM_COMPLEX_ int pshmem_complexf_sum_exscan(shmem_team_t team, float _Complex *dest,
+    const float _Complex *source, size_t nelems);
 
 /* ---- point-to-poi
     t synchronisation (9.11) ------------------------------------------- */
-void pshmem_short_wait_until(short *ivar, int cmp, short cmp_value);
-int pshmem_short_test(short *ivar, int cmp, short cmp_value);
-void pshmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_value);
-int pshmem_ushort_test(unsigned short *ivar, int cmp, unsigned short cmp_value);
 void pshmem_int_wait_until(int *ivar, int cmp, int cmp_value);
+void pshmem_int_wait_until_all(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t pshmem_int_wait_until_any(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t pshmem_int_wait_until_some(int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, int cmp_value);
+void pshmem_int_wait_until_all_vector(int *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const int *cmp_values);
+size_t pshmem_int_wait_until_any_vector(int *ivars, size_t nelems, const int *status,
+    int cmp,
+                                   const int *cmp_values);
+size_t pshmem_int_wait_until_some_vector(int *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp, const int *cmp_values);
 int pshmem_int_test(int *ivar, int cmp, int cmp_value);
+int pshmem_int_test_all(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t pshmem_int_test_any(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t pshmem_int_test_some(int *ivars, size_t nelems, size_t *indices, const int *status,
+                       int cmp, int cmp_value);
+int pshmem_int_test_all_vector(int *ivars, size_t nelems, const int *status, int cmp,
+                          const int *cmp_values);
+size_t pshmem_int_test_any_vector(int *ivars, size_t nelems, const int *status, int cmp,
+                             const int *cmp_values);
+size_t pshmem_int_test_some_vector(int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const int *cmp_values);
 void pshmem_long_wait_until(long *ivar, int cmp, long cmp_value);
+void pshmem_long_wait_until_all(long *ivars, size_t nelems, const int *status, int cmp,
+    long cmp_value);
+size_t pshmem_long_wait_until_any(long *ivars, size_t nelems, const int *status,
+    int cmp, long cmp_value);
+size_t pshmem_long_wait_until_some(long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, long cmp_value);
+void pshmem_long_wait_until_all_vector(long *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const long *cmp_values);
+size_t pshmem_long_wait_until_any_vector(long *ivars, size_t nelems, const int *status,
+    int cmp,
+                                   const long *cmp_values);
+size_t pshmem_long_wait_until_some_vector(long *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp, const long *cmp_values);
 int pshmem_long_test(long *ivar, int cmp, long cmp_value);
+int pshmem_long_test_all(long *ivars, size_t nelems, const int *status, int cmp,
+    long cmp_value);
+size_t pshmem_long_test_any(long *ivars, size_t nelems, const int *status, int cmp,
+    long cmp_value);
+size_t pshmem_long_test_some(long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, long cmp_value);
+int pshmem_long_test_all_vector(long *ivars, size_t nelems, const int *status, int cmp,
+                          const long *cmp_values);
+size_t pshmem_long_test_any_vector(long *ivars, size_t nelems, const int *status, int cmp,
+                             const long *cmp_values);
+size_t pshmem_long_test_some_vector(long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const long *cmp_values);
 void pshmem_longlong_wait_until(long long *ivar, int cmp, long long cmp_value);
+void pshmem_longlong_wait_until_all(long long *ivars, size_t nelems, const int *status,
+    int cmp, long long cmp_value);
+size_t pshmem_longlong_wait_until_any(long long *ivars, size_t nelems,
+    const int *status, int cmp, long long cmp_value);
+size_t pshmem_longlong_wait_until_some(long long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, long long cmp_value);
+void pshmem_longlong_wait_until_all_vector(long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const long long *cmp_values);
+size_t pshmem_longlong_wait_until_any_vector(long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const long long *cmp_values);
+size_t pshmem_longlong_wait_until_some_vector(long long *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const long long *cmp_values);
 int pshmem_longlong_test(long long *ivar, int cmp, long long cmp_value);
+int pshmem_longlong_test_all(long long *ivars, size_t nelems, const int *status,
+    int cmp, long long cmp_value);
+size_t pshmem_longlong_test_any(long long *ivars, size_t nelems, const int *status,
+    int cmp, long long cmp_value);
+size_t pshmem_longlong_test_some(long long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, long long cmp_value);
+int pshmem_longlong_test_all_vector(long long *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const long long *cmp_values);
+size_t pshmem_longlong_test_any_vector(long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const long long *cmp_values);
+size_t pshmem_longlong_test_some_vector(long long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                              int cmp, const long long *cmp_values);
 void pshmem_uint_wait_until(unsigned int *ivar, int cmp, unsigned int cmp_value);
+void pshmem_uint_wait_until_all(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp, unsigned int cmp_value);
+size_t pshmem_uint_wait_until_any(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp, unsigned int cmp_value);
+size_t pshmem_uint_wait_until_some(unsigned int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, unsigned int cmp_value);
+void pshmem_uint_wait_until_all_vector(unsigned int *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const unsigned int *cmp_values);
+size_t pshmem_uint_wait_until_any_vector(unsigned int *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const unsigned int *cmp_values);
+size_t pshmem_uint_wait_until_some_vector(unsigned int *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const unsigned int *cmp_values);
 int pshmem_uint_test(unsigned int *ivar, int cmp, unsigned int cmp_value);
+int pshmem_uint_test_all(unsigned int *ivars, size_t nelems, const int *status, int cmp,
+    unsigned int cmp_value);
+size_t pshmem_uint_test_any(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp, unsigned int cmp_value);
+size_t pshmem_uint_test_some(unsigned int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, unsigned int cmp_value);
+int pshmem_uint_test_all_vector(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const unsigned int *cmp_values);
+size_t pshmem_uint_test_any_vector(unsigned int *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const unsigned int *cmp_values);
+size_t pshmem_uint_test_some_vector(unsigned int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const unsigned int *cmp_values);
 void pshmem_ulong_wait_until(unsigned long *ivar, int cmp, unsigned long cmp_value);
+void pshmem_ulong_wait_until_all(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp, unsigned long cmp_value);
+size_t pshmem_ulong_wait_until_any(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long cmp_value);
+size_t pshmem_ulong_wait_until_some(unsigned long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                             int cmp, unsigned long cmp_value);
+void pshmem_ulong_wait_until_all_vector(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const unsigned long *cmp_values);
+size_t pshmem_ulong_wait_until_any_vector(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const unsigned long *cmp_values);
+size_t pshmem_ulong_wait_until_some_vector(unsigned long *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const unsigned long *cmp_values);
 int pshmem_ulong_test(unsigned long *ivar, int cmp, unsigned long cmp_value);
+int pshmem_ulong_test_all(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp, unsigned long cmp_value);
+size_t pshmem_ulong_test_any(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp, unsigned long cmp_value);
+size_t pshmem_ulong_test_some(unsigned long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, unsigned long cmp_value);
+int pshmem_ulong_test_all_vector(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const unsigned long *cmp_values);
+size_t pshmem_ulong_test_any_vector(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const unsigned long *cmp_values);
+size_t pshmem_ulong_test_some_vector(unsigned long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                              int cmp, const unsigned long *cmp_values);
 void pshmem_ulonglong_wait_until(unsigned long long *ivar, int cmp,
     unsigned long long cmp_value);
+void pshmem_ulonglong_wait_until_all(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t pshmem_ulonglong_wait_until_any(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t pshmem_ulonglong_wait_until_some(unsigned long long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                             int cmp, unsigned long long cmp_value);
+void pshmem_ulonglong_wait_until_all_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const unsigned long long *cmp_values);
+size_t pshmem_ulonglong_wait_until_any_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const unsigned long long *cmp_values);
+size_t pshmem_ulonglong_wait_until_some_vector(unsigned long long *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const unsigned long long *cmp_values);
 int pshmem_ulonglong_test(unsigned long long *ivar, int cmp,
     unsigned long long cmp_value);
+int pshmem_ulonglong_test_all(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t pshmem_ulonglong_test_any(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t pshmem_ulonglong_test_some(unsigned long long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                       int cmp, unsigned long long cmp_value);
+int pshmem_ulonglong_test_all_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                          const unsigned long long *cmp_values);
+size_t pshmem_ulonglong_test_any_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const unsigned long long *cmp_values);
+size_t pshmem_ulonglong_test_some_vector(unsigned long long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                              int cmp, const unsigned long long *cmp_values);
 void pshmem_int32_wait_until(int32_t *ivar, int cmp, int32_t cmp_value);
+void pshmem_int32_wait_until_all(int32_t *ivars, size_t nelems, const int *status,
+    int cmp, int32_t cmp_value);
+size_t pshmem_int32_wait_until_any(int32_t *ivars, size_t nelems, const int *status,
+    int cmp, int32_t cmp_value);
+size_t pshmem_int32_wait_until_some(int32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, int32_t cmp_value);
+void pshmem_int32_wait_until_all_vector(int32_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const int32_t *cmp_values);
+size_t pshmem_int32_wait_until_any_vector(int32_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const int32_t *cmp_values);
+size_t pshmem_int32_wait_until_some_vector(int32_t *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp,
+    const int32_t *cmp_values);
 int pshmem_int32_test(int32_t *ivar, int cmp, int32_t cmp_value);
+int pshmem_int32_test_all(int32_t *ivars, size_t nelems, const int *status, int cmp,
+    int32_t cmp_value);
+size_t pshmem_int32_test_any(int32_t *ivars, size_t nelems, const int *status, int cmp,
+    int32_t cmp_value);
+size_t pshmem_int32_test_some(int32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, int32_t cmp_value);
+int pshmem_int32_test_all_vector(int32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const int32_t *cmp_values);
+size_t pshmem_int32_test_any_vector(int32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const int32_t *cmp_values);
+size_t pshmem_int32_test_some_vector(int32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const int32_t *cmp_values);
 void pshmem_int64_wait_until(int64_t *ivar, int cmp, int64_t cmp_value);
+void pshmem_int64_wait_until_all(int64_t *ivars, size_t nelems, const int *status,
+    int cmp, int64_t cmp_value);
+size_t pshmem_int64_wait_until_any(int64_t *ivars, size_t nelems, const int *status,
+    int cmp, int64_t cmp_value);
+size_t pshmem_int64_wait_until_some(int64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, int64_t cmp_value);
+void pshmem_int64_wait_until_all_vector(int64_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const int64_t *cmp_values);
+size_t pshmem_int64_wait_until_any_vector(int64_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const int64_t *cmp_values);
+size_t pshmem_int64_wait_until_some_vector(int64_t *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp,
+    const int64_t *cmp_values);
 int pshmem_int64_test(int64_t *ivar, int cmp, int64_t cmp_value);
+int pshmem_int64_test_all(int64_t *ivars, size_t nelems, const int *status, int cmp,
+    int64_t cmp_value);
+size_t pshmem_int64_test_any(int64_t *ivars, size_t nelems, const int *status, int cmp,
+    int64_t cmp_value);
+size_t pshmem_int64_test_some(int64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, int64_t cmp_value);
+int pshmem_int64_test_all_vector(int64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const int64_t *cmp_values);
+size_t pshmem_int64_test_any_vector(int64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const int64_t *cmp_values);
+size_t pshmem_int64_test_some_vector(int64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const int64_t *cmp_values);
 void pshmem_uint32_wait_until(uint32_t *ivar, int cmp, uint32_t cmp_value);
+void pshmem_uint32_wait_until_all(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp, uint32_t cmp_value);
+size_t pshmem_uint32_wait_until_any(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp, uint32_t cmp_value);
+size_t pshmem_uint32_wait_until_some(uint32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, uint32_t cmp_value);
+void pshmem_uint32_wait_until_all_vector(uint32_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const uint32_t *cmp_values);
+size_t pshmem_uint32_wait_until_any_vector(uint32_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const uint32_t *cmp_values);
+size_t pshmem_uint32_wait_until_some_vector(uint32_t *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const uint32_t *cmp_values);
 int pshmem_uint32_test(uint32_t *ivar, int cmp, uint32_t cmp_value);
+int pshmem_uint32_test_all(uint32_t *ivars, size_t nelems, const int *status, int cmp,
+    uint32_t cmp_value);
+size_t pshmem_uint32_test_any(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp, uint32_t cmp_value);
+size_t pshmem_uint32_test_some(uint32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, uint32_t cmp_value);
+int pshmem_uint32_test_all_vector(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const uint32_t *cmp_values);
+size_t pshmem_uint32_test_any_vector(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const uint32_t *cmp_values);
+size_t pshmem_uint32_test_some_vector(uint32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const uint32_t *cmp_values);
 void pshmem_uint64_wait_until(uint64_t *ivar, int cmp, uint64_t cmp_value);
+void pshmem_uint64_wait_until_all(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp, uint64_t cmp_value);
+size_t pshmem_uint64_wait_until_any(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp, uint64_t cmp_value);
+size_t pshmem_uint64_wait_until_some(uint64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, uint64_t cmp_value);
+void pshmem_uint64_wait_until_all_vector(uint64_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const uint64_t *cmp_values);
+size_t pshmem_uint64_wait_until_any_vector(uint64_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const uint64_t *cmp_values);
+size_t pshmem_uint64_wait_until_some_vector(uint64_t *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const uint64_t *cmp_values);
 int pshmem_uint64_test(uint64_t *ivar, int cmp, uint64_t cmp_value);
+int pshmem_uint64_test_all(uint64_t *ivars, size_t nelems, const int *status, int cmp,
+    uint64_t cmp_value);
+size_t pshmem_uint64_test_any(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp, uint64_t cmp_value);
+size_t pshmem_uint64_test_some(uint64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, uint64_t cmp_value);
+int pshmem_uint64_test_all_vector(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const uint64_t *cmp_values);
+size_t pshmem_uint64_test_any_vector(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const uint64_t *cmp_values);
+size_t pshmem_uint64_test_some_vector(uint64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const uint64_t *cmp_values);
 void pshmem_size_wait_until(size_t *ivar, int cmp, size_t cmp_value);
+void pshmem_size_wait_until_all(size_t *ivars, size_t nelems, const int *status,
+    int cmp, size_t cmp_value);
+size_t pshmem_size_wait_until_any(size_t *ivars, size_t nelems, const int *status,
+    int cmp, size_t cmp_value);
+size_t pshmem_size_wait_until_some(size_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, size_t cmp_value);
+void pshmem_size_wait_until_all_vector(size_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const size_t *cmp_values);
+size_t pshmem_size_wait_until_any_vector(size_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const size_t *cmp_values);
+size_t pshmem_size_wait_until_some_vector(size_t *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp, const size_t *cmp_values);
 int pshmem_size_test(size_t *ivar, int cmp, size_t cmp_value);
+int pshmem_size_test_all(size_t *ivars, size_t nelems, const int *status, int cmp,
+    size_t cmp_value);
+size_t pshmem_size_test_any(size_t *ivars, size_t nelems, const int *status, int cmp,
+    size_t cmp_value);
+size_t pshmem_size_test_some(size_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, size_t cmp_value);
+int pshmem_size_test_all_vector(size_t *ivars, size_t nelems, const int *status, int cmp,
+                          const size_t *cmp_values);
+size_t pshmem_size_test_any_vector(size_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const size_t *cmp_values);
+size_t pshmem_size_test_some_vector(size_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const size_t *cmp_values);
 void pshmem_ptrdiff_wait_until(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
+void pshmem_ptrdiff_wait_until_all(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp, ptrdiff_t cmp_value);
+size_t pshmem_ptrdiff_wait_until_any(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp, ptrdiff_t cmp_value);
+size_t pshmem_ptrdiff_wait_until_some(ptrdiff_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, ptrdiff_t cmp_value);
+void pshmem_ptrdiff_wait_until_all_vector(ptrdiff_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const ptrdiff_t *cmp_values);
+size_t pshmem_ptrdiff_wait_until_any_vector(ptrdiff_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const ptrdiff_t *cmp_values);
+size_t pshmem_ptrdiff_wait_until_some_vector(ptrdiff_t *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const ptrdiff_t *cmp_values);
 int pshmem_ptrdiff_test(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
+int pshmem_ptrdiff_test_all(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp,
+    ptrdiff_t cmp_value);
+size_t pshmem_ptrdiff_test_any(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp, ptrdiff_t cmp_value);
+size_t pshmem_ptrdiff_test_some(ptrdiff_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, ptrdiff_t cmp_value);
+int pshmem_ptrdiff_test_all_vector(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const ptrdiff_t *cmp_values);
+size_t pshmem_ptrdiff_test_any_vector(ptrdiff_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const ptrdiff_t *cmp_values);
+size_t pshmem_ptrdiff_test_some_vector(ptrdiff_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const ptrdiff_t *cmp_values);
 uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value);
 
 /* ---- memory order
@@ -2391,12 +3240,216 @@ void pshmem_fence(void);
 void pshmem_ctx_fence(shmem_ctx_t ctx);
 void pshmem_quiet(void);
 void pshmem_ctx_quiet(shmem_ctx_t ctx);
+void pshmem_pe_quiet(const int *target_pes, size_t npes);
+void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes);
 
 /* ---- distributed 
     ocks (9.13) ---------------------------------------------------------- */
 void pshmem_set_lock(long *lock);
 void pshmem_clear_lock(long *lock);
 int pshmem_test_lock(long *lock);
+
+/* ---- profiling (1
+    .1) ------------------------------------------------------------------ */
+void pshmem_pcontrol(int level, ...);
+
+#ifndef SHMEM_NO_DEPRECATED
+/* ---- deprecated A
+    I (annex F) ---------------------------------------------------------- */
+
+/* Since 1.2: names of before OpenSHMEM */
+void pstart_pes(int npes);
+int p_my_pe(void);
+int p_num_pes(void);
+void *pshmalloc(size_t size);
+void pshfree(void *ptr);
+void *pshrealloc(void *ptr, size_t size);
+void *pshmemalign(size_t alignment, size_t size);
+
+/* Since 1.4: atomics without "atomic" in their names, and waits for any change */
+float pshmem_float_fetch(const float *source, int pe);
+void pshmem_float_set(float *dest, float value, int pe);
+float pshmem_float_swap(float *dest, float value, int pe);
+double pshmem_double_fetch(const double *source, int pe);
+void pshmem_double_set(double *dest, double value, int pe);
+double pshmem_double_swap(double *dest, double value, int pe);
+int pshmem_int_fetch(const int *source, int pe);
+void pshmem_int_set(int *dest, int value, int pe);
+int pshmem_int_swap(int *dest, int value, int pe);
+long pshmem_long_fetch(const long *source, int pe);
+void pshmem_long_set(long *dest, long value, int pe);
+long pshmem_long_swap(long *dest, long value, int pe);
+long long pshmem_longlong_fetch(const long long *source, int pe);
+void pshmem_longlong_set(long long *dest, long long value, int pe);
+long long pshmem_longlong_swap(long long *dest, long long value, int pe);
+int pshmem_int_cswap(int *dest, int cond, int value, int pe);
+int pshmem_int_finc(int *dest, int pe);
+void pshmem_int_inc(int *dest, int pe);
+int pshmem_int_fadd(int *dest, int value, int pe);
+void pshmem_int_add(int *dest, int value, int pe);
+long pshmem_long_cswap(long *dest, long cond, long value, int pe);
+long pshmem_long_finc(long *dest, int pe);
+void pshmem_long_inc(long *dest, int pe);
+long pshmem_long_fadd(long *dest, long value, int pe);
+void pshmem_long_add(long *dest, long value, int pe);
+long long pshmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
+long long pshmem_longlong_finc(long long *dest, int pe);
+void pshmem_longlong_inc(long long *dest, int pe);
+long long pshmem_longlong_fadd(long long *dest, long long value, int pe);
+void pshmem_longlong_add(long long *dest, long long value, int pe);
+void pshmem_wait_until(long *ivar, int cmp, long cmp_value);
+void pshmem_wait(long *ivar, long cmp_value);
+void pshmem_short_wait(short *ivar, short cmp_value);
+void pshmem_int_wait(int *ivar, int cmp_value);
+void pshmem_long_wait(long *ivar, long cmp_value);
+void pshmem_longlong_wait(long long *ivar, long long cmp_value);
+
+/* Since 1.5: collectives over the PEs PE_start + i * 2^logPE_stride, i < PE_size */
+void pshmem_short_wait_until(short *ivar, int cmp, short cmp_value);
+int pshmem_short_test(short *ivar, int cmp, short cmp_value);
+void pshmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_value);
+int pshmem_ushort_test(unsigned short *ivar, int cmp, unsigned short cmp_value);
+void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
+void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
+void pshmem_alltoall32(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void pshmem_alltoalls32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
+                    size_t nelems, int PE_start, int logPE_stride, int PE_size,
+    long *pSync);
+void pshmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root,
+                    int PE_start, int logPE_stride, int PE_size, long *pSync);
+void pshmem_collect32(void *dest, const void *source, size_t nelems, int PE_start,
+                  int logPE_stride, int PE_size, long *pSync);
+void pshmem_fcollect32(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void pshmem_alltoall64(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void pshmem_alltoalls64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
+                    size_t nelems, int PE_start, int logPE_stride, int PE_size,
+    long *pSync);
+void pshmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root,
+                    int PE_start, int logPE_stride, int PE_size, long *pSync);
+void pshmem_collect64(void *dest, const void *source, size_t nelems, int PE_start,
+                  int logPE_stride, int PE_size, long *pSync);
+void pshmem_fcollect64(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void pshmem_short_and_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void pshmem_short_or_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void pshmem_short_xor_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void pshmem_int_and_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void pshmem_int_or_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void pshmem_int_xor_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void pshmem_long_and_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void pshmem_long_or_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void pshmem_long_xor_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void pshmem_longlong_and_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void pshmem_longlong_or_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void pshmem_longlong_xor_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void pshmem_short_max_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void pshmem_short_min_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void pshmem_int_max_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void pshmem_int_min_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void pshmem_long_max_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void pshmem_long_min_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void pshmem_longlong_max_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void pshmem_longlong_min_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void pshmem_float_max_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void pshmem_float_min_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void pshmem_double_max_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void pshmem_double_min_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void pshmem_longdouble_max_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void pshmem_longdouble_min_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void pshmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void pshmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void pshmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void pshmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void pshmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void pshmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void pshmem_longlong_sum_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void pshmem_longlong_prod_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void pshmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void pshmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void pshmem_double_sum_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void pshmem_double_prod_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void pshmem_longdouble_sum_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void pshmem_longdouble_prod_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEM_COMPLEX_ void pshmem_complexd_sum_to_all(double _Complex *dest,
+    const double _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, double _Complex *pWrk, long *pSync);
+SHMEM_COMPLEX_ void pshmem_complexd_prod_to_all(double _Complex *dest,
+    const double _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, double _Complex *pWrk, long *pSync);
+SHMEM_COMPLEX_ void pshmem_complexf_sum_to_all(float _Complex *dest,
+    const float _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
+SHMEM_COMPLEX_ void pshmem_complexf_prod_to_all(float _Complex *dest,
+    const float _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
+
+/* An extension of ours for old programs: cache control.  It does nothing, for memory is
+   coherent, and is no part of OpenSHMEM since 1.5. */
+void pshmem_clear_cache_inv(void);
+void pshmem_clear_cache_line_inv(void *dest);
+void pshmem_set_cache_inv(void);
+void pshmem_set_cache_line_inv(void *dest);
+void pshmem_udcflush(void);
+void pshmem_udcflush_line(void *dest);
+#endif /* SHMEM_NO_DEPRECATED */
 
 #ifdef __cplusplus
 }

@@ -45,6 +45,48 @@ extern "C" {
 #define SHMEM_MALLOC_ATOMICS_REMOTE (1l << 0)
 #define SHMEM_MALLOC_SIGNAL_REMOTE  (1l << 1)
 
+/* Options of contexts (9.5.1) */
+#define SHMEM_CTX_SERIALIZED (1l << 0)
+#define SHMEM_CTX_PRIVATE    (1l << 1)
+#define SHMEM_CTX_NOSTORE    (1l << 2)
+
+/* Options of sessions (9.9.2), and which fields of a configuration are set (9.4.3,
+    9.9.1) */
+#define SHMEM_CTX_SESSION_BATCH     (1l << 0)
+#define SHMEM_CTX_SESSION_TOTAL_OPS (1l << 0)
+#define SHMEM_TEAM_NUM_CONTEXTS     (1l << 0)
+
+#ifndef SHMEM_NO_DEPRECATED
+/* Work arrays of the deprecated collectives: deprecated since 1.5 */
+#define SHMEM_SYNC_VALUE              0L
+#define SHMEM_SYNC_SIZE               64
+#define SHMEM_BCAST_SYNC_SIZE         64
+#define SHMEM_REDUCE_SYNC_SIZE        64
+#define SHMEM_BARRIER_SYNC_SIZE       64
+#define SHMEM_COLLECT_SYNC_SIZE       64
+#define SHMEM_ALLTOALL_SYNC_SIZE      64
+#define SHMEM_ALLTOALLS_SYNC_SIZE     64
+#define SHMEM_REDUCE_MIN_WRKDATA_SIZE 16
+
+/* Deprecated since 1.3 */
+#define _SHMEM_SYNC_VALUE              SHMEM_SYNC_VALUE
+#define _SHMEM_BCAST_SYNC_SIZE         SHMEM_BCAST_SYNC_SIZE
+#define _SHMEM_REDUCE_SYNC_SIZE        SHMEM_REDUCE_SYNC_SIZE
+#define _SHMEM_BARRIER_SYNC_SIZE       SHMEM_BARRIER_SYNC_SIZE
+#define _SHMEM_COLLECT_SYNC_SIZE       SHMEM_COLLECT_SYNC_SIZE
+#define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
+#define _SHMEM_MAJOR_VERSION           SHMEM_MAJOR_VERSION
+#define _SHMEM_MINOR_VERSION           SHMEM_MINOR_VERSION
+#define _SHMEM_MAX_NAME_LEN            SHMEM_MAX_NAME_LEN
+#define _SHMEM_VENDOR_STRING           SHMEM_VENDOR_STRING
+#define _SHMEM_CMP_EQ                  SHMEM_CMP_EQ
+#define _SHMEM_CMP_NE                  SHMEM_CMP_NE
+#define _SHMEM_CMP_GT                  SHMEM_CMP_GT
+#define _SHMEM_CMP_LE                  SHMEM_CMP_LE
+#define _SHMEM_CMP_LT                  SHMEM_CMP_LT
+#define _SHMEM_CMP_GE                  SHMEM_CMP_GE
+#endif
+
 /* ---- handles (chapter 7) -------------------------------------------------------- */
 typedef struct shmem_ctx *shmem_ctx_t;
 typedef struct shmem_team *shmem_team_t;
@@ -55,12 +97,31 @@ typedef struct shmem_team *shmem_team_t;
 #define SHMEM_TEAM_WORLD   ((shmem_team_t)1)
 #define SHMEM_TEAM_SHARED  ((shmem_team_t)2)
 
-#ifdef __cplusplus
-#define SHMEM_NORETURN_
+/* Configuration of a team (9.4.3): contexts that it may have at a time; default 0 */
+typedef struct {
+    int num_contexts;
+} shmem_team_config_t;
+
+/* Configuration of a session (9.9.1): operations expected at most; default SIZE_MAX */
+typedef struct {
+    size_t total_ops;
+} shmem_ctx_session_config_t;
+
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define SHMEM_NORETURN_ [[noreturn]]
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define SHMEM_NORETURN_ _Noreturn
 #else
 #define SHMEM_NORETURN_
+#endif
+
+/* C++ has the compl
+    x types of C as an extension of the compiler (std::complex<double> has
+   the layout of double _Complex): no warning for the declarations that use them. */
+#ifdef __cplusplus
+#define SHMEM_COMPLEX_ __extension__
+#else
+#define SHMEM_COMPLEX_
 #endif
 
 /* ---- library set-up, exit and query (9.1), threads (9.2) ------------------------- */
@@ -75,6 +136,7 @@ int shmem_n_pes(void);
 int shmem_pe_accessible(int pe);
 int shmem_addr_accessible(const void *addr, int pe);
 void *shmem_ptr(const void *dest, int pe);
+void *shmem_team_ptr(shmem_team_t team, const void *dest, int pe);
 void shmem_info_get_version(int *major, int *minor);
 void shmem_info_get_name(char *name);
 
@@ -89,6 +151,26 @@ void shmem_free(void *ptr);
 /* ---- teams (9.4) ------------------------------------------------------------------ */
 int shmem_team_my_pe(shmem_team_t team);
 int shmem_team_n_pes(shmem_team_t team);
+int shmem_team_get_config(shmem_team_t team, long config_mask,
+    shmem_team_config_t *config);
+int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
+int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+                          const shmem_team_config_t *config, long config_mask,
+                          shmem_team_t *new_team);
+int shmem_team_split_2d(shmem_team_t parent_team, int xrange,
+                     const shmem_team_config_t *xaxis_config, long xaxis_mask,
+                     shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
+                     long yaxis_mask, shmem_team_t *yaxis_team);
+void shmem_team_destroy(shmem_team_t team);
+
+/* ---- communication contexts (9.5) and sessions (9.9) ------------------------------ */
+int shmem_ctx_create(long options, shmem_ctx_t *ctx);
+int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
+void shmem_ctx_destroy(shmem_ctx_t ctx);
+int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
+void shmem_ctx_session_start(shmem_ctx_t ctx, long options,
+                          const shmem_ctx_session_config_t *config, long config_mask);
+void shmem_ctx_session_stop(shmem_ctx_t ctx);
 
 /* ---- remote memory access (9.6) --------------------------------------------------- */
 void shmem_float_put(float *dest, const float *source, size_t nelems, int pe);
@@ -2148,77 +2230,371 @@ uint64_t shmem_signal_fetch(const uint64_t *sig_addr);
     9.10); 0 on success ------------------------------------------------ */
 void shmem_barrier_all(void);
 void shmem_sync_all(void);
+int shmem_team_sync(shmem_team_t team);
+int shmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+int shmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems,
                     int PE_root);
+int shmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+int shmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+int shmem_float_alltoall(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int shmem_float_alltoalls(shmem_team_t team, float *dest, const float *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_float_broadcast(shmem_team_t team, float *dest, const float *source,
     size_t nelems,
                     int PE_root);
+int shmem_float_collect(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int shmem_float_fcollect(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int shmem_double_alltoall(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int shmem_double_alltoalls(shmem_team_t team, double *dest, const double *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_double_broadcast(shmem_team_t team, double *dest, const double *source,
     size_t nelems,
                     int PE_root);
+int shmem_double_collect(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int shmem_double_fcollect(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int shmem_longdouble_alltoall(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int shmem_longdouble_alltoalls(shmem_team_t team, long double *dest,
+    const long double *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_longdouble_broadcast(shmem_team_t team, long double *dest,
     const long double *source, size_t nelems,
                     int PE_root);
+int shmem_longdouble_collect(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int shmem_longdouble_fcollect(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int shmem_char_alltoall(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_char_alltoalls(shmem_team_t team, char *dest, const char *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_char_broadcast(shmem_team_t team, char *dest, const char *source, size_t nelems,
                     int PE_root);
+int shmem_char_collect(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_char_fcollect(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_alltoall(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
+int shmem_schar_alltoalls(shmem_team_t team, signed char *dest,
+    const signed char *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_schar_broadcast(shmem_team_t team, signed char *dest,
     const signed char *source, size_t nelems,
                     int PE_root);
+int shmem_schar_collect(shmem_team_t team, signed char *dest, const signed char *source,
+    size_t nelems);
+int shmem_schar_fcollect(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
+int shmem_short_alltoall(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int shmem_short_alltoalls(shmem_team_t team, short *dest, const short *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_short_broadcast(shmem_team_t team, short *dest, const short *source,
     size_t nelems,
                     int PE_root);
+int shmem_short_collect(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int shmem_short_fcollect(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int shmem_int_alltoall(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_int_alltoalls(shmem_team_t team, int *dest, const int *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_int_broadcast(shmem_team_t team, int *dest, const int *source, size_t nelems,
                     int PE_root);
+int shmem_int_collect(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_int_fcollect(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_alltoall(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_long_alltoalls(shmem_team_t team, long *dest, const long *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_long_broadcast(shmem_team_t team, long *dest, const long *source, size_t nelems,
                     int PE_root);
+int shmem_long_collect(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_long_fcollect(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_alltoall(shmem_team_t team, long long *dest, const long long *source,
+    size_t nelems);
+int shmem_longlong_alltoalls(shmem_team_t team, long long *dest,
+    const long long *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_longlong_broadcast(shmem_team_t team, long long *dest,
     const long long *source, size_t nelems,
                     int PE_root);
+int shmem_longlong_collect(shmem_team_t team, long long *dest, const long long *source,
+    size_t nelems);
+int shmem_longlong_fcollect(shmem_team_t team, long long *dest, const long long *source,
+    size_t nelems);
+int shmem_uchar_alltoall(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int shmem_uchar_alltoalls(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_uchar_broadcast(shmem_team_t team, unsigned char *dest,
     const unsigned char *source, size_t nelems,
                     int PE_root);
+int shmem_uchar_collect(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int shmem_uchar_fcollect(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int shmem_ushort_alltoall(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int shmem_ushort_alltoalls(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_ushort_broadcast(shmem_team_t team, unsigned short *dest,
     const unsigned short *source, size_t nelems,
                     int PE_root);
+int shmem_ushort_collect(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int shmem_ushort_fcollect(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int shmem_uint_alltoall(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int shmem_uint_alltoalls(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_uint_broadcast(shmem_team_t team, unsigned int *dest,
     const unsigned int *source, size_t nelems,
                     int PE_root);
+int shmem_uint_collect(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int shmem_uint_fcollect(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int shmem_ulong_alltoall(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int shmem_ulong_alltoalls(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_ulong_broadcast(shmem_team_t team, unsigned long *dest,
     const unsigned long *source, size_t nelems,
                     int PE_root);
+int shmem_ulong_collect(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int shmem_ulong_fcollect(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int shmem_ulonglong_alltoall(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int shmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_ulonglong_broadcast(shmem_team_t team, unsigned long long *dest,
     const unsigned long long *source, size_t nelems,
                     int PE_root);
+int shmem_ulonglong_collect(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int shmem_ulonglong_fcollect(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int shmem_int8_alltoall(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int shmem_int8_alltoalls(shmem_team_t team, int8_t *dest, const int8_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_int8_broadcast(shmem_team_t team, int8_t *dest, const int8_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_int8_collect(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int shmem_int8_fcollect(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int shmem_int16_alltoall(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int shmem_int16_alltoalls(shmem_team_t team, int16_t *dest, const int16_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_int16_broadcast(shmem_team_t team, int16_t *dest, const int16_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_int16_collect(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int shmem_int16_fcollect(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int shmem_int32_alltoall(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int shmem_int32_alltoalls(shmem_team_t team, int32_t *dest, const int32_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_int32_broadcast(shmem_team_t team, int32_t *dest, const int32_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_int32_collect(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int shmem_int32_fcollect(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int shmem_int64_alltoall(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int shmem_int64_alltoalls(shmem_team_t team, int64_t *dest, const int64_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_int64_broadcast(shmem_team_t team, int64_t *dest, const int64_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_int64_collect(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int shmem_int64_fcollect(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int shmem_uint8_alltoall(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int shmem_uint8_alltoalls(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_uint8_broadcast(shmem_team_t team, uint8_t *dest, const uint8_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_uint8_collect(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int shmem_uint8_fcollect(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int shmem_uint16_alltoall(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int shmem_uint16_alltoalls(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_uint16_broadcast(shmem_team_t team, uint16_t *dest, const uint16_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_uint16_collect(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int shmem_uint16_fcollect(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int shmem_uint32_alltoall(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int shmem_uint32_alltoalls(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_uint32_broadcast(shmem_team_t team, uint32_t *dest, const uint32_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_uint32_collect(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int shmem_uint32_fcollect(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int shmem_uint64_alltoall(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int shmem_uint64_alltoalls(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_uint64_broadcast(shmem_team_t team, uint64_t *dest, const uint64_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_uint64_collect(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int shmem_uint64_fcollect(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int shmem_size_alltoall(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int shmem_size_alltoalls(shmem_team_t team, size_t *dest, const size_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_size_broadcast(shmem_team_t team, size_t *dest, const size_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_size_collect(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int shmem_size_fcollect(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int shmem_ptrdiff_alltoall(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems);
+int shmem_ptrdiff_alltoalls(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems);
 int shmem_ptrdiff_broadcast(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
     size_t nelems,
                     int PE_root);
+int shmem_ptrdiff_collect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems);
+int shmem_ptrdiff_fcollect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source,
+    size_t nelems);
+int shmem_uchar_and_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int shmem_uchar_or_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int shmem_uchar_xor_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int shmem_ushort_and_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int shmem_ushort_or_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int shmem_ushort_xor_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int shmem_uint_and_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int shmem_uint_or_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int shmem_uint_xor_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int shmem_ulong_and_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int shmem_ulong_or_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int shmem_ulong_xor_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int shmem_ulonglong_and_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int shmem_ulonglong_or_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int shmem_ulonglong_xor_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int shmem_int8_and_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int shmem_int8_or_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int shmem_int8_xor_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int shmem_int16_and_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int shmem_int16_or_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int shmem_int16_xor_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int shmem_int32_and_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int shmem_int32_or_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int shmem_int32_xor_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int shmem_int64_and_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int shmem_int64_or_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int shmem_int64_xor_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int shmem_uint8_and_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int shmem_uint8_or_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int shmem_uint8_xor_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int shmem_uint16_and_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int shmem_uint16_or_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int shmem_uint16_xor_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int shmem_uint32_and_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int shmem_uint32_or_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int shmem_uint32_xor_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int shmem_uint64_and_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int shmem_uint64_or_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int shmem_uint64_xor_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int shmem_size_and_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int shmem_size_or_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int shmem_size_xor_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
 int shmem_float_max_reduce(shmem_team_t team, float *dest, const float *source,
     size_t nreduce);
 int shmem_float_min_reduce(shmem_team_t team, float *dest, const float *source,
@@ -2315,91 +2691,617 @@ int shmem_ptrdiff_min_reduce(shmem_team_t team, ptrdiff_t *dest,
     const ptrdiff_t *source, size_t nreduce);
 int shmem_float_sum_reduce(shmem_team_t team, float *dest, const float *source,
     size_t nreduce);
+int shmem_float_prod_reduce(shmem_team_t team, float *dest, const float *source,
+    size_t nreduce);
+int shmem_float_sum_inscan(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
+int shmem_float_sum_exscan(shmem_team_t team, float *dest, const float *source,
+    size_t nelems);
 int shmem_double_sum_reduce(shmem_team_t team, double *dest, const double *source,
     size_t nreduce);
+int shmem_double_prod_reduce(shmem_team_t team, double *dest, const double *source,
+    size_t nreduce);
+int shmem_double_sum_inscan(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
+int shmem_double_sum_exscan(shmem_team_t team, double *dest, const double *source,
+    size_t nelems);
 int shmem_longdouble_sum_reduce(shmem_team_t team, long double *dest,
     const long double *source, size_t nreduce);
+int shmem_longdouble_prod_reduce(shmem_team_t team, long double *dest,
+    const long double *source, size_t nreduce);
+int shmem_longdouble_sum_inscan(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
+int shmem_longdouble_sum_exscan(shmem_team_t team, long double *dest,
+    const long double *source, size_t nelems);
 int shmem_char_sum_reduce(shmem_team_t team, char *dest, const char *source,
     size_t nreduce);
+int shmem_char_prod_reduce(shmem_team_t team, char *dest, const char *source,
+    size_t nreduce);
+int shmem_char_sum_inscan(shmem_team_t team, char *dest, const char *source,
+    size_t nelems);
+int shmem_char_sum_exscan(shmem_team_t team, char *dest, const char *source,
+    size_t nelems);
 int shmem_schar_sum_reduce(shmem_team_t team, signed char *dest,
     const signed char *source, size_t nreduce);
+int shmem_schar_prod_reduce(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nreduce);
+int shmem_schar_sum_inscan(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
+int shmem_schar_sum_exscan(shmem_team_t team, signed char *dest,
+    const signed char *source, size_t nelems);
 int shmem_short_sum_reduce(shmem_team_t team, short *dest, const short *source,
     size_t nreduce);
+int shmem_short_prod_reduce(shmem_team_t team, short *dest, const short *source,
+    size_t nreduce);
+int shmem_short_sum_inscan(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
+int shmem_short_sum_exscan(shmem_team_t team, short *dest, const short *source,
+    size_t nelems);
 int shmem_int_sum_reduce(shmem_team_t team, int *dest, const int *source, size_t nreduce);
+int shmem_int_prod_reduce(shmem_team_t team, int *dest, const int *source,
+    size_t nreduce);
+int shmem_int_sum_inscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_int_sum_exscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
 int shmem_long_sum_reduce(shmem_team_t team, long *dest, const long *source,
     size_t nreduce);
+int shmem_long_prod_reduce(shmem_team_t team, long *dest, const long *source,
+    size_t nreduce);
+int shmem_long_sum_inscan(shmem_team_t team, long *dest, const long *source,
+    size_t nelems);
+int shmem_long_sum_exscan(shmem_team_t team, long *dest, const long *source,
+    size_t nelems);
 int shmem_longlong_sum_reduce(shmem_team_t team, long long *dest,
     const long long *source, size_t nreduce);
+int shmem_longlong_prod_reduce(shmem_team_t team, long long *dest,
+    const long long *source, size_t nreduce);
+int shmem_longlong_sum_inscan(shmem_team_t team, long long *dest,
+    const long long *source, size_t nelems);
+int shmem_longlong_sum_exscan(shmem_team_t team, long long *dest,
+    const long long *source, size_t nelems);
 int shmem_uchar_sum_reduce(shmem_team_t team, unsigned char *dest,
     const unsigned char *source, size_t nreduce);
+int shmem_uchar_prod_reduce(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nreduce);
+int shmem_uchar_sum_inscan(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
+int shmem_uchar_sum_exscan(shmem_team_t team, unsigned char *dest,
+    const unsigned char *source, size_t nelems);
 int shmem_ushort_sum_reduce(shmem_team_t team, unsigned short *dest,
     const unsigned short *source, size_t nreduce);
+int shmem_ushort_prod_reduce(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nreduce);
+int shmem_ushort_sum_inscan(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
+int shmem_ushort_sum_exscan(shmem_team_t team, unsigned short *dest,
+    const unsigned short *source, size_t nelems);
 int shmem_uint_sum_reduce(shmem_team_t team, unsigned int *dest,
     const unsigned int *source, size_t nreduce);
+int shmem_uint_prod_reduce(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nreduce);
+int shmem_uint_sum_inscan(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
+int shmem_uint_sum_exscan(shmem_team_t team, unsigned int *dest,
+    const unsigned int *source, size_t nelems);
 int shmem_ulong_sum_reduce(shmem_team_t team, unsigned long *dest,
     const unsigned long *source, size_t nreduce);
+int shmem_ulong_prod_reduce(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nreduce);
+int shmem_ulong_sum_inscan(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
+int shmem_ulong_sum_exscan(shmem_team_t team, unsigned long *dest,
+    const unsigned long *source, size_t nelems);
 int shmem_ulonglong_sum_reduce(shmem_team_t team, unsigned long long *dest,
     const unsigned long long *source, size_t nreduce);
+int shmem_ulonglong_prod_reduce(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nreduce);
+int shmem_ulonglong_sum_inscan(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
+int shmem_ulonglong_sum_exscan(shmem_team_t team, unsigned long long *dest,
+    const unsigned long long *source, size_t nelems);
 int shmem_int8_sum_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
     size_t nreduce);
+int shmem_int8_prod_reduce(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nreduce);
+int shmem_int8_sum_inscan(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
+int shmem_int8_sum_exscan(shmem_team_t team, int8_t *dest, const int8_t *source,
+    size_t nelems);
 int shmem_int16_sum_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
     size_t nreduce);
+int shmem_int16_prod_reduce(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nreduce);
+int shmem_int16_sum_inscan(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
+int shmem_int16_sum_exscan(shmem_team_t team, int16_t *dest, const int16_t *source,
+    size_t nelems);
 int shmem_int32_sum_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
     size_t nreduce);
+int shmem_int32_prod_reduce(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nreduce);
+int shmem_int32_sum_inscan(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
+int shmem_int32_sum_exscan(shmem_team_t team, int32_t *dest, const int32_t *source,
+    size_t nelems);
 int shmem_int64_sum_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
     size_t nreduce);
+int shmem_int64_prod_reduce(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nreduce);
+int shmem_int64_sum_inscan(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
+int shmem_int64_sum_exscan(shmem_team_t team, int64_t *dest, const int64_t *source,
+    size_t nelems);
 int shmem_uint8_sum_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
     size_t nreduce);
+int shmem_uint8_prod_reduce(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nreduce);
+int shmem_uint8_sum_inscan(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
+int shmem_uint8_sum_exscan(shmem_team_t team, uint8_t *dest, const uint8_t *source,
+    size_t nelems);
 int shmem_uint16_sum_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
     size_t nreduce);
+int shmem_uint16_prod_reduce(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nreduce);
+int shmem_uint16_sum_inscan(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
+int shmem_uint16_sum_exscan(shmem_team_t team, uint16_t *dest, const uint16_t *source,
+    size_t nelems);
 int shmem_uint32_sum_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
     size_t nreduce);
+int shmem_uint32_prod_reduce(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nreduce);
+int shmem_uint32_sum_inscan(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
+int shmem_uint32_sum_exscan(shmem_team_t team, uint32_t *dest, const uint32_t *source,
+    size_t nelems);
 int shmem_uint64_sum_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
     size_t nreduce);
+int shmem_uint64_prod_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nreduce);
+int shmem_uint64_sum_inscan(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
+int shmem_uint64_sum_exscan(shmem_team_t team, uint64_t *dest, const uint64_t *source,
+    size_t nelems);
 int shmem_size_sum_reduce(shmem_team_t team, size_t *dest, const size_t *source,
     size_t nreduce);
+int shmem_size_prod_reduce(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nreduce);
+int shmem_size_sum_inscan(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
+int shmem_size_sum_exscan(shmem_team_t team, size_t *dest, const size_t *source,
+    size_t nelems);
 int shmem_ptrdiff_sum_reduce(shmem_team_t team, ptrdiff_t *dest,
     const ptrdiff_t *source, size_t nreduce);
-#ifndef __cplusplus
-int shmem_complexd_sum_reduce(shmem_team_t team, double _Complex *dest,
+int shmem_ptrdiff_prod_reduce(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nreduce);
+int shmem_ptrdiff_sum_inscan(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems);
+int shmem_ptrdiff_sum_exscan(shmem_team_t team, ptrdiff_t *dest,
+    const ptrdiff_t *source, size_t nelems);
+SHMEM_COMPLEX_ int shmem_complexd_sum_reduce(shmem_team_t team, double _Complex *dest,
     const double _Complex *source, size_t nreduce);
-#endif
-#ifndef __cplusplus
-int shmem_complexf_sum_reduce(shmem_team_t team, float _Complex *dest,
+SHMEM_COMPLEX_ int shmem_complexd_prod_reduce(shmem_team_t team, double _Complex *dest,
+    const double _Complex *source, size_t nreduce);
+SHMEM_COMPLEX_ int shmem_complexd_sum_inscan(shmem_team_t team, double _Complex *dest,
+    const double _Complex *source, size_t nelems);
+SHMEM_COMPLEX_ int shmem_complexd_sum_exscan(shmem_team_t team, double _Complex *dest,
+    const double _Complex *source, size_t nelems);
+SHMEM_COMPLEX_ int shmem_complexf_sum_reduce(shmem_team_t team, float _Complex *dest,
     const float _Complex *source, size_t nreduce);
-#endif
+SHMEM_COMPLEX_ int shmem_complexf_prod_reduce(shmem_team_t team, float _Complex *dest,
+    const float _Complex *source, size_t nreduce);
+SHMEM_COMPLEX_ int shmem_complexf_sum_inscan(shmem_team_t team, float _Complex *dest,
+    const float _Complex *source, size_t nelems);
+SHMEM_COMPLEX_ int shmem_complexf_sum_exscan(shmem_team_t team, float _Complex *dest,
+    const float _Complex *source, size_t nelems);
 
 /* ---- point-to-poi
     t synchronisation (9.11) ------------------------------------------- */
-void shmem_short_wait_until(short *ivar, int cmp, short cmp_value);
-int shmem_short_test(short *ivar, int cmp, short cmp_value);
-void shmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_value);
-int shmem_ushort_test(unsigned short *ivar, int cmp, unsigned short cmp_value);
 void shmem_int_wait_until(int *ivar, int cmp, int cmp_value);
+void shmem_int_wait_until_all(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t shmem_int_wait_until_any(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t shmem_int_wait_until_some(int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, int cmp_value);
+void shmem_int_wait_until_all_vector(int *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const int *cmp_values);
+size_t shmem_int_wait_until_any_vector(int *ivars, size_t nelems, const int *status,
+    int cmp,
+                                   const int *cmp_values);
+size_t shmem_int_wait_until_some_vector(int *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp, const int *cmp_values);
 int shmem_int_test(int *ivar, int cmp, int cmp_value);
+int shmem_int_test_all(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t shmem_int_test_any(int *ivars, size_t nelems, const int *status, int cmp,
+    int cmp_value);
+size_t shmem_int_test_some(int *ivars, size_t nelems, size_t *indices, const int *status,
+                       int cmp, int cmp_value);
+int shmem_int_test_all_vector(int *ivars, size_t nelems, const int *status, int cmp,
+                          const int *cmp_values);
+size_t shmem_int_test_any_vector(int *ivars, size_t nelems, const int *status, int cmp,
+                             const int *cmp_values);
+size_t shmem_int_test_some_vector(int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const int *cmp_values);
 void shmem_long_wait_until(long *ivar, int cmp, long cmp_value);
+void shmem_long_wait_until_all(long *ivars, size_t nelems, const int *status, int cmp,
+    long cmp_value);
+size_t shmem_long_wait_until_any(long *ivars, size_t nelems, const int *status, int cmp,
+    long cmp_value);
+size_t shmem_long_wait_until_some(long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, long cmp_value);
+void shmem_long_wait_until_all_vector(long *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const long *cmp_values);
+size_t shmem_long_wait_until_any_vector(long *ivars, size_t nelems, const int *status,
+    int cmp,
+                                   const long *cmp_values);
+size_t shmem_long_wait_until_some_vector(long *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp, const long *cmp_values);
 int shmem_long_test(long *ivar, int cmp, long cmp_value);
+int shmem_long_test_all(long *ivars, size_t nelems, const int *status, int cmp,
+    long cmp_value);
+size_t shmem_long_test_any(long *ivars, size_t nelems, const int *status, int cmp,
+    long cmp_value);
+size_t shmem_long_test_some(long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, long cmp_value);
+int shmem_long_test_all_vector(long *ivars, size_t nelems, const int *status, int cmp,
+                          const long *cmp_values);
+size_t shmem_long_test_any_vector(long *ivars, size_t nelems, const int *status, int cmp,
+                             const long *cmp_values);
+size_t shmem_long_test_some_vector(long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const long *cmp_values);
 void shmem_longlong_wait_until(long long *ivar, int cmp, long long cmp_value);
+void shmem_longlong_wait_until_all(long long *ivars, size_t nelems, const int *status,
+    int cmp, long long cmp_value);
+size_t shmem_longlong_wait_until_any(long long *ivars, size_t nelems, const int *status,
+    int cmp, long long cmp_value);
+size_t shmem_longlong_wait_until_some(long long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, long long cmp_value);
+void shmem_longlong_wait_until_all_vector(long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const long long *cmp_values);
+size_t shmem_longlong_wait_until_any_vector(long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const long long *cmp_values);
+size_t shmem_longlong_wait_until_some_vector(long long *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const long long *cmp_values);
 int shmem_longlong_test(long long *ivar, int cmp, long long cmp_value);
+int shmem_longlong_test_all(long long *ivars, size_t nelems, const int *status, int cmp,
+    long long cmp_value);
+size_t shmem_longlong_test_any(long long *ivars, size_t nelems, const int *status,
+    int cmp, long long cmp_value);
+size_t shmem_longlong_test_some(long long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, long long cmp_value);
+int shmem_longlong_test_all_vector(long long *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const long long *cmp_values);
+size_t shmem_longlong_test_any_vector(long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const long long *cmp_values);
+size_t shmem_longlong_test_some_vector(long long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const long long *cmp_values);
 void shmem_uint_wait_until(unsigned int *ivar, int cmp, unsigned int cmp_value);
+void shmem_uint_wait_until_all(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp, unsigned int cmp_value);
+size_t shmem_uint_wait_until_any(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp, unsigned int cmp_value);
+size_t shmem_uint_wait_until_some(unsigned int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, unsigned int cmp_value);
+void shmem_uint_wait_until_all_vector(unsigned int *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const unsigned int *cmp_values);
+size_t shmem_uint_wait_until_any_vector(unsigned int *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const unsigned int *cmp_values);
+size_t shmem_uint_wait_until_some_vector(unsigned int *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const unsigned int *cmp_values);
 int shmem_uint_test(unsigned int *ivar, int cmp, unsigned int cmp_value);
+int shmem_uint_test_all(unsigned int *ivars, size_t nelems, const int *status, int cmp,
+    unsigned int cmp_value);
+size_t shmem_uint_test_any(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp, unsigned int cmp_value);
+size_t shmem_uint_test_some(unsigned int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, unsigned int cmp_value);
+int shmem_uint_test_all_vector(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const unsigned int *cmp_values);
+size_t shmem_uint_test_any_vector(unsigned int *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const unsigned int *cmp_values);
+size_t shmem_uint_test_some_vector(unsigned int *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const unsigned int *cmp_values);
 void shmem_ulong_wait_until(unsigned long *ivar, int cmp, unsigned long cmp_value);
+void shmem_ulong_wait_until_all(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp, unsigned long cmp_value);
+size_t shmem_ulong_wait_until_any(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long cmp_value);
+size_t shmem_ulong_wait_until_some(unsigned long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, unsigned long cmp_value);
+void shmem_ulong_wait_until_all_vector(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const unsigned long *cmp_values);
+size_t shmem_ulong_wait_until_any_vector(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const unsigned long *cmp_values);
+size_t shmem_ulong_wait_until_some_vector(unsigned long *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const unsigned long *cmp_values);
 int shmem_ulong_test(unsigned long *ivar, int cmp, unsigned long cmp_value);
+int shmem_ulong_test_all(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp, unsigned long cmp_value);
+size_t shmem_ulong_test_any(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp, unsigned long cmp_value);
+size_t shmem_ulong_test_some(unsigned long *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, unsigned long cmp_value);
+int shmem_ulong_test_all_vector(unsigned long *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const unsigned long *cmp_values);
+size_t shmem_ulong_test_any_vector(unsigned long *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const unsigned long *cmp_values);
+size_t shmem_ulong_test_some_vector(unsigned long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                              int cmp, const unsigned long *cmp_values);
 void shmem_ulonglong_wait_until(unsigned long long *ivar, int cmp,
     unsigned long long cmp_value);
+void shmem_ulonglong_wait_until_all(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t shmem_ulonglong_wait_until_any(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t shmem_ulonglong_wait_until_some(unsigned long long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                             int cmp, unsigned long long cmp_value);
+void shmem_ulonglong_wait_until_all_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const unsigned long long *cmp_values);
+size_t shmem_ulonglong_wait_until_any_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const unsigned long long *cmp_values);
+size_t shmem_ulonglong_wait_until_some_vector(unsigned long long *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const unsigned long long *cmp_values);
 int shmem_ulonglong_test(unsigned long long *ivar, int cmp, unsigned long long cmp_value);
+int shmem_ulonglong_test_all(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t shmem_ulonglong_test_any(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp, unsigned long long cmp_value);
+size_t shmem_ulonglong_test_some(unsigned long long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                       int cmp, unsigned long long cmp_value);
+int shmem_ulonglong_test_all_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                          const unsigned long long *cmp_values);
+size_t shmem_ulonglong_test_any_vector(unsigned long long *ivars, size_t nelems,
+    const int *status, int cmp,
+                             const unsigned long long *cmp_values);
+size_t shmem_ulonglong_test_some_vector(unsigned long long *ivars, size_t nelems,
+    size_t *indices, const int *status,
+                              int cmp, const unsigned long long *cmp_values);
 void shmem_int32_wait_until(int32_t *ivar, int cmp, int32_t cmp_value);
+void shmem_int32_wait_until_all(int32_t *ivars, size_t nelems, const int *status,
+    int cmp, int32_t cmp_value);
+size_t shmem_int32_wait_until_any(int32_t *ivars, size_t nelems, const int *status,
+    int cmp, int32_t cmp_value);
+size_t shmem_int32_wait_until_some(int32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, int32_t cmp_value);
+void shmem_int32_wait_until_all_vector(int32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const int32_t *cmp_values);
+size_t shmem_int32_wait_until_any_vector(int32_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const int32_t *cmp_values);
+size_t shmem_int32_wait_until_some_vector(int32_t *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp,
+    const int32_t *cmp_values);
 int shmem_int32_test(int32_t *ivar, int cmp, int32_t cmp_value);
+int shmem_int32_test_all(int32_t *ivars, size_t nelems, const int *status, int cmp,
+    int32_t cmp_value);
+size_t shmem_int32_test_any(int32_t *ivars, size_t nelems, const int *status, int cmp,
+    int32_t cmp_value);
+size_t shmem_int32_test_some(int32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, int32_t cmp_value);
+int shmem_int32_test_all_vector(int32_t *ivars, size_t nelems, const int *status, int cmp,
+                          const int32_t *cmp_values);
+size_t shmem_int32_test_any_vector(int32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const int32_t *cmp_values);
+size_t shmem_int32_test_some_vector(int32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const int32_t *cmp_values);
 void shmem_int64_wait_until(int64_t *ivar, int cmp, int64_t cmp_value);
+void shmem_int64_wait_until_all(int64_t *ivars, size_t nelems, const int *status,
+    int cmp, int64_t cmp_value);
+size_t shmem_int64_wait_until_any(int64_t *ivars, size_t nelems, const int *status,
+    int cmp, int64_t cmp_value);
+size_t shmem_int64_wait_until_some(int64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, int64_t cmp_value);
+void shmem_int64_wait_until_all_vector(int64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const int64_t *cmp_values);
+size_t shmem_int64_wait_until_any_vector(int64_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const int64_t *cmp_values);
+size_t shmem_int64_wait_until_some_vector(int64_t *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp,
+    const int64_t *cmp_values);
 int shmem_int64_test(int64_t *ivar, int cmp, int64_t cmp_value);
+int shmem_int64_test_all(int64_t *ivars, size_t nelems, const int *status, int cmp,
+    int64_t cmp_value);
+size_t shmem_int64_test_any(int64_t *ivars, size_t nelems, const int *status, int cmp,
+    int64_t cmp_value);
+size_t shmem_int64_test_some(int64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, int64_t cmp_value);
+int shmem_int64_test_all_vector(int64_t *ivars, size_t nelems, const int *status, int cmp,
+                          const int64_t *cmp_values);
+size_t shmem_int64_test_any_vector(int64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const int64_t *cmp_values);
+size_t shmem_int64_test_some_vector(int64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const int64_t *cmp_values);
 void shmem_uint32_wait_until(uint32_t *ivar, int cmp, uint32_t cmp_value);
+void shmem_uint32_wait_until_all(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp, uint32_t cmp_value);
+size_t shmem_uint32_wait_until_any(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp, uint32_t cmp_value);
+size_t shmem_uint32_wait_until_some(uint32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, uint32_t cmp_value);
+void shmem_uint32_wait_until_all_vector(uint32_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const uint32_t *cmp_values);
+size_t shmem_uint32_wait_until_any_vector(uint32_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const uint32_t *cmp_values);
+size_t shmem_uint32_wait_until_some_vector(uint32_t *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const uint32_t *cmp_values);
 int shmem_uint32_test(uint32_t *ivar, int cmp, uint32_t cmp_value);
+int shmem_uint32_test_all(uint32_t *ivars, size_t nelems, const int *status, int cmp,
+    uint32_t cmp_value);
+size_t shmem_uint32_test_any(uint32_t *ivars, size_t nelems, const int *status, int cmp,
+    uint32_t cmp_value);
+size_t shmem_uint32_test_some(uint32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, uint32_t cmp_value);
+int shmem_uint32_test_all_vector(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const uint32_t *cmp_values);
+size_t shmem_uint32_test_any_vector(uint32_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const uint32_t *cmp_values);
+size_t shmem_uint32_test_some_vector(uint32_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const uint32_t *cmp_values);
 void shmem_uint64_wait_until(uint64_t *ivar, int cmp, uint64_t cmp_value);
+void shmem_uint64_wait_until_all(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp, uint64_t cmp_value);
+size_t shmem_uint64_wait_until_any(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp, uint64_t cmp_value);
+size_t shmem_uint64_wait_until_some(uint64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, uint64_t cmp_value);
+void shmem_uint64_wait_until_all_vector(uint64_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const uint64_t *cmp_values);
+size_t shmem_uint64_wait_until_any_vector(uint64_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const uint64_t *cmp_values);
+size_t shmem_uint64_wait_until_some_vector(uint64_t *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const uint64_t *cmp_values);
 int shmem_uint64_test(uint64_t *ivar, int cmp, uint64_t cmp_value);
+int shmem_uint64_test_all(uint64_t *ivars, size_t nelems, const int *status, int cmp,
+    uint64_t cmp_value);
+size_t shmem_uint64_test_any(uint64_t *ivars, size_t nelems, const int *status, int cmp,
+    uint64_t cmp_value);
+size_t shmem_uint64_test_some(uint64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, uint64_t cmp_value);
+int shmem_uint64_test_all_vector(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const uint64_t *cmp_values);
+size_t shmem_uint64_test_any_vector(uint64_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const uint64_t *cmp_values);
+size_t shmem_uint64_test_some_vector(uint64_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const uint64_t *cmp_values);
 void shmem_size_wait_until(size_t *ivar, int cmp, size_t cmp_value);
+void shmem_size_wait_until_all(size_t *ivars, size_t nelems, const int *status, int cmp,
+    size_t cmp_value);
+size_t shmem_size_wait_until_any(size_t *ivars, size_t nelems, const int *status,
+    int cmp, size_t cmp_value);
+size_t shmem_size_wait_until_some(size_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, size_t cmp_value);
+void shmem_size_wait_until_all_vector(size_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                                 const size_t *cmp_values);
+size_t shmem_size_wait_until_any_vector(size_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                                   const size_t *cmp_values);
+size_t shmem_size_wait_until_some_vector(size_t *ivars, size_t nelems, size_t *indices,
+                                    const int *status, int cmp, const size_t *cmp_values);
 int shmem_size_test(size_t *ivar, int cmp, size_t cmp_value);
+int shmem_size_test_all(size_t *ivars, size_t nelems, const int *status, int cmp,
+    size_t cmp_value);
+size_t shmem_size_test_any(size_t *ivars, size_t nelems, const int *status, int cmp,
+    size_t cmp_value);
+size_t shmem_size_test_some(size_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, size_t cmp_value);
+int shmem_size_test_all_vector(size_t *ivars, size_t nelems, const int *status, int cmp,
+                          const size_t *cmp_values);
+size_t shmem_size_test_any_vector(size_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const size_t *cmp_values);
+size_t shmem_size_test_some_vector(size_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const size_t *cmp_values);
 void shmem_ptrdiff_wait_until(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
+void shmem_ptrdiff_wait_until_all(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp, ptrdiff_t cmp_value);
+size_t shmem_ptrdiff_wait_until_any(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp, ptrdiff_t cmp_value);
+size_t shmem_ptrdiff_wait_until_some(ptrdiff_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                             int cmp, ptrdiff_t cmp_value);
+void shmem_ptrdiff_wait_until_all_vector(ptrdiff_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                 const ptrdiff_t *cmp_values);
+size_t shmem_ptrdiff_wait_until_any_vector(ptrdiff_t *ivars, size_t nelems,
+    const int *status, int cmp,
+                                   const ptrdiff_t *cmp_values);
+size_t shmem_ptrdiff_wait_until_some_vector(ptrdiff_t *ivars, size_t nelems,
+    size_t *indices,
+                                    const int *status, int cmp,
+    const ptrdiff_t *cmp_values);
 int shmem_ptrdiff_test(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
+int shmem_ptrdiff_test_all(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp,
+    ptrdiff_t cmp_value);
+size_t shmem_ptrdiff_test_any(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp, ptrdiff_t cmp_value);
+size_t shmem_ptrdiff_test_some(ptrdiff_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                       int cmp, ptrdiff_t cmp_value);
+int shmem_ptrdiff_test_all_vector(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                          const ptrdiff_t *cmp_values);
+size_t shmem_ptrdiff_test_any_vector(ptrdiff_t *ivars, size_t nelems, const int *status,
+    int cmp,
+                             const ptrdiff_t *cmp_values);
+size_t shmem_ptrdiff_test_some_vector(ptrdiff_t *ivars, size_t nelems, size_t *indices,
+    const int *status,
+                              int cmp, const ptrdiff_t *cmp_values);
 uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value);
 
 /* ---- memory order
@@ -2408,12 +3310,216 @@ void shmem_fence(void);
 void shmem_ctx_fence(shmem_ctx_t ctx);
 void shmem_quiet(void);
 void shmem_ctx_quiet(shmem_ctx_t ctx);
+void shmem_pe_quiet(const int *target_pes, size_t npes);
+void shmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes);
 
 /* ---- distributed 
     ocks (9.13) ---------------------------------------------------------- */
 void shmem_set_lock(long *lock);
 void shmem_clear_lock(long *lock);
 int shmem_test_lock(long *lock);
+
+/* ---- profiling (1
+    .1) ------------------------------------------------------------------ */
+void shmem_pcontrol(int level, ...);
+
+#ifndef SHMEM_NO_DEPRECATED
+/* ---- deprecated A
+    I (annex F) ---------------------------------------------------------- */
+
+/* Since 1.2: names of before OpenSHMEM */
+void start_pes(int npes);
+int _my_pe(void);
+int _num_pes(void);
+void *shmalloc(size_t size);
+void shfree(void *ptr);
+void *shrealloc(void *ptr, size_t size);
+void *shmemalign(size_t alignment, size_t size);
+
+/* Since 1.4: atomics without "atomic" in their names, and waits for any change */
+float shmem_float_fetch(const float *source, int pe);
+void shmem_float_set(float *dest, float value, int pe);
+float shmem_float_swap(float *dest, float value, int pe);
+double shmem_double_fetch(const double *source, int pe);
+void shmem_double_set(double *dest, double value, int pe);
+double shmem_double_swap(double *dest, double value, int pe);
+int shmem_int_fetch(const int *source, int pe);
+void shmem_int_set(int *dest, int value, int pe);
+int shmem_int_swap(int *dest, int value, int pe);
+long shmem_long_fetch(const long *source, int pe);
+void shmem_long_set(long *dest, long value, int pe);
+long shmem_long_swap(long *dest, long value, int pe);
+long long shmem_longlong_fetch(const long long *source, int pe);
+void shmem_longlong_set(long long *dest, long long value, int pe);
+long long shmem_longlong_swap(long long *dest, long long value, int pe);
+int shmem_int_cswap(int *dest, int cond, int value, int pe);
+int shmem_int_finc(int *dest, int pe);
+void shmem_int_inc(int *dest, int pe);
+int shmem_int_fadd(int *dest, int value, int pe);
+void shmem_int_add(int *dest, int value, int pe);
+long shmem_long_cswap(long *dest, long cond, long value, int pe);
+long shmem_long_finc(long *dest, int pe);
+void shmem_long_inc(long *dest, int pe);
+long shmem_long_fadd(long *dest, long value, int pe);
+void shmem_long_add(long *dest, long value, int pe);
+long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
+long long shmem_longlong_finc(long long *dest, int pe);
+void shmem_longlong_inc(long long *dest, int pe);
+long long shmem_longlong_fadd(long long *dest, long long value, int pe);
+void shmem_longlong_add(long long *dest, long long value, int pe);
+void shmem_wait_until(long *ivar, int cmp, long cmp_value);
+void shmem_wait(long *ivar, long cmp_value);
+void shmem_short_wait(short *ivar, short cmp_value);
+void shmem_int_wait(int *ivar, int cmp_value);
+void shmem_long_wait(long *ivar, long cmp_value);
+void shmem_longlong_wait(long long *ivar, long long cmp_value);
+
+/* Since 1.5: collectives over the PEs PE_start + i * 2^logPE_stride, i < PE_size */
+void shmem_short_wait_until(short *ivar, int cmp, short cmp_value);
+int shmem_short_test(short *ivar, int cmp, short cmp_value);
+void shmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_value);
+int shmem_ushort_test(unsigned short *ivar, int cmp, unsigned short cmp_value);
+void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoall32(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoalls32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
+                    size_t nelems, int PE_start, int logPE_stride, int PE_size,
+    long *pSync);
+void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root,
+                    int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_collect32(void *dest, const void *source, size_t nelems, int PE_start,
+                  int logPE_stride, int PE_size, long *pSync);
+void shmem_fcollect32(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoall64(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoalls64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
+                    size_t nelems, int PE_start, int logPE_stride, int PE_size,
+    long *pSync);
+void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root,
+                    int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_collect64(void *dest, const void *source, size_t nelems, int PE_start,
+                  int logPE_stride, int PE_size, long *pSync);
+void shmem_fcollect64(void *dest, const void *source, size_t nelems, int PE_start,
+                   int logPE_stride, int PE_size, long *pSync);
+void shmem_short_and_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_short_or_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_short_xor_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_and_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_int_or_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_int_xor_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_and_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_long_or_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_long_xor_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_and_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_longlong_or_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_longlong_xor_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_short_max_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_short_min_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_max_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_int_min_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_max_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_long_min_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_max_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_longlong_min_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_float_max_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_float_min_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_max_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_double_min_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_max_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_longdouble_min_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_sum_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_longlong_prod_to_all(long long *dest, const long long *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_sum_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_double_prod_to_all(double *dest, const double *source, int nreduce,
+    int PE_start,
+                       int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_sum_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_longdouble_prod_to_all(long double *dest, const long double *source,
+    int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEM_COMPLEX_ void shmem_complexd_sum_to_all(double _Complex *dest,
+    const double _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, double _Complex *pWrk, long *pSync);
+SHMEM_COMPLEX_ void shmem_complexd_prod_to_all(double _Complex *dest,
+    const double _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, double _Complex *pWrk, long *pSync);
+SHMEM_COMPLEX_ void shmem_complexf_sum_to_all(float _Complex *dest,
+    const float _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
+SHMEM_COMPLEX_ void shmem_complexf_prod_to_all(float _Complex *dest,
+    const float _Complex *source, int nreduce, int PE_start,
+                       int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
+
+/* An extension of ours for old programs: cache control.  It does nothing, for memory is
+   coherent, and is no part of OpenSHMEM since 1.5. */
+void shmem_clear_cache_inv(void);
+void shmem_clear_cache_line_inv(void *dest);
+void shmem_set_cache_inv(void);
+void shmem_set_cache_line_inv(void *dest);
+void shmem_udcflush(void);
+void shmem_udcflush_line(void *dest);
+#endif /* SHMEM_NO_DEPRECATED */
 
 #ifdef __cplusplus
 }
@@ -3258,6 +4364,40 @@ struct shmem_type_not_supported;
         shmem_ctx_t: shmem_ctx_signal_set,                                                \
         default: shmem_signal_set)(__VA_ARGS__)
 
+#define shmem_alltoall(...)                                                             \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_alltoall,                                                  \
+        double *: shmem_double_alltoall,                                                \
+        long double *: shmem_longdouble_alltoall,                                       \
+        char *: shmem_char_alltoall,                                                    \
+        signed char *: shmem_schar_alltoall,                                            \
+        short *: shmem_short_alltoall,                                                  \
+        int *: shmem_int_alltoall,                                                      \
+        long *: shmem_long_alltoall,                                                    \
+        long long *: shmem_longlong_alltoall,                                           \
+        unsigned char *: shmem_uchar_alltoall,                                          \
+        unsigned short *: shmem_ushort_alltoall,                                        \
+        unsigned int *: shmem_uint_alltoall,                                            \
+        unsigned long *: shmem_ulong_alltoall,                                          \
+        unsigned long long *: shmem_ulonglong_alltoall,                                 \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_alltoalls(...)                                                            \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_alltoalls,                                                 \
+        double *: shmem_double_alltoalls,                                               \
+        long double *: shmem_longdouble_alltoalls,                                      \
+        char *: shmem_char_alltoalls,                                                   \
+        signed char *: shmem_schar_alltoalls,                                           \
+        short *: shmem_short_alltoalls,                                                 \
+        int *: shmem_int_alltoalls,                                                     \
+        long *: shmem_long_alltoalls,                                                   \
+        long long *: shmem_longlong_alltoalls,                                          \
+        unsigned char *: shmem_uchar_alltoalls,                                         \
+        unsigned short *: shmem_ushort_alltoalls,                                       \
+        unsigned int *: shmem_uint_alltoalls,                                           \
+        unsigned long *: shmem_ulong_alltoalls,                                         \
+        unsigned long long *: shmem_ulonglong_alltoalls,                                \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
 #define shmem_broadcast(...)                                                            \
     _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
         float *: shmem_float_broadcast,                                                 \
@@ -3274,6 +4414,76 @@ struct shmem_type_not_supported;
         unsigned int *: shmem_uint_broadcast,                                           \
         unsigned long *: shmem_ulong_broadcast,                                         \
         unsigned long long *: shmem_ulonglong_broadcast,                                \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_collect(...)                                                              \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_collect,                                                   \
+        double *: shmem_double_collect,                                                 \
+        long double *: shmem_longdouble_collect,                                        \
+        char *: shmem_char_collect,                                                     \
+        signed char *: shmem_schar_collect,                                             \
+        short *: shmem_short_collect,                                                   \
+        int *: shmem_int_collect,                                                       \
+        long *: shmem_long_collect,                                                     \
+        long long *: shmem_longlong_collect,                                            \
+        unsigned char *: shmem_uchar_collect,                                           \
+        unsigned short *: shmem_ushort_collect,                                         \
+        unsigned int *: shmem_uint_collect,                                             \
+        unsigned long *: shmem_ulong_collect,                                           \
+        unsigned long long *: shmem_ulonglong_collect,                                  \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_fcollect(...)                                                             \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_fcollect,                                                  \
+        double *: shmem_double_fcollect,                                                \
+        long double *: shmem_longdouble_fcollect,                                       \
+        char *: shmem_char_fcollect,                                                    \
+        signed char *: shmem_schar_fcollect,                                            \
+        short *: shmem_short_fcollect,                                                  \
+        int *: shmem_int_fcollect,                                                      \
+        long *: shmem_long_fcollect,                                                    \
+        long long *: shmem_longlong_fcollect,                                           \
+        unsigned char *: shmem_uchar_fcollect,                                          \
+        unsigned short *: shmem_ushort_fcollect,                                        \
+        unsigned int *: shmem_uint_fcollect,                                            \
+        unsigned long *: shmem_ulong_fcollect,                                          \
+        unsigned long long *: shmem_ulonglong_fcollect,                                 \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_and_reduce(...)                                                           \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        unsigned char *: shmem_uchar_and_reduce,                                        \
+        unsigned short *: shmem_ushort_and_reduce,                                      \
+        unsigned int *: shmem_uint_and_reduce,                                          \
+        unsigned long *: shmem_ulong_and_reduce,                                        \
+        unsigned long long *: shmem_ulonglong_and_reduce,                               \
+        int8_t *: shmem_int8_and_reduce,                                                \
+        int16_t *: shmem_int16_and_reduce,                                              \
+        int32_t *: shmem_int32_and_reduce,                                              \
+        int64_t *: shmem_int64_and_reduce,                                              \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_or_reduce(...)                                                            \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        unsigned char *: shmem_uchar_or_reduce,                                         \
+        unsigned short *: shmem_ushort_or_reduce,                                       \
+        unsigned int *: shmem_uint_or_reduce,                                           \
+        unsigned long *: shmem_ulong_or_reduce,                                         \
+        unsigned long long *: shmem_ulonglong_or_reduce,                                \
+        int8_t *: shmem_int8_or_reduce,                                                 \
+        int16_t *: shmem_int16_or_reduce,                                               \
+        int32_t *: shmem_int32_or_reduce,                                               \
+        int64_t *: shmem_int64_or_reduce,                                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_xor_reduce(...)                                                           \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        unsigned char *: shmem_uchar_xor_reduce,                                        \
+        unsigned short *: shmem_ushort_xor_reduce,                                      \
+        unsigned int *: shmem_uint_xor_reduce,                                          \
+        unsigned long *: shmem_ulong_xor_reduce,                                        \
+        unsigned long long *: shmem_ulonglong_xor_reduce,                               \
+        int8_t *: shmem_int8_xor_reduce,                                                \
+        int16_t *: shmem_int16_xor_reduce,                                              \
+        int32_t *: shmem_int32_xor_reduce,                                              \
+        int64_t *: shmem_int64_xor_reduce,                                              \
         default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
 #define shmem_max_reduce(...)                                                           \
     _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
@@ -3328,7 +4538,199 @@ struct shmem_type_not_supported;
         double _Complex *: shmem_complexd_sum_reduce,                                   \
         float _Complex *: shmem_complexf_sum_reduce,                                    \
         default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_prod_reduce(...)                                                          \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_prod_reduce,                                               \
+        double *: shmem_double_prod_reduce,                                             \
+        long double *: shmem_longdouble_prod_reduce,                                    \
+        char *: shmem_char_prod_reduce,                                                 \
+        signed char *: shmem_schar_prod_reduce,                                         \
+        short *: shmem_short_prod_reduce,                                               \
+        int *: shmem_int_prod_reduce,                                                   \
+        long *: shmem_long_prod_reduce,                                                 \
+        long long *: shmem_longlong_prod_reduce,                                        \
+        unsigned char *: shmem_uchar_prod_reduce,                                       \
+        unsigned short *: shmem_ushort_prod_reduce,                                     \
+        unsigned int *: shmem_uint_prod_reduce,                                         \
+        unsigned long *: shmem_ulong_prod_reduce,                                       \
+        unsigned long long *: shmem_ulonglong_prod_reduce,                              \
+        double _Complex *: shmem_complexd_prod_reduce,                                  \
+        float _Complex *: shmem_complexf_prod_reduce,                                   \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_sum_inscan(...)                                                           \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_sum_inscan,                                                \
+        double *: shmem_double_sum_inscan,                                              \
+        long double *: shmem_longdouble_sum_inscan,                                     \
+        char *: shmem_char_sum_inscan,                                                  \
+        signed char *: shmem_schar_sum_inscan,                                          \
+        short *: shmem_short_sum_inscan,                                                \
+        int *: shmem_int_sum_inscan,                                                    \
+        long *: shmem_long_sum_inscan,                                                  \
+        long long *: shmem_longlong_sum_inscan,                                         \
+        unsigned char *: shmem_uchar_sum_inscan,                                        \
+        unsigned short *: shmem_ushort_sum_inscan,                                      \
+        unsigned int *: shmem_uint_sum_inscan,                                          \
+        unsigned long *: shmem_ulong_sum_inscan,                                        \
+        unsigned long long *: shmem_ulonglong_sum_inscan,                               \
+        double _Complex *: shmem_complexd_sum_inscan,                                   \
+        float _Complex *: shmem_complexf_sum_inscan,                                    \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_sum_exscan(...)                                                           \
+    _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_sum_exscan,                                                \
+        double *: shmem_double_sum_exscan,                                              \
+        long double *: shmem_longdouble_sum_exscan,                                     \
+        char *: shmem_char_sum_exscan,                                                  \
+        signed char *: shmem_schar_sum_exscan,                                          \
+        short *: shmem_short_sum_exscan,                                                \
+        int *: shmem_int_sum_exscan,                                                    \
+        long *: shmem_long_sum_exscan,                                                  \
+        long long *: shmem_longlong_sum_exscan,                                         \
+        unsigned char *: shmem_uchar_sum_exscan,                                        \
+        unsigned short *: shmem_ushort_sum_exscan,                                      \
+        unsigned int *: shmem_uint_sum_exscan,                                          \
+        unsigned long *: shmem_ulong_sum_exscan,                                        \
+        unsigned long long *: shmem_ulonglong_sum_exscan,                               \
+        double _Complex *: shmem_complexd_sum_exscan,                                   \
+        float _Complex *: shmem_complexf_sum_exscan,                                    \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
 
+#define shmem_wait_until_all(...)                                                       \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_wait_until_all,                                                \
+        long *: shmem_long_wait_until_all,                                              \
+        long long *: shmem_longlong_wait_until_all,                                     \
+        unsigned int *: shmem_uint_wait_until_all,                                      \
+        unsigned long *: shmem_ulong_wait_until_all,                                    \
+        unsigned long long *: shmem_ulonglong_wait_until_all,                           \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_wait_until_any(...)                                                       \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_wait_until_any,                                                \
+        long *: shmem_long_wait_until_any,                                              \
+        long long *: shmem_longlong_wait_until_any,                                     \
+        unsigned int *: shmem_uint_wait_until_any,                                      \
+        unsigned long *: shmem_ulong_wait_until_any,                                    \
+        unsigned long long *: shmem_ulonglong_wait_until_any,                           \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_wait_until_some(...)                                                      \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_wait_until_some,                                               \
+        long *: shmem_long_wait_until_some,                                             \
+        long long *: shmem_longlong_wait_until_some,                                    \
+        unsigned int *: shmem_uint_wait_until_some,                                     \
+        unsigned long *: shmem_ulong_wait_until_some,                                   \
+        unsigned long long *: shmem_ulonglong_wait_until_some,                          \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_wait_until_all_vector(...)                                                \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_wait_until_all_vector,                                         \
+        long *: shmem_long_wait_until_all_vector,                                       \
+        long long *: shmem_longlong_wait_until_all_vector,                              \
+        unsigned int *: shmem_uint_wait_until_all_vector,                               \
+        unsigned long *: shmem_ulong_wait_until_all_vector,                             \
+        unsigned long long *: shmem_ulonglong_wait_until_all_vector,                    \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_wait_until_any_vector(...)                                                \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_wait_until_any_vector,                                         \
+        long *: shmem_long_wait_until_any_vector,                                       \
+        long long *: shmem_longlong_wait_until_any_vector,                              \
+        unsigned int *: shmem_uint_wait_until_any_vector,                               \
+        unsigned long *: shmem_ulong_wait_until_any_vector,                             \
+        unsigned long long *: shmem_ulonglong_wait_until_any_vector,                    \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_wait_until_some_vector(...)                                               \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_wait_until_some_vector,                                        \
+        long *: shmem_long_wait_until_some_vector,                                      \
+        long long *: shmem_longlong_wait_until_some_vector,                             \
+        unsigned int *: shmem_uint_wait_until_some_vector,                              \
+        unsigned long *: shmem_ulong_wait_until_some_vector,                            \
+        unsigned long long *: shmem_ulonglong_wait_until_some_vector,                   \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test_all(...)                                                             \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_test_all,                                                      \
+        long *: shmem_long_test_all,                                                    \
+        long long *: shmem_longlong_test_all,                                           \
+        unsigned int *: shmem_uint_test_all,                                            \
+        unsigned long *: shmem_ulong_test_all,                                          \
+        unsigned long long *: shmem_ulonglong_test_all,                                 \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test_any(...)                                                             \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_test_any,                                                      \
+        long *: shmem_long_test_any,                                                    \
+        long long *: shmem_longlong_test_any,                                           \
+        unsigned int *: shmem_uint_test_any,                                            \
+        unsigned long *: shmem_ulong_test_any,                                          \
+        unsigned long long *: shmem_ulonglong_test_any,                                 \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test_some(...)                                                            \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_test_some,                                                     \
+        long *: shmem_long_test_some,                                                   \
+        long long *: shmem_longlong_test_some,                                          \
+        unsigned int *: shmem_uint_test_some,                                           \
+        unsigned long *: shmem_ulong_test_some,                                         \
+        unsigned long long *: shmem_ulonglong_test_some,                                \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test_all_vector(...)                                                      \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_test_all_vector,                                               \
+        long *: shmem_long_test_all_vector,                                             \
+        long long *: shmem_longlong_test_all_vector,                                    \
+        unsigned int *: shmem_uint_test_all_vector,                                     \
+        unsigned long *: shmem_ulong_test_all_vector,                                   \
+        unsigned long long *: shmem_ulonglong_test_all_vector,                          \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test_any_vector(...)                                                      \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_test_any_vector,                                               \
+        long *: shmem_long_test_any_vector,                                             \
+        long long *: shmem_longlong_test_any_vector,                                    \
+        unsigned int *: shmem_uint_test_any_vector,                                     \
+        unsigned long *: shmem_ulong_test_any_vector,                                   \
+        unsigned long long *: shmem_ulonglong_test_any_vector,                          \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test_some_vector(...)                                                     \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_test_some_vector,                                              \
+        long *: shmem_long_test_some_vector,                                            \
+        long long *: shmem_longlong_test_some_vector,                                   \
+        unsigned int *: shmem_uint_test_some_vector,                                    \
+        unsigned long *: shmem_ulong_test_some_vector,                                  \
+        unsigned long long *: shmem_ulonglong_test_some_vector,                         \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+
+#ifdef SHMEM_NO_DEPRECATED
+#define shmem_sync(team) shmem_team_sync(team)
+#define shmem_wait_until(...)                                                           \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_wait_until,                                                    \
+        long *: shmem_long_wait_until,                                                  \
+        long long *: shmem_longlong_wait_until,                                         \
+        unsigned int *: shmem_uint_wait_until,                                          \
+        unsigned long *: shmem_ulong_wait_until,                                        \
+        unsigned long long *: shmem_ulonglong_wait_until,                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_test(...)                                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_test,                                                          \
+        long *: shmem_long_test,                                                        \
+        long long *: shmem_longlong_test,                                               \
+        unsigned int *: shmem_uint_test,                                                \
+        unsigned long *: shmem_ulong_test,                                              \
+        unsigned long long *: shmem_ulonglong_test,                                     \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#else
+/* A team, or the active set of the deprecated routine */
+#define shmem_sync(...)                                                                   \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                 \
+        shmem_team_t: shmem_team_sync,                                                    \
+        default: shmem_sync)(__VA_ARGS__)
 #define shmem_wait_until(...)                                                           \
     _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
         short *: shmem_short_wait_until,                                                \
@@ -3351,6 +4753,67 @@ struct shmem_type_not_supported;
         unsigned long *: shmem_ulong_test,                                              \
         unsigned long long *: shmem_ulonglong_test,                                     \
         default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+
+#define shmem_fetch(...)                                                                \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_fetch,                                                     \
+        const float *: shmem_float_fetch,                                               \
+        double *: shmem_double_fetch,                                                   \
+        const double *: shmem_double_fetch,                                             \
+        int *: shmem_int_fetch,                                                         \
+        const int *: shmem_int_fetch,                                                   \
+        long *: shmem_long_fetch,                                                       \
+        const long *: shmem_long_fetch,                                                 \
+        long long *: shmem_longlong_fetch,                                              \
+        const long long *: shmem_longlong_fetch,                                        \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_set(...)                                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_set,                                                       \
+        double *: shmem_double_set,                                                     \
+        int *: shmem_int_set,                                                           \
+        long *: shmem_long_set,                                                         \
+        long long *: shmem_longlong_set,                                                \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_swap(...)                                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        float *: shmem_float_swap,                                                      \
+        double *: shmem_double_swap,                                                    \
+        int *: shmem_int_swap,                                                          \
+        long *: shmem_long_swap,                                                        \
+        long long *: shmem_longlong_swap,                                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_cswap(...)                                                                \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_cswap,                                                         \
+        long *: shmem_long_cswap,                                                       \
+        long long *: shmem_longlong_cswap,                                              \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_finc(...)                                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_finc,                                                          \
+        long *: shmem_long_finc,                                                        \
+        long long *: shmem_longlong_finc,                                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_inc(...)                                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_inc,                                                           \
+        long *: shmem_long_inc,                                                         \
+        long long *: shmem_longlong_inc,                                                \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_fadd(...)                                                                 \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_fadd,                                                          \
+        long *: shmem_long_fadd,                                                        \
+        long long *: shmem_longlong_fadd,                                               \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#define shmem_add(...)                                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \
+        int *: shmem_int_add,                                                           \
+        long *: shmem_long_add,                                                         \
+        long long *: shmem_longlong_add,                                                \
+        default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
+#endif
 
 #endif /* C11 */
 

@@ -10,7 +10,10 @@ libpgas_la_SOURCES = \
 	pgas/core/alloc.c pgas/core/alloc.h \
 	pgas/core/block.c pgas/core/block.h \
 	pgas/core/boot.c pgas/core/boot.h \
+	pgas/core/check.c pgas/core/check.def pgas/core/check.h \
+	pgas/core/check_kinds.c pgas/core/check_kinds.h \
 	pgas/core/clock.h \
+	pgas/core/ctx.c pgas/core/ctx.h \
 	pgas/core/data.c pgas/core/data.h \
 	pgas/core/env.c pgas/core/env.def pgas/core/env.h \
 	pgas/core/fork.c \
@@ -22,21 +25,32 @@ libpgas_la_SOURCES = \
 	pgas/core/peer.c pgas/core/peer.h \
 	pgas/core/pgas.h pgas/core/self.c \
 	pgas/core/place.c pgas/core/place.h \
+	pgas/core/pool.c pgas/core/pool.h \
 	pgas/core/segment.c pgas/core/segment.h \
+	pgas/core/slot.c pgas/core/slot.h \
+	pgas/core/team.c pgas/core/team.h \
 	pgas/core/tree.c pgas/core/tree.h \
 	pgas/rma/api.h \
-	pgas/rma/amo.h pgas/rma/api_amo.c \
+	pgas/rma/amo.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
 	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
 	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
 	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \
-	pgas/rma/api_wait.c pgas/rma/wait.c pgas/rma/wait.h \
-	pgas/coll/api_coll.c pgas/coll/api_life.c \
+	pgas/rma/api_wait.c pgas/rma/compare.h \
+	pgas/rma/wait.c pgas/rma/wait.h pgas/rma/wait_set.c pgas/rma/wait_set.h \
+	pgas/coll/active.c pgas/coll/active.h \
+	pgas/coll/alltoall.c pgas/coll/alltoall.h \
+	pgas/coll/api_coll.c pgas/coll/api_deprecated.c pgas/coll/api_life.c pgas/coll/api_team.c \
+	pgas/coll/life.c pgas/coll/life.h \
+	pgas/coll/meet.c pgas/coll/meet.h \
 	pgas/coll/barrier.c pgas/coll/barrier.h \
 	pgas/coll/bcast.c pgas/coll/bcast.h \
+	pgas/coll/collect.c pgas/coll/collect.h \
 	pgas/coll/mem.c pgas/coll/mem.h \
 	pgas/coll/reduce.c pgas/coll/reduce.h \
-	pgas/coll/team.c pgas/coll/team.h
+	pgas/coll/scan.c pgas/coll/scan.h pgas/coll/slice.h \
+	pgas/coll/stage.c pgas/coll/stage.h \
+	pgas/coll/split.c pgas/coll/split.h
 libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
 

@@ -1,46 +1,92 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* api_coll.c - rows of the collectives (9.10).  Uses: barrier, bcast, reduce. */
+/*
+ * api_coll.c - rows of the collectives over teams (9.10).
+ * Uses: barrier, bcast, collect, alltoall, reduce, scan.
+ */
 #include "config.h"
 
+#include "pgas/coll/alltoall.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/bcast.h"
+#include "pgas/coll/collect.h"
 #include "pgas/coll/reduce.h"
+#include "pgas/coll/scan.h"
 #include "pgas/rma/api.h"
 
-/* barrier is a release and an acquire, and puts are stores: it completes them too. */
-API(void, shmem_barrier_all, (void))
-{
-    barrier(team_of(SHMEM_TEAM_WORLD, "shmem_barrier_all"), "shmem_barrier_all");
-}
+/* clang-format off */
 
-API(void, shmem_sync_all, (void))
-{
-    barrier(team_of(SHMEM_TEAM_WORLD, "shmem_sync_all"), "shmem_sync_all");
-}
+/* A barrier is a release and an acquire, and puts are stores: it completes them too. */
+ROUTINE_0(void, shmem_barrier_all, BY_WORLD)
+{ barrier(team_of(SHMEM_TEAM_WORLD, fn), fn); }
+ROUTINE_0(void, shmem_sync_all, BY_WORLD)
+{ barrier(team_of(SHMEM_TEAM_WORLD, fn), fn); }
+ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
+{ barrier(team_of(team, fn), fn); return 0; }
 
-API(int, shmem_broadcastmem,
-    (shmem_team_t team, void *dest, const void *source, size_t n, int root))
-{
-    return bcast(team, dest, source, n, 1, root, "shmem_broadcastmem");
-}
+/* Movement of elements of S bytes; PTR points to them */
+#define TEAM_ARG (shmem_team_t, team, TEAM)
+#define BROADCAST(X, PTR, S)                                                             \
+    ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM),                      \
+            (const PTR, source, SYM), (size_t, nelems, COUNT), (int, PE_root, ROOT))     \
+    { return bcast(team_of(team, fn), dest, source, nelems, S, PE_root, fn); }
+#define COLLECT(X, PTR, S)                                                               \
+    ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM),                      \
+            (const PTR, source, SYM), (size_t, nelems, COUNT_OWN))                       \
+    { return collect(team_of(team, fn), dest, source, nelems, S, fn); }
+#define FCOLLECT(X, PTR, S)                                                              \
+    ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM_EACH),                 \
+            (const PTR, source, SYM), (size_t, nelems, COUNT))                           \
+    { return fcollect(team_of(team, fn), dest, source, nelems, S, fn); }
+#define ALLTOALL(X, PTR, S)                                                              \
+    ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM_EACH),                 \
+            (const PTR, source, SYM_EACH), (size_t, nelems, COUNT))                      \
+    { return alltoall(team_of(team, fn), dest, source, nelems, S, fn); }
+#define ALLTOALLS(X, PTR, S)                                                             \
+    ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM_EACH_DST),             \
+            (const PTR, source, SYM_EACH_SST), (ptrdiff_t, dst, DST),                    \
+            (ptrdiff_t, sst, SST), (size_t, nelems, COUNT))                              \
+    { return alltoalls(team_of(team, fn), dest, source,                                  \
+                       (struct exchange){dst, sst, nelems, S}, fn); }
 
-#define BROADCAST(NAME, C, KIND)                                                         \
-    API(int, shmem_##NAME##_broadcast,                                                   \
-        (shmem_team_t team, C * dest, const C *source, size_t n, int root))              \
-    {                                                                                    \
-        return bcast(team, dest, source, n, sizeof(C), root,                             \
-                     "shmem_" #NAME "_broadcast");                                       \
-    }
-SHMEM_TYPES_RMA(BROADCAST)
+#define MOVES(NAME, C, KIND)                                                             \
+    BROADCAST(NAME##_broadcast, C *, sizeof(C))                                          \
+    COLLECT(NAME##_collect, C *, sizeof(C))                                              \
+    FCOLLECT(NAME##_fcollect, C *, sizeof(C))                                            \
+    ALLTOALL(NAME##_alltoall, C *, sizeof(C))                                            \
+    ALLTOALLS(NAME##_alltoalls, C *, sizeof(C))
+SHMEM_TYPES_RMA(MOVES)
 
-#define REDUCE(NAME, C, op)                                                              \
-    API(int, shmem_##NAME##_##op##_reduce,                                               \
-        (shmem_team_t team, C * dest, const C *source, size_t n))                        \
-    {                                                                                    \
-        return reduce(team, dest, source, n, sizeof(C), op_##op##_##NAME,                \
-                      "shmem_" #NAME "_" #op "_reduce");                                 \
-    }
-#define ORDERED(NAME, C, KIND) REDUCE(NAME, C, max) REDUCE(NAME, C, min)
-#define NUMERIC(NAME, C, KIND) REDUCE(NAME, C, sum)
+BROADCAST(broadcastmem, void *, 1)
+COLLECT(collectmem, void *, 1)
+FCOLLECT(fcollectmem, void *, 1)
+ALLTOALL(alltoallmem, void *, 1)
+ALLTOALLS(alltoallsmem, void *, 1)
+
+/* Reductions: operation `op` is OP in op.h */
+#define REDUCE(NAME, C, KIND, op, OP)                                                    \
+    ROUTINE(int, shmem_##NAME##_##op##_reduce, sizeof(C), BY_TEAM, TEAM_ARG,             \
+            (C *, dest, SYM_APART), (const C *, source, SYM), (size_t, nreduce, COUNT))  \
+    { return reduce(team_of(team, fn), dest, source, nreduce, sizeof(C),                 \
+                    op_find(OP, OP_KIND_##KIND(C), sizeof(C)), fn); }
+#define BITWISE(NAME, C, KIND)                                                           \
+    REDUCE(NAME, C, KIND, and, OP_AND) REDUCE(NAME, C, KIND, or, OP_OR)                  \
+    REDUCE(NAME, C, KIND, xor, OP_XOR)
+#define ORDERED(NAME, C, KIND)                                                           \
+    REDUCE(NAME, C, KIND, max, OP_MAX) REDUCE(NAME, C, KIND, min, OP_MIN)
+#define NUMERIC(NAME, C, KIND)                                                           \
+    REDUCE(NAME, C, KIND, sum, OP_SUM) REDUCE(NAME, C, KIND, prod, OP_PROD)
+SHMEM_TYPES_REDUCE_BIT(BITWISE)
 SHMEM_TYPES_REDUCE_ORD(ORDERED)
 SHMEM_TYPES_REDUCE_NUM(NUMERIC)
+
+#define SCAN(NAME, C, KIND, X, scan)                                                     \
+    ROUTINE(int, shmem_##NAME##_sum_##X, sizeof(C), BY_TEAM, TEAM_ARG,                   \
+            (C *, dest, SYM_APART), (const C *, source, SYM), (size_t, nelems, COUNT))   \
+    { return scan(team_of(team, fn), dest, source, nelems, sizeof(C),                    \
+                  op_find(OP_SUM, OP_KIND_##KIND(C), sizeof(C)), fn); }
+#define SCANS(NAME, C, KIND)                                                             \
+    SCAN(NAME, C, KIND, inscan, scan_inclusive)                                          \
+    SCAN(NAME, C, KIND, exscan, scan_exclusive)
+SHMEM_TYPES_REDUCE_NUM(SCANS)
+
+/* clang-format on */

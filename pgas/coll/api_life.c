@@ -1,162 +1,104 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * api_life.c - rows of set-up, exit and query (9.1), threads (9.2), memory (9.3) and
- * team queries (9.4).  Uses: core/init, core/peer, mem, team, barrier.
+ * profiling control (9.14).  Uses: life, mem, core/init, core/peer.
  */
 #include "config.h"
 
 #include <string.h>
 
-#include "pgas/coll/barrier.h"
+#include "pgas/coll/life.h"
 #include "pgas/coll/mem.h"
-#include "pgas/coll/team.h"
 #include "pgas/core/init.h"
 #include "pgas/core/log.h"
-#include "pgas/core/nodeseg.h"
 #include "pgas/core/peer.h"
 #include "pgas/rma/api.h"
 
-static void take_down(bool exiting)
-{
-    nodeseg_stage(NODE_STAGE_FINALIZE);
-    fence_full(); /* the puts of this PE are done before it says that it leaves */
-    nodeseg_leave(team_world_epoch());
-    init_down(exiting);
-}
+/* clang-format off */
 
-static void finalize(void)
-{
-    peer_check(pgas_self.me, "shmem_finalize");
-    if (init_last())
-        take_down(false);
-}
+/* ---- set-up, exit and query ---------------------------------------------------- */
 
-static void finalize_at_exit(void)
-{
-    take_down(true);
-}
+ROUTINE_0(void, shmem_init, ANYTIME)
+{ (void)fn; life_start(SHMEM_THREAD_SINGLE); }
 
-static int start(int requested)
-{
-    if (!init_up(requested))
-        return pgas_self.thread_level;
-    team_init();
-    init_at_exit(finalize_at_exit);
-    return pgas_self.thread_level;
-}
-
-API(void, shmem_init, (void))
-{
-    start(SHMEM_THREAD_SINGLE);
-}
-
-API(int, shmem_init_thread, (int requested, int *provided))
+ROUTINE(int, shmem_init_thread, 0, ANYTIME,
+        (int, requested, LEVEL), (int *, provided, POINTER))
 {
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
-        log_warn("shmem_init_thread: argument 'requested' = %d, but it must be one of "
+        log_warn("%s: argument 1 'requested' = %d, but it must be one of "
                  "SHMEM_THREAD_SINGLE..SHMEM_THREAD_MULTIPLE (%d..%d)",
-                 requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+                 fn, requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
         return -1;
     }
-    *provided = start(requested);
+    *provided = life_start(requested);
     return 0;
 }
 
-API(void, shmem_finalize, (void))
-{
-    finalize();
-}
+ROUTINE_0(void, shmem_finalize, ALONE)
+{ life_finalize(fn); }
 
-API(void, shmem_query_initialized, (int *initialized))
-{
-    *initialized = pgas_self.life == LIFE_UP;
-}
+ROUTINE(void, shmem_query_initialized, 0, ANYTIME, (int *, initialized, POINTER))
+{ (void)fn; *initialized = pgas_self.life == LIFE_UP; }
 
-API(void, shmem_query_thread, (int *provided))
-{
-    *provided = pgas_self.thread_level;
-}
+ROUTINE(void, shmem_query_thread, 0, ANYTIME, (int *, provided, POINTER))
+{ (void)fn; *provided = pgas_self.thread_level; }
 
+/* No row, as it never returns: any status, at any time. */
 API(void, shmem_global_exit, (int status))
-{
-    init_abort(status);
-}
+{ init_abort(status); }
 
-API(int, shmem_my_pe, (void))
-{
-    peer_check(pgas_self.me, "shmem_my_pe");
-    return pgas_self.me;
-}
+ROUTINE_0(int, shmem_my_pe, ALONE)
+{ (void)fn; return pgas_self.me; }
 
-API(int, shmem_n_pes, (void))
-{
-    peer_check(pgas_self.me, "shmem_n_pes");
-    return (int)pgas_self.npes;
-}
+ROUTINE_0(int, shmem_n_pes, ALONE)
+{ (void)fn; return (int)pgas_self.npes; }
 
-API(int, shmem_pe_accessible, (int pe))
-{
-    return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL;
-}
+/* Any number is a fair question. */
+ROUTINE(int, shmem_pe_accessible, 0, ALONE, (int, pe, ANY))
+{ (void)fn; return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL; }
 
-API(int, shmem_addr_accessible, (const void *addr, int pe))
-{
-    return peer_find(addr, 1, pe) != NULL;
-}
+ROUTINE(int, shmem_addr_accessible, 0, ALONE, (const void *, addr, ANY), (int, pe, ANY))
+{ (void)fn; return peer_find(addr, 1, pe) != NULL; }
 
-API(void *, shmem_ptr, (const void *dest, int pe))
-{
-    return peer_find(dest, 1, pe);
-}
+ROUTINE(void *, shmem_ptr, 0, ALONE, (const void *, dest, ANY), (int, pe, PE))
+{ (void)fn; return peer_find(dest, 1, pe); }
 
-API(void, shmem_info_get_version, (int *major, int *minor))
-{
-    *major = SHMEM_MAJOR_VERSION;
-    *minor = SHMEM_MINOR_VERSION;
-}
+ROUTINE(void, shmem_info_get_version, 0, ANYTIME,
+        (int *, major, POINTER), (int *, minor, POINTER))
+{ (void)fn; *major = SHMEM_MAJOR_VERSION, *minor = SHMEM_MINOR_VERSION; }
 
-API(void, shmem_info_get_name, (char *name))
-{
-    memcpy(name, SHMEM_VENDOR_STRING, sizeof SHMEM_VENDOR_STRING);
-}
+ROUTINE(void, shmem_info_get_name, 0, ANYTIME, (char *, name, POINTER))
+{ (void)fn; memcpy(name, SHMEM_VENDOR_STRING, sizeof SHMEM_VENDOR_STRING); }
 
-API(void *, shmem_malloc, (size_t size))
-{
-    return mem_take(size, sizeof(void *), "shmem_malloc");
-}
+/* ---- memory; sizes in bytes ---------------------------------------------------- */
 
-API(void *, shmem_malloc_with_hints, (size_t size, long hints))
-{
-    (void)hints; /* all symmetric memory is fit for atomics and signals */
-    return mem_take(size, sizeof(void *), "shmem_malloc_with_hints");
-}
+ROUTINE(void *, shmem_malloc, 1, BY_WORLD, (size_t, size, SAME_SIZE))
+{ return mem_take(size, sizeof(void *), fn); }
 
-API(void *, shmem_calloc, (size_t count, size_t size))
-{
-    return mem_take_zeroed(count, size, "shmem_calloc");
-}
+/* All symmetric memory is fit for atomics and signals. */
+ROUTINE(void *, shmem_malloc_with_hints, 1, BY_WORLD,
+        (size_t, size, SAME_SIZE), (long, hints, HINTS))
+{ (void)hints; return mem_take(size, sizeof(void *), fn); }
 
-API(void *, shmem_align, (size_t alignment, size_t size))
-{
-    return mem_take(size, alignment, "shmem_align");
-}
+ROUTINE(void *, shmem_calloc, 1, BY_WORLD,
+        (size_t, count, SAME_SIZE), (size_t, size, SAME_SIZE))
+{ return mem_take_zeroed(count, size, fn); }
 
-API(void *, shmem_realloc, (void *ptr, size_t size))
-{
-    return mem_resize(ptr, size, "shmem_realloc");
-}
+ROUTINE(void *, shmem_align, 1, BY_WORLD,
+        (size_t, alignment, ALIGNMENT), (size_t, size, SAME_SIZE))
+{ return mem_take(size, alignment, fn); }
 
-API(void, shmem_free, (void *ptr))
-{
-    mem_give(ptr, "shmem_free");
-}
+ROUTINE(void *, shmem_realloc, 1, BY_WORLD,
+        (void *, ptr, BLOCK), (size_t, size, SAME_SIZE))
+{ return mem_resize(ptr, size, fn); }
 
-API(int, shmem_team_my_pe, (shmem_team_t team))
-{
-    return team == SHMEM_TEAM_INVALID ? -1 : team_of(team, "shmem_team_my_pe")->me;
-}
+ROUTINE(void, shmem_free, 1, BY_WORLD, (void *, ptr, BLOCK))
+{ mem_give(ptr, fn); }
 
-API(int, shmem_team_n_pes, (shmem_team_t team))
+/* clang-format on */
+
+/* Profiling tools define it; ours has nothing to control. */
+API(void, shmem_pcontrol, (int level, ...))
 {
-    return team == SHMEM_TEAM_INVALID ? -1 : team_of(team, "shmem_team_n_pes")->npes;
+    (void)level;
 }

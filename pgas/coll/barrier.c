@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier.c - see barrier.h.  Uses: team, core/block, rma/rma.
+ * barrier.c - see barrier.h.  Uses: core/team, core/block, rma/rma, active.
  *
  * With a processor for each PE: dissemination (Hensgen, Finkel, Manber 1988), log2 n
  * one-way latencies.  With more PEs than processors: a counter, so that each PE has to be
@@ -11,6 +11,7 @@
 
 #include <sched.h>
 
+#include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
@@ -26,32 +27,34 @@ struct goal {
     const char *fn;
 };
 
-/* Epochs wrap around: compare them by their distance. */
+/* Epochs wrap around: compare them by their distance.  What is behind, also the 0 of a
+ * word that was never used, is far away. */
 static bool reached(const void *arg)
 {
     const struct goal *g = arg;
 
-    return (int32_t)(load_acquire_u32(g->word) - g->epoch) >= 0;
+    return load_acquire_u32(g->word) - g->epoch <= 1; /* a partner may be one ahead */
 }
 
-/* A PE that is in shmem_finalize comes to no more barriers: end the job if ours needs it.
- * (It may have passed this one already, while the news is still on its way to us.) */
+_Noreturn void barrier_in_vain(int pe, const char *fn)
+{
+    log_die("PE %d has left (shmem_finalize) while PE %d waits in %s; all PEs must take "
+            "part",
+            pe, pgas_self.me, fn);
+}
+
+/* A PE that is in shmem_finalize begins no more barriers: end the job if it had not begun
+ * ours.  (If it had, it may have passed while the news is still on its way to us.) */
 static void in_vain(const void *arg)
 {
     const struct goal *g = arg;
-    const struct node *node = pgas_self.node;
 
-    if (atomic_load_explicit(&node->left, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
     for (int i = 0; i < g->team->npes; i++) {
-        int pe = team_world_pe(g->team, i);
-        uint32_t last = atomic_load_explicit(&pgas_self.peer[pe].node->last_barrier,
-                                             memory_order_acquire);
-        if (last != 0 && (int32_t)(last - 1 - team_world_epoch()) < 0)
-            log_die(
-                "PE %d has left (shmem_finalize) while PE %d waits in %s; all PEs must "
-                "take part",
-                pe, pgas_self.me, g->fn);
+        uint32_t left = load_acquire_u32(&team_words(g->team, i)->left);
+        if (left != 0 && (int32_t)(left - 1 - g->epoch) < 0)
+            barrier_in_vain(team_world_pe(g->team, i), g->fn);
     }
 }
 
@@ -79,6 +82,13 @@ static void disseminate(struct shmem_team *team, const char *fn)
         struct goal g = {word, team->epoch, team, fn};
         wait_for(&g, word);
     }
+}
+
+/* Do its PEs share the processors with no others?  Else a PE that finds all of its team
+ * on its processor waiting may still have to make room there. */
+static bool is_everybody(const struct shmem_team *team)
+{
+    return team->npes == (int)pgas_self.npes;
 }
 
 /* This PE calls on its processor.  True if it is the last one there: a guess, as PEs may
@@ -125,7 +135,7 @@ static void count(struct shmem_team *team, const char *fn)
     struct team_words *root = team_words(team, 0);
     uint32_t all = team->epoch * (uint32_t)team->npes;
     const void *word = team_here(team, offsetof(struct team_words, epoch));
-    bool last_here = last_on_cpu(team, root);
+    bool last_here = is_everybody(team) && last_on_cpu(team, root);
     if (last_here && team->epoch % EVEN_OUT_EVERY == 0)
         even_out(team, root);
 
@@ -140,13 +150,69 @@ static void count(struct shmem_team *team, const char *fn)
         wait_for(&g, word);
 }
 
-void barrier(struct shmem_team *team, const char *fn)
+/* An active set of all PEs is the world; nobody looks after smaller ones. */
+static struct shmem_team *guarded(struct shmem_team *team, const char *fn)
 {
-    if (team->npes == 1)
+    if (team->psync == NULL)
+        return team;
+    return team->npes == (int)pgas_self.npes ? team_of(SHMEM_TEAM_WORLD, fn) : NULL;
+}
+
+void barrier_enter(struct shmem_team *team, const char *fn)
+{
+    static _Thread_local char here; /* its address is the thread's name */
+    struct shmem_team *guard = guarded(team, fn);
+
+    if (guard == NULL)
         return;
+    uint64_t me = (uintptr_t)&here, owner = cas_acq_rel_u64(&guard->inside, 0, me);
+    if (owner != 0 && owner != me)
+        log_die("%s: two threads of this PE are in collectives of one team, or of the "
+                "same PEs, at the same time; the collectives of a team must be called "
+                "one after the other",
+                fn);
+    guard->inside_depth++;
+}
+
+void barrier_leave(struct shmem_team *team, const char *fn)
+{
+    struct shmem_team *guard = guarded(team, fn);
+
+    if (guard != NULL && --guard->inside_depth == 0)
+        store_release_u64(&guard->inside, 0);
+}
+
+static void meet_all(struct shmem_team *team, const char *fn)
+{
+    if (team->psync != NULL) {
+        active_barrier(team, fn);
+        return;
+    }
     team->epoch++;
     if (pgas_self.oversubscribed)
         count(team, fn);
     else
         disseminate(team, fn);
+}
+
+void barrier(struct shmem_team *team, const char *fn)
+{
+    if (team->npes == 1)
+        return;
+    if (likely(!pgas_self.checks)) {
+        meet_all(team, fn);
+        return;
+    }
+    barrier_enter(team, fn);
+    meet_all(team, fn);
+    barrier_leave(team, fn);
+}
+
+void barrier_last(struct shmem_team *team, const char *fn)
+{
+    if (team->npes == 1)
+        return;
+    team->epoch++;
+    /* When counting, the last ones still look at the first PE's words. */
+    disseminate(team, fn);
 }

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * barrier.h - all PEs of a team meet; what was stored before is visible after.
- * Uses: team, core/block.  Used by: bcast, reduce, mem, life, api_coll.
+ * Uses: core/team, core/block.  Used by: all of coll.
  */
 #ifndef PGAS_COLL_BARRIER_H
 #define PGAS_COLL_BARRIER_H
 
-#include "pgas/coll/team.h"
+#include "pgas/core/team.h"
 
 /* fn is the public routine, for reports of who waits where. */
 void barrier(struct shmem_team *team, const char *fn);
+
+/* The last barrier of a team.  A PE that returns from it reads and writes no words of the
+ * others any more, and nobody its own ones: they may be cleared for another team. */
+void barrier_last(struct shmem_team *team, const char *fn);
+
+/* With SHMEM_DEBUG: between them no other thread of this PE may be in a collective of the
+ * team (or of the same PEs as an active set); ends the job if one is.  They nest. */
+void barrier_enter(struct shmem_team *team, const char *fn);
+void barrier_leave(struct shmem_team *team, const char *fn);
+
+/* End the job: world PE `pe` has left it, and this PE waits for it in fn. */
+_Noreturn void barrier_in_vain(int pe, const char *fn);
 
 #endif

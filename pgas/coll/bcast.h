@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bcast.h - broadcast (9.10.7).  Uses: team, barrier.  Used by: api_coll. */
+/* bcast.h - broadcast (9.10.7).  Uses: barrier, stage.  Used by: the rows. */
 #ifndef PGAS_COLL_BCAST_H
 #define PGAS_COLL_BCAST_H
 
 #include <stddef.h>
 
-#include "include/shmem.h"
+#include "pgas/core/team.h"
 
-/* Copy n elements of `size` bytes from source on PE root of the team to dest on all. */
-int bcast(shmem_team_t team, void *dest, const void *source, size_t n, size_t size,
+/* Copy n elements of `size` bytes from source on PE root of the team to dest on all; over
+ * an active set, to dest on all but the root.  Returns 0. */
+int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
           int root, const char *fn);
 
 #endif

@@ -6,8 +6,11 @@
 
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/mem.h"
+#include "pgas/core/check.h"
 #include "pgas/core/heap.h"
 #include "pgas/core/log.h"
+
+enum { POISON = 0xdb }; /* what SHMEM_DEBUG=2 leaves in memory that has been freed */
 
 static void meet(const char *fn)
 {
@@ -57,6 +60,8 @@ void mem_give(void *p, const char *fn)
         return;
     meet(fn); /* nobody uses the block any more */
     check_block(p, fn);
+    if (check_deep())
+        memset(p, POISON, heap_size(p));
     heap_give(p);
 }
 

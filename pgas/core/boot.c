@@ -9,6 +9,7 @@
 
 #include "pgas/core/boot.h"
 #include "pgas/core/log.h"
+#include "pgas/core/pgas.h"
 
 /* Set in the environment of a PE, and so of its children, to its PMIx namespace. */
 #define JOINED_ENV "PGAS_JOINED"
@@ -144,6 +145,8 @@ static void refuse_to_join_twice(void)
 {
     const char *nspace = getenv("PMIX_NAMESPACE"), *joined = getenv(JOINED_ENV);
 
+    if (pgas_self.generation > 1)
+        return;
     if (joined != NULL && strcmp(joined, nspace) == 0)
         log_die(
             "this PE has joined already: a program that a PE starts with fork or exec "

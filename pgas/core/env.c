@@ -1,28 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* env.c - parse and print the table of env.def.  Uses: nothing of ours. */
+/* env.c - parse and print the tables of env.def.  Uses: nothing of ours. */
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pgas/core/env.h"
 
 #define NAME_MAX_LEN 64
+#define PREFIX       "SHMEM_"
+#define PREFIX_OLD   "SMA_"
+
+static const struct variable {
+    const char *name, *def, *help;
+    const char *reader; /* if that is not the library */
+} variables[] = {
+#define E(NAME, kind, field, def, help) {#NAME, def, help, NULL},
+#define T(NAME, reader, help)           {#NAME, "", help, reader},
+    PGAS_ENV_TABLE(E) PGAS_ENV_TOOLS(T)
+#undef E
+#undef T
+};
+enum { VARIABLES = sizeof variables / sizeof variables[0] };
+
+/* Is the name, without prefix, one that may have the old prefix too? */
+static bool has_alias(const char *name)
+{
+#define S(NAME) #NAME,
+    static const char *const names[] = {PGAS_ENV_SMA(S)};
+#undef S
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *value_of(const char *prefix, const char *name)
+{
+    char full[NAME_MAX_LEN];
+
+    snprintf(full, sizeof full, "%s%s", prefix, name);
+    return getenv(full);
+}
+
+static const char *prefix_in_force(const char *name)
+{
+    bool old = value_of(PREFIX, name) == NULL && has_alias(name) &&
+               value_of(PREFIX_OLD, name) != NULL;
+
+    return old ? PREFIX_OLD : PREFIX;
+}
 
 const char *env_value(const char *name)
 {
-    static const char *const prefixes[] = {"SHMEM_", "SMA_"};
-    char full[NAME_MAX_LEN];
-
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        snprintf(full, sizeof full, "%s%s", prefixes[i], name);
-        const char *value = getenv(full);
-        if (value != NULL)
-            return value;
-    }
-    return NULL;
+    return value_of(prefix_in_force(name), name);
 }
 
 /* Powers of 2 that a suffix stands for; -1 for an unknown one.  What follows the first
@@ -106,8 +142,8 @@ static const char *const help_uint = "a whole number >= 0";
 
 static int refuse(char *error, const char *name, const char *text, const char *takes)
 {
-    snprintf(error, ENV_ERROR_MAX, "SHMEM_%s=\"%.60s\" is not valid: it takes %s", name,
-             text != NULL ? text : "", takes);
+    snprintf(error, ENV_ERROR_MAX, "%s%s=\"%.60s\" is not valid: it takes %s",
+             prefix_in_force(name), name, text != NULL ? text : "", takes);
     return -1;
 }
 
@@ -139,20 +175,109 @@ int env_load(struct env *env, char *error)
     return 0;
 }
 
+static void print_row(FILE *out, const struct variable *v)
+{
+    const char *value = env_value(v->name);
+
+    fprintf(out, "SHMEM_%-16s %-12s ", v->name, value != NULL ? value : "-");
+    if (v->reader != NULL)
+        fprintf(out, "(for %s): %s\n", v->reader, v->help);
+    else
+        fprintf(out, "(default %s): %s\n", v->def[0] != '\0' ? v->def : "off", v->help);
+}
+
 void env_print(FILE *out)
 {
-    static const struct {
-        const char *name, *def, *help;
-    } row[] = {
-#define E(NAME, kind, field, def, help) {#NAME, def, help},
-        PGAS_ENV_TABLE(E)
-#undef E
-    };
+    for (size_t i = 0; i < VARIABLES; i++)
+        print_row(out, &variables[i]);
+}
 
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        const char *value = env_value(row[i].name);
-        fprintf(out, "SHMEM_%-16s %-12s (default %s): %s\n", row[i].name,
-                value != NULL ? value : "-", row[i].def[0] != '\0' ? row[i].def : "off",
-                row[i].help);
+static bool same(char a, char b)
+{
+    return toupper((unsigned char)a) == toupper((unsigned char)b);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters to insert, drop, change, or swap with their neighbour to make one name
+ * of the other; upper or lower case is the same.  Row i of the table is for the first i
+ * letters of a; three rows are kept. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows[3][NAME_MAX_LEN], a_len = strlen(a), b_len = strlen(b);
+
+    for (size_t j = 0; j <= b_len; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= a_len; i++) {
+        size_t *row = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            row[j] = least(up[j], row[j - 1]) + 1;
+            row[j] = least(row[j], up[j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], up2[j - 2] + 1);
+        }
     }
+    return rows[a_len % 3][b_len];
+}
+
+/* The variable that was meant by a name of less than NAME_MAX_LEN letters; NULL if half
+ * of the longer one would have to change. */
+static const struct variable *nearest(const char *name)
+{
+    const struct variable *best = NULL;
+    size_t best_distance = NAME_MAX_LEN;
+
+    for (size_t i = 0; i < VARIABLES; i++) {
+        const struct variable *v = &variables[i];
+        size_t d = distance(name, v->name), len = strlen(name);
+        size_t longer = strlen(v->name) > len ? strlen(v->name) : len;
+        if (d < best_distance && 2 * d < longer) {
+            best = v;
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+static bool is_variable(const char *name)
+{
+    for (size_t i = 0; i < VARIABLES; i++)
+        if (strcmp(name, variables[i].name) == 0)
+            return true;
+    return false;
+}
+
+static void warn_unknown(FILE *out, const char *prefix, const char *name)
+{
+    bool old = strcmp(prefix, PREFIX_OLD) == 0;
+
+    if (old ? has_alias(name) : is_variable(name))
+        return;
+    const struct variable *meant = nearest(name);
+    if (meant != NULL)
+        fprintf(out, "pgas: %s%s is unknown and ignored; did you mean SHMEM_%s?\n",
+                prefix, name, meant->name);
+    else
+        fprintf(out, "pgas: %s%s is unknown and ignored; SHMEM_INFO=1 lists all\n",
+                prefix, name);
+}
+
+void env_warn_unknown(FILE *out)
+{
+    static const char *const prefixes[] = {PREFIX, PREFIX_OLD};
+    char name[NAME_MAX_LEN];
+
+    for (char **entry = environ; entry != NULL && *entry != NULL; entry++)
+        for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+            size_t len = strlen(prefixes[i]);
+            if (strncmp(*entry, prefixes[i], len) != 0)
+                continue;
+            const char *rest = *entry + len;
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "="), rest);
+            warn_unknown(out, prefixes[i], name);
+        }
 }

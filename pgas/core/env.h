@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * env.h - the SHMEM_* environment variables, parsed.  The table is env.def.
- * Uses: nothing of ours but log.  Used by: init, block, heap, oshmem_info, tests.
+ * Uses: nothing of ours.  Used by: init, block, heap, oshmem_info, tests.
  */
 #ifndef PGAS_CORE_ENV_H
 #define PGAS_CORE_ENV_H
@@ -29,7 +29,7 @@ struct env {
 #define ENV_ERROR_MAX 256
 
 /*
- * Fill env from the process environment; SHMEM_X wins over SMA_X.
+ * Fill env from the process environment; SHMEM_X wins over SMA_X where both exist.
  * Returns 0, or -1 with a sentence in error[ENV_ERROR_MAX] for the first bad value.
  */
 int env_load(struct env *env, char *error);
@@ -38,8 +38,12 @@ int env_load(struct env *env, char *error);
  * (powers of 1024), rounded up to bytes.  Returns 0 or -1 (*bytes untouched). */
 int env_parse_size(const char *text, size_t *bytes);
 
-/* The table as SHMEM_INFO prints it: name, current value, default, help. */
+/* The tables as SHMEM_INFO prints them: name, current value, default or reader, help. */
 void env_print(FILE *out);
+
+/* One sentence for each variable SHMEM_* or SMA_* that is set and that nobody reads, with
+ * the nearest name if one is near. */
+void env_warn_unknown(FILE *out);
 
 /* Value that is in force for a variable's name without prefix; NULL if unset. */
 const char *env_value(const char *name);

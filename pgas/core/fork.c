@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/check.h"
 #include "pgas/core/data.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
@@ -56,7 +57,8 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-    pgas_self.life = LIFE_DOWN;
+    pgas_self.life = LIFE_FORKED;
+    check_init();
     pgas_self.heap_len = 0;
     pgas_self.npes = 0;
     if (guarding && data_unshare() != 0) {

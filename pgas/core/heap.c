@@ -12,17 +12,16 @@
 #include "pgas/core/pgas.h"
 #include "pgas/core/segment.h"
 
-static size_t round_to_page(size_t n)
+static size_t round_up(size_t n, size_t to)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    return (n + page - 1) / page * page;
+    return (n + to - 1) / to * to;
 }
 
 int heap_init(void)
 {
     struct pgas *g = &pgas_self;
-    size_t len = HEAP_RESERVED + round_to_page(g->env.symmetric_size);
+    size_t begin = round_up(HEAP_RESERVED + g->env.team_size, HEAP_ALIGN);
+    size_t len = begin + round_up(g->env.symmetric_size, (size_t)sysconf(_SC_PAGESIZE));
 
     g->heap_fd = segment_create("pgas-heap", len);
     if (g->heap_fd < 0)
@@ -31,11 +30,12 @@ int heap_init(void)
     if (base == NULL)
         goto close_fd;
     madvise(base, len, MADV_HUGEPAGE); /* advice only: refused on most systems */
-    g->alloc = alloc_new(HEAP_RESERVED, len);
+    g->alloc = alloc_new(begin, len);
     if (g->alloc == NULL)
         goto unmap;
     g->heap_base = (uintptr_t)base;
     g->heap_len = len;
+    g->heap_user = begin;
     return 0;
 
 unmap:
@@ -107,4 +107,14 @@ size_t heap_size(const void *p)
     size_t size = alloc_size(g->alloc, offset_of(p));
     pthread_mutex_unlock(&g->heap_lock);
     return size;
+}
+
+size_t heap_rest(const void *p)
+{
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->heap_lock);
+    size_t rest = alloc_rest(g->alloc, offset_of(p));
+    pthread_mutex_unlock(&g->heap_lock);
+    return rest;
 }

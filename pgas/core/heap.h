@@ -2,8 +2,9 @@
 /*
  * heap.h - the symmetric heap of this PE: one sealed memfd that all PEs of the node map.
  *
- * The first HEAP_RESERVED bytes are the library's own symmetric words (coll.h), then
- * comes what the user asked for.  Pages are committed when touched.
+ * It begins with the library's own symmetric words: HEAP_RESERVED bytes, and those of the
+ * user's teams (team.h; env.team_size of address space).  Then, from a multiple of
+ * HEAP_ALIGN on, comes what the user asked for.  Pages are committed when touched.
  * Uses: pgas.h, segment, alloc, log.  Used by: peer, init, coll/mem.
  */
 #ifndef PGAS_CORE_HEAP_H
@@ -26,5 +27,7 @@ bool heap_give(void *p);
 bool heap_resize(void *p, size_t size);
 /* Bytes of the block that begins at p; 0 if none does. */
 size_t heap_size(const void *p);
+/* Bytes from p to the end of the block in which it lies; 0 if it lies in none. */
+size_t heap_rest(const void *p);
 
 #endif

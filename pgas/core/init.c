@@ -13,6 +13,7 @@
 
 #include "pgas/core/block.h"
 #include "pgas/core/boot.h"
+#include "pgas/core/check.h"
 #include "pgas/core/data.h"
 #include "pgas/core/heap.h"
 #include "pgas/core/init.h"
@@ -36,12 +37,13 @@ static void read_env(void)
 
 static void greet(void)
 {
-    if (pgas_self.me != 0)
+    if (pgas_self.me != 0 || pgas_self.generation > 1)
         return;
     if (pgas_self.env.version)
         fprintf(stderr, "pgas %s, OpenSHMEM 1.6\n", PACKAGE_VERSION);
     if (pgas_self.env.info)
         env_print(stderr);
+    env_warn_unknown(stderr);
 }
 
 /* Under oshrun stdout is a pipe: show lines as they are printed all the same, unless the
@@ -93,9 +95,9 @@ bool init_up(int thread_level)
         g->starts++;
         return false;
     }
-    if (g->life == LIFE_DOWN)
-        log_die("shmem_init: called after shmem_finalize; the library can't be started "
-                "again in one process");
+    if (g->life == LIFE_FORKED)
+        log_die("shmem_init: called %s", peer_life_text());
+    g->generation++;
     nodeseg_stage(NODE_STAGE_ENTER);
     read_env();
     adapt_to_oshrun();
@@ -111,8 +113,10 @@ bool init_up(int thread_level)
     place_spread();
     g->pid = getpid();
     g->thread_level = thread_level;
+    g->main_thread = pthread_self();
     g->starts = 1;
     g->life = LIFE_UP;
+    check_init();
     greet();
     nodeseg_stage(NODE_STAGE_READY);
     return true;
@@ -143,13 +147,13 @@ void init_down(bool exiting)
 
     nodeseg_stage(NODE_STAGE_LEAVE);
     g->life = LIFE_DOWN;
+    check_init();
     boot_disconnect(&boot);
     if (exiting)
         return; /* other threads may still run: what they use goes with the process */
     unmap_peers();
     heap_fini();
     peer_fini();
-    nodeseg_close();
     g->npes = 0; /* no PE number is valid any more: the fast paths fail into an error */
 }
 

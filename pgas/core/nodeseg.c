@@ -133,6 +133,8 @@ static void claim_record(void)
 {
     int32_t nobody = 0;
 
+    if (pgas_self.generation > 1)
+        return;
     if (!atomic_compare_exchange_strong(&my_record()->pid, &nobody, (int32_t)getpid()))
         log_die(
             "PE %d has joined already as process %d; a program that a PE starts, or that "
@@ -150,6 +152,13 @@ const char *nodeseg_place(void)
     return getenv(NODE_ENV);
 }
 
+/* The segment of the generation before serves this one too. */
+static void begin_again(void)
+{
+    note(NODE_STAGE_FINALIZE, 0);
+    note(NODE_STAGE_LEAVE, 0);
+}
+
 void nodeseg_open(const struct boot *b)
 {
     struct pgas *g = &pgas_self;
@@ -157,7 +166,9 @@ void nodeseg_open(const struct boot *b)
 
     g->local_rank = (int)b->local_rank;
     g->local_size = b->local_size;
-    if (place != NULL)
+    if (g->node != NULL)
+        begin_again();
+    else if (place != NULL)
         open_place(place);
     else
         make_or_find(b);
@@ -168,29 +179,26 @@ void nodeseg_open(const struct boot *b)
             note((enum node_stage)s, early_ns[s]);
 }
 
-void nodeseg_close(void)
+/* The counts go on from one generation to the next; they wrap around. */
+static bool all_of(const _Atomic uint32_t *count)
 {
-    struct pgas *g = &pgas_self;
+    uint32_t all = pgas_self.node->npes * pgas_self.generation;
 
-    munmap(g->node, g->node_len);
-    g->node = NULL;
-    if (g->node_fd >= 0)
-        close(g->node_fd);
-    g->node_fd = -1;
+    return (int32_t)(atomic_load_explicit(count, memory_order_acquire) - all) >= 0;
 }
 
 static bool all_joined(const void *arg)
 {
     const struct node *n = arg;
 
-    return atomic_load_explicit(&n->joined, memory_order_acquire) >= n->npes;
+    return all_of(&n->joined);
 }
 
 static bool all_left(const void *arg)
 {
     const struct node *n = arg;
 
-    return atomic_load_explicit(&n->left, memory_order_acquire) >= n->npes;
+    return all_of(&n->left);
 }
 
 void nodeseg_leave(uint32_t barriers)
@@ -199,7 +207,7 @@ void nodeseg_leave(uint32_t barriers)
 
     atomic_store_explicit(&my_record()->last_barrier, barriers + 1, memory_order_release);
     uint32_t before = atomic_fetch_add_explicit(&g->node->left, 1, memory_order_acq_rel);
-    if (before + 1 == g->local_size)
+    if (before + 1 == g->local_size * g->generation)
         for (uint32_t i = 0; i < g->local_size; i++)
             block_wake(&g->node->pe[i], NULL, 0);
     block_until(&(struct block_wait){.ready = all_left,
@@ -217,10 +225,12 @@ void nodeseg_join(void)
     me->data_fd = g->data_fd;
     me->data_len = g->data_len;
     me->data_tag = g->data_tag;
+    /* All have left the generation before, so nobody needs this any more. */
+    atomic_store_explicit(&me->last_barrier, 0, memory_order_relaxed);
     /* Release our record with the count; whoever sees the last count sees all records. */
     uint32_t before =
         atomic_fetch_add_explicit(&g->node->joined, 1, memory_order_acq_rel);
-    if (before + 1 == g->local_size)
+    if (before + 1 == g->local_size * g->generation)
         for (uint32_t i = 0; i < g->local_size; i++)
             block_wake(&g->node->pe[i], NULL, 0);
     block_until(&(struct block_wait){.ready = all_joined,

@@ -12,7 +12,6 @@
 /* Map the segment: oshrun's if there is one, else the one that local rank 0 makes.
  * Ends the process with a sentence on failure. */
 void nodeseg_open(const struct boot *b);
-void nodeseg_close(void);
 
 /* Fill this PE's record, then wait until all PEs of the node have filled theirs. */
 void nodeseg_join(void);

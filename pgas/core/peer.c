@@ -86,12 +86,19 @@ void *peer_find(const void *addr, size_t len, int pe)
     return base != NULL ? base + offset : NULL;
 }
 
+const char *peer_life_text(void)
+{
+    if (pgas_self.life == LIFE_NEW)
+        return "before shmem_init: call shmem_init first";
+    if (pgas_self.life == LIFE_FORKED)
+        return "in a child of fork(), which is no PE";
+    return "after shmem_finalize";
+}
+
 void peer_check(int pe, const char *fn)
 {
     if (pgas_self.life != LIFE_UP)
-        log_die("%s: called %s", fn,
-                pgas_self.life == LIFE_NEW ? "before shmem_init: call shmem_init first"
-                                           : "after shmem_finalize");
+        log_die("%s: called %s", fn, peer_life_text());
     if ((uint32_t)pe >= pgas_self.npes)
         log_die("%s: argument 'pe' = %d, but team WORLD has PEs 0..%u", fn, pe,
                 pgas_self.npes - 1);
@@ -108,7 +115,7 @@ static _Noreturn void explain(const void *addr, size_t len, int pe, const char *
 
     if (heap && !same_heap(pe))
         log_die("%s: the symmetric heap has %zu bytes here and %llu on PE %d; set "
-                "SHMEM_SYMMETRIC_SIZE to one value for all PEs",
+                "SHMEM_SYMMETRIC_SIZE and SHMEM_TEAM_SIZE to one value for all PEs",
                 fn, g->heap_len, (unsigned long long)g->peer[pe].node->heap_len, pe);
     if (data && !same_data(pe))
         log_die("%s: PE %d runs another executable, so that its global variables are not "
@@ -122,8 +129,8 @@ static _Noreturn void explain(const void *addr, size_t len, int pe, const char *
         "%s: %zu bytes at %p are not symmetric: neither in the symmetric heap "
         "(%p, %zu bytes) nor in the global variables of the executable (%p, %zu bytes); "
         "use shmem_malloc or a global or static variable",
-        fn, len, addr, (void *)g->heap_base, g->heap_len, (void *)g->data_base,
-        g->data_len);
+        fn, len, addr, (void *)(g->heap_base + g->heap_user), g->heap_len - g->heap_user,
+        (void *)g->data_base, g->data_len);
 }
 
 void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)

@@ -28,7 +28,8 @@ struct peer {
     struct node_pe *node; /* its record in the node segment; NULL on another node */
 };
 
-enum life { LIFE_NEW, LIFE_UP, LIFE_DOWN };
+/* FORKED: a child of a PE, which is none. */
+enum life { LIFE_NEW, LIFE_UP, LIFE_DOWN, LIFE_FORKED };
 
 struct pgas {
     /* The fast path of every put, get and atomic reads these: one or two lines. */
@@ -39,6 +40,7 @@ struct pgas {
     int me;
     uintptr_t data_base;
     size_t data_len;
+    int checks; /* not 0: routines check their arguments first (check.h) */
 
     /* The node */
     struct node *node;
@@ -50,6 +52,7 @@ struct pgas {
 
     /* Memory */
     int heap_fd;
+    size_t heap_user; /* offset of the user's part, which goes to the end */
     int data_fd;
     uint64_t data_tag;
     struct alloc *alloc;
@@ -58,13 +61,15 @@ struct pgas {
 
     /* The process */
     enum life life;
-    int starts; /* shmem_init minus shmem_finalize */
+    int starts;          /* shmem_init minus shmem_finalize */
+    uint32_t generation; /* how often the library has been initialized from nothing */
     int thread_level;
-    pid_t pid;       /* a forked child is not a PE */
-    bool membarrier; /* sleepers pay for the fence that wakers leave out */
+    pthread_t main_thread; /* that called shmem_init */
+    pid_t pid;             /* a forked child is not a PE */
+    bool membarrier;       /* sleepers pay for the fence that wakers leave out */
     struct env env;
 };
 
-extern struct pgas pgas_self;
+extern __attribute__((visibility("hidden"))) struct pgas pgas_self;
 
 #endif

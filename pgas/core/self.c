@@ -5,6 +5,7 @@
 #include "pgas/core/pgas.h"
 
 struct pgas pgas_self = {
+    .checks = 1, /* nothing may be called yet */
     .node_fd = -1,
     .heap_fd = -1,
     .data_fd = -1,

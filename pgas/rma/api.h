@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api.h - how a public routine is written: a row that converts its arguments and calls
- * one plain function.  API makes the strong name pshmem_x and the weak name shmem_x, so
- * that a tool may define shmem_x and call pshmem_x (section 10).
+ * api.h - how a public routine is written: a row that says what each parameter is, and a
+ * body that calls one plain function.
+ *
+ *     ROUTINE(void, shmem_long_put, sizeof(long), ALONE,
+ *             (long *, dest, SYM), (const long *, source, LOCAL),
+ *             (size_t, nelems, COUNT), (int, pe, PE))
+ *     {
+ *         rma_put(dest, source, nelems, sizeof(long), pe, fn);
+ *     }
+ *
+ * A row is: result, name, bytes of an element, who takes part (check_scope), and for each
+ * parameter its type, its name as in the specification, and its kind (core/check.h).  The
+ * body may use the parameters and `fn`, the routine's name.
+ *
+ * Made from it: the strong name pshmem_x and the weak name shmem_x, so that a tool may
+ * define shmem_x and call pshmem_x (section 10); and a twin out of line that checks the
+ * arguments first.  With checks off a call costs one load and one branch for them.
  * Included by the api_*.c files only; the library itself never calls a public name.
  */
 #ifndef PGAS_RMA_API_H
@@ -14,9 +28,97 @@
 #include "include/shmem.h"
 #pragma GCC visibility pop
 #include "include/shmem_types.def"
+#include "pgas/core/check.h"
+#include "pgas/core/ctx.h"
+#include "pgas/core/pgas.h"
+#include "pgas/threads/atomic.h"
 
+/* A row's wrappers return what the body returns, also when that is void. */
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+/* clang-format off */
+
+/* EACH(m, (a), (b), ...) is m(a), m(b), ... for up to 10 parameters */
+#define API_EACH_1(m, p)       m p
+#define API_EACH_2(m, p, ...)  m p, API_EACH_1(m, __VA_ARGS__)
+#define API_EACH_3(m, p, ...)  m p, API_EACH_2(m, __VA_ARGS__)
+#define API_EACH_4(m, p, ...)  m p, API_EACH_3(m, __VA_ARGS__)
+#define API_EACH_5(m, p, ...)  m p, API_EACH_4(m, __VA_ARGS__)
+#define API_EACH_6(m, p, ...)  m p, API_EACH_5(m, __VA_ARGS__)
+#define API_EACH_7(m, p, ...)  m p, API_EACH_6(m, __VA_ARGS__)
+#define API_EACH_8(m, p, ...)  m p, API_EACH_7(m, __VA_ARGS__)
+#define API_EACH_9(m, p, ...)  m p, API_EACH_8(m, __VA_ARGS__)
+#define API_EACH_10(m, p, ...) m p, API_EACH_9(m, __VA_ARGS__)
+#define API_TENTH(a, b, c, d, e, f, g, h, i, j, n, ...) n
+#define API_COUNT(...) API_TENTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define API_JOIN_(a, b) a##b
+#define API_JOIN(a, b) API_JOIN_(a, b)
+#define EACH(m, ...) API_JOIN(API_EACH_, API_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
+
+/* Views of a parameter */
+#define PAR_DECLARE(type, name, kind) type name
+#define PAR_PASS(type, name, kind)    name
+#define PAR_NAME(type, name, kind)    #name
+#define PAR_KIND(type, name, kind)    CHECK_##kind
+#define PAR_VALUE(type, name, kind)                                                      \
+    (uint64_t)__builtin_choose_expr(CHECK_##kind == CHECK_ANY, 0, name)
+
+/* The two public names of a routine */
 #define API(ret, name, args)                                                             \
     extern __attribute__((weak, alias("p" #name), visibility("default"))) ret name args; \
     __attribute__((visibility("default"))) ret p##name args
+
+/* The arguments of a call as check_call takes them */
+#define API_CALL(fname, bytes, where, ...)                                               \
+    &(struct check_call){.fn = fname, .size = bytes, .scope = CHECK_##where,             \
+        .n = API_COUNT(__VA_ARGS__),                                                     \
+        .name = (const char *const[]){EACH(PAR_NAME, __VA_ARGS__)},                      \
+        .kind = (const uint8_t[]){EACH(PAR_KIND, __VA_ARGS__)},                          \
+        .value = (const uint64_t[]){EACH(PAR_VALUE, __VA_ARGS__)}}
+
+/* The twin that checks; the body is inlined into both. */
+#define API_CHECKED(ret, name, bytes, where, ...)                                        \
+    ALWAYS_INLINE ret body_##name(const char *fn, EACH(PAR_DECLARE, __VA_ARGS__));       \
+    static __attribute__((noinline, cold)) ret checked_##name(                           \
+        EACH(PAR_DECLARE, __VA_ARGS__))                                                  \
+    {                                                                                    \
+        check_call(API_CALL(#name, bytes, where, __VA_ARGS__));                          \
+        return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
+    }
+
+/* The routine that users call */
+#define API_PUBLIC(ret, name, ...)                                                       \
+    API(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)))                                     \
+    {                                                                                    \
+        if (unlikely(pgas_self.checks))                                                  \
+            return checked_##name(EACH(PAR_PASS, __VA_ARGS__));                          \
+        return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
+    }
+
+#define ROUTINE(ret, name, bytes, where, ...)                                            \
+    API_CHECKED(ret, name, bytes, where, __VA_ARGS__)                                    \
+    API_PUBLIC(ret, name, __VA_ARGS__)                                                   \
+    ALWAYS_INLINE ret body_##name(const char *fn, EACH(PAR_DECLARE, __VA_ARGS__))
+
+/* A routine without parameters */
+#define API_PUBLIC_0(ret, name, where)                                                   \
+    API(ret, name, (void))                                                               \
+    {                                                                                    \
+        if (unlikely(pgas_self.checks))                                                  \
+            check_call(&(struct check_call){.fn = #name, .scope = CHECK_##where});       \
+        return body_##name(#name);                                                       \
+    }
+#define ROUTINE_0(ret, name, where)                                                      \
+    ALWAYS_INLINE ret body_##name(const char *fn);                                       \
+    API_PUBLIC_0(ret, name, where)                                                       \
+    ALWAYS_INLINE ret body_##name(const char *fn)
+
+/* shmem_X and shmem_ctx_X with one body; for the latter `pe` is of the context's team */
+#define ROUTINE_CTX(ret, X, bytes, BODY, ...)                                            \
+    ROUTINE(ret, shmem_##X, bytes, ALONE, __VA_ARGS__) { (void)fn; BODY; }               \
+    ROUTINE(ret, shmem_ctx_##X, bytes, ALONE, (shmem_ctx_t, ctx, CTX), __VA_ARGS__)      \
+    { pe = ctx_world_pe(ctx, pe, fn); BODY; }
+
+/* clang-format on */
 
 #endif

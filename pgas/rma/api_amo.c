@@ -71,33 +71,32 @@ ALWAYS_INLINE void do_set(void *dest, uint64_t value, size_t size, int pe, const
 
 /* clang-format off */
 
-/* A routine and its form with a context.  PARAMS is a list with COMMA between, so that
- * the context can be put before it; BODY calls its routine's name `fn`. */
-#define COMMA ,
-#define BOTH(ret, NAME, PARAMS, BODY)                                                    \
-    API(ret, shmem_##NAME, (PARAMS))                                                     \
-    { const char *const fn = "shmem_" #NAME; BODY; }                                     \
-    API(ret, shmem_ctx_##NAME, (shmem_ctx_t ctx, PARAMS))                                \
-    { const char *const fn = "shmem_ctx_" #NAME; (void)ctx; BODY; }
-
 /* Operation `op` with one operand: that fetches, that fetches nbi, that does not fetch */
+#define DEST(C)  (C *, dest, WORD)
+#define VALUE(C) (C, value, ANY)
+#define TO(C)    (C *, fetch, POINTER)
+#define ON_PE    (int, pe, PE)
 #define RESULT(NAME, C, op, operand)                                                     \
     value_##NAME(do_##op(dest, operand, sizeof(C), pe, fn))
 #define FETCHING(NAME, C, routine, op)                                                   \
-    BOTH(C, NAME##_atomic_##routine, C *dest COMMA C value COMMA int pe,                 \
-         return RESULT(NAME, C, op, bits_##NAME(value)))                                 \
-    BOTH(void, NAME##_atomic_##routine##_nbi,                                            \
-         C *fetch COMMA C *dest COMMA C value COMMA int pe,                              \
-         *fetch = RESULT(NAME, C, op, bits_##NAME(value)))
+    ROUTINE_CTX(C, NAME##_atomic_##routine, sizeof(C),                                   \
+                return RESULT(NAME, C, op, bits_##NAME(value)),                          \
+                DEST(C), VALUE(C), ON_PE)                                                \
+    ROUTINE_CTX(void, NAME##_atomic_##routine##_nbi, sizeof(C),                          \
+                *fetch = RESULT(NAME, C, op, bits_##NAME(value)),                        \
+                TO(C), DEST(C), VALUE(C), ON_PE)
 #define PLAIN(NAME, C, routine, op)                                                      \
-    BOTH(void, NAME##_atomic_##routine, C *dest COMMA C value COMMA int pe,              \
-         do_##op(dest, bits_##NAME(value), sizeof(C), pe, fn))
+    ROUTINE_CTX(void, NAME##_atomic_##routine, sizeof(C),                                \
+                do_##op(dest, bits_##NAME(value), sizeof(C), pe, fn), DEST(C), VALUE(C), \
+                ON_PE)
 
 #define FETCH(NAME, C)                                                                   \
-    BOTH(C, NAME##_atomic_fetch, const C *source COMMA int pe,                           \
-         return value_##NAME(do_fetch(source, sizeof(C), pe, fn)))                       \
-    BOTH(void, NAME##_atomic_fetch_nbi, C *fetch COMMA const C *source COMMA int pe,     \
-         *fetch = value_##NAME(do_fetch(source, sizeof(C), pe, fn)))
+    ROUTINE_CTX(C, NAME##_atomic_fetch, sizeof(C),                                       \
+                return value_##NAME(do_fetch(source, sizeof(C), pe, fn)),                \
+                (const C *, source, WORD), ON_PE)                                        \
+    ROUTINE_CTX(void, NAME##_atomic_fetch_nbi, sizeof(C),                                \
+                *fetch = value_##NAME(do_fetch(source, sizeof(C), pe, fn)),              \
+                TO(C), (const C *, source, WORD), ON_PE)
 #define EXTENDED(NAME, C, KIND)                                                          \
     FETCH(NAME, C)                                                                       \
     PLAIN(NAME, C, set, set)                                                             \
@@ -109,11 +108,10 @@ SHMEM_TYPES_AMO_EXT(EXTENDED)
     value_##NAME(do_compare_swap(dest, bits_##NAME(cond), bits_##NAME(value), sizeof(C), \
                                  pe, fn))
 #define COMPARE_SWAP(NAME, C, KIND)                                                      \
-    BOTH(C, NAME##_atomic_compare_swap, C *dest COMMA C cond COMMA C value COMMA int pe, \
-         return CAS(NAME, C))                                                            \
-    BOTH(void, NAME##_atomic_compare_swap_nbi,                                           \
-         C *fetch COMMA C *dest COMMA C cond COMMA C value COMMA int pe,                 \
-         *fetch = CAS(NAME, C))
+    ROUTINE_CTX(C, NAME##_atomic_compare_swap, sizeof(C), return CAS(NAME, C),           \
+                DEST(C), (C, cond, ANY), VALUE(C), ON_PE)                                \
+    ROUTINE_CTX(void, NAME##_atomic_compare_swap_nbi, sizeof(C), *fetch = CAS(NAME, C),  \
+                TO(C), DEST(C), (C, cond, ANY), VALUE(C), ON_PE)
 SHMEM_TYPES_AMO(COMPARE_SWAP)
 #undef COMPARE_SWAP
 
@@ -124,12 +122,12 @@ SHMEM_TYPES_AMO(ADD)
 #undef ADD
 
 #define INC(NAME, C, KIND)                                                               \
-    BOTH(C, NAME##_atomic_fetch_inc, C *dest COMMA int pe,                               \
-         return RESULT(NAME, C, fetch_add, 1))                                           \
-    BOTH(void, NAME##_atomic_fetch_inc_nbi, C *fetch COMMA C *dest COMMA int pe,         \
-         *fetch = RESULT(NAME, C, fetch_add, 1))                                         \
-    BOTH(void, NAME##_atomic_inc, C *dest COMMA int pe,                                  \
-         do_fetch_add(dest, 1, sizeof(C), pe, fn))
+    ROUTINE_CTX(C, NAME##_atomic_fetch_inc, sizeof(C),                                   \
+                return RESULT(NAME, C, fetch_add, 1), DEST(C), ON_PE)                    \
+    ROUTINE_CTX(void, NAME##_atomic_fetch_inc_nbi, sizeof(C),                            \
+                *fetch = RESULT(NAME, C, fetch_add, 1), TO(C), DEST(C), ON_PE)           \
+    ROUTINE_CTX(void, NAME##_atomic_inc, sizeof(C),                                      \
+                do_fetch_add(dest, 1, sizeof(C), pe, fn), DEST(C), ON_PE)
 SHMEM_TYPES_AMO(INC)
 #undef INC
 

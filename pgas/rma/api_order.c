@@ -6,37 +6,21 @@
 #include "pgas/rma/lock.h"
 #include "pgas/rma/order.h"
 
-API(void, shmem_fence, (void))
-{
-    order_fence();
-}
-API(void, shmem_quiet, (void))
-{
-    order_quiet();
-}
+/* clang-format off */
+ROUTINE_0(void, shmem_fence, ALONE)
+{ (void)fn; order_fence(); }
+ROUTINE_0(void, shmem_quiet, ALONE)
+{ (void)fn; order_quiet(); }
+ROUTINE(void, shmem_ctx_fence, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE))
+{ (void)fn; if (ctx != SHMEM_CTX_INVALID) order_fence(); }
+ROUTINE(void, shmem_ctx_quiet, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE))
+{ (void)fn; if (ctx != SHMEM_CTX_INVALID) order_quiet(); }
 
-API(void, shmem_ctx_fence, (shmem_ctx_t ctx))
-{
-    (void)ctx;
-    order_fence();
-}
-
-API(void, shmem_ctx_quiet, (shmem_ctx_t ctx))
-{
-    (void)ctx;
-    order_quiet();
-}
-
-API(void, shmem_set_lock, (long *lock))
-{
-    lock_set(lock, "shmem_set_lock");
-}
-API(void, shmem_clear_lock, (long *lock))
-{
-    lock_clear(lock, "shmem_clear_lock");
-}
+ROUTINE(void, shmem_set_lock, sizeof(long), ALONE, (long *, lock, LOCK))
+{ lock_set(lock, fn); }
+ROUTINE(void, shmem_clear_lock, sizeof(long), ALONE, (long *, lock, LOCK))
+{ lock_clear(lock, fn); }
 /* 0 = we have the lock now, 1 = another PE has it */
-API(int, shmem_test_lock, (long *lock))
-{
-    return !lock_try(lock, "shmem_test_lock");
-}
+ROUTINE(int, shmem_test_lock, sizeof(long), ALONE, (long *, lock, LOCK))
+{ return !lock_try(lock, fn); }
+/* clang-format on */

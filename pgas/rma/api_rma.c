@@ -8,60 +8,64 @@
 /* clang-format off */
 
 /* A routine that moves n elements of S bytes, and its form with a context */
-#define MOVE(move, fn, PTR, S)                                                           \
-    API(void, shmem_##fn, (PTR dest, const PTR source, size_t n, int pe))                \
-    { rma_##move(dest, source, n, S, pe, "shmem_" #fn); }                                \
-    API(void, shmem_ctx_##fn,                                                            \
-        (shmem_ctx_t ctx, PTR dest, const PTR source, size_t n, int pe))                 \
-    { (void)ctx; rma_##move(dest, source, n, S, pe, "shmem_ctx_" #fn); }
+#define PUT(X, PTR, S)                                                                   \
+    ROUTINE_CTX(void, X, S, rma_put(dest, source, nelems, S, pe, fn),                    \
+                (PTR, dest, SYM), (const PTR, source, LOCAL), (size_t, nelems, COUNT),   \
+                (int, pe, PE))
+#define GET(X, PTR, S)                                                                   \
+    ROUTINE_CTX(void, X, S, rma_get(dest, source, nelems, S, pe, fn),                    \
+                (PTR, dest, LOCAL), (const PTR, source, SYM), (size_t, nelems, COUNT),   \
+                (int, pe, PE))
 
 /* TYPE is the C type as one word, which `const` can stand before */
 #define TYPED(NAME, C, KIND)                                                             \
     typedef C type_##NAME;                                                               \
-    MOVE(put, NAME##_put, type_##NAME *, sizeof(C))                                      \
-    MOVE(put, NAME##_put_nbi, type_##NAME *, sizeof(C))                                  \
-    MOVE(get, NAME##_get, type_##NAME *, sizeof(C))                                      \
-    MOVE(get, NAME##_get_nbi, type_##NAME *, sizeof(C))
+    PUT(NAME##_put, type_##NAME *, sizeof(C))                                            \
+    PUT(NAME##_put_nbi, type_##NAME *, sizeof(C))                                        \
+    GET(NAME##_get, type_##NAME *, sizeof(C))                                            \
+    GET(NAME##_get_nbi, type_##NAME *, sizeof(C))
 SHMEM_TYPES_RMA(TYPED)
 #undef TYPED
 
 #define S(bits)                                                                          \
-    MOVE(put, put##bits, void *, bits / 8)                                               \
-    MOVE(put, put##bits##_nbi, void *, bits / 8)                                         \
-    MOVE(get, get##bits, void *, bits / 8)                                               \
-    MOVE(get, get##bits##_nbi, void *, bits / 8)
+    PUT(put##bits, void *, bits / 8) PUT(put##bits##_nbi, void *, bits / 8)              \
+    GET(get##bits, void *, bits / 8) GET(get##bits##_nbi, void *, bits / 8)
 SHMEM_SIZES(S)
 #undef S
 
-MOVE(put, putmem, void *, 1)
-MOVE(put, putmem_nbi, void *, 1)
-MOVE(get, getmem, void *, 1)
-MOVE(get, getmem_nbi, void *, 1)
+PUT(putmem, void *, 1)
+PUT(putmem_nbi, void *, 1)
+GET(getmem, void *, 1)
+GET(getmem_nbi, void *, 1)
 
-/* One element by value: a plain store or load of its type, else a put or get of one. */
+/* One element by value: a plain store or load of its type, else a put or get of one in a
+ * function out of line, so that the common way needs no memory for the value. */
+#define COLD static __attribute__((noinline, cold))
+#define STORE_SLOW(NAME, C)                                                              \
+    COLD void p_slow_##NAME(C *dest, C value, int pe, const char *fn)                    \
+    { rma_put(dest, &value, 1, sizeof(C), pe, fn); }
 #define STORE(NAME, C)                                                                   \
-    static inline void p_##NAME(C *dest, C value, int pe, const char *fn)                \
+    ALWAYS_INLINE void p_##NAME(C *dest, C value, int pe, const char *fn)                \
     {                                                                                    \
         C *word = peer_quick(dest, sizeof(C), pe);                                       \
-        if (likely(word != NULL)) *word = value, rma_changed(dest, sizeof(C), pe);       \
-        else rma_put(dest, &value, 1, sizeof(C), pe, fn);                                \
+        if (unlikely(word == NULL)) { p_slow_##NAME(dest, value, pe, fn); return; }      \
+        *word = value, rma_changed(dest, sizeof(C), pe);                                 \
     }
 #define LOAD(NAME, C)                                                                    \
-    static inline C g_##NAME(const C *source, int pe, const char *fn)                    \
+    COLD C g_slow_##NAME(const C *source, int pe, const char *fn)                        \
+    { C value; rma_get(&value, source, 1, sizeof(C), pe, fn); return value; }            \
+    ALWAYS_INLINE C g_##NAME(const C *source, int pe, const char *fn)                    \
     {                                                                                    \
         const C *word = peer_quick(source, sizeof(C), pe);                               \
-        if (likely(word != NULL)) return *word;                                          \
-        C value; rma_get(&value, source, 1, sizeof(C), pe, fn); return value;            \
+        return likely(word != NULL) ? *word : g_slow_##NAME(source, pe, fn);             \
     }
 #define P(NAME, C)                                                                       \
-    API(void, shmem_##NAME##_p, (C *dest, C value, int pe))                              \
-    { p_##NAME(dest, value, pe, "shmem_" #NAME "_p"); }                                  \
-    API(void, shmem_ctx_##NAME##_p, (shmem_ctx_t ctx, C *dest, C value, int pe))         \
-    { (void)ctx; p_##NAME(dest, value, pe, "shmem_ctx_" #NAME "_p"); }
+    ROUTINE_CTX(void, NAME##_p, sizeof(C), p_##NAME(dest, value, pe, fn),                \
+                (C *, dest, ELEMENT), (C, value, ANY), (int, pe, PE))
 #define G(NAME, C)                                                                       \
-    API(C, shmem_##NAME##_g, (const C *source, int pe))                                  \
-    { return g_##NAME(source, pe, "shmem_" #NAME "_g"); }                                \
-    API(C, shmem_ctx_##NAME##_g, (shmem_ctx_t ctx, const C *source, int pe))             \
-    { (void)ctx; return g_##NAME(source, pe, "shmem_ctx_" #NAME "_g"); }
-#define BY_VALUE(NAME, C, KIND) STORE(NAME, C) LOAD(NAME, C) P(NAME, C) G(NAME, C)
+    ROUTINE_CTX(C, NAME##_g, sizeof(C), return g_##NAME(source, pe, fn),                 \
+                (const C *, source, ELEMENT), (int, pe, PE))
+#define BY_VALUE(NAME, C, KIND)                                                          \
+    STORE_SLOW(NAME, C) STORE(NAME, C) P(NAME, C)                                        \
+    LOAD(NAME, C) G(NAME, C)
 SHMEM_TYPES_RMA(BY_VALUE)

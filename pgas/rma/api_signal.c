@@ -7,26 +7,14 @@
 #include "pgas/rma/signal.h"
 
 /* clang-format off */
-#define PUT_SIGNAL(fn, PTR, S)                                                           \
-    API(void, shmem_##fn, (PTR dest, const PTR source, size_t n,                         \
-                           uint64_t *sig, uint64_t value, int op, int pe))               \
-    {                                                                                    \
-        signal_put((struct signal_put){dest, source, n, S}, sig, value, op, pe,          \
-                   "shmem_" #fn);                                                        \
-    }
-#define PUT_SIGNAL_CTX(fn, PTR, S)                                                       \
-    API(void, shmem_ctx_##fn, (shmem_ctx_t ctx, PTR dest, const PTR source, size_t n,    \
-                               uint64_t *sig, uint64_t value, int op, int pe))           \
-    {                                                                                    \
-        (void)ctx;                                                                       \
-        signal_put((struct signal_put){dest, source, n, S}, sig, value, op, pe,          \
-                   "shmem_ctx_" #fn);                                                    \
-    }
-#define ALL(fn, PTR, S)                                                                  \
-    PUT_SIGNAL(fn, PTR, S)                                                               \
-    PUT_SIGNAL_CTX(fn, PTR, S)                                                           \
-    PUT_SIGNAL(fn##_nbi, PTR, S)                                                         \
-    PUT_SIGNAL_CTX(fn##_nbi, PTR, S)
+#define PUT_SIGNAL(X, PTR, S)                                                            \
+    ROUTINE_CTX(void, X, S,                                                              \
+                signal_put((struct signal_put){dest, source, nelems, S}, sig_addr,       \
+                           signal, sig_op, pe, fn),                                      \
+                (PTR, dest, SYM), (const PTR, source, LOCAL), (size_t, nelems, COUNT),   \
+                (uint64_t *, sig_addr, SIGNAL), (uint64_t, signal, ANY),                 \
+                (int, sig_op, SIGNAL_OP), (int, pe, PE))
+#define ALL(X, PTR, S) PUT_SIGNAL(X, PTR, S) PUT_SIGNAL(X##_nbi, PTR, S)
 
 #define TYPED(NAME, C, KIND)                                                             \
     typedef C type_##NAME;                                                               \
@@ -39,16 +27,16 @@ SHMEM_SIZES(S)
 #undef S
 ALL(putmem_signal, void *, 1)
 
-#define UPDATE(fn, op)                                                                   \
-    API(void, shmem_##fn, (uint64_t *sig, uint64_t value, int pe))                       \
-    { signal_update(sig, value, op, pe, "shmem_" #fn); }                                 \
-    API(void, shmem_ctx_##fn, (shmem_ctx_t ctx, uint64_t *sig, uint64_t value, int pe))  \
-    { (void)ctx; signal_update(sig, value, op, pe, "shmem_ctx_" #fn); }
+#define UPDATE(X, op)                                                                    \
+    ROUTINE_CTX(void, X, sizeof(uint64_t), signal_update(sig_addr, signal, op, pe, fn),  \
+                (uint64_t *, sig_addr, SIGNAL), (uint64_t, signal, ANY), (int, pe, PE))
 UPDATE(signal_add, SHMEM_SIGNAL_ADD)
 UPDATE(signal_set, SHMEM_SIGNAL_SET)
 /* clang-format on */
 
-API(uint64_t, shmem_signal_fetch, (const uint64_t *sig))
+ROUTINE(uint64_t, shmem_signal_fetch, sizeof(uint64_t), ALONE,
+        (const uint64_t *, sig_addr, SIGNAL))
 {
-    return amo_fetch(sig, sizeof *sig);
+    (void)fn;
+    return amo_fetch(sig_addr, sizeof *sig_addr);
 }

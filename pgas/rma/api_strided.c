@@ -8,43 +8,23 @@
 
 /* clang-format off */
 
-/* iput and iget of n elements of S bytes */
-#define ELEMENTS(move, fn, PTR, S)                                                       \
-    API(void, shmem_##fn, (PTR dest, const PTR source, ptrdiff_t dst, ptrdiff_t sst,     \
-                           size_t n, int pe))                                            \
-    {                                                                                    \
-        strided_##move(dest, source, (struct strided){dst, sst, 1, n, S}, pe,            \
-                       "shmem_" #fn);                                                    \
-    }
-#define ELEMENTS_CTX(move, fn, PTR, S)                                                   \
-    API(void, shmem_ctx_##fn, (shmem_ctx_t ctx, PTR dest, const PTR source,              \
-                               ptrdiff_t dst, ptrdiff_t sst, size_t n, int pe))          \
-    {                                                                                    \
-        (void)ctx;                                                                       \
-        strided_##move(dest, source, (struct strided){dst, sst, 1, n, S}, pe,            \
-                       "shmem_ctx_" #fn);                                                \
-    }
-/* ibput and ibget of n blocks of b elements of S bytes */
-#define BLOCKS(move, fn, PTR, S)                                                         \
-    API(void, shmem_##fn, (PTR dest, const PTR source, ptrdiff_t dst, ptrdiff_t sst,     \
-                           size_t b, size_t n, int pe))                                  \
-    {                                                                                    \
-        strided_##move(dest, source, (struct strided){dst, sst, b, n, S}, pe,            \
-                       "shmem_" #fn);                                                    \
-    }
-#define BLOCKS_CTX(move, fn, PTR, S)                                                     \
-    API(void, shmem_ctx_##fn, (shmem_ctx_t ctx, PTR dest, const PTR source,              \
-                               ptrdiff_t dst, ptrdiff_t sst, size_t b, size_t n,         \
-                               int pe))                                                  \
-    {                                                                                    \
-        (void)ctx; strided_##move(dest, source, (struct strided){dst, sst, b, n, S}, pe, \
-                                  "shmem_ctx_" #fn);                                     \
-    }
-#define ALL(move, i, ib, PTR, S)                                                         \
-    ELEMENTS(move, i, PTR, S)                                                            \
-    ELEMENTS_CTX(move, i, PTR, S)                                                        \
-    BLOCKS(move, ib, PTR, S)                                                             \
-    BLOCKS_CTX(move, ib, PTR, S)
+/* iput and iget of n elements, ibput and ibget of n blocks, of elements of S bytes.  What
+ * is symmetric and what is local differ: put(dest, source), get(source, dest). */
+#define STRIDES (ptrdiff_t, dst, DST), (ptrdiff_t, sst, SST)
+#define ENDS_put(PTR) (PTR, dest, SYM_DST), (const PTR, source, LOCAL_SST)
+#define ENDS_get(PTR) (PTR, dest, LOCAL_DST), (const PTR, source, SYM_SST)
+#define ELEMENTS(move, X, PTR, S)                                                        \
+    ROUTINE_CTX(void, X, S,                                                              \
+                strided_##move(dest, source, (struct strided){dst, sst, 1, nelems, S},   \
+                               pe, fn),                                                  \
+                ENDS_##move(PTR), STRIDES, (size_t, nelems, COUNT), (int, pe, PE))
+#define BLOCKS(move, X, PTR, S)                                                          \
+    ROUTINE_CTX(void, X, S,                                                              \
+                strided_##move(dest, source,                                             \
+                               (struct strided){dst, sst, bsize, nblocks, S}, pe, fn),   \
+                ENDS_##move(PTR), STRIDES, (size_t, bsize, BSIZE),                       \
+                (size_t, nblocks, COUNT), (int, pe, PE))
+#define ALL(move, i, ib, PTR, S) ELEMENTS(move, i, PTR, S) BLOCKS(move, ib, PTR, S)
 
 #define TYPED(NAME, C, KIND)                                                             \
     typedef C type_##NAME;                                                               \

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* generics.c - calls of the C11 generic names: T(...) must compile, F(...) must not.
- * headers.sh compiles it once without F lines, and once with each. */
+/*
+ * generics.c - calls of the C11 generic names that are not one for each type, which
+ * generics.awk makes: arrays, null pointers, arguments of several types, the names that a
+ * generic shares with a C function.  A line T(...) must compile, D(...) too unless
+ * SHMEM_NO_DEPRECATED is defined, and F(...) must not.
+ */
 #include <shmem.h>
 
 /* clang-format off */
 #define T(call) call;
 #define F(call) call;
+#ifdef SHMEM_NO_DEPRECATED
+#define D(call)
+#else
+#define D(call) call;
+#endif
 
 struct point {
     int x, y;
@@ -43,86 +52,70 @@ void refused(void);
 
 void rma(void)
 {
-T(shmem_put(f, f, 1, 0))
-T(shmem_put(d, d, 1, 0))
-T(shmem_put(ld, ld, 1, 0))
-T(shmem_put(c, c, 1, 0))
-T(shmem_put(sc, sc, 1, 0))
-T(shmem_put(s, s, 1, 0))
-T(shmem_put(i, i, 1, 0))
 T(shmem_put(l, cl, 1, 0))
-T(shmem_put(ll, ll, 1, 0))
-T(shmem_put(uc, uc, 1, 0))
-T(shmem_put(us, us, 1, 0))
-T(shmem_put(u, u, 1, 0))
-T(shmem_put(ul, ul, 1, 0))
-T(shmem_put(ull, ull, 1, 0))
-T(shmem_put(i8, i8, 1, 0))
-T(shmem_put(z, z, 1, 0))
-T(shmem_put(p, p, 1, 0))
 T(shmem_put(array, l, 4, 0))
-T(shmem_put(ctx, l, l, 1, 0))
+T(shmem_put(array + 1, array, 2, 0))
+T(shmem_put(&array[1], ((const long[]){1, 2}), 2, 0))
 T(shmem_put(SHMEM_CTX_DEFAULT, d, d, 1, 0))
-T(shmem_get(ctx, l, cl, 1, 0))
-T(shmem_put_nbi(l, cl, 1, 0))
-T(shmem_get_nbi(ctx, f, f, 1, 0))
+T(shmem_put(f, NULL, 0, 0))
 T(shmem_p(l, 3, 0))
-T(shmem_p(ctx, d, 2.0, 0))
-T(*l = shmem_g(cl, 0))
-T(*l = shmem_g(l, 0))
-T(*d = shmem_g(ctx, d, 0))
+T(shmem_p(ctx, d, 2.0f, 0))
+T(*d = shmem_g(ctx, d, 0) + shmem_g(cl, 0))
 T(shmem_put_signal(l, cl, 1, u64, 1, SHMEM_SIGNAL_SET, 0))
-T(shmem_put_signal_nbi(ctx, l, cl, 1, u64, 1, SHMEM_SIGNAL_ADD, 0))
 T(shmem_signal_set(u64, 1, 0))
+T(shmem_signal_add(u64, 1, 0))
+T(shmem_signal_set(ctx, u64, 1, 0))
 T(shmem_signal_add(ctx, u64, 1, 0))
 }
 
 void amo(void)
 {
-T(*f = shmem_atomic_fetch(f, 0))
 T(*l = shmem_atomic_fetch(ctx, cl, 0))
-T(shmem_atomic_set(d, 1.0, 0))
+T(shmem_atomic_set(d, 1, 0))
 T(*l = shmem_atomic_compare_swap(l, 0, 1, 0))
-T(*f = shmem_atomic_swap(f, 1.0f, 0))
-T(*z = shmem_atomic_fetch_add(z, 1, 0))
-T(shmem_atomic_inc(ctx, i, 0))
-T(shmem_atomic_add(ll, 1, 0))
-T(shmem_atomic_and(i, 1, 0))
-T(shmem_atomic_xor(l, 1, 0))
-T(shmem_atomic_or(ctx, ull, 1, 0))
-T(*u = shmem_atomic_fetch_or(u, 1, 0))
-T(shmem_atomic_fetch_add_nbi(l, l, 1, 0))
+T(shmem_atomic_fetch_add_nbi(l, array, 1, 0))
+D(*l = shmem_fetch(cl, 0))
+D(*l = shmem_cswap(l, 0, 1, 0) + shmem_swap(l, 2, 0))
+D(shmem_add(i, shmem_finc(i, 0), 0))
 }
 
 void sync(void)
 {
-T(shmem_broadcast(team, f, f, 1, 0))
-T(shmem_sum_reduce(team, cd, cd, 1))
-T(shmem_max_reduce(SHMEM_TEAM_WORLD, uc, uc, 1))
-T(shmem_min_reduce(team, ld, ld, 1))
+T(*i = shmem_sync(team))
+T(*i = shmem_sync(SHMEM_TEAM_WORLD))
+D(shmem_sync(0, 1, 2, l))
+D(shmem_sync(*i, 0, *i, array))
+D(shmem_barrier(0, 0, 1, l))
+D(shmem_wait(l, 0))
+D(shmem_int_wait(i, 0))
 T(shmem_wait_until(l, SHMEM_CMP_EQ, 1))
-T(shmem_wait_until(s, SHMEM_CMP_EQ, 1))
-T(*i = shmem_test(z, SHMEM_CMP_GT, 1))
+T(shmem_wait_until(array, SHMEM_CMP_EQ, *i))
+D(shmem_wait_until(s, SHMEM_CMP_EQ, 1))
+D(*i = shmem_test(us, SHMEM_CMP_EQ, 1))
+D(void (*wait)(long *, int, long) = shmem_wait_until; wait(l, SHMEM_CMP_EQ, 1))
+T(*z = shmem_wait_until_some(l, 1, z, NULL, SHMEM_CMP_EQ, 1))
+T(*i = shmem_test_all_vector(l, 4, NULL, SHMEM_CMP_EQ, array))
+T(*i = shmem_sum_reduce(SHMEM_TEAM_WORLD, array, cl, 1))
+T(*i = shmem_sum_exscan(SHMEM_TEAM_SHARED, cd, cd, 1))
+T(*i = shmem_alltoalls(team, l, array, 1, 1, 1))
 }
 
 void refused(void)
 {
-F(shmem_put(v, v, 1, 0))
-F(shmem_put(pt, pt, 1, 0))
-F(shmem_put(cd, cd, 1, 0))
-F(shmem_put(ctx, pt, pt, 1, 0))
-F(shmem_p(pt, *pt, 0))
-F(shmem_atomic_add(f, 1.0f, 0))
-F(shmem_atomic_fetch_add(d, 1.0, 0))
-F(shmem_atomic_inc(s, 0))
-F(shmem_atomic_compare_swap(f, 1.0f, 2.0f, 0))
-F(shmem_atomic_and(d, 1, 0))
-F(shmem_atomic_or(p == 0 ? f : f, 1, 0))
-F(shmem_atomic_set(c, 1, 0))
-F(shmem_atomic_swap(ld, 1, 0))
-F(shmem_max_reduce(team, cd, cd, 1))
-F(shmem_sum_reduce(team, pt, pt, 1))
-F(shmem_wait_until(d, SHMEM_CMP_EQ, 1.0))
-F(shmem_wait_until(c, SHMEM_CMP_EQ, 1))
-F(shmem_test(f, SHMEM_CMP_EQ, 1.0f))
+F(shmem_put(l, ctx, cl, 1, 0))
+F(shmem_put(cl, l, 1, 0))
+F(shmem_p(*l, 3, 0))
+F(shmem_p(ctx, *pt, *pt, 0))
+F(shmem_p(ctx, ctx, l, 3, 0))
+F(shmem_g(pt, 0))
+F(shmem_atomic_add(p == 0 ? f : f, 1, 0))
+F(shmem_atomic_fetch_add(cl, 1, 0))
+F(shmem_add(ctx, l, 1, 0))
+F(shmem_fetch(u, 0))
+F(shmem_sync(l))
+F(shmem_sync(team, 0, 1, l))
+F(shmem_wait_until(cl, SHMEM_CMP_EQ, 1))
+F(shmem_wait_until(ctx, l, SHMEM_CMP_EQ, 1))
+F(shmem_max_reduce(l, l, 1))
+F(shmem_broadcast(team, v, v, 1, 0))
 }

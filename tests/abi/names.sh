@@ -1,38 +1,42 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# names.sh - libshmem.so exports the functions that shmem.h and pshmem.h declare, and no
-# other name: shmem_x weak, pshmem_x strong, both the same code.
+# names.sh - libshmem.so exports the routines of the specification, our extensions, and no
+# other name: x weak, px strong, both the same code.
 set -eu
+: "${top_srcdir:?}" "${top_builddir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 lib=$top_builddir/.libs/libshmem.so
-include=$top_srcdir/include
-
-# Names that stand before a '(' at the beginning of a declaration.
-declared() {
-    sed -n '/^#/d; s/^[A-Za-z_].*[ *]\(p\{0,1\}shmem_[a-z0-9_]*\)(.*/\1/p' "$1" | sort -u
-}
-declared "$include/shmem.h" >"$work/shmem"
-declared "$include/pshmem.h" >"$work/pshmem"
-test "$(wc -l <"$work/shmem")" -gt 900 ||
-    { echo "only $(wc -l <"$work/shmem") names found in shmem.h"; exit 1; }
-
-nm -D --defined-only "$lib" | awk '$2 == "W" { print $3 }' | sed 's/@.*//' | sort >"$work/weak"
-nm -D --defined-only "$lib" | awk '$2 == "T" { print $3 }' | sed 's/@.*//' | sort >"$work/strong"
-nm -D --defined-only "$lib" | awk '$2 !~ /[WTA]/ { print $3 }' >"$work/other"
-
+# shellcheck source=tests/abi/lists.sh
+. "$top_srcdir/tests/abi/lists.sh"
 status=0
-same() { # what file file
-    diff "$2" "$3" >"$work/diff" || {
-        echo "$1 (< header, > library):"
-        head -20 "$work/diff"
-        status=1
-    }
+
+{
+    list_routines
+    list_cache_routines
+    list_extensions
+} | sort >"$work/names"
+sed 's/^/p/' "$work/names" | sort >"$work/pnames"
+[ "$(list_routines | wc -l)" -eq 1788 ] ||
+    { echo "$api has $(list_routines | wc -l) routines and not 1788"; exit 1; }
+
+exported() { # letters of nm
+    nm -D --defined-only "$lib" |
+        awk -v type="$1" '$2 ~ type { sub(/@.*/, "", $3); print $3 }' | sort
 }
-same "shmem.h and the weak names differ" "$work/shmem" "$work/weak"
-same "pshmem.h and the strong names differ" "$work/pshmem" "$work/strong"
-sed 's/^/p/' "$work/shmem" | sort >"$work/expected"
-same "pshmem.h is not shmem.h with a p" "$work/expected" "$work/pshmem"
+exported W >"$work/weak"
+exported T >"$work/strong"
+exported '[^WTA]' >"$work/other"
+
+same() { # what list library
+    diff "$2" "$3" >"$work/diff" && return
+    echo "$1: $(grep -c '^<' "$work/diff") only in the list (<)," \
+        "$(grep -c '^>' "$work/diff") only in the library (>)"
+    sed -n '/^[<>]/p' "$work/diff" | head -20
+    status=1
+}
+same "the list and the weak names differ" "$work/names" "$work/weak"
+same "the list with a p and the strong names differ" "$work/pnames" "$work/strong"
 if [ -s "$work/other" ]; then
     echo "exported data: $(tr '\n' ' ' <"$work/other")"
     status=1
@@ -40,14 +44,14 @@ fi
 
 # The weak name and the strong one are one address.
 nm -D --defined-only "$lib" | awk '
-    { sub(/@.*/, "", $3); at[$3] = $1 }
+    { sub(/@.*/, "", $3); at[$3] = $1; type[$3] = $2 }
     END {
         for (name in at)
-            if (name ~ /^shmem_/ && at[name] != at["p" name]) {
+            if (type[name] == "W" && at[name] != at["p" name]) {
                 print name " is not p" name
                 bad = 1
             }
         exit bad
     }' || status=1
-echo "$(wc -l <"$work/weak") shmem_ and $(wc -l <"$work/strong") pshmem_ names"
+echo "$(wc -l <"$work/weak") names and $(wc -l <"$work/strong") for profiling"
 exit $status

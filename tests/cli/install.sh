@@ -30,7 +30,8 @@ mkdir -p "$dir/a place"
 mv "$dir/dest$prefix" "$dir/a place/pgas"
 moved="$dir/a place/pgas"
 for name in bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshrun bin/oshmem_info \
-    include/shmem.h include/pshmem.h include/mpp/shmem.h lib/libshmem.so \
+    include/shmem.h include/pshmem.h include/shmemx.h include/mpp/shmem.h \
+    include/mpp/shmemx.h lib/libshmem.so \
     lib/libshmem.so.0 lib/pkgconfig/openshmem.pc share/man/man1/oshcc.1 \
     lib/cmake/OpenSHMEM/OpenSHMEMConfig.cmake share/man/man1/oshmem_info.1; do
     [ -e "$moved/$name" ] || fail "$name is not installed"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier.c - barrier_all and sync_all hold everybody back until all are there, over
- * thousands of rounds with random delays; with more PEs than processors too.
+ * barrier.c - barrier_all, sync_all and team_sync hold everybody back until all are
+ * there, over thousands of rounds with random delays; with more PEs than processors too.
  */
 #include "config.h"
 
-#include "tests/multi/check.h"
+#include "tests/multi/coll.h"
 
 enum { ROUNDS = 4000, DELAYED_ROUNDS = 500, LATE_US = 30000 };
 static long entered; /* on PE 0: entries of all PEs */
@@ -31,6 +31,24 @@ static void test_rounds(bool sync, int rounds, bool delays, uint64_t *seed)
                     "PE %d is in round %ld, PE %d in %ld", me, round, other, seen);
     }
     shmem_barrier_all();
+}
+
+static void test_team_rounds(const struct group *g, int rounds, bool delays,
+                             uint64_t *seed)
+{
+    my_round = 0;
+    CHECK_EQ(shmem_team_sync(g->team), 0);
+    for (long round = 1; round <= rounds; round++) {
+        if (delays)
+            check_delay(seed);
+        my_round = round;
+        CHECK_EQ(shmem_team_sync(g->team), 0);
+        int other = group_world(g, (g->me + 1 + (int)(round % g->npes)) % g->npes);
+        long seen = shmem_long_g((const long *)&my_round, other);
+        CHECK_NAMED(seen == round || seen == round + 1, "%s: in round %ld, PE %d in %ld",
+                    g->name, round, other, seen);
+    }
+    CHECK_EQ(shmem_team_sync(g->team), 0);
 }
 
 static void test_counts(uint64_t *seed)
@@ -75,6 +93,11 @@ int main(void)
     test_rounds(true, DELAYED_ROUNDS, true, &seed);
     test_counts(&seed);
     test_late();
+    groups_init();
+    for (int g = 0; g < ngroups; g++) {
+        test_team_rounds(&groups[g], ROUNDS, false, &seed);
+        test_team_rounds(&groups[g], DELAYED_ROUNDS, true, &seed);
+    }
     shmem_finalize();
     return 0;
 }

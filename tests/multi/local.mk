@@ -16,12 +16,12 @@ tests_multi_amo_values_pes_LDADD = libshmem.la
 tests_multi_amo_values_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/barrier.pes
-tests_multi_barrier_pes_SOURCES = tests/multi/barrier.c tests/multi/check.h
+tests_multi_barrier_pes_SOURCES = tests/multi/barrier.c tests/multi/coll.h tests/multi/check.h
 tests_multi_barrier_pes_LDADD = libshmem.la
 tests_multi_barrier_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/bcast.pes
-tests_multi_bcast_pes_SOURCES = tests/multi/bcast.c tests/multi/check.h
+tests_multi_bcast_pes_SOURCES = tests/multi/bcast.c tests/multi/coll.h tests/multi/check.h
 tests_multi_bcast_pes_LDADD = libshmem.la
 tests_multi_bcast_pes_LDFLAGS = $(pes_link)
 
@@ -66,7 +66,7 @@ tests_multi_query_pes_LDADD = libshmem.la
 tests_multi_query_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/reduce.pes
-tests_multi_reduce_pes_SOURCES = tests/multi/reduce.c tests/multi/check.h
+tests_multi_reduce_pes_SOURCES = tests/multi/reduce.c tests/multi/coll.h tests/multi/check.h
 tests_multi_reduce_pes_LDADD = libshmem.la
 tests_multi_reduce_pes_LDFLAGS = $(pes_link)
 
@@ -96,9 +96,21 @@ tests_multi_types_pes_LDADD = libshmem.la
 tests_multi_types_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/wait.pes
-tests_multi_wait_pes_SOURCES = tests/multi/wait.c tests/multi/check.h
+tests_multi_wait_pes_SOURCES = tests/multi/wait.c tests/multi/wait.h tests/multi/check.h
 tests_multi_wait_pes_LDADD = libshmem.la
 tests_multi_wait_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/wait_peers.pes
+tests_multi_wait_peers_pes_SOURCES = tests/multi/wait_peers.c tests/multi/wait.h \
+	tests/multi/check.h
+tests_multi_wait_peers_pes_LDADD = libshmem.la -lpthread
+tests_multi_wait_peers_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/wait_set.pes
+tests_multi_wait_set_pes_SOURCES = tests/multi/wait_set.c tests/multi/wait.h \
+	tests/multi/check.h
+tests_multi_wait_set_pes_LDADD = libshmem.la
+tests_multi_wait_set_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/wake.pes
 tests_multi_wake_pes_SOURCES = tests/multi/wake.c tests/multi/check.h
@@ -130,6 +142,8 @@ pes_tests = \
 	tests/multi/strided.pes \
 	tests/multi/types.pes \
 	tests/multi/wait.pes \
+	tests/multi/wait_peers.pes \
+	tests/multi/wait_set.pes \
 	tests/multi/wake.pes
 pes_scripts = \
 	tests/multi/cxx.sh \
@@ -142,3 +156,76 @@ pes_scripts = \
 
 TESTS += $(pes_tests) $(pes_scripts)
 EXTRA_DIST += tests/run-pes tests/multi/sizes.txt tests/multi/cxx.cc $(pes_scripts)
+
+# Teams and contexts
+check_PROGRAMS += tests/multi/contexts.pes
+tests_multi_contexts_pes_SOURCES = tests/multi/contexts.c tests/multi/teams.h \
+	tests/multi/check.h
+tests_multi_contexts_pes_LDADD = libshmem.la
+tests_multi_contexts_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/contexts_threads.pes
+tests_multi_contexts_threads_pes_SOURCES = tests/multi/contexts_threads.c tests/multi/teams.h \
+	tests/multi/check.h
+tests_multi_contexts_threads_pes_LDADD = libshmem.la -lpthread
+tests_multi_contexts_threads_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/teams.pes
+tests_multi_teams_pes_SOURCES = tests/multi/teams.c tests/multi/teams.h \
+	tests/multi/check.h
+tests_multi_teams_pes_LDADD = libshmem.la
+tests_multi_teams_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/teams_full.pes
+tests_multi_teams_full_pes_SOURCES = tests/multi/teams_full.c tests/multi/teams.h \
+	tests/multi/check.h
+tests_multi_teams_full_pes_LDADD = libshmem.la
+tests_multi_teams_full_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/teams_many.pes
+tests_multi_teams_many_pes_SOURCES = tests/multi/teams_many.c tests/multi/teams.h \
+	tests/multi/check.h
+tests_multi_teams_many_pes_LDADD = libshmem.la
+tests_multi_teams_many_pes_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/multi/teams_leave
+tests_multi_teams_leave_SOURCES = tests/multi/teams_leave.c tests/multi/teams.h \
+	tests/multi/check.h
+tests_multi_teams_leave_LDADD = libshmem.la
+tests_multi_teams_leave_LDFLAGS = $(pes_link)
+
+TESTS += tests/multi/contexts.pes tests/multi/contexts_threads.pes tests/multi/teams.pes \
+	tests/multi/teams_full.pes tests/multi/teams_many.pes tests/multi/teams_leave.sh
+EXTRA_DIST += tests/multi/teams_leave.sh
+
+# The collectives
+COLL_TESTS = \
+	tests/multi/active.pes tests/multi/alltoall.pes tests/multi/barrier_mix.pes \
+	tests/multi/collect.pes tests/multi/deprecated.pes tests/multi/scan.pes
+check_PROGRAMS += $(COLL_TESTS) tests/multi/active_left
+tests_multi_active_pes_SOURCES = tests/multi/active.c tests/multi/check.h
+tests_multi_active_pes_LDADD = libshmem.la
+tests_multi_active_pes_LDFLAGS = $(pes_link)
+tests_multi_alltoall_pes_SOURCES = tests/multi/alltoall.c \
+	tests/multi/coll.h tests/multi/check.h
+tests_multi_alltoall_pes_LDADD = libshmem.la
+tests_multi_alltoall_pes_LDFLAGS = $(pes_link)
+tests_multi_barrier_mix_pes_SOURCES = tests/multi/barrier_mix.c \
+	tests/multi/coll.h tests/multi/check.h
+tests_multi_barrier_mix_pes_LDADD = libshmem.la -lpthread
+tests_multi_barrier_mix_pes_LDFLAGS = $(pes_link)
+tests_multi_collect_pes_SOURCES = tests/multi/collect.c \
+	tests/multi/coll.h tests/multi/check.h
+tests_multi_collect_pes_LDADD = libshmem.la
+tests_multi_collect_pes_LDFLAGS = $(pes_link)
+tests_multi_deprecated_pes_SOURCES = tests/multi/deprecated.c tests/multi/check.h
+tests_multi_deprecated_pes_LDADD = libshmem.la
+tests_multi_deprecated_pes_LDFLAGS = $(pes_link)
+tests_multi_scan_pes_SOURCES = tests/multi/scan.c tests/multi/coll.h tests/multi/check.h
+tests_multi_scan_pes_LDADD = libshmem.la -lm
+tests_multi_scan_pes_LDFLAGS = $(pes_link)
+tests_multi_active_left_SOURCES = tests/multi/active_left.c tests/multi/check.h
+tests_multi_active_left_LDADD = libshmem.la
+tests_multi_active_left_LDFLAGS = $(pes_link)
+TESTS += $(COLL_TESTS) tests/multi/active_left.sh
+EXTRA_DIST += tests/multi/active_left.sh

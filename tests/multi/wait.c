@@ -5,8 +5,7 @@
  */
 #include "config.h"
 
-#include "shmem_types.def"
-#include "tests/multi/check.h"
+#include "tests/multi/wait.h"
 
 typedef int (*test_fn)(void *word, int cmp, uint64_t value);
 typedef void (*wait_fn)(void *word, int cmp, uint64_t value);
@@ -38,49 +37,18 @@ struct type {
     wait_fn wait;
     p_fn p;
 };
-enum { SINT = 1, UINT = 0 };
 #define ROW(NAME, C, KIND) {#NAME, sizeof(C), KIND, test_##NAME, wait_##NAME, p_##NAME},
 static const struct type types[] = {SHMEM_TYPES_SYNC_ONE(ROW)};
-enum { TYPES = sizeof(types) / sizeof(types[0]), VALUES = 8, COMPARISONS = 6 };
-
-static const int comparisons[COMPARISONS] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT,
-                                             SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE};
+enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
 static uint64_t value_of(const struct type *t, int which)
 {
-    uint64_t top = (uint64_t)1 << (8 * t->size - 1);
-    const uint64_t value[VALUES] = {0,       1,       2,  ~(uint64_t)0, ~(uint64_t)1,
-                                    top - 1, top + 1, top};
-    unsigned shift = (unsigned)(64 - 8 * t->size);
-    uint64_t v = value[which] << shift;
-    return t->is_signed ? (uint64_t)((int64_t)v >> shift) : v >> shift;
-}
-
-/* -1, 0, 1 as a is less than, equal to, greater than b. */
-static int order(const struct type *t, uint64_t a, uint64_t b)
-{
-    if (t->is_signed)
-        return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
-    return (a > b) - (a < b);
+    return wait_value(t->size, t->is_signed, which);
 }
 
 static bool holds(const struct type *t, uint64_t a, int cmp, uint64_t b)
 {
-    int o = order(t, a, b);
-    switch (cmp) {
-    case SHMEM_CMP_EQ:
-        return o == 0;
-    case SHMEM_CMP_NE:
-        return o != 0;
-    case SHMEM_CMP_GT:
-        return o > 0;
-    case SHMEM_CMP_GE:
-        return o >= 0;
-    case SHMEM_CMP_LT:
-        return o < 0;
-    default:
-        return o <= 0;
-    }
+    return wait_holds(t->is_signed, a, cmp, b);
 }
 
 static uint64_t word[2];
@@ -89,8 +57,8 @@ static void test_model(const struct type *t)
 {
     void *at = (char *)word + 8; /* what lies before must not matter */
     memset(word, 0x77, sizeof(word));
-    for (int i = 0; i < VALUES; i++)
-        for (int k = 0; k < VALUES; k++)
+    for (int i = 0; i < WAIT_VALUES; i++)
+        for (int k = 0; k < WAIT_VALUES; k++)
             for (int c = 0; c < COMPARISONS; c++) {
                 uint64_t a = value_of(t, i), b = value_of(t, k);
                 memcpy(at, &a, t->size);
@@ -110,7 +78,7 @@ static uint64_t remote_word;
 static void test_peer(const struct type *t, int cmp, int to, uint64_t *seed)
 {
     uint64_t before = 0, after = 0, limit = value_of(t, 2);
-    for (int i = 0; i < VALUES; i++) {
+    for (int i = 0; i < WAIT_VALUES; i++) {
         uint64_t v = value_of(t, i);
         before = holds(t, v, cmp, limit) ? before : v;
         after = holds(t, v, cmp, limit) ? v : after;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * api_deprecated.c - rows of all that is deprecated: the names of before OpenSHMEM 1.2,
+ * atomics and waits of before 1.4, collectives over active sets of before 1.5.
+ * Uses: what the rows that took their place use, and active.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/rma/api.h" /* first: generic macros have names of deprecated routines */
+
+#include "pgas/coll/active.h"
+#include "pgas/coll/alltoall.h"
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/bcast.h"
+#include "pgas/coll/collect.h"
+#include "pgas/coll/life.h"
+#include "pgas/coll/mem.h"
+#include "pgas/coll/reduce.h"
+#include "pgas/rma/amo.h"
+#include "pgas/rma/rma.h"
+#include "pgas/rma/wait.h"
+
+/* clang-format off */
+
+/* ---- names of before 1.2 (9.1.13, annex F) -------------------------------------- */
+ROUTINE(void, start_pes, 0, ANYTIME, (int, npes, ANY))
+{ (void)fn; (void)npes; life_start(SHMEM_THREAD_SINGLE); }
+ROUTINE_0(int, _my_pe, ALONE)
+{ peer_check(pgas_self.me, fn); return pgas_self.me; }
+ROUTINE_0(int, _num_pes, ALONE)
+{ peer_check(pgas_self.me, fn); return (int)pgas_self.npes; }
+
+ROUTINE(void *, shmalloc, 1, BY_WORLD, (size_t, size, SAME_SIZE))
+{ return mem_take(size, sizeof(void *), fn); }
+ROUTINE(void *, shmemalign, 1, BY_WORLD,
+        (size_t, alignment, ALIGNMENT), (size_t, size, SAME_SIZE))
+{ return mem_take(size, alignment, fn); }
+ROUTINE(void *, shrealloc, 1, BY_WORLD, (void *, ptr, BLOCK), (size_t, size, SAME_SIZE))
+{ return mem_resize(ptr, size, fn); }
+ROUTINE(void, shfree, 1, BY_WORLD, (void *, ptr, BLOCK))
+{ mem_give(ptr, fn); }
+
+/* ---- atomics of before 1.4 (9.7.1) ----------------------------------------------- */
+#define BITS(NAME, C, KIND)                                                              \
+    ALWAYS_INLINE uint64_t bits_##NAME(C value)                                          \
+    { uint64_t bits = 0; memcpy(&bits, &value, sizeof value); return bits; }             \
+    ALWAYS_INLINE C value_##NAME(uint64_t bits)                                          \
+    { C value; memcpy(&value, &bits, sizeof value); return value; }
+SHMEM_TYPES_OLD_SET(BITS)
+
+/* Word of the routine on PE `pe`, and what wakes who sleeps for it */
+#define WORD_HERE(C) peer_at(dest, sizeof(C), pe, fn)
+#define CHANGED(C)   rma_changed(dest, sizeof(C), pe)
+#define DEST(C)      (C *, dest, WORD)
+#define ON_PE        (int, pe, PE)
+#define SET(NAME, C, KIND)                                                               \
+    ROUTINE(C, shmem_##NAME##_fetch, sizeof(C), ALONE, (const C *, source, WORD), ON_PE) \
+    { return value_##NAME(amo_fetch(peer_at(source, sizeof(C), pe, fn), sizeof(C))); }   \
+    ROUTINE(void, shmem_##NAME##_set, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE) \
+    { amo_set(WORD_HERE(C), bits_##NAME(value), sizeof(C)); CHANGED(C); }                \
+    ROUTINE(C, shmem_##NAME##_swap, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE)   \
+    { uint64_t old = amo_swap(WORD_HERE(C), bits_##NAME(value), sizeof(C));              \
+      CHANGED(C); return value_##NAME(old); }
+SHMEM_TYPES_OLD_SET(SET)
+
+#define CSWAP(NAME, C, KIND)                                                             \
+    ROUTINE(C, shmem_##NAME##_cswap, sizeof(C), ALONE, DEST(C), (C, cond, ANY),          \
+            (C, value, ANY), ON_PE)                                                      \
+    { uint64_t old = amo_compare_swap(WORD_HERE(C), bits_##NAME(cond),                   \
+                                      bits_##NAME(value), sizeof(C));                    \
+      CHANGED(C); return value_##NAME(old); }
+SHMEM_TYPES_OLD_AMO(CSWAP)
+
+#define ADD(NAME, C, operand)                                                            \
+    uint64_t old = amo_fetch_add(WORD_HERE(C), operand, sizeof(C)); CHANGED(C)
+#define ADDS(NAME, C, KIND)                                                              \
+    ROUTINE(C, shmem_##NAME##_finc, sizeof(C), ALONE, DEST(C), ON_PE)                    \
+    { ADD(NAME, C, 1); return value_##NAME(old); }                                       \
+    ROUTINE(void, shmem_##NAME##_inc, sizeof(C), ALONE, DEST(C), ON_PE)                  \
+    { ADD(NAME, C, 1); (void)old; }                                                      \
+    ROUTINE(C, shmem_##NAME##_fadd, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE)   \
+    { ADD(NAME, C, bits_##NAME(value)); return value_##NAME(old); }
+#define ADD_ONLY(NAME, C, KIND)                                                          \
+    ROUTINE(void, shmem_##NAME##_add, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE) \
+    { ADD(NAME, C, bits_##NAME(value)); (void)old; }
+SHMEM_TYPES_OLD_AMO(ADDS)
+SHMEM_TYPES_OLD_AMO(ADD_ONLY)
+
+/* ---- waits of before 1.4 (9.11.1) ------------------------------------------------- */
+#define UNTIL(C, cmp)                                                                    \
+    wait_until(ivar, sizeof(C), WAIT_SINT, cmp, (uint64_t)(int64_t)cmp_value, fn)
+#define WAIT(X, C)                                                                       \
+    ROUTINE(void, shmem_##X, sizeof(C), ALONE, (C *, ivar, WORD), (C, cmp_value, ANY))   \
+    { UNTIL(C, SHMEM_CMP_NE); }
+#define WAITS(NAME, C, KIND) WAIT(NAME##_wait, C)
+WAIT(wait, long)
+SHMEM_TYPES_OLD_WAIT(WAITS)
+ROUTINE(void, shmem_wait_until, sizeof(long), ALONE,
+        (long *, ivar, WORD), (int, cmp, CMP), (long, cmp_value, ANY))
+{ UNTIL(long, cmp); }
+
+/* ---- collectives over active sets, of before 1.5 (9.10) --------------------------- */
+#define SET_ARGS                                                                         \
+    (int, PE_start, SET_START), (int, logPE_stride, SET_STRIDE), (int, PE_size, SET_SIZE)
+#define PSYNC_ARG (long *, pSync, PSYNC)
+#define THE_SET                                                                          \
+    struct shmem_team set = active_set(PE_start, logPE_stride, PE_size, pSync, fn)
+
+ROUTINE(void, shmem_barrier, 0, BY_SET, SET_ARGS, PSYNC_ARG)
+{ THE_SET; barrier(&set, fn); }
+ROUTINE(void, shmem_sync, 0, BY_SET, SET_ARGS, PSYNC_ARG)
+{ THE_SET; barrier(&set, fn); }
+
+#define BROADCAST(bits)                                                                  \
+    ROUTINE(void, shmem_broadcast##bits, bits / 8, BY_SET, (void *, dest, SYM),          \
+            (const void *, source, SYM), (size_t, nelems, COUNT), (int, PE_root, ROOT),  \
+            SET_ARGS, PSYNC_ARG)                                                         \
+    { THE_SET; bcast(&set, dest, source, nelems, bits / 8, PE_root, fn); }
+#define COLLECT(bits)                                                                    \
+    ROUTINE(void, shmem_collect##bits, bits / 8, BY_SET, (void *, dest, SYM),            \
+            (const void *, source, SYM), (size_t, nelems, COUNT_OWN),                    \
+            SET_ARGS, PSYNC_ARG)                                                         \
+    { THE_SET; collect(&set, dest, source, nelems, bits / 8, fn); }
+#define FCOLLECT(bits)                                                                   \
+    ROUTINE(void, shmem_fcollect##bits, bits / 8, BY_SET, (void *, dest, SYM_EACH),      \
+            (const void *, source, SYM), (size_t, nelems, COUNT), SET_ARGS, PSYNC_ARG)   \
+    { THE_SET; fcollect(&set, dest, source, nelems, bits / 8, fn); }
+#define ALLTOALL(bits)                                                                   \
+    ROUTINE(void, shmem_alltoall##bits, bits / 8, BY_SET, (void *, dest, SYM_EACH),      \
+            (const void *, source, SYM_EACH), (size_t, nelems, COUNT),                   \
+            SET_ARGS, PSYNC_ARG)                                                         \
+    { THE_SET; alltoall(&set, dest, source, nelems, bits / 8, fn); }
+#define ALLTOALLS(bits)                                                                  \
+    ROUTINE(void, shmem_alltoalls##bits, bits / 8, BY_SET, (void *, dest, SYM_EACH_DST), \
+            (const void *, source, SYM_EACH_SST), (ptrdiff_t, dst, DST),                 \
+            (ptrdiff_t, sst, SST), (size_t, nelems, COUNT), SET_ARGS, PSYNC_ARG)         \
+    { THE_SET; alltoalls(&set, dest, source,                                             \
+                         (struct exchange){dst, sst, nelems, bits / 8}, fn); }
+SHMEM_SIZES_OLD(BROADCAST)
+SHMEM_SIZES_OLD(COLLECT)
+SHMEM_SIZES_OLD(FCOLLECT)
+SHMEM_SIZES_OLD(ALLTOALL)
+SHMEM_SIZES_OLD(ALLTOALLS)
+
+/* The work array pWrk is not needed. */
+#define REDUCE(NAME, C, KIND, op, OP)                                                    \
+    ROUTINE(void, shmem_##NAME##_##op##_to_all, sizeof(C), BY_SET,                       \
+            (C *, dest, SYM_APART), (const C *, source, SYM), (int, nreduce, COUNT_INT), \
+            SET_ARGS, (C *, pWrk, PWRK), PSYNC_ARG)                                      \
+    { THE_SET; (void)pWrk;                                                               \
+      reduce(&set, dest, source, (size_t)nreduce, sizeof(C),                             \
+             op_find(OP, OP_KIND_##KIND(C), sizeof(C)), fn); }
+#define BITWISE(NAME, C, KIND)                                                           \
+    REDUCE(NAME, C, KIND, and, OP_AND) REDUCE(NAME, C, KIND, or, OP_OR)                  \
+    REDUCE(NAME, C, KIND, xor, OP_XOR)
+#define ORDERED(NAME, C, KIND)                                                           \
+    REDUCE(NAME, C, KIND, max, OP_MAX) REDUCE(NAME, C, KIND, min, OP_MIN)
+#define NUMERIC(NAME, C, KIND)                                                           \
+    REDUCE(NAME, C, KIND, sum, OP_SUM) REDUCE(NAME, C, KIND, prod, OP_PROD)
+SHMEM_TYPES_OLD_REDUCE_BIT(BITWISE)
+SHMEM_TYPES_OLD_REDUCE_ORD(ORDERED)
+SHMEM_TYPES_OLD_REDUCE_NUM(NUMERIC)
+
+/* ---- cache control, removed in 1.5: there is nothing to do ------------------------- */
+ROUTINE_0(void, shmem_clear_cache_inv, ALONE) { (void)fn; }
+ROUTINE_0(void, shmem_set_cache_inv, ALONE) { (void)fn; }
+ROUTINE_0(void, shmem_udcflush, ALONE) { (void)fn; }
+#define LINE(X)                                                                          \
+    ROUTINE(void, shmem_##X, 1, ALONE, (void *, dest, ANY)) { (void)fn; (void)dest; }
+LINE(clear_cache_line_inv)
+LINE(set_cache_line_inv)
+LINE(udcflush_line)
+
+/* clang-format on */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* life.c - see life.h.  Uses: core/init, core/nodeseg, core/team, core/log. */
+#include "config.h"
+
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/life.h"
+#include "pgas/coll/meet.h"
+#include "pgas/core/ctx.h"
+#include "pgas/core/init.h"
+#include "pgas/core/log.h"
+#include "pgas/core/nodeseg.h"
+#include "pgas/core/pgas.h"
+#include "pgas/core/team.h"
+#include "pgas/threads/atomic.h"
+
+/* Nobody else uses what the library has any more. */
+static void forget(void)
+{
+    ctx_fini();
+    team_fini();
+}
+
+static void take_down(bool exiting)
+{
+    nodeseg_stage(NODE_STAGE_FINALIZE);
+    fence_full(); /* the puts of this PE are done before it says that it leaves */
+    team_leave_all();
+    nodeseg_leave(team_world_epoch());
+    if (!exiting)
+        forget();
+    init_down(exiting);
+}
+
+/* All but the last are barriers (1.6). */
+void life_finalize(const char *fn)
+{
+    if (init_last())
+        take_down(false);
+    else
+        barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
+}
+
+static void finalize_at_exit(void)
+{
+    take_down(true);
+}
+
+int life_start(int thread_level)
+{
+    if (!init_up(thread_level))
+        return pgas_self.thread_level;
+    team_init();
+    meet_init();
+    init_at_exit(finalize_at_exit);
+    return pgas_self.thread_level;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * meet.c - see meet.h.  Uses: active, barrier, core/check, core/team, core/peer,
+ * core/log.
+ *
+ * Each PE writes down its call in the team's words (an active set: in the second half of
+ * its pSync), meets the others, compares its call with that of the team's first PE, and
+ * meets again before the words may be written anew.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pgas/coll/active.h"
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/meet.h"
+#include "pgas/core/check.h"
+#include "pgas/core/log.h"
+#include "pgas/core/peer.h"
+
+/* Where in a pSync the call is written: behind what the collectives use. */
+#define PSYNC_CALL (SHMEM_SYNC_SIZE / 2)
+
+_Static_assert(sizeof(struct team_call) <= (SHMEM_SYNC_SIZE - PSYNC_CALL) * sizeof(long),
+               "a call fits its part of a pSync array");
+_Static_assert((int)CHECK_PARAMS_MAX <= (int)TEAM_VALUES_MAX,
+               "a call has room for all values");
+
+static struct team_call *call_of(const struct shmem_team *team, int i)
+{
+    if (team->psync == NULL)
+        return &team_words(team, i)->call;
+    return peer_at(team->psync + PSYNC_CALL, sizeof(struct team_call),
+                   team_world_pe(team, i), "collective");
+}
+
+static struct shmem_team *set_of_call(const struct check_call *c, struct shmem_team *set)
+{
+    *set = active_set((int)check_value(c, CHECK_SET_START, 0),
+                      (int)check_value(c, CHECK_SET_STRIDE, 0),
+                      (int)check_value(c, CHECK_SET_SIZE, 0),
+                      (long *)(uintptr_t)check_value(c, CHECK_PSYNC, 0), c->fn);
+    return set;
+}
+
+/* Who does the collective together; NULL for nobody (an invalid team where one may be).
+ */
+static struct shmem_team *team_of_call(const struct check_call *c, struct shmem_team *set)
+{
+    uint64_t team = check_team_value(c);
+
+    if (c->scope == CHECK_BY_SET)
+        return set_of_call(c, set);
+    if (c->scope == CHECK_BY_WORLD)
+        return team_of(SHMEM_TEAM_WORLD, c->fn);
+    return team != 0 ? team_of((shmem_team_t)(uintptr_t)team, c->fn) : NULL;
+}
+
+/* Addresses of nothing need not agree. */
+static bool compared(const struct check_call *c, int i, uint64_t *value)
+{
+    bool empty = check_value(c, CHECK_COUNT, check_value(c, CHECK_COUNT_INT, 1)) == 0;
+
+    return check_comparable(c, i, value) && !(empty && check_is_address(c, i));
+}
+
+static void write_down(const struct check_call *c, struct team_call *mine)
+{
+    snprintf(mine->fn, sizeof mine->fn, "%s", c->fn);
+    for (int i = 0; i < c->n; i++)
+        if (!compared(c, i, &mine->value[i]))
+            mine->value[i] = 0;
+}
+
+static void differ(const struct check_call *c, int i, uint64_t mine, uint64_t theirs,
+                   int pe)
+{
+    if (check_is_address(c, i))
+        log_die("%s: argument %d '%s' = 0x%" PRIx64 " is not the array that PE %d gives; "
+                "all PEs of a collective must pass the same symmetric address, or the "
+                "same list",
+                c->fn, i + 1, c->name[i], c->value[i], pe);
+    log_die("%s: argument %d '%s' = %" PRId64 ", but %" PRId64
+            " on PE %d; all PEs of a collective must give the same value",
+            c->fn, i + 1, c->name[i], (int64_t)mine, (int64_t)theirs, pe);
+}
+
+static void compare(const struct check_call *c, const struct team_call *mine,
+                    const struct team_call *first, int pe)
+{
+    uint64_t value;
+
+    if (strcmp(mine->fn, first->fn) != 0)
+        log_die("%s: PE %d calls %s of the same team at this point; all PEs of a team "
+                "must call the same collectives in the same order",
+                c->fn, pe, first->fn);
+    for (int i = 0; i < c->n; i++)
+        if (compared(c, i, &value) && value != first->value[i])
+            differ(c, i, value, first->value[i], pe);
+}
+
+static void meet(const struct check_call *c)
+{
+    struct shmem_team set, *team = team_of_call(c, &set);
+
+    if (team == NULL || team->npes == 1)
+        return;
+    barrier_enter(team, c->fn);
+    struct team_call *mine = call_of(team, team->me);
+    write_down(c, mine);
+    barrier(team, c->fn);
+    compare(c, mine, call_of(team, 0), team_world_pe(team, 0));
+    barrier(team, c->fn);
+    memset(mine, 0, sizeof *mine);
+    barrier_leave(team, c->fn);
+}
+
+void meet_init(void)
+{
+    check_meet = meet;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier.
+ *
+ * The PEs of a new team must agree on a slot for its words that all of them have free.
+ * Each writes down its lowest free slot in the parent's words, all PEs of the parent
+ * meet, and each looks at the offers of its new team: those who are below the highest one
+ * offer their next free slot from there on, until all offers are equal.  As slots are
+ * used from the lowest on, one or two rounds are usual.  Whoever has no slot or no memory
+ * offers SLOT_NONE, the highest of all, so that everybody ends there and knows.
+ *
+ * All PEs of the parent look at the same offers, so all of them do the same number of
+ * rounds, those too that get into no team.  An offer stays as it is until all PEs have
+ * seen it: the next round has another word, and the one after that has a barrier before
+ * it that nobody passes who still reads.  An offer is taken at once, so that a second
+ * thread that makes a team of another parent offers another slot.
+ *
+ * Words are cleared by their owner before the last barrier of the creation, so no PE
+ * finds old ones there, and none can write to ours before.  Nor does a PE of an old team
+ * in that slot: its last barrier (split_destroy) is a dissemination, in which a PE reads
+ * only its own words and has all writes of others behind it when it leaves.
+ */
+#include "config.h"
+
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/split.h"
+#include "pgas/core/ctx.h"
+#include "pgas/core/log.h"
+#include "pgas/core/pgas.h"
+#include "pgas/threads/atomic.h"
+
+/* One call that makes one team, or several that no two of have a PE in common. */
+struct split {
+    struct shmem_team *parent;
+    struct team_set members; /* of all new teams */
+    int xrange;              /* > 0: those are a rectangle with rows of this length */
+    int axis;                /* 0: a team for each row, 1: for each column */
+    int me;                  /* this PE's index in members, -1 = in no new team */
+    const char *fn;
+};
+
+/* Index of the first member of the new team that has member i. */
+static int first_of(const struct split *s, int i)
+{
+    if (s->xrange == 0)
+        return 0;
+    return s->axis == 0 ? i - i % s->xrange : i % s->xrange;
+}
+
+/* What PE i of the parent offered in this round. */
+static uint32_t *offer_of(const struct split *s, int i)
+{
+    return &team_words(s->parent, i)->offer[s->parent->offers % 2];
+}
+
+static uint32_t seen(const struct split *s, int member)
+{
+    return load_relaxed_u32(offer_of(s, team_set_at(&s->members, member)));
+}
+
+/* Do all new teams have one offer?  The highest one of our team goes to *most. */
+static bool compare(const struct split *s, uint32_t *most)
+{
+    bool equal = true;
+
+    *most = 0;
+    for (int i = 0; i < s->members.size; i++) {
+        int first = first_of(s, i);
+        uint32_t offer = seen(s, i);
+        equal = equal && offer == seen(s, first);
+        if (s->me >= 0 && first == first_of(s, s->me) && offer > *most)
+            *most = offer;
+    }
+    return equal;
+}
+
+/* Find a slot for the new team; a PE in none gets that of the only one. */
+static uint32_t agree(struct split *s, bool able)
+{
+    uint32_t mine = able ? slot_take(SLOT_USER) : SLOT_NONE, most;
+
+    for (;;) {
+        s->parent->offers++;
+        if (s->me >= 0)
+            store_relaxed_u32(offer_of(s, s->parent->me), mine);
+        barrier(s->parent, s->fn);
+        if (compare(s, &most))
+            return s->me >= 0 ? mine : seen(s, 0);
+        if (s->me < 0 || mine == most)
+            continue;
+        if (mine != SLOT_NONE)
+            slot_give(mine);
+        mine = most == SLOT_NONE ? SLOT_NONE : slot_take(most);
+    }
+}
+
+/* The PEs of our new team, counted in the parent. */
+static struct team_set our_set(const struct split *s)
+{
+    struct team_set set = s->members;
+    int n = s->members.size, first = s->me >= 0 ? first_of(s, s->me) : 0;
+
+    if (s->xrange == 0)
+        return set;
+    set.start = first;
+    set.stride = s->axis == 0 ? 1 : s->xrange;
+    set.size = s->axis == 0 ? s->xrange : (n - first + s->xrange - 1) / s->xrange;
+    if (s->axis == 0 && set.size > n - first)
+        set.size = n - first; /* the last row */
+    return set;
+}
+
+static int create(struct split *s, int num_contexts, shmem_team_t *out)
+{
+    struct team_set set = our_set(s);
+    struct shmem_team *team =
+        s->me >= 0 && num_contexts >= 0 ? team_new(s->parent, &set) : NULL;
+    uint32_t slot = agree(s, team != NULL);
+
+    if (team != NULL && slot != SLOT_NONE) {
+        team->num_contexts = num_contexts;
+        team_begin(team, slot);
+        *out = team;
+    }
+    barrier(s->parent, s->fn); /* all words are cleared */
+    if (team != NULL && slot == SLOT_NONE)
+        team_free(team);
+    return slot != SLOT_NONE ? 0 : -1;
+}
+
+int split_config(const shmem_team_config_t *config, long mask)
+{
+    return (mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 ? config->num_contexts : 0;
+}
+
+/* Is it at least one PE of the team, and no PE twice? */
+static bool valid_list(const struct shmem_team *team, const struct team_set *set)
+{
+    for (int i = 0; i < set->size; i++) {
+        if (set->list[i] < 0 || set->list[i] >= team->npes)
+            return false;
+        for (int k = 0; k < i; k++)
+            if (set->list[k] == set->list[i])
+                return false;
+    }
+    return set->size > 0;
+}
+
+static bool valid(const struct shmem_team *team, const struct team_set *set)
+{
+    if (set->list != NULL)
+        return valid_list(team, set);
+    int64_t last = set->start + (int64_t)set->stride * ((int64_t)set->size - 1);
+    return set->size > 0 && (set->size == 1 || set->stride != 0) && set->start >= 0 &&
+           set->start < team->npes && last >= 0 && last < team->npes;
+}
+
+/* Index in the set of a PE of the parent, -1 = not in it. */
+static int index_in(const struct team_set *set, int pe)
+{
+    for (int i = 0; i < set->size; i++)
+        if (team_set_at(set, i) == pe)
+            return i;
+    return -1;
+}
+
+int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
+              shmem_team_t *team, const char *fn)
+{
+    *team = SHMEM_TEAM_INVALID;
+    if (parent == SHMEM_TEAM_INVALID)
+        return -1;
+    struct split s = {.parent = team_of(parent, fn), .members = *set, .fn = fn};
+    if (!valid(s.parent, set))
+        return -1;
+    s.me = index_in(set, s.parent->me);
+    return create(&s, num_contexts, team);
+}
+
+int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
+               shmem_team_t *team, const char *fn)
+{
+    *team = SHMEM_TEAM_INVALID;
+    if (parent == SHMEM_TEAM_INVALID || xrange <= 0)
+        return -1;
+    struct split s = {.parent = team_of(parent, fn), .axis = axis, .fn = fn};
+    s.members = (struct team_set){.size = s.parent->npes, .stride = 1};
+    s.xrange = xrange < s.parent->npes ? xrange : s.parent->npes;
+    s.me = s.parent->me;
+    return create(&s, num_contexts, team);
+}
+
+void split_destroy(shmem_team_t handle, const char *fn)
+{
+    if (handle == SHMEM_TEAM_INVALID)
+        return;
+    struct shmem_team *team = team_of(handle, fn);
+    if (team->name != NULL)
+        log_die("%s: argument 'team' is SHMEM_TEAM_%s, which can't be destroyed", fn,
+                team->name);
+    ctx_destroy_all(team);
+    barrier_last(team, fn);
+    team_free(team);
+}

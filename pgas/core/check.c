@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.c - see check.h: the walk over a call's parameters, and the sentences.  The tests
+ * of each kind are in check_kinds.c.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "pgas/core/check.h"
+#include "pgas/core/check_kinds.h"
+#include "pgas/core/log.h"
+#include "pgas/core/peer.h"
+
+enum { LEVEL_ARGUMENTS = 1, LEVEL_MEETING = 2 };
+
+void (*check_meet)(const struct check_call *call);
+
+enum same { SAME_NO, SAME_VALUE, SAME_LIST, SAME_OFFSET };
+enum shown { SHOWN_INT, SHOWN_SIZE, SHOWN_BITS, SHOWN_POINTER };
+
+static const struct kind {
+    enum same same;
+    enum shown shown;
+    void (*test)(const struct check_param *p);
+} kinds[] = {
+#define K(name, same, shown, test) {SAME_##same, SHOWN_##shown, check_##test},
+    CHECK_KINDS(K)
+#undef K
+};
+
+uint64_t check_value(const struct check_call *call, enum check_kind kind, uint64_t absent)
+{
+    for (int i = 0; i < call->n; i++)
+        if (call->kind[i] == kind)
+            return call->value[i];
+    return absent;
+}
+
+uint64_t check_team_value(const struct check_call *call)
+{
+    uint64_t either = check_value(call, CHECK_TEAM_OR_NONE, 0);
+
+    return check_value(call, CHECK_TEAM, check_value(call, CHECK_TEAM_DOOMED, either));
+}
+
+static void show(enum shown as, uint64_t value, char *text, size_t size)
+{
+    if (as == SHOWN_SIZE)
+        snprintf(text, size, "%" PRIu64, value);
+    else if (as == SHOWN_BITS)
+        snprintf(text, size, "0x%" PRIx64, value);
+    else if (as == SHOWN_POINTER)
+        snprintf(text, size, value == 0 ? "NULL" : "0x%" PRIx64, value);
+    else
+        snprintf(text, size, "%" PRId64, (int64_t)value);
+}
+
+void check_bad(const struct check_param *p, const char *format, ...)
+{
+    char why[CHECK_TEXT_MAX], value[CHECK_VALUE_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    show(kinds[p->call->kind[p->i]].shown, p->value, value, sizeof value);
+    log_die("%s: argument %d '%s' = %s, but %s", p->call->fn, p->i + 1,
+            p->call->name[p->i], value, why);
+}
+
+static void check_life(const struct check_call *call)
+{
+    if (pgas_self.life != LIFE_UP)
+        log_die("%s: called %s", call->fn, peer_life_text());
+}
+
+static void check_thread(const struct check_call *call)
+{
+    if (pgas_self.thread_level > SHMEM_THREAD_FUNNELED ||
+        pthread_equal(pgas_self.main_thread, pthread_self()))
+        return;
+    log_die("%s: called by another thread than the one that called shmem_init, but the "
+            "thread level is %s; ask shmem_init_thread for SHMEM_THREAD_SERIALIZED or "
+            "SHMEM_THREAD_MULTIPLE",
+            call->fn,
+            pgas_self.thread_level == SHMEM_THREAD_SINGLE ? "SHMEM_THREAD_SINGLE"
+                                                          : "SHMEM_THREAD_FUNNELED");
+}
+
+/* All parameters whose kind is in first .. last - 1. */
+static void check_range(const struct check_call *call, int first, int last)
+{
+    for (int i = 0; i < call->n; i++)
+        if (call->kind[i] >= first && call->kind[i] < last)
+            kinds[call->kind[i]].test(&(struct check_param){call, i, call->value[i]});
+}
+
+static void check_arguments(const struct check_call *call)
+{
+    check_range(call, 0, CHECK_PE);
+    check_range(call, CHECK_PE, CHECK_KINDS_END);
+}
+
+void check_call(const struct check_call *call)
+{
+    unsigned level = pgas_self.env.debug;
+
+    if (call->scope != CHECK_ANYTIME)
+        check_life(call);
+    if (pgas_self.life != LIFE_UP || level < LEVEL_ARGUMENTS)
+        return;
+    check_thread(call);
+    check_arguments(call);
+    if (level >= LEVEL_MEETING && call->scope >= CHECK_BY_WORLD && check_meet != NULL)
+        check_meet(call);
+}
+
+/* An address by its place in the segment, which is the same on all PEs: heap even, data
+ * odd, and 0 for an address in neither. */
+static uint64_t place_of(uint64_t address)
+{
+    const struct pgas *g = &pgas_self;
+    uint64_t heap = address - g->heap_base, data = address - g->data_base;
+
+    return heap < g->heap_len ? 2 * heap + 2 : data < g->data_len ? 2 * data + 1 : 0;
+}
+
+/* A list of ints as one number (FNV-1a). */
+static uint64_t digest_of(const int *list, size_t n)
+{
+    uint64_t digest = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < n; i++)
+        digest = (digest ^ (uint32_t)list[i]) * 0x100000001b3u;
+    return digest;
+}
+
+bool check_comparable(const struct check_call *call, int i, uint64_t *out)
+{
+    uint64_t value = call->value[i];
+    enum same same = kinds[call->kind[i]].same;
+
+    *out = value;
+    if (same == SAME_OFFSET)
+        *out = place_of(value);
+    else if (same == SAME_LIST)
+        *out = digest_of((const int *)(uintptr_t)value,
+                         check_value(call, CHECK_COUNT_INT, 0));
+    return same != SAME_NO;
+}
+
+bool check_is_address(const struct check_call *call, int i)
+{
+    return kinds[call->kind[i]].same >= SAME_LIST;
+}
+
+void check_init(void)
+{
+    pgas_self.checks = pgas_self.life != LIFE_UP || pgas_self.env.debug > 0;
+}
+
+bool check_deep(void)
+{
+    return pgas_self.env.debug >= LEVEL_MEETING;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.h - the arguments of a public routine, checked at run time.
+ *
+ * Each row of the API (rma/api.h) declares what every parameter is; check_call looks at
+ * the values of one call.  It is called when pgas_self.checks is not 0: outside
+ * shmem_init .. shmem_finalize, and under SHMEM_DEBUG.  A violation ends the job with
+ * "routine: argument 4 'pe' = 64, but team WORLD has PEs 0..63", before the call has had
+ * any effect.
+ * Uses: core/peer, team, ctx, heap, log.  Used by: rma/api.h, coll.
+ */
+#ifndef PGAS_CORE_CHECK_H
+#define PGAS_CORE_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pgas/core/check.def"
+#include "pgas/core/team.h"
+
+#define K(name, same, shown, test) CHECK_##name,
+enum check_kind { CHECK_KINDS(K) CHECK_KINDS_END };
+#undef K
+
+/* Who takes part in a call: nobody else; all PEs; the row's TEAM; the row's active set.
+ * ANYTIME: the same as ALONE, and the library need not be initialised. */
+enum check_scope {
+    CHECK_ALONE,
+    CHECK_ANYTIME,
+    CHECK_BY_WORLD,
+    CHECK_BY_TEAM,
+    CHECK_BY_SET,
+};
+
+enum { CHECK_PARAMS_MAX = 10 };
+
+/* One call of a row. */
+struct check_call {
+    const char *fn;
+    size_t size; /* of an element, in bytes */
+    enum check_scope scope;
+    int n; /* parameters */
+    const char *const *name;
+    const uint8_t *kind; /* enum check_kind */
+    const uint64_t *value;
+};
+
+/* Values of pgas_self.checks */
+enum { CHECKS_OFF, CHECKS_ON };
+
+/* Return, or end the job with a sentence about the first argument that is wrong. */
+void check_call(const struct check_call *call);
+
+/* Are the costly checks on: SHMEM_DEBUG=2? */
+bool check_deep(void);
+
+/* Set pgas_self.checks from the life of the library and SHMEM_DEBUG. */
+void check_init(void);
+
+/* The value of the call's first parameter of that kind; `absent` if there is none. */
+uint64_t check_value(const struct check_call *call, enum check_kind kind,
+                     uint64_t absent);
+
+/* The value of its parameter that is a team, of whatever kind; 0 if there is none. */
+uint64_t check_team_value(const struct check_call *call);
+
+/* What PEs that do a collective together compare at level 2: set once by coll, which
+ * knows how to meet. */
+extern void (*check_meet)(const struct check_call *call);
+
+/* One value that must be the same on all PEs, as the same number on all of them; false
+ * if the parameter is not compared. */
+bool check_comparable(const struct check_call *call, int i, uint64_t *out);
+
+/* Is parameter i an array, of which no two PEs print the same value? */
+bool check_is_address(const struct check_call *call, int i);
+
+#endif

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_kinds.c - see check_kinds.h. */
+#include "config.h"
+
+#include <limits.h>
+
+#include "pgas/core/check_kinds.h"
+#include "pgas/core/ctx.h"
+#include "pgas/core/heap.h"
+#include "pgas/core/peer.h"
+
+enum { MAX_LOG_STRIDE = 30 };
+
+/* ---- numbers --------------------------------------------------------------------- */
+
+void check_nothing(const struct check_param *p)
+{
+    (void)p;
+}
+
+void check_count(const struct check_param *p)
+{
+    size_t block = check_value(p->call, CHECK_BSIZE, 1), bytes;
+
+    if (__builtin_mul_overflow(block, p->call->size, &bytes) ||
+        __builtin_mul_overflow(bytes, p->value, &bytes))
+        check_bad(p, "%zu bytes each times that is more than a size_t holds",
+                  p->call->size);
+}
+
+void check_positive(const struct check_param *p)
+{
+    if ((int64_t)p->value < 0)
+        check_bad(p, "it must not be negative");
+}
+
+void check_stride(const struct check_param *p)
+{
+    if ((int64_t)p->value < 1)
+        check_bad(p, "a stride must be at least 1");
+}
+
+void check_alignment(const struct check_param *p)
+{
+    if (p->value == 0 || (p->value & (p->value - 1)) != 0 ||
+        p->value % sizeof(void *) != 0)
+        check_bad(p, "it must be a power of two and a multiple of %zu", sizeof(void *));
+}
+
+void check_cmp(const struct check_param *p)
+{
+    if ((int64_t)p->value < SHMEM_CMP_EQ || (int64_t)p->value > SHMEM_CMP_GE)
+        check_bad(p, "it must be one of SHMEM_CMP_EQ..SHMEM_CMP_GE (%d..%d)",
+                  SHMEM_CMP_EQ, SHMEM_CMP_GE);
+}
+
+void check_signal_op(const struct check_param *p)
+{
+    if (p->value != SHMEM_SIGNAL_SET && p->value != SHMEM_SIGNAL_ADD)
+        check_bad(p, "it must be SHMEM_SIGNAL_SET (%d) or SHMEM_SIGNAL_ADD (%d)",
+                  SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
+}
+
+void check_level(const struct check_param *p)
+{
+    if ((int64_t)p->value < SHMEM_THREAD_SINGLE ||
+        (int64_t)p->value > SHMEM_THREAD_MULTIPLE)
+        check_bad(p,
+                  "it must be one of SHMEM_THREAD_SINGLE..SHMEM_THREAD_MULTIPLE "
+                  "(%d..%d)",
+                  SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+}
+
+static void only_bits(const struct check_param *p, long bits, const char *names)
+{
+    if ((p->value & ~(uint64_t)bits) != 0)
+        check_bad(p, "only bits of %s (0x%lx) may be set", names, bits);
+}
+
+void check_ctx_options(const struct check_param *p)
+{
+    only_bits(p, SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE,
+              "SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE and SHMEM_CTX_NOSTORE");
+}
+
+void check_session_options(const struct check_param *p)
+{
+    only_bits(p, SHMEM_CTX_SESSION_BATCH, "SHMEM_CTX_SESSION_BATCH");
+}
+
+/* The configuration that a mask selects from is the parameter before it. */
+static void selects(const struct check_param *p)
+{
+    if (p->value != 0 && p->call->value[p->i - 1] == 0)
+        check_bad(p, "'%s', from which it selects, is NULL", p->call->name[p->i - 1]);
+}
+
+void check_session_mask(const struct check_param *p)
+{
+    only_bits(p, SHMEM_CTX_SESSION_TOTAL_OPS, "SHMEM_CTX_SESSION_TOTAL_OPS");
+    selects(p);
+}
+
+void check_config_mask(const struct check_param *p)
+{
+    check_config_wanted(p);
+    selects(p);
+}
+
+void check_config_wanted(const struct check_param *p)
+{
+    only_bits(p, SHMEM_TEAM_NUM_CONTEXTS, "SHMEM_TEAM_NUM_CONTEXTS");
+}
+
+void check_hints(const struct check_param *p)
+{
+    only_bits(p, SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE,
+              "SHMEM_MALLOC_ATOMICS_REMOTE and SHMEM_MALLOC_SIGNAL_REMOTE");
+}
+
+/* ---- who ------------------------------------------------------------------------- */
+
+void check_ctx_or_none(const struct check_param *p)
+{
+    if (p->value != 0)
+        check_ctx(p);
+}
+
+void check_ctx(const struct check_param *p)
+{
+    shmem_ctx_t ctx = (shmem_ctx_t)(uintptr_t)p->value;
+
+    if (ctx == SHMEM_CTX_DEFAULT)
+        return;
+    if (!ctx_alive(ctx))
+        check_bad(p,
+                  "%s; use one from shmem_ctx_create or shmem_team_create_ctx, or "
+                  "SHMEM_CTX_DEFAULT",
+                  p->value == 0 ? "that is SHMEM_CTX_INVALID"
+                                : "there is no such context (any more)");
+    if ((ctx->options & SHMEM_CTX_PRIVATE) != 0 &&
+        !pthread_equal(ctx->owner, pthread_self()))
+        check_bad(p, "it is private to the thread that made it (SHMEM_CTX_PRIVATE), "
+                     "which is another one");
+}
+
+void check_team_or_none(const struct check_param *p)
+{
+    if (p->value != 0)
+        check_team(p);
+}
+
+void check_team(const struct check_param *p)
+{
+    if (!team_alive((shmem_team_t)(uintptr_t)p->value))
+        check_bad(p,
+                  "%s; use one from shmem_team_split_strided or "
+                  "shmem_team_split_2d, SHMEM_TEAM_WORLD or SHMEM_TEAM_SHARED",
+                  p->value == 0 ? "that is SHMEM_TEAM_INVALID"
+                                : "there is no such team (any more)");
+}
+
+void check_team_doomed(const struct check_param *p)
+{
+    shmem_team_t handle = (shmem_team_t)(uintptr_t)p->value;
+
+    check_team_or_none(p);
+    if (handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED)
+        check_bad(p, "a predefined team can't be destroyed");
+    int left = p->value != 0 ? ctx_private(team_of(handle, p->call->fn)) : 0;
+    if (left > 0)
+        check_bad(p,
+                  "%d of its contexts with SHMEM_CTX_PRIVATE are left; call "
+                  "shmem_ctx_destroy for them first",
+                  left);
+}
+
+/* The team that a call's PE numbers mean. */
+static struct shmem_team *team_for(const struct check_call *c)
+{
+    uint64_t ctx = check_value(c, CHECK_CTX, check_value(c, CHECK_CTX_OR_NONE, 0));
+    uint64_t team = check_team_value(c);
+
+    if (ctx != 0)
+        return ctx_team((shmem_ctx_t)(uintptr_t)ctx);
+    return team_of(team != 0 ? (shmem_team_t)(uintptr_t)team : SHMEM_TEAM_WORLD, c->fn);
+}
+
+static const char *team_name(const struct shmem_team *team)
+{
+    return team->name != NULL ? team->name : "of the user";
+}
+
+static void in_team(const struct check_param *p, const struct shmem_team *team)
+{
+    int64_t pe = (int64_t)p->value;
+
+    if (pe < 0 || pe >= team->npes)
+        check_bad(p, "team %s has PEs 0..%d", team_name(team), team->npes - 1);
+}
+
+void check_pe(const struct check_param *p)
+{
+    in_team(p, team_for(p->call));
+}
+
+/* Of no team, no PE is asked for. */
+void check_team_pe(const struct check_param *p)
+{
+    if (check_value(p->call, CHECK_TEAM_OR_NONE, 1) != 0)
+        in_team(p, team_for(p->call));
+}
+
+static int set_size(const struct check_call *c)
+{
+    return (int)check_value(c, CHECK_SET_SIZE, 0);
+}
+
+void check_root(const struct check_param *p)
+{
+    if (p->call->scope != CHECK_BY_SET)
+        in_team(p, team_for(p->call));
+    else if ((int64_t)p->value < 0 || (int64_t)p->value >= set_size(p->call))
+        check_bad(p, "the active set has PEs 0..%d (the number within the set)",
+                  set_size(p->call) - 1);
+}
+
+void check_pe_list(const struct check_param *p)
+{
+    const struct shmem_team *team = team_for(p->call);
+    const int *list = (const int *)(uintptr_t)p->value;
+    size_t n = check_value(p->call, CHECK_COUNT, 0);
+
+    check_local(p);
+    for (size_t i = 0; i < n; i++)
+        if (list[i] < 0 || list[i] >= team->npes)
+            check_bad(p, "its element %zu is %d, and team %s has PEs 0..%d", i, list[i],
+                      team_name(team), team->npes - 1);
+}
+
+void check_members(const struct check_param *p)
+{
+    const struct shmem_team *team = team_for(p->call);
+    const int *list = (const int *)(uintptr_t)p->value;
+    int64_t n = (int64_t)check_value(p->call, CHECK_COUNT_INT, 0);
+
+    check_local(p);
+    for (int64_t i = 0; i < n; i++)
+        if (list[i] < 0 || list[i] >= team->npes)
+            check_bad(p, "its element %d is %d, and team %s has PEs 0..%d", (int)i,
+                      list[i], team_name(team), team->npes - 1);
+}
+
+/* The active set: start, start + stride, ... of the world. */
+void check_set_start(const struct check_param *p)
+{
+    if ((int64_t)p->value < 0 || (int64_t)p->value >= pgas_self.npes)
+        check_bad(p, "team WORLD has PEs 0..%u", pgas_self.npes - 1);
+}
+
+void check_set_stride(const struct check_param *p)
+{
+    /* A set of one PE has no stride, whatever it is. */
+    int max = set_size(p->call) > 1 ? MAX_LOG_STRIDE : INT_MAX;
+
+    if ((int64_t)p->value < 0 || (int64_t)p->value > max)
+        check_bad(p, "it is the base-2 logarithm of a stride: 0..%d", MAX_LOG_STRIDE);
+}
+
+/* The last of the three: start and stride are right. */
+void check_set_size(const struct check_param *p)
+{
+    int64_t start = (int64_t)check_value(p->call, CHECK_SET_START, 0);
+    int64_t size = (int64_t)p->value, me = pgas_self.me - start;
+    int64_t stride =
+        size > 1 ? (int64_t)1 << check_value(p->call, CHECK_SET_STRIDE, 0) : 1;
+
+    if (size < 1 || (size - 1) > (pgas_self.npes - 1 - start) / stride)
+        check_bad(p,
+                  "with PE_start = %d and a stride of %lld PEs it must be 1..%lld for "
+                  "%u PEs",
+                  (int)start, (long long)stride,
+                  (long long)((pgas_self.npes - 1 - start) / stride + 1), pgas_self.npes);
+    if (me < 0 || me % stride != 0 || me / stride >= size)
+        check_bad(p,
+                  "PE %d, which calls, is no member of that active set (PE_start = "
+                  "%d, stride %lld PEs)",
+                  pgas_self.me, (int)start, (long long)stride);
+}
+
+/* ---- symmetric memory ------------------------------------------------------------- */
+
+static size_t count_of(const struct check_call *c)
+{
+    return check_value(
+        c, CHECK_COUNT,
+        check_value(c, CHECK_COUNT_OWN, check_value(c, CHECK_COUNT_INT, 1)));
+}
+
+/* PEs of the team or active set that the call is about */
+static size_t members_of(const struct check_call *c)
+{
+    return c->scope == CHECK_BY_SET ? (size_t)set_size(c) : (size_t)team_for(c)->npes;
+}
+
+static void not_symmetric(const struct check_param *p, size_t bytes)
+{
+    const struct pgas *g = &pgas_self;
+
+    if (p->value == 0)
+        check_bad(p, "%zu bytes of symmetric memory are needed there", bytes);
+    check_bad(p,
+              "%zu bytes there are not symmetric: neither in the symmetric heap (%p, %zu "
+              "bytes) nor in the global variables of the executable (%p, %zu bytes); use "
+              "shmem_malloc or a global or static variable",
+              bytes, (void *)(g->heap_base + g->heap_user), g->heap_len - g->heap_user,
+              (void *)g->data_base, g->data_len);
+}
+
+/* At level 2 heap memory must be in one live block. */
+static void in_block(const struct check_param *p, size_t bytes)
+{
+    size_t rest = heap_rest((const void *)(uintptr_t)p->value);
+
+    if (rest == 0)
+        check_bad(p,
+                  "no block of shmem_malloc is there: it has been freed, or never was");
+    if (bytes > rest)
+        check_bad(p,
+                  "%zu bytes are needed there, and the block of shmem_malloc ends "
+                  "after %zu",
+                  bytes, rest);
+}
+
+static void symmetric(const struct check_param *p, size_t bytes)
+{
+    const struct pgas *g = &pgas_self;
+    size_t heap = p->value - g->heap_base, data = p->value - g->data_base;
+
+    if (bytes == 0)
+        return;
+    if (heap >= g->heap_user && heap < g->heap_len && bytes <= g->heap_len - heap) {
+        if (check_deep())
+            in_block(p, bytes);
+    } else if (data >= g->data_len || bytes > g->data_len - data) {
+        not_symmetric(p, bytes);
+    }
+}
+
+void check_sym(const struct check_param *p)
+{
+    symmetric(p, count_of(p->call) * p->call->size);
+}
+
+/* Only reductions and scans forbid a partial overlap. */
+void check_sym_apart(const struct check_param *p)
+{
+    size_t bytes = count_of(p->call) * p->call->size;
+
+    symmetric(p, bytes);
+    for (int i = 0; i < p->call->n; i++) {
+        uint64_t other = p->call->value[i];
+        if (i == p->i || p->call->kind[i] != CHECK_SYM || other == p->value)
+            continue;
+        if (p->value - other < bytes || other - p->value < bytes)
+            check_bad(p,
+                      "its %zu bytes overlap '%s' = 0x%llx; they must be the same "
+                      "array or two that do not overlap",
+                      bytes, p->call->name[i], (unsigned long long)other);
+    }
+}
+
+/* From the first byte of n blocks of b elements, `stride` elements from block to block,
+ * to behind the last.  0 if there are none, SIZE_MAX if that is more than a size_t. */
+static size_t extent(const struct check_call *c, size_t n, size_t stride)
+{
+    size_t b = check_value(c, CHECK_BSIZE, 1), elements;
+
+    if (n == 0 || b == 0)
+        return 0;
+    if (__builtin_mul_overflow(n - 1, stride, &elements) ||
+        __builtin_add_overflow(elements, b, &elements) ||
+        __builtin_mul_overflow(elements, c->size, &elements))
+        return SIZE_MAX;
+    return elements;
+}
+
+void check_sym_dst(const struct check_param *p)
+{
+    symmetric(p, extent(p->call, count_of(p->call), check_value(p->call, CHECK_DST, 1)));
+}
+
+void check_sym_sst(const struct check_param *p)
+{
+    symmetric(p, extent(p->call, count_of(p->call), check_value(p->call, CHECK_SST, 1)));
+}
+
+static size_t times_members(const struct check_param *p)
+{
+    size_t all;
+
+    if (__builtin_mul_overflow(count_of(p->call), members_of(p->call), &all))
+        return SIZE_MAX;
+    return all;
+}
+
+void check_sym_each(const struct check_param *p)
+{
+    symmetric(p, extent(p->call, times_members(p), 1));
+}
+
+void check_sym_each_dst(const struct check_param *p)
+{
+    symmetric(p, extent(p->call, times_members(p), check_value(p->call, CHECK_DST, 1)));
+}
+
+void check_sym_each_sst(const struct check_param *p)
+{
+    symmetric(p, extent(p->call, times_members(p), check_value(p->call, CHECK_SST, 1)));
+}
+
+void check_element(const struct check_param *p)
+{
+    symmetric(p, p->call->size);
+}
+
+static void aligned(const struct check_param *p, size_t size)
+{
+    if (p->value % size != 0)
+        check_bad(p,
+                  "it must be a multiple of %zu, so that the word can be changed and "
+                  "read as a whole",
+                  size);
+}
+
+void check_word(const struct check_param *p)
+{
+    symmetric(p, p->call->size);
+    aligned(p, p->call->size);
+}
+
+void check_words(const struct check_param *p)
+{
+    symmetric(p, count_of(p->call) * p->call->size);
+    aligned(p, p->call->size);
+}
+
+void check_word64(const struct check_param *p)
+{
+    symmetric(p, sizeof(uint64_t));
+    aligned(p, sizeof(uint64_t));
+}
+
+void check_psync(const struct check_param *p)
+{
+    symmetric(p, sizeof(long) * SHMEM_SYNC_SIZE);
+    aligned(p, sizeof(long));
+}
+
+void check_pwrk(const struct check_param *p)
+{
+    size_t n = count_of(p->call) / 2 + 1;
+
+    if (n < SHMEM_REDUCE_MIN_WRKDATA_SIZE)
+        n = SHMEM_REDUCE_MIN_WRKDATA_SIZE;
+    symmetric(p, n * p->call->size);
+}
+
+void check_block(const struct check_param *p)
+{
+    if (p->value != 0 && heap_size((const void *)(uintptr_t)p->value) == 0)
+        check_bad(p, "no block of shmem_malloc begins there (or it has been freed "
+                     "already)");
+}
+
+/* ---- memory of this PE --------------------------------------------------------------
+ */
+
+void check_local(const struct check_param *p)
+{
+    size_t n = count_of(p->call);
+
+    if (p->value == 0 && n > 0 && check_value(p->call, CHECK_BSIZE, 1) > 0)
+        check_bad(p, "%zu elements are needed there", n);
+}
+
+void check_config_out(const struct check_param *p)
+{
+    if (check_value(p->call, CHECK_CONFIG_WANTED, 0) != 0)
+        check_pointer(p);
+}
+
+void check_pointer(const struct check_param *p)
+{
+    if (p->value == 0)
+        check_bad(p, "the result is to be stored there");
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ctx.c - see ctx.h.  Uses: core/pool, core/team, core/log, threads/atomic. */
+#include "config.h"
+
+#include "pgas/core/ctx.h"
+#include "pgas/core/log.h"
+
+static struct pool contexts = POOL_OF(struct shmem_ctx);
+static uint32_t default_session;
+
+static _Noreturn __attribute__((cold)) void no_ctx(shmem_ctx_t ctx, const char *fn)
+{
+    log_die("%s: argument 'ctx' = %p is no context%s; use one from shmem_ctx_create or "
+            "shmem_team_create_ctx, or SHMEM_CTX_DEFAULT",
+            fn, (void *)ctx,
+            ctx == SHMEM_CTX_INVALID ? " (SHMEM_CTX_INVALID)" : " (any more)");
+}
+
+static _Noreturn __attribute__((cold)) void no_pe(const struct shmem_team *team, int pe,
+                                                  const char *fn)
+{
+    log_die("%s: argument 'pe' = %d, but the context is of %s%s, which has PEs 0..%d", fn,
+            pe, team->name != NULL ? "team " : "a team of the user",
+            team->name != NULL ? team->name : "", team->npes - 1);
+}
+
+/* Every put and get with a context comes here: no lock, and no look at other contexts. */
+int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn)
+{
+    if (unlikely(ctx == SHMEM_CTX_INVALID || ctx->team == NULL))
+        no_ctx(ctx, fn);
+    const struct shmem_team *team = ctx->team;
+    if (unlikely((unsigned)pe >= (unsigned)team->npes))
+        no_pe(team, pe, fn);
+    return team_world_pe(team, pe);
+}
+
+bool ctx_alive(shmem_ctx_t ctx)
+{
+    return ctx == SHMEM_CTX_DEFAULT || pool_has(&contexts, ctx);
+}
+
+struct shmem_team *ctx_team(shmem_ctx_t ctx)
+{
+    return ctx == SHMEM_CTX_DEFAULT ? team_of(SHMEM_TEAM_WORLD, "") : ctx->team;
+}
+
+shmem_team_t ctx_handle(shmem_ctx_t ctx)
+{
+    return ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : ctx->handle;
+}
+
+/* One more context of the team, if it may have that. */
+static bool count_in(struct shmem_team *team)
+{
+    uint32_t now = load_relaxed_u32(&team->contexts), seen;
+
+    while (now < (uint32_t)team->num_contexts) {
+        seen = cas_acq_rel_u32(&team->contexts, now, now + 1);
+        if (seen == now)
+            return true;
+        now = seen;
+    }
+    return false;
+}
+
+static void count_out(struct shmem_team *team)
+{
+    fetch_add_acq_rel_u32(&team->contexts, UINT32_MAX); /* - 1 */
+}
+
+int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *fn)
+{
+    *ctx = SHMEM_CTX_INVALID;
+    if (handle == SHMEM_TEAM_INVALID)
+        return -1;
+    struct shmem_team *team = team_of(handle, fn);
+    if (!count_in(team))
+        return -1;
+    struct shmem_ctx *new = pool_take(&contexts);
+    if (new == NULL) {
+        count_out(team);
+        return -1;
+    }
+    new->team = team;
+    new->handle = handle;
+    new->options = options;
+    new->owner = pthread_self();
+    pool_show(&new->item);
+    *ctx = new;
+    return 0;
+}
+
+void ctx_destroy(shmem_ctx_t ctx, const char *fn)
+{
+    if (ctx == SHMEM_CTX_INVALID)
+        return;
+    if (ctx == SHMEM_CTX_DEFAULT)
+        log_die("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which can't be destroyed", fn);
+    if (!pool_has(&contexts, ctx))
+        no_ctx(ctx, fn);
+    fence_full(); /* the implied quiet */
+    count_out(ctx->team);
+    pool_give(&contexts, ctx);
+}
+
+struct count {
+    const struct shmem_team *team;
+    int n;
+};
+
+static bool count_private(void *object, void *arg)
+{
+    const struct shmem_ctx *ctx = object;
+    struct count *count = arg;
+
+    count->n += ctx->team == count->team && (ctx->options & SHMEM_CTX_PRIVATE) != 0;
+    return false;
+}
+
+int ctx_private(const struct shmem_team *team)
+{
+    struct count count = {.team = team};
+
+    pool_each(&contexts, count_private, &count);
+    return count.n;
+}
+
+static bool is_of_team(void *object, void *arg)
+{
+    const struct shmem_ctx *ctx = object;
+
+    return ctx->team == arg;
+}
+
+void ctx_destroy_all(const struct shmem_team *team)
+{
+    if (load_relaxed_u32(&team->contexts) > 0)
+        pool_each(&contexts, is_of_team, (void *)team);
+}
+
+void ctx_session(shmem_ctx_t ctx, bool on)
+{
+    store_relaxed_u32(ctx == SHMEM_CTX_DEFAULT ? &default_session : &ctx->session, on);
+}
+
+void ctx_fini(void)
+{
+    pool_clear(&contexts);
+    default_session = 0;
+}

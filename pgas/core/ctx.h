@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ctx.h - communication contexts (9.5): a team whose PE numbers a routine's `pe` means,
+ * and options.  On a node a context has no state of its own to order or complete.
+ * Uses: team.  Used by: rma, check.
+ */
+#ifndef PGAS_CORE_CTX_H
+#define PGAS_CORE_CTX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "pgas/core/team.h"
+#include "pgas/threads/atomic.h"
+
+/* All but `session` stays as it is from creation to destruction, so that threads may use
+ * a context without a lock. */
+struct shmem_ctx {
+    struct pool_item item;
+    struct shmem_team *team; /* that it was made from; NULL once destroyed */
+    shmem_team_t handle;     /* of that team */
+    long options;            /* SHMEM_CTX_* */
+    pthread_t owner;         /* the thread that made it, for SHMEM_CTX_PRIVATE */
+    uint32_t session;        /* 1 between session_start and session_stop */
+};
+
+/* The rest of ctx_world_pe: contexts of the user.  Ends the job with a sentence if pe is
+ * no PE of the context's team, or ctx is SHMEM_CTX_INVALID. */
+int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn);
+
+/* World number of PE `pe` of the context's team. */
+ALWAYS_INLINE int ctx_world_pe(shmem_ctx_t ctx, int pe, const char *fn)
+{
+    if (likely(ctx == SHMEM_CTX_DEFAULT))
+        return pe;
+    return ctx_world_pe_slow(ctx, pe, fn);
+}
+
+/* Is it a context that has been created and not destroyed, or the default one? */
+bool ctx_alive(shmem_ctx_t ctx);
+
+/* The team of a live context, and its handle. */
+struct shmem_team *ctx_team(shmem_ctx_t ctx);
+shmem_team_t ctx_handle(shmem_ctx_t ctx);
+
+/* Make a context for the team behind the handle.  0, or -1 (no memory, or the team's
+ * number of contexts is used up): *ctx is SHMEM_CTX_INVALID then. */
+int ctx_create(shmem_team_t team, long options, shmem_ctx_t *ctx, const char *fn);
+void ctx_destroy(shmem_ctx_t ctx, const char *fn);
+
+/* How many live contexts with SHMEM_CTX_PRIVATE has the team? */
+int ctx_private(const struct shmem_team *team);
+/* Destroy all contexts of a team. */
+void ctx_destroy_all(const struct shmem_team *team);
+
+/* Sessions (9.9) are hints for a library that could put off or combine operations.  Here
+ * each is a copy by the calling processor, complete when it returns, so there is nothing
+ * to gain from them: they are remembered and change nothing. */
+void ctx_session(shmem_ctx_t ctx, bool on);
+
+/* Free the memory of all contexts. */
+void ctx_fini(void);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slot.c - see slot.h. */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/slot.h"
+
+enum { BITS = 64 }; /* of a word of the map */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* One bit per slot: `used` now, `dirty` since it was used first.  Under lock. */
+static uint64_t *used, *dirty;
+static uint32_t words; /* of each map; slots beyond are free and clean */
+static uint32_t end;
+
+static uint64_t bit_of(uint32_t slot)
+{
+    return (uint64_t)1 << slot % BITS;
+}
+
+static bool resize(uint64_t **map, uint32_t to)
+{
+    uint64_t *longer = realloc(*map, to * sizeof **map);
+
+    if (longer == NULL)
+        return false;
+    memset(longer + words, 0, (to - words) * sizeof *longer);
+    *map = longer;
+    return true;
+}
+
+/* Make the maps long enough for the slot. */
+static bool reach(uint32_t slot)
+{
+    uint32_t to = words > 0 ? words : 1;
+
+    while (slot / BITS >= to)
+        to *= 2;
+    if (to == words)
+        return true;
+    if (!resize(&used, to) || !resize(&dirty, to))
+        return false;
+    words = to;
+    return true;
+}
+
+/* The lowest free slot from `slot` on, whether it exists or not. */
+static uint32_t find_free(uint32_t slot)
+{
+    for (; slot / BITS < words; slot = (slot / BITS + 1) * BITS) {
+        uint64_t free_bits = ~used[slot / BITS] & ~(bit_of(slot) - 1);
+        if (free_bits != 0)
+            return slot / BITS * BITS + (uint32_t)__builtin_ctzll(free_bits);
+    }
+    return slot;
+}
+
+uint32_t slot_take(uint32_t from)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t slot = find_free(from);
+    if (slot < end && reach(slot))
+        used[slot / BITS] |= bit_of(slot);
+    else
+        slot = SLOT_NONE;
+    pthread_mutex_unlock(&lock);
+    return slot;
+}
+
+void slot_give(uint32_t slot)
+{
+    pthread_mutex_lock(&lock);
+    used[slot / BITS] &= ~bit_of(slot);
+    pthread_mutex_unlock(&lock);
+}
+
+bool slot_fresh(uint32_t slot)
+{
+    pthread_mutex_lock(&lock);
+    bool fresh = (dirty[slot / BITS] & bit_of(slot)) == 0;
+    dirty[slot / BITS] |= bit_of(slot);
+    pthread_mutex_unlock(&lock);
+    return fresh;
+}
+
+void slot_init(uint32_t slots)
+{
+    slot_fini();
+    end = slots;
+    for (uint32_t i = 0; i < SLOT_USER; i++)
+        slot_take(i);
+}
+
+void slot_fini(void)
+{
+    free(used);
+    free(dirty);
+    used = dirty = NULL;
+    words = end = 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * team.h - who takes part: an ordered set of PEs, and the words through which they meet.
+ *
+ * A handle is a pointer to struct shmem_team, or a small number for the predefined teams.
+ * An active set (deprecated, 9.10) is a struct shmem_team on the caller's stack whose
+ * words are the user's pSync array.
+ * How teams are made and destroyed is in coll/split.c, as that is collective.
+ * Uses: core/peer, core/heap, core/pool, core/slot.  Used by: core/ctx, core/check, coll.
+ */
+#ifndef PGAS_CORE_TEAM_H
+#define PGAS_CORE_TEAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/shmem.h"
+#include "pgas/core/node.h"
+#include "pgas/core/pool.h"
+#include "pgas/core/slot.h"
+
+enum {
+    TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
+    TEAM_CPUS = 64,   /* processors that are told apart; the others get no hints */
+};
+
+/* What a PE says about its call of a collective, for SHMEM_DEBUG=2 (coll/meet.c). */
+enum { TEAM_FN_MAX = 48, TEAM_VALUES_MAX = 10 };
+struct team_call {
+    char fn[TEAM_FN_MAX];
+    uint64_t value[TEAM_VALUES_MAX];
+};
+
+/*
+ * The words through which a team's PEs meet; each PE has them at the same offset of its
+ * heap, and they are zero when the team begins.  `arrived`, `epoch` and `cpu` are used on
+ * the team's first PE, the others on every PE.  What is written at different times has a
+ * line of its own.
+ */
+struct team_words {
+    _Alignas(NODE_LINE) uint32_t arrived; /* calls of the barrier so far, all PEs' */
+    _Alignas(NODE_LINE) uint32_t epoch;   /* barriers completed */
+    /* Barriers, plus 1, that this PE had begun when it left the job; 0 while it is there.
+     * Written by its owner alone, before node->left counts it: so a PE that waits has to
+     * look at it, in each PE of the team, only once that is not 0. */
+    _Alignas(NODE_LINE) uint32_t left;
+    /* What slot this PE has for the team that is being made of this one, in rounds with
+     * even and odd numbers (coll/split.c). */
+    _Alignas(NODE_LINE) uint32_t offer[2];
+    /* What this PE brings to a collective with lengths of its own (collect). */
+    _Alignas(NODE_LINE) uint64_t count;
+    _Alignas(NODE_LINE) struct team_call call; /* of this PE */
+    /* By processor: how many PEs were there at their last call, and as (epoch << 16 | n)
+     * how many of those have called in this barrier.  A hint: see barrier.c. */
+    struct {
+        _Alignas(NODE_LINE) uint32_t residents;
+        uint32_t called;
+    } cpu[TEAM_CPUS];
+    struct {
+        _Alignas(NODE_LINE) uint32_t epoch; /* the barrier that the partner is in */
+    } round[TEAM_ROUNDS];
+};
+
+struct shmem_team {
+    struct pool_item item;
+    int npes, me;        /* me = number of this PE in the team */
+    int start, stride;   /* world PE of i = start + i * stride, if list is NULL */
+    const int *list;     /* else list[i]; belongs to the team */
+    uint32_t epoch;      /* barriers begun by this PE */
+    uint32_t offers;     /* rounds of offers begun by this PE */
+    int cpu;             /* where we are a resident, -1 = nowhere yet */
+    size_t words_offset; /* of struct team_words in every PE's heap */
+    long *psync;         /* an active set: symmetric words of the user; else NULL */
+    const char *name;    /* "WORLD", "SHARED"; NULL for the user's teams */
+    int num_contexts;    /* how many it may have at a time */
+    uint32_t contexts;   /* how many there are */
+    uint64_t inside;     /* with SHMEM_DEBUG: the thread in a barrier of it, 0 = none */
+    int inside_depth;    /* how often: belongs to that thread */
+};
+
+/* Some PEs of a team, in an order: i-th = start + i * stride, or list[i]. */
+struct team_set {
+    int size, start, stride;
+    const int *list; /* or NULL */
+};
+
+static inline int team_set_at(const struct team_set *set, int i)
+{
+    return set->list != NULL ? set->list[i] : set->start + i * set->stride;
+}
+
+/* The team behind a handle; ends the job with a sentence if there is none. */
+struct shmem_team *team_of(shmem_team_t handle, const char *fn);
+
+/* Is it the handle of a team?  For any value; false for SHMEM_TEAM_INVALID. */
+bool team_alive(shmem_team_t handle);
+
+/* PE number in the world of PE i of the team, 0 <= i < npes. */
+static inline int team_world_pe(const struct shmem_team *team, int i)
+{
+    return team->list != NULL ? team->list[i] : team->start + i * team->stride;
+}
+
+/* The words of PE i of the team. */
+struct team_words *team_words(const struct shmem_team *team, int i);
+
+/* The symmetric address of a word of team_words(team, i): the same word in our heap. */
+const void *team_here(const struct shmem_team *team, size_t offset);
+
+/* Barriers of the world team that this PE has begun. */
+uint32_t team_world_epoch(void);
+
+/* The number in the team of a PE of the world; -1 if it is not in it. */
+int team_index(const struct shmem_team *team, int world_pe);
+
+/* A team of some PEs of the parent, of which we are one; NULL without memory.  It has no
+ * words and is not alive before team_begin. */
+struct shmem_team *team_new(const struct shmem_team *parent, const struct team_set *set);
+/* Its words are in this slot: clear ours.  Others may use them after a barrier. */
+void team_begin(struct shmem_team *team, uint32_t slot);
+/* Free it, begun or not, with its slot.  No PE may use the words any more. */
+void team_free(struct shmem_team *team);
+
+/* Set up the predefined teams; after the heap. */
+void team_init(void);
+/* Say in the words of all teams alive that this PE comes to no more barriers. */
+void team_leave_all(void);
+/* Free the teams that are left. */
+void team_fini(void);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * calls.c - calls every routine of OpenSHMEM 1.6 once, with arguments that do no harm,
+ * and by its name for profiling too.  calls.awk makes calls.def and pcalls.def. usage:
+ * calls START END [all] START and END are the routines that begin and end the program;
+ * END "return": main returns. PE 0 prints the name of each routine after its call.
+ */
+#include <pshmem.h>
+#include <shmemx.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNED(name, bytes) static _Alignas(64) char name[bytes]
+
+/* Symmetric; those that a call of another PE may change are not looked at. */
+ALIGNED(dest_bytes, 4096);
+ALIGNED(source_bytes, 4096);
+ALIGNED(zero_bytes, 64);
+ALIGNED(pwrk_bytes, SHMEM_REDUCE_MIN_WRKDATA_SIZE * 16);
+static long psync[SHMEM_SYNC_SIZE];
+static long lock;
+static uint64_t sig;
+
+static int me, world, peer, number;
+static char text[SHMEM_MAX_NAME_LEN];
+static size_t indices[1];
+static char fetch_bytes[16];
+static shmem_ctx_t ctx;
+static shmem_team_t team, xaxis_team, yaxis_team;
+static shmem_team_config_t team_config;
+static const shmem_ctx_session_config_t session_config = {.total_ops = 1};
+
+static void report(const char *name)
+{
+    if (me == 0)
+        puts(name);
+}
+
+static void fail(const char *name, const char *what)
+{
+    fflush(stdout);
+    fprintf(stderr, "calls: PE %d: %s %s\n", me, name, what);
+    shmem_global_exit(1);
+}
+
+static void check_heap(const char *name, void *memory)
+{
+    if (!memory)
+        fail(name, "returned NULL");
+    shmem_free(memory);
+}
+
+static void call_test_lock(int (*test_lock)(long *))
+{
+    if (test_lock(&lock) == 0)
+        shmem_clear_lock(&lock);
+}
+
+static shmem_team_t make_team(void)
+{
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, world, NULL, 0, &team) != 0)
+        fail("shmem_team_split_strided", "failed");
+    return team;
+}
+
+static shmem_ctx_t make_ctx(void)
+{
+    if (shmem_ctx_create(0, &ctx) != 0)
+        fail("shmem_ctx_create", "failed");
+    return ctx;
+}
+
+static int start(const char *how)
+{
+    if (strcmp(how, "shmem_init") == 0)
+        shmem_init();
+    else if (strcmp(how, "pshmem_init") == 0)
+        pshmem_init();
+    else if (strcmp(how, "shmem_init_thread") == 0)
+        return shmem_init_thread(SHMEM_THREAD_SINGLE, &number);
+    else if (strcmp(how, "pshmem_init_thread") == 0)
+        return pshmem_init_thread(SHMEM_THREAD_SINGLE, &number);
+    else if (strcmp(how, "start_pes") == 0)
+        start_pes(0);
+    else if (strcmp(how, "pstart_pes") == 0)
+        pstart_pes(0);
+    else
+        return 1;
+    return 0;
+}
+
+/* PE 0 ends the job; the others wait for what never comes. */
+static void leave(void (*global_exit)(int status), const char *name)
+{
+    if (me != 0)
+        shmem_barrier_all();
+    report(name);
+    fflush(stdout);
+    global_exit(0);
+    fprintf(stderr, "calls: %s returned\n", name);
+    abort();
+}
+
+static int end(const char *how)
+{
+    if (strcmp(how, "return") == 0)
+        return 0;
+    shmem_barrier_all();
+    if (strcmp(how, "shmem_finalize") == 0)
+        shmem_finalize();
+    else if (strcmp(how, "pshmem_finalize") == 0)
+        pshmem_finalize();
+    else if (strcmp(how, "shmem_global_exit") == 0)
+        leave(shmem_global_exit, how);
+    else if (strcmp(how, "pshmem_global_exit") == 0)
+        leave(pshmem_global_exit, how);
+    else
+        return 1;
+    report(how);
+    return 0;
+}
+
+#define CALL(name, call)                                                                 \
+    call;                                                                                \
+    report(#name);
+#define EXPECT(name, value, call)                                                        \
+    if ((call) != (value))                                                               \
+        fail(#name, "did not return " #value);                                           \
+    report(#name);
+
+static void call_all(void)
+{
+    void *const dest = dest_bytes, *const source = source_bytes;
+    void *const zeros = zero_bytes, *const pwrk = pwrk_bytes, *const fetch = fetch_bytes;
+
+#include "calls.def"
+#include "pcalls.def"
+}
+
+static void call_extensions(void)
+{
+    int *list = malloc((size_t)world * sizeof(int));
+
+    for (int i = 0; i < world; i++)
+        list[i] = i;
+    EXPECT(shmemx_team_create, 0,
+           shmemx_team_create(SHMEM_TEAM_WORLD, list, world, &team))
+    shmem_team_destroy(team);
+    EXPECT(pshmemx_team_create, 0,
+           pshmemx_team_create(SHMEM_TEAM_WORLD, list, world, &team))
+    shmem_team_destroy(team);
+    free(list);
+    CALL(shmem_clear_cache_inv, shmem_clear_cache_inv())
+    CALL(shmem_clear_cache_line_inv, shmem_clear_cache_line_inv(dest_bytes))
+    CALL(shmem_set_cache_inv, shmem_set_cache_inv())
+    CALL(shmem_set_cache_line_inv, shmem_set_cache_line_inv(dest_bytes))
+    CALL(shmem_udcflush, shmem_udcflush())
+    CALL(shmem_udcflush_line, shmem_udcflush_line(dest_bytes))
+    CALL(pshmem_clear_cache_inv, pshmem_clear_cache_inv())
+    CALL(pshmem_clear_cache_line_inv, pshmem_clear_cache_line_inv(dest_bytes))
+    CALL(pshmem_set_cache_inv, pshmem_set_cache_inv())
+    CALL(pshmem_set_cache_line_inv, pshmem_set_cache_line_inv(dest_bytes))
+    CALL(pshmem_udcflush, pshmem_udcflush())
+    CALL(pshmem_udcflush_line, pshmem_udcflush_line(dest_bytes))
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3 || start(argv[1]) != 0) {
+        fprintf(stderr, "usage: calls START END [all]\n");
+        return 2;
+    }
+    me = shmem_my_pe();
+    world = shmem_n_pes();
+    peer = (me + 1) % world;
+    report(argv[1]);
+    if (argc > 3) {
+        for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+            psync[i] = SHMEM_SYNC_VALUE;
+        shmem_barrier_all();
+        call_all();
+        call_extensions();
+    }
+    return end(argv[2]);
+}

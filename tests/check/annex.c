@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * annex.c - what the specification leaves undefined (annex "Undefined Behavior" and the
+ * routines' own texts), one case each: SHMEM_DEBUG=2 must end the job with a sentence.
+ * usage: annex CASE    run one case
+ *        annex --list  print "case|part of the sentence" for annex.sh; an empty part
+ * means that the case is allowed and must end with status 0
+ */
+#include <pthread.h>
+
+#include <mpp/shmem.h>
+#include <shmemx.h>
+
+#include "tests/multi/check.h"
+
+static long word[64], other[64], psync[SHMEM_SYNC_SIZE], pwrk[SHMEM_SYNC_SIZE];
+static int me, npes;
+
+static void start(void)
+{
+    shmem_init();
+    me = shmem_my_pe();
+    npes = shmem_n_pes();
+}
+
+static void start_threads(int level)
+{
+    int provided;
+
+    CHECK_EQ(shmem_init_thread(level, &provided), 0);
+    me = shmem_my_pe();
+    npes = shmem_n_pes();
+}
+
+/* The first n PEs, with room for a context */
+static void make_team(int n, shmem_team_t *team)
+{
+    shmem_team_config_t config = {.num_contexts = 1};
+
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, n, &config,
+                                      SHMEM_TEAM_NUM_CONTEXTS, team),
+             0);
+}
+
+/* ---- rows of the annex
+ * ------------------------------------------------------------------ */
+
+static void before_init(void)
+{
+    shmem_my_pe();
+}
+
+static void quiet_before_init(void)
+{
+    shmem_quiet();
+}
+
+static void after_finalize(void)
+{
+    start();
+    shmem_finalize();
+    shmem_barrier_all();
+}
+
+/* Allowed since 1.6: it counts. */
+static void init_twice(void)
+{
+    start();
+    shmem_init();
+    shmem_finalize();
+    shmem_finalize();
+    start();
+    shmem_finalize();
+}
+
+static void pe_too_large(void)
+{
+    start();
+    shmem_long_p(word, 1, npes);
+}
+
+static void pe_negative(void)
+{
+    start();
+    (void)shmem_long_atomic_fetch_inc(word, -1);
+}
+
+/* PE npes - 1 is one of the world, but not of the team. */
+static void pe_of_no_member(void)
+{
+    shmem_team_t team;
+    shmem_ctx_t ctx;
+
+    start();
+    make_team(npes - 1, &team);
+    if (team == SHMEM_TEAM_INVALID)
+        for (;;)
+            check_sleep_us(1000);
+    CHECK_EQ(shmem_team_create_ctx(team, 0, &ctx), 0);
+    shmem_ctx_long_p(ctx, word, 1, npes - 1);
+}
+
+static void root_of_no_member(void)
+{
+    start();
+    shmem_long_broadcast(SHMEM_TEAM_WORLD, word, other, 1, npes);
+}
+
+static void not_symmetric(void)
+{
+    long local = 0;
+
+    start();
+    shmem_long_p(&local, 1, 0);
+}
+
+static void malloc_mismatch(void)
+{
+    start();
+    shmem_malloc(me == 0 ? 64 : 128);
+}
+
+static void malloc_or_free(void)
+{
+    start();
+    void *p = shmem_malloc(64);
+    if (me == 0)
+        shmem_malloc(64);
+    else
+        shmem_free(p);
+}
+
+static void free_mismatch(void)
+{
+    start();
+    void *p = shmem_malloc(64), *q = shmem_malloc(64);
+    shmem_free(me == 0 ? p : q);
+}
+
+static void null_source(void)
+{
+    start();
+    shmem_long_put(word, NULL, 1, 0);
+}
+
+static void null_dest(void)
+{
+    start();
+    shmem_long_put(NULL, other, 1, 0);
+}
+
+static void null_of_nothing(void)
+{
+    start();
+    shmem_long_put(NULL, NULL, 0, 0);
+    shmem_long_get(word, NULL, 0, 0);
+    shmem_long_broadcast(SHMEM_TEAM_WORLD, NULL, NULL, 0, 0);
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, NULL, NULL, 0);
+    shmem_finalize();
+}
+
+static void *barriers(void *team)
+{
+    for (int i = 0; i < 100000; i++)
+        shmem_team_sync(team);
+    return NULL;
+}
+
+static void two_threads_one_team(void)
+{
+    pthread_t thread;
+
+    start_threads(SHMEM_THREAD_MULTIPLE);
+    CHECK_EQ(pthread_create(&thread, NULL, barriers, SHMEM_TEAM_WORLD), 0);
+    barriers(SHMEM_TEAM_WORLD);
+}
+
+static void *set_barriers(void *unused)
+{
+    for (int i = 0; i < 100000; i++)
+        shmem_barrier(0, 0, npes, psync);
+    return unused;
+}
+
+static void set_and_team(void)
+{
+    pthread_t thread;
+
+    start_threads(SHMEM_THREAD_MULTIPLE);
+    CHECK_EQ(pthread_create(&thread, NULL, set_barriers, NULL), 0);
+    barriers(SHMEM_TEAM_WORLD);
+}
+
+static void private_context_left(void)
+{
+    shmem_team_t team;
+    shmem_ctx_t ctx;
+
+    start();
+    make_team(npes, &team);
+    CHECK_EQ(shmem_team_create_ctx(team, SHMEM_CTX_PRIVATE, &ctx), 0);
+    shmem_team_destroy(team);
+}
+
+/* ---- what the routines' own texts leave undefined
+ * ------------------------------------------ */
+
+static void stride_zero(void)
+{
+    start();
+    shmem_long_iput(word, other, 0, 1, 2, 0);
+}
+
+/* An invalid triplet is an error code by the specification. */
+static void members_differ(void)
+{
+    int list[] = {0, 1}, reverse[] = {1, 0};
+    shmem_team_t team;
+
+    start();
+    shmemx_team_create(SHMEM_TEAM_WORLD, me == 0 ? list : reverse, 2, &team);
+}
+
+static void triplet_wraps(void)
+{
+    shmem_team_t team = SHMEM_TEAM_WORLD;
+
+    start();
+    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 1, npes, NULL, 0, &team) != 0);
+    CHECK(team == SHMEM_TEAM_INVALID);
+    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 0, 2, NULL, 0, &team) != 0);
+    CHECK(team == SHMEM_TEAM_INVALID);
+    shmem_finalize();
+}
+
+static void put_to_freed(void)
+{
+    start();
+    long *p = shmem_malloc(64);
+    shmem_free(p);
+    shmem_long_p(p, 1, 0);
+}
+
+static void put_beyond_block(void)
+{
+    start();
+    long *p = shmem_malloc(64);
+    shmem_long_put(p, other, 9, 0);
+}
+
+static void free_twice(void)
+{
+    start();
+    long *p = shmem_malloc(64);
+    shmem_free(p);
+    shmem_free(p);
+}
+
+static void roots_differ(void)
+{
+    start();
+    shmem_long_broadcast(SHMEM_TEAM_WORLD, word, other, 1, me == 0 ? 0 : 1);
+}
+
+static void counts_differ(void)
+{
+    start();
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, other, me == 0 ? 1 : 2);
+}
+
+static void arrays_differ(void)
+{
+    start();
+    shmem_long_fcollect(SHMEM_TEAM_WORLD, word, me == 0 ? other : other + 1, 1);
+}
+
+static void collectives_differ(void)
+{
+    start();
+    if (me == 0)
+        shmem_barrier_all();
+    else
+        shmem_sync_all();
+}
+
+static void sets_differ(void)
+{
+    start();
+    shmem_long_sum_to_all(word, other, me == 0 ? 1 : 2, 0, 0, npes, pwrk, psync);
+}
+
+static void reduction_overlaps(void)
+{
+    start();
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word + 1, word, 4);
+}
+
+static void unaligned_atomic(void)
+{
+    start();
+    shmem_int_atomic_inc((int *)(void *)((char *)word + 2), 0);
+}
+
+static void *one_put(void *unused)
+{
+    shmem_long_p(word, 1, 0);
+    return unused;
+}
+
+static void thread_of_single(void)
+{
+    pthread_t thread;
+
+    start_threads(SHMEM_THREAD_FUNNELED);
+    CHECK_EQ(pthread_create(&thread, NULL, one_put, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
+static void *put_in(void *ctx)
+{
+    shmem_ctx_long_p(ctx, word, 1, 0);
+    return NULL;
+}
+
+static void private_context_shared(void)
+{
+    pthread_t thread;
+    shmem_ctx_t ctx;
+
+    start_threads(SHMEM_THREAD_MULTIPLE);
+    CHECK_EQ(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, put_in, ctx), 0);
+    pthread_join(thread, NULL);
+}
+
+static void psync_too_short(void)
+{
+    start();
+    long *p = shmem_calloc(8, sizeof(long));
+    shmem_barrier(0, 0, npes, p);
+}
+
+static void no_member_of_set(void)
+{
+    start();
+    shmem_barrier(0, 0, npes - 1, psync);
+    for (;;)
+        check_sleep_us(1000);
+}
+
+static void split_differs(void)
+{
+    shmem_team_t team;
+
+    start();
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, me == 0 ? 1 : 2, NULL, 0, &team);
+}
+
+static const struct {
+    const char *name, *sentence;
+    void (*run)(void);
+} cases[] = {
+    {"before_init", "shmem_my_pe: called before shmem_init", before_init},
+    {"quiet_before_init", "shmem_quiet: called before shmem_init", quiet_before_init},
+    {"after_finalize", "shmem_barrier_all: called after shmem_finalize", after_finalize},
+    {"init_twice", "", init_twice},
+    {"pe_too_large", "shmem_long_p: argument 3 'pe' = 3, but team WORLD has PEs 0..2",
+     pe_too_large},
+    {"pe_negative", "shmem_long_atomic_fetch_inc: argument 2 'pe' = -1, but",
+     pe_negative},
+    {"pe_of_no_member", "shmem_ctx_long_p: argument 4 'pe' = 2, but team",
+     pe_of_no_member},
+    {"root_of_no_member", "shmem_long_broadcast: argument 5 'PE_root' = 3, but",
+     root_of_no_member},
+    {"not_symmetric", "shmem_long_p: argument 1 'dest' = 0x", not_symmetric},
+    {"malloc_mismatch", "shmem_malloc: argument 1 'size' = 128, but 64 on PE 0",
+     malloc_mismatch},
+    {"malloc_or_free", "PE 0 calls shmem_malloc", malloc_or_free},
+    {"free_mismatch", "shmem_free: argument 1 'ptr' = 0x", free_mismatch},
+    {"null_source", "shmem_long_put: argument 2 'source' = NULL, but", null_source},
+    {"null_dest", "shmem_long_put: argument 1 'dest' = NULL, but", null_dest},
+    {"null_of_nothing", "", null_of_nothing},
+    {"two_threads_one_team", "two threads of this PE", two_threads_one_team},
+    {"set_and_team", "two threads of this PE", set_and_team},
+    {"private_context_left",
+     "shmem_team_destroy: argument 1 'team' = ", private_context_left},
+    {"stride_zero", "shmem_long_iput: argument 3 'dst' = 0, but a stride", stride_zero},
+    {"members_differ", "shmemx_team_create: argument 2 'list' = 0x", members_differ},
+    {"triplet_wraps", "", triplet_wraps},
+    {"put_to_freed", "shmem_long_p: argument 1 'dest' = 0x", put_to_freed},
+    {"put_beyond_block", "the block of shmem_malloc ends after 64", put_beyond_block},
+    {"free_twice", "shmem_free: argument 1 'ptr' = 0x", free_twice},
+    {"roots_differ", "argument 5 'PE_root' = 1, but 0 on PE 0", roots_differ},
+    {"counts_differ", "argument 4 'nreduce' = 2, but 1 on PE 0", counts_differ},
+    {"arrays_differ", "argument 3 'source' = 0x", arrays_differ},
+    {"collectives_differ", "PE 0 calls shmem_barrier_all", collectives_differ},
+    {"sets_differ", "argument 3 'nreduce' = 2, but 1 on PE 0", sets_differ},
+    {"reduction_overlaps", "shmem_long_sum_reduce: argument 2 'dest' = 0x",
+     reduction_overlaps},
+    {"unaligned_atomic", "shmem_int_atomic_inc: argument 1 'dest' = 0x",
+     unaligned_atomic},
+    {"thread_of_single", "called by another thread", thread_of_single},
+    {"private_context_shared", "shmem_ctx_long_p: argument 1 'ctx' = 0x",
+     private_context_shared},
+    {"psync_too_short", "argument 4 'pSync' = 0x", psync_too_short},
+    {"no_member_of_set", "is no member of that active set", no_member_of_set},
+    {"split_differs", "argument 4 'size' = 2, but 1 on PE 0", split_differs},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        for (int i = 0; i < CASES; i++)
+            printf("%s|%s\n", cases[i].name, cases[i].sentence);
+        return 0;
+    }
+    for (int i = 0; argc == 2 && i < CASES; i++) {
+        if (strcmp(argv[1], cases[i].name) != 0)
+            continue;
+        cases[i].run();
+        return 0;
+    }
+    fprintf(stderr, "usage: annex CASE | --list\n");
+    return 2;
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/check/local.mk - SHMEM_DEBUG: what each routine says about wrong arguments.
+tests/check/bad.def: $(top_srcdir)/tests/check/bad.awk $(top_srcdir)/tests/abi/api-1.6.txt
+	$(AM_V_GEN)$(MKDIR_P) tests/check && $(AWK) -F'|' -f $(srcdir)/tests/check/bad.awk \
+	    $(srcdir)/tests/abi/api-1.6.txt >$@.tmp && mv -f $@.tmp $@
+CLEANFILES += tests/check/bad.def
+EXTRA_DIST += tests/check/bad.awk
+
+check_PROGRAMS += tests/check/bad.pes
+tests_check_bad_pes_SOURCES = tests/check/bad.c tests/multi/check.h
+tests_check_bad_pes_CFLAGS = $(AM_CFLAGS) -O0 -Wno-unused-value -U_FORTIFY_SOURCE
+tests_check_bad_pes_LDADD = libshmem.la
+tests_check_bad_pes_LDFLAGS = $(pes_link)
+tests/check/bad_pes-bad.$(OBJEXT): tests/check/bad.def
+
+TESTS += tests/check/bad.pes
+
+check_PROGRAMS += tests/check/annex
+tests_check_annex_SOURCES = tests/check/annex.c tests/multi/check.h
+tests_check_annex_LDADD = libshmem.la -lpthread
+tests_check_annex_LDFLAGS = $(pes_link)
+TESTS += tests/check/annex.sh
+EXTRA_DIST += tests/check/annex.sh
