@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# lint.sh - each manual page has the sections of its kind in their order, and mandoc finds
+# no mistake in what gen-man makes of it.
+set -eu
+: "${top_srcdir:?}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+status=0
+cd "$top_srcdir"
+
+for page in docs/man/*.3.md; do
+    awk -v page="$page" '
+    BEGIN {
+        n = split("SYNOPSIS,DESCRIPTION,ARGUMENTS,RETURN VALUE,ERRORS,ORDERING,EXAMPLE," \
+            "NOTES,SEE ALSO,SPECIFICATION", order, ",")
+        for (i = 1; i <= n; i++)
+            place[order[i]] = i
+    }
+    length($0) > 90 && !/^#/ { print page ":" FNR ": longer than 90 columns" }
+    /^```/ { fence = !fence }
+    /^## / && !fence {
+        section = substr($0, 4)
+        if (!(section in place))
+            print page ":" FNR ": unknown section " section
+        else if (place[section] <= last)
+            print page ":" FNR ": section " section " is out of order"
+        last = place[section]
+        seen[section] = 1
+    }
+    END {
+        split("SYNOPSIS,DESCRIPTION,ERRORS,EXAMPLE,SEE ALSO,SPECIFICATION", must, ",")
+        for (i in must)
+            if (!(must[i] in seen))
+                print page ": no section " must[i]
+    }' "$page"
+done >"$work/report"
+
+if command -v mandoc >/dev/null; then
+    for page in docs/man/*.[1-8].md; do
+        base=$(basename "$page" .md)
+        sh tools/gen-man 0 "$page" >"$work/$base" || echo "$page: gen-man fails"
+        mandoc -Tlint -W warning "$work/$base" |
+            sed -n "/missing date/!s|^mandoc: [^:]*|$page (generated)|p"
+    done >>"$work/report"
+else
+    echo 'mandoc is not here: that part was skipped'
+fi
+if [ -s "$work/report" ]; then
+    cat "$work/report"
+    status=1
+fi
+exit $status

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# names.sh - each routine that libshmem.so exports and each C11 generic macro of shmem.h is
+# on exactly one manual page, no page names one that is not there, and no page is missing
+# in the makefile.
+set -eu
+: "${top_builddir:?}" "${top_srcdir:?}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+status=0
+fail() {
+    echo "FAIL: $*"
+    status=1
+}
+
+cd "$top_srcdir"
+for page in docs/man/*.[37].md; do
+    grep -q "^	$page\( \\\\\)\{0,1\}\$" docs/man/local.mk || fail "$page is not in docs/man/local.mk"
+    title=$(sed -n '/^# /{s/^# \([^(]*\)(\([0-9]\)).*/\1.\2/p;q;}' "$page")
+    [ "docs/man/$title.md" = "$page" ] || fail "$page has the title $title"
+done
+sh tools/man-names docs/man/*.3.md | sort >"$work/all"
+
+awk '{ print $2, $3 }' "$work/all" | sort -u >"$work/places"
+awk '{ print $1 }' "$work/places" | uniq -d | sed 's/^/FAIL: on two pages: /' >"$work/twice"
+awk '$1 != $2 { print $1, $2 }' "$work/places" | while read -r name page; do
+    [ ! -f "docs/man/$name.3.md" ] || echo "FAIL: $name is on $page, but has a page"
+done >>"$work/twice"
+if [ -s "$work/twice" ]; then
+    cat "$work/twice"
+    status=1
+fi
+
+# same WHAT FILE FILE: two sorted lists of names
+same() {
+    diff "$2" "$3" | grep '^[<>]' >"$work/diff" || return 0
+    echo "FAIL: $1 (< the library, > the pages):"
+    head -n 30 "$work/diff"
+    status=1
+}
+
+# Names of the profiling interface are on the page of the name without the p.
+nm -D --defined-only "$top_builddir/.libs/libshmem.so" |
+    awk '$2 ~ /[TWD]/ { sub(/@.*/, "", $3); exported[$3] }
+        END {
+            for (name in exported)
+                if (name !~ /^p/ || !(substr(name, 2) in exported))
+                    print name
+        }' | sort >"$work/exported"
+[ "$(wc -l <"$work/exported")" -gt 900 ] || fail 'nm finds too few names'
+awk '$1 == "names" { print $2 }' "$work/all" >"$work/pages"
+same 'routines and pages differ' "$work/exported" "$work/pages"
+
+sed -n 's/^#define \(shmem_[a-z0-9_]*\)(\.\.\.).*/\1/p' include/shmem.h | sort -u >"$work/macros"
+awk '$1 == "generics" { print $2 }' "$work/all" >"$work/generics"
+same 'generic macros and pages differ' "$work/macros" "$work/generics"
+
+# "SEE ALSO" and the text name pages that exist.
+grep -o 'p\{0,1\}shmemx\{0,1\}[a-z0-9_]*([37])' docs/man/*.[1-8].md | sort -u |
+    while IFS=: read -r page reference; do
+        name=${reference%(*}
+        section=${reference#*(}
+        [ -f "docs/man/$name.${section%)}.md" ] || grep -q " $name " "$work/all" ||
+            echo "FAIL: $page refers to $reference: there is no such page"
+    done >"$work/references"
+if [ -s "$work/references" ]; then
+    cat "$work/references"
+    status=1
+fi
+echo "$(wc -l <"$work/pages") routines on $(awk '{ print $3 }' "$work/all" | sort -u | wc -l) pages"
+exit $status
