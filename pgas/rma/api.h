@@ -7,7 +7,7 @@
  *             (long *, dest, SYM), (const long *, source, LOCAL),
  *             (size_t, nelems, COUNT), (int, pe, PE))
  *     {
- *         rma_put(dest, source, nelems, sizeof(long), pe, fn);
+ *         rma_put(dest, source, rma_bytes(nelems, sizeof(long), fn), pe, fn);
  *     }
  *
  * A row is: result, name, bytes of an element, who takes part (check_scope), and for each

@@ -9,11 +9,11 @@
 
 /* A routine that moves n elements of S bytes, and its form with a context */
 #define PUT(X, PTR, S)                                                                   \
-    ROUTINE_CTX(void, X, S, rma_put(dest, source, nelems, S, pe, fn),                    \
+    ROUTINE_CTX(void, X, S, rma_put(dest, source, rma_bytes(nelems, S, fn), pe, fn),     \
                 (PTR, dest, SYM), (const PTR, source, LOCAL), (size_t, nelems, COUNT),   \
                 (int, pe, PE))
 #define GET(X, PTR, S)                                                                   \
-    ROUTINE_CTX(void, X, S, rma_get(dest, source, nelems, S, pe, fn),                    \
+    ROUTINE_CTX(void, X, S, rma_get(dest, source, rma_bytes(nelems, S, fn), pe, fn),     \
                 (PTR, dest, LOCAL), (const PTR, source, SYM), (size_t, nelems, COUNT),   \
                 (int, pe, PE))
 
@@ -43,7 +43,7 @@ GET(getmem_nbi, void *, 1)
 #define COLD static __attribute__((noinline, cold))
 #define STORE_SLOW(NAME, C)                                                              \
     COLD void p_slow_##NAME(C *dest, C value, int pe, const char *fn)                    \
-    { rma_put(dest, &value, 1, sizeof(C), pe, fn); }
+    { rma_put(dest, &value, sizeof(C), pe, fn); }
 #define STORE(NAME, C)                                                                   \
     ALWAYS_INLINE void p_##NAME(C *dest, C value, int pe, const char *fn)                \
     {                                                                                    \
@@ -53,7 +53,7 @@ GET(getmem_nbi, void *, 1)
     }
 #define LOAD(NAME, C)                                                                    \
     COLD C g_slow_##NAME(const C *source, int pe, const char *fn)                        \
-    { C value; rma_get(&value, source, 1, sizeof(C), pe, fn); return value; }            \
+    { C value; rma_get(&value, source, sizeof(C), pe, fn); return value; }            \
     ALWAYS_INLINE C g_##NAME(const C *source, int pe, const char *fn)                    \
     {                                                                                    \
         const C *word = peer_quick(source, sizeof(C), pe);                               \

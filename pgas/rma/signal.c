@@ -27,7 +27,7 @@ void signal_update(uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
 void signal_put(struct signal_put put, uint64_t *sig_addr, uint64_t signal, int sig_op,
                 int pe, const char *fn)
 {
-    rma_put(put.dest, put.source, put.n, put.size, pe, fn);
+    rma_put(put.dest, put.source, rma_bytes(put.n, put.size, fn), pe, fn);
     /* The update is a release: it orders the data before it. */
     signal_update(sig_addr, signal, sig_op, pe, fn);
 }

@@ -48,15 +48,12 @@ struct interval interval_of(int cmp, enum wait_kind kind, uint64_t v, const char
     return (struct interval){.low = v, .span = 0, .within = within};
 }
 
-static inline bool holds_now(const struct condition *c)
-{
-    *c->seen = word_load(c->word, c->size, c->kind);
-    return interval_has(&c->interval, *c->seen);
-}
-
 static bool holds(const void *arg)
 {
-    return holds_now(arg);
+    const struct condition *c = arg;
+
+    *c->seen = word_load(c->word, c->size, c->kind);
+    return interval_has(&c->interval, *c->seen);
 }
 
 bool wait_test(const void *word, size_t size, enum wait_kind kind, int cmp,
@@ -70,14 +67,16 @@ bool wait_test(const void *word, size_t size, enum wait_kind kind, int cmp,
 uint64_t wait_for(const void *word, size_t size, enum wait_kind kind,
                   const struct interval *interval, const char *fn)
 {
+    const struct interval in = *interval; /* nobody else's: may stay in registers */
     uint64_t seen;
-    struct condition c = {word, size, kind, *interval, &seen};
 
     for (int i = pgas_self.oversubscribed ? SPINS_CROWDED : SPINS; i > 0; i--) {
-        if (holds_now(&c))
+        seen = word_load(word, size, kind);
+        if (interval_has(&in, seen))
             return seen;
         cpu_pause();
     }
+    struct condition c = {word, size, kind, in, &seen};
     block_until(
         &(struct block_wait){.ready = holds, .arg = &c, .word = word, .what = fn});
     return seen;
