@@ -14,4 +14,4 @@ bench_shmem_bench_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 TESTS += bench/bench-smoke.sh
 EXTRA_DIST += bench/bench-smoke.sh bench/compare bench/compare.awk bench/goals \
-	bench/startup
+	bench/startup bench/against

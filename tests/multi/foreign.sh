@@ -3,7 +3,7 @@
 # foreign.sh - the same binary under Open MPI's mpirun, and alone.
 set -eu
 dir=$top_builddir/tests/multi
-tests='query.pes types.pes amo_contended.pes globals.pes barrier.pes signal.pes'
+tests='query.pes types.pes amo_contended.pes globals.pes barrier.pes signal.pes again.pes'
 
 for test in $tests life.pes lock.pes; do
     timeout -k 5 120 "$dir/$test" >/dev/null || {

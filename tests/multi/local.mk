@@ -229,3 +229,9 @@ tests_multi_active_left_LDADD = libshmem.la
 tests_multi_active_left_LDFLAGS = $(pes_link)
 TESTS += $(COLL_TESTS) tests/multi/active_left.sh
 EXTRA_DIST += tests/multi/active_left.sh
+
+check_PROGRAMS += tests/multi/again.pes
+tests_multi_again_pes_SOURCES = tests/multi/again.c tests/multi/check.h
+tests_multi_again_pes_LDADD = libshmem.la
+tests_multi_again_pes_LDFLAGS = $(pes_link)
+TESTS += tests/multi/again.pes

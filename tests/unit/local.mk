@@ -3,7 +3,7 @@
 UNIT_TESTS = \
 	tests/unit/alloc_test tests/unit/block_test tests/unit/copy_test \
 	tests/unit/env_test tests/unit/op_test tests/unit/peer_test \
-	tests/unit/tree_test
+	tests/unit/pool_test tests/unit/slot_test tests/unit/tree_test
 
 if HAVE_CRITERION
 check_PROGRAMS += $(UNIT_TESTS)
@@ -34,6 +34,12 @@ tests_unit_op_test_LDADD = $(UNIT_LDADD)
 tests_unit_peer_test_SOURCES = tests/unit/peer_test.c
 tests_unit_peer_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_peer_test_LDADD = $(UNIT_LDADD)
+tests_unit_pool_test_SOURCES = tests/unit/pool_test.c
+tests_unit_pool_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_pool_test_LDADD = $(UNIT_LDADD)
+tests_unit_slot_test_SOURCES = tests/unit/slot_test.c
+tests_unit_slot_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_slot_test_LDADD = $(UNIT_LDADD)
 tests_unit_tree_test_SOURCES = tests/unit/tree_test.c
 tests_unit_tree_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_tree_test_LDADD = $(UNIT_LDADD)
