@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # bench-smoke.sh - shmem_bench runs with 1 to 5 PEs, prints lines that can be parsed, and
-# all the benchmarks that it lists; compare makes a table.  No time is judged.
+# all the benchmarks that it lists; compare and against make tables.  No time is judged.
 set -eu
 bench=$top_builddir/bench/shmem_bench
 work=$(mktemp -d)
@@ -36,4 +36,15 @@ for name in put get fetch_add raw_pingpong hello; do
         cat "$work/table"
         exit 1
     fi
+done
+
+# against: the build compared with itself.
+sh "$top_srcdir/bench/against" -r 2 -t 0.0005 "$top_builddir" put get >"$work/table"
+for name in put get put_nbi_rate; do
+    awk -v name="$name" '$1 == name && $3 > 0 && $4 > 0 && $6 > 0 { found = 1 }
+        END { exit !found }' "$work/table" || {
+        echo "against printed no figures for $name:"
+        cat "$work/table"
+        exit 1
+    }
 done
