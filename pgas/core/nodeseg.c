@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +23,7 @@
 
 #define KEY       "pgas.node"
 #define PLACE_LEN 64
+#define LOOK_NS   (NS_PER_S / 4) /* between two looks for PEs that have ended */
 
 /* Stages reached before there is a segment to note them in. */
 static uint64_t early_ns[NODE_STAGES];
@@ -34,11 +38,19 @@ static void note(enum node_stage stage, uint64_t ns)
     atomic_store_explicit(&my_record()->stage_ns[stage], ns, memory_order_relaxed);
 }
 
+/* The segment stays from one generation to the next: at the start of one its later stages
+ * are yet to come, and a report must not take them from the one before. */
 void nodeseg_stage(enum node_stage stage)
 {
-    early_ns[stage] = clock_ns();
-    if (pgas_self.node != NULL)
-        note(stage, early_ns[stage]);
+    uint64_t now = clock_ns();
+
+    if (pgas_self.node == NULL) {
+        early_ns[stage] = now;
+        return;
+    }
+    for (int s = NODE_STAGES - 1; stage == NODE_STAGE_ENTER && s > (int)stage; s--)
+        note((enum node_stage)s, 0);
+    note(stage, now);
 }
 
 /* Processors that the PEs of the node may use together.  A launcher may have bound this
@@ -133,8 +145,6 @@ static void claim_record(void)
 {
     int32_t nobody = 0;
 
-    if (pgas_self.generation > 1)
-        return;
     if (!atomic_compare_exchange_strong(&my_record()->pid, &nobody, (int32_t)getpid()))
         log_die(
             "PE %d has joined already as process %d; a program that a PE starts, or that "
@@ -152,11 +162,11 @@ const char *nodeseg_place(void)
     return getenv(NODE_ENV);
 }
 
-/* The segment of the generation before serves this one too. */
-static void begin_again(void)
+static void note_early(void)
 {
-    note(NODE_STAGE_FINALIZE, 0);
-    note(NODE_STAGE_LEAVE, 0);
+    for (int s = 0; s < NODE_STAGES; s++)
+        if (early_ns[s] != 0)
+            note((enum node_stage)s, early_ns[s]);
 }
 
 void nodeseg_open(const struct boot *b)
@@ -164,19 +174,17 @@ void nodeseg_open(const struct boot *b)
     struct pgas *g = &pgas_self;
     const char *place = b->launched ? nodeseg_place() : NULL;
 
+    if (g->node != NULL)
+        return; /* the segment of the generation before serves this one too */
     g->local_rank = (int)b->local_rank;
     g->local_size = b->local_size;
-    if (g->node != NULL)
-        begin_again();
-    else if (place != NULL)
+    if (place != NULL)
         open_place(place);
     else
         make_or_find(b);
     claim_record();
     g->oversubscribed = g->local_size > g->node->cpus;
-    for (int s = 0; s < NODE_STAGES; s++)
-        if (early_ns[s] != 0)
-            note((enum node_stage)s, early_ns[s]);
+    note_early();
 }
 
 /* The counts go on from one generation to the next; they wrap around. */
@@ -199,6 +207,56 @@ static bool all_left(const void *arg)
     const struct node *n = arg;
 
     return all_of(&n->left);
+}
+
+/* A process that waits for its parent to notice its end has ended too, but not one whose
+ * first thread alone has: a pidfd tells them apart. */
+static bool process_ended(pid_t pid)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+
+    if (end.fd < 0)
+        return kill(pid, 0) != 0 && errno == ESRCH;
+    bool ended = poll(&end, 1, 0) == 1;
+    close(end.fd);
+    return ended;
+}
+
+/* A PE of this node whose process has ended; -1 for none. */
+static int find_ended(void)
+{
+    const struct pgas *g = &pgas_self;
+
+    for (uint32_t pe = 0; pe < g->npes; pe++)
+        if (g->peer[pe].node != NULL && process_ended(g->peer[pe].node->pid))
+            return (int)pe;
+    return -1;
+}
+
+/* What the wait of nodeseg_join has found so far. */
+static struct {
+    uint64_t next_ns; /* when to look again */
+    int ended;        /* the PE that had ended at the look before, or -1 */
+} seen;
+
+/*
+ * A PE may end after a generation with status 0, which says nothing to the launcher: it
+ * can't know that the others start another generation.  We say so one look after we have
+ * found it: by then the launcher has ended the job if the PE failed, or our wait is over
+ * if the PE ended after all had joined.
+ */
+static void join_in_vain(const void *arg)
+{
+    uint64_t now = clock_ns();
+
+    (void)arg;
+    if (now < seen.next_ns)
+        return;
+    if (seen.ended >= 0)
+        log_die("PE %d has ended, but PE %d calls shmem_init again; all PEs must",
+                seen.ended, pgas_self.me);
+    seen.ended = find_ended();
+    seen.next_ns = now + LOOK_NS;
 }
 
 void nodeseg_leave(uint32_t barriers)
@@ -233,7 +291,10 @@ void nodeseg_join(void)
     if (before + 1 == g->local_size * g->generation)
         for (uint32_t i = 0; i < g->local_size; i++)
             block_wake(&g->node->pe[i], NULL, 0);
+    seen.ended = -1;
+    seen.next_ns = 0;
     block_until(&(struct block_wait){.ready = all_joined,
                                      .arg = g->node,
+                                     .in_vain = g->generation > 1 ? join_in_vain : NULL,
                                      .what = "shmem_init: for all PEs of the node"});
 }

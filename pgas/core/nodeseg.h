@@ -9,11 +9,12 @@
 #include "pgas/core/boot.h"
 #include "pgas/core/node.h"
 
-/* Map the segment: oshrun's if there is one, else the one that local rank 0 makes.
+/* Map the segment, once: oshrun's if there is one, else the one that local rank 0 makes.
  * Ends the process with a sentence on failure. */
 void nodeseg_open(const struct boot *b);
 
-/* Fill this PE's record, then wait until all PEs of the node have filled theirs. */
+/* Fill this PE's record, then wait until all PEs of the node have filled theirs.  Ends
+ * the process with a sentence if one of them has ended since the generation before. */
 void nodeseg_join(void);
 
 /* Say that this PE needs nobody any more, having begun so many barriers of the world
@@ -23,7 +24,8 @@ void nodeseg_leave(uint32_t barriers);
 /* Where oshrun's segment of this job is; NULL under another launcher. */
 const char *nodeseg_place(void);
 
-/* Note that this PE has reached a stage now.  Before nodeseg_open it is remembered. */
+/* Note that this PE has reached a stage now.  Before nodeseg_open it is remembered.
+ * NODE_STAGE_ENTER forgets the later stages, which were of the generation before. */
 void nodeseg_stage(enum node_stage stage);
 
 #endif

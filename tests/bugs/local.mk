@@ -27,6 +27,11 @@ tests_bugs_wrapper_thread_pes_SOURCES = tests/bugs/wrapper_thread.c tests/multi/
 tests_bugs_wrapper_thread_pes_LDADD = libshmem.la -lpthread
 tests_bugs_wrapper_thread_pes_LDFLAGS = $(pes_link)
 
+check_PROGRAMS += tests/bugs/again_fail
+tests_bugs_again_fail_SOURCES = tests/bugs/again_fail.c tests/multi/check.h
+tests_bugs_again_fail_LDADD = libshmem.la
+tests_bugs_again_fail_LDFLAGS = $(pes_link)
+
 check_PROGRAMS += tests/bugs/buffers
 tests_bugs_buffers_SOURCES = tests/bugs/buffers.c tests/multi/check.h
 tests_bugs_buffers_LDADD = libshmem.la
@@ -81,6 +86,7 @@ bug_tests = \
 	tests/bugs/straddle.pes \
 	tests/bugs/wrapper_thread.pes
 bug_scripts = \
+	tests/bugs/again_fail.sh \
 	tests/bugs/buffers.sh \
 	tests/bugs/decimal.sh \
 	tests/bugs/foreign_inside.sh \

@@ -191,6 +191,9 @@ static void on_post(struct daemon *d, struct pmix_host_post *p)
         if (pe != NULL && !pe->connected && ++d->connected == d->npes)
             d->ev->stage(d->front, DAEMON_STAGE_CONNECT);
         if (pe != NULL) {
+            if (pe->finalized) /* shmem_init again: its end is not a good one any more */
+                d->finalized--;
+            pe->finalized = false;
             pe->connected = true;
             d->ev->connected(d->front, p->rank);
         }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * again_fail.c - PE 1 fails, leaves or is late, in the way that the argument names, where
+ * the library is initialized for the second time; again_fail.sh sees what becomes of the
+ * job.
+ */
+#include "config.h"
+
+#include <sys/resource.h>
+
+#include "tests/multi/check.h"
+
+enum { ODD_ONE = 1, STATUS = 3, NO_PE = 99, LATE_US = 1200000, HANG_US = 60000000 };
+
+static long word;
+
+static void hang(void)
+{
+    puts("hangs");
+    fflush(stdout);
+    check_sleep_us(HANG_US);
+}
+
+/* After the first generation. */
+static void between(const char *way)
+{
+    if (strcmp(way, "early") == 0)
+        exit(0);
+    if (strcmp(way, "early-status") == 0)
+        exit(STATUS);
+    if (strcmp(way, "late") == 0)
+        check_sleep_us(LATE_US);
+    if (strcmp(way, "hang-between") == 0)
+        hang();
+}
+
+static void crash(void)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* nobody wants to see it */
+    abort();
+}
+
+/* In the second one. */
+static void inside(const char *way)
+{
+    if (strcmp(way, "status") == 0)
+        exit(STATUS);
+    if (strcmp(way, "global-0") == 0)
+        shmem_global_exit(0);
+    if (strcmp(way, "global-status") == 0)
+        shmem_global_exit(STATUS);
+    if (strcmp(way, "no-pe") == 0)
+        shmem_long_p(&word, 1, NO_PE);
+    if (strcmp(way, "abort") == 0)
+        crash();
+    if (strcmp(way, "vanish") == 0)
+        _Exit(0);
+    if (strcmp(way, "leave") == 0)
+        exit(0);
+    if (strcmp(way, "hang-inside") == 0)
+        hang();
+}
+
+/* Afterwards nobody has to look at the process of another PE to reach its heap, so that
+ * the launcher is the first to see that it has gone. */
+static void meet_all(void)
+{
+    long *block = check_alloc(sizeof *block);
+    for (int pe = 0; pe < shmem_n_pes(); pe++)
+        shmem_long_p(block, pe, pe);
+    shmem_barrier_all();
+    CHECK_EQ(*block, shmem_my_pe());
+}
+
+int main(int argc, char **argv)
+{
+    const char *way = argc > 1 ? argv[1] : "";
+    shmem_init();
+    int me = shmem_my_pe();
+    shmem_barrier_all();
+    shmem_finalize();
+    if (me == ODD_ONE)
+        between(way);
+    shmem_init();
+    meet_all();
+    if (me == ODD_ONE)
+        inside(way);
+    for (int i = 0; i < 3; i++)
+        shmem_barrier_all();
+    shmem_finalize();
+    if (strcmp(way, "end-status") == 0 && me == ODD_ONE)
+        return STATUS;
+    return 0;
+}
