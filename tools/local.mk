@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/local.mk - the compiler wrappers, oshmem_info and the manual pages of both.
+# tools/local.mk - the compiler wrappers, oshmem_info and the manual pages of the tools.
 
 # One script, four names.  Directories are put in by make, not by configure, so that
 # `make prefix=...` counts; oshcc follows a tree that is moved later by itself.
@@ -43,15 +43,17 @@ GEN_MAN = $(top_srcdir)/tools/gen-man
 make_man = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	sh $(GEN_MAN) $(PACKAGE_VERSION) $(srcdir)/$@.md >$@.tmp && mv -f $@.tmp $@
 
-TOOL_PAGES   = docs/man/oshcc.1 docs/man/oshmem_info.1
+TOOL_PAGES   = docs/man/oshcc.1 docs/man/oshmem_info.1 docs/man/oshrun.1
 OSHCC_ALIAS  = docs/man/oshc++.1 docs/man/oshcxx.1 docs/man/oshCC.1
 man_MANS    += $(TOOL_PAGES) $(OSHCC_ALIAS)
 CLEANFILES  += $(TOOL_PAGES) $(OSHCC_ALIAS)
-EXTRA_DIST  += docs/man/oshcc.1.md docs/man/oshmem_info.1.md
+EXTRA_DIST  += $(TOOL_PAGES:=.md)
 
 docs/man/oshcc.1: $(top_srcdir)/docs/man/oshcc.1.md $(GEN_MAN)
 	$(make_man)
 docs/man/oshmem_info.1: $(top_srcdir)/docs/man/oshmem_info.1.md $(GEN_MAN)
+	$(make_man)
+docs/man/oshrun.1: $(top_srcdir)/docs/man/oshrun.1.md $(GEN_MAN)
 	$(make_man)
 $(OSHCC_ALIAS): docs/man/oshcc.1
 	$(AM_V_GEN)echo '.so man1/oshcc.1' >$@

@@ -90,6 +90,7 @@ MAN3_B = \
 	docs/man/shmem_signal_add.3.md \
 	docs/man/shmem_signal_fetch.3.md \
 	docs/man/shmem_signal_set.3.md \
+	docs/man/shmem_ctx_session_config_t.3.md \
 	docs/man/shmem_ctx_session_start.3.md \
 	docs/man/shmem_ctx_session_stop.3.md \
 	docs/man/shmem_barrier_all.3.md \

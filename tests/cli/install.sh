@@ -32,8 +32,9 @@ moved="$dir/a place/pgas"
 for name in bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshrun bin/oshmem_info \
     include/shmem.h include/pshmem.h include/shmemx.h include/mpp/shmem.h \
     include/mpp/shmemx.h lib/libshmem.so \
-    lib/libshmem.so.0 lib/pkgconfig/openshmem.pc share/man/man1/oshcc.1 \
-    lib/cmake/OpenSHMEM/OpenSHMEMConfig.cmake share/man/man1/oshmem_info.1; do
+    lib/libshmem.so.0 lib/pkgconfig/openshmem.pc \
+    lib/cmake/OpenSHMEM/OpenSHMEMConfig.cmake share/man/man1/oshcc.1 \
+    share/man/man1/oshmem_info.1 share/man/man1/oshrun.1; do
     [ -e "$moved/$name" ] || fail "$name is not installed"
 done
 grep -rqF -e "$top_builddir" -e "$top_srcdir" "$moved/bin/oshcc" "$moved/lib/pkgconfig" \

@@ -22,7 +22,10 @@ while read -r _ name page; do
     [ "$name" = "$page" ] || [ "$(cat "$man3/$name.3")" = ".so man3/$page.3" ] ||
         fail "$name.3 does not refer to $page.3"
 done <"$work/names"
-[ -f "${man3%3}7/shmem.7" ] || fail 'no page shmem.7'
+for page in "$top_srcdir"/docs/man/*.[0-9].md; do
+    page=$(basename "$page" .md)
+    [ -s "${man3%3}${page##*.}/$page" ] || fail "no page $page"
+done
 
 if command -v mandoc >/dev/null; then
     (cd "${man3%/man3}" && mandoc -Tascii man3/shmem_long_put.3) >"$work/page"

@@ -55,12 +55,27 @@ sed -n 's/^#define \(shmem_[a-z0-9_]*\)(\.\.\.).*/\1/p' include/shmem.h | sort -
 awk '$1 == "generics" { print $2 }' "$work/all" >"$work/generics"
 same 'generic macros and pages differ' "$work/macros" "$work/generics"
 
-# "SEE ALSO" and the text name pages that exist.
-grep -o 'p\{0,1\}shmemx\{0,1\}[a-z0-9_]*([37])' docs/man/*.[1-8].md | sort -u |
-    while IFS=: read -r page reference; do
+# "SEE ALSO" and the text, code left out, name pages that exist: ours, or these of the
+# system.
+system='pkg-config(1)'
+awk '
+FNR == 1 { fence = 0 }
+/^```/ { fence = !fence }
+fence || /^    / { next }
+{
+    gsub(/`[^`]*`/, "")
+    while (match($0, /[A-Za-z_][A-Za-z0-9_+-]*\([1-8]\)/)) {
+        print FILENAME, substr($0, RSTART, RLENGTH)
+        $0 = substr($0, RSTART + RLENGTH)
+    }
+}' docs/man/*.[1-8].md | sort -u |
+    while read -r page reference; do
         name=${reference%(*}
         section=${reference#*(}
-        [ -f "docs/man/$name.${section%)}.md" ] || grep -q " $name " "$work/all" ||
+        section=${section%)}
+        [ ! -f "docs/man/$name.$section.md" ] || continue
+        case " $system " in *" $reference "*) continue ;; esac
+        [ "$section" = 3 ] && grep -q " $name " "$work/all" ||
             echo "FAIL: $page refers to $reference: there is no such page"
     done >"$work/references"
 if [ -s "$work/references" ]; then

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# errors.sh - what the rows of the API check and what the pages say is checked agree: the
+# section ERRORS of the page of each routine names each parameter whose kind has a test,
+# says that the library must be initialized, and, for a collective, what level 2 does.
+set -eu
+: "${top_builddir:?}" "${top_srcdir:?}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+builddir=$(CDPATH='' cd -- "$top_builddir" && pwd)
+cd "$top_srcdir"
+
+# In place of the true api.h one that leaves rows as text, with all types written out.
+mkdir -p "$work/pgas/rma"
+cat >"$work/pgas/rma/api.h" <<'EOF'
+#include "include/shmem_types.def"
+#define ROUTINE(ret, name, bytes, where, ...) @ROW name where __VA_ARGS__ @END
+#define ROUTINE_0(ret, name, where) @ROW name where @END
+#define ROUTINE_CTX(ret, X, bytes, BODY, ...) \
+    @ROW shmem_##X ALONE __VA_ARGS__ @END \
+    @ROW shmem_ctx_##X ALONE (shmem_ctx_t, ctx, CTX), __VA_ARGS__ @END
+EOF
+for file in pgas/*/api_*.c; do
+    # shellcheck disable=SC2086 # CC may have arguments
+    ${CC:-cc} -E -P -I"$work" -I. -I"$builddir" -Iinclude "$file" || echo "@FAIL $file"
+done | tr '\n' ' ' | sed 's/@END/\
+/g' | sed -n 's/.*@ROW //p; s/.*@FAIL/@FAIL/p' >"$work/rows"
+sh tools/man-names docs/man/*.3.md | sed -n 's/^names //p' >"$work/names"
+
+awk '
+function fail(what) {
+    if (!((page, what) in failed))
+        print "FAIL: docs/man/" page ".3.md: ERRORS does not say " what
+    failed[page, what]
+}
+# K(KIND, same, shown, test): kinds whose test looks at nothing need no words.
+FILENAME ~ /check\.def$/ {
+    if (split($0, part, /[(,) ]+/) > 5 && part[2] == "K")
+        tested[part[3]] = part[6] != "nothing"
+    next
+}
+FILENAME ~ /names$/ { page_of[$1] = $2; next }
+/^@FAIL/ { print "FAIL: no rows from " $2; next }
+{
+    page = page_of[$1]
+    if (!(page in text)) {
+        file = "docs/man/" page ".3.md"
+        text[page] = ""
+        for (inside = 0; (getline line <file) > 0;)
+            if (line ~ /^## /)
+                inside = line == "## ERRORS"
+            else if (inside)
+                text[page] = text[page] " " line
+        close(file)
+    }
+    rows++
+    if (text[page] ~ /^ *As /)
+        next # like those of another page
+    if ($2 != "ANYTIME" && text[page] !~ /the library is not initialized/)
+        fail("that the library must be initialized")
+    if ($2 ~ /^BY_/ && text[page] !~ /`SHMEM_DEBUG=2` also if.* different routines/)
+        fail("that PEs may have called different routines")
+    n = split($0, parameter, /\), *\(/)
+    for (i = 1; i <= n; i++) {
+        words = split(parameter[i], part, /[ ,()]+/)
+        if (part[words] == "")
+            words--
+        kind = part[words]
+        # Numbers of elements and active sets are described in other words.
+        if (!tested[kind] || kind ~ /^(COUNT|SET)_|^COUNT$/)
+            continue
+        checked++
+        if (index(text[page], "`" part[words - 1] "`") == 0)
+            fail("when `" part[words - 1] "` (" kind ") is wrong")
+    }
+}
+END {
+    print rows " rows, " checked " parameters with a test"
+    if (rows < 1500 || checked < 3000)
+        print "FAIL: too few rows were found"
+}' pgas/core/check.def "$work/names" "$work/rows" >"$work/report"
+cat "$work/report"
+! grep -q '^FAIL' "$work/report"
