@@ -15,10 +15,11 @@
 enum {
     ARRIVED = 0,  /* on the set's first PE: others that have called */
     RELEASED = 8, /* on each other PE: 1 = all have called */
-    COUNT = 16,   /* on each PE, during a collect: its number of elements */
+    PART = 16,    /* on each PE, during a collect: its struct team_part */
     LOG_STRIDE_MAX = 30,
 };
-_Static_assert(COUNT < SHMEM_SYNC_SIZE && SHMEM_BARRIER_SYNC_SIZE == SHMEM_SYNC_SIZE &&
+_Static_assert(PART + sizeof(struct team_part) / sizeof(long) <= SHMEM_SYNC_SIZE / 2 &&
+                   SHMEM_BARRIER_SYNC_SIZE == SHMEM_SYNC_SIZE &&
                    SHMEM_COLLECT_SYNC_SIZE == SHMEM_SYNC_SIZE && SHMEM_SYNC_VALUE == 0,
                "the words are in every pSync, and 0 at first");
 
@@ -61,9 +62,10 @@ static uint64_t *word_of(const struct shmem_team *set, int word, int i, const ch
     return peer_at(set->psync + word, sizeof(uint64_t), team_world_pe(set, i), fn);
 }
 
-uint64_t *active_count(const struct shmem_team *set, int i, const char *fn)
+struct team_part *active_part(const struct shmem_team *set, int i, const char *fn)
 {
-    return word_of(set, COUNT, i, fn);
+    return peer_at(set->psync + PART, sizeof(struct team_part), team_world_pe(set, i),
+                   fn);
 }
 
 /* What this PE waits for: a word of its own is at least `goal`. */

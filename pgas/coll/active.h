@@ -18,7 +18,7 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
  * another PE of the set calls the next one. */
 void active_barrier(const struct shmem_team *set, const char *fn);
 
-/* The word in which PE i of the set says how much it brings to a collect. */
-uint64_t *active_count(const struct shmem_team *set, int i, const char *fn);
+/* The words in which PE i of the set says what it brings to a collect. */
+struct team_part *active_part(const struct shmem_team *set, int i, const char *fn);
 
 #endif

@@ -22,11 +22,11 @@ int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
     size_t each = rma_bytes(n, size, fn);
     size_t all = rma_bytes((size_t)team->npes, each, fn);
     char *to = stage_open(dest, all, source, all, all, fn);
-    const char *block = (const char *)source + (size_t)team->me * each;
 
     barrier(team, fn); /* all sources are ready */
     for (int k = 0; k < team->npes && each > 0; k++) {
         int i = (team->me + k) % team->npes;
+        const char *block = (const char *)source + (size_t)team->me * each;
         copy_bytes(to + (size_t)i * each,
                    peer_at(block, each, team_world_pe(team, i), fn), each);
     }

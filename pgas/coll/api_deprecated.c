@@ -25,8 +25,9 @@
 /* clang-format off */
 
 /* ---- names of before 1.2 (9.1.13, annex F) -------------------------------------- */
+/* Only the first call has an effect, and none after shmem_init. */
 ROUTINE(void, start_pes, 0, ANYTIME, (int, npes, ANY))
-{ (void)fn; (void)npes; life_start(SHMEM_THREAD_SINGLE); }
+{ (void)fn, (void)npes; if (pgas_self.life != LIFE_UP) life_start(SHMEM_THREAD_SINGLE); }
 ROUTINE_0(int, _my_pe, ALONE)
 { peer_check(pgas_self.me, fn); return pgas_self.me; }
 ROUTINE_0(int, _num_pes, ALONE)

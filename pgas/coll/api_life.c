@@ -22,7 +22,7 @@ ROUTINE_0(void, shmem_init, ANYTIME)
 { (void)fn; life_start(SHMEM_THREAD_SINGLE); }
 
 ROUTINE(int, shmem_init_thread, 0, ANYTIME,
-        (int, requested, LEVEL), (int *, provided, POINTER))
+        (int, requested, ANY), (int *, provided, POINTER))
 {
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
         log_warn("%s: argument 1 'requested' = %d, but it must be one of "

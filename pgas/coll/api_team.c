@@ -80,19 +80,23 @@ ROUTINE(int, shmem_team_split_2d, 0, BY_TEAM,
         (const shmem_team_config_t *, yaxis_config, OPTIONAL),
         (long, yaxis_mask, CONFIG_MASK), (shmem_team_t *, yaxis_team, POINTER))
 {
-    int x = split_axis(parent_team, xrange, 0, split_config(xaxis_config, xaxis_mask),
-                       xaxis_team, fn);
-    int y = split_axis(parent_team, xrange, 1, split_config(yaxis_config, yaxis_mask),
-                       yaxis_team, fn);
-
-    return x == 0 && y == 0 ? 0 : -1;
+    *yaxis_team = SHMEM_TEAM_INVALID;
+    if (split_axis(parent_team, xrange, 0, split_config(xaxis_config, xaxis_mask),
+                   xaxis_team, fn) != 0)
+        return -1;
+    if (split_axis(parent_team, xrange, 1, split_config(yaxis_config, yaxis_mask),
+                   yaxis_team, fn) == 0)
+        return 0;
+    split_destroy(*xaxis_team, fn); /* all PEs are here, as all get the same result */
+    *xaxis_team = SHMEM_TEAM_INVALID;
+    return -1;
 }
 
 ROUTINE(int, shmemx_team_create, sizeof(int), BY_TEAM,
         (shmem_team_t, parent, TEAM_OR_NONE), (const int *, list, MEMBERS),
         (int, n, COUNT_INT), (shmem_team_t *, new_team, POINTER))
 {
-    struct team_set set = {.size = n, .list = list};
+    struct team_set set = {.size = list != NULL ? n : 0, .list = list};
 
     return split_set(parent, &set, 0, new_team, fn);
 }

@@ -150,36 +150,57 @@ static void count(struct shmem_team *team, const char *fn)
         wait_for(&g, word);
 }
 
-/* An active set of all PEs is the world; nobody looks after smaller ones. */
-static struct shmem_team *guarded(struct shmem_team *team, const char *fn)
+static _Noreturn void two_threads(const char *fn)
 {
-    if (team->psync == NULL)
-        return team;
-    return team->npes == (int)pgas_self.npes ? team_of(SHMEM_TEAM_WORLD, fn) : NULL;
+    log_die("%s: two threads of this PE are in collectives of one team, or of the same "
+            "PEs, at the same time; the collectives of a team must be called one after "
+            "the other",
+            fn);
+}
+
+/* An active set of all PEs is the world, whose team must not be in a collective at the
+ * same time (annex "Undefined Behavior"); two such sets may, with a pSync each. */
+static void enter_set(const struct shmem_team *set, uint64_t me, const char *fn)
+{
+    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+
+    if (set->npes != world->npes)
+        return;
+    fetch_add_acq_rel_u32(&world->sets_inside, 1);
+    uint64_t owner = load_acquire_u64(&world->inside);
+    if (owner != 0 && owner != me)
+        two_threads(fn);
+}
+
+static void leave_set(const struct shmem_team *set, const char *fn)
+{
+    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+
+    if (set->npes == world->npes)
+        fetch_add_acq_rel_u32(&world->sets_inside, UINT32_MAX); /* - 1 */
 }
 
 void barrier_enter(struct shmem_team *team, const char *fn)
 {
     static _Thread_local char here; /* its address is the thread's name */
-    struct shmem_team *guard = guarded(team, fn);
+    uint64_t me = (uintptr_t)&here;
 
-    if (guard == NULL)
+    if (team->psync != NULL) {
+        enter_set(team, me, fn);
         return;
-    uint64_t me = (uintptr_t)&here, owner = cas_acq_rel_u64(&guard->inside, 0, me);
-    if (owner != 0 && owner != me)
-        log_die("%s: two threads of this PE are in collectives of one team, or of the "
-                "same PEs, at the same time; the collectives of a team must be called "
-                "one after the other",
-                fn);
-    guard->inside_depth++;
+    }
+    uint64_t owner = cas_acq_rel_u64(&team->inside, 0, me);
+    if ((owner != 0 && owner != me) || load_acquire_u32(&team->sets_inside) != 0)
+        two_threads(fn);
+    team->inside_depth++;
 }
 
 void barrier_leave(struct shmem_team *team, const char *fn)
 {
-    struct shmem_team *guard = guarded(team, fn);
-
-    if (guard != NULL && --guard->inside_depth == 0)
-        store_release_u64(&guard->inside, 0);
+    if (team->psync != NULL)
+        leave_set(team, fn);
+    else if (--team->inside_depth == 0)
+        store_release_u64(&team->inside, 0);
 }
 
 static void meet_all(struct shmem_team *team, const char *fn)
@@ -212,6 +233,8 @@ void barrier_last(struct shmem_team *team, const char *fn)
 {
     if (team->npes == 1)
         return;
+    if (pgas_self.checks)
+        barrier_enter(team, fn); /* and never leave: there is no team after this */
     team->epoch++;
     /* When counting, the last ones still look at the first PE's words. */
     disseminate(team, fn);

@@ -34,10 +34,16 @@ static void take_down(bool exiting)
 /* All but the last are barriers (1.6). */
 void life_finalize(const char *fn)
 {
-    if (init_last())
-        take_down(false);
-    else
+    if (!init_last()) {
         barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
+        return;
+    }
+    int left = pgas_self.checks ? ctx_private(NULL) : 0;
+    if (left > 0)
+        log_die("%s: %d contexts with SHMEM_CTX_PRIVATE are left; call shmem_ctx_destroy "
+                "for them first",
+                fn, left);
+    take_down(false);
 }
 
 static void finalize_at_exit(void)

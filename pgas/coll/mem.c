@@ -9,12 +9,24 @@
 #include "pgas/core/check.h"
 #include "pgas/core/heap.h"
 #include "pgas/core/log.h"
+#include "pgas/core/pgas.h"
 
 enum { POISON = 0xdb }; /* what SHMEM_DEBUG=2 leaves in memory that has been freed */
 
 static void meet(const char *fn)
 {
     barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
+}
+
+static void *take(size_t size, size_t align, const char *fn)
+{
+    void *p = heap_take(size, align);
+
+    if (p == NULL)
+        log_debug("%s: no room for %zu bytes in the symmetric heap of %zu bytes; set "
+                  "SHMEM_SYMMETRIC_SIZE to a larger size",
+                  fn, size, pgas_self.env.symmetric_size);
+    return p;
 }
 
 void *mem_take(size_t size, size_t align, const char *fn)
@@ -25,7 +37,7 @@ void *mem_take(size_t size, size_t align, const char *fn)
     if (align == 0 || (align & (align - 1)) != 0 || align % sizeof(void *) != 0 ||
         size == 0)
         return NULL;
-    void *p = heap_take(size, align);
+    void *p = take(size, align, fn);
     barrier(world, fn);
     return p;
 }
@@ -37,7 +49,7 @@ void *mem_take_zeroed(size_t count, size_t size, const char *fn)
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
-    void *p = bytes > 0 ? heap_take(bytes, sizeof(void *)) : NULL;
+    void *p = bytes > 0 ? take(bytes, sizeof(void *), fn) : NULL;
     if (p != NULL)
         memset(p, 0, bytes);
     if (bytes > 0)
@@ -78,7 +90,7 @@ void *mem_resize(void *p, size_t size, const char *fn)
     size_t old = heap_size(p);
     void *moved = p;
     if (!heap_resize(p, size)) {
-        moved = heap_take(size, sizeof(void *));
+        moved = take(size, sizeof(void *), fn);
         if (moved != NULL) {
             memcpy(moved, p, old < size ? old : size);
             heap_give(p);

@@ -7,7 +7,9 @@
  * meet, and each looks at the offers of its new team: those who are below the highest one
  * offer their next free slot from there on, until all offers are equal.  As slots are
  * used from the lowest on, one or two rounds are usual.  Whoever has no slot or no memory
- * offers SLOT_NONE, the highest of all, so that everybody ends there and knows.
+ * offers SLOT_NONE, the highest of all, so that everybody ends there and knows.  Threads
+ * that make teams of several parents at once may drive each other's offers up to the end
+ * though lower slots have become free: then the team begins again, RESTARTS_MAX times.
  *
  * All PEs of the parent look at the same offers, so all of them do the same number of
  * rounds, those too that get into no team.  An offer stays as it is until all PEs have
@@ -28,6 +30,9 @@
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
 #include "pgas/threads/atomic.h"
+
+enum { RESTARTS_MAX = 64 };
+#define SLOT_RESTART (SLOT_NONE - 1) /* an offer: let us begin again */
 
 /* One call that makes one team, or several that no two of have a PE in common. */
 struct split {
@@ -58,7 +63,7 @@ static uint32_t seen(const struct split *s, int member)
     return load_relaxed_u32(offer_of(s, team_set_at(&s->members, member)));
 }
 
-/* Do all new teams have one offer?  The highest one of our team goes to *most. */
+/* Has each new team one offer?  The highest one of our team goes to *most. */
 static bool compare(const struct split *s, uint32_t *most)
 {
     bool equal = true;
@@ -67,17 +72,33 @@ static bool compare(const struct split *s, uint32_t *most)
     for (int i = 0; i < s->members.size; i++) {
         int first = first_of(s, i);
         uint32_t offer = seen(s, i);
-        equal = equal && offer == seen(s, first);
+        equal = equal && offer == seen(s, first) && offer != SLOT_RESTART;
         if (s->me >= 0 && first == first_of(s, s->me) && offer > *most)
             *most = offer;
     }
     return equal;
 }
 
-/* Find a slot for the new team; a PE in none gets that of the only one. */
+/* What to offer next, where the highest offer was `most`. */
+static uint32_t next_offer(uint32_t mine, uint32_t most, int *restarts)
+{
+    if (mine == most && most != SLOT_RESTART)
+        return mine;
+    if (mine < SLOT_RESTART)
+        slot_give(mine);
+    if (most == SLOT_NONE)
+        return SLOT_NONE;
+    if (most == SLOT_RESTART)
+        return ++*restarts < RESTARTS_MAX ? slot_take(SLOT_USER) : SLOT_NONE;
+    uint32_t slot = slot_take(most);
+    return slot != SLOT_NONE ? slot : SLOT_RESTART;
+}
+
+/* Find a slot for our new team; what it is means nothing for a PE in none. */
 static uint32_t agree(struct split *s, bool able)
 {
     uint32_t mine = able ? slot_take(SLOT_USER) : SLOT_NONE, most;
+    int restarts = 0;
 
     for (;;) {
         s->parent->offers++;
@@ -85,13 +106,19 @@ static uint32_t agree(struct split *s, bool able)
             store_relaxed_u32(offer_of(s, s->parent->me), mine);
         barrier(s->parent, s->fn);
         if (compare(s, &most))
-            return s->me >= 0 ? mine : seen(s, 0);
-        if (s->me < 0 || mine == most)
-            continue;
-        if (mine != SLOT_NONE)
-            slot_give(mine);
-        mine = most == SLOT_NONE ? SLOT_NONE : slot_take(most);
+            return mine;
+        if (s->me >= 0)
+            mine = next_offer(mine, most, &restarts);
     }
+}
+
+/* Have all new teams a slot?  The same answer on all PEs of the parent. */
+static bool all_agreed(const struct split *s)
+{
+    for (int i = 0; i < s->members.size; i++)
+        if (seen(s, i) == SLOT_NONE)
+            return false;
+    return true;
 }
 
 /* The PEs of our new team, counted in the parent. */
@@ -116,16 +143,24 @@ static int create(struct split *s, int num_contexts, shmem_team_t *out)
     struct shmem_team *team =
         s->me >= 0 && num_contexts >= 0 ? team_new(s->parent, &set) : NULL;
     uint32_t slot = agree(s, team != NULL);
+    bool good = all_agreed(s);
 
-    if (team != NULL && slot != SLOT_NONE) {
+    if (team != NULL && good) {
         team->num_contexts = num_contexts;
         team_begin(team, slot);
         *out = team;
     }
     barrier(s->parent, s->fn); /* all words are cleared */
-    if (team != NULL && slot == SLOT_NONE)
+    if (team != NULL && !good)
         team_free(team);
-    return slot != SLOT_NONE ? 0 : -1;
+    if (s->me >= 0 && !good && slot < SLOT_RESTART)
+        slot_give(slot);
+    if (!good)
+        log_debug(
+            "%s: no place for the words of another team (SHMEM_TEAM_SIZE), no memory, "
+            "or a negative num_contexts on some PE",
+            s->fn);
+    return good ? 0 : -1;
 }
 
 int split_config(const shmem_team_config_t *config, long mask)
@@ -171,8 +206,11 @@ int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
     if (parent == SHMEM_TEAM_INVALID)
         return -1;
     struct split s = {.parent = team_of(parent, fn), .members = *set, .fn = fn};
-    if (!valid(s.parent, set))
+    if (!valid(s.parent, set)) {
+        log_debug("%s: that is no set of PEs of the parent team, which has PEs 0..%d", fn,
+                  s.parent->npes - 1);
         return -1;
+    }
     s.me = index_in(set, s.parent->me);
     return create(&s, num_contexts, team);
 }

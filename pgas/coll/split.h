@@ -19,7 +19,7 @@ int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
               shmem_team_t *team, const char *fn);
 
 /* Make the PEs a rectangle, row by row xrange long, and a team of each row (axis 0) or
- * column (axis 1); this PE gets its own.  0 or -1, the same on all PEs of that team. */
+ * column (axis 1); this PE gets its own.  0 or -1, the same on all PEs. */
 int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
                shmem_team_t *team, const char *fn);
 

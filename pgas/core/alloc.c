@@ -17,6 +17,7 @@ struct block {
     struct tree_node
         node; /* in by_size or in by_offset; the first member: see block_of */
     size_t offset, size;
+    size_t asked; /* a used block: bytes that its user asked for, <= size */
     bool used;
     struct block *prev, *next; /* neighbours by offset */
 };
@@ -200,6 +201,7 @@ bool alloc_take(struct alloc *a, size_t size, size_t align, size_t *offset)
         align = ALLOC_LINE;
     if (size == 0 || size > a->end - a->begin)
         return false;
+    size_t asked = size;
     size = round_up(size, ALLOC_GRAIN);
     struct block *b = find_fit(a, size, align);
     if (b == NULL)
@@ -218,6 +220,7 @@ bool alloc_take(struct alloc *a, size_t size, size_t align, size_t *offset)
         enter(a, front, false);
     }
     (void)cut_tail(a, b, size); /* without memory for a record the block is just longer */
+    b->asked = asked;
     enter(a, b, true);
     *offset = b->offset;
     return true;
@@ -257,6 +260,7 @@ bool alloc_resize(struct alloc *a, size_t offset, size_t size)
 
     if (b == NULL || size == 0 || size > a->end - a->begin)
         return false;
+    size_t asked = size;
     size = round_up(size, ALLOC_GRAIN);
     bool next_free = b->next != NULL && !b->next->used;
     size_t room = b->size + (next_free ? b->next->size : 0);
@@ -268,6 +272,7 @@ bool alloc_resize(struct alloc *a, size_t offset, size_t size)
         absorb_next(b);
     }
     (void)cut_tail(a, b, size);
+    b->asked = asked;
     enter(a, b, true);
     return true;
 }
@@ -285,7 +290,9 @@ size_t alloc_rest(const struct alloc *a, size_t offset)
     const struct tree_node *n = tree_at_most(&a->by_offset, &key.node);
     const struct block *b = n != NULL ? block_of(n) : NULL;
 
-    return b != NULL && offset - b->offset < b->size ? b->size - (offset - b->offset) : 0;
+    size_t in = b != NULL ? offset - b->offset : 0;
+
+    return b != NULL && in < b->asked ? b->asked - in : 0;
 }
 
 void alloc_count(const struct alloc *a, struct alloc_stats *out)

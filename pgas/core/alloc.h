@@ -42,8 +42,8 @@ bool alloc_resize(struct alloc *a, size_t offset, size_t size);
 /* Length in bytes of the block that begins at offset; 0 if none does. */
 size_t alloc_size(const struct alloc *a, size_t offset);
 
-/* Bytes of a used block from offset, which lies in it, to its end; 0 if it lies in none.
- */
+/* Bytes from offset to the end of what was asked for when the block was taken in which it
+ * lies; 0 if it lies in none. */
 size_t alloc_rest(const struct alloc *a, size_t offset);
 
 void alloc_count(const struct alloc *a, struct alloc_stats *out);

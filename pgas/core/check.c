@@ -108,9 +108,12 @@ void check_call(const struct check_call *call)
 {
     unsigned level = pgas_self.env.debug;
 
-    if (call->scope != CHECK_ANYTIME)
-        check_life(call);
-    if (pgas_self.life != LIFE_UP || level < LEVEL_ARGUMENTS)
+    if (call->scope == CHECK_ANYTIME) {
+        check_arguments(call);
+        return;
+    }
+    check_life(call);
+    if (level < LEVEL_ARGUMENTS)
         return;
     check_thread(call);
     check_arguments(call);
@@ -118,14 +121,21 @@ void check_call(const struct check_call *call)
         check_meet(call);
 }
 
-/* An address by its place in the segment, which is the same on all PEs: heap even, data
- * odd, and 0 for an address in neither. */
-static uint64_t place_of(uint64_t address)
+/* Its place in the segment, which is the same on all PEs: heap even, data odd. */
+uint64_t check_place(uintptr_t address)
 {
     const struct pgas *g = &pgas_self;
     uint64_t heap = address - g->heap_base, data = address - g->data_base;
 
     return heap < g->heap_len ? 2 * heap + 2 : data < g->data_len ? 2 * data + 1 : 0;
+}
+
+const void *check_address(uint64_t place)
+{
+    uintptr_t heap = pgas_self.heap_base + place / 2 - 1;
+    uintptr_t data = pgas_self.data_base + place / 2;
+
+    return place == 0 ? NULL : (const void *)(place % 2 == 0 ? heap : data);
 }
 
 /* A list of ints as one number (FNV-1a). */
@@ -145,7 +155,7 @@ bool check_comparable(const struct check_call *call, int i, uint64_t *out)
 
     *out = value;
     if (same == SAME_OFFSET)
-        *out = place_of(value);
+        *out = check_place(value);
     else if (same == SAME_LIST)
         *out = digest_of((const int *)(uintptr_t)value,
                          check_value(call, CHECK_COUNT_INT, 0));

@@ -23,7 +23,7 @@ enum check_kind { CHECK_KINDS(K) CHECK_KINDS_END };
 #undef K
 
 /* Who takes part in a call: nobody else; all PEs; the row's TEAM; the row's active set.
- * ANYTIME: the same as ALONE, and the library need not be initialised. */
+ * ANYTIME: the same as ALONE, by any thread and before shmem_init too. */
 enum check_scope {
     CHECK_ALONE,
     CHECK_ANYTIME,
@@ -45,9 +45,6 @@ struct check_call {
     const uint64_t *value;
 };
 
-/* Values of pgas_self.checks */
-enum { CHECKS_OFF, CHECKS_ON };
-
 /* Return, or end the job with a sentence about the first argument that is wrong. */
 void check_call(const struct check_call *call);
 
@@ -63,6 +60,16 @@ uint64_t check_value(const struct check_call *call, enum check_kind kind,
 
 /* The value of its parameter that is a team, of whatever kind; 0 if there is none. */
 uint64_t check_team_value(const struct check_call *call);
+
+/* For a range that only the routine itself can know, under pgas_self.checks: it must be
+ * symmetric, and at level 2 in one live block of the heap or in the globals.  `what`
+ * names the argument and says what the range is for. */
+void check_inside(const void *addr, size_t bytes, const char *fn, const char *what);
+
+/* A symmetric address as a number that is the same on all PEs, and not 0; 0 for any
+ * other address.  And back. */
+uint64_t check_place(uintptr_t address);
+const void *check_address(uint64_t place);
 
 /* What PEs that do a collective together compare at level 2: set once by coll, which
  * knows how to meet. */

@@ -7,9 +7,12 @@
 #include "pgas/core/check_kinds.h"
 #include "pgas/core/ctx.h"
 #include "pgas/core/heap.h"
+#include "pgas/core/log.h"
 #include "pgas/core/peer.h"
 
 enum { MAX_LOG_STRIDE = 30 };
+
+#define PSYNC_BYTES (sizeof(long) * SHMEM_SYNC_SIZE)
 
 /* ---- numbers --------------------------------------------------------------------- */
 
@@ -22,10 +25,15 @@ void check_count(const struct check_param *p)
 {
     size_t block = check_value(p->call, CHECK_BSIZE, 1), bytes;
 
-    if (__builtin_mul_overflow(block, p->call->size, &bytes) ||
-        __builtin_mul_overflow(bytes, p->value, &bytes))
-        check_bad(p, "%zu bytes each times that is more than a size_t holds",
-                  p->call->size);
+    if (!__builtin_mul_overflow(block, p->call->size, &bytes) &&
+        !__builtin_mul_overflow(bytes, p->value, &bytes))
+        return;
+    if (check_value(p->call, CHECK_BSIZE, 0) != 0)
+        check_bad(p,
+                  "'bsize' = %zu elements of %zu bytes each times that is more than a "
+                  "size_t holds",
+                  block, p->call->size);
+    check_bad(p, "%zu bytes each times that is more than a size_t holds", p->call->size);
 }
 
 void check_positive(const struct check_param *p)
@@ -59,16 +67,6 @@ void check_signal_op(const struct check_param *p)
     if (p->value != SHMEM_SIGNAL_SET && p->value != SHMEM_SIGNAL_ADD)
         check_bad(p, "it must be SHMEM_SIGNAL_SET (%d) or SHMEM_SIGNAL_ADD (%d)",
                   SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
-}
-
-void check_level(const struct check_param *p)
-{
-    if ((int64_t)p->value < SHMEM_THREAD_SINGLE ||
-        (int64_t)p->value > SHMEM_THREAD_MULTIPLE)
-        check_bad(p,
-                  "it must be one of SHMEM_THREAD_SINGLE..SHMEM_THREAD_MULTIPLE "
-                  "(%d..%d)",
-                  SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
 }
 
 static void only_bits(const struct check_param *p, long bits, const char *names)
@@ -347,6 +345,45 @@ static void symmetric(const struct check_param *p, size_t bytes)
     }
 }
 
+void check_inside(const void *addr, size_t bytes, const char *fn, const char *what)
+{
+    uintptr_t heap = (uintptr_t)addr - pgas_self.heap_base;
+
+    if (peer_find(addr, bytes, pgas_self.me) == NULL)
+        log_die("%s: %s: %zu bytes are needed at %p, and they are not symmetric; use "
+                "shmem_malloc or a global or static variable",
+                fn, what, bytes, addr);
+    if (!check_deep() || heap >= pgas_self.heap_len || bytes == 0)
+        return;
+    size_t rest = heap_rest(addr);
+    if (rest == 0)
+        log_die("%s: %s: no block of shmem_malloc is at %p", fn, what, addr);
+    if (bytes > rest)
+        log_die("%s: %s: %zu bytes are needed at %p, and the block of shmem_malloc ends "
+                "after %zu",
+                fn, what, bytes, addr, rest);
+}
+
+/* Do n bytes at a and m at b share some? */
+static bool overlap(uint64_t a, size_t n, uint64_t b, size_t m)
+{
+    return n > 0 && m > 0 && (a < b ? b - a < n : a - b < m);
+}
+
+/* `bytes` of the parameter share none with `others` of each parameter of that kind. */
+static void apart(const struct check_param *p, size_t bytes, enum check_kind kind,
+                  size_t others)
+{
+    const struct check_call *c = p->call;
+
+    for (int i = 0; i < c->n; i++)
+        if (c->kind[i] == kind && overlap(p->value, bytes, c->value[i], others))
+            check_bad(p,
+                      "its %zu bytes overlap the %zu of '%s' = 0x%llx; they must not "
+                      "share memory",
+                      bytes, others, c->name[i], (unsigned long long)c->value[i]);
+}
+
 void check_sym(const struct check_param *p)
 {
     symmetric(p, count_of(p->call) * p->call->size);
@@ -362,7 +399,7 @@ void check_sym_apart(const struct check_param *p)
         uint64_t other = p->call->value[i];
         if (i == p->i || p->call->kind[i] != CHECK_SYM || other == p->value)
             continue;
-        if (p->value - other < bytes || other - p->value < bytes)
+        if (overlap(p->value, bytes, other, bytes))
             check_bad(p,
                       "its %zu bytes overlap '%s' = 0x%llx; they must be the same "
                       "array or two that do not overlap",
@@ -385,14 +422,27 @@ static size_t extent(const struct check_call *c, size_t n, size_t stride)
     return elements;
 }
 
+/* n blocks, whose stride is the parameter of kind `which`; CHECK_ANY: 1 */
+static void strided(const struct check_param *p, size_t n, enum check_kind which)
+{
+    size_t stride = which != CHECK_ANY ? check_value(p->call, which, 1) : 1;
+    size_t bytes = extent(p->call, n, stride);
+
+    if (bytes == SIZE_MAX && which != CHECK_ANY)
+        check_bad(p, "strides of %zu elements reach farther than a size_t holds", stride);
+    if (bytes == SIZE_MAX)
+        check_bad(p, "the elements of all PEs there are more than a size_t holds");
+    symmetric(p, bytes);
+}
+
 void check_sym_dst(const struct check_param *p)
 {
-    symmetric(p, extent(p->call, count_of(p->call), check_value(p->call, CHECK_DST, 1)));
+    strided(p, count_of(p->call), CHECK_DST);
 }
 
 void check_sym_sst(const struct check_param *p)
 {
-    symmetric(p, extent(p->call, count_of(p->call), check_value(p->call, CHECK_SST, 1)));
+    strided(p, count_of(p->call), CHECK_SST);
 }
 
 static size_t times_members(const struct check_param *p)
@@ -406,17 +456,17 @@ static size_t times_members(const struct check_param *p)
 
 void check_sym_each(const struct check_param *p)
 {
-    symmetric(p, extent(p->call, times_members(p), 1));
+    strided(p, times_members(p), CHECK_ANY);
 }
 
 void check_sym_each_dst(const struct check_param *p)
 {
-    symmetric(p, extent(p->call, times_members(p), check_value(p->call, CHECK_DST, 1)));
+    strided(p, times_members(p), CHECK_DST);
 }
 
 void check_sym_each_sst(const struct check_param *p)
 {
-    symmetric(p, extent(p->call, times_members(p), check_value(p->call, CHECK_SST, 1)));
+    strided(p, times_members(p), CHECK_SST);
 }
 
 void check_element(const struct check_param *p)
@@ -451,10 +501,28 @@ void check_word64(const struct check_param *p)
     aligned(p, sizeof(uint64_t));
 }
 
+void check_signal_apart(const struct check_param *p)
+{
+    check_word64(p);
+    apart(p, sizeof(uint64_t), CHECK_SYM, count_of(p->call) * p->call->size);
+}
+
+/* Others may have called already, and be counted in element 0 (coll/active.c); what is in
+ * the other elements before this PE calls is the user's doing. */
 void check_psync(const struct check_param *p)
 {
-    symmetric(p, sizeof(long) * SHMEM_SYNC_SIZE);
+    const uint64_t *psync = (const uint64_t *)(uintptr_t)p->value;
+
+    symmetric(p, PSYNC_BYTES);
     aligned(p, sizeof(long));
+    for (int i = 1; i < SHMEM_SYNC_SIZE; i++) {
+        long value = (long)load_relaxed_u64(&psync[i]);
+        if (value != SHMEM_SYNC_VALUE)
+            check_bad(p,
+                      "its element %d is %ld, and all must be SHMEM_SYNC_VALUE (%ld) "
+                      "before the first use",
+                      i, value, SHMEM_SYNC_VALUE);
+    }
 }
 
 void check_pwrk(const struct check_param *p)
@@ -464,6 +532,10 @@ void check_pwrk(const struct check_param *p)
     if (n < SHMEM_REDUCE_MIN_WRKDATA_SIZE)
         n = SHMEM_REDUCE_MIN_WRKDATA_SIZE;
     symmetric(p, n * p->call->size);
+    size_t bytes = count_of(p->call) * p->call->size;
+    apart(p, n * p->call->size, CHECK_SYM_APART, bytes);
+    apart(p, n * p->call->size, CHECK_SYM, bytes);
+    apart(p, n * p->call->size, CHECK_PSYNC, PSYNC_BYTES);
 }
 
 void check_block(const struct check_param *p)
@@ -476,12 +548,41 @@ void check_block(const struct check_param *p)
 /* ---- memory of this PE --------------------------------------------------------------
  */
 
+/* Is the PE that the call accesses the calling one? */
+static bool is_own(const struct check_call *c)
+{
+    const struct shmem_team *team = team_for(c);
+    int64_t pe = (int64_t)check_value(c, CHECK_PE, UINT64_MAX);
+
+    return pe >= 0 && pe < team->npes && team_world_pe(team, (int)pe) == pgas_self.me;
+}
+
 void check_local(const struct check_param *p)
 {
-    size_t n = count_of(p->call);
+    size_t n = count_of(p->call), bytes = n * p->call->size;
 
     if (p->value == 0 && n > 0 && check_value(p->call, CHECK_BSIZE, 1) > 0)
         check_bad(p, "%zu elements are needed there", n);
+    /* Within one PE dest and source of a put or get may be the same, else apart. */
+    if (check_value(p->call, CHECK_SYM, p->value) != p->value && is_own(p->call))
+        apart(p, bytes, CHECK_SYM, bytes);
+}
+
+void check_status(const struct check_param *p)
+{
+    size_t n = count_of(p->call);
+
+    if (p->value != 0)
+        apart(p, n * sizeof(int), CHECK_WORDS, n * p->call->size);
+}
+
+void check_indices(const struct check_param *p)
+{
+    size_t n = count_of(p->call);
+
+    check_local(p);
+    apart(p, n * sizeof(size_t), CHECK_WORDS, n * p->call->size);
+    apart(p, n * sizeof(size_t), CHECK_STATUS, n * sizeof(int));
 }
 
 void check_config_out(const struct check_param *p)

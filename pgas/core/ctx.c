@@ -6,7 +6,6 @@
 #include "pgas/core/log.h"
 
 static struct pool contexts = POOL_OF(struct shmem_ctx);
-static uint32_t default_session;
 
 static _Noreturn __attribute__((cold)) void no_ctx(shmem_ctx_t ctx, const char *fn)
 {
@@ -75,8 +74,13 @@ int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *
     if (handle == SHMEM_TEAM_INVALID)
         return -1;
     struct shmem_team *team = team_of(handle, fn);
-    if (!count_in(team))
+    if (!count_in(team)) {
+        log_debug(
+            "%s: the team has its %d contexts (num_contexts of shmem_team_config_t, "
+            "0 by default)",
+            fn, team->num_contexts);
         return -1;
+    }
     struct shmem_ctx *new = pool_take(&contexts);
     if (new == NULL) {
         count_out(team);
@@ -114,7 +118,8 @@ static bool count_private(void *object, void *arg)
     const struct shmem_ctx *ctx = object;
     struct count *count = arg;
 
-    count->n += ctx->team == count->team && (ctx->options & SHMEM_CTX_PRIVATE) != 0;
+    count->n += (count->team == NULL || ctx->team == count->team) &&
+                (ctx->options & SHMEM_CTX_PRIVATE) != 0;
     return false;
 }
 
@@ -139,13 +144,7 @@ void ctx_destroy_all(const struct shmem_team *team)
         pool_each(&contexts, is_of_team, (void *)team);
 }
 
-void ctx_session(shmem_ctx_t ctx, bool on)
-{
-    store_relaxed_u32(ctx == SHMEM_CTX_DEFAULT ? &default_session : &ctx->session, on);
-}
-
 void ctx_fini(void)
 {
     pool_clear(&contexts);
-    default_session = 0;
 }

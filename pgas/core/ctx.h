@@ -13,15 +13,14 @@
 #include "pgas/core/team.h"
 #include "pgas/threads/atomic.h"
 
-/* All but `session` stays as it is from creation to destruction, so that threads may use
- * a context without a lock. */
+/* Stays as it is from creation to destruction, so that threads may use
+ * it without a lock. */
 struct shmem_ctx {
     struct pool_item item;
     struct shmem_team *team; /* that it was made from; NULL once destroyed */
     shmem_team_t handle;     /* of that team */
     long options;            /* SHMEM_CTX_* */
     pthread_t owner;         /* the thread that made it, for SHMEM_CTX_PRIVATE */
-    uint32_t session;        /* 1 between session_start and session_stop */
 };
 
 /* The rest of ctx_world_pe: contexts of the user.  Ends the job with a sentence if pe is
@@ -48,15 +47,10 @@ shmem_team_t ctx_handle(shmem_ctx_t ctx);
 int ctx_create(shmem_team_t team, long options, shmem_ctx_t *ctx, const char *fn);
 void ctx_destroy(shmem_ctx_t ctx, const char *fn);
 
-/* How many live contexts with SHMEM_CTX_PRIVATE has the team? */
+/* How many live contexts with SHMEM_CTX_PRIVATE has the team (NULL: all teams)? */
 int ctx_private(const struct shmem_team *team);
 /* Destroy all contexts of a team. */
 void ctx_destroy_all(const struct shmem_team *team);
-
-/* Sessions (9.9) are hints for a library that could put off or combine operations.  Here
- * each is a copy by the calling processor, complete when it returns, so there is nothing
- * to gain from them: they are remembered and change nothing. */
-void ctx_session(shmem_ctx_t ctx, bool on);
 
 /* Free the memory of all contexts. */
 void ctx_fini(void);

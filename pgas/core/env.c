@@ -167,8 +167,6 @@ int env_load(struct env *env, char *error)
 #undef E
     };
 
-    (void)help_flag;
-    (void)help_level;
     for (size_t i = 0; i < sizeof load / sizeof load[0]; i++)
         if (load[i](env, error) != 0)
             return -1;

@@ -77,10 +77,9 @@ static void make_heap(void)
     struct pgas *g = &pgas_self;
 
     if (heap_init() != 0)
-        log_die(
-            "can't make a symmetric heap of %zu bytes: %s; set SHMEM_SYMMETRIC_SIZE to "
-            "a smaller size",
-            g->env.symmetric_size, strerror(errno));
+        log_die("can't make a symmetric heap of %zu bytes, and %zu for teams: %s; set "
+                "SHMEM_SYMMETRIC_SIZE or SHMEM_TEAM_SIZE to a smaller size",
+                g->env.symmetric_size, g->env.team_size, strerror(errno));
     if (peer_init(boot.local_pes) != 0)
         log_die("no memory for a table of %u PEs", g->npes);
     g->peer[g->me].heap = (char *)g->heap_base;
@@ -118,6 +117,9 @@ bool init_up(int thread_level)
     g->life = LIFE_UP;
     check_init();
     greet();
+    if (g->me == 0)
+        log_debug("of %u PEs; %zu bytes of symmetric heap, %zu of global variables",
+                  g->npes, g->heap_len - g->heap_user, g->data_len);
     nodeseg_stage(NODE_STAGE_READY);
     return true;
 }

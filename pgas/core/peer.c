@@ -121,6 +121,8 @@ static _Noreturn void explain(const void *addr, size_t len, int pe, const char *
         log_die("%s: PE %d runs another executable, so that its global variables are not "
                 "symmetric with ours; use memory from shmem_malloc",
                 fn, pe);
+    if ((heap || data) && reason == ENOENT)
+        log_die("%s: PE %d (process %d) has ended", fn, pe, (int)g->peer[pe].node->pid);
     if (heap || data)
         log_die("%s: can't map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
                 "node must share the PID namespace and the user (oshmem_info --check)",

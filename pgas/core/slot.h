@@ -16,6 +16,7 @@
 enum { SLOT_WORLD, SLOT_SHARED, SLOT_USER };
 
 #define SLOT_NONE UINT32_MAX
+#define SLOT_MAX  (SLOT_NONE - 1) /* as many there may be at most */
 
 /* Slots 0 .. end - 1 exist from now on, and those below SLOT_USER are in use. */
 void slot_init(uint32_t end);

@@ -79,12 +79,15 @@ bool team_alive(shmem_team_t handle)
 
 struct shmem_team *team_of(shmem_team_t handle, const char *fn)
 {
-    if (handle == SHMEM_TEAM_WORLD)
-        return &world;
-    if (handle == SHMEM_TEAM_SHARED)
-        return &shared;
-    if (pool_has(&teams, handle))
-        return handle;
+    struct shmem_team *team = handle == SHMEM_TEAM_WORLD    ? &world
+                              : handle == SHMEM_TEAM_SHARED ? &shared
+                              : pool_has(&teams, handle)    ? handle
+                                                            : NULL;
+
+    if (likely(team != NULL)) {
+        team->fn = fn;
+        return team;
+    }
     log_die("%s: %p is no team%s; use one from shmem_team_split_strided or "
             "shmem_team_split_2d, SHMEM_TEAM_WORLD or SHMEM_TEAM_SHARED",
             fn, (void *)handle,
@@ -107,7 +110,7 @@ const void *team_here(const struct shmem_team *team, size_t offset)
 struct team_words *team_words(const struct shmem_team *team, int i)
 {
     return peer_at(team_here(team, 0), sizeof(struct team_words), team_world_pe(team, i),
-                   "collective");
+                   team->fn != NULL ? team->fn : "collective");
 }
 
 /* ---- life of a team ------------------------------------------------------------------
@@ -170,8 +173,8 @@ void team_init(void)
                                  .num_contexts = INT_MAX,
                                  .name = "SHARED"};
     fill_shared();
-    slot_init(SLOT_USER +
-              (uint32_t)(pgas_self.env.team_size / sizeof(struct team_words)));
+    size_t slots = pgas_self.env.team_size / sizeof(struct team_words);
+    slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
 }
 
 static bool leave(void *object, void *arg)

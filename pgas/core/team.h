@@ -31,6 +31,12 @@ struct team_call {
     uint64_t value[TEAM_VALUES_MAX];
 };
 
+/* What a PE brings to a collective with lengths of its own (collect): how many elements,
+ * and from where (check_place). */
+struct team_part {
+    uint64_t count, place;
+};
+
 /*
  * The words through which a team's PEs meet; each PE has them at the same offset of its
  * heap, and they are zero when the team begins.  `arrived`, `epoch` and `cpu` are used on
@@ -47,8 +53,7 @@ struct team_words {
     /* What slot this PE has for the team that is being made of this one, in rounds with
      * even and odd numbers (coll/split.c). */
     _Alignas(NODE_LINE) uint32_t offer[2];
-    /* What this PE brings to a collective with lengths of its own (collect). */
-    _Alignas(NODE_LINE) uint64_t count;
+    _Alignas(NODE_LINE) struct team_part part; /* of this PE */
     _Alignas(NODE_LINE) struct team_call call; /* of this PE */
     /* By processor: how many PEs were there at their last call, and as (epoch << 16 | n)
      * how many of those have called in this barrier.  A hint: see barrier.c. */
@@ -63,19 +68,21 @@ struct team_words {
 
 struct shmem_team {
     struct pool_item item;
-    int npes, me;        /* me = number of this PE in the team */
-    int start, stride;   /* world PE of i = start + i * stride, if list is NULL */
-    const int *list;     /* else list[i]; belongs to the team */
-    uint32_t epoch;      /* barriers begun by this PE */
-    uint32_t offers;     /* rounds of offers begun by this PE */
-    int cpu;             /* where we are a resident, -1 = nowhere yet */
-    size_t words_offset; /* of struct team_words in every PE's heap */
-    long *psync;         /* an active set: symmetric words of the user; else NULL */
-    const char *name;    /* "WORLD", "SHARED"; NULL for the user's teams */
-    int num_contexts;    /* how many it may have at a time */
-    uint32_t contexts;   /* how many there are */
-    uint64_t inside;     /* with SHMEM_DEBUG: the thread in a barrier of it, 0 = none */
-    int inside_depth;    /* how often: belongs to that thread */
+    int npes, me;         /* me = number of this PE in the team */
+    int start, stride;    /* world PE of i = start + i * stride, if list is NULL */
+    const int *list;      /* else list[i]; belongs to the team */
+    uint32_t epoch;       /* barriers begun by this PE */
+    uint32_t offers;      /* rounds of offers begun by this PE */
+    int cpu;              /* where we are a resident, -1 = nowhere yet */
+    size_t words_offset;  /* of struct team_words in every PE's heap */
+    long *psync;          /* an active set: symmetric words of the user; else NULL */
+    const char *name;     /* "WORLD", "SHARED"; NULL for the user's teams */
+    const char *fn;       /* routine that uses it, for sentences; NULL = none yet */
+    int num_contexts;     /* how many it may have at a time */
+    uint32_t contexts;    /* how many there are */
+    uint64_t inside;      /* with SHMEM_DEBUG: the thread in a barrier of it, 0 = none */
+    int inside_depth;     /* how often: belongs to that thread */
+    uint32_t sets_inside; /* of the world: calls with an active set of all its PEs */
 };
 
 /* Some PEs of a team, in an order: i-th = start + i * stride, or list[i]. */

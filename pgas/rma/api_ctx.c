@@ -29,22 +29,17 @@ ROUTINE(int, shmem_ctx_get_team, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE),
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
+/* Hints for a library that could put off or combine operations.  Here each is a copy by
+ * the calling processor, complete when it returns: there is nothing to gain from them. */
+
 ROUTINE(void, shmem_ctx_session_start, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE),
         (long, options, SESSION_OPTIONS),
         (const shmem_ctx_session_config_t *, config, OPTIONAL),
         (long, config_mask, SESSION_MASK))
-{
-    (void)fn, (void)options, (void)config, (void)config_mask;
-    if (ctx != SHMEM_CTX_INVALID)
-        ctx_session(ctx, true);
-}
+{ (void)fn, (void)ctx, (void)options, (void)config, (void)config_mask; }
 
 ROUTINE(void, shmem_ctx_session_stop, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE))
-{
-    (void)fn;
-    if (ctx != SHMEM_CTX_INVALID)
-        ctx_session(ctx, false);
-}
+{ (void)fn, (void)ctx; }
 
 /* ---- quiet for some PEs ------------------------------------------------------------ */
 

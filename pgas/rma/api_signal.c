@@ -12,7 +12,7 @@
                 signal_put((struct signal_put){dest, source, nelems, S}, sig_addr,       \
                            signal, sig_op, pe, fn),                                      \
                 (PTR, dest, SYM), (const PTR, source, LOCAL), (size_t, nelems, COUNT),   \
-                (uint64_t *, sig_addr, SIGNAL), (uint64_t, signal, ANY),                 \
+                (uint64_t *, sig_addr, SIGNAL_APART), (uint64_t, signal, ANY),           \
                 (int, sig_op, SIGNAL_OP), (int, pe, PE))
 #define ALL(X, PTR, S) PUT_SIGNAL(X, PTR, S) PUT_SIGNAL(X##_nbi, PTR, S)
 

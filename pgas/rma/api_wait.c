@@ -32,8 +32,8 @@ ROUTINE(uint64_t, shmem_signal_wait_until, sizeof(uint64_t), ALONE,
 
 /* An array of words against one value, or against an array of values (a vector) */
 #define WORDS(C)     (C *, ivars, WORDS), (size_t, nelems, COUNT)
-#define STATUS       (const int *, status, ANY), (int, cmp, CMP)
-#define INDICES      (size_t *, indices, LOCAL)
+#define STATUS       (const int *, status, STATUS), (int, cmp, CMP)
+#define INDICES      (size_t *, indices, INDICES)
 #define VALUE(C)     (C, cmp_value, ANY)
 #define VALUES(C)    (const C *, cmp_values, LOCAL)
 #define ARRAY(C, KIND)                                                                   \

@@ -11,8 +11,16 @@
  * swaps itself into `tail` behind another PE tells that PE (next) and waits until it
  * takes NODE_WAITS away.  Threads of one PE compete for its node.  Homes are spread over
  * the PEs by the lock's address, so that many locks do not share one PE.
+ *
+ * A PE sets NODE_BUSY before it swaps itself into `tail`, and clears its node only after
+ * it has put 0 there in its place or knows who is behind it.  So whoever finds PE p in
+ * `tail` by a swap finds NODE_BUSY and no next in p's node, until it has told p; and
+ * while p's node is 0, `tail` is not p.  A word that was not 0 at first, or that the
+ * program has changed, breaks these rules: see bad_word and probe.
  */
 #include "config.h"
+
+#include <string.h>
 
 #include "include/shmem.h"
 #include "pgas/core/log.h"
@@ -23,7 +31,8 @@
 
 #define NODE_WAITS 0x80000000u
 #define NODE_BUSY  0x40000000u
-#define NODE_NEXT  0x3fffffffu
+#define NODE_PROBE 0x20000000u /* alone: another PE keeps this one out, see probe */
+#define NODE_NEXT  0x1fffffffu
 
 struct words {
     uint32_t tail;
@@ -58,6 +67,11 @@ static bool not_busy(const void *node)
     return load_acquire_u32(node) == 0;
 }
 
+static bool not_probed(const void *node)
+{
+    return load_acquire_u32(node) != NODE_PROBE;
+}
+
 static bool next_known(const void *node)
 {
     return (load_acquire_u32(node) & NODE_NEXT) != 0;
@@ -70,13 +84,76 @@ static void wait_node(block_ready ready, const uint32_t *node, const long *lock,
         &(struct block_wait){.ready = ready, .arg = node, .word = lock, .what = fn});
 }
 
-/* Take this PE's node for the calling thread. */
-static void take_node(uint32_t *node, const long *lock, const char *fn)
+static _Noreturn void bad_word(const long *lock, struct words words, int pe,
+                               const char *fn)
 {
-    while (cas_acq_rel_u32(node, 0, NODE_BUSY | NODE_WAITS) != 0) {
-        if (pgas_self.thread_level < SHMEM_THREAD_SERIALIZED)
+    long value;
+
+    memcpy(&value, &words, sizeof value);
+    log_die(
+        "%s: argument 1 'lock' = %p: the word holds %ld on PE %d, which no lock holds; "
+        "a lock must be 0 at first and be changed by the lock routines only",
+        fn, (const void *)lock, value, pe);
+}
+
+/* What this PE has found in its own node is 0, or of a PE in the queue, or a probe. */
+static uint32_t node_checked(const struct words *mine, uint32_t node, const long *lock,
+                             const char *fn)
+{
+    bool busy = (node & NODE_BUSY) != 0 && (node & NODE_PROBE) == 0;
+
+    if (node == 0 || node == NODE_PROBE || (busy && (node & NODE_NEXT) <= pgas_self.npes))
+        return node;
+    bad_word(lock, (struct words){load_relaxed_u32(&mine->tail), node}, pgas_self.me, fn);
+}
+
+/* What has been found in `tail` is 0 or a PE. */
+static uint32_t tail_checked(uint32_t tail, const long *lock, const char *fn)
+{
+    if (tail > pgas_self.npes)
+        bad_word(lock, (struct words){.tail = tail}, home_of(lock), fn);
+    return tail;
+}
+
+/*
+ * Under SHMEM_DEBUG, before this PE goes into the queue: is the PE that `tail` names in
+ * it?  If its node is 0 it is not; put NODE_PROBE there, so that it can't come back, and
+ * look whether `tail` still names it.  (Nobody but the home uses its `tail`.)  So a lock
+ * is never blamed for what happens between two looks, and a word that was wrong before
+ * anybody used it is always found: who probes first finds that PE's node 0, as nobody
+ * goes into the queue before it has probed.
+ */
+static void probe(long *lock, const struct words *mine, const struct words *home,
+                  const char *fn)
+{
+    (void)node_checked(mine, load_relaxed_u32(&mine->node), lock, fn);
+    uint32_t own = load_relaxed_u32(&mine->tail), old;
+    if (mine != home && own != 0)
+        bad_word(lock, (struct words){.tail = own}, pgas_self.me, fn);
+    uint32_t tail = tail_checked(load_acquire_u32(&home->tail), lock, fn);
+    if (tail == 0)
+        return;
+    uint32_t *node = &words_on(lock, (int)tail - 1, fn)->node;
+    while ((old = cas_acq_rel_u32(node, 0, NODE_PROBE)) == NODE_PROBE)
+        wait_node(not_probed, node, lock, fn);
+    if (old != 0)
+        return;
+    if (load_acquire_u32(&home->tail) == tail)
+        bad_word(lock, (struct words){.tail = tail}, home_of(lock), fn);
+    store_release_u32(node, 0);
+    rma_changed(lock, sizeof *lock, (int)tail - 1);
+}
+
+/* Take this PE's node for the calling thread. */
+static void take_node(struct words *mine, const long *lock, const char *fn)
+{
+    uint32_t old;
+
+    while ((old = cas_acq_rel_u32(&mine->node, 0, NODE_BUSY | NODE_WAITS)) != 0) {
+        if (node_checked(mine, old, lock, fn) != NODE_PROBE &&
+            pgas_self.thread_level < SHMEM_THREAD_SERIALIZED)
             log_die("%s: this PE has the lock at %p already", fn, (const void *)lock);
-        wait_node(not_busy, node, lock, fn);
+        wait_node(not_busy, &mine->node, lock, fn);
     }
 }
 
@@ -87,21 +164,35 @@ static void free_node(uint32_t *node, const long *lock)
     rma_changed(lock, sizeof *lock, pgas_self.me);
 }
 
+/* Tell the PE that was the last one of the queue that we are behind it.  It is still
+ * there and knows of nobody, unless the words are no lock: see above. */
+static void tell(uint32_t before, long *lock, const char *fn)
+{
+    uint32_t me = (uint32_t)pgas_self.me + 1;
+    int pe = (int)tail_checked(before, lock, fn) - 1;
+    uint32_t old = fetch_or_acq_rel_u32(&words_on(lock, pe, fn)->node, me);
+
+    if (before == me || (old & NODE_BUSY) == 0 || (old & NODE_NEXT) != 0)
+        bad_word(lock, (struct words){.tail = before}, home_of(lock), fn);
+    rma_changed(lock, sizeof *lock, pe);
+}
+
 void lock_set(long *lock, const char *fn)
 {
     peer_check(pgas_self.me, fn);
     struct words *mine = words_on(lock, pgas_self.me, fn);
     struct words *home = words_on(lock, home_of(lock), fn);
 
-    take_node(&mine->node, lock, fn);
+    if (unlikely(pgas_self.checks))
+        probe(lock, mine, home, fn);
+    take_node(mine, lock, fn);
     uint32_t me = (uint32_t)pgas_self.me + 1, before = swap_acq_rel_u32(&home->tail, me);
     if (before == 0) {
         /* Only that bit: a PE behind us may have left its number already. */
         fetch_and_acq_rel_u32(&mine->node, ~NODE_WAITS);
         return;
     }
-    fetch_or_acq_rel_u32(&words_on(lock, (int)before - 1, fn)->node, me);
-    rma_changed(lock, sizeof *lock, (int)before - 1);
+    tell(before, lock, fn);
     wait_node(not_waiting, &mine->node, lock, fn);
 }
 
@@ -110,10 +201,16 @@ bool lock_try(long *lock, const char *fn)
     peer_check(pgas_self.me, fn);
     struct words *mine = words_on(lock, pgas_self.me, fn);
     struct words *home = words_on(lock, home_of(lock), fn);
+    uint32_t old;
 
-    if (cas_acq_rel_u32(&mine->node, 0, NODE_BUSY) != 0)
+    if (unlikely(pgas_self.checks))
+        probe(lock, mine, home, fn);
+    while ((old = cas_acq_rel_u32(&mine->node, 0, NODE_BUSY)) == NODE_PROBE)
+        wait_node(not_probed, &mine->node, lock, fn);
+    if (node_checked(mine, old, lock, fn) != 0)
         return false;
-    if (cas_acq_rel_u32(&home->tail, 0, (uint32_t)pgas_self.me + 1) == 0)
+    old = cas_acq_rel_u32(&home->tail, 0, (uint32_t)pgas_self.me + 1);
+    if (tail_checked(old, lock, fn) == 0)
         return true;
     free_node(&mine->node, lock);
     return false;
@@ -131,7 +228,8 @@ static int successor(struct words *mine, struct words *home, const long *lock,
         /* Somebody is between its swap and telling us its number. */
         wait_node(next_known, &mine->node, lock, fn);
     }
-    return (int)(load_acquire_u32(&mine->node) & NODE_NEXT) - 1;
+    uint32_t node = load_acquire_u32(&mine->node);
+    return (int)(node_checked(mine, node, lock, fn) & NODE_NEXT) - 1;
 }
 
 void lock_clear(long *lock, const char *fn)

@@ -8,9 +8,8 @@
 
 void rma_too_long(size_t n, size_t size, const char *fn)
 {
-    log_die(
-        "%s: argument 'nelems' = %zu elements of %zu bytes is more than a size_t holds",
-        fn, n, size);
+    log_die("%s: %zu elements of %zu bytes each are more than a size_t holds", fn, n,
+            size);
 }
 
 void rma_put(void *dest, const void *source, size_t bytes, int pe, const char *fn)

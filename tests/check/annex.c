@@ -155,6 +155,7 @@ static void null_of_nothing(void)
     shmem_long_put(NULL, NULL, 0, 0);
     shmem_long_get(word, NULL, 0, 0);
     shmem_long_broadcast(SHMEM_TEAM_WORLD, NULL, NULL, 0, 0);
+    shmem_long_fcollect(SHMEM_TEAM_WORLD, NULL, NULL, 0);
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, NULL, NULL, 0);
     shmem_finalize();
 }
@@ -280,7 +281,20 @@ static void collectives_differ(void)
     if (me == 0)
         shmem_barrier_all();
     else
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, other, 1);
+}
+
+/* By the specification one and the same. */
+static void barriers_by_other_names(void)
+{
+    start();
+    if (me == 0)
+        shmem_barrier_all();
+    else if (me == 1)
         shmem_sync_all();
+    else
+        shmem_team_sync(SHMEM_TEAM_WORLD);
+    shmem_finalize();
 }
 
 static void sets_differ(void)
@@ -293,6 +307,14 @@ static void reduction_overlaps(void)
 {
     start();
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word + 1, word, 4);
+}
+
+static void put_overlaps(void)
+{
+    start();
+    shmem_long_put(word, word, 4, me); /* allowed */
+    shmem_long_put(word, word + 1, 4, (me + 1) % npes);
+    shmem_long_put(word, word + 1, 4, me);
 }
 
 static void unaligned_atomic(void)
@@ -348,6 +370,187 @@ static void no_member_of_set(void)
         check_sleep_us(1000);
 }
 
+/* The dest of collect is as long as what all PEs bring, which no PE knows before. */
+static void collect_beyond_block(void)
+{
+    start();
+    long *p = shmem_malloc(64), *q = shmem_malloc(64);
+    CHECK(p != NULL && q != NULL);
+    shmem_long_collect(SHMEM_TEAM_WORLD, p, word, 8);
+}
+
+static void collect_to_null(void)
+{
+    start();
+    shmem_long_collect(SHMEM_TEAM_WORLD, me == 0 ? NULL : word, other, me == 0 ? 0 : 2);
+}
+
+static void collect_null_of_nothing(void)
+{
+    start();
+    for (int silent = 0; silent < npes; silent++) {
+        bool brings = me != silent;
+        shmem_long_collect(SHMEM_TEAM_WORLD, word, brings ? other : NULL, brings ? 2 : 0);
+        shmem_collect64(word, brings ? other : NULL, brings ? 2 : 0, 0, 0, npes, psync);
+        shmem_barrier_all();
+        shmem_long_collect(SHMEM_TEAM_WORLD, brings ? word : NULL, NULL, 0);
+    }
+    shmem_finalize();
+}
+
+static void collect_sources_differ(void)
+{
+    start();
+    shmem_long_collect(SHMEM_TEAM_WORLD, word, me == 0 ? other : other + 1, 1);
+}
+
+static void set_lock_of(long value, const char *debug)
+{
+    if (debug != NULL)
+        CHECK_EQ(setenv("SHMEM_DEBUG", debug, 1), 0);
+    start();
+    word[0] = value;
+    shmem_barrier_all();
+    shmem_set_lock(word);
+    shmem_clear_lock(word);
+    shmem_barrier_all();
+}
+
+static void lock_of_no_pe(void)
+{
+    set_lock_of(12345, NULL);
+}
+
+static void lock_of_no_pe_unchecked(void)
+{
+    set_lock_of(12345, "0");
+}
+
+static void lock_of_minus_one(void)
+{
+    set_lock_of(-1, NULL);
+}
+
+static void lock_of_minus_one_unchecked(void)
+{
+    set_lock_of(-1, "0");
+}
+
+static void lock_of_a_pe(void)
+{
+    set_lock_of(2, NULL);
+}
+
+/* PE 1 is not in the queue behind which PE 0 would wait. */
+static void lock_of_idle_pe(void)
+{
+    CHECK_EQ(setenv("SHMEM_DEBUG", "0", 1), 0);
+    start();
+    word[0] = 2;
+    shmem_barrier_all();
+    if (me == 0)
+        shmem_set_lock(word);
+    shmem_barrier_all();
+}
+
+static void test_lock_of_a_pe(void)
+{
+    start();
+    word[0] = 1;
+    shmem_barrier_all();
+    (void)shmem_test_lock(word);
+    shmem_barrier_all();
+}
+
+/* The word of one PE alone is wrong, whichever PE keeps the tail. */
+static void lock_of_one(void)
+{
+    start();
+    word[0] = me == 0 ? 77 : 0;
+    shmem_barrier_all();
+    shmem_set_lock(word);
+    shmem_clear_lock(word);
+    shmem_barrier_all();
+}
+
+static void signal_in_dest(void)
+{
+    static uint64_t block[16];
+
+    start();
+    shmem_putmem_signal(block, other, 12, &block[1], 7, SHMEM_SIGNAL_SET, 0);
+}
+
+static void signal_behind_dest(void)
+{
+    static uint64_t block[16];
+
+    start();
+    shmem_putmem_signal(block, other, 8, &block[1], 7, SHMEM_SIGNAL_SET, 0);
+    shmem_putmem_signal(&block[1], other, 0, &block[1], 7, SHMEM_SIGNAL_SET, 0);
+    shmem_finalize();
+}
+
+static void indices_in_ivars(void)
+{
+    start();
+    (void)shmem_long_test_some(word, 8, (size_t *)&word[7], NULL, SHMEM_CMP_NE, 0);
+}
+
+static void indices_in_status(void)
+{
+    static size_t indices[8];
+
+    start();
+    (void)shmem_long_wait_until_some_vector(word, 8, indices, (int *)&indices[2],
+                                            SHMEM_CMP_EQ, other);
+}
+
+static void status_in_ivars(void)
+{
+    start();
+    (void)shmem_int_test_any((int *)word, 4, (int *)&word[1], SHMEM_CMP_NE, 0);
+}
+
+static void sum_with(long *dest, long *source, long *work, long *sync)
+{
+    start();
+    shmem_long_sum_to_all(dest, source, 4, 0, 0, npes, work, sync);
+}
+
+static void pwrk_is_dest(void)
+{
+    sum_with(pwrk + 2, word, pwrk, psync);
+}
+
+static void pwrk_is_source(void)
+{
+    sum_with(word, pwrk, pwrk, psync);
+}
+
+static void pwrk_is_psync(void)
+{
+    sum_with(word, other, psync + 8, psync);
+}
+
+static void psync_not_ready(void)
+{
+    psync[5] = 7;
+    sum_with(word, other, pwrk, psync);
+}
+
+static void strides_too_far(void)
+{
+    start();
+    shmem_long_ibput(word, other, (ptrdiff_t)1 << 61, 1, 8, 4, 0);
+}
+
+static void blocks_too_long(void)
+{
+    start();
+    shmem_long_ibput(word, other, 1, 1, (size_t)1 << 60, 4, 0);
+}
+
 static void split_differs(void)
 {
     shmem_team_t team;
@@ -394,9 +597,11 @@ static const struct {
     {"counts_differ", "argument 4 'nreduce' = 2, but 1 on PE 0", counts_differ},
     {"arrays_differ", "argument 3 'source' = 0x", arrays_differ},
     {"collectives_differ", "PE 0 calls shmem_barrier_all", collectives_differ},
+    {"barriers_by_other_names", "", barriers_by_other_names},
     {"sets_differ", "argument 3 'nreduce' = 2, but 1 on PE 0", sets_differ},
     {"reduction_overlaps", "shmem_long_sum_reduce: argument 2 'dest' = 0x",
      reduction_overlaps},
+    {"put_overlaps", "shmem_long_put: argument 2 'source' = 0x", put_overlaps},
     {"unaligned_atomic", "shmem_int_atomic_inc: argument 1 'dest' = 0x",
      unaligned_atomic},
     {"thread_of_single", "called by another thread", thread_of_single},
@@ -404,6 +609,35 @@ static const struct {
      private_context_shared},
     {"psync_too_short", "argument 4 'pSync' = 0x", psync_too_short},
     {"no_member_of_set", "is no member of that active set", no_member_of_set},
+    {"collect_beyond_block", "the sum over the PEs of 'nelems': 192 bytes are needed at",
+     collect_beyond_block},
+    {"collect_to_null", "'nelems': 32 bytes are needed at (nil), and they are not",
+     collect_to_null},
+    {"collect_null_of_nothing", "", collect_null_of_nothing},
+    {"collect_sources_differ", "argument 3 'source' = 0x", collect_sources_differ},
+    {"lock_of_no_pe", "the word holds 12345 on PE", lock_of_no_pe},
+    {"lock_of_no_pe_unchecked", "the word holds 12345 on PE", lock_of_no_pe_unchecked},
+    {"lock_of_minus_one", "the word holds -1 on PE", lock_of_minus_one},
+    {"lock_of_minus_one_unchecked", "the word holds -1 on PE",
+     lock_of_minus_one_unchecked},
+    {"lock_of_a_pe", "shmem_set_lock: argument 1 'lock' = 0x", lock_of_a_pe},
+    {"lock_of_idle_pe", "the word holds 2 on PE", lock_of_idle_pe},
+    {"test_lock_of_a_pe", "shmem_test_lock: argument 1 'lock' = 0x", test_lock_of_a_pe},
+    {"lock_of_one", "the word holds 77 on PE 0, which no lock holds", lock_of_one},
+    {"signal_in_dest", "shmem_putmem_signal: argument 4 'sig_addr' = 0x", signal_in_dest},
+    {"signal_behind_dest", "", signal_behind_dest},
+    {"indices_in_ivars", "its 64 bytes overlap the 64 of 'ivars'", indices_in_ivars},
+    {"indices_in_status", "its 64 bytes overlap the 32 of 'status'", indices_in_status},
+    {"status_in_ivars", "its 16 bytes overlap the 16 of 'ivars'", status_in_ivars},
+    {"pwrk_is_dest", "overlap the 32 of 'dest'", pwrk_is_dest},
+    {"pwrk_is_source", "overlap the 32 of 'source'", pwrk_is_source},
+    {"pwrk_is_psync", "overlap the 512 of 'pSync'", pwrk_is_psync},
+    {"psync_not_ready", "its element 5 is 7, and all must be SHMEM_SYNC_VALUE (0)",
+     psync_not_ready},
+    {"strides_too_far", "strides of 2305843009213693952 elements reach farther than",
+     strides_too_far},
+    {"blocks_too_long", "'bsize' = 1152921504606846976 elements of 8 bytes each times",
+     blocks_too_long},
     {"split_differs", "argument 4 'size' = 2, but 1 on PE 0", split_differs},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };

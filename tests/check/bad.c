@@ -52,8 +52,8 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* Symmetric, and what is in it must not change. */
-static char *heap, *freed;
+/* Symmetric, and what is in them must not change: data, and words that are 0. */
+static char *heap, *zeros, *freed;
 static int me, npes;
 static shmem_ctx_t dead_ctx;
 static shmem_team_t dead_team;
@@ -84,26 +84,92 @@ static uint64_t address(const void *p)
 /* ---- values for each class of parameters --------------------------------------------
  */
 
-static char private_memory[GOOD_BYTES * 8];
-static char *from_malloc; /* no symmetric memory */
+enum {
+    /* What arguments are where they are right: no two numbers alike. */
+    COUNT = 3,
+    DST = 2,
+    SST = 5,
+    BSIZE = 2,
+    VALUE = 0x77,
+    /* Bytes that are left alone */
+    HEAP_BYTES = GOOD_BYTES * 16,
+    PSYNC_BYTES = SHMEM_SYNC_SIZE * sizeof(long),
+    ZERO_BYTES = 2 * PSYNC_BYTES,
+    HEAP_FILL = 0x5a,
+    PRIVATE_FILL = 0x3c,
+};
 
-/* Symmetric memory of some length: none, of this process alone, freed, and reaching over
- * the end of its block. */
-static void bad_symmetric(struct bads *b, size_t size)
+static char private_memory[GOOD_BYTES];
+static char *from_malloc; /* no symmetric memory */
+static int list_of_pes[COUNT];
+
+static bool has(const struct row *r, char class)
 {
+    return strchr(r->classes, class) != NULL;
+}
+
+/* PEs of the team, or of the active set that is right */
+static int members(const struct row *r)
+{
+    return has(r, 'z') && npes > 2 && me < npes - 1 ? npes - 1 : npes;
+}
+
+/* Bytes from the first element to behind the last. */
+static size_t extent(const struct row *r, size_t n, const char *param, bool strided)
+{
+    size_t stride = !strided ? 1 : strcmp(param, "dest") == 0 ? DST : SST;
+    size_t block = strstr(r->params, "bsize") != NULL ? BSIZE : 1;
+
+    return ((n - 1) * stride + block) * r->size;
+}
+
+/* Bytes that a symmetric parameter needs. */
+static size_t length_of(const struct row *r, char class, const char *param)
+{
+    size_t work = COUNT / 2 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE
+                      ? COUNT / 2 + 1
+                      : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
+
+    switch (class) {
+    case 's':
+    case 'V':
+        return COUNT * r->size;
+    case 'S':
+        return extent(r, COUNT, param, true);
+    case 'A':
+        return extent(r, COUNT * (size_t)members(r), param, has(r, 'd'));
+    case 'g':
+        return sizeof(long);
+    case 'y':
+        return PSYNC_BYTES;
+    case 'w':
+        return work * r->size;
+    default:
+        return r->size;
+    }
+}
+
+/* Symmetric memory: none, of this process alone, freed, and one byte or word too short.
+ */
+static void bad_symmetric(struct bads *b, const struct row *r, char class,
+                          const char *param)
+{
+    bool in_words = strchr("WVgy", class) != NULL;
+    size_t word = class == 'g' || class == 'y' ? sizeof(long) : r->size;
+    bool zero = class == 'g' || class == 'y';
+    const char *end = zero ? zeros + ZERO_BYTES : heap + HEAP_BYTES;
+    size_t length = length_of(r, class, param);
+
     add(b, 0, "are needed there");
     add(b, address(from_malloc), "are not symmetric");
     add(b, address(freed), "has been freed");
-    if (size > 1)
-        add(b, address(heap) + GOOD_BYTES * 16 - size + 1,
+    if (length > (in_words ? word : 1))
+        add(b, address(end) - length + (in_words ? word : 1),
             "the block of shmem_malloc ends");
-}
-
-static void bad_word(struct bads *b, size_t size)
-{
-    bad_symmetric(b, size);
-    if (size > 1)
-        add(b, address(heap) + 1, "it must be a multiple of");
+    if (in_words && word > 1) {
+        add(b, address(zero ? zeros : heap) + 1, "it must be a multiple of");
+        add(b, address(zero ? zeros : heap) + word / 2, "it must be a multiple of");
+    }
 }
 
 static void bad_pe(struct bads *b, const char *text)
@@ -158,14 +224,12 @@ static void bad_number(struct bads *b, char class)
         }
 }
 
-static void values_of(char class, size_t size, struct bads *b)
+static void values_of(const struct row *r, char class, const char *param, struct bads *b)
 {
     b->n = 0;
     bad_number(b, class);
-    if (strchr("sSAEw", class) != NULL)
-        bad_symmetric(b, size);
-    else if (strchr("WVgy", class) != NULL)
-        bad_word(b, class == 'g' || class == 'y' ? sizeof(long) : size);
+    if (strchr("sSAEwWVgy", class) != NULL)
+        bad_symmetric(b, r, class, param);
     else if (strchr("lqM", class) != NULL)
         add(b, 0, "elements are needed there");
     else if (class == 'x')
@@ -173,7 +237,7 @@ static void values_of(char class, size_t size, struct bads *b)
     else if (strchr("prb", class) != NULL)
         bad_pe(b, " has PEs 0..");
     else if (strchr("nN", class) != NULL)
-        bad_count(b, size);
+        bad_count(b, r->size);
     else if (strchr("cC", class) != NULL)
         bad_handle(b, class == 'C', address(dead_ctx), "no such context");
     else if (strchr("tT", class) != NULL)
@@ -183,27 +247,42 @@ static void values_of(char class, size_t size, struct bads *b)
             add(b, address(freed), "begins there");
     else if (class == 'z')
         add(b, 0, "it must be 1.."), add(b, (uint64_t)npes + 1, "it must be 1..");
+    if (class == 'r')
+        add(b, (uint64_t)members(r), " has PEs 0..");
 }
 
 /* A value that is right for a class, so that only one argument is wrong. */
-static uint64_t good(char class, const char *name)
+static uint64_t good(const struct row *r, char class, const char *name)
 {
-    if (strchr("sSAEWVwgh", class) != NULL)
-        return address(heap) + (strcmp(name, "source") == 0 ? GOOD_BYTES * 8 : 0);
-    if (class == 'y')
-        return address(heap) + GOOD_BYTES * 4;
-    if (strchr("lxqM", class) != NULL)
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } number[] = {{"dst", DST},     {"sst", SST},     {"bsize", BSIZE}, {"npes", 1},
+                  {"value", VALUE}, {"cond", VALUE},  {"size", 1},      {"n", 1},
+                  {"count", 1},     {"signal", VALUE}};
+
+    if (strchr("sSAEWVh", class) != NULL)
+        return address(heap) + (strcmp(name, "source") == 0 ? HEAP_BYTES / 2 : 0);
+    if (class == 'w')
+        return address(heap) + HEAP_BYTES * 3 / 4;
+    if (strchr("gy", class) != NULL)
+        return address(zeros);
+    if (strchr("qM", class) != NULL)
+        return address(list_of_pes);
+    if (strchr("lx", class) != NULL)
         return address(private_memory);
     if (strchr("cC", class) != NULL)
         return address(SHMEM_CTX_DEFAULT);
     if (strchr("tT", class) != NULL)
         return address(SHMEM_TEAM_WORLD);
     if (class == 'z')
-        return (uint64_t)npes;
+        return (uint64_t)members(r);
     if (class == 'a')
         return GOOD_BYTES;
-    return strchr("dnNim", class) != NULL || strcmp(name, "size") == 0 ||
-           strcmp(name, "bsize") == 0 || strcmp(name, "npes") == 0;
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+        if (strcmp(name, number[i].name) == 0)
+            return number[i].value;
+    return strchr("nNi", class) != NULL ? COUNT : class == 'm';
 }
 
 /* ---- one call in a child
@@ -291,7 +370,7 @@ static void try_value(const struct row *r, int i, const struct bad *bad)
 
     for (int k = 0; r->classes[k] != '\0'; k++) {
         param_name(r, k, name);
-        a[k] = k == i ? bad->value : good(r->classes[k], name);
+        a[k] = k == i ? bad->value : good(r, r->classes[k], name);
     }
     param_name(r, i, param);
     snprintf(start, sizeof start, "%s: argument %d '%s' = ", r->name, i + 1, param);
@@ -307,7 +386,9 @@ static void try_row(const struct row *r)
     struct bads bads;
 
     for (int i = 0; r->classes[i] != '\0'; i++) {
-        values_of(r->classes[i], r->size, &bads);
+        char name[CHECK_NAME_MAX];
+        param_name(r, i, name);
+        values_of(r, r->classes[i], name, &bads);
         for (int k = 0; k < bads.n; k++)
             try_value(r, i, &bads.item[k]);
     }
@@ -341,8 +422,11 @@ static void try_all_outside(int first, int step, const char *when)
 static void set_up(void)
 {
     from_malloc = malloc(GOOD_BYTES);
-    heap = check_alloc(GOOD_BYTES * 16);
-    memset(heap, 0, GOOD_BYTES * 16);
+    memset(private_memory, PRIVATE_FILL, sizeof private_memory);
+    heap = check_alloc(HEAP_BYTES);
+    memset(heap, HEAP_FILL, HEAP_BYTES);
+    zeros = check_alloc(ZERO_BYTES);
+    memset(zeros, 0, ZERO_BYTES);
     freed = check_alloc(GOOD_BYTES);
     shmem_free(freed);
     CHECK_EQ(shmem_ctx_create(0, &dead_ctx), 0);
@@ -362,14 +446,15 @@ int main(void)
 
     setenv("SHMEM_DEBUG", "2", 1);
     setenv("SHMEM_SYMMETRIC_SIZE", "2m", 1);
-    try_all_outside(getpid() % every, every, "before shmem_init");
+    try_all_outside(0, every, "before shmem_init");
     shmem_init();
     me = shmem_my_pe();
     npes = shmem_n_pes();
     set_up();
     for (int n = me * every; n < ROWS; n += npes * every)
         try_row(&rows[n]);
-    CHECK_NAMED(check_find_other(heap, GOOD_BYTES * 16, 0) == GOOD_BYTES * 16,
+    CHECK_NAMED(check_find_other(heap, HEAP_BYTES, HEAP_FILL) == HEAP_BYTES &&
+                    check_find_other(zeros, ZERO_BYTES, 0) == ZERO_BYTES,
                 "a call with a bad argument has changed symmetric memory");
     shmem_barrier_all();
     printf("PE %d: %ld bad values of %d routines refused, %d were not\n", me,

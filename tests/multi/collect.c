@@ -2,7 +2,8 @@
 /*
  * collect.c - collect and fcollect of every type and of bytes over several teams against
  * a serial model: counts that differ, some or all of them 0, dest that overlaps the
- * source, one call after the other without a barrier between, with PEs that are late.
+ * source, one call after the other without a barrier between, with PEs that are late;
+ * PEs that bring nothing and have no source.
  */
 #include "config.h"
 
@@ -117,6 +118,24 @@ static void test_overlap(const struct group *g)
     }
 }
 
+/* Who brings nothing need not say where its source is, nor have a dest if nobody brings
+ * anything. */
+static void test_nowhere(const struct group *g)
+{
+    static long from[2], to[2 * PES_MAX];
+    for (int silent = 0; silent < g->npes; silent++) {
+        bool brings = g->me != silent;
+        from[0] = from[1] = 10 * silent + g->me;
+        CHECK_EQ(shmem_long_collect(g->team, to, brings ? from : NULL, brings ? 2 : 0),
+                 0);
+        for (int i = 0, at = 0; i < g->npes; i++)
+            for (int k = 0; k < 2 && i != silent; k++)
+                CHECK_EQ(to[at++], 10 * silent + i);
+        shmem_team_sync(g->team);
+        CHECK_EQ(shmem_long_collect(g->team, brings ? to : NULL, NULL, 0), 0);
+    }
+}
+
 /* Round after round over the same words: no round may overtake another. */
 static void test_rounds(const struct group *g, uint64_t *seed)
 {
@@ -153,6 +172,7 @@ int main(void)
         }
         test_fcollect(&rows[ROWS - 1], &groups[g], MOST, round++, &seed);
         test_overlap(&groups[g]);
+        test_nowhere(&groups[g]);
         test_rounds(&groups[g], &seed);
     }
     shmem_finalize();

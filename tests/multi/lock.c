@@ -2,7 +2,8 @@
 /*
  * lock.c - set_lock, test_lock and clear_lock: a counter without atomics stays exact, in
  * globals and in the heap, with several locks at once; nobody starves; test_lock tells
- * the truth; a waiter asleep gets the lock.
+ * the truth; a waiter asleep gets the lock.  Then the same under SHMEM_DEBUG, which looks
+ * at the words of a lock more closely, and must find nothing wrong with them.
  */
 #include "config.h"
 
@@ -49,6 +50,8 @@ static void test_exclusion(long *the_lock, long *where)
 static void test_completes(void)
 {
     static long pair[2], source[2];
+    pair[0] = pair[1] = 0;
+    shmem_barrier_all();
     for (int i = 0; i < ROUNDS; i++) {
         shmem_set_lock(&lock);
         long a = shmem_long_g(&pair[0], 0), b = shmem_long_g(&pair[1], 0);
@@ -94,6 +97,7 @@ static void test_try(void)
 static void test_several(void)
 {
     static long locks[LOCKS], counts[LOCKS];
+    memset(counts, 0, sizeof counts);
     long *heap_lock = shmem_calloc(2, sizeof(long));
     for (int i = 0; i < ROUNDS; i++) {
         int k = (int)(check_random(&seed) % LOCKS);
@@ -147,11 +151,13 @@ static void test_sleeping_waiter(void)
     shmem_barrier_all();
 }
 
-int main(void)
+static void test_all(void)
 {
     static long where_global;
     shmem_init();
     seed = check_seed(shmem_my_pe());
+    where_global = counter = 0;
+    shmem_barrier_all();
     test_exclusion(&lock, &where_global);
     long *heap = shmem_calloc(64, sizeof(long));
     test_exclusion(&heap[7], &heap[40]);
@@ -161,5 +167,13 @@ int main(void)
     test_fairness();
     test_sleeping_waiter();
     shmem_finalize();
+}
+
+int main(void)
+{
+    CHECK_EQ(setenv("SHMEM_DEBUG", "0", 1), 0);
+    test_all();
+    CHECK_EQ(setenv("SHMEM_DEBUG", "1", 1), 0);
+    test_all();
     return 0;
 }
