@@ -8,10 +8,7 @@
  */
 #include <pthread.h>
 
-#include <mpp/shmem.h>
-#include <shmemx.h>
-
-#include "tests/multi/check.h"
+#include "tests/check/annex.h"
 
 static long word[64], other[64], psync[SHMEM_SYNC_SIZE], pwrk[SHMEM_SYNC_SIZE];
 static int me, npes;
@@ -114,29 +111,6 @@ static void not_symmetric(void)
     shmem_long_p(&local, 1, 0);
 }
 
-static void malloc_mismatch(void)
-{
-    start();
-    shmem_malloc(me == 0 ? 64 : 128);
-}
-
-static void malloc_or_free(void)
-{
-    start();
-    void *p = shmem_malloc(64);
-    if (me == 0)
-        shmem_malloc(64);
-    else
-        shmem_free(p);
-}
-
-static void free_mismatch(void)
-{
-    start();
-    void *p = shmem_malloc(64), *q = shmem_malloc(64);
-    shmem_free(me == 0 ? p : q);
-}
-
 static void null_source(void)
 {
     start();
@@ -212,16 +186,6 @@ static void stride_zero(void)
     shmem_long_iput(word, other, 0, 1, 2, 0);
 }
 
-/* An invalid triplet is an error code by the specification. */
-static void members_differ(void)
-{
-    int list[] = {0, 1}, reverse[] = {1, 0};
-    shmem_team_t team;
-
-    start();
-    shmemx_team_create(SHMEM_TEAM_WORLD, me == 0 ? list : reverse, 2, &team);
-}
-
 static void triplet_wraps(void)
 {
     shmem_team_t team = SHMEM_TEAM_WORLD;
@@ -255,52 +219,6 @@ static void free_twice(void)
     long *p = shmem_malloc(64);
     shmem_free(p);
     shmem_free(p);
-}
-
-static void roots_differ(void)
-{
-    start();
-    shmem_long_broadcast(SHMEM_TEAM_WORLD, word, other, 1, me == 0 ? 0 : 1);
-}
-
-static void counts_differ(void)
-{
-    start();
-    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, other, me == 0 ? 1 : 2);
-}
-
-static void arrays_differ(void)
-{
-    start();
-    shmem_long_fcollect(SHMEM_TEAM_WORLD, word, me == 0 ? other : other + 1, 1);
-}
-
-static void collectives_differ(void)
-{
-    start();
-    if (me == 0)
-        shmem_barrier_all();
-    else
-        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, other, 1);
-}
-
-/* By the specification one and the same. */
-static void barriers_by_other_names(void)
-{
-    start();
-    if (me == 0)
-        shmem_barrier_all();
-    else if (me == 1)
-        shmem_sync_all();
-    else
-        shmem_team_sync(SHMEM_TEAM_WORLD);
-    shmem_finalize();
-}
-
-static void sets_differ(void)
-{
-    start();
-    shmem_long_sum_to_all(word, other, me == 0 ? 1 : 2, 0, 0, npes, pwrk, psync);
 }
 
 static void reduction_overlaps(void)
@@ -551,18 +469,7 @@ static void blocks_too_long(void)
     shmem_long_ibput(word, other, 1, 1, (size_t)1 << 60, 4, 0);
 }
 
-static void split_differs(void)
-{
-    shmem_team_t team;
-
-    start();
-    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, me == 0 ? 1 : 2, NULL, 0, &team);
-}
-
-static const struct {
-    const char *name, *sentence;
-    void (*run)(void);
-} cases[] = {
+static const struct annex_case cases[] = {
     {"before_init", "shmem_my_pe: called before shmem_init", before_init},
     {"quiet_before_init", "shmem_quiet: called before shmem_init", quiet_before_init},
     {"after_finalize", "shmem_barrier_all: called after shmem_finalize", after_finalize},
@@ -576,10 +483,6 @@ static const struct {
     {"root_of_no_member", "shmem_long_broadcast: argument 5 'PE_root' = 3, but",
      root_of_no_member},
     {"not_symmetric", "shmem_long_p: argument 1 'dest' = 0x", not_symmetric},
-    {"malloc_mismatch", "shmem_malloc: argument 1 'size' = 128, but 64 on PE 0",
-     malloc_mismatch},
-    {"malloc_or_free", "PE 0 calls shmem_malloc", malloc_or_free},
-    {"free_mismatch", "shmem_free: argument 1 'ptr' = 0x", free_mismatch},
     {"null_source", "shmem_long_put: argument 2 'source' = NULL, but", null_source},
     {"null_dest", "shmem_long_put: argument 1 'dest' = NULL, but", null_dest},
     {"null_of_nothing", "", null_of_nothing},
@@ -588,17 +491,10 @@ static const struct {
     {"private_context_left",
      "shmem_team_destroy: argument 1 'team' = ", private_context_left},
     {"stride_zero", "shmem_long_iput: argument 3 'dst' = 0, but a stride", stride_zero},
-    {"members_differ", "shmemx_team_create: argument 2 'list' = 0x", members_differ},
     {"triplet_wraps", "", triplet_wraps},
     {"put_to_freed", "shmem_long_p: argument 1 'dest' = 0x", put_to_freed},
     {"put_beyond_block", "the block of shmem_malloc ends after 64", put_beyond_block},
     {"free_twice", "shmem_free: argument 1 'ptr' = 0x", free_twice},
-    {"roots_differ", "argument 5 'PE_root' = 1, but 0 on PE 0", roots_differ},
-    {"counts_differ", "argument 4 'nreduce' = 2, but 1 on PE 0", counts_differ},
-    {"arrays_differ", "argument 3 'source' = 0x", arrays_differ},
-    {"collectives_differ", "PE 0 calls shmem_barrier_all", collectives_differ},
-    {"barriers_by_other_names", "", barriers_by_other_names},
-    {"sets_differ", "argument 3 'nreduce' = 2, but 1 on PE 0", sets_differ},
     {"reduction_overlaps", "shmem_long_sum_reduce: argument 2 'dest' = 0x",
      reduction_overlaps},
     {"put_overlaps", "shmem_long_put: argument 2 'source' = 0x", put_overlaps},
@@ -638,23 +534,29 @@ static const struct {
      strides_too_far},
     {"blocks_too_long", "'bsize' = 1152921504606846976 elements of 8 bytes each times",
      blocks_too_long},
-    {"split_differs", "argument 4 'size' = 2, but 1 on PE 0", split_differs},
+    {NULL, NULL, NULL},
 };
-enum { CASES = sizeof cases / sizeof cases[0] };
+
+/* The case of that name; NULL prints all. */
+static const struct annex_case *find(const struct annex_case *list, const char *name)
+{
+    for (; list->name != NULL; list++) {
+        if (name == NULL)
+            printf("%s|%s\n", list->name, list->sentence);
+        else if (strcmp(name, list->name) == 0)
+            return list;
+    }
+    return NULL;
+}
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
-        for (int i = 0; i < CASES; i++)
-            printf("%s|%s\n", cases[i].name, cases[i].sentence);
-        return 0;
-    }
-    for (int i = 0; argc == 2 && i < CASES; i++) {
-        if (strcmp(argv[1], cases[i].name) != 0)
-            continue;
-        cases[i].run();
-        return 0;
-    }
-    fprintf(stderr, "usage: annex CASE | --list\n");
-    return 2;
+    const char *name = argc == 2 && strcmp(argv[1], "--list") != 0 ? argv[1] : NULL;
+    const struct annex_case *one = find(cases, name);
+
+    if (one == NULL)
+        one = find(annex_meet_cases, name);
+    if (one != NULL)
+        one->run();
+    return one != NULL || name == NULL ? 0 : 2;
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* annex.h - what the cases of annex.c and annex_meet.c share. */
+#ifndef TESTS_CHECK_ANNEX_H
+#define TESTS_CHECK_ANNEX_H
+
+#include <mpp/shmem.h>
+#include <shmemx.h>
+
+#include "tests/multi/check.h"
+
+struct annex_case {
+    const char *name, *sentence;
+    void (*run)(void);
+};
+
+/* What PEs do differently in a collective; ends with a name of NULL. */
+extern const struct annex_case annex_meet_cases[];
+
+#endif
