@@ -36,7 +36,6 @@ static bool is_set(int start, int log_stride, int size)
 struct shmem_team active_set(int start, int log_stride, int size, long *psync,
                              const char *fn)
 {
-    peer_check(pgas_self.me, fn);
     if (!is_set(start, log_stride, size))
         log_die(
             "%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are no "

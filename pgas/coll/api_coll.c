@@ -68,16 +68,9 @@ ALLTOALLS(alltoallsmem, void *, 1)
             (C *, dest, SYM_APART), (const C *, source, SYM), (size_t, nreduce, COUNT))  \
     { return reduce(team_of(team, fn), dest, source, nreduce, sizeof(C),                 \
                     op_find(OP, OP_KIND_##KIND(C), sizeof(C)), fn); }
-#define BITWISE(NAME, C, KIND)                                                           \
-    REDUCE(NAME, C, KIND, and, OP_AND) REDUCE(NAME, C, KIND, or, OP_OR)                  \
-    REDUCE(NAME, C, KIND, xor, OP_XOR)
-#define ORDERED(NAME, C, KIND)                                                           \
-    REDUCE(NAME, C, KIND, max, OP_MAX) REDUCE(NAME, C, KIND, min, OP_MIN)
-#define NUMERIC(NAME, C, KIND)                                                           \
-    REDUCE(NAME, C, KIND, sum, OP_SUM) REDUCE(NAME, C, KIND, prod, OP_PROD)
-SHMEM_TYPES_REDUCE_BIT(BITWISE)
-SHMEM_TYPES_REDUCE_ORD(ORDERED)
-SHMEM_TYPES_REDUCE_NUM(NUMERIC)
+SHMEM_TYPES_REDUCE_BIT(REDUCE_BITWISE)
+SHMEM_TYPES_REDUCE_ORD(REDUCE_ORDERED)
+SHMEM_TYPES_REDUCE_NUM(REDUCE_NUMERIC)
 
 #define SCAN(NAME, C, KIND, X, scan)                                                     \
     ROUTINE(int, shmem_##NAME##_sum_##X, sizeof(C), BY_TEAM, TEAM_ARG,                   \

@@ -29,9 +29,9 @@
 ROUTINE(void, start_pes, 0, ANYTIME, (int, npes, ANY))
 { (void)fn, (void)npes; if (pgas_self.life != LIFE_UP) life_start(SHMEM_THREAD_SINGLE); }
 ROUTINE_0(int, _my_pe, ALONE)
-{ peer_check(pgas_self.me, fn); return pgas_self.me; }
+{ (void)fn; return pgas_self.me; }
 ROUTINE_0(int, _num_pes, ALONE)
-{ peer_check(pgas_self.me, fn); return (int)pgas_self.npes; }
+{ (void)fn; return (int)pgas_self.npes; }
 
 ROUTINE(void *, shmalloc, 1, BY_WORLD, (size_t, size, SAME_SIZE))
 { return mem_take(size, sizeof(void *), fn); }
@@ -153,16 +153,9 @@ SHMEM_SIZES_OLD(ALLTOALLS)
     { THE_SET; (void)pWrk;                                                               \
       reduce(&set, dest, source, (size_t)nreduce, sizeof(C),                             \
              op_find(OP, OP_KIND_##KIND(C), sizeof(C)), fn); }
-#define BITWISE(NAME, C, KIND)                                                           \
-    REDUCE(NAME, C, KIND, and, OP_AND) REDUCE(NAME, C, KIND, or, OP_OR)                  \
-    REDUCE(NAME, C, KIND, xor, OP_XOR)
-#define ORDERED(NAME, C, KIND)                                                           \
-    REDUCE(NAME, C, KIND, max, OP_MAX) REDUCE(NAME, C, KIND, min, OP_MIN)
-#define NUMERIC(NAME, C, KIND)                                                           \
-    REDUCE(NAME, C, KIND, sum, OP_SUM) REDUCE(NAME, C, KIND, prod, OP_PROD)
-SHMEM_TYPES_OLD_REDUCE_BIT(BITWISE)
-SHMEM_TYPES_OLD_REDUCE_ORD(ORDERED)
-SHMEM_TYPES_OLD_REDUCE_NUM(NUMERIC)
+SHMEM_TYPES_OLD_REDUCE_BIT(REDUCE_BITWISE)
+SHMEM_TYPES_OLD_REDUCE_ORD(REDUCE_ORDERED)
+SHMEM_TYPES_OLD_REDUCE_NUM(REDUCE_NUMERIC)
 
 /* ---- cache control, removed in 1.5: there is nothing to do ------------------------- */
 ROUTINE_0(void, shmem_clear_cache_inv, ALONE) { (void)fn; }

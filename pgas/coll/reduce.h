@@ -15,4 +15,15 @@
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            op_kernel op, const char *fn);
 
+/* For the rows: REDUCE(NAME, C, KIND, op, OP) for each operation of a list of types */
+/* clang-format off */
+#define REDUCE_BITWISE(NAME, C, KIND)                                                    \
+    REDUCE(NAME, C, KIND, and, OP_AND) REDUCE(NAME, C, KIND, or, OP_OR)                  \
+    REDUCE(NAME, C, KIND, xor, OP_XOR)
+#define REDUCE_ORDERED(NAME, C, KIND)                                                    \
+    REDUCE(NAME, C, KIND, max, OP_MAX) REDUCE(NAME, C, KIND, min, OP_MIN)
+#define REDUCE_NUMERIC(NAME, C, KIND)                                                    \
+    REDUCE(NAME, C, KIND, sum, OP_SUM) REDUCE(NAME, C, KIND, prod, OP_PROD)
+/* clang-format on */
+
 #endif

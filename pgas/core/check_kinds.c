@@ -301,64 +301,58 @@ static size_t members_of(const struct check_call *c)
     return c->scope == CHECK_BY_SET ? (size_t)set_size(c) : (size_t)team_for(c)->npes;
 }
 
-static void not_symmetric(const struct check_param *p, size_t bytes)
+enum range { RANGE_GOOD, RANGE_NOT_SYMMETRIC, RANGE_NO_BLOCK, RANGE_TOO_LONG };
+
+/* What are those bytes?  At level 2 heap memory must be in one live block: of that one
+ * *rest bytes are left there. */
+static enum range range_of(uintptr_t at, size_t bytes, size_t *rest)
 {
     const struct pgas *g = &pgas_self;
+    size_t heap = at - g->heap_base, data = at - g->data_base;
 
-    if (p->value == 0)
-        check_bad(p, "%zu bytes of symmetric memory are needed there", bytes);
-    check_bad(p,
-              "%zu bytes there are not symmetric: neither in the symmetric heap (%p, %zu "
-              "bytes) nor in the global variables of the executable (%p, %zu bytes); use "
-              "shmem_malloc or a global or static variable",
-              bytes, (void *)(g->heap_base + g->heap_user), g->heap_len - g->heap_user,
-              (void *)g->data_base, g->data_len);
+    if (bytes == 0 || (data < g->data_len && bytes <= g->data_len - data))
+        return RANGE_GOOD;
+    if (heap < g->heap_user || heap >= g->heap_len || bytes > g->heap_len - heap)
+        return RANGE_NOT_SYMMETRIC;
+    if (!check_deep())
+        return RANGE_GOOD;
+    *rest = heap_rest((const void *)at);
+    return *rest == 0 ? RANGE_NO_BLOCK : *rest < bytes ? RANGE_TOO_LONG : RANGE_GOOD;
 }
 
-/* At level 2 heap memory must be in one live block. */
-static void in_block(const struct check_param *p, size_t bytes)
+static void symmetric(const struct check_param *p, size_t bytes)
 {
-    size_t rest = heap_rest((const void *)(uintptr_t)p->value);
+    char where[CHECK_TEXT_MAX];
+    size_t rest;
+    enum range range = range_of(p->value, bytes, &rest);
 
-    if (rest == 0)
+    if (range == RANGE_NOT_SYMMETRIC && p->value == 0)
+        check_bad(p, "%zu bytes of symmetric memory are needed there", bytes);
+    if (range == RANGE_NOT_SYMMETRIC)
+        check_bad(p, "%zu bytes there are not symmetric: %s", bytes,
+                  peer_regions(where, sizeof where));
+    if (range == RANGE_NO_BLOCK)
         check_bad(p,
                   "no block of shmem_malloc is there: it has been freed, or never was");
-    if (bytes > rest)
+    if (range == RANGE_TOO_LONG)
         check_bad(p,
                   "%zu bytes are needed there, and the block of shmem_malloc ends "
                   "after %zu",
                   bytes, rest);
 }
 
-static void symmetric(const struct check_param *p, size_t bytes)
-{
-    const struct pgas *g = &pgas_self;
-    size_t heap = p->value - g->heap_base, data = p->value - g->data_base;
-
-    if (bytes == 0)
-        return;
-    if (heap >= g->heap_user && heap < g->heap_len && bytes <= g->heap_len - heap) {
-        if (check_deep())
-            in_block(p, bytes);
-    } else if (data >= g->data_len || bytes > g->data_len - data) {
-        not_symmetric(p, bytes);
-    }
-}
-
 void check_inside(const void *addr, size_t bytes, const char *fn, const char *what)
 {
-    uintptr_t heap = (uintptr_t)addr - pgas_self.heap_base;
+    size_t rest;
+    enum range range = range_of((uintptr_t)addr, bytes, &rest);
 
-    if (peer_find(addr, bytes, pgas_self.me) == NULL)
+    if (range == RANGE_NOT_SYMMETRIC)
         log_die("%s: %s: %zu bytes are needed at %p, and they are not symmetric; use "
                 "shmem_malloc or a global or static variable",
                 fn, what, bytes, addr);
-    if (!check_deep() || heap >= pgas_self.heap_len || bytes == 0)
-        return;
-    size_t rest = heap_rest(addr);
-    if (rest == 0)
+    if (range == RANGE_NO_BLOCK)
         log_die("%s: %s: no block of shmem_malloc is at %p", fn, what, addr);
-    if (bytes > rest)
+    if (range == RANGE_TOO_LONG)
         log_die("%s: %s: %zu bytes are needed at %p, and the block of shmem_malloc ends "
                 "after %zu",
                 fn, what, bytes, addr, rest);

@@ -11,6 +11,8 @@
 #include "pgas/core/peer.h"
 #include "pgas/core/segment.h"
 
+enum { REGIONS_TEXT_MAX = 256 };
+
 int peer_init(const uint32_t *local_pes)
 {
     struct pgas *g = &pgas_self;
@@ -104,11 +106,25 @@ void peer_check(int pe, const char *fn)
                 pgas_self.npes - 1);
 }
 
+const char *peer_regions(char *text, size_t size)
+{
+    const struct pgas *g = &pgas_self;
+
+    snprintf(text, size,
+             "neither in the symmetric heap (%p, %zu bytes) nor in the global variables "
+             "of the executable (%p, %zu bytes); use shmem_malloc or a global or static "
+             "variable",
+             (void *)(g->heap_base + g->heap_user), g->heap_len - g->heap_user,
+             (void *)g->data_base, g->data_len);
+    return text;
+}
+
 /* End the job with the reason why peer_find gave NULL. */
 static _Noreturn void explain(const void *addr, size_t len, int pe, const char *fn)
 {
     const struct pgas *g = &pgas_self;
     int reason = errno;
+    char where[REGIONS_TEXT_MAX];
     size_t offset;
     bool heap = inside(g->heap_base, g->heap_len, addr, len, &offset);
     bool data = inside(g->data_base, g->data_len, addr, len, &offset);
@@ -127,12 +143,8 @@ static _Noreturn void explain(const void *addr, size_t len, int pe, const char *
         log_die("%s: can't map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
                 "node must share the PID namespace and the user (oshmem_info --check)",
                 fn, pe, (int)g->peer[pe].node->pid, strerror(reason));
-    log_die(
-        "%s: %zu bytes at %p are not symmetric: neither in the symmetric heap "
-        "(%p, %zu bytes) nor in the global variables of the executable (%p, %zu bytes); "
-        "use shmem_malloc or a global or static variable",
-        fn, len, addr, (void *)(g->heap_base + g->heap_user), g->heap_len - g->heap_user,
-        (void *)g->data_base, g->data_len);
+    log_die("%s: %zu bytes at %p are not symmetric: %s", fn, len, addr,
+            peer_regions(where, sizeof where));
 }
 
 void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)

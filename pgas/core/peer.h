@@ -23,6 +23,9 @@ void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
 /* The same without ending the job: NULL if addr is not symmetric or pe unreachable. */
 void *peer_find(const void *addr, size_t len, int pe);
 
+/* Where symmetric memory is, and how to get some: the end of a sentence, into text. */
+const char *peer_regions(char *text, size_t size);
+
 /* When a routine is called though this process is no PE, for a sentence. */
 const char *peer_life_text(void);
 

@@ -10,10 +10,10 @@
 
 #include "tests/check/annex.h"
 
-static long word[64], other[64], psync[SHMEM_SYNC_SIZE], pwrk[SHMEM_SYNC_SIZE];
-static int me, npes;
+long word[64], other[64], psync[SHMEM_SYNC_SIZE], pwrk[SHMEM_SYNC_SIZE];
+int me, npes;
 
-static void start(void)
+void start(void)
 {
     shmem_init();
     me = shmem_my_pe();

@@ -13,6 +13,13 @@ struct annex_case {
     void (*run)(void);
 };
 
+/* Symmetric, for whatever a case does with them */
+extern long word[64], other[64], psync[SHMEM_SYNC_SIZE], pwrk[SHMEM_SYNC_SIZE];
+extern int me, npes;
+
+/* shmem_init, and who we are. */
+void start(void);
+
 /* What PEs do differently in a collective; ends with a name of NULL. */
 extern const struct annex_case annex_meet_cases[];
 

@@ -2,16 +2,6 @@
 /* annex_meet.c - cases of annex.c in which the PEs of a collective do not agree. */
 #include "tests/check/annex.h"
 
-static long word[64], other[64], psync[SHMEM_SYNC_SIZE], pwrk[SHMEM_SYNC_SIZE];
-static int me, npes;
-
-static void start(void)
-{
-    shmem_init();
-    me = shmem_my_pe();
-    npes = shmem_n_pes();
-}
-
 static void malloc_mismatch(void)
 {
     start();
