@@ -201,8 +201,10 @@ static void on_post(struct daemon *d, struct pmix_host_post *p)
     case PMIX_HOST_FINALIZED:
         if (pe != NULL && !pe->finalized && ++d->finalized == d->npes)
             d->ev->stage(d->front, DAEMON_STAGE_FINALIZE);
-        if (pe != NULL)
+        if (pe != NULL) {
             pe->finalized = true;
+            d->ev->finalized(d->front, p->rank);
+        }
         break;
     case PMIX_HOST_ABORT:
         d->ev->aborted(d->front, p->rank, p->status, p->text);

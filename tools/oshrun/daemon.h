@@ -57,6 +57,7 @@ struct daemon_events {
                    size_t len);
     /* PE rank has connected to PMIx: it, or what a PE that ended left behind. */
     void (*connected)(void *front, uint32_t rank);
+    void (*finalized)(void *front, uint32_t rank);
     void (*ended)(void *front, const struct daemon_end *end);
     void (*aborted)(void *front, uint32_t rank, int status, const char *text);
     /* The input buffer is empty: send more.  open = false: nobody reads any more. */

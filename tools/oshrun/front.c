@@ -185,6 +185,15 @@ static void on_connected(void *arg, uint32_t rank)
         await_others(f, &f->first_absent);
 }
 
+/* After the end of the process that we started: one that it left behind is the PE, and
+ * had connected before we saw that end. */
+static void on_finalized(void *arg, uint32_t rank)
+{
+    struct front *f = arg;
+    if (f->first_unfinished.rank == rank)
+        loop_cancel(&f->loop, &f->unfinished);
+}
+
 static void on_ended(void *arg, const struct daemon_end *end)
 {
     struct front *f = arg;
@@ -329,6 +338,7 @@ static void on_input_ready(void *arg, unsigned ready)
 static const struct daemon_events events = {
     .output = on_output,
     .connected = on_connected,
+    .finalized = on_finalized,
     .ended = on_ended,
     .aborted = on_aborted,
     .input = on_input,
