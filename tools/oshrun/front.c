@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/daemon.h"
+#include "tools/oshrun/node/daemon.h"
 #include "tools/oshrun/front.h"
 #include "tools/oshrun/out.h"
 #include "tools/oshrun/timing.h"
@@ -581,7 +581,8 @@ int front_run(const struct options *o, const struct janitor *janitor, struct rli
         return rc;
     rc = timing_open(&f->timing, o->npes, start_ns) != 0 ? EXIT_ERROR : set_up(f);
     if (rc == 0)
-        rc = daemon_start(&f->d, &f->job, &events, f, &f->loop, janitor, files);
+        rc = daemon_start(&f->d, &f->job, &events, f, &f->loop, janitor, files,
+                          NULL);
     if (rc == 0)
         loop_run(&f->loop);
     else

@@ -7,7 +7,7 @@
 #ifndef OSHRUN_FRONT_H
 #define OSHRUN_FRONT_H
 
-#include "tools/oshrun/janitor.h"
+#include "tools/oshrun/node/janitor.h"
 #include "tools/oshrun/options.h"
 
 #include <stdint.h>

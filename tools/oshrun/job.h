@@ -2,8 +2,8 @@
 /*
  * job.h - what the front end tells a node daemon to run.
  *
- * Data only, so that it can be sent to a daemon on another node.  Used by front.c (which
- * fills it), daemon.c, pmix_host.c, child.c and bind.c.
+ * Data only, so that it can be sent to a daemon on another node.  Used by front.c and
+ * map.c (which fill it), nodes.c, daemon.c, pmix_host.c, child.c and bind.c.
  */
 #ifndef OSHRUN_JOB_H
 #define OSHRUN_JOB_H
@@ -21,6 +21,7 @@ struct job_node {
     const char *name;
     uint32_t npes;
     uint32_t *rank;
+    char **cpus; /* per PE: list of processors ("0-3,8") or NULL; NULL: none has one */
 };
 
 struct job {
@@ -35,9 +36,11 @@ struct job {
     enum job_bind bind;
     bool bind_report;
     bool valgrind;
-    bool whole_lines;  /* do not split the lines of different PEs */
-    uint32_t stdin_pe; /* gets the standard input; JOB_NO_PE = nobody */
-    uint32_t gdb_pe;   /* runs under gdb on the terminal; JOB_NO_PE = nobody */
+    bool whole_lines;   /* do not split the lines of different PEs */
+    uint32_t stdin_pe;  /* gets the standard input; JOB_NO_PE = nobody */
+    uint32_t gdb_pe;    /* runs under gdb on the terminal; JOB_NO_PE = nobody */
+    bool virtual_nodes; /* all nodes are on one machine and share its processors */
+    bool env_is_whole;  /* env is all that PEs get, and not added to the daemon's own */
 };
 
 #endif

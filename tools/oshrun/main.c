@@ -12,7 +12,7 @@
 #include "config.h"
 
 #include "tools/oshrun/front.h"
-#include "tools/oshrun/janitor.h"
+#include "tools/oshrun/node/janitor.h"
 #include "tools/oshrun/loop.h"
 #include "tools/oshrun/options.h"
 

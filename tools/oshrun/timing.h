@@ -7,7 +7,7 @@
 #ifndef OSHRUN_TIMING_H
 #define OSHRUN_TIMING_H
 
-#include "tools/oshrun/daemon.h"
+#include "tools/oshrun/node/daemon.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef OSHRUN_VERDICT_H
 #define OSHRUN_VERDICT_H
 
-#include "tools/oshrun/daemon.h"
+#include "tools/oshrun/node/daemon.h"
 
 #include <stdbool.h>
 #include <stddef.h>

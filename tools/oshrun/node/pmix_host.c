@@ -10,8 +10,9 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/pmix_api.h"
-#include "tools/oshrun/pmix_host.h"
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/node/pmix_api.h"
+#include "tools/oshrun/node/pmix_host.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -278,10 +279,9 @@ static pmix_status_t settle(struct pmix_host *h)
 
 /* ---- start and registration ------------------------------------------------------- */
 
-static int complain(const char *what, pmix_status_t rc)
+static int pmix_failed(const char *what, pmix_status_t rc)
 {
-    fprintf(stderr, "oshrun: PMIx: %s failed: %s (%d)\n", what, PMIx_Error_string(rc),
-            rc);
+    complain("PMIx: %s failed: %s (%d)", what, PMIx_Error_string(rc), rc);
     return -1;
 }
 
@@ -338,7 +338,7 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
         h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : init_server(h, job, dir);
     if (rc == PMIX_SUCCESS)
         return h;
-    complain("the start of the server", rc);
+    pmix_failed("the start of the server", rc);
     self = NULL;
     free(h);
     return NULL;
@@ -476,13 +476,13 @@ int pmix_host_register(struct pmix_host *h, const struct job *job)
     pmix_info_t *info;
     PMIX_INFO_CREATE(info, room);
     if (info == NULL)
-        return complain("the registration of the job", PMIX_ERR_NOMEM);
+        return pmix_failed("the registration of the job", PMIX_ERR_NOMEM);
     pmix_status_t rc = register_job(h, job, info);
     PMIX_INFO_FREE(info, room);
     if (rc != PMIX_SUCCESS)
-        return complain("the registration of the job", rc);
+        return pmix_failed("the registration of the job", rc);
     rc = register_clients(h, job);
-    return rc == PMIX_SUCCESS ? 0 : complain("the registration of the PEs", rc);
+    return rc == PMIX_SUCCESS ? 0 : pmix_failed("the registration of the PEs", rc);
 }
 
 char **pmix_host_env(struct pmix_host *h, uint32_t rank)
@@ -493,7 +493,7 @@ char **pmix_host_env(struct pmix_host *h, uint32_t rank)
     pmix_status_t rc = PMIx_server_setup_fork(&p, &env);
     if (rc == PMIX_SUCCESS)
         return env;
-    complain("the environment of a PE", rc);
+    pmix_failed("the environment of a PE", rc);
     return NULL;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/daemon_int.h"
+#include "tools/oshrun/node/daemon_int.h"
 
 #include <ctype.h>
 #include <fcntl.h>

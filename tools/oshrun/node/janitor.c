@@ -20,7 +20,7 @@
 #include "config.h"
 
 #include "pgas/core/node.h"
-#include "tools/oshrun/janitor.h"
+#include "tools/oshrun/node/janitor.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -6,7 +6,8 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/launch.h"
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/node/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +83,7 @@ static int make_env(struct launch *l, const struct job *job, char *node_env,
     l->env = calloc(count(environ) + more, sizeof *l->env);
     l->added = calloc(more, sizeof *l->added);
     if (l->env == NULL || l->added == NULL) {
-        fprintf(stderr, "oshrun: no memory for the environment of the PEs\n");
+        complain("no memory for the environment of the PEs");
         return EXIT_ERROR;
     }
     for (char **e = environ; *e != NULL; e++)
@@ -118,7 +119,7 @@ static int look_up(const struct launch *l, const char *name, char *path)
 {
     int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, name, path, PATH_MAX);
     if (rc != 0)
-        fprintf(stderr, "oshrun: cannot run '%s': %s\n", name, strerror(errno));
+        complain("cannot run '%s': %s", name, strerror(errno));
     return rc;
 }
 
@@ -131,7 +132,7 @@ static int make_command(struct launch *l, struct launch_command *c,
     c->argv = join(prefix, job->argv);
     if (c->argv != NULL)
         return 0;
-    fprintf(stderr, "oshrun: no memory for the arguments of the PEs\n");
+    complain("no memory for the arguments of the PEs");
     return EXIT_ERROR;
 }
 
@@ -143,8 +144,7 @@ static int open_wdir(struct launch *l, const struct job *job)
     l->wdir_fd = open(job->wdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (l->wdir_fd >= 0)
         return 0;
-    fprintf(stderr, "oshrun: cannot use the working directory '%s': %s\n", job->wdir,
-            strerror(errno));
+    complain("cannot use the working directory '%s': %s", job->wdir, strerror(errno));
     return EXIT_ERROR;
 }
 

@@ -10,8 +10,8 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/child.h"
-#include "tools/oshrun/janitor.h"
+#include "tools/oshrun/node/child.h"
+#include "tools/oshrun/node/janitor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,11 +7,11 @@
 #ifndef OSHRUN_DAEMON_INT_H
 #define OSHRUN_DAEMON_INT_H
 
-#include "tools/oshrun/bind.h"
-#include "tools/oshrun/daemon.h"
-#include "tools/oshrun/iobuf.h"
-#include "tools/oshrun/launch.h"
-#include "tools/oshrun/pmix_host.h"
+#include "tools/oshrun/node/bind.h"
+#include "tools/oshrun/node/daemon.h"
+#include "tools/oshrun/node/iobuf.h"
+#include "tools/oshrun/node/launch.h"
+#include "tools/oshrun/node/pmix_host.h"
 
 #include <sys/resource.h>
 #include <sys/types.h>

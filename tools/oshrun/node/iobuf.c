@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/iobuf.h"
+#include "tools/oshrun/node/iobuf.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/daemon_int.h"
+#include "tools/oshrun/node/daemon_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,19 +3,21 @@
  * daemon.h - the node daemon: hosts the PMIx server of one node, starts the PEs of the
  * job on it, watches them and carries their input and output.
  *
- * Uses job.h, loop.h, janitor.h.  Used by front.c.
+ * Uses job.h, loop.h, janitor.h, pmix_net.h.  Used by nodes.c (one node: in the process
+ * of the front) and daemon_main.c (a process of its own on each of several nodes).
  *
- * This is the seam between the front end and the daemons.  Everything that crosses it is
- * a call with plain data, so that it can become a message to a daemon on another node:
- * commands go down by daemon_*, events come up by struct daemon_events.
+ * Everything that crosses this seam is a call with plain data, so that it can be a
+ * message: commands go down by daemon_*, events come up by struct daemon_events.
  */
 #ifndef OSHRUN_DAEMON_H
 #define OSHRUN_DAEMON_H
 
 #include "pgas/core/node.h"
-#include "tools/oshrun/janitor.h"
 #include "tools/oshrun/job.h"
 #include "tools/oshrun/loop.h"
+#include "tools/oshrun/net/tree.h"
+#include "tools/oshrun/node/janitor.h"
+#include "tools/oshrun/node/pmix_net.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,17 +68,40 @@ struct daemon_events {
     void (*reported)(void *front);
     void (*stage)(void *front, enum daemon_stage stage);
     void (*drained)(void *front); /* all PEs have ended and all output was sent */
+    void (*started)(void *front, uint32_t rank, int32_t pid);
+    /* A PE wants (PMIx job control) this signal sent to PEs of the job; count = 0: all.
+     */
+    void (*control)(void *front, int sig, const uint32_t *rank, uint32_t count);
+    void (*say)(void *front, const char *sentence); /* for the user */
+};
+
+/* How the daemon is connected to those of other nodes. */
+struct daemon_net {
+    struct tree tree;
+    struct net_out out;
 };
 
 struct daemon;
 
-/* Starts everything.  0, or the exit status for oshrun after a sentence. */
+/* Starts everything.  net = NULL: there is one node.  0, or the exit status for oshrun
+ * after a complaint. */
 int daemon_start(struct daemon **d, const struct job *job,
                  const struct daemon_events *events, void *front, struct loop *loop,
-                 const struct janitor *janitor, struct rlimit files);
+                 const struct janitor *janitor, struct rlimit files,
+                 const struct daemon_net *net);
+
+/* A message for the PMIx server (GATHER_* to QUERY_ANSWER).  0, or -1: not a right one.
+ */
+int daemon_take(struct daemon *d, const struct frame *f);
+
+/* Another node is gone. */
+void daemon_lost(struct daemon *d, uint32_t node);
 
 /* To the process group of every live PE. */
 void daemon_signal(struct daemon *d, int sig);
+
+/* To those of them that are in rank[0, count); count = 0: all. */
+void daemon_control(struct daemon *d, int sig, const uint32_t *rank, uint32_t count);
 
 /* Stops or resumes reading what the PEs write (back-pressure). */
 void daemon_flow(struct daemon *d, enum daemon_stream s, bool go);

@@ -10,7 +10,8 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/bind.h"
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/node/bind.h"
 
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
@@ -83,8 +84,8 @@ int bind_make(struct bind_plan *plan, enum job_bind how, uint32_t npes)
     if (count <= 0 && how == JOB_BIND_AUTO)
         return 0;
     if (count <= 0) {
-        fprintf(stderr, "oshrun: hwloc finds no %s on this machine; use --bind-to none\n",
-                numa ? "NUMA nodes" : "cores");
+        complain("hwloc finds no %s on this machine; use --bind-to none",
+                 numa ? "NUMA nodes" : "cores");
         return -1;
     }
     if (how != JOB_BIND_AUTO || npes <= (uint32_t)count) {

@@ -7,7 +7,7 @@
 #ifndef OSHRUN_LAUNCH_H
 #define OSHRUN_LAUNCH_H
 
-#include "tools/oshrun/child.h"
+#include "tools/oshrun/node/child.h"
 #include "tools/oshrun/job.h"
 
 #include <limits.h>

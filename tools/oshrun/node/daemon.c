@@ -11,7 +11,8 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/daemon_int.h"
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/node/daemon_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,8 +56,8 @@ static int make_node(struct daemon *d)
     size_t len = node_bytes(d->npes);
     d->node_fd = memfd_create("pgas-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (d->node_fd < 0 || len == 0 || fill_node(d, len) != 0) {
-        fprintf(stderr, "oshrun: cannot make the memory that PEs share (%zu bytes): %s\n",
-                len, strerror(errno));
+        complain("cannot make the memory that PEs share (%zu bytes): %s", len,
+                 strerror(errno));
         return EXIT_ERROR;
     }
     snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/%d/fd/%d", (int)getpid(),
@@ -236,7 +237,7 @@ static int make_pes(struct daemon *d)
     d->npes = here->npes;
     d->pe = calloc(d->npes, sizeof *d->pe);
     if (d->pe == NULL) {
-        fprintf(stderr, "oshrun: no memory for %u PEs\n", d->npes);
+        complain("no memory for %u PEs", d->npes);
         return EXIT_ERROR;
     }
     for (uint32_t i = 0; i < d->npes; i++) {
@@ -297,8 +298,8 @@ static void report_binding(struct daemon *d, const struct pe *pe)
 
 static int complain_start(const struct daemon *d, const struct pe *pe, const char *step)
 {
-    fprintf(stderr, "oshrun: cannot start PE %u (%s): %s: %s\n", pe->rank,
-            launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(errno));
+    complain("cannot start PE %u (%s): %s: %s", pe->rank,
+             launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(errno));
     if (strcmp(step, "execute") != 0)
         return EXIT_ERROR;
     return errno == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
@@ -378,12 +379,14 @@ static struct daemon *make(const struct job *job, struct loop *loop)
 
 int daemon_start(struct daemon **out, const struct job *job,
                  const struct daemon_events *events, void *front, struct loop *loop,
-                 const struct janitor *janitor, struct rlimit files)
+                 const struct janitor *janitor, struct rlimit files,
+                 const struct daemon_net *net)
 {
+    (void)net;
     struct daemon *d = make(job, loop);
     *out = d;
     if (d == NULL) {
-        fprintf(stderr, "oshrun: no memory for the node daemon\n");
+        complain("no memory for the node daemon");
         return EXIT_ERROR;
     }
     d->ev = events;

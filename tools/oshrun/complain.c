@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* complain.c - see complain.h.  Uses nothing of ours. */
+#include "config.h"
+
+#include "tools/oshrun/complain.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+static complain_fn *to;
+
+void complain_to(complain_fn *fn)
+{
+    to = fn;
+}
+
+void complain(const char *format, ...)
+{
+    char text[COMPLAINT_BYTES];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (to != NULL)
+        to(text);
+    else
+        fprintf(stderr, "oshrun: %s\n", text);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * complain.h - says to the user why something cannot be done.
+ *
+ * Used by all of oshrun.  In the front it is a line on standard error; in a node daemon
+ * the sentence travels to the front, which puts the name of the host before it.
+ */
+#ifndef OSHRUN_COMPLAIN_H
+#define OSHRUN_COMPLAIN_H
+
+#define COMPLAINT_BYTES 1024
+
+typedef void complain_fn(const char *sentence);
+
+/* Where sentences go instead of standard error; NULL: there again. */
+void complain_to(complain_fn *fn);
+
+/* A sentence without "oshrun: " and without newline. */
+__attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hosts.h - the hosts of a job: from --host, from a host file, from Slurm's variables.
+ *
+ * Pure but for hosts_from_file, which reads a file.  Used by map.c and nodes.c.
+ */
+#ifndef OSHRUN_MAP_HOSTS_H
+#define OSHRUN_MAP_HOSTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOSTS_WHY       256     /* bytes of a sentence */
+#define HOSTS_MAX       65536   /* of one job */
+#define HOSTS_SLOTS_MAX 1000000 /* of one host */
+
+struct host {
+    char *name; /* letters, digits, and . _ - : [ ] @ % only: safe in a command line */
+    uint32_t slots; /* PEs it is meant for; 0: not said */
+};
+
+struct hosts {
+    struct host *host;
+    uint32_t count;
+};
+
+/*
+ * All return 0, or -1 and a sentence in why ("--host a:4,,b: a name is missing after
+ * 'a:4,'", "hostfile hosts.txt, line 3: 'slots=many' is not a number").  A host that is
+ * named again gets the sum of the slots.  The order is that of the first naming.
+ */
+
+/* "a:4,b,n[0-3,7]:2,[fe80::1]:4" */
+int hosts_from_list(struct hosts *h, const char *text, char why[HOSTS_WHY]);
+
+/* A line: "name", "name:4", "name slots=4", "name slots=4 max-slots=8"; also
+ * "name[0-3] slots=2", "user@name"; # begins a comment.  "-" reads standard input. */
+int hosts_from_file(struct hosts *h, const char *path, char why[HOSTS_WHY]);
+
+/* SLURM_JOB_NODELIST "n[0-2,5],x" and SLURM_TASKS_PER_NODE "2(x3),1" (NULL: see
+ * cpus = SLURM_JOB_CPUS_PER_NODE "8(x3)"; NULL too: not said). */
+int hosts_from_slurm(struct hosts *h, const char *nodelist, const char *tasks,
+                     const char *cpus, char why[HOSTS_WHY]);
+
+void hosts_free(struct hosts *h);
+
+#endif

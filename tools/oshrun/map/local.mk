@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Where the PEs of a job go.
+tools_oshrun_liboshrun_a_SOURCES += \
+	tools/oshrun/map/hosts.c tools/oshrun/map/hosts.h \
+	tools/oshrun/map/map.c tools/oshrun/map/map.h \
+	tools/oshrun/map/plan.c tools/oshrun/map/plan.h \
+	tools/oshrun/map/rank_file.c

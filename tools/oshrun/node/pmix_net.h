@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_net.h - what the PMIx servers of a job's nodes say to each other: fences and
+ * groups (gather.c), data of a remote PE (direct modex), events, queries and job control.
+ *
+ * Uses pmix_host.h, gather.h, wire.h, pack.h.  Used by daemon.c.
+ *
+ * With one node there is no net: fences and groups are answered at once, the rest
+ * locally.
+ */
+#ifndef OSHRUN_NODE_PMIX_NET_H
+#define OSHRUN_NODE_PMIX_NET_H
+
+#include "tools/oshrun/job.h"
+#include "tools/oshrun/net/wire.h"
+#include "tools/oshrun/node/pmix_host.h"
+
+/* How a message leaves this daemon: routed over the tree to f->to. */
+struct net_out {
+    void (*send)(void *arg, const struct frame *f);
+    void *arg;
+};
+
+struct pmix_net;
+
+/* out = NULL: one node, without a net. */
+struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
+                              const struct tree *tree, const struct net_out *out);
+void pmix_net_free(struct pmix_net *n);
+
+/* A post (taken from pmix_host_take) that wants an answer or concerns other nodes; it is
+ * the receiver's now. */
+void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post);
+
+/* A message of the types GATHER_* .. QUERY_ANSWER.  0, or -1 if it is not a right one. */
+int pmix_net_take(struct pmix_net *n, const struct frame *f);
+
+/* A node is gone: who waits for it gets an error. */
+void pmix_net_lost(struct pmix_net *n, uint32_t node);
+
+#endif

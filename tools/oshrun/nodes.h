@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nodes.h - the nodes of the job, as the front sees them: one, in this process, or
+ * several with a daemon each.
+ *
+ * Uses daemon.h, route.h, starter.h, door.h.  Used by front.c.
+ */
+#ifndef OSHRUN_NODES_H
+#define OSHRUN_NODES_H
+
+#include "tools/oshrun/map/plan.h"
+#include "tools/oshrun/node/daemon.h"
+#include "tools/oshrun/node/janitor.h"
+
+#include <sys/resource.h>
+
+/* What happens on the nodes.  stage, reported and drained come once, when the last node
+ * has done it. */
+struct nodes_events {
+    struct daemon_events pe; /* as of one daemon with all PEs */
+    /* A node cannot do its part: nothing more is started.  status: for oshrun. */
+    void (*failed)(void *front, int status, const char *sentence);
+    /* A node is gone, with this many PEs that had not ended. */
+    void (*lost)(void *front, uint32_t pes, const char *sentence);
+};
+
+struct nodes;
+
+/* 0, or the exit status for oshrun after a complaint. */
+int nodes_start(struct nodes **n, const struct job *job, const struct plan *plan,
+                const struct options *o, const struct nodes_events *events, void *front,
+                struct loop *loop, const struct janitor *janitor, struct rlimit files);
+
+/* As daemon_* (daemon.h), for all nodes. */
+void nodes_signal(struct nodes *n, int sig);
+void nodes_control(struct nodes *n, int sig, const uint32_t *rank, uint32_t count);
+void nodes_flow(struct nodes *n, enum daemon_stream s, bool go);
+void nodes_close_output(struct nodes *n, enum daemon_stream s);
+void nodes_input(struct nodes *n, const char *text, size_t len);
+void nodes_report(struct nodes *n, bool stacks);
+void nodes_stop(struct nodes *n);
+
+#endif

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How daemons get to their nodes.
+tools_oshrun_liboshrun_a_SOURCES += \
+	tools/oshrun/start/launcher.c \
+	tools/oshrun/start/starter.c tools/oshrun/start/starter.h
