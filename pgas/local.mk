@@ -9,7 +9,7 @@ libpgas_la_SOURCES = \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/core/alloc.c pgas/core/alloc.h \
 	pgas/core/block.c pgas/core/block.h \
-	pgas/core/boot.c pgas/core/boot.h \
+	pgas/core/boot.c pgas/core/boot.h pgas/core/boot_nodes.c pgas/core/boot_pmix.h \
 	pgas/core/check.c pgas/core/check.def pgas/core/check.h \
 	pgas/core/check_kinds.c pgas/core/check_kinds.h \
 	pgas/core/clock.h \

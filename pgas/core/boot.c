@@ -1,113 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* boot.c - see boot.h.  Uses: log.  The only file that calls PMIx in the library. */
+/* boot.c - see boot.h.  Uses: boot_pmix, log. */
 #include "config.h"
 
-#include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/core/boot.h"
+#include "pgas/core/boot_pmix.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
 
 /* Set in the environment of a PE, and so of its children, to its PMIx namespace. */
 #define JOINED_ENV "PGAS_JOINED"
 
+#define GET_LIMIT_S 86400 /* a PE may come late, but not by more than a day */
+
 static pmix_proc_t myself;
 static bool connected;
+static pmix_status_t failure; /* of the last call that failed */
 
-/* Any integer type: launchers differ (PMIX_INT, UINT16, UINT32, PROC_RANK). */
-static bool integer_of(const pmix_value_t *v, uint32_t *out)
+const char *boot_nspace(void)
 {
-    switch (v->type) {
-    case PMIX_UINT16:
-        *out = v->data.uint16;
-        return true;
-    case PMIX_UINT32:
-        *out = v->data.uint32;
-        return true;
-    case PMIX_PROC_RANK:
-        *out = v->data.rank;
-        return true;
-    case PMIX_INT:
-        *out = (uint32_t)v->data.integer;
-        return true;
-    case PMIX_INT32:
-        *out = (uint32_t)v->data.int32;
-        return true;
-    case PMIX_UINT64:
-        *out = (uint32_t)v->data.uint64;
-        return true;
-    case PMIX_SIZE:
-        *out = (uint32_t)v->data.size;
-        return true;
-    default:
-        return false;
-    }
+    return myself.nspace;
 }
 
-static pmix_value_t *get(uint32_t rank, const char *key)
+static pmix_value_t *get(uint32_t rank, const char *key, pmix_info_t *how, size_t n)
 {
     pmix_proc_t proc;
     pmix_value_t *value = NULL;
 
     PMIX_LOAD_PROCID(&proc, myself.nspace, rank);
-    return PMIx_Get(&proc, key, NULL, 0, &value) == PMIX_SUCCESS ? value : NULL;
+    failure = PMIx_Get(&proc, key, how, n, &value);
+    return failure == PMIX_SUCCESS ? value : NULL;
 }
 
-static uint32_t get_integer(uint32_t rank, const char *key)
+pmix_value_t *boot_value(uint32_t rank, const char *key)
 {
-    uint32_t number = 0;
-    pmix_value_t *value = get(rank, key);
+    return get(rank, key, NULL, 0);
+}
 
-    if (value == NULL || !integer_of(value, &number))
-        log_die(
-            "the launcher's PMIx server does not say '%s' for PE %u; is it older than "
-            "PMIx 3?",
-            key, myself.rank);
+/* Launchers differ in the types that they give (PMIX_INT, UINT16, UINT32, PROC_RANK). */
+bool boot_number(uint32_t rank, const char *key, uint32_t *out)
+{
+    pmix_value_t *value = boot_value(rank, key);
+
+    if (value == NULL)
+        return false;
+    PMIX_VALUE_GET_NUMBER(failure, value, *out, uint32_t);
     PMIX_VALUE_RELEASE(value);
-    return number;
-}
-
-/* "0,1,5" or "0-3,7" to numbers. */
-static void parse_ranks(const char *text, uint32_t *out, uint32_t n)
-{
-    uint32_t k = 0;
-
-    while (*text != '\0' && k < n) {
-        char *end;
-        unsigned long first = strtoul(text, &end, 10), last = first;
-        if (*end == '-')
-            last = strtoul(end + 1, &end, 10);
-        for (unsigned long r = first; r <= last && k < n; r++)
-            out[k++] = (uint32_t)r;
-        text = *end == ',' ? end + 1 : end;
-        if (*end != ',' && *end != '\0')
-            break;
-    }
-    if (k != n)
-        log_die("the launcher says %u PEs are on this node but names %u", n, k);
-}
-
-static void find_local(struct boot *b)
-{
-    pmix_value_t *peers = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
-
-    b->local_size = get_integer(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE);
-    b->local_pes = calloc(b->local_size, sizeof *b->local_pes);
-    if (b->local_pes == NULL)
-        log_die("no memory for a list of %u PEs", b->local_size);
-    if (peers == NULL || peers->type != PMIX_STRING)
-        log_die("the launcher's PMIx server does not say which PEs share this node");
-    parse_ranks(peers->data.string, b->local_pes, b->local_size);
-    PMIX_VALUE_RELEASE(peers);
-    for (b->local_rank = 0; b->local_rank < b->local_size; b->local_rank++)
-        if (b->local_pes[b->local_rank] == b->rank)
-            return;
-    log_die(
-        "the launcher's PMIx server does not name PE %u among the PEs of its own node",
-        b->rank);
+    return failure == PMIX_SUCCESS;
 }
 
 /* Other launchers' variables that say how many processes there are. */
@@ -133,11 +74,14 @@ static void warn_if_alone_by_mistake(void)
 
 static void be_alone(struct boot *b)
 {
-    static uint32_t only_me;
+    static uint32_t only_me, only_node;
 
     warn_if_alone_by_mistake();
-    only_me = 0;
-    *b = (struct boot){.size = 1, .local_size = 1, .local_pes = &only_me};
+    *b = (struct boot){.size = 1,
+                       .local_size = 1,
+                       .local_pes = &only_me,
+                       .nnodes = 1,
+                       .node_of = &only_node};
 }
 
 /* A PE's children inherit its variables: one that uses SHMEM too would take its place. */
@@ -170,40 +114,80 @@ void boot_connect(struct boot *b)
     connected = true;
     b->launched = true;
     b->rank = myself.rank;
-    b->size = get_integer(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
-    find_local(b);
+    boot_find_nodes(b);
 }
 
-int boot_put(const char *key, const char *text)
+static int done(pmix_status_t rc)
 {
-    pmix_value_t value;
-    char *copy = strdup(text);
-
-    if (copy == NULL)
-        return -1;
-    PMIX_VALUE_CONSTRUCT(&value);
-    value.type = PMIX_STRING;
-    value.data.string = copy;
-    pmix_status_t rc = PMIx_Put(PMIX_LOCAL, key, &value);
-    if (rc == PMIX_SUCCESS)
-        rc = PMIx_Commit();
-    free(copy);
+    failure = rc;
     return rc == PMIX_SUCCESS ? 0 : -1;
 }
 
-int boot_get(uint32_t rank, const char *key, char *text, size_t len)
+const char *boot_error(void)
 {
-    pmix_value_t *value = get(rank, key);
-    int rc = -1;
+    return PMIx_Error_string(failure);
+}
+
+/* What a PE put in a generation before is still there, and must not be taken for new. */
+static const char *key_now(const char *key, pmix_key_t now)
+{
+    snprintf(now, sizeof(pmix_key_t), "%s.%u", key, pgas_self.generation);
+    return now;
+}
+
+int boot_put(enum boot_scope scope, const char *key, const void *data, size_t len)
+{
+    pmix_key_t now;
+    pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
+                          .data.bo = {.bytes = (char *)data, .size = len}};
+
+    if (!connected)
+        return 0;
+    int rc = done(PMIx_Put(scope == BOOT_NODE ? PMIX_LOCAL : PMIX_GLOBAL,
+                           key_now(key, now), &value));
+    return rc == 0 ? done(PMIx_Commit()) : rc;
+}
+
+/* Without a limit of ours a PMIx server gives up after 2 seconds. */
+static pmix_value_t *wait_for(uint32_t rank, const char *key)
+{
+    pmix_key_t now;
+    pmix_info_t limit;
+    int seconds = GET_LIMIT_S;
+
+    if (!connected)
+        return NULL;
+    PMIX_INFO_LOAD(&limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    return get(rank, key_now(key, now), &limit, 1);
+}
+
+ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t room)
+{
+    pmix_value_t *value = wait_for(rank, key);
+    ssize_t len = -1;
 
     if (value == NULL)
         return -1;
-    if (value->type == PMIX_STRING && strlen(value->data.string) < len) {
-        memcpy(text, value->data.string, strlen(value->data.string) + 1);
-        rc = 0;
+    failure = value->type == PMIX_BYTE_OBJECT ? PMIX_ERR_OUT_OF_RESOURCE
+                                              : PMIX_ERR_TYPE_MISMATCH;
+    if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size <= room) {
+        len = (ssize_t)value->data.bo.size;
+        memcpy(data, value->data.bo.bytes, value->data.bo.size);
     }
     PMIX_VALUE_RELEASE(value);
-    return rc;
+    return len;
+}
+
+/* Under srun a fence that collects no data is no barrier: it returns at once. */
+int boot_barrier(void)
+{
+    pmix_info_t collect;
+    bool yes = true;
+
+    if (!connected)
+        return 0;
+    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    return done(PMIx_Fence(NULL, 0, &collect, 1));
 }
 
 void boot_abort(int status, const char *why)
@@ -218,6 +202,7 @@ void boot_disconnect(struct boot *b)
         PMIx_Finalize(NULL, 0);
         connected = false;
         free(b->local_pes);
+        free(b->node_of);
     }
-    b->local_pes = NULL;
+    b->local_pes = b->node_of = NULL;
 }

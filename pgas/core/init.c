@@ -23,6 +23,9 @@
 #include "pgas/core/place.h"
 #include "pgas/datatype/copy.h"
 
+#define NODES_SHOWN    512 /* bytes of a sentence that lists nodes */
+#define REFUSED_WAIT_S 10  /* for PE 0 to end a job that can't run */
+
 static struct boot boot;
 static void (*finalize_at_exit)(void);
 
@@ -58,6 +61,23 @@ static void adapt_to_oshrun(void)
         setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
+/* PE 0 speaks for all and has the job ended.  The others wait for that: a launcher that
+ * sees one of them end might end PE 0 before it has spoken. */
+static _Noreturn void refuse_nodes(void)
+{
+    char nodes[NODES_SHOWN];
+
+    boot_nodes_text(&boot, nodes, sizeof nodes);
+    if (boot.rank != 0)
+        sleep(REFUSED_WAIT_S);
+    log_flush(stdout);
+    log_warn("shmem_init: the job has %u PEs on %u nodes (%s), and no network transport "
+             "is built in: run all PEs on one node",
+             boot.size, boot.nnodes, nodes);
+    boot_abort(EXIT_FAILURE, "no network transport");
+    _exit(EXIT_FAILURE);
+}
+
 static void connect(void)
 {
     struct pgas *g = &pgas_self;
@@ -65,11 +85,8 @@ static void connect(void)
     boot_connect(&boot);
     g->me = (int)boot.rank;
     g->npes = boot.size;
-    if (boot.local_size != boot.size)
-        log_die(
-            "the job has %u PEs but only %u are on this node, and no network transport "
-            "is built in: run all PEs on one node",
-            boot.size, boot.local_size);
+    if (boot.nnodes > 1)
+        refuse_nodes();
 }
 
 static void make_heap(void)

@@ -131,12 +131,13 @@ static void make_or_find(const struct boot *b)
     if (b->local_rank == 0) {
         make();
         snprintf(place, sizeof place, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
-        if (b->local_size > 1 && boot_put(KEY, place) != 0)
-            log_die("can't publish the node segment through PMIx");
+        if (b->local_size > 1 && boot_put(BOOT_NODE, KEY, place, strlen(place) + 1) != 0)
+            log_die("can't publish the node segment through PMIx: %s", boot_error());
         return;
     }
-    if (boot_get(b->local_pes[0], KEY, place, sizeof place) != 0)
-        log_die("PE %u did not publish the node segment through PMIx", b->local_pes[0]);
+    if (boot_get(b->local_pes[0], KEY, place, sizeof place) <= 0)
+        log_die("PE %u did not publish the node segment through PMIx: %s",
+                b->local_pes[0], boot_error());
     open_place(place);
 }
 

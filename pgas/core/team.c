@@ -20,20 +20,23 @@ _Static_assert(SLOT_USER * sizeof(struct team_words) <= HEAP_RESERVED,
 
 /* ---- who is in a team -------------------------------------------------------------- */
 
+bool team_strided(const int *list, int n, int *start, int *stride)
+{
+    *start = list[0];
+    *stride = n > 1 ? list[1] - list[0] : 1;
+    for (int i = 1; i < n; i++)
+        if (list[i] - list[i - 1] != *stride)
+            return false;
+    return true;
+}
+
 /* Make it strided if it can be: that takes no memory and is found again faster. */
 static void simplify(struct shmem_team *team, int *list)
 {
-    int stride = team->npes > 1 ? list[1] - list[0] : 1;
-
-    for (int i = 1; i < team->npes; i++) {
-        if (list[i] - list[i - 1] == stride)
-            continue;
+    if (team_strided(list, team->npes, &team->start, &team->stride))
+        free(list);
+    else
         team->list = list;
-        return;
-    }
-    team->start = list[0];
-    team->stride = stride;
-    free(list);
 }
 
 /* Enter the PEs of the set, which are counted in the parent.  False without memory. */

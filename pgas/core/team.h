@@ -96,6 +96,9 @@ static inline int team_set_at(const struct team_set *set, int i)
     return set->list != NULL ? set->list[i] : set->start + i * set->stride;
 }
 
+/* Are the n >= 1 PEs of a list start + i * stride? */
+bool team_strided(const int *list, int n, int *start, int *stride);
+
 /* The team behind a handle; ends the job with a sentence if there is none. */
 struct shmem_team *team_of(shmem_team_t handle, const char *fn);
 

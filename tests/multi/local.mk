@@ -235,3 +235,10 @@ tests_multi_again_pes_SOURCES = tests/multi/again.c tests/multi/check.h
 tests_multi_again_pes_LDADD = libshmem.la
 tests_multi_again_pes_LDFLAGS = $(pes_link)
 TESTS += tests/multi/again.pes
+
+# Before PEs reach each other's memory: on any nodes, under any launcher
+check_PROGRAMS += tests/multi/boot_map.pes
+tests_multi_boot_map_pes_SOURCES = tests/multi/boot_map.c
+tests_multi_boot_map_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_multi_boot_map_pes_LDFLAGS = $(pes_link)
+TESTS += tests/multi/boot_map.pes

@@ -4,6 +4,11 @@ UNIT_TESTS = \
 	tests/unit/alloc_test tests/unit/block_test tests/unit/copy_test \
 	tests/unit/env_test tests/unit/op_test tests/unit/peer_test \
 	tests/unit/pool_test tests/unit/slot_test tests/unit/tree_test
+UNIT_TESTS += \
+	tests/unit/command_test tests/unit/janitor_test tests/unit/starter_test
+UNIT_TESTS += \
+	tests/unit/door_test tests/unit/link_test tests/unit/net_tree_test \
+	tests/unit/pack_test
 
 if HAVE_CRITERION
 check_PROGRAMS += $(UNIT_TESTS)
@@ -15,6 +20,7 @@ EXTRA_DIST += tests/unit/no-criterion.sh tests/env.sh tests/lsan.supp
 
 UNIT_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS) -Wno-pedantic
 UNIT_LDADD = libpgas.la $(PMIX_LIBS) $(CRITERION_LIBS) -lpthread
+UNIT_OSHRUN_LDADD = tools/oshrun/liboshrun.a $(OSHRUN_LIBS) $(CRITERION_LIBS) -lpthread
 
 tests_unit_alloc_test_SOURCES = tests/unit/alloc_test.c
 tests_unit_alloc_test_CFLAGS = $(UNIT_CFLAGS)
@@ -43,3 +49,24 @@ tests_unit_slot_test_LDADD = $(UNIT_LDADD)
 tests_unit_tree_test_SOURCES = tests/unit/tree_test.c
 tests_unit_tree_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_tree_test_LDADD = $(UNIT_LDADD)
+tests_unit_command_test_SOURCES = tests/unit/command_test.c
+tests_unit_command_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_command_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_janitor_test_SOURCES = tests/unit/janitor_test.c
+tests_unit_janitor_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_janitor_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_starter_test_SOURCES = tests/unit/starter_test.c
+tests_unit_starter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_starter_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_door_test_SOURCES = tests/unit/door_test.c
+tests_unit_door_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_door_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_link_test_SOURCES = tests/unit/link_test.c
+tests_unit_link_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_link_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_net_tree_test_SOURCES = tests/unit/net_tree_test.c
+tests_unit_net_tree_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_net_tree_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_pack_test_SOURCES = tests/unit/pack_test.c
+tests_unit_pack_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_pack_test_LDADD = $(UNIT_OSHRUN_LDADD)

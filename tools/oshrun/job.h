@@ -40,7 +40,17 @@ struct job {
     uint32_t stdin_pe;  /* gets the standard input; JOB_NO_PE = nobody */
     uint32_t gdb_pe;    /* runs under gdb on the terminal; JOB_NO_PE = nobody */
     bool virtual_nodes; /* all nodes are on one machine and share its processors */
-    bool env_is_whole;  /* env is all that PEs get, and not added to the daemon's own */
 };
+
+struct pack;
+struct unpack;
+
+/* For a daemon on another node.  `here` is not packed: the daemon knows its place. */
+void job_pack(struct pack *p, const struct job *job);
+
+/* Makes a job that points into the bytes that u reads, which must stay.  NULL: they are
+ * no job, or there is no memory.  Free with job_free. */
+struct job *job_unpack(struct unpack *u, uint32_t here);
+void job_free(struct job *job);
 
 #endif

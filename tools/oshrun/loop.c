@@ -55,12 +55,24 @@ static void add_always(struct loop *l, struct loop_watch *w)
     l->always = w;
 }
 
+/* A watch that is silenced may be freed before its turn comes in this round. */
+static void forget(struct loop *l, const struct loop_watch *w)
+{
+    for (int i = 0; i < l->nround; i++)
+        if (l->round[i] == w)
+            l->round[i] = NULL;
+    if (l->next_always == w)
+        l->next_always = w->next_always;
+}
+
 void loop_want(struct loop *l, struct loop_watch *w, unsigned want)
 {
     if (w->want == want)
         return;
     int op = w->want == 0 ? EPOLL_CTL_ADD : want == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
     w->want = want;
+    if (want == 0)
+        forget(l, w);
     if (w->always) {
         if (want == 0)
             drop_always(l, w);
@@ -120,11 +132,11 @@ static void fire_timers(struct loop *l)
 
 static void fire_always(struct loop *l)
 {
-    struct loop_watch *next;
-    for (struct loop_watch *w = l->always; w != NULL; w = next) {
-        next = w->next_always;
+    for (struct loop_watch *w = l->always; w != NULL; w = l->next_always) {
+        l->next_always = w->next_always;
         w->fn(w->arg, w->want);
     }
+    l->next_always = NULL;
 }
 
 static unsigned ready_bits(uint32_t events)
@@ -134,17 +146,28 @@ static unsigned ready_bits(uint32_t events)
     return ((events & EPOLLIN) ? LOOP_IN : 0u) | ((events & EPOLLOUT) ? LOOP_OUT : 0u);
 }
 
+static void fire_ready(struct loop *l, const struct epoll_event *ev, int n)
+{
+    struct loop_watch *round[EVENTS_MAX];
+    for (int i = 0; i < n; i++)
+        round[i] = ev[i].data.ptr;
+    l->round = round;
+    l->nround = n;
+    for (int i = 0; i < n; i++) {
+        struct loop_watch *w = round[i];
+        unsigned ready = w != NULL ? ready_bits(ev[i].events) & w->want : 0;
+        if (ready != 0) /* not silenced by a call earlier in this round */
+            w->fn(w->arg, ready);
+    }
+    l->nround = 0;
+}
+
 void loop_run(struct loop *l)
 {
     struct epoll_event ev[EVENTS_MAX];
     while (!l->stop) {
         int n = epoll_wait(l->epoll, ev, EVENTS_MAX, sleep_ms(l));
-        for (int i = 0; i < n; i++) {
-            struct loop_watch *w = ev[i].data.ptr;
-            unsigned ready = ready_bits(ev[i].events) & w->want;
-            if (ready != 0) /* not silenced by a call earlier in this round */
-                w->fn(w->arg, ready);
-        }
+        fire_ready(l, ev, n);
         fire_always(l);
         fire_timers(l);
     }

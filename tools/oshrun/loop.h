@@ -40,6 +40,9 @@ struct loop {
     int epoll;
     bool stop;
     struct loop_watch *always;
+    struct loop_watch *next_always; /* whose turn comes next */
+    struct loop_watch **round;      /* those that are ready and had no turn yet */
+    int nround;
     struct loop_timer *timers;
 };
 
@@ -50,7 +53,8 @@ uint64_t loop_now_ns(void);
 int loop_open(struct loop *l);
 void loop_close(struct loop *l);
 
-/* Changes what is wanted of w->fd (0 = nothing, which also silences hang-ups). */
+/* Changes what is wanted of w->fd (0 = nothing, which also silences hang-ups).  After 0
+ * the watch may be freed, from within a callback too. */
 void loop_want(struct loop *l, struct loop_watch *w, unsigned want);
 
 /* Starts, or starts anew, a timer that fires once in ms milliseconds. */

@@ -4,17 +4,20 @@
  *
  * Uses options.c, janitor.c, front.c.  The user starts it.
  *
- *   main -> front (options, terminal, signals, verdict)
+ *   main -> front (options, plan, terminal, signals, verdict)
  *             | struct job, commands          ^ events
  *             v                               |
- *           daemon (PMIx server, PEs, their input and output), one per node
+ *           nodes: one daemon (PMIx server, PEs, their input and output) in this process,
+ *           or a crew of them, `oshrun --node-daemon` on each node, over TCP
  */
 #include "config.h"
 
 #include "tools/oshrun/front.h"
 #include "tools/oshrun/node/janitor.h"
 #include "tools/oshrun/loop.h"
+#include "tools/oshrun/node/daemon_main.h"
 #include "tools/oshrun/options.h"
+#include "tools/oshrun/start/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,11 +71,16 @@ int main(int argc, char **argv)
     uint64_t start_ns = loop_now_ns();
     struct options o;
     struct janitor janitor;
-    (void)argc;
     fill_standard_files();
+    if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
+        signal(SIGPIPE, SIG_IGN);
+        leave(daemon_main(raise_file_limit()));
+    }
     enum options_result r = options_read(&o, argv);
     int rc = r == OPTIONS_WRONG ? EXIT_USAGE : 0;
-    if (r == OPTIONS_RUN && o.dry_run) {
+    if (r == OPTIONS_RUN && o.launcher != NULL) {
+        rc = launcher_exec(&o);
+    } else if (r == OPTIONS_RUN && o.dry_run) {
         rc = front_dry_run(&o);
     } else if (r == OPTIONS_RUN) {
         signal(SIGPIPE, SIG_IGN);

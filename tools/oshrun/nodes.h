@@ -3,7 +3,7 @@
  * nodes.h - the nodes of the job, as the front sees them: one, in this process, or
  * several with a daemon each.
  *
- * Uses daemon.h, route.h, starter.h, door.h.  Used by front.c.
+ * Uses daemon.h; for several: crew.h.  Used by front.c.
  */
 #ifndef OSHRUN_NODES_H
 #define OSHRUN_NODES_H
@@ -14,12 +14,10 @@
 
 #include <sys/resource.h>
 
-/* What happens on the nodes.  stage, reported and drained come once, when the last node
- * has done it. */
+/* What happens on the nodes. */
 struct nodes_events {
-    struct daemon_events pe; /* as of one daemon with all PEs */
-    /* A node cannot do its part: nothing more is started.  status: for oshrun. */
-    void (*failed)(void *front, int status, const char *sentence);
+    /* As of one daemon with all PEs: stage, reported, drained and failed come once. */
+    struct daemon_events pe;
     /* A node is gone, with this many PEs that had not ended. */
     void (*lost)(void *front, uint32_t pes, const char *sentence);
 };
@@ -38,6 +36,11 @@ void nodes_flow(struct nodes *n, enum daemon_stream s, bool go);
 void nodes_close_output(struct nodes *n, enum daemon_stream s);
 void nodes_input(struct nodes *n, const char *text, size_t len);
 void nodes_report(struct nodes *n, bool stacks);
+
+/* Ends what is left on all nodes, waits (with a bound) until it is gone, frees. */
 void nodes_stop(struct nodes *n);
+
+/* Prints what would be started where. */
+int nodes_dry_run(const struct job *job);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * options.c - the command line of oshrun, from one table.
  *
- * Uses nothing of ours.  Used by main.c.
+ * Uses options_env.c.  Used by main.c.
  */
 #include "config.h"
 
@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define HELP_COLUMN 26
+#define PPR         "ppr:"
+#define PPR_UNIT    ":node"
 #define DECIMAL     10
 
 struct option;
@@ -36,8 +38,7 @@ static int wrong(const struct option *self, const char *value, const char *expec
     return -1;
 }
 
-/* A decimal number from min to max. */
-static int read_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
+int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
 {
     char *end;
     errno = 0;
@@ -51,7 +52,7 @@ static int read_number(const char *text, uint32_t min, uint32_t max, uint32_t *o
 
 static int set_npes(struct options *o, const struct option *self, const char *value)
 {
-    if (read_number(value, 1, OPTIONS_NPES_MAX, &o->npes) == 0)
+    if (options_number(value, 1, OPTIONS_NPES_MAX, &o->npes) == 0)
         return 0;
     return wrong(self, value, "the number of PEs, from 1 to 65536");
 }
@@ -78,7 +79,7 @@ static int set_bind(struct options *o, const struct option *self, const char *va
 
 static int set_timeout(struct options *o, const struct option *self, const char *value)
 {
-    if (read_number(value, 1, INT32_MAX / 1000, &o->timeout_s) == 0)
+    if (options_number(value, 1, INT32_MAX / 1000, &o->timeout_s) == 0)
         return 0;
     return wrong(self, value, "seconds, a whole number of at least 1");
 }
@@ -86,7 +87,7 @@ static int set_timeout(struct options *o, const struct option *self, const char 
 static int set_gdb(struct options *o, const struct option *self, const char *value)
 {
     o->gdb_pe = 0;
-    if (value == NULL || read_number(value, 0, OPTIONS_NPES_MAX - 1, &o->gdb_pe) == 0)
+    if (value == NULL || options_number(value, 0, OPTIONS_NPES_MAX - 1, &o->gdb_pe) == 0)
         return 0;
     return wrong(self, value, "the number of a PE");
 }
@@ -150,6 +151,119 @@ static int set_verbose(struct options *o, const struct option *self, const char 
     return 0;
 }
 
+/* -N and ppr both say how many PEs a node gets; they must not differ. */
+static int set_per_node(struct options *o, const struct option *self, const char *value)
+{
+    uint32_t n;
+    if (options_number(value, 1, OPTIONS_NPES_MAX, &n) != 0)
+        return wrong(self, value, "the number of PEs per node, from 1 to 65536");
+    if (o->order.by == MAP_BY_PPR && o->order.per_node != n)
+        return wrong(self, value, "the same number as in --map-by ppr");
+    o->order.per_node = n;
+    return 0;
+}
+
+/* "4:node" */
+static int read_ppr(const char *text, uint32_t *n)
+{
+    char number[sizeof "65536"];
+    size_t len = strcspn(text, ":");
+    if (len >= sizeof number || strcmp(text + len, PPR_UNIT) != 0)
+        return -1;
+    memcpy(number, text, len);
+    number[len] = '\0';
+    return options_number(number, 1, OPTIONS_NPES_MAX, n);
+}
+
+static int set_ppr(struct options *o, const struct option *self, const char *value)
+{
+    uint32_t n;
+    if (read_ppr(value + strlen(PPR), &n) != 0)
+        return wrong(self, value, "ppr:N:node with N from 1 to 65536");
+    if (o->order.by != MAP_BY_PPR && o->order.per_node != 0 && o->order.per_node != n)
+        return wrong(self, value, "the same number as -N");
+    o->order.by = MAP_BY_PPR;
+    o->order.per_node = n;
+    return 0;
+}
+
+static int set_map_by(struct options *o, const struct option *self, const char *value)
+{
+    if (strncmp(value, PPR, strlen(PPR)) == 0)
+        return set_ppr(o, self, value);
+    bool node = strcmp(value, "node") == 0;
+    if (!node && strcmp(value, "slot") != 0)
+        return wrong(self, value, "slot, node or ppr:N:node");
+    if (o->order.by == MAP_BY_PPR)
+        o->order.per_node = 0;
+    o->order.by = node ? MAP_BY_NODE : MAP_BY_SLOT;
+    return 0;
+}
+
+static int set_rank_file(struct options *o, const struct option *self, const char *value)
+{
+    o->order.rank_file = value;
+    return *value != '\0' ? 0 : wrong(self, value, "the name of a file");
+}
+
+/* Only one option may say where the nodes are. */
+static int set_where(struct options *o, const struct option *self)
+{
+    if (o->where != NULL && strcmp(o->where, self->names[0]) != 0) {
+        fprintf(stderr, "oshrun: %s and %s both say where the PEs go; give one\n",
+                o->where, self->names[0]);
+        return -1;
+    }
+    o->where = self->names[0];
+    return 0;
+}
+
+static int set_hosts(struct options *o, const struct option *self, const char *value)
+{
+    o->hosts = value;
+    return set_where(o, self);
+}
+
+static int set_host_file(struct options *o, const struct option *self, const char *value)
+{
+    o->host_file = value;
+    if (*value == '\0')
+        return wrong(self, value, "the name of a file, or - for standard input");
+    return set_where(o, self);
+}
+
+static int set_vnodes(struct options *o, const struct option *self, const char *value)
+{
+    if (options_number(value, 1, OPTIONS_VNODES_MAX, &o->vnodes) != 0)
+        return wrong(self, value, "the number of virtual nodes, from 1 to 65536");
+    return set_where(o, self);
+}
+
+static int set_agent(struct options *o, const struct option *self, const char *value)
+{
+    o->agent = value;
+    return *value != '\0' ? 0 : wrong(self, value, "a command, such as 'ssh -p 2222'");
+}
+
+static int set_interface(struct options *o, const struct option *self, const char *value)
+{
+    o->interface = value;
+    return *value != '\0' ? 0 : wrong(self, value, "interfaces or subnets");
+}
+
+static int set_launcher(struct options *o, const struct option *self, const char *value)
+{
+    o->launcher = value;
+    return *value != '\0' ? 0 : wrong(self, value, "the name of a launcher");
+}
+
+static int set_map_report(struct options *o, const struct option *self, const char *value)
+{
+    (void)self, (void)value;
+    o->report = true;
+    return 0;
+}
+
 static int print_version(struct options *o, const struct option *self, const char *value)
 {
     (void)o, (void)self, (void)value;
@@ -160,7 +274,57 @@ static int print_version(struct options *o, const struct option *self, const cha
 static int print_help(struct options *o, const struct option *self, const char *value);
 
 static const struct option table[] = {
-    {{"-n", "-np", "--np", "-c"}, VALUE_NEEDED, "N", set_npes, "start N PEs (default 1)"},
+    {{"-n", "-np", "--np", "-c"},
+     VALUE_NEEDED,
+     "N",
+     set_npes,
+     "start N PEs (default: one, or one per slot)"},
+    {{"--host", "-H", "-host"},
+     VALUE_NEEDED,
+     "NAME[:SLOTS],...",
+     set_hosts,
+     "run on these hosts; names may hold ranges, n[0-3,7]:4"},
+    {{"--hostfile", "-hostfile", "--machinefile", "-machinefile"},
+     VALUE_NEEDED,
+     "FILE",
+     set_host_file,
+     "run on the hosts in FILE, lines 'NAME slots=4'"},
+    {{"--vnodes"},
+     VALUE_NEEDED,
+     "K",
+     set_vnodes,
+     "run as K nodes, all of them on this machine"},
+    {{"-N", "--npernode", "--ppn"},
+     VALUE_NEEDED,
+     "N",
+     set_per_node,
+     "start at most N PEs per node"},
+    {{"--map-by"},
+     VALUE_NEEDED,
+     "slot|node|ppr:N:node",
+     set_map_by,
+     "fill hosts (default), deal out, or N on each"},
+    {{"--rank-file", "--rankfile", "-rankfile"},
+     VALUE_NEEDED,
+     "FILE",
+     set_rank_file,
+     "take each PE's place from FILE, lines 'rank 0=NAME slot=0-3'"},
+    {{"--report"}, VALUE_NONE, NULL, set_map_report, "print which PEs are where"},
+    {{"--launch-agent"},
+     VALUE_NEEDED,
+     "COMMAND",
+     set_agent,
+     "start daemons on the hosts by this (default ssh)"},
+    {{"--if"},
+     VALUE_NEEDED,
+     "NAME|NET/BITS,...",
+     set_interface,
+     "talk over these interfaces or subnets only"},
+    {{"--launcher"},
+     VALUE_NEEDED,
+     "NAME",
+     set_launcher,
+     "call mpirun, mpiexec, prterun or srun instead"},
     {{"-x"},
      VALUE_NEEDED,
      "NAME[=value]",
@@ -202,7 +366,8 @@ static int print_help(struct options *o, const struct option *self, const char *
 {
     (void)o, (void)self, (void)value;
     printf("usage: oshrun [options] [--] program [arguments]\n"
-           "Runs an OpenSHMEM program (or any other) as N PEs on this machine.\n\n");
+           "Runs an OpenSHMEM program (or any other) as N PEs, on this machine or on\n"
+           "several hosts.\n\n");
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *t = &table[i];
         int n = 2;
@@ -264,12 +429,22 @@ static int check(const struct options *o)
         fprintf(stderr, "oshrun: no program given; see oshrun --help\n");
         return -1;
     }
-    if (o->gdb_pe != JOB_NO_PE && o->gdb_pe >= o->npes) {
-        fprintf(stderr, "oshrun: --gdb=%u: there are only PEs 0 to %u\n", o->gdb_pe,
-                o->npes - 1);
+    if (o->order.rank_file != NULL &&
+        (o->order.per_node > 0 || o->order.by != MAP_BY_SLOT)) {
+        fprintf(stderr, "oshrun: --rank-file says where each PE goes; leave out -N and "
+                        "--map-by\n");
         return -1;
     }
     return 0;
+}
+
+static void set_defaults(struct options *o)
+{
+    *o = (struct options){.gdb_pe = JOB_NO_PE,
+                          .bind = JOB_BIND_AUTO,
+                          .fanout = OPTIONS_FANOUT,
+                          .timeout_ms = OPTIONS_TIMEOUT_MS,
+                          .start_timeout_ms = OPTIONS_START_TIMEOUT_MS};
 }
 
 enum options_result options_read(struct options *o, char **argv)
@@ -277,7 +452,7 @@ enum options_result options_read(struct options *o, char **argv)
     size_t argc = 0;
     while (argv[argc] != NULL)
         argc++;
-    *o = (struct options){.npes = 1, .gdb_pe = JOB_NO_PE, .bind = JOB_BIND_AUTO};
+    set_defaults(o);
     o->env = calloc(argc + 1, sizeof *o->env);
     if (o->env == NULL) {
         fprintf(stderr, "oshrun: no memory for the options\n");
@@ -293,7 +468,8 @@ enum options_result options_read(struct options *o, char **argv)
         rc = read_one(o, &argv);
     }
     o->argv = argv;
-    if (rc == 0 && check(o) == 0)
+    o->order.npes = o->npes;
+    if (rc == 0 && check(o) == 0 && options_read_env(o) == 0)
         return OPTIONS_RUN;
     return rc > 0 ? OPTIONS_DONE : OPTIONS_WRONG;
 }

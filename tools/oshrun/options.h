@@ -2,7 +2,7 @@
 /*
  * options.h - the command line of oshrun.
  *
- * Uses job.h.  Used by main.c and front.c.
+ * Uses job.h, map.h.  Used by main.c, front.c, plan.c and launcher.c.
  */
 #ifndef OSHRUN_OPTIONS_H
 #define OSHRUN_OPTIONS_H
@@ -10,7 +10,11 @@
 #include "tools/oshrun/job.h"
 #include "tools/oshrun/map/map.h"
 
-#define OPTIONS_NPES_MAX 65536 /* more than any node starts; PMIx ranks on it are u16 */
+#define OPTIONS_NPES_MAX         MAP_NPES_MAX
+#define OPTIONS_VNODES_MAX       65536
+#define OPTIONS_FANOUT           32
+#define OPTIONS_TIMEOUT_MS       3000
+#define OPTIONS_START_TIMEOUT_MS 30000
 
 struct options {
     uint32_t npes; /* 0 = not said */
@@ -31,6 +35,7 @@ struct options {
     const char *hosts;     /* --host a:4,b:4 */
     const char *host_file; /* --hostfile */
     uint32_t vnodes;       /* --vnodes; 0 = none */
+    const char *where;     /* what said so: "--host", "SHMEM_LAUNCH_HOSTS"; NULL = none */
     struct map_order order;
 
     /* How daemons get there and talk */
@@ -49,5 +54,12 @@ enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
  * sentence was. */
 enum options_result options_read(struct options *o, char **argv);
 void options_free(struct options *o);
+
+/* The part of options_read that looks at the variables SHMEM_LAUNCH_*; they fill what
+ * the command line has not said.  0, or -1 after a sentence. */
+int options_read_env(struct options *o);
+
+/* A decimal number from min to max.  0, or -1. */
+int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out);
 
 #endif

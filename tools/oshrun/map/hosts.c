@@ -1,5 +1,144 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hosts.c - see hosts.h. */
+/* hosts.c - see hosts.h.  Uses names.h. */
 #include "config.h"
 
 #include "tools/oshrun/map/hosts.h"
+#include "tools/oshrun/map/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM  8
+#define CELLS_RATIO 4 /* cells per place in host[] */
+#define FNV_BASIS   2166136261u
+#define FNV_PRIME   16777619u
+
+static int no_memory(char why[HOSTS_WHY])
+{
+    return names_refuse(why, "no memory for the names of the hosts");
+}
+
+/* The cell of name, or the free one where it belongs. */
+static uint32_t *find_cell(const struct hosts *h, const char *name)
+{
+    uint32_t hash = FNV_BASIS;
+    for (const char *c = name; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * FNV_PRIME;
+    for (uint32_t i = hash;; i++) { /* half of the cells are free, at least */
+        uint32_t *cell = &h->cell[i & (h->cells - 1)];
+        if (*cell == 0 || strcmp(h->host[*cell - 1].name, name) == 0)
+            return cell;
+    }
+}
+
+uint32_t hosts_find(const struct hosts *h, const char *name)
+{
+    uint32_t at = h->cells > 0 ? *find_cell(h, name) : 0;
+    return at > 0 ? at - 1 : HOSTS_NONE;
+}
+
+static int grow(struct hosts *h)
+{
+    uint32_t room = h->room > 0 ? h->room * 2 : FIRST_ROOM;
+    struct host *host = realloc(h->host, room * sizeof *host);
+    if (host == NULL)
+        return -1;
+    h->host = host;
+    h->room = room;
+    uint32_t *cell = calloc((size_t)room * CELLS_RATIO, sizeof *cell);
+    if (cell == NULL)
+        return -1;
+    free(h->cell);
+    h->cell = cell;
+    h->cells = room * CELLS_RATIO;
+    for (uint32_t i = 0; i < h->count; i++)
+        *find_cell(h, h->host[i].name) = i + 1;
+    return 0;
+}
+
+/* Named again: the slots of both together. */
+static int join(struct host *at, const struct host *more, char why[HOSTS_WHY])
+{
+    uint32_t slots =
+        (at->slots > 0 ? at->slots : 1) + (more->slots > 0 ? more->slots : 1);
+    if (slots > HOSTS_SLOTS_MAX)
+        return names_refuse(why, "host '%.*s' has more than %d slots in all", NAMES_SHOWN,
+                            at->name, HOSTS_SLOTS_MAX);
+    at->slots = slots;
+    at->max = at->max > 0 && more->max > 0 ? at->max + more->max : 0;
+    return 0;
+}
+
+int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY])
+{
+    uint32_t at = hosts_find(h, more->name);
+    if (h->named++ == HOSTS_NAMED_MAX)
+        return names_refuse(why, "hosts are named more than %d times", HOSTS_NAMED_MAX);
+    if (at != HOSTS_NONE)
+        return join(&h->host[at], more, why);
+    if (h->count == HOSTS_MAX)
+        return names_refuse(why, "there are more than %d hosts", HOSTS_MAX);
+    if (h->count == h->room && grow(h) != 0)
+        return no_memory(why);
+    struct host host = *more;
+    host.name = strdup(more->name);
+    if (host.name == NULL)
+        return no_memory(why);
+    *find_cell(h, host.name) = h->count + 1;
+    h->host[h->count++] = host;
+    return 0;
+}
+
+static int missing(const char *text, size_t at, char why[HOSTS_WHY])
+{
+    char shown[NAMES_SHOWN];
+    if (text[0] == '\0')
+        return names_refuse(why, "no host is named");
+    if (at == 0)
+        return names_refuse(why, "a name is missing before '%s'",
+                            names_show(shown, text, strlen(text)));
+    /* The end of a long text is what helps to find the place. */
+    size_t from = at < NAMES_SHOWN / 2 ? 0 : at - NAMES_SHOWN / 2;
+    return names_refuse(why, "a name is missing after '%s'",
+                        names_show(shown, text + from, at - from));
+}
+
+static int read_item(struct hosts *h, const char *text, size_t len, char why[HOSTS_WHY])
+{
+    struct host host = {0};
+    size_t name_len;
+    if (names_split(text, len, &name_len, &host, why) != 0)
+        return -1;
+    return names_expand(h, text, name_len, &host, why);
+}
+
+static int read_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
+{
+    size_t len = strlen(text);
+    int rc = 0;
+    for (size_t at = 0; rc == 0 && at <= len; at++) {
+        size_t n = names_span(text + at, len - at, ",");
+        rc = n == 0 ? missing(text, at, why) : read_item(h, text + at, n, why);
+        at += n;
+    }
+    return rc;
+}
+
+int hosts_from_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
+{
+    *h = (struct hosts){0};
+    int rc = read_list(h, text, why);
+    if (rc != 0)
+        hosts_free(h);
+    return rc;
+}
+
+void hosts_free(struct hosts *h)
+{
+    for (uint32_t i = 0; i < h->count; i++)
+        free(h->host[i].name);
+    free(h->host);
+    free(h->cell);
+    *h = (struct hosts){0};
+}

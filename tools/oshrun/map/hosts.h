@@ -2,7 +2,7 @@
 /*
  * hosts.h - the hosts of a job: from --host, from a host file, from Slurm's variables.
  *
- * Pure but for hosts_from_file, which reads a file.  Used by map.c and nodes.c.
+ * Pure but for hosts_from_file, which reads a file.  Used by map.c, plan.c and nodes.c.
  */
 #ifndef OSHRUN_MAP_HOSTS_H
 #define OSHRUN_MAP_HOSTS_H
@@ -10,24 +10,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOSTS_WHY       256     /* bytes of a sentence */
-#define HOSTS_MAX       65536   /* of one job */
-#define HOSTS_SLOTS_MAX 1000000 /* of one host */
+#define HOSTS_WHY       256              /* bytes of a sentence */
+#define HOSTS_MAX       65536            /* of one job */
+#define HOSTS_SLOTS_MAX 1000000          /* of one host */
+#define HOSTS_NAMED_MAX (16 * HOSTS_MAX) /* namings, where a host is named per PE */
+#define HOSTS_NONE      UINT32_MAX
 
 struct host {
-    char *name; /* letters, digits, and . _ - : [ ] @ % only: safe in a command line */
+    char *name;     /* letters, digits, and . _ - : @ % only: safe in a command line */
     uint32_t slots; /* PEs it is meant for; 0: not said */
+    uint32_t max;   /* PEs it takes at most (max-slots); 0: no limit */
 };
 
+/* All zero: no hosts. */
 struct hosts {
     struct host *host;
     uint32_t count;
+    uint32_t room;  /* in host[] */
+    uint32_t *cell; /* hash table: index in host[] + 1; 0 = free */
+    uint32_t cells; /* a power of 2, over count * 2 */
+    uint32_t named; /* calls of hosts_add */
 };
 
 /*
- * All return 0, or -1 and a sentence in why ("--host a:4,,b: a name is missing after
- * 'a:4,'", "hostfile hosts.txt, line 3: 'slots=many' is not a number").  A host that is
- * named again gets the sum of the slots.  The order is that of the first naming.
+ * All return 0, or -1 and a sentence in why ("a name is missing after 'a:4,'", "hostfile
+ * hosts.txt, line 3: 'slots=many': ..."); h then holds nothing.  A host that is named
+ * again gets the sum of the slots, where a naming without slots counts as one: files that
+ * name a host once per PE are right.  The order is that of the first naming.  An IPv6
+ * address is written in brackets and kept without them.
  */
 
 /* "a:4,b,n[0-3,7]:2,[fe80::1]:4" */
@@ -41,6 +51,13 @@ int hosts_from_file(struct hosts *h, const char *path, char why[HOSTS_WHY]);
  * cpus = SLURM_JOB_CPUS_PER_NODE "8(x3)"; NULL too: not said). */
 int hosts_from_slurm(struct hosts *h, const char *nodelist, const char *tasks,
                      const char *cpus, char why[HOSTS_WHY]);
+
+/* One more, or slots for one that is there already.  The name is copied.  0, or -1 and
+ * a sentence. */
+int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY]);
+
+/* The index of a name, or HOSTS_NONE. */
+uint32_t hosts_find(const struct hosts *h, const char *name);
 
 void hosts_free(struct hosts *h);
 

@@ -1,5 +1,255 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c - see plan.h. */
+/* plan.c - see plan.h.  Uses complain.h, names.h. */
 #include "config.h"
 
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/map/names.h"
 #include "tools/oshrun/map/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define EXIT_ERROR     1
+#define EXIT_USAGE     2
+#define HOST_BYTES     256 /* of this machine's name */
+#define VNODE_BYTES    16  /* "vn65535" */
+#define LOOPBACK_START "127."
+
+/* ---- the hosts -----------------------------------------------------------------------
+ */
+
+static const char *this_machine(char name[HOST_BYTES])
+{
+    name[HOST_BYTES - 1] = '\0';
+    if (gethostname(name, HOST_BYTES - 1) != 0 || name[0] == '\0')
+        strcpy(name, "localhost");
+    return name;
+}
+
+static int virtual_hosts(struct hosts *h, uint32_t count)
+{
+    char name[VNODE_BYTES], why[HOSTS_WHY];
+    struct host host = {.name = name};
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "vn%u", i);
+        if (hosts_add(h, &host, why) != 0) {
+            complain("--vnodes %u: %s", count, why);
+            return EXIT_ERROR;
+        }
+    }
+    return 0;
+}
+
+static int listed_hosts(struct hosts *h, const struct options *o)
+{
+    char why[HOSTS_WHY], shown[NAMES_SHOWN];
+    if (hosts_from_list(h, o->hosts, why) == 0)
+        return 0;
+    names_show(shown, o->hosts, strlen(o->hosts));
+    complain("%s%s%s: %s", o->where, o->where[0] == '-' ? " " : "=", shown, why);
+    return EXIT_USAGE;
+}
+
+static int hosts_of_file(struct hosts *h, const struct options *o)
+{
+    char why[HOSTS_WHY];
+    if (hosts_from_file(h, o->host_file, why) == 0)
+        return 0;
+    complain("%s", why);
+    return EXIT_ERROR;
+}
+
+/* A task among others of a step: its step has the hosts for itself already. */
+static bool is_one_of_many(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    uint32_t n;
+    return tasks != NULL && options_number(tasks, 1, UINT32_MAX, &n) == 0 && n > 1;
+}
+
+static bool in_allocation(void)
+{
+    const char *nodes = getenv("SLURM_JOB_NODELIST");
+    return nodes != NULL && nodes[0] != '\0' && !is_one_of_many();
+}
+
+/* Inside a step of one task SLURM_TASKS_PER_NODE is that of the step, and of no use. */
+static int slurm_hosts(struct hosts *h)
+{
+    char why[HOSTS_WHY];
+    const char *nodes = getenv("SLURM_JOB_NODELIST");
+    const char *tasks = getenv("SLURM_TASKS_PER_NODE");
+    const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
+    if (hosts_from_slurm(h, nodes, tasks, cpus, why) == 0)
+        return 0;
+    if (tasks != NULL && cpus != NULL && getenv("SLURM_STEP_NUM_TASKS") != NULL &&
+        hosts_from_slurm(h, nodes, NULL, cpus, why) == 0)
+        return 0;
+    complain("the variables of the Slurm allocation are wrong: %s", why);
+    return EXIT_ERROR;
+}
+
+static int this_host(struct hosts *h)
+{
+    char name[HOST_BYTES], why[HOSTS_WHY];
+    struct host host = {.name = name};
+    this_machine(name);
+    if (hosts_add(h, &host, why) == 0)
+        return 0;
+    complain("%s", why);
+    return EXIT_ERROR;
+}
+
+static int find_hosts(struct plan *plan, const struct options *o)
+{
+    plan->kind = o->vnodes > 0 ? PLAN_VNODES : PLAN_HOSTS;
+    if (o->vnodes > 0)
+        return virtual_hosts(&plan->hosts, o->vnodes);
+    if (o->hosts != NULL)
+        return listed_hosts(&plan->hosts, o);
+    if (o->host_file != NULL)
+        return hosts_of_file(&plan->hosts, o);
+    if (in_allocation()) {
+        plan->kind = PLAN_SLURM;
+        return slurm_hosts(&plan->hosts);
+    }
+    /* A rank file names its hosts itself. */
+    return o->order.rank_file == NULL ? this_host(&plan->hosts) : 0;
+}
+
+/* ---- the map -------------------------------------------------------------------------
+ */
+
+/* Slurm was told how many tasks the user wants. */
+static int slurm_npes(struct map_order *order)
+{
+    const char *tasks = getenv("SLURM_NTASKS");
+    if (tasks == NULL || order->npes > 0 || order->per_node > 0 ||
+        order->rank_file != NULL ||
+        options_number(tasks, 1, OPTIONS_NPES_MAX, &order->npes) == 0)
+        return 0;
+    complain("SLURM_NTASKS=%s is not a number of PEs from 1 to %d; say -n", tasks,
+             OPTIONS_NPES_MAX);
+    return EXIT_ERROR;
+}
+
+static int make_map(struct plan *plan, const struct options *o, struct job *job)
+{
+    char why[HOSTS_WHY];
+    struct map_order order = o->order;
+    order.npes = o->npes;
+    if (plan->kind == PLAN_SLURM && slurm_npes(&order) != 0)
+        return EXIT_ERROR;
+    if (map_make(job, &plan->hosts, &order, why) == 0)
+        return 0;
+    complain("%s", why);
+    return order.rank_file != NULL ? EXIT_ERROR : EXIT_USAGE;
+}
+
+/* ---- which of them is this machine ---------------------------------------------------
+ */
+
+static bool is_loopback(const char *name)
+{
+    return strcasecmp(name, "localhost") == 0 || strcmp(name, "::1") == 0 ||
+           (strncmp(name, LOOPBACK_START, strlen(LOOPBACK_START)) == 0 &&
+            name[strspn(name, "0123456789.")] == '\0');
+}
+
+/* machine may have a domain that name leaves out. */
+static bool is_machine(const char *name, const char *machine)
+{
+    size_t len = strlen(name);
+    return strncasecmp(name, machine, len) == 0 &&
+           (machine[len] == '\0' || machine[len] == '.');
+}
+
+/* To other nodes "localhost" would be themselves. */
+static int give_own_name(struct plan *plan, struct job_node *node, const char *machine)
+{
+    char *name = strdup(machine);
+    for (uint32_t i = 0; name != NULL && i < plan->hosts.count; i++)
+        if (plan->hosts.host[i].name == node->name) {
+            free(plan->hosts.host[i].name);
+            plan->hosts.host[i].name = name;
+            node->name = name;
+            return 0;
+        }
+    free(name);
+    complain("no memory for the names of the hosts");
+    return EXIT_ERROR;
+}
+
+static int find_local(struct plan *plan, struct job *job)
+{
+    char machine[HOST_BYTES];
+    const struct job_node *first = NULL;
+    plan->local = calloc(job->nnodes, sizeof *plan->local);
+    if (plan->local == NULL) {
+        complain("no memory for %u nodes", job->nnodes);
+        return EXIT_ERROR;
+    }
+    this_machine(machine);
+    for (uint32_t i = 0; i < job->nnodes; i++) {
+        struct job_node *node = &job->node[i];
+        bool loopback = is_loopback(node->name);
+        if (plan->kind != PLAN_VNODES && !loopback && !is_machine(node->name, machine))
+            continue;
+        plan->local[i] = true;
+        if (plan->kind == PLAN_VNODES)
+            continue;
+        if (first != NULL) {
+            complain("'%s' and '%s' are both this machine; name it once, or use --vnodes",
+                     first->name, node->name);
+            return EXIT_USAGE;
+        }
+        first = node;
+        if (loopback && give_own_name(plan, node, machine) != 0)
+            return EXIT_ERROR;
+    }
+    return 0;
+}
+
+static int check_gdb(const struct plan *plan, const struct options *o,
+                     const struct job *job)
+{
+    if (o->gdb_pe == JOB_NO_PE)
+        return 0;
+    if (o->gdb_pe >= job->npes)
+        complain("--gdb=%u: there are only PEs 0 to %u", o->gdb_pe, job->npes - 1);
+    else if (plan->kind != PLAN_HERE)
+        complain("--gdb: a debugger on this terminal is only for jobs on one node, this "
+                 "machine");
+    else
+        return 0;
+    return EXIT_USAGE;
+}
+
+int plan_make(struct plan *plan, const struct options *o, struct job *job)
+{
+    *plan = (struct plan){0};
+    job->nnodes = job->here = 0;
+    job->node = NULL;
+    int rc = find_hosts(plan, o);
+    if (rc == 0)
+        rc = make_map(plan, o, job);
+    if (rc == 0)
+        rc = find_local(plan, job);
+    if (rc != 0)
+        return rc;
+    if (plan->kind != PLAN_VNODES && job->nnodes == 1 && plan->local[0])
+        plan->kind = PLAN_HERE;
+    job->virtual_nodes = plan->kind == PLAN_VNODES;
+    return check_gdb(plan, o, job);
+}
+
+void plan_free(struct plan *plan, struct job *job)
+{
+    map_free(job);
+    hosts_free(&plan->hosts);
+    free(plan->local);
+    plan->local = NULL;
+}

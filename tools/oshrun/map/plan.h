@@ -21,16 +21,18 @@ enum plan_kind {
 
 struct plan {
     enum plan_kind kind;
-    struct hosts hosts; /* as they were named */
+    struct hosts hosts; /* as they were named, but localhost has its own name */
     bool *local;        /* per job.node: it is this machine */
 };
 
 /*
- * Fills plan and the map of job.  --vnodes comes before --host and --hostfile, these
- * before SHMEM_LAUNCH_HOSTS and SHMEM_LAUNCH_HOSTFILE, these before a Slurm allocation
- * (SLURM_JOB_NODELIST), which counts only if oshrun is not itself a task of a step with
- * several tasks.  A single host that is this machine is PLAN_HERE.  0, or oshrun's exit
- * status (2 for bad options, 1 for what a file or a variable says) after a complaint.
+ * Fills plan and the map of job (npes, nnodes, node[], here, virtual_nodes).  --vnodes,
+ * --host and --hostfile, of which one can be given, come before SHMEM_LAUNCH_VNODES,
+ * _HOSTS and _HOSTFILE, these before the hosts of a rank file, these before a Slurm
+ * allocation (SLURM_JOB_NODELIST), which counts only if oshrun is not itself a task of a
+ * step with several tasks.  If all PEs are on this machine it is PLAN_HERE.  0, or
+ * oshrun's exit status after a complaint: 2 for bad options and variables SHMEM_LAUNCH_*,
+ * 1 for what a file or Slurm says.  Free with plan_free in any case.
  */
 int plan_make(struct plan *plan, const struct options *o, struct job *job);
 void plan_free(struct plan *plan, struct job *job);

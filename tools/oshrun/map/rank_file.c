@@ -1,5 +1,160 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rank_file.c - see map.h. */
+/* rank_file.c - see rank_file.h.  Uses lines.h, names.h, map.h. */
 #include "config.h"
 
+#include "tools/oshrun/map/lines.h"
 #include "tools/oshrun/map/map.h"
+#include "tools/oshrun/map/names.h"
+#include "tools/oshrun/map/rank_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KIND          "rank file"
+#define SLOT          "slot="
+#define NUMBER_DIGITS 5
+#define DECIMAL       10
+
+/* The digits that text begins with; advances it.  0, or -1. */
+static int read_number(const char **text, uint32_t *out)
+{
+    size_t n = strspn(*text, "0123456789");
+    if (n == 0 || n > NUMBER_DIGITS)
+        return -1;
+    *out = 0;
+    for (; n > 0; n--)
+        *out = *out * DECIMAL + (uint32_t)(*(*text)++ - '0');
+    return 0;
+}
+
+/* "0-3,8" */
+static bool is_cpu_list(const char *text)
+{
+    do {
+        uint32_t lo, hi;
+        if (read_number(&text, &lo) != 0)
+            return false;
+        if (*text != '-')
+            continue;
+        text++;
+        if (read_number(&text, &hi) != 0 || hi < lo)
+            return false;
+    } while (*text++ == ',');
+    return text[-1] == '\0';
+}
+
+static int bad_line(const struct lines *l, char why[HOSTS_WHY])
+{
+    return lines_refuse(l, why, "expected 'rank N=HOST' or 'rank N=HOST slot=0-3,8'");
+}
+
+/* The one name that the text stands for; NULL after a sentence. */
+static char *read_name(const char *text, char why[HOSTS_WHY])
+{
+    static const struct host like = {0};
+    char shown[NAMES_SHOWN], *name = NULL;
+    struct hosts h = {0};
+    if (names_expand(&h, text, strlen(text), &like, why) != 0) {
+        hosts_free(&h);
+        return NULL;
+    }
+    if (h.count == 1) {
+        name = h.host[0].name;
+        h.count = 0;
+    } else {
+        names_refuse(why, "'%s' names several hosts",
+                     names_show(shown, text, strlen(text)));
+    }
+    hosts_free(&h);
+    return name;
+}
+
+/* "3=host" */
+static int read_place(struct rank_file *r, struct lines *l, const char *text,
+                      struct rank_entry **entry, char why[HOSTS_WHY])
+{
+    char reason[HOSTS_WHY];
+    uint32_t rank;
+    if (read_number(&text, &rank) != 0 || *text != '=')
+        return bad_line(l, why);
+    if (rank >= MAP_NPES_MAX)
+        return lines_refuse(l, why, "rank %u is over %d", rank, MAP_NPES_MAX - 1);
+    struct rank_entry *e = *entry = &r->entry[rank];
+    if (e->line != 0)
+        return lines_refuse(l, why, "rank %u was in line %u already", rank, e->line);
+    e->line = l->number;
+    e->host = read_name(text + 1, reason);
+    if (e->host == NULL)
+        return lines_refuse(l, why, "%s", reason);
+    if (rank >= r->npes)
+        r->npes = rank + 1;
+    return 0;
+}
+
+static int read_rank(struct rank_file *r, struct lines *l, char why[HOSTS_WHY])
+{
+    struct rank_entry *e = NULL;
+    const char *word = lines_word(l), *place = lines_word(l), *cpus = lines_word(l);
+    if (strcmp(word, "rank") != 0 || place == NULL || lines_word(l) != NULL)
+        return bad_line(l, why);
+    if (cpus != NULL &&
+        (strncmp(cpus, SLOT, strlen(SLOT)) != 0 || !is_cpu_list(cpus + strlen(SLOT))))
+        return lines_refuse(l, why, "expected processors, such as slot=0-3,8");
+    if (read_place(r, l, place, &e, why) != 0)
+        return -1;
+    if (cpus == NULL)
+        return 0;
+    e->cpus = strdup(cpus + strlen(SLOT));
+    return e->cpus != NULL ? 0 : lines_refuse(l, why, "no memory");
+}
+
+/* All ranks must be there, and none that -n has not asked for. */
+static int check_all(struct rank_file *r, const char *path, uint32_t npes,
+                     char why[HOSTS_WHY])
+{
+    char shown[NAMES_SHOWN];
+    names_show(shown, path, strlen(path));
+    if (r->npes == 0)
+        return names_refuse(why, KIND " %s has no rank", shown);
+    if (npes != 0 && r->npes > npes)
+        return names_refuse(why, KIND " %s, line %u: rank %u, but -n asks for %u PEs",
+                            shown, r->entry[r->npes - 1].line, r->npes - 1, npes);
+    if (npes != 0)
+        r->npes = npes;
+    for (uint32_t i = 0; i < r->npes; i++)
+        if (r->entry[i].line == 0)
+            return names_refuse(why, KIND " %s: rank %u of 0 to %u is missing", shown, i,
+                                r->npes - 1);
+    return 0;
+}
+
+int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
+                   char why[HOSTS_WHY])
+{
+    struct lines l = {0};
+    int rc = -1;
+    *r = (struct rank_file){.entry = calloc(MAP_NPES_MAX, sizeof *r->entry)};
+    if (r->entry == NULL)
+        names_refuse(why, "no memory for the " KIND);
+    else
+        rc = lines_open(&l, KIND, path, why);
+    if (rc == 0)
+        while ((rc = lines_next(&l, why)) > 0 && (rc = read_rank(r, &l, why)) == 0)
+            ;
+    lines_close(&l);
+    if (rc == 0)
+        rc = check_all(r, path, npes, why);
+    if (rc != 0)
+        rank_file_free(r);
+    return rc;
+}
+
+void rank_file_free(struct rank_file *r)
+{
+    for (uint32_t i = 0; r->entry != NULL && i < MAP_NPES_MAX; i++) {
+        free(r->entry[i].host);
+        free(r->entry[i].cpus);
+    }
+    free(r->entry);
+    *r = (struct rank_file){0};
+}

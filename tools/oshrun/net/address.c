@@ -1,5 +1,358 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* address.c - see door.h. */
+/* address.c - see address.h. */
 #include "config.h"
 
-#include "tools/oshrun/net/door.h"
+#include "tools/oshrun/net/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORT_MAX      65535
+#define RECEIVE_BYTES (256 * 1024) /* of a socket: fits while a process is stopped */
+#define ITEM_BYTES    128          /* of one interface or network in a list */
+#define BITS_PER_BYTE 8
+
+/* -- texts ------------------------------------------------------------------------ */
+
+/* The bytes of the address alone, and their number. */
+static const unsigned char *bytes_of(const struct sockaddr *a, size_t *len)
+{
+    if (a->sa_family == AF_INET6) {
+        *len = sizeof(struct in6_addr);
+        return ((const struct sockaddr_in6 *)(const void *)a)->sin6_addr.s6_addr;
+    }
+    *len = sizeof(struct in_addr);
+    return (const unsigned char *)&((const struct sockaddr_in *)(const void *)a)
+        ->sin_addr;
+}
+
+static bool internet(const struct sockaddr *a)
+{
+    return a != NULL && (a->sa_family == AF_INET || a->sa_family == AF_INET6);
+}
+
+static void host_text(const struct sockaddr *a, char text[ADDRESS_TEXT])
+{
+    size_t len;
+    const unsigned char *b = bytes_of(a, &len);
+    if (inet_ntop(a->sa_family, b, text, ADDRESS_TEXT) == NULL)
+        snprintf(text, ADDRESS_TEXT, "?");
+}
+
+void address_text(const struct address *a, char text[ADDRESS_TEXT])
+{
+    char host[ADDRESS_TEXT];
+    bool six = a->as.any.sa_family == AF_INET6;
+    snprintf(text, ADDRESS_TEXT, "?");
+    if (!internet(&a->as.any))
+        return;
+    host_text(&a->as.any, host);
+    unsigned port = ntohs(six ? a->as.in6.sin6_port : a->as.in.sin_port);
+    snprintf(text, ADDRESS_TEXT, six ? "[%.45s]:%u" : "%.45s:%u", host, port);
+}
+
+/* An address without port.  0, or -1. */
+static int parse_host(struct address *a, const char *text)
+{
+    *a = (struct address){.len = sizeof a->as.in};
+    if (inet_pton(AF_INET, text, &a->as.in.sin_addr) == 1) {
+        a->as.in.sin_family = AF_INET;
+        return 0;
+    }
+    *a = (struct address){.len = sizeof a->as.in6};
+    if (inet_pton(AF_INET6, text, &a->as.in6.sin6_addr) != 1)
+        return -1;
+    a->as.in6.sin6_family = AF_INET6;
+    return 0;
+}
+
+/* Digits only.  -1: it is none, or more than max. */
+static int parse_number(const char *text, int max)
+{
+    int n = 0;
+    if (*text == '\0')
+        return -1;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return -1;
+        n = 10 * n + (*text - '0');
+        if (n > max)
+            return -1;
+    }
+    return n;
+}
+
+int address_parse(struct address *a, const char *text, size_t len)
+{
+    char copy[ADDRESS_TEXT];
+    if (len >= sizeof copy)
+        return -1;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    char *host = copy, *colon = strrchr(copy, ':');
+    if (strlen(copy) != len || colon == NULL)
+        return -1;
+    *colon = '\0';
+    int port = parse_number(colon + 1, PORT_MAX);
+    bool six = *host == '[';
+    if (six) {
+        if (colon[-1] != ']')
+            return -1;
+        colon[-1] = '\0';
+        host++;
+    }
+    if (port <= 0 || parse_host(a, host) != 0 || six != (a->as.any.sa_family == AF_INET6))
+        return -1;
+    *(six ? &a->as.in6.sin6_port : &a->as.in.sin_port) = htons((uint16_t)port);
+    return 0;
+}
+
+/* -- sockets ---------------------------------------------------------------------- */
+
+typedef int name_fn(int fd, struct sockaddr *a, socklen_t *len);
+
+static void name_of(struct address *a, int fd, name_fn *fn)
+{
+    *a = (struct address){.len = sizeof a->as};
+    if (fn(fd, &a->as.any, &a->len) != 0)
+        a->as.any.sa_family = AF_UNSPEC;
+}
+
+void address_of_socket(struct address *a, int fd)
+{
+    name_of(a, fd, getsockname);
+}
+
+void address_of_peer(struct address *a, int fd)
+{
+    name_of(a, fd, getpeername);
+}
+
+int address_socket(const struct address *a)
+{
+    int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = socket(a->as.any.sa_family, type, 0), on = 1, room = RECEIVE_BYTES;
+    if (fd < 0)
+        return -1;
+    /* Before it is connected, or it would not be offered to the other side. */
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    if (a->as.any.sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    return fd;
+}
+
+/* -- addresses of this host ------------------------------------------------------- */
+
+struct choice {
+    struct ifaddrs *all;
+    struct address *list;
+    size_t n, max;
+    char *why;
+    size_t why_len;
+};
+
+/* An address that others can be told: those of one wire only (fe80::) mean nothing
+ * without the name that the wire has there. */
+static bool usable(const struct ifaddrs *i)
+{
+    if (!internet(i->ifa_addr) || (i->ifa_flags & IFF_UP) == 0)
+        return false;
+    const struct sockaddr_in6 *six = (const void *)i->ifa_addr;
+    return i->ifa_addr->sa_family == AF_INET || !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
+}
+
+static bool same(const struct sockaddr *a, const struct sockaddr *b)
+{
+    size_t na, nb;
+    const unsigned char *xa = bytes_of(a, &na), *xb = bytes_of(b, &nb);
+    return a->sa_family == b->sa_family && memcmp(xa, xb, na) == 0;
+}
+
+static void add(struct choice *c, const struct ifaddrs *i)
+{
+    for (size_t k = 0; k < c->n; k++)
+        if (same(&c->list[k].as.any, i->ifa_addr))
+            return;
+    if (c->n == c->max)
+        return;
+    struct address *a = &c->list[c->n++];
+    bool six = i->ifa_addr->sa_family == AF_INET6;
+    *a = (struct address){.len = six ? sizeof a->as.in6 : sizeof a->as.in};
+    memcpy(&a->as, i->ifa_addr, a->len);
+}
+
+/* All that are connected to something; the loopback if `loop`. */
+static void choose_all(struct choice *c, bool loop)
+{
+    unsigned up = IFF_UP | IFF_RUNNING;
+    for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next)
+        if (usable(i) && (i->ifa_flags & up) == up &&
+            ((i->ifa_flags & IFF_LOOPBACK) != 0) == loop)
+            add(c, i);
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct choice *c,
+                                                      const char *format, ...)
+{
+    size_t have = strlen(c->why);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->why + have, c->why_len - have, format, args);
+    va_end(args);
+}
+
+/* The first entry of the list with the name of `i`, of those that are usable if so
+ * wanted. */
+static const struct ifaddrs *first_of(const struct choice *c, const struct ifaddrs *i,
+                                      bool with_address)
+{
+    for (const struct ifaddrs *k = c->all; k != NULL; k = k->ifa_next)
+        if (strcmp(k->ifa_name, i->ifa_name) == 0 && (!with_address || usable(k)))
+            return k;
+    return NULL;
+}
+
+/* "; this host has eth0 (10.77.0.1), lo" */
+static void say_what_there_is(struct choice *c)
+{
+    const char *before = "; this host has ";
+    for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
+        char text[ADDRESS_TEXT];
+        if (first_of(c, i, false) != i)
+            continue;
+        const struct ifaddrs *with = first_of(c, i, true);
+        say(c, "%s%s", before, i->ifa_name);
+        before = ", ";
+        if (with == NULL || (i->ifa_flags & IFF_LOOPBACK) != 0)
+            continue;
+        host_text(with->ifa_addr, text);
+        say(c, " (%s)", text);
+    }
+}
+
+/* "10.0.0.0/8", "fd00::/8", or one address.  0, or -1. */
+static int parse_network(const char *item, struct address *net, int *bits)
+{
+    char copy[ITEM_BYTES];
+    snprintf(copy, sizeof copy, "%s", item);
+    char *slash = strchr(copy, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    if (parse_host(net, copy) != 0)
+        return -1;
+    size_t len;
+    bytes_of(&net->as.any, &len);
+    int most = (int)len * BITS_PER_BYTE;
+    *bits = slash != NULL ? parse_number(slash + 1, most) : most;
+    return *bits < 0 ? -1 : 0;
+}
+
+static bool in_network(const struct sockaddr *a, const struct address *net, int bits)
+{
+    size_t len;
+    const unsigned char *x = bytes_of(a, &len), *y = bytes_of(&net->as.any, &len);
+    if (a->sa_family != net->as.any.sa_family)
+        return false;
+    size_t whole = (size_t)bits / BITS_PER_BYTE;
+    int rest = bits % BITS_PER_BYTE;
+    if (memcmp(x, y, whole) != 0)
+        return false;
+    return rest == 0 || ((x[whole] ^ y[whole]) >> (BITS_PER_BYTE - rest)) == 0;
+}
+
+static bool choose_network(struct choice *c, const char *item)
+{
+    struct address net;
+    int bits;
+    bool found = false;
+    if (parse_network(item, &net, &bits) != 0) {
+        say(c, "--if %s: that is no network, which looks like 10.0.0.0/8 or fd00::/8",
+            item);
+        return false;
+    }
+    for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
+        if (!usable(i) || !in_network(i->ifa_addr, &net, bits))
+            continue;
+        add(c, i);
+        found = true;
+    }
+    if (!found) {
+        say(c, "--if %s: this host has no address there that is up", item);
+        say_what_there_is(c);
+    }
+    return found;
+}
+
+static bool choose_interface(struct choice *c, const char *item)
+{
+    bool known = false, found = false;
+    for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
+        if (strcmp(i->ifa_name, item) != 0)
+            continue;
+        known = true;
+        if (!usable(i))
+            continue;
+        add(c, i);
+        found = true;
+    }
+    if (!found) {
+        say(c, "--if %s: %s", item,
+            known ? "this interface has no address that is up"
+                  : "there is no such interface");
+        say_what_there_is(c);
+    }
+    return found;
+}
+
+/* Each item must name something: a misspelt one is not passed over. */
+static bool choose_listed(struct choice *c, const char *which)
+{
+    struct address host;
+    char item[ITEM_BYTES];
+    for (const char *at = which;; at++) {
+        size_t len = strcspn(at, ",");
+        if (len == 0 || len >= sizeof item) {
+            say(c, "--if %s: the name of an interface or a network is %s", which,
+                len == 0 ? "missing" : "too long");
+            return false;
+        }
+        snprintf(item, sizeof item, "%.*s", (int)len, at);
+        bool network = strchr(item, '/') != NULL || parse_host(&host, item) == 0;
+        if (!(network ? choose_network(c, item) : choose_interface(c, item)))
+            return false;
+        at += len;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+size_t address_choose(const char *which, struct address *list, size_t max, char *why,
+                      size_t len)
+{
+    struct choice c = {.list = list, .max = max, .why = why, .why_len = len};
+    why[0] = '\0';
+    if (getifaddrs(&c.all) != 0) {
+        snprintf(why, len, "cannot find out the network addresses of this host (%s)",
+                 strerror(errno));
+        return 0;
+    }
+    if (which != NULL && !choose_listed(&c, which))
+        c.n = 0;
+    if (which == NULL)
+        choose_all(&c, false);
+    if (which == NULL && c.n == 0)
+        choose_all(&c, true);
+    if (c.n == 0 && why[0] == '\0') {
+        say(&c, "no network interface of this host is up and has an address");
+        say_what_there_is(&c);
+    }
+    freeifaddrs(c.all);
+    return c.n;
+}

@@ -1,5 +1,288 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* door.c - see door.h. */
+/*
+ * door.c - see door.h.
+ *
+ * Strangers are connections that have proven nothing yet.  There is room for a fixed
+ * number of them and a fixed time for each; when one more comes the oldest is shut out.
+ * That cannot keep out a daemon of the job: it answers the greeting at once, so it needs
+ * its place for one round trip, in which all the others would have to come after it.
+ * Should that happen, it is told to come again and does (dial.c).  With the youngest shut
+ * out, or none accepted, a few silent connections would hold the door shut.
+ */
 #include "config.h"
 
 #include "tools/oshrun/net/door.h"
+
+#include "tools/oshrun/net/address.h"
+#include "tools/oshrun/net/auth.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EARS_MAX       16   /* addresses at which one door listens */
+#define STRANGERS_MAX  64   /* at a time */
+#define STRANGER_MS    2000 /* that a stranger may take */
+#define ACCEPTS        16   /* in one turn of the loop */
+#define PAUSE_MS       100  /* when there is no descriptor or memory for one more */
+#define TOLD_MAX       8    /* refusals that are told */
+#define SENTENCE_BYTES 256
+#define MS_PER_S       1000
+
+struct ear {
+    struct door *door;
+    struct loop_watch watch;
+};
+
+struct stranger {
+    struct door *door;
+    struct loop_watch watch;
+    struct loop_timer patience;
+    struct auth auth;
+    struct address from;
+    uint64_t number; /* in the order of arrival; 0: this place is free */
+};
+
+struct door {
+    struct loop *loop;
+    struct nonce nonce;
+    const struct door_events *events;
+    void *arg;
+    struct ear ear[EARS_MAX];
+    size_t ears;
+    struct stranger stranger[STRANGERS_MAX];
+    uint64_t came;
+    unsigned told;
+    struct loop_timer pause;
+    bool accepting, closed; /* door_close was called in an event of that */
+};
+
+/* -- strangers -------------------------------------------------------------------- */
+
+/* Its place is free; the descriptor is the caller's. */
+static int take_out(struct stranger *s)
+{
+    loop_want(s->door->loop, &s->watch, 0);
+    loop_cancel(s->door->loop, &s->patience);
+    s->number = 0;
+    return s->watch.fd;
+}
+
+/* The receiver of the event may close the door. */
+static void refuse(struct stranger *s, const char *why)
+{
+    struct door *d = s->door;
+    char from[ADDRESS_TEXT], sentence[SENTENCE_BYTES];
+    close(take_out(s));
+    if (d->told == TOLD_MAX)
+        return;
+    d->told++;
+    address_text(&s->from, from);
+    snprintf(sentence, sizeof sentence, "refused a connection from %s: %s%s", from, why,
+             d->told < TOLD_MAX ? "" : " (further ones are not told)");
+    d->events->refused(d->arg, sentence);
+}
+
+static void refuse_for(struct stranger *s, enum auth_news news)
+{
+    static const char *const why[] = {
+        [AUTH_ALIEN] = "it sent what is not the greeting of a daemon",
+        [AUTH_WRONG] = "it does not know the nonce of this job",
+        [AUTH_CLOSED] = "it closed the connection before it had proven itself",
+    };
+    char error[SENTENCE_BYTES / 2];
+    if (news == AUTH_BROKEN)
+        snprintf(error, sizeof error, "it broke off before it had proven itself (%s)",
+                 strerror(errno));
+    refuse(s, news == AUTH_BROKEN ? error : why[news]);
+}
+
+static void on_stranger(void *arg, unsigned ready)
+{
+    struct stranger *s = arg;
+    struct door *d = s->door;
+    (void)ready;
+    enum auth_news news = auth_read(&s->auth);
+    if (news == AUTH_WAITS)
+        return;
+    if (news == AUTH_PROVEN)
+        d->events->came(d->arg, take_out(s));
+    else if (news == AUTH_LEFT)
+        close(take_out(s));
+    else
+        refuse_for(s, news);
+}
+
+static void on_impatience(void *arg)
+{
+    struct stranger *s = arg;
+    char why[SENTENCE_BYTES / 2];
+    snprintf(why, sizeof why, "it %s for %d s",
+             s->auth.have > 0 ? "sent half a greeting and then nothing" : "said nothing",
+             STRANGER_MS / MS_PER_S);
+    auth_leave(&s->auth); /* in case it is one of us, and slow */
+    refuse(s, why);
+}
+
+/* A free place: the oldest leaves if there is none. */
+static struct stranger *free_place(struct door *d)
+{
+    struct stranger *oldest = &d->stranger[0];
+    for (struct stranger *s = d->stranger; s < d->stranger + STRANGERS_MAX; s++)
+        if (s->number < oldest->number)
+            oldest = s;
+    if (oldest->number == 0)
+        return oldest;
+    auth_leave(&oldest->auth);
+    refuse(oldest, "it had not proven itself when too many others came");
+    return oldest;
+}
+
+static void let_in(struct door *d, int fd, const struct address *from)
+{
+    struct stranger *s = free_place(d);
+    if (d->closed || auth_start(&s->auth, fd, AUTH_DOOR, &d->nonce) != 0) {
+        close(fd);
+        return;
+    }
+    s->door = d;
+    s->from = *from;
+    s->number = ++d->came;
+    s->watch = (struct loop_watch){.fd = fd, .fn = on_stranger, .arg = s};
+    s->patience = (struct loop_timer){.fn = on_impatience, .arg = s};
+    loop_want(d->loop, &s->watch, LOOP_IN);
+    loop_after(d->loop, &s->patience, STRANGER_MS);
+}
+
+/* -- the door --------------------------------------------------------------------- */
+
+static void listen_at_all(struct door *d, bool on)
+{
+    for (size_t i = 0; i < d->ears; i++)
+        loop_want(d->loop, &d->ear[i].watch, on ? LOOP_IN : 0);
+}
+
+static void on_pause_over(void *arg)
+{
+    listen_at_all(arg, true);
+}
+
+/* What accept can say that is not about one connection only: trying again at once would
+ * only spin. */
+static bool exhausted(int err)
+{
+    return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+}
+
+static void accept_some(struct door *d, int listener)
+{
+    for (int i = 0; i < ACCEPTS && !d->closed; i++) {
+        struct address from = {.len = sizeof from.as};
+        int fd = accept4(listener, &from.as.any, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            let_in(d, fd, &from);
+        } else if (exhausted(errno)) {
+            listen_at_all(d, false);
+            loop_after(d->loop, &d->pause, PAUSE_MS);
+            return;
+        } else if (errno == EAGAIN) {
+            return;
+        }
+    }
+}
+
+static void on_knock(void *arg, unsigned ready)
+{
+    struct ear *e = arg;
+    struct door *d = e->door;
+    (void)ready;
+    d->accepting = true;
+    accept_some(d, e->watch.fd);
+    d->accepting = false;
+    if (d->closed)
+        free(d);
+}
+
+/* Adds a socket that listens at this address.  0, or -1 with errno. */
+static int add_ear(struct door *d, struct address *at)
+{
+    int fd = address_socket(at);
+    if (fd < 0)
+        return -1;
+    if (bind(fd, &at->as.any, at->len) != 0 || listen(fd, SOMAXCONN) != 0) {
+        int err = errno;
+        close(fd);
+        errno = err;
+        return -1;
+    }
+    address_of_socket(at, fd);
+    struct ear *e = &d->ear[d->ears++];
+    *e = (struct ear){.door = d};
+    e->watch = (struct loop_watch){.fd = fd, .fn = on_knock, .arg = e};
+    return 0;
+}
+
+/* At one address at least, of those that were chosen: one may have just gone. */
+static int listen_where(struct door *d, struct address *at, size_t n, char *addresses,
+                        char *why, size_t len)
+{
+    char text[ADDRESS_TEXT];
+    size_t have = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (add_ear(d, &at[i]) != 0) {
+            address_text(&at[i], text);
+            snprintf(why, len, "cannot listen at %s (%s)", text, strerror(errno));
+            continue;
+        }
+        address_text(&at[i], text);
+        have += (size_t)snprintf(addresses + have, ADDRESSES_MAX - have, "%s%s",
+                                 have > 0 ? "," : "", text);
+    }
+    return d->ears > 0 ? 0 : -1;
+}
+
+_Static_assert(EARS_MAX *ADDRESS_TEXT <= ADDRESSES_MAX, "all addresses are told");
+
+struct door *door_open(struct loop *loop, const struct nonce *nonce, const char *which,
+                       char addresses[ADDRESSES_MAX], const struct door_events *events,
+                       void *arg, char *why, size_t len)
+{
+    struct address at[EARS_MAX];
+    size_t n = address_choose(which, at, EARS_MAX, why, len);
+    if (n == 0)
+        return NULL;
+    struct door *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        snprintf(why, len, "there is no memory to listen for connections");
+        return NULL;
+    }
+    *d = (struct door){.loop = loop, .nonce = *nonce, .events = events, .arg = arg};
+    d->pause = (struct loop_timer){.fn = on_pause_over, .arg = d};
+    if (listen_where(d, at, n, addresses, why, len) != 0) {
+        door_close(d);
+        return NULL;
+    }
+    listen_at_all(d, true);
+    return d;
+}
+
+void door_close(struct door *d)
+{
+    if (d == NULL || d->closed)
+        return;
+    d->closed = true;
+    loop_cancel(d->loop, &d->pause);
+    listen_at_all(d, false);
+    for (size_t i = 0; i < d->ears; i++)
+        close(d->ear[i].watch.fd);
+    for (struct stranger *s = d->stranger; s < d->stranger + STRANGERS_MAX; s++)
+        if (s->number != 0)
+            close(take_out(s));
+    explicit_bzero(&d->nonce, sizeof d->nonce);
+    if (!d->accepting)
+        free(d);
+}

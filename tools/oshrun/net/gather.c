@@ -1,5 +1,495 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather.c - see gather.h. */
+/*
+ * gather.c - see gather.h.  Pure.
+ *
+ * GATHER_UP: the group, then for each member at or below the sender, in ascending order,
+ * its bytes.  GATHER_DOWN: the group, u64 number, all bytes.  A group on the wire: the
+ * bytes of its key, u32 count, count times u32 node.
+ *
+ * Links keep the order and nobody contributes to round n + 1 of a group before round n,
+ * so rounds are complete in order too: a node needs no numbers to tell them apart, only
+ * two lists.  `open` has the rounds that miss pieces from here or below, oldest first;
+ * `sent` those that were sent up and wait for the answer.
+ */
 #include "config.h"
 
 #include "tools/oshrun/net/gather.h"
+#include "tools/oshrun/net/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_BYTES 4 /* of a node on the wire */
+
+/* Who takes part, and in what. */
+struct group {
+    const void *key;
+    size_t key_len;
+    const uint32_t *node;
+    uint32_t nnodes;
+};
+
+struct piece {
+    const void *data;
+    size_t len;
+};
+
+/* Bytes that pieces point into. */
+struct block {
+    struct block *next;
+    unsigned char data[];
+};
+
+struct round {
+    struct round *next;
+    struct group group;  /* points into the same allocation */
+    struct piece *piece; /* per member */
+    bool *came;          /* per child; the last one: this node */
+    uint32_t missing;    /* how many of them have not come yet */
+    struct block *blocks;
+    bool joined; /* this node is a member and has contributed */
+    void *mine;
+};
+
+struct gather {
+    struct tree tree;
+    uint32_t me;
+    uint32_t nchildren;
+    const struct gather_events *ev;
+    void *arg;
+    struct round *open, *sent;
+    uint64_t rounds; /* that ended here at the top */
+    uint32_t *lost;
+    uint32_t nlost;
+};
+
+/* ---- groups --------------------------------------------------------------------------
+ */
+
+static bool same_group(const struct group *a, const struct group *b)
+{
+    return a->key_len == b->key_len && a->nnodes == b->nnodes &&
+           memcmp(a->key, b->key, a->key_len) == 0 &&
+           memcmp(a->node, b->node, a->nnodes * sizeof *a->node) == 0;
+}
+
+static bool is_member(const struct group *group, uint32_t node)
+{
+    for (uint32_t i = 0; i < group->nnodes; i++)
+        if (group->node[i] == node)
+            return true;
+    return false;
+}
+
+static uint32_t count_below(const struct gather *g, const struct group *group,
+                            uint32_t top)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < group->nnodes; i++)
+        n += tree_below(&g->tree, top, group->node[i]);
+    return n;
+}
+
+/* Marks the children with members below them, and this node if it is one, in
+ * from[0, nchildren].  Returns how many. */
+static uint32_t sources(const struct gather *g, const struct group *group, bool *from)
+{
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < g->nchildren; c++) {
+        from[c] = count_below(g, group, tree_child(&g->tree, g->me, c)) > 0;
+        n += from[c];
+    }
+    from[g->nchildren] = is_member(group, g->me);
+    return n + from[g->nchildren];
+}
+
+/* The lowest node that is above all members, where their pieces meet. */
+static uint32_t top_of(const struct gather *g, const struct group *group)
+{
+    uint32_t top = group->node[0];
+    while (count_below(g, group, top) != group->nnodes)
+        top = tree_parent(&g->tree, top);
+    return top;
+}
+
+/* True if messages of the group pass `node`. */
+static bool passes(const struct gather *g, const struct group *group, uint32_t node)
+{
+    return count_below(g, group, node) > 0 &&
+           tree_below(&g->tree, top_of(g, group), node);
+}
+
+static bool is_lost(const struct gather *g, const struct group *group)
+{
+    for (uint32_t i = 0; i < g->nlost; i++)
+        if (passes(g, group, g->lost[i]))
+            return true;
+    return false;
+}
+
+static void pack_group(struct pack *p, const struct group *group)
+{
+    pack_bytes(p, group->key, group->key_len);
+    pack_u32(p, group->nnodes);
+    for (uint32_t i = 0; i < group->nnodes; i++)
+        pack_u32(p, group->node[i]);
+}
+
+/* Its members must exist and ascend.  The caller frees *nodes, also on failure. */
+static int read_group(const struct gather *g, struct unpack *u, struct group *group,
+                      uint32_t **nodes)
+{
+    group->key = unpack_bytes(u, &group->key_len);
+    group->nnodes = unpack_count(u, NODE_BYTES);
+    if (u->failed || group->nnodes == 0 || group->nnodes > g->tree.nnodes)
+        return -1;
+    uint32_t *node = *nodes = calloc(group->nnodes, sizeof *node);
+    group->node = node;
+    if (node == NULL)
+        return -1;
+    for (uint32_t i = 0; i < group->nnodes; i++) {
+        node[i] = unpack_u32(u);
+        if (node[i] >= g->tree.nnodes || (i > 0 && node[i] <= node[i - 1]))
+            return -1;
+    }
+    return u->failed ? -1 : 0;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------
+ */
+
+/* One allocation: it must not fail half-way. */
+static struct round *make_round(const struct gather *g, const struct group *group)
+{
+    size_t pieces = group->nnodes * sizeof(struct piece);
+    size_t nodes = group->nnodes * sizeof *group->node;
+    size_t came = (g->nchildren + 1) * sizeof(bool);
+    struct round *r = calloc(1, sizeof *r + pieces + nodes + came + group->key_len);
+    if (r == NULL)
+        return NULL;
+    unsigned char *at = (unsigned char *)(r + 1);
+    r->piece = (struct piece *)at;
+    r->group = *group;
+    r->group.node = memcpy(at + pieces, group->node, nodes);
+    r->came = (bool *)(at + pieces + nodes);
+    r->group.key = at + pieces + nodes + came;
+    if (group->key_len > 0)
+        memcpy(at + pieces + nodes + came, group->key, group->key_len);
+    r->missing = sources(g, group, r->came);
+    for (uint32_t i = 0; i <= g->nchildren; i++)
+        r->came[i] = !r->came[i]; /* who has no members has nothing to send */
+    return r;
+}
+
+static void free_round(struct round *r)
+{
+    for (struct block *b = r->blocks, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(r);
+}
+
+static void append(struct round **list, struct round *r)
+{
+    while (*list != NULL)
+        list = &(*list)->next;
+    r->next = NULL;
+    *list = r;
+}
+
+static void take_out(struct round **list, struct round *r)
+{
+    while (*list != r)
+        list = &(*list)->next;
+    *list = r->next;
+}
+
+/* The first open round of the group that `child` has not contributed to, or a new one. */
+static struct round *round_for(struct gather *g, const struct group *group,
+                               uint32_t child)
+{
+    for (struct round *r = g->open; r != NULL; r = r->next)
+        if (!r->came[child] && same_group(&r->group, group))
+            return r;
+    struct round *r = make_round(g, group);
+    if (r != NULL)
+        append(&g->open, r);
+    return r;
+}
+
+static void *keep(struct round *r, const void *data, size_t len)
+{
+    struct block *b = malloc(sizeof *b + len);
+    if (b == NULL)
+        return NULL;
+    if (len > 0)
+        memcpy(b->data, data, len);
+    b->next = r->blocks;
+    r->blocks = b;
+    return b->data;
+}
+
+static void drop_blocks(struct round *r)
+{
+    while (r->blocks != NULL) {
+        struct block *b = r->blocks;
+        r->blocks = b->next;
+        free(b);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------
+ */
+
+static void send(struct gather *g, enum wire_type type, uint32_t to, const struct pack *p)
+{
+    const struct frame f = {
+        .type = type, .from = g->me, .to = to, .data = p->data, .len = p->len};
+    g->ev->send(g->arg, &f);
+}
+
+/* Ends a round that is in no list any more. */
+static void end_round(struct gather *g, struct round *r, int status, uint64_t number,
+                      const void *data, size_t len)
+{
+    if (r->joined)
+        g->ev->done(g->arg, r->mine, status, number, data, len);
+    free_round(r);
+}
+
+/* To the children with members below them, and to this node. */
+static void hand_down(struct gather *g, struct round *r, uint64_t number,
+                      const void *data, size_t len)
+{
+    struct pack p = {0};
+    for (uint32_t c = 0; c < g->nchildren; c++) {
+        uint32_t child = tree_child(&g->tree, g->me, c);
+        if (count_below(g, &r->group, child) == 0)
+            continue;
+        if (p.len == 0) {
+            pack_group(&p, &r->group);
+            pack_u64(&p, number);
+            pack_bytes(&p, data, len);
+        }
+        if (!p.failed)
+            send(g, WIRE_GATHER_DOWN, child, &p);
+    }
+    int status = p.failed ? -1 : 0;
+    pack_free(&p);
+    end_round(g, r, status, number, data, len);
+}
+
+/* All pieces are here. */
+static void finish(struct gather *g, struct round *r)
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < r->group.nnodes; i++)
+        len += r->piece[i].len;
+    unsigned char *all = malloc(len > 0 ? len : 1), *end = all;
+    if (all == NULL) {
+        end_round(g, r, -1, 0, NULL, 0);
+        return;
+    }
+    for (uint32_t i = 0; i < r->group.nnodes; i++)
+        if (r->piece[i].len > 0) {
+            memcpy(end, r->piece[i].data, r->piece[i].len);
+            end += r->piece[i].len;
+        }
+    drop_blocks(r);
+    /* Each node counts in steps of the number of places of the tree: no two get the
+     * same number, and none is 0. */
+    uint64_t place = g->me == WIRE_FRONT ? 0 : (uint64_t)g->me + 1;
+    uint64_t number = ++g->rounds * ((uint64_t)g->tree.nnodes + 1) + place;
+    hand_down(g, r, number, all, len);
+    free(all);
+}
+
+/* All pieces from here and below are here. */
+static void hand_up(struct gather *g, struct round *r)
+{
+    struct pack p = {0};
+    pack_group(&p, &r->group);
+    for (uint32_t i = 0; i < r->group.nnodes; i++)
+        if (tree_below(&g->tree, g->me, r->group.node[i]))
+            pack_bytes(&p, r->piece[i].data, r->piece[i].len);
+    if (p.failed) {
+        pack_free(&p);
+        end_round(g, r, -1, 0, NULL, 0);
+        return;
+    }
+    drop_blocks(r);
+    append(&g->sent, r);
+    send(g, WIRE_GATHER_UP, tree_parent(&g->tree, g->me), &p);
+    pack_free(&p);
+}
+
+static void came(struct gather *g, struct round *r, uint32_t child)
+{
+    r->came[child] = true;
+    if (--r->missing > 0)
+        return;
+    take_out(&g->open, r);
+    if (count_below(g, &r->group, g->me) == r->group.nnodes)
+        finish(g, r);
+    else
+        hand_up(g, r);
+}
+
+/* The number of the child, or nchildren. */
+static uint32_t child_number(const struct gather *g, uint32_t node)
+{
+    uint32_t c = 0;
+    while (c < g->nchildren && tree_child(&g->tree, g->me, c) != node)
+        c++;
+    return c;
+}
+
+/* One piece per member below child, and no more.  r = NULL: only looks. */
+static int read_pieces(const struct gather *g, struct unpack u, const struct group *group,
+                       uint32_t child, struct round *r)
+{
+    for (uint32_t i = 0; i < group->nnodes; i++) {
+        if (!tree_below(&g->tree, child, group->node[i]))
+            continue;
+        struct piece piece;
+        piece.data = unpack_bytes(&u, &piece.len);
+        if (r != NULL)
+            r->piece[i] = piece;
+    }
+    return unpack_done(&u) ? 0 : -1;
+}
+
+static int take_up(struct gather *g, const struct frame *f, struct unpack u,
+                   const struct group *group)
+{
+    uint32_t child = child_number(g, f->from);
+    /* Not above the top: the pieces meet below us, and nothing of them comes here. */
+    if (child == g->nchildren || count_below(g, group, f->from) == 0 ||
+        count_below(g, group, f->from) == group->nnodes ||
+        read_pieces(g, u, group, f->from, NULL) != 0)
+        return -1;
+    if (is_lost(g, group))
+        return 0;
+    struct round *r = round_for(g, group, child);
+    size_t len = (size_t)(u.end - u.at);
+    const void *data = r != NULL ? keep(r, u.at, len) : NULL;
+    if (data == NULL)
+        return -1;
+    read_pieces(g, unpack_of(data, len), group, f->from, r);
+    came(g, r, child);
+    return 0;
+}
+
+static int take_down(struct gather *g, const struct frame *f, struct unpack u,
+                     const struct group *group)
+{
+    uint64_t number = unpack_u64(&u);
+    size_t len;
+    const void *data = unpack_bytes(&u, &len);
+    if (!unpack_done(&u) || f->from != tree_parent(&g->tree, g->me))
+        return -1;
+    struct round *r = g->sent;
+    while (r != NULL && !same_group(&r->group, group))
+        r = r->next;
+    if (r == NULL)
+        return is_lost(g, group) ? 0 : -1;
+    take_out(&g->sent, r);
+    hand_down(g, r, number, data, len);
+    return 0;
+}
+
+int gather_take(struct gather *g, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    struct group group;
+    uint32_t *nodes = NULL;
+    int rc = read_group(g, &u, &group, &nodes);
+    if (rc == 0 && f->type == WIRE_GATHER_UP)
+        rc = take_up(g, f, u, &group);
+    else if (rc == 0)
+        rc = f->type == WIRE_GATHER_DOWN ? take_down(g, f, u, &group) : -1;
+    free(nodes);
+    return rc;
+}
+
+/* ---- the rest -------------------------------------------------------------------------
+ */
+
+int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
+                uint32_t nnodes, const void *data, size_t len, void *mine)
+{
+    const struct group group = {key, key_len, node, nnodes};
+    if (is_lost(g, &group)) {
+        g->ev->done(g->arg, mine, -1, 0, NULL, 0);
+        return 0;
+    }
+    struct round *r = round_for(g, &group, g->nchildren);
+    void *copy = r != NULL ? keep(r, data, len) : NULL;
+    if (copy == NULL)
+        return -1;
+    for (uint32_t i = 0; i < nnodes; i++)
+        if (node[i] == g->me)
+            r->piece[i] = (struct piece){copy, len};
+    r->joined = true;
+    r->mine = mine;
+    came(g, r, g->nchildren);
+    return 0;
+}
+
+static void end_lost(struct gather *g, struct round **list, uint32_t node)
+{
+    struct round *r;
+    do {
+        for (r = *list; r != NULL; r = r->next)
+            if (passes(g, &r->group, node))
+                break;
+        if (r != NULL) {
+            take_out(list, r);
+            end_round(g, r, -1, 0, NULL, 0);
+        }
+    } while (r != NULL); /* from the start: done() may have joined another round */
+}
+
+void gather_lost(struct gather *g, uint32_t node)
+{
+    uint32_t *lost = realloc(g->lost, (g->nlost + 1) * sizeof *lost);
+    if (lost != NULL) {
+        lost[g->nlost++] = node;
+        g->lost = lost;
+    }
+    end_lost(g, &g->open, node);
+    end_lost(g, &g->sent, node);
+}
+
+struct gather *gather_new(const struct tree *t, uint32_t me,
+                          const struct gather_events *events, void *arg)
+{
+    struct gather *g = calloc(1, sizeof *g);
+    if (g == NULL)
+        return NULL;
+    g->tree = *t;
+    g->me = me;
+    g->nchildren = tree_children(t, me);
+    g->ev = events;
+    g->arg = arg;
+    return g;
+}
+
+static void free_all(struct round *r)
+{
+    for (struct round *next; r != NULL; r = next) {
+        next = r->next;
+        free_round(r);
+    }
+}
+
+void gather_free(struct gather *g)
+{
+    if (g == NULL)
+        return;
+    free_all(g->open);
+    free_all(g->sent);
+    free(g->lost);
+    free(g);
+}

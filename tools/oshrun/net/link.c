@@ -1,5 +1,492 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link.c - see link.h. */
+/*
+ * link.c - see link.h.
+ *
+ * `down` is told from the loop only: where sending fails, the socket is shut down, so
+ * that the loop reads what the other side had still sent (its last words may say why it
+ * leaves) and then finds the end.
+ */
 #include "config.h"
 
 #include "tools/oshrun/net/link.h"
+
+#include "tools/oshrun/net/address.h"
+#include "tools/oshrun/net/pack.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HEADER_BYTES     20
+#define PAYLOAD_MAX      ((uint64_t)1 << 40) /* more is a broken header */
+#define FIRST_ROOM       ((size_t)64 * 1024) /* of a queue; an empty one keeps no more */
+#define READ_ROOM        ((size_t)32 * 1024) /* what a read should find */
+#define TURN_BYTES       ((size_t)256 * 1024) /* of one link, then others have their turn */
+#define WHY_BYTES        128
+#define TICKS            8 /* looks at the clock per timeout */
+#define PINGS            4 /* signs of life per timeout */
+#define KEEPALIVE_S      1
+#define KEEPALIVES_MAX   127 /* the kernel's limit */
+#define UNANSWERED_PROBE 2   /* one alone may be lost, or be on its way */
+#define FLUSH_STEP_MS    5
+#define NS_PER_MS        1000000u
+#define MS_PER_S         1000
+
+struct queue {
+    unsigned char *data;
+    size_t head, tail, room;
+};
+
+struct link {
+    struct loop *loop;
+    struct loop_watch watch;
+    struct loop_timer flush, tick;
+    const struct link_events *events;
+    void *arg, *user;
+    enum link_life life;
+    struct queue in, out;
+    uint64_t timeout_ns;
+    uint64_t heard_ns, sent_ns, ticked_ns;
+    uint64_t silent_ns; /* silence of the other side, while we could have heard it */
+    bool mute;          /* nothing is sent any more */
+    bool busy, freed;   /* in frame(); link_free was called meanwhile */
+    char why[WHY_BYTES];
+    char peer[LINK_PEER_TEXT];
+};
+
+_Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link");
+
+/* -- queues ----------------------------------------------------------------------- */
+
+/* Room for len more bytes.  What is moved was preceded by as much that went, or comes
+ * with a doubling: each byte is moved a few times at most. */
+static bool make_room(struct queue *q, size_t len)
+{
+    if (q->room - q->tail >= len)
+        return true;
+    size_t used = q->tail - q->head;
+    bool grow = q->head < used || q->room - used < len;
+    if (q->head > 0)
+        memmove(q->data, q->data + q->head, used);
+    q->head = 0;
+    q->tail = used;
+    if (!grow)
+        return true;
+    size_t room = q->room != 0 ? 2 * q->room : FIRST_ROOM;
+    while (room - used < len)
+        room *= 2;
+    unsigned char *more = realloc(q->data, room);
+    if (more == NULL)
+        return false;
+    q->data = more;
+    q->room = room;
+    return true;
+}
+
+static void empty(struct queue *q)
+{
+    free(q->data);
+    *q = (struct queue){0};
+}
+
+static void took(struct queue *q, size_t len)
+{
+    q->head += len;
+    if (q->head < q->tail)
+        return;
+    q->head = q->tail = 0;
+    if (q->room > FIRST_ROOM)
+        empty(q);
+}
+
+static size_t waiting(const struct queue *q)
+{
+    return q->tail - q->head;
+}
+
+/* -- the end ---------------------------------------------------------------------- */
+
+static void release(struct link *l)
+{
+    empty(&l->in);
+    empty(&l->out);
+    free(l);
+}
+
+static void silence(struct link *l)
+{
+    l->mute = true;
+    loop_want(l->loop, &l->watch, 0);
+    loop_cancel(l->loop, &l->flush);
+    loop_cancel(l->loop, &l->tick);
+}
+
+/* The last thing that is done with a link: the receiver may free it. */
+static void go_down(struct link *l, const char *why)
+{
+    char first[WHY_BYTES]; /* what came first is the reason */
+    snprintf(first, sizeof first, "%s", l->why[0] != '\0' ? l->why : why);
+    silence(l);
+    l->events->down(l->arg, l, first);
+}
+
+static const char *unanswered(const struct link *l, char text[WHY_BYTES])
+{
+    snprintf(text, WHY_BYTES, "has not answered for %.1f s",
+             (double)l->timeout_ns / NS_PER_MS / MS_PER_S);
+    return text;
+}
+
+static const char *error_text(const struct link *l, int err, char text[WHY_BYTES])
+{
+    if (err == ETIMEDOUT)
+        return unanswered(l, text);
+    snprintf(text, WHY_BYTES, "%s", strerror(err));
+    text[0] = (char)tolower((unsigned char)text[0]); /* it goes on a sentence */
+    return text;
+}
+
+/* Nothing can be sent any more; the loop reads to the end and tells it. */
+static void fail_to_send(struct link *l, const char *why)
+{
+    l->mute = true;
+    snprintf(l->why, sizeof l->why, "%s", why);
+    empty(&l->out);
+    shutdown(l->watch.fd, SHUT_RDWR);
+}
+
+/* -- sending ---------------------------------------------------------------------- */
+
+static void write_some(struct link *l)
+{
+    char text[WHY_BYTES];
+    size_t left = TURN_BYTES;
+    while (left > 0 && waiting(&l->out) > 0) {
+        size_t len = waiting(&l->out) < left ? waiting(&l->out) : left;
+        ssize_t n = send(l->watch.fd, l->out.data + l->out.head, len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0) {
+            fail_to_send(l, error_text(l, errno, text));
+            break;
+        }
+        l->sent_ns = loop_now_ns();
+        left -= (size_t)n;
+        took(&l->out, (size_t)n);
+    }
+    loop_want(l->loop, &l->watch, waiting(&l->out) > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
+}
+
+/* Once for all frames of one round of the loop. */
+static void on_flush(void *arg)
+{
+    struct link *l = arg;
+    write_some(l);
+}
+
+static void put_number(unsigned char **at, uint64_t v, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        *(*at)++ = (unsigned char)(v >> (8 * i));
+}
+
+void link_send(struct link *l, const struct frame *f)
+{
+    if (l->mute)
+        return;
+    if (f->len > PAYLOAD_MAX || !make_room(&l->out, HEADER_BYTES + f->len)) {
+        fail_to_send(l, "there is no memory for what is to be sent to it");
+        return;
+    }
+    bool first = waiting(&l->out) == 0;
+    unsigned char *at = l->out.data + l->out.tail;
+    put_number(&at, f->type, sizeof(uint32_t));
+    put_number(&at, f->from, sizeof(uint32_t));
+    put_number(&at, f->to, sizeof(uint32_t));
+    put_number(&at, f->len, sizeof(uint64_t));
+    if (f->len > 0)
+        memcpy(at, f->data, f->len);
+    l->out.tail += HEADER_BYTES + f->len;
+    if (first)
+        loop_after(l->loop, &l->flush, 0);
+}
+
+size_t link_queued(const struct link *l)
+{
+    return waiting(&l->out);
+}
+
+/* Waits for at most FLUSH_STEP_MS; what is wanted may come without waking us. */
+static void wait_a_little(const struct link *l, short events)
+{
+    struct pollfd p = {.fd = l->watch.fd, .events = events};
+    poll(&p, 1, FLUSH_STEP_MS);
+}
+
+/* True while the other host has not acknowledged all: closing a socket that has something
+ * to read throws away what has not arrived there. */
+static bool under_way(const struct link *l)
+{
+    int bytes = 0;
+    return ioctl(l->watch.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+void link_flush(struct link *l, uint32_t ms)
+{
+    uint64_t end = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
+    if (l->mute)
+        return;
+    write_some(l);
+    while (!l->mute && waiting(&l->out) > 0 && loop_now_ns() < end) {
+        wait_a_little(l, POLLOUT);
+        write_some(l);
+    }
+    if (l->mute)
+        return;
+    l->mute = true;
+    empty(&l->out);
+    loop_cancel(l->loop, &l->flush);
+    loop_want(l->loop, &l->watch, LOOP_IN);
+    shutdown(l->watch.fd, SHUT_WR);
+    while (under_way(l) && loop_now_ns() < end)
+        wait_a_little(l, 0);
+}
+
+/* -- receiving -------------------------------------------------------------------- */
+
+/* False: the receiver has freed the link. */
+static bool deliver(struct link *l, const struct frame *f)
+{
+    if (f->type == WIRE_PING)
+        return true;
+    l->busy = true;
+    l->events->frame(l->arg, l, f);
+    l->busy = false;
+    if (!l->freed)
+        return true;
+    release(l);
+    return false;
+}
+
+/* Hands out the whole frames that are there.  False: the link is down or freed. */
+static bool take_frames(struct link *l)
+{
+    char text[WHY_BYTES];
+    while (waiting(&l->in) >= HEADER_BYTES) {
+        const unsigned char *at = l->in.data + l->in.head;
+        struct unpack u = unpack_of(at, HEADER_BYTES);
+        struct frame f = {.data = at + HEADER_BYTES};
+        uint32_t type = unpack_u32(&u);
+        f.from = unpack_u32(&u);
+        f.to = unpack_u32(&u);
+        uint64_t len = unpack_u64(&u);
+        text[0] = '\0';
+        if (type >= WIRE_TYPES)
+            snprintf(text, sizeof text, "sent what is no message (type %u)", type);
+        else if (len > PAYLOAD_MAX)
+            snprintf(text, sizeof text,
+                     "sent what is no message (%s of %" PRIu64 " bytes)", wire_name(type),
+                     len);
+        if (text[0] != '\0') {
+            go_down(l, text);
+            return false;
+        }
+        if (waiting(&l->in) - HEADER_BYTES < len)
+            return true;
+        f.type = type;
+        f.len = len;
+        if (!deliver(l, &f))
+            return false;
+        took(&l->in, HEADER_BYTES + f.len);
+    }
+    return true;
+}
+
+/* The other side has closed, or the socket is broken. */
+static void found_end(struct link *l, int err)
+{
+    char text[WHY_BYTES];
+    if (err != 0)
+        go_down(l, error_text(l, err, text));
+    else if (waiting(&l->in) > 0)
+        go_down(l, "closed the connection in the middle of a message");
+    else
+        go_down(l, "closed the connection");
+}
+
+/* A bounded amount, so that the other descriptors of the loop have their turn. */
+static void read_some(struct link *l)
+{
+    for (size_t left = TURN_BYTES; left > 0;) {
+        if (!make_room(&l->in, READ_ROOM)) {
+            go_down(l, "there is no memory for what it sends");
+            return;
+        }
+        size_t room = l->in.room - l->in.tail, len = room < left ? room : left;
+        ssize_t n = recv(l->watch.fd, l->in.data + l->in.tail, len, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0) {
+            found_end(l, n < 0 ? errno : 0);
+            return;
+        }
+        l->in.tail += (size_t)n;
+        l->heard_ns = loop_now_ns();
+        l->silent_ns = 0;
+        left -= (size_t)n;
+        if (!take_frames(l) || (size_t)n < len)
+            return;
+    }
+}
+
+static void on_ready(void *arg, unsigned ready)
+{
+    struct link *l = arg;
+    if (ready & LOOP_OUT)
+        write_some(l);
+    if (ready & LOOP_IN)
+        read_some(l);
+}
+
+/* -- signs of life ---------------------------------------------------------------- */
+
+/* Adds the time since the last look to the silence of the other side.  Only as much as
+ * there should be between two looks: the rest we were stopped, or busy, and what came
+ * meanwhile may not be read yet.  After a long time of that its timeout starts anew. */
+static void measure_silence(struct link *l, uint64_t now)
+{
+    uint64_t from = l->heard_ns > l->ticked_ns ? l->heard_ns : l->ticked_ns;
+    uint64_t most = 2 * (l->timeout_ns / TICKS);
+    if (now - l->ticked_ns > l->timeout_ns)
+        l->silent_ns = 0;
+    else
+        l->silent_ns += now - from < most ? now - from : most;
+    l->ticked_ns = now;
+}
+
+/*
+ * True if the host of the other side acknowledges nothing any more.  TCP_USER_TIMEOUT
+ * cannot tell that of a process that may be stopped: it also ends a connection of which
+ * the other side only does not read.
+ */
+static bool host_gone(const struct link *l)
+{
+    struct tcp_info t;
+    socklen_t len = sizeof t;
+    memset(&t, 0, sizeof t);
+    if (getsockopt(l->watch.fd, IPPROTO_TCP, TCP_INFO, &t, &len) != 0)
+        return false;
+    return (uint64_t)t.tcpi_last_ack_recv * NS_PER_MS >= l->timeout_ns &&
+           (t.tcpi_probes >= UNANSWERED_PROBE || t.tcpi_retransmits >= UNANSWERED_PROBE);
+}
+
+/* Not to one that waits for nothing because it is stopped: nobody reads them, and they
+ * would fill its window. */
+static bool ping_due(const struct link *l, uint64_t now)
+{
+    if (l->mute || waiting(&l->out) > 0 || now - l->sent_ns < l->timeout_ns / PINGS)
+        return false;
+    return l->life == LINK_AWAKE || l->silent_ns < l->timeout_ns;
+}
+
+static void on_tick(void *arg)
+{
+    static const struct frame ping = {WIRE_PING, WIRE_NONE, WIRE_NONE, NULL, 0};
+    struct link *l = arg;
+    char text[WHY_BYTES];
+    uint64_t now = loop_now_ns();
+    measure_silence(l, now);
+    if (l->life == LINK_AWAKE ? l->silent_ns >= l->timeout_ns : host_gone(l)) {
+        go_down(l, unanswered(l, text));
+        return;
+    }
+    if (ping_due(l, now))
+        link_send(l, &ping);
+    loop_after(l->loop, &l->tick, l->timeout_ns / NS_PER_MS / TICKS + 1);
+}
+
+/* -- life ------------------------------------------------------------------------- */
+
+static void set(int fd, int level, int name, int value)
+{
+    setsockopt(fd, level, name, &value, sizeof value); /* refused by what is no TCP */
+}
+
+/* The kernel finds out that the host is gone also while nothing is sent. */
+static void tune(int fd, uint32_t timeout_ms, enum link_life life)
+{
+    uint32_t probes = timeout_ms / MS_PER_S / KEEPALIVE_S + UNANSWERED_PROBE;
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S);
+    set(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S);
+    set(fd, IPPROTO_TCP, TCP_KEEPCNT,
+        (int)(probes < KEEPALIVES_MAX ? probes : KEEPALIVES_MAX));
+    if (life == LINK_AWAKE)
+        set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
+}
+
+struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
+                       enum link_life peer, const struct link_events *events, void *arg)
+{
+    struct link *l = malloc(sizeof *l);
+    if (l == NULL) {
+        close(fd);
+        return NULL;
+    }
+    struct address other;
+    uint64_t now = loop_now_ns();
+    *l = (struct link){.loop = loop, .events = events, .arg = arg, .life = peer};
+    l->timeout_ns = (uint64_t)timeout_ms * NS_PER_MS;
+    l->heard_ns = l->sent_ns = l->ticked_ns = now;
+    l->watch = (struct loop_watch){.fd = fd, .fn = on_ready, .arg = l};
+    l->flush = (struct loop_timer){.fn = on_flush, .arg = l};
+    l->tick = (struct loop_timer){.fn = on_tick, .arg = l};
+    address_of_peer(&other, fd);
+    address_text(&other, l->peer);
+    tune(fd, timeout_ms, peer);
+    loop_want(loop, &l->watch, LOOP_IN);
+    loop_after(loop, &l->tick, timeout_ms / TICKS + 1);
+    return l;
+}
+
+const char *link_peer(const struct link *l)
+{
+    return l->peer;
+}
+
+void *link_user(const struct link *l)
+{
+    return l->user;
+}
+
+void link_set_user(struct link *l, void *user)
+{
+    l->user = user;
+}
+
+void link_free(struct link *l)
+{
+    if (l == NULL || l->freed)
+        return;
+    silence(l);
+    close(l->watch.fd);
+    l->freed = true;
+    if (!l->busy)
+        release(l);
+}

@@ -9,7 +9,8 @@
  * timeout.  A side that must answer (LINK_AWAKE) and from which nothing has come for the
  * timeout is down, whether its host is cut off, or its process stopped.  A side that may
  * be stopped on purpose (LINK_MAY_STOP: the front, by Ctrl-Z) is down only if its host no
- * longer acknowledges what we send (TCP_USER_TIMEOUT).
+ * longer acknowledges anything.  A callback that runs for longer than the timeout makes
+ * the other side believe that this process is dead.
  */
 #ifndef OSHRUN_NET_LINK_H
 #define OSHRUN_NET_LINK_H
@@ -28,8 +29,8 @@ struct link;
 enum link_life { LINK_AWAKE, LINK_MAY_STOP };
 
 struct link_events {
-    /* One whole frame; its data is valid during the call.  The link may be closed in it.
-     */
+    /* One whole frame, but no PING; its data is valid during the call.  This link and any
+     * other may be freed in it. */
     void (*frame)(void *arg, struct link *l, const struct frame *f);
     /* Once, and the last event: why = "closed the connection", "has not answered for 3.0
      * s", "connection reset by peer", "sent what is no message (type 77)" ...  The

@@ -3,3 +3,170 @@
 #include "config.h"
 
 #include "tools/oshrun/net/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM  ((size_t)256)
+#define NULL_STRING UINT32_MAX /* as a length: NULL, and no bytes follow */
+
+static bool make_room(struct pack *p, size_t len)
+{
+    if (p->failed || len > SIZE_MAX / 4 - p->len) {
+        p->failed = true;
+        return false;
+    }
+    if (p->room - p->len >= len)
+        return true;
+    size_t room = p->room != 0 ? p->room : FIRST_ROOM;
+    while (room - p->len < len)
+        room *= 2;
+    unsigned char *more = realloc(p->data, room);
+    if (more == NULL) {
+        p->failed = true;
+        return false;
+    }
+    p->data = more;
+    p->room = room;
+    return true;
+}
+
+static void put(struct pack *p, const void *data, size_t len)
+{
+    if (len == 0 || !make_room(p, len))
+        return;
+    memcpy(p->data + p->len, data, len);
+    p->len += len;
+}
+
+/* The lowest len bytes of v, lowest first. */
+static void put_number(struct pack *p, uint64_t v, size_t len)
+{
+    unsigned char b[sizeof v];
+    for (size_t i = 0; i < len; i++)
+        b[i] = (unsigned char)(v >> (8 * i));
+    put(p, b, len);
+}
+
+void pack_u8(struct pack *p, uint8_t v)
+{
+    put_number(p, v, sizeof v);
+}
+
+void pack_u32(struct pack *p, uint32_t v)
+{
+    put_number(p, v, sizeof v);
+}
+
+void pack_u64(struct pack *p, uint64_t v)
+{
+    put_number(p, v, sizeof v);
+}
+
+void pack_string(struct pack *p, const char *text)
+{
+    if (text == NULL) {
+        pack_u32(p, NULL_STRING);
+        return;
+    }
+    size_t len = strlen(text);
+    if (len >= NULL_STRING) {
+        p->failed = true;
+        return;
+    }
+    pack_u32(p, (uint32_t)len);
+    put(p, text, len + 1);
+}
+
+void pack_bytes(struct pack *p, const void *data, size_t len)
+{
+    pack_u64(p, len);
+    put(p, data, len);
+}
+
+void pack_free(struct pack *p)
+{
+    free(p->data);
+    *p = (struct pack){0};
+}
+
+struct unpack unpack_of(const void *data, size_t len)
+{
+    static const unsigned char nothing[1];
+    const unsigned char *at = data != NULL && len > 0 ? data : nothing;
+    return (struct unpack){.at = at, .end = at == nothing ? at : at + len};
+}
+
+/* len bytes, or NULL. */
+static const unsigned char *take(struct unpack *u, uint64_t len)
+{
+    if (u->failed || len > (size_t)(u->end - u->at)) {
+        u->failed = true;
+        return NULL;
+    }
+    const unsigned char *at = u->at;
+    u->at += len;
+    return at;
+}
+
+static uint64_t take_number(struct unpack *u, size_t len)
+{
+    const unsigned char *b = take(u, len);
+    uint64_t v = 0;
+    for (size_t i = 0; b != NULL && i < len; i++)
+        v |= (uint64_t)b[i] << (8 * i);
+    return v;
+}
+
+uint8_t unpack_u8(struct unpack *u)
+{
+    return (uint8_t)take_number(u, sizeof(uint8_t));
+}
+
+uint32_t unpack_u32(struct unpack *u)
+{
+    return (uint32_t)take_number(u, sizeof(uint32_t));
+}
+
+uint64_t unpack_u64(struct unpack *u)
+{
+    return take_number(u, sizeof(uint64_t));
+}
+
+const char *unpack_string(struct unpack *u)
+{
+    uint32_t len = unpack_u32(u);
+    if (u->failed || len == NULL_STRING)
+        return NULL;
+    const unsigned char *text = take(u, (uint64_t)len + 1);
+    /* The zero must be at the end and nowhere before. */
+    if (text != NULL && memchr(text, '\0', (size_t)len + 1) != text + len) {
+        u->failed = true;
+        return NULL;
+    }
+    return (const char *)text;
+}
+
+const void *unpack_bytes(struct unpack *u, size_t *len)
+{
+    uint64_t n = unpack_u64(u);
+    const void *data = take(u, n);
+    *len = data != NULL ? (size_t)n : 0;
+    return data;
+}
+
+uint32_t unpack_count(struct unpack *u, size_t min)
+{
+    uint32_t n = unpack_u32(u);
+    size_t left = (size_t)(u->end - u->at);
+    if (u->failed || (min > 0 && n > left / min)) {
+        u->failed = true;
+        return 0;
+    }
+    return n;
+}
+
+bool unpack_done(const struct unpack *u)
+{
+    return !u->failed && u->at == u->end;
+}

@@ -1,5 +1,191 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* route.c - see route.h. */
+/* route.c - see route.h.  Uses link.c, tree.c. */
 #include "config.h"
 
-#include "tools/oshrun/net/wire.h"
+#include "tools/oshrun/net/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame that waits for its link. */
+struct waiting {
+    struct waiting *next;
+    struct frame f;
+    unsigned char data[];
+};
+
+struct route_child {
+    uint32_t node;
+    struct link *link;
+    bool gone;
+    struct waiting *first, **last;
+};
+
+static void forget_waiting(struct route_child *c)
+{
+    struct waiting *next;
+    for (struct waiting *w = c->first; w != NULL; w = next) {
+        next = w->next;
+        free(w);
+    }
+    c->first = NULL;
+    c->last = &c->first;
+}
+
+int route_open(struct route *r, const struct tree *tree, uint32_t me)
+{
+    *r = (struct route){.tree = *tree, .me = me};
+    uint32_t n = tree_children(tree, me);
+    r->child = calloc(n > 0 ? n : 1, sizeof *r->child);
+    if (r->child == NULL)
+        return -1;
+    r->nchildren = n;
+    for (uint32_t i = 0; i < n; i++) {
+        r->child[i].node = tree_child(tree, me, i);
+        r->child[i].last = &r->child[i].first;
+    }
+    return 0;
+}
+
+void route_close(struct route *r)
+{
+    for (uint32_t i = 0; i < r->nchildren; i++) {
+        forget_waiting(&r->child[i]);
+        if (r->child[i].link != NULL)
+            link_free(r->child[i].link);
+    }
+    if (r->up != NULL)
+        link_free(r->up);
+    free(r->child);
+    *r = (struct route){.me = WIRE_NONE};
+}
+
+static struct route_child *find_child(const struct route *r, uint32_t node)
+{
+    for (uint32_t i = 0; i < r->nchildren; i++)
+        if (r->child[i].node == node)
+            return &r->child[i];
+    return NULL;
+}
+
+int route_attach(struct route *r, uint32_t node, struct link *l,
+                 const struct frame *first)
+{
+    struct route_child *c = find_child(r, node);
+    if (c == NULL || c->link != NULL || c->gone)
+        return -1;
+    c->link = l;
+    if (first != NULL)
+        link_send(l, first);
+    for (struct waiting *w = c->first; w != NULL; w = w->next)
+        link_send(l, &w->f);
+    forget_waiting(c);
+    return 0;
+}
+
+uint32_t route_child_of(const struct route *r, const struct link *l)
+{
+    for (uint32_t i = 0; i < r->nchildren; i++)
+        if (r->child[i].link == l)
+            return r->child[i].node;
+    return WIRE_NONE;
+}
+
+void route_detach(struct route *r, uint32_t node)
+{
+    struct route_child *c = find_child(r, node);
+    if (c == NULL)
+        return;
+    c->gone = true;
+    forget_waiting(c);
+    if (c->link != NULL)
+        link_free(c->link);
+    c->link = NULL;
+}
+
+bool route_has_child(const struct route *r, uint32_t node)
+{
+    const struct route_child *c = find_child(r, node);
+    return c != NULL && c->link != NULL;
+}
+
+bool route_has_children(const struct route *r)
+{
+    for (uint32_t i = 0; i < r->nchildren; i++)
+        if (r->child[i].link != NULL)
+            return true;
+    return false;
+}
+
+/* Without memory the frame is lost, which the sender of it sees as silence. */
+static void keep(struct route_child *c, const struct frame *f)
+{
+    struct waiting *w = malloc(sizeof *w + f->len);
+    if (w == NULL)
+        return;
+    w->next = NULL;
+    w->f = *f;
+    w->f.data = w->data;
+    if (f->len > 0)
+        memcpy(w->data, f->data, f->len);
+    *c->last = w;
+    c->last = &w->next;
+}
+
+static void send_child(struct route_child *c, const struct frame *f)
+{
+    if (c->link != NULL)
+        link_send(c->link, f);
+    else if (!c->gone)
+        keep(c, f);
+}
+
+static void send_children(struct route *r, const struct frame *f)
+{
+    for (uint32_t i = 0; i < r->nchildren; i++)
+        send_child(&r->child[i], f);
+}
+
+static void send_up(struct route *r, const struct frame *f)
+{
+    if (r->up != NULL)
+        link_send(r->up, f);
+}
+
+void route_send(struct route *r, const struct frame *f)
+{
+    if (f->to == WIRE_ALL && r->me == WIRE_FRONT) {
+        send_children(r, f);
+        return;
+    }
+    uint32_t hop = f->to == WIRE_ALL ? tree_parent(&r->tree, r->me)
+                                     : tree_hop(&r->tree, r->me, f->to);
+    struct route_child *c = find_child(r, hop);
+    if (c != NULL)
+        send_child(c, f);
+    else
+        send_up(r, f);
+}
+
+/* What is for all goes up to the front, which sends it down to all. */
+static bool take_for_all(struct route *r, const struct link *l, const struct frame *f)
+{
+    if (l != r->up && r->me != WIRE_FRONT) {
+        send_up(r, f);
+        return false;
+    }
+    send_children(r, f);
+    return r->me != WIRE_FRONT;
+}
+
+bool route_take(struct route *r, const struct link *l, const struct frame *f)
+{
+    if (f->to == WIRE_ALL)
+        return take_for_all(r, l, f);
+    if (f->to == r->me)
+        return true;
+    bool known = f->to == WIRE_FRONT || f->to < r->tree.nnodes;
+    if (known)
+        route_send(r, f);
+    return false;
+}

@@ -25,8 +25,14 @@ struct bind_plan {
 /* Processors in oshrun's own affinity mask. */
 uint32_t bind_cpu_count(void);
 
-/* 0, or -1 after a sentence. */
-int bind_make(struct bind_plan *plan, enum job_bind how, uint32_t npes);
+/* How many of them the PEs of the daemon's node may count on: all, or the node's part of
+ * those that virtual nodes share; at least 1. */
+uint32_t bind_cpu_share(const struct job *job);
+
+/* Places the PEs of node job->here.  PEs of virtual nodes are placed after those of the
+ * nodes before.  What a rank file says of a PE comes before job->bind.  0, or -1 after a
+ * sentence. */
+int bind_make(struct bind_plan *plan, const struct job *job);
 void bind_free(struct bind_plan *plan);
 
 #endif

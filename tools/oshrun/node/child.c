@@ -2,7 +2,7 @@
 /*
  * child.c - vfork, set up, exec.
  *
- * Uses janitor.c.  Used by daemon.c and stacks.c.
+ * Uses janitor.c.  Used by daemon.c, stacks.c and agent.c.
  *
  * vfork and not fork: a daemon with PMIx's threads and memory starts 256 PEs three
  * times faster, and the child tells why exec failed by writing into our memory.  The
@@ -40,7 +40,8 @@ static const int reset_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
  * the janitor, and it dies with us. */
 static int join_job(const struct child_spec *s, pid_t parent)
 {
-    if (setpgid(0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    if ((s->session ? setsid() < 0 : setpgid(0, 0) != 0) ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return -1;
     if (getppid() != parent)
         _exit(CHILD_NOT_RUNABLE);

@@ -2,7 +2,7 @@
 /*
  * child.h - starts one process of the job in a group of its own.
  *
- * Uses janitor.h.  Used by daemon.c (PEs) and stacks.c (debuggers).
+ * Uses janitor.h.  Used by daemon.c (PEs), stacks.c (debuggers) and agent.c.
  */
 #ifndef OSHRUN_CHILD_H
 #define OSHRUN_CHILD_H
@@ -24,6 +24,7 @@ struct child_spec {
     int wdir_fd;           /* working directory, -1 = as it is */
     int janitor_fd;        /* where the group is announced */
     bool terminal;         /* its group becomes the terminal's foreground group */
+    bool session;          /* its own: it has no terminal */
     const cpu_set_t *cpus; /* NULL = as it is */
     size_t cpus_size;
     struct rlimit files; /* RLIMIT_NOFILE as oshrun was given it */

@@ -29,9 +29,9 @@
 #define DRAIN_QUIET_MS 100  /* silence after which a pipe that stays open is left */
 #define REAP_STEPS_MAX 2000 /* of 1 ms: killed processes are gone after that */
 #define STEP_US        1000
+#define SPAWN_PER_TURN 8
 
-/* ---- the node segment ---------------------------------------------------------------
- */
+/* ---- the node segment -------------------------------------------------------------- */
 
 static int fill_node(struct daemon *d, size_t len)
 {
@@ -46,7 +46,7 @@ static int fill_node(struct daemon *d, size_t len)
     d->node->version = NODE_VERSION;
     d->node->bytes = (uint32_t)len;
     d->node->npes = d->npes;
-    d->node->cpus = bind_cpu_count();
+    d->node->cpus = bind_cpu_share(d->job);
     d->node->magic = NODE_MAGIC;
     return 0;
 }
@@ -66,14 +66,52 @@ static int make_node(struct daemon *d)
     return 0;
 }
 
-/* ---- the end of PEs ------------------------------------------------------------------
- */
+/* ---- the end of PEs ---------------------------------------------------------------- */
+
+static bool is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (chosen[i] == rank)
+            return true;
+    return count == 0;
+}
+
+void daemon_control(struct daemon *d, int sig, const uint32_t *rank, uint32_t count)
+{
+    for (uint32_t i = 0; i < d->npes; i++)
+        if (d->pe[i].pid > 0 && is_chosen(d->pe[i].rank, rank, count))
+            kill(-d->pe[i].pid, sig);
+}
+
+static void all_ended(struct daemon *d);
+
+/* PEs that are still to be started will not be: it is as if they had died of sig. */
+static void cancel_spawn(struct daemon *d, int sig)
+{
+    if (d->spawned == d->npes)
+        return;
+    loop_cancel(d->loop, &d->spawn);
+    while (d->spawned < d->npes) {
+        struct pe *pe = &d->pe[d->spawned++];
+        struct daemon_end end = {.rank = pe->rank, .signalled = true, .code = sig};
+        pe->ended = true;
+        d->ev->ended(d->front, &end);
+    }
+    if (d->live == 0)
+        all_ended(d);
+}
+
+static bool is_fatal(int sig)
+{
+    return sig == SIGTERM || sig == SIGKILL || sig == SIGINT || sig == SIGHUP ||
+           sig == SIGQUIT;
+}
 
 void daemon_signal(struct daemon *d, int sig)
 {
-    for (uint32_t i = 0; i < d->npes; i++)
-        if (d->pe[i].pid > 0)
-            kill(-d->pe[i].pid, sig);
+    if (is_fatal(sig))
+        cancel_spawn(d, sig);
+    daemon_control(d, sig, NULL, 0);
 }
 
 /* Waits until none of the PEs is left; their groups have had SIGKILL. */
@@ -95,8 +133,8 @@ static void reap(struct daemon *d)
 static void finish(struct daemon *d)
 {
     loop_cancel(d->loop, &d->drain);
-    d->drain.fn = NULL;        /* once only */
-    daemon_signal(d, SIGKILL); /* what PEs left running */
+    d->drain.fn = NULL;                  /* once only */
+    daemon_control(d, SIGKILL, NULL, 0); /* what PEs left running */
     for (uint32_t i = 0; i < d->npes; i++)
         pe_io_finish(&d->pe[i]);
     reap(d);
@@ -119,7 +157,8 @@ static void on_drain_timer(void *arg)
 void daemon_stream_ended(struct daemon *d)
 {
     /* By a timer, so that finish never runs inside the reading of a stream. */
-    if (d->live == 0 && d->open_streams == 0 && d->drain.fn != NULL) {
+    if (d->live == 0 && d->spawned == d->npes && d->open_streams == 0 &&
+        d->drain.fn != NULL) {
         d->bytes_seen = d->bytes_read;
         loop_after(d->loop, &d->drain, 0);
     }
@@ -166,15 +205,16 @@ static void on_ended(void *arg, unsigned ready)
         pe_io_close_input(d);
         d->ev->input(d->front, false);
     }
+    pe->how = (uint32_t)(si.si_code == CLD_EXITED ? si.si_status << 8 : si.si_status);
+    pmix_net_ended(d->pmix_net, pe->rank);
     struct daemon_end end;
     fill_end(pe, &si, &end);
     d->ev->ended(d->front, &end);
-    if (d->live == 0)
+    if (d->live == 0 && d->spawned == d->npes)
         all_ended(d);
 }
 
-/* ---- what PEs say to PMIx -------------------------------------------------------------
- */
+/* ---- what PEs say to PMIx ---------------------------------------------------------- */
 
 static struct pe *find_pe(struct daemon *d, uint32_t rank)
 {
@@ -184,6 +224,7 @@ static struct pe *find_pe(struct daemon *d, uint32_t rank)
     return NULL;
 }
 
+/* The post is ours, to free or to pass on. */
 static void on_post(struct daemon *d, struct pmix_host_post *p)
 {
     struct pe *pe = find_pe(d, p->rank);
@@ -210,11 +251,17 @@ static void on_post(struct daemon *d, struct pmix_host_post *p)
     case PMIX_HOST_ABORT:
         d->ev->aborted(d->front, p->rank, p->status, p->text);
         break;
-    case PMIX_HOST_FENCE:
-    case PMIX_HOST_GROUP:
-        pmix_host_answer(p);
+    case PMIX_HOST_SAY:
+        d->ev->say(d->front, p->text);
         break;
+    case PMIX_HOST_CONTROL:
+        d->ev->control(d->front, p->signal, p->ranks, p->nranks);
+        break;
+    default:
+        pmix_net_post(d->pmix_net, p);
+        return;
     }
+    free(p);
 }
 
 static void take_posts(void *arg, unsigned ready)
@@ -222,14 +269,21 @@ static void take_posts(void *arg, unsigned ready)
     struct daemon *d = arg;
     struct pmix_host_post *p;
     (void)ready;
-    while ((p = pmix_host_take(d->pmix)) != NULL) {
+    while ((p = pmix_host_take(d->pmix)) != NULL)
         on_post(d, p);
-        free(p);
-    }
 }
 
-/* ---- start ---------------------------------------------------------------------------
- */
+int daemon_take(struct daemon *d, const struct frame *f)
+{
+    return pmix_net_take(d->pmix_net, f);
+}
+
+void daemon_lost(struct daemon *d, uint32_t node)
+{
+    pmix_net_lost(d->pmix_net, node);
+}
+
+/* ---- start ------------------------------------------------------------------------- */
 
 static int make_pes(struct daemon *d)
 {
@@ -264,11 +318,26 @@ static int plan(struct daemon *d)
     /* hwloc would spend 4 ms on plugins that look for devices.  The environment of the
      * PEs has been made already, so this is for us alone. */
     setenv("HWLOC_PLUGINS_PATH", d->janitor->dir, 0);
-    if (rc == 0 && bind_make(&d->bind, d->job->bind, d->npes) != 0)
+    if (rc == 0 && bind_make(&d->bind, d->job) != 0)
         rc = EXIT_ERROR;
     if (rc == 0)
         d->ev->stage(d->front, DAEMON_STAGE_PLAN);
     return rc;
+}
+
+/* For the PMIx server of a job on one node: the table of its PEs. */
+static void pack_procs(void *arg, struct pack *answer)
+{
+    struct daemon *d = arg;
+    pack_u32(answer, d->npes);
+    for (uint32_t i = 0; i < d->npes; i++) {
+        const struct pe *pe = &d->pe[i];
+        pack_u32(answer, pe->rank);
+        pack_u32(answer, d->job->here);
+        pack_u32(answer, (uint32_t)pe->pid);
+        pack_u8(answer, pe->ended ? 2 : pe->pid > 0);
+        pack_u32(answer, pe->how);
+    }
 }
 
 static int start_server(struct daemon *d)
@@ -279,6 +348,14 @@ static int start_server(struct daemon *d)
     d->ev->stage(d->front, DAEMON_STAGE_SERVER);
     if (pmix_host_register(d->pmix, d->job) != 0)
         return EXIT_ERROR;
+    d->pmix_net =
+        pmix_net_new(d->pmix, d->job, d->net != NULL ? &d->net->tree : NULL,
+                     d->net != NULL ? &d->net->out : NULL,
+                     &(struct pmix_net_local){.procs = pack_procs, .arg = d}, d->loop);
+    if (d->pmix_net == NULL) {
+        complain("no memory for the PMIx server");
+        return EXIT_ERROR;
+    }
     d->ev->stage(d->front, DAEMON_STAGE_REGISTER);
     d->pmix_watch =
         (struct loop_watch){.fd = pmix_host_fd(d->pmix), .fn = take_posts, .arg = d};
@@ -293,16 +370,17 @@ static void report_binding(struct daemon *d, const struct pe *pe)
         return;
     snprintf(line, sizeof line, "PE %u (pid %d): %s", pe->rank, (int)pe->pid,
              d->bind.place != NULL ? d->bind.place[pe->local].text : "not bound");
-    d->ev->report(d->front, line);
+    d->ev->report(d->front, pe->rank, line);
 }
 
 static int complain_start(const struct daemon *d, const struct pe *pe, const char *step)
 {
+    int err = errno;
     complain("cannot start PE %u (%s): %s: %s", pe->rank,
-             launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(errno));
+             launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(err));
     if (strcmp(step, "execute") != 0)
         return EXIT_ERROR;
-    return errno == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
+    return err == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
 }
 
 static int watch_end(struct daemon *d, struct pe *pe)
@@ -312,6 +390,7 @@ static int watch_end(struct daemon *d, struct pe *pe)
         return complain_start(d, pe, "watch it (pidfd_open)");
     loop_want(d->loop, &pe->end_watch, LOOP_IN);
     d->live++;
+    d->ev->started(d->front, pe->rank, pe->pid);
     report_binding(d, pe);
     return 0;
 }
@@ -349,18 +428,35 @@ static int start_pe(struct daemon *d, struct pe *pe)
     return watch_end(d, pe);
 }
 
+/* Some PEs per turn of the loop, so that it also sends signs of life. */
+static void on_spawn_timer(void *arg)
+{
+    struct daemon *d = arg;
+    for (int i = 0; i < SPAWN_PER_TURN && d->spawned < d->npes; i++) {
+        int rc = start_pe(d, &d->pe[d->spawned++]);
+        if (rc == 0)
+            continue;
+        d->ev->failed(d->front, rc);
+        return;
+    }
+    if (d->spawned < d->npes) {
+        loop_after(d->loop, &d->spawn, 0);
+        return;
+    }
+    d->ev->stage(d->front, DAEMON_STAGE_SPAWN);
+    d->ev->input(d->front, d->input.watch.fd >= 0);
+    if (d->live == 0)
+        all_ended(d);
+}
+
 static int start_all(struct daemon *d)
 {
     int rc = plan(d);
     if (rc == 0)
         rc = start_server(d);
-    for (uint32_t i = 0; rc == 0 && i < d->npes; i++)
-        rc = start_pe(d, &d->pe[i]);
-    if (rc != 0)
-        return rc;
-    d->ev->stage(d->front, DAEMON_STAGE_SPAWN);
-    d->ev->input(d->front, d->input.watch.fd >= 0);
-    return 0;
+    if (rc == 0)
+        loop_after(d->loop, &d->spawn, 0);
+    return rc;
 }
 
 static struct daemon *make(const struct job *job, struct loop *loop)
@@ -374,6 +470,7 @@ static struct daemon *make(const struct job *job, struct loop *loop)
     d->launch.wdir_fd = -1;
     d->input.watch.fd = -1;
     d->drain = (struct loop_timer){.fn = on_drain_timer, .arg = d};
+    d->spawn = (struct loop_timer){.fn = on_spawn_timer, .arg = d};
     return d;
 }
 
@@ -382,7 +479,6 @@ int daemon_start(struct daemon **out, const struct job *job,
                  const struct janitor *janitor, struct rlimit files,
                  const struct daemon_net *net)
 {
-    (void)net;
     struct daemon *d = make(job, loop);
     *out = d;
     if (d == NULL) {
@@ -393,6 +489,7 @@ int daemon_start(struct daemon **out, const struct job *job,
     d->front = front;
     d->janitor = janitor;
     d->files = files;
+    d->net = net;
     return start_all(d);
 }
 
@@ -406,7 +503,7 @@ int daemon_dry_run(const struct job *job)
     snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=NAMESPACE");
     if (rc == 0)
         rc = launch_prepare(&d->launch, job, d->node_env, d->job_env);
-    if (rc == 0 && bind_make(&d->bind, job->bind, d->npes) != 0)
+    if (rc == 0 && bind_make(&d->bind, job) != 0)
         rc = EXIT_ERROR;
     for (uint32_t i = 0; rc == 0 && i < d->npes; i++)
         launch_print(&d->launch, job, d->pe[i].rank,
@@ -429,13 +526,18 @@ void daemon_stop(struct daemon *d)
     if (d == NULL)
         return;
     stacks_free(d);
-    daemon_signal(d, SIGKILL);
+    if (d->loop != NULL) { /* not a dry run */
+        loop_cancel(d->loop, &d->spawn);
+        loop_cancel(d->loop, &d->drain);
+    }
+    daemon_control(d, SIGKILL, NULL, 0);
     if (d->janitor != NULL && d->live > 0)
         reap(d);
     pe_io_close_input(d);
     for (uint32_t i = 0; i < d->npes; i++)
         for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)
             pe_io_close_stream(&d->pe[i].out[s]);
+    pmix_net_free(d->pmix_net);
     if (d->pmix != NULL)
         pmix_host_stop(d->pmix);
     launch_free(&d->launch);

@@ -64,7 +64,9 @@ struct daemon_events {
     void (*aborted)(void *front, uint32_t rank, int status, const char *text);
     /* The input buffer is empty: send more.  open = false: nobody reads any more. */
     void (*input)(void *front, bool open);
-    void (*report)(void *front, const char *line); /* of daemon_report, without newline */
+    /* A line without newline of daemon_report, or of how a PE is bound.  rank: of the PE
+     * that it is about, JOB_NO_PE where it is about none or several. */
+    void (*report)(void *front, uint32_t rank, const char *line);
     void (*reported)(void *front);
     void (*stage)(void *front, enum daemon_stage stage);
     void (*drained)(void *front); /* all PEs have ended and all output was sent */
@@ -73,6 +75,9 @@ struct daemon_events {
      */
     void (*control)(void *front, int sig, const uint32_t *rank, uint32_t count);
     void (*say)(void *front, const char *sentence); /* for the user */
+    /* It cannot start what it was told to; why was complained of.  status: for oshrun.
+     * Nothing follows but daemon_stop. */
+    void (*failed)(void *front, int status);
 };
 
 /* How the daemon is connected to those of other nodes. */
@@ -83,8 +88,8 @@ struct daemon_net {
 
 struct daemon;
 
-/* Starts everything.  net = NULL: there is one node.  0, or the exit status for oshrun
- * after a complaint. */
+/* Begins to start everything; the PEs come one after the other from the loop.  net =
+ * NULL: there is one node.  0, or the exit status for oshrun after a complaint. */
 int daemon_start(struct daemon **d, const struct job *job,
                  const struct daemon_events *events, void *front, struct loop *loop,
                  const struct janitor *janitor, struct rlimit files,

@@ -39,7 +39,8 @@ struct pe {
     struct pe_stream out[DAEMON_STREAMS];
     bool connected;
     bool finalized;
-    bool ended; /* but not reaped: its group must keep its number */
+    bool ended;   /* but not reaped: its group must keep its number */
+    uint32_t how; /* it ended, as waitpid says it */
 };
 
 /* The input of the PE that gets it. */
@@ -66,11 +67,15 @@ struct daemon {
     int node_fd;
     char node_env[DAEMON_ENV_MAX];
     char job_env[DAEMON_JOB_ENV];
+    const struct daemon_net *net; /* NULL: one node */
     struct pmix_host *pmix;
+    struct pmix_net *pmix_net;
     struct loop_watch pmix_watch;
 
     struct pe *pe;
     uint32_t npes;
+    uint32_t spawned; /* PEs started, in order; the timer starts the next */
+    struct loop_timer spawn;
     uint32_t live;
     uint32_t connected;
     uint32_t finalized;

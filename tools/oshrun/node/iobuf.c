@@ -34,7 +34,7 @@ static size_t complete(const struct iobuf *b, bool whole_lines)
     const char *end = memrchr(b->data, '\n', b->len);
     if (end != NULL)
         return (size_t)(end - b->data) + 1;
-    return b->len == IOBUF_SIZE ? b->len : 0;
+    return b->len == IOBUF_MAX ? b->len : 0;
 }
 
 static void pass_on(struct iobuf *b, bool whole_lines, iobuf_lines_fn *lines, void *arg)
@@ -49,14 +49,26 @@ static void pass_on(struct iobuf *b, bool whole_lines, iobuf_lines_fn *lines, vo
         memmove(b->data, b->data + n, b->len);
 }
 
+/* Room for at least one more byte. */
+static bool make_room(struct iobuf *b)
+{
+    if (b->len < b->room)
+        return true;
+    size_t room = b->room > 0 ? b->room * 2 : IOBUF_FIRST;
+    char *more = realloc(b->data, room);
+    if (more == NULL)
+        return false;
+    b->data = more;
+    b->room = room;
+    return true;
+}
+
 enum iobuf_status iobuf_read(struct iobuf *b, int fd, bool whole_lines,
                              iobuf_lines_fn *lines, void *arg)
 {
-    if (b->data == NULL)
-        b->data = malloc(IOBUF_SIZE);
-    if (b->data == NULL)
+    if (!make_room(b))
         return IOBUF_EMPTY; /* try again at the next round */
-    ssize_t n = read(fd, b->data + b->len, IOBUF_SIZE - b->len);
+    ssize_t n = read(fd, b->data + b->len, b->room - b->len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         if (b->len == 0)
             drop(b);

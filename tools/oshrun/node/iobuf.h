@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define IOBUF_SIZE 65536 /* the longest line that is never interleaved with others */
+#define IOBUF_FIRST ((size_t)64 << 10) /* bytes at first */
+#define IOBUF_MAX   ((size_t)1 << 20)  /* the longest line that others never cut */
 
 /* Zeroed = empty.  Has memory only while it holds half a line. */
 struct iobuf {
     char *data;
-    size_t len;
+    size_t len, room;
 };
 
 enum iobuf_status { IOBUF_MORE, IOBUF_EMPTY, IOBUF_END };

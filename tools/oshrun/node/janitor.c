@@ -2,7 +2,8 @@
 /*
  * janitor.c - the process that leaves nothing behind when oshrun ends or is killed.
  *
- * Uses pgas/core/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c and child.c.
+ * Uses pgas/core/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c, daemon_main.c,
+ * starter.c and child.c.
  *
  * The janitor is forked before anything else, has its own session, blocks every signal,
  * and reads a pipe whose write end only oshrun has.  There is no moment at which the
@@ -16,6 +17,10 @@
  *  - what left its process group is found by its environment, which names oshrun's pid;
  *  - the end of the pipe comes when the last thread of oshrun is gone, so that nothing
  *    can still create files while the directory is removed.
+ *
+ * On request it also watches that oshrun runs at all (janitor_watch).  It counts periods
+ * of silence that it waited through itself, and takes no time from a clock: when the
+ * whole machine stood still, or only the janitor did, that is one period at most.
  */
 #include "config.h"
 
@@ -45,7 +50,11 @@
 #define STOP_WAIT_MS   1500    /* how long oshrun waits for the janitor */
 #define DEPTH_MAX      16      /* levels of directories; PMIx makes two */
 #define GROUPS_FIRST   64
-#define SEARCH_MAX     100 /* looks at all processes; each finds what was forked since */
+#define QUIET_MAX      4    /* periods of silence that make up the limit of the watch */
+#define KILLED_WAIT_MS 1000 /* until the pipe of an oshrun that we killed must end */
+#define WATCH_MAX_MS   86400000u
+#define LIMIT          (-3) /* announced limits: LIMIT - ms */
+#define SEARCH_MAX     100  /* looks at all processes; each finds what was forked since */
 #define MARK_BYTES     64
 #define PROC_PATH      32
 #define NAME           "oshrun-janitor"
@@ -56,7 +65,9 @@ struct duty {
     pid_t *group;
     size_t count;
     size_t room;
-    bool spare; /* do not search for what left its group */
+    bool spare;   /* do not search for what left its group */
+    int oshrun;   /* pidfd */
+    int quiet_ms; /* a period of the watch; -1: there is none */
     char dir[PATH_MAX];
     char mark[MARK_BYTES]; /* how a variable begins that all processes of the job have */
 };
@@ -64,6 +75,14 @@ struct duty {
 static void step(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
+}
+
+static void set_limit(struct duty *d, int ms)
+{
+    if (ms <= 0)
+        d->quiet_ms = -1;
+    else
+        d->quiet_ms = ms < QUIET_MAX ? 1 : ms / QUIET_MAX;
 }
 
 static void remember(struct duty *d, pid_t group)
@@ -76,6 +95,12 @@ static void remember(struct duty *d, pid_t group)
         d->spare = true;
         return;
     }
+    if (group <= LIMIT) {
+        set_limit(d, LIMIT - group);
+        return;
+    }
+    if (group == JANITOR_TICK)
+        return;
     if (d->count == d->room) {
         size_t room = d->room ? d->room * 2 : GROUPS_FIRST;
         pid_t *more = realloc(d->group, room * sizeof *more);
@@ -87,18 +112,37 @@ static void remember(struct duty *d, pid_t group)
     d->group[d->count++] = group;
 }
 
-/* Reads announcements until the write end is gone. */
+/* Reads announcements.  False: the write end is gone. */
+static bool hear(struct duty *d, int fd)
+{
+    pid_t group[GROUPS_FIRST];
+    ssize_t n = read(fd, group, sizeof group);
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n <= 0)
+        return false;
+    for (size_t i = 0; i < (size_t)n / sizeof *group; i++)
+        remember(d, group[i]);
+    return true;
+}
+
+/* Until the write end is gone; a killed oshrun may be stuck in the kernel with it. */
 static void listen_until_end(struct duty *d, int fd)
 {
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int quiet = 0;
     for (;;) {
-        pid_t group[GROUPS_FIRST];
-        ssize_t n = read(fd, group, sizeof group);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
+        int n = poll(&p, 1, d->quiet_ms);
+        if (n > 0) {
+            quiet = 0;
+            if (!hear(d, fd))
+                return;
+        } else if (n == 0 && ++quiet == QUIET_MAX) {
+            pidfd_send_signal(d->oshrun, SIGKILL, NULL, 0);
+            d->quiet_ms = KILLED_WAIT_MS;
+        } else if (n == 0 && quiet > QUIET_MAX) {
             return;
-        for (size_t i = 0; i < (size_t)n / sizeof *group; i++)
-            remember(d, group[i]);
+        }
     }
 }
 
@@ -238,6 +282,12 @@ static _Noreturn void janitor_main(int listen_fd, int answer_fd, pid_t oshrun)
     static struct duty d;
     leave_terminal();
     snprintf(d.mark, sizeof d.mark, NODE_ENV "=/proc/%d/", (int)oshrun);
+    d.quiet_ms = -1;
+    d.oshrun = pidfd_open(oshrun, 0);
+    if (getppid() != oshrun && d.oshrun >= 0) {
+        close(d.oshrun); /* it is dead, and the number perhaps that of somebody else */
+        d.oshrun = -1;
+    }
     make_dir(d.dir);
     int err = d.dir[0] ? 0 : errno;
     if (write(answer_fd, &err, sizeof err) != sizeof err ||
@@ -324,6 +374,11 @@ void janitor_announce(int fd, pid_t group)
     /* One small write is atomic; if the janitor is gone there is nobody to tell. */
     if (write(fd, &group, sizeof group) < 0)
         return;
+}
+
+void janitor_watch(int fd, uint32_t ms)
+{
+    janitor_announce(fd, LIMIT - (pid_t)(ms < WATCH_MAX_MS ? ms : WATCH_MAX_MS));
 }
 
 void janitor_stop(struct janitor *j)

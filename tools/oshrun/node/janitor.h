@@ -2,17 +2,20 @@
 /*
  * janitor.h - a process that outlives oshrun by a moment and removes what it leaves.
  *
- * Uses nothing of ours.  Used by main.c (start, stop), child.c (announce), daemon.c.
+ * Uses nothing of ours.  Used by main.c (start, stop), child.c (announce), daemon.c,
+ * daemon_main.c (watch), starter.c.
  */
 #ifndef OSHRUN_JANITOR_H
 #define OSHRUN_JANITOR_H
 
 #include <limits.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Announced instead of a group: */
 #define JANITOR_FORGET 0    /* every group so far has been ended and reaped */
 #define JANITOR_SPARE  (-1) /* the job was not ended: what left its groups may live on */
+#define JANITOR_TICK   (-2) /* nothing new: a sign of life, for janitor_watch */
 
 struct janitor {
     pid_t pid;
@@ -26,6 +29,11 @@ int janitor_start(struct janitor *j);
 /* Puts the process group on the list of those to be ended.  Async-signal-safe: the
  * child itself calls it between vfork and exec. */
 void janitor_announce(int fd, pid_t group);
+
+/* From now on the janitor kills us when it has heard nothing from us for so long, and
+ * does its work: a stopped process could not end its PEs.  Say JANITOR_TICK every quarter
+ * of that.  0: no longer. */
+void janitor_watch(int fd, uint32_t ms);
 
 /* Lets it do its work now and waits (with a bound) until it has. */
 void janitor_stop(struct janitor *j);

@@ -2,7 +2,7 @@
 /*
  * pmix_host.h - the PMIx server of a node.
  *
- * Uses job.h and libpmix's server interface.  Used by daemon.c.
+ * Uses job.h and libpmix's server interface.  Used by daemon.c and pmix_net.c.
  */
 #ifndef OSHRUN_PMIX_HOST_H
 #define OSHRUN_PMIX_HOST_H
@@ -19,16 +19,27 @@ enum pmix_host_kind {
     PMIX_HOST_CONNECTED,
     PMIX_HOST_FINALIZED,
     PMIX_HOST_ABORT,
-    PMIX_HOST_FENCE, /* these two want an answer: pmix_host_answer */
-    PMIX_HOST_GROUP,
+    PMIX_HOST_SAY,        /* text: a sentence for the user */
+    PMIX_HOST_CONTROL,    /* send the signal to PEs */
+    PMIX_HOST_COLLECTIVE, /* these are for pmix_net_post */
+    PMIX_HOST_MODEX,
+    PMIX_HOST_MODEX_DATA,
+    PMIX_HOST_EVENT,
+    PMIX_HOST_QUERY,
 };
 
+struct pmix_request;
+
+/* One allocation. */
 struct pmix_host_post {
     enum pmix_host_kind kind;
     uint32_t rank; /* who; JOB_NO_PE where PMIx does not say */
     int status;    /* of an abort */
     char text[PMIX_HOST_TEXT];
-    void *reply; /* how to answer: private to pmix_host.c */
+    int signal;
+    uint32_t nranks; /* 0: all PEs of the job */
+    uint32_t *ranks;
+    struct pmix_request *request; /* private to pmix_*.c */
     struct pmix_host_post *next;
 };
 
@@ -47,11 +58,8 @@ void pmix_host_env_free(char **env);
 /* Readable when there are posts. */
 int pmix_host_fd(const struct pmix_host *h);
 
-/* The oldest post (the caller frees it), or NULL. */
+/* The oldest post (the caller frees it, or gives it to pmix_net_post), or NULL. */
 struct pmix_host_post *pmix_host_take(struct pmix_host *h);
-
-/* Answers a fence or a group operation whose members are all on this node. */
-void pmix_host_answer(struct pmix_host_post *post);
 
 /* Call when no PE is left. */
 void pmix_host_stop(struct pmix_host *h);

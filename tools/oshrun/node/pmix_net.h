@@ -12,6 +12,8 @@
 #define OSHRUN_NODE_PMIX_NET_H
 
 #include "tools/oshrun/job.h"
+#include "tools/oshrun/loop.h"
+#include "tools/oshrun/net/pack.h"
 #include "tools/oshrun/net/wire.h"
 #include "tools/oshrun/node/pmix_host.h"
 
@@ -21,19 +23,29 @@ struct net_out {
     void *arg;
 };
 
+/* What the daemon of the only node knows; with several nodes the front is asked. */
+struct pmix_net_local {
+    /* All PEs, as in a QUERY_ANSWER behind its number. */
+    void (*procs)(void *arg, struct pack *answer);
+    void *arg;
+};
+
 struct pmix_net;
 
-/* out = NULL: one node, without a net. */
+/* out = NULL: one node, without a net; then local is needed.  NULL: no memory. */
 struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
-                              const struct tree *tree, const struct net_out *out);
+                              const struct tree *tree, const struct net_out *out,
+                              const struct pmix_net_local *local, struct loop *loop);
 void pmix_net_free(struct pmix_net *n);
 
-/* A post (taken from pmix_host_take) that wants an answer or concerns other nodes; it is
- * the receiver's now. */
+/* A post of pmix_host_take that wants an answer or concerns other nodes; frees it. */
 void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post);
 
 /* A message of the types GATHER_* .. QUERY_ANSWER.  0, or -1 if it is not a right one. */
 int pmix_net_take(struct pmix_net *n, const struct frame *f);
+
+/* A PE of this node has ended: who waits for its data gets an answer. */
+void pmix_net_ended(struct pmix_net *n, uint32_t rank);
 
 /* A node is gone: who waits for it gets an error. */
 void pmix_net_lost(struct pmix_net *n, uint32_t node);

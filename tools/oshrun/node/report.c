@@ -123,14 +123,13 @@ static void report_pe(struct daemon *d, const struct pe *pe)
     }
     if (strcmp(wchan, "0") == 0)
         wchan[0] = '\0';
-    snprintf(line, sizeof line, "%5u %8d  %s %-20s %s", pe->rank, (int)pid, state, wchan,
-             doing);
-    d->ev->report(d->front, line);
+    snprintf(line, sizeof line, "%5u %-12s %8d  %s %-20s %s", pe->rank,
+             d->job->node[d->job->here].name, (int)pid, state, wchan, doing);
+    d->ev->report(d->front, pe->rank, line);
 }
 
 void report_table(struct daemon *d)
 {
-    d->ev->report(d->front, "   PE      pid  state, sleeps in      last stage");
     for (uint32_t i = 0; i < d->npes; i++)
         report_pe(d, &d->pe[i]);
 }

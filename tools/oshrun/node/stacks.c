@@ -120,7 +120,7 @@ static void emit_lines(struct daemon *d, char *text)
     char *line;
     while ((line = strsep(&text, "\n")) != NULL)
         if (*line != '\0')
-            d->ev->report(d->front, line);
+            d->ev->report(d->front, JOB_NO_PE, line);
 }
 
 static bool same(const struct stack *a, const struct stack *b)
@@ -147,7 +147,7 @@ static void emit_stack(struct stacks *s, uint32_t at)
     fprintf(f, ":%s", k->len > 0 ? "" : " the debugger gave none in time");
     if (fclose(f) != 0)
         return;
-    s->d->ev->report(s->d->front, head);
+    s->d->ev->report(s->d->front, JOB_NO_PE, head);
     free(head);
     if (k->len > 0)
         emit_lines(s->d, k->text);
@@ -303,7 +303,7 @@ void stacks_start(struct daemon *d)
     char path[PATH_MAX];
     bool gdb = child_find(AT_FDCWD, "gdb", path, sizeof path) == 0;
     if (!gdb && child_find(AT_FDCWD, "eu-stack", path, sizeof path) != 0) {
-        d->ev->report(d->front, "no stacks: neither gdb nor eu-stack is installed");
+        d->ev->report(d->front, JOB_NO_PE, "no stacks: neither gdb nor eu-stack is installed");
         d->ev->reported(d->front);
         return;
     }

@@ -1,5 +1,376 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launcher.c - oshrun --launcher. */
+/*
+ * launcher.c - see launcher.h.
+ *
+ * Uses options.h, hosts.h, complain.h, command_quote of starter_int.h.
+ *
+ * What our options mean is said in the other launcher's words; an option that has no
+ * words there is refused, so that nothing is silently left out.
+ */
 #include "config.h"
 
-#include "tools/oshrun/options.h"
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/map/hosts.h"
+#include "tools/oshrun/start/launcher.h"
+#include "tools/oshrun/start/starter_int.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_ERROR       1
+#define EXIT_USAGE       2
+#define EXIT_NOT_RUNABLE 126
+#define EXIT_NOT_FOUND   127
+
+enum family {
+    MPIRUN,  /* of Open MPI */
+    PRTERUN, /* of PRRTE */
+    SRUN,    /* of Slurm */
+};
+
+static const struct {
+    const char *name;
+    enum family family;
+} names[] = {
+    {"mpirun", MPIRUN}, {"mpiexec", MPIRUN}, {"prterun", PRTERUN}, {"srun", SRUN}};
+
+#define NAMES (sizeof names / sizeof *names)
+
+/* A command that grows word by word. */
+struct call {
+    enum family family;
+    const struct options *o;
+    char **word; /* NULL-terminated */
+    size_t count;
+    bool broken; /* no memory */
+};
+
+static void add_word(struct call *c, char *word)
+{
+    char **grown = realloc(c->word, (c->count + 2) * sizeof *grown);
+    if (grown != NULL)
+        c->word = grown;
+    if (grown == NULL || word == NULL) {
+        c->broken = true;
+        free(word);
+        return;
+    }
+    grown[c->count++] = word;
+    grown[c->count] = NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct call *c, const char *format,
+                                                      ...)
+{
+    char *word = NULL;
+    va_list ap;
+    va_start(ap, format);
+    if (vasprintf(&word, format, ap) < 0)
+        word = NULL;
+    va_end(ap);
+    add_word(c, word);
+}
+
+static void add_pair(struct call *c, const char *option, const char *value)
+{
+    add(c, "%s", option);
+    add(c, "%s", value);
+}
+
+static void add_number(struct call *c, const char *option, uint32_t value)
+{
+    add(c, "%s", option);
+    add(c, "%u", value);
+}
+
+/* ---- what cannot be said -------------------------------------------------------------
+ */
+
+/* Whether an argument of the program would end it in Open MPI's and PRRTE's eyes. */
+static bool has_colon(char *const *argv)
+{
+    for (; *argv != NULL; argv++)
+        if (strcmp(*argv, ":") == 0)
+            return true;
+    return false;
+}
+
+static const char *unknown_there(const struct call *c)
+{
+    const struct options *o = c->o;
+    bool srun = c->family == SRUN;
+    const struct {
+        bool given;
+        const char *name;
+    } rows[] = {{o->vnodes > 0, "--vnodes"},
+                {o->order.rank_file != NULL, "--rank-file"},
+                {o->agent != NULL, "--launch-agent"},
+                {o->interface != NULL, "--if"},
+                {o->gdb_pe != JOB_NO_PE, "--gdb"},
+                {o->valgrind, "--valgrind"},
+                {o->verbose, "--verbose"},
+                {srun && o->report, "--report"},
+                {srun && o->timeout_s > 0, "--timeout"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].given)
+            return rows[i].name;
+    return NULL;
+}
+
+static int check(const struct call *c)
+{
+    const struct options *o = c->o;
+    const char *unknown = unknown_there(c);
+    if (unknown != NULL)
+        complain("%s has no meaning for %s; leave it out, or leave out --launcher",
+                 unknown, o->launcher);
+    else if (o->order.per_node > 0 && o->order.by == MAP_BY_NODE)
+        complain("%s takes -N or --map-by node, but not both", o->launcher);
+    else if (c->family != SRUN && has_colon(o->argv))
+        complain("%s takes the argument ':' for itself; use oshrun without --launcher",
+                 o->launcher);
+    else
+        return 0;
+    return EXIT_USAGE;
+}
+
+/* ---- words of the launchers ----------------------------------------------------------
+ */
+
+/* "a:4,b", or with names only "a,b". */
+static char *join_hosts(const struct hosts *h, bool slots)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *m = open_memstream(&text, &len);
+    if (m == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < h->count; i++) {
+        fprintf(m, "%s%s", i > 0 ? "," : "", h->host[i].name);
+        if (slots && h->host[i].slots > 0)
+            fprintf(m, ":%u", h->host[i].slots);
+    }
+    return fclose(m) == 0 ? text : NULL;
+}
+
+/* The hosts one by one: the ranges in our lists are not the other launchers'. */
+static int read_hosts(const struct call *c, struct hosts *h)
+{
+    char why[HOSTS_WHY];
+    const struct options *o = c->o;
+    if (o->hosts != NULL && hosts_from_list(h, o->hosts, why) != 0) {
+        complain("%s %s", o->where, why);
+        return EXIT_USAGE;
+    }
+    if (o->host_file != NULL && hosts_from_file(h, o->host_file, why) != 0) {
+        complain("%s", why);
+        return EXIT_ERROR;
+    }
+    return 0;
+}
+
+static int add_mpi_hosts(struct call *c)
+{
+    struct hosts h = {0};
+    if (c->o->host_file != NULL) {
+        add_pair(c, "--hostfile", c->o->host_file);
+        return 0;
+    }
+    int rc = read_hosts(c, &h);
+    if (rc == 0 && h.count > 0) {
+        add(c, "--host");
+        add_word(c, join_hosts(&h, true));
+    }
+    hosts_free(&h);
+    return rc;
+}
+
+static int add_srun_hosts(struct call *c)
+{
+    struct hosts h = {0};
+    int rc = read_hosts(c, &h);
+    for (uint32_t i = 0; rc == 0 && i < h.count; i++)
+        if (h.host[i].slots > 0) {
+            complain("srun takes no slots per host, as host '%s' has; use -N",
+                     h.host[i].name);
+            rc = EXIT_USAGE;
+        }
+    if (rc == 0 && h.count > 0) {
+        char *list = join_hosts(&h, false);
+        add(c, "--nodes=%u", h.count);
+        add(c, "--nodelist=%s", list != NULL ? list : "");
+        free(list);
+    }
+    hosts_free(&h);
+    return rc;
+}
+
+static const char *bind_name(enum job_bind bind, const char *core, const char *numa)
+{
+    return bind == JOB_BIND_CORE ? core : bind == JOB_BIND_NUMA ? numa : "none";
+}
+
+/* PEs may be more than slots and more than processors, as with oshrun itself. */
+static void add_mpirun(struct call *c)
+{
+    const struct options *o = c->o;
+    add(c, "--oversubscribe");
+    if (o->order.per_node > 0) {
+        add(c, "--map-by");
+        add(c, "ppr:%u:node", o->order.per_node);
+    } else if (o->order.by == MAP_BY_NODE) {
+        add_pair(c, "--map-by", "node");
+    }
+    if (o->tag_output)
+        add(c, "--tag-output");
+    if (o->report)
+        add(c, "--display-map");
+    if (o->report_bindings)
+        add(c, "--report-bindings");
+}
+
+static void add_prterun(struct call *c)
+{
+    const struct options *o = c->o;
+    add(c, "--map-by");
+    if (o->order.per_node > 0)
+        add(c, "ppr:%u:node:OVERSUBSCRIBE", o->order.per_node);
+    else
+        add(c, "%s:OVERSUBSCRIBE", o->order.by == MAP_BY_NODE ? "node" : "slot");
+    if (o->tag_output)
+        add_pair(c, "--output", "tag");
+    if (o->report)
+        add_pair(c, "--display", "map");
+    if (o->report_bindings)
+        add_pair(c, "--display", "bindings");
+}
+
+static int add_mpi(struct call *c)
+{
+    const struct options *o = c->o;
+    if (c->family == PRTERUN)
+        add_prterun(c);
+    else
+        add_mpirun(c);
+    if (o->npes > 0)
+        add_number(c, "-n", o->npes);
+    if (o->bind != JOB_BIND_AUTO)
+        add_pair(c, "--bind-to",
+                 bind_name(o->bind, "core:overload-allowed", "numa:overload-allowed"));
+    if (o->wdir != NULL)
+        add_pair(c, "--wdir", o->wdir);
+    if (o->timeout_s > 0)
+        add_number(c, "--timeout", o->timeout_s);
+    for (char **e = o->env; *e != NULL; e++)
+        add_pair(c, "-x", *e);
+    return add_mpi_hosts(c);
+}
+
+/* Standard input and the failure of a PE are as with oshrun. */
+static int add_srun(struct call *c)
+{
+    const struct options *o = c->o;
+    add(c, "--mpi=pmix");
+    add(c, "--input=0");
+    add(c, "--kill-on-bad-exit=1");
+    if (o->npes > 0)
+        add(c, "--ntasks=%u", o->npes);
+    if (o->order.per_node > 0)
+        add(c, "--ntasks-per-node=%u", o->order.per_node);
+    if (o->order.by == MAP_BY_NODE)
+        add(c, "--distribution=cyclic");
+    if (o->bind != JOB_BIND_AUTO || o->report_bindings)
+        add(c, "--cpu-bind=%s%s%s", o->report_bindings ? "verbose" : "",
+            o->report_bindings && o->bind != JOB_BIND_AUTO ? "," : "",
+            o->bind != JOB_BIND_AUTO ? bind_name(o->bind, "cores", "ldoms") : "");
+    if (o->tag_output)
+        add(c, "--label");
+    if (o->wdir != NULL)
+        add(c, "--chdir=%s", o->wdir);
+    if (*o->env != NULL) /* they go by srun's own environment */
+        add(c, "--export=ALL");
+    return add_srun_hosts(c);
+}
+
+static int find_family(struct call *c)
+{
+    const char *slash = strrchr(c->o->launcher, '/');
+    const char *name = slash != NULL ? slash + 1 : c->o->launcher;
+    for (size_t i = 0; i < NAMES; i++)
+        if (strcmp(names[i].name, name) == 0) {
+            c->family = names[i].family;
+            return 0;
+        }
+    complain("--launcher %s: expected mpirun, mpiexec, prterun or srun", c->o->launcher);
+    return EXIT_USAGE;
+}
+
+static int make(struct call *c)
+{
+    int rc = find_family(c);
+    if (rc == 0)
+        rc = check(c);
+    if (rc != 0)
+        return rc;
+    add(c, "%s", c->o->launcher);
+    rc = c->family == SRUN ? add_srun(c) : add_mpi(c);
+    for (char *const *a = c->o->argv; *a != NULL; a++)
+        add(c, "%s", *a);
+    if (rc == 0 && c->broken) {
+        complain("no memory for the command of %s", c->o->launcher);
+        rc = EXIT_ERROR;
+    }
+    return rc;
+}
+
+/* ---- doing it ------------------------------------------------------------------------
+ */
+
+static void print_word(const char *before, const char *word)
+{
+    char *quoted = command_quote(word);
+    printf("%s%s", before, quoted != NULL ? quoted : "");
+    free(quoted);
+}
+
+static void print(const struct call *c)
+{
+    bool by_env = c->family == SRUN && *c->o->env != NULL;
+    if (by_env)
+        printf("env");
+    for (char **e = c->o->env; by_env && *e != NULL; e++)
+        print_word(" ", *e);
+    for (size_t i = 0; i < c->count; i++)
+        print_word(i > 0 || by_env ? " " : "", c->word[i]);
+    putchar('\n');
+}
+
+static int execute(const struct call *c)
+{
+    if (c->family == SRUN)
+        for (char **e = c->o->env; *e != NULL; e++)
+            putenv(*e);
+    execvp(c->word[0], c->word);
+    int err = errno;
+    complain("--launcher %s: %s", c->o->launcher,
+             err == ENOENT ? "there is no such program" : strerror(err));
+    return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNABLE;
+}
+
+int launcher_exec(const struct options *o)
+{
+    struct call c = {.o = o};
+    int rc = make(&c);
+    if (rc == 0 && o->dry_run)
+        print(&c);
+    else if (rc == 0)
+        rc = execute(&c);
+    for (size_t i = 0; i < c.count; i++)
+        free(c.word[i]);
+    free(c.word);
+    return rc;
+}

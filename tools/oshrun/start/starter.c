@@ -1,5 +1,358 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* starter.c - see starter.h. */
+/*
+ * starter.c - starts the daemons of all nodes, some at a time, and explains their ends.
+ *
+ * Uses agent.c, command.c, srun.c, janitor.c, complain.c.  Used by nodes.c.
+ *
+ * Agents are started from the loop and not by starter_begin, so that no event comes
+ * before its caller knows the starter.
+ */
 #include "config.h"
 
-#include "tools/oshrun/start/starter.h"
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/node/janitor.h"
+#include "tools/oshrun/start/starter_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENTS_MAX 32   /* started, and their daemons have not called yet */
+#define LEAVE_MS   500  /* for agents whose daemons leave, before SIGTERM */
+#define STOP_MS    1000 /* between SIGTERM and SIGKILL */
+#define REAP_MS    1000 /* killed processes are gone after that */
+#define NS_PER_MS  1000000u
+#define WHY_BYTES  (2 * LINE_BYTES + PATH_MAX)
+#define SRUN       "srun"
+
+extern char **environ;
+
+struct starter {
+    struct loop *loop;
+    const struct starter_events *events;
+    void *arg;
+    enum starter_kind kind;
+    char *daemon_path;
+    char *line;
+    int janitor_fd;
+    struct rlimit files;
+    struct command command; /* the agent's */
+    char srun_path[PATH_MAX];
+    char **srun_argv, **srun_env;
+    uint32_t count;   /* of agents */
+    uint32_t next;    /* to be started */
+    uint32_t waiting; /* agents with .waited */
+    struct loop_timer go;
+    struct agent *agent;
+};
+
+struct loop *starter_loop(const struct starter *s)
+{
+    return s->loop;
+}
+
+/* ---- why an agent has ended
+ * ------------------------------------------------------------
+ */
+
+static const char *name_of(const struct agent *a)
+{
+    if (a->local)
+        return "the node daemon";
+    return a->s->kind == STARTER_SRUN ? SRUN : a->s->command.name;
+}
+
+/* The shell on the host, or Slurm there, could not run the daemon. */
+static bool is_missing(const struct agent *a, int status)
+{
+    if (a->local || a->arrived)
+        return false;
+    return a->s->kind == STARTER_SRUN
+               ? srun_lacks_program(a->last)
+               : status == CHILD_NOT_FOUND || status == CHILD_NOT_RUNABLE;
+}
+
+/* The loader, too, says 127, when a library is missing. */
+static void explain_missing(const struct agent *a, int status, char *why)
+{
+    bool there = status != CHILD_NOT_FOUND || strstr(a->last, "shared libraries") != NULL;
+    snprintf(why, WHY_BYTES,
+             "%s %s (status %d%s%s); install pgas on that host, or set "
+             "SHMEM_LAUNCH_DAEMON to where oshrun is there",
+             a->s->daemon_path, there ? "cannot be run" : "is not there", status,
+             *a->last ? ": " : "", a->last);
+}
+
+static void explain(const struct agent *a, const siginfo_t *how, char *why)
+{
+    const char *mark = *a->last ? ": " : "";
+    if (how->si_code != CLD_EXITED)
+        snprintf(why, WHY_BYTES, "%s was ended by signal %d (%s)%s%s", name_of(a),
+                 how->si_status, strsignal(how->si_status), mark, a->last);
+    else if (is_missing(a, how->si_status))
+        explain_missing(a, how->si_status, why);
+    else
+        snprintf(why, WHY_BYTES, "%s ended with status %d%s%s", name_of(a),
+                 how->si_status, mark, a->last);
+}
+
+/* ---- start
+ * -----------------------------------------------------------------------------
+ */
+
+static void no_longer_waited(struct agent *a)
+{
+    struct starter *s = a->s;
+    if (!a->waited)
+        return;
+    a->waited = false;
+    s->waiting--;
+    if (s->next < s->count)
+        loop_after(s->loop, &s->go, 0);
+}
+
+void starter_said(struct agent *a, const char *line)
+{
+    if (a->s->kind == STARTER_SRUN && srun_is_noise(line))
+        return;
+    if (a->s->kind != STARTER_SRUN || a->last[0] == '\0' || !srun_is_echo(line))
+        snprintf(a->last, sizeof a->last, "%s", line);
+    a->s->events->said(a->s->arg, a->node, line);
+}
+
+void starter_ended(struct agent *a, const siginfo_t *how)
+{
+    char why[WHY_BYTES];
+    explain(a, how, why);
+    no_longer_waited(a);
+    a->s->events->ended(a->s->arg, a->node,
+                        how->si_code != CLD_EXITED || how->si_status != 0, why);
+}
+
+static void start_failed(struct agent *a, const char *path, const char *step)
+{
+    char why[WHY_BYTES];
+    int err = errno;
+    if (strcmp(step, "execute") == 0)
+        snprintf(why, sizeof why, "cannot run %s: %s", path, strerror(err));
+    else
+        snprintf(why, sizeof why, "cannot start %s: %s: %s", path, step, strerror(err));
+    a->ended = true;
+    no_longer_waited(a);
+    a->s->events->ended(a->s->arg, a->node, true, why);
+}
+
+/* The line for the daemon, with the number of its node. */
+static int make_input(struct agent *a)
+{
+    const char *line = a->s->line;
+    int n = a->node == STARTER_ALL ? asprintf(&a->input, "%s\n", line)
+                                   : asprintf(&a->input, "%s node=%u\n", line, a->node);
+    if (n < 0) {
+        a->input = NULL;
+        return -1;
+    }
+    a->input_len = (size_t)n;
+    return 0;
+}
+
+static void start(struct agent *a)
+{
+    struct starter *s = a->s;
+    char *local_argv[] = {s->daemon_path, (char[]){DAEMON_OPTION}, NULL};
+    char *agent_argv[] = {(char[]){"/bin/sh"},
+                          (char[]){"-c"},
+                          s->command.script,
+                          (char[]){"sh"},
+                          a->host,
+                          s->command.remote,
+                          NULL};
+    struct child_spec spec = {
+        .envp = environ, .janitor_fd = s->janitor_fd, .files = s->files};
+    if (a->local) {
+        spec.path = s->daemon_path;
+        spec.argv = local_argv;
+    } else if (s->kind == STARTER_AGENT) {
+        spec.path = agent_argv[0];
+        spec.argv = agent_argv;
+    } else {
+        spec.path = s->srun_path;
+        spec.argv = s->srun_argv;
+        spec.envp = s->srun_env;
+    }
+    const char *step = "find memory";
+    a->waited = true;
+    s->waiting++;
+    if (make_input(a) != 0 || agent_start(a, &spec, &step) != 0)
+        start_failed(a, spec.path, step);
+}
+
+static void start_some(void *arg)
+{
+    struct starter *s = arg;
+    while (s->next < s->count && s->waiting < AGENTS_MAX)
+        start(&s->agent[s->next++]);
+}
+
+/* ---- begin and stop
+ * --------------------------------------------------------------------
+ */
+
+static void release(struct starter *s)
+{
+    for (uint32_t i = 0; s->agent != NULL && i < s->count; i++)
+        free(s->agent[i].host);
+    free(s->agent);
+    command_free(&s->command);
+    srun_free_argv(s->srun_argv);
+    free(s->srun_env);
+    free(s->daemon_path);
+    free(s->line);
+    free(s);
+}
+
+static int complain_memory(void)
+{
+    complain("no memory to start the node daemons");
+    return -1;
+}
+
+static int make_agents(struct starter *s, const struct starter_config *c)
+{
+    bool all = c->kind == STARTER_SRUN;
+    s->count = all ? 1 : c->nnodes;
+    s->agent = calloc(s->count, sizeof *s->agent);
+    s->daemon_path = strdup(c->daemon_path);
+    s->line = strdup(c->line);
+    if (s->agent == NULL || s->daemon_path == NULL || s->line == NULL)
+        return complain_memory();
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct agent *a = &s->agent[i];
+        agent_init(a, s, all ? STARTER_ALL : i);
+        a->local = c->kind == STARTER_LOCAL || (c->kind == STARTER_AGENT && c->local[i]);
+        a->host = all || a->local ? NULL : command_host(c->host[i]);
+        if (!all && !a->local && a->host == NULL)
+            return complain_memory();
+    }
+    return 0;
+}
+
+static int make_srun(struct starter *s, const struct starter_config *c)
+{
+    if (child_find(AT_FDCWD, SRUN, s->srun_path, sizeof s->srun_path) != 0) {
+        complain("cannot run '" SRUN "', which starts the node daemons in a Slurm "
+                 "allocation: %s",
+                 strerror(errno));
+        return -1;
+    }
+    s->srun_argv = srun_argv(c);
+    s->srun_env = srun_env();
+    return s->srun_argv == NULL || s->srun_env == NULL ? complain_memory() : 0;
+}
+
+static bool any_remote(const struct starter *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!s->agent[i].local)
+            return true;
+    return false;
+}
+
+static int make(struct starter *s, const struct starter_config *c)
+{
+    int rc = make_agents(s, c);
+    if (rc == 0 && c->kind == STARTER_SRUN)
+        rc = make_srun(s, c);
+    if (rc == 0 && c->kind == STARTER_AGENT && any_remote(s))
+        rc = command_make(&s->command, c->agent, c->daemon_path);
+    return rc;
+}
+
+struct starter *starter_begin(struct loop *loop, const struct starter_config *config,
+                              const struct starter_events *events, void *arg)
+{
+    struct starter *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        complain_memory();
+        return NULL;
+    }
+    s->loop = loop;
+    s->events = events;
+    s->arg = arg;
+    s->kind = config->kind;
+    s->janitor_fd = config->janitor_fd;
+    s->files = config->files;
+    s->go = (struct loop_timer){.fn = start_some, .arg = s};
+    if (make(s, config) != 0) {
+        release(s);
+        return NULL;
+    }
+    loop_after(loop, &s->go, 0);
+    return s;
+}
+
+void starter_arrived(struct starter *s, uint32_t node)
+{
+    uint32_t i = s->kind == STARTER_SRUN ? 0 : node;
+    if (i >= s->count)
+        return;
+    s->agent[i].arrived = true;
+    no_longer_waited(&s->agent[i]);
+}
+
+static void send(const struct agent *a, int sig)
+{
+    if (a->pid > 0)
+        kill(-a->pid, sig);
+}
+
+static void wait_all(struct starter *s, uint32_t ms)
+{
+    uint64_t until = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
+    for (uint32_t i = 0; i < s->count; i++)
+        agent_wait(&s->agent[i], until);
+}
+
+/* Those whose daemons had called, and were told to leave, may end by themselves: srun,
+ * when it is ended, kills the daemons while they clean up. */
+static void wait_arrived(struct starter *s)
+{
+    uint64_t until = loop_now_ns() + (uint64_t)LEAVE_MS * NS_PER_MS;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->agent[i].arrived)
+            agent_wait(&s->agent[i], until);
+}
+
+static void end_all(struct starter *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!s->agent[i].arrived)
+            send(&s->agent[i], SIGTERM);
+    wait_arrived(s);
+    for (uint32_t i = 0; i < s->count; i++) {
+        send(&s->agent[i], SIGTERM);
+        send(&s->agent[i], SIGCONT); /* a stopped one would not notice */
+    }
+    wait_all(s, STOP_MS);
+    for (uint32_t i = 0; i < s->count; i++)
+        send(&s->agent[i], SIGKILL); /* also what ended agents left in their groups */
+    wait_all(s, REAP_MS);
+}
+
+void starter_stop(struct starter *s)
+{
+    if (s == NULL)
+        return;
+    bool gone = true;
+    loop_cancel(s->loop, &s->go);
+    for (uint32_t i = 0; i < s->count; i++)
+        agent_silence(&s->agent[i]);
+    end_all(s);
+    for (uint32_t i = 0; i < s->count; i++)
+        gone = agent_finish(&s->agent[i]) && gone;
+    if (gone)
+        janitor_announce(s->janitor_fd, JANITOR_FORGET);
+    release(s);
+}

@@ -39,6 +39,7 @@ struct starter_config {
     struct rlimit files;
 };
 
+/* They come from the loop, none from starter_begin.  None may call starter_stop. */
 struct starter_events {
     /* A line that the agent or daemon of this node (or STARTER_ALL) wrote. */
     void (*said)(void *arg, uint32_t node, const char *line);
@@ -51,14 +52,23 @@ struct starter_events {
 
 struct starter;
 
-/* NULL after a complaint (complain.h).  Starts at most 32 agents at a time. */
+/*
+ * NULL after a complaint (complain.h).  Starts at most 32 agents at a time.  config is
+ * copied.
+ *
+ * An agent command runs by sh.  %h in it is the host and %c the command for it, each one
+ * word, in quotes or not; %% is a percent sign.  Without %c the command is appended,
+ * without both the host before it.
+ */
 struct starter *starter_begin(struct loop *loop, const struct starter_config *config,
                               const struct starter_events *events, void *arg);
 
 /* The daemon of this node has called: its agent counts no longer among the 32. */
 void starter_arrived(struct starter *s, uint32_t node);
 
-/* Ends agents that are left (SIGTERM, SIGKILL a moment later), frees. */
+/* Ends agents that are left, and frees.  Blocks: half a second for agents whose daemons
+ * had called to end by themselves, a second between SIGTERM and SIGKILL.  Lines may still
+ * come by said, but no end. */
 void starter_stop(struct starter *s);
 
 #endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * boot_map.c - what PEs can do before they reach each other's memory (pgas/core/boot.h),
+ * on any nodes and under any launcher: each says where it is, and all check that they
+ * agree, that a barrier is one, and that what one puts all get.
+ *
+ *   boot_map                  prints "PE 3 of 6, node 1 of 3 (n1), local 1 of 2, shared
+ *                             team 2/1/2" (start/stride/size; 0+3+4/3 if not strided)
+ *   boot_map where            the same, without the checks: for a part of a job
+ *   boot_map exit|signal|abort NUMBER PE
+ *                             after a barrier that PE ends so; the others wait for the
+ * end
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pgas/core/boot.h"
+#include "pgas/core/clock.h"
+#include "pgas/core/pgas.h"
+#include "pgas/core/team.h"
+
+enum {
+    NAME_MAX_LEN = 256,
+    BOOT_ID_LEN = 37,
+    BLOB_MAX = 8 * 1024, /* of PE 0; that of the others is smaller */
+    BLOB_STEP = 509,
+    GENERATIONS = 2,
+    DELAY_MS = 100, /* of the PE that comes late to a barrier */
+    LEADER_MAX = 64,
+    HANG_S = 60,
+};
+
+static struct boot b;
+
+static _Noreturn void fail(const char *what, uint32_t pe)
+{
+    fprintf(stderr, "boot_map: PE %u: %s (PE %u): %s\n", b.rank, what, pe, boot_error());
+    boot_abort(1, what);
+    _exit(1);
+}
+
+static void check(bool ok, const char *what, uint32_t pe)
+{
+    if (!ok)
+        fail(what, pe);
+}
+
+static void delay_ms(long ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+/* ---- where am I ----------------------------------------------------------------------
+ */
+
+/* SHMEM_TEAM_SHARED as init makes it: the PEs of the node in order, strided if they are.
+ */
+static void shared_text(char *text, size_t size)
+{
+    int *list = calloc(b.local_size, sizeof *list);
+    int n = 0, start, stride;
+
+    check(list != NULL, "no memory", b.rank);
+    for (uint32_t pe = 0; pe < b.size; pe++)
+        if (b.node_of[pe] == b.node)
+            list[n++] = (int)pe;
+    check(n == (int)b.local_size, "the node's PEs are as many as local_size", b.rank);
+    if (team_strided(list, n, &start, &stride)) {
+        snprintf(text, size, "%d/%d/%d", start, stride, n);
+    } else {
+        size_t used = 0;
+        for (int i = 0; i < n && used < size; i++)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%d", i ? "+" : "", list[i]);
+        if (used < size)
+            snprintf(text + used, size - used, "/%d", n);
+    }
+    free(list);
+}
+
+static void print_place(void)
+{
+    char host[NAME_MAX_LEN], shared[NAME_MAX_LEN];
+
+    boot_node_name(&b, b.node, host, sizeof host);
+    shared_text(shared, sizeof shared);
+    printf("PE %u of %u, node %u of %u (%s), local %u of %u, shared team %s\n", b.rank,
+           b.size, b.node, b.nnodes, host, b.local_rank, b.local_size, shared);
+    fflush(stdout);
+}
+
+/* ---- all agree -----------------------------------------------------------------------
+ */
+
+/* What each PE says, before as many bytes as its number makes. */
+struct said {
+    uint32_t rank, size, node, nnodes, local_rank, local_size, generation;
+    uint64_t map; /* hash of node_of */
+    char host[NAME_MAX_LEN];
+};
+
+static uint64_t hash_map(void)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+    for (uint32_t pe = 0; pe < b.size; pe++)
+        hash = (hash ^ b.node_of[pe]) * 1099511628211u;
+    return hash;
+}
+
+static size_t blob_len(uint32_t pe)
+{
+    size_t less = (size_t)pe * BLOB_STEP % (BLOB_MAX - sizeof(struct said));
+
+    return BLOB_MAX - less;
+}
+
+/* All values of a byte occur, zero too. */
+static unsigned char blob_byte(uint32_t pe, size_t i)
+{
+    return (unsigned char)(i * 7 + pe * 13 + pgas_self.generation);
+}
+
+static void make_blob(unsigned char *blob)
+{
+    struct said me = {.rank = b.rank,
+                      .size = b.size,
+                      .node = b.node,
+                      .nnodes = b.nnodes,
+                      .local_rank = b.local_rank,
+                      .local_size = b.local_size,
+                      .generation = pgas_self.generation,
+                      .map = hash_map()};
+
+    boot_node_name(&b, b.node, me.host, sizeof me.host);
+    memcpy(blob, &me, sizeof me);
+    for (size_t i = sizeof me; i < blob_len(b.rank); i++)
+        blob[i] = blob_byte(b.rank, i);
+}
+
+static void check_said(const struct said *s, uint32_t pe)
+{
+    char host[NAME_MAX_LEN];
+
+    boot_node_name(&b, b.node_of[pe], host, sizeof host);
+    check(s->rank == pe && s->size == b.size, "rank or size differ", pe);
+    check(s->generation == pgas_self.generation, "data of another generation", pe);
+    check(s->map == hash_map() && s->nnodes == b.nnodes, "the node maps differ", pe);
+    check(s->node == b.node_of[pe] && strcmp(s->host, host) == 0, "its node differs", pe);
+    check(s->local_rank < s->local_size, "its local rank is too large", pe);
+    if (s->node != b.node)
+        return;
+    check(s->local_size == b.local_size, "local sizes differ", pe);
+    check(b.local_pes[s->local_rank] == pe, "its local rank differs", pe);
+}
+
+static void exchange(void)
+{
+    static unsigned char blob[BLOB_MAX];
+
+    make_blob(blob);
+    check(boot_put(BOOT_ALL, "test.blob", blob, blob_len(b.rank)) == 0, "put", b.rank);
+    check(boot_barrier() == 0, "barrier", b.rank);
+    for (uint32_t pe = 0; pe < b.size && b.launched; pe++) {
+        struct said s;
+        ssize_t len = boot_get(pe, "test.blob", blob, sizeof blob);
+        check(len == (ssize_t)blob_len(pe), "get gives another length", pe);
+        memcpy(&s, blob, sizeof s);
+        check_said(&s, pe);
+        for (size_t i = sizeof s; i < blob_len(pe); i++)
+            check(blob[i] == blob_byte(pe, i), "get gives other bytes", pe);
+    }
+    if (b.launched)
+        check(boot_get(0, "test.blob", blob, 1) == -1, "get into too little room", 0);
+}
+
+/* The first PE of each node tells only its node: as a node segment is found. */
+static void tell_node(void)
+{
+    char text[LEADER_MAX];
+    uint32_t leader = b.local_pes[0];
+
+    snprintf(text, sizeof text, "node %u, generation %u", b.node, pgas_self.generation);
+    if (b.local_rank == 0) {
+        delay_ms(DELAY_MS);
+        check(boot_put(BOOT_NODE, "test.leader", text, strlen(text) + 1) == 0, "put",
+              leader);
+        return;
+    }
+    char got[LEADER_MAX] = "";
+    check(boot_get(leader, "test.leader", got, sizeof got) > 0, "get", leader);
+    check(strcmp(got, text) == 0, "a value of another node or generation", leader);
+}
+
+/* ---- a barrier is one ----------------------------------------------------------------
+ */
+
+struct passed {
+    char boot_id[BOOT_ID_LEN]; /* of the kernel whose clock it is */
+    uint64_t enter_ns, leave_ns;
+};
+
+static void read_boot_id(char *id)
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+    if (f == NULL || fgets(id, BOOT_ID_LEN, f) == NULL)
+        id[0] = '\0';
+    if (f != NULL)
+        fclose(f);
+}
+
+/* Nobody leaves before the last has come.  Times of two machines say nothing. */
+static void check_barrier(uint32_t late)
+{
+    struct passed me = {.enter_ns = 0}, other;
+    char key[LEADER_MAX];
+
+    snprintf(key, sizeof key, "test.passed.%u", late);
+    read_boot_id(me.boot_id);
+    if (b.rank == late)
+        delay_ms(DELAY_MS);
+    me.enter_ns = clock_ns();
+    check(boot_barrier() == 0, "barrier", late);
+    me.leave_ns = clock_ns();
+    check(boot_put(BOOT_ALL, key, &me, sizeof me) == 0, "put", b.rank);
+    check(boot_barrier() == 0, "barrier", late);
+    for (uint32_t pe = 0; pe < b.size && b.launched; pe++) {
+        check(boot_get(pe, key, &other, sizeof other) == sizeof other, "get", pe);
+        if (strcmp(me.boot_id, other.boot_id) == 0)
+            check(other.enter_ns <= me.leave_ns, "left a barrier before it came", pe);
+    }
+}
+
+static void check_all(void)
+{
+    tell_node();
+    exchange();
+    check_barrier(0);
+    if (b.size > 1)
+        check_barrier(b.size - 1);
+}
+
+/* ---- ways to end ---------------------------------------------------------------------
+ */
+
+static int end_by(const char *how, int number, uint32_t pe)
+{
+    check(boot_barrier() == 0, "barrier", b.rank);
+    if (b.rank == pe) {
+        if (strcmp(how, "exit") == 0)
+            _exit(number);
+        if (strcmp(how, "signal") == 0)
+            raise(number);
+        if (strcmp(how, "abort") == 0)
+            boot_abort(number, "boot_map was told to");
+    }
+    sleep(HANG_S);
+    fprintf(stderr, "boot_map: PE %u: the job was not ended\n", b.rank);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 1 && argc != 2 && argc != 4)
+        return 2;
+    for (pgas_self.generation = 1; pgas_self.generation <= GENERATIONS;
+         pgas_self.generation++) {
+        boot_connect(&b);
+        if (argc == 4)
+            return end_by(argv[1], atoi(argv[2]), (uint32_t)atoi(argv[3]));
+        if (pgas_self.generation == 1)
+            print_place();
+        if (argc == 1)
+            check_all();
+        if (argc == 1 && b.local_rank == 0)
+            delay_ms(DELAY_MS); /* the others are a generation ahead */
+        boot_disconnect(&b);
+        if (argc == 2)
+            break;
+    }
+    return 0;
+}

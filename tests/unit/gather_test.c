@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather_test.c - gathers of many simulated nodes in one process: links keep the order,
+ * nothing else does.
+ */
+#include "config.h"
+
+#include "tools/oshrun/net/gather.h"
+#include "tools/oshrun/net/pack.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODES_MAX  40
+#define PLACES     (NODES_MAX + 1) /* with the front, which is the last one */
+#define GROUPS_MAX 6
+#define ROUNDS     4
+#define PIECE_MAX  300
+#define KEPT       64 /* frames that are kept to be spoilt */
+
+/* What one link carries in one direction. */
+struct message {
+    struct message *next;
+    struct frame f;
+    unsigned char data[];
+};
+
+struct set {
+    unsigned char key[8];
+    size_t key_len;
+    uint32_t node[NODES_MAX], n;
+    uint64_t number[ROUNDS];
+    uint32_t joined[PLACES], done[PLACES], failed[PLACES]; /* rounds of each node */
+};
+
+struct world {
+    struct tree tree;
+    struct gather *g[PLACES];
+    struct message *link[PLACES][PLACES]; /* oldest first */
+    struct set set[GROUPS_MAX];
+    uint32_t nsets;
+    uint32_t lost; /* a node or WIRE_NONE */
+    bool told[PLACES];
+    unsigned refused;
+    struct message *kept[KEPT];
+    unsigned nkept;
+};
+
+/* A join that waits. */
+struct mine {
+    struct world *w;
+    struct set *set;
+    uint32_t place, round;
+};
+
+static uint64_t seed;
+
+static uint32_t below(uint32_t n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % n;
+}
+
+static uint32_t place_of(uint32_t node)
+{
+    return node == WIRE_FRONT ? NODES_MAX : node;
+}
+
+static uint32_t node_at(uint32_t place)
+{
+    return place == NODES_MAX ? WIRE_FRONT : place;
+}
+
+/* Every byte depends on set, node and round. */
+static size_t make_piece(const struct set *set, uint32_t node, uint32_t round,
+                         unsigned char *out)
+{
+    size_t len = (node * 31 + round * 57 + set->key[0] * 13u) % PIECE_MAX;
+    for (size_t i = 0; i < len; i++)
+        out[i] = (unsigned char)(i * 7 + node * 3 + round * 11 + set->key[0]);
+    return (node + round) % 5 == 0 ? 0 : len;
+}
+
+static size_t make_all(const struct set *set, uint32_t round, unsigned char *out)
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < set->n; i++)
+        len += make_piece(set, set->node[i], round, out + len);
+    return len;
+}
+
+/* ---- events of a gather
+ * ----------------------------------------------------------------- */
+
+struct side {
+    struct world *w;
+    uint32_t place;
+};
+
+static struct message *copy_frame(const struct frame *f)
+{
+    struct message *m = malloc(sizeof *m + f->len);
+    cr_assert(m != NULL);
+    m->next = NULL;
+    m->f = *f;
+    if (f->len > 0)
+        memcpy(m->data, f->data, f->len);
+    m->f.data = m->data;
+    return m;
+}
+
+static void on_send(void *arg, const struct frame *f)
+{
+    struct side *s = arg;
+    struct world *w = s->w;
+    cr_assert_eq(place_of(f->from), s->place);
+    if (w->nkept < KEPT)
+        w->kept[w->nkept++] = copy_frame(f);
+    struct message **at = &w->link[s->place][place_of(f->to)];
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = copy_frame(f);
+}
+
+static void on_done(void *arg, void *mine, int status, uint64_t number, const void *data,
+                    size_t len)
+{
+    static unsigned char want[NODES_MAX * PIECE_MAX];
+    struct side *s = arg;
+    struct mine *m = mine;
+    struct set *set = m->set;
+    cr_assert_eq(m->place, s->place);
+    cr_assert(status == 0 || s->w->lost != WIRE_NONE);
+    if (status != 0) {
+        set->failed[m->place]++;
+        free(m);
+        return;
+    }
+    cr_assert_eq(m->round, set->done[m->place]++, "rounds end in order");
+    cr_assert_eq(make_all(set, m->round, want), len);
+    cr_assert(len == 0 || memcmp(want, data, len) == 0);
+    if (set->number[m->round] == 0)
+        set->number[m->round] = number;
+    cr_assert_neq(number, 0);
+    cr_assert_eq(set->number[m->round], number, "all members get the same number");
+    free(m);
+}
+
+static const struct gather_events events = {.send = on_send, .done = on_done};
+static struct side sides[PLACES];
+
+/* ---- the world
+ * -------------------------------------------------------------------------- */
+
+static void make_set(struct world *w, struct set *set, uint32_t i)
+{
+    memset(set, 0, sizeof *set);
+    set->key_len = 1 + below(sizeof set->key);
+    memset(set->key, (int)i / 2, sizeof set->key); /* some differ by members only */
+    uint32_t chance = 1 + below(4);
+    for (uint32_t n = 0; n < w->tree.nnodes; n++)
+        if (below(chance) == 0)
+            set->node[set->n++] = n;
+    if (set->n == 0)
+        set->node[set->n++] = below(w->tree.nnodes);
+}
+
+static bool same_set(const struct set *a, const struct set *b)
+{
+    return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0 &&
+           a->n == b->n && memcmp(a->node, b->node, a->n * sizeof *a->node) == 0;
+}
+
+static void make_world(struct world *w, uint32_t nnodes, uint32_t fanout)
+{
+    memset(w, 0, sizeof *w);
+    w->tree = (struct tree){.nnodes = nnodes, .fanout = fanout};
+    w->lost = WIRE_NONE;
+    for (uint32_t p = 0; p < PLACES; p++) {
+        sides[p] = (struct side){w, p};
+        if (p < nnodes || p == NODES_MAX)
+            w->g[p] = gather_new(&w->tree, node_at(p), &events, &sides[p]);
+    }
+    for (uint32_t want = 1 + below(GROUPS_MAX); w->nsets < want; w->nsets++) {
+        make_set(w, &w->set[w->nsets], w->nsets);
+        for (uint32_t i = 0; i < w->nsets; i++)
+            if (same_set(&w->set[i], &w->set[w->nsets]))
+                return;
+    }
+}
+
+static void free_world(struct world *w)
+{
+    for (uint32_t p = 0; p < PLACES; p++) {
+        gather_free(w->g[p]);
+        for (uint32_t q = 0; q < PLACES; q++)
+            while (w->link[p][q] != NULL) {
+                struct message *m = w->link[p][q];
+                w->link[p][q] = m->next;
+                free(m);
+            }
+    }
+    while (w->nkept > 0)
+        free(w->kept[--w->nkept]);
+}
+
+static bool is_lost(const struct world *w, uint32_t place)
+{
+    return w->lost != WIRE_NONE && place_of(w->lost) == place;
+}
+
+/* One node contributes to its next round of some set. */
+static bool join_one(struct world *w)
+{
+    static unsigned char piece[PIECE_MAX];
+    struct set *set = &w->set[below(w->nsets)];
+    uint32_t node = set->node[below(set->n)];
+    if (set->joined[node] == ROUNDS || is_lost(w, node))
+        return false;
+    struct mine *m = malloc(sizeof *m);
+    cr_assert(m != NULL);
+    *m = (struct mine){w, set, node, set->joined[node]++};
+    size_t len = make_piece(set, node, m->round, piece);
+    int rc =
+        gather_join(w->g[node], set->key, set->key_len, set->node, set->n, piece, len, m);
+    cr_assert_eq(rc, 0);
+    return true;
+}
+
+static bool deliver_one(struct world *w)
+{
+    uint32_t p = below(PLACES), q = below(PLACES);
+    struct message *m = w->link[p][q];
+    if (m == NULL)
+        return false;
+    w->link[p][q] = m->next;
+    if (!is_lost(w, p) && !is_lost(w, q))
+        cr_assert_eq(gather_take(w->g[q], &m->f), 0);
+    free(m);
+    return true;
+}
+
+static bool tell_one(struct world *w)
+{
+    uint32_t p = below(PLACES);
+    if (w->lost == WIRE_NONE || w->told[p] || w->g[p] == NULL || is_lost(w, p))
+        return false;
+    w->told[p] = true;
+    gather_lost(w->g[p], w->lost);
+    return true;
+}
+
+static bool is_quiet(const struct world *w)
+{
+    for (uint32_t p = 0; p < PLACES; p++) {
+        if (w->lost != WIRE_NONE && w->g[p] != NULL && !w->told[p] && !is_lost(w, p))
+            return false;
+        for (uint32_t q = 0; q < PLACES; q++)
+            if (w->link[p][q] != NULL)
+                return false;
+    }
+    for (uint32_t s = 0; s < w->nsets; s++)
+        for (uint32_t i = 0; i < w->set[s].n; i++)
+            if (w->set[s].joined[w->set[s].node[i]] < ROUNDS &&
+                !is_lost(w, w->set[s].node[i]))
+                return false;
+    return true;
+}
+
+/* lose_at: after so many steps a node is lost. */
+static void run(struct world *w, uint32_t lose_at)
+{
+    for (uint32_t step = 0; step % 256 != 0 || !is_quiet(w); step++) {
+        if (step == lose_at)
+            w->lost = below(w->tree.nnodes);
+        uint32_t what = below(8);
+        if (what == 0)
+            join_one(w);
+        else if (what == 1)
+            tell_one(w);
+        else
+            deliver_one(w);
+    }
+}
+
+/* True if messages of the set pass the node that is lost. */
+static bool is_cut(const struct world *w, const struct set *set)
+{
+    uint32_t inside = 0;
+    if (w->lost == WIRE_NONE)
+        return false;
+    for (uint32_t i = 0; i < set->n; i++)
+        inside += tree_below(&w->tree, w->lost, set->node[i]);
+    if (inside == 0)
+        return false;
+    if (inside < set->n) /* the others are on the other side of it */
+        return true;
+    for (uint32_t i = 0; i < set->n; i++)
+        if (set->node[i] == w->lost)
+            return true;
+    for (uint32_t c = 0; c < tree_children(&w->tree, w->lost); c++) {
+        uint32_t child = tree_child(&w->tree, w->lost, c), n = 0;
+        for (uint32_t i = 0; i < set->n; i++)
+            n += tree_below(&w->tree, child, set->node[i]);
+        if (n == set->n)
+            return false;
+    }
+    return true;
+}
+
+static void check_numbers(const struct world *w)
+{
+    const struct set *s = w->set;
+    for (uint32_t a = 0; a < w->nsets * ROUNDS; a++)
+        for (uint32_t b = 0; b < a; b++) {
+            uint64_t x = s[a / ROUNDS].number[a % ROUNDS];
+            cr_assert(x == 0 || x != s[b / ROUNDS].number[b % ROUNDS],
+                      "no number is given twice");
+        }
+}
+
+static void check_ends(const struct world *w)
+{
+    for (uint32_t s = 0; s < w->nsets; s++)
+        for (uint32_t i = 0; i < w->set[s].n; i++) {
+            uint32_t node = w->set[s].node[i];
+            uint32_t done = w->set[s].done[node], failed = w->set[s].failed[node];
+            if (is_lost(w, node))
+                continue;
+            cr_assert_eq(done + failed, ROUNDS, "every join ends");
+            cr_assert(failed == 0 || is_cut(w, &w->set[s]),
+                      "only rounds that need the lost node fail");
+        }
+}
+
+Test(gather, random_trees)
+{
+    static struct world w;
+    for (seed = 1; seed <= 300; seed += 1) {
+        uint64_t s = seed;
+        make_world(&w, 1 + below(NODES_MAX), 1 + below(below(4) == 0 ? 33 : 4));
+        run(&w, UINT32_MAX);
+        check_ends(&w);
+        check_numbers(&w);
+        free_world(&w);
+        seed = s;
+    }
+}
+
+Test(gather, lost_node)
+{
+    static struct world w;
+    unsigned failed = 0;
+    for (uint64_t s = 1; s <= 300; s++) {
+        seed = s;
+        make_world(&w, 2 + below(NODES_MAX - 1), 1 + below(5));
+        run(&w, below(400));
+        check_ends(&w);
+        check_numbers(&w);
+        for (uint32_t i = 0; i < w.nsets; i++)
+            for (uint32_t p = 0; p < PLACES; p++)
+                failed += w.set[i].failed[p];
+        if (w.lost != WIRE_NONE) /* what waits at the lost node itself */
+            gather_lost(w.g[w.lost], w.lost);
+        free_world(&w);
+    }
+    cr_assert_gt(failed, 1000u, "the losses hit something: %u", failed);
+}
+
+/* The front has no data but may be where pieces meet; one node alone needs nobody. */
+Test(gather, alone_is_done_at_once)
+{
+    static struct world w;
+    seed = 7;
+    make_world(&w, 3, 2);
+    struct set *set = &w.set[0];
+    set->n = 1;
+    set->node[0] = 2;
+    struct mine *m = malloc(sizeof *m);
+    *m = (struct mine){&w, set, 2, 0};
+    unsigned char piece[PIECE_MAX];
+    size_t len = make_piece(set, 2, 0, piece);
+    gather_join(w.g[2], set->key, set->key_len, set->node, 1, piece, len, m);
+    cr_assert_eq(set->done[2], 1);
+    cr_assert_eq(w.nkept, 0, "nothing was sent");
+    free_world(&w);
+}
+
+/* ---- frames that are not right
+ * ----------------------------------------------------------- */
+
+/* An answer that nobody waits for, a member that does not exist, too much, too little. */
+Test(gather, refuses_wrong_frames)
+{
+    static struct world w;
+    seed = 3;
+    make_world(&w, 7, 2);
+    const uint32_t both[] = {0, 1};
+    struct pack p = {0};
+    pack_bytes(&p, "k", 1);
+    pack_u32(&p, 2);
+    pack_u32(&p, both[0]);
+    pack_u32(&p, both[1]);
+    size_t group = p.len;
+    pack_u64(&p, 1);
+    pack_bytes(&p, "data", 4);
+    struct frame f = {.type = WIRE_GATHER_DOWN, .to = 0, .data = p.data, .len = p.len};
+    f.from = WIRE_FRONT;
+    cr_assert_eq(gather_take(w.g[0], &f), -1, "nobody waits for it");
+
+    p.len = group;
+    pack_bytes(&p, "data", 4);
+    f = (struct frame){.type = WIRE_GATHER_UP, .data = p.data, .len = p.len};
+    f.from = 5;
+    f.to = WIRE_FRONT;
+    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "5 is no child of the front");
+    f.from = 1;
+    for (f.len = 0; f.len < p.len; f.len++)
+        cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "%zu bytes of it", f.len);
+    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), 0);
+    pack_u8(&p, 0);
+    f.data = p.data;
+    f.len = p.len;
+    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "one byte more");
+
+    p.len = 0;
+    pack_bytes(&p, "k", 1);
+    pack_u32(&p, 2);
+    pack_u32(&p, 1);
+    pack_u32(&p, 7);
+    pack_bytes(&p, "data", 4);
+    f.data = p.data;
+    f.len = p.len;
+    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "there is no node 7");
+    pack_free(&p);
+    free_world(&w);
+}
+
+static void forget_mine(void *arg, void *mine, int status, uint64_t number,
+                        const void *data, size_t len)
+{
+    (void)arg, (void)mine, (void)status, (void)number, (void)data, (void)len;
+}
+
+static void drop(void *arg, const struct frame *f)
+{
+    (void)arg, (void)f;
+}
+
+/* Spoilt frames do no harm, whatever they are taken for. */
+Test(gather, survives_spoilt_frames)
+{
+    static const struct gather_events deaf = {.send = drop, .done = forget_mine};
+    static struct world w;
+    unsigned refused = 0, all = 0;
+    for (uint64_t s = 1; s <= 60; s++) {
+        seed = s;
+        make_world(&w, 2 + below(NODES_MAX - 1), 1 + below(5));
+        run(&w, UINT32_MAX);
+        struct gather *victim = gather_new(&w.tree, WIRE_FRONT, &deaf, NULL);
+        struct gather *middle = gather_new(&w.tree, 0, &deaf, NULL);
+        for (uint32_t i = 0; i < w.nsets; i++)
+            if (w.set[i].node[0] == 0)
+                gather_join(middle, w.set[i].key, w.set[i].key_len, w.set[i].node,
+                            w.set[i].n, "x", 1, NULL);
+        for (unsigned i = 0; i < w.nkept * 20; i++) {
+            struct message *m = copy_frame(&w.kept[i % w.nkept]->f);
+            for (uint32_t k = below(4); m->f.len > 0 && k > 0; k--)
+                m->data[below((uint32_t)m->f.len)] = (unsigned char)below(256);
+            if (below(4) == 0)
+                m->f.len = below((uint32_t)m->f.len + 1);
+            if (below(8) == 0)
+                m->f.from = below(w.tree.nnodes);
+            refused += gather_take(below(2) ? victim : middle, &m->f) != 0;
+            all++;
+            free(m);
+        }
+        gather_free(victim);
+        gather_free(middle);
+        free_world(&w);
+    }
+    cr_assert(refused > all / 4 && refused < all, "%u of %u", refused, all);
+}

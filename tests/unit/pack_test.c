@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pack_test.c - what is packed comes back; what is no message does not get in. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/oshrun/net/pack.h"
+
+enum { FUZZ_ROUNDS = 20000, FUZZ_BYTES = 64, LARGE = 3 << 20 };
+
+static uint32_t seed = 1;
+
+static uint32_t next_random(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return seed >> 8;
+}
+
+static void pack_sample(struct pack *p)
+{
+    pack_u8(p, 0xfe);
+    pack_u32(p, 0x80000001u);
+    pack_u64(p, 0x8000000000000002u);
+    pack_string(p, "a name");
+    pack_string(p, "");
+    pack_string(p, NULL);
+    pack_bytes(p, "a\0b", 3);
+    pack_bytes(p, NULL, 0);
+}
+
+/* Reads what pack_sample wrote and compares as far as it goes. */
+static bool unpack_sample(struct unpack *u)
+{
+    size_t len = 99, none = 99;
+    bool same = unpack_u8(u) == 0xfe;
+    same &= unpack_u32(u) == 0x80000001u;
+    same &= unpack_u64(u) == 0x8000000000000002u;
+    const char *name = unpack_string(u), *empty = unpack_string(u);
+    same &= name != NULL && strcmp(name, "a name") == 0;
+    same &= empty != NULL && empty[0] == '\0';
+    same &= unpack_string(u) == NULL;
+    const char *bytes = unpack_bytes(u, &len);
+    same &= len == 3 && memcmp(bytes, "a\0b", 3) == 0;
+    unpack_bytes(u, &none);
+    return same && none == 0;
+}
+
+/* A copy of its own, so that a read past the end is found out. */
+static unsigned char *copy_of(const void *data, size_t len)
+{
+    unsigned char *copy = malloc(len > 0 ? len : 1);
+    if (len > 0)
+        memcpy(copy, data, len);
+    return copy;
+}
+
+Test(pack, what_goes_in_comes_out)
+{
+    struct pack p = {0};
+    pack_sample(&p);
+    cr_assert_not(p.failed);
+    struct unpack u = unpack_of(p.data, p.len);
+    cr_assert(unpack_sample(&u));
+    cr_assert(unpack_done(&u));
+    pack_free(&p);
+    cr_assert_eq(p.len, 0);
+}
+
+Test(pack, numbers_are_little_endian)
+{
+    static const unsigned char want[] = {1, 4, 3, 2, 1, 8, 7, 6, 5, 4, 3, 2, 1};
+    struct pack p = {0};
+    pack_u8(&p, 1);
+    pack_u32(&p, 0x01020304);
+    pack_u64(&p, 0x0102030405060708);
+    cr_assert_eq(p.len, sizeof want);
+    cr_assert_eq(memcmp(p.data, want, sizeof want), 0);
+    pack_free(&p);
+}
+
+Test(pack, every_shorter_message_fails)
+{
+    struct pack p = {0};
+    pack_sample(&p);
+    for (size_t len = 0; len < p.len; len++) {
+        unsigned char *part = copy_of(p.data, len);
+        struct unpack u = unpack_of(part, len);
+        unpack_sample(&u);
+        cr_assert(u.failed, "%zu of %zu bytes", len, p.len);
+        cr_assert_not(unpack_done(&u));
+        free(part);
+    }
+    pack_u8(&p, 0);
+    struct unpack u = unpack_of(p.data, p.len);
+    cr_assert(unpack_sample(&u));
+    cr_assert_not(unpack_done(&u), "one byte is left over");
+    pack_free(&p);
+}
+
+Test(pack, failure_stays_and_gives_nothing)
+{
+    struct unpack u = unpack_of("\1\2\3", 3);
+    size_t len = 99;
+    cr_assert_eq(unpack_u64(&u), 0);
+    cr_assert(u.failed);
+    cr_assert_eq(unpack_u8(&u), 0, "there would be a byte, but the message is broken");
+    cr_assert_null(unpack_string(&u));
+    cr_assert_null(unpack_bytes(&u, &len));
+    cr_assert_eq(len, 0);
+    cr_assert_eq(unpack_count(&u, 0), 0);
+    struct unpack nothing = unpack_of(NULL, 0);
+    cr_assert(unpack_done(&nothing));
+    cr_assert_eq(unpack_u8(&nothing), 0);
+    cr_assert(nothing.failed);
+}
+
+static bool is_string(const char *bytes, size_t len)
+{
+    unsigned char *copy = copy_of(bytes, len);
+    struct unpack u = unpack_of(copy, len);
+    bool good = unpack_string(&u) != NULL && unpack_done(&u);
+    free(copy);
+    return good;
+}
+
+Test(pack, a_string_has_one_zero_at_its_end)
+{
+    cr_assert(is_string("\2\0\0\0ab", 7));
+    cr_assert(is_string("\0\0\0\0", 5));
+    cr_assert_not(is_string("\2\0\0\0abc", 7), "no zero");
+    cr_assert_not(is_string("\2\0\0\0a\0", 7), "a zero inside");
+    cr_assert_not(is_string("\2\0\0\0ab", 6), "the zero is cut off");
+    cr_assert_not(is_string("\376\377\377\377ab", 7), "longer than all there is");
+}
+
+Test(pack, lengths_that_cannot_be)
+{
+    static const unsigned char all[] = {0xff, 0xff, 0xff, 0xff, 0xff,
+                                        0xff, 0xff, 0xff, 1,    2};
+    struct unpack u = unpack_of(all, sizeof all);
+    size_t len = 99;
+    cr_assert_null(unpack_bytes(&u, &len));
+    cr_assert_eq(len, 0);
+    cr_assert(u.failed);
+}
+
+Test(pack, a_count_must_fit)
+{
+    for (uint32_t n = 0; n < 12; n++) {
+        struct pack p = {0};
+        pack_u32(&p, n);
+        pack_u64(&p, 0);
+        pack_u8(&p, 0); /* nine bytes: three things of three, two of four */
+        for (size_t min = 0; min <= 10; min++) {
+            struct unpack u = unpack_of(p.data, p.len);
+            bool fits = n * min <= 9;
+            cr_assert_eq(unpack_count(&u, min), fits ? n : 0, "%u of %zu", n, min);
+            cr_assert_eq(u.failed, !fits);
+        }
+        pack_free(&p);
+    }
+    struct unpack huge = unpack_of("\377\377\377\377\0", 5);
+    cr_assert_eq(unpack_count(&huge, SIZE_MAX), 0);
+    cr_assert(huge.failed);
+}
+
+Test(pack, large_contents)
+{
+    struct pack p = {0};
+    unsigned char *data = malloc(LARGE);
+    for (size_t i = 0; i < LARGE; i++)
+        data[i] = (unsigned char)next_random();
+    for (int i = 0; i < 3; i++)
+        pack_bytes(&p, data, LARGE);
+    struct unpack u = unpack_of(p.data, p.len);
+    for (int i = 0; i < 3; i++) {
+        size_t len;
+        const void *got = unpack_bytes(&u, &len);
+        cr_assert_eq(len, LARGE);
+        cr_assert_eq(memcmp(got, data, LARGE), 0);
+    }
+    cr_assert(unpack_done(&u));
+    free(data);
+    pack_free(&p);
+}
+
+Test(pack, no_memory_is_a_failure_that_stays)
+{
+    struct pack p = {0};
+    pack_bytes(&p, "x", SIZE_MAX / 2);
+    cr_assert(p.failed);
+    size_t len = p.len;
+    pack_u64(&p, 1);
+    cr_assert(p.failed);
+    cr_assert_eq(p.len, len);
+    pack_free(&p);
+}
+
+static void read_one(struct unpack *u)
+{
+    size_t len = 0;
+    const char *text;
+    switch (next_random() % 6) {
+    case 0:
+        unpack_u8(u);
+        break;
+    case 1:
+        unpack_u32(u);
+        break;
+    case 2:
+        unpack_u64(u);
+        break;
+    case 3:
+        text = unpack_string(u);
+        cr_assert(text == NULL || strlen(text) < FUZZ_BYTES);
+        break;
+    case 4:
+        unpack_bytes(u, &len);
+        cr_assert_leq(len, FUZZ_BYTES);
+        break;
+    default:
+        cr_assert_leq(unpack_count(u, 1), FUZZ_BYTES);
+    }
+}
+
+/* Random bytes, mostly zeros and small numbers so that many lengths are possible ones. */
+Test(pack, random_bytes_read_as_anything)
+{
+    for (int round = 0; round < FUZZ_ROUNDS; round++) {
+        unsigned char bytes[FUZZ_BYTES];
+        size_t len = next_random() % (sizeof bytes + 1);
+        for (size_t i = 0; i < len; i++)
+            bytes[i] = next_random() % 2 ? 0 : (unsigned char)(next_random() % 9);
+        unsigned char *copy = copy_of(bytes, len);
+        struct unpack u = unpack_of(copy, len);
+        for (int i = 0; i < 12; i++) {
+            read_one(&u);
+            cr_assert(u.at >= copy || len == 0);
+            cr_assert(u.at <= u.end);
+        }
+        free(copy);
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hosts_file.c - host files; see hosts.h.  Uses lines.h, names.h. */
+#include "config.h"
+
+#include "tools/oshrun/map/lines.h"
+#include "tools/oshrun/map/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "slots=4" and the like, into host. */
+static int read_setting(const char *word, struct host *host, char why[HOSTS_WHY])
+{
+    static const char *const max_names[] = {"max-slots", "max_slots"};
+    char shown[NAMES_SHOWN];
+    size_t name = strcspn(word, "=");
+    uint32_t *to = NULL;
+    if (strncmp(word, "slots", name) == 0 && strlen("slots") == name)
+        to = &host->slots;
+    for (size_t i = 0; i < sizeof max_names / sizeof *max_names; i++)
+        if (strncmp(word, max_names[i], name) == 0 && strlen(max_names[i]) == name)
+            to = &host->max;
+    if (to == NULL || word[name] == '\0')
+        return names_refuse(why, "'%s': expected slots=NUMBER or max-slots=NUMBER",
+                            names_show(shown, word, strlen(word)));
+    if (*to != 0)
+        return names_refuse(why, "'%s': the line says so twice",
+                            names_show(shown, word, strlen(word)));
+    return names_slots(to, word + name + 1, strlen(word + name + 1), word, strlen(word),
+                       why);
+}
+
+static int read_settings(struct lines *l, struct host *host, char why[HOSTS_WHY])
+{
+    const char *word;
+    while ((word = lines_word(l)) != NULL)
+        if (read_setting(word, host, why) != 0)
+            return -1;
+    if (host->max > 0 && host->slots == 0)
+        return names_refuse(why, "max-slots needs slots too");
+    if (host->max > 0 && host->max < host->slots)
+        return names_refuse(why, "max-slots=%u is less than the %u slots", host->max,
+                            host->slots);
+    return 0;
+}
+
+static int read_host(struct hosts *h, struct lines *l, char why[HOSTS_WHY])
+{
+    struct host host = {0};
+    const char *name = lines_word(l);
+    size_t len;
+    if (names_split(name, strlen(name), &len, &host, why) != 0 ||
+        read_settings(l, &host, why) != 0)
+        return -1;
+    return names_expand(h, name, len, &host, why);
+}
+
+static int read_file(struct hosts *h, struct lines *l, char why[HOSTS_WHY])
+{
+    char reason[HOSTS_WHY];
+    int rc;
+    while ((rc = lines_next(l, why)) > 0) {
+        if (read_host(h, l, reason) != 0)
+            return lines_refuse(l, why, "%s", reason);
+    }
+    if (rc == 0 && h->count == 0)
+        return names_refuse(why, "hostfile %.*s names no host", NAMES_SHOWN, l->path);
+    return rc;
+}
+
+int hosts_from_file(struct hosts *h, const char *path, char why[HOSTS_WHY])
+{
+    struct lines l;
+    *h = (struct hosts){0};
+    int rc = lines_open(&l, "hostfile", path, why);
+    if (rc == 0)
+        rc = read_file(h, &l, why);
+    lines_close(&l);
+    if (rc != 0)
+        hosts_free(h);
+    return rc;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * birth.h - the line by which a node daemon learns what it belongs to.
+ *
+ *   oshrun WIRE-VERSION VERSION nonce=HEX at=ADDRESSES if=LIST timeout=MS window=BYTES
+ *          [node=N]
+ *
+ * Written by crew.c and starter.c.  Used by daemon_main.c.
+ */
+#ifndef OSHRUN_NODE_BIRTH_H
+#define OSHRUN_NODE_BIRTH_H
+
+#include "tools/oshrun/net/door.h"
+#include "tools/oshrun/net/tree.h"
+
+#define BIRTH_LINE 4096
+
+struct birth {
+    struct nonce nonce;
+    char at[ADDRESSES_MAX];    /* where the front listens */
+    char which[ADDRESSES_MAX]; /* addresses to listen at ourselves; "" = all */
+    uint32_t timeout_ms;
+    uint64_t window; /* of output per stream that the front has not confirmed */
+    uint32_t node;   /* WIRE_NONE: the front knows it by the host's name */
+};
+
+/* Reads the line from descriptor fd, for at most `wait_ms`.  0, or -1 after a complaint.
+ */
+int birth_read(struct birth *b, int fd, int wait_ms);
+
+/* 0, or -1 after a complaint.  Changes the line. */
+int birth_parse(struct birth *b, char *line);
+
+#endif

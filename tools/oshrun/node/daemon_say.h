@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon_say.h - a daemon's events as messages to the front.
+ *
+ * Uses daemon.h, route.h, pack.h.  Used by daemon_main.c.
+ *
+ * Output is sent ahead of the front's confirmation up to a window; then the daemon stops
+ * reading from its PEs, whose writes wait.  So the front is never sent more than it has
+ * room for, and a reader that is slow, or stopped, holds the PEs and nothing else.
+ */
+#ifndef OSHRUN_NODE_DAEMON_SAY_H
+#define OSHRUN_NODE_DAEMON_SAY_H
+
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/net/pack.h"
+#include "tools/oshrun/net/route.h"
+#include "tools/oshrun/node/daemon.h"
+
+struct daemon_say {
+    struct route *route;
+    struct daemon *d;
+    uint64_t window;
+    uint64_t ahead[DAEMON_STREAMS]; /* bytes sent and not confirmed */
+    bool held[DAEMON_STREAMS];
+    char why[COMPLAINT_BYTES]; /* the last complaint */
+};
+
+/* The events; their `front` is a struct daemon_say. */
+extern const struct daemon_events daemon_say_events;
+
+void daemon_say(struct daemon_say *s, enum wire_type type, struct pack *p);
+void daemon_say_text(struct daemon_say *s, enum wire_type type, const char *text);
+
+/* The daemon cannot do its part, as s->why says. */
+void daemon_say_failed(struct daemon_say *s, int status);
+
+/* The front has room for so much again. */
+void daemon_say_taken(struct daemon_say *s, enum daemon_stream which, uint64_t bytes);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * command.c - the command line of the launch agent: what --launch-agent means.
+ *
+ * Uses child.c (to look for the agent).  Used by starter.c.
+ *
+ * Host and command are given to the shell as $1 and $2 and never become part of its
+ * text, so that nothing in them can be misread.
+ */
+#include "config.h"
+
+#include "tools/oshrun/complain.h"
+#include "tools/oshrun/start/starter_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENT_DEFAULT "ssh -x -o BatchMode=yes -o ConnectTimeout=10"
+#define BLANKS        " \t"
+#define OPERATORS     ";&|()<>`\n" /* more than one plain command */
+#define PLAIN_CHARS                                                                      \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%"
+#define SENTENCE_BYTES 256
+
+/* Whether we are inside of quotes in a shell's text. */
+enum quotes { QUOTES_NONE, QUOTES_SINGLE, QUOTES_DOUBLE };
+
+static enum quotes after(enum quotes q, char c)
+{
+    if (c == '\'' && q != QUOTES_DOUBLE)
+        return q == QUOTES_SINGLE ? QUOTES_NONE : QUOTES_SINGLE;
+    if (c == '"' && q != QUOTES_SINGLE)
+        return q == QUOTES_DOUBLE ? QUOTES_NONE : QUOTES_DOUBLE;
+    return q;
+}
+
+/* Parameter n as one word, wherever it stands. */
+static void put_parameter(FILE *f, enum quotes q, int n)
+{
+    static const char *const form[] = {"\"${%d}\"", "'\"${%d}\"'", "${%d}"};
+    const char *text = form[q];
+    size_t head = strcspn(text, "%");
+    fprintf(f, "%.*s%d%s", (int)head, text, n, text + head + 2);
+}
+
+struct used {
+    bool host, command;
+};
+
+/* What stands after a percent sign.  False: nothing that we know. */
+static bool put_item(FILE *f, enum quotes q, char item, struct used *used)
+{
+    switch (item) {
+    case '%':
+        fputc('%', f);
+        return true;
+    case 'h':
+        put_parameter(f, q, 1);
+        used->host = true;
+        return true;
+    case 'c':
+        put_parameter(f, q, 2);
+        used->command = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Returns the character that is wrong after a percent sign, else -1. */
+static int translate(FILE *f, const char *form, struct used *used)
+{
+    enum quotes q = QUOTES_NONE;
+    for (const char *p = form; *p != '\0'; p++) {
+        if (*p == '%') {
+            if (!put_item(f, q, p[1], used))
+                return p[1];
+            p++;
+        } else if (*p == '\\' && q != QUOTES_SINGLE && p[1] != '\0') {
+            fputc(*p++, f);
+            fputc(*p, f);
+        } else {
+            q = after(q, *p);
+            fputc(*p, f);
+        }
+    }
+    return -1;
+}
+
+/* One command whose name is plain to see: can be looked up, and needs no shell around
+ * it. */
+static bool is_plain(const char *form)
+{
+    size_t n = strcspn(form, BLANKS);
+    return strpbrk(form, OPERATORS) == NULL && strspn(form, PLAIN_CHARS) >= n;
+}
+
+char *command_script(const char *form, char *why, size_t len)
+{
+    char *text = NULL;
+    size_t bytes;
+    struct used used = {false, false};
+    why[0] = '\0';
+    FILE *f = open_memstream(&text, &bytes);
+    if (f == NULL)
+        return NULL;
+    if (is_plain(form))
+        fputs("exec ", f);
+    int wrong = translate(f, form, &used);
+    if (!used.host && !used.command)
+        fputs(" \"${1}\"", f);
+    if (!used.command)
+        fputs(" \"${2}\"", f);
+    if (fclose(f) == 0 && wrong < 0)
+        return text;
+    if (wrong >= 0)
+        snprintf(why, len,
+                 "the launch agent '%s' has '%%%c': only %%h (the host), %%c (the "
+                 "command) and %%%% (a percent sign) have a meaning",
+                 form, wrong != 0 ? wrong : ' ');
+    free(text);
+    return NULL;
+}
+
+char *command_quote(const char *word)
+{
+    char *text = NULL;
+    size_t bytes;
+    if (*word != '\0' && word[strspn(word, PLAIN_CHARS)] == '\0')
+        return strdup(word);
+    FILE *f = open_memstream(&text, &bytes);
+    if (f == NULL)
+        return NULL;
+    fputc('\'', f);
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*word, f);
+    }
+    fputc('\'', f);
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *command_host(const char *host)
+{
+    char *copy = strdup(host), *open = copy != NULL ? strchr(copy, '[') : NULL;
+    size_t len = copy != NULL ? strlen(copy) : 0;
+    if (open == NULL || copy[len - 1] != ']')
+        return copy;
+    copy[len - 1] = '\0';
+    memmove(open, open + 1, strlen(open));
+    return copy;
+}
+
+static void set_name(struct command *c, const char *form)
+{
+    const char *name = "the launch agent";
+    int len = (int)strlen(name);
+    if (is_plain(form)) {
+        const char *end = form + strcspn(form, BLANKS);
+        name = end;
+        while (name > form && name[-1] != '/')
+            name--;
+        len = (int)(end - name);
+    }
+    snprintf(c->name, sizeof c->name, "%.*s", len, name);
+}
+
+/* 0, or -1 after a complaint: the agent is not there. */
+static int look_up(const char *form)
+{
+    char path[PATH_MAX];
+    if (!is_plain(form))
+        return 0;
+    char *name = strndup(form, strcspn(form, BLANKS));
+    if (name == NULL || child_find(AT_FDCWD, name, path, sizeof path) == 0) {
+        free(name);
+        return 0;
+    }
+    complain("cannot run the launch agent '%s': %s", name, strerror(errno));
+    free(name);
+    return -1;
+}
+
+int command_make(struct command *c, const char *form, const char *daemon_path)
+{
+    char why[SENTENCE_BYTES];
+    if (form == NULL)
+        form = AGENT_DEFAULT;
+    form += strspn(form, BLANKS);
+    if (*form == '\0') {
+        complain("the launch agent is empty: give a command such as 'ssh'");
+        return -1;
+    }
+    if (look_up(form) != 0)
+        return -1;
+    set_name(c, form);
+    c->script = command_script(form, why, sizeof why);
+    char *path = command_quote(daemon_path);
+    if (path == NULL || asprintf(&c->remote, "exec %s " DAEMON_OPTION, path) < 0)
+        c->remote = NULL;
+    free(path);
+    if (c->script != NULL && c->remote != NULL)
+        return 0;
+    complain("%s", *why != '\0' ? why : "no memory for the launch agent");
+    return -1;
+}
+
+void command_free(struct command *c)
+{
+    free(c->script);
+    free(c->remote);
+    *c = (struct command){0};
+}

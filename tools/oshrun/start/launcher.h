@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launcher.h - hands the whole job to another launcher: --launcher.
+ *
+ * Uses options.h, hosts.h.  Used by main.c.
+ */
+#ifndef OSHRUN_START_LAUNCHER_H
+#define OSHRUN_START_LAUNCHER_H
+
+#include "tools/oshrun/options.h"
+
+/* Says o in the words of o->launcher and executes it, or prints the command with
+ * o->dry_run.  Returns only the exit status for oshrun: after a sentence, or 0. */
+int launcher_exec(const struct options *o);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * srun.c - the command line and the environment of the srun that starts the daemons of a
+ * Slurm allocation.
+ *
+ * Pure.  Used by starter.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/start/starter_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* Options that are the same for all jobs. */
+static const char *const options[] = {
+    "--ntasks-per-node=1",
+    "--mpi=none",           /* the daemons are no tasks of an MPI job */
+    "--kill-on-bad-exit=0", /* we say what the end of a daemon means, not Slurm */
+    "--wait=0",
+    "--no-kill",
+    "--overlap", /* other steps of the allocation may run beside us */
+    "--mem=0",
+    "--cpu-bind=none", /* we bind the PEs */
+    "--input=all",
+    "--export=ALL",
+    "--quiet",
+};
+
+#define OPTIONS (sizeof options / sizeof *options)
+/* srun, three options of the job, the daemon with its option, the end. */
+#define ARGS (OPTIONS + 7)
+
+/*
+ * What srun needs of the variables of the allocation.  All others that begin with SLURM_
+ * or SRUN_ are options for srun, meant for the user's program: they are left out, so that
+ * none contradicts ours.
+ */
+static const char *const kept[] = {
+    "SLURM_CLUSTER", "SLURM_CONF",    "SLURM_JOBID=",         "SLURM_JOB_",
+    "SLURM_JWT=",    "SLURM_SUBMIT_", "SLURM_WORKING_CLUSTER"};
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_kept(const char *assignment)
+{
+    if (begins(assignment, "SRUN_"))
+        return false;
+    if (!begins(assignment, "SLURM_"))
+        return true;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (begins(assignment, kept[i]))
+            return true;
+    return false;
+}
+
+char **srun_env(void)
+{
+    size_t n = 0, to = 0;
+    while (environ[n] != NULL)
+        n++;
+    char **env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env != NULL && i < n; i++)
+        if (is_kept(environ[i]))
+            env[to++] = environ[i];
+    return env;
+}
+
+static char *node_list(const struct starter_config *c)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+    if (f == NULL)
+        return NULL;
+    fputs("--nodelist=", f);
+    for (uint32_t i = 0; i < c->nnodes; i++)
+        fprintf(f, "%s%s", i > 0 ? "," : "", c->host[i]);
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static char *number(const char *option, uint32_t n)
+{
+    char *text;
+    return asprintf(&text, "%s=%u", option, n) < 0 ? NULL : text;
+}
+
+char **srun_argv(const struct starter_config *c)
+{
+    size_t n = 0;
+    char **argv = calloc(ARGS, sizeof *argv);
+    if (argv == NULL)
+        return NULL;
+    argv[n++] = strdup("srun");
+    argv[n++] = number("--nodes", c->nnodes);
+    argv[n++] = number("--ntasks", c->nnodes);
+    argv[n++] = node_list(c);
+    for (size_t i = 0; i < OPTIONS; i++)
+        argv[n++] = strdup(options[i]);
+    argv[n++] = strdup(c->daemon_path);
+    argv[n++] = strdup(DAEMON_OPTION);
+    for (size_t i = 0; i < n; i++) {
+        if (argv[i] != NULL)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            free(argv[k]);
+        free(argv);
+        return NULL;
+    }
+    return argv;
+}
+
+void srun_free_argv(char **argv)
+{
+    for (size_t i = 0; argv != NULL && argv[i] != NULL; i++)
+        free(argv[i]);
+    free(argv);
+}
+
+bool srun_is_noise(const char *line)
+{
+    return begins(line, "srun: cluster configuration lacks support for cpu binding");
+}
+
+bool srun_is_echo(const char *line)
+{
+    return begins(line, "srun: error: ") && strstr(line, ": task") != NULL;
+}
+
+bool srun_lacks_program(const char *line)
+{
+    return begins(line, "slurmstepd") && strstr(line, "execve()") != NULL;
+}
