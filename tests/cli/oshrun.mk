@@ -14,3 +14,9 @@ oshrun_tests = \
 	tests/cli/oshrun-many.sh
 TESTS      += $(oshrun_tests)
 EXTRA_DIST += $(oshrun_tests) tests/cli/oshrun-lib.sh
+
+# Strangers at the ports.
+check_PROGRAMS += tests/cli/oshrun-stranger
+tests_cli_oshrun_stranger_SOURCES = tests/cli/oshrun-stranger.c
+TESTS      += tests/cli/oshrun-port.sh
+EXTRA_DIST += tests/cli/oshrun-port.sh

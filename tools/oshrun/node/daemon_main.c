@@ -315,9 +315,12 @@ static int take_job(struct serve *s, const struct frame *f)
     s->net.out = (struct net_out){.send = send_net, .arg = s};
     int rc = daemon_start(&s->d, s->job, &daemon_say_events, &s->say, &s->loop,
                           &s->janitor, s->files, &s->net);
-    s->say.d = s->d;
-    if (rc != 0)
+    if (rc != 0) {
         daemon_say_failed(&s->say, rc);
+        daemon_stop(s->d);
+        s->d = NULL;
+    }
+    s->say.d = s->d;
     return 0;
 }
 
