@@ -236,7 +236,7 @@ void block_until(const struct block_wait *w)
 {
     if (spin(w->ready, w->arg))
         return;
-    struct node_pe *me = pgas_self.peer[pgas_self.me].node;
+    struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     depth++;
     say_what(me, w->what);
     if (!yield(w->ready, w->arg))

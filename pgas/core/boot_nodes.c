@@ -34,6 +34,8 @@ static void parse_ranks(const char *list, uint32_t *out, uint32_t n, uint32_t si
     while (*text != '\0' && k < n) {
         char *end;
         unsigned long first = strtoul(text, &end, 10), last = first;
+        if (end == text)
+            break;
         if (*end == '-')
             last = strtoul(end + 1, &end, 10);
         for (unsigned long r = first; r <= last && r < size && k < n; r++)
@@ -76,11 +78,12 @@ static void find_local(struct boot *b)
         if (b->local_pes[b->local_rank] == b->rank)
             return;
     log_die(
-        "the launcher's PMIx server does not name PE %u among the PEs of its own node",
+        "the launcher's PMIx server does not name PE %u among the PEs of its own node; "
+        "give each node a host name of its own",
         b->rank);
 }
 
-/* ---- three ways to ask: fill node_of with any numbers, one for each node -------------
+/* ---- two ways to ask: fill node_of with any numbers, one for each node -------------
  */
 
 /* Enter the PEs of one host.  False if one of them is elsewhere too. */
@@ -117,15 +120,6 @@ static bool ask_hosts(struct boot *b)
     if (list != NULL)
         PMIX_VALUE_RELEASE(list);
     return good && found == b->size;
-}
-
-/* By the number of each PE's node: tells nodes with the same name apart. */
-static bool ask_numbers(struct boot *b)
-{
-    for (uint32_t pe = 0; pe < b->size; pe++)
-        if (!boot_number(pe, PMIX_NODEID, &b->node_of[pe]))
-            return false;
-    return true;
 }
 
 /* Put a PE with the first one before it that has the same host name. */
@@ -200,7 +194,7 @@ static bool plausible(const struct boot *b)
 
 static void ask_for_nodes(struct boot *b)
 {
-    static bool (*const ask[])(struct boot *) = {ask_hosts, ask_numbers, ask_names};
+    static bool (*const ask[])(struct boot *) = {ask_hosts, ask_names};
     uint32_t *as_said = calloc(b->size, sizeof *as_said);
 
     if (as_said == NULL)

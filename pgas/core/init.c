@@ -82,6 +82,7 @@ static void connect(void)
 {
     struct pgas *g = &pgas_self;
 
+    nodeseg_await_parted();
     boot_connect(&boot);
     g->me = (int)boot.rank;
     g->npes = boot.size;
@@ -168,6 +169,7 @@ void init_down(bool exiting)
     g->life = LIFE_DOWN;
     check_init();
     boot_disconnect(&boot);
+    nodeseg_part();
     if (exiting)
         return; /* other threads may still run: what they use goes with the process */
     unmap_peers();

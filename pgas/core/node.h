@@ -19,7 +19,7 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     1u              /* changes with any change of the layout below */
+#define NODE_VERSION     2u              /* changes with any change of the layout below */
 #define NODE_LINE        64              /* bytes that travel together between caches */
 #define NODE_SLEEP_SLOTS 7  /* sleepers whose word is known: they fill up a line */
 #define NODE_WHAT        48 /* bytes of the "doing what" text, with its zero */
@@ -80,6 +80,7 @@ struct node {
     uint32_t cpus;  /* processors that the PEs may use together */
     _Alignas(NODE_LINE) _Atomic uint32_t joined; /* PEs whose record is filled */
     _Alignas(NODE_LINE) _Atomic uint32_t left;   /* PEs that entered shmem_finalize */
+    _Atomic uint32_t parted;                     /* PEs that left the launcher after it */
     struct node_pe pe[];
 };
 

@@ -189,9 +189,9 @@ void nodeseg_open(const struct boot *b)
 }
 
 /* The counts go on from one generation to the next; they wrap around. */
-static bool all_of(const _Atomic uint32_t *count)
+static bool all_of(const _Atomic uint32_t *count, uint32_t generations)
 {
-    uint32_t all = pgas_self.node->npes * pgas_self.generation;
+    uint32_t all = pgas_self.node->npes * generations;
 
     return (int32_t)(atomic_load_explicit(count, memory_order_acquire) - all) >= 0;
 }
@@ -200,14 +200,33 @@ static bool all_joined(const void *arg)
 {
     const struct node *n = arg;
 
-    return all_of(&n->joined);
+    return all_of(&n->joined, pgas_self.generation);
 }
 
 static bool all_left(const void *arg)
 {
     const struct node *n = arg;
 
-    return all_of(&n->left);
+    return all_of(&n->left, pgas_self.generation);
+}
+
+static bool all_parted(const void *arg)
+{
+    const struct node *n = arg;
+
+    return all_of(&n->parted, pgas_self.generation - 1);
+}
+
+/* Count this PE; wake all if it is the last. */
+static void count_me(_Atomic uint32_t *count)
+{
+    struct pgas *g = &pgas_self;
+    /* Release what we wrote with the count; whoever sees the last count sees it all. */
+    uint32_t before = atomic_fetch_add_explicit(count, 1, memory_order_acq_rel);
+
+    if (before + 1 == g->local_size * g->generation)
+        for (uint32_t i = 0; i < g->local_size; i++)
+            block_wake(&g->node->pe[i], NULL, 0);
 }
 
 /* A process that waits for its parent to notice its end has ended too, but not one whose
@@ -265,10 +284,7 @@ void nodeseg_leave(uint32_t barriers)
     struct pgas *g = &pgas_self;
 
     atomic_store_explicit(&my_record()->last_barrier, barriers + 1, memory_order_release);
-    uint32_t before = atomic_fetch_add_explicit(&g->node->left, 1, memory_order_acq_rel);
-    if (before + 1 == g->local_size * g->generation)
-        for (uint32_t i = 0; i < g->local_size; i++)
-            block_wake(&g->node->pe[i], NULL, 0);
+    count_me(&g->node->left);
     block_until(&(struct block_wait){.ready = all_left,
                                      .arg = g->node,
                                      .what = "shmem_finalize: for all PEs of the node"});
@@ -286,16 +302,25 @@ void nodeseg_join(void)
     me->data_tag = g->data_tag;
     /* All have left the generation before, so nobody needs this any more. */
     atomic_store_explicit(&me->last_barrier, 0, memory_order_relaxed);
-    /* Release our record with the count; whoever sees the last count sees all records. */
-    uint32_t before =
-        atomic_fetch_add_explicit(&g->node->joined, 1, memory_order_acq_rel);
-    if (before + 1 == g->local_size * g->generation)
-        for (uint32_t i = 0; i < g->local_size; i++)
-            block_wake(&g->node->pe[i], NULL, 0);
+    count_me(&g->node->joined);
     seen.ended = -1;
     seen.next_ns = 0;
     block_until(&(struct block_wait){.ready = all_joined,
                                      .arg = g->node,
                                      .in_vain = g->generation > 1 ? join_in_vain : NULL,
                                      .what = "shmem_init: for all PEs of the node"});
+}
+
+void nodeseg_part(void)
+{
+    count_me(&pgas_self.node->parted);
+}
+
+void nodeseg_await_parted(void)
+{
+    if (pgas_self.node != NULL)
+        block_until(
+            &(struct block_wait){.ready = all_parted,
+                                 .arg = pgas_self.node,
+                                 .what = "shmem_init: for PEs to leave the launcher"});
 }

@@ -21,6 +21,12 @@ void nodeseg_join(void);
  * team, and wait until all PEs of the node have said so. */
 void nodeseg_leave(uint32_t barriers);
 
+/* Say that this PE has disconnected from the launcher / wait until all PEs of the node
+ * have, before one of them connects again for the next generation: PMIx counts a PE that
+ * disconnects out of what the new ones wait for. */
+void nodeseg_part(void);
+void nodeseg_await_parted(void);
+
 /* Where oshrun's segment of this job is; NULL under another launcher. */
 const char *nodeseg_place(void);
 

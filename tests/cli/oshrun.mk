@@ -5,13 +5,22 @@ tests_cli_oshrun_client_SOURCES = tests/cli/oshrun-client.c
 tests_cli_oshrun_client_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
 tests_cli_oshrun_client_LDADD   = $(PMIX_LIBS)
 
+check_PROGRAMS += tests/cli/pmix-client
+tests_cli_pmix_client_SOURCES = tests/cli/pmix-client.c tests/cli/pmix-client-job.c \
+	tests/cli/pmix-client.h
+tests_cli_pmix_client_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
+tests_cli_pmix_client_LDADD   = $(PMIX_LIBS)
+
 oshrun_tests = \
+	tests/cli/oshrun-hostfile.sh \
 	tests/cli/oshrun-options.sh \
+	tests/cli/oshrun-pmix.sh \
 	tests/cli/oshrun-status.sh \
 	tests/cli/oshrun-io.sh \
 	tests/cli/oshrun-signals.sh \
 	tests/cli/oshrun-kill.sh \
-	tests/cli/oshrun-many.sh
+	tests/cli/oshrun-many.sh \
+	tests/cli/oshrun-agent.sh
 TESTS      += $(oshrun_tests)
 EXTRA_DIST += $(oshrun_tests) tests/cli/oshrun-lib.sh
 

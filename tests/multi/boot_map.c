@@ -21,8 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pgas/core/block.h"
 #include "pgas/core/boot.h"
 #include "pgas/core/clock.h"
+#include "pgas/core/nodeseg.h"
 #include "pgas/core/pgas.h"
 #include "pgas/core/team.h"
 
@@ -102,6 +104,7 @@ static void print_place(void)
 /* What each PE says, before as many bytes as its number makes. */
 struct said {
     uint32_t rank, size, node, nnodes, local_rank, local_size, generation;
+    int32_t pid;
     uint64_t map; /* hash of node_of */
     char host[NAME_MAX_LEN];
 };
@@ -137,6 +140,7 @@ static void make_blob(unsigned char *blob)
                       .local_rank = b.local_rank,
                       .local_size = b.local_size,
                       .generation = pgas_self.generation,
+                      .pid = (int32_t)getpid(),
                       .map = hash_map()};
 
     boot_node_name(&b, b.node, me.host, sizeof me.host);
@@ -159,6 +163,7 @@ static void check_said(const struct said *s, uint32_t pe)
         return;
     check(s->local_size == b.local_size, "local sizes differ", pe);
     check(b.local_pes[s->local_rank] == pe, "its local rank differs", pe);
+    check(pgas_self.node->pe[s->local_rank].pid == s->pid, "it has another segment", pe);
 }
 
 static void exchange(void)
@@ -267,24 +272,46 @@ static int end_by(const char *how, int number, uint32_t pe)
     return 1;
 }
 
+/* What shmem_init does, as far as it concerns no memory but that of the node. */
+static void join(void)
+{
+    nodeseg_await_parted();
+    boot_connect(&b);
+    pgas_self.me = (int)b.rank;
+    pgas_self.npes = b.size;
+    nodeseg_open(&b);
+}
+
+static void part(void)
+{
+    if (b.local_rank == 0)
+        delay_ms(DELAY_MS); /* the others may try to be a generation ahead */
+    boot_disconnect(&b);
+    nodeseg_part();
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 1 && argc != 2 && argc != 4)
+    char error[ENV_ERROR_MAX];
+
+    if (env_load(&pgas_self.env, error) != 0 || (argc != 1 && argc != 2 && argc != 4))
         return 2;
+    block_init();
+    if (argc == 2) {
+        boot_connect(&b);
+        print_place();
+        boot_disconnect(&b);
+        return 0;
+    }
     for (pgas_self.generation = 1; pgas_self.generation <= GENERATIONS;
          pgas_self.generation++) {
-        boot_connect(&b);
+        join();
         if (argc == 4)
             return end_by(argv[1], atoi(argv[2]), (uint32_t)atoi(argv[3]));
         if (pgas_self.generation == 1)
             print_place();
-        if (argc == 1)
-            check_all();
-        if (argc == 1 && b.local_rank == 0)
-            delay_ms(DELAY_MS); /* the others are a generation ahead */
-        boot_disconnect(&b);
-        if (argc == 2)
-            break;
+        check_all();
+        part();
     }
     return 0;
 }

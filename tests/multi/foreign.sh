@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# foreign.sh - the same binary under Open MPI's mpirun, and alone.
+# foreign.sh - the same binaries under Open MPI's mpirun on one node, and alone, and how
+# the ends of PEs go through mpirun.
 set -eu
 dir=$top_builddir/tests/multi
-tests='query.pes types.pes amo_contended.pes globals.pes barrier.pes signal.pes again.pes'
+tests='query.pes types.pes amo_contended.pes globals.pes barrier.pes signal.pes again.pes boot_map.pes'
 
 for test in $tests life.pes lock.pes; do
     timeout -k 5 120 "$dir/$test" >/dev/null || {
@@ -30,11 +31,40 @@ for test in $tests; do
         exit 1
     }
 done
-# The exit status of a global_exit goes through mpirun too.
-status=0
-TMPDIR=$work timeout -k 5 60 "$mpirun" --oversubscribe -n 3 "$dir/exits" global \
-    >/dev/null 2>&1 || status=$?
-if [ $status -ne 42 ]; then
-    echo "under mpirun, shmem_global_exit(42) gave status $status"
+
+# mpirun_ends STATUS N COMMAND...: the job of N PEs ends so, in time.
+mpirun_ends() {
+    want=$1 n=$2
+    shift 2
+    status=0
+    TMPDIR=$work timeout -s KILL 60 "$mpirun" --oversubscribe -n "$n" "$@" \
+        >"$work/out" 2>"$work/err" || status=$?
+    [ $status -ne "$want" ] || return 0
+    echo "under mpirun -n $n, $* ended with status $status, expected $want"
+    tail -n 20 "$work/err"
+    exit 1
+}
+
+# How a PE ends goes through mpirun too.
+mpirun_ends 42 3 "$dir/exits" global
+mpirun_ends 3 3 "$dir/exits" status
+mpirun_ends 0 3 "$dir/exits" return
+mpirun_ends 7 3 "$dir/boot_map.pes" exit 7 2
+mpirun_ends 137 3 "$dir/boot_map.pes" signal 9 0
+mpirun_ends 139 3 "$dir/boot_map.pes" signal 11 1
+mpirun_ends 42 3 "$dir/boot_map.pes" abort 42 1
+
+# A PMIx server gives up waiting for a PE after 2 s unless told otherwise; PE 0 makes the
+# node segment, for which the others wait.
+# shellcheck disable=SC2016 # for the PEs
+mpirun_ends 0 3 sh -c '[ "$PMIX_RANK" -ne 0 ] || sleep 3; exec "$0"' "$dir/exits"
+[ "$(grep -c 'returns without finalize' "$work/out")" -eq 3 ] || {
+    echo "under mpirun, with a late PE 0:"
+    cat "$work/out" "$work/err"
+    exit 1
+}
+left=$(find "$work" -mindepth 1 ! -name out ! -name err)
+if [ -n "$left" ]; then
+    echo "mpirun left behind: $left"
     exit 1
 fi

@@ -237,8 +237,14 @@ tests_multi_again_pes_LDFLAGS = $(pes_link)
 TESTS += tests/multi/again.pes
 
 # Before PEs reach each other's memory: on any nodes, under any launcher
-check_PROGRAMS += tests/multi/boot_map.pes
+check_PROGRAMS += tests/multi/boot_map.pes tests/multi/boot_fake
 tests_multi_boot_map_pes_SOURCES = tests/multi/boot_map.c
 tests_multi_boot_map_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
 tests_multi_boot_map_pes_LDFLAGS = $(pes_link)
-TESTS += tests/multi/boot_map.pes
+tests_multi_boot_fake_SOURCES = tests/multi/boot_fake.c
+tests_multi_boot_fake_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_multi_boot_fake_LDADD = $(PMIX_LIBS)
+boot_scripts = tests/multi/boot_fake.sh tests/multi/boot_hosts.sh \
+	tests/multi/boot_vnodes.sh
+TESTS += tests/multi/boot_map.pes $(boot_scripts)
+EXTRA_DIST += tests/multi/boot_lib.sh $(boot_scripts)

@@ -1,0 +1,762 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * link_test.c - frames over links, and over a link whose other end is a bare socket or a
+ * process that can be stopped.
+ *
+ * A time that must pass is checked from below; from above only so widely that a busy
+ * machine does not matter.
+ */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/oshrun/net/link.h"
+
+enum { PATIENT_MS = 20000, HEADER = 20, MIB = 1 << 20, NS_PER_MS = 1000000 };
+
+/* One end that counts and checks what comes. */
+struct end {
+    struct link *link;
+    size_t frames, stop_at;
+    size_t bytes;
+    char why[128];
+    int downs;
+    void (*at_frame)(struct end *e, const struct frame *f);
+    struct end *other;
+};
+
+static struct loop loop;
+
+static void set_up(void)
+{
+    cr_assert_eq(loop_open(&loop), 0);
+}
+
+static void tear_down(void)
+{
+    loop_close(&loop);
+}
+
+/* -- help ------------------------------------------------------------------------- */
+
+static void on_time(void *arg)
+{
+    *(bool *)arg = true;
+    loop.stop = true;
+}
+
+/* Until somebody stops the loop.  False if ms have passed. */
+static bool run(uint64_t ms)
+{
+    bool late = false;
+    struct loop_timer t = {.fn = on_time, .arg = &late};
+    loop.stop = false;
+    loop_after(&loop, &t, ms);
+    loop_run(&loop);
+    loop_cancel(&loop, &t);
+    return !late;
+}
+
+static void sleep_ms(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS};
+    while (nanosleep(&t, &t) != 0 && errno == EINTR)
+        continue;
+}
+
+static uint64_t now_ms(void)
+{
+    return loop_now_ns() / NS_PER_MS;
+}
+
+/* Two connected TCP sockets. */
+static void make_pair(int fd[2])
+{
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t len = sizeof a;
+    int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    cr_assert_eq(bind(door, (struct sockaddr *)&a, len), 0);
+    cr_assert_eq(listen(door, 1), 0);
+    cr_assert_eq(getsockname(door, (struct sockaddr *)&a, &len), 0);
+    fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cr_assert_eq(connect(fd[0], (struct sockaddr *)&a, len), 0);
+    fd[1] = accept(door, NULL, NULL);
+    cr_assert_geq(fd[1], 0);
+    close(door);
+}
+
+static unsigned char byte_at(size_t i, size_t len)
+{
+    return (unsigned char)(i * 31 + (i >> 8) + len);
+}
+
+static void fill(unsigned char *data, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        data[i] = byte_at(i, len);
+}
+
+static void check_data(const struct frame *f)
+{
+    const unsigned char *data = f->data;
+    size_t bad = 0;
+    for (size_t i = 0; i < f->len; i++)
+        bad += data[i] != byte_at(i, f->len);
+    cr_assert_eq(bad, 0, "%zu bytes of %zu are wrong", bad, f->len);
+}
+
+static void on_frame(void *arg, struct link *l, const struct frame *f)
+{
+    struct end *e = arg;
+    cr_assert_eq(l, e->link);
+    cr_assert_eq(e->downs, 0);
+    cr_assert_neq(f->type, WIRE_PING);
+    check_data(f);
+    e->frames++;
+    e->bytes += f->len;
+    if (e->at_frame != NULL)
+        e->at_frame(e, f);
+    if (e->frames == e->stop_at)
+        loop.stop = true;
+}
+
+static void on_down(void *arg, struct link *l, const char *why)
+{
+    struct end *e = arg;
+    cr_assert_eq(l, e->link);
+    e->downs++;
+    snprintf(e->why, sizeof e->why, "%s", why);
+    loop.stop = true;
+}
+
+static const struct link_events events = {on_frame, on_down};
+
+static void open_end(struct end *e, int fd, uint32_t timeout_ms, enum link_life peer)
+{
+    e->link = link_open(&loop, fd, timeout_ms, peer, &events, e);
+    cr_assert_not_null(e->link);
+}
+
+/* A link of ours, and the bare socket at its other end. */
+static int open_half(struct end *e, uint32_t timeout_ms, enum link_life peer)
+{
+    int fd[2];
+    make_pair(fd);
+    open_end(e, fd[0], timeout_ms, peer);
+    return fd[1];
+}
+
+static void open_both(struct end *a, struct end *b, uint32_t timeout_ms)
+{
+    open_end(b, open_half(a, timeout_ms, LINK_AWAKE), timeout_ms, LINK_AWAKE);
+    a->other = b;
+    b->other = a;
+}
+
+static void send_one(struct link *l, enum wire_type type, size_t len)
+{
+    unsigned char *data = malloc(len + 1);
+    fill(data, len);
+    struct frame f = {type, 1, WIRE_FRONT, data, len};
+    link_send(l, &f);
+    memset(data, 0, len); /* it is ours again */
+    free(data);
+}
+
+/* The bytes of a frame. */
+static size_t make_raw(unsigned char *to, uint32_t type, uint64_t claimed, size_t len)
+{
+    memset(to, 0, HEADER);
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(type >> (8 * i));
+    for (int i = 0; i < 8; i++)
+        to[12 + i] = (unsigned char)(claimed >> (8 * i));
+    fill(to + HEADER, len);
+    return HEADER + len;
+}
+
+static void send_raw(int fd, uint32_t type, uint64_t claimed, size_t len)
+{
+    unsigned char *bytes = malloc(HEADER + len);
+    size_t n = make_raw(bytes, type, claimed, len);
+    cr_assert_eq(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
+    free(bytes);
+}
+
+/* All that has come to a bare socket. */
+static size_t drain(int fd)
+{
+    static char sink[MIB];
+    size_t sum = 0;
+    for (ssize_t n; (n = recv(fd, sink, sizeof sink, MSG_DONTWAIT)) > 0;)
+        sum += (size_t)n;
+    return sum;
+}
+
+static void reset(int fd)
+{
+    struct linger hard = {.l_onoff = 1};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    close(fd);
+}
+
+/* -- frames ----------------------------------------------------------------------- */
+
+static const size_t sizes[] = {0,     1,           19,    20,     21,     44,      1000,
+                               32748, 65515,       65516, 65517,  131072, 262123,  262144,
+                               7,     3 * MIB + 5, 0,     700001, 5,      9 * MIB, 1};
+enum { SIZES = sizeof sizes / sizeof sizes[0], ROUNDS = 3 };
+
+Test(link, frames_of_all_sizes_both_ways, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0}, b = {0};
+    open_both(&a, &b, PATIENT_MS);
+    b.stop_at = SIZES * ROUNDS;
+    for (size_t i = 0; i < SIZES * ROUNDS; i++) {
+        send_one(a.link, WIRE_OUTPUT, sizes[i % SIZES]);
+        send_one(b.link, WIRE_INPUT, sizes[i % SIZES]);
+    }
+    cr_assert_gt(link_queued(a.link), 12 * MIB);
+    while (a.frames < SIZES * ROUNDS || b.frames < SIZES * ROUNDS) {
+        cr_assert(run(PATIENT_MS), "%zu and %zu frames came", a.frames, b.frames);
+        a.stop_at = SIZES * ROUNDS;
+    }
+    cr_assert_eq(a.bytes, b.bytes);
+    cr_assert_eq(link_queued(a.link), 0);
+    link_free(a.link);
+    link_free(b.link);
+}
+
+static void check_header(struct end *e, const struct frame *f)
+{
+    cr_assert_eq(f->type, e->frames % 2 ? WIRE_HELLO : WIRE_CONTROL);
+    cr_assert_eq(f->from, 1);
+    cr_assert_eq(f->to, WIRE_FRONT);
+}
+
+Test(link, headers_arrive, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0}, b = {.stop_at = 2, .at_frame = check_header};
+    open_both(&a, &b, PATIENT_MS);
+    cr_assert_eq(strncmp(link_peer(a.link), "127.0.0.1:", 10), 0, "%s",
+                 link_peer(a.link));
+    link_set_user(a.link, &b);
+    cr_assert_eq(link_user(a.link), &b);
+    send_one(a.link, WIRE_HELLO, 3);
+    send_one(a.link, WIRE_CONTROL, 0);
+    cr_assert(run(PATIENT_MS));
+    link_free(a.link);
+    link_free(b.link);
+}
+
+Test(link, the_bytes_on_the_wire, .init = set_up, .fini = tear_down)
+{
+    static const unsigned char want[] = {WIRE_JOB, 0, 0, 0, 4, 3, 2, 1, 0xff, 0xff, 0xff,
+                                         0xff,     2, 0, 0, 0, 0, 0, 0, 0,    'h',  'i'};
+    unsigned char got[sizeof want + 1];
+    struct end a = {0};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    struct frame f = {WIRE_JOB, 0x01020304, WIRE_FRONT, "hi", 2};
+    link_send(a.link, &f);
+    run(1);
+    cr_assert_eq(recv(fd, got, sizeof got, 0), sizeof want);
+    cr_assert_eq(memcmp(got, want, sizeof want), 0);
+    close(fd);
+    link_free(a.link);
+}
+
+Test(link, many_small_frames_in_order, .init = set_up, .fini = tear_down)
+{
+    enum { MANY = 300000 };
+    struct end a = {0}, b = {.stop_at = MANY};
+    open_both(&a, &b, PATIENT_MS);
+    for (size_t i = 0; i < MANY; i++)
+        send_one(a.link, WIRE_STARTED, i % 9);
+    cr_assert(run(PATIENT_MS), "%zu came", b.frames);
+    link_free(a.link);
+    link_free(b.link);
+}
+
+Test(link, one_byte_at_a_time, .init = set_up, .fini = tear_down)
+{
+    enum { SMALL = 40 };
+    unsigned char bytes[3 * (HEADER + SMALL)];
+    struct end a = {0};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    size_t n = make_raw(bytes, WIRE_OUTPUT, SMALL, SMALL);
+    n += make_raw(bytes + n, WIRE_STOP, 0, 0);
+    n += make_raw(bytes + n, WIRE_OUTPUT, 1, 1);
+    for (size_t i = 0; i < n; i++) {
+        cr_assert_eq(a.frames, (i >= HEADER + SMALL) + (i >= 2 * HEADER + SMALL));
+        cr_assert_eq(send(fd, bytes + i, 1, MSG_NOSIGNAL), 1);
+        run(1);
+    }
+    cr_assert_eq(a.frames, 3);
+    cr_assert_eq(a.downs, 0);
+    close(fd);
+    link_free(a.link);
+}
+
+/* A link that is read must not keep the others from being read. */
+Test(link, a_flood_has_its_turns, .init = set_up, .fini = tear_down)
+{
+    enum { ONE = HEADER + 1000, TURN = MIB / 2 };
+    unsigned char frame[ONE];
+    struct end a = {0};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    size_t frames = 0, len = make_raw(frame, WIRE_OUTPUT, ONE - HEADER, ONE - HEADER);
+    while (send(fd, frame, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
+        frames++;
+    cr_assert_gt(frames * ONE, 2 * TURN, "too little to tell a turn from all");
+    run(0);
+    cr_assert(a.frames > 0 && a.bytes <= TURN, "%zu bytes in one turn", a.bytes);
+    a.stop_at = frames;
+    cr_assert(run(PATIENT_MS));
+    close(fd);
+    link_free(a.link);
+}
+
+/* -- what is freed meanwhile ------------------------------------------------------ */
+
+static void free_in_frame(struct end *e, const struct frame *f)
+{
+    struct frame answer = {WIRE_STOP, 0, 0, NULL, 0};
+    if (e->frames < 2)
+        return;
+    link_send(e->link, &answer);
+    link_free(e->link);
+    check_data(f); /* still there */
+    e->link = NULL;
+    loop.stop = true;
+}
+
+Test(link, freed_in_its_own_frame, .init = set_up, .fini = tear_down)
+{
+    struct end a = {.at_frame = free_in_frame};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    for (int i = 0; i < 5; i++)
+        send_raw(fd, WIRE_OUTPUT, 30000, 30000);
+    cr_assert(run(PATIENT_MS));
+    run(20);
+    cr_assert_eq(a.frames, 2, "frames of a freed link");
+    cr_assert_eq(a.downs, 0);
+    close(fd);
+}
+
+static void free_other(struct end *e, const struct frame *f)
+{
+    (void)f;
+    if (e->other->link != NULL)
+        link_free(e->other->link);
+    e->other->link = NULL;
+}
+
+/* Both are ready in the same round of the loop; the one that comes first frees the
+ * other. */
+Test(link, freed_in_the_frame_of_another, .init = set_up, .fini = tear_down)
+{
+    for (int i = 0; i < 20; i++) {
+        struct end a = {.at_frame = free_other}, b = {.at_frame = free_other};
+        int fa = open_half(&a, PATIENT_MS, LINK_AWAKE);
+        int fb = open_half(&b, PATIENT_MS, LINK_AWAKE);
+        a.other = &b;
+        b.other = &a;
+        send_raw(fa, WIRE_STOP, 0, 0);
+        send_raw(fb, WIRE_STOP, 0, 0);
+        run(2);
+        cr_assert_eq(a.frames + b.frames, 1);
+        link_free(a.link != NULL ? a.link : b.link);
+        close(fa);
+        close(fb);
+    }
+}
+
+static void free_in_down(void *arg, struct link *l, const char *why)
+{
+    link_free(l);
+    on_down(arg, l, why); /* why is still there */
+}
+
+Test(link, freed_in_down, .init = set_up, .fini = tear_down)
+{
+    static const struct link_events freeing = {on_frame, free_in_down};
+    struct end a = {0};
+    int fd[2];
+    make_pair(fd);
+    a.link = link_open(&loop, fd[0], PATIENT_MS, LINK_AWAKE, &freeing, &a);
+    close(fd[1]);
+    cr_assert(run(PATIENT_MS));
+    cr_assert_str_eq(a.why, "closed the connection");
+}
+
+/* -- ends ------------------------------------------------------------------------- */
+
+/* What goes down does so once, says why, and takes nothing more. */
+static void expect_down(struct end *e, const char *why)
+{
+    while (e->downs == 0)
+        cr_assert(run(PATIENT_MS));
+    cr_assert_str_eq(e->why, why);
+    send_one(e->link, WIRE_STOP, 100);
+    cr_assert_eq(link_queued(e->link), 0);
+    run(20);
+    cr_assert_eq(e->downs, 1);
+    link_free(e->link);
+}
+
+Test(link, closed_by_the_other, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0}, b = {0}, c = {0};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    send_raw(fd, WIRE_ENDED, 5, 5);
+    close(fd);
+    expect_down(&a, "closed the connection");
+    cr_assert_eq(a.frames, 1, "what came before is handed out");
+    fd = open_half(&b, PATIENT_MS, LINK_AWAKE);
+    send_raw(fd, WIRE_ENDED, 50, 49);
+    close(fd);
+    expect_down(&b, "closed the connection in the middle of a message");
+    fd = open_half(&c, PATIENT_MS, LINK_AWAKE);
+    reset(fd);
+    expect_down(&c, "connection reset by peer");
+}
+
+static const struct {
+    uint32_t type;
+    uint64_t len;
+    const char *why;
+} bad_headers[] = {
+    {WIRE_TYPES, 0, NULL},
+    {777, 0, "sent what is no message (type 777)"},
+    {UINT32_MAX, 1, "sent what is no message (type 4294967295)"},
+    {WIRE_STOP, ((uint64_t)1 << 40) + 1,
+     "sent what is no message (STOP of 1099511627777 bytes)"},
+    {WIRE_JOB, UINT64_MAX, "sent what is no message (JOB of 18446744073709551615 bytes)"},
+};
+
+Test(link, bad_headers, .init = set_up, .fini = tear_down)
+{
+    for (size_t i = 0; i < sizeof bad_headers / sizeof bad_headers[0]; i++) {
+        struct end a = {0};
+        int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+        char why[64];
+        snprintf(why, sizeof why, "sent what is no message (type %d)", WIRE_TYPES);
+        send_raw(fd, WIRE_STOP, 0, 0);
+        send_raw(fd, bad_headers[i].type, bad_headers[i].len, 8);
+        send_raw(fd, WIRE_STOP, 0, 0);
+        expect_down(&a, bad_headers[i].why != NULL ? bad_headers[i].why : why);
+        cr_assert_eq(a.frames, 1);
+        close(fd);
+    }
+}
+
+/* A header may claim what it wants; memory comes with the bytes. */
+Test(link, claimed_lengths_take_no_memory, .init = set_up, .fini = tear_down)
+{
+    enum { LINKS = 100, GROWTH_KIB = 64 * 1024 };
+    static struct end e[LINKS];
+    int fd[LINKS];
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < LINKS; i++) {
+        fd[i] = open_half(&e[i], PATIENT_MS, LINK_AWAKE);
+        send_raw(fd[i], WIRE_OUTPUT, (uint64_t)1 << (20 + i % 21), 100);
+    }
+    run(100);
+    getrusage(RUSAGE_SELF, &after);
+    cr_assert_lt(after.ru_maxrss - before.ru_maxrss, GROWTH_KIB);
+    for (int i = 0; i < LINKS; i++) {
+        cr_assert_eq(e[i].downs, 0, "%s", e[i].why);
+        close(fd[i]);
+        link_free(e[i].link);
+    }
+}
+
+/* The last words of a daemon that leaves reach us although our writes fail. */
+Test(link, last_words_are_read_after_a_failed_write, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    send_raw(fd, WIRE_FAILED, 1000, 1000);
+    reset(fd);
+    sleep_ms(20);
+    for (int i = 0; i < 3; i++) {
+        send_one(a.link, WIRE_STOP, 0);
+        link_flush(a.link, 0); /* writes now, and fails */
+        cr_assert_eq(a.downs, 0, "told from the loop only");
+    }
+    expect_down(&a, "connection reset by peer");
+    cr_assert_eq(a.frames, 1);
+}
+
+Test(link, more_than_can_be_sent, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    struct frame f = {WIRE_JOB, 0, 0, "x", ((size_t)1 << 40) + 1};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    send_one(a.link, WIRE_STOP, 0);
+    link_send(a.link, &f);
+    cr_assert_eq(a.downs, 0, "told from the loop only");
+    cr_assert_eq(link_queued(a.link), 0);
+    expect_down(&a, "there is no memory for what is to be sent to it");
+    close(fd);
+}
+
+/* -- flush ------------------------------------------------------------------------ */
+
+/* Another process that reads all, after a while; its exit status: MiB that came. */
+static pid_t start_reader(int fd, int other)
+{
+    pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid > 0)
+        return pid;
+    static char sink[MIB];
+    size_t sum = 0;
+    close(other);
+    sleep_ms(50);
+    for (ssize_t n; (n = recv(fd, sink, sizeof sink, 0)) > 0;)
+        sum += (size_t)n;
+    _exit((int)(sum / MIB));
+}
+
+static int exit_status(pid_t pid)
+{
+    int status = 0;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Also when something has come that nobody reads: closing such a socket destroys what is
+ * under way. */
+Test(link, flush_sends_all, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    int fd[2], room = 64 * 1024;
+    make_pair(fd);
+    setsockopt(fd[1], SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    pid_t reader = start_reader(fd[1], fd[0]);
+    open_end(&a, fd[0], PATIENT_MS, LINK_AWAKE);
+    send_raw(fd[1], WIRE_STOP, 0, 0);
+    close(fd[1]);
+    for (int i = 0; i < 9; i++)
+        send_one(a.link, WIRE_OUTPUT, MIB);
+    link_flush(a.link, PATIENT_MS);
+    send_one(a.link, WIRE_OUTPUT, MIB);
+    cr_assert_eq(link_queued(a.link), 0, "nothing is sent any more");
+    link_free(a.link);
+    cr_assert_eq(exit_status(reader), 9);
+}
+
+Test(link, flush_is_bounded_and_leaves_the_receiving_side, .init = set_up,
+     .fini = tear_down)
+{
+    struct end a = {0};
+    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
+    send_one(a.link, WIRE_OUTPUT, 32 * MIB);
+    uint64_t start = now_ms();
+    link_flush(a.link, 100);
+    uint64_t took = now_ms() - start;
+    cr_assert(took >= 100 && took < 5000, "%u ms", (unsigned)took);
+    send_raw(fd, WIRE_STOP, 0, 0);
+    close(fd);
+    while (a.downs == 0)
+        cr_assert(run(PATIENT_MS));
+    cr_assert_eq(a.frames, 1);
+    link_free(a.link);
+}
+
+/* -- signs of life ---------------------------------------------------------------- */
+
+enum { SHORT_MS = 240, PERIODS = 6 };
+
+Test(link, idle_links_stay_up, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0}, b = {0};
+    open_both(&a, &b, 4 * SHORT_MS);
+    run(PERIODS * 4 * SHORT_MS);
+    cr_assert_eq(a.downs + b.downs, 0, "%s%s", a.why, b.why);
+    cr_assert_eq(a.frames + b.frames, 0, "a sign of life is no frame for the receiver");
+    link_free(a.link);
+    link_free(b.link);
+}
+
+Test(link, silence_is_found_out, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    int fd = open_half(&a, SHORT_MS, LINK_AWAKE);
+    uint64_t start = now_ms();
+    expect_down(&a, "has not answered for 0.2 s");
+    uint64_t took = now_ms() - start;
+    cr_assert(took >= SHORT_MS && took < 4000, "%u ms", (unsigned)took);
+    size_t pings = drain(fd) / HEADER;
+    cr_assert(pings >= 2 && pings <= 4, "%zu signs of life", pings);
+    close(fd);
+}
+
+/* Whoever talks lives, even if it is one byte of a large message now and then. */
+Test(link, a_slow_sender_lives, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    int fd = open_half(&a, 2 * SHORT_MS, LINK_AWAKE);
+    send_raw(fd, WIRE_OUTPUT, 1000, 0);
+    for (int i = 0; i < 4 * PERIODS; i++) {
+        cr_assert_eq(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+        run(SHORT_MS / 2);
+        cr_assert_eq(a.downs, 0, "%s", a.why);
+    }
+    expect_down(&a, "has not answered for 0.5 s");
+    close(fd);
+}
+
+/* The time in which we do not look is not the other's silence. */
+Test(link, our_own_pause_is_not_its_silence, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    int fd = open_half(&a, SHORT_MS, LINK_AWAKE);
+    run(SHORT_MS / 2);
+    sleep_ms(3 * SHORT_MS);
+    uint64_t start = now_ms();
+    expect_down(&a, "has not answered for 0.2 s");
+    cr_assert_geq(now_ms() - start, SHORT_MS - 2, "it had no new time");
+    close(fd);
+}
+
+/* A shorter one counts for a little only. */
+Test(link, a_short_pause_of_ours, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    int fd = open_half(&a, 4 * SHORT_MS, LINK_AWAKE);
+    run(2 * SHORT_MS);
+    sleep_ms(4 * SHORT_MS - SHORT_MS / 2);
+    run(SHORT_MS / 8);
+    cr_assert_eq(a.downs, 0, "%s", a.why);
+    expect_down(&a, "has not answered for 1.0 s");
+    close(fd);
+}
+
+/* Pings lie unread; nobody may be blamed for that. */
+Test(link, both_pause, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0}, b = {0};
+    open_both(&a, &b, 4 * SHORT_MS);
+    for (int i = 0; i < 3; i++) {
+        run(SHORT_MS);
+        sleep_ms(5 * SHORT_MS);
+    }
+    run(2 * SHORT_MS);
+    cr_assert_eq(a.downs + b.downs, 0, "%s%s", a.why, b.why);
+    link_free(a.link);
+    link_free(b.link);
+}
+
+static void echo(struct end *e, const struct frame *f)
+{
+    struct frame answer = {f->type, f->to, f->from, f->data, f->len};
+    link_send(e->link, &answer);
+}
+
+/* A process with a link, which sends back what it gets until the connection ends. */
+static pid_t start_peer(int fd, int other, enum link_life parent)
+{
+    pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid > 0) {
+        close(fd);
+        return pid;
+    }
+    struct end e = {.at_frame = echo};
+    close(other);
+    loop_close(&loop);
+    if (loop_open(&loop) != 0)
+        _exit(2);
+    open_end(&e, fd, 4 * SHORT_MS, parent);
+    while (e.downs == 0 && run(PATIENT_MS))
+        continue;
+    link_free(e.link);
+    _exit(strcmp(e.why, "closed the connection") == 0 ? 0 : 1);
+}
+
+static void expect_echo(struct end *e)
+{
+    size_t frames = e->frames;
+    e->stop_at = frames + 1;
+    send_one(e->link, WIRE_EVENT, 33);
+    while (e->frames == frames) {
+        cr_assert(run(PATIENT_MS));
+        cr_assert_eq(e->downs, 0, "%s", e->why);
+    }
+}
+
+static pid_t open_with_peer(struct end *e, enum link_life peer, enum link_life parent)
+{
+    int fd[2];
+    make_pair(fd);
+    pid_t pid = start_peer(fd[1], fd[0], parent);
+    open_end(e, fd[0], 4 * SHORT_MS, peer);
+    expect_echo(e);
+    return pid;
+}
+
+Test(link, a_stopped_daemon_is_down, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    pid_t pid = open_with_peer(&a, LINK_AWAKE, LINK_AWAKE);
+    uint64_t start = now_ms();
+    kill(pid, SIGSTOP);
+    expect_down(&a, "has not answered for 1.0 s");
+    cr_assert_geq(now_ms() - start, 3 * SHORT_MS);
+    kill(pid, SIGCONT);
+    exit_status(pid);
+}
+
+/* The front is stopped by Ctrl-Z, and more waits for it than its buffers hold.  Later it
+ * goes on, and blames nobody. */
+Test(link, a_stopped_front_is_waited_for, .init = set_up, .fini = tear_down)
+{
+    enum { FRAMES = 24 };
+    struct end a = {0};
+    pid_t pid = open_with_peer(&a, LINK_MAY_STOP, LINK_AWAKE);
+    kill(pid, SIGSTOP);
+    a.stop_at = a.frames + FRAMES;
+    for (int i = 0; i < FRAMES; i++)
+        send_one(a.link, WIRE_OUTPUT, MIB);
+    cr_assert_not(run(PERIODS * 4 * SHORT_MS), "%s", a.why);
+    cr_assert_gt(link_queued(a.link), MIB);
+    kill(pid, SIGCONT);
+    cr_assert(run(PATIENT_MS));
+    cr_assert_eq(a.downs, 0, "%s", a.why);
+    cr_assert_eq(a.frames, a.stop_at);
+    run(2 * 4 * SHORT_MS);
+    expect_echo(&a);
+    link_free(a.link);
+    cr_assert_eq(exit_status(pid), 0);
+}
+
+/* Signs of life that nobody reads do not pile up. */
+Test(link, a_stopped_front_gets_few_pings, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    int fd = open_half(&a, SHORT_MS, LINK_MAY_STOP);
+    run(PERIODS * SHORT_MS);
+    cr_assert_eq(a.downs, 0, "%s", a.why);
+    cr_assert_leq(drain(fd) / HEADER, 5);
+    send_raw(fd, WIRE_STOP, 0, 0);
+    run(PERIODS * SHORT_MS);
+    cr_assert_geq(drain(fd) / HEADER, 1, "it is awake again");
+    close(fd);
+    link_free(a.link);
+}

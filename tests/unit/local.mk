@@ -9,6 +9,9 @@ UNIT_TESTS += \
 UNIT_TESTS += \
 	tests/unit/door_test tests/unit/link_test tests/unit/net_tree_test \
 	tests/unit/pack_test
+UNIT_TESTS += tests/unit/bind_test tests/unit/hosts_test tests/unit/map_test \
+	tests/unit/plan_test
+UNIT_TESTS += tests/unit/gather_test
 
 if HAVE_CRITERION
 check_PROGRAMS += $(UNIT_TESTS)
@@ -70,3 +73,18 @@ tests_unit_net_tree_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_pack_test_SOURCES = tests/unit/pack_test.c
 tests_unit_pack_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_pack_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_hosts_test_SOURCES = tests/unit/hosts_test.c
+tests_unit_hosts_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_hosts_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_map_test_SOURCES = tests/unit/map_test.c
+tests_unit_map_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_map_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_plan_test_SOURCES = tests/unit/plan_test.c
+tests_unit_plan_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_plan_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_gather_test_SOURCES = tests/unit/gather_test.c
+tests_unit_gather_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_gather_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_bind_test_SOURCES = tests/unit/bind_test.c
+tests_unit_bind_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_bind_test_LDADD = $(UNIT_OSHRUN_LDADD)

@@ -438,6 +438,14 @@ Test(starter, what_an_agent_left_running_is_still_told)
     expect_gone(-group);
 }
 
+Test(starter, the_last_half_line_explains_an_end)
+{
+    struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
+    c.agent = script("agent", "sleep 100 & printf half; exit 9"); /* it has the pipe */
+    run(&c, 1);
+    cr_assert_str_eq(t.why[0], "agent ended with status 9: half");
+}
+
 /* ---- how many at a time ---------------------------------------------------------------
  */
 
@@ -514,6 +522,19 @@ Test(starter, stop_hears_the_last_words)
     cr_assert_eq(t.ended, 0);
 }
 
+Test(starter, stop_lets_those_leave_that_had_arrived)
+{
+    struct starter_config c = config(STARTER_AGENT, 2, "/bin/true");
+    c.agent = script("agent", "trap 'echo TERM' TERM; echo up; sleep 0.2; echo leaves");
+    run_until(&c, "up");
+    run_for(SHORT_MS / 4);
+    starter_arrived(t.s, 1);
+    stop();
+    expect_line("0 TERM");
+    expect_line("1 leaves");
+    cr_assert(!has_line("1 TERM"));
+}
+
 Test(starter, stop_of_one_that_is_stopped)
 {
     const char *d = script("d", "echo pid=$$; trap 'echo bye; exit 0' TERM; echo up\n"
@@ -554,13 +575,17 @@ Test(starter, the_janitor_knows_the_groups)
 /* ---- srun -----------------------------------------------------------------------------
  */
 
-Test(starter, one_srun_for_all)
+static void make_srun(const char *text)
 {
     char path[PATH_MAX];
-    script("srun", "echo $#; for a; do echo \"$a\"; done; cat; env | grep SLURM; exit 1");
-    const char *was = getenv("PATH");
-    snprintf(path, sizeof path, "%s:%s", t.dir, was);
+    script("srun", text);
+    snprintf(path, sizeof path, "%s:%s", t.dir, getenv("PATH"));
     setenv("PATH", path, 1);
+}
+
+Test(starter, one_srun_for_all)
+{
+    make_srun("echo $#; for a; do echo \"$a\"; done; cat; env | grep SLURM; exit 1");
     setenv("SLURM_JOB_ID", "7", 1);
     setenv("SLURM_NTASKS", "70", 1);
     setenv("SLURM_CPU_BIND", "verbose", 1);
@@ -578,6 +603,51 @@ Test(starter, one_srun_for_all)
     cr_assert(!has_line("-1 SLURM_NTASKS=70") && !has_line("-1 SLURM_CPU_BIND=verbose"));
     cr_assert_str_eq(t.why[0], "srun ended with status 1: SLURM_JOB_ID=7");
     starter_arrived(t.s, 2);
+}
+
+Test(starter, what_srun_says)
+{
+    make_srun("echo 'srun: cluster configuration lacks support for cpu binding'\n"
+              "echo 'slurmstepd-n1: error: execve(): /o: No such file or directory'\n"
+              "echo 'srun: error: n1: task 1: Exited with exit code 2'; exit 2");
+    struct starter_config c = config(STARTER_SRUN, 2, "/o");
+    run(&c, 1);
+    cr_assert_eq(t.lines, 2);
+    cr_assert_str_eq(t.why[0],
+                     "/o cannot be run (slurmstepd-n1: error: execve(): /o: No "
+                     "such file or directory); install pgas on that host, or set "
+                     "SHMEM_LAUNCH_DAEMON to where oshrun is there");
+}
+
+static const char one_of_two_fails[] =
+    "echo pid=$$; echo 'srun: error: n1: task 1: Exited with exit code 3'\n"
+    "echo 'n1: no way'; trap 'exit 5' TERM; sleep 100 & wait";
+
+Test(starter, srun_goes_on_without_one_daemon)
+{
+    make_srun(one_of_two_fails);
+    struct starter_config c = config(STARTER_SRUN, 2, "/o");
+    run(&c, 1);
+    cr_assert_str_eq(t.why[0],
+                     "n1: no way; srun: error: n1: task 1: Exited with exit code 3");
+    kill(said_pid("pid="), SIGTERM);
+    run_for(SHORT_MS);
+    cr_assert_eq(t.ended, 1); /* told once only */
+}
+
+Test(starter, a_daemon_under_srun_that_had_called)
+{
+    make_srun(one_of_two_fails);
+    struct starter_config c = config(STARTER_SRUN, 2, "/o");
+    run_until(&c, "n1: no way");
+    starter_arrived(t.s, 0);
+    starter_arrived(t.s, 1);
+    run_for(SHORT_MS * 2);
+    cr_assert_eq(t.ended, 0); /* its connection tells */
+    kill(said_pid("pid="), SIGTERM);
+    t.wanted_ends = 1;
+    run_for(WAIT_MS);
+    cr_assert(strstr(t.why[0], "srun ended with status 5") == t.why[0], "%s", t.why[0]);
 }
 
 Test(starter, no_srun)

@@ -107,10 +107,16 @@ static void on_agent_ended(void *arg, uint32_t node, bool failed, const char *wh
 {
     struct crew *c = arg;
     const char *reason = failed ? why : "it ended before it had called";
-    for (uint32_t i = 0; i < c->job->nnodes; i++)
-        if (c->member[i].state == MEMBER_AWAITED && (node == i || node == STARTER_ALL))
+    for (uint32_t i = 0; i < c->job->nnodes; i++) {
+        if (c->member[i].state != MEMBER_AWAITED)
+            continue;
+        if (node == STARTER_ALL)
+            crew_fail(c, CREW_EXIT_ERROR, "srun cannot start all node daemons: %s",
+                      reason);
+        else if (node == i)
             crew_fail(c, CREW_EXIT_ERROR, "%s: cannot start the node daemon: %s",
                       crew_host(c, i), reason);
+    }
 }
 
 static void on_start_limit(void *arg)

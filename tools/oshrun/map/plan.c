@@ -18,15 +18,13 @@
 #define VNODE_BYTES    16  /* "vn65535" */
 #define LOOPBACK_START "127."
 
-/* ---- the hosts -----------------------------------------------------------------------
- */
+/* ---- the hosts --------------------------------------------------------------------- */
 
-static const char *this_machine(char name[HOST_BYTES])
+static void this_machine(char *name, size_t size)
 {
-    name[HOST_BYTES - 1] = '\0';
-    if (gethostname(name, HOST_BYTES - 1) != 0 || name[0] == '\0')
-        strcpy(name, "localhost");
-    return name;
+    name[size - 1] = '\0';
+    if (gethostname(name, size - 1) != 0 || name[0] == '\0')
+        snprintf(name, size, "localhost");
 }
 
 static int virtual_hosts(struct hosts *h, uint32_t count)
@@ -96,7 +94,7 @@ static int this_host(struct hosts *h)
 {
     char name[HOST_BYTES], why[HOSTS_WHY];
     struct host host = {.name = name};
-    this_machine(name);
+    this_machine(name, sizeof name);
     if (hosts_add(h, &host, why) == 0)
         return 0;
     complain("%s", why);
@@ -120,8 +118,7 @@ static int find_hosts(struct plan *plan, const struct options *o)
     return o->order.rank_file == NULL ? this_host(&plan->hosts) : 0;
 }
 
-/* ---- the map -------------------------------------------------------------------------
- */
+/* ---- the map ----------------------------------------------------------------------- */
 
 /* Slurm was told how many tasks the user wants. */
 static int slurm_npes(struct map_order *order)
@@ -149,8 +146,7 @@ static int make_map(struct plan *plan, const struct options *o, struct job *job)
     return order.rank_file != NULL ? EXIT_ERROR : EXIT_USAGE;
 }
 
-/* ---- which of them is this machine ---------------------------------------------------
- */
+/* ---- which of them is this machine ------------------------------------------------- */
 
 static bool is_loopback(const char *name)
 {
@@ -183,34 +179,41 @@ static int give_own_name(struct plan *plan, struct job_node *node, const char *m
     return EXIT_ERROR;
 }
 
+/* Sets local[]; *here is the node that is this machine, NULL if there is none. */
+static int mark_local(struct plan *plan, struct job *job, const char *machine,
+                      struct job_node **here)
+{
+    *here = NULL;
+    for (uint32_t i = 0; i < job->nnodes; i++) {
+        struct job_node *node = &job->node[i];
+        plan->local[i] = plan->kind == PLAN_VNODES || is_loopback(node->name) ||
+                         is_machine(node->name, machine);
+        if (!plan->local[i] || plan->kind == PLAN_VNODES)
+            continue;
+        if (*here != NULL) {
+            complain("'%s' and '%s' are both this machine; name it once, or use --vnodes",
+                     (*here)->name, node->name);
+            return EXIT_USAGE;
+        }
+        *here = node;
+    }
+    return 0;
+}
+
 static int find_local(struct plan *plan, struct job *job)
 {
     char machine[HOST_BYTES];
-    const struct job_node *first = NULL;
+    struct job_node *here;
     plan->local = calloc(job->nnodes, sizeof *plan->local);
     if (plan->local == NULL) {
         complain("no memory for %u nodes", job->nnodes);
         return EXIT_ERROR;
     }
-    this_machine(machine);
-    for (uint32_t i = 0; i < job->nnodes; i++) {
-        struct job_node *node = &job->node[i];
-        bool loopback = is_loopback(node->name);
-        if (plan->kind != PLAN_VNODES && !loopback && !is_machine(node->name, machine))
-            continue;
-        plan->local[i] = true;
-        if (plan->kind == PLAN_VNODES)
-            continue;
-        if (first != NULL) {
-            complain("'%s' and '%s' are both this machine; name it once, or use --vnodes",
-                     first->name, node->name);
-            return EXIT_USAGE;
-        }
-        first = node;
-        if (loopback && give_own_name(plan, node, machine) != 0)
-            return EXIT_ERROR;
-    }
-    return 0;
+    this_machine(machine, sizeof machine);
+    int rc = mark_local(plan, job, machine, &here);
+    if (rc == 0 && here != NULL && is_loopback(here->name))
+        rc = give_own_name(plan, here, machine);
+    return rc;
 }
 
 static int check_gdb(const struct plan *plan, const struct options *o,

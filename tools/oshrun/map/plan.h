@@ -28,11 +28,12 @@ struct plan {
 /*
  * Fills plan and the map of job (npes, nnodes, node[], here, virtual_nodes).  --vnodes,
  * --host and --hostfile, of which one can be given, come before SHMEM_LAUNCH_VNODES,
- * _HOSTS and _HOSTFILE, these before the hosts of a rank file, these before a Slurm
- * allocation (SLURM_JOB_NODELIST), which counts only if oshrun is not itself a task of a
- * step with several tasks.  If all PEs are on this machine it is PLAN_HERE.  0, or
- * oshrun's exit status after a complaint: 2 for bad options and variables SHMEM_LAUNCH_*,
- * 1 for what a file or Slurm says.  Free with plan_free in any case.
+ * _HOSTS and _HOSTFILE, these before a Slurm allocation (SLURM_JOB_NODELIST), which
+ * counts only if oshrun is not itself a task of a step with several tasks.  Without these
+ * the hosts are those of the rank file, or this machine.  If all PEs are on this machine
+ * it is PLAN_HERE.  0, or oshrun's exit status after a complaint: 2 for bad options and
+ * variables SHMEM_LAUNCH_*, 1 for what a file or Slurm says.  Free with plan_free in any
+ * case.
  */
 int plan_make(struct plan *plan, const struct options *o, struct job *job);
 void plan_free(struct plan *plan, struct job *job);

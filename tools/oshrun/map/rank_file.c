@@ -13,6 +13,7 @@
 #define KIND          "rank file"
 #define SLOT          "slot="
 #define NUMBER_DIGITS 5
+#define FIRST_ROOM    16
 #define DECIMAL       10
 
 /* The digits that text begins with; advances it.  0, or -1. */
@@ -69,6 +70,23 @@ static char *read_name(const char *text, char why[HOSTS_WHY])
     return name;
 }
 
+/* Room for one more rank. */
+static int grow(struct rank_file *r, uint32_t rank)
+{
+    uint32_t room = r->room > 0 ? r->room : FIRST_ROOM;
+    while (room <= rank)
+        room *= 2;
+    if (room == r->room)
+        return 0;
+    struct rank_entry *entry = realloc(r->entry, room * sizeof *entry);
+    if (entry == NULL)
+        return -1;
+    memset(entry + r->room, 0, (room - r->room) * sizeof *entry);
+    r->entry = entry;
+    r->room = room;
+    return 0;
+}
+
 /* "3=host" */
 static int read_place(struct rank_file *r, struct lines *l, const char *text,
                       struct rank_entry **entry, char why[HOSTS_WHY])
@@ -79,6 +97,8 @@ static int read_place(struct rank_file *r, struct lines *l, const char *text,
         return bad_line(l, why);
     if (rank >= MAP_NPES_MAX)
         return lines_refuse(l, why, "rank %u is over %d", rank, MAP_NPES_MAX - 1);
+    if (grow(r, rank) != 0)
+        return lines_refuse(l, why, "no memory");
     struct rank_entry *e = *entry = &r->entry[rank];
     if (e->line != 0)
         return lines_refuse(l, why, "rank %u was in line %u already", rank, e->line);
@@ -122,7 +142,7 @@ static int check_all(struct rank_file *r, const char *path, uint32_t npes,
     if (npes != 0)
         r->npes = npes;
     for (uint32_t i = 0; i < r->npes; i++)
-        if (r->entry[i].line == 0)
+        if (i >= r->room || r->entry[i].line == 0)
             return names_refuse(why, KIND " %s: rank %u of 0 to %u is missing", shown, i,
                                 r->npes - 1);
     return 0;
@@ -132,12 +152,8 @@ int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
                    char why[HOSTS_WHY])
 {
     struct lines l = {0};
-    int rc = -1;
-    *r = (struct rank_file){.entry = calloc(MAP_NPES_MAX, sizeof *r->entry)};
-    if (r->entry == NULL)
-        names_refuse(why, "no memory for the " KIND);
-    else
-        rc = lines_open(&l, KIND, path, why);
+    *r = (struct rank_file){0};
+    int rc = lines_open(&l, KIND, path, why);
     if (rc == 0)
         while ((rc = lines_next(&l, why)) > 0 && (rc = read_rank(r, &l, why)) == 0)
             ;
@@ -151,7 +167,7 @@ int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
 
 void rank_file_free(struct rank_file *r)
 {
-    for (uint32_t i = 0; r->entry != NULL && i < MAP_NPES_MAX; i++) {
+    for (uint32_t i = 0; i < r->room; i++) {
         free(r->entry[i].host);
         free(r->entry[i].cpus);
     }

@@ -180,19 +180,20 @@ static int bind_one(struct bind_place *p, uint32_t rank, const char *list,
 static int bind_listed(struct bind_plan *plan, const struct job_node *node)
 {
     hwloc_topology_t topo;
+    if (fill_unbound(plan, node->npes) != 0)
+        return -1;
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
-    int rc = wanted != NULL ? fill_unbound(plan, node->npes) : -1;
-    if (rc == 0 && load(&topo, false) != 0) {
+    if (wanted == NULL || load(&topo, false) != 0) {
         complain("hwloc cannot tell the processors of this machine; leave out slot= in "
                  "the rank file");
-        rc = -1;
-    } else if (rc == 0) {
-        for (uint32_t i = 0; rc == 0 && i < node->npes; i++)
-            if (node->cpus[i] != NULL)
-                rc =
-                    bind_one(&plan->place[i], node->rank[i], node->cpus[i], topo, wanted);
-        hwloc_topology_destroy(topo);
+        hwloc_bitmap_free(wanted);
+        return -1;
     }
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < node->npes; i++)
+        if (node->cpus[i] != NULL)
+            rc = bind_one(&plan->place[i], node->rank[i], node->cpus[i], topo, wanted);
+    hwloc_topology_destroy(topo);
     hwloc_bitmap_free(wanted);
     return rc;
 }

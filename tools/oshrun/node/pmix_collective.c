@@ -122,15 +122,26 @@ static uint32_t *nodes_of(const struct pmix_net *n, const struct pmix_request *r
     return node;
 }
 
-void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
+static pmix_status_t join(struct pmix_net *n, struct pmix_request *r)
 {
     uint32_t nnodes;
     uint32_t *node = nodes_of(n, r, &nnodes);
+    int rc = node != NULL ? gather_join(n->gather, r->key.data, r->key.len, node, nnodes,
+                                        r->data, r->len, r)
+                          : -1;
+    free(node);
+    return rc == 0 ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+/* r may be gone when this returns: done() frees it. */
+void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
+{
+    pmix_status_t status = r->status;
     pmix_request_wait(n, &n->collectives, r);
-    if (node == NULL || gather_join(n->gather, r->key.data, r->key.len, node, nnodes,
-                                    r->data, r->len, r) != 0) {
-        pmix_request_answer(r, PMIX_ERR_NOMEM);
+    if (status == PMIX_SUCCESS)
+        status = join(n, r);
+    if (status != PMIX_SUCCESS) {
+        pmix_request_answer(r, status);
         pmix_request_done(&n->collectives, r);
     }
-    free(node);
 }

@@ -20,6 +20,14 @@
 
 #define REGISTER_WAIT_S 30 /* libpmix answers in microseconds or not at all */
 
+/*
+ * What a PE puts between two fences must fit into one segment of libpmix's store, whose
+ * server crashes otherwise.  libpmix's own default is 4 MiB.  Server and clients must
+ * agree on it, or the clients read elsewhere.
+ */
+#define SEGMENT_ENV   "NS_DATA_SEG_SIZE"
+#define SEGMENT_BYTES "16777216"
+
 /* ---- the queue ------------------------------------------------------------------- */
 
 void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p)
@@ -154,6 +162,7 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     h->job = job;
     memcpy(h->nspace, job->nspace, sizeof job->nspace);
     h->last = &h->first;
+    setenv(SEGMENT_ENV, SEGMENT_BYTES, 0);
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->settled, NULL);
     h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -166,14 +175,37 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     return NULL;
 }
 
+/* Adds NAME=value to an environment.  0, or -1: no memory. */
+static int add_variable(char ***env, const char *name, const char *value)
+{
+    size_t n = 0, len = strlen(name) + strlen(value) + sizeof "=";
+    while (*env != NULL && (*env)[n] != NULL)
+        n++;
+    char **grown = realloc(*env, (n + 2) * sizeof *grown); /* and the NULL */
+    char *text = malloc(len);
+    if (grown != NULL)
+        *env = grown;
+    if (grown == NULL || text == NULL) {
+        free(text);
+        return -1;
+    }
+    snprintf(text, len, "%s=%s", name, value);
+    grown[n] = text;
+    grown[n + 1] = NULL;
+    return 0;
+}
+
 char **pmix_host_env(struct pmix_host *h, uint32_t rank)
 {
     char **env = NULL;
     pmix_proc_t p;
     PMIX_PROC_LOAD(&p, h->nspace, rank);
     pmix_status_t rc = PMIx_server_setup_fork(&p, &env);
+    if (rc == PMIX_SUCCESS && add_variable(&env, SEGMENT_ENV, getenv(SEGMENT_ENV)) != 0)
+        rc = PMIX_ERR_NOMEM;
     if (rc == PMIX_SUCCESS)
         return env;
+    pmix_host_env_free(env);
     pmix_failed("the environment of a PE", rc);
     return NULL;
 }

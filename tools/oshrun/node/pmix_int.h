@@ -58,7 +58,7 @@ struct pmix_request {
     size_t len;
 
     uint32_t modex_rank;
-    pmix_status_t status; /* of the answer to a modex */
+    pmix_status_t status; /* of a collective that cannot be done, of a modex's answer */
     struct pmix_served *served;
 
     enum pmix_query_key *asked;

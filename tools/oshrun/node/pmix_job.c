@@ -16,6 +16,7 @@
 #define RANK_DIGITS 11 /* of one rank and its comma */
 #define JOB_INFOS   12 /* entries of the job besides one per PE */
 #define PE_INFOS    5
+#define AS_IT_IS    "raw:"
 
 static int failed(const char *what, pmix_status_t rc)
 {
@@ -36,7 +37,11 @@ static char *rank_list(const struct job_node *node)
     return text;
 }
 
-/* All nodes' names with commas, and all nodes' rank lists with semicolons. */
+/*
+ * All nodes' names with commas, and all nodes' rank lists with semicolons, in the form
+ * that libpmix takes as it is.  What PMIx_generate_regex makes is shorter, but wrong for
+ * names with large numbers, and out of order for some.
+ */
 static int list_nodes(const struct job *job, char **names, char **ranks)
 {
     size_t names_len, ranks_len;
@@ -44,6 +49,8 @@ static int list_nodes(const struct job *job, char **names, char **ranks)
     FILE *r = open_memstream(ranks, &ranks_len);
     if (n == NULL || r == NULL)
         return -1;
+    fputs(AS_IT_IS, n);
+    fputs(AS_IT_IS, r);
     for (uint32_t i = 0; i < job->nnodes; i++) {
         char *list = rank_list(&job->node[i]);
         fprintf(n, "%s%s", i ? "," : "", job->node[i].name);
@@ -109,27 +116,19 @@ static size_t load_job(pmix_info_t *info, const struct job *job, char *node_map,
 static pmix_status_t register_job(struct pmix_host *h, const struct job *job,
                                   pmix_info_t *info)
 {
-    char *names = NULL, *ranks = NULL, *node_map = NULL, *proc_map = NULL;
+    char *names = NULL, *ranks = NULL;
     char *peers = rank_list(&job->node[job->here]);
     pmix_status_t rc = PMIX_ERR_NOMEM;
-    if (peers == NULL || list_nodes(job, &names, &ranks) != 0)
-        goto free_lists;
-    rc = PMIx_generate_regex(names, &node_map);
-    if (rc == PMIX_SUCCESS)
-        rc = PMIx_generate_ppn(ranks, &proc_map);
-    if (rc != PMIX_SUCCESS)
-        goto free_lists;
-    size_t n = load_job(info, job, node_map, proc_map, peers);
-    pmix_host_begin(h);
-    pmix_host_began(h,
-                    PMIx_server_register_nspace(h->nspace, (int)job->node[job->here].npes,
-                                                info, n, pmix_host_settled, h));
-    rc = pmix_host_settle(h);
-free_lists:
+    if (list_nodes(job, &names, &ranks) == 0 && peers != NULL) {
+        size_t n = load_job(info, job, names, ranks, peers);
+        pmix_host_begin(h);
+        pmix_host_began(h, PMIx_server_register_nspace(h->nspace,
+                                                       (int)job->node[job->here].npes,
+                                                       info, n, pmix_host_settled, h));
+        rc = pmix_host_settle(h);
+    }
     free(names);
     free(ranks);
-    free(node_map);
-    free(proc_map);
     free(peers);
     return rc;
 }

@@ -13,8 +13,8 @@
 
 #include "tools/oshrun/node/pmix_int.h"
 
-#include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +129,19 @@ static pmix_status_t on_finalized(const pmix_proc_t *p, void *obj, pmix_op_cbfun
     return post(&(struct pmix_host_post){.kind = PMIX_HOST_FINALIZED, .rank = p->rank});
 }
 
-/* An abort ends the whole job; one of some PEs only cannot be had. */
+__attribute__((format(printf, 2, 3))) static void say(const pmix_proc_t *p,
+                                                      const char *format, ...)
+{
+    struct pmix_host_post what = {.kind = PMIX_HOST_SAY, .rank = p->rank};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what.text, sizeof what.text, format, args);
+    va_end(args);
+    post(&what);
+}
+
+/* An abort ends the whole job; one of some PEs only cannot be had.  libpmix does not pass
+ * our refusal on, so the user is told. */
 static pmix_status_t on_abort(const pmix_proc_t *p, void *obj, int status,
                               const char *text, pmix_proc_t *procs, size_t n,
                               pmix_op_cbfunc_t cb, void *arg)
@@ -140,8 +152,14 @@ static pmix_status_t on_abort(const pmix_proc_t *p, void *obj, int status,
     free(rank);
     if (rc != PMIX_SUCCESS)
         return rc;
-    if (some > 0)
+    if (some > 0) {
+        say(p,
+            "PE %u asked to abort some PEs only (PMIx_Abort with a list); oshrun can "
+            "only "
+            "end the whole job",
+            p->rank);
         return PMIX_ERR_NOT_SUPPORTED;
+    }
     struct pmix_host_post what = {
         .kind = PMIX_HOST_ABORT, .rank = p->rank, .status = status};
     snprintf(what.text, sizeof what.text, "%s", text != NULL ? text : "");
@@ -154,12 +172,10 @@ static pmix_status_t on_spawn(const pmix_proc_t *p, const pmix_info_t *info, siz
 {
     (void)info, (void)n, (void)cb, (void)arg;
     const char *cmd = na > 0 && apps[0].cmd != NULL ? apps[0].cmd : "nothing";
-    struct pmix_host_post what = {.kind = PMIX_HOST_SAY, .rank = p->rank};
-    snprintf(what.text, sizeof what.text,
-             "PE %u asked to start more processes (PMIx_Spawn of '%.64s'); oshrun cannot "
-             "do that",
-             p->rank, cmd);
-    post(&what);
+    say(p,
+        "PE %u asked to start more processes (PMIx_Spawn of '%.64s'); oshrun cannot do "
+        "that",
+        p->rank, cmd);
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -182,22 +198,18 @@ static void make_key(struct pmix_request *r, unsigned char kind, const char *nam
         pack_u32(&r->key, r->rank[i]);
 }
 
-/* NULL: *rc says why. */
+/* An error is left in r->status for the loop: libpmix forgets to pass on one that the
+ * upcall for a group returns.  NULL: no memory. */
 static struct pmix_request *new_collective(unsigned char kind, const char *name,
                                            const pmix_proc_t *procs, size_t np,
-                                           const pmix_info_t *info, size_t n,
-                                           pmix_status_t *rc)
+                                           const pmix_info_t *info, size_t n)
 {
     struct pmix_request *r = calloc(1, sizeof *r);
-    *rc = PMIX_ERR_NOMEM;
     if (r == NULL)
         return NULL;
-    *rc = ranks_of(procs, np, &r->rank, &r->nranks);
-    if (*rc != PMIX_SUCCESS) {
-        pmix_request_free(r);
-        return NULL;
-    }
-    make_key(r, kind, name);
+    r->status = ranks_of(procs, np, &r->rank, &r->nranks);
+    if (r->status == PMIX_SUCCESS)
+        make_key(r, kind, name);
     r->timeout_s = timeout_of(info, n);
     return r;
 }
@@ -207,11 +219,10 @@ static pmix_status_t on_fence(const pmix_proc_t *procs, size_t np,
                               const pmix_info_t *info, size_t n, char *data, size_t len,
                               pmix_modex_cbfunc_t cb, void *arg)
 {
-    pmix_status_t rc;
-    struct pmix_request *r = new_collective(KIND_FENCE, NULL, procs, np, info, n, &rc);
+    struct pmix_request *r = new_collective(KIND_FENCE, NULL, procs, np, info, n);
     if (r == NULL) {
         free(data);
-        return rc;
+        return PMIX_ERR_NOMEM;
     }
     r->modex = cb;
     r->arg = arg;
@@ -221,18 +232,18 @@ static pmix_status_t on_fence(const pmix_proc_t *procs, size_t np,
 }
 
 /* What the members of a group tell each other while they make it. */
-static pmix_status_t copy_endpoints(struct pmix_request *r, const pmix_info_t *info,
-                                    size_t n)
+static void copy_endpoints(struct pmix_request *r, const pmix_info_t *info, size_t n)
 {
     const pmix_info_t *i = find_info(info, n, PMIX_GROUP_ENDPT_DATA);
     if (i == NULL || i->value.type != PMIX_BYTE_OBJECT || i->value.data.bo.size == 0)
-        return PMIX_SUCCESS;
+        return;
     r->data = malloc(i->value.data.bo.size);
-    if (r->data == NULL)
-        return PMIX_ERR_NOMEM;
+    if (r->data == NULL) {
+        r->status = PMIX_ERR_NOMEM;
+        return;
+    }
     r->len = i->value.data.bo.size;
     memcpy(r->data, i->value.data.bo.bytes, r->len);
-    return PMIX_SUCCESS;
 }
 
 static pmix_status_t on_group(pmix_group_operation_t op, char *group,
@@ -240,30 +251,26 @@ static pmix_status_t on_group(pmix_group_operation_t op, char *group,
                               const pmix_info_t *info, size_t n, pmix_info_cbfunc_t cb,
                               void *arg)
 {
-    pmix_status_t rc;
     bool make = op == PMIX_GROUP_CONSTRUCT;
-    struct pmix_request *r = new_collective(make ? KIND_CONSTRUCT : KIND_DESTRUCT, group,
-                                            procs, np, info, n, &rc);
+    struct pmix_request *r =
+        new_collective(make ? KIND_CONSTRUCT : KIND_DESTRUCT, group, procs, np, info, n);
     if (r == NULL)
-        return rc;
+        return PMIX_ERR_NOMEM;
     r->info = cb;
     r->arg = arg;
     r->wants_number = make && flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID);
-    rc = make ? copy_endpoints(r, info, n) : PMIX_SUCCESS;
-    if (rc == PMIX_SUCCESS)
-        return post_request(PMIX_HOST_COLLECTIVE, r);
-    pmix_request_free(r);
-    return rc;
+    if (make)
+        copy_endpoints(r, info, n);
+    return post_request(PMIX_HOST_COLLECTIVE, r);
 }
 
 static pmix_status_t connect_or_not(unsigned char kind, const pmix_proc_t *procs,
                                     size_t np, const pmix_info_t *info, size_t n,
                                     pmix_op_cbfunc_t cb, void *arg)
 {
-    pmix_status_t rc;
-    struct pmix_request *r = new_collective(kind, NULL, procs, np, info, n, &rc);
+    struct pmix_request *r = new_collective(kind, NULL, procs, np, info, n);
     if (r == NULL)
-        return rc;
+        return PMIX_ERR_NOMEM;
     r->op = cb;
     r->arg = arg;
     return post_request(PMIX_HOST_COLLECTIVE, r);

@@ -18,9 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGENT_DEFAULT "ssh -x -o BatchMode=yes -o ConnectTimeout=10"
-#define BLANKS        " \t"
-#define OPERATORS     ";&|()<>`\n" /* more than one plain command */
+/* A host that is cut off while ssh is on its way must not hold the start for long. */
+#define AGENT_DEFAULT                                                                    \
+    "ssh -x -o BatchMode=yes -o ConnectTimeout=4 -o ServerAliveInterval=1 "              \
+    "-o ServerAliveCountMax=3"
+#define BLANKS    " \t"
+#define OPERATORS ";&|()<>`\n" /* more than one plain command */
 #define PLAIN_CHARS                                                                      \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%"
 #define SENTENCE_BYTES 256

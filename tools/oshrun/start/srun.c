@@ -131,7 +131,7 @@ bool srun_is_noise(const char *line)
     return begins(line, "srun: cluster configuration lacks support for cpu binding");
 }
 
-bool srun_is_echo(const char *line)
+bool srun_is_task_end(const char *line)
 {
     return begins(line, "srun: error: ") && strstr(line, ": task") != NULL;
 }

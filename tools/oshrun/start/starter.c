@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define AGENTS_MAX 32   /* started, and their daemons have not called yet */
+#define TASK_MS    200  /* for what else srun has to say about a task that has ended */
 #define LEAVE_MS   500  /* for agents whose daemons leave, before SIGTERM */
 #define STOP_MS    1000 /* between SIGTERM and SIGKILL */
 #define REAP_MS    1000 /* killed processes are gone after that */
@@ -46,6 +47,12 @@ struct starter {
     uint32_t waiting; /* agents with .waited */
     struct loop_timer go;
     struct agent *agent;
+
+    /* srun goes on when the daemon of one host could not be started */
+    uint32_t nnodes, arrivals;
+    char task_end[LINE_BYTES]; /* its line about the first task that has ended */
+    struct loop_timer on_task_end;
+    bool end_is_told;
 };
 
 struct loop *starter_loop(const struct starter *s)
@@ -67,22 +74,23 @@ static const char *name_of(const struct agent *a)
 /* The shell on the host, or Slurm there, could not run the daemon. */
 static bool is_missing(const struct agent *a, int status)
 {
-    if (a->local || a->arrived)
-        return false;
-    return a->s->kind == STARTER_SRUN
-               ? srun_lacks_program(a->last)
-               : status == CHILD_NOT_FOUND || status == CHILD_NOT_RUNABLE;
+    if (a->s->kind == STARTER_SRUN)
+        return a->s->arrivals < a->s->nnodes && srun_lacks_program(a->last);
+    return !a->local && !a->arrived &&
+           (status == CHILD_NOT_FOUND || status == CHILD_NOT_RUNABLE);
 }
 
-/* The loader, too, says 127, when a library is missing. */
 static void explain_missing(const struct agent *a, int status, char *why)
 {
+    /* The loader, too, says 127, when a library is missing. */
     bool there = status != CHILD_NOT_FOUND || strstr(a->last, "shared libraries") != NULL;
+    char code[NAME_BYTES] = "";
+    if (a->s->kind == STARTER_AGENT)
+        snprintf(code, sizeof code, "status %d%s", status, *a->last ? ": " : "");
     snprintf(why, WHY_BYTES,
-             "%s %s (status %d%s%s); install pgas on that host, or set "
-             "SHMEM_LAUNCH_DAEMON to where oshrun is there",
-             a->s->daemon_path, there ? "cannot be run" : "is not there", status,
-             *a->last ? ": " : "", a->last);
+             "%s %s (%s%s); install pgas on that host, or set SHMEM_LAUNCH_DAEMON to "
+             "where oshrun is there",
+             a->s->daemon_path, there ? "cannot be run" : "is not there", code, a->last);
 }
 
 static void explain(const struct agent *a, const siginfo_t *how, char *why)
@@ -113,11 +121,42 @@ static void no_longer_waited(struct agent *a)
         loop_after(s->loop, &s->go, 0);
 }
 
+/* srun does not end before the last daemon does: its line is the end for those who wait
+ * for all daemons to call. */
+static void on_task_end(void *arg)
+{
+    struct starter *s = arg;
+    struct agent *a = &s->agent[0];
+    char why[WHY_BYTES];
+    if (a->ended || s->arrivals == s->nnodes)
+        return;
+    if (is_missing(a, 0))
+        explain_missing(a, 0, why);
+    else
+        snprintf(why, sizeof why, "%s%s%s", a->last, *a->last ? "; " : "", s->task_end);
+    s->end_is_told = true;
+    s->events->ended(s->arg, a->node, true, why);
+}
+
+static void take_srun_line(struct agent *a, const char *line)
+{
+    struct starter *s = a->s;
+    if (!srun_is_task_end(line)) {
+        snprintf(a->last, sizeof a->last, "%s", line);
+    } else if (s->task_end[0] == '\0') {
+        snprintf(s->task_end, sizeof s->task_end, "%s", line);
+        loop_after(s->loop, &s->on_task_end, TASK_MS);
+    }
+}
+
 void starter_said(struct agent *a, const char *line)
 {
-    if (a->s->kind == STARTER_SRUN && srun_is_noise(line))
+    bool srun = a->s->kind == STARTER_SRUN;
+    if (srun && srun_is_noise(line))
         return;
-    if (a->s->kind != STARTER_SRUN || a->last[0] == '\0' || !srun_is_echo(line))
+    if (srun)
+        take_srun_line(a, line);
+    else
         snprintf(a->last, sizeof a->last, "%s", line);
     a->s->events->said(a->s->arg, a->node, line);
 }
@@ -125,10 +164,13 @@ void starter_said(struct agent *a, const char *line)
 void starter_ended(struct agent *a, const siginfo_t *how)
 {
     char why[WHY_BYTES];
+    bool failed = how->si_code != CLD_EXITED || how->si_status != 0;
+    if (a->last[0] == '\0')
+        snprintf(a->last, sizeof a->last, "%s", a->s->task_end);
     explain(a, how, why);
     no_longer_waited(a);
-    a->s->events->ended(a->s->arg, a->node,
-                        how->si_code != CLD_EXITED || how->si_status != 0, why);
+    if (!a->s->end_is_told)
+        a->s->events->ended(a->s->arg, a->node, failed, why);
 }
 
 static void start_failed(struct agent *a, const char *path, const char *step)
@@ -202,6 +244,8 @@ static void start_some(void *arg)
 
 static void release(struct starter *s)
 {
+    loop_cancel(s->loop, &s->go);
+    loop_cancel(s->loop, &s->on_task_end);
     for (uint32_t i = 0; s->agent != NULL && i < s->count; i++)
         free(s->agent[i].host);
     free(s->agent);
@@ -284,7 +328,9 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
     s->kind = config->kind;
     s->janitor_fd = config->janitor_fd;
     s->files = config->files;
+    s->nnodes = config->nnodes;
     s->go = (struct loop_timer){.fn = start_some, .arg = s};
+    s->on_task_end = (struct loop_timer){.fn = on_task_end, .arg = s};
     if (make(s, config) != 0) {
         release(s);
         return NULL;
@@ -298,6 +344,7 @@ void starter_arrived(struct starter *s, uint32_t node)
     uint32_t i = s->kind == STARTER_SRUN ? 0 : node;
     if (i >= s->count)
         return;
+    s->arrivals++;
     s->agent[i].arrived = true;
     no_longer_waited(&s->agent[i]);
 }
@@ -346,7 +393,6 @@ void starter_stop(struct starter *s)
     if (s == NULL)
         return;
     bool gone = true;
-    loop_cancel(s->loop, &s->go);
     for (uint32_t i = 0; i < s->count; i++)
         agent_silence(&s->agent[i]);
     end_all(s);

@@ -46,7 +46,8 @@ struct starter_events {
     /* The agent of this node (or STARTER_ALL) has ended, or could not be started.  why:
      * "ssh ended with status 255: ssh: connect to host n7 port 22: No route to host" -
      * the last lines it wrote make up the reason; "/opt/oshrun is not there (status
-     * 127)". failed = false: it ended with 0. */
+     * 127)". failed = false: it ended with 0.  For srun also, and then not again, when it
+     * says that a task failed before all daemons have called. */
     void (*ended)(void *arg, uint32_t node, bool failed, const char *why);
 };
 

@@ -82,10 +82,10 @@ char **srun_argv(const struct starter_config *config);
 void srun_free_argv(char **argv);
 char **srun_env(void);
 
-/* A line of srun that means nothing for us; that only repeats that a task has ended; that
+/* A line of srun that means nothing for us; that says only that a task has failed; that
  * says that the daemon cannot be executed. */
 bool srun_is_noise(const char *line);
-bool srun_is_echo(const char *line);
+bool srun_is_task_end(const char *line);
 bool srun_lacks_program(const char *line);
 
 /* ---- starter.c ------------------------------------------------------------------------
