@@ -7,8 +7,8 @@
  *
  *   oshrun-stranger PID HOW SECONDS [SEED]: HOW = random (bytes, then close), half (the
  *   beginning of a right greeting, then nothing), greet (a right greeting and a wrong
- *   proof), many (100 connections that stay open), flood (connections that close at once).
- *   Prints how many connections it made; fails if it finds no port.
+ *   proof), many (100 connections that stay open), flood (connections that close at
+ * once). Prints how many connections it made; fails if it finds no port.
  */
 #include "config.h"
 

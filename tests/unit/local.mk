@@ -11,7 +11,7 @@ UNIT_TESTS += \
 	tests/unit/pack_test
 UNIT_TESTS += tests/unit/bind_test tests/unit/hosts_test tests/unit/map_test \
 	tests/unit/plan_test
-UNIT_TESTS += tests/unit/gather_test
+UNIT_TESTS += tests/unit/gather_test tests/unit/pmix_net_test
 
 if HAVE_CRITERION
 check_PROGRAMS += $(UNIT_TESTS)
@@ -88,3 +88,6 @@ tests_unit_gather_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_bind_test_SOURCES = tests/unit/bind_test.c
 tests_unit_bind_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_bind_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_pmix_net_test_SOURCES = tests/unit/pmix_net_test.c
+tests_unit_pmix_net_test_CFLAGS = $(UNIT_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
+tests_unit_pmix_net_test_LDADD = $(UNIT_OSHRUN_LDADD)

@@ -111,8 +111,9 @@ static void setup(void)
     static const struct net_out out = {.send = on_send};
     cr_assert_eq(loop_open(&loop), 0);
     front = gather_new(&tree, WIRE_FRONT, &events, NULL);
-    for (uint32_t i = 0; i < NODES; i++) {
+    for (uint32_t i = 0; i < NODES; i++)
         nodes[i] = (struct job_node){.name = "vn", .npes = PES / NODES, .rank = ranks[i]};
+    for (uint32_t i = 0; i < NODES; i++) {
         jobs[i] = (struct job){.nspace = "job",
                                .npes = PES,
                                .nnodes = NODES,

@@ -303,7 +303,8 @@ void stacks_start(struct daemon *d)
     char path[PATH_MAX];
     bool gdb = child_find(AT_FDCWD, "gdb", path, sizeof path) == 0;
     if (!gdb && child_find(AT_FDCWD, "eu-stack", path, sizeof path) != 0) {
-        d->ev->report(d->front, JOB_NO_PE, "no stacks: neither gdb nor eu-stack is installed");
+        d->ev->report(d->front, JOB_NO_PE,
+                      "no stacks: neither gdb nor eu-stack is installed");
         d->ev->reported(d->front);
         return;
     }
