@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# bench/local.mk - the benchmark program, the scripts around it, and their smoke test.
+# bench/local.mk - the benchmark programs, the scripts around them, and their smoke tests.
 noinst_PROGRAMS += bench/shmem_bench
 bench_shmem_bench_SOURCES = \
 	bench/amo.c \
@@ -12,6 +12,11 @@ bench_shmem_bench_SOURCES = \
 bench_shmem_bench_LDADD = libshmem.la
 bench_shmem_bench_LDFLAGS = $(AM_LDFLAGS) -no-install
 
-TESTS += bench/bench-smoke.sh
-EXTRA_DIST += bench/bench-smoke.sh bench/compare bench/compare.awk bench/goals \
-	bench/startup bench/against
+noinst_PROGRAMS += bench/launch-fence
+bench_launch_fence_SOURCES = bench/launch-fence.c
+bench_launch_fence_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
+bench_launch_fence_LDADD   = $(PMIX_LIBS)
+
+TESTS += bench/bench-smoke.sh bench/launch-smoke.sh
+EXTRA_DIST += bench/bench-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
+	bench/goals bench/startup bench/against bench/launch bench/launch.awk bench/median.awk

@@ -17,6 +17,7 @@
 
 #define QUIET_MS   400u /* for what must not happen */
 #define TABLE_TEXT 4096
+#define GROUPS     6
 #define EVENT_CODE (PMIX_EXTERNAL_ERR_BASE - 10)
 
 /* ---- who is where
@@ -381,6 +382,24 @@ void mode_abort_some(void)
     barrier();
 }
 
+/* Members that do not exist: an error at once, no wait for them. */
+void mode_strangers(void)
+{
+    pmix_proc_t procs[2] = {me, proc(npes + 100)};
+    pmix_info_t *results = NULL;
+    pmix_value_t *v;
+    size_t n = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        want(PMIx_Fence(procs, 2, NULL, 0), PMIX_ERR_NOT_FOUND, "fence");
+        want(PMIx_Connect(procs, 2, NULL, 0), PMIX_ERR_NOT_FOUND, "connect");
+        want(PMIx_Group_construct(i > 0 ? "b" : "a", procs, 2, NULL, 0, &results, &n),
+             PMIX_ERR_NOT_FOUND, "group");
+        PMIX_PROC_LOAD(&procs[1], "another-job", 0);
+    }
+    want(PMIx_Get(&procs[1], "key", NULL, 0, &v), PMIX_ERR_NOT_FOUND, "get");
+    barrier();
+}
+
 /* ---- groups and connections
  * ------------------------------------------------------------- */
 
@@ -401,31 +420,72 @@ static size_t construct(const char *name, const pmix_proc_t *procs, size_t n)
     return id;
 }
 
+/* Where the number of a group goes. */
+struct numbered {
+    struct lock lock;
+    size_t id;
+};
+
+static void on_group(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
+                     pmix_release_cbfunc_t release, void *release_arg)
+{
+    struct numbered *g = arg;
+    for (size_t i = 0; i < n; i++)
+        if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_CONTEXT_ID))
+            g->id = info[i].value.data.size;
+    if (release != NULL)
+        release(release_arg);
+    on_op(status, &g->lock);
+}
+
+/* Two groups of all PEs at once; of three nodes one makes them in another order. */
+static void construct_two(const pmix_proc_t *procs, size_t *id)
+{
+    struct numbered g[2] = {{.id = 0}};
+    pmix_info_t info;
+    bool yes = true;
+    PMIX_INFO_LOAD(&info, PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned k = (i + (me.rank % 3 == 0)) % 2;
+        want(PMIx_Group_construct_nb(k == 0 ? "one" : "two", procs, npes, &info, 1,
+                                     on_group, &g[k]),
+             PMIX_SUCCESS, "construct_nb");
+        sleep_ms(50);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        until(&g[i].lock.done, 1, "a group");
+        want(g[i].lock.status, PMIX_SUCCESS, "a group");
+        id[i] = g[i].id;
+    }
+}
+
 /* All members of a set have the same number, and each set another. */
 void mode_group(void)
 {
     pmix_proc_t *procs = calloc(npes, sizeof *procs);
-    size_t id[4];
+    size_t id[GROUPS];
+    pmix_proc_t *all = calloc(npes, sizeof *all);
     for (uint32_t r = 0; r < npes; r++)
-        procs[r] = proc(r);
-    id[0] = construct("all", procs, npes);
-    id[1] = construct("again", procs, npes);
+        all[r] = proc(r);
+    id[0] = construct("all", all, npes);
+    id[1] = construct("again", all, npes);
     char name[32];
     snprintf(name, sizeof name, "set.%u", me.rank % 2);
     size_t n = make_set(1, me.rank, procs);
     id[2] = construct(name, procs, n);
     want(PMIx_Group_destruct(name, NULL, 0), PMIX_SUCCESS, "destruct");
     id[3] = construct(name, procs, n);
+    construct_two(all, &id[4]);
     put("ids", id, sizeof id);
     barrier();
     for (uint32_t r = 0; r < npes; r++) {
-        size_t other[4];
+        size_t other[GROUPS];
         pmix_value_t *v = get(r, "ids");
         memcpy(other, v->data.bo.bytes, sizeof other);
         PMIX_VALUE_RELEASE(v);
-        for (unsigned a = 0; a < 4; a++)
-            for (unsigned b = 0; b < 4; b++) {
-                bool same = a == b && (a < 2 || r % 2 == me.rank % 2);
+        for (unsigned a = 0; a < GROUPS; a++)
+            for (unsigned b = 0; b < GROUPS; b++) {
+                bool same = a == b && (a < 2 || a > 3 || r % 2 == me.rank % 2);
                 if ((id[a] == other[b]) != same)
                     fail("group %u of PE %u has number %zu, %u of PE %u %zu", a, me.rank,
                          id[a], b, r, other[b]);
@@ -434,6 +494,7 @@ void mode_group(void)
     want(PMIx_Group_destruct("again", NULL, 0), PMIX_SUCCESS, "destruct");
     want(PMIx_Group_destruct("all", NULL, 0), PMIX_SUCCESS, "destruct");
     free(procs);
+    free(all);
     barrier();
 }
 

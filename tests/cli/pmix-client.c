@@ -21,6 +21,7 @@
 #define AT_ONCE_MS 1000u
 #define LOCAL_MS   2000u /* libpmix looks so long for data of PEs of the node */
 #define TIMEOUT_S  1
+#define ROUNDS     12 /* of fences of the same sets */
 
 pmix_proc_t me;
 uint32_t npes;
@@ -78,6 +79,7 @@ void on_op(pmix_status_t status, void *arg)
 {
     struct lock *l = arg;
     l->status = status;
+    l->when = now_ms();
     atomic_store(&l->done, 1);
 }
 
@@ -213,33 +215,61 @@ size_t make_set(unsigned s, uint32_t rank, pmix_proc_t *procs)
     return s == 2 && rank == 0 ? 0 : n;
 }
 
+/* When each fence of a set began and ended here. */
+static uint64_t came[ROUNDS][SETS], left[ROUNDS][SETS];
+
+static void start_fence(const pmix_proc_t *procs, size_t n, bool collect, struct lock *l)
+{
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    pmix_status_t rc = PMIX_OPERATION_SUCCEEDED;
+    if (n > 0)
+        rc = PMIx_Fence_nb(procs, n, &info, 1, on_op, l);
+    if (rc == PMIX_OPERATION_SUCCEEDED)
+        on_op(PMIX_SUCCESS, l);
+    else
+        want(rc, PMIX_SUCCESS, "Fence_nb");
+}
+
+/* Nobody has left a fence of a set before one of its members came. */
+static void check_times(unsigned set, const pmix_proc_t *procs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t theirs[ROUNDS][SETS];
+        pmix_value_t *v = get(procs[i].rank, "came");
+        memcpy(theirs, v->data.bo.bytes, sizeof theirs);
+        PMIX_VALUE_RELEASE(v);
+        for (unsigned round = 0; round < ROUNDS; round++)
+            if (left[round][set] < theirs[round][set])
+                fail("left fence %u of set %u before PE %u came", round, set,
+                     procs[i].rank);
+    }
+}
+
 /* Overlapping sets at once, the same ones again and again. */
 static void mode_subsets(void)
 {
-    pmix_proc_t *procs[SETS];
-    for (unsigned s = 0; s < SETS; s++)
-        procs[s] = calloc(npes, sizeof *procs[s]);
-    for (uint32_t round = 0; round < 40; round++) {
+    pmix_proc_t *procs = calloc(npes, sizeof *procs);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
         struct lock lock[SETS] = {{0}};
         for (unsigned i = 0; i < SETS; i++) {
             unsigned s = (i + round + me.rank) % SETS; /* each in another order */
-            size_t n = make_set(s, me.rank, procs[s]);
-            bool collect = round % 3 == 0;
-            pmix_info_t info;
-            PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-            pmix_status_t rc = PMIX_OPERATION_SUCCEEDED;
-            if (n > 0)
-                rc = PMIx_Fence_nb(procs[s], n, &info, 1, on_op, &lock[s]);
-            if (rc == PMIX_OPERATION_SUCCEEDED)
-                on_op(PMIX_SUCCESS, &lock[s]);
-            else
-                want(rc, PMIX_SUCCESS, "Fence_nb");
+            size_t n = make_set(s, me.rank, procs);
+            sleep_ms(me.rank % 4 * 3);
+            came[round][s] = now_ms();
+            start_fence(procs, n, round % 3 == 0, &lock[s]);
         }
         for (unsigned s = 0; s < SETS; s++) {
             until(&lock[s].done, 1, "a fence of some PEs");
             want(lock[s].status, PMIX_SUCCESS, "a fence of some PEs");
+            left[round][s] = lock[s].when;
         }
     }
+    put("came", came, sizeof came);
+    want(fence(NULL, 0, true), PMIX_SUCCESS, "fence");
+    for (unsigned s = 0; s < SETS; s++)
+        check_times(s, procs, make_set(s, me.rank, procs));
+    free(procs);
     barrier();
 }
 
@@ -250,7 +280,7 @@ static void mode_fence_timeout(void)
     pmix_info_t info;
     PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &s, PMIX_INT);
     if (me.rank == npes - 1) {
-        sleep_ms(2500);
+        sleep_ms(TIMEOUT_S * 1000 + 500);
         return;
     }
     uint64_t begin = now_ms();
@@ -334,6 +364,7 @@ int main(int argc, char **argv)
                 {"end", mode_end},
                 {"spawn", mode_spawn},
                 {"abort-some", mode_abort_some},
+                {"strangers", mode_strangers},
                 {"group", mode_group},
                 {"connect", mode_connect}};
     const char *name = argc > 1 ? argv[1] : "";

@@ -24,6 +24,7 @@ extern const char *argument;
 struct lock {
     atomic_int done;
     pmix_status_t status;
+    uint64_t when;
 };
 
 /* Says what is wrong and ends the PE. */
@@ -56,6 +57,7 @@ void mode_control(void);
 void mode_end(void);
 void mode_spawn(void);
 void mode_abort_some(void);
+void mode_strangers(void);
 void mode_group(void);
 void mode_connect(void);
 

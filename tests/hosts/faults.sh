@@ -13,8 +13,10 @@ ways=${FAULT_WAYS:-'vnodes hosts'}
 faults=${FAULTS:-'kill stop cut mute front'}
 moments=${FAULT_MOMENTS:-'start start run exit'}
 rounds=${FAULT_ROUNDS:-1}
+# The others have been tried in the build.
+[ -z "${DISTCHECK:-}" ] || ways=hosts faults=kill moments=run
 end_ms=5000   # the job, after the fault
-clean_s=1     # reachable hosts, after the end of the job
+clean_s=2     # reachable hosts, after the end of the job
 alone_ms=5000 # a host that is cut off is clean, after the fault
 [ -z "${SANITIZED:-}" ] || end_ms=12000 clean_s=6 alone_ms=15000
 nodes=3
@@ -26,10 +28,12 @@ random() {
     echo $(($(od -An -N4 -tu4 /dev/urandom) % $1))
 }
 
-# -- the two ways ----------------------------------------------------------------------------
+# -- the two ways ----------------------------------------------------------------------
 launcher() {
     case $way in
-    vnodes) exec env "$mark" TMPDIR="$work/tmp" "$OSHRUN" --vnodes $nodes -n $npes "$@" ;;
+    vnodes)
+        exec env "$mark" TMPDIR="$work/tmp" "$OSHRUN" --vnodes $nodes -n $npes "$@"
+        ;;
     hosts)
         on n0 "$OSHRUN" --host "n[0-2]:$per_node" --launch-agent "$hosts agent" "$@"
         ;;
@@ -95,7 +99,7 @@ wipe() {
     esac
 }
 
-# -- faults ----------------------------------------------------------------------------------
+# -- faults ----------------------------------------------------------------------------
 # Names of the nodes, for grep, that can be reached, and that cannot.
 apart() {
     case $fault in
@@ -123,9 +127,9 @@ mend() {
     esac
 }
 
-# -- moments ---------------------------------------------------------------------------------
+# -- moments ---------------------------------------------------------------------------
 all_there() {
-    [ "$(grep -c 'is there' "$work/out")" = $npes ] || gone "$pid"
+    [ "$(grep -c 'is there' "$work/out")" = "$npes" ] || gone "$pid"
 }
 
 # Starts a job and returns at the moment.  At the end PEs leave one after the other.
@@ -149,18 +153,18 @@ pause() {
     sleep "0.$(printf '%03d' "$(random "$1")")"
 }
 
-# -- one fault -------------------------------------------------------------------------------
+# -- one fault -------------------------------------------------------------------------
 # The job has ended with a sentence; or it ended well before it could feel the fault.
 check_end() {
     case $got:$how in
     0:good) return 0 ;;
     137:*)
-        [ $took -gt $end_ms ] || [ "$fault" != front ] || return 0
+        [ "$took" -gt $end_ms ] || [ "$fault" != front ] || return 0
         fail "$what: it did not end within ${limit_s} s"
         ;;
     0:*) fail "$what: status 0" ;;
     esac
-    [ $took -le $end_ms ] || fail "$what: the end took $took ms"
+    [ "$took" -le $end_ms ] || fail "$what: the end took $took ms"
     # A child of it in the tree may be the first that cannot reach it: by its address
     grep -q "^oshrun: .*\(n$victim\|10\.7.\.0\.$((victim + 1)):\)" "$work/err" || {
         fail "$what: no sentence about node $victim (status $got)"
@@ -185,7 +189,7 @@ strike_once() {
     fi
     mend
     wipe
-    printf '%s: %d ms, status %d: %s\n' "$what" $took $got "$(head -n 1 "$work/err")"
+    printf '%s: %d ms, status %d: %s\n' "$what" "$took" $got "$(head -n 1 "$work/err")"
 }
 
 # Silence takes seconds to be noticed: the default is tried while a job runs; before and
@@ -196,8 +200,8 @@ strike_all() {
         spare=none
         if [ "$moment" != run ] && [ -z "${SANITIZED:-}" ]; then
             SHMEM_LAUNCH_TIMEOUT=2
-            spare=cut
-            [ "$(random 2)" = 0 ] || spare=mute
+            spare='cut'
+            [ "$(random 2)" = 0 ] || spare='mute'
         fi
         for fault in $faults; do
             case $way:$fault in
@@ -206,7 +210,7 @@ strike_all() {
             # A tree of one branch, where the loss of a daemon takes others along, too
             fanout=$((1 + $(random 2) * 31))
             victim=$((1 + $(random 2)))
-            SHMEM_LAUNCH_FANOUT=$fanout
+            SHMEM_LAUNCH_FANOUT="$fanout"
             apart
             strike_once
         done

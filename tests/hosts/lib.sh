@@ -37,7 +37,8 @@ on() {
     node=$1
     shift
     # shellcheck disable=SC2086 # words
-    exec $guard env "$mark" TMPDIR=/tmp SLURM_CONF="$slurm_conf" "$hosts" exec "$node" "$@"
+    exec $guard env "$mark" TMPDIR=/tmp SLURM_CONF="$slurm_conf" \
+        "$hosts" exec "$node" "$@"
 }
 
 # gone PID: it has ended, though nobody may have waited for it yet.
@@ -56,12 +57,23 @@ clean() {
     [ -z "$("$hosts" left)" ]
 }
 
-# check_hosts WHAT [SECONDS]: there is nothing on them; what there is goes.
+# until_true SECONDS COMMAND...: as in oshrun-lib.sh, but for commands that take a while.
+until_true() {
+    deadline=$(($(now_ms) + $1 * 1000))
+    shift
+    until "$@"; do
+        [ "$(now_ms)" -lt $deadline ] || return 1
+        sleep 0.02
+    done
+}
+
+# check_hosts WHAT [SECONDS]: there is nothing on them.  If not so, it is removed.
 check_hosts() {
     until_true "${2:-2}" clean && return 0
     fail "$1: left behind:"
     "$hosts" left | cut -c 1-100 | sed 's/^/    /; 20q'
     "$hosts" wipe
+    return 1
 }
 
 # The end of what the launcher said, for a reader.

@@ -1,24 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# table.sh - every way to start a job (row) times everything a launcher has to do (column),
-# on three hosts.  After each cell nothing may be left on any host.  Prints the table.
+# table.sh - every way to start a job (row) times all that a launcher does (column), on
+# three hosts.  After each cell nothing may be left on any host.  Prints the table.
 # TABLE_ROWS, TABLE_COLUMNS: only these.
-# shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
 set -eu
 . "$top_srcdir/tests/hosts/lib.sh"
+. "$top_srcdir/tests/hosts/columns.sh"
 rows=${TABLE_ROWS:-'oshrun vnodes agent ssh slurm srun mpirun'}
-columns=${TABLE_COLUMNS:-'start exit signal abort input output usr1 ctrl_c'}
-per_node=2
-limit_s=30
-end_ms=3000 # of a job that a PE has ended
-[ -z "${SANITIZED:-}" ] || end_ms=9000
-big=10000000
-text='a line of some length'
+[ -z "${DISTCHECK:-}" ] || rows=agent # the others have been tried in the build
 
 hosts_up 3
-head -c $big /dev/urandom >"$work/random"
 
-# -- rows ----------------------------------------------------------------------------------
+# -- rows ------------------------------------------------------------------------------
 # begin_row: number and names of the nodes; why this row cannot be, if so.
 begin_row() {
     nodes=3
@@ -41,7 +34,6 @@ begin_row() {
         }
         ;;
     esac
-    npes=$((nodes * per_node))
 }
 
 # What the row needs on the hosts, once.
@@ -58,271 +50,57 @@ serve_row() {
 launcher() {
     list=n0:$per_node,n1:$per_node,n2:$per_node
     case $row in
-    oshrun) on n0 "$OSHRUN" -n $npes "$@" ;;
-    vnodes) on n0 "$OSHRUN" --vnodes $nodes -n $npes "$@" ;;
-    agent) on n0 "$OSHRUN" --host $list --launch-agent "$hosts agent" -n $npes "$@" ;;
-    ssh) on n0 env "PATH=$ssh_path:$PATH" "$OSHRUN" --host $list -n $npes "$@" ;;
-    slurm) on n0 salloc -Q -N $nodes --ntasks-per-node=$per_node "$OSHRUN" "$@" ;;
+    oshrun) on n0 "$OSHRUN" -n "$npes" "$@" ;;
+    vnodes) on n0 "$OSHRUN" --vnodes "$nodes" -n "$npes" "$@" ;;
+    agent) on n0 "$OSHRUN" --host $list --launch-agent "$hosts agent" -n "$npes" "$@" ;;
+    ssh) on n0 env "PATH=$ssh_path:$PATH" "$OSHRUN" --host $list -n "$npes" "$@" ;;
+    slurm) on n0 salloc -Q -N "$nodes" --ntasks-per-node=$per_node "$OSHRUN" "$@" ;;
     srun)
-        on n0 srun --input=0 -N $nodes --ntasks-per-node=$per_node --mpi=pmix "$@"
+        on n0 srun --input=0 -N "$nodes" --ntasks-per-node=$per_node --mpi=pmix "$@"
         ;;
     mpirun)
         on n0 mpirun --mca plm_rsh_agent "$hosts agent" --mca oob_tcp_if_include eth0 \
-            --host $list -n $npes "$@"
+            --host $list -n "$npes" "$@"
         ;;
     esac
 }
 
-# The process that a terminal's signal or a user's kill is meant for: $pid, or its child.
+# Within an allocation, the child of salloc.
 target() {
     case $row in
-    slurm) cut -d' ' -f1 "/proc/$pid/task/$pid/children" ;;
+    slurm)
+        for p in $("$hosts" pids n0); do
+            ! grep -qxF -e "PPid:	$pid" "/proc/$p/status" 2>/dev/null || echo "$p"
+        done
+        ;;
     *) echo "$pid" ;;
     esac
 }
 
-# The process that a signal of a user is meant for: $pid, or its child.
-target() {
+pids_on() {
     case $row in
-    slurm) cut -d' ' -f1 "/proc/$pid/task/$pid/children" ;;
-    *) echo "$pid" ;;
+    vnodes) "$hosts" pids n0 ;;
+    *) "$hosts" pids "$1" ;;
     esac
 }
 
-# -- columns -------------------------------------------------------------------------------
-# A column is a function.  What it prints is what is wrong, or "n/a: reason", or
-# "ok: remark"; nothing is ok.
-
-# job STATUS ARGS...: ends with STATUS; input from $input, output in $work/out and err.
-job() {
-    want=$1
-    shift
-    got=0
-    begin=$(now_ms)
-    (guard="timeout -s KILL $limit_s" && launcher "$@") \
-        <"${input:-/dev/null}" >"$work/out" 2>"$work/err" || got=$?
-    took=$(($(now_ms) - begin))
-    [ "$got" != "$want" ] || return 0
-    echo "status $got, expected $want: $(tail -n 1 "$work/err")"
-    return 1
+check_left() {
+    seconds=$2
+    [ -z "$foreign" ] || seconds=$((seconds + 6))
+    check_hosts "$1" "$seconds"
 }
 
-# Ours end a job at once and say why; the others take seconds.
-ended_by() {
-    [ -z "$foreign" ] || return 0
-    [ $took -le $end_ms ] || echo "the end took $took ms"
-    grep -q "^oshrun: PE $1" "$work/err" || echo "no sentence: $(tail -n 1 "$work/err")"
-}
-
-# Starts PEs that hang, as a group of processes like those of a terminal; returns when all
-# are there.
-hang() {
-    guard=setsid
-    launcher "$client" hang </dev/null >"$work/out" 2>"$work/err" &
-    pid=$!
-    until_true 20 all_there && return 0
-    echo "the PEs do not come up"
-    stop
-}
-all_there() {
-    [ "$(grep -c 'is there' "$work/out")" = $npes ]
-}
-stop() {
-    kill -KILL "$pid"
-    wait "$pid" 2>/dev/null || return 1
-}
-
-expected_map() {
-    rank=0
-    while [ $rank -lt $npes ]; do
-        i=$((rank / per_node))
-        echo "PE $rank of $npes, node $i of $nodes ($node_name$i)," \
-            "local $((rank % per_node)) of $per_node," \
-            "shared team $((i * per_node))/1/$per_node"
-        rank=$((rank + 1))
-    done | sort
-}
-
-column_start() {
-    job 0 "$boot_map" || return 0
-    expected_map >"$work/map"
-    sort "$work/out" | cmp -s - "$work/map" || echo "wrong node map"
-}
-
-column_exit() {
-    job 0 true || return 0
-    if [ "$foreign" = srun ]; then
-        job 7 sh -c '[ "$PMIX_RANK" != 3 ] || exit 7' || return 0
-        echo "ok: srun lets the other PEs run on"
-        return 0
-    fi
-    job 7 sh -c '[ "$PMIX_RANK" != "$0" ] || exit 7; exec sleep 60' $((npes - 1)) ||
-        return 0
-    ended_by "$((npes - 1)) .* exited with status 7"
-}
-
-column_signal() {
-    job 137 "$boot_map" signal 9 $((npes - 1)) || return 0
-    ended_by "$((npes - 1)) .* killed by signal 9"
-}
-
-column_abort() {
-    job 42 "$boot_map" abort 42 1 || return 0
-    ended_by '1 ended the job with status 42'
-}
-
-column_input() {
-    (input=$work/random && job 0 sh -c '[ "$PMIX_RANK" != 0 ] || exec cat') || return 0
-    cmp "$work/random" "$work/out" 2>&1 || echo "10 MB came back different"
-}
-
-# Prints how many lines are not as a PE wrote them, and stops there.
-bad_lines() {
-    awk -v lines=$lines -v npes=$npes -v text="$text" '
-        $0 != $1 " " $2 " " text { bad++; next }
-        $2 != n[$1] + 1 { bad++ }
-        { n[$1] = $2 }
-        END {
-            for (i = 0; i < npes; i++)
-                bad += n[i] != lines
-            print bad + 0
-        }' "$work/out"
-}
-
-column_output() {
-    lines=$((big / npes / 28 + 1)) # a line has at least 28 bytes
-    job 0 sh -c 'seq -f "$PMIX_RANK %.0f $0" "$1"' "$text" $lines || return 0
-    bytes=$(wc -c <"$work/out")
-    bad=$(bad_lines)
-    [ "$bad" != 0 ] || [ "$bytes" -lt $big ] || return 0
-    [ -n "$foreign" ] && [ "$bytes" -ge $big ] || {
-        echo "$bytes bytes, $bad of $((npes * lines)) lines are wrong"
-        return 0
-    }
-    echo "n/a: $foreign mixes lines ($bad of $((npes * lines)))"
-}
-
-# Each PE: its node, a process of it on that host, and a state.
-check_table() {
-    rank=0
-    while [ $rank -lt $npes ]; do
-        node=$node_name$((rank / per_node))
-        host=n0
-        [ $node_name != n ] || host=$node
-        at=$(awk -v pe=$rank -v node="$node" \
-            '$1 == "oshrun:" && $2 == pe && $3 == node && $5 == "S" { print $4 }' \
-            "$work/err")
-        "$hosts" pids $host | grep -qxF -e "${at:-none}" ||
-            echo "PE $rank: no process '$at' on $host"
-        grep -qF -e "$client" "/proc/${at:-none}/cmdline" 2>/dev/null ||
-            echo "PE $rank: process '$at' is not the PE"
-        rank=$((rank + 1))
-    done
-}
-table_there() {
-    [ "$(grep -c '^oshrun: .* S ' "$work/err")" -ge $npes ]
-}
-
-column_usr1() {
-    [ -z "$foreign" ] || {
-        echo "n/a: $foreign passes SIGUSR1 to the PEs"
-        return 0
-    }
-    hang || return 0
-    kill -USR1 "$(target)"
-    until_true 5 table_there || echo "no table within 5 s"
-    check_table
-    kill -TERM "$(target)"
-    await $limit_s
-    [ "$got" = 143 ] || echo "status $got after SIGTERM"
-}
-
-column_ctrl_c() {
-    hang || return 0
-    begin=$(now_ms)
-    case $row in
-    slurm) kill -s INT "$(target)" ;;   # to which salloc gives the terminal
-    *) kill -s INT -- "-$pid" ;; # to all of the group, as a terminal does
-    esac
-    [ "$row" != srun ] || {
-        sleep 0.2
-        kill -s INT -- "-$pid"
-    }
-    await $limit_s
-    took=$(($(now_ms) - begin))
-    case $row:$got in
-    srun:130) echo "ok: srun wants it twice" ;;
-    mpirun:1) echo "ok: mpirun ends with status 1" ;;
-    *:130)
-        grep -q 'got signal 2' "$work/err" || echo "no sentence about the signal"
-        [ $took -le $end_ms ] || echo "the end took $took ms"
-        ;;
-    *) echo "status $got, expected 130" ;;
-    esac
-}
-
-# -- the table --------------------------------------------------------------------------------
-# cell TEXT: what the table shows; a remark goes below it.
-cell() {
-    short=${1%%:*}
-    case $1 in
-    *:*)
-        remarks=$((remarks + 1))
-        short=$short\ $remarks
-        echo "$remarks: $row, $column: ${1#*: }" >>"$work/remarks"
-        ;;
-    esac
-    printf ' %-7s' "$short" >>"$work/table"
-}
-remarks=0
-
-run_cell() {
-    set +e # in a condition, set -e would mean nothing inside
-    (set -e && "column_$column") >"$work/said"
-    [ $? = 0 ] || echo "the test itself failed" >>"$work/said"
-    set -e
-    said=$(head -n 4 "$work/said" | tr '\n' ';')
-    said=${said%;}
-    case $said in
-    '') cell ok ;;
-    ok* | n/a*) cell "$said" ;;
-    *)
-        cell "FAIL"
-        fail "$row, $column: $said"
-        show
-        ;;
-    esac
-    patience=2
-    [ -z "$foreign$SANITIZED" ] || patience=8
-    check_hosts "$row, $column" $patience
-}
-
-run_row() {
-    printf '\n%-8s' "$row" >>"$work/table"
-    reason=$(begin_row) || {
-        cell "n/a: $reason"
-        return 0
-    }
-    begin_row
-    began=$(date +%s)
-    serve_row
-    for column in $columns; do
-        run_cell
-    done
-    printf ' %s' $(($(date +%s) - began)) >>"$work/table"
-}
-
-# shellcheck disable=SC2086 # a list
-printf '%-8s' '' >"$work/table"
-for column in $columns; do
-    printf ' %-7s' "$column" >>"$work/table"
-done
-printf ' seconds' >>"$work/table"
-: >"$work/remarks"
+table_begin
 for row in $rows; do
-    run_row
+    table_row
+    if reason=$(begin_row); then
+        begin_row
+        serve_row
+        run_row
+    else
+        column='all columns'
+        cell "n/a: $reason"
+    fi
 done
-cat "$work/table"
-echo
-cat "$work/remarks"
+table_end
 finish

@@ -211,13 +211,13 @@ static bool is_lost(const struct world *w, uint32_t place)
 }
 
 /* One node contributes to its next round of some set. */
-static bool join_one(struct world *w)
+static void join_one(struct world *w)
 {
     static unsigned char piece[PIECE_MAX];
     struct set *set = &w->set[below(w->nsets)];
     uint32_t node = set->node[below(set->n)];
     if (set->joined[node] == ROUNDS || is_lost(w, node))
-        return false;
+        return;
     struct mine *m = malloc(sizeof *m);
     cr_assert(m != NULL);
     *m = (struct mine){w, set, node, set->joined[node]++};
@@ -225,30 +225,37 @@ static bool join_one(struct world *w)
     int rc =
         gather_join(w->g[node], set->key, set->key_len, set->node, set->n, piece, len, m);
     cr_assert_eq(rc, 0);
-    return true;
 }
 
-static bool deliver_one(struct world *w)
+/* The oldest message of some link: link 2n goes up from node n, link 2n + 1 down to it.
+ */
+static void deliver_one(struct world *w)
 {
-    uint32_t p = below(PLACES), q = below(PLACES);
-    struct message *m = w->link[p][q];
-    if (m == NULL)
-        return false;
-    w->link[p][q] = m->next;
-    if (!is_lost(w, p) && !is_lost(w, q))
-        cr_assert_eq(gather_take(w->g[q], &m->f), 0);
-    free(m);
-    return true;
+    uint32_t links = 2 * w->tree.nnodes, at = below(links);
+    for (uint32_t i = 0; i < links; i++, at = (at + 1) % links) {
+        uint32_t p = at / 2, q = place_of(tree_parent(&w->tree, p));
+        if (at % 2 == 1) {
+            p = q;
+            q = at / 2;
+        }
+        struct message *m = w->link[p][q];
+        if (m == NULL)
+            continue;
+        w->link[p][q] = m->next;
+        if (!is_lost(w, p) && !is_lost(w, q))
+            cr_assert_eq(gather_take(w->g[q], &m->f), 0);
+        free(m);
+        return;
+    }
 }
 
-static bool tell_one(struct world *w)
+static void tell_one(struct world *w)
 {
     uint32_t p = below(PLACES);
     if (w->lost == WIRE_NONE || w->told[p] || w->g[p] == NULL || is_lost(w, p))
-        return false;
+        return;
     w->told[p] = true;
     gather_lost(w->g[p], w->lost);
-    return true;
 }
 
 static bool is_quiet(const struct world *w)
@@ -355,7 +362,7 @@ Test(gather, lost_node)
     for (uint64_t s = 1; s <= 300; s++) {
         seed = s;
         make_world(&w, 2 + below(NODES_MAX - 1), 1 + below(5));
-        run(&w, below(400));
+        run(&w, below(4000));
         check_ends(&w);
         check_numbers(&w);
         for (uint32_t i = 0; i < w.nsets; i++)
@@ -365,7 +372,7 @@ Test(gather, lost_node)
             gather_lost(w.g[w.lost], w.lost);
         free_world(&w);
     }
-    cr_assert_gt(failed, 1000u, "the losses hit something: %u", failed);
+    cr_assert_gt(failed, 5000u, "the losses hit something: %u", failed);
 }
 
 /* The front has no data but may be where pieces meet; one node alone needs nobody. */
@@ -390,50 +397,88 @@ Test(gather, alone_is_done_at_once)
 /* ---- frames that are not right
  * ----------------------------------------------------------- */
 
-/* An answer that nobody waits for, a member that does not exist, too much, too little. */
-Test(gather, refuses_wrong_frames)
+/* Gives node `to` a frame: the group, and what comes behind it. */
+static int take(struct world *w, uint32_t from, uint32_t to, enum wire_type type,
+                const uint32_t *node, uint32_t n, const struct pack *rest)
 {
-    static struct world w;
-    seed = 3;
-    make_world(&w, 7, 2);
-    const uint32_t both[] = {0, 1};
     struct pack p = {0};
     pack_bytes(&p, "k", 1);
-    pack_u32(&p, 2);
-    pack_u32(&p, both[0]);
-    pack_u32(&p, both[1]);
-    size_t group = p.len;
-    pack_u64(&p, 1);
-    pack_bytes(&p, "data", 4);
-    struct frame f = {.type = WIRE_GATHER_DOWN, .to = 0, .data = p.data, .len = p.len};
-    f.from = WIRE_FRONT;
-    cr_assert_eq(gather_take(w.g[0], &f), -1, "nobody waits for it");
-
-    p.len = group;
-    pack_bytes(&p, "data", 4);
-    f = (struct frame){.type = WIRE_GATHER_UP, .data = p.data, .len = p.len};
-    f.from = 5;
-    f.to = WIRE_FRONT;
-    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "5 is no child of the front");
-    f.from = 1;
-    for (f.len = 0; f.len < p.len; f.len++)
-        cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "%zu bytes of it", f.len);
-    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), 0);
-    pack_u8(&p, 0);
-    f.data = p.data;
-    f.len = p.len;
-    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "one byte more");
-
-    p.len = 0;
-    pack_bytes(&p, "k", 1);
-    pack_u32(&p, 2);
-    pack_u32(&p, 1);
-    pack_u32(&p, 7);
-    pack_bytes(&p, "data", 4);
-    f.data = p.data;
-    f.len = p.len;
-    cr_assert_eq(gather_take(w.g[NODES_MAX], &f), -1, "there is no node 7");
+    pack_u32(&p, n);
+    for (uint32_t i = 0; i < n; i++)
+        pack_u32(&p, node[i]);
+    for (size_t i = 0; i < rest->len; i++)
+        pack_u8(&p, rest->data[i]);
+    const struct frame f = {type, from, to, p.data, p.len};
+    int rc = gather_take(w->g[place_of(to)], &f);
     pack_free(&p);
+    return rc;
+}
+
+/* The front has the children 0 and 1, node 0 has 2 and 3, node 2 has 6. */
+static void make_seven(struct world *w)
+{
+    seed = 3;
+    make_world(w, 7, 2);
+}
+
+Test(gather, refuses_wrong_pieces)
+{
+    static struct world w;
+    struct pack piece = {0}, both = {0};
+    make_seven(&w);
+    pack_bytes(&both, "data", 4);
+    pack_bytes(&both, "more", 4);
+    pack_bytes(&piece, "data", 4);
+    const uint32_t two[] = {0, 1}, deep[] = {1, 2}, below_2[] = {2, 6}, same[] = {1, 1},
+                   down[] = {1, 0}, none[] = {1, 7};
+    cr_assert_eq(take(&w, 2, WIRE_FRONT, WIRE_GATHER_UP, deep, 2, &piece), -1,
+                 "2 is no child of the front");
+    cr_assert_eq(take(&w, 3, 0, WIRE_GATHER_UP, deep, 2, &piece), -1,
+                 "no member is below 3");
+    cr_assert_eq(take(&w, 2, 0, WIRE_GATHER_UP, below_2, 2, &both), -1,
+                 "2 has all pieces");
+    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, same, 2, &piece), -1);
+    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, down, 2, &piece), -1);
+    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, none, 2, &piece), -1);
+    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 0, &piece), -1);
+    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_PING, two, 2, &piece), -1);
+    size_t len = piece.len;
+    for (piece.len = 0; piece.len < len; piece.len++)
+        cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), -1,
+                     "%zu bytes of a piece", piece.len);
+    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), 0);
+    pack_u8(&piece, 0);
+    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), -1,
+                 "one byte more");
+    pack_free(&piece);
+    pack_free(&both);
+    free_world(&w);
+}
+
+Test(gather, refuses_wrong_answers)
+{
+    static struct world w;
+    struct pack result = {0};
+    make_seven(&w);
+    const uint32_t two[] = {0, 1};
+    struct set *set = &w.set[0];
+    set->done[0] = ROUNDS;
+    pack_u64(&result, 1);
+    pack_bytes(&result, "", 0);
+    cr_assert_eq(take(&w, WIRE_FRONT, 0, WIRE_GATHER_DOWN, two, 2, &result), -1,
+                 "nobody waits for it");
+    w.lost = 6; /* so that on_done takes a failure */
+    struct mine *m = malloc(sizeof *m);
+    *m = (struct mine){&w, set, 0, 0};
+    cr_assert_eq(gather_join(w.g[0], "k", 1, two, 2, "piece", 5, m), 0);
+    cr_assert_eq(take(&w, 2, 0, WIRE_GATHER_DOWN, two, 2, &result), -1,
+                 "2 is not the parent");
+    cr_assert_eq(take(&w, WIRE_FRONT, 0, WIRE_GATHER_UP, two, 2, &result), -1);
+    gather_lost(w.g[0], 1);
+    cr_assert_eq(set->failed[0], 1);
+    cr_assert_eq(take(&w, WIRE_FRONT, 0, WIRE_GATHER_DOWN, two, 2, &result), 0,
+                 "it was on its way when node 1 was lost");
+    pack_free(&result);
     free_world(&w);
 }
 

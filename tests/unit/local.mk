@@ -7,8 +7,8 @@ UNIT_TESTS = \
 UNIT_TESTS += \
 	tests/unit/command_test tests/unit/janitor_test tests/unit/starter_test
 UNIT_TESTS += \
-	tests/unit/door_test tests/unit/link_test tests/unit/net_tree_test \
-	tests/unit/pack_test
+	tests/unit/dial_test tests/unit/door_test tests/unit/link_test \
+	tests/unit/link_life_test tests/unit/net_tree_test tests/unit/pack_test
 UNIT_TESTS += tests/unit/bind_test tests/unit/hosts_test tests/unit/map_test \
 	tests/unit/plan_test
 UNIT_TESTS += tests/unit/gather_test tests/unit/pmix_net_test
@@ -61,12 +61,22 @@ tests_unit_janitor_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_starter_test_SOURCES = tests/unit/starter_test.c
 tests_unit_starter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_starter_test_LDADD = $(UNIT_OSHRUN_LDADD)
-tests_unit_door_test_SOURCES = tests/unit/door_test.c
+tests_unit_dial_test_SOURCES = tests/unit/dial_test.c \
+	tests/unit/door_help.h tests/unit/net_help.h
+tests_unit_dial_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_dial_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_door_test_SOURCES = tests/unit/door_test.c \
+	tests/unit/door_help.h tests/unit/net_help.h
 tests_unit_door_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_door_test_LDADD = $(UNIT_OSHRUN_LDADD)
-tests_unit_link_test_SOURCES = tests/unit/link_test.c
+tests_unit_link_test_SOURCES = tests/unit/link_test.c \
+	tests/unit/link_help.h tests/unit/net_help.h
 tests_unit_link_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_link_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_link_life_test_SOURCES = tests/unit/link_life_test.c \
+	tests/unit/link_help.h tests/unit/net_help.h
+tests_unit_link_life_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_link_life_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_net_tree_test_SOURCES = tests/unit/net_tree_test.c
 tests_unit_net_tree_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_net_tree_test_LDADD = $(UNIT_OSHRUN_LDADD)

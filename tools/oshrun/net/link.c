@@ -28,10 +28,10 @@
 #include <unistd.h>
 
 #define HEADER_BYTES     20
-#define PAYLOAD_MAX      ((uint64_t)1 << 40) /* more is a broken header */
-#define FIRST_ROOM       ((size_t)64 * 1024) /* of a queue; an empty one keeps no more */
-#define READ_ROOM        ((size_t)32 * 1024) /* what a read should find */
-#define TURN_BYTES       ((size_t)256 * 1024) /* of one link, then others have their turn */
+#define PAYLOAD_MAX      ((uint64_t)1 << 40)  /* more is a broken header */
+#define FIRST_ROOM       ((size_t)64 * 1024)  /* of a queue; an empty one keeps no more */
+#define READ_ROOM        ((size_t)32 * 1024)  /* what a read should find */
+#define TURN_BYTES       ((size_t)256 * 1024) /* of one link, then the next */
 #define WHY_BYTES        128
 #define TICKS            8 /* looks at the clock per timeout */
 #define PINGS            4 /* signs of life per timeout */

@@ -185,12 +185,14 @@ const struct launch_command *launch_of(const struct launch *l, const struct job 
 
 char **launch_env(const struct launch *l, char **pmix)
 {
-    size_t n = count(pmix);
+    size_t n = count(pmix), len = 0;
     char **env = calloc(l->env_len + n + 1, sizeof *env);
     if (env == NULL)
         return NULL;
-    memcpy(env, l->env, l->env_len * sizeof *env);
-    memcpy(env + l->env_len, pmix, n * sizeof *env);
+    for (size_t i = 0; i < l->env_len; i++)
+        if (find(pmix, n, l->env[i]) == n) /* what the PMIx server says counts */
+            env[len++] = l->env[i];
+    memcpy(env + len, pmix, n * sizeof *env);
     return env;
 }
 

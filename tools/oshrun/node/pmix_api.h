@@ -2,7 +2,7 @@
 /*
  * pmix_api.h - libpmix's headers, without the warnings that their own code gives.
  *
- * Used by pmix_host.c.
+ * Used by pmix_*.c.
  */
 #ifndef OSHRUN_PMIX_API_H
 #define OSHRUN_PMIX_API_H

@@ -133,7 +133,7 @@ void pmix_modex_ended(struct pmix_net *n, uint32_t rank);
 void pmix_modex_lost(struct pmix_net *n, uint32_t node);
 void pmix_modex_free(struct pmix_net *n);
 
-/* pmix_event.c.  pack: in libpmix's thread; -1: no memory. */
+/* pmix_event.c.  pack: in libpmix's thread; -1: it cannot be packed. */
 int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *source,
                     pmix_data_range_t range, pmix_info_t *info, size_t n);
 void pmix_event_post(struct pmix_net *n, struct pmix_request *r);

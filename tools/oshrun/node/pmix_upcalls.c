@@ -341,7 +341,7 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     if (r == NULL || pmix_event_pack(&p, code, source, range, info, n) != 0) {
         pack_free(&p);
         free(r);
-        return PMIX_ERR_NOMEM;
+        return PMIX_ERR_PACK_FAILURE;
     }
     r->data = p.data;
     r->len = p.len;

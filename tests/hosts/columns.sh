@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+# columns.sh - what every way to start a job has to do; one cell of a table for each.
+# Sourced after lib.sh, not run.
+#
+# Who sources it has a row at a time: $row, its name; $nodes of $per_node PEs, named
+# $node_name0, ..; $foreign, the name of a launcher that is not ours, or nothing; and
+#   launcher PROGRAM ARGS..  becomes the launcher
+#   target                   prints the process that a signal of a user is meant for
+#   pids_on NODE             prints the processes on that node, among others
+#   check_left WHAT SECONDS  fails if a job left something behind
+# shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
+columns=${TABLE_COLUMNS:-'start exit signal abort input output usr1 ctrl_c'}
+per_node=2
+limit_s=30
+end_ms=3000 # of a job that a PE has ended
+left_s=2    # until nothing is left
+[ -z "${SANITIZED:-}" ] || end_ms=9000 left_s=8
+big=10000000
+text='a line of some length'
+head -c $big /dev/urandom >"$work/random"
+
+# -- columns ---------------------------------------------------------------------------
+# A column is a function.  What it prints is what is wrong, or "n/a: reason", or
+# "ok: remark"; nothing is ok.
+
+# job STATUS ARGS...: ends with STATUS; input from $input, output in $work/out and err.
+job() {
+    want=$1
+    shift
+    got=0
+    begin=$(now_ms)
+    (guard="timeout -s KILL $limit_s" && launcher "$@") \
+        <"${input:-/dev/null}" >"$work/out" 2>"$work/err" || got=$?
+    took=$(($(now_ms) - begin))
+    [ "$got" != "$want" ] || return 0
+    echo "status $got, expected $want: $(tail -n 1 "$work/err")"
+    return 1
+}
+
+# Ours end a job at once and say why; the others take seconds.
+ended_by() {
+    [ -z "$foreign" ] || return 0
+    [ "$took" -le $end_ms ] || echo "the end took $took ms"
+    grep -q "^oshrun: PE $1" "$work/err" || echo "no sentence: $(tail -n 1 "$work/err")"
+}
+
+# Starts PEs that hang, as a group of processes like those of a terminal; returns when all
+# are there.
+hang() {
+    guard=setsid
+    launcher "$client" hang </dev/null >"$work/out" 2>"$work/err" &
+    pid=$!
+    until_true 20 all_there && return 0
+    echo "the PEs do not come up"
+    stop
+}
+all_there() {
+    [ "$(grep -c 'is there' "$work/out")" = "$npes" ]
+}
+stop() {
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || return 1
+}
+
+expected_map() {
+    rank=0
+    while [ $rank -lt "$npes" ]; do
+        i=$((rank / per_node))
+        echo "PE $rank of $npes, node $i of $nodes ($node_name$i)," \
+            "local $((rank % per_node)) of $per_node," \
+            "shared team $((i * per_node))/1/$per_node"
+        rank=$((rank + 1))
+    done | sort
+}
+
+column_start() {
+    job 0 "$boot_map" || return 0
+    expected_map >"$work/map"
+    sort "$work/out" | cmp -s - "$work/map" || echo "wrong node map"
+}
+
+column_exit() {
+    job 0 true || return 0
+    if [ "$foreign" = srun ]; then
+        job 7 sh -c '[ "$PMIX_RANK" != 3 ] || exit 7' || return 0
+        echo "ok: srun lets the other PEs run on"
+        return 0
+    fi
+    job 7 sh -c '[ "$PMIX_RANK" != "$0" ] || exit 7; exec sleep 60' $((npes - 1)) ||
+        return 0
+    ended_by "$((npes - 1)) .* exited with status 7"
+}
+
+column_signal() {
+    job 137 "$boot_map" signal 9 $((npes - 1)) || return 0
+    ended_by "$((npes - 1)) .* killed by signal 9"
+}
+
+column_abort() {
+    job 42 "$boot_map" abort 42 $((npes - 1)) || return 0
+    ended_by "$((npes - 1)) ended the job with status 42"
+}
+
+column_input() {
+    (input=$work/random && job 0 sh -c '[ "$PMIX_RANK" != 0 ] || exec cat') || return 0
+    cmp "$work/random" "$work/out" 2>&1 || echo "10 MB came back different"
+}
+
+# Prints how many lines are not as a PE wrote them, or not where they should be.
+bad_lines() {
+    awk -v lines="$lines" -v npes="$npes" -v text="$text" '
+        $0 != $1 " " $2 " " text { bad++; next }
+        $2 != n[$1] + 1 { bad++ }
+        { n[$1] = $2 }
+        END {
+            for (i = 0; i < npes; i++)
+                bad += n[i] != lines
+            print bad + 0
+        }' "$work/out"
+}
+
+column_output() {
+    lines=$((big / npes / 28 + 1)) # a line has at least 28 bytes
+    job 0 sh -c 'seq -f "$PMIX_RANK %.0f $0" "$1"' "$text" "$lines" || return 0
+    bytes=$(wc -c <"$work/out")
+    bad=$(bad_lines)
+    [ "$bad" != 0 ] || [ "$bytes" -lt $big ] || return 0
+    [ -n "$foreign" ] && [ "$bytes" -ge $big ] || {
+        echo "$bytes bytes, $bad of $((npes * lines)) lines are wrong"
+        return 0
+    }
+    echo "n/a: $foreign mixes lines ($bad of $((npes * lines)))"
+}
+
+# Each PE: its node, a process of it on that host, and a state.
+check_table() {
+    rank=0
+    while [ $rank -lt "$npes" ]; do
+        node=$node_name$((rank / per_node))
+        at=$(awk -v pe=$rank -v node="$node" \
+            '$1 == "oshrun:" && $2 == pe && $3 == node && $5 == "S" { print $4 }' \
+            "$work/err")
+        pids_on "$node" | grep -qxF -e "${at:-none}" ||
+            echo "PE $rank: no process '$at' on $node"
+        grep -qF -e "$client" "/proc/${at:-none}/cmdline" 2>/dev/null ||
+            echo "PE $rank: process '$at' is not the PE"
+        rank=$((rank + 1))
+    done
+}
+table_there() {
+    [ "$(grep -c '^oshrun: .* S ' "$work/err")" -ge "$npes" ]
+}
+
+column_usr1() {
+    [ -z "$foreign" ] || {
+        echo "n/a: $foreign passes SIGUSR1 to the PEs"
+        return 0
+    }
+    hang || return 0
+    kill -USR1 "$(target)"
+    until_true 5 table_there || echo "no table within 5 s"
+    check_table
+    kill -TERM "$(target)"
+    await $limit_s
+    [ "$got" = 143 ] || echo "status $got after SIGTERM"
+}
+
+# To all of the group, as a terminal does; salloc gives the terminal to its command.
+interrupt() {
+    if [ "$(target)" = "$pid" ]; then
+        kill -s INT -- "-$pid"
+    else
+        kill -s INT "$(target)"
+    fi
+}
+
+column_ctrl_c() {
+    hang || return 0
+    begin=$(now_ms)
+    interrupt
+    [ "$foreign" != srun ] || {
+        sleep 0.2
+        interrupt
+    }
+    await $limit_s
+    took=$(($(now_ms) - begin))
+    case $foreign:$got in
+    srun:130) echo "ok: srun wants it twice" ;;
+    mpirun:1) echo "ok: mpirun ends with status 1" ;;
+    *:130)
+        grep -q 'got signal 2' "$work/err" || echo "no sentence about the signal"
+        [ "$took" -le $end_ms ] || echo "the end took $took ms"
+        ;;
+    *) echo "status $got, expected 130" ;;
+    esac
+}
+
+# -- the table -------------------------------------------------------------------------
+# cell TEXT: what the table shows; a remark goes below it.
+cell() {
+    short=${1%%:*}
+    case $1 in
+    *:*)
+        remarks=$((remarks + 1))
+        short=$short\ $remarks
+        echo "$remarks: $row, $column: ${1#*: }" >>"$work/remarks"
+        ;;
+    esac
+    printf ' %-7s' "$short" >>"$work/table"
+}
+remarks=0
+
+run_cell() {
+    set +e # in a condition, set -e would mean nothing inside
+    (set -e && "column_$column") >"$work/said"
+    [ $? = 0 ] || echo "the test itself failed" >>"$work/said"
+    set -e
+    said=$(head -n 4 "$work/said" | tr '\n' ';')
+    case ${said%;} in
+    '' | ok* | n/a*) ;;
+    *)
+        fail "$row, $column: $said"
+        show
+        said=FAIL
+        ;;
+    esac
+    check_left "$row, $column" $left_s || said=FAIL
+    said=${said%;}
+    cell "${said:-ok}"
+}
+
+# run_row: all its cells.
+run_row() {
+    npes=$((nodes * per_node))
+    began=$(date +%s)
+    for column in $columns; do
+        run_cell
+    done
+    printf ' %s' $(($(date +%s) - began)) >>"$work/table"
+}
+
+table_begin() {
+    printf '%-12s' '' >"$work/table"
+    for column in $columns; do
+        printf ' %-7s' "$column" >>"$work/table"
+    done
+    printf ' seconds' >>"$work/table"
+    : >"$work/remarks"
+}
+
+table_row() {
+    printf '\n%-12s' "$row" >>"$work/table"
+}
+
+table_end() {
+    cat "$work/table"
+    echo
+    cat "$work/remarks"
+}

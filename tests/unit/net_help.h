@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_help.h - runs the loop of a test of net/ for a while.
+ *
+ * A time that must pass is checked from below; from above only so widely that a busy
+ * machine does not matter.
+ */
+#ifndef TESTS_UNIT_NET_HELP_H
+#define TESTS_UNIT_NET_HELP_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "tools/oshrun/loop.h"
+
+enum { PATIENT_MS = 20000, NS_PER_MS = 1000000 };
+
+static struct loop loop;
+
+static void on_time(void *arg)
+{
+    *(bool *)arg = true;
+    loop.stop = true;
+}
+
+/* Until somebody stops the loop.  False if ms have passed. */
+static inline bool run(uint64_t ms)
+{
+    bool late = false;
+    struct loop_timer t = {.fn = on_time, .arg = &late};
+    loop.stop = false;
+    loop_after(&loop, &t, ms);
+    loop_run(&loop);
+    loop_cancel(&loop, &t);
+    return !late;
+}
+
+static inline void sleep_ms(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS};
+    while (nanosleep(&t, &t) != 0 && errno == EINTR)
+        continue;
+}
+
+static inline uint64_t now_ms(void)
+{
+    return loop_now_ns() / NS_PER_MS;
+}
+
+#endif
