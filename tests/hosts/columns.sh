@@ -49,6 +49,7 @@ ended_by() {
 # are there.
 hang() {
     guard=setsid
+    : >"$work/out" # what the last one wrote must not count
     launcher "$client" hang </dev/null >"$work/out" 2>"$work/err" &
     pid=$!
     until_true 20 all_there && return 0

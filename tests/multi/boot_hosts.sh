@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # boot_hosts.sh - the same as boot_vnodes.sh, where another launcher starts the PEs on
 # several hosts: Open MPI's mpirun and Slurm's srun.  How jobs end is in tests/hosts/table.sh.
+# Nothing of ours helps mpirun over several hosts when PEs connect again (boot_map again):
+# in one of ten runs its fences do not wait for PE 0 any more.
 # shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
 set -eu
 . "$top_srcdir/tests/hosts/lib.sh"
@@ -79,7 +81,7 @@ under_srun() {
     set -- srun -K --mpi=pmix
     job 0 "$@" -N 3 --ntasks-per-node=2 "$boot_map"
     same_map 'srun, blocks' 6 'n0 0,1 0/1/2' 'n1 2,3 2/1/2' 'n2 4,5 4/1/2'
-    job 0 "$@" -N 3 --ntasks-per-node=2 -m cyclic "$boot_map"
+    job 0 "$@" -N 3 --ntasks-per-node=2 -m cyclic "$boot_map" again
     same_map 'srun, dealt out' 6 'n0 0,3 0/3/2' 'n1 1,4 1/3/2' 'n2 2,5 2/3/2'
     job 0 "$@" -N 1 -n 3 "$boot_map"
     same_map 'srun, one node' 3 'n0 0,1,2 0/1/3'

@@ -6,7 +6,8 @@
  *
  *   boot_map                  prints "PE 3 of 6, node 1 of 3 (n1), local 1 of 2, shared
  *                             team 2/1/2" (start/stride/size; 0+3+4/3 if not strided)
- *   boot_map where            the same, without the checks: for a part of a job
+ *   boot_map again            the same, twice: it disconnects and connects again
+ *   boot_map where            without the checks: for a part of a job
  *   boot_map exit|signal|abort NUMBER PE
  *                             after a barrier that PE ends so; the others wait for the
  * end
@@ -33,7 +34,6 @@ enum {
     BOOT_ID_LEN = 37,
     BLOB_MAX = 8 * 1024, /* of PE 0; that of the others is smaller */
     BLOB_STEP = 509,
-    GENERATIONS = 2,
     DELAY_MS = 100, /* of the PE that comes late to a barrier */
     LEADER_MAX = 64,
     HANG_S = 60,
@@ -290,28 +290,43 @@ static void part(void)
     nodeseg_part();
 }
 
-int main(int argc, char **argv)
+static int where(void)
 {
-    char error[ENV_ERROR_MAX];
+    boot_connect(&b);
+    print_place();
+    boot_disconnect(&b);
+    return 0;
+}
 
-    if (env_load(&pgas_self.env, error) != 0 || (argc != 1 && argc != 2 && argc != 4))
-        return 2;
-    block_init();
-    if (argc == 2) {
-        boot_connect(&b);
-        print_place();
-        boot_disconnect(&b);
-        return 0;
-    }
-    for (pgas_self.generation = 1; pgas_self.generation <= GENERATIONS;
-         pgas_self.generation++) {
+static int check_generations(uint32_t n)
+{
+    for (pgas_self.generation = 1; pgas_self.generation <= n; pgas_self.generation++) {
         join();
-        if (argc == 4)
-            return end_by(argv[1], atoi(argv[2]), (uint32_t)atoi(argv[3]));
         if (pgas_self.generation == 1)
             print_place();
         check_all();
         part();
     }
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    char error[ENV_ERROR_MAX];
+    const char *how = argc > 1 ? argv[1] : "";
+
+    if (env_load(&pgas_self.env, error) != 0)
+        return 2;
+    block_init();
+    if (argc == 1)
+        return check_generations(1);
+    if (argc == 2 && strcmp(how, "again") == 0)
+        return check_generations(2);
+    if (argc == 2 && strcmp(how, "where") == 0)
+        return where();
+    if (argc != 4)
+        return 2;
+    pgas_self.generation = 1;
+    join();
+    return end_by(how, atoi(argv[2]), (uint32_t)atoi(argv[3]));
 }

@@ -13,7 +13,7 @@ run 0 --vnodes 3 -n 3 "$boot_map"
 same_map 'one PE each' 3 'vn0 0 0/1/1' 'vn1 1 1/1/1' 'vn2 2 2/1/1'
 run 0 --vnodes 3 -n 7 --map-by slot "$boot_map"
 same_map 'blocks' 7 'vn0 0,1,2 0/1/3' 'vn1 3,4 3/1/2' 'vn2 5,6 5/1/2'
-run 0 --vnodes 3 -n 7 --map-by node "$boot_map"
+run 0 --vnodes 3 -n 7 --map-by node "$boot_map" again
 same_map 'dealt out' 7 'vn0 0,3,6 0/3/3' 'vn1 1,4 1/3/2' 'vn2 2,5 2/3/2'
 
 # Nodes are numbered by their PEs, not as the launcher names them, and one has none.

@@ -100,8 +100,7 @@ static void echo(struct end *e, const struct frame *f)
 /* A process with a link, which sends back what it gets until the connection ends. */
 static pid_t start_peer(int fd, int other, enum link_life parent)
 {
-    pid_t pid = fork();
-    cr_assert_geq(pid, 0);
+    pid_t pid = fork_helper();
     if (pid > 0) {
         close(fd);
         return pid;

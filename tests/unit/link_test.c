@@ -300,8 +300,7 @@ Test(link, more_than_can_be_sent, .init = set_up, .fini = tear_down)
 /* Another process that reads all, after a while; its exit status: MiB that came. */
 static pid_t start_reader(int fd, int other)
 {
-    pid_t pid = fork();
-    cr_assert_geq(pid, 0);
+    pid_t pid = fork_helper();
     if (pid > 0)
         return pid;
     static char sink[MIB];

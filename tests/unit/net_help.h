@@ -8,10 +8,14 @@
 #ifndef TESTS_UNIT_NET_HELP_H
 #define TESTS_UNIT_NET_HELP_H
 
+#include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tools/oshrun/loop.h"
 
@@ -47,6 +51,16 @@ static inline void sleep_ms(long ms)
 static inline uint64_t now_ms(void)
 {
     return loop_now_ns() / NS_PER_MS;
+}
+
+/* A process that does not outlive a test that fails. */
+static inline pid_t fork_helper(void)
+{
+    pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return pid;
 }
 
 #endif
