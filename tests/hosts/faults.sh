@@ -51,7 +51,7 @@ pids_of() {
 # Virtual nodes: those of all, in the order of their start.
 daemons() {
     for p in $(pids_of "$1" | sort -n); do
-        case $(tr '\0' ' ' <"/proc/$p/cmdline" 2>/dev/null || :) in
+        case $({ tr '\0' ' ' <"/proc/$p/cmdline"; } 2>/dev/null || :) in
         "$OSHRUN --node-daemon ") ;;
         *) continue ;;
         esac

@@ -13,6 +13,26 @@ for test in $tests life.pes lock.pes; do
     }
 done
 
+# warns WORDS VARIABLE...: with these variables of a launcher, alone, hello says so.
+warns() {
+    want=$1
+    shift
+    got=$(env "$@" timeout -k 5 60 "$top_builddir/examples/hello" 2>&1 >/dev/null) || :
+    case $got in
+    "$want"*) [ -n "$want" ] || [ -z "$got" ] && return 0 ;;
+    esac
+    echo "alone with $*: '$got', expected '$want'"
+    exit 1
+}
+warns 'pgas: PMI_SIZE=2 says that there are more processes' PMI_RANK=1 PMI_SIZE=2
+warns 'pgas: OMPI_COMM_WORLD_SIZE=2 says' OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2
+warns 'pgas: SLURM_STEP_NUM_TASKS=2 says' SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2
+warns '' PMI_RANK=0 PMI_SIZE=1
+warns '' SLURM_PROCID=0 SLURM_NTASKS=4 # a batch script: not a task of a step
+warns '' SLURM_NTASKS=4                # the shell of salloc
+warns 'pgas: the PMIx server that PMIX_NAMESPACE=gone names does not answer' \
+    PMIX_NAMESPACE=gone PMIX_RANK=0
+
 mpirun=${MPIRUN:-mpirun}
 if ! "$mpirun" --version 2>/dev/null | grep -q 'Open MPI'; then
     echo "skipped in part: no Open MPI mpirun; apt-get install openmpi-bin"

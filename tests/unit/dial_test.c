@@ -140,7 +140,7 @@ Test(dial, a_dial_given_up, .init = set_up, .fini = tear_down)
     expect_daemon_gets_in();
 }
 
-/* -- addresses -------------------------------------------------------------------- */
+/* ---- addresses -------------------------------------------------------------------- */
 
 static const struct {
     const char *which, *why;

@@ -128,7 +128,8 @@ static inline void start_dial(const struct nonce *n, const char *at, uint32_t ti
         close(dial.fd);
     dial_free(dial.dial);
     dial.made = dial.failed = 0;
-    dial.dial = dial_start(&loop, n, at, timeout_ms, &dial_events, &dial);
+    dial.dial = dial_start(&loop, n, at, (struct dial_limits){timeout_ms, timeout_ms},
+                           &dial_events, &dial);
     cr_assert_not_null(dial.dial);
     cr_assert_eq(dial.made + dial.failed, 0, "events come from the loop");
 }

@@ -7,7 +7,7 @@
 #include "tests/unit/door_help.h"
 #include "tools/oshrun/net/auth.h"
 
-/* -- the nonce -------------------------------------------------------------------- */
+/* ---- the nonce -------------------------------------------------------------------- */
 
 Test(door, nonces_as_texts)
 {
@@ -33,7 +33,7 @@ Test(door, nonces_as_texts)
     cr_assert_eq(nonce_from_hex(&b, ""), -1);
 }
 
-/* -- in and out ------------------------------------------------------------------- */
+/* ---- in and out ------------------------------------------------------------------- */
 
 Test(door, the_right_nonce, .init = set_up, .fini = tear_down)
 {
@@ -72,7 +72,9 @@ Test(door, a_wrong_nonce, .init = set_up, .fini = tear_down)
 Test(door, closed_or_freed_in_events, .init = set_up, .fini = tear_down)
 {
     door.close_it = dial.free_it = true;
-    dial.dial = dial_start(&loop, &nonce, door.at, PATIENT_MS, &dial_events, &dial);
+    dial.dial =
+        dial_start(&loop, &nonce, door.at, (struct dial_limits){PATIENT_MS, PATIENT_MS},
+                   &dial_events, &dial);
     int held[3] = {knock(), knock(), knock()};
     expect_in();
     run(20);
@@ -95,7 +97,7 @@ Test(door, closed_in_refused, .init = set_up, .fini = tear_down)
         close(held[i]);
 }
 
-/* -- strangers -------------------------------------------------------------------- */
+/* ---- strangers -------------------------------------------------------------------- */
 
 Test(door, strangers_are_told_apart, .init = set_up, .fini = tear_down)
 {
@@ -228,7 +230,7 @@ Test(door, a_flood_of_strangers, .init = set_up, .fini = tear_down)
     waitpid(pid, NULL, 0);
 }
 
-/* -- forgers ---------------------------------------------------------------------- */
+/* ---- forgers ---------------------------------------------------------------------- */
 
 static uint32_t seed = 1;
 

@@ -90,8 +90,7 @@ static size_t make_all(const struct set *set, uint32_t round, unsigned char *out
     return len;
 }
 
-/* ---- events of a gather
- * ----------------------------------------------------------------- */
+/* ---- events of a gather ----------------------------------------------------------- */
 
 struct side {
     struct world *w;
@@ -150,8 +149,7 @@ static void on_done(void *arg, void *mine, int status, uint64_t number, const vo
 static const struct gather_events events = {.send = on_send, .done = on_done};
 static struct side sides[PLACES];
 
-/* ---- the world
- * -------------------------------------------------------------------------- */
+/* ---- the world -------------------------------------------------------------------- */
 
 static void make_set(struct world *w, struct set *set, uint32_t i)
 {
@@ -394,8 +392,7 @@ Test(gather, alone_is_done_at_once)
     free_world(&w);
 }
 
-/* ---- frames that are not right
- * ----------------------------------------------------------- */
+/* ---- frames that are not right ---------------------------------------------------- */
 
 /* Gives node `to` a frame: the group, and what comes behind it. */
 static int take(struct world *w, uint32_t from, uint32_t to, enum wire_type type,

@@ -167,7 +167,7 @@ Test(hosts, long_names_and_lists)
     cr_assert(strstr(why, "named more than"), "%s", why);
 }
 
-/* ---- host files -------------------------------------------------------------------- */
+/* ---- host files ------------------------------------------------------------------- */
 
 static char path[64];
 
@@ -288,7 +288,7 @@ Test(hosts, no_text_no_file, .init = make_path, .fini = remove_path)
     cr_assert(strstr(why, "hostfile /no/such cannot be read: No such file"), "%s", why);
 }
 
-/* ---- Slurm ------------------------------------------------------------------------- */
+/* ---- Slurm ------------------------------------------------------------------------ */
 
 static const struct {
     const char *nodes, *tasks, *cpus, *hosts; /* hosts = NULL: refused */
@@ -332,7 +332,7 @@ Test(hosts, slurm)
     }
 }
 
-/* ---- anything ---------------------------------------------------------------------- */
+/* ---- anything --------------------------------------------------------------------- */
 
 /* Text that is often nearly right. */
 static void make_text(unsigned *seed, char *text)

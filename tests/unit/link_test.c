@@ -6,7 +6,7 @@
 
 #include "tests/unit/link_help.h"
 
-/* -- frames ----------------------------------------------------------------------- */
+/* ---- frames ----------------------------------------------------------------------- */
 
 static const size_t sizes[] = {0,     1,           19,    20,     21,     44,      1000,
                                32748, 65515,       65516, 65517,  131072, 262123,  262144,
@@ -122,7 +122,7 @@ Test(link, a_flood_has_its_turns, .init = set_up, .fini = tear_down)
     link_free(a.link);
 }
 
-/* -- what is freed meanwhile ------------------------------------------------------ */
+/* ---- what is freed meanwhile ------------------------------------------------------ */
 
 static void free_in_frame(struct end *e, const struct frame *f)
 {
@@ -195,7 +195,7 @@ Test(link, freed_in_down, .init = set_up, .fini = tear_down)
     cr_assert_str_eq(a.why, "closed the connection");
 }
 
-/* -- ends ------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------- */
 
 Test(link, closed_by_the_other, .init = set_up, .fini = tear_down)
 {
@@ -295,7 +295,7 @@ Test(link, more_than_can_be_sent, .init = set_up, .fini = tear_down)
     close(fd);
 }
 
-/* -- flush ------------------------------------------------------------------------ */
+/* ---- flush ------------------------------------------------------------------------ */
 
 /* Another process that reads all, after a while; its exit status: MiB that came. */
 static pid_t start_reader(int fd, int other)

@@ -12,6 +12,8 @@ UNIT_TESTS += \
 UNIT_TESTS += tests/unit/bind_test tests/unit/hosts_test tests/unit/map_test \
 	tests/unit/plan_test
 UNIT_TESTS += tests/unit/gather_test tests/unit/pmix_net_test
+UNIT_TESTS += tests/unit/birth_test tests/unit/export_test tests/unit/job_test \
+	tests/unit/route_test
 
 if HAVE_CRITERION
 check_PROGRAMS += $(UNIT_TESTS)
@@ -101,3 +103,16 @@ tests_unit_bind_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_pmix_net_test_SOURCES = tests/unit/pmix_net_test.c
 tests_unit_pmix_net_test_CFLAGS = $(UNIT_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_pmix_net_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_birth_test_SOURCES = tests/unit/birth_test.c
+tests_unit_birth_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_birth_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_export_test_SOURCES = tests/unit/export_test.c
+tests_unit_export_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_export_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_job_test_SOURCES = tests/unit/job_test.c
+tests_unit_job_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_job_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_route_test_SOURCES = tests/unit/route_test.c \
+	tests/unit/link_help.h tests/unit/net_help.h
+tests_unit_route_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_route_test_LDADD = $(UNIT_OSHRUN_LDADD)

@@ -24,8 +24,7 @@ enum {
     NO_LIMIT = 1 << 20
 };
 
-/* ---- the slow definition
- * --------------------------------------------------------------- */
+/* ---- the slow definition ---------------------------------------------------------- */
 
 struct key {
     unsigned round, turn, host;
@@ -82,8 +81,7 @@ static unsigned place_slowly(const struct hosts *h, const struct map_order *o,
     return n < npes ? n : npes;
 }
 
-/* ---- random maps
- * ----------------------------------------------------------------------- */
+/* ---- random maps ------------------------------------------------------------------ */
 
 static void make_hosts(unsigned *seed, struct hosts *h)
 {
@@ -179,8 +177,7 @@ Test(map, as_the_slow_definition_says)
     cr_assert(refused > ROUNDS / 100 && refused < ROUNDS / 2, "%u refused", refused);
 }
 
-/* ---- what the pages promise
- * ------------------------------------------------------------ */
+/* ---- what the pages promise ------------------------------------------------------- */
 
 /* "a=0-1,4 b=2,3" as text. */
 static const char *show(const struct job *job)
@@ -295,8 +292,7 @@ Test(map, many_pes_on_many_hosts_are_quick)
     cr_assert_lt(end.tv_sec - start.tv_sec, 20);
 }
 
-/* ---- rank files
- * ------------------------------------------------------------------------ */
+/* ---- rank files ------------------------------------------------------------------- */
 
 static char path[64];
 

@@ -40,8 +40,7 @@ static struct message *kept[KEPT];
 static unsigned nkept;
 static struct gather *front;
 
-/* ---- the world
- * --------------------------------------------------------------------------- */
+/* ---- the world -------------------------------------------------------------------- */
 
 static struct message *copy_frame(const struct frame *f)
 {
@@ -144,8 +143,7 @@ static void teardown(void)
 
 TestSuite(pmix_net, .init = setup, .fini = teardown);
 
-/* ---- requests
- * ---------------------------------------------------------------------------- */
+/* ---- requests --------------------------------------------------------------------- */
 
 static void on_modex(pmix_status_t status, const char *data, size_t len, void *arg,
                      pmix_release_cbfunc_t release, void *release_arg)
@@ -235,8 +233,7 @@ static void run_for(uint64_t ms)
     loop.stop = false;
 }
 
-/* ---- tests
- * ------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------ */
 
 Test(pmix_net, fences_cross)
 {

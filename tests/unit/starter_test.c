@@ -47,8 +47,7 @@ static struct {
     char complaint[COMPLAINT_BYTES];
 } t;
 
-/* ---- what the starter tells -----------------------------------------------------------
- */
+/* ---- what the starter tells ------------------------------------------------------- */
 
 static void said(void *arg, uint32_t node, const char *line)
 {
@@ -69,7 +68,16 @@ static void ended(void *arg, uint32_t node, bool failed, const char *why)
         t.loop.stop = true;
 }
 
-static const struct starter_events events = {.said = said, .ended = ended};
+static uint32_t agents_started;
+
+static void started(void *arg, uint32_t node)
+{
+    (void)arg, (void)node;
+    agents_started++;
+}
+
+static const struct starter_events events = {
+    .started = started, .said = said, .ended = ended};
 
 static void on_late(void *arg)
 {
@@ -82,8 +90,7 @@ static void note_complaint(const char *sentence)
     snprintf(t.complaint, sizeof t.complaint, "%s", sentence);
 }
 
-/* ---- helpers --------------------------------------------------------------------------
- */
+/* ---- helpers ---------------------------------------------------------------------- */
 
 static void set_up(void)
 {
@@ -246,8 +253,7 @@ static void stop(void)
     cr_assert_leq((loop_now_ns() - start) / 1000000, STOPS_MS);
 }
 
-/* ---- children on this machine ---------------------------------------------------------
- */
+/* ---- children on this machine ----------------------------------------------------- */
 
 Test(starter, children_get_their_line_and_nothing_else)
 {
@@ -317,8 +323,7 @@ Test(starter, a_daemon_that_does_not_read)
     cr_assert_str_eq(t.why[0], "the node daemon ended with status 3");
 }
 
-/* ---- agents ---------------------------------------------------------------------------
- */
+/* ---- agents ----------------------------------------------------------------------- */
 
 Test(starter, an_agent_brings_the_daemon)
 {
@@ -446,8 +451,7 @@ Test(starter, the_last_half_line_explains_an_end)
     cr_assert_str_eq(t.why[0], "agent ended with status 9: half");
 }
 
-/* ---- how many at a time ---------------------------------------------------------------
- */
+/* ---- how many at a time ----------------------------------------------------------- */
 
 static void on_arrival(void *arg)
 {
@@ -473,7 +477,8 @@ static void said_up(void *arg, uint32_t node, const char *line)
 
 Test(starter, at_most_32_at_a_time)
 {
-    static const struct starter_events up = {.said = said_up, .ended = ended};
+    static const struct starter_events up = {
+        .started = started, .said = said_up, .ended = ended};
     struct starter_config c = config(STARTER_AGENT, NODES_MAX, "/bin/true");
     c.agent = script("agent", "echo up; exec sleep 100");
     t.arrival = (struct loop_timer){.fn = on_arrival};
@@ -493,8 +498,7 @@ Test(starter, an_end_lets_the_next_one_start)
     cr_assert_eq(t.failed, 0);
 }
 
-/* ---- the end --------------------------------------------------------------------------
- */
+/* ---- the end ---------------------------------------------------------------------- */
 
 Test(starter, stop_ends_what_does_not_want_to_end)
 {
@@ -572,8 +576,7 @@ Test(starter, the_janitor_knows_the_groups)
     cr_assert_eq(told[0], JANITOR_FORGET);
 }
 
-/* ---- srun -----------------------------------------------------------------------------
- */
+/* ---- srun ------------------------------------------------------------------------- */
 
 static void make_srun(const char *text)
 {

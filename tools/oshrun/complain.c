@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static complain_fn *to;
 
@@ -26,4 +28,12 @@ void complain(const char *format, ...)
         to(text);
     else
         fprintf(stderr, "oshrun: %s\n", text);
+}
+
+_Noreturn void complain_no_memory(void)
+{
+    static const char text[] = "oshrun: no memory for a message of the job; ending it\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(EXIT_FAILURE);
+    _exit(EXIT_FAILURE);
 }

@@ -15,6 +15,10 @@ typedef void complain_fn(const char *sentence);
 /* Where sentences go instead of standard error; NULL: there again. */
 void complain_to(complain_fn *fn);
 
+/* There is no memory for what must not be lost: says so, and ends the process; its
+ * janitor, or the end of its links, ends the job. */
+_Noreturn void complain_no_memory(void);
+
 /* A sentence without "oshrun: " and without newline. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 

@@ -18,6 +18,7 @@
 #define WINDOW_MIN  ((uint64_t)16 << 10) /* ... of one node */
 #define WINDOW_MAX  ((uint64_t)256 << 10)
 #define STOP_MS     1500 /* for the daemons to end when they are told to */
+#define NS_PER_MS   1000000u
 #define MS_PER_S    1e3
 #define ANY_ADDRESS "-"
 #define LOOPBACK    "lo"
@@ -31,7 +32,7 @@ void crew_fail(struct crew *c, int status, const char *format, ...)
 {
     char text[COMPLAINT_BYTES];
     va_list ap;
-    if (c->failed || c->stopping)
+    if (c->failed || c->ending || c->stopping)
         return;
     c->failed = true;
     va_start(ap, format);
@@ -41,7 +42,7 @@ void crew_fail(struct crew *c, int status, const char *format, ...)
     c->ev->pe.failed(c->front, status);
 }
 
-/* ---- the end of nodes -------------------------------------------------------------- */
+/* ---- the end of nodes ------------------------------------------------------------- */
 
 void crew_member_over(struct crew *c)
 {
@@ -64,7 +65,7 @@ static int64_t lose(struct crew *c, struct member *m)
 void crew_lost(struct crew *c, uint32_t node, const char *why)
 {
     char sentence[COMPLAINT_BYTES];
-    uint32_t nodes = 0, pes = 0;
+    uint32_t nodes = 0, own = c->member[node].live, pes = 0;
     if (c->stopping)
         return;
     for (uint32_t i = node; i < c->job->nnodes; i++) {
@@ -78,12 +79,12 @@ void crew_lost(struct crew *c, uint32_t node, const char *why)
         return;
     snprintf(sentence, sizeof sentence, "the node daemon on %s %s", crew_host(c, node),
              why);
-    c->ev->lost(c->front, pes, sentence);
+    c->ev->lost(c->front, own, pes, sentence);
     while (nodes-- > 0)
         crew_member_over(c);
 }
 
-/* ---- start ------------------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------------------ */
 
 /* What is said before the call may be noise of the way there: it is told only if no call
  * comes (by the starter, or at the start limit). */
@@ -99,7 +100,7 @@ static void on_said(void *arg, uint32_t node, const char *line)
     char text[COMPLAINT_BYTES];
     const char *who = node == STARTER_ALL ? "srun" : crew_host(c, node);
     snprintf(text, sizeof text, "%s: %s", who, line);
-    if (!c->failed && !c->stopping)
+    if (!c->failed && !c->ending && !c->stopping)
         c->ev->pe.say(c->front, text);
 }
 
@@ -119,22 +120,44 @@ static void on_agent_ended(void *arg, uint32_t node, bool failed, const char *wh
     }
 }
 
+static void fail_start(struct crew *c, const struct member *m)
+{
+    crew_fail(
+        c, CREW_EXIT_ERROR,
+        "%s: its node daemon has not %s within %.1f s%s%s; is the way from there to "
+        "this host open (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
+        crew_host(c, m->node), m->state == MEMBER_AWAITED ? "called" : "found its parent",
+        c->o->start_timeout_ms / MS_PER_S, m->said != NULL ? "; last words: " : "",
+        m->said != NULL ? m->said : "");
+}
+
+/* Each daemon has its time from the start of its own agent. */
 static void on_start_limit(void *arg)
 {
     struct crew *c = arg;
+    uint64_t now = loop_now_ns(), next = 0;
     for (uint32_t i = 0; i < c->job->nnodes; i++) {
         const struct member *m = &c->member[i];
-        if (m->state >= MEMBER_THERE)
+        if (m->state >= MEMBER_THERE || m->start_by_ns == 0)
             continue;
-        crew_fail(
-            c, CREW_EXIT_ERROR,
-            "%s: its node daemon has not %s within %.1f s%s%s; is the way from there "
-            "to this host open (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the "
-            "time",
-            crew_host(c, i), m->state == MEMBER_AWAITED ? "called" : "found its parent",
-            c->o->start_timeout_ms / MS_PER_S, m->said != NULL ? "; last words: " : "",
-            m->said != NULL ? m->said : "");
+        if (m->start_by_ns <= now)
+            fail_start(c, m);
+        else if (next == 0 || m->start_by_ns < next)
+            next = m->start_by_ns;
     }
+    if (next > now && !c->failed)
+        loop_after(c->loop, &c->start, (next - now) / NS_PER_MS + 1);
+}
+
+static void on_agent_started(void *arg, uint32_t node)
+{
+    struct crew *c = arg;
+    uint64_t by = loop_now_ns() + (uint64_t)c->o->start_timeout_ms * NS_PER_MS;
+    for (uint32_t i = 0; i < c->job->nnodes; i++)
+        if (node == i || node == STARTER_ALL)
+            c->member[i].start_by_ns = by;
+    if (c->start.due_ns == 0)
+        loop_after(c->loop, &c->start, c->o->start_timeout_ms);
 }
 
 static void on_came(void *arg, int fd)
@@ -226,11 +249,12 @@ static int open_door(struct crew *c)
         return -1;
     }
     nonce_to_hex(&c->nonce, hex);
-    int n = asprintf(&c->line,
-                     "oshrun %u " PACKAGE_VERSION " nonce=%s at=%s if=%s timeout=%u "
-                     "window=%llu",
-                     WIRE_VERSION, hex, addresses, which != NULL ? which : ANY_ADDRESS,
-                     c->o->timeout_ms, (unsigned long long)c->window);
+    int n =
+        asprintf(&c->line,
+                 "oshrun %u " PACKAGE_VERSION " nonce=%s at=%s if=%s timeout=%u "
+                 "start=%u window=%llu",
+                 WIRE_VERSION, hex, addresses, which != NULL ? which : ANY_ADDRESS,
+                 c->o->timeout_ms, c->o->start_timeout_ms, (unsigned long long)c->window);
     if (n >= 0)
         return 0;
     c->line = NULL;
@@ -240,8 +264,8 @@ static int open_door(struct crew *c)
 
 static int begin(struct crew *c, struct rlimit files)
 {
-    static const struct starter_events events = {.said = on_said,
-                                                 .ended = on_agent_ended};
+    static const struct starter_events events = {
+        .started = on_agent_started, .said = on_said, .ended = on_agent_ended};
     static const enum starter_kind kind[] = {[PLAN_HERE] = STARTER_LOCAL,
                                              [PLAN_VNODES] = STARTER_LOCAL,
                                              [PLAN_HOSTS] = STARTER_AGENT,
@@ -260,7 +284,6 @@ static int begin(struct crew *c, struct rlimit files)
         .janitor_fd = c->janitor->fd,
         .files = files};
     c->starter = starter_begin(c->loop, &config, &events, c);
-    loop_after(c->loop, &c->start, c->o->start_timeout_ms);
     return c->starter != NULL ? 0 : -1;
 }
 
@@ -290,7 +313,7 @@ int crew_start(struct crew **out, const struct job *job, const struct plan *plan
     return open_door(c) == 0 && begin(c, files) == 0 ? 0 : CREW_EXIT_ERROR;
 }
 
-/* ---- end --------------------------------------------------------------------------- */
+/* ---- end -------------------------------------------------------------------------- */
 
 void crew_left(struct crew *c, struct link *l)
 {
@@ -308,13 +331,15 @@ static void on_stop_limit(void *arg)
 }
 
 /* Tells all to leave, and sees them hang up. */
-static void dismiss(struct crew *c)
+static void dismiss(struct crew *c, bool good)
 {
     struct loop_timer limit = {.fn = on_stop_limit, .arg = c};
     c->stopping = true;
     if (c->route.child == NULL)
         return;
-    crew_send(c, WIRE_STOP, WIRE_ALL, NULL, 0);
+    struct pack p = {0};
+    pack_u8(&p, good);
+    crew_send_pack(c, WIRE_STOP, WIRE_ALL, &p);
     if (!route_has_children(&c->route))
         return;
     loop_after(c->loop, &limit, STOP_MS);
@@ -339,13 +364,13 @@ static void free_members(struct crew *c)
     free(c->host);
 }
 
-void crew_stop(struct crew *c)
+void crew_stop(struct crew *c, bool good)
 {
     if (c == NULL)
         return;
     loop_cancel(c->loop, &c->start);
     loop_cancel(c->loop, &c->report_limit);
-    dismiss(c);
+    dismiss(c, good);
     if (c->starter != NULL)
         starter_stop(c->starter);
     if (c->door != NULL)

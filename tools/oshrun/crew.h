@@ -26,6 +26,6 @@ void crew_flow(struct crew *c, enum daemon_stream s, bool go);
 void crew_close_output(struct crew *c, enum daemon_stream s);
 void crew_input(struct crew *c, const char *text, size_t len);
 void crew_report(struct crew *c, bool stacks);
-void crew_stop(struct crew *c);
+void crew_stop(struct crew *c, bool good);
 
 #endif

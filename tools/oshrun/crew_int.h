@@ -33,7 +33,7 @@ struct member {
     char *said;        /* its last line before it called */
     int64_t clock_ns;  /* our clock minus its */
     uint32_t live;     /* PEs that have not ended */
-    uint32_t pid;
+    uint64_t start_by_ns; /* when it must be there; 0: its agent has not been started */
     uint64_t owed[DAEMON_STREAMS]; /* bytes taken, and not yet confirmed */
     bool reports;                  /* its part of a report is awaited */
 };
@@ -41,12 +41,12 @@ struct member {
 struct member_pe {
     uint32_t node;
     uint32_t pid;
-    uint8_t state; /* as in QUERY_ANSWER */
+    enum wire_pe state;
     uint32_t how;
 };
 
 struct report_line {
-    uint32_t rank;
+    uint32_t rank, node;
     size_t order; /* of arrival */
     char *text;
 };
@@ -64,7 +64,6 @@ struct crew {
     struct door *door;
     struct starter *starter;
     char *line; /* what the starter tells every daemon */
-    bool *local;
     const char **host;
 
     struct route route;
@@ -79,12 +78,15 @@ struct crew {
     uint32_t drained;               /* nodes that are DRAINED or LOST */
     uint64_t window;                /* of unconfirmed output, per node and stream */
     bool paused[DAEMON_STREAMS];
-    bool failed, stopping, over;
+    bool failed, ending, stopping;
     struct loop_timer start, report_limit;
 
     struct report_line *report;
     size_t report_len, report_room;
-    uint32_t reports; /* nodes whose part is awaited; 0: no report is going on */
+    bool reporting;
+    uint32_t reports; /* nodes whose part is awaited */
+    uint32_t report_number;
+    uint32_t next_report[2]; /* that wait for their turn: tables, stacks */
 };
 
 #define CREW_EXIT_ERROR 1
@@ -115,7 +117,8 @@ void crew_send_pack(struct crew *c, enum wire_type type, uint32_t to, struct pac
 /* len bytes of output have been taken over. */
 void crew_output_taken(struct crew *c, struct member *m, enum daemon_stream s,
                        size_t len);
-void crew_report_line(struct crew *c, uint32_t rank, const char *text);
+void crew_report_line(struct crew *c, uint32_t number, uint32_t node, uint32_t rank,
+                      const char *text);
 void crew_report_part(struct crew *c, struct member *m);
 void crew_on_report_limit(void *arg);
 void crew_report_free(struct crew *c);

@@ -12,7 +12,7 @@
 
 #define BAD (-1) /* the message is not a right one */
 
-/* ---- calls and places -------------------------------------------------------------- */
+/* ---- calls and places ------------------------------------------------------------- */
 
 /* The daemon has the job, or will get it: it is attached to its parent. */
 static void place(struct crew *c, struct member *m)
@@ -94,7 +94,7 @@ static void take_hello(struct crew *c, struct link *l, const struct frame *f)
     const char *version = unpack_string(&u);
     uint32_t node = unpack_u32(&u);
     const char *host = unpack_string(&u);
-    uint32_t pid = unpack_u32(&u);
+    unpack_u32(&u); /* its pid, for who reads along */
     uint64_t clock_ns = unpack_u64(&u);
     const char *addresses = unpack_string(&u);
     node = find_node(c, node, host);
@@ -110,6 +110,11 @@ static void take_hello(struct crew *c, struct link *l, const struct frame *f)
         return;
     }
     struct member *m = &c->member[node];
+    if (m->state == MEMBER_LOST) { /* too late */
+        forget_caller(c, l);
+        link_free(l);
+        return;
+    }
     if (m->state != MEMBER_AWAITED) {
         hang_up(c, l, "its node has a daemon already");
         return;
@@ -118,14 +123,13 @@ static void take_hello(struct crew *c, struct link *l, const struct frame *f)
     link_set_user(l, m);
     m->state = MEMBER_CALLED;
     m->call = l;
-    m->pid = pid;
     m->clock_ns = (int64_t)(loop_now_ns() - clock_ns);
     m->addresses = strdup(addresses);
     starter_arrived(c->starter, node);
     place_around(c, m);
 }
 
-/* ---- what becomes of PEs ----------------------------------------------------------- */
+/* ---- what becomes of PEs ---------------------------------------------------------- */
 
 /* The PE that a message is about, if it is one of that node. */
 static struct member_pe *read_pe(struct crew *c, const struct member *m, struct unpack *u,
@@ -145,7 +149,7 @@ static int take_started(struct crew *c, struct member *m, struct unpack *u)
     if (pe == NULL || !unpack_done(u))
         return BAD;
     pe->pid = pid;
-    pe->state = 1;
+    pe->state = WIRE_PE_RUNS;
     c->ev->pe.started(c->front, rank, (int32_t)pid);
     return 0;
 }
@@ -167,7 +171,7 @@ static int take_output(struct crew *c, struct member *m, struct unpack *u)
 static int take_connected(struct crew *c, struct member *m, struct unpack *u)
 {
     uint32_t rank;
-    if (read_pe(c, m, u, &rank) == NULL)
+    if (read_pe(c, m, u, &rank) == NULL || !unpack_done(u))
         return BAD;
     c->ev->pe.connected(c->front, rank);
     return 0;
@@ -176,7 +180,7 @@ static int take_connected(struct crew *c, struct member *m, struct unpack *u)
 static int take_finalized(struct crew *c, struct member *m, struct unpack *u)
 {
     uint32_t rank;
-    if (read_pe(c, m, u, &rank) == NULL)
+    if (read_pe(c, m, u, &rank) == NULL || !unpack_done(u))
         return BAD;
     c->ev->pe.finalized(c->front, rank);
     return 0;
@@ -195,9 +199,9 @@ static int take_ended(struct crew *c, struct member *m, struct unpack *u)
         uint64_t at = unpack_u64(u);
         end.stage_ns[i] = at != 0 ? at + (uint64_t)m->clock_ns : 0;
     }
-    if (pe == NULL || !unpack_done(u) || pe->state == 2)
+    if (pe == NULL || !unpack_done(u) || pe->state == WIRE_PE_ENDED)
         return BAD;
-    pe->state = 2;
+    pe->state = WIRE_PE_ENDED;
     pe->how = end.signalled ? (uint32_t)end.code : (uint32_t)end.code << 8;
     m->live--;
     c->ev->pe.ended(c->front, &end);
@@ -219,28 +223,32 @@ static int take_aborted(struct crew *c, struct member *m, struct unpack *u)
 static int take_input_wanted(struct crew *c, struct member *m, struct unpack *u)
 {
     bool open = unpack_u8(u) != 0;
+    if (!unpack_done(u))
+        return BAD;
     if (c->job->stdin_pe != JOB_NO_PE && c->pe[c->job->stdin_pe].node == m->node)
         c->ev->pe.input(c->front, open);
     return 0;
 }
 
-/* ---- what becomes of nodes --------------------------------------------------------- */
+/* ---- what becomes of nodes -------------------------------------------------------- */
 
 static int take_report_line(struct crew *c, struct member *m, struct unpack *u)
 {
-    (void)m;
-    uint32_t rank = unpack_u32(u);
+    uint32_t number = unpack_u32(u), rank = unpack_u32(u);
     const char *text = unpack_string(u);
     if (!unpack_done(u) || text == NULL)
         return BAD;
-    crew_report_line(c, rank, text);
+    crew_report_line(c, number, m->node, rank, text);
     return 0;
 }
 
 static int take_reported(struct crew *c, struct member *m, struct unpack *u)
 {
-    (void)u;
-    crew_report_part(c, m);
+    uint32_t number = unpack_u32(u);
+    if (!unpack_done(u))
+        return BAD;
+    if (number == c->report_number)
+        crew_report_part(c, m);
     return 0;
 }
 
@@ -248,7 +256,7 @@ static int take_stage(struct crew *c, struct member *m, struct unpack *u)
 {
     (void)m;
     uint8_t stage = unpack_u8(u);
-    if (stage >= DAEMON_STAGES)
+    if (!unpack_done(u) || stage >= DAEMON_STAGES)
         return BAD;
     if (++c->staged[stage] == c->job->nnodes)
         c->ev->pe.stage(c->front, (enum daemon_stage)stage);
@@ -257,8 +265,7 @@ static int take_stage(struct crew *c, struct member *m, struct unpack *u)
 
 static int take_drained(struct crew *c, struct member *m, struct unpack *u)
 {
-    (void)u;
-    if (m->state >= MEMBER_DRAINED)
+    if (!unpack_done(u) || m->state >= MEMBER_DRAINED)
         return BAD;
     m->state = MEMBER_DRAINED;
     crew_report_part(c, m);
@@ -270,7 +277,7 @@ static int take_say(struct crew *c, struct member *m, struct unpack *u)
 {
     const char *text = unpack_string(u);
     char line[COMPLAINT_BYTES];
-    if (text == NULL)
+    if (!unpack_done(u) || text == NULL)
         return BAD;
     snprintf(line, sizeof line, "%s: %s", crew_host(c, m->node), text);
     c->ev->pe.say(c->front, line);
@@ -281,7 +288,7 @@ static int take_failed(struct crew *c, struct member *m, struct unpack *u)
 {
     int status = (int)unpack_u32(u);
     const char *text = unpack_string(u);
-    if (text == NULL)
+    if (!unpack_done(u) || text == NULL)
         return BAD;
     crew_fail(c, status, "%s: %s", crew_host(c, m->node), text);
     return 0;
@@ -291,14 +298,14 @@ static int take_lost(struct crew *c, struct member *m, struct unpack *u)
 {
     uint32_t node = unpack_u32(u);
     const char *why = unpack_string(u);
-    if (why == NULL || node >= c->job->nnodes || node == m->node ||
+    if (!unpack_done(u) || why == NULL || node >= c->job->nnodes || node == m->node ||
         !tree_below(&c->route.tree, m->node, node))
         return BAD;
     crew_lost(c, node, why);
     return 0;
 }
 
-/* ---- PMIx -------------------------------------------------------------------------- */
+/* ---- PMIx ------------------------------------------------------------------------- */
 
 static int take_query(struct crew *c, struct member *m, struct unpack *u)
 {
@@ -310,7 +317,7 @@ static int take_query(struct crew *c, struct member *m, struct unpack *u)
         pack_u32(&p, i);
         pack_u32(&p, c->pe[i].node);
         pack_u32(&p, c->pe[i].pid);
-        pack_u8(&p, c->pe[i].state);
+        pack_u8(&p, (uint8_t)c->pe[i].state);
         pack_u32(&p, c->pe[i].how);
     }
     crew_send_pack(c, WIRE_QUERY_ANSWER, m->node, &p);
@@ -331,7 +338,7 @@ static int take_control(struct crew *c, struct member *m, struct unpack *u)
     return unpack_done(u) ? 0 : BAD;
 }
 
-/* ---- frames ------------------------------------------------------------------------ */
+/* ---- frames ----------------------------------------------------------------------- */
 
 typedef int take_fn(struct crew *c, struct member *m, struct unpack *u);
 
@@ -371,8 +378,11 @@ static int take_here(struct crew *c, const struct frame *f)
 static int take_call(struct crew *c, struct member *m, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
+    /* What it says through the tree may have come before. */
     if (f->type == WIRE_PLACE && m->state == MEMBER_PLACED)
         m->state = MEMBER_THERE;
+    else if (f->type == WIRE_PLACE && m->state > MEMBER_PLACED)
+        return 0;
     else if (f->type == WIRE_FAILED)
         return take_failed(c, m, &u);
     else if (f->type == WIRE_SAY)
@@ -405,10 +415,11 @@ static void on_frame(void *arg, struct link *l, const struct frame *f)
 /* A daemon hangs up when it has the job from its parent. */
 static void on_call_down(struct crew *c, struct member *m, const char *why)
 {
-    link_free(m->call);
+    struct link *l = m->call;
     m->call = NULL;
     if (m->state < MEMBER_THERE)
         crew_lost(c, m->node, why);
+    link_free(l);
 }
 
 static void on_down(void *arg, struct link *l, const char *why)
@@ -428,7 +439,7 @@ static void on_down(void *arg, struct link *l, const char *why)
         on_call_down(c, m, why);
         return;
     }
-    char copy[COMPLAINT_BYTES];
+    char copy[COMPLAINT_BYTES]; /* why goes with the link */
     snprintf(copy, sizeof copy, "%s", why);
     route_detach(&c->route, m->node);
     crew_lost(c, m->node, copy);

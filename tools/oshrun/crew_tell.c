@@ -13,6 +13,7 @@
 #define REPORT_MS   2000  /* for the part of a node in a table */
 #define STACKS_MS   20000 /* ... with stacks: daemons give up on debuggers before that */
 #define LINES_FIRST 64
+#define LINE_BYTES  512
 #define OWED_PART   4 /* output is confirmed when this part of the window is owed */
 
 void crew_send(struct crew *c, enum wire_type type, uint32_t to, const void *data,
@@ -25,16 +26,28 @@ void crew_send(struct crew *c, enum wire_type type, uint32_t to, const void *dat
 
 void crew_send_pack(struct crew *c, enum wire_type type, uint32_t to, struct pack *p)
 {
-    if (!p->failed)
-        crew_send(c, type, to, p->data, p->len);
+    if (p->failed)
+        complain_no_memory();
+    crew_send(c, type, to, p->data, p->len);
     pack_free(p);
 }
 
-/* ---- commands ---------------------------------------------------------------------- */
+/* ---- commands --------------------------------------------------------------------- */
+
+/* Nodes whose daemons have not come yet will not start anything any more. */
+static void give_up_absent(struct crew *c)
+{
+    c->ending = true;
+    for (uint32_t i = 0; i < c->job->nnodes; i++)
+        if (c->member[i].state <= MEMBER_CALLED)
+            crew_lost(c, i, "is not needed any more");
+}
 
 void crew_signal(struct crew *c, int sig)
 {
     struct pack p = {0};
+    if (daemon_is_fatal(sig))
+        give_up_absent(c);
     pack_u32(&p, (uint32_t)sig);
     crew_send_pack(c, WIRE_SIGNAL, WIRE_ALL, &p);
 }
@@ -62,7 +75,7 @@ void crew_input(struct crew *c, const char *text, size_t len)
         crew_send(c, WIRE_INPUT, c->pe[c->job->stdin_pe].node, text, len);
 }
 
-/* ---- output ------------------------------------------------------------------------ */
+/* ---- output ----------------------------------------------------------------------- */
 
 static void confirm(struct crew *c, struct member *m, enum daemon_stream s)
 {
@@ -89,30 +102,58 @@ void crew_flow(struct crew *c, enum daemon_stream s, bool go)
             confirm(c, &c->member[i], s);
 }
 
-/* ---- reports ----------------------------------------------------------------------- */
+/* ---- reports ---------------------------------------------------------------------- */
 
-void crew_report(struct crew *c, bool stacks)
+static void await_report(struct crew *c, struct member *m)
 {
-    struct pack p = {0};
-    if (c->reports > 0)
-        return; /* one at a time */
-    for (uint32_t i = 0; i < c->job->nnodes; i++) {
-        c->member[i].reports = c->member[i].state < MEMBER_DRAINED;
-        c->reports += c->member[i].reports;
-    }
-    pack_u8(&p, stacks);
-    crew_send_pack(c, WIRE_REPORT, WIRE_ALL, &p);
-    loop_after(c->loop, &c->report_limit, stacks ? STACKS_MS : REPORT_MS);
-    if (c->reports == 0)
-        c->ev->pe.reported(c->front);
+    char line[LINE_BYTES];
+    m->reports = m->state == MEMBER_THERE;
+    c->reports += m->reports;
+    if (m->state >= MEMBER_THERE)
+        return;
+    snprintf(line, sizeof line, "%s: its daemon has not been started yet",
+             crew_host(c, m->node));
+    crew_report_line(c, c->report_number, m->node, JOB_NO_PE, line);
 }
 
-/* By rank; what belongs to no PE comes after, as it arrived. */
+static void ask_report(struct crew *c, struct member *m, bool stacks)
+{
+    struct pack p = {0};
+    pack_u8(&p, stacks);
+    pack_u32(&p, c->report_number);
+    if (m->reports)
+        crew_send_pack(c, WIRE_REPORT, m->node, &p);
+    else
+        pack_free(&p);
+}
+
+/* One at a time; another one waits for its turn. */
+void crew_report(struct crew *c, bool stacks)
+{
+    if (c->reporting) {
+        c->next_report[stacks]++;
+        return;
+    }
+    c->reporting = true;
+    c->report_number++;
+    for (uint32_t i = 0; i < c->job->nnodes; i++)
+        await_report(c, &c->member[i]);
+    for (uint32_t i = 0; i < c->job->nnodes; i++)
+        ask_report(c, &c->member[i], stacks);
+    loop_after(c->loop, &c->report_limit,
+               c->reports == 0 ? 0
+               : stacks        ? STACKS_MS
+                               : REPORT_MS);
+}
+
+/* By rank; what belongs to no PE comes after, by node, as it arrived. */
 static int by_rank(const void *a, const void *b)
 {
     const struct report_line *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
@@ -129,20 +170,29 @@ static void finish_report(struct crew *c)
 {
     loop_cancel(c->loop, &c->report_limit);
     c->reports = 0;
+    c->reporting = false;
     if (c->report_len > 0)
         qsort(c->report, c->report_len, sizeof *c->report, by_rank);
     for (size_t i = 0; i < c->report_len; i++)
         c->ev->pe.report(c->front, c->report[i].rank, c->report[i].text);
     crew_report_free(c);
     c->ev->pe.reported(c->front);
+    for (int stacks = 0; stacks < 2; stacks++)
+        if (c->next_report[stacks] > 0 && !c->reporting) {
+            c->next_report[stacks]--;
+            crew_report(c, stacks);
+        }
 }
 
-void crew_report_line(struct crew *c, uint32_t rank, const char *text)
+void crew_report_line(struct crew *c, uint32_t number, uint32_t node, uint32_t rank,
+                      const char *text)
 {
-    if (c->reports == 0) { /* how a PE is bound */
+    if (number == 0) { /* how a PE is bound */
         c->ev->pe.report(c->front, rank, text);
         return;
     }
+    if (!c->reporting || number != c->report_number)
+        return; /* too late */
     if (c->report_len == c->report_room) {
         size_t room = c->report_room ? c->report_room * 2 : LINES_FIRST;
         struct report_line *more = realloc(c->report, room * sizeof *more);
@@ -154,8 +204,8 @@ void crew_report_line(struct crew *c, uint32_t rank, const char *text)
     char *copy = strdup(text);
     if (copy == NULL)
         return;
-    c->report[c->report_len] =
-        (struct report_line){.rank = rank, .order = c->report_len, .text = copy};
+    c->report[c->report_len] = (struct report_line){
+        .rank = rank, .node = node, .order = c->report_len, .text = copy};
     c->report_len++;
 }
 
@@ -171,13 +221,13 @@ void crew_report_part(struct crew *c, struct member *m)
 void crew_on_report_limit(void *arg)
 {
     struct crew *c = arg;
-    char line[LINK_PEER_TEXT + COMPLAINT_BYTES];
+    char line[LINE_BYTES];
     for (uint32_t i = 0; i < c->job->nnodes; i++) {
         if (!c->member[i].reports)
             continue;
         snprintf(line, sizeof line, "%s: its daemon has not answered in time",
                  crew_host(c, i));
-        crew_report_line(c, JOB_NO_PE, line);
+        crew_report_line(c, c->report_number, i, JOB_NO_PE, line);
         c->member[i].reports = false;
     }
     finish_report(c);

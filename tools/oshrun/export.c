@@ -30,6 +30,8 @@ static bool is_like(const char *assignment, const char *pattern)
 
 static bool belongs_here(const char *assignment)
 {
+    if (is_like(assignment, "PMIX_MCA_*"))
+        return false; /* settings of the user */
     for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
         if (is_like(assignment, stays[i]))
             return true;

@@ -25,9 +25,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define LINE_BYTES 512
+#define LINE_BYTES (COMPLAINT_BYTES + 16)
 
-/* ---- words ------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------ */
 
 void front_say(struct front *f, const char *format, ...)
 {
@@ -55,14 +55,14 @@ const char *front_plural(uint32_t n)
     return n == 1 ? "" : "s";
 }
 
-/* ---- start and end ----------------------------------------------------------------- */
+/* ---- start and end ---------------------------------------------------------------- */
 
 /* Where the program runs on other hosts: as here. */
 static int make_wdir(struct front *f)
 {
     const char *wdir = f->o->wdir;
     size_t room = sizeof f->wdir;
-    if (f->plan.kind != PLAN_HOSTS)
+    if (f->plan.kind != PLAN_HOSTS && f->plan.kind != PLAN_SLURM)
         return 0;
     bool absolute = wdir != NULL && wdir[0] == '/';
     if (!absolute && getcwd(f->wdir, room) == NULL) {
@@ -218,7 +218,7 @@ int front_run(const struct options *o, const struct janitor *janitor, struct rli
         rc = run(f, janitor, files);
     if (rc != 0)
         front_set_status(f, rc);
-    nodes_stop(f->nodes);
+    nodes_stop(f->nodes, !f->ending);
     f->nodes = NULL;
     complain_to(NULL);
     recover_terminal(f);

@@ -19,7 +19,7 @@
 #define UNFINISHED_MS 1000 /* others may follow a PE that left without finalizing */
 #define LINE_BYTES    512
 
-/* ---- ending the job ---------------------------------------------------------------- */
+/* ---- ending the job --------------------------------------------------------------- */
 
 void front_set_status(struct front *f, int status)
 {
@@ -31,6 +31,10 @@ void front_set_status(struct front *f, int status)
 static void on_kill_all(void *arg)
 {
     struct front *f = arg;
+    if (f->ended == f->job.npes) { /* only their output is awaited: nobody reads it */
+        f->loop.stop = true;
+        return;
+    }
     nodes_signal(f->nodes, SIGKILL);
     loop_after(&f->loop, &f->give_up, GIVE_UP_MS);
 }
@@ -92,7 +96,7 @@ static void await_others(struct front *f, const struct daemon_end *end)
     loop_after(&f->loop, &f->unfinished, UNFINISHED_MS);
 }
 
-/* ---- events of the nodes ----------------------------------------------------------- */
+/* ---- events of the nodes ---------------------------------------------------------- */
 
 static void on_connected(void *arg, uint32_t rank)
 {
@@ -169,7 +173,8 @@ static void on_report(void *arg, uint32_t rank, const char *line)
 static void on_reported(void *arg)
 {
     struct front *f = arg;
-    if (!f->timed_out)
+    f->reports--;
+    if (!f->timed_out || f->reports > 0)
         return;
     front_say(f, "ending %u PE%s", f->job.npes - f->ended,
               front_plural(f->job.npes - f->ended));
@@ -203,13 +208,13 @@ static void on_failed(void *arg, int status)
     f->loop.stop = true;
 }
 
-static void on_lost(void *arg, uint32_t pes, const char *sentence)
+static void on_lost(void *arg, uint32_t own, uint32_t pes, const char *sentence)
 {
     struct front *f = arg;
+    uint32_t others = f->job.npes - f->ended - own;
     f->ended += pes;
     if (front_is_decided(f))
         return;
-    uint32_t others = f->job.npes - f->ended;
     front_set_status(f, FRONT_EXIT_ERROR);
     front_say(f, "%s; ending %u other PE%s", sentence, others, front_plural(others));
     front_end_job(f, SIGTERM);
@@ -224,7 +229,6 @@ static void on_stage(void *arg, enum daemon_stage stage)
 static void on_drained(void *arg)
 {
     struct front *f = arg;
-    f->over = true;
     f->loop.stop = true;
 }
 

@@ -43,10 +43,10 @@ struct front {
     bool failed; /* status is decided */
     int status;
     bool ending;
-    bool over;
     bool timed_out;
     bool unstarted; /* some node could not start its part */
-    struct loop_timer timeout, kill_all, give_up, unfinished;
+    struct loop_timer timeout, kill_all, give_up, unfinished, suspend;
+    uint32_t reports;                   /* that were asked for, and are not complete */
     struct daemon_end first_unfinished; /* why timer unfinished runs */
     bool connected;                     /* some PE has connected to PMIx */
     bool absent;                        /* some PE left without that */
@@ -82,7 +82,5 @@ void front_close_files(struct front *f);
 
 /* front_signals.c: 0, or -1 with errno. */
 int front_watch_signals(struct front *f);
-/* What the lines of nodes_report have in their columns. */
-void front_say_columns(struct front *f);
 
 #endif

@@ -19,7 +19,7 @@
 #define HOUR_MS       3600000 /* for output that is left when a good job is over */
 #define TAG_BYTES     16
 
-/* ---- output ------------------------------------------------------------------------ */
+/* ---- output ----------------------------------------------------------------------- */
 
 /* Puts "[PE] " before each line; a line may come in pieces. */
 static void put_tagged(struct out *o, uint32_t rank, bool *mid, const char *text,
@@ -90,7 +90,7 @@ static void gone_stderr(void *arg, int err)
     lose_output(arg, DAEMON_STDERR, err);
 }
 
-/* ---- input ------------------------------------------------------------------------- */
+/* ---- input ------------------------------------------------------------------------ */
 
 /* Reading a terminal from the background would stop us. */
 static bool may_read_input(void)
@@ -125,7 +125,7 @@ static void on_input_ready(void *arg, unsigned ready)
     nodes_input(f->nodes, f->input, n > 0 ? (size_t)n : 0);
 }
 
-/* ---- start and end ----------------------------------------------------------------- */
+/* ---- start and end ---------------------------------------------------------------- */
 
 int front_open_files(struct front *f)
 {

@@ -13,19 +13,35 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define MS_PER_S 1000u
+#define MS_PER_S   1000u
+#define SUSPEND_MS 20 /* for the daemons to be told */
 
-void front_say_columns(struct front *f)
+static void say_columns(struct front *f)
 {
     front_say(f, "   PE node              pid  state, sleeps in      last stage");
 }
 
-static void stop_and_continue(struct front *f)
+static void on_suspend(void *arg)
 {
-    nodes_signal(f->nodes, SIGSTOP);
+    struct front *f = arg;
     raise(SIGSTOP); /* returns when somebody continues us */
     nodes_signal(f->nodes, SIGCONT);
     front_update_input(f);
+}
+
+/* The PEs first; we stop when the loop has sent that to the daemons. */
+static void suspend(struct front *f)
+{
+    nodes_signal(f->nodes, SIGSTOP);
+    f->suspend = (struct loop_timer){.fn = on_suspend, .arg = f};
+    loop_after(&f->loop, &f->suspend, SUSPEND_MS);
+}
+
+static void report(struct front *f, bool stacks)
+{
+    say_columns(f);
+    f->reports++;
+    nodes_report(f->nodes, stacks);
 }
 
 /* The user wants the end; the second time without delay. */
@@ -33,6 +49,7 @@ static void interrupt(struct front *f, int sig)
 {
     if (f->ending) {
         nodes_signal(f->nodes, SIGKILL);
+        f->loop.stop = f->ended == f->job.npes;
         return;
     }
     front_say(f, "got signal %d (%s); ending %u PE%s", sig, strsignal(sig),
@@ -52,11 +69,11 @@ static void on_signal(void *arg, unsigned ready)
     switch (sig) {
     case SIGUSR1:
         front_say(f, "state of %u PEs:", f->job.npes);
-        front_say_columns(f);
-        nodes_report(f->nodes, false);
+        report(f, false);
         break;
     case SIGTSTP:
-        stop_and_continue(f);
+        if (f->suspend.due_ns == 0)
+            suspend(f);
         break;
     case SIGCONT:
         front_update_input(f);
@@ -79,8 +96,7 @@ static void on_timeout(void *arg)
     f->timed_out = true;
     front_set_status(f, FRONT_EXIT_TIMEOUT);
     front_say(f, "the job has not ended after %u s; state of its PEs:", f->o->timeout_s);
-    front_say_columns(f);
-    nodes_report(f->nodes, true);
+    report(f, true);
 }
 
 static void start_timeout(struct front *f)

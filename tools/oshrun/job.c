@@ -14,7 +14,7 @@
 #define RUN_BYTES  8 /* of a run of PEs on one node */
 #define NPES_MAX   (1u << 24)
 
-/* ---- writing ----------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------- */
 
 static void pack_list(struct pack *p, char *const *list)
 {
@@ -81,7 +81,7 @@ void job_pack(struct pack *p, const struct job *job)
     pack_u32(p, job->gdb_pe);
 }
 
-/* ---- reading ----------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------- */
 
 static char *unpack_text(struct unpack *u)
 {

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "tools/oshrun/complain.h"
 #include "tools/oshrun/loop.h"
 
 #include <errno.h>
@@ -81,8 +82,11 @@ void loop_want(struct loop *l, struct loop_watch *w, unsigned want)
     struct epoll_event e = {.data.ptr = w};
     e.events = ((want & LOOP_IN) ? (uint32_t)EPOLLIN : 0u) |
                ((want & LOOP_OUT) ? (uint32_t)EPOLLOUT : 0u);
-    if (epoll_ctl(l->epoll, op, w->fd, &e) != 0 && op == EPOLL_CTL_ADD)
-        add_always(l, w);
+    if (epoll_ctl(l->epoll, op, w->fd, &e) == 0 || op != EPOLL_CTL_ADD)
+        return;
+    if (errno == ENOMEM || errno == ENOSPC)
+        complain_no_memory();
+    add_always(l, w);
 }
 
 void loop_cancel(struct loop *l, struct loop_timer *t)

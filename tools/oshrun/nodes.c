@@ -79,12 +79,12 @@ void nodes_report(struct nodes *n, bool stacks)
         daemon_report(n->d, stacks);
 }
 
-void nodes_stop(struct nodes *n)
+void nodes_stop(struct nodes *n, bool good)
 {
     if (n == NULL)
         return;
     daemon_stop(n->d);
-    crew_stop(n->crew);
+    crew_stop(n->crew, good);
     free(n);
 }
 

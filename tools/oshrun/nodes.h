@@ -18,8 +18,9 @@
 struct nodes_events {
     /* As of one daemon with all PEs: stage, reported, drained and failed come once. */
     struct daemon_events pe;
-    /* A node is gone, with this many PEs that had not ended. */
-    void (*lost)(void *front, uint32_t pes, const char *sentence);
+    /* A node is gone, with `own` PEs that had not ended; with those of the nodes that
+     * were reached through it these are `pes`. */
+    void (*lost)(void *front, uint32_t own, uint32_t pes, const char *sentence);
 };
 
 struct nodes;
@@ -37,8 +38,9 @@ void nodes_close_output(struct nodes *n, enum daemon_stream s);
 void nodes_input(struct nodes *n, const char *text, size_t len);
 void nodes_report(struct nodes *n, bool stacks);
 
-/* Ends what is left on all nodes, waits (with a bound) until it is gone, frees. */
-void nodes_stop(struct nodes *n);
+/* Ends what is left on all nodes, waits (with a bound) until it is gone, frees.  good:
+ * the job was not ended; processes that left its groups live on. */
+void nodes_stop(struct nodes *n, bool good);
 
 /* Prints what would be started where. */
 int nodes_dry_run(const struct job *job);

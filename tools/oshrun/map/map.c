@@ -44,7 +44,7 @@ static int no_memory(char why[HOSTS_WHY])
     return names_refuse(why, "no memory for the map of the PEs");
 }
 
-/* ---- how many ---------------------------------------------------------------------- */
+/* ---- how many --------------------------------------------------------------------- */
 
 /* How the user said how many PEs a node gets. */
 static const char *per_node_text(const struct map_order *o, char text[NAMES_SHOWN])
@@ -96,7 +96,7 @@ static int count_pes(const struct hosts *h, const struct map_order *o, uint32_t 
     return 0;
 }
 
-/* ---- which host each PE goes to ---------------------------------------------------- */
+/* ---- which host each PE goes to --------------------------------------------------- */
 
 /* What hosts without slots get of the PEs that the others leave: each `share`, and the
  * first `more` of them one more. */
@@ -217,7 +217,7 @@ static int place(struct placing *p)
     return rc;
 }
 
-/* ---- the nodes --------------------------------------------------------------------- */
+/* ---- the nodes -------------------------------------------------------------------- */
 
 static int make_node(struct job_node *node, const struct host *host, uint32_t npes,
                      char why[HOSTS_WHY])
@@ -263,7 +263,7 @@ static int build(struct job *job, const struct hosts *h, const uint32_t *host_of
     return rc;
 }
 
-/* ---- by a rank file ---------------------------------------------------------------- */
+/* ---- by a rank file --------------------------------------------------------------- */
 
 static int find_host(struct hosts *h, bool add, const struct rank_entry *e,
                      const char *path, uint32_t *host, char why[HOSTS_WHY])

@@ -80,7 +80,7 @@ size_t names_span(const char *text, size_t len, const char *stops)
     return len;
 }
 
-/* ---- one name with brackets -------------------------------------------------------- */
+/* ---- one name with brackets ------------------------------------------------------- */
 
 /* A name while it is being put together. */
 struct making {

@@ -18,7 +18,7 @@
 #define VNODE_BYTES    16  /* "vn65535" */
 #define LOOPBACK_START "127."
 
-/* ---- the hosts --------------------------------------------------------------------- */
+/* ---- the hosts -------------------------------------------------------------------- */
 
 static void this_machine(char *name, size_t size)
 {
@@ -118,7 +118,7 @@ static int find_hosts(struct plan *plan, const struct options *o)
     return o->order.rank_file == NULL ? this_host(&plan->hosts) : 0;
 }
 
-/* ---- the map ----------------------------------------------------------------------- */
+/* ---- the map ---------------------------------------------------------------------- */
 
 /* Slurm was told how many tasks the user wants. */
 static int slurm_npes(struct map_order *order)
@@ -146,7 +146,7 @@ static int make_map(struct plan *plan, const struct options *o, struct job *job)
     return order.rank_file != NULL ? EXIT_ERROR : EXIT_USAGE;
 }
 
-/* ---- which of them is this machine ------------------------------------------------- */
+/* ---- which of them is this machine ------------------------------------------------ */
 
 static bool is_loopback(const char *name)
 {

@@ -19,7 +19,7 @@
 #define ITEM_BYTES    128          /* of one interface or network in a list */
 #define BITS_PER_BYTE 8
 
-/* -- texts ------------------------------------------------------------------------ */
+/* ---- texts ------------------------------------------------------------------------ */
 
 /* The bytes of the address alone, and their number. */
 static const unsigned char *bytes_of(const struct sockaddr *a, size_t *len)
@@ -114,7 +114,7 @@ int address_parse(struct address *a, const char *text, size_t len)
     return 0;
 }
 
-/* -- sockets ---------------------------------------------------------------------- */
+/* ---- sockets ---------------------------------------------------------------------- */
 
 typedef int name_fn(int fd, struct sockaddr *a, socklen_t *len);
 
@@ -148,7 +148,7 @@ int address_socket(const struct address *a)
     return fd;
 }
 
-/* -- addresses of this host ------------------------------------------------------- */
+/* ---- addresses of this host ------------------------------------------------------- */
 
 struct choice {
     struct ifaddrs *all;

@@ -24,7 +24,7 @@ static const size_t body_bytes[KINDS] = {
 
 _Static_assert(SHA256_DIGEST_SIZE == AUTH_MAC_BYTES, "a MAC is a SHA-256");
 
-/* -- the nonce -------------------------------------------------------------------- */
+/* ---- the nonce -------------------------------------------------------------------- */
 
 static int fill_random(unsigned char *bytes, size_t len)
 {
@@ -65,7 +65,7 @@ int nonce_from_hex(struct nonce *n, const char *hex)
     return 0;
 }
 
-/* -- messages --------------------------------------------------------------------- */
+/* ---- messages --------------------------------------------------------------------- */
 
 /* The door's address as bytes that are the same on both ends. */
 static void add_address(struct hmac_sha256_ctx *mac, const struct address *a)

@@ -56,7 +56,8 @@ struct dial {
     struct nonce nonce;
     const struct dial_events *events;
     void *arg;
-    uint32_t timeout_ms;
+    struct dial_limits limits;
+    bool extended; /* some host has accepted: its process is waited for */
     struct loop_timer step, end;
     struct attempt attempt[ATTEMPTS_MAX];
     size_t n;
@@ -90,7 +91,7 @@ static void fail(struct attempt *a, const char *why)
     loop_after(a->dial->loop, &a->dial->step, 0);
 }
 
-/* -- one attempt ------------------------------------------------------------------ */
+/* ---- one attempt ------------------------------------------------------------------ */
 
 static void on_attempt(void *arg, unsigned ready);
 
@@ -157,7 +158,7 @@ static void come_again(struct attempt *a)
     loop_after(a->dial->loop, &a->dial->step, 0);
 }
 
-/* -- all together ----------------------------------------------------------------- */
+/* ---- all together ----------------------------------------------------------------- */
 
 static void stop(struct dial *d)
 {
@@ -231,13 +232,28 @@ static void report(struct dial *d)
     d->events->failed(d->arg, sentence);
 }
 
+/* Some host has accepted, so the process there may yet answer. */
+static bool may_answer(const struct dial *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (d->attempt[i].state > CONNECTING && d->attempt[i].state < FAILED)
+            return true;
+    return false;
+}
+
 static void on_end(void *arg)
 {
     struct dial *d = arg;
+    uint32_t ms = d->limits.connect_ms, more = d->limits.prove_ms;
+    if (!d->extended && more > ms && may_answer(d)) {
+        d->extended = true;
+        loop_after(d->loop, &d->end, more - ms);
+        return;
+    }
     for (struct attempt *a = d->attempt; a < d->attempt + d->n; a++)
         if (a->state != FAILED)
             snprintf(a->why, sizeof a->why, "no answer for %.1f s",
-                     (double)d->timeout_ms / MS_PER_S);
+                     (double)(d->extended ? more : ms) / MS_PER_S);
     report(d);
 }
 
@@ -291,7 +307,7 @@ static void read_addresses(struct dial *d, const char *text)
 }
 
 struct dial *dial_start(struct loop *loop, const struct nonce *nonce,
-                        const char *addresses, uint32_t timeout_ms,
+                        const char *addresses, struct dial_limits limits,
                         const struct dial_events *events, void *arg)
 {
     struct dial *d = calloc(1, sizeof *d);
@@ -301,12 +317,12 @@ struct dial *dial_start(struct loop *loop, const struct nonce *nonce,
     d->nonce = *nonce;
     d->events = events;
     d->arg = arg;
-    d->timeout_ms = timeout_ms;
+    d->limits = limits;
     d->step = (struct loop_timer){.fn = on_step, .arg = d};
     d->end = (struct loop_timer){.fn = on_end, .arg = d};
     read_addresses(d, addresses);
     loop_after(loop, &d->step, 0);
-    loop_after(loop, &d->end, timeout_ms);
+    loop_after(loop, &d->end, limits.connect_ms);
     return d;
 }
 

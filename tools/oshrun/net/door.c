@@ -61,7 +61,7 @@ struct door {
     bool accepting, closed; /* door_close was called in an event of that */
 };
 
-/* -- strangers -------------------------------------------------------------------- */
+/* ---- strangers -------------------------------------------------------------------- */
 
 /* Its place is free; the descriptor is the caller's. */
 static int take_out(struct stranger *s)
@@ -158,7 +158,7 @@ static void let_in(struct door *d, int fd, const struct address *from)
     loop_after(d->loop, &s->patience, STRANGER_MS);
 }
 
-/* -- the door --------------------------------------------------------------------- */
+/* ---- the door --------------------------------------------------------------------- */
 
 static void listen_at_all(struct door *d, bool on)
 {

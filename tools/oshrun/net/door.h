@@ -3,7 +3,7 @@
  * door.h - where connections come in and go out, and both sides prove that they are of
  * this job.
  *
- * Uses loop.h, auth.h, address.h.  Used by nodes.c and daemon_main.c.
+ * Uses loop.h, auth.h, address.h.  Used by crew*.c and daemon_main.c.
  *
  * Both sides know the job's nonce, which travelled on the standard input of the daemon
  * and is never sent: each sends a random challenge and answers the other's with an
@@ -63,10 +63,16 @@ struct dial_events {
     void (*failed)(void *arg, const char *why);
 };
 
+/* connect_ms: for a host to accept; prove_ms: for the process there, which may be busy or
+ * stopped, to prove itself. */
+struct dial_limits {
+    uint32_t connect_ms, prove_ms;
+};
+
 /* Tries all addresses, a little apart, until one is proven; fails when all have failed or
- * after timeout_ms.  NULL: no memory. */
+ * the time is over.  NULL: no memory. */
 struct dial *dial_start(struct loop *loop, const struct nonce *nonce,
-                        const char *addresses, uint32_t timeout_ms,
+                        const char *addresses, struct dial_limits limits,
                         const struct dial_events *events, void *arg);
 /* Also after made or failed. */
 void dial_free(struct dial *d);

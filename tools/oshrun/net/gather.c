@@ -63,8 +63,7 @@ struct gather {
     uint32_t nlost;
 };
 
-/* ---- groups --------------------------------------------------------------------------
- */
+/* ---- groups ----------------------------------------------------------------------- */
 
 static bool same_group(const struct group *a, const struct group *b)
 {
@@ -155,8 +154,7 @@ static int read_group(const struct gather *g, struct unpack *u, struct group *gr
     return u->failed ? -1 : 0;
 }
 
-/* ---- rounds ---------------------------------------------------------------------------
- */
+/* ---- rounds ----------------------------------------------------------------------- */
 
 /* One allocation: it must not fail half-way. */
 static struct round *make_round(const struct gather *g, const struct group *group)
@@ -239,8 +237,7 @@ static void drop_blocks(struct round *r)
     }
 }
 
-/* ---- messages -------------------------------------------------------------------------
- */
+/* ---- messages --------------------------------------------------------------------- */
 
 static void send(struct gather *g, enum wire_type type, uint32_t to, const struct pack *p)
 {
@@ -413,8 +410,7 @@ int gather_take(struct gather *g, const struct frame *f)
     return rc;
 }
 
-/* ---- the rest -------------------------------------------------------------------------
- */
+/* ---- the rest --------------------------------------------------------------------- */
 
 int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
                 uint32_t nnodes, const void *data, size_t len, void *mine)

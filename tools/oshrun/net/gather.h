@@ -3,7 +3,7 @@
  * gather.h - collects one piece of data from each of some nodes and gives all pieces to
  * all of them, over the tree: what a PMIx fence between nodes is.
  *
- * Pure: uses tree.h, pack.h and no clock, no I/O.  Used by nodes.c (the front takes part
+ * Pure: uses tree.h, pack.h and no clock, no I/O.  Used by crew*.c (the front takes part
  * without data) and daemon_main.c.
  *
  * Each member node contributes once per round.  A daemon sends up one message when all

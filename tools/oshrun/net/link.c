@@ -66,7 +66,7 @@ struct link {
 
 _Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link");
 
-/* -- queues ----------------------------------------------------------------------- */
+/* ---- queues ----------------------------------------------------------------------- */
 
 /* Room for len more bytes.  What is moved was preceded by as much that went, or comes
  * with a doubling: each byte is moved a few times at most. */
@@ -114,7 +114,7 @@ static size_t waiting(const struct queue *q)
     return q->tail - q->head;
 }
 
-/* -- the end ---------------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------------- */
 
 static void release(struct link *l)
 {
@@ -165,7 +165,7 @@ static void fail_to_send(struct link *l, const char *why)
     shutdown(l->watch.fd, SHUT_RDWR);
 }
 
-/* -- sending ---------------------------------------------------------------------- */
+/* ---- sending ---------------------------------------------------------------------- */
 
 static void write_some(struct link *l)
 {
@@ -264,7 +264,7 @@ void link_flush(struct link *l, uint32_t ms)
         wait_a_little(l, 0);
 }
 
-/* -- receiving -------------------------------------------------------------------- */
+/* ---- receiving -------------------------------------------------------------------- */
 
 /* False: the receiver has freed the link. */
 static bool deliver(struct link *l, const struct frame *f)
@@ -362,7 +362,7 @@ static void on_ready(void *arg, unsigned ready)
         read_some(l);
 }
 
-/* -- signs of life ---------------------------------------------------------------- */
+/* ---- signs of life ---------------------------------------------------------------- */
 
 /* Adds the time since the last look to the silence of the other side.  Only as much as
  * there should be between two looks: the rest we were stopped, or busy, and what came
@@ -419,7 +419,7 @@ static void on_tick(void *arg)
     loop_after(l->loop, &l->tick, l->timeout_ns / NS_PER_MS / TICKS + 1);
 }
 
-/* -- life ------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------- */
 
 static void set(int fd, int level, int name, int value)
 {

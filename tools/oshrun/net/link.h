@@ -3,7 +3,7 @@
  * link.h - one connection between the front and a daemon, or between two daemons: frames
  * both ways, never blocking, and the certainty that the other side lives.
  *
- * Uses loop.h, wire.h.  Used by route.c, nodes.c, daemon_main.c.
+ * Uses loop.h, wire.h.  Used by route.c, crew*.c, daemon_main.c.
  *
  * Sign of life: each side sends PING when it has sent nothing for a quarter of the
  * timeout.  A side that must answer (LINK_AWAKE) and from which nothing has come for the

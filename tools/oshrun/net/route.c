@@ -2,6 +2,7 @@
 /* route.c - see route.h.  Uses link.c, tree.c. */
 #include "config.h"
 
+#include "tools/oshrun/complain.h"
 #include "tools/oshrun/net/route.h"
 
 #include <stdlib.h>
@@ -117,12 +118,11 @@ bool route_has_children(const struct route *r)
     return false;
 }
 
-/* Without memory the frame is lost, which the sender of it sees as silence. */
 static void keep(struct route_child *c, const struct frame *f)
 {
     struct waiting *w = malloc(sizeof *w + f->len);
     if (w == NULL)
-        return;
+        complain_no_memory();
     w->next = NULL;
     w->f = *f;
     w->f.data = w->data;

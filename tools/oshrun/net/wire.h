@@ -2,7 +2,7 @@
 /*
  * wire.h - messages between the front and the node daemons: their types and their frame.
  *
- * Used by all of net/, nodes.c, daemon_main.c, pmix_net.c.
+ * Used by all of net/, crew*.c, daemon_main.c, pmix_net.c.
  */
 #ifndef OSHRUN_NET_WIRE_H
 #define OSHRUN_NET_WIRE_H
@@ -18,6 +18,9 @@
 #define X(name, contents) WIRE_##name,
 enum wire_type { WIRE_TABLE(X) WIRE_TYPES };
 #undef X
+
+/* The state of a PE in a QUERY_ANSWER. */
+enum wire_pe { WIRE_PE_NOT_STARTED, WIRE_PE_RUNS, WIRE_PE_ENDED };
 
 /* On the wire: u32 type, u32 from, u32 to, u64 length of the payload, all little-endian,
  * then the payload. */

@@ -131,8 +131,7 @@ static int bind_all(struct bind_plan *plan, const struct job *job)
     return rc;
 }
 
-/* ---- what a rank file says -----------------------------------------------------------
- */
+/* ---- what a rank file says -------------------------------------------------------- */
 
 /* Where nobody is bound so far, all may run where oshrun may. */
 static int fill_unbound(struct bind_plan *plan, uint32_t npes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* birth.c - see birth.h.  Uses door.c (nonces). */
+/* birth.c - see birth.h.  Uses auth.c (nonces). */
 #include "config.h"
 
 #include "tools/oshrun/complain.h"
@@ -53,6 +53,9 @@ static int take_word(struct birth *b, const char *name, const char *value)
     } else if (strcmp(name, "timeout") == 0) {
         rc = read_number(value, 1, TIMEOUT_MAX_MS, &n);
         b->timeout_ms = (uint32_t)n;
+    } else if (strcmp(name, "start") == 0) {
+        rc = read_number(value, 1, TIMEOUT_MAX_MS, &n);
+        b->start_ms = (uint32_t)n;
     } else if (strcmp(name, "window") == 0) {
         rc = read_number(value, 1, UINT64_MAX, &b->window);
     } else if (strcmp(name, "node") == 0) {
@@ -85,6 +88,7 @@ static int check_version(char **rest)
 int birth_parse(struct birth *b, char *line)
 {
     char *word;
+    bool nonce = false;
     *b = (struct birth){.node = WIRE_NONE};
     if (check_version(&line) != 0)
         return -1;
@@ -99,8 +103,10 @@ int birth_parse(struct birth *b, char *line)
                      word);
             return -1;
         }
+        nonce = nonce || strcmp(word, "nonce") == 0;
     }
-    if (b->at[0] != '\0' && b->timeout_ms > 0 && b->window > 0)
+    if (nonce && b->at[0] != '\0' && b->start_ms > 0 && b->timeout_ms > 0 &&
+        b->window > 0)
         return 0;
     complain("the line that tells this node daemon what to do is not complete");
     return -1;

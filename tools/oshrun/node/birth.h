@@ -2,8 +2,8 @@
 /*
  * birth.h - the line by which a node daemon learns what it belongs to.
  *
- *   oshrun WIRE-VERSION VERSION nonce=HEX at=ADDRESSES if=LIST timeout=MS window=BYTES
- *          [node=N]
+ *   oshrun WIRE-VERSION VERSION nonce=HEX at=ADDRESSES if=LIST timeout=MS start=MS
+ * window=BYTES [node=N]
  *
  * Written by crew.c and starter.c.  Used by daemon_main.c.
  */
@@ -19,9 +19,10 @@ struct birth {
     struct nonce nonce;
     char at[ADDRESSES_MAX];    /* where the front listens */
     char which[ADDRESSES_MAX]; /* addresses to listen at ourselves; "" = all */
-    uint32_t timeout_ms;
-    uint64_t window; /* of output per stream that the front has not confirmed */
-    uint32_t node;   /* WIRE_NONE: the front knows it by the host's name */
+    uint32_t timeout_ms;       /* of silence */
+    uint32_t start_ms;         /* for another daemon to answer our call */
+    uint64_t window;           /* of output per stream that the front has not confirmed */
+    uint32_t node;             /* WIRE_NONE: the front knows it by the host's name */
 };
 
 /* Reads the line from descriptor fd, for at most `wait_ms`.  0, or -1 after a complaint.

@@ -155,10 +155,9 @@ static int why_not(int wdir_fd, const char *path)
     return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-/* Tries name in each directory of PATH; the first file that is there decides. */
-static int search(int wdir_fd, const char *name, char *buf, size_t len)
+/* Tries name in each of the directories; the first file that is there decides. */
+static int search(int wdir_fd, const char *dir, const char *name, char *buf, size_t len)
 {
-    const char *dir = getenv("PATH");
     int err = ENOENT;
     if (dir == NULL)
         dir = PATH_DEFAULT;
@@ -179,11 +178,11 @@ static int search(int wdir_fd, const char *name, char *buf, size_t len)
     }
 }
 
-int child_find(int wdir_fd, const char *name, char *buf, size_t len)
+int child_find(int wdir_fd, const char *dirs, const char *name, char *buf, size_t len)
 {
     int err;
     if (strchr(name, '/') == NULL) {
-        err = name[0] ? search(wdir_fd, name, buf, len) : ENOENT;
+        err = name[0] ? search(wdir_fd, dirs, name, buf, len) : ENOENT;
     } else if (strlen(name) >= len) {
         err = ENAMETOOLONG;
     } else {

@@ -33,8 +33,9 @@ struct child_spec {
 /* The pid, or -1 with errno of what failed (exec included) and *step naming it. */
 pid_t child_start(const struct child_spec *spec, const char **step);
 
-/* Finds name as execvp would, seen from directory wdir_fd (AT_FDCWD for the own one).
+/* Finds name as execvp would with this PATH (NULL: the usual directories), seen from
+ * directory wdir_fd (AT_FDCWD for the own one).
  * 0 and the path in buf, or CHILD_NOT_FOUND / CHILD_NOT_RUNABLE with errno. */
-int child_find(int wdir_fd, const char *name, char *buf, size_t len);
+int child_find(int wdir_fd, const char *dirs, const char *name, char *buf, size_t len);
 
 #endif

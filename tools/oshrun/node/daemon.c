@@ -2,8 +2,8 @@
 /*
  * daemon.c - the node daemon: starts the PEs of its node and watches them to the end.
  *
- * Uses pmix_host.c, launch.c, child.c, bind.c, pe_io.c, report.c, stacks.c, loop.c.
- * Used by front.c, through daemon.h only.
+ * Uses pmix_host.c, pmix_net.c, launch.c, child.c, bind.c, pe_io.c, report.c, stacks.c,
+ * loop.c.  Used by nodes.c and daemon_main.c, through daemon.h only.
  *
  * A PE that has ended is seen through its pidfd and stays a zombie until all have ended:
  * so the number of its process group cannot be given to somebody else, and signals to
@@ -31,7 +31,7 @@
 #define STEP_US        1000
 #define SPAWN_PER_TURN 8
 
-/* ---- the node segment -------------------------------------------------------------- */
+/* ---- the node segment ------------------------------------------------------------- */
 
 static int fill_node(struct daemon *d, size_t len)
 {
@@ -66,7 +66,7 @@ static int make_node(struct daemon *d)
     return 0;
 }
 
-/* ---- the end of PEs ---------------------------------------------------------------- */
+/* ---- the end of PEs --------------------------------------------------------------- */
 
 static bool is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
 {
@@ -101,7 +101,7 @@ static void cancel_spawn(struct daemon *d, int sig)
         all_ended(d);
 }
 
-static bool is_fatal(int sig)
+bool daemon_is_fatal(int sig)
 {
     return sig == SIGTERM || sig == SIGKILL || sig == SIGINT || sig == SIGHUP ||
            sig == SIGQUIT;
@@ -109,7 +109,7 @@ static bool is_fatal(int sig)
 
 void daemon_signal(struct daemon *d, int sig)
 {
-    if (is_fatal(sig))
+    if (daemon_is_fatal(sig))
         cancel_spawn(d, sig);
     daemon_control(d, sig, NULL, 0);
 }
@@ -214,7 +214,7 @@ static void on_ended(void *arg, unsigned ready)
         all_ended(d);
 }
 
-/* ---- what PEs say to PMIx ---------------------------------------------------------- */
+/* ---- what PEs say to PMIx --------------------------------------------------------- */
 
 static struct pe *find_pe(struct daemon *d, uint32_t rank)
 {
@@ -283,17 +283,17 @@ void daemon_lost(struct daemon *d, uint32_t node)
     pmix_net_lost(d->pmix_net, node);
 }
 
-/* ---- start ------------------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------------------ */
 
 static int make_pes(struct daemon *d)
 {
     const struct job_node *here = &d->job->node[d->job->here];
-    d->npes = here->npes;
-    d->pe = calloc(d->npes, sizeof *d->pe);
+    d->pe = calloc(here->npes, sizeof *d->pe);
     if (d->pe == NULL) {
-        complain("no memory for %u PEs", d->npes);
+        complain("no memory for %u PEs", here->npes);
         return EXIT_ERROR;
     }
+    d->npes = here->npes;
     for (uint32_t i = 0; i < d->npes; i++) {
         struct pe *pe = &d->pe[i];
         pe->d = d;
@@ -335,7 +335,9 @@ static void pack_procs(void *arg, struct pack *answer)
         pack_u32(answer, pe->rank);
         pack_u32(answer, d->job->here);
         pack_u32(answer, (uint32_t)pe->pid);
-        pack_u8(answer, pe->ended ? 2 : pe->pid > 0);
+        pack_u8(answer, pe->ended     ? WIRE_PE_ENDED
+                        : pe->pid > 0 ? WIRE_PE_RUNS
+                                      : WIRE_PE_NOT_STARTED);
         pack_u32(answer, pe->how);
     }
 }
@@ -531,7 +533,7 @@ void daemon_stop(struct daemon *d)
         loop_cancel(d->loop, &d->drain);
     }
     daemon_control(d, SIGKILL, NULL, 0);
-    if (d->janitor != NULL && d->live > 0)
+    if (d->janitor != NULL)
         reap(d);
     pe_io_close_input(d);
     for (uint32_t i = 0; i < d->npes; i++)

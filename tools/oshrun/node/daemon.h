@@ -102,7 +102,10 @@ int daemon_take(struct daemon *d, const struct frame *f);
 /* Another node is gone. */
 void daemon_lost(struct daemon *d, uint32_t node);
 
-/* To the process group of every live PE. */
+/* True for a signal that is sent to end a job. */
+bool daemon_is_fatal(int sig);
+
+/* To the process group of every live PE.  A fatal one: no further PEs are started. */
 void daemon_signal(struct daemon *d, int sig);
 
 /* To those of them that are in rank[0, count); count = 0: all. */

@@ -83,8 +83,9 @@ struct daemon {
     struct pe_input input;
     uint32_t open_streams;
     bool paused[DAEMON_STREAMS];
-    uint64_t bytes_read; /* of output; tells whether somebody still writes */
-    uint64_t bytes_seen; /* bytes_read at the last look of the drain timer */
+    bool closed[DAEMON_STREAMS]; /* nobody wants it any more */
+    uint64_t bytes_read;         /* of output; tells whether somebody still writes */
+    uint64_t bytes_seen;         /* bytes_read at the last look of the drain timer */
     struct loop_timer drain;
 
     struct stacks *stacks; /* while they are being collected */

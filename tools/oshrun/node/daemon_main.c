@@ -26,13 +26,15 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define EXIT_ERROR    1
-#define LINE_WAIT_MS  30000 /* for the line on standard input */
-#define STOP_MS       700   /* for children of the tree to leave */
-#define FLUSH_MS      300   /* for the last words */
-#define TICKS         4     /* signs of life to the janitor per timeout */
-#define JANITOR_EXTRA 500   /* ms that the janitor waits longer than the parent */
-#define BAD           (-1)
+#define EXIT_ERROR     1
+#define STATUS_SIGNAL  128
+#define LINE_WAIT_MS   30000 /* for the line on standard input */
+#define STOP_MS        700   /* for children of the tree to leave */
+#define FLUSH_MS       300   /* for the last words */
+#define CONNECT_MIN_MS 2000  /* a lost packet is sent again after a second */
+#define TICKS          4     /* signs of life to the janitor per timeout */
+#define JANITOR_EXTRA  500   /* ms that the janitor waits longer than the parent */
+#define BAD            (-1)
 
 /* A daemon that called before we knew our own place. */
 struct early {
@@ -85,7 +87,7 @@ static void on_complaint(const char *sentence)
         fprintf(stderr, "%s\n", sentence);
 }
 
-/* ---- calls ------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------ */
 
 static const struct link_events link_events;
 
@@ -158,19 +160,27 @@ static void on_parent(void *arg, int fd)
         say_hello(s, s->route.up);
 }
 
+/* Time for a host to answer at all; for its process there is the time of a start. */
+static struct dial_limits connect_limits(const struct serve *s)
+{
+    uint32_t ms = s->birth.timeout_ms;
+    return (struct dial_limits){.connect_ms = ms > CONNECT_MIN_MS ? ms : CONNECT_MIN_MS,
+                                .prove_ms = s->birth.start_ms};
+}
+
 static void call(struct serve *s, const char *addresses, const struct dial_events *events)
 {
     if (s->dial != NULL)
         dial_free(s->dial);
     s->dial =
-        dial_start(&s->loop, &s->birth.nonce, addresses, s->birth.timeout_ms, events, s);
+        dial_start(&s->loop, &s->birth.nonce, addresses, connect_limits(s), events, s);
     if (s->dial != NULL)
         return;
     complain("no memory for a connection");
     leave(s, EXIT_ERROR);
 }
 
-/* ---- children ---------------------------------------------------------------------- */
+/* ---- children --------------------------------------------------------------------- */
 
 static struct frame job_frame(const struct serve *s, uint32_t to)
 {
@@ -270,7 +280,7 @@ static void on_refused(void *arg, const char *sentence)
         daemon_say_text(&s->say, WIRE_SAY, sentence);
 }
 
-/* ---- the job ----------------------------------------------------------------------- */
+/* ---- the job ---------------------------------------------------------------------- */
 
 static void send_net(void *arg, const struct frame *f)
 {
@@ -324,15 +334,18 @@ static int take_job(struct serve *s, const struct frame *f)
     return 0;
 }
 
-/* ---- commands ---------------------------------------------------------------------- */
+/* ---- commands --------------------------------------------------------------------- */
 
 typedef int take_fn(struct serve *s, const struct frame *f, struct unpack *u);
 
 static int take_signal(struct serve *s, const struct frame *f, struct unpack *u)
 {
     (void)f;
-    daemon_signal(s->d, (int)unpack_u32(u));
-    return unpack_done(u) ? 0 : BAD;
+    int sig = (int)unpack_u32(u);
+    if (!unpack_done(u))
+        return BAD;
+    daemon_signal(s->d, sig);
+    return 0;
 }
 
 static int take_control(struct serve *s, const struct frame *f, struct unpack *u)
@@ -380,7 +393,12 @@ static int take_input(struct serve *s, const struct frame *f, struct unpack *u)
 static int take_report(struct serve *s, const struct frame *f, struct unpack *u)
 {
     (void)f;
-    daemon_report(s->d, unpack_u8(u) != 0);
+    bool stacks = unpack_u8(u) != 0;
+    uint32_t number = unpack_u32(u);
+    if (!unpack_done(u))
+        return BAD;
+    s->say.report = number;
+    daemon_report(s->d, stacks);
     return 0;
 }
 
@@ -406,8 +424,10 @@ static take_fn *const take[WIRE_TYPES] = {
 };
 
 /* Leaves when the children of the tree have left. */
-static void take_stop(struct serve *s)
+static void take_stop(struct serve *s, bool good)
 {
+    if (good)
+        janitor_announce(s->janitor.fd, JANITOR_SPARE);
     s->leaving = true;
     s->status = 0;
     if (!route_has_children(&s->route))
@@ -422,7 +442,7 @@ static int take_here(struct serve *s, const struct frame *f)
     if (f->type == WIRE_JOB)
         return take_job(s, f);
     if (f->type == WIRE_STOP) {
-        take_stop(s);
+        take_stop(s, unpack_u8(&u) != 0);
         return 0;
     }
     if (take[f->type] == NULL)
@@ -430,7 +450,7 @@ static int take_here(struct serve *s, const struct frame *f)
     return s->d != NULL ? take[f->type](s, f, &u) : 0;
 }
 
-/* ---- links ------------------------------------------------------------------------- */
+/* ---- links ------------------------------------------------------------------------ */
 
 static int take_frame(struct serve *s, struct link *l, const struct frame *f)
 {
@@ -491,18 +511,35 @@ static void on_down(void *arg, struct link *l, const char *why)
 
 static const struct link_events link_events = {.frame = on_frame, .down = on_down};
 
-/* ---- the process ------------------------------------------------------------------- */
+/* ---- the process ------------------------------------------------------------------ */
 
 static void on_signal(void *arg, unsigned ready)
 {
+    struct serve *s = arg;
+    struct signalfd_siginfo si;
     (void)ready;
-    leave(arg, EXIT_ERROR);
+    if (read(s->signals.fd, &si, sizeof si) != sizeof si)
+        return;
+    int sig = (int)si.ssi_signo;
+    complain("the node daemon got signal %d (%s)", sig, strsignal(sig));
+    if (s->route.up != NULL && !s->leaving)
+        daemon_say_failed(&s->say, STATUS_SIGNAL + sig);
+    leave(s, EXIT_ERROR);
+}
+
+/* What a terminal, or a user who means the front, may send. */
+static void ignore_signals(void)
+{
+    static const int ignored[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
 }
 
 static int watch_signals(struct serve *s)
 {
     static const int watched[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
     sigset_t set;
+    ignore_signals();
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         sigaddset(&set, watched[i]);
@@ -569,8 +606,20 @@ static void close_input(void)
     }
 }
 
+/* What libpmix says when its server is ended is of no use to the user. */
+static void close_errors(void)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null > STDERR_FILENO) {
+        dup2(null, STDERR_FILENO);
+        close(null);
+    }
+}
+
 static void clean_up(struct serve *s)
 {
+    if (s->placed)
+        close_errors();
     daemon_stop(s->d);
     if (s->dial != NULL)
         dial_free(s->dial);

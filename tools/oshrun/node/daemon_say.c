@@ -6,12 +6,13 @@
 
 void daemon_say(struct daemon_say *s, enum wire_type type, struct pack *p)
 {
-    if (!p->failed)
-        route_send(s->route, &(struct frame){.type = type,
-                                             .from = s->route->me,
-                                             .to = WIRE_FRONT,
-                                             .data = p->data,
-                                             .len = p->len});
+    if (p->failed)
+        complain_no_memory();
+    route_send(s->route, &(struct frame){.type = type,
+                                         .from = s->route->me,
+                                         .to = WIRE_FRONT,
+                                         .data = p->data,
+                                         .len = p->len});
     pack_free(p);
 }
 
@@ -30,10 +31,10 @@ void daemon_say_failed(struct daemon_say *s, int status)
     daemon_say(s, WIRE_FAILED, &p);
 }
 
-static void say_rank(struct daemon_say *s, enum wire_type type, uint32_t rank)
+static void say_number(struct daemon_say *s, enum wire_type type, uint32_t number)
 {
     struct pack p = {0};
-    pack_u32(&p, rank);
+    pack_u32(&p, number);
     daemon_say(s, type, &p);
 }
 
@@ -50,7 +51,7 @@ static void say_empty(struct daemon_say *s, enum wire_type type)
     daemon_say(s, type, &p);
 }
 
-/* ---- output ------------------------------------------------------------------------ */
+/* ---- output ----------------------------------------------------------------------- */
 
 static void on_output(void *arg, uint32_t rank, enum daemon_stream which,
                       const char *text, size_t len)
@@ -77,16 +78,16 @@ void daemon_say_taken(struct daemon_say *s, enum daemon_stream which, uint64_t b
     daemon_flow(s->d, which, true);
 }
 
-/* ---- events ------------------------------------------------------------------------ */
+/* ---- events ----------------------------------------------------------------------- */
 
 static void on_connected(void *arg, uint32_t rank)
 {
-    say_rank(arg, WIRE_CONNECTED, rank);
+    say_number(arg, WIRE_CONNECTED, rank);
 }
 
 static void on_finalized(void *arg, uint32_t rank)
 {
-    say_rank(arg, WIRE_FINALIZED, rank);
+    say_number(arg, WIRE_FINALIZED, rank);
 }
 
 static void on_started(void *arg, uint32_t rank, int32_t pid)
@@ -127,15 +128,20 @@ static void on_input(void *arg, bool open)
 
 static void on_report(void *arg, uint32_t rank, const char *line)
 {
+    struct daemon_say *s = arg;
     struct pack p = {0};
+    pack_u32(&p, s->report);
     pack_u32(&p, rank);
     pack_string(&p, line);
-    daemon_say(arg, WIRE_REPORT_LINE, &p);
+    daemon_say(s, WIRE_REPORT_LINE, &p);
 }
 
 static void on_reported(void *arg)
 {
-    say_empty(arg, WIRE_REPORTED);
+    struct daemon_say *s = arg;
+    uint32_t number = s->report;
+    s->report = 0;
+    say_number(s, WIRE_REPORTED, number);
 }
 
 static void on_stage(void *arg, enum daemon_stage stage)

@@ -5,8 +5,9 @@
  * Uses daemon.h, route.h, pack.h.  Used by daemon_main.c.
  *
  * Output is sent ahead of the front's confirmation up to a window; then the daemon stops
- * reading from its PEs, whose writes wait.  So the front is never sent more than it has
- * room for, and a reader that is slow, or stopped, holds the PEs and nothing else.
+ * reading from its PEs, whose writes wait.  So the front never holds more than the
+ * windows of all nodes, and a reader that is slow, or stopped, holds the PEs and nothing
+ * else.
  */
 #ifndef OSHRUN_NODE_DAEMON_SAY_H
 #define OSHRUN_NODE_DAEMON_SAY_H
@@ -22,6 +23,7 @@ struct daemon_say {
     uint64_t window;
     uint64_t ahead[DAEMON_STREAMS]; /* bytes sent and not confirmed */
     bool held[DAEMON_STREAMS];
+    uint32_t report;           /* the number of the one that is going on; 0: none */
     char why[COMPLAINT_BYTES]; /* the last complaint */
 };
 

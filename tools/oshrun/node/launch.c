@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define EXIT_ERROR 1
+#define PATH_IS    "PATH="
 #define PLAIN_CHARS                                                                      \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
 
@@ -115,9 +116,17 @@ static char **join(const char *const *prefix, char *const *argv)
     return list;
 }
 
+/* NULL: they have none. */
+static const char *path_of_pes(const struct launch *l)
+{
+    size_t at = find(l->env, l->env_len, PATH_IS);
+    return at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL;
+}
+
 static int look_up(const struct launch *l, const char *name, char *path)
 {
-    int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, name, path, PATH_MAX);
+    int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, path_of_pes(l), name,
+                        path, PATH_MAX);
     if (rc != 0)
         complain("cannot run '%s': %s", name, strerror(errno));
     return rc;
@@ -154,13 +163,13 @@ int launch_prepare(struct launch *l, const struct job *job, char *node_env, char
     *l = (struct launch){0};
     int rc = open_wdir(l, job);
     if (rc == 0)
+        rc = make_env(l, job, node_env, job_env);
+    if (rc == 0)
         rc = look_up(l, job->argv[0], path);
     if (rc == 0)
         rc = make_command(l, &l->plain, job->valgrind ? valgrind_args : NULL, job);
     if (rc == 0 && job->gdb_pe != JOB_NO_PE)
         rc = make_command(l, &l->gdb, gdb_args, job);
-    if (rc == 0)
-        rc = make_env(l, job, node_env, job_env);
     if (rc != 0)
         launch_free(l);
     return rc;

@@ -25,7 +25,7 @@ static void close_fd(int fd)
         close(fd);
 }
 
-/* ---- output ---------------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------- */
 
 void pe_io_close_stream(struct pe_stream *s)
 {
@@ -100,6 +100,7 @@ void daemon_flow(struct daemon *d, enum daemon_stream which, bool go)
 
 void daemon_close_output(struct daemon *d, enum daemon_stream which)
 {
+    d->closed[which] = true;
     for (uint32_t i = 0; i < d->npes; i++)
         pe_io_close_stream(&d->pe[i].out[which]);
     daemon_stream_ended(d);
@@ -158,7 +159,7 @@ void daemon_input(struct daemon *d, const char *text, size_t len)
     loop_want(d->loop, &in->watch, LOOP_OUT);
 }
 
-/* ---- pipes ------------------------------------------------------------------------- */
+/* ---- pipes ------------------------------------------------------------------------ */
 
 /* A pipe; ours does not block.  ours_reads tells which end is ours. */
 static int make_pipe(int *ours, int *theirs, bool ours_reads)
@@ -208,6 +209,8 @@ void pe_io_started(struct pe *pe, const int child[3])
     for (int i = 0; i <= STDERR_FILENO; i++)
         close_fd(child[i]);
     for (int i = 0; i < DAEMON_STREAMS; i++)
-        if (pe->out[i].watch.fd >= 0)
-            loop_want(d->loop, &pe->out[i].watch, LOOP_IN);
+        if (d->closed[i])
+            pe_io_close_stream(&pe->out[i]);
+        else if (pe->out[i].watch.fd >= 0)
+            loop_want(d->loop, &pe->out[i].watch, d->paused[i] ? 0 : LOOP_IN);
 }

@@ -28,7 +28,7 @@
 #define SEGMENT_ENV   "NS_DATA_SEG_SIZE"
 #define SEGMENT_BYTES "16777216"
 
-/* ---- the queue ------------------------------------------------------------------- */
+/* ---- the queue -------------------------------------------------------------------- */
 
 void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p)
 {

@@ -32,8 +32,7 @@ struct pmix_served {
     bool answered; /* but libpmix still has it */
 };
 
-/* ---- asking ---------------------------------------------------------------------------
- */
+/* ---- asking ----------------------------------------------------------------------- */
 
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
 {
@@ -79,8 +78,7 @@ int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f)
     return 0;
 }
 
-/* ---- answering ------------------------------------------------------------------------
- */
+/* ---- answering -------------------------------------------------------------------- */
 
 static void answer(struct pmix_served *s, pmix_status_t status, const void *data,
                    size_t len)

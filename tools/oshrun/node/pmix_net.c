@@ -12,8 +12,7 @@
 
 #define MS_PER_S 1000u
 
-/* ---- requests -------------------------------------------------------------------------
- */
+/* ---- requests --------------------------------------------------------------------- */
 
 void pmix_request_free(struct pmix_request *r)
 {
@@ -71,8 +70,7 @@ struct pmix_request *pmix_request_find(struct pmix_request *list, uint64_t numbe
     return list;
 }
 
-/* ---- messages -------------------------------------------------------------------------
- */
+/* ---- messages --------------------------------------------------------------------- */
 
 void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
                    const struct pack *p)
@@ -126,8 +124,7 @@ void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post)
     free(post);
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------- */
 
 static int map_pes(struct pmix_net *n)
 {

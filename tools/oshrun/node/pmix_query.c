@@ -57,8 +57,7 @@ static void free_answer(void *arg)
     free(a);
 }
 
-/* ---- the table ------------------------------------------------------------------------
- */
+/* ---- the table -------------------------------------------------------------------- */
 
 struct row {
     uint32_t rank, node, pid;
@@ -122,8 +121,7 @@ static void load_table(const struct pmix_net *n, pmix_info_t *info, const char *
         PMIX_PROC_INFO_FREE(table, count > 0 ? count : 1);
 }
 
-/* ---- answers --------------------------------------------------------------------------
- */
+/* ---- answers ---------------------------------------------------------------------- */
 
 static void load_u32(pmix_info_t *info, const char *key, uint32_t value)
 {

@@ -22,8 +22,7 @@
 /* libpmix is one server per process, and most upcalls carry no pointer of ours. */
 static struct pmix_host *self;
 
-/* ---- posts ---------------------------------------------------------------------------
- */
+/* ---- posts ------------------------------------------------------------------------ */
 
 static pmix_status_t post(const struct pmix_host_post *what)
 {
@@ -112,8 +111,7 @@ static int timeout_of(const pmix_info_t *info, size_t n)
     return s > 0 ? s : 0;
 }
 
-/* ---- the life of a PE -----------------------------------------------------------------
- */
+/* ---- the life of a PE ------------------------------------------------------------- */
 
 static pmix_status_t on_connected(const pmix_proc_t *p, void *obj, pmix_info_t *info,
                                   size_t n, pmix_op_cbfunc_t cb, void *arg)
@@ -179,8 +177,7 @@ static pmix_status_t on_spawn(const pmix_proc_t *p, const pmix_info_t *info, siz
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* ---- collectives ----------------------------------------------------------------------
- */
+/* ---- collectives ------------------------------------------------------------------ */
 
 /* The kinds of collectives, for their keys. */
 #define KIND_FENCE      'f'
@@ -290,8 +287,7 @@ static pmix_status_t on_disconnect(const pmix_proc_t *procs, size_t np,
     return connect_or_not(KIND_DISCONNECT, procs, np, info, n, cb, arg);
 }
 
-/* ---- data of a PE of another node -----------------------------------------------------
- */
+/* ---- data of a PE of another node ------------------------------------------------- */
 
 static pmix_status_t on_modex(const pmix_proc_t *p, const pmix_info_t *info, size_t n,
                               pmix_modex_cbfunc_t cb, void *arg)
@@ -308,8 +304,7 @@ static pmix_status_t on_modex(const pmix_proc_t *p, const pmix_info_t *info, siz
     return post_request(PMIX_HOST_MODEX, r);
 }
 
-/* ---- events ---------------------------------------------------------------------------
- */
+/* ---- events ----------------------------------------------------------------------- */
 
 /* libpmix itself keeps the lists of events and delivers them on the node. */
 static pmix_status_t on_register_events(pmix_status_t *codes, size_t nc,
@@ -349,8 +344,7 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
 
-/* ---- queries --------------------------------------------------------------------------
- */
+/* ---- queries ---------------------------------------------------------------------- */
 
 static size_t count_keys(const pmix_query_t *queries, size_t n)
 {
@@ -401,8 +395,7 @@ static pmix_status_t on_query(pmix_proc_t *p, pmix_query_t *queries, size_t n,
     return rc;
 }
 
-/* ---- job control ----------------------------------------------------------------------
- */
+/* ---- job control ------------------------------------------------------------------ */
 
 /* The signal that a directive stands for; 0: it says nothing; -1: not supported; -2: bad
  * value. */

@@ -59,8 +59,7 @@ struct stacks {
 
 static void start_more(struct stacks *s);
 
-/* ---- printing ------------------------------------------------------------------------
- */
+/* ---- printing --------------------------------------------------------------------- */
 
 /* The next line of *text that belongs to a stack, or NULL. */
 static char *next_frame(char **text)
@@ -162,8 +161,7 @@ static void emit_all(struct stacks *s)
             emit_stack(s, i);
 }
 
-/* ---- running -------------------------------------------------------------------------
- */
+/* ---- running ---------------------------------------------------------------------- */
 
 static void end_run(struct run *r)
 {
@@ -301,8 +299,9 @@ static struct stacks *make(struct daemon *d)
 void stacks_start(struct daemon *d)
 {
     char path[PATH_MAX];
-    bool gdb = child_find(AT_FDCWD, "gdb", path, sizeof path) == 0;
-    if (!gdb && child_find(AT_FDCWD, "eu-stack", path, sizeof path) != 0) {
+    bool gdb = child_find(AT_FDCWD, getenv("PATH"), "gdb", path, sizeof path) == 0;
+    if (!gdb &&
+        child_find(AT_FDCWD, getenv("PATH"), "eu-stack", path, sizeof path) != 0) {
         d->ev->report(d->front, JOB_NO_PE,
                       "no stacks: neither gdb nor eu-stack is installed");
         d->ev->reported(d->front);

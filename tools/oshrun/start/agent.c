@@ -45,9 +45,7 @@ static void close_input(struct agent *a)
     a->input = NULL;
 }
 
-/* ---- its output
- * ------------------------------------------------------------------------
- */
+/* ---- its output ------------------------------------------------------------------- */
 
 /* A line or a piece of one, with nothing in it that could upset a terminal. */
 static void tell(struct agent *a, const char *text, size_t len)
@@ -99,9 +97,7 @@ static void drain(struct agent *a)
     iobuf_flush(&a->half, take_lines, a);
 }
 
-/* ---- its input
- * -------------------------------------------------------------------------
- */
+/* ---- its input -------------------------------------------------------------------- */
 
 static void on_input(void *arg, unsigned ready)
 {
@@ -116,9 +112,7 @@ static void on_input(void *arg, unsigned ready)
         close_input(a); /* it does not read: what it writes, or its end, says why */
 }
 
-/* ---- its end
- * ---------------------------------------------------------------------------
- */
+/* ---- its end ---------------------------------------------------------------------- */
 
 static bool look(struct agent *a, siginfo_t *how)
 {
@@ -141,9 +135,7 @@ static void on_end(void *arg, unsigned ready)
     starter_ended(a, &how);
 }
 
-/* ---- start and stop
- * --------------------------------------------------------------------
- */
+/* ---- start and stop --------------------------------------------------------------- */
 
 void agent_init(struct agent *a, struct starter *s, uint32_t node)
 {

@@ -183,7 +183,8 @@ static int look_up(const char *form)
     if (!is_plain(form))
         return 0;
     char *name = strndup(form, strcspn(form, BLANKS));
-    if (name == NULL || child_find(AT_FDCWD, name, path, sizeof path) == 0) {
+    if (name == NULL ||
+        child_find(AT_FDCWD, getenv("PATH"), name, path, sizeof path) == 0) {
         free(name);
         return 0;
     }

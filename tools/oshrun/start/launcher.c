@@ -87,8 +87,7 @@ static void add_number(struct call *c, const char *option, uint32_t value)
     add(c, "%u", value);
 }
 
-/* ---- what cannot be said -------------------------------------------------------------
- */
+/* ---- what cannot be said ---------------------------------------------------------- */
 
 /* Whether an argument of the program would end it in Open MPI's and PRRTE's eyes. */
 static bool has_colon(char *const *argv)
@@ -138,8 +137,7 @@ static int check(const struct call *c)
     return EXIT_USAGE;
 }
 
-/* ---- words of the launchers ----------------------------------------------------------
- */
+/* ---- words of the launchers ------------------------------------------------------- */
 
 /* "a:4,b", or with names only "a,b". */
 static char *join_hosts(const struct hosts *h, bool slots)
@@ -327,8 +325,7 @@ static int make(struct call *c)
     return rc;
 }
 
-/* ---- doing it ------------------------------------------------------------------------
- */
+/* ---- doing it --------------------------------------------------------------------- */
 
 static void print_word(const char *before, const char *word)
 {

@@ -2,7 +2,7 @@
 /*
  * starter.c - starts the daemons of all nodes, some at a time, and explains their ends.
  *
- * Uses agent.c, command.c, srun.c, janitor.c, complain.c.  Used by nodes.c.
+ * Uses agent.c, command.c, srun.c, janitor.c, complain.c.  Used by crew.c.
  *
  * Agents are started from the loop and not by starter_begin, so that no event comes
  * before its caller knows the starter.
@@ -60,9 +60,7 @@ struct loop *starter_loop(const struct starter *s)
     return s->loop;
 }
 
-/* ---- why an agent has ended
- * ------------------------------------------------------------
- */
+/* ---- why an agent has ended ------------------------------------------------------- */
 
 static const char *name_of(const struct agent *a)
 {
@@ -106,9 +104,7 @@ static void explain(const struct agent *a, const siginfo_t *how, char *why)
                  how->si_status, mark, a->last);
 }
 
-/* ---- start
- * -----------------------------------------------------------------------------
- */
+/* ---- start ------------------------------------------------------------------------ */
 
 static void no_longer_waited(struct agent *a)
 {
@@ -229,6 +225,8 @@ static void start(struct agent *a)
     s->waiting++;
     if (make_input(a) != 0 || agent_start(a, &spec, &step) != 0)
         start_failed(a, spec.path, step);
+    else
+        s->events->started(s->arg, a->node);
 }
 
 static void start_some(void *arg)
@@ -238,9 +236,7 @@ static void start_some(void *arg)
         start(&s->agent[s->next++]);
 }
 
-/* ---- begin and stop
- * --------------------------------------------------------------------
- */
+/* ---- begin and stop --------------------------------------------------------------- */
 
 static void release(struct starter *s)
 {
@@ -285,7 +281,8 @@ static int make_agents(struct starter *s, const struct starter_config *c)
 
 static int make_srun(struct starter *s, const struct starter_config *c)
 {
-    if (child_find(AT_FDCWD, SRUN, s->srun_path, sizeof s->srun_path) != 0) {
+    if (child_find(AT_FDCWD, getenv("PATH"), SRUN, s->srun_path, sizeof s->srun_path) !=
+        0) {
         complain("cannot run '" SRUN "', which starts the node daemons in a Slurm "
                  "allocation: %s",
                  strerror(errno));

@@ -3,7 +3,7 @@
  * starter.h - gets a node daemon running on each node: by ssh or another agent command,
  * by one srun, or as a plain child for nodes on this machine.
  *
- * Uses loop.h, node/child.h, node/janitor.h.  Used by nodes.c.
+ * Uses loop.h, node/child.h, node/janitor.h.  Used by crew.c.
  *
  * A daemon is `PATH --node-daemon`; all else it reads as one line from its standard
  * input, which so appears on no command line and in no file.  What an agent or a daemon
@@ -41,6 +41,8 @@ struct starter_config {
 
 /* They come from the loop, none from starter_begin.  None may call starter_stop. */
 struct starter_events {
+    /* The agent of this node (or STARTER_ALL) has been started. */
+    void (*started)(void *arg, uint32_t node);
     /* A line that the agent or daemon of this node (or STARTER_ALL) wrote. */
     void (*said)(void *arg, uint32_t node, const char *line);
     /* The agent of this node (or STARTER_ALL) has ended, or could not be started.  why:

@@ -19,8 +19,7 @@
 #define LINE_BYTES    512 /* of a line of an agent that is told; longer ones in pieces */
 #define NAME_BYTES    64
 
-/* ---- agent.c: one process that brings a daemon to its node, or is one ----------------
- */
+/* ---- agent.c: one process that brings a daemon to its node, or is one ------------- */
 
 struct agent {
     struct starter *s;
@@ -54,8 +53,7 @@ void agent_wait(struct agent *a, uint64_t until_ns);
 /* Tells the rest, closes all, takes the exit status.  False: it is still there. */
 bool agent_finish(struct agent *a);
 
-/* ---- command.c, srun.c: command lines -------------------------------------------------
- */
+/* ---- command.c, srun.c: command lines --------------------------------------------- */
 
 /* The agent command, the same for all hosts. */
 struct command {
@@ -88,8 +86,7 @@ bool srun_is_noise(const char *line);
 bool srun_is_task_end(const char *line);
 bool srun_lacks_program(const char *line);
 
-/* ---- starter.c ------------------------------------------------------------------------
- */
+/* ---- starter.c -------------------------------------------------------------------- */
 
 void starter_said(struct agent *a, const char *line);
 void starter_ended(struct agent *a, const siginfo_t *how);

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* route_test.c - which way frames take in the tree, over real links. */
+#include "config.h"
+
+#include "tests/unit/link_help.h"
+#include "tools/oshrun/net/route.h"
+
+TestSuite(route, .timeout = 60);
+
+/*
+ * Of the front: nodes 0, 1, 2; of 0: 3, 4, 5; of 1: 6, 7, 8; of 2: 9, 10, 11; of 3: 12.
+ */
+enum { NODES = 13, FANOUT = 3, HEARD_MAX = 16, MANY = 2000, UP = 100 };
+
+static const struct tree tree = {.nnodes = NODES, .fanout = FANOUT};
+
+/* What has come to the far end of a link of the route. */
+struct far {
+    struct end e;  /* first: it is found by its address */
+    uint32_t node; /* of whom it is the end; UP: of the parent */
+    struct end near;
+    struct heard {
+        enum wire_type type;
+        uint32_t from, to;
+        size_t len;
+    } heard[HEARD_MAX];
+    unsigned count;
+    bool done; /* the mark of pump() has come */
+};
+
+/* A route, and the far ends of its links in the order in which they were made. */
+struct spot {
+    struct route r;
+    struct far *far[FANOUT + 1];
+    unsigned fars;
+};
+
+#define MARK WIRE_HELLO
+
+static void keep_heard(struct end *e, const struct frame *f)
+{
+    struct far *far = (struct far *)e;
+    if (f->type == MARK) {
+        far->done = true;
+        loop.stop = true;
+        return;
+    }
+    if (far->count < HEARD_MAX)
+        far->heard[far->count] = (struct heard){f->type, f->from, f->to, f->len};
+    else
+        cr_assert_eq(f->len, far->count, "frame %u has %zu bytes", far->count, f->len);
+    far->count++;
+}
+
+static struct spot *open_spot(uint32_t me)
+{
+    struct spot *s = calloc(1, sizeof *s);
+    set_up();
+    cr_assert_eq(route_open(&s->r, &tree, me), 0);
+    return s;
+}
+
+/* A link to the parent (UP), or to a node that is not attached yet. */
+static struct far *link_to(struct spot *s, uint32_t node)
+{
+    struct far *far = calloc(1, sizeof *far);
+    far->node = node;
+    far->e.at_frame = keep_heard;
+    open_both(&far->near, &far->e, PATIENT_MS);
+    if (node == UP)
+        s->r.up = far->near.link;
+    s->far[s->fars++] = far;
+    return far;
+}
+
+static struct far *attach(struct spot *s, uint32_t node, const struct frame *first)
+{
+    struct far *far = link_to(s, node);
+    cr_assert_eq(route_attach(&s->r, node, far->near.link, first), 0);
+    return far;
+}
+
+static struct spot *open_with(uint32_t me, unsigned children)
+{
+    struct spot *s = open_spot(me);
+    for (uint32_t i = 0; i < children; i++)
+        attach(s, tree_child(&tree, me, i), NULL);
+    if (me != WIRE_FRONT)
+        link_to(s, UP);
+    return s;
+}
+
+static void close_spot(struct spot *s)
+{
+    route_close(&s->r);
+    for (unsigned i = 0; i < s->fars; i++) {
+        link_free(s->far[i]->e.link);
+        free(s->far[i]);
+    }
+    free(s);
+    tear_down();
+}
+
+static struct link *near_of(const struct spot *s, uint32_t node)
+{
+    for (unsigned i = 0; i < s->fars; i++)
+        if (s->far[i]->node == node)
+            return s->far[i]->near.link;
+    return NULL;
+}
+
+/* Returns when all that has been sent to this end has come. */
+static void pump(struct far *far)
+{
+    far->done = false;
+    send_one(far->near.link, MARK, 0);
+    while (!far->done)
+        cr_assert(run(PATIENT_MS));
+}
+
+/* Exactly the far ends in ends[] (n of them) have heard one frame. */
+static void expect_at(struct spot *s, const uint32_t *ends, unsigned n, uint32_t from,
+                      uint32_t to)
+{
+    for (unsigned i = 0; i < s->fars; i++) {
+        struct far *far = s->far[i];
+        unsigned want = 0;
+        pump(far);
+        for (unsigned k = 0; k < n; k++)
+            want += ends[k] == far->node;
+        cr_assert_eq(far->count, want, "%u to %u: %u frames at %u, not %u", from, to,
+                     far->count, far->node, want);
+        if (want > 0) {
+            cr_assert_eq(far->heard[0].type, WIRE_EVENT);
+            cr_assert_eq(far->heard[0].from, from);
+            cr_assert_eq(far->heard[0].to, to);
+            cr_assert_eq(far->heard[0].len, 100);
+        }
+        far->count = 0;
+    }
+}
+
+static struct frame frame_of(enum wire_type type, uint32_t from, uint32_t to, size_t len)
+{
+    static unsigned char data[MANY];
+    fill(data, len);
+    return (struct frame){type, from, to, data, len};
+}
+
+/* -- one target ---------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t me, to, hop;
+} way[] = {
+    {0, WIRE_FRONT, UP}, {0, 1, UP},
+    {0, 2, UP},          {0, 6, UP},
+    {0, 11, UP},         {0, 3, 3},
+    {0, 4, 4},           {0, 5, 5},
+    {0, 12, 3},          {3, 12, 12},
+    {3, 0, UP},          {3, 4, UP},
+    {3, WIRE_FRONT, UP}, {12, WIRE_FRONT, UP},
+    {12, 3, UP},         {WIRE_FRONT, 0, 0},
+    {WIRE_FRONT, 2, 2},  {WIRE_FRONT, 4, 0},
+    {WIRE_FRONT, 12, 0}, {WIRE_FRONT, 8, 1},
+    {WIRE_FRONT, 9, 2},
+};
+
+Test(route, frames_go_to_their_target)
+{
+    for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
+        struct spot *s = open_with(way[i].me, tree_children(&tree, way[i].me));
+        struct frame f = frame_of(WIRE_EVENT, way[i].me, way[i].to, 100);
+        route_send(&s->r, &f);
+        expect_at(s, &way[i].hop, 1, way[i].me, way[i].to);
+        for (unsigned k = 0; k < s->fars; k++) { /* from a neighbour, also back to it */
+            f.from = 7;
+            cr_assert_not(route_take(&s->r, s->far[k]->near.link, &f));
+            expect_at(s, &way[i].hop, 1, 7, way[i].to);
+        }
+        close_spot(s);
+    }
+}
+
+Test(route, frames_for_me_stay)
+{
+    static const uint32_t me[] = {0, 3, WIRE_FRONT};
+    for (size_t i = 0; i < sizeof me / sizeof *me; i++) {
+        struct spot *s = open_with(me[i], tree_children(&tree, me[i]));
+        struct frame f = frame_of(WIRE_EVENT, 7, me[i], 100);
+        for (unsigned k = 0; k < s->fars; k++)
+            cr_assert(route_take(&s->r, s->far[k]->near.link, &f));
+        expect_at(s, NULL, 0, 7, me[i]);
+        close_spot(s);
+    }
+}
+
+Test(route, frames_for_nobody_are_dropped)
+{
+    static const uint32_t nobody[] = {NODES, NODES + 1, WIRE_NONE, WIRE_NONE - 1};
+    struct spot *s = open_with(0, FANOUT);
+    for (size_t i = 0; i < sizeof nobody / sizeof *nobody; i++) {
+        struct frame f = frame_of(WIRE_EVENT, 3, nobody[i], 100);
+        cr_assert_not(route_take(&s->r, near_of(s, 3), &f));
+        cr_assert_not(route_take(&s->r, near_of(s, UP), &f));
+        expect_at(s, NULL, 0, 3, nobody[i]);
+    }
+    close_spot(s);
+}
+
+/* -- all ----------------------------------------------------------------------------- */
+
+Test(route, for_all_from_the_front)
+{
+    static const uint32_t children[] = {0, 1, 2};
+    struct spot *s = open_with(WIRE_FRONT, FANOUT);
+    struct frame f = frame_of(WIRE_EVENT, WIRE_FRONT, WIRE_ALL, 100);
+    route_send(&s->r, &f);
+    expect_at(s, children, FANOUT, WIRE_FRONT, WIRE_ALL);
+    f.from = 7; /* a daemon's goes down to all of them too, the sender's side with them */
+    cr_assert_not(route_take(&s->r, near_of(s, 1), &f), "the front is none of all");
+    expect_at(s, children, FANOUT, 7, WIRE_ALL);
+    close_spot(s);
+}
+
+Test(route, for_all_in_the_middle)
+{
+    static const uint32_t children[] = {3, 4, 5}, up[] = {UP};
+    struct spot *s = open_with(0, FANOUT);
+    struct frame f = frame_of(WIRE_EVENT, 0, WIRE_ALL, 100);
+    route_send(&s->r, &f);
+    expect_at(s, up, 1, 0, WIRE_ALL);
+    f.from = 4;
+    cr_assert_not(route_take(&s->r, near_of(s, 4), &f), "it comes back from the front");
+    expect_at(s, up, 1, 4, WIRE_ALL);
+    cr_assert(route_take(&s->r, near_of(s, UP), &f), "from above: for this node too");
+    expect_at(s, children, FANOUT, 4, WIRE_ALL);
+    close_spot(s);
+}
+
+Test(route, for_all_at_a_leaf)
+{
+    struct spot *s = open_with(12, 0);
+    struct frame f = frame_of(WIRE_EVENT, 4, WIRE_ALL, 100);
+    cr_assert(route_take(&s->r, near_of(s, UP), &f));
+    expect_at(s, NULL, 0, 4, WIRE_ALL);
+    close_spot(s);
+}
+
+/* -- links that come and go ---------------------------------------------------------- */
+
+/* The job is first, then what has waited in its order, then what comes now. */
+Test(route, frames_wait_for_a_link)
+{
+    struct spot *s = open_with(0, 1);
+    struct frame f = frame_of(WIRE_SIGNAL, 0, 4, 1);
+    route_send(&s->r, &f);
+    f = frame_of(WIRE_INPUT, WIRE_FRONT, 4, 300);
+    cr_assert_not(route_take(&s->r, near_of(s, UP), &f));
+    f = frame_of(WIRE_EVENT, 9, WIRE_ALL, 0);
+    cr_assert(route_take(&s->r, near_of(s, UP), &f));
+    f = frame_of(WIRE_MODEX_ASK, 3, 4, 20);
+    cr_assert_not(route_take(&s->r, near_of(s, 3), &f));
+    cr_assert_not(route_has_child(&s->r, 4));
+    struct frame job = frame_of(WIRE_JOB, 0, 4, 77);
+    struct far *far = attach(s, 4, &job);
+    f = frame_of(WIRE_STOP, WIRE_FRONT, 4, 5);
+    route_send(&s->r, &f);
+    pump(far);
+    static const struct heard want[] = {
+        {WIRE_JOB, 0, 4, 77},
+        {WIRE_SIGNAL, 0, 4, 1},
+        {WIRE_INPUT, WIRE_FRONT, 4, 300},
+        {WIRE_EVENT, 9, WIRE_ALL, 0},
+        {WIRE_MODEX_ASK, 3, 4, 20},
+        {WIRE_STOP, WIRE_FRONT, 4, 5},
+    };
+    unsigned n = sizeof want / sizeof *want;
+    cr_assert_eq(far->count, n, "%u frames", far->count);
+    for (unsigned i = 0; i < n; i++) {
+        cr_expect_eq(far->heard[i].type, want[i].type, "frame %u: %s", i,
+                     wire_name(far->heard[i].type));
+        cr_expect_eq(far->heard[i].from, want[i].from);
+        cr_expect_eq(far->heard[i].to, want[i].to);
+        cr_expect_eq(far->heard[i].len, want[i].len);
+    }
+    close_spot(s);
+}
+
+Test(route, many_frames_wait_in_order)
+{
+    struct spot *s = open_with(WIRE_FRONT, 0);
+    for (size_t i = 0; i < MANY; i++) {
+        struct frame f = frame_of(WIRE_INPUT, WIRE_FRONT, i % 2 ? 1 : 7, i);
+        route_send(&s->r, &f);
+    }
+    struct far *far = attach(s, 1, NULL);
+    pump(far);
+    cr_assert_eq(far->count, MANY);
+    for (size_t i = 0; i < HEARD_MAX; i++)
+        cr_assert_eq(far->heard[i].len, i);
+    close_spot(s);
+}
+
+Test(route, a_gone_child_takes_nothing)
+{
+    struct spot *s = open_with(0, 1); /* node 3 is there, 4 and 5 are awaited */
+    struct frame f = frame_of(WIRE_EVENT, 0, 4, 100);
+    route_send(&s->r, &f); /* waits, and is forgotten */
+    route_detach(&s->r, 4);
+    route_send(&s->r, &f);
+    cr_assert_not(route_take(&s->r, near_of(s, UP), &f));
+    struct far *late = link_to(s, 4);
+    cr_assert_eq(route_attach(&s->r, 4, late->near.link, NULL), -1, "it is gone");
+    pump(late);
+    cr_assert_eq(late->count, 0);
+    link_free(late->near.link);
+    link_free(late->e.link);
+    free(s->far[--s->fars]);
+
+    cr_assert(route_has_child(&s->r, 3));
+    cr_assert(route_has_children(&s->r));
+    route_detach(&s->r, 3);
+    cr_assert_not(route_has_child(&s->r, 3));
+    cr_assert_not(route_has_children(&s->r));
+    f.to = 12; /* below it */
+    route_send(&s->r, &f);
+    f.to = WIRE_ALL;
+    cr_assert(route_take(&s->r, near_of(s, UP), &f));
+    struct far *other = attach(s, 5, NULL);
+    pump(other);
+    cr_assert_eq(other->count, 1, "what was for all is for the others");
+    pump(s->far[1]);
+    cr_assert_eq(s->far[1]->count, 0, "the parent has nothing to do with it");
+    route_detach(&s->r, 3);
+    route_detach(&s->r, 11);
+    close_spot(s);
+}
+
+Test(route, a_parent_that_is_not_there)
+{
+    struct spot *s = open_spot(3);
+    struct frame f = frame_of(WIRE_EVENT, 3, WIRE_FRONT, 100);
+    route_send(&s->r, &f);
+    f.to = WIRE_ALL;
+    route_send(&s->r, &f);
+    f = frame_of(WIRE_EVENT, 0, 12, 100); /* nobody fetches it */
+    route_send(&s->r, &f);
+    cr_assert_not(route_has_children(&s->r));
+    close_spot(s);
+}
+
+Test(route, who_may_be_attached)
+{
+    struct spot *s = open_with(0, 1);
+    struct link *l = near_of(s, 3);
+    cr_assert_eq(route_child_of(&s->r, l), 3);
+    cr_assert_eq(route_child_of(&s->r, near_of(s, UP)), WIRE_NONE);
+    cr_assert_eq(route_attach(&s->r, 3, l, NULL), -1, "it is there");
+    cr_assert_eq(route_attach(&s->r, 0, l, NULL), -1, "it is this node");
+    cr_assert_eq(route_attach(&s->r, 12, l, NULL), -1, "a child's child");
+    cr_assert_eq(route_attach(&s->r, 1, l, NULL), -1, "a neighbour");
+    cr_assert_eq(route_attach(&s->r, NODES, l, NULL), -1);
+    cr_assert_eq(route_attach(&s->r, WIRE_FRONT, l, NULL), -1);
+    cr_assert_not(route_has_child(&s->r, 4));
+    cr_assert_not(route_has_child(&s->r, 12));
+    close_spot(s);
+}
