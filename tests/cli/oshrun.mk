@@ -20,7 +20,8 @@ oshrun_tests = \
 	tests/cli/oshrun-signals.sh \
 	tests/cli/oshrun-kill.sh \
 	tests/cli/oshrun-many.sh \
-	tests/cli/oshrun-agent.sh
+	tests/cli/oshrun-agent.sh \
+	tests/cli/oshrun-crew.sh
 TESTS      += $(oshrun_tests)
 EXTRA_DIST += $(oshrun_tests) tests/cli/oshrun-lib.sh
 
