@@ -47,6 +47,13 @@ run 1 --launch-agent "$work/agent" -H $two -n 2 "$client"
 says 'far[12]: .*agent ended with status 255: far away: No route to host'
 check_nothing_left "agents that fail"
 
+# Another version of oshrun there.
+agent "sed -u '1s/^\(oshrun [0-9]*\) [^ ]*/\1 9.9.9/' | { $as_ssh; }"
+run 1 --launch-agent "$work/agent" -H $two -n 2 "$client"
+says 'far[12]: cannot start the node daemon: .*this oshrun is of version .*9\.9\.9'
+[ "$(wc -l <"$work/err")" = 1 ] || fail "another version: $(cat "$work/err")"
+check_nothing_left "another version"
+
 # Words before the daemon comes do no harm, however many.
 agent "yes 'welcome to this host' | head -n 100000; $as_ssh"
 run 0 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"

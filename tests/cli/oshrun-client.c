@@ -73,6 +73,7 @@ static void act(const char *how, int number)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "good";
+    alarm(2 * HANG_S); /* in case that nobody is left to end it */
     unsigned long rank = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
     int number = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {

@@ -134,7 +134,7 @@ ctrl_z() {
     start_waiting
     await_pes $npes
     kill -TSTP "$pid"
-    until_true 1 stopped || fail "Ctrl-Z does not stop all: $(ps -o pid,stat,args)"
+    until_true 1 stopped || fail "Ctrl-Z does not stop all of $(oshruns)"
     sleep 4
     stopped || fail "not all are still stopped"
     kill -CONT "$pid"
@@ -169,7 +169,7 @@ stopped_start() {
 
 table_is_whole() {
     for rank in 0 1 2 3 4 5; do
-        grep -q "^oshrun:  *$rank vn[0-2] .* [SR] " "$work/err" || return 1
+        grep -q "^oshrun:  *$rank vn[0-2] .* [A-Z] " "$work/err" || return 1
     done
 }
 
@@ -316,6 +316,10 @@ blocked_output() {
 
 # -- ends ------------------------------------------------------------------------------
 
+# A PE that leaves a process, which is in a session of its own when the PE goes on.
+pe_leaves='setsid -f sh -c ": >$0.$PMIX_RANK; exec sleep 60" >/dev/null 2>&1
+    until [ -e "$0.$PMIX_RANK" ]; do sleep 0.05; done; rm "$0.$PMIX_RANK"'
+
 strays() {
     [ "$(marked | wc -l)" = "$1" ]
 }
@@ -323,7 +327,7 @@ strays() {
 # What left its session lives on after a good end, and not after another one.
 left_session() {
     export SHMEM_LAUNCH_FANOUT="$1"
-    start --vnodes 3 -n 3 sh -c 'setsid -f sleep 60 >/dev/null 2>&1'
+    start --vnodes 3 -n 3 sh -c "$pe_leaves" "$work/left"
     ended_with 0
     until_true 3 strays 3 || fail "after a good end: $(marked | wc -l) strays, not 3"
     sleep 0.5
@@ -332,7 +336,7 @@ left_session() {
         kill -KILL "$p"
     done
     until_true 2 strays 0 || fail "they do not end"
-    start --vnodes 3 -n 3 sh -c 'setsid -f sleep 60 >/dev/null 2>&1; sleep 0.5; exit 3'
+    start --vnodes 3 -n 3 sh -c "$pe_leaves; sleep 0.5; exit 3" "$work/left"
     ended_with 3
     until_true 3 strays 0 || fail "after a failure: $(marked | wc -l) strays"
 }
@@ -403,6 +407,6 @@ spawn daemon_is_killed.0 daemon_is_killed 0
 spawn daemon_is_killed.1 daemon_is_killed 1
 gather
 spawn blocked_output.1 blocked_output 1 3 8
-spawn blocked_output.32 blocked_output 32 2 40
+spawn blocked_output.32 blocked_output 32 2 64
 gather
 finish

@@ -79,15 +79,22 @@ status=0
 oshrun -n 1 sh -c 'exit 3' >&- 2>&- || status=$?
 [ "$status" = 3 ] || fail "status 3 became $status"
 
-# A slow reader: PEs wait, oshrun does not grow.
+# A slow reader: PEs wait, neither oshrun nor a daemon grows.
 mkfifo "$work/fifo"
-env "$mark" TMPDIR="$work/tmp" "$OSHRUN" -n 4 yes >"$work/fifo" 2>"$work/err" &
-pid=$!
-exec 3<"$work/fifo"
-sleep 1
-kb=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status")
-[ "$kb" -lt 65536 ] || fail "a slow reader: oshrun uses $kb kB"
-kill -TERM "$pid"
-ended_with 143
-exec 3<&-
+slow_reader() {
+    env "$mark" TMPDIR="$work/tmp" SHMEM_LAUNCH_FANOUT=1 "$OSHRUN" "$@" -n 4 yes \
+        >"$work/fifo" 2>"$work/err" &
+    pid=$!
+    exec 3<"$work/fifo"
+    sleep 1
+    for p in $(marked); do
+        kb=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$p/status")
+        [ "${kb:-0}" -lt 65536 ] || fail "a slow reader ($*): a process uses $kb kB"
+    done
+    kill -TERM "$pid"
+    ended_with 143
+    exec 3<&-
+}
+slow_reader
+slow_reader --vnodes 4
 finish

@@ -36,8 +36,9 @@ visit() {
 }
 
 mkfifo "$work/hold"
-for how in random half greet many flood; do
+for how in random half greet nonce many flood; do
     visit "$how"
+    [ $how != nonce ] || says 'it does not know the nonce of this job'
 done
 
 # While daemons call: strangers hold all the places there are.

@@ -3,14 +3,18 @@
  * oshrun-stranger.c - connects to the ports on which a process listens and says what no
  * daemon of the job would say.
  *
- * Uses /proc/PID/fd and /proc/net.  Used by oshrun-port.sh.
+ * Uses /proc/PID/fd and /proc/net, dial.c.  Used by oshrun-port.sh.
  *
  *   oshrun-stranger PID HOW SECONDS [SEED]: HOW = random (bytes, then close), half (the
- *   beginning of a right greeting, then nothing), greet (a right greeting and a wrong
- *   proof), many (100 connections that stay open), flood (connections that close at
- * once). Prints how many connections it made; fails if it finds no port.
+ *   beginning of a right greeting, then nothing), greet (a right greeting, sent back),
+ *   nonce (all that a daemon says, with the nonce of another job), many (100 connections
+ * that stay open), flood (connections that close at once). Prints how many connections it
+ * made; fails if it finds no port.
  */
 #include "config.h"
+
+#include "tools/oshrun/loop.h"
+#include "tools/oshrun/net/door.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -28,6 +32,7 @@
 #define PORTS_MAX 8
 #define OPEN_MAX  100
 #define CHUNK     512
+#define CALL_MS   200
 #define PATH_LEN  64
 #define LISTENING 0x0A
 #define GREETING  "oshrun-door"
@@ -108,6 +113,43 @@ static void echo(int fd)
         say_random(fd);
 }
 
+static bool dialled;
+
+static void on_made(void *arg, int fd)
+{
+    (void)arg;
+    fprintf(stderr, "oshrun-stranger: was let in\n");
+    close(fd);
+    exit(1);
+}
+
+static void on_failed(void *arg, const char *why)
+{
+    struct loop *l = arg;
+    dialled = strstr(why, "refused") == NULL;
+    l->stop = true;
+}
+
+/* What a daemon of another job does.  False if the port is gone. */
+static bool call(uint16_t port)
+{
+    static const struct dial_events events = {.made = on_made, .failed = on_failed};
+    char at[PATH_LEN];
+    struct nonce nonce;
+    struct loop l;
+    snprintf(at, sizeof at, "127.0.0.1:%u", port);
+    if (nonce_make(&nonce) != 0 || loop_open(&l) != 0)
+        exit(1);
+    struct dial *d =
+        dial_start(&l, &nonce, at, (struct dial_limits){CALL_MS, CALL_MS}, &events, &l);
+    if (d == NULL)
+        exit(1);
+    loop_run(&l);
+    dial_free(d);
+    loop_close(&l);
+    return dialled;
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -140,6 +182,11 @@ int main(int argc, char **argv)
     unsigned long made = 0;
     bool stay = strcmp(argv[2], "many") == 0 || strcmp(argv[2], "half") == 0;
     for (; now() < end; made++) {
+        if (strcmp(argv[2], "nonce") == 0) {
+            if (!call(port[made % n]))
+                break;
+            continue;
+        }
         int fd = connect_to(port[made % n]);
         if (fd < 0)
             break; /* the job has ended */

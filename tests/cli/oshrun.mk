@@ -28,5 +28,6 @@ EXTRA_DIST += $(oshrun_tests) tests/cli/oshrun-lib.sh
 # Strangers at the ports.
 check_PROGRAMS += tests/cli/oshrun-stranger
 tests_cli_oshrun_stranger_SOURCES = tests/cli/oshrun-stranger.c
+tests_cli_oshrun_stranger_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
 TESTS      += tests/cli/oshrun-port.sh
 EXTRA_DIST += tests/cli/oshrun-port.sh

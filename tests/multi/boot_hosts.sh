@@ -8,8 +8,6 @@
 set -eu
 . "$top_srcdir/tests/hosts/lib.sh"
 . "$top_srcdir/tests/multi/boot_lib.sh"
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 limit_s=40
 patience_s=8 # for what other launchers leave behind for a while
 refused_ms=9000
@@ -60,8 +58,8 @@ under_mpirun() {
     job 0 "$@" -n 3 "$hello"
     job 1 "$@" -n 6 "$hello"
     check_refused mpirun 6 'n0: 3, n1: 1, n2: 2'
-    [ "$(wc -l <"$work/err")" -eq 1 ] || {
-        fail "mpirun says more about a job that is refused"
+    ! grep -q 'non-zero' "$work/err" || { # but it has warnings of its own, now and then
+        fail "mpirun has its say about a job that is refused"
         show
     }
 }

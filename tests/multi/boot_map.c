@@ -262,8 +262,10 @@ static int end_by(const char *how, int number, uint32_t pe)
     if (b.rank == pe) {
         if (strcmp(how, "exit") == 0)
             _exit(number);
-        if (strcmp(how, "signal") == 0)
+        if (strcmp(how, "signal") == 0) {
+            signal(number, SIG_DFL); /* libraries and sanitizers catch some */
             raise(number);
+        }
         if (strcmp(how, "abort") == 0)
             boot_abort(number, "boot_map was told to");
     }

@@ -77,8 +77,9 @@ void crew_lost(struct crew *c, uint32_t node, const char *why)
     }
     if (nodes == 0)
         return;
-    snprintf(sentence, sizeof sentence, "the node daemon on %s %s", crew_host(c, node),
-             why);
+    bool silent = strstr(why, "has not answered") != NULL;
+    snprintf(sentence, sizeof sentence, "the node daemon on %s %s%s", crew_host(c, node),
+             why, silent ? " (SHMEM_LAUNCH_TIMEOUT sets the time)" : "");
     c->ev->lost(c->front, own, pes, sentence);
     while (nodes-- > 0)
         crew_member_over(c);
@@ -107,7 +108,10 @@ static void on_said(void *arg, uint32_t node, const char *line)
 static void on_agent_ended(void *arg, uint32_t node, bool failed, const char *why)
 {
     struct crew *c = arg;
-    const char *reason = failed ? why : "it ended before it had called";
+    const char *reason = failed
+                             ? why
+                             : "it ended with status 0 and has started nothing; does it "
+                               "pass its command on?";
     for (uint32_t i = 0; i < c->job->nnodes; i++) {
         if (c->member[i].state != MEMBER_AWAITED)
             continue;

@@ -98,15 +98,17 @@ static void take_hello(struct crew *c, struct link *l, const struct frame *f)
     uint64_t clock_ns = unpack_u64(&u);
     const char *addresses = unpack_string(&u);
     node = find_node(c, node, host);
-    if (u.failed || version == NULL || addresses == NULL || node >= c->job->nnodes) {
-        hang_up(c, l, "it is for no node of this job");
+    if (version != NULL &&
+        (wire != WIRE_VERSION || strcmp(version, PACKAGE_VERSION) != 0)) {
+        crew_fail(
+            c, CREW_EXIT_ERROR,
+            "the oshrun at %s is of version %s (messages %u), this one of %s "
+            "(messages %u); install the same on all hosts, or set SHMEM_LAUNCH_DAEMON",
+            link_peer(l), version, wire, PACKAGE_VERSION, WIRE_VERSION);
         return;
     }
-    if (wire != WIRE_VERSION || strcmp(version, PACKAGE_VERSION) != 0) {
-        crew_fail(c, CREW_EXIT_ERROR,
-                  "%s: the oshrun there is of version %s, this one of %s; install the "
-                  "same on all hosts, or set SHMEM_LAUNCH_DAEMON",
-                  crew_host(c, node), version, PACKAGE_VERSION);
+    if (u.failed || version == NULL || addresses == NULL || node >= c->job->nnodes) {
+        hang_up(c, l, "it is for no node of this job");
         return;
     }
     struct member *m = &c->member[node];
@@ -126,6 +128,8 @@ static void take_hello(struct crew *c, struct link *l, const struct frame *f)
     m->clock_ns = (int64_t)(loop_now_ns() - clock_ns);
     m->addresses = strdup(addresses);
     starter_arrived(c->starter, node);
+    if (++c->staged[DAEMON_STAGE_CALLED] == c->job->nnodes)
+        c->ev->pe.stage(c->front, DAEMON_STAGE_CALLED);
     place_around(c, m);
 }
 
@@ -290,6 +294,8 @@ static int take_failed(struct crew *c, struct member *m, struct unpack *u)
     const char *text = unpack_string(u);
     if (!unpack_done(u) || text == NULL)
         return BAD;
+    if (c->ending) /* it has no PEs, and will have none */
+        crew_lost(c, m->node, text);
     crew_fail(c, status, "%s: %s", crew_host(c, m->node), text);
     return 0;
 }

@@ -210,8 +210,10 @@ int front_run(const struct options *o, const struct janitor *janitor, struct rli
     int rc = f != NULL ? make_job(f, o) : FRONT_EXIT_ERROR;
     if (rc != 0)
         return rc;
-    if (o->report)
+    if (o->report) {
         map_print(&f->job, &f->plan.hosts);
+        fflush(stdout); /* before the output of the PEs; main looks for errors */
+    }
     rc = timing_open(&f->timing, f->job.npes, start_ns) != 0 ? FRONT_EXIT_ERROR
                                                              : set_up(f);
     if (rc == 0)

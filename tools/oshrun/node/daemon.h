@@ -28,6 +28,7 @@ enum daemon_stream { DAEMON_STDOUT, DAEMON_STDERR, DAEMON_STREAMS };
 
 /* What a daemon does, in order of time.  X(name, text) */
 #define DAEMON_STAGE_TABLE(X)                                                            \
+    X(CALLED, "node daemons have called")                                                \
     X(PLAN, "node segment and binding made")                                             \
     X(SERVER, "PMIx server up")                                                          \
     X(REGISTER, "job registered with PMIx")                                              \

@@ -523,7 +523,7 @@ static void on_signal(void *arg, unsigned ready)
     int sig = (int)si.ssi_signo;
     complain("the node daemon got signal %d (%s)", sig, strsignal(sig));
     if (s->route.up != NULL && !s->leaving)
-        daemon_say_failed(&s->say, STATUS_SIGNAL + sig);
+        daemon_say_failed(&s->say, EXIT_ERROR);
     leave(s, EXIT_ERROR);
 }
 
