@@ -29,6 +29,15 @@ rows 1 '^0 figures have a goal, 0 miss'
 [ "$(grep -c '^ours [12] start [12] [23] [0-9]' "$work/data")" = 8 ] ||
     wrong "the figures that were kept are not all there"
 
+# Medians, of 3 rounds and of 4.
+awk 'BEGIN { for (r = 1; r <= 4; r++) print "ours", r, "start", 1, 2, r * 70 % 40 + 10 }' |
+    tee "$work/four" | sed '$d' >"$work/three"
+for median in three:30.0 four:25.0; do
+    awk -v wanted=start -f "$top_srcdir/bench/median.awk" \
+        -f "$top_srcdir/bench/launch.awk" "$work/${median%:*}" >"$work/table"
+    rows 1 "^ *1 *2 *${median#*:} "
+done
+
 # Figures of others: theirs are twice as fast with 2 PEs, and as fast with 3.
 awk '{ print } { $1 = "theirs"; $6 = $6 / ($5 == 2 ? 2 : 1); print }' "$work/data" |
     awk -v wanted=start -f "$top_srcdir/bench/median.awk" \

@@ -5,7 +5,7 @@
  *
  * One thread at a time may call these.  get waits up to a day, barrier for ever, as only
  * the launcher can tell a PE that is late from one that is dead: it ends the job.
- * Uses: pgas.h, log.  Used by: init, node.
+ * Uses: pgas.h, log.  Used by: init, nodeseg.
  */
 #ifndef PGAS_CORE_BOOT_H
 #define PGAS_CORE_BOOT_H

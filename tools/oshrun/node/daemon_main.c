@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 #define EXIT_ERROR     1
-#define STATUS_SIGNAL  128
 #define LINE_WAIT_MS   30000 /* for the line on standard input */
 #define STOP_MS        700   /* for children of the tree to leave */
 #define FLUSH_MS       300   /* for the last words */
