@@ -235,6 +235,6 @@ for way in $ways; do
 done
 finish || exit 1
 [ -z "${reason:-}" ] || {
-    echo "skipped in part: $reason"
+    echo "skipped in part: ${reason#hosts: }"
     exit 77
 }

@@ -24,7 +24,7 @@ hosts_down() {
 # hosts_up N: makes them, or ends the test as skipped.
 hosts_up() {
     reason=$("$hosts" possible 2>&1) || {
-        echo "skipped: $reason"
+        echo "skipped: ${reason#hosts: }"
         exit 77
     }
     trap hosts_down EXIT

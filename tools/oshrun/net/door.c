@@ -27,6 +27,7 @@
 #define EARS_MAX       16   /* addresses at which one door listens */
 #define STRANGERS_MAX  64   /* at a time */
 #define STRANGER_MS    2000 /* that a stranger may take */
+#define PERIODS        4    /* that make it up */
 #define ACCEPTS        16   /* in one turn of the loop */
 #define PAUSE_MS       100  /* when there is no descriptor or memory for one more */
 #define TOLD_MAX       8    /* refusals that are told */
@@ -42,6 +43,7 @@ struct stranger {
     struct door *door;
     struct loop_watch watch;
     struct loop_timer patience;
+    int periods; /* of its time that are over */
     struct auth auth;
     struct address from;
     uint64_t number; /* in the order of arrival; 0: this place is free */
@@ -121,6 +123,10 @@ static void on_impatience(void *arg)
 {
     struct stranger *s = arg;
     char why[SENTENCE_BYTES / 2];
+    if (++s->periods < PERIODS) { /* in parts: what we are stopped for counts once */
+        loop_after(s->door->loop, &s->patience, STRANGER_MS / PERIODS);
+        return;
+    }
     snprintf(why, sizeof why, "it %s for %d s",
              s->auth.have > 0 ? "sent half a greeting and then nothing" : "said nothing",
              STRANGER_MS / MS_PER_S);
@@ -155,7 +161,8 @@ static void let_in(struct door *d, int fd, const struct address *from)
     s->watch = (struct loop_watch){.fd = fd, .fn = on_stranger, .arg = s};
     s->patience = (struct loop_timer){.fn = on_impatience, .arg = s};
     loop_want(d->loop, &s->watch, LOOP_IN);
-    loop_after(d->loop, &s->patience, STRANGER_MS);
+    s->periods = 0;
+    loop_after(d->loop, &s->patience, STRANGER_MS / PERIODS);
 }
 
 /* ---- the door --------------------------------------------------------------------- */
