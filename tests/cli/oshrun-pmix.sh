@@ -54,7 +54,7 @@ n=3
 good --vnodes 3 -- fence 8000000
 SHMEM_LAUNCH_FANOUT=1
 good --vnodes 3 -- fence 8000000
-good -- fence 8000000
+good -- fence 3000000 # libpmix takes 4 MiB there
 
 # PEs may end the job by job control.
 run 137 -n 4 --vnodes 2 "$client" end kill

@@ -21,12 +21,17 @@
 #define REGISTER_WAIT_S 30 /* libpmix answers in microseconds or not at all */
 
 /*
- * What a PE puts between two fences must fit into one segment of libpmix's store, whose
- * server crashes otherwise.  libpmix's own default is 4 MiB.  Server and clients must
- * agree on it, or the clients read elsewhere.
+ * Segments of libpmix's store, whose server writes zeros to all of the first ones: 1 ms
+ * per MiB.  What a PE puts between two fences must fit into one for data: libpmix says
+ * which size it needs, and crashes.  Those for the PEs' entries follow each other.
+ * Server and clients must agree on the sizes, or the clients read elsewhere.
  */
-#define SEGMENT_ENV   "NS_DATA_SEG_SIZE"
-#define SEGMENT_BYTES "16777216"
+#define DATA_SEGMENT_ENV    "NS_DATA_SEG_SIZE"
+#define DATA_SEGMENT_BYTES  "4194304"  /* libpmix's own: enough on one node */
+#define DATA_SEGMENT_NET    "16777216" /* for what PEs of several nodes exchange */
+#define ENTRY_SEGMENT_ENV   "NS_META_SEG_SIZE"
+#define ENTRY_SEGMENT_BYTES "65536" /* libpmix's own: 4 MiB */
+#define ENTRY_SEGMENT_PES   2048    /* that surely fit into ours */
 
 /* ---- the queue -------------------------------------------------------------------- */
 
@@ -154,6 +159,13 @@ static pmix_status_t init_server(struct pmix_host *h, const struct job *job,
     return rc;
 }
 
+static void set_segments(const struct job *job)
+{
+    setenv(DATA_SEGMENT_ENV, job->nnodes > 1 ? DATA_SEGMENT_NET : DATA_SEGMENT_BYTES, 0);
+    if (job->npes <= ENTRY_SEGMENT_PES)
+        setenv(ENTRY_SEGMENT_ENV, ENTRY_SEGMENT_BYTES, 0);
+}
+
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
 {
     struct pmix_host *h = calloc(1, sizeof *h);
@@ -162,7 +174,7 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     h->job = job;
     memcpy(h->nspace, job->nspace, sizeof job->nspace);
     h->last = &h->first;
-    setenv(SEGMENT_ENV, SEGMENT_BYTES, 0);
+    set_segments(job);
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->settled, NULL);
     h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -195,13 +207,24 @@ static int add_variable(char ***env, const char *name, const char *value)
     return 0;
 }
 
+/* The sizes, as far as they are set. */
+static int add_segments(char ***env)
+{
+    static const char *const name[] = {DATA_SEGMENT_ENV, ENTRY_SEGMENT_ENV};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (rc == 0 && getenv(name[i]) != NULL)
+            rc = add_variable(env, name[i], getenv(name[i]));
+    return rc;
+}
+
 char **pmix_host_env(struct pmix_host *h, uint32_t rank)
 {
     char **env = NULL;
     pmix_proc_t p;
     PMIX_PROC_LOAD(&p, h->nspace, rank);
     pmix_status_t rc = PMIx_server_setup_fork(&p, &env);
-    if (rc == PMIX_SUCCESS && add_variable(&env, SEGMENT_ENV, getenv(SEGMENT_ENV)) != 0)
+    if (rc == PMIX_SUCCESS && add_segments(&env) != 0)
         rc = PMIX_ERR_NOMEM;
     if (rc == PMIX_SUCCESS)
         return env;
