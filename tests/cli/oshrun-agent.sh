@@ -58,6 +58,15 @@ check_nothing_left "another version"
 agent "yes 'welcome to this host' | head -n 100000; $as_ssh"
 run 0 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
 
+# A daemon that runs and does not call is not waited for as long as its way there is.
+agent "[ \$1 = far1 ] || { echo 'node daemon is up: 1 far2'; exec sleep 60; }; $as_ssh"
+begin=$(now_ms)
+run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
+took=$(($(now_ms) - begin))
+[ $took -le 6500 ] || fail "a daemon that does not call: took $took ms"
+says 'far2: its node daemon has not called within 4.0 s'
+check_nothing_left "a daemon that does not call"
+
 # One that never comes to an end.
 agent "trap '' TERM; sleep 60 & [ \$1 = far2 ] || { $as_ssh; }; while :; do wait; done"
 begin=$(now_ms)

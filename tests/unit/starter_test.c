@@ -76,8 +76,16 @@ static void started(void *arg, uint32_t node)
     agents_started++;
 }
 
+static uint32_t daemons_up;
+
+static void up(void *arg, uint32_t node, const char *host)
+{
+    (void)arg, (void)node, (void)host;
+    daemons_up++;
+}
+
 static const struct starter_events events = {
-    .started = started, .said = said, .ended = ended};
+    .started = started, .up = up, .said = said, .ended = ended};
 
 static void on_late(void *arg)
 {
@@ -477,17 +485,26 @@ static void said_up(void *arg, uint32_t node, const char *line)
 
 Test(starter, at_most_32_at_a_time)
 {
-    static const struct starter_events up = {
-        .started = started, .said = said_up, .ended = ended};
+    static const struct starter_events with_call = {
+        .started = started, .up = up, .said = said_up, .ended = ended};
     struct starter_config c = config(STARTER_AGENT, NODES_MAX, "/bin/true");
     c.agent = script("agent", "echo up; exec sleep 100");
     t.arrival = (struct loop_timer){.fn = on_arrival};
-    t.s = starter_begin(&t.loop, &c, &up, NULL);
+    t.s = starter_begin(&t.loop, &c, &with_call, NULL);
     run_for(WAIT_MS);
     cr_assert_eq(t.arrivals, NODES_MAX);
     cr_assert_eq(t.most, 32, "%zu were started at once", t.most);
     cr_assert_eq(t.ended, 0);
     stop();
+}
+
+Test(starter, tells_that_a_daemon_is_up)
+{
+    struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
+    c.agent = script("agent", "echo 'node daemon is up: 7 n7'; echo up; exit 3");
+    run(&c, 1);
+    cr_assert_eq(daemons_up, 1);
+    cr_assert_eq(t.failed, 1);
 }
 
 Test(starter, an_end_lets_the_next_one_start)

@@ -17,8 +17,10 @@
 #define WINDOW_ALL  ((uint64_t)16 << 20) /* unconfirmed output of all nodes together */
 #define WINDOW_MIN  ((uint64_t)16 << 10) /* ... of one node */
 #define WINDOW_MAX  ((uint64_t)256 << 10)
-#define STOP_MS     1500 /* for the daemons to end when they are told to */
-#define NS_PER_MS   1000000u
+#define STOP_MS     1500  /* for the daemons to end when they are told to */
+#define STEP_MS     250   /* of the time of a start */
+#define UP_MIN_MS   2000u /* for a daemon that runs to call */
+#define UP_EXTRA_MS 1000u /* ... beyond the time of silence: it may try several ways */
 #define MS_PER_S    1e3
 #define ANY_ADDRESS "-"
 #define LOOPBACK    "lo"
@@ -131,37 +133,67 @@ static void fail_start(struct crew *c, const struct member *m)
         "%s: its node daemon has not %s within %.1f s%s%s; is the way from there to "
         "this host open (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
         crew_host(c, m->node), m->state == MEMBER_AWAITED ? "called" : "found its parent",
-        c->o->start_timeout_ms / MS_PER_S, m->said != NULL ? "; last words: " : "",
+        m->limit_ms / MS_PER_S, m->said != NULL ? "; last words: " : "",
         m->said != NULL ? m->said : "");
 }
 
-/* Each daemon has its time from the start of its own agent. */
-static void on_start_limit(void *arg)
+static bool is_due(const struct member *m)
+{
+    return m->state < MEMBER_THERE && m->left_ms > 0;
+}
+
+/* In steps, so that time in which we are stopped counts for one step only. */
+static void on_start_step(void *arg)
 {
     struct crew *c = arg;
-    uint64_t now = loop_now_ns(), next = 0;
+    bool more = false;
     for (uint32_t i = 0; i < c->job->nnodes; i++) {
-        const struct member *m = &c->member[i];
-        if (m->state >= MEMBER_THERE || m->start_by_ns == 0)
+        struct member *m = &c->member[i];
+        if (!is_due(m))
             continue;
-        if (m->start_by_ns <= now)
+        m->left_ms -= STEP_MS;
+        more = more || m->left_ms > 0;
+        if (m->left_ms <= 0)
             fail_start(c, m);
-        else if (next == 0 || m->start_by_ns < next)
-            next = m->start_by_ns;
     }
-    if (next > now && !c->failed)
-        loop_after(c->loop, &c->start, (next - now) / NS_PER_MS + 1);
+    if (more && !c->failed)
+        loop_after(c->loop, &c->start, STEP_MS);
+}
+
+void crew_give_time(struct crew *c, struct member *m, uint32_t ms)
+{
+    m->limit_ms = ms;
+    m->left_ms = ms;
+    if (ms > 0 && c->start.due_ns == 0)
+        loop_after(c->loop, &c->start, STEP_MS);
+}
+
+uint32_t crew_find_node(const struct crew *c, uint32_t node, const char *host)
+{
+    for (uint32_t i = 0; node == WIRE_NONE && host != NULL && i < c->job->nnodes; i++)
+        if (strcmp(c->host[i], host) == 0)
+            return i;
+    return node;
 }
 
 static void on_agent_started(void *arg, uint32_t node)
 {
     struct crew *c = arg;
-    uint64_t by = loop_now_ns() + (uint64_t)c->o->start_timeout_ms * NS_PER_MS;
     for (uint32_t i = 0; i < c->job->nnodes; i++)
         if (node == i || node == STARTER_ALL)
-            c->member[i].start_by_ns = by;
-    if (c->start.due_ns == 0)
-        loop_after(c->loop, &c->start, c->o->start_timeout_ms);
+            crew_give_time(c, &c->member[i], c->o->start_timeout_ms);
+}
+
+/* The way there is over: the daemon itself is quick, or stopped, or cut off. */
+static void on_up(void *arg, uint32_t node, const char *host)
+{
+    struct crew *c = arg;
+    uint32_t ms = c->o->timeout_ms < UP_MIN_MS ? UP_MIN_MS : c->o->timeout_ms;
+    node = crew_find_node(c, node, host);
+    if (node >= c->job->nnodes || c->member[node].state != MEMBER_AWAITED ||
+        c->member[node].left_ms <= ms + UP_EXTRA_MS)
+        return;
+    crew_give_time(c, &c->member[node], ms + UP_EXTRA_MS);
 }
 
 static void on_came(void *arg, int fd)
@@ -268,8 +300,10 @@ static int open_door(struct crew *c)
 
 static int begin(struct crew *c, struct rlimit files)
 {
-    static const struct starter_events events = {
-        .started = on_agent_started, .said = on_said, .ended = on_agent_ended};
+    static const struct starter_events events = {.started = on_agent_started,
+                                                 .up = on_up,
+                                                 .said = on_said,
+                                                 .ended = on_agent_ended};
     static const enum starter_kind kind[] = {[PLAN_HERE] = STARTER_LOCAL,
                                              [PLAN_VNODES] = STARTER_LOCAL,
                                              [PLAN_HOSTS] = STARTER_AGENT,
@@ -308,7 +342,7 @@ int crew_start(struct crew **out, const struct job *job, const struct plan *plan
     c->front = front;
     c->loop = loop;
     c->janitor = janitor;
-    c->start = (struct loop_timer){.fn = on_start_limit, .arg = c};
+    c->start = (struct loop_timer){.fn = on_start_step, .arg = c};
     c->report_limit = (struct loop_timer){.fn = crew_on_report_limit, .arg = c};
     if (make_members(c) != 0 || make_tree(c) != 0) {
         complain("no memory for %u nodes", job->nnodes);

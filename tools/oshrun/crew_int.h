@@ -33,7 +33,8 @@ struct member {
     char *said;        /* its last line before it called */
     int64_t clock_ns;  /* our clock minus its */
     uint32_t live;     /* PEs that have not ended */
-    uint64_t start_by_ns; /* when it must be there; 0: its agent has not been started */
+    uint32_t limit_ms; /* for what it does now, in its start */
+    int64_t left_ms;   /* of that; 0: nothing is due */
     uint64_t owed[DAEMON_STREAMS]; /* bytes taken, and not yet confirmed */
     bool reports;                  /* its part of a report is awaited */
 };
@@ -106,6 +107,12 @@ void crew_lost(struct crew *c, uint32_t node, const char *why);
 
 /* While the crew stops: the daemon behind this link has left. */
 void crew_left(struct crew *c, struct link *l);
+
+/* From now on the member has so much time for its next step.  0: as long as it takes. */
+void crew_give_time(struct crew *c, struct member *m, uint32_t ms);
+
+/* The node of a daemon that tells its number, or (srun) the name of its host. */
+uint32_t crew_find_node(const struct crew *c, uint32_t node, const char *host);
 
 /* One more node is DRAINED or LOST. */
 void crew_member_over(struct crew *c);

@@ -25,6 +25,7 @@ static void place(struct crew *c, struct member *m)
     pack_u32(&p, t->fanout);
     pack_string(&p, parent == WIRE_FRONT ? NULL : c->member[parent].addresses);
     m->state = MEMBER_PLACED;
+    crew_give_time(c, m, c->o->start_timeout_ms);
     link_send(m->call, &(struct frame){.type = WIRE_PLACE,
                                        .from = WIRE_FRONT,
                                        .to = m->node,
@@ -64,15 +65,6 @@ static void place_around(struct crew *c, struct member *m)
     }
 }
 
-/* By its number, or (srun) by the name of its host. */
-static uint32_t find_node(const struct crew *c, uint32_t node, const char *host)
-{
-    for (uint32_t i = 0; node == WIRE_NONE && host != NULL && i < c->job->nnodes; i++)
-        if (strcmp(c->host[i], host) == 0)
-            return i;
-    return node;
-}
-
 static void forget_caller(struct crew *c, const struct link *l)
 {
     for (uint32_t i = 0; i < c->ncallers; i++)
@@ -97,7 +89,7 @@ static void take_hello(struct crew *c, struct link *l, const struct frame *f)
     unpack_u32(&u); /* its pid, for who reads along */
     uint64_t clock_ns = unpack_u64(&u);
     const char *addresses = unpack_string(&u);
-    node = find_node(c, node, host);
+    node = crew_find_node(c, node, host);
     if (version != NULL &&
         (wire != WIRE_VERSION || strcmp(version, PACKAGE_VERSION) != 0)) {
         crew_fail(
@@ -124,6 +116,7 @@ static void take_hello(struct crew *c, struct link *l, const struct frame *f)
     forget_caller(c, l);
     link_set_user(l, m);
     m->state = MEMBER_CALLED;
+    crew_give_time(c, m, 0); /* until its parent has called */
     m->call = l;
     m->clock_ns = (int64_t)(loop_now_ns() - clock_ns);
     m->addresses = strdup(addresses);

@@ -15,6 +15,9 @@
 
 #define BIRTH_LINE 4096
 
+/* What a daemon writes first, before its node (WIRE_NONE: not told) and host. */
+#define BIRTH_UP "node daemon is up: "
+
 struct birth {
     struct nonce nonce;
     char at[ADDRESSES_MAX];    /* where the front listens */

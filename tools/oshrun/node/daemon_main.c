@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #define EXIT_ERROR     1
+#define HOST_BYTES     256
 #define LINE_WAIT_MS   30000 /* for the line on standard input */
 #define STOP_MS        700   /* for children of the tree to leave */
 #define FLUSH_MS       300   /* for the last words */
@@ -102,9 +103,17 @@ static const char *host_name(char *buf, size_t len)
     return buf;
 }
 
+/* The agent carries it: from now on silence is not the agent's. */
+static void say_up(const struct serve *s)
+{
+    char host[HOST_BYTES];
+    printf(BIRTH_UP "%u %s\n", s->birth.node, host_name(host, sizeof host));
+    fflush(stdout);
+}
+
 static void say_hello(struct serve *s, struct link *l)
 {
-    char host[256];
+    char host[HOST_BYTES];
     struct pack p = {0};
     pack_u32(&p, WIRE_VERSION);
     pack_string(&p, PACKAGE_VERSION);
@@ -650,6 +659,7 @@ int daemon_main(struct rlimit files)
     if (birth_read(&s.birth, STDIN_FILENO, LINE_WAIT_MS) != 0)
         return EXIT_ERROR;
     close_input();
+    say_up(&s);
     s.say.window = s.birth.window;
     if (janitor_start(&s.janitor) != 0)
         return EXIT_ERROR;

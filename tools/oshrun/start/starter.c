@@ -11,6 +11,7 @@
 
 #include "tools/oshrun/complain.h"
 #include "tools/oshrun/node/janitor.h"
+#include "tools/oshrun/node/birth.h"
 #include "tools/oshrun/start/starter_int.h"
 
 #include <errno.h>
@@ -145,9 +146,23 @@ static void take_srun_line(struct agent *a, const char *line)
     }
 }
 
+/* The first line of a daemon is for us. */
+static bool take_up(const struct starter *s, const char *line)
+{
+    unsigned node;
+    char host[LINE_BYTES];
+    if (strncmp(line, BIRTH_UP, strlen(BIRTH_UP)) != 0 ||
+        sscanf(line + strlen(BIRTH_UP), "%u %s", &node, host) != 2)
+        return false;
+    s->events->up(s->arg, node, host);
+    return true;
+}
+
 void starter_said(struct agent *a, const char *line)
 {
     bool srun = a->s->kind == STARTER_SRUN;
+    if (take_up(a->s, line))
+        return;
     if (srun && srun_is_noise(line))
         return;
     if (srun)

@@ -43,6 +43,8 @@ struct starter_config {
 struct starter_events {
     /* The agent of this node (or STARTER_ALL) has been started. */
     void (*started)(void *arg, uint32_t node);
+    /* A daemon's process runs: its node, or WIRE_NONE and its host. */
+    void (*up)(void *arg, uint32_t node, const char *host);
     /* A line that the agent or daemon of this node (or STARTER_ALL) wrote. */
     void (*said)(void *arg, uint32_t node, const char *line);
     /* The agent of this node (or STARTER_ALL) has ended, or could not be started.  why:
