@@ -211,7 +211,7 @@ Test(link, closed_by_the_other, .init = set_up, .fini = tear_down)
     expect_down(&b, "closed the connection in the middle of a message");
     fd = open_half(&c, PATIENT_MS, LINK_AWAKE);
     reset(fd);
-    expect_down(&c, "connection reset by peer");
+    expect_down(&c, "has lost its connection (Connection reset by peer)");
 }
 
 static const struct {
@@ -278,7 +278,7 @@ Test(link, last_words_are_read_after_a_failed_write, .init = set_up, .fini = tea
         link_flush(a.link, 0); /* writes now, and fails */
         cr_assert_eq(a.downs, 0, "told from the loop only");
     }
-    expect_down(&a, "connection reset by peer");
+    expect_down(&a, "has lost its connection (Connection reset by peer)");
     cr_assert_eq(a.frames, 1);
 }
 

@@ -13,7 +13,6 @@
 #include "tools/oshrun/net/address.h"
 #include "tools/oshrun/net/pack.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -151,8 +150,7 @@ static const char *error_text(const struct link *l, int err, char text[WHY_BYTES
 {
     if (err == ETIMEDOUT)
         return unanswered(l, text);
-    snprintf(text, WHY_BYTES, "%s", strerror(err));
-    text[0] = (char)tolower((unsigned char)text[0]); /* it goes on a sentence */
+    snprintf(text, WHY_BYTES, "has lost its connection (%s)", strerror(err));
     return text;
 }
 
@@ -331,7 +329,7 @@ static void read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
         if (!make_room(&l->in, READ_ROOM)) {
-            go_down(l, "there is no memory for what it sends");
+            go_down(l, "sends more than there is memory for");
             return;
         }
         size_t room = l->in.room - l->in.tail, len = room < left ? room : left;

@@ -33,8 +33,8 @@ struct link_events {
      * other may be freed in it. */
     void (*frame)(void *arg, struct link *l, const struct frame *f);
     /* Once, and the last event: why = "closed the connection", "has not answered for 3.0
-     * s", "connection reset by peer", "sent what is no message (type 77)" ...  The
-     * receiver calls link_free, in it or later. */
+     * s", "has lost its connection (Connection reset by peer)", "sent what is no message
+     * (type 77)" ...  The receiver calls link_free, in it or later. */
     void (*down)(void *arg, struct link *l, const char *why);
 };
 
