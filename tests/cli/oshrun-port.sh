@@ -36,7 +36,9 @@ visit() {
 }
 
 mkfifo "$work/hold"
-for how in random half greet nonce many flood; do
+visits='random half greet nonce many flood'
+[ -z "${DISTCHECK:-}" ] || visits=nonce # the others have been tried in the build
+for how in $visits; do
     visit "$how"
     [ $how != nonce ] || says 'it does not know the nonce of this job'
 done
