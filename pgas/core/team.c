@@ -151,7 +151,7 @@ void team_free(struct shmem_team *team)
 /* The PEs of this node: those whose memory we can map. */
 static void fill_shared(void)
 {
-    int *list = malloc(pgas_self.npes * sizeof *list);
+    int *list = calloc(pgas_self.npes, sizeof *list);
 
     if (list == NULL)
         log_die("no memory for a list of %u PEs", pgas_self.npes);

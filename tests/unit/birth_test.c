@@ -77,8 +77,8 @@ Test(birth, a_right_line, .init = listen_to_complaints)
     char hex[NONCE_HEX_BYTES];
     cr_assert_eq(parse(&b, line_with(GOOD, NULL)), 0, "%s", said);
     nonce_to_hex(&b.nonce, hex);
-    cr_assert_str_eq(hex, NONCE + strlen("nonce="));
-    cr_assert_str_eq(b.at, AT + strlen("at="));
+    cr_assert_str_eq(hex, &NONCE[strlen("nonce=")]);
+    cr_assert_str_eq(b.at, &AT[strlen("at=")]);
     cr_assert_str_eq(b.which, "10.77.0.0/16");
     cr_assert_eq(b.timeout_ms, 3000);
     cr_assert_eq(b.start_ms, 500);
