@@ -31,7 +31,7 @@ typedef void (*bench_body)(struct bench *b, long iterations);
 /* A line of the tables of benchmarks. */
 struct bench_row {
     const char *name;
-    const char *unit; /* ns, us: time for one iteration; GB/s, M/s: rate */
+    const char *unit; /* ns, us: time for one iteration; GB/s, MB/s, M/s: rate */
     bench_body body;
     double per; /* iterations count this many times (a ping-pong is two halves) */
 };
@@ -65,5 +65,6 @@ void bench_amo(struct bench *b);
 void bench_sync(struct bench *b);
 void bench_signal(struct bench *b);
 void bench_busy(struct bench *b);
+void bench_network(struct bench *b);
 
 #endif

@@ -5,6 +5,8 @@ bench_shmem_bench_SOURCES = \
 	bench/amo.c \
 	bench/bench.h \
 	bench/busy.c \
+	bench/net.h \
+	bench/network.c \
 	bench/rma.c \
 	bench/shmem_bench.c \
 	bench/signal.c \
@@ -12,11 +14,33 @@ bench_shmem_bench_SOURCES = \
 bench_shmem_bench_LDADD = libshmem.la
 bench_shmem_bench_LDFLAGS = $(AM_LDFLAGS) -no-install
 
+bench_raw = bench/raw.c bench/raw.h bench/net.h
+if HAVE_OFI
+noinst_PROGRAMS += bench/fi_raw
+bench_fi_raw_SOURCES = bench/fi_raw.c $(bench_raw)
+bench_fi_raw_CFLAGS  = $(AM_CFLAGS) $(OFI_CFLAGS)
+bench_fi_raw_LDADD   = $(OFI_LIBS)
+endif
+
+if HAVE_UCX
+noinst_PROGRAMS += bench/ucp_raw
+bench_ucp_raw_SOURCES = bench/ucp_raw.c $(bench_raw)
+bench_ucp_raw_CFLAGS  = $(AM_CFLAGS) $(UCX_CFLAGS)
+bench_ucp_raw_LDADD   = $(UCX_LIBS)
+endif
+
+noinst_PROGRAMS += bench/net-peers
+bench_net_peers_SOURCES = bench/net-peers.c
+bench_net_peers_LDADD   = libshmem.la
+bench_net_peers_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 noinst_PROGRAMS += bench/launch-fence
 bench_launch_fence_SOURCES = bench/launch-fence.c
 bench_launch_fence_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
-TESTS += bench/bench-smoke.sh bench/launch-smoke.sh
+TESTS += bench/bench-smoke.sh bench/launch-smoke.sh bench/net-smoke.sh
 EXTRA_DIST += bench/bench-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
-	bench/goals bench/startup bench/against bench/launch bench/launch.awk bench/median.awk
+	bench/goals bench/startup bench/against bench/launch bench/launch.awk \
+	bench/median.awk bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
+	bench/net-smoke.sh

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shmem_bench.c - measures an OpenSHMEM library; prints lines `name size value unit`.
- *   oshrun -n 2 shmem_bench [-t seconds per point] [-l] [name...]
- * A name is the beginning of a benchmark's name or of a group's.  With more than two PEs
- * only PE 0 and PE 1 do one-sided work; barriers are of all PEs.  Values are medians over
- * short batches.  Uses: bench.h and the group files.
+ *   oshrun -n 2 shmem_bench [-t seconds per point] [-l] [-n] [name...]
+ * A name is the beginning of a benchmark's name or of a group's; -n: the rows of
+ * bench/net and no others.  With more than two PEs only PE 0 and PE 1 (-n: the last) do
+ * one-sided work; barriers are of all PEs.  Values are medians over short batches. Uses:
+ * bench.h and the group files.
  */
 #include "bench.h"
 
@@ -107,6 +108,8 @@ static double convert(const struct bench_row *row, double seconds, size_t size)
 {
     if (strcmp(row->unit, "GB/s") == 0)
         return (double)size / seconds * 1e-9;
+    if (strcmp(row->unit, "MB/s") == 0)
+        return (double)size / seconds * 1e-6;
     if (strcmp(row->unit, "M/s") == 0)
         return 1e-6 / seconds;
     return seconds * (strcmp(row->unit, "us") == 0 ? 1e6 : 1e9);
@@ -200,11 +203,22 @@ static void close_bench(struct bench *b)
     shmem_free(iterations);
 }
 
+static void run_node(struct bench *b)
+{
+    bench_rma(b);
+    bench_amo(b);
+    bench_busy(b);
+    bench_sync(b);
+    bench_signal(b);
+    bench_bandwidth(b);
+}
+
 static void usage(const char *name, int status)
 {
     fprintf(status == 0 ? stdout : stderr,
-            "usage: %s [-t seconds per point] [-l] [name...]\n"
-            "  -l lists the benchmarks; a name is the beginning of a benchmark's\n",
+            "usage: %s [-t seconds per point] [-l] [-n] [name...]\n"
+            "  -l lists the benchmarks; -n: those of bench/net; a name is the beginning\n"
+            "  of a benchmark's\n",
             name);
     exit(status);
 }
@@ -212,12 +226,15 @@ static void usage(const char *name, int status)
 int main(int argc, char **argv)
 {
     struct bench b = {.seconds = 0.05};
+    void (*run)(struct bench *) = run_node;
     int option;
-    while ((option = getopt(argc, argv, "hlt:")) != -1) {
+    while ((option = getopt(argc, argv, "hlnt:")) != -1) {
         if (option == 't')
             b.seconds = atof(optarg);
         else if (option == 'l')
             listing = true;
+        else if (option == 'n')
+            run = bench_network;
         else
             usage(argv[0], option == 'h' ? 0 : 2);
     }
@@ -228,12 +245,7 @@ int main(int argc, char **argv)
     if (b.me == 0)
         printf("# name size value unit; %d PEs on %ld processors, median of %d batches\n",
                b.npes, sysconf(_SC_NPROCESSORS_ONLN), (int)BATCHES);
-    bench_rma(&b);
-    bench_amo(&b);
-    bench_busy(&b);
-    bench_sync(&b);
-    bench_signal(&b);
-    bench_bandwidth(&b);
+    run(&b);
     close_bench(&b);
     shmem_finalize();
     return 0;

@@ -4,7 +4,7 @@
 noinst_LTLIBRARIES += libpgas.la
 libpgas_la_SOURCES = \
 	include/shmem_types.def \
-	pgas/threads/atomic.h pgas/threads/pause.h \
+	pgas/threads/amo.h pgas/threads/atomic.h pgas/threads/pause.h \
 	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_x86.h \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/core/alloc.c pgas/core/alloc.h \
@@ -21,6 +21,9 @@ libpgas_la_SOURCES = \
 	pgas/core/heap.c pgas/core/heap.h \
 	pgas/core/init.c pgas/core/init.h \
 	pgas/core/log.c pgas/core/log.h \
+	pgas/core/net.c pgas/core/net.h pgas/core/net_int.h pgas/core/net_card.c \
+	pgas/core/net_ops.c pgas/core/net_thread.c \
+	pgas/transport/transport.h pgas/transport/choice.c pgas/transport/choice.h \
 	pgas/core/node.h pgas/core/nodeseg.c pgas/core/nodeseg.h \
 	pgas/core/peer.c pgas/core/peer.h \
 	pgas/core/pgas.h pgas/core/self.c \
@@ -31,7 +34,7 @@ libpgas_la_SOURCES = \
 	pgas/core/team.c pgas/core/team.h \
 	pgas/core/tree.c pgas/core/tree.h \
 	pgas/rma/api.h \
-	pgas/rma/amo.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
+	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
 	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
 	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
@@ -45,14 +48,51 @@ libpgas_la_SOURCES = \
 	pgas/coll/meet.c pgas/coll/meet.h \
 	pgas/coll/barrier.c pgas/coll/barrier.h \
 	pgas/coll/bcast.c pgas/coll/bcast.h \
+	pgas/coll/bridge.c pgas/coll/bridge.h \
 	pgas/coll/collect.c pgas/coll/collect.h \
+	pgas/coll/look.c pgas/coll/look.h \
 	pgas/coll/mem.c pgas/coll/mem.h \
 	pgas/coll/reduce.c pgas/coll/reduce.h \
+	pgas/coll/remote.c pgas/coll/remote.h \
+	pgas/coll/roster.c pgas/coll/roster.h \
 	pgas/coll/scan.c pgas/coll/scan.h pgas/coll/slice.h \
 	pgas/coll/stage.c pgas/coll/stage.h \
 	pgas/coll/split.c pgas/coll/split.h
-libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+libpgas_la_SOURCES += \
+	pgas/transport/perform.h \
+	pgas/transport/hook.c pgas/transport/hook.h \
+	pgas/transport/hook_chaos.c pgas/transport/hook_chaos.h \
+	pgas/transport/hook_int.h pgas/transport/hook_post.c \
+	pgas/transport/random.h pgas/transport/shm.c
+if HAVE_UCX
+libpgas_la_SOURCES += \
+	pgas/transport/ucx.c pgas/transport/ucx.h \
+	pgas/transport/ucx_address.c pgas/transport/ucx_config.c \
+	pgas/transport/ucx_ctx.c pgas/transport/ucx_op.c pgas/transport/ucx_peer.c \
+	pgas/transport/ucx_lib.c pgas/transport/ucx_lib.h \
+	pgas/transport/ucx_signals.c pgas/transport/ucx_signals.h
+else
+libpgas_la_SOURCES += pgas/transport/ucx_absent.c
+endif
+if HAVE_OFI
+libpgas_la_SOURCES += \
+	pgas/transport/ofi.c pgas/transport/ofi.h pgas/transport/ofi_address.c \
+	pgas/transport/ofi_am.c pgas/transport/ofi_amo.c pgas/transport/ofi_ctx.c \
+	pgas/transport/ofi_lib.c pgas/transport/ofi_lib.h \
+	pgas/transport/ofi_peer.c pgas/transport/ofi_progress.c pgas/transport/ofi_rma.c \
+	pgas/transport/ofi_select.c pgas/transport/ofi_select.h
+else
+libpgas_la_SOURCES += pgas/transport/ofi_absent.c
+endif
+libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
+
+# The simulated PEs, for tests alone.
+noinst_LTLIBRARIES += libsim.la
+libsim_la_SOURCES = \
+	pgas/transport/sim.c pgas/transport/sim.h pgas/transport/sim_int.h \
+	pgas/transport/sim_ops.c
+libsim_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 lib_LTLIBRARIES += libshmem.la
 libshmem_la_SOURCES =

@@ -24,19 +24,20 @@ bin_PROGRAMS += oshmem_info
 oshmem_info_SOURCES = \
 	tools/oshmem_info/check.c \
 	tools/oshmem_info/check_kernel.c \
-	tools/oshmem_info/check_library.c \
+	tools/oshmem_info/check_network.c \
 	tools/oshmem_info/check_pmix.c \
+	tools/oshmem_info/check_setup.c \
 	tools/oshmem_info/info.h \
 	tools/oshmem_info/emit.c \
 	tools/oshmem_info/main.c \
-	tools/oshmem_info/report.c \
-	pgas/core/env.c
+	tools/oshmem_info/report.c
 oshmem_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINFO_PREFIX='"$(prefix)"' -DINFO_BINDIR='"$(bindir)"' \
 	-DINFO_LIBDIR='"$(libdir)"' -DINFO_INCLUDEDIR='"$(includedir)"' \
 	-DINFO_MANDIR='"$(mandir)"'
-oshmem_info_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(OFI_CFLAGS) $(UCX_CFLAGS)
-oshmem_info_LDADD  = $(PMIX_LIBS) -lm
+oshmem_info_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
+# Of the library: what reads the environment, and the transports.
+oshmem_info_LDADD  = libpgas.la $(PMIX_LIBS) -lpthread -lm
 
 # Manual pages: our Markdown to man, by awk alone.
 GEN_MAN = $(top_srcdir)/tools/gen-man

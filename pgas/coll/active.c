@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* active.c - see active.h.  Uses: core/team, core/block, rma/rma, barrier. */
+/* active.c - see active.h.  Uses: core/team, core/block, core/net, rma/rma, rma/amo_at,
+ * look, barrier. */
 #include "config.h"
 
 #include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/look.h"
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
+#include "pgas/core/net.h"
+#include "pgas/rma/amo_at.h"
 #include "pgas/rma/rma.h"
 
 /*
@@ -48,12 +52,14 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
             "%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are an "
             "active set without PE %d, which calls",
             fn, start, log_stride, size, pgas_self.me);
-    return (struct shmem_team){.npes = size,
-                               .me = away / stride,
-                               .start = start,
-                               .stride = stride,
-                               .cpu = -1,
-                               .psync = psync};
+    struct shmem_team set = {.npes = size,
+                             .me = away / stride,
+                             .start = start,
+                             .stride = stride,
+                             .cpu = -1,
+                             .psync = psync};
+    set.far = team_has_far(&set);
+    return set;
 }
 
 static uint64_t *word_of(const struct shmem_team *set, int word, int i, const char *fn)
@@ -73,6 +79,7 @@ struct goal {
     uint64_t goal;
     const struct shmem_team *set;
     const char *fn;
+    struct look *look;
 };
 
 static bool reached(const void *arg)
@@ -82,32 +89,50 @@ static bool reached(const void *arg)
     return load_acquire_u64(g->word) >= g->goal;
 }
 
+/* Has a PE of the world left the job? */
+static bool has_left(int pe, const char *fn)
+{
+    const struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+
+    if (net_far(pe))
+        return look_at(team_here(world, offsetof(struct team_words, left)), pe, fn) != 0;
+    return atomic_load_explicit(&pgas_self.peer[pe].node->last_barrier,
+                                memory_order_acquire) != 0;
+}
+
 /*
  * Exact: the first PE waits for calls, and who has called can't leave before it is
  * released.  The others wait for the first PE only, which releases them before it leaves;
  * so if it has left and the word, looked at again, is not there, it never will be.
  */
+static void check_left(const struct goal *g, int i)
+{
+    int pe = team_world_pe(g->set, i);
+
+    if (has_left(pe, g->fn) && !reached(g))
+        barrier_in_vain(pe, g->fn);
+}
+
+/* Of the far PEs one at a time, as each costs a round trip. */
 static void in_vain(const void *arg)
 {
     const struct goal *g = arg;
     int first = g->set->me == 0 ? 1 : 0, end = g->set->me == 0 ? g->set->npes : 1;
+    bool left = atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) != 0;
 
-    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
-        return;
-    for (int i = first; i < end; i++) {
-        int pe = team_world_pe(g->set, i);
-        if (atomic_load_explicit(&pgas_self.peer[pe].node->last_barrier,
-                                 memory_order_acquire) != 0 &&
-            !reached(g))
-            barrier_in_vain(pe, g->fn);
-    }
+    for (int i = first; left && i < end; i++)
+        if (!net_far(team_world_pe(g->set, i)))
+            check_left(g, i);
+    if (g->set->far && look_due(g->look))
+        check_left(g, first + (int)(g->look->looks % (uint32_t)(end - first)));
 }
 
 /* Wait until a word of this PE is `value`, and make it SHMEM_SYNC_VALUE again. */
 static void take(const struct shmem_team *set, int word, uint64_t value, const char *fn)
 {
     uint64_t *mine = word_of(set, word, set->me, fn);
-    struct goal g = {mine, value, set, fn};
+    struct look look = {0};
+    struct goal g = {mine, value, set, fn, &look};
 
     block_until(&(struct block_wait){.ready = reached,
                                      .arg = &g,
@@ -120,6 +145,31 @@ static void take(const struct shmem_team *set, int word, uint64_t value, const c
             "SHMEM_SYNC_VALUE (%ld) before, and no other routine may use them",
             fn, (void *)set->psync, word, (long)*mine, SHMEM_SYNC_VALUE);
     store_relaxed_u64(mine, SHMEM_SYNC_VALUE);
+}
+
+/* Tell the first PE that this one has called. */
+static void call(const struct shmem_team *set, const char *fn)
+{
+    int pe = team_world_pe(set, 0);
+
+    if (unlikely(net_far(pe))) {
+        amo_post(TRANSPORT_AMO_ADD, set->psync + ARRIVED, sizeof(long), 1, pe, fn);
+        return;
+    }
+    fetch_add_acq_rel_u64(word_of(set, ARRIVED, 0, fn), 1);
+    rma_changed(set->psync + ARRIVED, sizeof(long), pe);
+}
+
+static void release(const struct shmem_team *set, int i, const char *fn)
+{
+    int pe = team_world_pe(set, i);
+
+    if (unlikely(net_far(pe))) {
+        amo_post(TRANSPORT_AMO_SET, set->psync + RELEASED, sizeof(long), 1, pe, fn);
+        return;
+    }
+    store_release_u64(word_of(set, RELEASED, i, fn), 1);
+    rma_changed(set->psync + RELEASED, sizeof(long), pe);
 }
 
 /*
@@ -136,14 +186,11 @@ void active_barrier(const struct shmem_team *set, const char *fn)
     uint64_t others = (uint64_t)set->npes - 1;
 
     if (set->me > 0) {
-        fetch_add_acq_rel_u64(word_of(set, ARRIVED, 0, fn), 1);
-        rma_changed(set->psync + ARRIVED, sizeof(long), team_world_pe(set, 0));
+        call(set, fn);
         take(set, RELEASED, 1, fn);
         return;
     }
     take(set, ARRIVED, others, fn);
-    for (int i = 1; i < set->npes; i++) {
-        store_release_u64(word_of(set, RELEASED, i, fn), 1);
-        rma_changed(set->psync + RELEASED, sizeof(long), team_world_pe(set, i));
-    }
+    for (int i = 1; i < set->npes; i++)
+        release(set, i, fn);
 }

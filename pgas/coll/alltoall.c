@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - see alltoall.h.  Uses: core/team, barrier, stage, rma, rma/strided,
- * datatype/copy.
+ * alltoall.c - see alltoall.h.  Uses: core/team, barrier, stage, rma, rma/order,
+ * rma/strided, datatype/copy.
  *
  * Every PE fetches its blocks from all others, beginning with its own, so that the PEs do
  * not all read from the same one at a time.
@@ -13,6 +13,7 @@
 #include "pgas/coll/stage.h"
 #include "pgas/core/log.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
 
@@ -23,14 +24,16 @@ int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
     size_t all = rma_bytes((size_t)team->npes, each, fn);
     char *to = stage_open(dest, all, source, all, all, fn);
 
-    barrier(team, fn); /* all sources are ready */
+    barrier_sync(team, fn); /* all sources are ready */
     for (int k = 0; k < team->npes && each > 0; k++) {
         int i = (team->me + k) % team->npes;
         const char *block = (const char *)source + (size_t)team->me * each;
-        copy_bytes(to + (size_t)i * each,
-                   peer_at(block, each, team_world_pe(team, i), fn), each);
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to + (size_t)i * each, block, each,
+                    team_world_pe(team, i), fn);
     }
-    barrier(team, fn); /* all sources have been read */
+    if (unlikely(team->far))
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
+    barrier_sync(team, fn); /* all sources have been read */
     stage_close(to, dest, all);
     return 0;
 }
@@ -70,7 +73,8 @@ static void fetch(const struct shmem_team *team, char *to, ptrdiff_t dst,
 
     for (int k = 0; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
-        strided_get(to + (size_t)i * to_block, block, s, team_world_pe(team, i), fn);
+        strided_get(SHMEM_CTX_DEFAULT, to + (size_t)i * to_block, block, s,
+                    team_world_pe(team, i), fn);
     }
 }
 
@@ -87,9 +91,9 @@ int alltoalls(struct shmem_team *team, void *dest, const void *source, struct ex
     char *to =
         stage_open(dest, dest_bytes, source, source_bytes, rma_bytes(n, x.size, fn), fn);
 
-    barrier(team, fn); /* all sources are ready */
+    barrier_sync(team, fn); /* all sources are ready */
     fetch(team, to, to == dest ? x.dst : 1, source, &x, fn);
-    barrier(team, fn); /* all sources have been read */
+    barrier_sync(team, fn); /* all sources have been read */
     if (to != dest)
         scatter(dest, to, n, &x);
     stage_close(to, dest, 0);

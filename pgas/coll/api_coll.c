@@ -15,13 +15,13 @@
 
 /* clang-format off */
 
-/* A barrier is a release and an acquire, and puts are stores: it completes them too. */
+/* A barrier is a release and an acquire: puts that are stores need no more. */
 ROUTINE_0(void, shmem_barrier_all, BY_WORLD)
 { barrier(team_of(SHMEM_TEAM_WORLD, fn), fn); }
 ROUTINE_0(void, shmem_sync_all, BY_WORLD)
-{ barrier(team_of(SHMEM_TEAM_WORLD, fn), fn); }
+{ barrier_sync(team_of(SHMEM_TEAM_WORLD, fn), fn); }
 ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
-{ barrier(team_of(team, fn), fn); return 0; }
+{ barrier_sync(team_of(team, fn), fn); return 0; }
 
 /* Movement of elements of S bytes; PTR points to them */
 #define TEAM_ARG (shmem_team_t, team, TEAM)

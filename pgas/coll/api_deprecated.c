@@ -18,7 +18,7 @@
 #include "pgas/coll/life.h"
 #include "pgas/coll/mem.h"
 #include "pgas/coll/reduce.h"
-#include "pgas/rma/amo.h"
+#include "pgas/rma/amo_at.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/wait.h"
 
@@ -51,43 +51,42 @@ ROUTINE(void, shfree, 1, BY_WORLD, (void *, ptr, BLOCK))
     { C value; memcpy(&value, &bits, sizeof value); return value; }
 SHMEM_TYPES_OLD_SET(BITS)
 
-/* Word of the routine on PE `pe`, and what wakes who sleeps for it */
-#define WORD_HERE(C) peer_at(dest, sizeof(C), pe, fn)
-#define CHANGED(C)   rma_changed(dest, sizeof(C), pe)
+/* Operation OP on the word of PE `pe`: its old value, or without it */
+#define OLD(NAME, C, OP, operand)                                                        \
+    value_##NAME(amo_at(TRANSPORT_AMO_##OP, dest, sizeof(C), operand, pe, fn))
+#define POST(OP, C, operand)                                                             \
+    amo_post(TRANSPORT_AMO_##OP, dest, sizeof(C), operand, pe, fn)
 #define DEST(C)      (C *, dest, WORD)
+#define VALUE(C)     (C, value, ANY)
 #define ON_PE        (int, pe, PE)
 #define SET(NAME, C, KIND)                                                               \
     ROUTINE(C, shmem_##NAME##_fetch, sizeof(C), ALONE, (const C *, source, WORD), ON_PE) \
-    { return value_##NAME(amo_fetch(peer_at(source, sizeof(C), pe, fn), sizeof(C))); }   \
-    ROUTINE(void, shmem_##NAME##_set, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE) \
-    { amo_set(WORD_HERE(C), bits_##NAME(value), sizeof(C)); CHANGED(C); }                \
-    ROUTINE(C, shmem_##NAME##_swap, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE)   \
-    { uint64_t old = amo_swap(WORD_HERE(C), bits_##NAME(value), sizeof(C));              \
-      CHANGED(C); return value_##NAME(old); }
+    { void *dest = (void *)(uintptr_t)source; return OLD(NAME, C, FETCH, 0); }           \
+    ROUTINE(void, shmem_##NAME##_set, sizeof(C), ALONE, DEST(C), VALUE(C), ON_PE)        \
+    { POST(SET, C, bits_##NAME(value)); }                                                \
+    ROUTINE(C, shmem_##NAME##_swap, sizeof(C), ALONE, DEST(C), VALUE(C), ON_PE)          \
+    { return OLD(NAME, C, SWAP, bits_##NAME(value)); }
 SHMEM_TYPES_OLD_SET(SET)
 
 #define CSWAP(NAME, C, KIND)                                                             \
     ROUTINE(C, shmem_##NAME##_cswap, sizeof(C), ALONE, DEST(C), (C, cond, ANY),          \
-            (C, value, ANY), ON_PE)                                                      \
-    { uint64_t old = amo_compare_swap(WORD_HERE(C), bits_##NAME(cond),                   \
-                                      bits_##NAME(value), sizeof(C));                    \
-      CHANGED(C); return value_##NAME(old); }
+            VALUE(C), ON_PE)                                                             \
+    { return value_##NAME(amo_compare_swap_at(dest, sizeof(C), bits_##NAME(cond),        \
+                                              bits_##NAME(value), pe, fn)); }
 SHMEM_TYPES_OLD_AMO(CSWAP)
 
-#define ADD(NAME, C, operand)                                                            \
-    uint64_t old = amo_fetch_add(WORD_HERE(C), operand, sizeof(C)); CHANGED(C)
-#define ADDS(NAME, C, KIND)                                                              \
+#define INCS(NAME, C, KIND)                                                              \
     ROUTINE(C, shmem_##NAME##_finc, sizeof(C), ALONE, DEST(C), ON_PE)                    \
-    { ADD(NAME, C, 1); return value_##NAME(old); }                                       \
+    { return OLD(NAME, C, ADD, 1); }                                                     \
     ROUTINE(void, shmem_##NAME##_inc, sizeof(C), ALONE, DEST(C), ON_PE)                  \
-    { ADD(NAME, C, 1); (void)old; }                                                      \
-    ROUTINE(C, shmem_##NAME##_fadd, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE)   \
-    { ADD(NAME, C, bits_##NAME(value)); return value_##NAME(old); }
-#define ADD_ONLY(NAME, C, KIND)                                                          \
-    ROUTINE(void, shmem_##NAME##_add, sizeof(C), ALONE, DEST(C), (C, value, ANY), ON_PE) \
-    { ADD(NAME, C, bits_##NAME(value)); (void)old; }
+    { POST(ADD, C, 1); }
+#define ADDS(NAME, C, KIND)                                                              \
+    ROUTINE(C, shmem_##NAME##_fadd, sizeof(C), ALONE, DEST(C), VALUE(C), ON_PE)          \
+    { return OLD(NAME, C, ADD, bits_##NAME(value)); }                                    \
+    ROUTINE(void, shmem_##NAME##_add, sizeof(C), ALONE, DEST(C), VALUE(C), ON_PE)        \
+    { POST(ADD, C, bits_##NAME(value)); }
+SHMEM_TYPES_OLD_AMO(INCS)
 SHMEM_TYPES_OLD_AMO(ADDS)
-SHMEM_TYPES_OLD_AMO(ADD_ONLY)
 
 /* ---- waits of before 1.4 (9.11.1) ------------------------------------------------- */
 #define UNTIL(C, cmp)                                                                    \
@@ -112,7 +111,7 @@ ROUTINE(void, shmem_wait_until, sizeof(long), ALONE,
 ROUTINE(void, shmem_barrier, 0, BY_SET, SET_ARGS, PSYNC_ARG)
 { THE_SET; barrier(&set, fn); }
 ROUTINE(void, shmem_sync, 0, BY_SET, SET_ARGS, PSYNC_ARG)
-{ THE_SET; barrier(&set, fn); }
+{ THE_SET; barrier_sync(&set, fn); }
 
 #define BROADCAST(bits)                                                                  \
     ROUTINE(void, shmem_broadcast##bits, bits / 8, BY_SET, (void *, dest, SYM),          \

@@ -55,10 +55,10 @@ ROUTINE_0(int, shmem_n_pes, ALONE)
 
 /* Any number is a fair question. */
 ROUTINE(int, shmem_pe_accessible, 0, ALONE, (int, pe, ANY))
-{ (void)fn; return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL; }
+{ (void)fn; return (uint32_t)pe < pgas_self.npes; }
 
 ROUTINE(int, shmem_addr_accessible, 0, ALONE, (const void *, addr, ANY), (int, pe, ANY))
-{ (void)fn; return peer_find(addr, 1, pe) != NULL; }
+{ (void)fn; return peer_accessible(addr, pe); }
 
 ROUTINE(void *, shmem_ptr, 0, ALONE, (const void *, dest, ANY), (int, pe, PE))
 { (void)fn; return peer_find(dest, 1, pe); }

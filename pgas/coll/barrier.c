@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier.c - see barrier.h.  Uses: core/team, core/block, rma/rma, active.
+ * barrier.c - see barrier.h.  Uses: core/team, core/block, rma/rma, rma/order, active,
+ * bridge.
  *
+ * Over nodes: see bridge.c.  On a node:
  * With a processor for each PE: dissemination (Hensgen, Finkel, Manber 1988), log2 n
  * one-way latencies.  With more PEs than processors: a counter, so that each PE has to be
  * scheduled just once per barrier.  Whoever finds that all PEs of its own processor have
@@ -13,9 +15,11 @@
 
 #include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/bridge.h"
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
 #include "pgas/core/place.h"
+#include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
 enum { EVEN_OUT_EVERY = 256 }; /* barriers */
@@ -43,19 +47,24 @@ _Noreturn void barrier_in_vain(int pe, const char *fn)
             pe, pgas_self.me, fn);
 }
 
-/* A PE that is in shmem_finalize begins no more barriers: end the job if it had not begun
- * ours.  (If it had, it may have passed while the news is still on its way to us.) */
+/* A PE that is in shmem_finalize begins no more barriers.  (If it had begun ours, it may
+ * have passed while the news is still on its way to us.) */
+void barrier_check_left(const struct shmem_team *team, int i, uint32_t left,
+                        const char *fn)
+{
+    if (left != 0 && (int32_t)(left - 1 - team->epoch) < 0)
+        barrier_in_vain(team_world_pe(team, i), fn);
+}
+
 static void in_vain(const void *arg)
 {
     const struct goal *g = arg;
 
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
-    for (int i = 0; i < g->team->npes; i++) {
-        uint32_t left = load_acquire_u32(&team_words(g->team, i)->left);
-        if (left != 0 && (int32_t)(left - 1 - g->epoch) < 0)
-            barrier_in_vain(team_world_pe(g->team, i), g->fn);
-    }
+    for (int i = 0; i < g->team->npes; i++)
+        barrier_check_left(g->team, i, load_acquire_u32(&team_words(g->team, i)->left),
+                           g->fn);
 }
 
 static void wait_for(const struct goal *g, const void *word)
@@ -209,6 +218,10 @@ static void meet_all(struct shmem_team *team, const char *fn)
         active_barrier(team, fn);
         return;
     }
+    if (unlikely(team->far)) {
+        bridge_cross(team, fn);
+        return;
+    }
     team->epoch++;
     if (pgas_self.oversubscribed)
         count(team, fn);
@@ -217,6 +230,13 @@ static void meet_all(struct shmem_team *team, const char *fn)
 }
 
 void barrier(struct shmem_team *team, const char *fn)
+{
+    if (unlikely(pgas_self.net != NULL))
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
+    barrier_sync(team, fn);
+}
+
+void barrier_sync(struct shmem_team *team, const char *fn)
 {
     if (team->npes == 1)
         return;
@@ -235,6 +255,10 @@ void barrier_last(struct shmem_team *team, const char *fn)
         return;
     if (pgas_self.checks)
         barrier_enter(team, fn); /* and never leave: there is no team after this */
+    if (team->far) {
+        bridge_cross_last(team, fn);
+        return;
+    }
     team->epoch++;
     /* When counting, the last ones still look at the first PE's words. */
     disseminate(team, fn);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * barrier.h - all PEs of a team meet; what was stored before is visible after.
- * Uses: core/team, core/block.  Used by: all of coll.
+ *
+ * What was put to far PEs before, on the default context, is visible after `barrier`.
+ * barrier_sync does not care for it: whoever calls it has completed his own puts
+ * (order_quiet), or has none.
+ * Uses: core/team, core/block, rma/order, bridge, active.  Used by: all of coll.
  */
 #ifndef PGAS_COLL_BARRIER_H
 #define PGAS_COLL_BARRIER_H
@@ -10,6 +14,7 @@
 
 /* fn is the public routine, for reports of who waits where. */
 void barrier(struct shmem_team *team, const char *fn);
+void barrier_sync(struct shmem_team *team, const char *fn);
 
 /* The last barrier of a team.  A PE that returns from it reads and writes no words of the
  * others any more, and nobody its own ones: they may be cleared for another team. */
@@ -19,6 +24,11 @@ void barrier_last(struct shmem_team *team, const char *fn);
  * team (or of the same PEs as an active set); ends the job if one is.  They nest. */
 void barrier_enter(struct shmem_team *team, const char *fn);
 void barrier_leave(struct shmem_team *team, const char *fn);
+
+/* `left` is that word of PE i of the team: end the job if that PE has left, and had not
+ * begun the barrier in which this one is. */
+void barrier_check_left(const struct shmem_team *team, int i, uint32_t left,
+                        const char *fn);
 
 /* End the job: world PE `pe` has left it, and this PE waits for it in fn. */
 _Noreturn void barrier_in_vain(int pe, const char *fn);

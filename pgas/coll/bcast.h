@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bcast.h - broadcast (9.10.7).  Uses: barrier, stage.  Used by: the rows. */
+/* bcast.h - broadcast (9.10.7).  Uses: barrier, bridge, stage.  Used by: the rows. */
 #ifndef PGAS_COLL_BCAST_H
 #define PGAS_COLL_BCAST_H
 

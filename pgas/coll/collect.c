@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collect.c - see collect.h.  Uses: core/team, core/check, active, barrier, stage, rma,
- * datatype/copy.
+ * collect.c - see collect.h.  Uses: core/team, core/check, active, barrier, bridge,
+ * roster, stage, rma, rma/order, datatype/copy.
  *
  * Every PE copies all sources to its own dest.  It begins with its own one, so that the
  * PEs do not all read the same one at a time.
@@ -10,18 +10,42 @@
 
 #include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/bridge.h"
 #include "pgas/coll/collect.h"
+#include "pgas/coll/roster.h"
 #include "pgas/coll/stage.h"
 #include "pgas/core/check.h"
 #include "pgas/core/log.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
 static void take(const struct shmem_team *team, int i, char *to, const void *source,
                  size_t bytes, const char *fn)
 {
     if (bytes > 0)
-        copy_bytes(to, peer_at(source, bytes, team_world_pe(team, i), fn), bytes);
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to, source, bytes, team_world_pe(team, i), fn);
+}
+
+/* All that has been taken is here. */
+static void taken(const struct shmem_team *team, const char *fn)
+{
+    if (unlikely(team->far))
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
+}
+
+/* What is small goes with the barrier. */
+static void fcollect_small(struct shmem_team *team, void *dest, const void *source,
+                           size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    const char *box = bridge_gather(team, source, each, -1, fn);
+
+    if (team->nodes->place == NULL && all > 0) /* else dest may be NULL */
+        copy_bytes(dest, box, all);
+    for (int i = 0; team->nodes->place != NULL && all > 0 && i < team->npes; i++)
+        copy_bytes((char *)dest + (size_t)i * each, bridge_part(team, box, each, i),
+                   each);
 }
 
 int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
@@ -29,14 +53,19 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
 {
     size_t each = rma_bytes(n, size, fn);
     size_t all = rma_bytes((size_t)team->npes, each, fn);
-    char *to = stage_open(dest, all, source, each, all, fn);
 
-    barrier(team, fn);                                /* all sources are ready */
+    if (unlikely(team->far) && bridge_fits(team, (size_t)team->npes, each)) {
+        fcollect_small(team, dest, source, each, fn);
+        return 0;
+    }
+    char *to = stage_open(dest, all, source, each, all, fn);
+    barrier_sync(team, fn);                           /* all sources are ready */
     for (int k = 0; k < team->npes && all > 0; k++) { /* else `to` may be NULL */
         int i = (team->me + k) % team->npes;
         take(team, i, to + (size_t)i * each, source, each, fn);
     }
-    barrier(team, fn); /* all sources have been read */
+    taken(team, fn);
+    barrier_sync(team, fn); /* all sources have been read */
     stage_close(to, dest, all);
     return 0;
 }
@@ -52,6 +81,22 @@ static struct team_part *part_of(const struct shmem_team *team, int i, const cha
     return team->psync != NULL ? active_part(team, i, fn) : &team_words(team, i)->part;
 }
 
+/* What all say: in the roster if the team is far, else in the words of each. */
+struct parts {
+    const struct shmem_team *team;
+    struct roster roster;
+    const char *fn;
+};
+
+static struct team_part part_at(const struct parts *parts, int i)
+{
+    if (parts->roster.team != NULL)
+        return *(const struct team_part *)roster_at(&parts->roster, i);
+    const struct team_part *part = part_of(parts->team, i, parts->fn);
+    return (struct team_part){load_relaxed_u64(&part->count),
+                              load_relaxed_u64(&part->place)};
+}
+
 static void say(const struct shmem_team *team, struct team_part part, const char *fn)
 {
     struct team_part *mine = part_of(team, team->me, fn);
@@ -60,23 +105,22 @@ static void say(const struct shmem_team *team, struct team_part part, const char
     store_relaxed_u64(&mine->place, part.place);
 }
 
-static size_t sum_before(const struct shmem_team *team, int end, const char *fn)
+static size_t sum_before(const struct parts *parts, int end)
 {
     size_t sum = 0;
 
     for (int i = 0; i < end; i++)
-        if (__builtin_add_overflow(sum, load_relaxed_u64(&part_of(team, i, fn)->count),
-                                   &sum))
+        if (__builtin_add_overflow(sum, part_at(parts, i).count, &sum))
             log_die("%s: argument 'nelems': the sum over the PEs does not fit a size_t",
-                    fn);
+                    parts->fn);
     return sum;
 }
 
 /* The bytes of all PEs; only now it is known how long dest must be. */
-static size_t sum_bytes(const struct shmem_team *team, const void *dest, size_t size,
-                        const char *fn)
+static size_t sum_bytes(const struct parts *parts, const void *dest, size_t size)
 {
-    size_t all = rma_bytes(sum_before(team, team->npes, fn), size, fn);
+    const char *fn = parts->fn;
+    size_t all = rma_bytes(sum_before(parts, parts->team->npes), size, fn);
 
     if (all == 0)
         return 0;
@@ -87,18 +131,29 @@ static size_t sum_bytes(const struct shmem_team *team, const void *dest, size_t 
     return all;
 }
 
-static void take_all(const struct shmem_team *team, char *to, size_t size, const char *fn)
+static void take_all(const struct parts *parts, char *to, size_t size)
 {
-    size_t at = sum_before(team, team->me, fn) * size;
+    const struct shmem_team *team = parts->team;
+    size_t at = sum_before(parts, team->me) * size;
 
     for (int k = 0; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
-        const struct team_part *part = part_of(team, i, fn);
-        size_t bytes = load_relaxed_u64(&part->count) * size;
+        struct team_part part = part_at(parts, i);
         at = i == 0 ? 0 : at;
-        take(team, i, to + at, check_address(load_relaxed_u64(&part->place)), bytes, fn);
-        at += bytes;
+        take(team, i, to + at, check_address(part.place), part.count * size, parts->fn);
+        at += part.count * size;
     }
+    taken(team, parts->fn);
+}
+
+/* All PEs meet and have said what they bring. */
+static struct roster meet(struct shmem_team *team, const char *fn)
+{
+    if (unlikely(team->far))
+        return roster_open(team, part_of(team, team->me, fn), sizeof(struct team_part),
+                           fn);
+    barrier_sync(team, fn);
+    return (struct roster){.team = NULL};
 }
 
 int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
@@ -109,12 +164,13 @@ int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
     if (mine > 0) /* else the others would be blamed for it */
         (void)peer_at(source, mine, pgas_self.me, fn);
     say(team, (struct team_part){n, check_place((uintptr_t)source)}, fn);
-    barrier(team, fn); /* all sources and parts are ready */
-    size_t all = sum_bytes(team, dest, size, fn);
+    struct parts parts = {team, meet(team, fn), fn}; /* all are ready */
+    size_t all = sum_bytes(&parts, dest, size);
     char *to = stage_open(dest, all, source, mine, all, fn);
     if (all > 0) /* else `to` may be NULL */
-        take_all(team, to, size, fn);
-    barrier(team, fn); /* all sources and parts have been read */
+        take_all(&parts, to, size);
+    roster_close(&parts.roster);
+    barrier_sync(team, fn); /* all sources and parts have been read */
     stage_close(to, dest, all);
     if (team->psync != NULL)
         say(team, (struct team_part){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* collect.h - concatenation (9.10.8).  Uses: barrier, stage.  Used by: the rows. */
+/* collect.h - concatenation (9.10.8).  Uses: barrier, bridge, roster, stage.  Used by:
+ * the rows. */
 #ifndef PGAS_COLL_COLLECT_H
 #define PGAS_COLL_COLLECT_H
 

@@ -8,6 +8,7 @@
 #include "pgas/core/ctx.h"
 #include "pgas/core/init.h"
 #include "pgas/core/log.h"
+#include "pgas/core/net.h"
 #include "pgas/core/nodeseg.h"
 #include "pgas/core/pgas.h"
 #include "pgas/core/team.h"
@@ -24,8 +25,13 @@ static void take_down(bool exiting)
 {
     nodeseg_stage(NODE_STAGE_FINALIZE);
     fence_full(); /* the puts of this PE are done before it says that it leaves */
+    if (pgas_self.net != NULL) {
+        net_quiet(net_ctx_default(), "shmem_finalize");
+        ctx_close_all();
+    }
     team_leave_all();
     nodeseg_leave(team_world_epoch());
+    net_leave("shmem_finalize");
     if (!exiting)
         forget();
     init_down(exiting);

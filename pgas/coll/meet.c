@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * meet.c - see meet.h.  Uses: active, barrier, core/check, core/team, core/peer,
- * core/log.
+ * core/log, rma.
  *
  * Each PE writes down its call in the team's words (an active set: in the second half of
  * its pSync), meets the others, compares its call with that of the team's first PE, and
@@ -19,6 +19,7 @@
 #include "pgas/core/check.h"
 #include "pgas/core/log.h"
 #include "pgas/core/peer.h"
+#include "pgas/rma/rma.h"
 
 /* Where in a pSync the call is written: behind what the collectives use. */
 #define PSYNC_CALL (SHMEM_SYNC_SIZE / 2)
@@ -28,12 +29,13 @@ _Static_assert(sizeof(struct team_call) <= (SHMEM_SYNC_SIZE - PSYNC_CALL) * size
 _Static_assert((int)CHECK_PARAMS_MAX <= (int)TEAM_VALUES_MAX,
                "a call has room for all values");
 
-static struct team_call *call_of(const struct shmem_team *team, int i)
+/* Where this PE writes down its call: a symmetric address. */
+static struct team_call *call_here(const struct shmem_team *team)
 {
     if (team->psync == NULL)
-        return &team_words(team, i)->call;
-    return peer_at(team->psync + PSYNC_CALL, sizeof(struct team_call),
-                   team_world_pe(team, i), "collective");
+        return &team_words(team, team->me)->call;
+    return peer_at(team->psync + PSYNC_CALL, sizeof(struct team_call), pgas_self.me,
+                   "collective");
 }
 
 static struct shmem_team *set_of_call(const struct check_call *c, struct shmem_team *set)
@@ -130,11 +132,12 @@ static void meet(const struct check_call *c)
     if (team == NULL || team->npes == 1)
         return;
     barrier_enter(team, c->fn);
-    struct team_call *mine = call_of(team, team->me);
+    struct team_call *mine = call_here(team), first;
     write_down(c, mine);
-    barrier(team, c->fn);
-    compare(c, mine, call_of(team, 0), team_world_pe(team, 0));
-    barrier(team, c->fn);
+    barrier_sync(team, c->fn);
+    rma_get(SHMEM_CTX_DEFAULT, &first, mine, sizeof first, team_world_pe(team, 0), c->fn);
+    compare(c, mine, &first, team_world_pe(team, 0));
+    barrier_sync(team, c->fn);
     memset(mine, 0, sizeof *mine);
     barrier_leave(team, c->fn);
 }

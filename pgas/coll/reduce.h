@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h - reductions (9.10.9).  Uses: barrier, slice, datatype/op.  Used by: the rows.
- */
+/* reduce.h - reductions (9.10.9).  Uses: barrier, bridge, remote, slice, datatype/op.
+ * Used by: the rows. */
 #ifndef PGAS_COLL_REDUCE_H
 #define PGAS_COLL_REDUCE_H
 

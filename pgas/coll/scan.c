@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scan.c - see scan.h.  Uses: core/team, barrier, slice, rma, datatype.
+ * scan.c - see scan.h.  Uses: core/team, core/net, barrier, bridge, remote, slice, rma,
+ * datatype.
  *
  * Each PE goes with its slice of the elements from source to source, and leaves on the
  * way in each dest what it has summed up so far.
@@ -8,8 +9,11 @@
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/bridge.h"
+#include "pgas/coll/remote.h"
 #include "pgas/coll/scan.h"
 #include "pgas/coll/slice.h"
+#include "pgas/core/net.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 
@@ -47,17 +51,85 @@ static void go_along(const struct job *j, size_t at, size_t n)
     }
 }
 
+/* ---- over nodes ----------------------------------------------------------------------
+ */
+
+/* The sources have come with the barrier, and every PE adds up those before it. */
+static void scan_small(struct shmem_team *team, const struct job *j, size_t n)
+{
+    size_t bytes = n * j->size;
+    const char *box = bridge_gather(team, j->source, bytes, -1, j->fn);
+    int end = team->me + !j->exclusive;
+
+    if (bytes == 0) /* dest may be NULL */
+        return;
+    if (end == 0)
+        memset(j->dest, 0, bytes);
+    else
+        copy_bytes(j->dest, bridge_part(team, box, bytes, 0), bytes);
+    for (int i = 1; i < end; i++)
+        j->op(j->dest, bridge_part(team, box, bytes, i), n);
+}
+
+/* go_along with a chunk; the source of a far PE becomes what is put to it. */
+static void go_along_far(const struct job *j, const struct remote *r)
+{
+    size_t at = r->first * j->size, bytes = r->n * j->size;
+    char *sum = r->own[0], *before = r->own[1];
+
+    memset(sum, 0, bytes);
+    for (int i = 0, far = 0; i < j->team->npes; i++) {
+        int pe = team_world_pe(j->team, i);
+        char *chunk = net_far(pe) ? remote_chunk(r, far++) : NULL;
+        const void *in =
+            chunk != NULL ? chunk : peer_at(j->source + at, bytes, pe, j->fn);
+        if (j->exclusive)
+            copy_bytes(before, sum, bytes);
+        if (i == 0)
+            copy_bytes(sum, in, bytes);
+        else
+            j->op(sum, in, r->n);
+        const char *out = j->exclusive ? before : sum;
+        if (chunk != NULL)
+            out = memcpy(chunk, out, bytes);
+        rma_put_nbi(SHMEM_CTX_DEFAULT, j->dest + at, out, bytes, pe, j->fn);
+    }
+}
+
+static int scan_far(struct shmem_team *team, const struct job *j, size_t n)
+{
+    struct remote r;
+
+    if (bridge_fits(team, (size_t)team->npes, n * j->size)) {
+        scan_small(team, j, n);
+        return 0;
+    }
+    barrier_sync(team, j->fn); /* all sources are ready */
+    remote_open(&r, team, j->source, j->size, slice_of(n, j->size, team->me, team->npes),
+                j->fn);
+    while (remote_next(&r))
+        go_along_far(j, &r);
+    remote_close(&r);
+    barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
+    return 0;
+}
+
+/* ---- all -----------------------------------------------------------------------------
+ */
+
 static int scan(struct shmem_team *team, const struct job *j, size_t n)
 {
     size_t chunk = CHUNK_BYTES / j->size, bytes = rma_bytes(n, j->size, j->fn);
 
     if (bytes > 0) /* before n is cut up */
         (void)peer_at(j->source, bytes, pgas_self.me, j->fn);
+    if (unlikely(team->far))
+        return scan_far(team, j, n);
     struct slice s = slice_of(n, j->size, team->me, team->npes);
-    barrier(team, j->fn); /* all sources are ready */
+    barrier_sync(team, j->fn); /* all sources are ready */
     for (size_t first = s.first; first < s.end; first += chunk)
         go_along(j, first * j->size, s.end - first < chunk ? s.end - first : chunk);
-    barrier(team, j->fn); /* all dests are written, all sources have been read */
+    barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scan.h - prefix sums (9.10.10).  Uses: barrier, slice, datatype/op.  Used by: the rows.
- */
+/* scan.h - prefix sums (9.10.10).  Uses: barrier, bridge, remote, slice, datatype/op.
+ * Used by: the rows. */
 #ifndef PGAS_COLL_SCAN_H
 #define PGAS_COLL_SCAN_H
 

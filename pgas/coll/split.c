@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier.
+ * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier, roster.
  *
  * The PEs of a new team must agree on a slot for its words that all of them have free.
  * Each writes down its lowest free slot in the parent's words, all PEs of the parent
@@ -19,12 +19,12 @@
  *
  * Words are cleared by their owner before the last barrier of the creation, so no PE
  * finds old ones there, and none can write to ours before.  Nor does a PE of an old team
- * in that slot: its last barrier (split_destroy) is a dissemination, in which a PE reads
- * only its own words and has all writes of others behind it when it leaves.
+ * in that slot: see barrier_last.
  */
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/roster.h"
 #include "pgas/coll/split.h"
 #include "pgas/core/ctx.h"
 #include "pgas/core/log.h"
@@ -41,6 +41,7 @@ struct split {
     int xrange;              /* > 0: those are a rectangle with rows of this length */
     int axis;                /* 0: a team for each row, 1: for each column */
     int me;                  /* this PE's index in members, -1 = in no new team */
+    struct roster offers;    /* of a far parent's PEs, in this round */
     const char *fn;
 };
 
@@ -52,7 +53,7 @@ static int first_of(const struct split *s, int i)
     return s->axis == 0 ? i - i % s->xrange : i % s->xrange;
 }
 
-/* What PE i of the parent offered in this round. */
+/* The word in which PE i of the parent offers in this round, if it is not far. */
 static uint32_t *offer_of(const struct split *s, int i)
 {
     return &team_words(s->parent, i)->offer[s->parent->offers % 2];
@@ -60,7 +61,11 @@ static uint32_t *offer_of(const struct split *s, int i)
 
 static uint32_t seen(const struct split *s, int member)
 {
-    return load_relaxed_u32(offer_of(s, team_set_at(&s->members, member)));
+    int i = team_set_at(&s->members, member);
+
+    if (s->offers.team == NULL)
+        return load_relaxed_u32(offer_of(s, i));
+    return *(const uint32_t *)roster_at(&s->offers, i);
 }
 
 /* Has each new team one offer?  The highest one of our team goes to *most. */
@@ -94,22 +99,14 @@ static uint32_t next_offer(uint32_t mine, uint32_t most, int *restarts)
     return slot != SLOT_NONE ? slot : SLOT_RESTART;
 }
 
-/* Find a slot for our new team; what it is means nothing for a PE in none. */
-static uint32_t agree(struct split *s, bool able)
+/* All PEs of the parent have made their offers, and we can look at them. */
+static void meet(struct split *s)
 {
-    uint32_t mine = able ? slot_take(SLOT_USER) : SLOT_NONE, most;
-    int restarts = 0;
-
-    for (;;) {
-        s->parent->offers++;
-        if (s->me >= 0)
-            store_relaxed_u32(offer_of(s, s->parent->me), mine);
-        barrier(s->parent, s->fn);
-        if (compare(s, &most))
-            return mine;
-        if (s->me >= 0)
-            mine = next_offer(mine, most, &restarts);
-    }
+    if (s->parent->far)
+        s->offers =
+            roster_open(s->parent, offer_of(s, s->parent->me), sizeof(uint32_t), s->fn);
+    else
+        barrier_sync(s->parent, s->fn);
 }
 
 /* Have all new teams a slot?  The same answer on all PEs of the parent. */
@@ -119,6 +116,28 @@ static bool all_agreed(const struct split *s)
         if (seen(s, i) == SLOT_NONE)
             return false;
     return true;
+}
+
+/* Find a slot for our new team; what it is means nothing for a PE in none.  *good: all
+ * new teams have one. */
+static uint32_t agree(struct split *s, bool able, bool *good)
+{
+    uint32_t mine = able ? slot_take(SLOT_USER) : SLOT_NONE, most;
+    int restarts = 0;
+
+    for (;;) {
+        s->parent->offers++;
+        if (s->me >= 0)
+            store_relaxed_u32(offer_of(s, s->parent->me), mine);
+        meet(s);
+        bool done = compare(s, &most);
+        *good = done && all_agreed(s);
+        roster_close(&s->offers);
+        if (done)
+            return mine;
+        if (s->me >= 0)
+            mine = next_offer(mine, most, &restarts);
+    }
 }
 
 /* The PEs of our new team, counted in the parent. */
@@ -142,15 +161,15 @@ static int create(struct split *s, int num_contexts, shmem_team_t *out)
     struct team_set set = our_set(s);
     struct shmem_team *team =
         s->me >= 0 && num_contexts >= 0 ? team_new(s->parent, &set) : NULL;
-    uint32_t slot = agree(s, team != NULL);
-    bool good = all_agreed(s);
+    bool good;
+    uint32_t slot = agree(s, team != NULL, &good);
 
     if (team != NULL && good) {
         team->num_contexts = num_contexts;
         team_begin(team, slot);
         *out = team;
     }
-    barrier(s->parent, s->fn); /* all words are cleared */
+    barrier_sync(s->parent, s->fn); /* all words are cleared */
     if (team != NULL && !good)
         team_free(team);
     if (s->me >= 0 && !good && slot < SLOT_RESTART)

@@ -4,7 +4,7 @@
  * Each routine is for all PEs of the parent; a team of which the PE is no member, or that
  * could not be made, is SHMEM_TEAM_INVALID.  Teams with different parents may be made by
  * different threads at the same time.
- * Uses: core/team, core/ctx, barrier.  Used by: api_team.
+ * Uses: core/team, core/ctx, barrier, roster.  Used by: api_team.
  */
 #ifndef PGAS_COLL_SPLIT_H
 #define PGAS_COLL_SPLIT_H

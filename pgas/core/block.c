@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* block.c - see block.h.  Uses: pgas.h, clock, threads.  Used by: rma, coll, node. */
+/* block.c - see block.h.  Uses: pgas.h, clock, net, threads.  Used by: rma, coll, node.
+ */
 #include "config.h"
 
 #include <linux/futex.h>
@@ -12,12 +13,14 @@
 
 #include "pgas/core/block.h"
 #include "pgas/core/clock.h"
+#include "pgas/core/net.h"
 #include "pgas/threads/pause.h"
 
 enum {
     SPINS_EAGER = 64,             /* looks before the first reading of the clock */
     SPINS_CROWDED = 4,            /* all looks with more PEs than processors */
     SPINS_PER_CLOCK = 16,         /* looks between two readings of the clock */
+    LOOKS_PER_POLL = 4,           /* a poll of the network takes as long as many looks */
     SLEEP_FIRST_PART = 16,        /* the first sleep is this part of the longest */
     SLEEP_BLIND_NS = 1000 * 1000, /* the longest where any store may go unseen */
 };
@@ -98,7 +101,10 @@ static bool look(block_ready ready, const void *arg, int n)
     for (; n > 0; n--) {
         if (ready(arg))
             return true;
-        cpu_pause();
+        if (unlikely(pgas_self.net != NULL) && n % LOOKS_PER_POLL == 1)
+            net_poll();
+        else
+            cpu_pause();
     }
     return false;
 }
@@ -127,6 +133,7 @@ static bool yield(block_ready ready, const void *arg)
     uint64_t end = clock_ns() + pgas_self.env.yield_ns;
 
     do {
+        net_poll();
         sched_yield();
         if (ready(arg))
             return true;
@@ -201,15 +208,19 @@ static void unlist(struct node_pe *me, int slot)
 static uint64_t sleep_max_ns(void)
 {
     uint64_t ns = pgas_self.env.sleep_ns;
+    /* With SHMEM_CHAOS on one node the transport stores to our memory unannounced. */
+    bool blind = !pgas_self.membarrier || (pgas_self.net != NULL && pgas_self.nnodes < 2);
 
-    return pgas_self.membarrier || ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
+    return !blind || ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
 }
 
 static void sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART;
     int slot = list(me, w->word);
+    uint64_t begin = clock_ns();
 
+    net_idle();
     if (pgas_self.membarrier)
         membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
     for (;;) {
@@ -220,10 +231,24 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
             break;
         if (w->in_vain != NULL)
             w->in_vain(w->arg);
+        net_watch(w->what, clock_ns() - begin);
         sleep_on(me, seen, ns);
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
     }
     unlist(me, slot);
+}
+
+/* The same with the waiter's own way to sleep, which nobody has to end. */
+static void nap_until(const struct block_wait *w)
+{
+    uint64_t ns_max = pgas_self.env.sleep_ns;
+
+    net_idle();
+    while (!w->ready(w->arg)) {
+        if (w->in_vain != NULL)
+            w->in_vain(w->arg);
+        w->nap(w->arg, ns_max);
+    }
 }
 
 static void say_what(struct node_pe *me, const char *what)
@@ -239,8 +264,12 @@ void block_until(const struct block_wait *w)
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     depth++;
     say_what(me, w->what);
-    if (!yield(w->ready, w->arg))
-        sleep_until(me, w);
+    if (!yield(w->ready, w->arg)) {
+        if (w->nap != NULL)
+            nap_until(w);
+        else
+            sleep_until(me, w);
+    }
     me->what[0] = '\0';
     depth--;
 }

@@ -14,6 +14,9 @@
  * before it too, and the sleeper sees it; a later one sees the bit.  Without
  * membarrier (old kernel, seccomp) sleeps are short instead.  Either way a sleep is
  * bounded, for the stores by shmem_ptr that nobody announces.
+ *
+ * In a job with far PEs (net.h) who waits also moves the network on between two looks;
+ * once it sleeps the progress thread does, and wakes it when something has come.
  */
 #ifndef PGAS_CORE_BLOCK_H
 #define PGAS_CORE_BLOCK_H
@@ -38,6 +41,9 @@ struct block_wait {
     const char *what; /* for reports: the public routine, and for what it waits */
     /* Called now and then while we sleep, to end the job if it is in vain; or NULL. */
     void (*in_vain)(const void *arg);
+    /* Sleeps for at most ns, where what we wait for is nothing that wakes this PE: a
+     * transport's context.  NULL: the sleep described above. */
+    void (*nap)(const void *arg, uint64_t ns);
 };
 
 /* Return when ready(arg). */

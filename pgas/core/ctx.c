@@ -4,6 +4,7 @@
 
 #include "pgas/core/ctx.h"
 #include "pgas/core/log.h"
+#include "pgas/core/net.h"
 
 static struct pool contexts = POOL_OF(struct shmem_ctx);
 
@@ -37,6 +38,40 @@ int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn)
 bool ctx_alive(shmem_ctx_t ctx)
 {
     return ctx == SHMEM_CTX_DEFAULT || pool_has(&contexts, ctx);
+}
+
+static pthread_mutex_t net_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Opened by its first use; so that contexts for PEs of the node cost nothing. */
+static struct net_ctx *open_net(struct shmem_ctx *ctx)
+{
+    pthread_mutex_lock(&net_lock);
+    struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_RELAXED);
+    if (net == NULL) {
+        bool alone = (ctx->options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED)) != 0;
+        net = net_ctx_open(alone || pgas_self.thread_level < SHMEM_THREAD_MULTIPLE);
+        __atomic_store_n(&ctx->net, net, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&net_lock);
+    return net;
+}
+
+struct net_ctx *ctx_net(shmem_ctx_t ctx)
+{
+    if (ctx == SHMEM_CTX_DEFAULT)
+        return net_ctx_default();
+    struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
+    return likely(net != NULL) ? net : open_net(ctx);
+}
+
+/* What was done with it is done before its transport's context goes. */
+static void close_net(struct shmem_ctx *ctx, const char *fn)
+{
+    if (ctx->net == NULL || pgas_self.net == NULL)
+        return;
+    net_quiet(ctx->net, fn);
+    net_ctx_close(ctx->net);
+    ctx->net = NULL;
 }
 
 struct shmem_team *ctx_team(shmem_ctx_t ctx)
@@ -90,6 +125,7 @@ int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *
     new->handle = handle;
     new->options = options;
     new->owner = pthread_self();
+    new->net = NULL;
     pool_show(&new->item);
     *ctx = new;
     return 0;
@@ -104,6 +140,7 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn)
     if (!pool_has(&contexts, ctx))
         no_ctx(ctx, fn);
     fence_full(); /* the implied quiet */
+    close_net(ctx, fn);
     count_out(ctx->team);
     pool_give(&contexts, ctx);
 }
@@ -131,17 +168,26 @@ int ctx_private(const struct shmem_team *team)
     return count.n;
 }
 
-static bool is_of_team(void *object, void *arg)
+/* pool_each: close those of a team (NULL: of all); true = they go. */
+static bool drop(void *object, void *arg)
 {
-    const struct shmem_ctx *ctx = object;
+    struct shmem_ctx *ctx = object;
 
-    return ctx->team == arg;
+    if (arg != NULL && ctx->team != arg)
+        return false;
+    close_net(ctx, "shmem_ctx_destroy");
+    return true;
 }
 
 void ctx_destroy_all(const struct shmem_team *team)
 {
     if (load_relaxed_u32(&team->contexts) > 0)
-        pool_each(&contexts, is_of_team, (void *)team);
+        pool_each(&contexts, drop, (void *)team);
+}
+
+void ctx_close_all(void)
+{
+    pool_each(&contexts, drop, NULL);
 }
 
 void ctx_fini(void)

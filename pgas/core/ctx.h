@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctx.h - communication contexts (9.5): a team whose PE numbers a routine's `pe` means,
- * and options.  On a node a context has no state of its own to order or complete.
- * Uses: team.  Used by: rma, check.
+ * and options.  Among PEs that are mapped it has no state to order or complete; for far
+ * ones it has a context of the transport.
+ * Uses: team, net.  Used by: rma, check.
  */
 #ifndef PGAS_CORE_CTX_H
 #define PGAS_CORE_CTX_H
@@ -13,7 +14,9 @@
 #include "pgas/core/team.h"
 #include "pgas/threads/atomic.h"
 
-/* Stays as it is from creation to destruction, so that threads may use
+struct net_ctx;
+
+/* Stays as it is from creation to destruction, but for net, so that threads may use
  * it without a lock. */
 struct shmem_ctx {
     struct pool_item item;
@@ -21,6 +24,7 @@ struct shmem_ctx {
     shmem_team_t handle;     /* of that team */
     long options;            /* SHMEM_CTX_* */
     pthread_t owner;         /* the thread that made it, for SHMEM_CTX_PRIVATE */
+    struct net_ctx *net;     /* NULL until it is first used with a far PE; see ctx_net */
 };
 
 /* The rest of ctx_world_pe: contexts of the user.  Ends the job with a sentence if pe is
@@ -42,6 +46,9 @@ bool ctx_alive(shmem_ctx_t ctx);
 struct shmem_team *ctx_team(shmem_ctx_t ctx);
 shmem_team_t ctx_handle(shmem_ctx_t ctx);
 
+/* Its context of the transport; for jobs with far PEs alone. */
+struct net_ctx *ctx_net(shmem_ctx_t ctx);
+
 /* Make a context for the team behind the handle.  0, or -1 (no memory, or the team's
  * number of contexts is used up): *ctx is SHMEM_CTX_INVALID then. */
 int ctx_create(shmem_team_t team, long options, shmem_ctx_t *ctx, const char *fn);
@@ -51,6 +58,9 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn);
 int ctx_private(const struct shmem_team *team);
 /* Destroy all contexts of a team. */
 void ctx_destroy_all(const struct shmem_team *team);
+
+/* Destroy all contexts, while far PEs can still be reached. */
+void ctx_close_all(void);
 
 /* Free the memory of all contexts. */
 void ctx_fini(void);

@@ -133,12 +133,20 @@ static int parse_uint(const char *text, const char *def, env_uint *out)
     return 0;
 }
 
+/* The environment's own text: good until the program changes the variable. */
+static int parse_string(const char *text, const char *def, env_string *out)
+{
+    *out = text != NULL ? text : def;
+    return 0;
+}
+
 /* What a kind takes, for the error sentence. */
 static const char *const help_flag = "anything";
 static const char *const help_level = "a number from 0 to 9";
 static const char *const help_size =
     "a number of bytes such as 1048576, 64M or 1.5g (k, m, g or t)";
 static const char *const help_uint = "a whole number >= 0";
+static const char *const help_string = "text";
 
 static int refuse(char *error, const char *name, const char *text, const char *takes)
 {

@@ -18,13 +18,11 @@
 #include "pgas/core/heap.h"
 #include "pgas/core/init.h"
 #include "pgas/core/log.h"
+#include "pgas/core/net.h"
 #include "pgas/core/nodeseg.h"
 #include "pgas/core/peer.h"
 #include "pgas/core/place.h"
 #include "pgas/datatype/copy.h"
-
-#define NODES_SHOWN    512 /* bytes of a sentence that lists nodes */
-#define REFUSED_WAIT_S 10  /* for PE 0 to end a job that can't run */
 
 static struct boot boot;
 static void (*finalize_at_exit)(void);
@@ -44,8 +42,10 @@ static void greet(void)
         return;
     if (pgas_self.env.version)
         fprintf(stderr, "pgas %s, OpenSHMEM 1.6\n", PACKAGE_VERSION);
-    if (pgas_self.env.info)
+    if (pgas_self.env.info) {
         env_print(stderr);
+        fprintf(stderr, "Network transport: %s\n", net_text());
+    }
     env_warn_unknown(stderr);
 }
 
@@ -61,23 +61,6 @@ static void adapt_to_oshrun(void)
         setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-/* PE 0 speaks for all and has the job ended.  The others wait for that: a launcher that
- * sees one of them end might end PE 0 before it has spoken. */
-static _Noreturn void refuse_nodes(void)
-{
-    char nodes[NODES_SHOWN];
-
-    boot_nodes_text(&boot, nodes, sizeof nodes);
-    if (boot.rank != 0)
-        sleep(REFUSED_WAIT_S);
-    log_flush(stdout);
-    log_warn("shmem_init: the job has %u PEs on %u nodes (%s), and no network transport "
-             "is built in: run all PEs on one node",
-             boot.size, boot.nnodes, nodes);
-    boot_abort(EXIT_FAILURE, "no network transport");
-    _exit(EXIT_FAILURE);
-}
-
 static void connect(void)
 {
     struct pgas *g = &pgas_self;
@@ -86,8 +69,6 @@ static void connect(void)
     boot_connect(&boot);
     g->me = (int)boot.rank;
     g->npes = boot.size;
-    if (boot.nnodes > 1)
-        refuse_nodes();
 }
 
 static void make_heap(void)
@@ -125,8 +106,10 @@ bool init_up(int thread_level)
     nodeseg_open(&boot);
     nodeseg_stage(NODE_STAGE_BOOT);
     make_heap();
+    net_open(&boot);
     nodeseg_stage(NODE_STAGE_HEAP);
     nodeseg_join();
+    net_publish(&boot);
     place_spread();
     g->pid = getpid();
     g->thread_level = thread_level;
@@ -168,6 +151,7 @@ void init_down(bool exiting)
     nodeseg_stage(NODE_STAGE_LEAVE);
     g->life = LIFE_DOWN;
     check_init();
+    net_close(exiting);
     boot_disconnect(&boot);
     nodeseg_part();
     if (exiting)

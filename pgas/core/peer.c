@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer.c - see peer.h.  Uses: pgas.h, segment, heap, log. */
+/* peer.c - see peer.h.  Uses: pgas.h, segment, heap, net, log. */
 #include "config.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 
 #include "pgas/core/heap.h"
 #include "pgas/core/log.h"
+#include "pgas/core/net.h"
 #include "pgas/core/peer.h"
 #include "pgas/core/segment.h"
 
@@ -49,13 +50,17 @@ static char *map_segment(char **slot, int pe, int fd, size_t len, size_t align)
 /* Has the PE a heap, or globals, of the same shape as ours? */
 static bool same_heap(int pe)
 {
-    return pgas_self.peer[pe].node->heap_len == pgas_self.heap_len;
+    return net_far(pe) || pgas_self.peer[pe].node->heap_len == pgas_self.heap_len;
 }
 
 static bool same_data(int pe)
 {
     const struct node_pe *n = pgas_self.peer[pe].node;
 
+    if (net_far(pe)) {
+        net_meet(pe);
+        return load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_SAME;
+    }
     return n->data_tag == pgas_self.data_tag && n->data_len == pgas_self.data_len;
 }
 
@@ -147,6 +152,44 @@ static _Noreturn void explain(const void *addr, size_t len, int pe, const char *
             peer_regions(where, sizeof where));
 }
 
+/* Which segment, and where in it; false if it is in none. */
+static bool find_place(const void *addr, size_t len, struct transport_place *place)
+{
+    const struct pgas *g = &pgas_self;
+    size_t offset;
+
+    if (inside(g->heap_base, g->heap_len, addr, len, &offset))
+        place->segment = SEGMENT_HEAP;
+    else if (inside(g->data_base, g->data_len, addr, len, &offset))
+        place->segment = SEGMENT_DATA;
+    else
+        return false;
+    place->offset = offset;
+    return true;
+}
+
+struct transport_place peer_place(const void *addr, size_t len, int pe, const char *fn)
+{
+    struct transport_place place = {.pe = pe};
+
+    if (unlikely(!find_place(addr, len, &place) ||
+                 (place.segment == SEGMENT_DATA && !same_data(pe)))) {
+        peer_check(pe, fn);
+        explain(addr, len, pe, fn);
+    }
+    return place;
+}
+
+bool peer_accessible(const void *addr, int pe)
+{
+    struct transport_place place;
+
+    if (!net_far(pe))
+        return peer_find(addr, 1, pe) != NULL;
+    return find_place(addr, 1, &place) &&
+           (place.segment == SEGMENT_HEAP || same_data(pe));
+}
+
 void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
 {
     peer_check(pe, fn);
@@ -155,5 +198,10 @@ void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
         return p;
     if (len == 0)
         return pgas_self.peer[pgas_self.me].heap;
+    if (net_far(pe))
+        log_die(
+            "%s: internal error: memory of PE %d, which is on another node, was to be "
+            "mapped; please report it",
+            fn, pe);
     explain(addr, len, pe, fn);
 }

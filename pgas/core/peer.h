@@ -10,6 +10,7 @@
 
 #include "pgas/core/pgas.h"
 #include "pgas/threads/atomic.h"
+#include "pgas/transport/transport.h"
 
 /* Allocate pgas_self.peer for npes PEs and enter the records of this node's PEs. */
 int peer_init(const uint32_t *local_pes);
@@ -28,6 +29,16 @@ const char *peer_regions(char *text, size_t size);
 
 /* When a routine is called though this process is no PE, for a sentence. */
 const char *peer_life_text(void);
+
+/* The same address as a transport names it; ends the job with a sentence if it is not
+ * symmetric.  Of a PE that is far (net.h). */
+struct transport_place peer_place(const void *addr, size_t len, int pe, const char *fn);
+
+/* Is the executable of a far PE ours, so that its globals are symmetric to ours? */
+enum peer_program { PROGRAM_UNKNOWN, PROGRAM_SAME, PROGRAM_OTHER };
+
+/* Is the address symmetric on that PE, mapped or far? */
+bool peer_accessible(const void *addr, int pe);
 
 /* End the job with a sentence if pe is no PE of the world. */
 void peer_check(int pe, const char *fn);

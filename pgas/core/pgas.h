@@ -19,13 +19,15 @@
 #include "pgas/core/node.h"
 
 struct alloc;
+struct net;
 
 /* What the calling PE knows of one PE.  heap and data are set once, by peer.c, from NULL
  * to where the PE's segment is mapped here (release; read by any thread). */
 struct peer {
     char *heap;
     char *data;
-    struct node_pe *node; /* its record in the node segment; NULL on another node */
+    struct node_pe *node; /* its record in the node segment; NULL: it is far (net.h) */
+    uint32_t program;     /* of a far PE: enum peer_program */
 };
 
 /* FORKED: a child of a PE, which is none. */
@@ -49,6 +51,9 @@ struct pgas {
     uint32_t local_size;
     bool oversubscribed; /* more PEs here than processors */
     int node_fd;
+    uint32_t nnodes;
+    const uint32_t *node_of; /* the node of each PE; NULL: all are on one */
+    struct net *net;         /* to reach far PEs; NULL: there are none */
 
     /* Memory */
     int heap_fd;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team.c - see team.h.  Uses: core/peer, core/heap, core/pool, core/slot, core/log. */
+/* team.c - see team.h.  Uses: core/peer, core/heap, core/net, core/pool, core/slot,
+ * core/log. */
 #include "config.h"
 
 #include <limits.h>
@@ -8,6 +9,7 @@
 
 #include "pgas/core/heap.h"
 #include "pgas/core/log.h"
+#include "pgas/core/net.h"
 #include "pgas/core/peer.h"
 #include "pgas/core/team.h"
 #include "pgas/threads/atomic.h"
@@ -65,6 +67,149 @@ int team_index(const struct shmem_team *team, int world_pe)
         if (team->list[i] == world_pe)
             return i;
     return -1;
+}
+
+/* ---- who is where ------------------------------------------------------------------ */
+
+bool team_has_far(const struct shmem_team *team)
+{
+    for (int i = 0; pgas_self.net != NULL && i < team->npes; i++)
+        if (net_far(team_world_pe(team, i)))
+            return true;
+    return false;
+}
+
+/* A number for the node of PE i of the team, less than that of PEs.  In a job on one node
+ * where PEs are far all the same (SHMEM_CHAOS) each PE counts as a node. */
+static uint32_t node_of(const struct shmem_team *team, int i)
+{
+    int pe = team_world_pe(team, i);
+
+    return pgas_self.node_of != NULL ? pgas_self.node_of[pe] : (uint32_t)pe;
+}
+
+int team_node(const struct shmem_team *team, int i)
+{
+    const struct team_nodes *n = team->nodes;
+    int node = 0;
+
+    while (node < n->leaders - 1 && node_of(team, n->leader[node]) != node_of(team, i))
+        node++;
+    return node;
+}
+
+/* The lists of struct team_nodes while they are made. */
+struct lists {
+    int *mate, *leader, *begin, *place;
+    int *index; /* by node_of: which node of the team it is, plus 1; 0 = none yet */
+};
+
+static void free_lists(const struct lists *l)
+{
+    free(l->mate);
+    free(l->leader);
+    free(l->begin);
+    free(l->place);
+    free(l->index);
+}
+
+/* False without memory. */
+static bool make_lists(struct lists *l, int npes)
+{
+    size_t n = (size_t)npes, size = sizeof(int);
+
+    *l = (struct lists){.mate = malloc(n * size),
+                        .leader = malloc(n * size),
+                        .begin = calloc(n + 1, size),
+                        .place = malloc(n * size),
+                        .index = calloc(pgas_self.npes, size)};
+    return l->mate != NULL && l->leader != NULL && l->begin != NULL && l->place != NULL &&
+           l->index != NULL;
+}
+
+/* Write down the team's PEs of our node, the first one of each node, and how many each
+ * node has, in begin[node + 1]. */
+static void note_nodes(const struct shmem_team *team, struct team_nodes *n,
+                       const struct lists *l)
+{
+    for (int i = 0; i < team->npes; i++) {
+        int *index = &l->index[node_of(team, i)];
+        if (*index == 0) {
+            l->leader[n->leaders++] = i;
+            *index = n->leaders;
+        }
+        l->begin[*index]++;
+        if (net_far(team_world_pe(team, i)))
+            continue;
+        n->me = *index - 1;
+        l->mate[n->mates++] = i;
+    }
+}
+
+/* Sum up begin, and give each PE its place.  Are those the numbers in the team? */
+static bool note_places(const struct shmem_team *team, const struct team_nodes *n,
+                        const struct lists *l)
+{
+    bool same = true;
+
+    for (int node = 0; node < n->leaders; node++)
+        l->begin[node + 1] += l->begin[node];
+    for (int i = 0; i < team->npes; i++) {
+        l->place[i] = l->begin[l->index[node_of(team, i)] - 1]++;
+        same = same && l->place[i] == i;
+    }
+    for (int node = n->leaders; node > 0; node--) /* begin has moved on by one node */
+        l->begin[node] = l->begin[node - 1];
+    l->begin[0] = 0;
+    return same;
+}
+
+static int *shorten(int *list, int n)
+{
+    int *kept = realloc(list, (size_t)n * sizeof *list);
+
+    return kept != NULL ? kept : list;
+}
+
+static void free_nodes(struct shmem_team *team)
+{
+    const struct team_nodes *n = team->nodes;
+
+    if (n == NULL)
+        return;
+    free((void *)n->mate);
+    free((void *)n->leader);
+    free((void *)n->begin);
+    free((void *)n->place);
+    free(team->nodes);
+    team->nodes = NULL;
+}
+
+/* Find the nodes of a team that is far.  False without memory. */
+static bool fill_nodes(struct shmem_team *team)
+{
+    struct lists l;
+
+    team->far = team_has_far(team);
+    if (!team->far)
+        return true;
+    struct team_nodes *n = calloc(1, sizeof *n);
+    if (!make_lists(&l, team->npes) || n == NULL) {
+        free_lists(&l);
+        free(n);
+        return false;
+    }
+    note_nodes(team, n, &l);
+    bool same = note_places(team, n, &l);
+    n->mate = shorten(l.mate, n->mates);
+    n->leader = shorten(l.leader, n->leaders);
+    n->begin = shorten(l.begin, n->leaders + 1);
+    n->place = same || team->npes > TEAM_BOX ? NULL : l.place;
+    if (n->place == NULL)
+        free(l.place);
+    free(l.index);
+    team->nodes = n;
+    return true;
 }
 
 /* ---- handles -------------------------------------------------------------------------
@@ -126,8 +271,11 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
     if (team == NULL)
         return NULL;
     team->cpu = -1;
-    if (fill(team, parent, set))
-        return team;
+    if (fill(team, parent, set)) {
+        if (fill_nodes(team))
+            return team;
+        free((void *)team->list);
+    }
     pool_give(&teams, team);
     return NULL;
 }
@@ -145,6 +293,7 @@ void team_free(struct shmem_team *team)
     if (team->words_offset != 0)
         slot_give((uint32_t)(team->words_offset / sizeof(struct team_words)));
     free((void *)team->list);
+    free_nodes(team);
     pool_give(&teams, team);
 }
 
@@ -176,6 +325,8 @@ void team_init(void)
                                  .num_contexts = INT_MAX,
                                  .name = "SHARED"};
     fill_shared();
+    if (!fill_nodes(&world))
+        log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
     size_t slots = pgas_self.env.team_size / sizeof(struct team_words);
     slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
 }
@@ -198,10 +349,11 @@ void team_leave_all(void)
 
 static bool drop(void *object, void *arg)
 {
-    const struct shmem_team *team = object;
+    struct shmem_team *team = object;
 
     (void)arg;
     free((void *)team->list);
+    free_nodes(team);
     return true;
 }
 
@@ -210,6 +362,7 @@ void team_fini(void)
     pool_each(&teams, drop, NULL);
     pool_clear(&teams);
     slot_fini();
+    free_nodes(&world);
     free((void *)shared.list);
     shared.list = NULL;
 }

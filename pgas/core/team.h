@@ -6,7 +6,12 @@
  * An active set (deprecated, 9.10) is a struct shmem_team on the caller's stack whose
  * words are the user's pSync array.
  * How teams are made and destroyed is in coll/split.c, as that is collective.
- * Uses: core/peer, core/heap, core/pool, core/slot.  Used by: core/ctx, core/check, coll.
+ *
+ * A team is far if not all of its PEs can be mapped (net.h).  The first PE of the team on
+ * each node is its leader: leaders meet over the network, the others through their leader
+ * (coll/bridge.c).
+ * Uses: core/peer, core/heap, core/pool, core/slot, core/net.  Used by: core/ctx,
+ * core/check, coll.
  */
 #ifndef PGAS_CORE_TEAM_H
 #define PGAS_CORE_TEAM_H
@@ -22,6 +27,7 @@
 enum {
     TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
     TEAM_CPUS = 64,   /* processors that are told apart; the others get no hints */
+    TEAM_BOX = 2048,  /* bytes of a small collective over nodes, from all PEs */
 };
 
 /* What a PE says about its call of a collective, for SHMEM_DEBUG=2 (coll/meet.c). */
@@ -42,6 +48,9 @@ struct team_part {
  * heap, and they are zero when the team begins.  `arrived`, `epoch` and `cpu` are used on
  * the team's first PE, the others on every PE.  What is written at different times has a
  * line of its own.
+ *
+ * Far teams: `arrived`, `epoch`, `shared`, `box` and `round` are used on the leaders, and
+ * it is the PEs of the leader's node that call.
  */
 struct team_words {
     _Alignas(NODE_LINE) uint32_t arrived; /* calls of the barrier so far, all PEs' */
@@ -55,34 +64,59 @@ struct team_words {
     _Alignas(NODE_LINE) uint32_t offer[2];
     _Alignas(NODE_LINE) struct team_part part; /* of this PE */
     _Alignas(NODE_LINE) struct team_call call; /* of this PE */
-    /* By processor: how many PEs were there at their last call, and as (epoch << 16 | n)
-     * how many of those have called in this barrier.  A hint: see barrier.c. */
-    struct {
-        _Alignas(NODE_LINE) uint32_t residents;
-        uint32_t called;
-    } cpu[TEAM_CPUS];
+    union {
+        /* By processor: how many PEs were there at their last call, and as
+         * (epoch << 16 | n) how many of those have called in this barrier.  A hint: see
+         * barrier.c.  Not in far teams. */
+        struct {
+            _Alignas(NODE_LINE) uint32_t residents;
+            uint32_t called;
+        } cpu[TEAM_CPUS];
+        /* What the PEs of a far team bring to a small collective, with even and odd
+         * numbers (coll/bridge.c). */
+        _Alignas(NODE_LINE) char box[2][TEAM_BOX];
+    };
     struct {
         _Alignas(NODE_LINE) uint32_t epoch; /* the barrier that the partner is in */
+        /* Between leaders: how often the partner has called, modulo 256; and where the
+         * calls with even and odd numbers to our partner are sent from. */
+        uint8_t called, call[2];
     } round[TEAM_ROUNDS];
+    /* The epoch in which the leader has got for its node what it then shares. */
+    _Alignas(NODE_LINE) uint32_t shared;
+};
+
+/* Who is where in a far team, as numbers in the team, and what the leaders have done. */
+struct team_nodes {
+    int mates;         /* how many PEs there are on our node */
+    const int *mate;   /* those, ascending: the first one is our leader */
+    int leaders, me;   /* how many nodes there are; which of them is ours */
+    const int *leader; /* by node, ascending */
+    const int *begin;  /* by node: how many PEs the nodes before it have; and the last */
+    const int *place; /* of each PE, node by node; NULL: that is its number in the team */
+    uint32_t crossings; /* how often the leaders have met */
+    uint32_t boxes;     /* how many of those with a box */
 };
 
 struct shmem_team {
     struct pool_item item;
-    int npes, me;         /* me = number of this PE in the team */
-    int start, stride;    /* world PE of i = start + i * stride, if list is NULL */
-    const int *list;      /* else list[i]; belongs to the team */
-    uint32_t epoch;       /* barriers begun by this PE */
-    uint32_t offers;      /* rounds of offers begun by this PE */
-    int cpu;              /* where we are a resident, -1 = nowhere yet */
-    size_t words_offset;  /* of struct team_words in every PE's heap */
-    long *psync;          /* an active set: symmetric words of the user; else NULL */
-    const char *name;     /* "WORLD", "SHARED"; NULL for the user's teams */
-    const char *fn;       /* routine that uses it, for sentences; NULL = none yet */
-    int num_contexts;     /* how many it may have at a time */
-    uint32_t contexts;    /* how many there are */
-    uint64_t inside;      /* with SHMEM_DEBUG: the thread in a barrier of it, 0 = none */
-    int inside_depth;     /* how often: belongs to that thread */
-    uint32_t sets_inside; /* of the world: calls with an active set of all its PEs */
+    int npes, me;             /* me = number of this PE in the team */
+    int start, stride;        /* world PE of i = start + i * stride, if list is NULL */
+    const int *list;          /* else list[i]; belongs to the team */
+    uint32_t epoch;           /* barriers begun by this PE */
+    uint32_t offers;          /* rounds of offers begun by this PE */
+    int cpu;                  /* where we are a resident, -1 = nowhere yet */
+    size_t words_offset;      /* of struct team_words in every PE's heap */
+    bool far;                 /* some of its PEs are on other nodes */
+    struct team_nodes *nodes; /* of a far team; NULL for an active set */
+    long *psync;              /* an active set: symmetric words of the user; else NULL */
+    const char *name;         /* "WORLD", "SHARED"; NULL for the user's teams */
+    const char *fn;           /* routine that uses it, for sentences; NULL = none yet */
+    int num_contexts;         /* how many it may have at a time */
+    uint32_t contexts;        /* how many there are */
+    uint64_t inside;          /* with SHMEM_DEBUG: the thread in a barrier, 0 = none */
+    int inside_depth;         /* how often: belongs to that thread */
+    uint32_t sets_inside;     /* of the world: calls with an active set of all its PEs */
 };
 
 /* Some PEs of a team, in an order: i-th = start + i * stride, or list[i]. */
@@ -95,6 +129,9 @@ static inline int team_set_at(const struct team_set *set, int i)
 {
     return set->list != NULL ? set->list[i] : set->start + i * set->stride;
 }
+
+/* Is one of its PEs far?  Looks at all of them. */
+bool team_has_far(const struct shmem_team *team);
 
 /* Are the n >= 1 PEs of a list start + i * stride? */
 bool team_strided(const int *list, int n, int *start, int *stride);
@@ -111,8 +148,18 @@ static inline int team_world_pe(const struct shmem_team *team, int i)
     return team->list != NULL ? team->list[i] : team->start + i * team->stride;
 }
 
-/* The words of PE i of the team. */
+/* The words of PE i of the team, which is not far. */
 struct team_words *team_words(const struct shmem_team *team, int i);
+
+/* The place of PE i of a far team when they are counted node by node; for teams of at
+ * most TEAM_BOX PEs. */
+static inline int team_place(const struct shmem_team *team, int i)
+{
+    return team->nodes->place != NULL ? team->nodes->place[i] : i;
+}
+
+/* Which node of a far team has its PE i. */
+int team_node(const struct shmem_team *team, int i);
 
 /* The symmetric address of a word of team_words(team, i): the same word in our heap. */
 const void *team_here(const struct shmem_team *team, size_t offset);

@@ -7,7 +7,8 @@
  *             (long *, dest, SYM), (const long *, source, LOCAL),
  *             (size_t, nelems, COUNT), (int, pe, PE))
  *     {
- *         rma_put(dest, source, rma_bytes(nelems, sizeof(long), fn), pe, fn);
+ *         rma_put(SHMEM_CTX_DEFAULT, dest, source,
+ *                 rma_bytes(nelems, sizeof(long), fn), pe, fn);
  *     }
  *
  * A row is: result, name, bytes of an element, who takes part (check_scope), and for each
@@ -113,9 +114,11 @@
     API_PUBLIC_0(ret, name, where)                                                       \
     ALWAYS_INLINE ret body_##name(const char *fn)
 
-/* shmem_X and shmem_ctx_X with one body; for the latter `pe` is of the context's team */
+/* shmem_X and shmem_ctx_X with one body, which may use `ctx`; for the latter `pe` is of
+ * the context's team */
 #define ROUTINE_CTX(ret, X, bytes, BODY, ...)                                            \
-    ROUTINE(ret, shmem_##X, bytes, ALONE, __VA_ARGS__) { (void)fn; BODY; }               \
+    ROUTINE(ret, shmem_##X, bytes, ALONE, __VA_ARGS__)                                   \
+    { shmem_ctx_t ctx = SHMEM_CTX_DEFAULT; (void)ctx, (void)fn; BODY; }                  \
     ROUTINE(ret, shmem_ctx_##X, bytes, ALONE, (shmem_ctx_t, ctx, CTX), __VA_ARGS__)      \
     { pe = ctx_world_pe(ctx, pe, fn); BODY; }
 

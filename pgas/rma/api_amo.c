@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* api_amo.c - rows of the atomic memory operations (9.7).  Uses: amo, rma. */
+/* api_amo.c - rows of the atomic memory operations (9.7).  Uses: amo_at, rma. */
 #include "config.h"
 
 #include <string.h>
 
-#include "pgas/rma/amo.h"
+#include "pgas/transport/perform.h"
+#include "pgas/rma/amo_at.h"
 #include "pgas/rma/api.h"
 #include "pgas/rma/rma.h"
 
@@ -19,121 +20,137 @@
 SHMEM_TYPES_AMO_EXT(BITS)
 #undef BITS
 
-/* The operations on (address, PE): find the word, do it, wake sleepers.  Inline, so that
- * `size` and `fn` cost nothing; what is rare is a jump to a twin out of line, so that the
- * common way saves no registers. */
-#define PARAMETERS void *dest, uint64_t value, size_t size, int pe, const char *fn
-#define APPLY_SLOW(NAME)                                                                 \
-    static __attribute__((noinline, cold)) uint64_t slow_##NAME(PARAMETERS)              \
-    {                                                                                    \
-        uint64_t old = amo_##NAME(peer_at_slow(dest, size, pe, fn), value, size);        \
-        rma_changed(dest, size, pe);                                                     \
-        return old;                                                                      \
-    }
-/* The record is loaded before the operation: behind it, the load would wait for it. */
-#define APPLY_QUICK(NAME)                                                                \
-    ALWAYS_INLINE uint64_t do_##NAME(PARAMETERS)                                         \
-    {                                                                                    \
-        void *word = peer_quick(dest, size, pe);                                         \
-        if (unlikely(word == NULL)) return slow_##NAME(dest, value, size, pe, fn);       \
-        struct node_pe *node = pgas_self.peer[pe].node;                                  \
-        return rma_changed_then(node, dest, size, amo_##NAME(word, value, size));        \
-    }
-#define APPLY(NAME) APPLY_SLOW(NAME) APPLY_QUICK(NAME)
-APPLY(swap)
-APPLY(fetch_add)
-APPLY(fetch_and)
-APPLY(fetch_or)
-APPLY(fetch_xor)
-#undef APPLY
-
 /* clang-format on */
 
-ALWAYS_INLINE uint64_t do_compare_swap(void *dest, uint64_t cond, uint64_t value,
-                                       size_t size, int pe, const char *fn)
+/* What an operation is, in one register: so that the slow way is a jump, and the common
+ * way saves no registers. */
+ALWAYS_INLINE uint64_t what_of(enum transport_amo_op op, enum amo_want want, size_t size,
+                               int pe)
 {
-    uint64_t old = amo_compare_swap(peer_at(dest, size, pe, fn), cond, value, size);
-
-    rma_changed(dest, size, pe);
-    return old;
+    return (uint64_t)(uint32_t)pe << 32 | (uint64_t)op << 16 | (uint64_t)want << 8 | size;
 }
 
-ALWAYS_INLINE uint64_t do_fetch(const void *source, size_t size, int pe, const char *fn)
+/* The rest of the ways: a far PE, the first access to a near one, errors. */
+#define SLOW static __attribute__((noinline, cold)) uint64_t
+
+SLOW swap_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, uint64_t cond,
+               void *later, const char *fn)
 {
-    return amo_fetch(peer_at(source, size, pe, fn), size);
+    return amo_call(&(struct amo_call){.ctx = ctx,
+                                       .op = (enum transport_amo_op)(what >> 16 & 0xff),
+                                       .addr = addr,
+                                       .size = what & 0xff,
+                                       .operand = value,
+                                       .cond = cond,
+                                       .pe = (int)(what >> 32),
+                                       .fn = fn,
+                                       .want = (enum amo_want)(what >> 8 & 0xff),
+                                       .later = later});
 }
 
-ALWAYS_INLINE void do_set(void *dest, uint64_t value, size_t size, int pe, const char *fn)
+SLOW slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, void *later,
+          const char *fn)
 {
-    amo_set(peer_at(dest, size, pe, fn), value, size);
-    rma_changed(dest, size, pe);
+    return swap_slow(what, ctx, addr, value, 0, later, fn);
+}
+
+/*
+ * An atomic operation on (address, PE): find the word, do it, wake sleepers.  Inline with
+ * constant op, want and size, so that they and the names of routines cost nothing.  The
+ * record is loaded before the operation: behind it, the load would wait for it.
+ */
+ALWAYS_INLINE uint64_t apply(enum transport_amo_op op, enum amo_want want, size_t size,
+                             shmem_ctx_t ctx, void *addr, uint64_t value, uint64_t cond,
+                             int pe, void *later, const char *fn)
+{
+    void *word = peer_quick(addr, size, pe);
+
+    if (unlikely(word == NULL))
+        return op == TRANSPORT_AMO_COMPARE_SWAP
+                   ? swap_slow(what_of(op, want, size, pe), ctx, addr, value, cond, later,
+                               fn)
+                   : slow(what_of(op, want, size, pe), ctx, addr, value, later, fn);
+    struct node_pe *node = pgas_self.peer[pe].node;
+    uint64_t old = perform_op(op, word, value, cond, size);
+    if (want == AMO_LATER)
+        memcpy(later, &old, size); /* its low bytes */
+    if (op == TRANSPORT_AMO_FETCH)
+        return old;
+    return rma_changed_then(node, addr, size, old);
 }
 
 /* clang-format off */
 
-/* Operation `op` with one operand: that fetches, that fetches nbi, that does not fetch */
+/* A call of operation OP on `dest` with operand bits, for compare_swap with a condition */
+#define CALL(C, OP, WANT, bits, cond, later)                                             \
+    apply(TRANSPORT_AMO_##OP, AMO_##WANT, sizeof(C), ctx, dest, bits, cond, pe, later,   \
+          fn)
+#define NOW(C, OP, bits)   CALL(C, OP, NOW, bits, 0, NULL)
+#define LATER(C, OP, bits) CALL(C, OP, LATER, bits, 0, fetch)
+#define NEVER(C, OP, bits) CALL(C, OP, NEVER, bits, 0, NULL)
+
 #define DEST(C)  (C *, dest, WORD)
 #define VALUE(C) (C, value, ANY)
 #define TO(C)    (C *, fetch, POINTER)
 #define ON_PE    (int, pe, PE)
-#define RESULT(NAME, C, op, operand)                                                     \
-    value_##NAME(do_##op(dest, operand, sizeof(C), pe, fn))
-#define FETCHING(NAME, C, routine, op)                                                   \
+
+/* Operation OP with one operand: that fetches, that fetches nbi, that does not fetch */
+#define FETCHING(NAME, C, routine, OP)                                                   \
     ROUTINE_CTX(C, NAME##_atomic_##routine, sizeof(C),                                   \
-                return RESULT(NAME, C, op, bits_##NAME(value)),                          \
+                return value_##NAME(NOW(C, OP, bits_##NAME(value))),               \
                 DEST(C), VALUE(C), ON_PE)                                                \
     ROUTINE_CTX(void, NAME##_atomic_##routine##_nbi, sizeof(C),                          \
-                *fetch = RESULT(NAME, C, op, bits_##NAME(value)),                        \
-                TO(C), DEST(C), VALUE(C), ON_PE)
-#define PLAIN(NAME, C, routine, op)                                                      \
+                LATER(C, OP, bits_##NAME(value)), TO(C), DEST(C), VALUE(C), ON_PE)
+#define PLAIN(NAME, C, routine, OP)                                                      \
     ROUTINE_CTX(void, NAME##_atomic_##routine, sizeof(C),                                \
-                do_##op(dest, bits_##NAME(value), sizeof(C), pe, fn), DEST(C), VALUE(C), \
-                ON_PE)
+                NEVER(C, OP, bits_##NAME(value)), DEST(C), VALUE(C), ON_PE)
 
+#define SOURCE_CALL(C, ...) void *dest = (void *)source; __VA_ARGS__
 #define FETCH(NAME, C)                                                                   \
     ROUTINE_CTX(C, NAME##_atomic_fetch, sizeof(C),                                       \
-                return value_##NAME(do_fetch(source, sizeof(C), pe, fn)),                \
+                SOURCE_CALL(C, return value_##NAME(NOW(C, FETCH, 0))),             \
                 (const C *, source, WORD), ON_PE)                                        \
     ROUTINE_CTX(void, NAME##_atomic_fetch_nbi, sizeof(C),                                \
-                *fetch = value_##NAME(do_fetch(source, sizeof(C), pe, fn)),              \
+                SOURCE_CALL(C, LATER(C, FETCH, 0)),                                \
                 TO(C), (const C *, source, WORD), ON_PE)
 #define EXTENDED(NAME, C, KIND)                                                          \
     FETCH(NAME, C)                                                                       \
-    PLAIN(NAME, C, set, set)                                                             \
-    FETCHING(NAME, C, swap, swap)
+    PLAIN(NAME, C, set, SET)                                                             \
+    FETCHING(NAME, C, swap, SWAP)
 SHMEM_TYPES_AMO_EXT(EXTENDED)
 #undef EXTENDED
 
-#define CAS(NAME, C)                                                                     \
-    value_##NAME(do_compare_swap(dest, bits_##NAME(cond), bits_##NAME(value), sizeof(C), \
-                                 pe, fn))
+#define CAS(NAME, C, WANT, later)                                                        \
+    CALL(C, COMPARE_SWAP, WANT, bits_##NAME(value), bits_##NAME(cond), later)
 #define COMPARE_SWAP(NAME, C, KIND)                                                      \
-    ROUTINE_CTX(C, NAME##_atomic_compare_swap, sizeof(C), return CAS(NAME, C),           \
-                DEST(C), (C, cond, ANY), VALUE(C), ON_PE)                                \
-    ROUTINE_CTX(void, NAME##_atomic_compare_swap_nbi, sizeof(C), *fetch = CAS(NAME, C),  \
-                TO(C), DEST(C), (C, cond, ANY), VALUE(C), ON_PE)
+    ROUTINE_CTX(C, NAME##_atomic_compare_swap, sizeof(C),                                \
+                return value_##NAME(CAS(NAME, C, NOW, NULL)), DEST(C), (C, cond, ANY),   \
+                VALUE(C), ON_PE)                                                         \
+    ROUTINE_CTX(void, NAME##_atomic_compare_swap_nbi, sizeof(C),                         \
+                CAS(NAME, C, LATER, fetch), TO(C), DEST(C), (C, cond, ANY), VALUE(C),    \
+                ON_PE)
 SHMEM_TYPES_AMO(COMPARE_SWAP)
 #undef COMPARE_SWAP
 
 #define ADD(NAME, C, KIND)                                                               \
-    FETCHING(NAME, C, fetch_add, fetch_add)                                              \
-    PLAIN(NAME, C, add, fetch_add)
+    FETCHING(NAME, C, fetch_add, ADD)                                                    \
+    PLAIN(NAME, C, add, ADD)
 SHMEM_TYPES_AMO(ADD)
 #undef ADD
 
 #define INC(NAME, C, KIND)                                                               \
     ROUTINE_CTX(C, NAME##_atomic_fetch_inc, sizeof(C),                                   \
-                return RESULT(NAME, C, fetch_add, 1), DEST(C), ON_PE)                    \
-    ROUTINE_CTX(void, NAME##_atomic_fetch_inc_nbi, sizeof(C),                            \
-                *fetch = RESULT(NAME, C, fetch_add, 1), TO(C), DEST(C), ON_PE)           \
-    ROUTINE_CTX(void, NAME##_atomic_inc, sizeof(C),                                      \
-                do_fetch_add(dest, 1, sizeof(C), pe, fn), DEST(C), ON_PE)
+                return value_##NAME(NOW(C, ADD, 1)), DEST(C), ON_PE)               \
+    ROUTINE_CTX(void, NAME##_atomic_fetch_inc_nbi, sizeof(C), LATER(C, ADD, 1),    \
+                TO(C), DEST(C), ON_PE)                                                   \
+    ROUTINE_CTX(void, NAME##_atomic_inc, sizeof(C), NEVER(C, ADD, 1), DEST(C),     \
+                ON_PE)
 SHMEM_TYPES_AMO(INC)
 #undef INC
 
 #define BITWISE(NAME, C, KIND)                                                           \
-    FETCHING(NAME, C, fetch_and, fetch_and) PLAIN(NAME, C, and, fetch_and)               \
-    FETCHING(NAME, C, fetch_or, fetch_or) PLAIN(NAME, C, or, fetch_or)                   \
-    FETCHING(NAME, C, fetch_xor, fetch_xor) PLAIN(NAME, C, xor, fetch_xor)
+    FETCHING(NAME, C, fetch_and, AND) PLAIN(NAME, C, and, AND)                           \
+    FETCHING(NAME, C, fetch_or, OR) PLAIN(NAME, C, or, OR)                               \
+    FETCHING(NAME, C, fetch_xor, XOR) PLAIN(NAME, C, xor, XOR)
 SHMEM_TYPES_AMO_BIT(BITWISE)
 #undef BITWISE

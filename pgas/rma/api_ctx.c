@@ -29,8 +29,8 @@ ROUTINE(int, shmem_ctx_get_team, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE),
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Hints for a library that could put off or combine operations.  Here each is a copy by
- * the calling processor, complete when it returns: there is nothing to gain from them. */
+/* Hints for a library that could put off or combine operations.  On a node each is a copy
+ * by the calling processor, complete when it returns; the transports combine nothing. */
 
 ROUTINE(void, shmem_ctx_session_start, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE),
         (long, options, SESSION_OPTIONS),
@@ -43,21 +43,22 @@ ROUTINE(void, shmem_ctx_session_stop, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE))
 
 /* ---- quiet for some PEs ------------------------------------------------------------ */
 
-/* The stores of a processor become visible in their order, so all PEs or none. */
+/* The stores of a processor become visible in their order, and a transport's quiet is for
+ * all PEs of a context: so all PEs or none. */
 ROUTINE(void, shmem_pe_quiet, sizeof(int), ALONE, (const int *, target_pes, PE_LIST),
         (size_t, npes, COUNT))
 {
-    (void)fn, (void)target_pes;
+    (void)target_pes;
     if (npes > 0)
-        order_quiet();
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
 }
 
 ROUTINE(void, shmem_ctx_pe_quiet, sizeof(int), ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE),
         (const int *, target_pes, PE_LIST), (size_t, npes, COUNT))
 {
-    (void)fn, (void)target_pes;
+    (void)target_pes;
     if (ctx != SHMEM_CTX_INVALID && npes > 0)
-        order_quiet();
+        order_quiet(ctx, fn);
 }
 
 /* clang-format on */

@@ -8,13 +8,13 @@
 
 /* clang-format off */
 ROUTINE_0(void, shmem_fence, ALONE)
-{ (void)fn; order_fence(); }
+{ order_fence(SHMEM_CTX_DEFAULT, fn); }
 ROUTINE_0(void, shmem_quiet, ALONE)
-{ (void)fn; order_quiet(); }
+{ order_quiet(SHMEM_CTX_DEFAULT, fn); }
 ROUTINE(void, shmem_ctx_fence, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE))
-{ (void)fn; if (ctx != SHMEM_CTX_INVALID) order_fence(); }
+{ if (ctx != SHMEM_CTX_INVALID) order_fence(ctx, fn); }
 ROUTINE(void, shmem_ctx_quiet, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE))
-{ (void)fn; if (ctx != SHMEM_CTX_INVALID) order_quiet(); }
+{ if (ctx != SHMEM_CTX_INVALID) order_quiet(ctx, fn); }
 
 ROUTINE(void, shmem_set_lock, sizeof(long), ALONE, (long *, lock, LOCK))
 { lock_set(lock, fn); }

@@ -15,12 +15,12 @@
 #define ENDS_get(PTR) (PTR, dest, LOCAL_DST), (const PTR, source, SYM_SST)
 #define ELEMENTS(move, X, PTR, S)                                                        \
     ROUTINE_CTX(void, X, S,                                                              \
-                strided_##move(dest, source, (struct strided){dst, sst, 1, nelems, S},   \
-                               pe, fn),                                                  \
+                strided_##move(ctx, dest, source,                                        \
+                               (struct strided){dst, sst, 1, nelems, S}, pe, fn),        \
                 ENDS_##move(PTR), STRIDES, (size_t, nelems, COUNT), (int, pe, PE))
 #define BLOCKS(move, X, PTR, S)                                                          \
     ROUTINE_CTX(void, X, S,                                                              \
-                strided_##move(dest, source,                                             \
+                strided_##move(ctx, dest, source,                                        \
                                (struct strided){dst, sst, bsize, nblocks, S}, pe, fn),   \
                 ENDS_##move(PTR), STRIDES, (size_t, bsize, BSIZE),                       \
                 (size_t, nblocks, COUNT), (int, pe, PE))

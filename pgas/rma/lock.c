@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock.c - see lock.h.  Uses: rma, amo, order, core/block, core/log.
+ * lock.c - see lock.h.  Uses: rma, amo_at, order, core/block, core/log.
  *
  * The 8 bytes of a lock hold two 32-bit words on each PE:
  *   tail  on the lock's home PE: the last PE of the queue + 1, 0 = the lock is free;
@@ -24,7 +24,7 @@
 
 #include "include/shmem.h"
 #include "pgas/core/log.h"
-#include "pgas/rma/amo.h"
+#include "pgas/rma/amo_at.h"
 #include "pgas/rma/lock.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
@@ -44,6 +44,30 @@ _Static_assert(sizeof(struct words) <= sizeof(long), "a lock word holds a queue 
 static struct words *words_on(long *lock, int pe, const char *fn)
 {
     return peer_at(lock, sizeof *lock, pe, fn);
+}
+
+/* The symmetric addresses of the two words. */
+static uint32_t *tail_of(long *lock)
+{
+    return &((struct words *)lock)->tail;
+}
+
+static uint32_t *node_of(long *lock)
+{
+    return &((struct words *)lock)->node;
+}
+
+/* An operation on a word of another PE, near or far; what was there before. */
+static uint32_t change(enum transport_amo_op op, uint32_t *word, uint32_t value, int pe,
+                       const char *fn)
+{
+    return (uint32_t)amo_at(op, word, sizeof *word, value, pe, fn);
+}
+
+static uint32_t replace(uint32_t *word, uint32_t expected, uint32_t value, int pe,
+                        const char *fn)
+{
+    return (uint32_t)amo_compare_swap_at(word, sizeof *word, expected, value, pe, fn);
 }
 
 /* The PE that keeps the tail: the same on all PEs, as the offset in the segment is. */
@@ -115,6 +139,23 @@ static uint32_t tail_checked(uint32_t tail, const long *lock, const char *fn)
     return tail;
 }
 
+/* block_ready: we have put NODE_PROBE in the PE's node, or found it busy; not while
+ * another PE's probe is there. */
+struct put_in {
+    long *lock;
+    int pe;
+    const char *fn;
+    uint32_t old;
+};
+
+static bool put_probe(const void *arg)
+{
+    struct put_in *p = (struct put_in *)(uintptr_t)arg;
+
+    p->old = replace(node_of(p->lock), 0, NODE_PROBE, p->pe, p->fn);
+    return p->old != NODE_PROBE;
+}
+
 /*
  * Under SHMEM_DEBUG, before this PE goes into the queue: is the PE that `tail` names in
  * it?  If its node is 0 it is not; put NODE_PROBE there, so that it can't come back, and
@@ -123,25 +164,25 @@ static uint32_t tail_checked(uint32_t tail, const long *lock, const char *fn)
  * anybody used it is always found: who probes first finds that PE's node 0, as nobody
  * goes into the queue before it has probed.
  */
-static void probe(long *lock, const struct words *mine, const struct words *home,
-                  const char *fn)
+static void probe(long *lock, const struct words *mine, const char *fn)
 {
+    int home = home_of(lock);
+    uint32_t own = load_relaxed_u32(&mine->tail);
+
     (void)node_checked(mine, load_relaxed_u32(&mine->node), lock, fn);
-    uint32_t own = load_relaxed_u32(&mine->tail), old;
-    if (mine != home && own != 0)
+    if (home != pgas_self.me && own != 0)
         bad_word(lock, (struct words){.tail = own}, pgas_self.me, fn);
-    uint32_t tail = tail_checked(load_acquire_u32(&home->tail), lock, fn);
-    if (tail == 0)
+    uint32_t tail = change(TRANSPORT_AMO_FETCH, tail_of(lock), 0, home, fn);
+    if (tail_checked(tail, lock, fn) == 0)
         return;
-    uint32_t *node = &words_on(lock, (int)tail - 1, fn)->node;
-    while ((old = cas_acq_rel_u32(node, 0, NODE_PROBE)) == NODE_PROBE)
-        wait_node(not_probed, node, lock, fn);
-    if (old != 0)
+    struct put_in put = {lock, (int)tail - 1, fn, 0};
+    if (!put_probe(&put))
+        block_until(&(struct block_wait){.ready = put_probe, .arg = &put, .what = fn});
+    if (put.old != 0)
         return;
-    if (load_acquire_u32(&home->tail) == tail)
-        bad_word(lock, (struct words){.tail = tail}, home_of(lock), fn);
-    store_release_u32(node, 0);
-    rma_changed(lock, sizeof *lock, (int)tail - 1);
+    if (change(TRANSPORT_AMO_FETCH, tail_of(lock), 0, home, fn) == tail)
+        bad_word(lock, (struct words){.tail = tail}, home, fn);
+    change(TRANSPORT_AMO_SWAP, node_of(lock), 0, (int)tail - 1, fn);
 }
 
 /* Take this PE's node for the calling thread. */
@@ -170,22 +211,21 @@ static void tell(uint32_t before, long *lock, const char *fn)
 {
     uint32_t me = (uint32_t)pgas_self.me + 1;
     int pe = (int)tail_checked(before, lock, fn) - 1;
-    uint32_t old = fetch_or_acq_rel_u32(&words_on(lock, pe, fn)->node, me);
+    uint32_t old = change(TRANSPORT_AMO_OR, node_of(lock), me, pe, fn);
 
     if (before == me || (old & NODE_BUSY) == 0 || (old & NODE_NEXT) != 0)
         bad_word(lock, (struct words){.tail = before}, home_of(lock), fn);
-    rma_changed(lock, sizeof *lock, pe);
 }
 
 void lock_set(long *lock, const char *fn)
 {
     struct words *mine = words_on(lock, pgas_self.me, fn);
-    struct words *home = words_on(lock, home_of(lock), fn);
 
     if (unlikely(pgas_self.checks))
-        probe(lock, mine, home, fn);
+        probe(lock, mine, fn);
     take_node(mine, lock, fn);
-    uint32_t me = (uint32_t)pgas_self.me + 1, before = swap_acq_rel_u32(&home->tail, me);
+    uint32_t me = (uint32_t)pgas_self.me + 1;
+    uint32_t before = change(TRANSPORT_AMO_SWAP, tail_of(lock), me, home_of(lock), fn);
     if (before == 0) {
         /* Only that bit: a PE behind us may have left its number already. */
         fetch_and_acq_rel_u32(&mine->node, ~NODE_WAITS);
@@ -198,16 +238,15 @@ void lock_set(long *lock, const char *fn)
 bool lock_try(long *lock, const char *fn)
 {
     struct words *mine = words_on(lock, pgas_self.me, fn);
-    struct words *home = words_on(lock, home_of(lock), fn);
     uint32_t old;
 
     if (unlikely(pgas_self.checks))
-        probe(lock, mine, home, fn);
+        probe(lock, mine, fn);
     while ((old = cas_acq_rel_u32(&mine->node, 0, NODE_BUSY)) == NODE_PROBE)
         wait_node(not_probed, &mine->node, lock, fn);
     if (node_checked(mine, old, lock, fn) != 0)
         return false;
-    old = cas_acq_rel_u32(&home->tail, 0, (uint32_t)pgas_self.me + 1);
+    old = replace(tail_of(lock), 0, (uint32_t)pgas_self.me + 1, home_of(lock), fn);
     if (tail_checked(old, lock, fn) == 0)
         return true;
     free_node(&mine->node, lock);
@@ -215,13 +254,12 @@ bool lock_try(long *lock, const char *fn)
 }
 
 /* The PE behind us in the queue, or -1 after the lock has become free. */
-static int successor(struct words *mine, struct words *home, const long *lock,
-                     const char *fn)
+static int successor(struct words *mine, long *lock, const char *fn)
 {
     uint32_t me = (uint32_t)pgas_self.me + 1;
 
     if (!next_known(&mine->node)) {
-        if (cas_acq_rel_u32(&home->tail, me, 0) == me)
+        if (replace(tail_of(lock), me, 0, home_of(lock), fn) == me)
             return -1;
         /* Somebody is between its swap and telling us its number. */
         wait_node(next_known, &mine->node, lock, fn);
@@ -233,15 +271,14 @@ static int successor(struct words *mine, struct words *home, const long *lock,
 void lock_clear(long *lock, const char *fn)
 {
     struct words *mine = words_on(lock, pgas_self.me, fn);
-    struct words *home = words_on(lock, home_of(lock), fn);
 
     if ((load_acquire_u32(&mine->node) & (NODE_BUSY | NODE_WAITS)) != NODE_BUSY)
         log_die("%s: this PE does not have the lock at %p", fn, (void *)lock);
-    order_quiet(); /* all that was done under the lock is visible to the next owner */
-    int next = successor(mine, home, lock, fn);
+    /* All that was done under the lock is visible to the next owner. */
+    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    int next = successor(mine, lock, fn);
     free_node(&mine->node, lock);
-    if (next < 0)
-        return;
-    fetch_and_acq_rel_u32(&words_on(lock, next, fn)->node, ~NODE_WAITS);
-    rma_changed(lock, sizeof *lock, next);
+    if (next >= 0)
+        amo_post(TRANSPORT_AMO_AND, node_of(lock), sizeof(uint32_t),
+                 (uint32_t)~NODE_WAITS, next, fn);
 }

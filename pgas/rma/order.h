@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.h - fence and quiet (9.12).  On a node puts are stores: fence orders them,
- * quiet makes them visible.  Uses: threads/atomic.  Used by: api_order, lock, coll.
+ * order.h - fence and quiet (9.12) of a context.  Towards PEs that are mapped puts are
+ * stores: fence orders them, quiet makes them visible.  Far PEs: core/net.h.
+ * Uses: threads/atomic, core/ctx, core/net.  Used by: api_order, api_ctx, lock, coll.
  */
 #ifndef PGAS_RMA_ORDER_H
 #define PGAS_RMA_ORDER_H
 
+#include "pgas/core/ctx.h"
+#include "pgas/core/net.h"
 #include "pgas/threads/atomic.h"
 
-static inline void order_fence(void)
+static inline void order_fence(shmem_ctx_t ctx, const char *fn)
 {
     fence_acq_rel();
+    if (unlikely(pgas_self.net != NULL))
+        net_fence(ctx_net(ctx), fn);
 }
-static inline void order_quiet(void)
+
+static inline void order_quiet(shmem_ctx_t ctx, const char *fn)
 {
     fence_full();
+    if (unlikely(pgas_self.net != NULL))
+        net_quiet(ctx_net(ctx), fn);
 }
 
 #endif

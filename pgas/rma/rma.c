@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rma.c - see rma.h.  Uses: core/peer, core/log, datatype/copy. */
+/* rma.c - see rma.h.  Uses: core/peer, core/net, core/ctx, core/log, datatype/copy. */
 #include "config.h"
 
 #include "pgas/core/log.h"
@@ -12,13 +12,78 @@ void rma_too_long(size_t n, size_t size, const char *fn)
             size);
 }
 
-void rma_put(void *dest, const void *source, size_t bytes, int pe, const char *fn)
+/* ---- the rest of the ways: far PEs, the first access to a near one, errors
+ * -------------- */
+
+#define SLOW static __attribute__((noinline, cold))
+
+SLOW void put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+                   enum net_when when, const char *fn)
 {
-    copy_bytes(peer_at(dest, bytes, pe, fn), source, bytes);
+    if (!net_far(pe)) {
+        copy_bytes(peer_at_slow(dest, bytes, pe, fn), source, bytes);
+        rma_changed(dest, bytes, pe);
+    } else if (bytes > 0) {
+        net_put(ctx_net(ctx), peer_place(dest, bytes, pe, fn), source, bytes, when, fn);
+    }
+}
+
+SLOW void get_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+                   enum net_when when, const char *fn)
+{
+    if (!net_far(pe))
+        copy_bytes(dest, peer_at_slow(source, bytes, pe, fn), bytes);
+    else if (bytes > 0)
+        net_get(ctx_net(ctx), dest, peer_place(source, bytes, pe, fn), bytes, when, fn);
+}
+
+/* ---- put and get
+ * ------------------------------------------------------------------------- */
+
+ALWAYS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
+                       int pe, enum net_when when, const char *fn)
+{
+    void *to = peer_quick(dest, bytes, pe);
+
+    if (unlikely(to == NULL)) {
+        put_slow(ctx, dest, source, bytes, pe, when, fn);
+        return;
+    }
+    copy_bytes(to, source, bytes);
     rma_changed(dest, bytes, pe);
 }
 
-void rma_get(void *dest, const void *source, size_t bytes, int pe, const char *fn)
+ALWAYS_INLINE void get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
+                       int pe, enum net_when when, const char *fn)
 {
-    copy_bytes(dest, peer_at(source, bytes, pe, fn), bytes);
+    const void *from = peer_quick(source, bytes, pe);
+
+    if (unlikely(from == NULL))
+        get_slow(ctx, dest, source, bytes, pe, when, fn);
+    else
+        copy_bytes(dest, from, bytes);
+}
+
+void rma_put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+             const char *fn)
+{
+    put(ctx, dest, source, bytes, pe, NET_NOW, fn);
+}
+
+void rma_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const char *fn)
+{
+    put(ctx, dest, source, bytes, pe, NET_LATER, fn);
+}
+
+void rma_get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+             const char *fn)
+{
+    get(ctx, dest, source, bytes, pe, NET_NOW, fn);
+}
+
+void rma_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const char *fn)
+{
+    get(ctx, dest, source, bytes, pe, NET_LATER, fn);
 }

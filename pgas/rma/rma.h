@@ -2,10 +2,12 @@
 /*
  * rma.h - put and get of some bytes.
  *
- * All PEs of the job are mapped (core/peer.h), so a put is a copy and is complete when it
- * returns; the nbi forms are the blocking ones.  fn is the public routine's name, for
- * error sentences.  Thread-safe; contexts carry no state on a node.
- * Uses: core/peer, core/block, datatype/copy.  Used by: api_rma.
+ * To a PE that is mapped (core/peer.h) a put is a copy, complete when it returns, with
+ * nothing for a context to keep; to a far one (core/net.h) it goes through the context's
+ * transport.  fn is the public routine's name, for error sentences.  Thread-safe, as far
+ * as the context's options say.
+ * Uses: core/peer, core/block, core/ctx, core/net, datatype/copy.  Used by: the rows,
+ * strided, signal, coll.
  */
 #ifndef PGAS_RMA_RMA_H
 #define PGAS_RMA_RMA_H
@@ -13,10 +15,20 @@
 #include <stddef.h>
 
 #include "pgas/core/block.h"
+#include "pgas/core/ctx.h"
+#include "pgas/core/net.h"
 #include "pgas/core/peer.h"
 
-void rma_put(void *dest, const void *source, size_t bytes, int pe, const char *fn);
-void rma_get(void *dest, const void *source, size_t bytes, int pe, const char *fn);
+/* When they return: source may be changed, dest is here.  The nbi forms: after the
+ * context's quiet; until then both belong to the library. */
+void rma_put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+             const char *fn);
+void rma_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const char *fn);
+void rma_get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+             const char *fn);
+void rma_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const char *fn);
 
 /* The sentence of rma_bytes. */
 _Noreturn void rma_too_long(size_t n, size_t size, const char *fn) __attribute__((cold));

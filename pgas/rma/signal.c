@@ -1,33 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signal.c - see signal.h.  Uses: rma, amo, core/log. */
+/* signal.c - see signal.h.  Uses: rma, amo, amo_at, core/net, core/log. */
 #include "config.h"
 
 #include "include/shmem.h"
 #include "pgas/core/log.h"
-#include "pgas/rma/amo.h"
+#include "pgas/transport/perform.h"
+#include "pgas/rma/amo_at.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/signal.h"
 
-void signal_update(uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
-                   const char *fn)
+static enum transport_amo_op op_of(int sig_op, const char *fn)
 {
-    void *word = peer_at(sig_addr, sizeof *sig_addr, pe, fn);
-
     if (sig_op == SHMEM_SIGNAL_SET)
-        amo_set(word, signal, sizeof *sig_addr);
-    else if (sig_op == SHMEM_SIGNAL_ADD)
-        amo_fetch_add(word, signal, sizeof *sig_addr);
-    else
-        log_die("%s: argument 'sig_op' = %d, but it must be SHMEM_SIGNAL_SET (%d) or "
-                "SHMEM_SIGNAL_ADD (%d)",
-                fn, sig_op, SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
+        return TRANSPORT_AMO_SET;
+    if (sig_op == SHMEM_SIGNAL_ADD)
+        return TRANSPORT_AMO_ADD;
+    log_die("%s: argument 'sig_op' = %d, but it must be SHMEM_SIGNAL_SET (%d) or "
+            "SHMEM_SIGNAL_ADD (%d)",
+            fn, sig_op, SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
+}
+
+static __attribute__((noinline, cold)) void update_slow(const struct amo_call *call)
+{
+    amo_call(call);
+}
+
+void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                   int pe, const char *fn)
+{
+    enum transport_amo_op op = op_of(sig_op, fn);
+    void *word = peer_quick(sig_addr, sizeof *sig_addr, pe);
+
+    if (unlikely(word == NULL)) {
+        update_slow(&(struct amo_call){.ctx = ctx,
+                                       .op = op,
+                                       .addr = sig_addr,
+                                       .size = sizeof *sig_addr,
+                                       .operand = signal,
+                                       .pe = pe,
+                                       .fn = fn,
+                                       .want = AMO_NEVER});
+        return;
+    }
+    perform_op(op, word, signal, 0, sizeof *sig_addr);
     rma_changed(sig_addr, sizeof *sig_addr, pe);
 }
 
-void signal_put(struct signal_put put, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                int pe, const char *fn)
+void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_addr,
+                uint64_t signal, int sig_op, int pe, const char *fn)
 {
-    rma_put(put.dest, put.source, rma_bytes(put.n, put.size, fn), pe, fn);
-    /* The update is a release: it orders the data before it. */
-    signal_update(sig_addr, signal, sig_op, pe, fn);
+    size_t bytes = rma_bytes(put->n, put->size, fn);
+
+    if (put->nbi)
+        rma_put_nbi(ctx, put->dest, put->source, bytes, pe, fn);
+    else
+        rma_put(ctx, put->dest, put->source, bytes, pe, fn);
+    /* Near: the update is a release, and orders the data before it. */
+    if (net_far(pe))
+        net_fence(ctx_net(ctx), fn);
+    signal_update(ctx, sig_addr, signal, sig_op, pe, fn);
 }

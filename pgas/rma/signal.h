@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * signal.h - put with signal, and signals alone (9.8).
- * Uses: rma, amo.  Used by: api_signal.
+ * Uses: rma, amo, order.  Used by: api_signal.
  */
 #ifndef PGAS_RMA_SIGNAL_H
 #define PGAS_RMA_SIGNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "include/shmem.h"
 
 /* A put of n elements of `size` bytes, to be followed by a signal. */
 struct signal_put {
     void *dest;
     const void *source;
     size_t n, size;
+    bool nbi; /* source must stay until the context's quiet */
 };
 
 /* Put, then update the signal word: whoever sees the signal sees the data. */
-void signal_put(struct signal_put put, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                int pe, const char *fn);
+void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_addr,
+                uint64_t signal, int sig_op, int pe, const char *fn);
 
 /* Update a signal word; op is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. */
-void signal_update(uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
-                   const char *fn);
+void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                   int pe, const char *fn);
 
 #endif

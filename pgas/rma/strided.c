@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* strided.c - see strided.h.  Uses: rma, core/peer, core/log. */
+/* strided.c - see strided.h.  Uses: rma, order, core/peer, core/net, core/log. */
 #include "config.h"
 
 #include <string.h>
 
 #include "pgas/core/log.h"
+#include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
 
@@ -81,7 +82,30 @@ static void copy(char *to, const char *from, const struct strided *s)
         copy_blocks(to, from, s);
 }
 
-void strided_put(void *dest, const void *source, struct strided s, int pe, const char *fn)
+/* One block at a time: the transport may have many of them under way. */
+static void put_far(shmem_ctx_t ctx, char *dest, const char *source,
+                    const struct strided *s, int pe, const char *fn)
+{
+    ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
+
+    for (size_t i = 0; i < s->nblocks; i++)
+        rma_put(ctx, dest + (ptrdiff_t)i * to, source + (ptrdiff_t)i * from,
+                s->bsize * s->size, pe, fn);
+}
+
+static void get_far(shmem_ctx_t ctx, char *dest, const char *source,
+                    const struct strided *s, int pe, const char *fn)
+{
+    ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
+
+    for (size_t i = 0; i < s->nblocks; i++)
+        rma_get_nbi(ctx, dest + (ptrdiff_t)i * to, source + (ptrdiff_t)i * from,
+                    s->bsize * s->size, pe, fn);
+    order_quiet(ctx, fn);
+}
+
+void strided_put(shmem_ctx_t ctx, void *dest, const void *source, struct strided s,
+                 int pe, const char *fn)
 {
     if (s.nblocks == 0 || s.bsize == 0) {
         peer_check(pe, fn);
@@ -89,12 +113,18 @@ void strided_put(void *dest, const void *source, struct strided s, int pe, const
     }
     struct extent e = extent_of(&s, s.dst, fn);
     char *low = (char *)dest + e.low;
+    if (net_far(pe)) {
+        (void)peer_place(low, e.bytes, pe, fn);
+        put_far(ctx, dest, source, &s, pe, fn);
+        return;
+    }
     char *mapped = peer_at(low, e.bytes, pe, fn);
     copy(mapped - e.low, source, &s);
     rma_changed(low, e.bytes, pe);
 }
 
-void strided_get(void *dest, const void *source, struct strided s, int pe, const char *fn)
+void strided_get(shmem_ctx_t ctx, void *dest, const void *source, struct strided s,
+                 int pe, const char *fn)
 {
     if (s.nblocks == 0 || s.bsize == 0) {
         peer_check(pe, fn);
@@ -102,6 +132,11 @@ void strided_get(void *dest, const void *source, struct strided s, int pe, const
     }
     struct extent e = extent_of(&s, s.sst, fn);
     const char *low = (const char *)source + e.low;
+    if (net_far(pe)) {
+        (void)peer_place(low, e.bytes, pe, fn);
+        get_far(ctx, dest, source, &s, pe, fn);
+        return;
+    }
     const char *mapped = peer_at(low, e.bytes, pe, fn);
     copy(dest, mapped - e.low, &s);
 }

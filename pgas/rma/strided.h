@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "include/shmem.h"
+
 /* nblocks blocks of bsize elements of `size` bytes; dst and sst are the distances between
  * the beginnings of blocks, in elements, of destination and source.  iput is bsize 1. */
 struct strided {
@@ -15,9 +17,9 @@ struct strided {
     size_t bsize, nblocks, size;
 };
 
-void strided_put(void *dest, const void *source, struct strided s, int pe,
-                 const char *fn);
-void strided_get(void *dest, const void *source, struct strided s, int pe,
-                 const char *fn);
+void strided_put(shmem_ctx_t ctx, void *dest, const void *source, struct strided s,
+                 int pe, const char *fn);
+void strided_get(shmem_ctx_t ctx, void *dest, const void *source, struct strided s,
+                 int pe, const char *fn);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait_set.c - see wait_set.h.  Uses: compare, wait, core/block. */
+/* wait_set.c - see wait_set.h.  Uses: compare, wait, core/block, core/net. */
 #include "config.h"
 
 #include "pgas/core/block.h"
+#include "pgas/core/net.h"
 #include "pgas/rma/wait.h"
 #include "pgas/rma/wait_set.h"
 
@@ -139,8 +140,11 @@ static bool await(struct search *s, block_ready ready)
 bool wait_set_test_all(const struct wait_set *set, const char *fn)
 {
     struct search s = search_of(set, fn);
+    bool all = seek(&s, false, 0, set->n) == set->n;
 
-    return seek(&s, false, 0, set->n) == set->n;
+    if (!all)
+        net_poll(); /* the program asks again and again */
+    return all;
 }
 
 size_t wait_set_test_any(const struct wait_set *set, const char *fn)
@@ -148,7 +152,8 @@ size_t wait_set_test_any(const struct wait_set *set, const char *fn)
     struct search s = search_of(set, fn);
 
     s.first = somewhere(set->n);
-    find_any(&s);
+    if (!find_any(&s))
+        net_poll();
     return s.found;
 }
 
@@ -157,7 +162,8 @@ size_t wait_set_test_some(const struct wait_set *set, size_t *indices, const cha
     struct search s = search_of(set, fn);
 
     s.indices = indices;
-    find_some(&s);
+    if (!find_some(&s))
+        net_poll();
     return s.found;
 }
 

@@ -26,7 +26,8 @@ done
 
 # -- reports ------------------------------------------------------------------------------
 info >"$dir/page"
-for word in 'Version' 'OpenSHMEM level        1.6' 'Transport shm' 'Configure line' \
+for word in 'Version' 'OpenSHMEM level        1.6' 'Transport shm' 'Transport ofi' \
+    'Transport ucx' 'PEs of other nodes' 'Configure line' \
     'Default heap' 'C compiler'; do
     grep -q "$word" "$dir/page" || fail "the page has no \"$word\""
 done
@@ -41,7 +42,7 @@ grep -q '^SHMEM_SYMMETRIC_SIZE .* 3m ' "$dir/env" || fail '--env has no current 
 sed -n 's/^ *E(\([A-Z_0-9]*\),.*/SHMEM_\1/p' "$top_srcdir/pgas/core/env.def" >"$dir/want"
 sed -n 's/^\(SHMEM_[A-Z_0-9]*\).*/\1/p' "$dir/env" | cmp -s - "$dir/want" ||
     fail '--env does not list the variables of env.def'
-for args in --all --config --paths; do
+for args in --all --config --paths --transports; do
     [ -n "$(info $args)" ] || fail "$args says nothing"
 done
 info --parsable >"$dir/lines"
@@ -53,7 +54,7 @@ grep -qv '^[a-z]*:..*:' "$dir/lines" && fail '--parsable has other lines'
 nasty=$(printf 'q" b\\ tab\t nl\n. bell\007 utf8\303\244 bad\377 over\300\200 cut\303')
 SHMEM_SYMMETRIC_SIZE=$nasty SHMEM_DEBUG='' info --json >"$dir/json"
 json_valid "$dir/json" '--json'
-for key in package transports config paths env version specification heap_default \
+for key in package transports network config paths env version specification heap_default \
     launcher current default; do
     grep -q "\"$key\": " "$dir/json" || fail "--json has no key $key"
 done
@@ -63,10 +64,35 @@ info --json --env >"$dir/json"
 json_valid "$dir/json" '--json --env'
 grep -q '"package"' "$dir/json" && fail '--json --env has more than that'
 
+# -- transports to other nodes -------------------------------------------------------------
+# SHMEM_TRANSPORT -> the transport that --parsable names, or a word of the reason.
+chosen() { SHMEM_TRANSPORT=$1 info --transports --parsable | sed -n 's/^network:transport://p'; }
+reason() { SHMEM_TRANSPORT=$1 info --transports --parsable | sed -n 's/^network:reason://p'; }
+usable() { grep -q "^transports:$1:usable:true" "$dir/lines"; }
+if usable ofi; then
+    [ "$(chosen auto)" = ofi ] || fail 'ofi is not preferred'
+    [ "$(chosen ucx,ofi)" = ofi ] || fail 'a list is not read'
+    [ "$(chosen ^ucx)" = ofi ] || fail '^ucx leaves ofi out'
+    [ "$(chosen ^ofi)" != ofi ] || fail '^ofi does not leave ofi out'
+    grep -q '^transports:ofi:library:libfabric 1\.' "$dir/lines" || fail 'no version of libfabric'
+    SHMEM_OFI_PROVIDER=none_such info --transports --parsable >"$dir/none"
+    grep -q '^transports:ofi:note:.*none_such' "$dir/none" || fail 'a provider that is not there'
+    grep -q '^network:transport:ofi' "$dir/none" && fail 'ofi is chosen without its provider'
+fi
+if usable ucx; then
+    [ "$(chosen ucx)" = ucx ] || fail 'ucx is not chosen'
+    [ "$(chosen ^ofi)" = ucx ] || fail '^ofi does not choose ucx'
+    grep -q '^transports:ucx:library:UCX 1\.' "$dir/lines" || fail 'no version of UCX'
+fi
+[ -z "$(chosen '^ofi,^ucx')" ] || fail 'what is left out is chosen'
+for bad in ofx ofi,none ^ofi,ucx ofi,^ucx ^auto; do
+    case $(reason "$bad") in *"is not understood"*) ;; *) fail "SHMEM_TRANSPORT=$bad passes" ;; esac
+done
+
 # -- self-test -------------------------------------------------------------------------------
 TMPDIR=$dir/tmp info --check >"$dir/check" || { cat "$dir/check"; fail '--check'; }
 for word in 'sealed memory' 'memory of a peer' 'waiting across PEs' 'PMIx server' \
-    'libfabric' 'UCX' 'huge pages' 'cheap wake-ups' 'debugger'; do
+    'libfabric' 'UCX' 'PEs of other nodes' 'huge pages' 'cheap wake-ups' 'debugger'; do
     grep -q "^[a-zA-Z]* *$word" "$dir/check" || fail "--check has no line for $word"
 done
 TMPDIR=$dir/tmp info --json --check >"$dir/json" || fail '--json --check'

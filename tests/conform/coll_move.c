@@ -105,8 +105,12 @@ static void lay_out(const struct routine *r, size_t row)
             size_up(r, o);
             o->from = from_used;
             o->to = to_used;
-            from_used += (o->from_elements * r->size + 2 * GUARD - 1) / GUARD * GUARD;
-            to_used += (o->to_elements * r->size + 2 * GUARD - 1) / GUARD * GUARD;
+            /* SHARED may be larger on another node: all have room for the largest. */
+            struct one most = *o;
+            most.team = &cf_teams[0];
+            size_up(r, &most);
+            from_used += (most.from_elements * r->size + 2 * GUARD - 1) / GUARD * GUARD;
+            to_used += (most.to_elements * r->size + 2 * GUARD - 1) / GUARD * GUARD;
             nones++;
         }
     CHECK(from_used <= buffer_size && to_used <= buffer_size);

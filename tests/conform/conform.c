@@ -135,9 +135,11 @@ static void add_team(const char *name, int start, int stride, int size)
 void cf_teams_open(void)
 {
     int n = cf_npes;
+    struct check_pes node = check_node();
 
     cf_teams[0] = (struct cf_team){"WORLD", SHMEM_TEAM_WORLD, 0, 1, n};
-    cf_teams[1] = (struct cf_team){"SHARED", SHMEM_TEAM_SHARED, 0, 1, n};
+    cf_teams[1] =
+        (struct cf_team){"SHARED", SHMEM_TEAM_SHARED, node.start, node.stride, node.size};
     cf_nteams = 2;
     add_team("all, backwards", n - 1, -1, n);
     add_team("even", 0, 2, (n + 1) / 2);

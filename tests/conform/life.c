@@ -62,8 +62,14 @@ static void run_access(long *heap_word)
         judge_ptr("shmem_ptr", shmem_ptr(&global_word, pe), pe, 200 + pe);
         judge_ptr("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_WORLD, heap_word, pe), pe,
                   100 + pe);
-        judge_ptr("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_SHARED, &global_word, pe),
-                  pe, 200 + pe);
+    }
+    struct check_pes node = check_node();
+    for (int i = 0; i < node.size; i++) {
+        long *at = shmem_team_ptr(SHMEM_TEAM_SHARED, &global_word, i);
+        int pe = node.start + i * node.stride;
+        judge_ptr("shmem_team_ptr", at, pe, 200 + pe);
+        cf_check(at != NULL && at == shmem_ptr(&global_word, pe), "PE %d shares no node",
+                 pe);
     }
     cf_case("shmem_pe_accessible");
     cf_check(shmem_pe_accessible(-1) == 0 && shmem_pe_accessible(cf_npes) == 0,
@@ -75,7 +81,8 @@ static void run_access(long *heap_word)
     if (right != NULL)
         *right = 300 + cf_me;
     shmem_barrier_all();
-    cf_check(right == NULL || *heap_word == 300 + cf_target(CF_LEFT), "a store is lost");
+    bool stored = shmem_ptr(heap_word, cf_target(CF_LEFT)) != NULL;
+    cf_check(!stored || *heap_word == 300 + cf_target(CF_LEFT), "a store is lost");
     free(private_word);
 }
 

@@ -34,6 +34,16 @@ static struct model world(shmem_team_t team)
     return m;
 }
 
+static struct model node(void)
+{
+    struct check_pes here = check_node();
+    struct model m = {.team = SHMEM_TEAM_SHARED, .size = here.size};
+
+    for (int i = 0; i < here.size; i++)
+        m.pe[i] = here.start + i * here.stride;
+    return m;
+}
+
 /* The handle tells whether I am in; sizes and numbers must be the model's. */
 static void judge_team(const struct model *m)
 {
@@ -297,7 +307,7 @@ static void run_ptr(const struct model *m)
 int main(void)
 {
     cf_start("teams");
-    struct model all = world(SHMEM_TEAM_WORLD), shared = world(SHMEM_TEAM_SHARED);
+    struct model all = world(SHMEM_TEAM_WORLD), shared = node();
 
     CHECK(cf_npes <= MEMBERS_MAX);
     judge_team(&all);

@@ -150,6 +150,36 @@ static inline size_t check_find_other(const void *block, size_t n, unsigned char
     return i;
 }
 
+/* PEs start + i * stride of the world. */
+struct check_pes {
+    int start, stride, size;
+};
+
+/* The PEs of this node, which SHMEM_TEAM_SHARED should have: those whose memory can be
+ * loaded from.  How many nodes there are is known from run-pes. */
+static inline struct check_pes check_node(void)
+{
+    static char word;
+    struct check_pes node = {.stride = 1};
+    int npes = shmem_n_pes();
+    const char *nodes = getenv("CHECK_VNODES");
+    int k = nodes != NULL && nodes[0] != '\0' ? atoi(nodes) : 1;
+
+    for (int pe = 0; pe < npes; pe++) {
+        if (shmem_ptr(&word, pe) == NULL)
+            continue;
+        if (node.size == 0)
+            node.start = pe;
+        else if (node.size == 1)
+            node.stride = pe - node.start;
+        CHECK_EQ(pe, node.start + node.size * node.stride);
+        node.size++;
+    }
+    CHECK_NAMED(node.size <= (npes + k - 1) / k, "%d of %d PEs on one of %d nodes",
+                node.size, npes, k);
+    return node;
+}
+
 /* Symmetric memory, or the job ends. */
 static inline void *check_alloc(size_t size)
 {

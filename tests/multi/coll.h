@@ -8,7 +8,8 @@
 
 #include "tests/multi/check.h"
 
-/* A team of which this PE is a member: PEs start + i * stride of the world. */
+/* A team of which this PE is a member: PEs start + i * stride of the world.  SHARED has
+ * other members, perhaps more or fewer, on another node. */
 struct group {
     const char *name;
     shmem_team_t team;
@@ -39,8 +40,11 @@ static inline void group_add(const char *name, int start, int stride, int npes)
 static inline void groups_init(void)
 {
     int me = shmem_my_pe(), n = shmem_n_pes();
+    struct check_pes node = check_node();
     groups[ngroups++] = (struct group){"WORLD", SHMEM_TEAM_WORLD, 1, n, me, 0, 1};
-    groups[ngroups++] = (struct group){"SHARED", SHMEM_TEAM_SHARED, 2, n, me, 0, 1};
+    groups[ngroups++] = (struct group){
+        "SHARED",   SHMEM_TEAM_SHARED, 2, node.size, (me - node.start) / node.stride,
+        node.start, node.stride};
     group_add("even PEs", 0, 2, (n + 1) / 2);
     group_add("odd PEs", 1, 2, n / 2);
     group_add("all but PE 0", 1, 1, n - 1);

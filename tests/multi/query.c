@@ -80,7 +80,7 @@ static void test_stores(long *heap)
     }
     shmem_barrier_all();
     int from = (me - 1 + npes) % npes;
-    if (mapped != NULL && mapped_data != NULL) {
+    if (shmem_ptr(heap, from) != NULL && shmem_ptr(&in_data, from) != NULL) {
         CHECK_EQ(in_data, 70 + from);
         for (int i = 0; i < HEAP_LONGS; i += 511)
             CHECK_EQ(heap[i], from * 10 + i);

@@ -7,8 +7,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/oshrun" <<'EOF'
 #!/bin/sh
-# oshrun --timeout T -n N PROGRAM: do what the program's name says.
+# oshrun --timeout T [--vnodes K] -n N PROGRAM: do what the program's name says.
+nodes=
+[ "$3" != --vnodes ] || nodes=$4
+[ "$nodes" = "$CHECK_VNODES" ] || exit 9
+[ -z "$nodes" ] || shift 2
 case $5 in
+*/two-nodes.pes) [ "$nodes" = $(($4 > 2 ? 2 : $4)) ] ;;
 */good.pes) exit 0 ;;
 */skip.pes) exit 77 ;;
 */skip-one.pes) [ "$4" -ne 1 ] || exit 77 ;;
@@ -39,3 +44,7 @@ expect bad 1 'with 3 PEs ended with status 5'
 expect process 1 'left processes'
 expect file 1 'left files'
 expect brief 0
+PES_VNODES=2
+export PES_VNODES
+expect two-nodes 0
+expect bad 1 'with 3 PEs ended with status 5'

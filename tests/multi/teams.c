@@ -28,10 +28,7 @@ static struct model split(const struct model *parent, int start, int stride, int
 
 static void test_predefined(void)
 {
-    struct model world = model_world(), node = world;
-    node.team = SHMEM_TEAM_SHARED;
-    for (int i = 0; i < npes; i++)
-        CHECK(shmem_ptr(&me, i) != NULL); /* one node: SHARED has all PEs */
+    struct model world = model_world(), node = model_shared();
     model_check(&world);
     model_check(&node);
     model_meet(&world);
@@ -200,8 +197,7 @@ static void test_translation(void)
     enum { TEAMS = 6 };
     struct model world = model_world(), m[TEAMS];
     m[0] = world;
-    m[1] = world;
-    m[1].team = SHMEM_TEAM_SHARED;
+    m[1] = model_shared();
     m[2] = split(&world, 0, 2, (npes + 1) / 2);
     m[3] = split(&world, npes - 1, -1, npes);
     m[4] = split(&world, npes / 2, 1, npes - npes / 2);
@@ -227,12 +223,14 @@ static void test_pointers(void)
     static long word;
     int local;
     struct model world = model_world(), back = split(&world, npes - 1, -1, npes);
+    struct model node = model_shared();
     word = me;
     shmem_barrier_all();
     for (int i = 0; i < npes; i++) {
         long *there = shmem_team_ptr(back.team, &word, i);
-        CHECK(there != NULL && there == shmem_ptr(&word, npes - 1 - i));
-        CHECK_EQ(*there, npes - 1 - i);
+        CHECK(there == shmem_ptr(&word, npes - 1 - i));
+        CHECK((there != NULL) == (model_index(&node, npes - 1 - i) >= 0));
+        CHECK_EQ(there != NULL ? *there : npes - 1 - i, npes - 1 - i);
     }
     CHECK(shmem_team_ptr(SHMEM_TEAM_INVALID, &word, 0) == NULL);
     CHECK(shmem_team_ptr(back.team, &local, 0) == NULL);

@@ -24,6 +24,16 @@ static inline struct model model_world(void)
     return m;
 }
 
+/* The PEs whose memory this one can load from. */
+static inline struct model model_shared(void)
+{
+    struct check_pes node = check_node();
+    struct model m = {.team = SHMEM_TEAM_SHARED, .n = node.size};
+    for (int i = 0; i < m.n; i++)
+        m.pe[i] = node.start + i * node.stride;
+    return m;
+}
+
 /* The number in the model of a PE of the world, or -1. */
 static inline int model_index(const struct model *m, int pe)
 {

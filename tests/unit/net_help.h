@@ -19,7 +19,7 @@
 
 #include "tools/oshrun/loop.h"
 
-enum { PATIENT_MS = 20000, NS_PER_MS = 1000000 };
+enum { PATIENT_MS = 20000 };
 
 static struct loop loop;
 

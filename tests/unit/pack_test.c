@@ -28,6 +28,7 @@ static void pack_sample(struct pack *p)
     pack_string(p, NULL);
     pack_bytes(p, "a\0b", 3);
     pack_bytes(p, NULL, 0);
+    pack_numbers(p, (const uint32_t[]){7, UINT32_MAX}, 2);
 }
 
 /* Reads what pack_sample wrote and compares as far as it goes. */
@@ -44,7 +45,11 @@ static bool unpack_sample(struct unpack *u)
     const char *bytes = unpack_bytes(u, &len);
     same &= len == 3 && memcmp(bytes, "a\0b", 3) == 0;
     unpack_bytes(u, &none);
-    return same && none == 0;
+    same &= none == 0;
+    uint32_t count, *list = unpack_numbers(u, &count);
+    same &= list != NULL && count == 2 && list[0] == 7 && list[1] == UINT32_MAX;
+    free(list);
+    return same;
 }
 
 /* A copy of its own, so that a read past the end is found out. */
@@ -110,6 +115,9 @@ Test(pack, failure_stays_and_gives_nothing)
     cr_assert_null(unpack_bytes(&u, &len));
     cr_assert_eq(len, 0);
     cr_assert_eq(unpack_count(&u, 0), 0);
+    uint32_t count = 99;
+    cr_assert_null(unpack_numbers(&u, &count));
+    cr_assert_eq(count, 0);
     struct unpack nothing = unpack_of(NULL, 0);
     cr_assert(unpack_done(&nothing));
     cr_assert_eq(unpack_u8(&nothing), 0);

@@ -39,6 +39,7 @@ static const struct check table[] = {
     {"oshrun", "launcher", check_oshrun},
     {"gdb", "debugger", check_gdb},
 };
+#define CHECKS (sizeof table / sizeof table[0])
 
 void check_ok(struct finding *f, const char *format, ...)
 {
@@ -223,19 +224,41 @@ static void run_check(const struct check *c, struct finding *f)
     sigprocmask(SIG_SETMASK, &ours, NULL);
 }
 
+const char *check_line(const struct finding *f, char line[CHECK_LINE_MAX])
+{
+    bool named = f->subject[0] != '\0';
+
+    snprintf(line, CHECK_LINE_MAX, "%s%s%s", f->subject, named ? ": " : "", f->reason);
+    return line;
+}
+
 void check_run(const char *key, struct finding *f)
 {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    for (size_t i = 0; i < CHECKS; i++)
         if (strcmp(table[i].key, key) == 0)
             run_check(&table[i], f);
+}
+
+/* The last row, which follows from others. */
+static const struct check network = {"network", "PEs of other nodes", NULL};
+
+static const struct finding *of(const char *key, const struct finding *f)
+{
+    size_t i = 0;
+
+    while (strcmp(table[i].key, key) != 0)
+        i++;
+    return &f[i];
 }
 
 static void show(struct emit *e, const struct check *c, const struct finding *f)
 {
     static const char *const word[] = {"ok", "warn", "FAIL"};
+    char line[CHECK_LINE_MAX];
 
     if (e->form == FORM_PAGE) {
-        fprintf(e->out, "%-5s %-20s %s\n", word[f->verdict], c->what, f->reason);
+        fprintf(e->out, "%-5s %-20s %s\n", word[f->verdict], c->what,
+                check_line(f, line));
         if (f->remedy[0] != '\0')
             fprintf(e->out, "%-26s what to do: %s\n", "", f->remedy);
         fflush(e->out);
@@ -245,6 +268,7 @@ static void show(struct emit *e, const struct check *c, const struct finding *f)
     if (e->form == FORM_JSON)
         emit_text(e, "name", "", c->key);
     emit_text(e, "result", "", word[f->verdict]);
+    emit_text(e, "subject", "", f->subject[0] != '\0' ? f->subject : NULL);
     emit_text(e, "reason", "", f->reason);
     emit_text(e, "remedy", "", f->remedy[0] != '\0' ? f->remedy : NULL);
     emit_end(e);
@@ -253,15 +277,18 @@ static void show(struct emit *e, const struct check *c, const struct finding *f)
 bool check_all(struct emit *e)
 {
     int count[] = {[CHECK_OK] = 0, [CHECK_WARN] = 0, [CHECK_FAIL] = 0};
-    struct finding f;
+    struct finding f[CHECKS + 1];
 
     emit_list(e, "checks");
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        run_check(&table[i], &f);
-        count[f.verdict]++;
-        show(e, &table[i], &f);
+    for (size_t i = 0; i < CHECKS; i++) {
+        run_check(&table[i], &f[i]);
+        show(e, &table[i], &f[i]);
     }
+    network_choose(of("libfabric", f), of("ucx", f), &f[CHECKS]);
+    show(e, &network, &f[CHECKS]);
     emit_end(e);
+    for (size_t i = 0; i <= CHECKS; i++)
+        count[f[i].verdict]++;
     if (e->form == FORM_PAGE)
         fprintf(e->out, "\n%d ok, %d warnings, %d failures: %s\n", count[CHECK_OK],
                 count[CHECK_WARN], count[CHECK_FAIL],

@@ -55,8 +55,7 @@ void check_memfd(struct finding *f, const char *dir)
         check_ok(f, "memfd_create works and keeps its seals");
 }
 
-/* Map len bytes of a new memory file; *fd is the file.  MAP_FAILED with errno set. */
-static void *shared_memory(size_t len, int *fd)
+void *check_memory(size_t len, int *fd)
 {
     *fd = memfd_create("oshmem_info", MFD_CLOEXEC);
     if (*fd < 0 || ftruncate(*fd, (off_t)len) != 0)
@@ -72,7 +71,7 @@ static void procfd_peer(int tell, int live)
     struct pollfd p = {.fd = live, .events = POLLIN};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    _Atomic uint32_t *word = shared_memory(MEMORY_BYTES, &fd);
+    _Atomic uint32_t *word = check_memory(MEMORY_BYTES, &fd);
     if (word == MAP_FAILED)
         _exit(1);
     atomic_store(word, WORD_BEFORE);
@@ -156,7 +155,7 @@ static bool futex_await(_Atomic uint32_t *word, uint32_t value)
 void check_futex(struct finding *f, const char *dir)
 {
     int fd;
-    _Atomic uint32_t *word = shared_memory(MEMORY_BYTES, &fd);
+    _Atomic uint32_t *word = check_memory(MEMORY_BYTES, &fd);
 
     (void)dir;
     if (word == MAP_FAILED) {

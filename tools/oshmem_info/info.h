@@ -55,10 +55,13 @@ bool report_path(const char *what, char *dir, size_t len);
 /* ---- check.c: the self-test ------------------------------------------------------- */
 enum verdict { CHECK_OK, CHECK_WARN, CHECK_FAIL };
 
-#define CHECK_TEXT_MAX 400
+#define CHECK_TEXT_MAX    600
+#define CHECK_SUBJECT_MAX 64
+#define CHECK_LINE_MAX    (CHECK_SUBJECT_MAX + 2 + CHECK_TEXT_MAX)
 
 struct finding {
     enum verdict verdict;
+    char subject[CHECK_SUBJECT_MAX]; /* a library with its version, or what was chosen */
     char reason[CHECK_TEXT_MAX];
     char remedy[CHECK_TEXT_MAX];
 };
@@ -79,6 +82,9 @@ void check_run(const char *key, struct finding *f);
 /* Run and report all of them; true when the runtime can work here. */
 bool check_all(struct emit *e);
 
+/* "subject: reason", or the reason alone. */
+const char *check_line(const struct finding *f, char line[CHECK_LINE_MAX]);
+
 void check_ok(struct finding *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void check_bad(struct finding *f, enum verdict verdict, const char *remedy,
@@ -94,14 +100,21 @@ void check_futex(struct finding *f, const char *dir);
 void check_membarrier(struct finding *f, const char *dir);
 void check_thp(struct finding *f, const char *dir);
 void check_hugetlb(struct finding *f, const char *dir);
+/* len bytes of a new memory file, mapped; *fd is the file.  MAP_FAILED, with errno. */
+void *check_memory(size_t len, int *fd);
 /* check_pmix.c */
 void check_pmix(struct finding *f, const char *dir);
-/* check_library.c */
+/* check_setup.c */
 void check_environment(struct finding *f, const char *dir);
-void check_libfabric(struct finding *f, const char *dir);
-void check_ucx(struct finding *f, const char *dir);
 void check_oshrun(struct finding *f, const char *dir);
 void check_gdb(struct finding *f, const char *dir);
+/* check_network.c */
+void check_libfabric(struct finding *f, const char *dir);
+void check_ucx(struct finding *f, const char *dir);
+bool network_built(const char *transport);
+/* From what these two have found: by which PEs of other nodes would be reached. */
+void network_choose(const struct finding *ofi, const struct finding *ucx,
+                    struct finding *f);
 
 /* Where a program is that can be executed: beside this one; first in PATH. */
 bool find_beside(const char *name, char *path, size_t len);

@@ -34,6 +34,8 @@ static const struct option_row {
     {"--env", NULL, "the environment variables: kind, default, current", PART_ENV,
      FORM_PAGE},
     {"--paths", NULL, "the directories", PART_PATHS, FORM_PAGE},
+    {"--transports", NULL, "how PEs of this node and of others would be reached",
+     PART_TRANSPORTS, FORM_PAGE},
     {"--check", NULL, "self-test: can OpenSHMEM programs run here?", PART_CHECK,
      FORM_PAGE},
     {"--json", NULL, "the report as JSON (alone: as --all)", 0, FORM_JSON},

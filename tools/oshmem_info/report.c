@@ -155,16 +155,19 @@ void report_package(struct emit *e)
     emit_end(e);
 }
 
-static void report_transport(struct emit *e, const char *name, bool built, bool usable,
-                             const char *note)
+/* f: what the check of the transport has found. */
+static void report_transport(struct emit *e, const char *name, bool built,
+                             const struct finding *f)
 {
-    char line[NOTE_MAX_LEN + 64];
+    bool usable = built && f->verdict == CHECK_OK;
+    char line[CHECK_LINE_MAX];
 
     if (e->form == FORM_PAGE) {
-        snprintf(line, sizeof line, "%s%s%s%s", built ? "built" : "not in this version",
-                 built ? (usable ? ", usable here" : ", not usable here") : "",
-                 note[0] != '\0' ? "; " : "", note);
-        fprintf(e->out, "Transport %-12s %s\n", name, line);
+        fprintf(e->out, "Transport %-12s %s; %s\n", name,
+                !built   ? "not built"
+                : usable ? "built, usable here"
+                         : "built, not usable here",
+                check_line(f, line));
         return;
     }
     emit_item(e, name);
@@ -172,33 +175,52 @@ static void report_transport(struct emit *e, const char *name, bool built, bool 
         emit_text(e, "name", "", name);
     emit_bool(e, "built", "", built);
     emit_bool(e, "usable", "", usable);
-    emit_text(e, "note", "", note);
+    emit_text(e, "library", "", f->subject[0] != '\0' ? f->subject : NULL);
+    emit_text(e, "note", "", f->reason);
     emit_end(e);
 }
 
-/* A transport over a library that is here: none is in this version, but what the library
- * offers on this machine is worth knowing before the transport comes. */
-static void report_library(struct emit *e, const char *name, const char *check)
-{
-    struct finding f;
-
-    check_run(check, &f);
-    report_transport(e, name, false, false, f.reason);
-}
-
-void report_transports(struct emit *e)
+static void report_memory(struct emit *e)
 {
     struct finding memory, peer;
 
     check_run("memfd", &memory);
     check_run("procfd", &peer);
-    const struct finding *bad = memory.verdict != CHECK_OK ? &memory : &peer;
-    bool usable = bad->verdict == CHECK_OK;
-    emit_list(e, "transports");
-    report_transport(e, "shm", true, usable, usable ? "PEs of one node" : bad->reason);
-    report_library(e, "ofi", "libfabric");
-    report_library(e, "ucx", "ucx");
+    if (peer.verdict == CHECK_OK)
+        check_ok(&peer, "PEs of one node");
+    report_transport(e, "shm", true, memory.verdict != CHECK_OK ? &memory : &peer);
+}
+
+/* Which transport a job on several nodes would use. */
+static void report_network(struct emit *e, const struct finding *ofi,
+                           const struct finding *ucx)
+{
+    struct finding f;
+    char line[CHECK_LINE_MAX];
+
+    network_choose(ofi, ucx, &f);
+    emit_section(e, "network");
+    if (e->form == FORM_PAGE) {
+        emit_text(e, "", "PEs of other nodes", check_line(&f, line));
+    } else {
+        emit_text(e, "transport", "", f.subject[0] != '\0' ? f.subject : NULL);
+        emit_text(e, "reason", "", f.reason);
+    }
     emit_end(e);
+}
+
+void report_transports(struct emit *e)
+{
+    struct finding ofi, ucx;
+
+    check_run("libfabric", &ofi);
+    check_run("ucx", &ucx);
+    emit_list(e, "transports");
+    report_memory(e);
+    report_transport(e, "ofi", network_built("ofi"), &ofi);
+    report_transport(e, "ucx", network_built("ucx"), &ucx);
+    emit_end(e);
+    report_network(e, &ofi, &ucx);
 }
 
 void report_config(struct emit *e)

@@ -56,9 +56,7 @@ void crew_control(struct crew *c, int sig, const uint32_t *rank, uint32_t count)
 {
     struct pack p = {0};
     pack_u32(&p, (uint32_t)sig);
-    pack_u32(&p, count);
-    for (uint32_t i = 0; i < count; i++)
-        pack_u32(&p, rank[i]);
+    pack_numbers(&p, rank, count);
     crew_send_pack(c, WIRE_CONTROL, WIRE_ALL, &p);
 }
 

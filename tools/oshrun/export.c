@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/oshrun/export.h"
+#include "tools/oshrun/words.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -38,18 +39,10 @@ static bool belongs_here(const char *assignment)
     return false;
 }
 
-static size_t count(char *const *list)
-{
-    size_t n = 0;
-    while (list[n] != NULL)
-        n++;
-    return n;
-}
-
 char **export_env(char *const *more)
 {
     size_t n = 0;
-    char **env = calloc(count(environ) + count(more) + 1, sizeof *env);
+    char **env = calloc(words_count(environ) + words_count(more) + 1, sizeof *env);
     for (char **e = environ; env != NULL && *e != NULL; e++)
         if (!belongs_here(*e))
             env[n++] = *e;

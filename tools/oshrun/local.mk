@@ -24,7 +24,8 @@ tools_oshrun_liboshrun_a_SOURCES = \
 	tools/oshrun/options_env.c \
 	tools/oshrun/out.c tools/oshrun/out.h \
 	tools/oshrun/timing.c tools/oshrun/timing.h \
-	tools/oshrun/verdict.c tools/oshrun/verdict.h
+	tools/oshrun/verdict.c tools/oshrun/verdict.h \
+	tools/oshrun/words.c tools/oshrun/words.h
 
 include tools/oshrun/map/local.mk
 include tools/oshrun/net/local.mk

@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #define EVENTS_MAX 64
-#define NS_PER_MS  1000000u
-#define NS_PER_S   1000000000u
 #define IDLE_MS    60000 /* the longest sleep; nothing depends on it */
 
 uint64_t loop_now_ns(void)

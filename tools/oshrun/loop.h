@@ -13,6 +13,9 @@
 #define LOOP_IN  1u
 #define LOOP_OUT 2u
 
+#define NS_PER_MS 1000000u
+#define NS_PER_S  1000000000u
+
 /* Called when the descriptor is ready; after a hang-up or an error both bits are set,
  * so that the read or write that follows finds it out. */
 typedef void loop_ready_fn(void *arg, unsigned ready);

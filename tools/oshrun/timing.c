@@ -6,11 +6,10 @@
  */
 #include "config.h"
 
+#include "tools/oshrun/loop.h"
 #include "tools/oshrun/timing.h"
 
 #include <stdlib.h>
-
-#define NS_PER_MS 1e6
 
 #define X(name, text) text,
 static const char *const daemon_text[DAEMON_STAGES] = {DAEMON_STAGE_TABLE(X)};

@@ -38,7 +38,6 @@
 #define KEEPALIVES_MAX   127 /* the kernel's limit */
 #define UNANSWERED_PROBE 2   /* one alone may be lost, or be on its way */
 #define FLUSH_STEP_MS    5
-#define NS_PER_MS        1000000u
 #define MS_PER_S         1000
 
 struct queue {

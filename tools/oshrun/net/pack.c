@@ -84,6 +84,13 @@ void pack_bytes(struct pack *p, const void *data, size_t len)
     put(p, data, len);
 }
 
+void pack_numbers(struct pack *p, const uint32_t *list, uint32_t count)
+{
+    pack_u32(p, count);
+    for (uint32_t i = 0; i < count; i++)
+        pack_u32(p, list[i]);
+}
+
 void pack_free(struct pack *p)
 {
     free(p->data);
@@ -164,6 +171,16 @@ uint32_t unpack_count(struct unpack *u, size_t min)
         return 0;
     }
     return n;
+}
+
+uint32_t *unpack_numbers(struct unpack *u, uint32_t *count)
+{
+    *count = unpack_count(u, sizeof(uint32_t));
+    uint32_t *list = u->failed ? NULL : calloc((size_t)*count + 1, sizeof *list);
+    u->failed = list == NULL;
+    for (uint32_t i = 0; list != NULL && i < *count; i++)
+        list[i] = unpack_u32(u);
+    return list;
 }
 
 bool unpack_done(const struct unpack *u)

@@ -25,6 +25,7 @@ void pack_u32(struct pack *p, uint32_t v);
 void pack_u64(struct pack *p, uint64_t v);
 void pack_string(struct pack *p, const char *text); /* NULL is packed as NULL */
 void pack_bytes(struct pack *p, const void *data, size_t len);
+void pack_numbers(struct pack *p, const uint32_t *list, uint32_t count);
 void pack_free(struct pack *p);
 
 /* What is read past the end, or does not fit, sets `failed` (which stays) and is 0, NULL
@@ -43,6 +44,8 @@ const void *unpack_bytes(struct unpack *u, size_t *len);
 /* A number of things to come, each of at least `min` bytes: fails if they cannot be
  * there. */
 uint32_t unpack_count(struct unpack *u, size_t min);
+/* Of pack_numbers: a new list, which is not NULL unless something failed. */
+uint32_t *unpack_numbers(struct unpack *u, uint32_t *count);
 /* True if nothing failed and all was read. */
 bool unpack_done(const struct unpack *u);
 

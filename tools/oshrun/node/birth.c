@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define DECIMAL        10
-#define NS_PER_MS      1000000u
 #define TIMEOUT_MAX_MS 3600000u
 
 /* Text of a number, in [min, max]. */

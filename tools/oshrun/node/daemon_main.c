@@ -360,14 +360,12 @@ static int take_control(struct serve *s, const struct frame *f, struct unpack *u
 {
     (void)f;
     int sig = (int)unpack_u32(u);
-    uint32_t count = unpack_count(u, sizeof(uint32_t));
-    uint32_t *rank = calloc((size_t)count + 1, sizeof *rank);
-    for (uint32_t i = 0; rank != NULL && i < count; i++)
-        rank[i] = unpack_u32(u);
-    if (rank != NULL && unpack_done(u))
+    uint32_t count, *rank = unpack_numbers(u, &count);
+    bool good = unpack_done(u);
+    if (good)
         daemon_control(s->d, sig, rank, count);
     free(rank);
-    return unpack_done(u) ? 0 : BAD;
+    return good ? 0 : BAD;
 }
 
 static int take_output_taken(struct serve *s, const struct frame *f, struct unpack *u)

@@ -158,9 +158,7 @@ static void on_control(void *arg, int sig, const uint32_t *rank, uint32_t count)
 {
     struct pack p = {0};
     pack_u32(&p, (uint32_t)sig);
-    pack_u32(&p, count);
-    for (uint32_t i = 0; i < count; i++)
-        pack_u32(&p, rank[i]);
+    pack_numbers(&p, rank, count);
     daemon_say(arg, WIRE_CONTROL_ASK, &p);
 }
 

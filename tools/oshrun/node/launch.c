@@ -2,12 +2,13 @@
 /*
  * launch.c - finds the program, and puts command lines and environments together.
  *
- * Uses child.c.  Used by daemon.c.
+ * Uses child.c, words.c.  Used by daemon.c.
  */
 #include "config.h"
 
 #include "tools/oshrun/complain.h"
 #include "tools/oshrun/node/launch.h"
+#include "tools/oshrun/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,6 @@
 
 #define EXIT_ERROR 1
 #define PATH_IS    "PATH="
-#define PLAIN_CHARS                                                                      \
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
 
 extern char **environ;
 
@@ -62,14 +61,6 @@ static void set(struct launch *l, char *assignment)
     l->added[was] = assignment;
 }
 
-static size_t count(char *const *list)
-{
-    size_t n = 0;
-    while (list[n] != NULL)
-        n++;
-    return n;
-}
-
 /* Of a launcher around us: its name space is not that of our PEs. */
 static bool is_foreign(const char *assignment)
 {
@@ -80,8 +71,8 @@ static bool is_foreign(const char *assignment)
 static int make_env(struct launch *l, const struct job *job, char *node_env,
                     char *job_env)
 {
-    size_t more = count(job->env) + sizeof quiet_env / sizeof *quiet_env + 3;
-    l->env = calloc(count(environ) + more, sizeof *l->env);
+    size_t more = words_count(job->env) + sizeof quiet_env / sizeof *quiet_env + 3;
+    l->env = calloc(words_count(environ) + more, sizeof *l->env);
     l->added = calloc(more, sizeof *l->added);
     if (l->env == NULL || l->added == NULL) {
         complain("no memory for the environment of the PEs");
@@ -103,7 +94,7 @@ static int make_env(struct launch *l, const struct job *job, char *node_env,
 /* A copy of prefix and argv in one list. */
 static char **join(const char *const *prefix, char *const *argv)
 {
-    size_t n = 0, argc = count(argv);
+    size_t n = 0, argc = words_count(argv);
     while (prefix != NULL && prefix[n] != NULL)
         n++;
     char **list = calloc(n + argc + 1, sizeof *list);
@@ -194,7 +185,7 @@ const struct launch_command *launch_of(const struct launch *l, const struct job 
 
 char **launch_env(const struct launch *l, char **pmix)
 {
-    size_t n = count(pmix), len = 0;
+    size_t n = words_count(pmix), len = 0;
     char **env = calloc(l->env_len + n + 1, sizeof *env);
     if (env == NULL)
         return NULL;
@@ -205,23 +196,6 @@ char **launch_env(const struct launch *l, char **pmix)
     return env;
 }
 
-/* Prints a word so that sh reads it back as it is. */
-static void print_word(const char *word)
-{
-    if (*word != '\0' && word[strspn(word, PLAIN_CHARS)] == '\0') {
-        fputs(word, stdout);
-        return;
-    }
-    putchar('\'');
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            fputs("'\\''", stdout);
-        else
-            putchar(*word);
-    }
-    putchar('\'');
-}
-
 void launch_print(const struct launch *l, const struct job *job, uint32_t rank,
                   const char *place)
 {
@@ -229,17 +203,17 @@ void launch_print(const struct launch *l, const struct job *job, uint32_t rank,
     printf("[%u] %s: ", rank, place != NULL ? place : "not bound");
     if (job->wdir != NULL) {
         printf("cd ");
-        print_word(job->wdir);
+        words_quote(stdout, job->wdir);
         printf(" && ");
     }
     printf("env");
     for (char **e = l->added; *e != NULL; e++) {
         putchar(' ');
-        print_word(*e);
+        words_quote(stdout, *e);
     }
     for (char **a = c->argv; *a != NULL; a++) {
         putchar(' ');
-        print_word(*a);
+        words_quote(stdout, *a);
     }
     putchar('\n');
 }

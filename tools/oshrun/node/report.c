@@ -21,7 +21,6 @@
 #define REPORT_LINE 320
 #define DOING_MAX   128
 #define DEPTH_MAX   16 /* processes between oshrun's child and the PE's program */
-#define NS_PER_S    1e9
 
 #define X(name, text) text,
 static const char *const stage_text[NODE_STAGES] = {NODE_STAGE_TABLE(X)};

@@ -21,7 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NS_PER_MS 1000000u
 #define DRAIN_MAX 64 /* reads of what an agent left in its pipe */
 #define DELETE    127
 

@@ -2,7 +2,7 @@
 /*
  * command.c - the command line of the launch agent: what --launch-agent means.
  *
- * Uses child.c (to look for the agent).  Used by starter.c.
+ * Uses child.c (to look for the agent), words.c.  Used by starter.c.
  *
  * Host and command are given to the shell as $1 and $2 and never become part of its
  * text, so that nothing in them can be misread.
@@ -11,6 +11,7 @@
 
 #include "tools/oshrun/complain.h"
 #include "tools/oshrun/start/starter_int.h"
+#include "tools/oshrun/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +23,8 @@
 #define AGENT_DEFAULT                                                                    \
     "ssh -x -o BatchMode=yes -o ConnectTimeout=4 -o ServerAliveInterval=1 "              \
     "-o ServerAliveCountMax=3"
-#define BLANKS    " \t"
-#define OPERATORS ";&|()<>`\n" /* more than one plain command */
-#define PLAIN_CHARS                                                                      \
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%"
+#define BLANKS         " \t"
+#define OPERATORS      ";&|()<>`\n" /* more than one plain command */
 #define SENTENCE_BYTES 256
 
 /* Whether we are inside of quotes in a shell's text. */
@@ -98,7 +97,7 @@ static int translate(FILE *f, const char *form, struct used *used)
 static bool is_plain(const char *form)
 {
     size_t n = strcspn(form, BLANKS);
-    return strpbrk(form, OPERATORS) == NULL && strspn(form, PLAIN_CHARS) >= n;
+    return strpbrk(form, OPERATORS) == NULL && strspn(form, WORDS_PLAIN) >= n;
 }
 
 char *command_script(const char *form, char *why, size_t len)
@@ -132,19 +131,10 @@ char *command_quote(const char *word)
 {
     char *text = NULL;
     size_t bytes;
-    if (*word != '\0' && word[strspn(word, PLAIN_CHARS)] == '\0')
-        return strdup(word);
     FILE *f = open_memstream(&text, &bytes);
     if (f == NULL)
         return NULL;
-    fputc('\'', f);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            fputs("'\\''", f);
-        else
-            fputc(*word, f);
-    }
-    fputc('\'', f);
+    words_quote(f, word);
     if (fclose(f) == 0)
         return text;
     free(text);

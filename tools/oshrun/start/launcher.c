@@ -2,7 +2,7 @@
 /*
  * launcher.c - see launcher.h.
  *
- * Uses options.h, hosts.h, complain.h, command_quote of starter_int.h.
+ * Uses options.h, hosts.h, complain.h, words.h.
  *
  * What our options mean is said in the other launcher's words; an option that has no
  * words there is refused, so that nothing is silently left out.
@@ -12,7 +12,7 @@
 #include "tools/oshrun/complain.h"
 #include "tools/oshrun/map/hosts.h"
 #include "tools/oshrun/start/launcher.h"
-#include "tools/oshrun/start/starter_int.h"
+#include "tools/oshrun/words.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -329,9 +329,8 @@ static int make(struct call *c)
 
 static void print_word(const char *before, const char *word)
 {
-    char *quoted = command_quote(word);
-    printf("%s%s", before, quoted != NULL ? quoted : "");
-    free(quoted);
+    fputs(before, stdout);
+    words_quote(stdout, word);
 }
 
 static void print(const struct call *c)

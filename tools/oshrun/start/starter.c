@@ -25,7 +25,6 @@
 #define LEAVE_MS   500  /* for agents whose daemons leave, before SIGTERM */
 #define STOP_MS    1000 /* between SIGTERM and SIGKILL */
 #define REAP_MS    1000 /* killed processes are gone after that */
-#define NS_PER_MS  1000000u
 #define WHY_BYTES  (2 * LINE_BYTES + PATH_MAX)
 #define SRUN       "srun"
 

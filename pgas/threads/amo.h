@@ -5,10 +5,10 @@
  * Values travel as the low bytes of a uint64_t; `size` is 4 or 8 and always a constant,
  * so each call becomes one instruction.  Operations are acquire and release: the
  * specification asks for no order, and x86 gives this one for nothing.
- * Uses: threads/atomic.  Used by: api_amo, signal, lock.
+ * Uses: atomic.  Used by: rma (api_amo, signal, lock), transport/perform.h.
  */
-#ifndef PGAS_RMA_AMO_H
-#define PGAS_RMA_AMO_H
+#ifndef PGAS_THREADS_AMO_H
+#define PGAS_THREADS_AMO_H
 
 #include <stddef.h>
 #include <stdint.h>

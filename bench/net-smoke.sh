@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# net-smoke.sh - bench/net and bench/net-memory run what they measure with, read it, and
+# judge it; a contestant that fails is told.  No time is judged.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$top_builddir"
+net=$top_srcdir/bench/net
+here=$top_srcdir/bench
+
+wrong() {
+    echo "$1"
+    cat "$work/table" "$work/err"
+    exit 1
+}
+
+# rows N PATTERN: the table has so many lines like that.
+rows() {
+    [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
+}
+
+# -- figures of others: medians, ratios, verdicts ---------------------------------------
+: >"$work/err"
+# Round 1: ours takes 1.2 x, rounds 2 and 3: 1.05 x the raw library's time; its rate is
+# 0.5 x, 0.95 x; against oshmem 1 x and 0.9 x.
+awk 'BEGIN {
+    for (r = 1; r <= 3; r++) {
+        print "ofi", r, "put_lat", 8, (r == 1 ? 12 : 10.5), "us"
+        print "fi_raw", r, "put_lat", 8, 10, "us"
+        print "oshmem", r, "put_lat", 8, 12, "us"
+        print "ucx", r, "put_rate", 8, (r == 1 ? 0.5 : 0.95) * 4, "M/s"
+        print "ucx_perftest", r, "put_rate", 8, 4, "M/s"
+        print "oshmem", r, "put_rate", 8, 4.4, "M/s"
+    }
+}' >"$work/data"
+awk -f "$here/median.awk" -f "$here/net.awk" "$work/data" >"$work/table"
+rows 1 '^put_lat  *8 us *| *10.5  *10.0  *1.05 ok *|\( *-\)*$'
+rows 1 '^put_lat  *8 us *| *10.5  *12.0  *0.88 ok *| *-  *12.0  *-$'
+rows 1 '^put_rate  *8 M/s *|\( *-\)* | *3.800  *-  *-  *4.000  *0.95 ok *$'
+rows 1 '^put_rate  *8 M/s *| *-  *4.400  *-  *| *3.800  *4.400  *0.86 MISS$'
+rows 1 '^4 figures have a goal, 1 miss it'
+
+# 1000 KiB, half a KiB per PE, 10 KiB and a file per peer that was used.
+awk 'BEGIN {
+    for (n = 8; n <= 64; n *= 2) {
+        print "ofi", 1, n, "start", 0, 50 + 2 * n
+        print "ofi", 1, n, "init", 0, 5000, 2000, 1000 + n / 2, 12
+        print "ofi", 1, n, "one", 1, 5000, 2000, 1010 + n / 2, 13
+        if (n < 64)
+            print "ofi", 1, n, "all", n * 3 / 4, 5000, 2000, 1000 + n * 8, 12 + n * 3 / 4
+    }
+}' | awk -v nodes=4 -f "$here/median.awk" -f "$here/net-memory.awk" >"$work/table"
+rows 1 'is 50 ms and 2.00 ms for each PE'
+rows 1 ' 1.0 MiB, 512 bytes for each PE of the job, 10240 bytes and 1.00 open files'
+rows 1 ' 0 peers has 49.8 MiB, 16 peers has 50.0 MiB, .* 99999 peers has 1026.4 MiB$'
+
+# -- memory: no hosts are needed -------------------------------------------------------
+sh "$here/net-memory" -r 1 -k 2 -n '2 4 8' -o "$work/data" ofi >"$work/table" \
+    2>"$work/err" || wrong "net-memory ended with status $?"
+rows 3 '^ *[248]  *[0-9.]* |\( *[0-9]\{3,\}\)\{3\} |.* |  *[124]\( *[0-9]\{3,\}\)\{3\}$'
+rows 1 'bytes and .* open files for each peer used'
+[ "$(grep -c '^ofi 1 [248] \(init 0\|one 1\|all [124]\) [0-9]' "$work/data")" = 9 ] ||
+    wrong "the figures that were kept are not all there"
+
+if NET_PEERS=/bin/false sh "$here/net-memory" -q ofi >"$work/table" 2>"$work/err"; then
+    wrong "jobs that fail are no failure"
+fi
+grep -q 'ofi, 2 PEs: ended with status' "$work/err" || wrong "it is not said which job"
+
+# -- between hosts ---------------------------------------------------------------------
+reason=$("$top_srcdir/tests/hosts/hosts" possible 2>&1) || {
+    echo "skipped: bench/net: ${reason#hosts: }"
+    exit 77
+}
+[ "$(nproc)" -ge 2 ] || {
+    echo "skipped: bench/net: two processors are needed"
+    exit 77
+}
+timeout -k 5 200 sh "$net" -r 1 -t 0.0005 -o "$work/data" >"$work/table" 2>"$work/err" ||
+    wrong "net ended with status $?"
+# Every contestant that is here has its rows; the others are named.
+for who in ofi:47 ucx:47 fi_raw:41 ucp_raw:41 ucx_perftest:32 oshmem:46; do
+    name=${who%:*}
+    ! grep -q "^net: $name is left out" "$work/err" || continue
+    [ "$(grep -c "^$name 1 [a-z_]* [0-9]* [0-9.e+-]* " "$work/data")" = "${who#*:}" ] ||
+        wrong "$name does not have ${who#*:} figures"
+done
+rows 94 '^[a-z_]*  *[0-9]* \(us\|M/s\|MB/s\)  *|'
+rows 1 'figures have a goal'
+
+if SHMEM_BENCH=/bin/false sh "$net" -q ofi >"$work/table" 2>"$work/err"; then
+    wrong "a contestant that fails is no failure"
+fi
+grep -q 'net: ofi ended with status' "$work/err" || wrong "it is not said who failed"
+if grep 'is left out' "$work/err"; then
+    echo "skipped: not all contestants of bench/net are here"
+    exit 77
+fi

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# net.awk - medians, ratios and verdicts for bench/net.
+#   awk -f median.awk -f net.awk data
+# A line of data: contestant, round, name, size, value, unit.  A ratio is the median over
+# rounds of (ours / other), each of one round; for rates it should be high, for times low.
+BEGIN {
+    RAW = 1.10    # the raw library: what may be lost on top of it
+    THEIRS = 1.05 # oshmem: as fast, but for noise
+    LINE = "%-10s %7s %-5s"
+    raw_of["ofi"] = "fi_raw"
+    raw_of["ucx"] = "ucp_raw ucx_perftest"
+}
+
+NF == 6 {
+    row = $3 " " $4
+    if (!(row in unit))
+        order[++rows] = row
+    unit[row] = $6
+    value[$1, $2, row] = $5 + 0
+    all[$1, row] = all[$1, row] " " $5
+    if ($2 > rounds)
+        rounds = $2
+}
+
+function mid(who, row) { return median(all[who, row]) }
+
+function ratio(who, other, row,    r, list) {
+    for (r = 1; r <= rounds; r++)
+        if ((who, r, row) in value && (other, r, row) in value && \
+            value[other, r, row] > 0)
+            list = list " " value[who, r, row] / value[other, r, row]
+    return median(list)
+}
+
+function show(x) {
+    return x == "" ? "-" : sprintf(x < 10 ? "%.3f" : x < 1000 ? "%.1f" : "%.0f", x)
+}
+
+# A ratio and its verdict, 10 columns wide.
+function judged(x, row, limit,    ok) {
+    if (x == "")
+        return sprintf("%10s", "-")
+    ok = unit[row] ~ /\/s$/ ? x >= 1 / limit : x <= limit
+    goals++
+    missed += !ok
+    return sprintf("%5.2f %-4s", x, ok ? "ok" : "MISS")
+}
+
+# Ours, the other's, and the ratio.
+function pair(who, other, row, limit,    r) {
+    r = ratio(who, other, row)
+    return sprintf("%12s %s", show(mid(other, row)), judged(r, row, limit))
+}
+
+function table(title, own, others, limit,    i, k, o, other, w, who, part) {
+    split(own, who, " ")
+    printf "\n%s\n" LINE, title, "name", "size", "unit"
+    for (w = 1; w <= 2; w++) {
+        printf " |%9s", who[w]
+        k = split(others == "" ? raw_of[who[w]] : others, other, " ")
+        for (o = 1; o <= k; o++)
+            printf " %12s %-10s", other[o], "ratio"
+    }
+    printf "\n"
+    for (i = 1; i <= rows; i++) {
+        split(order[i], part, " ")
+        printf LINE, part[1], part[2], unit[order[i]]
+        for (w = 1; w <= 2; w++) {
+            printf " |%9s", show(mid(who[w], order[i]))
+            k = split(others == "" ? raw_of[who[w]] : others, other, " ")
+            for (o = 1; o <= k; o++)
+                printf " %s", pair(who[w], other[o], order[i], limit)
+        }
+        printf "\n"
+    }
+}
+
+END {
+    table("over the raw library", "ofi ucx", "", RAW)
+    table("against Open MPI's oshmem", "ofi ucx", "oshmem", THEIRS)
+    printf "\nmedians of %d rounds; ratio: ours / the other's, of the same round\n", rounds
+    printf "goals: times <= %.2f x the raw library's, <= %.2f x oshmem's", RAW, THEIRS
+    printf "; rates >= 1 / that\n%d figures have a goal, %d miss it\n", goals, missed
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net.h - what all programs of bench/net measure alike: sizes, windows, turns.
+ * A leaf.  Used by: network.c, fi_raw.c.
+ *
+ * Rows, each printed as `name size value unit`:
+ *   put_lat, get_lat   us    one transfer, and its completion at the target
+ *   put_bw, get_bw     MB/s  transfers that are not waited for, then completion of all
+ *   pingpong           us    half of: put a word, wait for the one put back
+ *   fetch_add          us    one fetching atomic
+ *   put_rate, add_rate, fadd_rate  M/s  puts, adds, fetching adds of 8 bytes; as put_bw
+ *   barrier, allreduce us    of all PEs; the size is that of the PEs, or in bytes
+ */
+#ifndef BENCH_NET_H
+#define BENCH_NET_H
+
+#include <stddef.h>
+
+enum {
+    NET_BATCHES = 9, /* the value is the median of them */
+    NET_BURST = 8,   /* transfers of a bandwidth row that are not waited for, at least */
+    NET_WORDS = 64,  /* rates go round over so many words */
+    NET_SIZE_MAX = 4 << 20,
+};
+
+static const size_t net_size[] = {8,         64,         512,     4096,        16384,
+                                  64 * 1024, 256 * 1024, 1 << 20, NET_SIZE_MAX};
+enum { NET_SIZES = sizeof(net_size) / sizeof(net_size[0]) };
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bridge.c - see bridge.h.  Uses: core/team, core/block, rma, rma/order, look, barrier,
+ * datatype/copy.
+ *
+ * On each node the PEs count in with their leader, which waits for them, then meets the
+ * other leaders over the network, then releases its node.  What comes over the network
+ * wakes nobody but the PE to which it comes: so a leader alone waits for it.
+ *
+ * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c: the
+ * same invariant holds for the word of a round, which counts the partner's calls.  It is
+ * one byte, put and not set by an atomic operation: that needs no answer, and a transport
+ * that keeps puts in order need not wait anywhere.
+ *
+ * In a small collective they hand on in each round what they have got from how many nodes
+ * until then (Bruck et al. 1997).  It lies in the leaders' boxes, node by node.  A
+ * leader's box is the one of two that was not used last.  Invariant: nobody writes to a
+ * box that somebody still reads or sends.  Who uses it again has gone through another
+ * meeting since, into which a PE goes after it has read all that it wanted of the meeting
+ * before; and what a leader had sent from it has come to its partners, which have waited
+ * for it.  The same holds for the bytes from which the calls are sent.
+ */
+#include "config.h"
+
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/bridge.h"
+#include "pgas/coll/look.h"
+#include "pgas/core/block.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+
+enum { NO_LEADER = -1 };
+
+/* What this PE waits for: that a word, or a byte, is at least `value`. */
+struct goal {
+    const void *word;
+    uint32_t value;
+    int from; /* the node whose leader changes it, or NO_LEADER */
+    const struct shmem_team *team;
+    const char *fn;
+    struct look *look;
+};
+
+static bool reached(const void *arg)
+{
+    const struct goal *g = arg;
+
+    return (int32_t)(load_acquire_u32(g->word) - g->value) >= 0; /* they wrap around */
+}
+
+static void look_at_node(const struct goal *g)
+{
+    const struct team_nodes *n = g->team->nodes;
+
+    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
+        return;
+    for (int k = 0; k < n->mates; k++)
+        barrier_check_left(g->team, n->mate[k],
+                           load_acquire_u32(&team_words(g->team, n->mate[k])->left),
+                           g->fn);
+}
+
+/* Each leader looks at the one for which it waits; if that waits for another one in turn,
+ * it looks itself. */
+static void look_at_leader(const struct goal *g)
+{
+    if (g->from == NO_LEADER || !look_due(g->look))
+        return;
+    int i = g->team->nodes->leader[g->from];
+    const uint32_t *left = team_here(g->team, offsetof(struct team_words, left));
+    uint32_t seen = look_at(left, team_world_pe(g->team, i), g->fn);
+    barrier_check_left(g->team, i, seen, g->fn);
+}
+
+static void in_vain(const void *arg)
+{
+    look_at_node(arg);
+    look_at_leader(arg);
+}
+
+/* A word of a PE of this node; `here` is its symmetric address. */
+static void wait_near(const struct shmem_team *team, const uint32_t *word,
+                      const uint32_t *here, uint32_t value, const char *fn)
+{
+    struct goal g = {word, value, NO_LEADER, team, fn, NULL};
+
+    block_until(&(struct block_wait){
+        .ready = reached, .arg = &g, .word = here, .what = fn, .in_vain = in_vain});
+}
+
+static bool called(const void *arg)
+{
+    const struct goal *g = arg;
+    uint8_t calls = __atomic_load_n((const uint8_t *)g->word, __ATOMIC_ACQUIRE);
+
+    return (uint8_t)(calls - g->value) <= 1; /* the partner may be one ahead */
+}
+
+/* A byte of ours that the leader of another node changes. */
+static void wait_far(const struct shmem_team *team, const uint8_t *byte, uint32_t value,
+                     int from, const char *fn)
+{
+    struct look look = {0};
+    struct goal g = {byte, value, from, team, fn, &look};
+
+    block_until(&(struct block_wait){
+        .ready = called, .arg = &g, .word = byte, .what = fn, .in_vain = in_vain});
+}
+
+/* ---- on the node ------------------------------------------------------------------- */
+
+bool bridge_leads(const struct shmem_team *team)
+{
+    return team->nodes->mate[0] == team->me;
+}
+
+int bridge_leader(const struct shmem_team *team)
+{
+    return team_world_pe(team, team->nodes->mate[0]);
+}
+
+static struct team_words *leaders_words(const struct shmem_team *team)
+{
+    return team_words(team, team->nodes->mate[0]);
+}
+
+static struct team_words *own_words(const struct shmem_team *team)
+{
+    return team_words(team, team->me);
+}
+
+/* The calls that the leader has seen when all of its node have called. */
+static uint32_t all_calls(const struct shmem_team *team)
+{
+    return team->epoch * (uint32_t)(team->nodes->mates - 1);
+}
+
+/* Invariant: `arrived` of a leader counts the calls of its node but its own, modulo 2^32.
+ * Nobody calls again before the leader has seen all calls. */
+static void count_in(const struct shmem_team *team)
+{
+    if (fetch_add_acq_rel_u32(&leaders_words(team)->arrived, 1) + 1 == all_calls(team))
+        rma_changed(&own_words(team)->arrived, sizeof(uint32_t), bridge_leader(team));
+}
+
+static void await_node(const struct shmem_team *team, const char *fn)
+{
+    const uint32_t *arrived = &own_words(team)->arrived;
+
+    if (team->nodes->mates > 1)
+        wait_near(team, arrived, arrived, all_calls(team), fn);
+}
+
+static void wake_node(const struct shmem_team *team, const uint32_t *word)
+{
+    for (int k = 1; k < team->nodes->mates; k++)
+        rma_changed(word, sizeof *word, team_world_pe(team, team->nodes->mate[k]));
+}
+
+static void release_node(const struct shmem_team *team)
+{
+    uint32_t *epoch = &own_words(team)->epoch;
+
+    store_release_u32(epoch, team->epoch);
+    wake_node(team, epoch);
+}
+
+static void await_release(const struct shmem_team *team, const char *fn)
+{
+    wait_near(team, &leaders_words(team)->epoch, &own_words(team)->epoch, team->epoch,
+              fn);
+}
+
+void bridge_share(struct shmem_team *team, const char *fn)
+{
+    uint32_t *here = &own_words(team)->shared;
+
+    if (!bridge_leads(team)) {
+        wait_near(team, &leaders_words(team)->shared, here, team->epoch, fn);
+        return;
+    }
+    store_release_u32(here, team->epoch);
+    wake_node(team, here);
+}
+
+/* ---- between leaders -----------------------------------------------------------------
+ */
+
+/* What goes with the calls: in the box `bytes` of each PE, or of one alone. */
+struct cargo {
+    char *box; /* ours */
+    size_t bytes;
+    int from; /* the node of the one, or -1 */
+};
+
+static void put_run(const struct cargo *c, int begin, int end, int to, const char *fn)
+{
+    char *at = c->box + (size_t)begin * c->bytes;
+
+    rma_put_nbi(SHMEM_CTX_DEFAULT, at, at, (size_t)(end - begin) * c->bytes, to, fn);
+}
+
+/* Hand on what belongs to so many nodes: ours and those before it, all around. */
+static void hand_on(const struct team_nodes *n, const struct cargo *c, int nodes, int to,
+                    const char *fn)
+{
+    int first = n->me - nodes + 1;
+
+    if (c->from >= 0) {
+        if ((n->me - c->from + n->leaders) % n->leaders < nodes)
+            put_run(c, 0, 1, to, fn);
+        return;
+    }
+    if (first < 0) {
+        put_run(c, n->begin[first + n->leaders], n->begin[n->leaders], to, fn);
+        first = 0;
+    }
+    put_run(c, n->begin[first], n->begin[n->me + 1], to, fn);
+}
+
+/* Tell a leader that this one has called, and handed on what it had. */
+static void call(struct team_words *mine, int k, uint32_t crossings, int to,
+                 const char *fn)
+{
+    uint8_t *from = &mine->round[k].call[crossings % 2];
+
+    *from = (uint8_t)crossings;
+    order_fence(SHMEM_CTX_DEFAULT, fn);
+    rma_put_nbi(SHMEM_CTX_DEFAULT, &mine->round[k].called, from, 1, to, fn);
+}
+
+static void disseminate(struct shmem_team *team, const struct cargo *c, const char *fn)
+{
+    struct team_nodes *n = team->nodes;
+    struct team_words *mine = own_words(team);
+
+    n->crossings++;
+    for (int k = 0, step = 1; step < n->leaders; k++, step *= 2) {
+        int to = team_world_pe(team, n->leader[(n->me + step) % n->leaders]);
+        int from = (n->me - step + n->leaders) % n->leaders;
+        int wanted = n->leaders - step < step ? n->leaders - step : step;
+        if (c->bytes > 0)
+            hand_on(n, c, wanted, to, fn);
+        call(mine, k, n->crossings, to, fn);
+        wait_far(team, &mine->round[k].called, n->crossings, from, fn);
+    }
+}
+
+/* ---- all together --------------------------------------------------------------------
+ */
+
+static void cross(struct shmem_team *team, const struct cargo *c, const char *fn)
+{
+    if (!bridge_leads(team)) {
+        count_in(team);
+        await_release(team, fn);
+        return;
+    }
+    await_node(team, fn);
+    disseminate(team, c, fn);
+    release_node(team);
+}
+
+void bridge_cross(struct shmem_team *team, const char *fn)
+{
+    team->epoch++;
+    cross(team, &(struct cargo){.bytes = 0}, fn);
+}
+
+/* When its node has been released, the leader waits until all have seen that: they look
+ * at its words.  Nobody looks at the others', and what comes to a leader over the network
+ * in a barrier has come before it leaves. */
+void bridge_cross_last(struct shmem_team *team, const char *fn)
+{
+    bridge_cross(team, fn);
+    team->epoch++;
+    if (bridge_leads(team))
+        await_node(team, fn);
+    else
+        count_in(team);
+}
+
+bool bridge_fits(const struct shmem_team *team, size_t parts, size_t bytes)
+{
+    return team->nodes != NULL && bytes <= TEAM_BOX / parts;
+}
+
+static const char *gather(struct shmem_team *team, const void *mine, size_t bytes,
+                          int root, const char *fn)
+{
+    char *box = leaders_words(team)->box[team->nodes->boxes++ % 2];
+    struct cargo c = {box, bytes, root >= 0 && bytes > 0 ? team_node(team, root) : -1};
+    int place = root >= 0 ? 0 : team_place(team, team->me);
+
+    team->epoch++;
+    if (bytes > 0 && (root < 0 || root == team->me))
+        copy_bytes(box + (size_t)place * bytes, mine, bytes);
+    cross(team, &c, fn);
+    return box;
+}
+
+const char *bridge_gather(struct shmem_team *team, const void *mine, size_t bytes,
+                          int root, const char *fn)
+{
+    if (likely(!pgas_self.checks))
+        return gather(team, mine, bytes, root, fn);
+    barrier_enter(team, fn);
+    const char *box = gather(team, mine, bytes, root, fn);
+    barrier_leave(team, fn);
+    return box;
+}

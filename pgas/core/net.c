@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net.c - see net.h: choosing, opening and closing of the transport, and its contexts.
+ * Uses: net_int, boot, log, pgas/transport. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/log.h"
+#include "pgas/core/net_int.h"
+#include "pgas/transport/choice.h"
+#include "pgas/transport/hook.h"
+
+enum {
+    NODES_SHOWN = 512,   /* bytes of a sentence that lists nodes */
+    REFUSED_WAIT_S = 10, /* for PE 0 to end a job that can't run */
+    REASONS_MAX = 1024,
+};
+
+static struct net the_net;
+
+/* In the order of preference. */
+static const struct transport *const choices[] = {&transport_ofi, &transport_ucx};
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+/* ---- which one
+ * ------------------------------------------------------------------------- */
+
+/* What SHMEM_TRANSPORT lets us use; a word that means nothing must not pass for "none".
+ */
+static void read_choice(bool wanted[CHOICES])
+{
+    const char *list = pgas_self.env.transport, *name[CHOICES];
+    size_t len;
+
+    for (int i = 0; i < CHOICES; i++)
+        name[i] = choices[i]->name;
+    const char *bad = choice_read(list, name, CHOICES, wanted, &len);
+    if (bad != NULL)
+        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not understood; give auto, a list of ofi "
+                "and ucx, or a list of ^ofi and ^ucx to leave them out",
+                list, (int)len, bad);
+}
+
+static void add_reason(char *reasons, const char *name, const char *why)
+{
+    size_t used = strlen(reasons);
+
+    snprintf(reasons + used, REASONS_MAX - used, "%s%s: %s", used > 0 ? "; " : "", name,
+             why);
+}
+
+/* Open the first choice that can be; false, and why not, if there is none. */
+static bool open_one(struct net *n, char *reasons)
+{
+    char why[TRANSPORT_TEXT_MAX];
+    bool wanted[CHOICES];
+
+    read_choice(wanted);
+    for (int i = 0; i < CHOICES; i++) {
+        const struct transport *t = choices[i];
+        if (!wanted[i]) {
+            add_reason(reasons, t->name, "left out by SHMEM_TRANSPORT");
+            continue;
+        }
+        if (n->world.chaos != NULL) {
+            hook_wrap(t);
+            t = &transport_hook;
+        }
+        if (t->open(&n->world, &n->open, why) == 0) {
+            n->t = t;
+            return true;
+        }
+        add_reason(reasons, t->name, why);
+    }
+    return false;
+}
+
+/* PE 0 speaks for all and has the job ended.  The others wait for that: a launcher that
+ * sees one of them end might end PE 0 before it has spoken. */
+static _Noreturn void refuse(const struct boot *b, const char *reasons)
+{
+    char nodes[NODES_SHOWN];
+
+    boot_nodes_text(b, nodes, sizeof nodes);
+    if (b->rank != 0)
+        sleep(REFUSED_WAIT_S);
+    log_flush(stdout);
+    log_warn("shmem_init: the job has %u PEs on %u nodes (%s), and no network transport "
+             "can be used (%s); run all PEs on one node, or see oshmem_info --check",
+             b->size, b->nnodes, nodes, reasons);
+    boot_abort(EXIT_FAILURE, "no network transport");
+    _exit(EXIT_FAILURE);
+}
+
+/* ---- failures
+ * -------------------------------------------------------------------------- */
+
+/* transport_world.failed: the job ends, unless it is ending anyway. */
+static void failed(const struct transport_world *world, int pe, const char *sentence)
+{
+    const struct net *n = world->arg;
+    char name[TRANSPORT_TEXT_MAX];
+
+    if (load_acquire_u32(&n->stop) != 0 || n->leaving)
+        return;
+    if (pe < 0)
+        log_die("%s: %s", n->t->name, sentence);
+    boot_node_name(n->boot, n->boot->node_of[pe], name, sizeof name);
+    log_die("lost PE %d on node %s: %s: %s", pe, name, n->t->name, sentence);
+}
+
+/* ---- life
+ * ------------------------------------------------------------------------------ */
+
+static void set_world(struct net *n)
+{
+    const struct pgas *g = &pgas_self;
+    const struct env *e = &g->env;
+
+    n->world = (struct transport_world){.me = g->me,
+                                        .npes = (int)g->npes,
+                                        .address_of = net_card_address,
+                                        .failed = failed,
+                                        .arg = n,
+                                        .provider = e->ofi_provider,
+                                        .fabric = e->ofi_fabric,
+                                        .domain = e->ofi_domain,
+                                        .avoid = e->net_avoid};
+    n->world.segment[SEGMENT_HEAP].base = (void *)g->heap_base;
+    n->world.segment[SEGMENT_HEAP].len = g->heap_len;
+    n->world.segment[SEGMENT_HEAP].fd = g->heap_fd;
+    n->world.segment[SEGMENT_DATA].base = (void *)g->data_base;
+    n->world.segment[SEGMENT_DATA].len = g->data_len;
+    n->world.segment[SEGMENT_DATA].fd = g->data_fd;
+    if (e->chaos != NULL && e->chaos[0] != '\0')
+        n->world.chaos = e->chaos;
+}
+
+/* With SHMEM_CHAOS on one node everything but a PE's own memory goes through the hook. */
+static bool open_on_node(struct net *n, char *reasons)
+{
+    hook_wrap(&transport_shm);
+    n->t = &transport_hook;
+    return n->t->open(&n->world, &n->open, reasons) == 0;
+}
+
+static void set_text(struct net *n)
+{
+    snprintf(n->text, sizeof n->text, "%s (%s)", n->t->name, n->t->describe(n->open));
+}
+
+void net_open(const struct boot *b)
+{
+    struct net *n = &the_net;
+    char reasons[REASONS_MAX] = "";
+
+    *n = (struct net){.boot = b, .stop_fd = -1};
+    set_world(n);
+    pgas_self.nnodes = b->nnodes;
+    if (b->nnodes < 2 && (n->world.chaos == NULL || b->size < 2))
+        return;
+    if (b->nnodes < 2 ? !open_on_node(n, reasons) : !open_one(n, reasons))
+        refuse(b, reasons);
+    pthread_mutex_init(&n->ctx_0.lock, NULL);
+    pthread_mutex_init(&n->ctx_lock, NULL);
+    pthread_mutex_init(&n->boot_lock, NULL);
+    n->ctx_0.t = n->t->ctx_0(n->open);
+    n->ctx_0.locked = n->ctx_0.serves = true;
+    set_text(n);
+    net_card_write(n);
+    pgas_self.net = n;
+    pgas_self.node_of = b->nnodes > 1 ? b->node_of : NULL;
+}
+
+/* Every other PE is far now: for SHMEM_CHAOS on one node. */
+static void set_all_far(void)
+{
+    struct pgas *g = &pgas_self;
+
+    for (uint32_t pe = 0; pe < g->npes; pe++)
+        if ((int)pe != g->me)
+            g->peer[pe].node = NULL;
+}
+
+void net_publish(const struct boot *b)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    net_thread_start(n);
+    if (b->nnodes > 1)
+        net_card_publish(n);
+    else
+        set_all_far();
+    log_debug("network transport: %s", n->text);
+}
+
+void net_leave(const char *fn)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    n->leaving = true;
+    if (boot_barrier() != 0)
+        log_warn("%s: the launcher can't tell whether all PEs are here: %s", fn,
+                 boot_error());
+}
+
+void net_close(bool exiting)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    net_thread_stop(n);
+    if (exiting)
+        return; /* other threads may still use it */
+    n->t->close(n->open);
+    pgas_self.net = NULL;
+    pgas_self.node_of = NULL;
+}
+
+const char *net_text(void)
+{
+    return pgas_self.net != NULL ? pgas_self.net->text : "";
+}
+
+/* ---- contexts
+ * -------------------------------------------------------------------------- */
+
+void net_lock(struct net_ctx *c)
+{
+    if (c->locked)
+        pthread_mutex_lock(&c->lock);
+}
+
+bool net_try_lock(struct net_ctx *c)
+{
+    return !c->locked || pthread_mutex_trylock(&c->lock) == 0;
+}
+
+void net_unlock(struct net_ctx *c)
+{
+    if (c->locked)
+        pthread_mutex_unlock(&c->lock);
+}
+
+struct net_ctx *net_ctx_default(void)
+{
+    return pgas_self.net != NULL ? &pgas_self.net->ctx_0 : NULL;
+}
+
+struct net_ctx *net_ctx_open(bool alone)
+{
+    struct net *n = pgas_self.net;
+    struct net_ctx *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return &n->ctx_0;
+    pthread_mutex_lock(&n->ctx_lock);
+    int rc = n->t->ctx_open(n->open, &c->t);
+    pthread_mutex_unlock(&n->ctx_lock);
+    if (rc != 0) {
+        log_debug("%s has no more contexts (%s): this one shares the default one",
+                  n->t->name, strerror(-rc));
+        free(c);
+        return &n->ctx_0;
+    }
+    pthread_mutex_init(&c->lock, NULL);
+    c->locked = !alone;
+    return c;
+}
+
+void net_ctx_close(struct net_ctx *c)
+{
+    struct net *n = pgas_self.net;
+
+    if (c == NULL || n == NULL || c == &n->ctx_0)
+        return;
+    pthread_mutex_lock(&n->ctx_lock);
+    n->t->ctx_close(c->t);
+    pthread_mutex_unlock(&n->ctx_lock);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}

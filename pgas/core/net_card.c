@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_card.c - what PEs of other nodes must know of this one, and how they learn it.
+ *
+ * A PE's card is the shape of its segments and its transport's address.  It stands in its
+ * heap, in the part that the library keeps for itself, from before the PEs of the node
+ * meet.  The first PE of each node hands all cards of the node to the launcher as one
+ * value, and one fence takes these to all nodes.  A PE reads the value of a node when it
+ * first deals with a PE there, and keeps nothing of it: cards cost no memory per PE.
+ * Uses: net_int, boot, segment, heap, peer, log.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "pgas/core/heap.h"
+#include "pgas/core/log.h"
+#include "pgas/core/net_int.h"
+#include "pgas/core/peer.h"
+#include "pgas/core/segment.h"
+#include "pgas/core/team.h"
+
+#define KEY "pgas.net"
+
+/* In the part of the heap that the library keeps for itself (heap.h). */
+#define CARD_OFFSET (HEAP_RESERVED / 2)
+
+enum { CARD_NAME_MAX = 16 };
+
+struct card {
+    uint64_t heap_len, data_len, data_tag;
+    char transport[CARD_NAME_MAX];
+    uint32_t len; /* of what follows */
+    unsigned char address[];
+};
+
+#define CARD_MAX (sizeof(struct card) + TRANSPORT_ADDRESS_MAX)
+_Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_RESERVED &&
+                   SLOT_USER * sizeof(struct team_words) <= CARD_OFFSET,
+               "a card fits its place, behind the words of the predefined teams");
+
+void net_card_write(struct net *n)
+{
+    struct pgas *g = &pgas_self;
+    struct card *card = (struct card *)(g->heap_base + CARD_OFFSET);
+
+    *card = (struct card){
+        .heap_len = g->heap_len, .data_len = g->data_len, .data_tag = g->data_tag};
+    snprintf(card->transport, sizeof card->transport, "%s", n->t->name);
+    card->len = (uint32_t)n->t->address(n->open, card->address);
+}
+
+static size_t card_bytes(const struct card *card)
+{
+    return sizeof *card + card->len;
+}
+
+/* ---- handing them out
+ * -------------------------------------------------------------------- */
+
+/* Where in a node's value the card of its i-th PE begins: a table of offsets comes first.
+ */
+static const struct card *nth_card(const char *value, size_t len, uint32_t i)
+{
+    uint32_t at;
+
+    if (((size_t)i + 1) * sizeof at > len)
+        return NULL;
+    memcpy(&at, value + i * sizeof at, sizeof at);
+    if (at % sizeof(uint64_t) != 0 || at + sizeof(struct card) > len)
+        return NULL;
+    const struct card *card = (const struct card *)(value + at);
+    return at + card_bytes(card) <= len ? card : NULL;
+}
+
+static uint32_t round_up(size_t n)
+{
+    return (uint32_t)((n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
+}
+
+/* How many PEs a node has. */
+static uint32_t count_pes(const struct boot *b, uint32_t node)
+{
+    uint32_t n = 0;
+
+    for (uint32_t pe = 0; pe < b->size; pe++)
+        n += b->node_of[pe] == node;
+    return n;
+}
+
+/* The most bytes that the value of a node with n PEs can have. */
+static size_t value_max(uint32_t n)
+{
+    return round_up(n * sizeof(uint32_t)) + n * (size_t)round_up(CARD_MAX);
+}
+
+static uint32_t add_card(char *value, uint32_t i, uint32_t at, int pe)
+{
+    const void *here = (const void *)(pgas_self.heap_base + CARD_OFFSET);
+    const struct card *card = peer_find(here, CARD_MAX, pe);
+
+    if (card == NULL)
+        log_die("shmem_init: can't map the memory of PE %d: %s", pe, strerror(errno));
+    memcpy(value + i * sizeof at, &at, sizeof at);
+    memcpy(value + at, card, card_bytes(card));
+    return at + round_up(card_bytes(card));
+}
+
+/* All cards of this node, in the order of its PEs. */
+static char *gather(const struct boot *b, size_t *len)
+{
+    uint32_t at = round_up(b->local_size * sizeof at), i = 0;
+    char *value = malloc(value_max(b->local_size));
+
+    if (value == NULL)
+        log_die("shmem_init: no memory for the addresses of %u PEs", b->local_size);
+    for (uint32_t pe = 0; pe < b->size; pe++)
+        if (b->node_of[pe] == b->node)
+            at = add_card(value, i++, at, (int)pe);
+    *len = at;
+    return value;
+}
+
+/* The lowest PE of a node. */
+static uint32_t first_of(const struct boot *b, uint32_t node)
+{
+    uint32_t pe = 0;
+
+    while (b->node_of[pe] != node)
+        pe++;
+    return pe;
+}
+
+void net_card_publish(struct net *n)
+{
+    const struct boot *b = n->boot;
+    size_t len;
+
+    if (first_of(b, b->node) == b->rank) {
+        char *value = gather(b, &len);
+        if (boot_put(BOOT_ALL, KEY, value, len) != 0)
+            log_die("shmem_init: can't publish %zu bytes of addresses: %s", len,
+                    boot_error());
+        free(value);
+    }
+    if (boot_barrier() != 0)
+        log_die("shmem_init: can't exchange addresses with the other nodes: %s",
+                boot_error());
+}
+
+/* ---- reading one
+ * ------------------------------------------------------------------------- */
+
+/* Make sure that the PE's memory is what ours is, and take its address. */
+static ssize_t take(const struct net *n, int pe, const struct card *card, void *to,
+                    size_t room)
+{
+    const struct pgas *g = &pgas_self;
+
+    if (strncmp(card->transport, n->t->name, sizeof card->transport) != 0)
+        log_die("PE %d uses the network transport %.*s and PE %d %s; set SHMEM_TRANSPORT "
+                "to one that all nodes have",
+                pe, CARD_NAME_MAX, card->transport, g->me, n->t->name);
+    if (card->heap_len != g->heap_len)
+        log_die("the symmetric heap has %zu bytes here and %llu on PE %d; set "
+                "SHMEM_SYMMETRIC_SIZE and SHMEM_TEAM_SIZE to one value for all PEs",
+                g->heap_len, (unsigned long long)card->heap_len, pe);
+    bool same = card->data_len == g->data_len && card->data_tag == g->data_tag;
+    store_release_u32(&g->peer[pe].program, same ? PROGRAM_SAME : PROGRAM_OTHER);
+    if (card->len > room)
+        return -1;
+    memcpy(to, card->address, card->len);
+    return card->len;
+}
+
+/* The PE is on this node, though it counts as far: SHMEM_CHAOS. */
+static ssize_t take_from_memory(const struct net *n, int pe, void *to, size_t room)
+{
+    const struct node_pe *p = &pgas_self.node->pe[pe];
+    char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
+
+    if (heap == NULL)
+        log_die("can't map the memory of PE %d: %s", pe, strerror(errno));
+    ssize_t len = take(n, pe, (const struct card *)(heap + CARD_OFFSET), to, room);
+    munmap(heap, p->heap_len);
+    return len;
+}
+
+/* Which of its node's PEs it is, in their order. */
+static uint32_t nth_of_node(const struct boot *b, int pe)
+{
+    uint32_t nth = 0;
+
+    for (int i = 0; i < pe; i++)
+        nth += b->node_of[i] == b->node_of[pe];
+    return nth;
+}
+
+static ssize_t take_from_launcher(struct net *n, int pe, void *to, size_t room)
+{
+    const struct boot *b = n->boot;
+    uint32_t node = b->node_of[pe];
+    size_t most = value_max(count_pes(b, node));
+    char *value = malloc(most);
+
+    if (value == NULL)
+        return -1;
+    pthread_mutex_lock(&n->boot_lock);
+    ssize_t len = boot_get(first_of(b, node), KEY, value, most);
+    pthread_mutex_unlock(&n->boot_lock);
+    const struct card *card =
+        len > 0 ? nth_card(value, (size_t)len, nth_of_node(b, pe)) : NULL;
+    if (card == NULL)
+        log_die("the launcher does not know how to reach PE %d: %s", pe, boot_error());
+    len = take(n, pe, card, to, room);
+    free(value);
+    return len;
+}
+
+ssize_t net_card_address(const struct transport_world *world, int pe, void *to,
+                         size_t room)
+{
+    struct net *n = world->arg;
+
+    if (n->boot->nnodes > 1)
+        return take_from_launcher(n, pe, to, room);
+    return take_from_memory(n, pe, to, room);
+}
+
+void net_meet(int pe)
+{
+    unsigned char address[TRANSPORT_ADDRESS_MAX];
+
+    if (load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_UNKNOWN)
+        net_card_address(&pgas_self.net->world, pe, address, sizeof address);
+}

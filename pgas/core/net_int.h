@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_int.h - the inside of net: net.c (life), net_card.c (who is where), net_ops.c
+ * (operations that wait), net_thread.c (progress).  Nobody else includes it.
+ */
+#ifndef PGAS_CORE_NET_INT_H
+#define PGAS_CORE_NET_INT_H
+
+#include <pthread.h>
+
+#include "pgas/core/boot.h"
+#include "pgas/core/net.h"
+
+/*
+ * A context of the transport.  The transport wants one thread at a time: `lock` sees to
+ * that, unless the user has promised it (`alone`) and it is not context 0, on which the
+ * progress thread works too.
+ */
+struct net_ctx {
+    struct transport_ctx *t;
+    bool locked;
+    bool serves; /* it is context 0: net_poll and the progress thread move it on */
+    pthread_mutex_t lock;
+};
+
+struct net {
+    const struct transport *t;
+    struct transport_net *open;
+    struct transport_world world;
+    struct net_ctx ctx_0;
+    pthread_mutex_t ctx_lock;  /* opening and closing of contexts */
+    pthread_mutex_t boot_lock; /* the launcher is asked by one thread at a time */
+    const struct boot *boot;
+    bool leaving; /* failures are of no interest any more */
+    char text[TRANSPORT_TEXT_MAX * 2];
+
+    /* The progress thread */
+    pthread_t thread;
+    bool has_thread;
+    int stop_fd;         /* an eventfd that ends its sleeps */
+    uint32_t stop;       /* it shall end */
+    uint32_t nap;        /* futex: 1 = it naps, as somebody else polls */
+    uint64_t polled_ns;  /* when another thread polled last; 0 = it sleeps now */
+    uint32_t watch_node; /* where net_watch looked last */
+};
+
+/* Lock and unlock a context; try: false if another thread has it. */
+void net_lock(struct net_ctx *c);
+bool net_try_lock(struct net_ctx *c);
+void net_unlock(struct net_ctx *c);
+
+/* ---- net_card.c: what a PE says of itself
+ * ---------------------------------------------- */
+
+/* Write our card to its place in our heap, before the PEs of the node meet. */
+void net_card_write(struct net *n);
+/* The first PE of each node hands the node's cards to the launcher; all PEs wait. */
+void net_card_publish(struct net *n);
+/* transport_world.address_of */
+ssize_t net_card_address(const struct transport_world *world, int pe, void *to,
+                         size_t room);
+
+/* ---- net_thread.c
+ * ---------------------------------------------------------------------- */
+
+void net_thread_start(struct net *n);
+void net_thread_stop(struct net *n);
+
+#endif

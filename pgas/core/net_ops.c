@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_ops.c - operations on far PEs: posted to the transport, and waited for.
+ *
+ * A transport never waits.  Here every wait is one block_until whose condition moves its
+ * context on; context 0 is moved on by block.c itself (net_poll) and, while this thread
+ * sleeps, by the progress thread, which wakes it.  On another context a thread sleeps on
+ * that context's descriptor.
+ * Uses: net_int, block, clock, log.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/clock.h"
+#include "pgas/core/log.h"
+#include "pgas/core/net_int.h"
+
+enum {
+    LOOK_MAX_MS = 100, /* a longer time between two looks does not count as silence */
+    NAP_MAX_MS = 10,   /* sleep on a context's descriptor */
+    WATCH_AFTER_MS = 2000, /* of sleep in one wait */
+    WATCH_EVERY_MS = 1000,
+};
+#define NS_PER_MS ((uint64_t)1000 * 1000)
+
+/* How long a context has been silent, while we looked.  Time in which this process was
+ * stopped does not count. */
+struct patience {
+    uint64_t looked_ns, silent_ns;
+    uint64_t pending; /* at the last look */
+};
+
+enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_FENCE, OP_QUIET };
+
+/* One call of a function of this file. */
+struct op {
+    struct net_ctx *c;
+    const char *fn;
+    enum op_kind kind;
+    struct transport_place place;
+    void *to;
+    const void *from;
+    size_t len;
+    const struct transport_amo *amo;
+    struct transport_done *done;
+    int rc;
+    struct patience patience;
+};
+
+/* Ask the transport once.  The context is locked. */
+static int ask(const struct op *o)
+{
+    const struct transport *t = pgas_self.net->t;
+    struct transport_ctx *ctx = o->c->t;
+
+    switch (o->kind) {
+    case OP_PUT:
+        return t->put(ctx, &o->place, o->from, o->len, o->done);
+    case OP_GET:
+        return t->get(ctx, o->to, &o->place, o->len, o->done);
+    case OP_AMO:
+        return t->amo(ctx, &o->place, o->amo, o->done);
+    case OP_FENCE:
+        return t->fence(ctx);
+    case OP_QUIET:
+        return t->quiet(ctx);
+    }
+    return -EINVAL;
+}
+
+/* block_ready: the transport has taken the operation, or refused it. */
+static bool taken(const void *arg)
+{
+    struct op *o = *(struct op *const *)arg;
+
+    net_lock(o->c);
+    o->rc = ask(o);
+    if (o->rc == -EAGAIN) {
+        pgas_self.net->t->progress(o->c->t);
+        o->rc = ask(o);
+    }
+    net_unlock(o->c);
+    return o->rc != -EAGAIN;
+}
+
+/* block_ready: the operation that was posted is done. */
+static bool finished(const void *arg)
+{
+    const struct op *o = *(struct op *const *)arg;
+
+    if (load_acquire_u32(&o->done->left) == 0)
+        return true;
+    if (o->c->serves || !net_try_lock(o->c))
+        return false; /* somebody else moves it on */
+    pgas_self.net->t->progress(o->c->t);
+    net_unlock(o->c);
+    return load_acquire_u32(&o->done->left) == 0;
+}
+
+static _Noreturn void give_up(const struct op *o, int pe)
+{
+    unsigned seconds = (unsigned)pgas_self.env.net_timeout;
+
+    if (pe < 0)
+        log_die("%s: the network has not moved for %u s; is a node or a link down? "
+                "SHMEM_NET_TIMEOUT sets the limit",
+                o->fn, seconds);
+    log_die("%s: PE %d has not answered for %u s; is it stopped, or its node or the link "
+            "down? SHMEM_NET_TIMEOUT sets the limit",
+            o->fn, pe, seconds);
+}
+
+/* block_wait.in_vain: end the job when the context has been silent for too long. */
+static void look_at_clock(const void *arg)
+{
+    struct op *o = *(struct op *const *)arg;
+    struct patience *p = &o->patience;
+    uint64_t now = clock_ns(), passed = now - p->looked_ns;
+    int pe = o->kind <= OP_AMO ? o->place.pe : -1;
+
+    net_lock(o->c);
+    uint64_t pending = pgas_self.net->t->pending(o->c->t, pe < 0 ? &pe : NULL);
+    net_unlock(o->c);
+    if (p->looked_ns == 0 || pending != p->pending)
+        p->silent_ns = 0;
+    else
+        p->silent_ns += passed < LOOK_MAX_MS * NS_PER_MS ? passed : 0;
+    p->looked_ns = now;
+    p->pending = pending;
+    if (p->silent_ns > pgas_self.env.net_timeout * NS_PER_S)
+        give_up(o, pe);
+}
+
+/* block_wait.nap for other contexts than 0. */
+static void nap(const void *arg, uint64_t ns)
+{
+    const struct op *o = *(struct op *const *)arg;
+    const struct transport *t = pgas_self.net->t;
+    int ms = ns / NS_PER_MS < NAP_MAX_MS ? (int)(ns / NS_PER_MS) : NAP_MAX_MS;
+
+    net_lock(o->c);
+    int armed = t->arm(o->c->t);
+    struct pollfd fd = {.fd = t->fd(o->c->t), .events = POLLIN};
+    net_unlock(o->c);
+    if (armed == 0)
+        poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms);
+}
+
+static void wait_until(struct op *o, block_ready ready)
+{
+    block_until(&(struct block_wait){.ready = ready,
+                                     .arg = &o,
+                                     .what = o->fn,
+                                     .in_vain = look_at_clock,
+                                     .nap = o->c->serves ? NULL : nap});
+}
+
+/* Post it; wait only if the transport has no room. */
+static void post(struct op *o)
+{
+    const struct op *const self = o;
+
+    if (!taken(&self))
+        wait_until(o, taken);
+    if (unlikely(o->rc < 0))
+        log_die("%s: PE %d can't be reached: %s", o->fn, o->place.pe, strerror(-o->rc));
+}
+
+static void post_and_wait(struct op *o)
+{
+    struct transport_done done = {.left = 1};
+    const struct op *const self = o;
+
+    o->done = &done;
+    post(o);
+    if (!finished(&self))
+        wait_until(o, finished);
+    if (unlikely(done.error != 0))
+        log_die("%s: lost PE %d: %s", o->fn, o->place.pe, strerror(-done.error));
+}
+
+static void run(struct op *o, enum net_when when)
+{
+    if (when == NET_NOW)
+        post_and_wait(o);
+    else
+        post(o);
+}
+
+void net_put(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
+             enum net_when when, const char *fn)
+{
+    run(
+        &(struct op){
+            .c = c, .fn = fn, .kind = OP_PUT, .place = to, .from = from, .len = len},
+        when);
+}
+
+void net_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
+             enum net_when when, const char *fn)
+{
+    run(
+        &(struct op){
+            .c = c, .fn = fn, .kind = OP_GET, .place = from, .to = to, .len = len},
+        when);
+}
+
+void net_amo(struct net_ctx *c, struct transport_place at,
+             const struct transport_amo *amo, enum net_when when, const char *fn)
+{
+    run(&(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = amo},
+        amo->result != NULL ? when : NET_LATER);
+}
+
+static void run_all(struct net_ctx *c, enum op_kind kind, const char *fn)
+{
+    struct op o = {.c = c, .fn = fn, .kind = kind, .place.pe = -1};
+
+    post(&o);
+}
+
+void net_fence(struct net_ctx *c, const char *fn)
+{
+    run_all(c, OP_FENCE, fn);
+}
+
+void net_quiet(struct net_ctx *c, const char *fn)
+{
+    run_all(c, OP_QUIET, fn);
+}
+
+/* ---- watching nodes that are only waited for
+ * ------------------------------------------- */
+
+/*
+ * A PE that waits for a store of another one has nothing under way itself that could
+ * fail.  So who sleeps for long reads a word of one PE of each other node in turn: a node
+ * that has gone without a word is noticed after net_timeout.  One such read per process
+ * is under way at a time.
+ */
+static struct {
+    pthread_mutex_t lock;
+    struct transport_done done;
+    uint64_t word;
+    uint64_t next_ns;
+    struct op op;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A PE of a node, another one for each PE of ours; -1 if that is our node. */
+static int pe_of_node(uint32_t node)
+{
+    const struct pgas *g = &pgas_self;
+    int n = 0, nth = -1;
+
+    if (g->node_of[g->me] == node)
+        return -1;
+    for (int round = 0; round < 2; round++) {
+        if (round == 1)
+            nth = g->local_rank % n;
+        for (int pe = 0; pe < (int)g->npes; pe++)
+            if (g->node_of[pe] == node && (round == 0 ? n++ < 0 : nth-- == 0))
+                return pe;
+    }
+    return -1;
+}
+
+static void watch_next(const char *fn)
+{
+    struct net *n = pgas_self.net;
+
+    n->watch_node = (n->watch_node + 1) % pgas_self.nnodes;
+    int pe = pe_of_node(n->watch_node);
+    if (pe < 0)
+        return;
+    watch.done = (struct transport_done){.left = 1};
+    watch.op = (struct op){.c = &n->ctx_0,
+                           .fn = fn,
+                           .kind = OP_GET,
+                           .place = {.pe = pe, .segment = SEGMENT_HEAP},
+                           .to = &watch.word,
+                           .len = sizeof watch.word,
+                           .done = &watch.done};
+    const struct op *const self = &watch.op;
+    if (!taken(&self) || watch.op.rc != 0)
+        watch.done.left = 0; /* no room: another time */
+}
+
+void net_watch(const char *fn, uint64_t slept_ns)
+{
+    struct net *n = pgas_self.net;
+    const struct op *const self = &watch.op;
+
+    /* Before shmem_init is done a PE may not be known to the launcher, and asking for it
+     * would wait for its node, which waits for us. */
+    if (n == NULL || n->leaving || pgas_self.life != LIFE_UP ||
+        pgas_self.node_of == NULL || slept_ns < WATCH_AFTER_MS * NS_PER_MS ||
+        pthread_mutex_trylock(&watch.lock) != 0)
+        return;
+    uint64_t now = clock_ns();
+    if (load_acquire_u32(&watch.done.left) != 0)
+        look_at_clock(&self);
+    else if (now >= watch.next_ns) {
+        watch.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
+        watch_next(fn);
+    }
+    pthread_mutex_unlock(&watch.lock);
+}

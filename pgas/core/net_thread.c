@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_thread.c - progress: what others do to this PE happens while somebody here calls
+ * the transport.
+ *
+ * A thread that waits in the library polls (net_poll).  While none does, the progress
+ * thread sleeps on the transport's descriptor.  So that the two do not both run for every
+ * message, the progress thread naps while another thread polls: it looks every NAP_NS
+ * whether that is still so, and net_idle ends the nap of a thread's waiting.  A PE that
+ * leaves the library to compute is served after NAP_NS at the latest, and then at once.
+ *
+ * The thread may run on every processor that the job may use, though its PE be bound to
+ * one: it must not wait until the PE gives that one up.
+ * Uses: net_int, block, clock, log.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pgas/core/block.h"
+#include "pgas/core/clock.h"
+#include "pgas/core/log.h"
+#include "pgas/core/net_int.h"
+
+enum {
+    NAP_NS = 500 * 1000,    /* between two looks whether others still poll */
+    RECENT_NS = 200 * 1000, /* a poll that long ago means that others poll */
+    WAKE_EVERY_NS = 100 * 1000,
+    SLEEP_MS = 1000,       /* the longest on the descriptor */
+    BLIND_SLEEP_MS = 1,    /* the same where the transport has none */
+    PROGRESS_AT_ONCE = 64, /* calls before others get the lock */
+};
+
+static struct node_pe *my_record(void)
+{
+    return &pgas_self.node->pe[pgas_self.local_rank];
+}
+
+/* Something may have been written to our memory: whoever sleeps must look. */
+static void wake_sleepers(void)
+{
+    struct node_pe *me = my_record();
+
+    if (atomic_load_explicit(&me->sleep_mask, memory_order_acquire) != 0)
+        block_wake(me, NULL, 0);
+}
+
+/* ---- other threads -------------------------------------------------------------------
+ */
+
+/* Sleepers among our threads are woken by who polls too, but not at each poll: it does
+ * not know what came. */
+static void wake_now_and_then(uint64_t now)
+{
+    static uint64_t next_ns;
+
+    if (now < load_relaxed_u64(&next_ns))
+        return;
+    store_relaxed_u64(&next_ns, now + WAKE_EVERY_NS);
+    wake_sleepers();
+}
+
+void net_poll(void)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL || !net_try_lock(&n->ctx_0))
+        return;
+    n->t->progress(n->ctx_0.t);
+    net_unlock(&n->ctx_0);
+    uint64_t now = clock_ns();
+    store_relaxed_u64(&n->polled_ns, now);
+    wake_now_and_then(now);
+}
+
+/* A wake-up that is lost, as the nap is just beginning, costs NAP_NS and no more. */
+void net_idle(void)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    store_relaxed_u64(&n->polled_ns, 0);
+    if (load_acquire_u32(&n->nap) == 0)
+        return;
+    store_release_u32(&n->nap, 0);
+    syscall(SYS_futex, &n->nap, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* ---- the thread
+ * ------------------------------------------------------------------------ */
+
+static bool others_poll(const struct net *n)
+{
+    return clock_ns() - load_relaxed_u64(&n->polled_ns) < RECENT_NS;
+}
+
+static void nap(struct net *n)
+{
+    struct timespec limit = {.tv_nsec = NAP_NS};
+
+    store_release_u32(&n->nap, 1);
+    syscall(SYS_futex, &n->nap, FUTEX_WAIT_PRIVATE, 1, &limit, NULL, 0);
+    store_release_u32(&n->nap, 0);
+}
+
+/* Move context 0 on; 0 when there is nothing to do before its descriptor says so. */
+static int work(struct net *n)
+{
+    net_lock(&n->ctx_0);
+    for (int i = 0; i < PROGRESS_AT_ONCE && n->t->progress(n->ctx_0.t) > 0; i++)
+        ;
+    int armed = n->t->arm(n->ctx_0.t);
+    net_unlock(&n->ctx_0);
+    return armed;
+}
+
+static void sleep_on(const struct net *n)
+{
+    struct pollfd fds[] = {{.fd = n->stop_fd, .events = POLLIN},
+                           {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
+
+    poll(fds, 2, fds[1].fd < 0 ? BLIND_SLEEP_MS : SLEEP_MS);
+}
+
+static void *serve(void *arg)
+{
+    struct net *n = arg;
+
+    while (load_acquire_u32(&n->stop) == 0) {
+        if (others_poll(n)) {
+            nap(n);
+            continue;
+        }
+        int armed = work(n);
+        wake_sleepers();
+        if (armed == 0)
+            sleep_on(n);
+    }
+    return NULL;
+}
+
+/* Ours and, as the launcher may have bound us, our parent's. */
+static cpu_set_t job_cpus(void)
+{
+    cpu_set_t mine, parents;
+
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof mine, &mine);
+    if (sched_getaffinity(getppid(), sizeof parents, &parents) == 0)
+        CPU_OR(&mine, &mine, &parents);
+    return mine;
+}
+
+/* No signal of the program is for this thread. */
+static int create(struct net *n, const pthread_attr_t *attr)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&n->thread, attr, serve, n);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+void net_thread_start(struct net *n)
+{
+    pthread_attr_t attr;
+    cpu_set_t cpus = job_cpus();
+
+    n->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_attr_init(&attr);
+    pthread_attr_setaffinity_np(&attr, sizeof cpus, &cpus);
+    int rc = n->stop_fd >= 0 ? create(n, &attr) : errno;
+    pthread_attr_destroy(&attr);
+    if (rc != 0)
+        log_die("shmem_init: can't start the thread that serves other nodes: %s",
+                strerror(rc));
+    n->has_thread = true;
+    pthread_setname_np(n->thread, "pgas-net");
+}
+
+void net_thread_stop(struct net *n)
+{
+    uint64_t one = 1;
+
+    if (!n->has_thread)
+        return;
+    store_release_u32(&n->stop, 1);
+    net_idle();
+    if (write(n->stop_fd, &one, sizeof one) < 0)
+        log_debug("can't wake the progress thread: %s", strerror(errno));
+    pthread_join(n->thread, NULL);
+    close(n->stop_fd);
+    n->has_thread = false;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* amo_at.c - see amo_at.h.  Uses: rma, core/net, core/ctx. */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/transport/perform.h"
+#include "pgas/rma/amo_at.h"
+#include "pgas/rma/rma.h"
+
+static uint64_t call_near(const struct amo_call *c)
+{
+    void *word = peer_at(c->addr, c->size, c->pe, c->fn);
+    uint64_t old = perform_op(c->op, word, c->operand, c->cond, c->size);
+
+    if (c->op != TRANSPORT_AMO_FETCH)
+        rma_changed(c->addr, c->size, c->pe);
+    if (c->want == AMO_LATER)
+        memcpy(c->later, &old, c->size); /* its low bytes */
+    return old;
+}
+
+uint64_t amo_call(const struct amo_call *c)
+{
+    uint64_t old = 0;
+
+    if (!net_far(c->pe))
+        return call_near(c);
+    void *const result[] = {[AMO_NOW] = &old, [AMO_LATER] = c->later, [AMO_NEVER] = NULL};
+    struct transport_amo amo = {.op = c->op,
+                                .size = (uint32_t)c->size,
+                                .operand = c->operand,
+                                .cond = c->cond,
+                                .result = result[c->want]};
+    net_amo(ctx_net(c->ctx), peer_place(c->addr, c->size, c->pe, c->fn), &amo,
+            c->want == AMO_NOW ? NET_NOW : NET_LATER, c->fn);
+    return old;
+}
+
+uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t operand,
+                int pe, const char *fn)
+{
+    return amo_call(&(struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
+                                       .op = op,
+                                       .addr = addr,
+                                       .size = size,
+                                       .operand = operand,
+                                       .pe = pe,
+                                       .fn = fn,
+                                       .want = AMO_NOW});
+}
+
+uint64_t amo_compare_swap_at(void *addr, size_t size, uint64_t cond, uint64_t value,
+                             int pe, const char *fn)
+{
+    return amo_call(&(struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
+                                       .op = TRANSPORT_AMO_COMPARE_SWAP,
+                                       .addr = addr,
+                                       .size = size,
+                                       .operand = value,
+                                       .cond = cond,
+                                       .pe = pe,
+                                       .fn = fn,
+                                       .want = AMO_NOW});
+}
+
+void amo_post(enum transport_amo_op op, void *addr, size_t size, uint64_t operand, int pe,
+              const char *fn)
+{
+    (void)amo_call(&(struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
+                                      .op = op,
+                                      .addr = addr,
+                                      .size = size,
+                                      .operand = operand,
+                                      .pe = pe,
+                                      .fn = fn,
+                                      .want = AMO_NEVER});
+}

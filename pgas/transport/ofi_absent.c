@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ofi_absent.c - the libfabric transport of a build without libfabric: cannot be opened.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "pgas/transport/transport.h"
+
+static int absent_open(const struct transport_world *world, struct transport_net **net,
+                       char why[TRANSPORT_TEXT_MAX])
+{
+    (void)world;
+    (void)net;
+    snprintf(why, TRANSPORT_TEXT_MAX,
+             "this library was built without libfabric; configure it with --with-ofi");
+    return -ENOSYS;
+}
+
+/* Nobody calls the other slots, as there is no net. */
+const struct transport transport_ofi = {
+    .name = "ofi",
+    .text = "libfabric: not in this build",
+    .open = absent_open,
+};

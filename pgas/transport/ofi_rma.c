@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ofi_rma.c - puts and gets.
+ *
+ * What fits is one operation of the provider.  What is longer than that, or lies in
+ * memory that is not registered but must be, is a long operation: pieces, posted from
+ * progress as there is room.
+ * Uses: ofi.h, perform.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include <rdma/fi_rma.h>
+
+#include "pgas/transport/ofi.h"
+#include "pgas/transport/perform.h"
+
+/* Is [p, p + len) memory that the provider may read and write; what describes it? */
+static bool registered(const struct transport_net *net, const void *p, size_t len,
+                       void **desc)
+{
+    *desc = NULL;
+    if (likely(!net->registers))
+        return true;
+    for (int s = 0; s < SEGMENTS; s++) {
+        size_t at = (size_t)((uintptr_t)p - (uintptr_t)net->world->segment[s].base);
+        if (at >= net->world->segment[s].len || len > net->world->segment[s].len - at)
+            continue;
+        *desc = fi_mr_desc(net->mr[s]);
+        return true;
+    }
+    return false;
+}
+
+/* pe has been written to, and nothing has come back that says that it is there. */
+static void soil(struct transport_ctx *ctx, int pe)
+{
+    ctx->unflushed++;
+    if (ofi_bit(ctx->dirty, pe))
+        return;
+    ofi_bit_set(ctx->dirty, pe);
+    ctx->dirty_list[ctx->ndirty++] = pe;
+}
+
+/* ---- one operation of the provider
+ * -------------------------------------------------------- */
+
+/* A put whose completion says that the data is in the target's memory. */
+static ssize_t write_delivered(struct transport_ctx *ctx, const struct ofi_target *target,
+                               const void *from, size_t len, void *desc,
+                               struct ofi_op *op)
+{
+    struct iovec local = {.iov_base = (void *)(uintptr_t)from, .iov_len = len};
+    struct fi_rma_iov remote = {.addr = target->at, .len = len, .key = target->key};
+    struct fi_msg_rma msg = {.msg_iov = &local,
+                             .desc = &desc,
+                             .iov_count = 1,
+                             .addr = target->addr,
+                             .rma_iov = &remote,
+                             .rma_iov_count = 1,
+                             .context = &op->fi};
+
+    return fi_writemsg(ctx->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+}
+
+static int write_one(struct transport_ctx *ctx, const struct ofi_target *target,
+                     const void *from, size_t len, void *desc, struct ofi_op *op)
+{
+    int pe = op->pe;
+
+    if (!ctx->net->ordered)
+        return ofi_posted(ctx, op, pe, write_delivered(ctx, target, from, len, desc, op),
+                          "a put");
+    int rc = ofi_posted(ctx, op, pe,
+                        fi_write(ctx->ep, from, len, desc, target->addr, target->at,
+                                 target->key, &op->fi),
+                        "a put");
+    if (rc == 0)
+        soil(ctx, pe);
+    return rc;
+}
+
+static int read_one(struct transport_ctx *ctx, const struct ofi_target *target, void *to,
+                    size_t len, void *desc, struct ofi_op *op)
+{
+    return ofi_posted(
+        ctx, op, op->pe,
+        fi_read(ctx->ep, to, len, desc, target->addr, target->at, target->key, &op->fi),
+        "a get");
+}
+
+/* Without a record, and so without a completion. */
+static int inject(struct transport_ctx *ctx, const struct ofi_target *target, int pe,
+                  const void *from, size_t len, struct transport_done *done)
+{
+    int rc = ofi_posted(
+        ctx, NULL, pe,
+        fi_inject_write(ctx->ep, from, len, target->addr, target->at, target->key),
+        "a put");
+    if (unlikely(rc != 0))
+        return rc;
+    soil(ctx, pe);
+    perform_done(done, 0);
+    return 0;
+}
+
+int ofi_rma_flush(struct transport_ctx *ctx, int pe)
+{
+    struct transport_place place = {.pe = pe};
+    struct ofi_target target;
+    int rc = ofi_target(ctx, &place, &target);
+
+    if (rc != 0)
+        return rc;
+    place.segment = (enum transport_segment)target.peer->flush;
+    rc = ofi_target(ctx, &place, &target);
+    if (rc != 0)
+        return rc;
+    struct ofi_op *op = ofi_op_new(ctx, OFI_FLUSH, pe, NULL);
+    if (op == NULL)
+        return -EAGAIN;
+    return read_one(ctx, &target, &op->u.word.result, 1, op->desc, op);
+}
+
+/* ---- long operations
+ * ------------------------------------------------------------------------ */
+
+/* A record for the next piece, of *len bytes at *local.  NULL: not now. */
+static struct ofi_op *new_piece(struct transport_ctx *ctx, struct ofi_op *whole,
+                                void **local, void **desc, size_t *len)
+{
+    struct ofi_long *l = &whole->u.part;
+    bool get = l->to != NULL;
+    struct ofi_op *op = ofi_op_new(ctx, get ? OFI_GET : OFI_PUT, whole->pe, NULL);
+
+    if (op == NULL)
+        return NULL;
+    *len = l->len < ctx->net->piece_max ? l->len : ctx->net->piece_max;
+    *local = get ? l->to : (void *)(uintptr_t)l->from;
+    if (!registered(ctx->net, *local, *len, desc)) {
+        op->bounce = ofi_bounce_new(ctx);
+        if (op->bounce == NULL) {
+            ofi_op_free(ctx, op);
+            ctx->under_way--;
+            return NULL;
+        }
+        *len = *len < OFI_BOUNCE_SIZE ? *len : OFI_BOUNCE_SIZE;
+        if (!get)
+            memcpy(op->bounce, l->from, *len);
+        *local = op->bounce;
+        *desc = ctx->bounces.desc;
+    }
+    op->whole = whole;
+    op->to = l->to;
+    op->len = *len;
+    return op;
+}
+
+/* Post the next piece.  0; -EAGAIN; or -errno. */
+static int post_piece(struct transport_ctx *ctx, struct ofi_op *whole)
+{
+    struct ofi_long *l = &whole->u.part;
+    struct ofi_target target;
+    void *desc, *local;
+    size_t len;
+    int rc = ofi_target(ctx, &l->place, &target);
+
+    if (rc != 0)
+        return rc;
+    struct ofi_op *op = new_piece(ctx, whole, &local, &desc, &len);
+    if (op == NULL)
+        return -EAGAIN;
+    rc = l->to != NULL ? read_one(ctx, &target, local, len, desc, op)
+                       : write_one(ctx, &target, local, len, desc, op);
+    if (rc != 0)
+        return rc;
+    ctx->under_way--; /* the whole counts */
+    l->pieces++;
+    l->len -= len;
+    l->place.offset += len;
+    if (l->to != NULL)
+        l->to += len;
+    else
+        l->from += len;
+    return 0;
+}
+
+static void try_end(struct transport_ctx *ctx, struct ofi_op *whole)
+{
+    if (whole->u.part.pieces == 0 && !whole->u.part.queued)
+        ofi_finish(ctx, whole, whole->error);
+}
+
+void ofi_rma_piece(struct transport_ctx *ctx, struct ofi_op *whole, int error)
+{
+    whole->u.part.pieces--;
+    if (error != 0)
+        whole->error = error;
+    try_end(ctx, whole);
+}
+
+/* In the order in which they were begun.  After an error the rest is not posted. */
+void ofi_rma_advance(struct transport_ctx *ctx)
+{
+    while (ctx->stalled.first != NULL) {
+        struct ofi_op *whole = ctx->stalled.first;
+        int rc = whole->error;
+        while (rc == 0 && whole->u.part.len > 0)
+            rc = post_piece(ctx, whole);
+        if (rc == -EAGAIN)
+            return;
+        whole->error = rc;
+        ofi_queue_take(&ctx->stalled);
+        whole->u.part.queued = false;
+        try_end(ctx, whole);
+    }
+}
+
+static int begin_long(struct transport_ctx *ctx, const struct transport_place *place,
+                      const void *from, void *to, size_t len, struct transport_done *done)
+{
+    struct ofi_op *op = ofi_op_new(ctx, OFI_LONG, place->pe, done);
+
+    if (op == NULL)
+        return -EAGAIN;
+    op->u.part = (struct ofi_long){
+        .place = *place, .from = from, .to = to, .len = len, .queued = true};
+    ofi_queue_add(&ctx->stalled, op);
+    ofi_rma_advance(ctx);
+    return 0;
+}
+
+/* ---- the two slots
+ * -------------------------------------------------------------------------- */
+
+/* One operation; from a copy of the bytes if who waits for his memory can go on then, or
+ * if the provider cannot read it where it is. */
+static int put_one(struct transport_ctx *ctx, const struct ofi_target *target, int pe,
+                   const void *from, size_t len, struct transport_done *done, bool direct,
+                   void *desc)
+{
+    struct ofi_op *op = ofi_op_new(ctx, OFI_PUT, pe, done);
+
+    if (op == NULL)
+        return -EAGAIN;
+    if (len <= OFI_BOUNCE_SIZE && (done != NULL || !direct))
+        op->bounce = ofi_bounce_new(ctx);
+    if (op->bounce == NULL && direct)
+        return write_one(ctx, target, from, len, desc, op);
+    if (op->bounce == NULL) {
+        ofi_op_free(ctx, op);
+        ctx->under_way--;
+        return -EAGAIN;
+    }
+    memcpy(op->bounce, from, len);
+    op->done = NULL;
+    int rc = write_one(ctx, target, op->bounce, len, ctx->bounces.desc, op);
+    if (rc == 0)
+        perform_done(done, 0);
+    return rc;
+}
+
+int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
+            size_t len, struct transport_done *done)
+{
+    struct ofi_target target;
+    void *desc;
+    int rc = ofi_target(ctx, to, &target);
+
+    if (unlikely(rc != 0))
+        return rc;
+    if (unlikely(ctx->unflushed >= OFI_UNFLUSHED_MAX) && ofi_quiet(ctx) != 0)
+        return -EAGAIN;
+    if (len <= ctx->inject_max)
+        return inject(ctx, &target, to->pe, from, len, done);
+    bool direct = registered(ctx->net, from, len, &desc);
+    if (len > ctx->net->piece_max || (!direct && len > OFI_BOUNCE_SIZE))
+        return begin_long(ctx, to, from, NULL, len, done);
+    return put_one(ctx, &target, to->pe, from, len, done, direct, desc);
+}
+
+int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
+            size_t len, struct transport_done *done)
+{
+    struct ofi_target target;
+    void *desc;
+    int rc = ofi_target(ctx, from, &target);
+
+    if (unlikely(rc != 0))
+        return rc;
+    if (len > ctx->net->piece_max || !registered(ctx->net, to, len, &desc))
+        return begin_long(ctx, from, NULL, to, len, done);
+    struct ofi_op *op = ofi_op_new(ctx, OFI_GET, from->pe, done);
+    if (op == NULL)
+        return -EAGAIN;
+    op->to = to;
+    op->len = len;
+    return read_one(ctx, &target, to, len, desc, op);
+}

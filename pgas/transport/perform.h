@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * perform.h - what an operation of transport.h means, done by this processor: for
+ * transports whose target memory is mapped, or that perform operations at the target; and
+ * for the library's own fast path.
+ * Uses: transport.h, threads/amo.  Used by: shm, sim, rma.
+ */
+#ifndef PGAS_TRANSPORT_PERFORM_H
+#define PGAS_TRANSPORT_PERFORM_H
+
+#include <stdint.h>
+
+#include "pgas/threads/amo.h"
+#include "pgas/transport/transport.h"
+
+/* Operation `op` on an aligned word of 4 or 8 bytes; the value before it, or 0 for SET. A
+ * switch that goes away where op is constant. */
+ALWAYS_INLINE uint64_t perform_op(enum transport_amo_op op, void *word, uint64_t operand,
+                                  uint64_t cond, size_t size)
+{
+    switch (op) {
+    case TRANSPORT_AMO_SET:
+        amo_set(word, operand, size);
+        return 0;
+    case TRANSPORT_AMO_FETCH:
+        return amo_fetch(word, size);
+    case TRANSPORT_AMO_SWAP:
+        return amo_swap(word, operand, size);
+    case TRANSPORT_AMO_COMPARE_SWAP:
+        return amo_compare_swap(word, cond, operand, size);
+    case TRANSPORT_AMO_ADD:
+        return amo_fetch_add(word, operand, size);
+    case TRANSPORT_AMO_AND:
+        return amo_fetch_and(word, operand, size);
+    case TRANSPORT_AMO_OR:
+        return amo_fetch_or(word, operand, size);
+    case TRANSPORT_AMO_XOR:
+        return amo_fetch_xor(word, operand, size);
+    case TRANSPORT_AMO_OPS:
+        break;
+    }
+    return 0;
+}
+
+/* A SET whose old value is wanted is a SWAP. */
+static inline uint64_t perform_amo(void *word, const struct transport_amo *amo)
+{
+    bool swap = amo->op == TRANSPORT_AMO_SET && amo->result != NULL;
+
+    return perform_op(swap ? TRANSPORT_AMO_SWAP : amo->op, word, amo->operand, amo->cond,
+                      amo->size);
+}
+
+/* Hand over the value before, if somebody wants it. */
+static inline void perform_result(const struct transport_amo *amo, uint64_t value)
+{
+    if (amo->result == NULL)
+        return;
+    if (amo->size == sizeof(uint32_t))
+        *(uint32_t *)amo->result = (uint32_t)value;
+    else
+        *(uint64_t *)amo->result = value;
+}
+
+/* Tell who waits, if somebody does, that the operation is done; error: 0 or -errno. */
+static inline void perform_done(struct transport_done *done, int error)
+{
+    if (done == NULL)
+        return;
+    if (error != 0)
+        done->error = error;
+    store_release_u32(&done->left, 0);
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ucx.h - inside the UCX transport: a net, its contexts, their peers and operations.
+ *
+ * A net is one ucp_context; a context is one ucp_worker with an endpoint to each PE that
+ * it has talked to, always to that PE's context 0, which serves what others do.
+ *
+ * Order and completion.  UCX answers for gets, fetching amos and flushes only: a put or a
+ * posted amo is known to be done when a flush of its endpoint is.  So a context keeps a
+ * list of busy peers, and fence and quiet flush those of them that need it.  A fence is a
+ * flush, too: ucp_worker_fence of UCX 1.13 is not known to order operations that take
+ * different lanes (devices) of an endpoint.
+ *
+ * Memory, with UCX 1.13 over tcp.  Per context: a pointer for each PE of the job, 340 KiB
+ * once it is used, 2 descriptors and 2 for each device.  Per context and PE talked to:
+ * 6 KiB and a socket.  Address: 44 bytes and the worker's, about 21 + 29 for each device
+ * (lo and eth0: 123 in all); nothing of it is kept.
+ *
+ * Threads.  As in transport.h; what is in a context and below has no lock, the list of
+ * contexts has one.
+ * Uses: transport.h, ucx_lib.  Used by: the ucx files.
+ */
+#ifndef PGAS_TRANSPORT_UCX_H
+#define PGAS_TRANSPORT_UCX_H
+
+#include <pthread.h>
+
+#include "pgas/transport/transport.h"
+#include "pgas/transport/ucx_lib.h"
+
+/* The one word of world->avoid: "contexts" - there is no context but 0. */
+#define UCX_AVOID_CONTEXTS "contexts"
+
+struct transport_net {
+    const struct transport_world *world;
+    ucp_context_h context;
+    ucp_mem_h memory[SEGMENTS]; /* NULL: no such segment */
+    struct transport_ctx *ctx_0;
+    struct transport_ctx *contexts; /* all that are open; under lock */
+    pthread_mutex_t lock;
+    unsigned char address[TRANSPORT_ADDRESS_MAX];
+    size_t address_len, worker_address_len;
+    bool avoid_contexts;
+    char text[TRANSPORT_TEXT_MAX]; /* for people */
+};
+
+/* How an operation becomes known to be done: a put by a flush (so are amos that are not
+ * asked for an answer), the others by themselves. */
+enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
+
+/* A PE that a context has talked to. */
+struct ucx_peer {
+    struct transport_ctx *ctx;
+    int pe;
+    int error; /* not 0: it cannot be reached any more; a negative errno value */
+    bool told; /* world->failed knows */
+    bool flushing;
+    ucp_ep_h ep;
+    struct {
+        uint64_t base; /* in the PE's address space */
+        ucp_rkey_h key;
+    } segment[SEGMENTS];
+    uint64_t posted[UCX_OP_KINDS]; /* that UCX will answer; of a put: source reusable */
+    uint64_t unflushed;            /* puts since the last flush began */
+    uint64_t in_flush;             /* puts that the flush now under way is for */
+    struct ucx_peer *next, *prev;  /* in ctx->busy while one of these is not 0 */
+};
+
+/* An operation that UCX will answer. */
+struct ucx_op {
+    struct ucx_op *next;         /* free ones */
+    struct ucx_peer *peer;       /* NULL: free */
+    bool abandoned;              /* ended without UCX, which may still answer */
+    struct transport_done *done; /* may be NULL */
+    enum ucx_op_kind kind;
+    /* Of an amo, which UCX may read until the end. */
+    uint32_t size;
+    uint64_t operand, reply;
+    void *result; /* where the reply goes; may be NULL */
+};
+
+struct transport_ctx {
+    struct transport_net *net;
+    struct transport_ctx *next; /* in net->contexts */
+    ucp_worker_h worker;
+    struct ucx_peer **peers; /* npes, NULL: never talked to */
+    struct ucx_peer *busy;   /* circular list */
+    uint64_t pending;        /* operations not known to be done */
+    bool failures;           /* an endpoint has failed and is not closed yet */
+    struct ucx_op *free_ops;
+    struct ucx_block *blocks; /* that ops were cut from */
+    unsigned in_use;          /* ops that have not ended */
+};
+
+/* ---- ucx_config.c ------------------------------------------------------------------ */
+
+/* Make net->context as the user and world want it.  0; or -errno and a sentence. */
+int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
+/* Name the devices in net->text. */
+void ucx_context_describe(struct transport_net *net);
+
+/* ---- ucx_address.c ----------------------------------------------------------------- */
+
+/* Map the segments and make net->address.  0; or -errno and a sentence. */
+int ucx_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
+void ucx_address_free(struct transport_net *net);
+
+/* The parts of a PE's address, which lie in `from`.  False: it is not one. */
+struct ucx_address {
+    struct {
+        uint64_t base;
+        const void *key; /* NULL: no such segment */
+    } segment[SEGMENTS];
+    const ucp_address_t *worker;
+};
+bool ucx_address_parse(const unsigned char *from, size_t len, struct ucx_address *to);
+
+/* ---- ucx_ctx.c --------------------------------------------------------------------- */
+
+int ucx_ctx_open(struct transport_net *net, struct transport_ctx **ctx);
+void ucx_ctx_close(struct transport_ctx *ctx);
+int ucx_fence(struct transport_ctx *ctx);
+int ucx_quiet(struct transport_ctx *ctx);
+uint64_t ucx_pending(struct transport_ctx *ctx, int *pe);
+int ucx_progress(struct transport_ctx *ctx);
+int ucx_fd(struct transport_ctx *ctx);
+int ucx_arm(struct transport_ctx *ctx);
+
+/* ---- ucx_peer.c -------------------------------------------------------------------- */
+
+/* The peer that a new operation goes to.  0; or -errno, and world->failed knows. */
+int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer);
+/* It cannot be reached any more; tell if that hurts an operation. */
+void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status);
+/* A post was refused: what to return. */
+int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status);
+/* One more (by = 1), one less (-1) that UCX will answer. */
+void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by);
+/* One more that needs a flush. */
+void ucx_peer_unflushed(struct ucx_peer *peer);
+/* Are its puts and amos done?  Begins a flush if that takes one. */
+bool ucx_peer_flushed(struct ucx_peer *peer);
+/* Have UCX forget the endpoint. */
+void ucx_peer_close(struct ucx_peer *peer);
+
+/* ---- ucx_op.c ---------------------------------------------------------------------- */
+
+int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
+            size_t len, struct transport_done *done);
+int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
+            size_t len, struct transport_done *done);
+int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
+            const struct transport_amo *amo, struct transport_done *done);
+/* End all operations to a peer that has failed and is closed. */
+void ucx_ops_abandon(struct ucx_peer *peer);
+/* Release the memory of all operations. */
+void ucx_ops_free(struct transport_ctx *ctx);
+
+#endif

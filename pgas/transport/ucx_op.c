@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ucx_op.c - put, get and amo (see ucx.h).
+ *
+ * A record is taken for every operation that UCX may answer later, from blocks that stay
+ * with the context: nothing is allocated once they are there.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/threads/atomic.h"
+#include "pgas/transport/ucx.h"
+
+enum {
+    BLOCK_OPS = 64,
+    /* UCX queues without end what it cannot send; this bounds its memory. */
+    MOST_OPS = 4096,
+};
+
+struct ucx_block {
+    struct ucx_block *next;
+    struct ucx_op op[BLOCK_OPS];
+};
+
+static bool add_block(struct transport_ctx *ctx)
+{
+    struct ucx_block *block = malloc(sizeof *block);
+
+    if (block == NULL)
+        return false;
+    block->next = ctx->blocks;
+    ctx->blocks = block;
+    for (int i = 0; i < BLOCK_OPS; i++) {
+        block->op[i].peer = NULL;
+        block->op[i].next = ctx->free_ops;
+        ctx->free_ops = &block->op[i];
+    }
+    return true;
+}
+
+void ucx_ops_free(struct transport_ctx *ctx)
+{
+    while (ctx->blocks != NULL) {
+        struct ucx_block *next = ctx->blocks->next;
+        free(ctx->blocks);
+        ctx->blocks = next;
+    }
+    ctx->free_ops = NULL;
+}
+
+/* A record for an operation to a PE.  0; -EAGAIN: too many are under way. */
+static int take(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
+                struct transport_done *done, struct ucx_op **op)
+{
+    struct ucx_peer *peer;
+    int err = ucx_peer_get(ctx, pe, &peer);
+
+    if (unlikely(err != 0))
+        return err;
+    if (unlikely(ctx->in_use >= MOST_OPS))
+        return -EAGAIN;
+    if (unlikely(ctx->free_ops == NULL) && !add_block(ctx))
+        return -ENOMEM;
+    *op = ctx->free_ops;
+    ctx->free_ops = (*op)->next;
+    ctx->in_use++;
+    (*op)->kind = kind;
+    (*op)->peer = peer;
+    (*op)->done = done;
+    (*op)->result = NULL;
+    (*op)->abandoned = false;
+    return 0;
+}
+
+static void give(struct ucx_op *op)
+{
+    struct transport_ctx *ctx = op->peer->ctx;
+
+    op->peer = NULL;
+    op->next = ctx->free_ops;
+    ctx->free_ops = op;
+}
+
+/* It has been performed, or its source can be used again, or (error) it has failed. */
+static void end(struct ucx_op *op, int error)
+{
+    struct transport_done *done = op->done;
+
+    op->peer->ctx->in_use--;
+    if (op->result != NULL && error == 0)
+        memcpy(op->result, &op->reply, op->size);
+    if (done == NULL)
+        return;
+    if (error != 0)
+        done->error = error;
+    store_release_u32(&done->left, 0);
+}
+
+/* UCX answers. */
+static void answered(void *request, ucs_status_t status, void *arg)
+{
+    struct ucx_op *op = arg;
+    struct ucx_peer *peer = op->peer;
+
+    ucx_lib.request_free(request);
+    if (status != UCS_OK)
+        ucx_peer_fail(peer, status);
+    if (!op->abandoned) {
+        ucx_peer_count(peer, op->kind, -1);
+        end(op, status == UCS_OK ? 0 : ucx_errno(status));
+    }
+    give(op);
+}
+
+/* UCX 1.13 never answers fetching amos to a PE that has died.  The record stays out of
+ * use until it does after all. */
+void ucx_ops_abandon(struct ucx_peer *peer)
+{
+    for (struct ucx_block *block = peer->ctx->blocks; block != NULL; block = block->next)
+        for (int i = 0; i < BLOCK_OPS; i++) {
+            struct ucx_op *op = &block->op[i];
+            if (op->peer != peer || op->abandoned)
+                continue;
+            op->abandoned = true;
+            ucx_peer_count(peer, op->kind, -1);
+            end(op, peer->error);
+        }
+}
+
+static ucp_request_param_t param_for(struct ucx_op *op)
+{
+    return (ucp_request_param_t){
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send = answered,
+        .user_data = op,
+    };
+}
+
+/* What a post returned becomes what we return. */
+static int posted(struct ucx_op *op, ucs_status_ptr_t request)
+{
+    struct ucx_peer *peer = op->peer;
+    enum ucx_op_kind kind = op->kind;
+
+    if (unlikely(UCS_PTR_IS_ERR(request))) {
+        peer->ctx->in_use--;
+        give(op);
+        return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
+    }
+    if (kind == UCX_PUT)
+        ucx_peer_unflushed(peer);
+    if (request == NULL) {
+        end(op, 0);
+        give(op);
+    } else {
+        ucx_peer_count(peer, kind, 1);
+    }
+    return 0;
+}
+
+/* ---- the slots --------------------------------------------------------------------- */
+
+static uint64_t address_of(const struct ucx_op *op, const struct transport_place *place)
+{
+    return op->peer->segment[place->segment].base + place->offset;
+}
+
+static ucp_rkey_h key_of(const struct ucx_op *op, const struct transport_place *place)
+{
+    return op->peer->segment[place->segment].key;
+}
+
+int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
+            size_t len, struct transport_done *done)
+{
+    ucp_request_param_t param;
+    struct ucx_op *op;
+    int err = take(ctx, to->pe, UCX_PUT, done, &op);
+
+    if (err != 0)
+        return err;
+    param = param_for(op);
+    return posted(op, ucx_lib.put_nbx(op->peer->ep, from, len, address_of(op, to),
+                                      key_of(op, to), &param));
+}
+
+int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
+            size_t len, struct transport_done *done)
+{
+    ucp_request_param_t param;
+    struct ucx_op *op;
+    int err = take(ctx, from->pe, UCX_GET, done, &op);
+
+    if (err != 0)
+        return err;
+    param = param_for(op);
+    return posted(op, ucx_lib.get_nbx(op->peer->ep, to, len, address_of(op, from),
+                                      key_of(op, from), &param));
+}
+
+/* FETCH adds 0, and SET swaps: UCX has no others that are atomic towards the rest. */
+static const struct {
+    ucp_atomic_op_t op;
+    bool answers;    /* UCX does it only with a reply */
+    bool no_operand; /* it is 0 */
+} amo_table[TRANSPORT_AMO_OPS] = {
+    [TRANSPORT_AMO_SET] = {UCP_ATOMIC_OP_SWAP, true, false},
+    [TRANSPORT_AMO_FETCH] = {UCP_ATOMIC_OP_ADD, true, true},
+    [TRANSPORT_AMO_SWAP] = {UCP_ATOMIC_OP_SWAP, true, false},
+    [TRANSPORT_AMO_COMPARE_SWAP] = {UCP_ATOMIC_OP_CSWAP, true, false},
+    [TRANSPORT_AMO_ADD] = {UCP_ATOMIC_OP_ADD, false, false},
+    [TRANSPORT_AMO_AND] = {UCP_ATOMIC_OP_AND, false, false},
+    [TRANSPORT_AMO_OR] = {UCP_ATOMIC_OP_OR, false, false},
+    [TRANSPORT_AMO_XOR] = {UCP_ATOMIC_OP_XOR, false, false},
+};
+
+/* For a compare and swap UCX wants the condition as operand and the new value in reply.
+ */
+static void set_operands(struct ucx_op *op, const struct transport_amo *amo)
+{
+    bool compares = amo->op == TRANSPORT_AMO_COMPARE_SWAP;
+
+    op->size = amo->size;
+    op->result = amo->result;
+    op->operand = compares ? amo->cond : amo->operand;
+    if (amo_table[amo->op].no_operand)
+        op->operand = 0;
+    op->reply = compares ? amo->operand : 0;
+}
+
+int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
+            const struct transport_amo *amo, struct transport_done *done)
+{
+    /* Without a reply UCX says only that it has taken the operation. */
+    bool answers = amo_table[amo->op].answers || amo->result != NULL || done != NULL;
+    ucp_request_param_t param;
+    struct ucx_op *op;
+    int err = take(ctx, at->pe, answers ? UCX_AMO : UCX_PUT, done, &op);
+
+    if (err != 0)
+        return err;
+    set_operands(op, amo);
+    param = param_for(op);
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+    param.datatype = ucp_dt_make_contig(amo->size);
+    if (answers) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+        param.reply_buffer = &op->reply;
+    }
+    return posted(op,
+                  ucx_lib.atomic_op_nbx(op->peer->ep, amo_table[amo->op].op, &op->operand,
+                                        1, address_of(op, at), key_of(op, at), &param));
+}

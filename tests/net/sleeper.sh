@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# sleeper.sh - PEs that do not call the library do not hold up the others, and cost no
+# processor; see sleeper.c.  The figures are printed.
+set -eu
+. "$top_srcdir/tests/net/lib.sh"
+seconds=${SLEEPER_SECONDS:-2} transports='ofi ucx'
+[ -z "$long" ] || seconds=5
+[ -z "$brief" ] || transports=ofi seconds=1
+[ -z "${SANITIZED:-}" ] || export SLEEPER_LAX=1
+SLEEPER_PES=4
+export SLEEPER_PES
+
+all_ways() {
+    for way in sleep compute late; do
+        job 0 2 $SLEEPER_PES "$net/sleeper" $way "$seconds"
+        sort "$work/out" | sed "s/^/$SHMEM_TRANSPORT, $way: /"
+    done
+}
+
+# shellcheck disable=SC2086 # a list
+for_each $transports -- all_ways
+end

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ctx.c - contexts, their answers when idle, sleeping on fd, PEs that do nothing.
+ * Uses: suite. */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/transport/suite.h"
+
+#ifdef PGAS_SANITIZED
+enum { CPU_PERCENT = 15 };
+#else
+enum { CPU_PERCENT = 2 };
+#endif
+
+enum {
+    THREADS_MAX = 8,
+    ROOM = 500 << 10, /* of each thread, in the slot of its PE */
+    COUNT_WORD = 0,
+    SLEEP_MS = 1000,
+    WAKE_MS = 3000, /* longest time in which a fd must become readable */
+    NS_PER_MS = 1000000,
+};
+
+static int next(const struct pe *pe, int by)
+{
+    return (pe->me + by) % pe->npes;
+}
+
+/* Puts, an add and a get of the t-th user of a PE's slot, checked. */
+static void work(struct chan *chan, int t, unsigned turns)
+{
+    static const size_t lens[] = {8, 100, 4096, 20001};
+    struct pe *pe = chan->pe;
+    unsigned char got[20001];
+
+    for (unsigned i = 0; i < turns; i++) {
+        const size_t len = lens[i % 4];
+        const int to = next(pe, (int)i);
+        const struct transport_place at =
+            slot_place(pe, to, SEGMENT_HEAP, pe->me, (size_t)t * ROOM + i % 7);
+        const unsigned char *from = pattern(i * 1000 + (unsigned)(t * 100 + pe->me));
+
+        put_nbi(chan, at, from, len);
+        amo_nbi(chan, word_place(to, COUNT_WORD + (unsigned)t), TRANSPORT_AMO_ADD, 8, 1);
+        quiet(chan);
+        check_bytes(pe, view(pe, at), from, len, "a put of one of many contexts");
+        get(chan, got, at, len);
+        check_bytes(pe, got, from, len, "a get of one of many contexts");
+    }
+}
+
+/* -- many at a time ------------------------------------------------------------- */
+
+struct user {
+    struct chan chan;
+    pthread_t thread;
+    int number;
+    unsigned turns;
+};
+
+static void *user_main(void *arg)
+{
+    struct user *user = arg;
+
+    work(&user->chan, user->number, user->turns);
+    return NULL;
+}
+
+/* n threads with a context each, as far as there are contexts.  How many there were. */
+static int run_users(struct pe *pe, int n, unsigned turns)
+{
+    struct user users[THREADS_MAX];
+    int opened = 0;
+
+    while (opened < n && chan_open(pe, &users[opened].chan, opened == 0))
+        opened++;
+    for (int i = 0; i < opened; i++) {
+        users[i].number = i;
+        users[i].turns = turns;
+        CHECK(pe, pthread_create(&users[i].thread, NULL, user_main, &users[i]) == 0,
+              "no thread");
+    }
+    for (int i = 0; i < opened; i++)
+        pthread_join(users[i].thread, NULL);
+    for (int i = 0; i < opened; i++)
+        chan_close(&users[i].chan);
+    return opened;
+}
+
+static void threads(struct pe *pe)
+{
+    const unsigned turns = times(pe, 24);
+    uint64_t is = 0, should;
+
+    for (int n = 1; n <= THREADS_MAX; n = n < 4 ? n + 1 : n * 2) {
+        const int opened = run_users(pe, n, turns);
+
+        store(&pe->mine->word[0], load(&pe->mine->word[0]) + (unsigned)opened * turns);
+        if (opened < n && pe->me == 0)
+            printf("# %d of %d contexts could be opened\n", opened, n);
+    }
+    barrier(pe);
+    should = 0;
+    for (int i = 0; i < pe->npes; i++) {
+        should += load(&pe->shared->pe[i].word[0]);
+        for (unsigned t = 0; t < THREADS_MAX; t++)
+            is += load(view_word(pe, i, COUNT_WORD + t));
+    }
+    CHECK(pe, is == should, "%llu adds of %llu are there", (unsigned long long)is,
+          (unsigned long long)should);
+    barrier(pe);
+}
+
+/* While context a has much under way and nobody looks after it, b's quiet ends. */
+static void independent(struct pe *pe)
+{
+    enum { MANY = 20, LEN = 150000 };
+    struct chan a, b;
+    bool two;
+
+    chan_open(pe, &a, true);
+    two = chan_open(pe, &b, false);
+    for (unsigned i = 0; i < MANY; i++)
+        put_nbi(&a, slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, ROOM + i * LEN),
+                pattern(i), LEN);
+    if (two)
+        work(&b, 0, times(pe, 12));
+    work(&pe->ctx0, 0, times(pe, 12));
+    quiet(&a);
+    for (unsigned i = 0; i < MANY; i++)
+        check_bytes(
+            pe,
+            view(pe, slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, ROOM + i * LEN)),
+            pattern(i), LEN, "a put of the context that was left alone");
+    chan_close(&a);
+    if (two)
+        chan_close(&b);
+}
+
+static void reopen(struct pe *pe)
+{
+    struct chan chan;
+
+    for (unsigned i = 0; i < times(pe, 20); i++) {
+        chan_open(pe, &chan, true);
+        if (i % 4 != 3)
+            work(&chan, 0, 3);
+        chan_close(&chan);
+    }
+}
+
+/* A context may be left open for close. */
+static void left_open(struct pe *pe)
+{
+    struct chan chan;
+
+    chan_open(pe, &chan, true);
+    work(&chan, 0, 2);
+}
+
+/* -- answers -------------------------------------------------------------------- */
+
+static void idle_answers(struct pe *pe, struct chan *chan)
+{
+    int who = 0;
+
+    CHECK(pe, pending(chan, &who) == 0, "pending() of an idle context is not 0");
+    CHECK(pe, pending(chan, NULL) == 0, "pending() of an idle context is not 0");
+    CHECK(pe, try_fence(chan) == 0, "fence() of an idle context is not 0");
+    CHECK(pe, try_quiet(chan) == 0, "quiet() of an idle context is not 0");
+}
+
+/* pending() counts to 0, and names the one PE that was written to. */
+static void answers_of(struct pe *pe, struct chan *chan)
+{
+    const int to = next(pe, 1);
+
+    idle_answers(pe, chan);
+    for (unsigned i = 0; i < times(pe, 20); i++) {
+        int who = -1;
+        uint64_t n;
+
+        for (unsigned j = 0; j < 4; j++)
+            put_nbi(chan, slot_place(pe, to, SEGMENT_HEAP, pe->me, j * ROOM), pattern(j),
+                    ROOM / 2);
+        n = pending(chan, &who);
+        CHECK(pe, n == 0 || who == to || who == -1, "%llu pending to PE %d are PE %d's",
+              (unsigned long long)n, to, who);
+        quiet(chan);
+        idle_answers(pe, chan);
+    }
+}
+
+static void answers(struct pe *pe)
+{
+    struct chan chan;
+
+    answers_of(pe, &pe->ctx0);
+    chan_open(pe, &chan, true);
+    answers_of(pe, &chan);
+    chan_close(&chan);
+}
+
+static void address(struct pe *pe)
+{
+    unsigned char again[TRANSPORT_ADDRESS_MAX];
+    const size_t len = pe->t->address(pe->net, again);
+
+    CHECK(pe, len == pe->mine->address_len && memcmp(again, pe->mine->address, len) == 0,
+          "address() changed: %zu bytes, then %zu", pe->mine->address_len, len);
+    CHECK(pe, pe->t->describe(pe->net)[0], "describe() has no text");
+    CHECK(pe, pe->t->ctx_0(pe->net) == pe->ctx0.ctx, "ctx_0() gave another context");
+    CHECK(pe, pe->t->name && pe->t->name[0] && pe->t->text && pe->t->text[0],
+          "a transport has no name or no text");
+}
+
+/* -- sleeping on fd ------------------------------------------------------------- */
+
+/* Wait for done with nothing but fd: after arm() said 0 it must wake us. */
+static void sleep_until_done(struct chan *chan, const struct transport_done *done)
+{
+    struct pe *pe = chan->pe;
+
+    while (__atomic_load_n(&done->left, __ATOMIC_ACQUIRE) != 0) {
+        struct pollfd ready = {.fd = pe->t->fd(chan->ctx), .events = POLLIN};
+        int armed;
+
+        if (pe->t->progress(chan->ctx) > 0 ||
+            __atomic_load_n(&done->left, __ATOMIC_ACQUIRE) == 0)
+            continue;
+        armed = pe->t->arm(chan->ctx);
+        CHECK(pe, armed == 0 || armed == -EAGAIN, "arm gave %d", armed);
+        if (armed == 0 && poll(&ready, 1, WAKE_MS) == 0)
+            FAIL(pe,
+                 "arm said 0, but for %d ms fd was not readable; pending %llu; a get "
+                 "was %sdone by the next progress",
+                 WAKE_MS, (unsigned long long)pending(chan, NULL),
+                 pe->t->progress(chan->ctx) >= 0 &&
+                         __atomic_load_n(&done->left, __ATOMIC_ACQUIRE) != 0
+                     ? "not "
+                     : "");
+    }
+}
+
+static void sleep_gets(struct pe *pe, struct chan *chan)
+{
+    static const size_t lens[] = {8, 3000, 100000};
+    unsigned char *to = own(pe, slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
+
+    for (unsigned i = 0; i < times(pe, 30); i++) {
+        const struct transport_place from =
+            slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, i % 9);
+        struct transport_done done = NOT_DONE;
+
+        memcpy(view(pe, from), pattern(i), lens[i % 3]);
+        CHECK(pe, try_get(chan, to, from, lens[i % 3], &done) == 0, "a get was refused");
+        sleep_until_done(chan, &done);
+        check_bytes(pe, to, pattern(i), lens[i % 3], "a get that was slept for");
+    }
+}
+
+/* With context 0 and nobody else to look after it; and with another context. */
+static void wakes(struct pe *pe)
+{
+    struct chan chan, alone = pe->ctx0;
+
+    alone.service = NULL;
+    service_pause(pe, true);
+    nap(pe, 5); /* the service thread ends its round */
+    barrier(pe);
+    if (pe->t->fd(alone.ctx) >= 0)
+        sleep_gets(pe, &alone);
+    barrier(pe);
+    service_pause(pe, false);
+    chan_open(pe, &chan, true);
+    if (pe->t->fd(chan.ctx) >= 0)
+        sleep_gets(pe, &chan);
+    chan_close(&chan);
+}
+
+/* -- a PE that does nothing ----------------------------------------------------- */
+
+static void use_sleeper(struct pe *pe, unsigned turns)
+{
+    enum { LEN = 100001 };
+    static unsigned char got[LEN];
+
+    for (unsigned i = 0; i < turns; i++) {
+        const struct transport_place at =
+            slot_place(pe, 0, SEGMENT_HEAP, pe->me, GUARD + i);
+        const size_t len = i % 2 ? LEN : 8;
+        uint64_t old;
+
+        put_nbi(&pe->ctx0, at, pattern(i), len);
+        quiet(&pe->ctx0);
+        get(&pe->ctx0, got, at, len);
+        check_bytes(pe, got, pattern(i), len, "put to and got from a PE that sleeps");
+        old = amo_fetch(&pe->ctx0, word_place(0, COUNT_WORD + (unsigned)pe->me),
+                        TRANSPORT_AMO_ADD, 8, 1, 0);
+        CHECK(pe, old == load(&pe->mine->word[1]), "add %u fetched %llu", i,
+              (unsigned long long)old);
+        store(&pe->mine->word[1], old + 1);
+        nap(pe, 10);
+    }
+}
+
+/* PE 0's main thread sleeps; what the others do to it ends meanwhile and costs it next to
+ * no processor time. */
+static void sleeper(struct pe *pe)
+{
+    uint64_t *awake = &pe->shared->pe[0].word[0];
+
+    use_sleeper(pe, 2); /* connect */
+    barrier(pe);
+    if (pe->me == 0) {
+        double cpu;
+
+        nap(pe, 20);
+        cpu = cpu_ms();
+        nap(pe, SLEEP_MS);
+        cpu = cpu_ms() - cpu;
+        store(awake, 1);
+        printf("# a PE that slept %d ms used %.1f ms of processor time\n", SLEEP_MS, cpu);
+        CHECK(pe, cpu < (double)SLEEP_MS * CPU_PERCENT / 100, "%.1f ms of processor time",
+              cpu);
+    } else {
+        const uint64_t start = now_ns();
+
+        use_sleeper(pe, 10);
+        CHECK(pe, load(awake) == 0, "what was done to a sleeping PE took %llu ms",
+              (unsigned long long)((now_ns() - start) / NS_PER_MS));
+    }
+    barrier(pe);
+}
+
+const struct test_case ctx_cases[] = {
+    {.name = "ctx.address", .run = address},
+    {.name = "ctx.answers", .run = answers},
+    {.name = "ctx.reopen", .run = reopen},
+    {.name = "ctx.independent", .run = independent},
+    {.name = "ctx.threads", .run = threads, .flags = CASE_THREADS},
+    {.name = "ctx.wakes", .run = wakes, .flags = CASE_PROCESSES},
+    {.name = "sleeper", .run = sleeper, .flags = CASE_PROCESSES},
+    {.name = "ctx.left_open", .run = left_open},
+    {.name = NULL},
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* error.c - peers that die or say nothing, and what cannot be opened.  Uses: suite. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/transport/sim_pe.h"
+#include "tests/transport/suite.h"
+
+enum {
+    DEAD = 1, /* the PE that dies in these cases; PE 0 lives */
+    COUNT_WORD = 0,
+    LEN = 50000,
+    PES_MAX = 16,
+    SILENT_MS = 300,
+};
+static const uint64_t ns_per_s = 1000000000;
+
+/* One operation to a PE that may be dead, waited for.  Its error, or 0. */
+static int one(struct chan *chan, int to, unsigned i)
+{
+    struct pe *pe = chan->pe;
+    uint64_t old = 0;
+    unsigned char *got = own(pe, slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
+    const struct transport_place at = slot_place(pe, to, SEGMENT_HEAP, pe->me, i % 5);
+    const struct transport_amo add = {
+        .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1, .result = i % 2 ? &old : NULL};
+    struct transport_done done = NOT_DONE;
+    int status;
+
+    switch (i % 4) {
+    case 0:
+        status = try_put(chan, at, pattern(i), i % 8 ? LEN : 8, &done);
+        break;
+    case 1:
+        status = try_get(chan, got, at, i % 8 == 1 ? LEN : 8, &done);
+        break;
+    default:
+        status = try_amo(chan, word_place(to, COUNT_WORD), &add, &done);
+        break;
+    }
+    CHECK(pe, status <= 0, "an operation gave %d", status);
+    if (status != 0) {
+        CHECK(pe, done.left == 1 && done.error == 0, "a refused post changed its done");
+        return status;
+    }
+    done_wait(chan, &done, "an operation to a PE that died");
+    return done.error;
+}
+
+/* Between the living everything goes on. */
+static void survivors_work(struct pe *pe, struct chan *chan, unsigned i)
+{
+    int to = (pe->me + 1) % pe->npes;
+    unsigned char got[1000];
+
+    if (to == DEAD)
+        to = (to + 1) % pe->npes;
+    const struct transport_place at =
+        slot_place(pe, to, SEGMENT_DATA, pe->me, 10 + i % 100);
+
+    put(chan, at, pattern(i), sizeof got);
+    fence(chan);
+    get(chan, got, at, 1);
+    quiet(chan);
+    get(chan, got, at, sizeof got);
+    check_bytes(pe, got, pattern(i), sizeof got, "put and got between survivors");
+}
+
+static void check_told(struct pe *pe)
+{
+    CHECK(pe, pe->mine->failures > 0,
+          "operations to PE %d failed, world->failed was not "
+          "called",
+          DEAD);
+    CHECK(pe, pe->mine->failed_pe == DEAD || pe->mine->failed_pe == -1,
+          "PE %d died, world->failed names PE %d", DEAD, pe->mine->failed_pe);
+}
+
+/* Operations to the dead one until the first fails; later ones fail too; each ends. */
+static void use_dead(struct pe *pe, struct chan *chan)
+{
+    const uint64_t start = now_ns();
+    const uint64_t end = start + (pe->options->memory ? ns_per_s / 2 : 15 * ns_per_s);
+    unsigned i = 0;
+    int error = 0;
+
+    while (error == 0 && now_ns() < end) {
+        error = one(chan, DEAD, i);
+        survivors_work(pe, chan, i++);
+    }
+    if (pe->options->memory && error == 0)
+        return; /* its memory lives on */
+    CHECK(pe, error != 0, "no operation to a dead PE has failed in %u turns", i);
+    check_told(pe);
+    if (pe->me == 0)
+        printf("# %u operations to a dead PE in %.2f s until the first failed: %s: %s\n",
+               i, (double)(now_ns() - start) / (double)ns_per_s, strerror(-error),
+               pe->mine->sentence);
+    for (unsigned j = 0; j < 8; j++) {
+        /* A put's done says that the source is free, and may know nothing else. */
+        CHECK(pe, one(chan, DEAD, j) < 0 || j % 4 == 0,
+              "operation %u after that to a dead PE did not fail", j);
+        survivors_work(pe, chan, j);
+    }
+}
+
+/* Nbi operations to a dead one: quiet ends. */
+static void quiet_dead(struct pe *pe, struct chan *chan)
+{
+    uint64_t old[8];
+
+    for (unsigned i = 0; i < 8; i++) {
+        const struct transport_amo swap = {
+            .op = TRANSPORT_AMO_SWAP, .size = 8, .operand = i, .result = &old[i]};
+
+        try_put(chan, slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, 0), pattern(i), LEN,
+                NULL);
+        try_amo(chan, word_place(DEAD, COUNT_WORD), &swap, NULL);
+    }
+    try_fence(chan);
+    try_quiet(chan);
+    CHECK(pe, pending(chan, NULL) == 0, "%llu are pending after quiet with a dead PE",
+          (unsigned long long)pending(chan, NULL));
+}
+
+static void warm_up(struct pe *pe)
+{
+    for (int to = 0; to < pe->npes; to++)
+        for (unsigned i = 0; i < 8; i++)
+            CHECK(pe, one(&pe->ctx0, to, i) == 0, "an operation failed while all live");
+    quiet(&pe->ctx0);
+    barrier(pe);
+}
+
+static void killed(struct pe *pe)
+{
+    warm_up(pe);
+    if (pe->me == DEAD) {
+        nap(pe, 30);
+        kill(getpid(), SIGKILL);
+    }
+    pe->expect_failed = true;
+    pe->members = pe->npes - 1;
+    use_dead(pe, &pe->ctx0);
+    quiet_dead(pe, &pe->ctx0);
+    survivors_work(pe, &pe->ctx0, 0);
+}
+
+/* It dies while much is under way to it. */
+static void killed_busy(struct pe *pe)
+{
+    enum { TURNS = 400 };
+
+    warm_up(pe);
+    if (pe->me == DEAD) {
+        nap(pe, 3);
+        kill(getpid(), SIGKILL);
+    }
+    pe->expect_failed = true;
+    pe->members = pe->npes - 1;
+    for (unsigned i = 0; i < TURNS; i++)
+        try_put(&pe->ctx0,
+                slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, (size_t)(i % 8) * LEN),
+                pattern(i), i % 4 ? 100 : LEN, NULL);
+    try_quiet(&pe->ctx0);
+    use_dead(pe, &pe->ctx0);
+    quiet_dead(pe, &pe->ctx0);
+}
+
+/* hook ends PE 1 at its 40th operation. */
+static void killed_at(struct pe *pe)
+{
+    if (pe->me == DEAD)
+        for (unsigned i = 0; i < 1000; i++)
+            survivors_work(pe, &pe->ctx0, i);
+    pe->expect_failed = true;
+    pe->members = pe->npes - 1;
+    use_dead(pe, &pe->ctx0);
+    quiet_dead(pe, &pe->ctx0);
+}
+
+/* -- what hook does ------------------------------------------------------------- */
+
+/* What an operation that never ends keeps, by PE. */
+static struct lasting {
+    struct transport_done done;
+    uint64_t got, own;
+} lasting[PES_MAX];
+
+/* PE 0's operations to PE 1 are never done: pending() says so, and nothing else happens.
+ */
+static void dropped(struct pe *pe)
+{
+    const uint64_t end = now_ns() + (uint64_t)SILENT_MS * 1000000;
+    struct lasting *l = &lasting[0];
+    int who = -1;
+
+    if (pe->me != 0)
+        return;
+    l->done = NOT_DONE;
+    pe->expect_failed = true;
+    CHECK(pe,
+          try_get(&pe->ctx0, &l->got, word_place(DEAD, 0), sizeof l->got, &l->done) == 0,
+          "a get was refused");
+    put_nbi(&pe->ctx0, word_place(DEAD, 1), pattern(1), sizeof l->got);
+    while (now_ns() < end) {
+        CHECK(pe, __atomic_load_n(&l->done.left, __ATOMIC_ACQUIRE) == 1,
+              "an operation that was dropped is done");
+        CHECK(pe, pending(&pe->ctx0, &who) == 2 && who == DEAD,
+              "%llu are pending, PE %d; 2 to PE %d were dropped",
+              (unsigned long long)pending(&pe->ctx0, NULL), who, DEAD);
+        CHECK(pe, pe->t->quiet(pe->ctx0.ctx) == -EAGAIN, "quiet though 2 were dropped");
+        get(&pe->ctx0, &l->own, word_place(0, 2), sizeof l->own);
+        nap(pe, 1);
+    }
+    CHECK(pe, pe->mine->failures == 0, "world->failed was called: %s",
+          pe->mine->sentence);
+    CHECK(pe, *(unsigned char *)view(pe, word_place(DEAD, 1)) == 0,
+          "a put that was dropped is there");
+}
+
+/* From the 9th operation on those to PE 1 fail. */
+static void failing(struct pe *pe)
+{
+    int error = 0;
+
+    if (pe->me == DEAD)
+        return;
+    for (unsigned i = 0; i < 8; i++)
+        CHECK(pe, one(&pe->ctx0, DEAD, i) == 0, "operation %u of the 8 that work failed",
+              i);
+    pe->expect_failed = true;
+    error = one(&pe->ctx0, DEAD, 8);
+    CHECK(pe, error < 0, "the operation that must fail gave %d", error);
+    check_told(pe);
+    use_dead(pe, &pe->ctx0);
+    quiet_dead(pe, &pe->ctx0);
+    CHECK(pe, pe->mine->failures == 1, "world->failed was called %d times",
+          pe->mine->failures);
+}
+
+/* -- sim's dead ----------------------------------------------------------------- */
+
+static void killed_sim(struct pe *pe)
+{
+    warm_up(pe);
+    pe->expect_failed = true;
+    pe->members = pe->npes - 1;
+    if (pe->me == DEAD) {
+        sim_pe_kill(DEAD, false);
+        pe->dead = true;
+        return;
+    }
+    nap(pe, 1);
+    use_dead(pe, &pe->ctx0);
+    quiet_dead(pe, &pe->ctx0);
+}
+
+/* A silent one: nothing is done, pending() names it. */
+static void silent_sim(struct pe *pe)
+{
+    struct lasting *l = &lasting[pe->me];
+    int who = -1;
+
+    l->done = NOT_DONE;
+    warm_up(pe);
+    pe->expect_failed = true;
+    pe->members = pe->npes - 1;
+    if (pe->me == DEAD) {
+        sim_pe_kill(DEAD, true);
+        pe->dead = true;
+        return;
+    }
+    nap(pe, 1);
+    CHECK(pe,
+          try_get(&pe->ctx0, &l->got, word_place(DEAD, 0), sizeof l->got, &l->done) == 0,
+          "a get was refused");
+    nap(pe, SILENT_MS);
+    CHECK(pe, l->done.left == 1 && pending(&pe->ctx0, &who) == 1 && who == DEAD,
+          "a get from a silent PE: left %u, pending PE %d", l->done.left, who);
+    CHECK(pe, pe->mine->failures == 0, "world->failed was called");
+}
+
+/* -- what cannot be opened ------------------------------------------------------ */
+
+static void refused(struct pe *pe, const struct transport_world *world, const char *what)
+{
+    char why[TRANSPORT_TEXT_MAX] = "";
+    struct transport_net *net = NULL;
+    const int status = pe->t->open(world, &net, why);
+
+    CHECK(pe, status < 0, "%s: open gave %d", what, status);
+    CHECK(pe, strlen(why) > 10 && strlen(why) < TRANSPORT_TEXT_MAX, "%s: why is \"%s\"",
+          what, why);
+    printf("# %s: %s\n", what, why);
+}
+
+/* PE 0 opens once more, with what is not there. */
+static void nonsense(struct pe *pe)
+{
+    struct transport_world world = pe->world;
+
+    if (pe->me != 0)
+        return;
+    if (strcmp(pe->options->inner->name, "ofi") == 0) {
+        world.provider = "no-such-provider";
+        refused(pe, &world, "provider no-such-provider");
+        world.provider = NULL;
+        world.domain = "no-such-domain";
+        refused(pe, &world, "domain no-such-domain");
+        world.domain = NULL;
+    }
+    if (pe->options->hook) {
+        world.chaos = "delay=200us,nonsense=1";
+        refused(pe, &world, "chaos nonsense=1");
+    }
+}
+
+const struct test_case error_cases[] = {
+    {.name = "error.nonsense", .run = nonsense, .flags = CASE_PROCESSES | CASE_ALONE},
+    {.name = "error.killed",
+     .run = killed,
+     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "error.killed_busy",
+     .run = killed_busy,
+     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "error.kill",
+     .run = killed_at,
+     .flags = CASE_HOOK | CASE_PROCESSES | CASE_DIES,
+     .chaos = "kill=1@40"},
+    {.name = "error.drop", .run = dropped, .flags = CASE_HOOK, .chaos = "drop=1@1"},
+    {.name = "error.fail", .run = failing, .flags = CASE_HOOK, .chaos = "fail=1@9"},
+    {.name = "error.sim_killed", .run = killed_sim, .flags = CASE_SIM | CASE_ALONE},
+    {.name = "error.sim_silent", .run = silent_sim, .flags = CASE_SIM | CASE_ALONE},
+    {.name = NULL},
+};

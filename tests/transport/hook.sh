@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# hook.sh - the conformance suite on the hook transport around each other one: late, out
+# of order, refused now and then.  sim.sh has it around the simulation.
+set -eu
+. "$top_srcdir/tests/transport/lib.sh"
+
+suite hook:shm
+suite hook:shm -c seed=1,delay=300us,reorder,eagain=10
+suite hook:shm -n 5 -c seed=2,reorder
+! has OFI || suite hook:ofi -c seed=3,delay=300us,reorder,eagain=10
+! has UCX || suite hook:ucx -c seed=4,delay=300us,reorder,eagain=10
+finish

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/transport/local.mk - the conformance suite of the transports, run on each.
+check_PROGRAMS += tests/transport/suite
+tests_transport_suite_SOURCES = tests/transport/suite.c tests/transport/suite.h \
+	tests/transport/wait.c tests/transport/ops.c tests/transport/pe.c \
+	tests/transport/sim_pe.c tests/transport/sim_pe.h \
+	tests/transport/data.c tests/transport/order.c tests/transport/done.c \
+	tests/transport/amo.c tests/transport/race.c tests/transport/ctx.c \
+	tests/transport/error.c tests/transport/many.c
+tests_transport_suite_LDADD = libsim.la libpgas.la $(PMIX_LIBS) -lpthread
+tests_transport_suite_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -no-install
+
+transport_scripts = tests/transport/shm.sh tests/transport/ofi.sh tests/transport/ucx.sh \
+	tests/transport/hook.sh tests/transport/sim.sh
+tests/transport/shm.log: tests/transport/suite$(EXEEXT)
+tests/transport/ofi.log: tests/transport/suite$(EXEEXT)
+tests/transport/ucx.log: tests/transport/suite$(EXEEXT)
+tests/transport/hook.log: tests/transport/suite$(EXEEXT)
+tests/transport/sim.log: tests/transport/suite$(EXEEXT)
+TESTS += $(transport_scripts)
+EXTRA_DIST += tests/transport/lib.sh $(transport_scripts)

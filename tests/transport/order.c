@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * order.c - what is posted after a fence is not seen before what was posted ahead of it.
+ *
+ * Every PE sends to every PE, itself too: data, a fence, a flag.  The target polls its
+ * own memory and looks at the data as soon as it sees the flag.  Up to SLOTS turns are
+ * under way; the target says through shared memory how far it is. Uses: suite.
+ */
+#include <stdlib.h>
+
+#include "tests/transport/suite.h"
+
+enum {
+    SLOTS = 4,
+    ROOM = HEAP_SLOT / SLOTS,
+    PES_MAX = 16,
+    FLAG_0 = 0, /* words: the flags of each origin, then a counter of each */
+    COUNT_0 = PES_MAX * SLOTS,
+    SAME_0 = COUNT_0 + PES_MAX,
+};
+
+enum ahead { PUT_NBI = 1, PUT_DONE = 2, ADD = 4, ADD_FETCH = 8, CHAIN = 16 };
+enum flag { FLAG_PUT, FLAG_SET, FLAG_ADD, FLAG_SWAP, FLAG_PUT_BYTE };
+
+struct plan {
+    unsigned ahead; /* of enum ahead, together */
+    enum flag flag;
+    const size_t *lens;
+    unsigned nlens, turns;
+};
+
+struct flows {
+    struct pe *pe;
+    struct chan *chan;
+    const struct plan *plan;
+    unsigned turns, sent, seen[PES_MAX];
+    uint64_t *number; /* number[k] == k: sources that never change */
+    uint64_t *olds;   /* where the results of nbi amos go */
+};
+
+static const size_t mixed[] = {1,    8,    64,    100,   128,   129,    300,    1000,
+                               4096, 8191, 16385, 20000, 65537, 131072, 300001, 2};
+static const size_t small[] = {1, 2, 4, 8, 16, 24, 33, 64, 65, 100, 128, 192, 256, 257};
+static const size_t large[] = {1 << 20, 700001, (1 << 20) + 3, 500000};
+#define LENS(table) .lens = table, .nlens = sizeof table / sizeof table[0]
+
+static size_t len_of(const struct plan *plan, unsigned k)
+{
+    return plan->lens[k % plan->nlens];
+}
+
+static uint64_t seed_of(int from, int to, unsigned k)
+{
+    return (uint64_t)k * PES_MAX * PES_MAX + (uint64_t)(from * PES_MAX + to);
+}
+
+static struct transport_place data_place(const struct pe *pe, int to, int from,
+                                         unsigned k)
+{
+    return slot_place(pe, to, SEGMENT_HEAP, from, (size_t)(k % SLOTS) * ROOM + k % 3);
+}
+
+/* -- the origin ----------------------------------------------------------------- */
+
+static void send_ahead(struct flows *f, int to, unsigned k)
+{
+    struct pe *pe = f->pe;
+    const unsigned ahead = f->plan->ahead;
+    const struct transport_place at = data_place(pe, to, pe->me, k);
+    const unsigned char *from = pattern(seed_of(pe->me, to, k));
+    const struct transport_place count = word_place(to, COUNT_0 + (unsigned)pe->me);
+    const struct transport_amo add = {
+        .op = TRANSPORT_AMO_ADD,
+        .size = 8,
+        .operand = 1,
+        .result = &f->olds[k * (unsigned)pe->npes + (unsigned)to]};
+
+    if (ahead & PUT_NBI)
+        put_nbi(f->chan, at, from, len_of(f->plan, k));
+    if (ahead & PUT_DONE)
+        put(f->chan, at, from, len_of(f->plan, k));
+    if (ahead & CHAIN)
+        fence(f->chan);
+    if (ahead & ADD)
+        amo_nbi(f->chan, count, TRANSPORT_AMO_ADD, 8, 1);
+    if (ahead & ADD_FETCH)
+        CHECK(pe, try_amo(f->chan, count, &add, NULL) == 0, "an add was refused");
+}
+
+static void send_flag(struct flows *f, int to, unsigned k)
+{
+    const struct transport_place at =
+        word_place(to, FLAG_0 + (unsigned)f->pe->me * SLOTS + k % SLOTS);
+    const struct transport_amo swap = {
+        .op = TRANSPORT_AMO_SWAP,
+        .size = 8,
+        .operand = k,
+        .result = &f->olds[k * (unsigned)f->pe->npes + (unsigned)to]};
+
+    switch (f->plan->flag) {
+    case FLAG_PUT:
+        put_nbi(f->chan, at, &f->number[k], sizeof f->number[k]);
+        break;
+    case FLAG_PUT_BYTE:
+        put_nbi(f->chan, at, &f->number[k], 1);
+        break;
+    case FLAG_SET:
+        amo_nbi(f->chan, at, TRANSPORT_AMO_SET, 8, k);
+        break;
+    case FLAG_ADD:
+        amo_nbi(f->chan, at, TRANSPORT_AMO_ADD, 8, 1);
+        break;
+    case FLAG_SWAP:
+        CHECK(f->pe, try_amo(f->chan, at, &swap, NULL) == 0, "a swap was refused");
+        break;
+    }
+}
+
+/* One turn to all PEs, if all have seen the turn whose slot it takes. */
+static bool send_turn(struct flows *f)
+{
+    const unsigned k = f->sent + 1;
+
+    if (f->sent == f->turns)
+        return false;
+    for (int to = 0; to < f->pe->npes; to++)
+        if (load(&f->pe->shared->pe[to].word[f->pe->me]) + SLOTS < k)
+            return false;
+    for (int to = 0; to < f->pe->npes; to++)
+        send_ahead(f, to, k);
+    fence(f->chan);
+    for (int to = 0; to < f->pe->npes; to++)
+        send_flag(f, to, k);
+    f->sent = k;
+    return true;
+}
+
+/* -- the target ----------------------------------------------------------------- */
+
+/* How often turns 1..k have used the slot of k. */
+static uint64_t uses(unsigned k)
+{
+    return k / SLOTS + (k % SLOTS ? 1 : 0);
+}
+
+static bool flag_is(const struct flows *f, int from, unsigned k)
+{
+    const uint64_t *flag = own_word(f->pe, FLAG_0 + (unsigned)from * SLOTS + k % SLOTS);
+
+    if (f->plan->flag == FLAG_ADD)
+        return load(flag) == uses(k);
+    if (f->plan->flag == FLAG_PUT_BYTE)
+        return __atomic_load_n((const unsigned char *)flag, __ATOMIC_ACQUIRE) ==
+               (unsigned char)k;
+    return load(flag) == k;
+}
+
+static bool see_turn(struct flows *f, int from)
+{
+    struct pe *pe = f->pe;
+    const unsigned k = f->seen[from] + 1;
+
+    if (f->seen[from] == f->turns || !flag_is(f, from, k))
+        return false;
+    if (f->plan->ahead & (PUT_NBI | PUT_DONE))
+        check_bytes(pe, own(pe, data_place(pe, pe->me, from, k)),
+                    pattern(seed_of(from, pe->me, k)), len_of(f->plan, k),
+                    "data put before a fence, when the flag is seen");
+    if (f->plan->ahead & (ADD | ADD_FETCH))
+        CHECK(pe, load(own_word(pe, COUNT_0 + (unsigned)from)) >= k,
+              "PE %d: flag %u is here, %llu adds posted before a fence are", from, k,
+              (unsigned long long)load(own_word(pe, COUNT_0 + (unsigned)from)));
+    f->seen[from] = k;
+    store(&pe->mine->word[from], k);
+    return true;
+}
+
+/* -- all flows of a PE ---------------------------------------------------------- */
+
+static bool at_end(const struct flows *f)
+{
+    for (int from = 0; from < f->pe->npes; from++)
+        if (f->seen[from] < f->turns)
+            return false;
+    return f->sent == f->turns;
+}
+
+static void run_flows(struct pe *pe, struct chan *chan, const struct plan *plan)
+{
+    struct flows f = {
+        .pe = pe, .chan = chan, .plan = plan, .turns = times(pe, plan->turns)};
+    const size_t n = f.turns + 1;
+    struct wait w = wait_begin(chan, "flags of the others", __LINE__, true);
+
+    f.number = malloc(n * sizeof f.number[0]);
+    f.olds = malloc(n * (size_t)pe->npes * sizeof f.olds[0]);
+    CHECK(pe, f.number && f.olds, "no memory");
+    for (size_t k = 0; k < n; k++)
+        f.number[k] = k;
+    while (!at_end(&f)) {
+        bool moved = send_turn(&f);
+
+        for (int from = 0; from < pe->npes; from++)
+            moved |= see_turn(&f, from);
+        if (!moved)
+            wait_step(&w);
+        else
+            w.turns = 0;
+    }
+    quiet(chan);
+    barrier(pe);
+    free(f.number);
+    free(f.olds);
+}
+
+static void put_put(struct pe *pe)
+{
+    static const struct plan plan = {PUT_NBI, FLAG_PUT, LENS(mixed), .turns = 160};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void done_put(struct pe *pe)
+{
+    static const struct plan plan = {PUT_DONE, FLAG_PUT_BYTE, LENS(mixed), .turns = 96};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void put_amo(struct pe *pe)
+{
+    static const struct plan plan = {PUT_NBI, FLAG_SWAP, LENS(mixed), .turns = 96};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void amo_put(struct pe *pe)
+{
+    static const struct plan plan = {ADD, FLAG_PUT, LENS(small), .turns = 300};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void amo_amo(struct pe *pe)
+{
+    static const struct plan plan = {ADD, FLAG_SET, LENS(small), .turns = 300};
+    static const struct plan fetch = {ADD_FETCH, FLAG_PUT, LENS(small), .turns = 100};
+
+    run_flows(pe, &pe->ctx0, &plan);
+    words_clear(pe);
+    run_flows(pe, &pe->ctx0, &fetch);
+}
+
+static void chain(struct pe *pe)
+{
+    static const struct plan plan = {PUT_NBI | CHAIN | ADD, FLAG_SET, LENS(mixed),
+                                     .turns = 96};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void large_first(struct pe *pe)
+{
+    static const struct plan plan = {PUT_NBI, FLAG_PUT, LENS(large), .turns = 8};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void other_ctx(struct pe *pe)
+{
+    static const struct plan plan = {PUT_NBI | ADD, FLAG_SET, LENS(mixed), .turns = 96};
+    struct chan chan;
+
+    chan_open(pe, &chan, true);
+    run_flows(pe, &chan, &plan);
+    chan_close(&chan);
+}
+
+/* -- signals -------------------------------------------------------------------- */
+
+static void signal_small(struct pe *pe)
+{
+    static const struct plan plan = {PUT_NBI, FLAG_SET, LENS(small), .turns = 1200};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void signal_add(struct pe *pe)
+{
+    static const struct plan plan = {PUT_DONE, FLAG_ADD, LENS(small), .turns = 600};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+static void signal_large(struct pe *pe)
+{
+    static const struct plan plan = {PUT_NBI, FLAG_ADD, LENS(large), .turns = 8};
+
+    run_flows(pe, &pe->ctx0, &plan);
+}
+
+/* -- one word written again and again ------------------------------------------- */
+
+/* Words only grow, as their writer fences between the puts; the reader never sees an
+ * older value again, and the last one stays. */
+static void same_word(struct pe *pe)
+{
+    const unsigned turns = times(pe, 400);
+    const int to = (pe->me + 1) % pe->npes;
+    const struct transport_place at = word_place(to, SAME_0);
+    uint64_t *number = malloc((turns + 1) * sizeof number[0]);
+    uint64_t last = 0;
+
+    CHECK(pe, number, "no memory");
+    for (unsigned k = 1; k <= turns; k++) {
+        const uint64_t now = load(own_word(pe, SAME_0));
+
+        number[k] = k;
+        if (k % 2)
+            put_nbi(&pe->ctx0, at, &number[k], sizeof number[k]);
+        else
+            amo_nbi(&pe->ctx0, at, TRANSPORT_AMO_SET, 8, k);
+        fence(&pe->ctx0);
+        CHECK(pe, now >= last, "a word went back from %llu to %llu",
+              (unsigned long long)last, (unsigned long long)now);
+        last = now;
+    }
+    quiet(&pe->ctx0);
+    CHECK(pe, load(view_word(pe, to, SAME_0)) == turns, "the last value is %llu, not %u",
+          (unsigned long long)load(view_word(pe, to, SAME_0)), turns);
+    barrier(pe);
+    free(number);
+}
+
+const struct test_case order_cases[] = {
+    {.name = "order.put_put", .run = put_put},
+    {.name = "order.done_put", .run = done_put},
+    {.name = "order.put_amo", .run = put_amo},
+    {.name = "order.amo_put", .run = amo_put},
+    {.name = "order.amo_amo", .run = amo_amo},
+    {.name = "order.chain", .run = chain},
+    {.name = "order.large", .run = large_first},
+    {.name = "order.ctx", .run = other_ctx},
+    {.name = "order.same", .run = same_word},
+    {.name = "signal.small", .run = signal_small},
+    {.name = "signal.add", .run = signal_add},
+    {.name = "signal.large", .run = signal_large},
+    {.name = NULL},
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * suite.h - what the cases of the transports' conformance suite are written with.
+ *
+ * A PE is a process (in the sim transport: a fiber), forked by suite.c.  Its two segments
+ * are memfds that it maps at an address of its own; the harness maps those of all PEs
+ * ("views"), so a case can look at the target's memory without the transport.  Phases are
+ * ended by a barrier in memory shared by fork, never by the transport.
+ *
+ * Each PE has a service thread that sleeps on fd(context 0) and makes progress there; a
+ * lock guards context 0 between it and the main thread.  The first failure of a PE ends
+ * it and all others; suite.c goes on with the next case in new processes.
+ *
+ * Uses: transport.h.
+ */
+#ifndef TESTS_TRANSPORT_SUITE_H
+#define TESTS_TRANSPORT_SUITE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pgas/transport/transport.h"
+
+enum {
+    GUARD = 64,             /* bytes looked at on both sides of what is written */
+    WORDS = 8192,           /* bytes at the start of a segment for flags and counters */
+    MAX_LEN = 5 << 20,      /* longest pattern */
+    HEAP_SLOT = 4500 << 10, /* room of each origin in the heap of a PE */
+    DATA_SLOT = 1100 << 10,
+    SHARED_WORDS = 64, /* for the cases, per PE, in shared memory */
+    WHAT_MAX = 512,
+    MAX_CASES = 64,
+};
+
+/* What ended a PE: its exit status. */
+enum { PE_OK = 0, PE_FAILED = 3, PE_GAVE_UP = 4, PE_CANNOT_OPEN = 5 };
+
+struct test_case;
+
+/* One PE as the others and the parent see it. */
+struct shared_pe {
+    unsigned char address[TRANSPORT_ADDRESS_MAX];
+    size_t address_len;
+    double open_ms;
+    const char *waits_for; /* a constant text of the program, which all PEs share */
+    int line;
+    uint64_t pending;
+    int pending_pe;
+    int failures;  /* calls of world->failed */
+    int failed_pe; /* of the last one */
+    char sentence[WHAT_MAX];
+    uint64_t word[SHARED_WORDS];
+};
+
+struct shared {
+    int failed; /* somebody has said why */
+    int case_now;
+    uint32_t arrived, generation;
+    double seconds[MAX_CASES];
+    int passed[MAX_CASES];
+    char describe[WHAT_MAX];
+    struct shared_pe pe[];
+};
+
+/* How the memory of every PE is laid out. */
+struct layout {
+    size_t slot[SEGMENTS]; /* one per origin and one for the PE itself */
+    size_t len[SEGMENTS];
+};
+
+struct service {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    struct pe *pe;
+    int kick; /* eventfd: the main thread uses context 0 while we sleep */
+    bool started, sleeping, paused, stop;
+    uint64_t calls;
+};
+
+/* A context as the cases use it; service is NULL if one thread alone calls with it. */
+struct chan {
+    struct pe *pe;
+    struct transport_ctx *ctx;
+    struct service *service;
+};
+
+struct options {
+    const char *name;                          /* as the user gave it, "hook:ofi" */
+    const struct transport *transport, *inner; /* inner: the one that hook wraps */
+    const char *provider, *avoid, *chaos, *only;
+    int npes;
+    unsigned scale;
+    bool sim, hook, memory; /* memory: a dead PE's memory can still be reached */
+};
+
+struct pe {
+    int me, npes, members;
+    const struct options *options;
+    struct shared *shared;
+    struct shared_pe *mine;
+    const struct layout *layout;
+    const struct transport *t;
+    struct transport_net *net;
+    struct transport_world world;
+    struct chan ctx0;
+    struct service service;
+    unsigned char **view[SEGMENTS]; /* of each PE */
+    const char *case_name;
+    uint64_t deadline;  /* ns */
+    bool expect_failed; /* world->failed and errors of the slots are right */
+    bool dead;          /* a fiber that has been killed takes no part any more */
+};
+
+/* -- failing -------------------------------------------------------------------- */
+
+void fail(struct pe *pe, const char *file, int line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+#define FAIL(pe, ...) fail(pe, __FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(pe, ok, ...)                                                               \
+    do {                                                                                 \
+        if (!(ok))                                                                       \
+            FAIL(pe, __VA_ARGS__);                                                       \
+    } while (0)
+
+/* -- waiting -------------------------------------------------------------------- */
+
+struct wait {
+    struct chan *chan;
+    const char *what;
+    unsigned turns;
+    bool memory; /* for a word that others write: no sleep on fd */
+};
+
+struct wait wait_begin(struct chan *chan, const char *what, int line, bool memory);
+/* A look that found nothing: progress, then a nap.  Fails at the case's deadline. */
+void wait_step(struct wait *wait);
+#define WAIT_OPS(chan, what, until)                                                      \
+    for (struct wait w_ = wait_begin(chan, what, __LINE__, false); !(until);             \
+         wait_step(&w_))
+#define WAIT_MEMORY(chan, what, until)                                                   \
+    for (struct wait w_ = wait_begin(chan, what, __LINE__, true); !(until);              \
+         wait_step(&w_))
+
+/* All PEs of the case (pe->members); makes progress meanwhile. */
+void barrier_at(struct pe *pe, int line);
+#define barrier(pe) barrier_at(pe, __LINE__)
+void nap(struct pe *pe, unsigned ms);
+/* Nothing to do for a moment: lets others run. */
+void relax(struct chan *chan);
+uint64_t now_ns(void);
+double cpu_ms(void); /* that this process has used */
+void service_start(struct pe *pe);
+void service_stop(struct pe *pe);
+void service_pause(struct pe *pe, bool pause);
+/* Open another context; false if there is none left, which fails the case if it must. */
+bool chan_open(struct pe *pe, struct chan *chan, bool must);
+void chan_close(struct chan *chan);
+
+/* -- operations: post until accepted; an error fails the case ------------------- */
+
+int try_put(struct chan *chan, struct transport_place to, const void *from, size_t len,
+            struct transport_done *done);
+int try_get(struct chan *chan, void *to, struct transport_place from, size_t len,
+            struct transport_done *done);
+int try_amo(struct chan *chan, struct transport_place at, const struct transport_amo *amo,
+            struct transport_done *done);
+int try_quiet(struct chan *chan);
+int try_fence(struct chan *chan);
+uint64_t pending(struct chan *chan, int *pe);
+
+void put_nbi(struct chan *chan, struct transport_place to, const void *from, size_t len);
+void get_nbi(struct chan *chan, void *to, struct transport_place from, size_t len);
+/* Wait until `from` may be changed, or the data is here. */
+void put(struct chan *chan, struct transport_place to, const void *from, size_t len);
+void get(struct chan *chan, void *to, struct transport_place from, size_t len);
+void amo_nbi(struct chan *chan, struct transport_place at, enum transport_amo_op op,
+             uint32_t size, uint64_t operand);
+/* The old value. */
+uint64_t amo_fetch(struct chan *chan, struct transport_place at, enum transport_amo_op op,
+                   uint32_t size, uint64_t operand, uint64_t cond);
+void quiet(struct chan *chan);
+void fence(struct chan *chan);
+void done_wait(struct chan *chan, struct transport_done *done, const char *what);
+#define NOT_DONE ((struct transport_done){.left = 1, .error = 0})
+
+/* -- memory --------------------------------------------------------------------- */
+
+/* Byte `offset` of the room that PE origin has in a segment of PE pe; origin == npes: the
+ * room of the PE itself. */
+struct transport_place slot_place(const struct pe *pe, int target,
+                                  enum transport_segment segment, int origin,
+                                  size_t offset);
+/* Word i (8 bytes) of the words at the start of the target's heap. */
+struct transport_place word_place(int target, unsigned i);
+/* The same memory, seen past the transport. */
+unsigned char *view(const struct pe *pe, struct transport_place place);
+uint64_t *view_word(const struct pe *pe, int target, unsigned i);
+/* All PEs: set the words of every heap, and those in shared memory, to 0. */
+void words_clear(struct pe *pe);
+/* This PE's own mapping, as its program sees it. */
+unsigned char *own(const struct pe *pe, struct transport_place place);
+uint64_t *own_word(const struct pe *pe, unsigned i);
+
+/* MAX_LEN random bytes, another stretch for each seed. */
+const unsigned char *pattern(uint64_t seed);
+/* Fails with the first byte that differs from the pattern. */
+void check_bytes_at(struct pe *pe, const char *file, int line, const unsigned char *is,
+                    const unsigned char *should, size_t len, const char *what);
+#define check_bytes(pe, ...) check_bytes_at(pe, __FILE__, __LINE__, __VA_ARGS__)
+/* Set, and look at, GUARD bytes before and after [at, at + len). */
+void guards_set(unsigned char *at, size_t len);
+void guards_check_at(struct pe *pe, const char *file, int line, const unsigned char *at,
+                     size_t len, const char *what);
+#define guards_check(pe, ...) guards_check_at(pe, __FILE__, __LINE__, __VA_ARGS__)
+unsigned times(const struct pe *pe, unsigned n);
+uint64_t load(const uint64_t *word);
+void store(uint64_t *word, uint64_t value);
+uint64_t mix(uint64_t x);
+
+/* -- the life of a PE ----------------------------------------------------------- */
+
+/* The cases from .. to - 1 in one PE, between open and close.  Its exit status. */
+int pe_run(struct pe *pe, const struct test_case *const *cases, int from, int to);
+
+/* -- the cases ------------------------------------------------------------------ */
+
+enum {
+    CASE_THREADS = 1,   /* not in sim */
+    CASE_PROCESSES = 2, /* not in sim */
+    CASE_HOOK = 4,      /* only with hook */
+    CASE_ALONE = 8,     /* in processes of its own */
+    CASE_DIES = 16,     /* PE 1 dies by SIGKILL */
+    CASE_SIM = 32,      /* only in sim */
+    CASE_MANY = 64,     /* with a thousand PEs, in a set of its own */
+};
+
+struct test_case {
+    const char *name;
+    void (*run)(struct pe *pe);
+    unsigned flags;
+    const char *chaos; /* instead of the user's */
+};
+
+extern const struct test_case data_cases[], order_cases[], done_cases[], amo_cases[],
+    race_cases[], ctx_cases[], error_cases[], many_cases[];
+
+#endif

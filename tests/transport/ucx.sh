@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# ucx.sh - the conformance suite over UCX.
+set -eu
+. "$top_srcdir/tests/transport/lib.sh"
+
+needs UCX
+suite ucx
+finish

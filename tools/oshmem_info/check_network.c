@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check_network.c - checks of the transports to PEs of other nodes: each is opened as
+ * shmem_init does it, in a world of one PE, and says what it has found.
+ * Uses: check, choice, core/env, pgas/transport.  Used by: check (its table), report.
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "pgas/core/env.h"
+#include "pgas/transport/transport.h"
+#include "pgas/transport/choice.h"
+#include "tools/oshmem_info/info.h"
+
+#define SEGMENT_BYTES 65536
+#define WORD_SHOWN    100
+#define REASON_SHOWN  250
+
+#ifdef HAVE_OFI
+#define BUILT_OFI true
+#else
+#define BUILT_OFI false
+#endif
+#ifdef HAVE_UCX
+#define BUILT_UCX true
+#else
+#define BUILT_UCX false
+#endif
+
+/* ---- libraries -------------------------------------------------------------------- */
+
+/* fi_version(): the major number is in the upper half. */
+static void write_fi_version(void *function, char *to, size_t len)
+{
+    enum { HALF_BITS = 16, LOWER_HALF = 0xffff };
+    uint32_t (*version)(void);
+
+    memcpy(&version, &function, sizeof version);
+    snprintf(to, len, "libfabric %u.%u", version() >> HALF_BITS, version() & LOWER_HALF);
+}
+
+static void write_ucp_version(void *function, char *to, size_t len)
+{
+    const char *(*version)(void);
+
+    memcpy(&version, &function, sizeof version);
+    snprintf(to, len, "UCX %s", version());
+}
+
+/* In the order in which the library (net.c) tries them. */
+static const struct network {
+    const struct transport *t;
+    bool built;
+    const char *library, *function; /* which says its version */
+    void (*write_version)(void *function, char *to, size_t len);
+    const char *remedy;
+} networks[] = {
+    {&transport_ofi, BUILT_OFI, "libfabric.so.1", "fi_version", write_fi_version,
+     "only jobs on several nodes need it; on Debian: apt-get install libfabric1; see "
+     "also fi_info(1)"},
+    {&transport_ucx, BUILT_UCX, "libucp.so.0", "ucp_get_version_string",
+     write_ucp_version,
+     "only jobs on several nodes need it; on Debian: apt-get install libucx0; see also "
+     "ucx_info -d"},
+};
+enum { NETWORKS = sizeof networks / sizeof networks[0] };
+
+/* After an attempt to open the transport, which has loaded the library with what must be
+ * in the environment then. */
+static void find_version(const struct network *n, struct finding *f)
+{
+    void *library = n->built ? dlopen(n->library, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *function = library != NULL ? dlsym(library, n->function) : NULL;
+
+    if (function != NULL)
+        n->write_version(function, f->subject, sizeof f->subject);
+}
+
+/* ---- one transport ---------------------------------------------------------------- */
+
+static ssize_t no_address(const struct transport_world *world, int pe, void *to,
+                          size_t room)
+{
+    (void)world;
+    (void)pe;
+    (void)to;
+    (void)room;
+    return -1;
+}
+
+/* The job of one PE has no peer that could fail. */
+static void no_failure(const struct transport_world *world, int pe, const char *sentence)
+{
+    (void)world;
+    (void)pe;
+    (void)sentence;
+}
+
+/* This process is a job of one PE with small segments; false: without memory. */
+static bool make_world(struct transport_world *world)
+{
+    *world = (struct transport_world){.npes = 1,
+                                      .address_of = no_address,
+                                      .failed = no_failure,
+                                      .provider = env_value("OFI_PROVIDER"),
+                                      .fabric = env_value("OFI_FABRIC"),
+                                      .domain = env_value("OFI_DOMAIN"),
+                                      .avoid = env_value("NET_AVOID")};
+    for (int s = 0; s < SEGMENTS; s++) {
+        world->segment[s].len = SEGMENT_BYTES;
+        world->segment[s].base = check_memory(SEGMENT_BYTES, &world->segment[s].fd);
+        if (world->segment[s].base == MAP_FAILED)
+            return false;
+    }
+    return true;
+}
+
+/* What the transport has found, or else why it cannot be used; true: it can be. */
+static bool try_open(const struct transport *t, char text[TRANSPORT_TEXT_MAX])
+{
+    static struct transport_world world; /* as long as the net */
+    struct transport_net *net;
+
+    if (!make_world(&world)) {
+        snprintf(text, TRANSPORT_TEXT_MAX, "shared memory: %s", strerror(errno));
+        return false;
+    }
+    if (t->open(&world, &net, text) != 0)
+        return false;
+    snprintf(text, TRANSPORT_TEXT_MAX, "%s", t->describe(net));
+    t->close(net);
+    return true;
+}
+
+static void check_transport(const struct network *n, struct finding *f)
+{
+    char text[TRANSPORT_TEXT_MAX];
+    bool opened = try_open(n->t, text);
+
+    find_version(n, f);
+    if (opened)
+        check_ok(f, "%s", text);
+    else
+        check_bad(f, n->built ? CHECK_WARN : CHECK_OK, n->built ? n->remedy : "", "%s",
+                  text);
+}
+
+void check_libfabric(struct finding *f, const char *dir)
+{
+    (void)dir;
+    check_transport(&networks[0], f);
+}
+
+void check_ucx(struct finding *f, const char *dir)
+{
+    (void)dir;
+    check_transport(&networks[1], f);
+}
+
+bool network_built(const char *transport)
+{
+    for (size_t i = 0; i < NETWORKS; i++)
+        if (strcmp(networks[i].t->name, transport) == 0)
+            return networks[i].built;
+    return false;
+}
+
+/* ---- the choice ------------------------------------------------------------------- */
+
+static void add_reason(char *to, size_t len, const char *name, const char *why)
+{
+    size_t used = strlen(to);
+
+    snprintf(to + used, len - used, "; %s: %.*s", name, REASON_SHOWN, why);
+}
+
+/* The first that may be used and can be. */
+static void choose(struct finding *f, const struct finding *const *found,
+                   const char *list, const bool *wanted)
+{
+    char passed[CHECK_TEXT_MAX] = "";
+
+    for (size_t i = 0; i < NETWORKS; i++) {
+        const char *name = networks[i].t->name;
+        if (!wanted[i]) {
+            add_reason(passed, sizeof passed, name, "left out");
+        } else if (!networks[i].built || found[i]->verdict != CHECK_OK) {
+            add_reason(passed, sizeof passed, name, found[i]->reason);
+        } else {
+            snprintf(f->subject, sizeof f->subject, "%s", name);
+            check_ok(f, "%s (SHMEM_TRANSPORT=%.100s)%s",
+                     i == 0 ? "preferred" : "the first that can be used", list, passed);
+            return;
+        }
+    }
+    check_bad(f, CHECK_WARN, "only jobs on several nodes need one; see shmem(7)",
+              "none can be used (SHMEM_TRANSPORT=%.100s)%s", list, passed);
+}
+
+void network_choose(const struct finding *ofi, const struct finding *ucx,
+                    struct finding *f)
+{
+    const char *set = env_value("TRANSPORT"), *list = set != NULL ? set : "auto";
+    const struct finding *const found[NETWORKS] = {ofi, ucx};
+    const char *name[NETWORKS];
+    bool wanted[NETWORKS];
+    size_t len;
+
+    *f = (struct finding){.verdict = CHECK_OK};
+    for (size_t i = 0; i < NETWORKS; i++)
+        name[i] = networks[i].t->name;
+    const char *bad = choice_read(list, name, NETWORKS, wanted, &len);
+    if (bad == NULL)
+        choose(f, found, list, wanted);
+    else
+        check_bad(f, CHECK_WARN,
+                  "give auto, a list of ofi and ucx, or a list of ^ofi and ^ucx to leave "
+                  "them out; else jobs on several nodes cannot run",
+                  "SHMEM_TRANSPORT=%.100s: '%.*s' is not understood", list,
+                  (int)(len < WORD_SHOWN ? len : WORD_SHOWN), bad);
+}
