@@ -26,8 +26,7 @@ static struct net the_net;
 static const struct transport *const choices[] = {&transport_ofi, &transport_ucx};
 enum { CHOICES = sizeof choices / sizeof choices[0] };
 
-/* ---- which one
- * ------------------------------------------------------------------------- */
+/* ---- which one ------------------------------------------------------------------- */
 
 /* What SHMEM_TRANSPORT lets us use; a word that means nothing must not pass for "none".
  */
@@ -43,6 +42,26 @@ static void read_choice(bool wanted[CHOICES])
         log_die("SHMEM_TRANSPORT=%s: '%.*s' is not understood; give auto, a list of ofi "
                 "and ucx, or a list of ^ofi and ^ucx to leave them out",
                 list, (int)len, bad);
+}
+
+/* These are for tests: a typo would test nothing. */
+static void check_test_variables(const struct transport_world *world)
+{
+    static const char *const known[] = {"order", "atomics", "inject",  "waitfd",
+                                        "local", "size",    "contexts"};
+    bool used[sizeof known / sizeof known[0]];
+    char why[TRANSPORT_TEXT_MAX];
+    size_t len;
+
+    const char *bad =
+        choice_read(world->avoid, known, sizeof known / sizeof known[0], used, &len);
+    if (bad != NULL)
+        log_die("SHMEM_NET_AVOID=%s: '%.*s' is not understood; it takes a list of order, "
+                "atomics, inject, waitfd, local, size, contexts",
+                world->avoid, (int)len, bad);
+    if (world->chaos != NULL &&
+        hook_check(world->chaos, world->me, world->npes, why) != 0)
+        log_die("SHMEM_CHAOS=%s: %s", world->chaos, why);
 }
 
 static void add_reason(char *reasons, const char *name, const char *why)
@@ -96,25 +115,33 @@ static _Noreturn void refuse(const struct boot *b, const char *reasons)
     _exit(EXIT_FAILURE);
 }
 
-/* ---- failures
- * -------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------- */
+
+/* "routine: " if a thread of this PE waits in one, else "". */
+static const char *waiting_in(char *text, size_t size)
+{
+    const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+
+    snprintf(text, size, "%.*s%s", NODE_WHAT, me->what, me->what[0] != '\0' ? ": " : "");
+    return text;
+}
 
 /* transport_world.failed: the job ends, unless it is ending anyway. */
 static void failed(const struct transport_world *world, int pe, const char *sentence)
 {
     const struct net *n = world->arg;
-    char name[TRANSPORT_TEXT_MAX];
+    char name[TRANSPORT_TEXT_MAX], what[2 * NODE_WHAT];
 
     if (load_acquire_u32(&n->stop) != 0 || n->leaving)
         return;
     if (pe < 0)
         log_die("%s: %s", n->t->name, sentence);
     boot_node_name(n->boot, n->boot->node_of[pe], name, sizeof name);
-    log_die("lost PE %d on node %s: %s: %s", pe, name, n->t->name, sentence);
+    log_die("%slost PE %d on node %s: %s: %s", waiting_in(what, sizeof what), pe, name,
+            n->t->name, sentence);
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------ */
 
 static void set_world(struct net *n)
 {
@@ -163,6 +190,7 @@ void net_open(const struct boot *b)
     pgas_self.nnodes = b->nnodes;
     if (b->nnodes < 2 && (n->world.chaos == NULL || b->size < 2))
         return;
+    check_test_variables(&n->world);
     if (b->nnodes < 2 ? !open_on_node(n, reasons) : !open_one(n, reasons))
         refuse(b, reasons);
     pthread_mutex_init(&n->ctx_0.lock, NULL);
@@ -231,8 +259,7 @@ const char *net_text(void)
     return pgas_self.net != NULL ? pgas_self.net->text : "";
 }
 
-/* ---- contexts
- * -------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------- */
 
 void net_lock(struct net_ctx *c)
 {

@@ -58,8 +58,14 @@ static size_t card_bytes(const struct card *card)
     return sizeof *card + card->len;
 }
 
-/* ---- handing them out
- * -------------------------------------------------------------------- */
+static _Noreturn void refuse_heap(int pe, uint64_t len)
+{
+    log_die("the symmetric heap has %zu bytes here and %llu on PE %d; set "
+            "SHMEM_SYMMETRIC_SIZE and SHMEM_TEAM_SIZE to one value for all PEs",
+            pgas_self.heap_len, (unsigned long long)len, pe);
+}
+
+/* ---- handing them out ------------------------------------------------------------ */
 
 /* Where in a node's value the card of its i-th PE begins: a table of offsets comes first.
  */
@@ -101,7 +107,10 @@ static uint32_t add_card(char *value, uint32_t i, uint32_t at, int pe)
 {
     const void *here = (const void *)(pgas_self.heap_base + CARD_OFFSET);
     const struct card *card = peer_find(here, CARD_MAX, pe);
+    uint64_t len = pgas_self.peer[pe].node->heap_len;
 
+    if (len != pgas_self.heap_len)
+        refuse_heap(pe, len);
     if (card == NULL)
         log_die("shmem_init: can't map the memory of PE %d: %s", pe, strerror(errno));
     memcpy(value + i * sizeof at, &at, sizeof at);
@@ -151,8 +160,7 @@ void net_card_publish(struct net *n)
                 boot_error());
 }
 
-/* ---- reading one
- * ------------------------------------------------------------------------- */
+/* ---- reading one ----------------------------------------------------------------- */
 
 /* Make sure that the PE's memory is what ours is, and take its address. */
 static ssize_t take(const struct net *n, int pe, const struct card *card, void *to,
@@ -165,9 +173,7 @@ static ssize_t take(const struct net *n, int pe, const struct card *card, void *
                 "to one that all nodes have",
                 pe, CARD_NAME_MAX, card->transport, g->me, n->t->name);
     if (card->heap_len != g->heap_len)
-        log_die("the symmetric heap has %zu bytes here and %llu on PE %d; set "
-                "SHMEM_SYMMETRIC_SIZE and SHMEM_TEAM_SIZE to one value for all PEs",
-                g->heap_len, (unsigned long long)card->heap_len, pe);
+        refuse_heap(pe, card->heap_len);
     bool same = card->data_len == g->data_len && card->data_tag == g->data_tag;
     store_release_u32(&g->peer[pe].program, same ? PROGRAM_SAME : PROGRAM_OTHER);
     if (card->len > room)

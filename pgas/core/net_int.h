@@ -49,8 +49,7 @@ void net_lock(struct net_ctx *c);
 bool net_try_lock(struct net_ctx *c);
 void net_unlock(struct net_ctx *c);
 
-/* ---- net_card.c: what a PE says of itself
- * ---------------------------------------------- */
+/* ---- net_card.c: what a PE says of itself ---------------------------------------- */
 
 /* Write our card to its place in our heap, before the PEs of the node meet. */
 void net_card_write(struct net *n);
@@ -60,8 +59,7 @@ void net_card_publish(struct net *n);
 ssize_t net_card_address(const struct transport_world *world, int pe, void *to,
                          size_t room);
 
-/* ---- net_thread.c
- * ---------------------------------------------------------------------- */
+/* ---- net_thread.c ---------------------------------------------------------------- */
 
 void net_thread_start(struct net *n);
 void net_thread_stop(struct net *n);

@@ -20,8 +20,8 @@
 #include "pgas/core/net_int.h"
 
 enum {
-    LOOK_MAX_MS = 100, /* a longer time between two looks does not count as silence */
-    NAP_MAX_MS = 10,   /* sleep on a context's descriptor */
+    LOOK_MAX_MS = 100,     /* a longer time between two looks does not count as silence */
+    NAP_MAX_MS = 10,       /* sleep on a context's descriptor */
     WATCH_AFTER_MS = 2000, /* of sleep in one wait */
     WATCH_EVERY_MS = 1000,
 };
@@ -233,8 +233,7 @@ void net_quiet(struct net_ctx *c, const char *fn)
     run_all(c, OP_QUIET, fn);
 }
 
-/* ---- watching nodes that are only waited for
- * ------------------------------------------- */
+/* ---- watching nodes that are only waited for ------------------------------------- */
 
 /*
  * A PE that waits for a store of another one has nothing under way itself that could

@@ -95,8 +95,7 @@ void net_idle(void)
     syscall(SYS_futex, &n->nap, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* ---- the thread
- * ------------------------------------------------------------------------ */
+/* ---- the thread ------------------------------------------------------------------ */
 
 static bool others_poll(const struct net *n)
 {

@@ -12,8 +12,7 @@ void rma_too_long(size_t n, size_t size, const char *fn)
             size);
 }
 
-/* ---- the rest of the ways: far PEs, the first access to a near one, errors
- * -------------- */
+/* ---- the rest of the ways: far PEs, the first access to a near one, errors ------- */
 
 #define SLOW static __attribute__((noinline, cold))
 
@@ -37,8 +36,7 @@ SLOW void get_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes
         net_get(ctx_net(ctx), dest, peer_place(source, bytes, pe, fn), bytes, when, fn);
 }
 
-/* ---- put and get
- * ------------------------------------------------------------------------- */
+/* ---- put and get ----------------------------------------------------------------- */
 
 ALWAYS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
                        int pe, enum net_when when, const char *fn)

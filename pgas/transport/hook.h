@@ -23,6 +23,9 @@
 
 #include "pgas/transport/transport.h"
 
+/* Is the text understood, for PE me of npes?  0; or -EINVAL and a sentence. */
+int hook_check(const char *chaos, int me, int npes, char why[TRANSPORT_TEXT_MAX]);
+
 /* Before open of transport_hook, once per process: which transport it opens. */
 void hook_wrap(const struct transport *inner);
 

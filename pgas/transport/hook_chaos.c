@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/transport/hook.h"
 #include "pgas/transport/hook_chaos.h"
 
 enum { WORD_MAX = CHAOS_PATH_MAX, PERCENT_MAX = 99, SEED_DEFAULT = 1 };
@@ -204,4 +205,11 @@ int chaos_parse(const char *text, int me, int npes, struct chaos *chaos,
         text += *text == ',';
     }
     return 0;
+}
+
+int hook_check(const char *text, int me, int npes, char why[TRANSPORT_TEXT_MAX])
+{
+    struct chaos chaos;
+
+    return chaos_parse(text, me, npes, &chaos, why);
 }

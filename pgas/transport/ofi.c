@@ -12,8 +12,7 @@
 
 #define PROVIDER_NAMES 64 /* characters */
 
-/* ---- what is avoided
- * ----------------------------------------------------------------------- */
+/* ---- what is avoided ------------------------------------------------------------- */
 
 static bool listed(const char *list, const char *word)
 {
@@ -35,8 +34,7 @@ static void read_avoid(struct transport_net *net)
 #undef X
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------ */
 
 static int refuse(char *why, const char *what, int rc)
 {
@@ -160,8 +158,7 @@ static int ofi_open(const struct transport_world *world, struct transport_net **
     return rc;
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
 static size_t ofi_address(struct transport_net *net, void *to)
 {

@@ -128,8 +128,7 @@ struct ofi_op {
     } u;
 };
 
-/* ---- a context
- * ------------------------------------------------------------------------- */
+/* ---- a context ------------------------------------------------------------------- */
 
 struct ofi_queue {
     struct ofi_op *first, **last;
@@ -175,8 +174,7 @@ struct transport_ctx {
     struct transport_ctx *next; /* in net->contexts */
 };
 
-/* ---- a peer
- * ------------------------------------------------------------------------------ */
+/* ---- a peer ---------------------------------------------------------------------- */
 
 enum { OFI_PEER_UNKNOWN, OFI_PEER_KNOWN, OFI_PEER_FAILED };
 
@@ -197,8 +195,7 @@ struct ofi_target {
     uint64_t at, key;
 };
 
-/* ---- a net
- * ------------------------------------------------------------------------------ */
+/* ---- a net ----------------------------------------------------------------------- */
 
 struct transport_net {
     const struct transport_world *world;
@@ -241,8 +238,7 @@ static inline void ofi_bit_clear(uint64_t *set, int pe)
     set[(unsigned)pe / OFI_BITS] &= ~(1ULL << (unsigned)pe % OFI_BITS);
 }
 
-/* ---- ofi_address.c: registration, what peers must know
- * ------------------------------------ */
+/* ---- ofi_address.c: registration, what peers must know --------------------------- */
 
 /* Register [base, base + len) for the peers (bound to ep) or as our side of operations.
  * 0 or -errno. */
@@ -255,8 +251,7 @@ int ofi_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
 int ofi_address_use(struct transport_net *net, int pe, const void *address, size_t len,
                     struct ofi_peer *peer, char why[TRANSPORT_TEXT_MAX]);
 
-/* ---- ofi_peer.c
- * --------------------------------------------------------------------------- */
+/* ---- ofi_peer.c ------------------------------------------------------------------ */
 
 /* The peer, which is talked to at first now perhaps; NULL: it cannot be reached, and
  * world->failed knows. */
@@ -292,8 +287,7 @@ static inline int ofi_target(const struct transport_ctx *ctx,
     return 0;
 }
 
-/* ---- ofi_ctx.c
- * ---------------------------------------------------------------------------- */
+/* ---- ofi_ctx.c ------------------------------------------------------------------- */
 
 /* 0; or -errno and a sentence. */
 int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
@@ -334,8 +328,7 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx);
 void ofi_queue_add(struct ofi_queue *queue, struct ofi_op *op);
 struct ofi_op *ofi_queue_take(struct ofi_queue *queue);
 
-/* ---- ofi_rma.c
- * ------------------------------------------------------------------------------ */
+/* ---- ofi_rma.c ------------------------------------------------------------------- */
 
 int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
             size_t len, struct transport_done *done);
@@ -348,8 +341,7 @@ void ofi_rma_piece(struct transport_ctx *ctx, struct ofi_op *whole, int error);
 /* Post a get of one byte from pe.  0 or -errno. */
 int ofi_rma_flush(struct transport_ctx *ctx, int pe);
 
-/* ---- ofi_amo.c, ofi_am.c
- * ---------------------------------------------------------------------- */
+/* ---- ofi_amo.c, ofi_am.c --------------------------------------------------------- */
 
 /* Ask the provider what it can do. */
 void ofi_amo_probe(struct transport_net *net);
@@ -366,8 +358,7 @@ void ofi_am_take(struct transport_ctx *ctx, struct ofi_op *op);
 void ofi_am_advance(struct transport_ctx *ctx);
 void ofi_am_free(struct transport_ctx *ctx);
 
-/* ---- ofi_progress.c
- * ----------------------------------------------------------------------------- */
+/* ---- ofi_progress.c -------------------------------------------------------------- */
 
 /* A call of libfabric that was to post op (NULL: none) to pe has returned rc.  If it was
  * refused, op is given back; unless rc is -EAGAIN the peer has failed.  0 or -errno. */

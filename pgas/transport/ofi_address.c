@@ -30,8 +30,7 @@ struct address {
     uint64_t len[SEGMENTS]; /* bytes; 0: no such segment */
 };
 
-/* ---- registration
- * ----------------------------------------------------------------------- */
+/* ---- registration ---------------------------------------------------------------- */
 
 static uint64_t new_key(struct transport_net *net)
 {
@@ -65,8 +64,7 @@ int ofi_register(struct transport_net *net, void *base, size_t len, bool for_pee
     return -ofi_errno(-rc);
 }
 
-/* ---- our own address
- * -------------------------------------------------------------------- */
+/* ---- our own address ------------------------------------------------------------- */
 
 static int refuse(char *why, const char *what, int rc)
 {
@@ -130,8 +128,7 @@ int ofi_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
     return 0;
 }
 
-/* ---- those of others
- * -------------------------------------------------------------------- */
+/* ---- those of others ------------------------------------------------------------- */
 
 /* The sum of the parts must be the whole. */
 static bool sound(const struct address *head, size_t len)

@@ -46,8 +46,7 @@ static bool injects(const struct transport_net *net, const struct ofi_message *m
            !net->avoid[OFI_AVOID_INJECT];
 }
 
-/* ---- receives
- * ------------------------------------------------------------------------------- */
+/* ---- receives -------------------------------------------------------------------- */
 
 static int post_receive(struct transport_ctx *ctx, struct ofi_op *op)
 {
@@ -76,8 +75,7 @@ int ofi_am_listen(struct transport_ctx *ctx)
     return 0;
 }
 
-/* ---- asking
- * ----------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------- */
 
 static void fill(const struct transport_ctx *ctx, struct ofi_op *op,
                  const struct transport_place *at, const struct transport_amo *amo)
@@ -128,8 +126,7 @@ int ofi_am_ask(struct transport_ctx *ctx, const struct transport_place *at,
     return rc;
 }
 
-/* ---- answering
- * ---------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------- */
 
 /* Perform what is asked for, if it is sound.  0 or -errno. */
 static int perform(const struct transport_net *net, const struct ofi_message *m,
@@ -224,8 +221,7 @@ void ofi_am_free(struct transport_ctx *ctx)
     }
 }
 
-/* ---- what comes
- * ------------------------------------------------------------------------------------ */
+/* ---- what comes ------------------------------------------------------------------ */
 
 static void answered(struct transport_ctx *ctx, const struct ofi_message *message)
 {

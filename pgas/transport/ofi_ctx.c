@@ -126,8 +126,7 @@ struct ofi_op *ofi_queue_take(struct ofi_queue *queue)
     return op;
 }
 
-/* ---- the endpoint
- * ----------------------------------------------------------------------- */
+/* ---- the endpoint ---------------------------------------------------------------- */
 
 static int refuse(char *why, const char *what, int rc)
 {
@@ -180,8 +179,7 @@ static int open_endpoint(struct transport_ctx *ctx, char *why)
     return 0;
 }
 
-/* ---- life
- * --------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------ */
 
 static size_t inject_max(const struct transport_net *net)
 {

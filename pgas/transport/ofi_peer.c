@@ -18,8 +18,7 @@ struct ofi_asker {
     uint8_t name[OFI_NAME_MAX];
 };
 
-/* ---- the table
- * -------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
 /* Under the lock.  NULL: no memory. */
 static struct ofi_peer *entry_of(struct transport_net *net, int pe)
@@ -103,8 +102,7 @@ void ofi_peers_free(struct transport_net *net)
     free(net->chunks);
 }
 
-/* ---- failure
- * ------------------------------------------------------------------------------ */
+/* ---- failure --------------------------------------------------------------------- */
 
 void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int error,
                      const char *reason)
@@ -129,8 +127,7 @@ void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int er
     ofi_abandon(ctx, pe, -ofi_errno(error));
 }
 
-/* ---- who asks for amos
- * -------------------------------------------------------------------- */
+/* ---- who asks for amos ----------------------------------------------------------- */
 
 /* Put what a message says in place of what we knew of that context, which may have been
  * closed, and its number given to another one. */

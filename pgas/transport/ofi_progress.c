@@ -27,8 +27,7 @@ enum {
  * for which the peer must make progress. */
 static const uint64_t LOST_NS = 1000000000, CONNECT_NS = 30000000000;
 
-/* ---- ends of operations
- * ---------------------------------------------------------------------- */
+/* ---- ends of operations ---------------------------------------------------------- */
 
 void ofi_finish(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
@@ -93,8 +92,7 @@ void ofi_heard(struct transport_ctx *ctx, struct ofi_op *op, int error)
         ofi_op_free(ctx, op);
 }
 
-/* ---- failures
- * ----------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------- */
 
 struct loss {
     int pe, error;
@@ -219,9 +217,7 @@ static void read_error(struct transport_ctx *ctx)
     ofi_heard(ctx, op, -ofi_errno(err.err));
 }
 
-/* ---- silence
- * --------------------------------------------------------------------------------------
- */
+/* ---- silence --------------------------------------------------------------------- */
 
 struct search {
     int after, next, first;
@@ -262,9 +258,7 @@ static void probe(struct transport_ctx *ctx)
         ofi_abandon(ctx, ctx->probed, rc);
 }
 
-/* ---- progress
- * ---------------------------------------------------------------------------------------
- */
+/* ---- progress -------------------------------------------------------------------- */
 
 static void take(struct transport_ctx *ctx, const struct fi_cq_entry *entry, ssize_t n)
 {
@@ -330,8 +324,7 @@ int ofi_arm(struct transport_ctx *ctx)
     return fi_trywait(ctx->net->fabric, &fid, 1) == 0 ? 0 : -EAGAIN;
 }
 
-/* ---- order and completion
- * ------------------------------------------------------------------------------ */
+/* ---- order and completion -------------------------------------------------------- */
 
 /* Ordered: what follows cannot overtake a put, but an amo (ofi_select_in_order). */
 int ofi_fence(struct transport_ctx *ctx)

@@ -45,8 +45,7 @@ static void soil(struct transport_ctx *ctx, int pe)
     ctx->dirty_list[ctx->ndirty++] = pe;
 }
 
-/* ---- one operation of the provider
- * -------------------------------------------------------- */
+/* ---- one operation of the provider ----------------------------------------------- */
 
 /* A put whose completion says that the data is in the target's memory. */
 static ssize_t write_delivered(struct transport_ctx *ctx, const struct ofi_target *target,
@@ -125,8 +124,7 @@ int ofi_rma_flush(struct transport_ctx *ctx, int pe)
     return read_one(ctx, &target, &op->u.word.result, 1, op->desc, op);
 }
 
-/* ---- long operations
- * ------------------------------------------------------------------------ */
+/* ---- long operations ------------------------------------------------------------- */
 
 /* A record for the next piece, of *len bytes at *local.  NULL: not now. */
 static struct ofi_op *new_piece(struct transport_ctx *ctx, struct ofi_op *whole,
@@ -233,8 +231,7 @@ static int begin_long(struct transport_ctx *ctx, const struct transport_place *p
     return 0;
 }
 
-/* ---- the two slots
- * -------------------------------------------------------------------------- */
+/* ---- the two slots --------------------------------------------------------------- */
 
 /* One operation; from a copy of the bytes if who waits for his memory can go on then, or
  * if the provider cannot read it where it is. */

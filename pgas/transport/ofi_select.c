@@ -71,8 +71,7 @@ bool ofi_select_coherent(const struct fi_info *info)
     uint32_t protocol = info->ep_attr->protocol;
 
     return info->domain_attr->data_progress == FI_PROGRESS_MANUAL &&
-           (protocol == FI_PROTO_RXM || protocol == FI_PROTO_RXM_TCP ||
-            protocol == FI_PROTO_RXD || protocol == FI_PROTO_SHM);
+           (protocol == FI_PROTO_RXM || protocol == FI_PROTO_RXD);
 }
 
 /* FI_PROTO_XNET, which the header of libfabric 1.14 does not have: provider net. */
@@ -121,18 +120,15 @@ static enum rank rank_address(const struct fi_info *info)
 }
 
 /* sockets is deprecated and stalls for 10 ms at a time; datagrams (rxd) are slow.
- * Whoever names one of them, or shm, gets it. */
+ * Whoever names one of them gets it. */
 static enum rank rank_of(const struct fi_info *info, bool named)
 {
-    const uint64_t anywhere = FI_LOCAL_COMM | FI_REMOTE_COMM;
     uint32_t protocol = info->ep_attr->protocol;
 
     if (info->ep_attr->type != FI_EP_RDM)
         return RANK_REFUSED;
     if (named)
         return rank_address(info);
-    if ((info->caps & anywhere) != 0 && (info->caps & FI_REMOTE_COMM) == 0)
-        return RANK_REFUSED;
     if (protocol == FI_PROTO_SOCK_TCP)
         return RANK_REFUSED;
     return rank_address(info) + (protocol == FI_PROTO_RXD ? RANK_MAKESHIFT : 0);
@@ -160,7 +156,7 @@ static struct fi_info *hints_of(const struct transport_world *world, uint64_t ca
 
     if (hints == NULL)
         return NULL;
-    hints->caps = caps;
+    hints->caps = caps | FI_REMOTE_COMM; /* shm and the like have FI_LOCAL_COMM only */
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->threading = FI_THREAD_SAFE;

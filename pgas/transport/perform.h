@@ -45,10 +45,7 @@ ALWAYS_INLINE uint64_t perform_op(enum transport_amo_op op, void *word, uint64_t
 /* A SET whose old value is wanted is a SWAP. */
 static inline uint64_t perform_amo(void *word, const struct transport_amo *amo)
 {
-    bool swap = amo->op == TRANSPORT_AMO_SET && amo->result != NULL;
-
-    return perform_op(swap ? TRANSPORT_AMO_SWAP : amo->op, word, amo->operand, amo->cond,
-                      amo->size);
+    return perform_op(amo->op, word, amo->operand, amo->cond, amo->size);
 }
 
 /* Hand over the value before, if somebody wants it. */

@@ -63,7 +63,8 @@ struct transport_amo {
     enum transport_amo_op op;
     uint32_t size;          /* 4 or 8; operands are the low bytes */
     uint64_t operand, cond; /* cond: for COMPARE_SWAP */
-    void *result;           /* where the old value goes, size bytes; NULL = not wanted */
+    void *result;           /* where the old value goes, size bytes; NULL = not wanted,
+                             * as always for SET */
 };
 
 /* Who waits for one operation: left becomes 0 (release) when it is done, with error, a
@@ -115,7 +116,8 @@ struct transport {
 
     /* Load the library, find a device, make context 0, let peers reach our segments.
      * 0; or -errno and the reason as a sentence in why: then nothing is left behind.
-     * Takes milliseconds; restores every signal disposition that a library changes. */
+     * Takes as long as the library does (libfabric: 0.3 s); restores every signal
+     * disposition that a library changes. */
     int (*open)(const struct transport_world *world, struct transport_net **net,
                 char why[TRANSPORT_TEXT_MAX]);
     /* After all PEs have stopped using each other.  Closes what is open, contexts too. */
@@ -139,7 +141,8 @@ struct transport {
     /* ---- operations: post, and return 0; or -EAGAIN: call progress and try again ------ */
 
     /* Copy len > 0 bytes.  With done: it becomes 0 as soon as `from` may be changed, which
-     * may be before this returns; without, `from` belongs to the transport until quiet. */
+     * may be before this returns, and says nothing of the target; without, `from` belongs
+     * to the transport until quiet. */
     int (*put)(struct transport_ctx *ctx, const struct transport_place *to,
                const void *from, size_t len, struct transport_done *done);
     /* Copy len > 0 bytes.  done, if given, becomes 0 when they are here. */

@@ -39,8 +39,7 @@ static void make_team(int n, shmem_team_t *team)
              0);
 }
 
-/* ---- rows of the annex
- * ------------------------------------------------------------------ */
+/* ---- rows of the annex ----------------------------------------------------------- */
 
 static void before_init(void)
 {
@@ -177,8 +176,7 @@ static void private_context_left(void)
     shmem_team_destroy(team);
 }
 
-/* ---- what the routines' own texts leave undefined
- * ------------------------------------------ */
+/* ---- what the routines' own texts leave undefined -------------------------------- */
 
 static void stride_zero(void)
 {

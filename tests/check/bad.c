@@ -285,8 +285,7 @@ static uint64_t good(const struct row *r, char class, const char *name)
     return strchr("nNi", class) != NULL ? COUNT : class == 'm';
 }
 
-/* ---- one call in a child
- * --------------------------------------------------------------- */
+/* ---- one call in a child --------------------------------------------------------- */
 
 static void call_in_child(const struct row *r, const uint64_t *a, int out)
 {
@@ -341,8 +340,7 @@ static int try(const struct row *r, const uint64_t *a, char *text)
     return end_of(child);
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
 static void param_name(const struct row *r, int i, char *name)
 {

@@ -20,8 +20,7 @@
 #define GROUPS     6
 #define EVENT_CODE (PMIX_EXTERNAL_ERR_BASE - 10)
 
-/* ---- who is where
- * ----------------------------------------------------------------------- */
+/* ---- who is where ---------------------------------------------------------------- */
 
 /* The node of a PE by ARGUMENT: "NODES:NAME:rr" or "NODES:NAME:block", where NAME has a
  * %u for the number. */
@@ -128,8 +127,7 @@ void mode_map(void)
     barrier();
 }
 
-/* ---- events
- * ----------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------- */
 
 static atomic_int got[8], bad_events;
 
@@ -205,8 +203,7 @@ void mode_event(void)
     barrier();
 }
 
-/* ---- queries
- * ---------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------- */
 
 static pmix_status_t query(const char *key, pmix_info_t **info, size_t *n)
 {
@@ -268,8 +265,7 @@ void mode_query(void)
     barrier();
 }
 
-/* ---- job control
- * ------------------------------------------------------------------------ */
+/* ---- job control ----------------------------------------------------------------- */
 
 static atomic_int signals;
 
@@ -400,8 +396,7 @@ void mode_strangers(void)
     barrier();
 }
 
-/* ---- groups and connections
- * ------------------------------------------------------------- */
+/* ---- groups and connections ------------------------------------------------------ */
 
 static size_t construct(const char *name, const pmix_proc_t *procs, size_t n)
 {

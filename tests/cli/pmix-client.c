@@ -289,8 +289,7 @@ static void mode_fence_timeout(void)
         fail("the timeout took %u ms", (unsigned)(now_ms() - begin));
 }
 
-/* ---- data of one PE
- * --------------------------------------------------------------------- */
+/* ---- data of one PE -------------------------------------------------------------- */
 
 /* Without a fence: PE 0 puts late, and all wait for it. */
 static void mode_late(void)
@@ -343,8 +342,7 @@ static void mode_ended(void)
     check_data("will", last, sizeof data, 6);
 }
 
-/* ---- main
- * ------------------------------------------------------------------------------- */
+/* ---- main ------------------------------------------------------------------------ */
 
 int main(int argc, char **argv)
 {

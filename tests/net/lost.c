@@ -13,7 +13,7 @@
 
 enum { BLOCK = 1 << 16, BURST = 64, GIVE_UP_S = 40, PAUSE_US = 1000 };
 
-static long word, never, lock;
+static long word, never;
 static unsigned char block[BLOCK], source[BLOCK];
 static int me, last;
 

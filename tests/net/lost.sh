@@ -41,7 +41,7 @@ lose() {
     case $1 in
     kill) ends kill "$2" 0 137 '^oshrun: PE 3 .* killed by signal 9' ;;
     # Behind a shell that the launcher watches in its place: the PEs must notice.
-    hidden-kill) ends hidden-kill "$2" 0 1 "$hidden" sh -c '"$0" "$@"; sleep 60' ;;
+    hidden-kill) ends hidden-kill "$2" 0 1 "$hidden" sh -c '"$0" "$@" || sleep 15' ;;
     stop)
         SHMEM_NET_TIMEOUT=$timeout_s
         export SHMEM_NET_TIMEOUT

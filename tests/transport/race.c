@@ -4,7 +4,9 @@
  * Each case goes on for a while, so that the PEs do meet, however fast the transport.
  * Uses: suite.
  */
-#include <string.h>
+#include "config.h"
+
+#include <sched.h>
 
 #include "tests/transport/suite.h"
 
@@ -22,31 +24,65 @@ enum {
 /* Words of each PE in shared memory. */
 enum { TURNS, ADDED_NEXT, IN, OUT, READY };
 
-enum { BYTES_4 = 4, BYTES_8 = 8, PES_MAX = 16, RACE_MS = 60, NS_PER_MS = 1000000 };
+enum {
+    BYTES_4 = 4,
+    BYTES_8 = 8,
+    PES_MAX = 16,
+    RACE_MS = 300,
+    RACE_CPU_MS = 40,
+    NS_PER_MS = 1000000
+};
 
 /* -- a race --------------------------------------------------------------------- */
 
+/* It lasts for so many turns at least, then until this PE has used RACE_CPU_MS of
+ * processor time, but not longer than RACE_MS. */
 struct race {
     struct pe *pe;
     uint64_t end;
+    double cpu;
     unsigned turns, i;
+    cpu_set_t allowed;
 };
+
+/* PEs of one processor meet only when it is taken from one: spread them. */
+static void spread(struct race *r)
+{
+    int left;
+    size_t cpu = 0;
+    cpu_set_t one;
+
+    if (sched_getaffinity(0, sizeof r->allowed, &r->allowed) != 0)
+        return;
+    left = r->pe->me % CPU_COUNT(&r->allowed);
+    while (!CPU_ISSET(cpu, &r->allowed) || left-- > 0)
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
 
 /* All start together: who comes first looks until the others are there. */
 static struct race start(struct pe *pe, unsigned turns)
 {
     struct race r = {.pe = pe, .turns = times(pe, turns)};
 
+    spread(&r);
     store(&pe->mine->word[READY], 1);
     for (int i = 0; i < pe->npes; i++)
         WAIT_MEMORY(&pe->ctx0, "the start", load(&pe->shared->pe[i].word[READY]));
     r.end = now_ns() + (uint64_t)times(pe, RACE_MS) * NS_PER_MS;
+    r.cpu = cpu_ms() + times(pe, RACE_CPU_MS);
     return r;
 }
 
 static bool goes_on(const struct race *r)
 {
-    return r->i < r->turns || (!r->pe->options->sim && now_ns() < r->end);
+    enum { LOOK = 16 };
+
+    if (r->i < r->turns || r->i % LOOK != 0)
+        return true;
+    return !r->pe->options->sim && now_ns() < r->end && cpu_ms() < r->cpu;
 }
 
 /* Everything has been posted: wait for it and for all, and sum up the turns of the PEs
@@ -56,6 +92,7 @@ static uint64_t finish(struct race *r, int first)
     struct pe *pe = r->pe;
     uint64_t turns = 0;
 
+    sched_setaffinity(0, sizeof r->allowed, &r->allowed);
     quiet(&pe->ctx0);
     store(&pe->mine->word[TURNS], r->i);
     barrier(pe);

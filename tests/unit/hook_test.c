@@ -386,8 +386,7 @@ Test(hook, blocking_put_may_change_its_source_at_once)
     hook->close(net);
 }
 
-/* ---- delay
- * ----------------------------------------------------------------------------- */
+/* ---- delay ----------------------------------------------------------------------- */
 
 Test(hook, delay_holds_back_in_order)
 {
@@ -510,8 +509,7 @@ Test(hook, too_many_held_back_are_refused)
     hook->close(net);
 }
 
-/* ---- ends
- * ------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------ */
 
 Test(hook, eagain_refuses_so_many_and_no_sleep_follows)
 {

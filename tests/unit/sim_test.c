@@ -126,8 +126,7 @@ static void finish(void)
 static const struct sim_config plain = {
     .npes = 2, .seed = 1, .latency_ns = LATENCY, .bytes_per_ns = 1};
 
-/* ---- time
- * ------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------ */
 
 static void times(int me, void *arg)
 {
@@ -231,8 +230,7 @@ Test(sim, places_outside_of_a_segment_are_refused)
     cr_assert_eq(t->open(&world, &net, why), -EINVAL, "there is no simulation here");
 }
 
-/* ---- order
- * ------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------- */
 
 enum { ROUNDS = 200 };
 
@@ -309,8 +307,7 @@ Test(sim, source_of_a_put_is_used_until_quiet)
     finish();
 }
 
-/* ---- the same seed, the same run
- * -------------------------------------------------------- */
+/* ---- the same seed, the same run ------------------------------------------------- */
 
 enum { RING = 16, HITS = 20 };
 
@@ -411,8 +408,7 @@ Test(sim, contexts_do_not_need_each_other)
     finish();
 }
 
-/* ---- waiting for ever, and deaths
- * ------------------------------------------------------ */
+/* ---- waiting for ever, and deaths ------------------------------------------------ */
 
 static void wait_for_nobody(int me, void *arg)
 {
@@ -534,8 +530,7 @@ Test(sim, a_pe_may_kill_itself)
     finish();
 }
 
-/* ---- many PEs
- * --------------------------------------------------------------------------- */
+/* ---- many PEs -------------------------------------------------------------------- */
 
 enum { BARRIERS = 3 };
 
