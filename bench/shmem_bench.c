@@ -168,6 +168,15 @@ static void out_of_memory(void)
     shmem_global_exit(1);
 }
 
+/* Has each PE a pointer to each other one's memory? */
+static bool all_mapped(const struct bench *b)
+{
+    for (int pe = 0; pe < b->npes; pe++)
+        if (shmem_ptr(b->dest, pe) == NULL || shmem_ptr(b->word, pe) == NULL)
+            return false;
+    return true;
+}
+
 static void open_bench(struct bench *b)
 {
     b->me = shmem_my_pe();
@@ -185,7 +194,7 @@ static void open_bench(struct bench *b)
     int other = b->me == 0 ? b->peer : 0;
     b->mapped = shmem_ptr(b->dest, other);
     b->mapped_word = shmem_ptr(b->word, other);
-    if (b->mapped == NULL || b->mapped_word == NULL) {
+    if (!all_mapped(b)) { /* the same on all PEs: they do the same rows */
         b->mapped = b->dest;
         b->mapped_word = NULL;
         if (b->me == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - see alltoall.h.  Uses: core/team, barrier, stage, rma, rma/order,
- * rma/strided, datatype/copy.
+ * alltoall.c - see alltoall.h.  Uses: core/team, core/net, barrier, stage, rma,
+ * rma/order, rma/strided, datatype/copy.
  *
  * Every PE fetches its blocks from all others, beginning with its own, so that the PEs do
  * not all read from the same one at a time.
@@ -12,6 +12,7 @@
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/stage.h"
 #include "pgas/core/log.h"
+#include "pgas/core/net.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
@@ -63,6 +64,17 @@ static void scatter(char *dest, const char *from, size_t n, const struct exchang
         copy_bytes(dest + e * step, from + e * x->size, x->size);
 }
 
+/* From a far PE, element by element: here after the quiet. */
+static void fetch_far(char *to, const char *block, const struct strided *s, int pe,
+                      const char *fn)
+{
+    size_t to_step = (size_t)s->dst * s->size, step = (size_t)s->sst * s->size;
+
+    for (size_t e = 0; e < s->nblocks; e++)
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to + e * to_step, block + e * step, s->size, pe,
+                    fn);
+}
+
 /* Fetch this PE's blocks to `to`, where the elements have stride dst. */
 static void fetch(const struct shmem_team *team, char *to, ptrdiff_t dst,
                   const char *source, const struct exchange *x, const char *fn)
@@ -72,10 +84,15 @@ static void fetch(const struct shmem_team *team, char *to, ptrdiff_t dst,
     const char *block = source + (size_t)team->me * x->n * x->size * (size_t)x->sst;
 
     for (int k = 0; k < team->npes; k++) {
-        int i = (team->me + k) % team->npes;
-        strided_get(SHMEM_CTX_DEFAULT, to + (size_t)i * to_block, block, s,
-                    team_world_pe(team, i), fn);
+        int i = (team->me + k) % team->npes, pe = team_world_pe(team, i);
+        char *at = to + (size_t)i * to_block;
+        if (unlikely(net_far(pe)))
+            fetch_far(at, block, &s, pe, fn);
+        else
+            strided_get(SHMEM_CTX_DEFAULT, at, block, s, pe, fn);
     }
+    if (unlikely(team->far))
+        order_quiet(SHMEM_CTX_DEFAULT, fn); /* one for all */
 }
 
 int alltoalls(struct shmem_team *team, void *dest, const void *source, struct exchange x,

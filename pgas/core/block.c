@@ -23,6 +23,9 @@ enum {
     LOOKS_PER_POLL = 4,           /* a poll of the network takes as long as many looks */
     SLEEP_FIRST_PART = 16,        /* the first sleep is this part of the longest */
     SLEEP_BLIND_NS = 1000 * 1000, /* the longest where any store may go unseen */
+    SLEEP_SHORT_NS = 200 * 1000,  /* see stay_awake */
+    AWAKE_FIRST_NS = 50 * 1000,
+    AWAKE_MAX_NS = 1000 * 1000,
 };
 
 /* sleep_mask of a PE that any store must wake.  A mask made of keys never has all bits.
@@ -214,13 +217,32 @@ static uint64_t sleep_max_ns(void)
     return !blind || ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
 }
 
+/*
+ * After a sleep that was short, as the network has brought something for another: stay
+ * awake for a while, the longer the more often that happens.  A PE that waits while
+ * others get from it or add to it serves them at once then, and nobody has to wake it.
+ */
+static bool stay_awake(const struct block_wait *w, uint64_t slept_ns, uint64_t *awake_ns)
+{
+    if (pgas_self.net == NULL || pgas_self.oversubscribed || slept_ns > SLEEP_SHORT_NS) {
+        *awake_ns = 0;
+        return false;
+    }
+    *awake_ns = *awake_ns == 0 ? AWAKE_FIRST_NS : *awake_ns * 2;
+    *awake_ns = *awake_ns < AWAKE_MAX_NS ? *awake_ns : AWAKE_MAX_NS;
+    uint64_t end = clock_ns() + *awake_ns;
+    while (clock_ns() < end)
+        if (look(w->ready, w->arg, SPINS_PER_CLOCK))
+            return true;
+    return false;
+}
+
 static void sleep_until(struct node_pe *me, const struct block_wait *w)
 {
-    uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART;
+    uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
     int slot = list(me, w->word);
     uint64_t begin = clock_ns();
 
-    net_idle();
     if (pgas_self.membarrier)
         membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
     for (;;) {
@@ -231,8 +253,12 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
             break;
         if (w->in_vain != NULL)
             w->in_vain(w->arg);
-        net_watch(w->what, clock_ns() - begin);
+        uint64_t now = clock_ns();
+        net_watch(w->what, now - begin);
+        net_idle();
         sleep_on(me, seen, ns);
+        if (stay_awake(w, clock_ns() - now, &awake_ns))
+            break;
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
     }
     unlist(me, slot);
@@ -262,16 +288,17 @@ void block_until(const struct block_wait *w)
     if (spin(w->ready, w->arg))
         return;
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
-    depth++;
-    say_what(me, w->what);
+    /* What a wait inside this one waits for says less. */
+    if (depth++ == 0)
+        say_what(me, w->what);
     if (!yield(w->ready, w->arg)) {
         if (w->nap != NULL)
             nap_until(w);
         else
             sleep_until(me, w);
     }
-    me->what[0] = '\0';
-    depth--;
+    if (--depth == 0)
+        me->what[0] = '\0';
 }
 
 bool block_inside(void)

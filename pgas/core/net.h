@@ -73,8 +73,10 @@ void net_ctx_close(struct net_ctx *c);
  */
 
 /* NOW: when it returns, the source may be changed (put) or the data are here (get).
- * LATER: that is so after net_quiet. */
-enum net_when { NET_NOW, NET_LATER };
+ * LATER: that is so after net_quiet.  NOTE: a put that net_quiet need not wait for, as
+ * somebody waits for it at its target; from that its caller knows when the source may be
+ * changed. */
+enum net_when { NET_NOW, NET_LATER, NET_NOTE };
 
 void net_put(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
              enum net_when when, const char *fn);

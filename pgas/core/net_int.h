@@ -19,6 +19,8 @@
 struct net_ctx {
     struct transport_ctx *t;
     bool locked;
+    /* Something has been posted that net_quiet must wait for.  Changed with the lock. */
+    uint32_t open;
     bool serves; /* it is context 0: net_poll and the progress thread move it on */
     pthread_mutex_t lock;
 };

@@ -47,6 +47,7 @@ struct op {
     size_t len;
     const struct transport_amo *amo;
     struct transport_done *done;
+    bool open; /* quiet must wait for it */
     int rc;
     struct patience patience;
 };
@@ -83,6 +84,8 @@ static bool taken(const void *arg)
         pgas_self.net->t->progress(o->c->t);
         o->rc = ask(o);
     }
+    if (o->rc == 0 && (o->open || o->kind == OP_QUIET))
+        store_relaxed_u32(&o->c->open, o->open);
     net_unlock(o->c);
     return o->rc != -EAGAIN;
 }
@@ -185,6 +188,8 @@ static void post_and_wait(struct op *o)
 
 static void run(struct op *o, enum net_when when)
 {
+    /* A get is done when it returns, and so is what fetches; a put is on its way. */
+    o->open = when == NET_LATER || (when == NET_NOW && o->kind == OP_PUT);
     if (when == NET_NOW)
         post_and_wait(o);
     else
@@ -230,7 +235,8 @@ void net_fence(struct net_ctx *c, const char *fn)
 
 void net_quiet(struct net_ctx *c, const char *fn)
 {
-    run_all(c, OP_QUIET, fn);
+    if (load_relaxed_u32(&c->open) != 0)
+        run_all(c, OP_QUIET, fn);
 }
 
 /* ---- watching nodes that are only waited for ------------------------------------- */

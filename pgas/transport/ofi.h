@@ -12,7 +12,8 @@
  *   ordered  what goes to a PE takes effect in the order of posting, but for amos.  Puts
  *            complete when their source may be changed, the short ones (inject) not at
  *            all; the PEs they went to are dirty until a get of one byte, posted by
- *            quiet, has come back.  fence waits for amos only.
+ *            quiet, has come back.  The first put after a quiet completes as in strict
+ *            mode, which is faster for put and quiet.  fence waits for amos only.
  *
  * Amos are the provider's where the target's processor performs them (they are atomic
  * towards those of the CPU then); else messages, performed by who progresses the target's
@@ -150,6 +151,7 @@ struct transport_ctx {
     int *dirty_list;   /* and as a list */
     int ndirty;
     uint32_t unflushed; /* puts since nobody was dirty */
+    bool has_put;       /* a put has been posted since the last quiet */
     uint64_t under_way; /* operations with a record: what is posted and not done */
     uint64_t amos;      /* of those */
     struct ofi_op *free;

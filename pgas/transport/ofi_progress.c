@@ -353,6 +353,7 @@ int ofi_quiet(struct transport_ctx *ctx)
         ctx->under_way > 0)
         return -EAGAIN;
     ctx->unflushed = 0;
+    ctx->has_put = false;
     return 0;
 }
 

@@ -65,12 +65,22 @@ static ssize_t write_delivered(struct transport_ctx *ctx, const struct ofi_targe
     return fi_writemsg(ctx->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
+/* Ordered mode: is this the first put since quiet, and nothing but `others` under way? It
+ * is probably followed by quiet again, and told of its delivery at once it needs no
+ * flush; in a stream of puts that would cost an answer each. */
+static bool alone(const struct transport_ctx *ctx, uint64_t others)
+{
+    return !ctx->has_put && ctx->under_way == others;
+}
+
 static int write_one(struct transport_ctx *ctx, const struct ofi_target *target,
                      const void *from, size_t len, void *desc, struct ofi_op *op)
 {
     int pe = op->pe;
 
-    if (!ctx->net->ordered)
+    bool told = alone(ctx, 1) && op->whole == NULL && op->done == NULL;
+    ctx->has_put = true;
+    if (!ctx->net->ordered || told)
         return ofi_posted(ctx, op, pe, write_delivered(ctx, target, from, len, desc, op),
                           "a put");
     int rc = ofi_posted(ctx, op, pe,
@@ -101,6 +111,7 @@ static int inject(struct transport_ctx *ctx, const struct ofi_target *target, in
         "a put");
     if (unlikely(rc != 0))
         return rc;
+    ctx->has_put = true;
     soil(ctx, pe);
     perform_done(done, 0);
     return 0;
@@ -271,7 +282,7 @@ int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const v
         return rc;
     if (unlikely(ctx->unflushed >= OFI_UNFLUSHED_MAX) && ofi_quiet(ctx) != 0)
         return -EAGAIN;
-    if (len <= ctx->inject_max)
+    if (len <= ctx->inject_max && !alone(ctx, 0))
         return inject(ctx, &target, to->pe, from, len, done);
     bool direct = registered(ctx->net, from, len, &desc);
     if (len > ctx->net->piece_max || (!direct && len > OFI_BOUNCE_SIZE))

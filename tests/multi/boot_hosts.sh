@@ -56,7 +56,9 @@ under_mpirun() {
     job 0 "$@" -n 6 sh -c "$late_start" "$boot_map" $late_s
     same_map 'mpirun, a late PE' 6 'n0 0,1,2 0/1/3' 'n1 3 3/1/1' 'n2 4,5 4/1/2'
     job 0 "$@" -n 3 "$hello"
-    job 1 "$@" -n 6 "$hello"
+    job 0 "$@" -n 6 "$hello"
+    together mpirun 6
+    job 1 "$@" -x SHMEM_TRANSPORT=^ofi,^ucx -n 6 "$hello"
     check_refused mpirun 6 'n0: 3, n1: 1, n2: 2'
     ! grep -q 'non-zero' "$work/err" || { # but it has warnings of its own, now and then
         fail "mpirun has its say about a job that is refused"
@@ -86,7 +88,9 @@ under_srun() {
     job 0 "$@" -N 2 --ntasks-per-node=2 sh -c "$late_start" "$boot_map" $late_s
     same_map 'srun, a late PE' 4 'n0 0,1 0/1/2' 'n1 2,3 2/1/2'
     job 0 "$@" -N 1 -n 3 "$hello"
-    job 1 "$@" -N 3 --ntasks-per-node=2 "$hello"
+    job 0 "$@" -N 3 --ntasks-per-node=2 "$hello"
+    together srun 6
+    job 1 "$@" -N 3 --ntasks-per-node=2 env SHMEM_TRANSPORT=^ofi,^ucx "$hello"
     check_refused srun 6 'n0: 2, n1: 2, n2: 2'
     check_alone none SLURM_STEP_NUM_TASKS
     check_alone pmi2 PMI_SIZE

@@ -37,7 +37,17 @@ same_map() {
 refused() {
     said=$(grep '^pgas: ' "$work/err" || :)
     n=$(echo "$3" | awk '{ print gsub(/:/, "") }')
+    left_out='left out by SHMEM_TRANSPORT'
     [ "$said" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), and no\
- network transport is built in: run all PEs on one node" ] || fail "$1: said '$said'"
+ network transport can be used (ofi: $left_out; ucx: $left_out); run all PEs on one node,\
+ or see oshmem_info --check" ] || fail "$1: said '$said'"
     [ ! -s "$work/out" ] || fail "$1: the PEs went on"
+}
+
+# together WHAT NPES: all PEs of the last job came through shmem_init.
+together() {
+    [ "$(grep -c "^hello from PE [0-9]* of $2: " "$work/out")" = "$2" ] || {
+        fail "$1: not $2 PEs say hello"
+        sed 's/^/    /' "$work/out" "$work/err"
+    }
 }

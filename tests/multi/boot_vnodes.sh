@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # boot_vnodes.sh - what PEs know of their nodes, and say to each other, on virtual nodes
-# of oshrun; and that shmem_init refuses several nodes.
+# of oshrun; and that shmem_init refuses several nodes if nothing carries data over them.
 # shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
 set -eu
 . "$top_srcdir/tests/cli/oshrun-lib.sh"
@@ -41,11 +41,18 @@ for how in 'exit 7 3' 'signal 9 0' 'signal 11 2' 'abort 42 1'; do
     run $status --vnodes 2 -n 4 "$boot_map" "$@"
 done
 
+# PEs of a node that come late to shmem_init, on all nodes at once, or one PE alone.
+for late in 1,3 0 2; do
+    run 0 --timeout 30 --vnodes 2 -n 4 sh -c \
+        'case ,$1, in *,"$PMIX_RANK",*) sleep 3 ;; esac; exec "$0"' "$hello" $late
+    together "late $late" 4
+done
+
 # PE 0 speaks for all, though it comes last.
 for late in 0 1; do
     begin=$(now_ms)
-    run 1 --vnodes 3 -n 5 sh -c '[ "$PMIX_RANK" -ne 0 ] || sleep "$1"; exec "$0"' \
-        "$hello" $late
+    run 1 --vnodes 3 -n 5 -x SHMEM_TRANSPORT=^ofi,^ucx \
+        sh -c '[ "$PMIX_RANK" -ne 0 ] || sleep "$1"; exec "$0"' "$hello" $late
     took=$(($(now_ms) - begin - late * 1000))
     refused "late $late" 5 'vn0: 2, vn1: 2, vn2: 1'
     [ $took -lt 3000 ] || fail "the end of a job that is refused took $took ms"

@@ -1,40 +1,71 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # config.sh - jobs over nodes that are configured wrong, or each PE in another way: one
-# sentence says what is wrong; and what is right though it looks odd.
+# sentence says what is wrong.
 # shellcheck disable=SC2016 # for the PEs
 set -eu
 . "$top_srcdir/tests/net/lib.sh"
 ring=$top_builddir/examples/ring
+bugs=$top_builddir/tests/bugs
 
-# wrong SENTENCE COMMAND...: the job of 2 x 2 PEs fails, and all that they say is this.
+# wrong SENTENCE VNODES COMMAND...: the job of 4 PEs fails, and all that PEs say is this.
 wrong() {
-    sentence=$1
-    shift
-    job 1 2 4 "$@"
+    sentence=$1 vnodes=$2
+    shift 2
+    job 1 "$vnodes" 4 "$@"
     grep '^pgas: ' "$work/err" | sed 's/^pgas: PE [0-3]: //' >"$work/said" || :
-    grep -q -e "$sentence" "$work/said" && ! grep -qv -e "$sentence" "$work/said" || {
+    if ! grep -q -e "$sentence" "$work/said" || grep -qv -e "$sentence" "$work/said"; then
         fail "$*: expected '$sentence'"
         sed 's/^/    /' "$work/err"
-    }
+    fi
     [ ! -s "$work/out" ] || fail "$*: the PEs went on"
 }
 
-# with VARIABLE=VALUE SENTENCE: so set for all PEs.
-with() {
-    wrong "$2" env "$1" "$ring" 5
+# all VARIABLE=VALUE.. SENTENCE: so set for all PEs.
+all() {
+    variables=
+    while [ $# -gt 1 ]; do
+        variables="$variables $1"
+        shift
+    done
+    # shellcheck disable=SC2086 # a list
+    wrong "$1" 2 env $variables "$ring" 5
 }
 
-# differing VARIABLE=VALUE SENTENCE: so set for PE 3 alone, and for PE 0 alone.
-differing() {
-    for odd in 3 0; do
-        wrong "$2" sh -c '[ "$PMIX_RANK" != "$1" ] || export "$2"; exec "$0" 5' \
-            "$ring" $odd "$1"
+# odd VARIABLE=VALUE SENTENCE: so set for one PE alone, the first and another one.
+odd() {
+    for vnodes in 2 4; do
+        for pe in 0 3; do
+            wrong "$2" $vnodes sh -c \
+                '[ "$PMIX_RANK" != "$1" ] || export "${2?}"; exec "$0"' \
+                "$ring" $pe "$1"
+        done
     done
 }
 
-for words in nonsense ofi,nonsense ofi,^ucx '^ofi,ucx' ofix; do
-    with SHMEM_TRANSPORT=$words "SHMEM_TRANSPORT=.* is not understood; give auto"
+for words in nonsense ofi,nonsense ofi,^ucx '^ofi,ucx' ofix ^; do
+    all SHMEM_TRANSPORT="$words" "SHMEM_TRANSPORT=.* is not understood; give auto"
 done
-with 'SHMEM_TRANSPORT=^ofi,^ucx' 'no network transport can be used (ofi: left out by
- SHMEM_TRANSPORT; ucx: left out'
+none='no network transport can be used'
+all SHMEM_TRANSPORT=^ofi,^ucx \
+    "$none (ofi: left out by SHMEM_TRANSPORT; ucx: left out by SHMEM_TRANSPORT)"
+all SHMEM_CHAOS=nonsense "SHMEM_CHAOS has 'nonsense', but its words are"
+
+of_ofi() {
+    all SHMEM_OFI_PROVIDER=nonsense "$none (ofi: .*nonsense"
+    all SHMEM_OFI_DOMAIN=nonsense "$none (ofi: .*nonsense"
+    odd SHMEM_SYMMETRIC_SIZE=64M \
+        'the symmetric heap has [0-9]* bytes here and [0-9]* on PE [0-3]; set SHMEM'
+    # Globals of two executables are not symmetric, and the questions about that are
+    # answered as on one node.
+    job 0 2 2 sh -c 'case $PMIX_RANK in 0) exec "$0" ;; *) exec "$1" ;; esac' \
+        "$bugs/other_a" "$bugs/other_b"
+}
+
+of_both() {
+    odd SHMEM_TRANSPORT=ucx 'PE [0-3] uses the network transport .* and PE [0-3] '
+}
+
+for_each ofi -- of_ofi
+[ $skipped != 0 ] || ! usable ucx || SHMEM_TRANSPORT=ofi of_both
+end

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/transport/lib.sh - run the conformance suite of the transports; read by the scripts.
 failures=0
+# Of what the build has tried, slow builds and the archive try the plain form.
+brief=${SANITIZED:-}${DISTCHECK:-}
+[ -z "${PGAS_TEST_LONG:-}" ] || brief=
 
 # Was the library NAME found by configure?
 has() {

@@ -5,6 +5,6 @@ set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
 suite sim
-suite hook:sim
+[ -n "$brief" ] || suite hook:sim
 suite hook:sim -n 5 -c seed=2,delay=40us,reorder,eagain=20
 finish

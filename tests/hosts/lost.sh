@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# lost.sh - a host is cut off while its PE is used, or waited for, by those of others: the
+# job ends, with a sentence that names what is lost, and no host keeps a process.  Under
+# oshrun its daemons notice; mpirun and srun do not so soon, and the PEs have to.  (These
+# two leave the PEs of the host that was cut off to themselves: they are ended here.)
+# LOST_LAUNCHERS, LOST_OPERATIONS: only these.  Left to the long form: srun, and more
+# operations.
+set -eu
+. "$top_srcdir/tests/hosts/lib.sh"
+. "$top_srcdir/tests/hosts/shmem-lib.sh"
+lost=$top_builddir/tests/net/lost
+launchers='oshrun mpirun' operations=get
+[ -z "$long" ] || launchers='oshrun mpirun srun' operations='quiet get add wait barrier'
+[ -z "$brief" ] || launchers=oshrun
+SHMEM_LAUNCH_TIMEOUT=3 SHMEM_NET_TIMEOUT=5
+export SHMEM_LAUNCH_TIMEOUT SHMEM_NET_TIMEOUT
+end_ms=15000 # after the cut; 3 s or 5 s of them are those timeouts
+[ -z "$brief" ] || end_ms=30000
+limit_s=40
+
+hosts_up 3
+
+all_there() {
+    [ "$(grep -c 'is there' "$work/out")" = $npes ] || gone "$pid"
+}
+
+# Whom the sentence must name: the host; or one of its PEs, and what was done to it.
+sentence_of() {
+    case $1 in
+    oshrun) echo '^oshrun: .*\(n2\|10\.7.\.0\.3\)\|^pgas: PE [0-3]: .*PE [45] ' ;;
+    *) echo 'pgas: PE [0-3]: shmem[a-z_]*: \(lost \)\?PE [45] ' ;;
+    esac
+}
+
+reachable_clean() {
+    ! "$hosts" left | grep -qv '^n2:'
+}
+
+cut() {
+    what="$launcher, $way of n2, $operation"
+    : >"$work/out"
+    launch "$launcher" $npes "$lost" stay "$operation" \
+        </dev/null >"$work/out" 2>"$work/err" &
+    pid=$!
+    until_true 30 all_there || fail "$what: the PEs do not come up"
+    begin=$(now_ms)
+    "$hosts" "$way" n2
+    await $limit_s
+    took=$(($(now_ms) - begin))
+    "$hosts" heal n2
+    [ "$got" != 0 ] && [ "$got" != 137 ] || fail "$what: status $got"
+    [ $took -le $end_ms ] || fail "$what: the end took $took ms"
+    sentence=$(sentence_of "$launcher")
+    grep -q "$sentence" "$work/err" || {
+        fail "$what: no sentence '$sentence'"
+        show
+    }
+    [ "$launcher" = oshrun ] || until_true $patience_s reachable_clean || {
+        fail "$what: left behind: $("$hosts" left | head -n 4)"
+    }
+    [ "$launcher" = oshrun ] || "$hosts" wipe
+    check_hosts "$what" $patience_s || :
+    echo "$what: $took ms, status $got: $(grep "$sentence" "$work/err" | head -n 1)"
+}
+
+cuts() {
+    for operation in ${LOST_OPERATIONS:-$operations}; do
+        for way in cut ${long:+mute}; do
+            cut
+        done
+    done
+}
+
+# shellcheck disable=SC2086 # a list
+for_each ${LOST_LAUNCHERS:-$launchers} -- cuts
+end
