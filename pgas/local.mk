@@ -23,7 +23,7 @@ libpgas_la_SOURCES = \
 	pgas/core/log.c pgas/core/log.h \
 	pgas/core/net.c pgas/core/net.h pgas/core/net_int.h pgas/core/net_card.c \
 	pgas/core/net_ops.c pgas/core/net_thread.c \
-	pgas/transport/transport.h pgas/transport/choice.c pgas/transport/choice.h \
+	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
 	pgas/core/node.h pgas/core/nodeseg.c pgas/core/nodeseg.h \
 	pgas/core/peer.c pgas/core/peer.h \
 	pgas/core/pgas.h pgas/core/self.c \

@@ -27,7 +27,8 @@ static void take_down(bool exiting)
     fence_full(); /* the puts of this PE are done before it says that it leaves */
     if (pgas_self.net != NULL) {
         net_quiet(net_ctx_default(), "shmem_finalize");
-        ctx_close_all();
+        if (!exiting) /* else other threads may still use them */
+            ctx_close_all();
     }
     team_leave_all();
     nodeseg_leave(team_world_epoch());

@@ -101,10 +101,13 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint6
  * looks under way, and must drop them all when the awaited store comes. */
 static bool look(block_ready ready, const void *arg, int n)
 {
+    int free =
+        n / (2 * LOOKS_PER_POLL); /* polls left out: a PE of the node may be quick */
+
     for (; n > 0; n--) {
         if (ready(arg))
             return true;
-        if (unlikely(pgas_self.net != NULL) && n % LOOKS_PER_POLL == 1)
+        if (unlikely(pgas_self.net != NULL) && n % LOOKS_PER_POLL == 1 && --free < 0)
             net_poll();
         else
             cpu_pause();
@@ -131,9 +134,10 @@ static bool spin(block_ready ready, const void *arg)
     return look(ready, arg, SPINS_CROWDED);
 }
 
-static bool yield(block_ready ready, const void *arg)
+/* For ns let others have the processor, and look in between. */
+static bool yield(block_ready ready, const void *arg, uint64_t ns)
 {
-    uint64_t end = clock_ns() + pgas_self.env.yield_ns;
+    uint64_t end = clock_ns() + ns;
 
     do {
         net_poll();
@@ -230,11 +234,7 @@ static bool stay_awake(const struct block_wait *w, uint64_t slept_ns, uint64_t *
     }
     *awake_ns = *awake_ns == 0 ? AWAKE_FIRST_NS : *awake_ns * 2;
     *awake_ns = *awake_ns < AWAKE_MAX_NS ? *awake_ns : AWAKE_MAX_NS;
-    uint64_t end = clock_ns() + *awake_ns;
-    while (clock_ns() < end)
-        if (look(w->ready, w->arg, SPINS_PER_CLOCK))
-            return true;
-    return false;
+    return yield(w->ready, w->arg, *awake_ns);
 }
 
 static void sleep_until(struct node_pe *me, const struct block_wait *w)
@@ -291,7 +291,7 @@ void block_until(const struct block_wait *w)
     /* What a wait inside this one waits for says less. */
     if (depth++ == 0)
         say_what(me, w->what);
-    if (!yield(w->ready, w->arg)) {
+    if (!yield(w->ready, w->arg, pgas_self.env.yield_ns)) {
         if (w->nap != NULL)
             nap_until(w);
         else

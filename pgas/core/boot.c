@@ -196,11 +196,16 @@ void boot_abort(int status, const char *why)
         PMIx_Abort(status, why, NULL, 0);
 }
 
-void boot_disconnect(struct boot *b)
+void boot_disconnect(struct boot *b, bool keep)
 {
-    if (connected) {
+    bool was = connected;
+
+    if (connected)
         PMIx_Finalize(NULL, 0);
-        connected = false;
+    connected = false;
+    if (keep)
+        return;
+    if (was) {
         free(b->local_pes);
         free(b->node_of);
     }

@@ -57,7 +57,7 @@ const char *boot_error(void);
 /* Ask the launcher to end the whole job with this status. */
 void boot_abort(int status, const char *why);
 
-/* Disconnect; frees what connect filled. */
-void boot_disconnect(struct boot *b);
+/* Disconnect; frees what connect filled, unless other threads may still read it. */
+void boot_disconnect(struct boot *b, bool keep);
 
 #endif

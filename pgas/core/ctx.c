@@ -48,8 +48,7 @@ static struct net_ctx *open_net(struct shmem_ctx *ctx)
     pthread_mutex_lock(&net_lock);
     struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_RELAXED);
     if (net == NULL) {
-        bool alone = (ctx->options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED)) != 0;
-        net = net_ctx_open(alone || pgas_self.thread_level < SHMEM_THREAD_MULTIPLE);
+        net = net_ctx_open((ctx->options & SHMEM_CTX_PRIVATE) != 0);
         __atomic_store_n(&ctx->net, net, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&net_lock);
@@ -62,6 +61,13 @@ struct net_ctx *ctx_net(shmem_ctx_t ctx)
         return net_ctx_default();
     struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
     return likely(net != NULL) ? net : open_net(ctx);
+}
+
+struct net_ctx *ctx_net_used(shmem_ctx_t ctx)
+{
+    if (ctx == SHMEM_CTX_DEFAULT)
+        return net_ctx_default();
+    return __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
 }
 
 /* What was done with it is done before its transport's context goes. */

@@ -48,6 +48,8 @@ shmem_team_t ctx_handle(shmem_ctx_t ctx);
 
 /* Its context of the transport; for jobs with far PEs alone. */
 struct net_ctx *ctx_net(shmem_ctx_t ctx);
+/* The same; NULL if it was never used with a far PE. */
+struct net_ctx *ctx_net_used(shmem_ctx_t ctx);
 
 /* Make a context for the team behind the handle.  0, or -1 (no memory, or the team's
  * number of contexts is used up): *ctx is SHMEM_CTX_INVALID then. */

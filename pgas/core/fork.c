@@ -61,6 +61,7 @@ static void in_child(void)
     check_init();
     pgas_self.heap_len = 0;
     pgas_self.npes = 0;
+    pgas_self.net = NULL; /* its thread and connections are the parent's */
     if (guarding && data_unshare() != 0) {
         log_warn(
             "fork: the child can't get its own copy of the globals (%s) and ends: it "

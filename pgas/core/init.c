@@ -152,7 +152,7 @@ void init_down(bool exiting)
     g->life = LIFE_DOWN;
     check_init();
     net_close(exiting);
-    boot_disconnect(&boot);
+    boot_disconnect(&boot, exiting);
     nodeseg_part();
     if (exiting)
         return; /* other threads may still run: what they use goes with the process */
@@ -178,7 +178,7 @@ static void at_exit(int status, void *arg)
 {
     (void)arg;
     if (pgas_self.life != LIFE_UP || getpid() != pgas_self.pid || status != 0 ||
-        block_inside())
+        block_inside() || net_inside())
         return;
     log_debug("the program ended without shmem_finalize; doing it now");
     finalize_at_exit();

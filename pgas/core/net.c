@@ -11,6 +11,7 @@
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net_int.h"
+#include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
 #include "pgas/transport/hook.h"
 
@@ -44,21 +45,31 @@ static void read_choice(bool wanted[CHOICES])
                 list, (int)len, bad);
 }
 
-/* These are for tests: a typo would test nothing. */
-static void check_test_variables(const struct transport_world *world)
+/* SHMEM_NET_AVOID is for tests: a typo would test nothing. */
+static void check_avoid(const char *list)
 {
-    static const char *const known[] = {"order", "atomics", "inject",  "waitfd",
-                                        "local", "size",    "contexts"};
-    bool used[sizeof known / sizeof known[0]];
-    char why[TRANSPORT_TEXT_MAX];
+#define X(name, word) word,
+    static const char *const known[] = {TRANSPORT_AVOID_TABLE(X)};
+#undef X
     size_t len;
 
-    const char *bad =
-        choice_read(world->avoid, known, sizeof known / sizeof known[0], used, &len);
-    if (bad != NULL)
-        log_die("SHMEM_NET_AVOID=%s: '%.*s' is not understood; it takes a list of order, "
-                "atomics, inject, waitfd, local, size, contexts",
-                world->avoid, (int)len, bad);
+    for (const char *at = list; *at != '\0'; at += len + (at[len] == ',')) {
+        len = strcspn(at, ",");
+        bool found = false;
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+            found |= strlen(known[i]) == len && strncmp(at, known[i], len) == 0;
+        if (!found)
+            log_die("SHMEM_NET_AVOID=%s: '%.*s' is not understood; oshmem_info says what "
+                    "it takes",
+                    list, (int)len, at);
+    }
+}
+
+/* The same for SHMEM_CHAOS. */
+static void check_chaos(const struct transport_world *world)
+{
+    char why[TRANSPORT_TEXT_MAX];
+
     if (world->chaos != NULL &&
         hook_check(world->chaos, world->me, world->npes, why) != 0)
         log_die("SHMEM_CHAOS=%s: %s", world->chaos, why);
@@ -126,17 +137,29 @@ static const char *waiting_in(char *text, size_t size)
     return text;
 }
 
+/* The launcher knows the names, and is asked by one thread at a time. */
+static void node_name(struct net *n, int pe, char *name, size_t size)
+{
+    uint32_t node = n->boot->node_of[pe];
+
+    snprintf(name, size, "number %u", node);
+    if (pthread_mutex_trylock(&n->boot_lock) != 0)
+        return;
+    boot_node_name(n->boot, node, name, size);
+    pthread_mutex_unlock(&n->boot_lock);
+}
+
 /* transport_world.failed: the job ends, unless it is ending anyway. */
 static void failed(const struct transport_world *world, int pe, const char *sentence)
 {
-    const struct net *n = world->arg;
+    struct net *n = world->arg;
     char name[TRANSPORT_TEXT_MAX], what[2 * NODE_WHAT];
 
-    if (load_acquire_u32(&n->stop) != 0 || n->leaving)
+    if (load_acquire_u32(&n->stop) != 0 || load_acquire_u32(&n->leaving) != 0)
         return;
     if (pe < 0)
         log_die("%s: %s", n->t->name, sentence);
-    boot_node_name(n->boot, n->boot->node_of[pe], name, sizeof name);
+    node_name(n, pe, name, sizeof name);
     log_die("%slost PE %d on node %s: %s: %s", waiting_in(what, sizeof what), pe, name,
             n->t->name, sentence);
 }
@@ -156,7 +179,8 @@ static void set_world(struct net *n)
                                         .provider = e->ofi_provider,
                                         .fabric = e->ofi_fabric,
                                         .domain = e->ofi_domain,
-                                        .avoid = e->net_avoid};
+                                        .avoid = e->net_avoid,
+                                        .timeout_ns = net_timeout_ns()};
     n->world.segment[SEGMENT_HEAP].base = (void *)g->heap_base;
     n->world.segment[SEGMENT_HEAP].len = g->heap_len;
     n->world.segment[SEGMENT_HEAP].fd = g->heap_fd;
@@ -190,7 +214,8 @@ void net_open(const struct boot *b)
     pgas_self.nnodes = b->nnodes;
     if (b->nnodes < 2 && (n->world.chaos == NULL || b->size < 2))
         return;
-    check_test_variables(&n->world);
+    check_avoid(n->world.avoid);
+    check_chaos(&n->world);
     if (b->nnodes < 2 ? !open_on_node(n, reasons) : !open_one(n, reasons))
         refuse(b, reasons);
     pthread_mutex_init(&n->ctx_0.lock, NULL);
@@ -198,6 +223,7 @@ void net_open(const struct boot *b)
     pthread_mutex_init(&n->boot_lock, NULL);
     n->ctx_0.t = n->t->ctx_0(n->open);
     n->ctx_0.locked = n->ctx_0.serves = true;
+    net_watch_init();
     set_text(n);
     net_card_write(n);
     pgas_self.net = n;
@@ -234,7 +260,7 @@ void net_leave(const char *fn)
 
     if (n == NULL)
         return;
-    n->leaving = true;
+    store_release_u32(&n->leaving, 1);
     if (boot_barrier() != 0)
         log_warn("%s: the launcher can't tell whether all PEs are here: %s", fn,
                  boot_error());
@@ -261,21 +287,36 @@ const char *net_text(void)
 
 /* ---- contexts -------------------------------------------------------------------- */
 
+/* Of this thread: a signal handler that ends the program must know. */
+static _Thread_local int held;
+
 void net_lock(struct net_ctx *c)
 {
+    held++;
     if (c->locked)
         pthread_mutex_lock(&c->lock);
 }
 
 bool net_try_lock(struct net_ctx *c)
 {
-    return !c->locked || pthread_mutex_trylock(&c->lock) == 0;
+    held++;
+    if (c->locked ? pthread_mutex_trylock(&c->lock) == 0
+                  : pthread_equal(c->owner, pthread_self()) && held == 1)
+        return true;
+    held--;
+    return false;
 }
 
 void net_unlock(struct net_ctx *c)
 {
     if (c->locked)
         pthread_mutex_unlock(&c->lock);
+    held--;
+}
+
+bool net_inside(void)
+{
+    return held > 0;
 }
 
 struct net_ctx *net_ctx_default(void)
@@ -283,25 +324,29 @@ struct net_ctx *net_ctx_default(void)
     return pgas_self.net != NULL ? &pgas_self.net->ctx_0 : NULL;
 }
 
-struct net_ctx *net_ctx_open(bool alone)
+struct net_ctx *net_ctx_open(bool private)
 {
     struct net *n = pgas_self.net;
     struct net_ctx *c = calloc(1, sizeof *c);
 
     if (c == NULL)
         return &n->ctx_0;
+    pthread_mutex_init(&c->lock, NULL);
+    c->locked = !private;
+    c->owner = pthread_self();
     pthread_mutex_lock(&n->ctx_lock);
     int rc = n->t->ctx_open(n->open, &c->t);
-    pthread_mutex_unlock(&n->ctx_lock);
-    if (rc != 0) {
-        log_debug("%s has no more contexts (%s): this one shares the default one",
-                  n->t->name, strerror(-rc));
-        free(c);
-        return &n->ctx_0;
+    if (rc == 0) {
+        c->next = n->contexts;
+        n->contexts = c;
     }
-    pthread_mutex_init(&c->lock, NULL);
-    c->locked = !alone;
-    return c;
+    pthread_mutex_unlock(&n->ctx_lock);
+    if (rc == 0)
+        return c;
+    log_debug("%s has no more contexts (%s): this one shares the default one", n->t->name,
+              strerror(-rc));
+    free(c);
+    return &n->ctx_0;
 }
 
 void net_ctx_close(struct net_ctx *c)
@@ -311,6 +356,10 @@ void net_ctx_close(struct net_ctx *c)
     if (c == NULL || n == NULL || c == &n->ctx_0)
         return;
     pthread_mutex_lock(&n->ctx_lock);
+    struct net_ctx **at = &n->contexts;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
     n->t->ctx_close(c->t);
     pthread_mutex_unlock(&n->ctx_lock);
     pthread_mutex_destroy(&c->lock);

@@ -64,8 +64,8 @@ const char *net_text(void);
 /* The context of all PEs and threads; NULL without a net. */
 struct net_ctx *net_ctx_default(void);
 /* A context for one user's context; the default one if the transport has no more.
- * `alone`: one thread at a time will use it. */
-struct net_ctx *net_ctx_open(bool alone);
+ * `private`: the calling thread alone will use it. */
+struct net_ctx *net_ctx_open(bool private);
 /* After net_quiet.  NULL or the default one: nothing. */
 void net_ctx_close(struct net_ctx *c);
 
@@ -87,15 +87,18 @@ void net_amo(struct net_ctx *c, struct transport_place at,
              const struct transport_amo *amo, enum net_when when, const char *fn);
 
 /* What was posted on c to a PE before is seen there before what is posted after. */
-void net_fence(struct net_ctx *c, const char *fn);
+void net_fence(struct net_ctx *c, const char *fn); /* NULL: nothing */
 /* All that was posted on c is done. */
-void net_quiet(struct net_ctx *c, const char *fn);
+void net_quiet(struct net_ctx *c, const char *fn); /* NULL: nothing */
 
 /* ---- progress ------------------------------------------------------------------------
  */
 
 /* Serve others and move on the default context, if no other thread does. */
 void net_poll(void);
+/* Is the calling thread in a call of the transport?  (For a signal handler that exits.)
+ */
+bool net_inside(void);
 /* This thread is going to sleep: the progress thread is on its own. */
 void net_idle(void);
 /* Are the other nodes there?  Called now and then by who has slept for so long in a wait;

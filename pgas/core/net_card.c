@@ -182,10 +182,19 @@ static ssize_t take(const struct net *n, int pe, const struct card *card, void *
     return card->len;
 }
 
+static uint32_t local_rank_of(const struct boot *b, int pe)
+{
+    uint32_t i = 0;
+
+    while (b->local_pes[i] != (uint32_t)pe)
+        i++;
+    return i;
+}
+
 /* The PE is on this node, though it counts as far: SHMEM_CHAOS. */
 static ssize_t take_from_memory(const struct net *n, int pe, void *to, size_t room)
 {
-    const struct node_pe *p = &pgas_self.node->pe[pe];
+    const struct node_pe *p = &pgas_self.node->pe[local_rank_of(n->boot, pe)];
     char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
 
     if (heap == NULL)

@@ -13,16 +13,20 @@
 
 /*
  * A context of the transport.  The transport wants one thread at a time: `lock` sees to
- * that, unless the user has promised it (`alone`) and it is not context 0, on which the
- * progress thread works too.
+ * that.  A private context of the user has none: only the thread that made it works on
+ * it, and moves it on whenever it waits; the others are moved on by who waits and by the
+ * progress thread.
  */
 struct net_ctx {
     struct transport_ctx *t;
     bool locked;
-    /* Something has been posted that net_quiet must wait for.  Changed with the lock. */
+    bool serves;     /* it is context 0: where others do to this PE what they do */
+    pthread_t owner; /* if not locked */
+    /* Something has been posted that net_quiet must wait for.  Changed where the
+     * transport is called; release, as who finds it 0 takes the operations for done. */
     uint32_t open;
-    bool serves; /* it is context 0: net_poll and the progress thread move it on */
     pthread_mutex_t lock;
+    struct net_ctx *next; /* in net->contexts */
 };
 
 struct net {
@@ -30,21 +34,26 @@ struct net {
     struct transport_net *open;
     struct transport_world world;
     struct net_ctx ctx_0;
-    pthread_mutex_t ctx_lock;  /* opening and closing of contexts */
+    pthread_mutex_t ctx_lock;  /* before a context's own lock */
+    struct net_ctx *contexts;  /* all but ctx_0; under ctx_lock */
     pthread_mutex_t boot_lock; /* the launcher is asked by one thread at a time */
     const struct boot *boot;
-    bool leaving; /* failures are of no interest any more */
+    uint32_t leaving; /* failures are of no interest any more */
     char text[TRANSPORT_TEXT_MAX * 2];
 
     /* The progress thread */
     pthread_t thread;
     bool has_thread;
-    int stop_fd;         /* an eventfd that ends its sleeps */
-    uint32_t stop;       /* it shall end */
-    uint32_t nap;        /* futex: 1 = it naps, as somebody else polls */
-    uint64_t polled_ns;  /* when another thread polled last; 0 = it sleeps now */
-    uint32_t watch_node; /* where net_watch looked last */
+    int stop_fd;        /* an eventfd that ends its sleeps */
+    uint32_t stop;      /* it shall end */
+    uint32_t nap;       /* futex: 1 = it naps, as somebody else polls */
+    uint64_t polled_ns; /* when another thread polled last; 0 = it sleeps now */
 };
+
+/* env.net_timeout in ns; 0 = never. */
+uint64_t net_timeout_ns(void);
+/* net_open: forget what a generation before was looking at. */
+void net_watch_init(void);
 
 /* Lock and unlock a context; try: false if another thread has it. */
 void net_lock(struct net_ctx *c);
@@ -62,6 +71,9 @@ ssize_t net_card_address(const struct transport_world *world, int pe, void *to,
                          size_t room);
 
 /* ---- net_thread.c ---------------------------------------------------------------- */
+
+/* Context 0 has been moved on: whoever sleeps for what came must look. */
+void net_wake_sleepers(void);
 
 void net_thread_start(struct net *n);
 void net_thread_stop(struct net *n);

@@ -20,7 +20,8 @@
 #include "pgas/core/net_int.h"
 
 enum {
-    LOOK_MAX_MS = 100,     /* a longer time between two looks does not count as silence */
+    LOOK_MAX_MS = 500,     /* between two looks, to count as silence */
+    LIMIT_BUSY = 4,        /* times the limit that one operation may take */
     NAP_MAX_MS = 10,       /* sleep on a context's descriptor */
     WATCH_AFTER_MS = 2000, /* of sleep in one wait */
     WATCH_EVERY_MS = 1000,
@@ -31,7 +32,8 @@ enum {
  * stopped does not count. */
 struct patience {
     uint64_t looked_ns, silent_ns;
-    uint64_t pending; /* at the last look */
+    uint64_t waited_ns; /* in all, for one operation */
+    uint64_t pending;   /* at the last look */
 };
 
 enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_FENCE, OP_QUIET };
@@ -85,8 +87,10 @@ static bool taken(const void *arg)
         o->rc = ask(o);
     }
     if (o->rc == 0 && (o->open || o->kind == OP_QUIET))
-        store_relaxed_u32(&o->c->open, o->open);
+        store_release_u32(&o->c->open, o->open);
     net_unlock(o->c);
+    if (o->c->serves)
+        net_wake_sleepers(); /* it may have brought what another thread sleeps for */
     return o->rc != -EAGAIN;
 }
 
@@ -117,24 +121,37 @@ static _Noreturn void give_up(const struct op *o, int pe)
             o->fn, pe, seconds);
 }
 
-/* block_wait.in_vain: end the job when the context has been silent for too long. */
+uint64_t net_timeout_ns(void)
+{
+    uint64_t seconds = pgas_self.env.net_timeout;
+
+    return seconds < UINT64_MAX / NS_PER_S / LIMIT_BUSY ? seconds * NS_PER_S : 0;
+}
+
+/*
+ * block_wait.in_vain: end the job when the context has been silent for too long.  While
+ * other operations on it end, one that waits behind them has more time, but not for ever:
+ * those may be other threads', with other PEs.
+ */
 static void look_at_clock(const void *arg)
 {
     struct op *o = *(struct op *const *)arg;
     struct patience *p = &o->patience;
-    uint64_t now = clock_ns(), passed = now - p->looked_ns;
-    int pe = o->kind <= OP_AMO ? o->place.pe : -1;
+    uint64_t now = clock_ns(), limit = net_timeout_ns();
+    uint64_t passed = p->looked_ns != 0 ? now - p->looked_ns : 0;
+    bool one = o->kind <= OP_AMO;
+    int pe = one ? o->place.pe : -1;
 
     net_lock(o->c);
-    uint64_t pending = pgas_self.net->t->pending(o->c->t, pe < 0 ? &pe : NULL);
+    uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
     net_unlock(o->c);
-    if (p->looked_ns == 0 || pending != p->pending)
-        p->silent_ns = 0;
-    else
-        p->silent_ns += passed < LOOK_MAX_MS * NS_PER_MS ? passed : 0;
+    if (passed > LOOK_MAX_MS * NS_PER_MS) /* more than that this process was stopped */
+        passed = LOOK_MAX_MS * NS_PER_MS;
+    p->silent_ns = pending == p->pending ? p->silent_ns + passed : 0;
+    p->waited_ns += passed;
     p->looked_ns = now;
     p->pending = pending;
-    if (p->silent_ns > pgas_self.env.net_timeout * NS_PER_S)
+    if (limit > 0 && (p->silent_ns > limit || (one && p->waited_ns > LIMIT_BUSY * limit)))
         give_up(o, pe);
 }
 
@@ -230,12 +247,13 @@ static void run_all(struct net_ctx *c, enum op_kind kind, const char *fn)
 
 void net_fence(struct net_ctx *c, const char *fn)
 {
-    run_all(c, OP_FENCE, fn);
+    if (c != NULL)
+        run_all(c, OP_FENCE, fn);
 }
 
 void net_quiet(struct net_ctx *c, const char *fn)
 {
-    if (load_relaxed_u32(&c->open) != 0)
+    if (c != NULL && load_acquire_u32(&c->open) != 0)
         run_all(c, OP_QUIET, fn);
 }
 
@@ -243,74 +261,86 @@ void net_quiet(struct net_ctx *c, const char *fn)
 
 /*
  * A PE that waits for a store of another one has nothing under way itself that could
- * fail.  So who sleeps for long reads a word of one PE of each other node in turn: a node
- * that has gone without a word is noticed after net_timeout.  One such read per process
- * is under way at a time.
+ * fail.  So who sleeps for long reads a word of a PE of the next node: a node that has
+ * gone without a word is noticed after net_timeout by the one before it, which ends the
+ * job.  One such read per process is under way at a time.
  */
 static struct {
     pthread_mutex_t lock;
     struct transport_done done;
+    bool asked; /* for a read, */
+    bool taken; /* which the transport has taken */
     uint64_t word;
     uint64_t next_ns;
     struct op op;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A PE of a node, another one for each PE of ours; -1 if that is our node. */
-static int pe_of_node(uint32_t node)
+void net_watch_init(void)
 {
-    const struct pgas *g = &pgas_self;
-    int n = 0, nth = -1;
-
-    if (g->node_of[g->me] == node)
-        return -1;
-    for (int round = 0; round < 2; round++) {
-        if (round == 1)
-            nth = g->local_rank % n;
-        for (int pe = 0; pe < (int)g->npes; pe++)
-            if (g->node_of[pe] == node && (round == 0 ? n++ < 0 : nth-- == 0))
-                return pe;
-    }
-    return -1;
+    watch.asked = watch.taken = false;
+    watch.next_ns = 0;
 }
 
-static void watch_next(const char *fn)
+/* A PE of the next node, another one for each PE of ours. */
+static int pe_of_next_node(void)
 {
-    struct net *n = pgas_self.net;
+    const struct pgas *g = &pgas_self;
+    uint32_t node = (g->node_of[g->me] + 1) % g->nnodes;
+    int n = 0;
 
-    n->watch_node = (n->watch_node + 1) % pgas_self.nnodes;
-    int pe = pe_of_node(n->watch_node);
-    if (pe < 0)
-        return;
+    for (uint32_t pe = 0; pe < g->npes; pe++)
+        n += g->node_of[pe] == node;
+    int nth = g->local_rank % n, pe = -1;
+    for (int seen = -1; seen < nth; seen += g->node_of[pe] == node)
+        pe++;
+    return pe;
+}
+
+static void ask_next_node(const char *fn)
+{
     watch.done = (struct transport_done){.left = 1};
-    watch.op = (struct op){.c = &n->ctx_0,
-                           .fn = fn,
-                           .kind = OP_GET,
-                           .place = {.pe = pe, .segment = SEGMENT_HEAP},
-                           .to = &watch.word,
-                           .len = sizeof watch.word,
-                           .done = &watch.done};
+    watch.op = (struct op){
+        .c = &pgas_self.net->ctx_0,
+        .fn = fn,
+        .kind = OP_GET,
+        .place = {.pe = pe_of_next_node(), .segment = SEGMENT_HEAP},
+        .to = &watch.word,
+        .len = sizeof watch.word,
+        .done = &watch.done,
+    };
+    watch.asked = true;
+    watch.taken = false;
+}
+
+/* A read that the transport does not even take is silence as well. */
+static void go_on_watching(void)
+{
     const struct op *const self = &watch.op;
-    if (!taken(&self) || watch.op.rc != 0)
-        watch.done.left = 0; /* no room: another time */
+
+    if (!watch.taken)
+        watch.taken = taken(&self);
+    if (watch.taken && (watch.op.rc != 0 || load_acquire_u32(&watch.done.left) == 0))
+        watch.asked = false; /* answered, or refused: then the transport has said why */
+    else
+        look_at_clock(&self);
 }
 
 void net_watch(const char *fn, uint64_t slept_ns)
 {
     struct net *n = pgas_self.net;
-    const struct op *const self = &watch.op;
 
     /* Before shmem_init is done a PE may not be known to the launcher, and asking for it
      * would wait for its node, which waits for us. */
-    if (n == NULL || n->leaving || pgas_self.life != LIFE_UP ||
+    if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||
         pgas_self.node_of == NULL || slept_ns < WATCH_AFTER_MS * NS_PER_MS ||
         pthread_mutex_trylock(&watch.lock) != 0)
         return;
     uint64_t now = clock_ns();
-    if (load_acquire_u32(&watch.done.left) != 0)
-        look_at_clock(&self);
-    else if (now >= watch.next_ns) {
+    if (!watch.asked && now >= watch.next_ns) {
         watch.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
-        watch_next(fn);
+        ask_next_node(fn);
     }
+    if (watch.asked)
+        go_on_watching();
     pthread_mutex_unlock(&watch.lock);
 }

@@ -37,6 +37,7 @@ enum {
     SLEEP_MS = 1000,       /* the longest on the descriptor */
     BLIND_SLEEP_MS = 1,    /* the same where the transport has none */
     PROGRESS_AT_ONCE = 64, /* calls before others get the lock */
+    FDS = 16,              /* descriptors to sleep on at once */
 };
 
 static struct node_pe *my_record(void)
@@ -44,8 +45,7 @@ static struct node_pe *my_record(void)
     return &pgas_self.node->pe[pgas_self.local_rank];
 }
 
-/* Something may have been written to our memory: whoever sleeps must look. */
-static void wake_sleepers(void)
+void net_wake_sleepers(void)
 {
     struct node_pe *me = my_record();
 
@@ -65,14 +65,32 @@ static void wake_now_and_then(uint64_t now)
     if (now < load_relaxed_u64(&next_ns))
         return;
     store_relaxed_u64(&next_ns, now + WAKE_EVERY_NS);
-    wake_sleepers();
+    net_wake_sleepers();
+}
+
+/* Move on what was posted on the user's contexts. */
+static void poll_contexts(struct net *n)
+{
+    if (__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL ||
+        pthread_mutex_trylock(&n->ctx_lock) != 0)
+        return;
+    for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
+        if (load_relaxed_u32(&c->open) == 0 || !net_try_lock(c))
+            continue;
+        n->t->progress(c->t);
+        net_unlock(c);
+    }
+    pthread_mutex_unlock(&n->ctx_lock);
 }
 
 void net_poll(void)
 {
     struct net *n = pgas_self.net;
 
-    if (n == NULL || !net_try_lock(&n->ctx_0))
+    if (n == NULL)
+        return;
+    poll_contexts(n);
+    if (!net_try_lock(&n->ctx_0))
         return;
     n->t->progress(n->ctx_0.t);
     net_unlock(&n->ctx_0);
@@ -122,12 +140,38 @@ static int work(struct net *n)
     return armed;
 }
 
-static void sleep_on(const struct net *n)
+/* Add the descriptors of the user's contexts with something under way, as far as there is
+ * room.  False: not all of them can be slept on now. */
+static bool add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds)
 {
-    struct pollfd fds[] = {{.fd = n->stop_fd, .events = POLLIN},
-                           {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
+    bool all = true;
 
-    poll(fds, 2, fds[1].fd < 0 ? BLIND_SLEEP_MS : SLEEP_MS);
+    pthread_mutex_lock(&n->ctx_lock);
+    for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
+        if (load_relaxed_u32(&c->open) == 0 || !c->locked)
+            continue;
+        if (*nfds == FDS || !net_try_lock(c)) {
+            all = false;
+            continue;
+        }
+        int armed = n->t->progress(c->t) > 0 ? -EAGAIN : n->t->arm(c->t),
+            fd = n->t->fd(c->t);
+        net_unlock(c);
+        all = all && armed == 0 && fd >= 0;
+        fds[(*nfds)++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+    pthread_mutex_unlock(&n->ctx_lock);
+    return all;
+}
+
+static void sleep_on(struct net *n)
+{
+    struct pollfd fds[FDS] = {{.fd = n->stop_fd, .events = POLLIN},
+                              {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
+    nfds_t nfds = 2;
+    bool all = add_contexts(n, fds, &nfds);
+
+    poll(fds, nfds, fds[1].fd < 0 || !all ? BLIND_SLEEP_MS : SLEEP_MS);
 }
 
 static void *serve(void *arg)
@@ -140,7 +184,7 @@ static void *serve(void *arg)
             continue;
         }
         int armed = work(n);
-        wake_sleepers();
+        net_wake_sleepers();
         if (armed == 0)
             sleep_on(n);
     }

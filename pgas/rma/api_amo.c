@@ -81,7 +81,7 @@ ALWAYS_INLINE uint64_t apply(enum transport_amo_op op, enum amo_want want, size_
 
 /* clang-format off */
 
-/* A call of operation OP on `dest` with operand bits, for compare_swap with a condition */
+/* A call of operation OP on `dest` with operand bits; for compare_swap, a condition */
 #define CALL(C, OP, WANT, bits, cond, later)                                             \
     apply(TRANSPORT_AMO_##OP, AMO_##WANT, sizeof(C), ctx, dest, bits, cond, pe, later,   \
           fn)

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pgas/threads/amo.h"
+#include "pgas/core/net.h"
 #include "pgas/rma/api.h"
 #include "pgas/rma/signal.h"
 
@@ -39,5 +40,6 @@ ROUTINE(uint64_t, shmem_signal_fetch, sizeof(uint64_t), ALONE,
         (const uint64_t *, sig_addr, SIGNAL))
 {
     (void)fn;
+    net_poll(); /* the program asks again and again */
     return amo_fetch(sig_addr, sizeof *sig_addr);
 }

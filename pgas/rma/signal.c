@@ -25,8 +25,9 @@ static __attribute__((noinline, cold)) void update_slow(const struct amo_call *c
     amo_call(call);
 }
 
-void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                   int pe, const char *fn)
+/* Near, the update is a release: it orders the data before it. */
+static void update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                   int pe, bool after_puts, const char *fn)
 {
     enum transport_amo_op op = op_of(sig_op, fn);
     void *word = peer_quick(sig_addr, sizeof *sig_addr, pe);
@@ -39,11 +40,18 @@ void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig
                                        .operand = signal,
                                        .pe = pe,
                                        .fn = fn,
-                                       .want = AMO_NEVER});
+                                       .want = AMO_NEVER,
+                                       .after_puts = after_puts});
         return;
     }
     perform_op(op, word, signal, 0, sizeof *sig_addr);
     rma_changed(sig_addr, sizeof *sig_addr, pe);
+}
+
+void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                   int pe, const char *fn)
+{
+    update(ctx, sig_addr, signal, sig_op, pe, false, fn);
 }
 
 void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_addr,
@@ -55,8 +63,5 @@ void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_add
         rma_put_nbi(ctx, put->dest, put->source, bytes, pe, fn);
     else
         rma_put(ctx, put->dest, put->source, bytes, pe, fn);
-    /* Near: the update is a release, and orders the data before it. */
-    if (net_far(pe))
-        net_fence(ctx_net(ctx), fn);
-    signal_update(ctx, sig_addr, signal, sig_op, pe, fn);
+    update(ctx, sig_addr, signal, sig_op, pe, true, fn);
 }

@@ -373,6 +373,8 @@ static int hook_arm(struct transport_ctx *ctx)
         if (due <= now)
             due = now + RETRY_NS;
     }
+    if (ctx->timer >= 0 && hook_self.inner->fd(ctx->inner) < 0)
+        due = hook_self.now_ns() + RETRY_NS; /* the inner one has none just now */
     if (ctx->timer >= 0)
         set_timer(ctx->timer, due);
     return hook_self.inner->arm(ctx->inner);

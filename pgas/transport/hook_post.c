@@ -5,7 +5,8 @@
  * It goes straight to the inner transport, unless it shall be late or out of order: then
  * it is held back in its context until progress finds it due.  What is held for a PE
  * keeps its fences by epochs: an operation waits for all earlier epochs to its PE, and
- * when the first of another epoch goes out, the inner fence comes before it.
+ * when the first of another epoch goes out, the inner fence comes before it.  An amo with
+ * after_puts waits for the puts before it, and no later operation for that amo.
  * Uses: hook_int, random, perform.
  */
 #include "config.h"
@@ -157,13 +158,19 @@ static int hold(struct transport_ctx *c, struct op *op)
     return 0;
 }
 
-/* Are all operations of earlier epochs to its PE gone? */
+/* Must op, which was posted after `before`, stay behind it? */
+static bool is_behind(const struct op *op, const struct op *before)
+{
+    return before->at.pe == op->at.pe &&
+           (before->epoch < op->epoch ||
+            (op->kind == KIND_AMO && op->amo.after_puts && before->kind == KIND_PUT));
+}
+
+/* Is all gone that goes before it? */
 static bool is_first(const struct transport_ctx *c, unsigned i)
 {
-    const struct op *op = &c->held[i];
-
-    for (unsigned k = 0; k < c->nheld; k++)
-        if (c->held[k].at.pe == op->at.pe && c->held[k].epoch < op->epoch)
+    for (unsigned k = 0; k < i; k++)
+        if (is_behind(&c->held[i], &c->held[k]))
             return false;
     return true;
 }

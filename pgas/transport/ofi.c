@@ -12,28 +12,6 @@
 
 #define PROVIDER_NAMES 64 /* characters */
 
-/* ---- what is avoided ------------------------------------------------------------- */
-
-static bool listed(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = list; at != NULL && *at != '\0';) {
-        size_t n = strcspn(at, ",");
-        if (n == len && strncmp(at, word, n) == 0)
-            return true;
-        at += n + (at[n] == ',' ? 1 : 0);
-    }
-    return false;
-}
-
-static void read_avoid(struct transport_net *net)
-{
-#define X(name, word) net->avoid[OFI_AVOID_##name] = listed(net->world->avoid, word);
-    OFI_AVOID_TABLE(X)
-#undef X
-}
-
 /* ---- life ------------------------------------------------------------------------ */
 
 static int refuse(char *why, const char *what, int rc)
@@ -58,16 +36,16 @@ static void describe(struct transport_net *net)
 
 static int choose(struct transport_net *net, char *why)
 {
-    bool avoid_order = net->avoid[OFI_AVOID_ORDER];
+    bool avoid_order = net->avoid[AVOID_ORDER];
     int rc = ofi_select(net->world, avoid_order, &net->info, why);
 
     if (rc != 0)
         return rc;
     net->ordered = !avoid_order && ofi_select_in_order(net->info);
-    net->registers = (net->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0 ||
-                     net->avoid[OFI_AVOID_LOCAL];
+    net->registers =
+        (net->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0 || net->avoid[AVOID_LOCAL];
     net->piece_max = net->info->ep_attr->max_msg_size;
-    if (net->avoid[OFI_AVOID_SIZE])
+    if (net->avoid[AVOID_SIZE])
         net->piece_max = OFI_SMALL_PIECE;
     return 0;
 }
@@ -143,7 +121,8 @@ static int ofi_open(const struct transport_world *world, struct transport_net **
     n->world = world;
     n->next_key = 1;
     pthread_mutex_init(&n->lock, NULL);
-    read_avoid(n);
+    for (unsigned i = 0; i < AVOIDS; i++)
+        n->avoid[i] = avoid_lists(world->avoid, i);
     n->chunks = calloc(nchunks, sizeof n->chunks[0]);
     int rc = -ENOMEM;
     if (n->chunks != NULL) {
@@ -180,7 +159,7 @@ static int ofi_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
 {
     char why[TRANSPORT_TEXT_MAX];
 
-    return net->avoid[OFI_AVOID_CONTEXTS] ? -ENOSPC : ofi_ctx_make(net, ctx, why);
+    return net->avoid[AVOID_CONTEXTS] ? -ENOSPC : ofi_ctx_make(net, ctx, why);
 }
 
 const struct transport transport_ofi = {

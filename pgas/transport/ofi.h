@@ -14,6 +14,8 @@
  *            all; the PEs they went to are dirty until a get of one byte, posted by
  *            quiet, has come back.  The first put after a quiet completes as in strict
  *            mode, which is faster for put and quiet.  fence waits for amos only.
+ * An amo with after_puts is refused until the context's puts to that PE are done
+ * (strict), or until nothing of them is still to be posted (ordered).
  *
  * Amos are the provider's where the target's processor performs them (they are atomic
  * towards those of the CPU then); else messages, performed by who progresses the target's
@@ -28,7 +30,7 @@
  *
  * Threads.  As in transport.h.  What contexts share is the peers and the list of
  * contexts, under net->lock; a peer that is known is read without it.
- * Uses: transport.h, ofi_lib, threads/atomic.  Used by: the ofi files.
+ * Uses: transport.h, avoid.h, ofi_lib, threads/atomic.  Used by: the ofi files.
  */
 #ifndef PGAS_TRANSPORT_OFI_H
 #define PGAS_TRANSPORT_OFI_H
@@ -40,24 +42,12 @@
 #include <rdma/fi_endpoint.h>
 
 #include "pgas/threads/atomic.h"
+#include "pgas/transport/avoid.h"
 #include "pgas/transport/ofi_lib.h"
 #include "pgas/transport/transport.h"
 
-/* Words of world->avoid: X(name, word). */
-#define OFI_AVOID_TABLE(X)                                                               \
-    X(ORDER, "order")       /* strict mode, whatever the provider guarantees */          \
-    X(ATOMICS, "atomics")   /* amos by messages */                                       \
-    X(INJECT, "inject")     /* every operation has a completion */                       \
-    X(WAITFD, "waitfd")     /* no descriptor to sleep on */                              \
-    X(LOCAL, "local")       /* private memory goes through registered memory */          \
-    X(SIZE, "size")         /* pieces of at most OFI_SMALL_PIECE bytes */                \
-    X(CONTEXTS, "contexts") /* there is context 0 only */
-#define X(name, word) OFI_AVOID_##name,
-enum ofi_avoid { OFI_AVOID_TABLE(X) OFI_AVOIDS };
-#undef X
-
 enum {
-    OFI_SMALL_PIECE = 1000,
+    OFI_SMALL_PIECE = 1000,    /* bytes of a put or get where "size" is avoided */
     OFI_SLAB_OPS = 64,         /* records that are made at once */
     OFI_OPS_MAX = 1024,        /* records of a context; more operations: -EAGAIN */
     OFI_BOUNCE_SIZE = 8192,    /* bytes of a piece that is copied */
@@ -90,6 +80,7 @@ enum ofi_kind {
     OFI_PUT,
     OFI_GET,
     OFI_FLUSH,   /* a get whose data nobody wants */
+    OFI_PROBE,   /* the same, to hear of a failure; nothing waits for it, or counts it */
     OFI_AMO,     /* the provider's */
     OFI_ASK,     /* an amo by messages */
     OFI_LONG,    /* a put or get in pieces, which are records of their own */
@@ -162,6 +153,8 @@ struct transport_ctx {
     struct ofi_bounces bounces;
     struct ofi_queue deaf;      /* receives that could not be posted so far */
     struct ofi_answer *answers; /* that could not be sent so far */
+    uint32_t blind;             /* answers wait: the descriptor may not say when they can
+                                 * go */
     uint64_t heard_ns; /* when an amo was done, or a peer probed; 0: see ofi_progress.c */
     int probed;        /* the PE that was probed last */
     bool listens;      /* receives are posted */
@@ -216,7 +209,7 @@ struct transport_net {
     struct transport_ctx *ctx_0, *contexts;
     size_t address_len;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
-    bool avoid[OFI_AVOIDS];
+    bool avoid[AVOIDS];
     char text[TRANSPORT_TEXT_MAX];
 };
 
@@ -263,6 +256,7 @@ void ofi_peers_free(struct transport_net *net);
  * "a put", for the provider's reason (may be NULL). */
 void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int error,
                      const char *reason);
+bool ofi_peer_is_lost(struct transport_net *net, int pe);
 /* Where the answer to a message goes; FI_ADDR_UNSPEC: cannot be known. */
 fi_addr_t ofi_peer_asker(struct transport_net *net, const struct ofi_message *message);
 
@@ -340,8 +334,10 @@ int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *f
 void ofi_rma_advance(struct transport_ctx *ctx);
 /* A piece of a long operation is done. */
 void ofi_rma_piece(struct transport_ctx *ctx, struct ofi_op *whole, int error);
-/* Post a get of one byte from pe.  0 or -errno. */
-int ofi_rma_flush(struct transport_ctx *ctx, int pe);
+/* Post a get of one byte from pe: an OFI_FLUSH or OFI_PROBE.  0 or -errno. */
+int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind);
+/* Will what is posted now come to pe after all puts that were posted before? */
+bool ofi_rma_behind_puts(struct transport_ctx *ctx, int pe);
 
 /* ---- ofi_amo.c, ofi_am.c --------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
  * read, whether or not the answer can be sent: so two PEs that both cannot send still
  * hear each other, and get rid of what they have.  Answers that cannot be sent wait in a
  * list, which has at most one for each record of each asker (OFI_OPS_MAX of a context),
- * and none of a dead asker for long.
+ * and none of an asker that has been lost or silent for world->timeout_ns.
  * Uses: ofi.h, perform, core/clock.
  */
 #include "config.h"
@@ -24,14 +24,12 @@
 #include "pgas/transport/ofi.h"
 #include "pgas/transport/perform.h"
 
-/* Who asks is connected: where the provider says "again" for so long, he is no more. */
-static const uint64_t ANSWER_NS = 5000000000;
-
 /* An answer that waits. */
 struct ofi_answer {
     struct ofi_answer *next;
     uint64_t since_ns;
     fi_addr_t addr;
+    int pe;
     struct ofi_message message;
 };
 
@@ -43,7 +41,7 @@ static size_t length(const struct ofi_message *message)
 static bool injects(const struct transport_net *net, const struct ofi_message *message)
 {
     return length(message) <= net->info->tx_attr->inject_size &&
-           !net->avoid[OFI_AVOID_INJECT];
+           !net->avoid[AVOID_INJECT];
 }
 
 /* ---- receives -------------------------------------------------------------------- */
@@ -168,7 +166,7 @@ static int send_answer(struct transport_ctx *ctx, fi_addr_t addr,
     return rc == -FI_EAGAIN ? -EAGAIN : 0;
 }
 
-static void answer_later(struct transport_ctx *ctx, fi_addr_t addr,
+static void answer_later(struct transport_ctx *ctx, int pe, fi_addr_t addr,
                          const struct ofi_message *message)
 {
     struct ofi_answer *answer = malloc(sizeof *answer);
@@ -178,8 +176,8 @@ static void answer_later(struct transport_ctx *ctx, fi_addr_t addr,
                                 "no memory for the answer to an atomic operation");
         return;
     }
-    *answer =
-        (struct ofi_answer){.addr = addr, .since_ns = clock_ns(), .message = *message};
+    *answer = (struct ofi_answer){
+        .addr = addr, .pe = pe, .since_ns = clock_ns(), .message = *message};
     answer->next = ctx->answers;
     ctx->answers = answer;
 }
@@ -193,7 +191,16 @@ static void serve(struct transport_ctx *ctx, const struct ofi_message *ask)
     if (addr == FI_ADDR_UNSPEC)
         return; /* who cannot be answered has been told of, or is a stranger */
     if (send_answer(ctx, addr, &message) != 0)
-        answer_later(ctx, addr, &message);
+        answer_later(ctx, ask->pe, addr, &message);
+}
+
+/* An asker that is stopped is waited for as others wait for it. */
+static bool in_time(const struct transport_ctx *ctx, const struct ofi_answer *answer)
+{
+    uint64_t limit = ctx->net->world->timeout_ns;
+
+    return !ofi_peer_is_lost(ctx->net, answer->pe) &&
+           (limit == 0 || clock_ns() - answer->since_ns < limit);
 }
 
 void ofi_am_advance(struct transport_ctx *ctx)
@@ -203,7 +210,7 @@ void ofi_am_advance(struct transport_ctx *ctx)
     for (struct ofi_answer **at = &ctx->answers; *at != NULL;) {
         struct ofi_answer *answer = *at;
         if (send_answer(ctx, answer->addr, &answer->message) != 0 &&
-            clock_ns() - answer->since_ns < ANSWER_NS) {
+            in_time(ctx, answer)) {
             at = &answer->next;
             continue;
         }

@@ -54,7 +54,7 @@ static bool provides(struct fid_ep *ep, enum transport_amo_op op, bool fetches,
 
 void ofi_amo_probe(struct transport_net *net)
 {
-    if (net->avoid[OFI_AVOID_ATOMICS] || (net->info->caps & FI_ATOMIC) == 0 ||
+    if (net->avoid[AVOID_ATOMICS] || (net->info->caps & FI_ATOMIC) == 0 ||
         net->ctx_0->ep->atomic == NULL || !ofi_select_coherent(net->info))
         return;
     for (unsigned op = 0; op < TRANSPORT_AMO_OPS; op++)
@@ -149,6 +149,8 @@ int ofi_amo(struct transport_ctx *ctx, const struct transport_place *at,
     uint32_t bit = 1U << amo->op;
     bool fetches = amo->result != NULL || (always_fetch & bit) != 0;
 
+    if (amo->after_puts && !ofi_rma_behind_puts(ctx, at->pe))
+        return -EAGAIN;
     if ((load_relaxed_u32(&net->native[row(fetches, amo->size)]) & bit) != 0) {
         int rc = amo_native(ctx, at, amo, fetches, done);
         if (rc != -ENOSYS)

@@ -144,7 +144,7 @@ static int open_queue(struct transport_ctx *ctx)
     int rc = -FI_ENOSYS;
 
     ctx->fd = -1;
-    if (!net->avoid[OFI_AVOID_WAITFD] && ofi_select_wakes(net->info))
+    if (!net->avoid[AVOID_WAITFD] && ofi_select_wakes(net->info))
         rc = fi_cq_open(net->domain, &attr, &ctx->cq, NULL);
     if (rc == 0 && fi_control(&ctx->cq->fid, FI_GETWAIT, &ctx->fd) != 0)
         ctx->fd = -1;
@@ -184,8 +184,8 @@ static int open_endpoint(struct transport_ctx *ctx, char *why)
 static size_t inject_max(const struct transport_net *net)
 {
     /* A put without a completion is known to be done by a later get only. */
-    return net->ordered && !net->avoid[OFI_AVOID_INJECT] ? net->info->tx_attr->inject_size
-                                                         : 0;
+    return net->ordered && !net->avoid[AVOID_INJECT] ? net->info->tx_attr->inject_size
+                                                     : 0;
 }
 
 /* The lowest number that no context has; under the lock. */

@@ -127,6 +127,15 @@ void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int er
     ofi_abandon(ctx, pe, -ofi_errno(error));
 }
 
+bool ofi_peer_is_lost(struct transport_net *net, int pe)
+{
+    struct ofi_peer *chunk =
+        __atomic_load_n(&net->chunks[pe / OFI_CHUNK_PEERS], __ATOMIC_ACQUIRE);
+
+    return chunk != NULL &&
+           load_acquire_u32(&chunk[pe % OFI_CHUNK_PEERS].state) == OFI_PEER_FAILED;
+}
+
 /* ---- who asks for amos ----------------------------------------------------------- */
 
 /* Put what a message says in place of what we knew of that context, which may have been

@@ -23,9 +23,8 @@ enum {
     PROBE_NS = 200 * 1000 * 1000,
 };
 
-/* How long a connection may take: one that there was and that is lost, and a first one,
- * for which the peer must make progress. */
-static const uint64_t LOST_NS = 1000000000, CONNECT_NS = 30000000000;
+/* How long it may take to connect again, after a loss. */
+static const uint64_t LOST_NS = 1000000000;
 
 /* ---- ends of operations ---------------------------------------------------------- */
 
@@ -57,6 +56,12 @@ static void end_get(struct transport_ctx *ctx, struct ofi_op *op, int error)
     end_put(ctx, op, error);
 }
 
+static void end_probe(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    (void)error;
+    ofi_op_free(ctx, op);
+}
+
 static void end_amo(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
     if (error == 0 && op->to != NULL)
@@ -77,7 +82,7 @@ static void end_ask(struct transport_ctx *ctx, struct ofi_op *op, int error)
 static void (*const end_of[OFI_KINDS])(struct transport_ctx *ctx, struct ofi_op *op,
                                        int error) = {
     [OFI_PUT] = end_put, [OFI_GET] = end_get, [OFI_FLUSH] = end_put,
-    [OFI_AMO] = end_amo, [OFI_ASK] = end_ask,
+    [OFI_AMO] = end_amo, [OFI_ASK] = end_ask, [OFI_PROBE] = end_probe,
 };
 
 void ofi_heard(struct transport_ctx *ctx, struct ofi_op *op, int error)
@@ -113,6 +118,10 @@ static bool lose(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
         return true;
     if (op->kind == OFI_AMO || op->kind == OFI_ASK)
         ctx->amos--;
+    if (op->kind == OFI_PROBE) {
+        op->kind = OFI_LOST;
+        return true;
+    }
     op->kind = OFI_LOST;
     op->done = NULL;
     if (op->whole != NULL) {
@@ -144,12 +153,23 @@ static bool find_business(struct transport_ctx *ctx, struct ofi_op *op, void *ar
     (void)ctx;
     if (end_of[op->kind] == NULL)
         return true;
-    /* An amo to a dead peer may stay under way. */
-    if (op->kind != OFI_AMO && op->kind != OFI_ASK)
+    /* Of a dead peer these may stay under way. */
+    if (op->kind != OFI_AMO && op->kind != OFI_ASK && op->kind != OFI_PROBE)
         found->with_any = true;
     if (op->pe == found->pe)
         found->with_pe = true;
     return !found->with_pe || !found->with_any;
+}
+
+/* How long connecting to pe may take.  For a first connection the peer must make
+ * progress, so that lasts as long as any silence. */
+static uint64_t connect_ns(const struct transport_ctx *ctx, int pe)
+{
+    uint64_t limit = ctx->net->world->timeout_ns;
+
+    if (ofi_bit(ctx->reached, pe))
+        return LOST_NS;
+    return limit > 0 ? limit : UINT64_MAX;
 }
 
 /* The provider says "again".  If nothing is under way that could have exhausted it, it is
@@ -166,9 +186,7 @@ static int refused_again(struct transport_ctx *ctx, int pe)
         ctx->refused = pe;
         ctx->refused_ns = now;
     }
-    return now - ctx->refused_ns < (ofi_bit(ctx->reached, pe) ? LOST_NS : CONNECT_NS)
-               ? 0
-               : -ETIMEDOUT;
+    return now - ctx->refused_ns < connect_ns(ctx, pe) ? 0 : -ETIMEDOUT;
 }
 
 int ofi_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize_t rc,
@@ -192,6 +210,7 @@ static const char *const what_failed[OFI_KINDS] = {
     [OFI_PUT] = "a put",
     [OFI_GET] = "a get",
     [OFI_FLUSH] = "the end of puts",
+    [OFI_PROBE] = "an atomic operation",
     [OFI_AMO] = "an atomic operation",
     [OFI_ASK] = "a message with an atomic operation",
 };
@@ -223,6 +242,17 @@ struct search {
     int after, next, first;
 };
 
+/* arg: the PE; -1 once a probe of it has been found. */
+static bool find_probe(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+{
+    int *pe = arg;
+
+    (void)ctx;
+    if (op->kind == OFI_PROBE && op->pe == *pe)
+        *pe = -1;
+    return *pe >= 0;
+}
+
 /* The lowest PE above `after` that owes an answer, and the lowest of all. */
 static bool find_debtor(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
@@ -238,7 +268,8 @@ static bool find_debtor(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
     return true;
 }
 
-/* One peer at a time: a get to a dead one fails, and all that it owes with it. */
+/* One peer at a time, and each once until it answers: a get to a dead one fails, and all
+ * that it owes with it. */
 static void probe(struct transport_ctx *ctx)
 {
     struct search s = {.after = ctx->probed, .next = -1, .first = -1};
@@ -250,12 +281,14 @@ static void probe(struct transport_ctx *ctx)
         return;
     ctx->heard_ns = now;
     ofi_ops_each(ctx, find_debtor, &s);
-    ctx->probed = s.next >= 0 ? s.next : s.first;
-    if (ctx->probed < 0)
+    int pe = ctx->probed = s.next >= 0 ? s.next : s.first;
+    if (pe >= 0)
+        ofi_ops_each(ctx, find_probe, &pe);
+    if (pe < 0)
         return;
-    int rc = ofi_rma_flush(ctx, ctx->probed);
+    int rc = ofi_rma_flush(ctx, pe, OFI_PROBE);
     if (rc != 0 && rc != -EAGAIN) /* another context may have found out before */
-        ofi_abandon(ctx, ctx->probed, rc);
+        ofi_abandon(ctx, pe, rc);
 }
 
 /* ---- progress -------------------------------------------------------------------- */
@@ -300,6 +333,8 @@ int ofi_progress(struct transport_ctx *ctx)
         ofi_rma_advance(ctx);
     if (unlikely(ctx->answers != NULL || ctx->deaf.first != NULL))
         ofi_am_advance(ctx);
+    if (unlikely(ctx->blind != (ctx->answers != NULL)))
+        store_relaxed_u32(&ctx->blind, ctx->answers != NULL);
     if (n == 0 && ctx->amos > 0)
         probe(ctx);
     return n;
@@ -307,7 +342,7 @@ int ofi_progress(struct transport_ctx *ctx)
 
 int ofi_fd(struct transport_ctx *ctx)
 {
-    return ctx->fd;
+    return load_relaxed_u32(&ctx->blind) != 0 ? -1 : ctx->fd;
 }
 
 int ofi_arm(struct transport_ctx *ctx)
@@ -317,7 +352,7 @@ int ofi_arm(struct transport_ctx *ctx)
     if (ctx->fd < 0)
         return 0;
     /* That a connection has been made does not show in the descriptor (seen with rxm). */
-    if (ctx->connecting || ctx->answers != NULL) {
+    if (ctx->connecting) {
         ctx->connecting = false;
         return -EAGAIN;
     }
@@ -339,7 +374,7 @@ static int flush(struct transport_ctx *ctx)
 {
     while (ctx->ndirty > 0) {
         int pe = ctx->dirty_list[ctx->ndirty - 1];
-        if (ofi_rma_flush(ctx, pe) == -EAGAIN)
+        if (ofi_rma_flush(ctx, pe, OFI_FLUSH) == -EAGAIN)
             return -EAGAIN;
         ofi_bit_clear(ctx->dirty, pe);
         ctx->ndirty--;
@@ -362,7 +397,7 @@ static bool find_any(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
     int *pe = arg;
 
     (void)ctx;
-    if (end_of[op->kind] == NULL && op->kind != OFI_LONG)
+    if ((end_of[op->kind] == NULL && op->kind != OFI_LONG) || op->kind == OFI_PROBE)
         return true;
     *pe = op->pe;
     return false;

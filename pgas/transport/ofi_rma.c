@@ -117,7 +117,7 @@ static int inject(struct transport_ctx *ctx, const struct ofi_target *target, in
     return 0;
 }
 
-int ofi_rma_flush(struct transport_ctx *ctx, int pe)
+int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind)
 {
     struct transport_place place = {.pe = pe};
     struct ofi_target target;
@@ -129,10 +129,13 @@ int ofi_rma_flush(struct transport_ctx *ctx, int pe)
     rc = ofi_target(ctx, &place, &target);
     if (rc != 0)
         return rc;
-    struct ofi_op *op = ofi_op_new(ctx, OFI_FLUSH, pe, NULL);
+    struct ofi_op *op = ofi_op_new(ctx, kind, pe, NULL);
     if (op == NULL)
         return -EAGAIN;
-    return read_one(ctx, &target, &op->u.word.result, 1, op->desc, op);
+    rc = read_one(ctx, &target, &op->u.word.result, 1, op->desc, op);
+    if (rc == 0 && kind == OFI_PROBE)
+        ctx->under_way--;
+    return rc;
 }
 
 /* ---- long operations ------------------------------------------------------------- */
@@ -240,6 +243,35 @@ static int begin_long(struct transport_ctx *ctx, const struct transport_place *p
     ofi_queue_add(&ctx->stalled, op);
     ofi_rma_advance(ctx);
     return 0;
+}
+
+/* ---- puts before an amo ---------------------------------------------------------- */
+
+/* arg: the PE; -1 once a put to it has been found. */
+static bool find_put(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+{
+    int *pe = arg;
+
+    (void)ctx;
+    if (op->pe != *pe ||
+        (op->kind != OFI_PUT && (op->kind != OFI_LONG || op->u.part.to != NULL)))
+        return true;
+    *pe = -1;
+    return false;
+}
+
+/* Ordered: what has been posted is ahead on the one connection, whatever its completion
+ * will say.  A long put may still be waiting to be posted. */
+bool ofi_rma_behind_puts(struct transport_ctx *ctx, int pe)
+{
+    if (!ctx->net->ordered) {
+        if (ctx->under_way > ctx->amos)
+            ofi_ops_each(ctx, find_put, &pe);
+        return pe >= 0;
+    }
+    for (struct ofi_op *op = ctx->stalled.first; op != NULL && pe >= 0; op = op->next)
+        find_put(ctx, op, &pe);
+    return pe >= 0;
 }
 
 /* ---- the two slots --------------------------------------------------------------- */

@@ -256,6 +256,7 @@ static int shm_get(struct transport_ctx *ctx, void *to,
     return 0;
 }
 
+/* Every amo but FETCH is a release, and puts end before they return: after_puts. */
 static int shm_amo(struct transport_ctx *ctx, const struct transport_place *at,
                    const struct transport_amo *amo, struct transport_done *done)
 {

@@ -177,8 +177,9 @@ static struct contact *contact_of(struct transport_ctx *ctx, int pe)
 }
 
 /* When an operation that takes `ns` arrives: not before those that a fence separates it
- * from (equal times keep the order of posting). */
-static uint64_t arrival(struct transport_ctx *ctx, struct contact *contact, uint64_t ns)
+ * from, or before any if it is `last` (equal times keep the order of posting). */
+static uint64_t arrival(struct transport_ctx *ctx, struct contact *contact, uint64_t ns,
+                        bool last)
 {
     uint64_t at = ctx->net->sim->now + ns;
 
@@ -188,6 +189,8 @@ static uint64_t arrival(struct transport_ctx *ctx, struct contact *contact, uint
     }
     if (at < contact->fenced)
         at = contact->fenced;
+    if (last && at < contact->last)
+        at = contact->last;
     if (contact->last < at)
         contact->last = at;
     return at;
@@ -342,7 +345,7 @@ static int post(struct transport_ctx *ctx, const struct sim_op *what, size_t byt
     ctx->nops++;
     op->under_way = true;
     sim->operations++;
-    uint64_t at = arrival(ctx, contact, trip_ns(sim, bytes));
+    uint64_t at = arrival(ctx, contact, trip_ns(sim, bytes), op->amo.after_puts);
     sim_push(sim, (struct event){.at = at, .op = op});
     return 0;
 }

@@ -65,6 +65,8 @@ struct transport_amo {
     uint64_t operand, cond; /* cond: for COMPARE_SWAP */
     void *result;           /* where the old value goes, size bytes; NULL = not wanted,
                              * as always for SET */
+    bool after_puts; /* seen at its target after all puts that were posted before on this
+                      * context to this PE; else only fence orders it */
 };
 
 /* Who waits for one operation: left becomes 0 (release) when it is done, with error, a
@@ -76,7 +78,8 @@ struct transport_done {
     int error;
 };
 
-/* What a transport knows of the job, given at open; all of it lives as long as the net. */
+/* What a transport knows of the job, given at open; all of it lives as long as the net.
+ */
 struct transport_world {
     int me, npes;
     struct {
@@ -96,8 +99,9 @@ struct transport_world {
 
     /* What the user asked for; NULL or "" = nothing. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice to these */
-    const char *avoid; /* comma list of capabilities not to use; see each transport */
-    const char *chaos; /* hook: what it does (hook.c) */
+    const char *avoid;   /* comma list of capabilities not to use: avoid.h */
+    const char *chaos;   /* hook: what it does (hook.c) */
+    uint64_t timeout_ns; /* of silence that ends an operation; 0 = never */
 };
 
 struct transport_net;
@@ -138,11 +142,12 @@ struct transport {
     /* After its last quiet. */
     void (*ctx_close)(struct transport_ctx *ctx);
 
-    /* ---- operations: post, and return 0; or -EAGAIN: call progress and try again ------ */
+    /* ---- operations: post, and return 0; or -EAGAIN: call progress and try again ------
+     */
 
-    /* Copy len > 0 bytes.  With done: it becomes 0 as soon as `from` may be changed, which
-     * may be before this returns, and says nothing of the target; without, `from` belongs
-     * to the transport until quiet. */
+    /* Copy len > 0 bytes.  With done: it becomes 0 as soon as `from` may be changed,
+     * which may be before this returns, and says nothing of the target; without, `from`
+     * belongs to the transport until quiet. */
     int (*put)(struct transport_ctx *ctx, const struct transport_place *to,
                const void *from, size_t len, struct transport_done *done);
     /* Copy len > 0 bytes.  done, if given, becomes 0 when they are here. */
@@ -154,7 +159,8 @@ struct transport {
     int (*amo)(struct transport_ctx *ctx, const struct transport_place *at,
                const struct transport_amo *amo, struct transport_done *done);
 
-    /* ---- order and completion: 0 = yes; -EAGAIN: call progress and ask again ----------- */
+    /* ---- order and completion: 0 = yes; -EAGAIN: call progress and ask again
+     * ----------- */
 
     /* Will all puts and amos posted on ctx before, to a PE, be seen there before those
      * posted from now on? */
@@ -170,8 +176,9 @@ struct transport {
     /* Move on what can be moved without waiting.  Returns how much happened that this
      * transport knows of: 0 does not mean that nobody wrote to our memory. */
     int (*progress)(struct transport_ctx *ctx);
-    /* A descriptor that polls readable when progress(ctx) has work, or -1: there is none,
-     * and progress must be called now and then. */
+    /* A descriptor that polls readable when progress(ctx) has work, or -1: there is none
+     * just now, and progress must be called now and then.  Ask again after each progress;
+     * any thread may. */
     int (*fd)(struct transport_ctx *ctx);
     /* Before a sleep on fd: 0 = it will become readable for all that comes from now on;
      * -EAGAIN: there is work already, call progress. */

@@ -7,22 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/transport/avoid.h"
 #include "pgas/transport/ucx.h"
 #include "pgas/transport/ucx_signals.h"
-
-/* Is the word in the comma list? */
-static bool has_word(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-
-    while (list != NULL && *list != '\0') {
-        size_t part = strcspn(list, ",");
-        if (part == len && strncmp(list, word, len) == 0)
-            return true;
-        list += part + (list[part] == ',');
-    }
-    return false;
-}
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -70,7 +57,7 @@ static int ucx_open(const struct transport_world *world, struct transport_net **
     }
     n->world = world;
     pthread_mutex_init(&n->lock, NULL);
-    n->avoid_contexts = has_word(world->avoid, UCX_AVOID_CONTEXTS);
+    n->avoid_contexts = avoid_lists(world->avoid, AVOID_CONTEXTS);
     ucx_signals_save(&signals);
     err = set_up(n, why);
     ucx_signals_restore(&signals);

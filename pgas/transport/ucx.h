@@ -28,9 +28,6 @@
 #include "pgas/transport/transport.h"
 #include "pgas/transport/ucx_lib.h"
 
-/* The one word of world->avoid: "contexts" - there is no context but 0. */
-#define UCX_AVOID_CONTEXTS "contexts"
-
 struct transport_net {
     const struct transport_world *world;
     ucp_context_h context;
@@ -140,6 +137,8 @@ void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by);
 void ucx_peer_unflushed(struct ucx_peer *peer);
 /* Are its puts and amos done?  Begins a flush if that takes one. */
 bool ucx_peer_flushed(struct ucx_peer *peer);
+/* Are its puts, and the amos that need no answer?  The same. */
+bool ucx_peer_puts_flushed(struct ucx_peer *peer);
 /* Have UCX forget the endpoint. */
 void ucx_peer_close(struct ucx_peer *peer);
 

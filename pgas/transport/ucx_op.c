@@ -237,9 +237,13 @@ int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
     /* Without a reply UCX says only that it has taken the operation. */
     bool answers = amo_table[amo->op].answers || amo->result != NULL || done != NULL;
     ucp_request_param_t param;
+    struct ucx_peer *peer = ctx->peers[at->pe];
     struct ucx_op *op;
-    int err = take(ctx, at->pe, answers ? UCX_AMO : UCX_PUT, done, &op);
+    int err;
 
+    if (amo->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
+        return -EAGAIN;
+    err = take(ctx, at->pe, answers ? UCX_AMO : UCX_PUT, done, &op);
     if (err != 0)
         return err;
     set_operands(op, amo);

@@ -101,11 +101,16 @@ static void begin_flush(struct ucx_peer *peer)
     forget_flush(peer);
 }
 
-bool ucx_peer_flushed(struct ucx_peer *peer)
+bool ucx_peer_puts_flushed(struct ucx_peer *peer)
 {
     if (peer->unflushed > 0 && !peer->flushing)
         begin_flush(peer);
-    return peer->unflushed + peer->in_flush + peer->posted[UCX_AMO] == 0;
+    return peer->unflushed + peer->in_flush == 0;
+}
+
+bool ucx_peer_flushed(struct ucx_peer *peer)
+{
+    return ucx_peer_puts_flushed(peer) && peer->posted[UCX_AMO] == 0;
 }
 
 /* ---- failure ----------------------------------------------------------------------- */

@@ -10,10 +10,10 @@ set -eu
 . "$top_srcdir/tests/hosts/lib.sh"
 . "$top_srcdir/tests/hosts/shmem-lib.sh"
 launchers=${CONFORM_LAUNCHERS:-oshrun mpirun srun} transports=auto
-programs='life rma coll_sync teams'
+programs='life rma coll_sync'
 [ -z "$long" ] || programs= transports='ofi ucx'
 [ -z "$brief" ] || programs=life launchers=${CONFORM_LAUNCHERS:-oshrun}
-limit_s=150
+limit_s=60
 
 hosts_up 3
 

@@ -37,7 +37,7 @@ reachable_clean() {
     ! "$hosts" left | grep -qv '^n2:'
 }
 
-cut() {
+lose_host() {
     what="$launcher, $way of n2, $operation"
     : >"$work/out"
     launch "$launcher" $npes "$lost" stay "$operation" \
@@ -48,7 +48,8 @@ cut() {
     "$hosts" "$way" n2
     await $limit_s
     took=$(($(now_ms) - begin))
-    "$hosts" heal n2
+    # The other end of the cable takes a moment to notice it.
+    until_true 5 "$hosts" heal n2 2>"$work/heal" || fail "$what: $(cat "$work/heal")"
     [ "$got" != 0 ] && [ "$got" != 137 ] || fail "$what: status $got"
     [ $took -le $end_ms ] || fail "$what: the end took $took ms"
     sentence=$(sentence_of "$launcher")
@@ -67,7 +68,7 @@ cut() {
 cuts() {
     for operation in ${LOST_OPERATIONS:-$operations}; do
         for way in cut ${long:+mute}; do
-            cut
+            lose_host
         done
     done
 }

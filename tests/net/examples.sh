@@ -29,7 +29,7 @@ grid() {
 
 all_grids() {
     grid 2 3
-    [ -n "$brief" ] || grid 4 6
+    [ -z "$long" ] || grid 4 6
 }
 
 transports="ofi ucx"

@@ -87,6 +87,7 @@ static uint64_t strike(shmem_ctx_t ctx, int kind, uint64_t own, int to)
         return own & ~bit;
     default:
         shmem_ctx_uint64_atomic_xor(ctx, &word, bit, to);
+        shmem_ctx_quiet(ctx); /* else the next to fetch may come before it */
         return own ^ bit;
     }
     CHECK_EQ(was & own_bits(), own);
@@ -149,10 +150,12 @@ static void neighbours(int to, long rounds)
     pair[0] = pair[1] = 0;
     shmem_barrier_all();
     for (long i = 1; i <= rounds; i++) {
-        if (me == npes - 1)
+        if (me == npes - 1) {
             shmem_uint32_atomic_set(&pair[1], (uint32_t)i, to);
-        else
+            shmem_fence(); /* before the next one */
+        } else {
             shmem_uint32_atomic_inc(&pair[0], to);
+        }
         uint32_t seen = shmem_uint32_atomic_fetch(&pair[1], to);
         CHECK(seen >= last && seen <= (uint32_t)rounds);
         last = seen;

@@ -4,7 +4,7 @@
 # virtual nodes; see hammer.c, flood.c.
 set -eu
 . "$top_srcdir/tests/net/lib.sh"
-hammer=400 flood=24 grids='2 3' transports='ofi ucx'
+hammer=200 flood=16 grids='2 3' transports='ofi ucx'
 [ -z "$long" ] || hammer=4000 flood=200
 [ -z "$brief" ] || hammer=100 flood=8 grids=2
 

@@ -35,7 +35,7 @@ ends() {
 
 # What a PE says whose peer does not answer; the name of its routine comes first.
 silent="pgas: PE [01]: shmem[a-z_]*: PE 3 has not answered for $timeout_s s"
-hidden='pgas: PE [01]: shmem[a-z_]*: lost PE 3'
+hidden="pgas: PE [01]: \(shmem[a-z_]*: \)\?lost PE 3"
 hide='"$0" "$@" || s=$?; [ "${s:-0}" != 137 ] || sleep 15; exit $s'
 
 lose() {
@@ -58,12 +58,12 @@ operations_of() {
     some*) echo "$LOST_OPERATIONS" ;;
     all*) echo "$every" ;;
     :brief:*) echo get ;;
-    :*:ofi:kill) echo 'quiet barrier' ;;
-    :*:ofi:hidden-kill) echo 'put quiet get amo flood barrier' ;;
-    :*:ofi:stop) echo 'quiet amo wait reduce' ;;
-    :*:ucx:kill) echo wait ;;
-    :*:ucx:hidden-kill) echo 'get add' ;;
-    :*:ucx:stop) echo 'flood fence' ;;
+    :*:ofi:kill) echo barrier ;;
+    :*:ofi:hidden-kill) echo 'put get amo' ;;
+    :*:ofi:stop) echo 'quiet amo wait' ;;
+    :*:ucx:kill) echo quiet ;;
+    :*:ucx:hidden-kill) echo get ;;
+    :*:ucx:stop) echo flood ;;
     esac
 }
 

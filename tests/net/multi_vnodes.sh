@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # multi_vnodes.sh - the programs of tests/multi on virtual nodes, none of which is changed
 # for that: each with a number of PEs that leaves unequal nodes.
-# MULTI_ONLY="lock heap": only these.  Left to the long form: other numbers, and ucx.
+# MULTI_ONLY="lock heap": only these.  The short form runs those that test more, or
+# otherwise, than the conformance suite; left to the long form: the others, other numbers,
+# and ucx.
 set -eu
 . "$top_srcdir/tests/net/lib.sh"
 there=$top_builddir/tests/multi
-sizes='3' few='barrier collect globals lock wait_peers'
+sizes='3' few='globals lock wait_peers'
+some='again amo_contended barrier_mix contexts_threads generic globals heap lock order
+query signal teams_full threads wait_peers wake'
 [ -z "$long" ] || sizes='2 4 5 8'
 
 # What is slow with more PEs, or of no use with fewer
@@ -24,7 +28,8 @@ programs() {
 }
 
 all_programs() {
-    list=$(programs)
+    list=$some
+    [ -z "$long" ] || list=$(programs)
     [ -z "$brief" ] || list=$few
     for name in ${MULTI_ONLY:-$list}; do
         begin=$(now_ms)

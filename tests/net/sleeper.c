@@ -18,7 +18,7 @@
 enum kind { PUT, GET, ADD, KINDS };
 enum {
     OPS_MAX = 1000,  /* of a kind */
-    PER_SECOND = 20, /* operations of a kind */
+    PER_SECOND = 10, /* operations of a kind */
     WORK = 1000,     /* turns of the loop that computes, between two looks at the clock */
     HOLDS = 42,
 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.c - what is posted after a fence is not seen before what was posted ahead of it.
+ * order.c - what is posted after a fence, and an amo with after_puts, is not seen before
+ * what was posted ahead of it.
  *
- * Every PE sends to every PE, itself too: data, a fence, a flag.  The target polls its
- * own memory and looks at the data as soon as it sees the flag.  Up to SLOTS turns are
- * under way; the target says through shared memory how far it is. Uses: suite.
+ * Every PE sends to every PE, itself too: data, a fence (unless the flag orders itself),
+ * a flag.  The target polls its own memory and looks at the data as soon as it sees the
+ * flag.  Up to SLOTS turns are under way; the target says through shared memory how far
+ * it is. Uses: suite.
  */
 #include <stdlib.h>
 
@@ -19,8 +21,17 @@ enum {
     SAME_0 = COUNT_0 + PES_MAX,
 };
 
-enum ahead { PUT_NBI = 1, PUT_DONE = 2, ADD = 4, ADD_FETCH = 8, CHAIN = 16 };
-enum flag { FLAG_PUT, FLAG_SET, FLAG_ADD, FLAG_SWAP, FLAG_PUT_BYTE };
+enum ahead { PUT_NBI = 1, PUT_DONE = 2, ADD = 4, ADD_FETCH = 8, CHAIN = 16, QUIET = 32 };
+/* From AFTER_SET on: without a fence, with after_puts. */
+enum flag {
+    FLAG_PUT,
+    FLAG_SET,
+    FLAG_ADD,
+    FLAG_SWAP,
+    FLAG_PUT_BYTE,
+    AFTER_SET,
+    AFTER_ADD
+};
 
 struct plan {
     unsigned ahead; /* of enum ahead, together */
@@ -75,6 +86,8 @@ static void send_ahead(struct flows *f, int to, unsigned k)
         .operand = 1,
         .result = &f->olds[k * (unsigned)pe->npes + (unsigned)to]};
 
+    if (ahead & QUIET)
+        quiet(f->chan);
     if (ahead & PUT_NBI)
         put_nbi(f->chan, at, from, len_of(f->plan, k));
     if (ahead & PUT_DONE)
@@ -97,6 +110,12 @@ static void send_flag(struct flows *f, int to, unsigned k)
         .operand = k,
         .result = &f->olds[k * (unsigned)f->pe->npes + (unsigned)to]};
 
+    const struct transport_amo after = {
+        .op = f->plan->flag == AFTER_ADD ? TRANSPORT_AMO_ADD : TRANSPORT_AMO_SET,
+        .size = 8,
+        .operand = f->plan->flag == AFTER_ADD ? 1 : k,
+        .after_puts = true};
+
     switch (f->plan->flag) {
     case FLAG_PUT:
         put_nbi(f->chan, at, &f->number[k], sizeof f->number[k]);
@@ -113,6 +132,10 @@ static void send_flag(struct flows *f, int to, unsigned k)
     case FLAG_SWAP:
         CHECK(f->pe, try_amo(f->chan, at, &swap, NULL) == 0, "a swap was refused");
         break;
+    case AFTER_SET:
+    case AFTER_ADD:
+        CHECK(f->pe, try_amo(f->chan, at, &after, NULL) == 0, "a signal was refused");
+        break;
     }
 }
 
@@ -128,7 +151,8 @@ static bool send_turn(struct flows *f)
             return false;
     for (int to = 0; to < f->pe->npes; to++)
         send_ahead(f, to, k);
-    fence(f->chan);
+    if (f->plan->flag < AFTER_SET)
+        fence(f->chan);
     for (int to = 0; to < f->pe->npes; to++)
         send_flag(f, to, k);
     f->sent = k;
@@ -147,7 +171,7 @@ static bool flag_is(const struct flows *f, int from, unsigned k)
 {
     const uint64_t *flag = own_word(f->pe, FLAG_0 + (unsigned)from * SLOTS + k % SLOTS);
 
-    if (f->plan->flag == FLAG_ADD)
+    if (f->plan->flag == FLAG_ADD || f->plan->flag == AFTER_ADD)
         return load(flag) == uses(k);
     if (f->plan->flag == FLAG_PUT_BYTE)
         return __atomic_load_n((const unsigned char *)flag, __ATOMIC_ACQUIRE) ==
@@ -165,7 +189,7 @@ static bool see_turn(struct flows *f, int from)
     if (f->plan->ahead & (PUT_NBI | PUT_DONE))
         check_bytes(pe, own(pe, data_place(pe, pe->me, from, k)),
                     pattern(seed_of(from, pe->me, k)), len_of(f->plan, k),
-                    "data put before a fence, when the flag is seen");
+                    "data put before a fence or signal, when the flag is seen");
     if (f->plan->ahead & (ADD | ADD_FETCH))
         CHECK(pe, load(own_word(pe, COUNT_0 + (unsigned)from)) >= k,
               "PE %d: flag %u is here, %llu adds posted before a fence are", from, k,
@@ -299,6 +323,27 @@ static void signal_large(struct pe *pe)
     run_flows(pe, &pe->ctx0, &plan);
 }
 
+/* Amos that order themselves behind puts: nobody waits between the two. */
+static void after_puts(struct pe *pe)
+{
+    static const struct plan plans[] = {
+        {PUT_NBI, AFTER_SET, LENS(small), .turns = 600},
+        {PUT_NBI | PUT_DONE, AFTER_ADD, LENS(mixed), .turns = 160},
+        {PUT_DONE, AFTER_SET, LENS(mixed), .turns = 96},
+        {PUT_NBI | QUIET, AFTER_SET, LENS(mixed), .turns = 96},
+        {PUT_NBI, AFTER_SET, LENS(large), .turns = 8},
+    };
+    struct chan chan;
+
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        run_flows(pe, &pe->ctx0, &plans[i]);
+        words_clear(pe);
+    }
+    chan_open(pe, &chan, true);
+    run_flows(pe, &chan, &plans[1]);
+    chan_close(&chan);
+}
+
 /* -- one word written again and again ------------------------------------------- */
 
 /* Words only grow, as their writer fences between the puts; the reader never sees an
@@ -345,5 +390,10 @@ const struct test_case order_cases[] = {
     {.name = "signal.small", .run = signal_small},
     {.name = "signal.add", .run = signal_add},
     {.name = "signal.large", .run = signal_large},
+    {.name = "signal.after_puts", .run = after_puts},
+    {.name = "signal.after_late",
+     .run = after_puts,
+     .flags = CASE_HOOK,
+     .chaos = "seed=7,delay=200us,reorder"},
     {.name = NULL},
 };

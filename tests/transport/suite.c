@@ -38,6 +38,7 @@ enum {
     NPES_DEFAULT = 3,
     NPES_MAX = 16,
     NPES_MANY = 1024,
+    TIMEOUT_MS = 10000, /* the transport's, unless the case has its own */
     STEP_MS = 20,
     GRACE_MS = 500, /* after the first failure, for the others to end */
     STACKS_MS = 300,
@@ -188,6 +189,8 @@ static void make_pe(struct suite *s, int i)
     pe->layout = &s->layout;
     pe->world = (struct transport_world){
         .me = i, .npes = s->npes, .provider = o->provider, .avoid = o->avoid};
+    pe->world.timeout_ns =
+        (uint64_t)(first->timeout_ms > 0 ? first->timeout_ms : TIMEOUT_MS) * NS_PER_MS;
     pe->world.chaos = first->chaos ? first->chaos : o->chaos;
     for (int seg = 0; seg < SEGMENTS; seg++) {
         pe->view[seg] = s->view[seg];
@@ -386,7 +389,7 @@ static void watch(struct suite *s)
 
 static bool alone(const struct test_case *c)
 {
-    return c->flags & (CASE_ALONE | CASE_MANY) || c->chaos;
+    return c->flags & (CASE_ALONE | CASE_MANY) || c->chaos || c->timeout_ms > 0;
 }
 
 /* Run the cases from `from` on that go together; returns the first that did not run. */

@@ -240,7 +240,8 @@ struct test_case {
     const char *name;
     void (*run)(struct pe *pe);
     unsigned flags;
-    const char *chaos; /* instead of the user's */
+    const char *chaos;   /* instead of the user's */
+    unsigned timeout_ms; /* world->timeout_ns; 0 = the suite's */
 };
 
 extern const struct test_case data_cases[], order_cases[], done_cases[], amo_cases[],
