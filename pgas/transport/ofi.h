@@ -153,14 +153,16 @@ struct transport_ctx {
     struct ofi_bounces bounces;
     struct ofi_queue deaf;      /* receives that could not be posted so far */
     struct ofi_answer *answers; /* that could not be sent so far */
-    uint32_t blind;             /* answers wait: the descriptor may not say when they can
-                                 * go */
+    uint32_t blind;    /* the descriptor may not say when answers, or a slow connection,
+                        * can go on */
     uint64_t heard_ns; /* when an amo was done, or a peer probed; 0: see ofi_progress.c */
     int probed;        /* the PE that was probed last */
     bool listens;      /* receives are posted */
     bool connecting;   /* a post was refused, and nothing to that peer is under way */
+    bool slow;         /* and that has lasted for long */
     int refused; /* the peer that the last refused post was for, -1: accepted since */
-    uint64_t refused_ns; /* its first refusal */
+    uint64_t refused_ns; /* its first refusal, */
+    uint64_t again_ns;   /* and the last */
     uint64_t *reached;   /* bit by PE: it has accepted something of this context */
     int fd;
     uint16_t number;
@@ -368,8 +370,10 @@ static inline int ofi_posted(struct transport_ctx *ctx, struct ofi_op *op, int p
     if (unlikely(rc != 0))
         return ofi_refused(ctx, op, pe, rc, what);
     ofi_bit_set(ctx->reached, pe);
-    if (unlikely(ctx->refused == pe))
+    if (unlikely(ctx->refused == pe)) {
         ctx->refused = -1;
+        ctx->slow = false;
+    }
     return 0;
 }
 /* An operation is done (error: 0 or -errno). */

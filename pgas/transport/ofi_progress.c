@@ -25,6 +25,8 @@ enum {
 
 /* How long it may take to connect again, after a loss. */
 static const uint64_t LOST_NS = 1000000000;
+/* After so long who waits for a connection looks now and then only. */
+static const uint64_t SLOW_NS = 20000000;
 
 /* ---- ends of operations ---------------------------------------------------------- */
 
@@ -186,6 +188,8 @@ static int refused_again(struct transport_ctx *ctx, int pe)
         ctx->refused = pe;
         ctx->refused_ns = now;
     }
+    ctx->again_ns = now;
+    ctx->slow = ctx->connecting && now - ctx->refused_ns > SLOW_NS;
     return now - ctx->refused_ns < connect_ns(ctx, pe) ? 0 : -ETIMEDOUT;
 }
 
@@ -200,6 +204,7 @@ int ofi_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize_t rc
         if (refused_again(ctx, pe) == 0)
             return -EAGAIN;
         rc = ofi_bit(ctx->reached, pe) ? -ECONNRESET : -ETIMEDOUT;
+        ctx->slow = false;
     }
     if (what != NULL)
         ofi_peer_failed(ctx, pe, what, (int)-rc, NULL);
@@ -325,6 +330,17 @@ static int read_completions(struct transport_ctx *ctx)
     return sum;
 }
 
+/* ofi_fd may be called at the same time. */
+static void set_blind(struct transport_ctx *ctx)
+{
+    if (unlikely(ctx->slow) && clock_ns() - ctx->again_ns > LOST_NS)
+        ctx->slow = false; /* nobody tries any more */
+    uint32_t blind = ctx->slow || ctx->answers != NULL;
+
+    if (unlikely(blind != ctx->blind))
+        store_relaxed_u32(&ctx->blind, blind);
+}
+
 int ofi_progress(struct transport_ctx *ctx)
 {
     int n = read_completions(ctx);
@@ -333,8 +349,7 @@ int ofi_progress(struct transport_ctx *ctx)
         ofi_rma_advance(ctx);
     if (unlikely(ctx->answers != NULL || ctx->deaf.first != NULL))
         ofi_am_advance(ctx);
-    if (unlikely(ctx->blind != (ctx->answers != NULL)))
-        store_relaxed_u32(&ctx->blind, ctx->answers != NULL);
+    set_blind(ctx);
     if (n == 0 && ctx->amos > 0)
         probe(ctx);
     return n;
@@ -352,7 +367,7 @@ int ofi_arm(struct transport_ctx *ctx)
     if (ctx->fd < 0)
         return 0;
     /* That a connection has been made does not show in the descriptor (seen with rxm). */
-    if (ctx->connecting) {
+    if (ctx->connecting && !ctx->slow) {
         ctx->connecting = false;
         return -EAGAIN;
     }

@@ -69,7 +69,7 @@ until_true() {
 
 # check_hosts WHAT [SECONDS]: there is nothing on them.  If not so, it is removed.
 check_hosts() {
-    until_true "${2:-2}" clean && return 0
+    until_true "${2:-10}" clean && return 0
     fail "$1: left behind:"
     "$hosts" left | cut -c 1-100 | sed 's/^/    /; 20q'
     "$hosts" wipe

@@ -8,6 +8,10 @@ skipped=0
 patience_s=8 # for what other launchers leave behind for a while
 # shellcheck disable=SC2034 # for those who source this
 long=${PGAS_TEST_LONG:-} brief=${SANITIZED:-}${DISTCHECK:-}
+[ -z "$brief" ] || {
+    echo "skipped: the plain build has run it"
+    exit 77
+}
 SHMEM_LAUNCH_TIMEOUT=${SHMEM_LAUNCH_TIMEOUT:-20} # of daemons on a busy machine
 export SHMEM_LAUNCH_TIMEOUT
 

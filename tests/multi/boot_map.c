@@ -288,7 +288,7 @@ static void part(void)
 {
     if (b.local_rank == 0)
         delay_ms(DELAY_MS); /* the others may try to be a generation ahead */
-    boot_disconnect(&b);
+    boot_disconnect(&b, false);
     nodeseg_part();
 }
 
@@ -296,7 +296,7 @@ static int where(void)
 {
     boot_connect(&b);
     print_place();
-    boot_disconnect(&b);
+    boot_disconnect(&b, false);
     return 0;
 }
 

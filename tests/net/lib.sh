@@ -7,6 +7,19 @@
 . "$top_srcdir/tests/cli/oshrun-lib.sh"
 # shellcheck disable=SC2034 # for those who source this
 long=${PGAS_TEST_LONG:-} brief=${SANITIZED:-}${DISTCHECK:-}
+# tried_in_build TEST..: a slow build or the archive leaves these out, which the plain build
+# has run; said as a skip.
+tried_in_build() {
+    for test in "$@"; do
+        [ "$test" != "$(basename "$0")" ] || {
+            echo "skipped: the plain build has run it"
+            exit 77
+        }
+    done
+}
+[ -z "${SANITIZED:-}" ] || tried_in_build multi_vnodes.sh sleeper.sh lost.sh
+[ -z "${DISTCHECK:-}" ] ||
+    tried_in_build multi_vnodes.sh sleeper.sh lost.sh conform_ucx.sh hammer.sh chaos.sh
 net=$top_builddir/tests/net
 stacks_s=50 # after which oshrun prints stacks and ends a job
 SHMEM_LAUNCH_TIMEOUT=20 # daemons on a busy machine; how one is lost is tested elsewhere

@@ -34,7 +34,7 @@ ends() {
 }
 
 # What a PE says whose peer does not answer; the name of its routine comes first.
-silent="pgas: PE [01]: shmem[a-z_]*: PE 3 has not answered for $timeout_s s"
+silent="pgas: PE [01]: shmem[a-z_]*: \\(PE 3 has not answered for $timeout_s s\\|lost PE 3 .*timed out\\)"
 hidden="pgas: PE [01]: \(shmem[a-z_]*: \)\?lost PE 3"
 hide='"$0" "$@" || s=$?; [ "${s:-0}" != 137 ] || sleep 15; exit $s'
 

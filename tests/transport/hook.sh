@@ -10,8 +10,10 @@ suite hook:shm -c seed=1,delay=300us,reorder,eagain=10
     finish
     exit
 }
-suite hook:shm
-suite hook:shm -n 5 -c seed=2,reorder
+if [ -n "${PGAS_TEST_LONG:-}" ]; then
+    suite hook:shm
+    suite hook:shm -n 5 -c seed=2,reorder
+fi
 ! has OFI || suite hook:ofi -c seed=3,delay=300us,reorder,eagain=10
 ! has UCX || suite hook:ucx -c seed=4,delay=300us,reorder,eagain=10
 finish

@@ -8,5 +8,8 @@ set -eu
 needs OFI
 suite ofi
 [ -n "${DISTCHECK:-}" ] || suite ofi -a order,atomics
-[ -n "$brief" ] || suite ofi -p net
+only=amo # what is different there; all in the long form
+[ -z "${PGAS_TEST_LONG:-}" ] || only=
+[ -n "$brief" ] || suite ofi -p net ${only:+-o $only}
+[ -n "$brief" ] || suite ofi -a atomics,inject -o stopped.
 finish

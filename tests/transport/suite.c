@@ -65,9 +65,9 @@ struct suite {
     bool bad;
 };
 
-static const struct test_case *const all_cases[] = {data_cases,  order_cases, done_cases,
-                                                    amo_cases,   race_cases,  ctx_cases,
-                                                    error_cases, many_cases};
+static const struct test_case *const all_cases[] = {
+    data_cases, order_cases, done_cases,    amo_cases, race_cases,
+    ctx_cases,  error_cases, stopped_cases, many_cases};
 
 static const struct {
     const char *name;

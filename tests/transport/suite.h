@@ -245,6 +245,6 @@ struct test_case {
 };
 
 extern const struct test_case data_cases[], order_cases[], done_cases[], amo_cases[],
-    race_cases[], ctx_cases[], error_cases[], many_cases[];
+    race_cases[], ctx_cases[], error_cases[], stopped_cases[], many_cases[];
 
 #endif
