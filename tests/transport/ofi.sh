@@ -11,5 +11,9 @@ suite ofi
 only=amo # what is different there; all in the long form
 [ -z "${PGAS_TEST_LONG:-}" ] || only=
 [ -n "$brief" ] || suite ofi -p net ${only:+-o $only}
-[ -n "$brief" ] || suite ofi -a atomics,inject -o stopped.
+[ -n "$brief" ] || {
+    suite ofi -a atomics,inject -o stopped.
+    suite ofi -a size,local -o signal.
+    suite ofi -a order,size,local -o signal.
+}
 finish

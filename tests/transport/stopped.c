@@ -19,7 +19,7 @@ enum {
     LOOK_MS = 10,
     US_PER_MS = 1000,
     CONTACT_MS = 1500,
-    BUSY_MS = 300, /* of processor time in STOP_MS: not spinning */
+    BUSY_MS = 750, /* of processor time: naps of the harness, but no spinning */
 };
 static const uint64_t ns_per_ms = 1000000;
 
