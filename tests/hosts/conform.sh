@@ -4,8 +4,9 @@
 # and srun.  After each program nothing may be left on any host.
 # CONFORM_LAUNCHERS, CONFORM_TRANSPORTS, CONFORM_ONLY: only these.
 # The short form runs a few programs under each launcher, over the transport that is
-# chosen; left to the long form: all programs, and each transport.  Not under srun: life,
-# which ends by shmem_global_exit(0); srun has 137 for that, as it kills the others.
+# chosen; left to the long form: all programs, and each transport.  Under oshrun alone: life.
+# It ends by shmem_global_exit(0), for which srun has 137, as it kills the others; and it
+# starts the library again, in which mpirun now and then hangs over hosts (LAUNCHERS.md).
 set -eu
 . "$top_srcdir/tests/hosts/lib.sh"
 . "$top_srcdir/tests/hosts/shmem-lib.sh"
@@ -41,9 +42,9 @@ coll_reduce aset old generics'
 
 suite() {
     only=$programs
-    if [ "$launcher" = srun ]; then
+    if [ "$launcher" != oshrun ]; then
         only=$(printf '%s ' ${programs:-$all} | sed 's/\<life\>//')
-        echo "skipped in part: no life under srun: it has another status for a global exit"
+        echo "skipped in part: no life under $launcher: see what this test says of it"
     fi
     for transport in ${CONFORM_TRANSPORTS:-$transports}; do
         echo "-- $launcher, $transport, 3 hosts of $per_node PEs each"

@@ -215,7 +215,7 @@ static const struct {
     {"SMA_CC", "SHMEM_CC"},
     {"SHMEM_ZZZZZZ", NULL},
     {"SHMEM_DEBUG_EVERYTHING_THAT_HAPPENS", NULL},
-    {"SHMEM_OFI_PROVIDER", NULL},
+    {"SHMEM_QWERTY_KEYS", NULL},
     {"SHMEM_", NULL},
     {"SMA_", NULL},
 };
