@@ -275,6 +275,19 @@ void bridge_cross(struct shmem_team *team, const char *fn)
     cross(team, &(struct cargo){.bytes = 0}, fn);
 }
 
+/* The last calls must have left before their words are cleared for another team. */
+static void flush_calls(const struct shmem_team *team, const char *fn)
+{
+    const struct team_nodes *n = team->nodes;
+    uint8_t byte = 0;
+
+    for (int step = 1; step < n->leaders; step *= 2) {
+        int to = team_world_pe(team, n->leader[(n->me + step) % n->leaders]);
+        rma_get_nbi(SHMEM_CTX_DEFAULT, &byte, team_here(team, 0), 1, to, fn);
+    }
+    order_quiet(SHMEM_CTX_DEFAULT, fn);
+}
+
 /* When its node has been released, the leader waits until all have seen that: they look
  * at its words.  Nobody looks at the others', and what comes to a leader over the network
  * in a barrier has come before it leaves. */
@@ -282,6 +295,8 @@ void bridge_cross_last(struct shmem_team *team, const char *fn)
 {
     bridge_cross(team, fn);
     team->epoch++;
+    if (bridge_leads(team))
+        flush_calls(team, fn);
     if (bridge_leads(team))
         await_node(team, fn);
     else

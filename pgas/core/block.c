@@ -237,6 +237,16 @@ static bool stay_awake(const struct block_wait *w, uint64_t slept_ns, uint64_t *
     return yield(w->ready, w->arg, *awake_ns);
 }
 
+/* How long to sleep at most, when we wanted to sleep for ns: what only this thread moves
+ * on has been moved on. */
+static uint64_t moved_on(uint64_t ns)
+{
+    if (likely(!net_alone()))
+        return ns;
+    net_poll();
+    return ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
+}
+
 static void sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
@@ -256,7 +266,7 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
         uint64_t now = clock_ns();
         net_watch(w->what, now - begin);
         net_idle();
-        sleep_on(me, seen, ns);
+        sleep_on(me, seen, moved_on(ns));
         if (stay_awake(w, clock_ns() - now, &awake_ns))
             break;
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
@@ -273,7 +283,7 @@ static void nap_until(const struct block_wait *w)
     while (!w->ready(w->arg)) {
         if (w->in_vain != NULL)
             w->in_vain(w->arg);
-        w->nap(w->arg, ns_max);
+        w->nap(w->arg, moved_on(ns_max));
     }
 }
 
@@ -299,6 +309,7 @@ void block_until(const struct block_wait *w)
     }
     if (--depth == 0)
         me->what[0] = '\0';
+    net_settle();
 }
 
 bool block_inside(void)

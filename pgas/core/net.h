@@ -94,11 +94,17 @@ void net_quiet(struct net_ctx *c, const char *fn); /* NULL: nothing */
 /* ---- progress ------------------------------------------------------------------------
  */
 
-/* Serve others and move on the default context, if no other thread does. */
+/* Serve others and move on the contexts, if no other thread does. */
 void net_poll(void);
+/* Is something under way on a private context of the calling thread?  Nobody else moves
+ * it on: it must not sleep long, and net_poll between its sleeps. */
+bool net_alone(void);
 /* Is the calling thread in a call of the transport?  (For a signal handler that exits.)
  */
 bool net_inside(void);
+/* The calling thread ends a wait: what it has taken from the network for others, they
+ * must know. */
+void net_settle(void);
 /* This thread is going to sleep: the progress thread is on its own. */
 void net_idle(void);
 /* Are the other nodes there?  Called now and then by who has slept for so long in a wait;

@@ -45,6 +45,8 @@ struct net {
     pthread_t thread;
     bool has_thread;
     int stop_fd;        /* an eventfd that ends its sleeps */
+    uint32_t asleep;    /* it sleeps on descriptors, or is about to */
+    uint32_t owed;      /* a poll has woken nobody: see net_settle */
     uint32_t stop;      /* it shall end */
     uint32_t nap;       /* futex: 1 = it naps, as somebody else polls */
     uint64_t polled_ns; /* when another thread polled last; 0 = it sleeps now */
@@ -74,6 +76,10 @@ ssize_t net_card_address(const struct transport_world *world, int pe, void *to,
 
 /* Context 0 has been moved on: whoever sleeps for what came must look. */
 void net_wake_sleepers(void);
+
+/* A context of the user has got something to do: the progress thread must know, if it
+ * sleeps. */
+void net_kick(struct net *n);
 
 void net_thread_start(struct net *n);
 void net_thread_stop(struct net *n);

@@ -86,11 +86,13 @@ static bool taken(const void *arg)
         pgas_self.net->t->progress(o->c->t);
         o->rc = ask(o);
     }
+    bool first = o->rc == 0 && o->open && load_relaxed_u32(&o->c->open) == 0;
     if (o->rc == 0 && (o->open || o->kind == OP_QUIET))
         store_release_u32(&o->c->open, o->open);
     net_unlock(o->c);
-    if (o->c->serves)
-        net_wake_sleepers(); /* it may have brought what another thread sleeps for */
+    if (first && !o->c->serves)
+        net_kick(pgas_self.net);
+    net_wake_sleepers(); /* it may have brought what another thread sleeps for */
     return o->rc != -EAGAIN;
 }
 
@@ -261,19 +263,20 @@ void net_quiet(struct net_ctx *c, const char *fn)
 
 /*
  * A PE that waits for a store of another one has nothing under way itself that could
- * fail.  So who sleeps for long reads a word of a PE of the next node: a node that has
- * gone without a word is noticed after net_timeout by the one before it, which ends the
- * job.  One such read per process is under way at a time.
+ * fail.  So who sleeps for long reads a word of a PE of some other nodes in turn: a node
+ * that has gone without a word is noticed after net_timeout, and the job ends.  One such
+ * read per process is under way at a time.
  */
 static struct {
     pthread_mutex_t lock;
     struct transport_done done;
-    bool asked; /* for a read, */
-    bool taken; /* which the transport has taken */
+    bool asked;        /* for a read, */
+    bool taken;        /* which the transport has taken */
+    uint32_t distance; /* from our node to the one that was asked last */
     uint64_t word;
     uint64_t next_ns;
     struct op op;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .distance = 1};
 
 void net_watch_init(void)
 {
@@ -281,11 +284,18 @@ void net_watch_init(void)
     watch.next_ns = 0;
 }
 
-/* A PE of the next node, another one for each PE of ours. */
-static int pe_of_next_node(void)
+/* The nodes 1, 2, 4 .. behind ours, one after the other: so a node is looked at by some
+ * others, which need not all compute, and a PE deals with few. */
+static uint32_t next_node(void)
+{
+    watch.distance = watch.distance * 2 < pgas_self.nnodes ? watch.distance * 2 : 1;
+    return (pgas_self.node_of[pgas_self.me] + watch.distance) % pgas_self.nnodes;
+}
+
+/* A PE of a node, another one for each PE of ours. */
+static int pe_of_node(uint32_t node)
 {
     const struct pgas *g = &pgas_self;
-    uint32_t node = (g->node_of[g->me] + 1) % g->nnodes;
     int n = 0;
 
     for (uint32_t pe = 0; pe < g->npes; pe++)
@@ -303,7 +313,7 @@ static void ask_next_node(const char *fn)
         .c = &pgas_self.net->ctx_0,
         .fn = fn,
         .kind = OP_GET,
-        .place = {.pe = pe_of_next_node(), .segment = SEGMENT_HEAP},
+        .place = {.pe = pe_of_node(next_node()), .segment = SEGMENT_HEAP},
         .to = &watch.word,
         .len = sizeof watch.word,
         .done = &watch.done,

@@ -62,9 +62,22 @@ static void wake_now_and_then(uint64_t now)
 {
     static uint64_t next_ns;
 
-    if (now < load_relaxed_u64(&next_ns))
+    if (now < load_relaxed_u64(&next_ns)) {
+        store_relaxed_u32(&pgas_self.net->owed, 1);
         return;
+    }
     store_relaxed_u64(&next_ns, now + WAKE_EVERY_NS);
+    store_relaxed_u32(&pgas_self.net->owed, 0);
+    net_wake_sleepers();
+}
+
+void net_settle(void)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL || load_relaxed_u32(&n->owed) == 0)
+        return;
+    store_relaxed_u32(&n->owed, 0);
     net_wake_sleepers();
 }
 
@@ -79,8 +92,24 @@ static void poll_contexts(struct net *n)
             continue;
         n->t->progress(c->t);
         net_unlock(c);
+        net_wake_sleepers(); /* some libraries take in everything with any context */
     }
     pthread_mutex_unlock(&n->ctx_lock);
+}
+
+bool net_alone(void)
+{
+    struct net *n = pgas_self.net;
+    bool alone = false;
+
+    if (n == NULL || __atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL)
+        return false;
+    pthread_mutex_lock(&n->ctx_lock);
+    for (const struct net_ctx *c = n->contexts; c != NULL && !alone; c = c->next)
+        alone = !c->locked && pthread_equal(c->owner, pthread_self()) &&
+                load_relaxed_u32(&c->open) != 0;
+    pthread_mutex_unlock(&n->ctx_lock);
+    return alone;
 }
 
 void net_poll(void)
@@ -169,9 +198,26 @@ static void sleep_on(struct net *n)
     struct pollfd fds[FDS] = {{.fd = n->stop_fd, .events = POLLIN},
                               {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
     nfds_t nfds = 2;
-    bool all = add_contexts(n, fds, &nfds);
+    uint64_t kicks;
 
+    /* A context that gets something to do from now on sees that we sleep (net_kick), or
+     * we see what it has to do. */
+    store_relaxed_u32(&n->asleep, 1);
+    fence_full();
+    bool all = add_contexts(n, fds, &nfds);
     poll(fds, nfds, fds[1].fd < 0 || !all ? BLIND_SLEEP_MS : SLEEP_MS);
+    store_relaxed_u32(&n->asleep, 0);
+    if (fds[0].revents != 0 && read(n->stop_fd, &kicks, sizeof kicks) < 0)
+        log_debug("can't read from an eventfd: %s", strerror(errno));
+}
+
+void net_kick(struct net *n)
+{
+    uint64_t one = 1;
+
+    fence_full();
+    if (load_relaxed_u32(&n->asleep) != 0 && write(n->stop_fd, &one, sizeof one) < 0)
+        log_debug("can't wake the progress thread: %s", strerror(errno));
 }
 
 static void *serve(void *arg)

@@ -7,13 +7,16 @@ set -eu
 
 needs OFI
 suite ofi
-[ -n "${DISTCHECK:-}" ] || suite ofi -a order,atomics
-only=amo # what is different there; all in the long form
-[ -z "${PGAS_TEST_LONG:-}" ] || only=
-[ -n "$brief" ] || suite ofi -p net ${only:+-o $only}
-[ -n "$brief" ] || {
-    suite ofi -a atomics,inject -o stopped.
-    suite ofi -a size,local -o signal.
-    suite ofi -a order,size,local -o signal.
+[ -z "$brief" ] || {
+    finish
+    exit
 }
+suite ofi -a order,atomics
+only='-o amo' pieces='-o signal.' # what is different there; all in the long form
+[ -z "${PGAS_TEST_LONG:-}" ] || only='' pieces=''
+# shellcheck disable=SC2086 # words
+suite ofi -p net $only
+suite ofi -a atomics,inject -o stopped.
+# shellcheck disable=SC2086 # words
+suite ofi -a order,size,local $pieces
 finish
