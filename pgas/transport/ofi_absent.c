@@ -14,7 +14,7 @@ static int absent_open(const struct transport_world *world, struct transport_net
     (void)world;
     (void)net;
     snprintf(why, TRANSPORT_TEXT_MAX,
-             "this library was built without libfabric; configure it with --with-ofi");
+             "pgas was built without libfabric (configure --without-ofi)");
     return -ENOSYS;
 }
 
