@@ -8,8 +8,7 @@
 #include <shmem.h>
 #include <stdio.h>
 
-/* ---- one-sided ----------------------------------------------------------------------
- */
+/* ---- one-sided ------------------------------------------------------------------- */
 
 static void put_lat(struct bench *b, long n)
 {
@@ -91,8 +90,7 @@ static void barrier(struct bench *b, long n)
         shmem_barrier_all();
 }
 
-/* ---- what 1.4 does not have ---------------------------------------------------------
- */
+/* ---- what 1.4 does not have ------------------------------------------------------ */
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
 static void fadd_rate(struct bench *b, long n)
@@ -171,8 +169,7 @@ static void close_reduction(void)
 enum { HAVE_FADD_NBI = 0 };
 #endif
 
-/* ---- tables -------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------- */
 
 static void bench_words(struct bench *b)
 {

@@ -58,8 +58,7 @@ void raw_wait(void)
         raw_fail("the other side", "nothing has happened for 20 s");
 }
 
-/* ---- the connection over which they meet --------------------------------------------
- */
+/* ---- the connection over which they meet ----------------------------------------- */
 
 static struct addrinfo *resolve(const char *host, const char *port)
 {
@@ -133,8 +132,7 @@ static bool hung_up(void)
     return poll(&p, 1, 0) != 0;
 }
 
-/* ---- measuring ----------------------------------------------------------------------
- */
+/* ---- measuring ------------------------------------------------------------------- */
 
 static void pingpong(long n)
 {

@@ -30,8 +30,7 @@ enum {
     RAW_MEMORY = NET_SIZE_MAX + 4096,
 };
 
-/* ---- the frame, raw.c ---------------------------------------------------------------
- */
+/* ---- the frame, raw.c ------------------------------------------------------------ */
 
 struct raw {
     const char *provider;  /* option -f; NULL = the library's default */
@@ -50,8 +49,7 @@ void raw_own_address(char *to, size_t room);
 /* In every loop that waits: progress, and an end if nothing happens for long. */
 void raw_wait(void);
 
-/* ---- the library, fi_raw.c or ucp_raw.c ---------------------------------------------
- */
+/* ---- the library, fi_raw.c or ucp_raw.c ------------------------------------------ */
 
 /* n times; ends when all has happened at the target. */
 typedef void (*raw_body)(long n);

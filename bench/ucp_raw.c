@@ -30,8 +30,7 @@ static void want(ucs_status_t status, const char *what)
         raw_fail(what, ucs_status_string(status));
 }
 
-/* ---- the endpoint -------------------------------------------------------------------
- */
+/* ---- the endpoint ---------------------------------------------------------------- */
 
 static void open_worker(void)
 {
@@ -105,8 +104,7 @@ long raw_progress(void)
     return (long)ucp_worker_progress(worker);
 }
 
-/* ---- posting and completing ---------------------------------------------------------
- */
+/* ---- posting and completing ------------------------------------------------------ */
 
 static void completed(void *request, ucs_status_t status, void *arg)
 {
@@ -179,8 +177,7 @@ void raw_close(void)
     ucp_cleanup(context);
 }
 
-/* ---- what is measured ---------------------------------------------------------------
- */
+/* ---- what is measured ------------------------------------------------------------ */
 
 static void put(long n)
 {

@@ -184,8 +184,7 @@ void bridge_share(struct shmem_team *team, const char *fn)
     wake_node(team, here);
 }
 
-/* ---- between leaders -----------------------------------------------------------------
- */
+/* ---- between leaders ------------------------------------------------------------- */
 
 /* What goes with the calls: in the box `bytes` of each PE, or of one alone. */
 struct cargo {
@@ -254,8 +253,7 @@ static void disseminate(struct shmem_team *team, const struct cargo *c, const ch
     }
 }
 
-/* ---- all together --------------------------------------------------------------------
- */
+/* ---- all together ---------------------------------------------------------------- */
 
 static void cross(struct shmem_team *team, const struct cargo *c, const char *fn)
 {

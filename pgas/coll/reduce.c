@@ -67,8 +67,7 @@ static void combine_slice(const struct job *j, void *acc, struct slice s)
     }
 }
 
-/* ---- over nodes ----------------------------------------------------------------------
- */
+/* ---- over nodes ------------------------------------------------------------------ */
 
 /* The sources have come with the barrier, and every PE combines them for itself. */
 static void reduce_small(struct shmem_team *team, const struct job *j, size_t n)
@@ -152,8 +151,7 @@ static int reduce_far(struct shmem_team *team, const struct job *j, char *acc, s
     return 0;
 }
 
-/* ---- all -----------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------- */
 
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            op_kernel op, const char *fn)

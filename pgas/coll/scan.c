@@ -51,8 +51,7 @@ static void go_along(const struct job *j, size_t at, size_t n)
     }
 }
 
-/* ---- over nodes ----------------------------------------------------------------------
- */
+/* ---- over nodes ------------------------------------------------------------------ */
 
 /* The sources have come with the barrier, and every PE adds up those before it. */
 static void scan_small(struct shmem_team *team, const struct job *j, size_t n)
@@ -114,8 +113,7 @@ static int scan_far(struct shmem_team *team, const struct job *j, size_t n)
     return 0;
 }
 
-/* ---- all -----------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------- */
 
 static int scan(struct shmem_team *team, const struct job *j, size_t n)
 {

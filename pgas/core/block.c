@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -148,11 +149,24 @@ static bool yield(block_ready ready, const void *arg, uint64_t ns)
     return false;
 }
 
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S),
+                             .tv_nsec = (long)(ns % NS_PER_S)};
+}
+
+void block_sleep(uint64_t ns)
+{
+    struct timespec left = timespec_of(ns);
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
 /* One sleep of at most ns; returns at once if `wake` is no longer `seen`. */
 static void sleep_on(struct node_pe *me, uint32_t seen, uint64_t ns)
 {
-    struct timespec limit = {.tv_sec = (time_t)(ns / NS_PER_S),
-                             .tv_nsec = (long)(ns % NS_PER_S)};
+    struct timespec limit = timespec_of(ns);
 
     syscall(SYS_futex, &me->wake, FUTEX_WAIT, seen, &limit, NULL, 0);
 }

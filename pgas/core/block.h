@@ -55,6 +55,9 @@ bool block_inside(void);
 /* Spin for env.spin_ns, whoever else might use the processor.  True when ready(arg). */
 bool block_spin(block_ready ready, const void *arg);
 
+/* Sleep for ns, whatever comes. */
+void block_sleep(uint64_t ns);
+
 /* Wake the threads of the PE that sleep for a word in len bytes at symmetric address addr
  * (NULL: all threads of it that sleep). */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log.c - see log.h.  Uses: pgas.h. */
+/* log.c - see log.h.  Uses: pgas.h, block. */
 #include "config.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pgas/core/block.h"
+#include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
 
-#define LINE_MAX_LEN 1024
+#define LINE_MAX_LEN  1024
+#define LOST_GRACE_NS (NS_PER_S / 5) /* for the launcher to notice the death itself */
 
 static void say(const char *format, va_list args)
 {
@@ -66,5 +69,17 @@ void log_die(const char *format, ...)
     va_start(args, format);
     say(format, args);
     va_end(args);
+    _exit(EXIT_FAILURE);
+}
+
+void log_lost(const char *format, ...)
+{
+    va_list args;
+
+    log_flush(stdout);
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    block_sleep(LOST_GRACE_NS);
     _exit(EXIT_FAILURE);
 }

@@ -21,4 +21,8 @@ void log_flush(FILE *stream);
  * since the state of the library is not to be trusted.  The launcher ends the job. */
 _Noreturn void log_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same when another PE is lost.  Says it at once but ends a little later: if that PE
+ * died, the launcher should see its end first, and name the cause. */
+_Noreturn void log_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

@@ -48,21 +48,14 @@ static void read_choice(bool wanted[CHOICES])
 /* SHMEM_NET_AVOID is for tests: a typo would test nothing. */
 static void check_avoid(const char *list)
 {
-#define X(name, word) word,
-    static const char *const known[] = {TRANSPORT_AVOID_TABLE(X)};
-#undef X
-    size_t len;
+    bool avoid[AVOIDS];
+    size_t len = 0;
+    const char *unknown = avoid_read(list, avoid, &len);
 
-    for (const char *at = list; *at != '\0'; at += len + (at[len] == ',')) {
-        len = strcspn(at, ",");
-        bool found = false;
-        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-            found |= strlen(known[i]) == len && strncmp(at, known[i], len) == 0;
-        if (!found)
-            log_die("SHMEM_NET_AVOID=%s: '%.*s' is not understood; oshmem_info says what "
-                    "it takes",
-                    list, (int)len, at);
-    }
+    if (unknown != NULL)
+        log_die("SHMEM_NET_AVOID=%s: '%.*s' is not understood; oshmem_info says what it "
+                "takes",
+                list, (int)len, unknown);
 }
 
 /* The same for SHMEM_CHAOS. */
@@ -160,8 +153,8 @@ static void failed(const struct transport_world *world, int pe, const char *sent
     if (pe < 0)
         log_die("%s: %s", n->t->name, sentence);
     node_name(n, pe, name, sizeof name);
-    log_die("%slost PE %d on node %s: %s: %s", waiting_in(what, sizeof what), pe, name,
-            n->t->name, sentence);
+    log_lost("%slost PE %d on node %s: %s: %s", waiting_in(what, sizeof what), pe, name,
+             n->t->name, sentence);
 }
 
 /* ---- life ------------------------------------------------------------------------ */

@@ -39,8 +39,7 @@ ALWAYS_INLINE bool net_far(int pe)
     return unlikely(g->net != NULL) && (uint32_t)pe < g->npes && g->peer[pe].node == NULL;
 }
 
-/* ---- life ----------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------ */
 
 /* Choose and open a transport if the job needs one; after the heap, before the PEs of the
  * node meet.  Ends the job with a sentence if none can be used. */
@@ -58,8 +57,7 @@ void net_meet(int pe);
 /* What was chosen and why, a line; "" if nothing had to be. */
 const char *net_text(void);
 
-/* ---- contexts ------------------------------------------------------------------------
- */
+/* ---- contexts -------------------------------------------------------------------- */
 
 /* The context of all PEs and threads; NULL without a net. */
 struct net_ctx *net_ctx_default(void);
@@ -69,8 +67,7 @@ struct net_ctx *net_ctx_open(bool private);
 /* After net_quiet.  NULL or the default one: nothing. */
 void net_ctx_close(struct net_ctx *c);
 
-/* ---- operations on far PEs -----------------------------------------------------------
- */
+/* ---- operations on far PEs ------------------------------------------------------- */
 
 /* NOW: when it returns, the source may be changed (put) or the data are here (get).
  * LATER: that is so after net_quiet.  NOTE: a put that net_quiet need not wait for, as
@@ -91,8 +88,7 @@ void net_fence(struct net_ctx *c, const char *fn); /* NULL: nothing */
 /* All that was posted on c is done. */
 void net_quiet(struct net_ctx *c, const char *fn); /* NULL: nothing */
 
-/* ---- progress ------------------------------------------------------------------------
- */
+/* ---- progress -------------------------------------------------------------------- */
 
 /* Serve others and move on the contexts, if no other thread does. */
 void net_poll(void);

@@ -82,7 +82,8 @@ static bool taken(const void *arg)
 
     net_lock(o->c);
     o->rc = ask(o);
-    if (o->rc == -EAGAIN) {
+    bool moved = o->rc == -EAGAIN;
+    if (moved) {
         pgas_self.net->t->progress(o->c->t);
         o->rc = ask(o);
     }
@@ -92,7 +93,8 @@ static bool taken(const void *arg)
     net_unlock(o->c);
     if (first && !o->c->serves)
         net_kick(pgas_self.net);
-    net_wake_sleepers(); /* it may have brought what another thread sleeps for */
+    if (moved)
+        net_wake_sleepers(); /* it may have brought what another thread sleeps for */
     return o->rc != -EAGAIN;
 }
 
@@ -202,7 +204,7 @@ static void post_and_wait(struct op *o)
     if (!finished(&self))
         wait_until(o, finished);
     if (unlikely(done.error != 0))
-        log_die("%s: lost PE %d: %s", o->fn, o->place.pe, strerror(-done.error));
+        log_lost("%s: lost PE %d: %s", o->fn, o->place.pe, strerror(-done.error));
 }
 
 static void run(struct op *o, enum net_when when)

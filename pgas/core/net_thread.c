@@ -53,8 +53,7 @@ void net_wake_sleepers(void)
         block_wake(me, NULL, 0);
 }
 
-/* ---- other threads -------------------------------------------------------------------
- */
+/* ---- other threads --------------------------------------------------------------- */
 
 /* Sleepers among our threads are woken by who polls too, but not at each poll: it does
  * not know what came. */

@@ -212,8 +212,7 @@ static bool fill_nodes(struct shmem_team *team)
     return true;
 }
 
-/* ---- handles -------------------------------------------------------------------------
- */
+/* ---- handles --------------------------------------------------------------------- */
 
 static bool predefined(shmem_team_t handle)
 {
@@ -242,8 +241,7 @@ struct shmem_team *team_of(shmem_team_t handle, const char *fn)
             handle == SHMEM_TEAM_INVALID ? " (SHMEM_TEAM_INVALID)" : " (any more)");
 }
 
-/* ---- words ---------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------- */
 
 uint32_t team_world_epoch(void)
 {
@@ -261,8 +259,7 @@ struct team_words *team_words(const struct shmem_team *team, int i)
                    team->fn != NULL ? team->fn : "collective");
 }
 
-/* ---- life of a team ------------------------------------------------------------------
- */
+/* ---- life of a team -------------------------------------------------------------- */
 
 struct shmem_team *team_new(const struct shmem_team *parent, const struct team_set *set)
 {

@@ -38,42 +38,42 @@ uint64_t amo_call(const struct amo_call *c)
     return old;
 }
 
+/* By the library itself: on the default context. */
+static struct amo_call own(enum transport_amo_op op, void *addr, size_t size,
+                           uint64_t operand, int pe, const char *fn)
+{
+    return (struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
+                             .op = op,
+                             .addr = addr,
+                             .size = size,
+                             .operand = operand,
+                             .pe = pe,
+                             .fn = fn,
+                             .want = AMO_NOW};
+}
+
 uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t operand,
                 int pe, const char *fn)
 {
-    return amo_call(&(struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
-                                       .op = op,
-                                       .addr = addr,
-                                       .size = size,
-                                       .operand = operand,
-                                       .pe = pe,
-                                       .fn = fn,
-                                       .want = AMO_NOW});
+    struct amo_call call = own(op, addr, size, operand, pe, fn);
+
+    return amo_call(&call);
 }
 
 uint64_t amo_compare_swap_at(void *addr, size_t size, uint64_t cond, uint64_t value,
                              int pe, const char *fn)
 {
-    return amo_call(&(struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
-                                       .op = TRANSPORT_AMO_COMPARE_SWAP,
-                                       .addr = addr,
-                                       .size = size,
-                                       .operand = value,
-                                       .cond = cond,
-                                       .pe = pe,
-                                       .fn = fn,
-                                       .want = AMO_NOW});
+    struct amo_call call = own(TRANSPORT_AMO_COMPARE_SWAP, addr, size, value, pe, fn);
+
+    call.cond = cond;
+    return amo_call(&call);
 }
 
 void amo_post(enum transport_amo_op op, void *addr, size_t size, uint64_t operand, int pe,
               const char *fn)
 {
-    (void)amo_call(&(struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
-                                      .op = op,
-                                      .addr = addr,
-                                      .size = size,
-                                      .operand = operand,
-                                      .pe = pe,
-                                      .fn = fn,
-                                      .want = AMO_NEVER});
+    struct amo_call call = own(op, addr, size, operand, pe, fn);
+
+    call.want = AMO_NEVER;
+    (void)amo_call(&call);
 }

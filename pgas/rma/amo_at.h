@@ -29,7 +29,7 @@ struct amo_call {
 };
 
 /* Do it on whatever PE; wakes who sleeps for the word.  The old value for AMO_NOW. */
-uint64_t amo_call(const struct amo_call *call);
+uint64_t amo_call(const struct amo_call *call) __attribute__((cold));
 
 /* The old value of the word; waits for it.  On the default context. */
 uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t operand,

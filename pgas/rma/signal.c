@@ -20,11 +20,6 @@ static enum transport_amo_op op_of(int sig_op, const char *fn)
             fn, sig_op, SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
 }
 
-static __attribute__((noinline, cold)) void update_slow(const struct amo_call *call)
-{
-    amo_call(call);
-}
-
 /* Near, the update is a release: it orders the data before it. */
 static void update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
                    int pe, bool after_puts, const char *fn)
@@ -33,15 +28,15 @@ static void update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig
     void *word = peer_quick(sig_addr, sizeof *sig_addr, pe);
 
     if (unlikely(word == NULL)) {
-        update_slow(&(struct amo_call){.ctx = ctx,
-                                       .op = op,
-                                       .addr = sig_addr,
-                                       .size = sizeof *sig_addr,
-                                       .operand = signal,
-                                       .pe = pe,
-                                       .fn = fn,
-                                       .want = AMO_NEVER,
-                                       .after_puts = after_puts});
+        (void)amo_call(&(struct amo_call){.ctx = ctx,
+                                          .op = op,
+                                          .addr = sig_addr,
+                                          .size = sizeof *sig_addr,
+                                          .operand = signal,
+                                          .pe = pe,
+                                          .fn = fn,
+                                          .want = AMO_NEVER,
+                                          .after_puts = after_puts});
         return;
     }
     perform_op(op, word, signal, 0, sizeof *sig_addr);

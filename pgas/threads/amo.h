@@ -5,7 +5,7 @@
  * Values travel as the low bytes of a uint64_t; `size` is 4 or 8 and always a constant,
  * so each call becomes one instruction.  Operations are acquire and release: the
  * specification asks for no order, and x86 gives this one for nothing.
- * Uses: atomic.  Used by: rma (api_amo, signal, lock), transport/perform.h.
+ * Uses: atomic.  Used by: rma, transport/perform.h.
  */
 #ifndef PGAS_THREADS_AMO_H
 #define PGAS_THREADS_AMO_H

@@ -23,21 +23,29 @@
 enum transport_avoid { TRANSPORT_AVOID_TABLE(X) AVOIDS };
 #undef X
 
-/* Is the word in the comma list, which may be NULL? */
-static inline bool avoid_lists(const char *list, enum transport_avoid which)
+/* Set avoid[i] if the comma list (may be NULL) has the word of i.  NULL; or the first
+ * word in it that is none, of *len bytes. */
+static inline const char *avoid_read(const char *list, bool avoid[AVOIDS], size_t *len)
 {
 #define X(name, word) word,
     static const char *const words[AVOIDS] = {TRANSPORT_AVOID_TABLE(X)};
 #undef X
-    size_t len = strlen(words[which]);
+    const char *unknown = NULL;
 
-    while (list != NULL && *list != '\0') {
-        size_t n = strcspn(list, ",");
-        if (n == len && strncmp(list, words[which], n) == 0)
-            return true;
-        list += n + (list[n] == ',');
+    memset(avoid, 0, AVOIDS * sizeof *avoid);
+    for (size_t n; list != NULL && *list != '\0'; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        int i = 0;
+        while (i < AVOIDS && (strlen(words[i]) != n || strncmp(list, words[i], n) != 0))
+            i++;
+        if (i < AVOIDS) {
+            avoid[i] = true;
+        } else if (unknown == NULL) {
+            unknown = list;
+            *len = n;
+        }
     }
-    return false;
+    return unknown;
 }
 
 #endif

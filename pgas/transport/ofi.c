@@ -114,6 +114,7 @@ static int ofi_open(const struct transport_world *world, struct transport_net **
     struct transport_net *n = calloc(1, sizeof *n);
     size_t nchunks = ((size_t)world->npes + OFI_CHUNK_PEERS - 1) / OFI_CHUNK_PEERS;
     struct ofi_surroundings surroundings;
+    size_t len; /* of a word that is unknown: the caller's business */
 
     snprintf(why, TRANSPORT_TEXT_MAX, "libfabric: no memory");
     if (n == NULL)
@@ -121,8 +122,7 @@ static int ofi_open(const struct transport_world *world, struct transport_net **
     n->world = world;
     n->next_key = 1;
     pthread_mutex_init(&n->lock, NULL);
-    for (unsigned i = 0; i < AVOIDS; i++)
-        n->avoid[i] = avoid_lists(world->avoid, i);
+    (void)avoid_read(world->avoid, n->avoid, &len);
     n->chunks = calloc(nchunks, sizeof n->chunks[0]);
     int rc = -ENOMEM;
     if (n->chunks != NULL) {

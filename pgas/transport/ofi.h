@@ -72,8 +72,7 @@ struct ofi_message {
     uint8_t name[OFI_NAME_MAX]; /* of that context's endpoint; none: it is context 0 */
 };
 
-/* ---- operations ----------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------ */
 
 enum ofi_kind {
     OFI_FREE,
@@ -215,8 +214,7 @@ struct transport_net {
     char text[TRANSPORT_TEXT_MAX];
 };
 
-/* ---- sets of PEs --------------------------------------------------------------------
- */
+/* ---- sets of PEs ----------------------------------------------------------------- */
 
 enum { OFI_BITS = 64 };
 

@@ -22,8 +22,7 @@ struct ofi_slab {
     struct ofi_op *ops;
 };
 
-/* ---- records --------------------------------------------------------------------------
- */
+/* ---- records --------------------------------------------------------------------- */
 
 /* Memory that may have to be registered; NULL: there is none. */
 static void *pages(struct transport_ctx *ctx, size_t size, struct fid_mr **mr,

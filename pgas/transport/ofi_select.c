@@ -43,8 +43,7 @@ void ofi_select_address(const struct fi_info *info, char *to, size_t room)
         *to = '\0';
 }
 
-/* ---- order and atomics ----------------------------------------------------------------
- */
+/* ---- order and atomics ----------------------------------------------------------- */
 
 /* ofi_rxm keeps one reliable connection per pair of endpoints, and both directions of
  * everything (RMA, messages, and atomics, which are messages) go through it in the order
@@ -83,8 +82,7 @@ bool ofi_select_wakes(const struct fi_info *info)
     return info->ep_attr->protocol != PROTO_XNET;
 }
 
-/* ---- rank -----------------------------------------------------------------------------
- */
+/* ---- rank ------------------------------------------------------------------------ */
 
 /* Better is less. */
 enum rank {
@@ -134,8 +132,7 @@ static enum rank rank_of(const struct fi_info *info, bool named)
     return rank_address(info) + (protocol == FI_PROTO_RXD ? RANK_MAKESHIFT : 0);
 }
 
-/* ---- the choice -----------------------------------------------------------------------
- */
+/* ---- the choice ------------------------------------------------------------------ */
 
 /* Layered providers do not look at these hints. */
 static bool asked_for(const struct transport_world *world, const struct fi_info *info)

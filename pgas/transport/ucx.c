@@ -49,6 +49,8 @@ static int ucx_open(const struct transport_world *world, struct transport_net **
 {
     struct transport_net *n = calloc(1, sizeof *n);
     struct ucx_signals signals;
+    bool avoid[AVOIDS];
+    size_t len; /* of a word that is unknown: the caller's business */
     int err;
 
     if (n == NULL) {
@@ -57,7 +59,8 @@ static int ucx_open(const struct transport_world *world, struct transport_net **
     }
     n->world = world;
     pthread_mutex_init(&n->lock, NULL);
-    n->avoid_contexts = avoid_lists(world->avoid, AVOID_CONTEXTS);
+    (void)avoid_read(world->avoid, avoid, &len);
+    n->avoid_contexts = avoid[AVOID_CONTEXTS];
     ucx_signals_save(&signals);
     err = set_up(n, why);
     ucx_signals_restore(&signals);

@@ -81,8 +81,7 @@ static uint64_t address(const void *p)
     return (uint64_t)(uintptr_t)p;
 }
 
-/* ---- values for each class of parameters --------------------------------------------
- */
+/* ---- values for each class of parameters ----------------------------------------- */
 
 enum {
     /* What arguments are where they are right: no two numbers alike. */

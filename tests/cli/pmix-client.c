@@ -27,8 +27,7 @@ pmix_proc_t me;
 uint32_t npes;
 const char *argument;
 
-/* ---- small tools ----------------------------------------------------------------------
- */
+/* ---- small tools ----------------------------------------------------------------- */
 
 void fail(const char *format, ...)
 {
@@ -135,8 +134,7 @@ void want_text(uint32_t rank, const char *key, const char *text)
     PMIX_VALUE_RELEASE(v);
 }
 
-/* ---- fences ---------------------------------------------------------------------------
- */
+/* ---- fences ---------------------------------------------------------------------- */
 
 static void fill(unsigned char *data, size_t len, uint32_t rank, uint32_t round)
 {

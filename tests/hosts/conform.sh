@@ -59,6 +59,5 @@ suite() {
 }
 
 programs=${CONFORM_ONLY:-$programs}
-# shellcheck disable=SC2086 # a list
-for_each $launchers -- suite
+for_each "$launchers" suite
 end

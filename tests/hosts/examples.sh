@@ -62,6 +62,5 @@ env "$mark" TMPDIR="$work/tmp" sh "$top_srcdir/examples/wordcount-check" "$OSHRU
 env "$mark" TMPDIR="$work/tmp" "$OSHRUN" -n 2 "$examples/wordcount" -a $text 2>/dev/null |
     awk '{ print $1, $2 }' >"$work/expected"
 [ -s "$work/expected" ] || fail 'no words on one node'
-# shellcheck disable=SC2086 # a list
-for_each $launchers -- both
+for_each "$launchers" both
 end

@@ -79,6 +79,5 @@ cuts() {
     done
 }
 
-# shellcheck disable=SC2086 # a list
-for_each ${LOST_LAUNCHERS:-$launchers} -- cuts
+for_each "${LOST_LAUNCHERS:-$launchers}" cuts
 end

@@ -58,22 +58,16 @@ launch() {
     esac
 }
 
-# for_each LAUNCHER.. -- FUNCTION: calls it with each that is here, as $launcher.
+# for_each 'LAUNCHER..' FUNCTION: calls it with each that is here, as $launcher.
 for_each() {
-    list=
-    while [ "$1" != -- ]; do
-        list="$list $1"
-        shift
-    done
-    shift
-    for launcher in $list; do
+    for launcher in $1; do
         reason=$(why_not "$launcher")
         if [ -n "$reason" ]; then
             echo "skipped in part: $reason"
             skipped=$((skipped + 1))
         else
             serve "$launcher"
-            "$@"
+            "$2"
         fi
     done
 }

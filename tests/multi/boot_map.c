@@ -59,8 +59,7 @@ static void delay_ms(long ms)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-/* ---- where am I ----------------------------------------------------------------------
- */
+/* ---- where am I ------------------------------------------------------------------ */
 
 /* SHMEM_TEAM_SHARED as init makes it: the PEs of the node in order, strided if they are.
  */
@@ -98,8 +97,7 @@ static void print_place(void)
     fflush(stdout);
 }
 
-/* ---- all agree -----------------------------------------------------------------------
- */
+/* ---- all agree ------------------------------------------------------------------- */
 
 /* What each PE says, before as many bytes as its number makes. */
 struct said {
@@ -204,8 +202,7 @@ static void tell_node(void)
     check(strcmp(got, text) == 0, "a value of another node or generation", leader);
 }
 
-/* ---- a barrier is one ----------------------------------------------------------------
- */
+/* ---- a barrier is one ------------------------------------------------------------ */
 
 struct passed {
     char boot_id[BOOT_ID_LEN]; /* of the kernel whose clock it is */
@@ -253,8 +250,7 @@ static void check_all(void)
         check_barrier(b.size - 1);
 }
 
-/* ---- ways to end ---------------------------------------------------------------------
- */
+/* ---- ways to end ----------------------------------------------------------------- */
 
 static int end_by(const char *how, int number, uint32_t pe)
 {

@@ -36,6 +36,6 @@ over_nodes() {
     disturbed "$SHMEM_TRANSPORT" 2
 }
 
-for_each ofi ${long:+ucx} -- over_nodes
+for_each "ofi ${long:+ucx}" over_nodes
 disturbed 'one node' ''
 end

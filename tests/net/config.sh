@@ -66,6 +66,6 @@ of_both() {
     odd SHMEM_TRANSPORT=ucx 'PE [0-3] uses the network transport .* and PE [0-3] '
 }
 
-for_each ofi -- of_ofi
+for_each "ofi" of_ofi
 [ $skipped != 0 ] || ! usable ucx || SHMEM_TRANSPORT=ofi of_both
 end

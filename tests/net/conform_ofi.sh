@@ -3,5 +3,5 @@
 # conform_ofi.sh - the conformance suite over the ofi transport; see conform.sh.
 set -eu
 . "$top_srcdir/tests/net/conform.sh"
-for_each ofi -- all_suites
+for_each "ofi" all_suites
 end

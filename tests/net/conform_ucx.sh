@@ -3,5 +3,5 @@
 # conform_ucx.sh - the conformance suite over the ucx transport; see conform.sh.
 set -eu
 . "$top_srcdir/tests/net/conform.sh"
-for_each ucx -- all_suites
+for_each "ucx" all_suites
 end

@@ -34,6 +34,5 @@ all_grids() {
 
 transports="ofi ucx"
 [ -z "$brief" ] || transports=ofi
-# shellcheck disable=SC2086 # a list
-for_each $transports -- all_grids
+for_each "$transports" all_grids
 end

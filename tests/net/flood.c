@@ -25,8 +25,7 @@ static const size_t sizes[SIZES] = {8, 64, 1000, 8192, 32769, MOST};
 static int me, npes;
 static uint64_t seed;
 
-/* ---- signals -------------------------------------------------------------------------
- */
+/* ---- signals --------------------------------------------------------------------- */
 
 static uint64_t arrived[PES_MAX], read_by[PES_MAX]; /* rounds; by sender, by reader */
 static unsigned char *inbox, *outbox;               /* MOST bytes for each PE */
@@ -83,8 +82,7 @@ static void signals(uint64_t rounds)
     shmem_free(inbox);
 }
 
-/* ---- non-blocking --------------------------------------------------------------------
- */
+/* ---- non-blocking ---------------------------------------------------------------- */
 
 static uint64_t *words, *pattern; /* SMALL words from each PE; what others may get */
 static unsigned char *blocks;     /* LARGE blocks of MOST bytes from each PE */
@@ -149,8 +147,7 @@ static void floods(int rounds)
     shmem_free(words);
 }
 
-/* ---- threads -------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------- */
 
 static long slot[THREADS][PES_MAX], common[PES_MAX]; /* by sender */
 static shmem_ctx_t for_all;

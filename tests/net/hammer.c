@@ -28,8 +28,7 @@ static uint64_t own_bits(void)
     return own_bit(0) | own_bit(1);
 }
 
-/* ---- counting and bits in one word ---------------------------------------------------
- */
+/* ---- counting and bits in one word ----------------------------------------------- */
 
 static uint64_t count_by_swap(shmem_ctx_t ctx, int to)
 {
@@ -115,8 +114,7 @@ static void mixed(shmem_ctx_t ctx, int to, long rounds)
     shmem_barrier_all();
 }
 
-/* ---- swap takes away what others add -------------------------------------------------
- */
+/* ---- swap takes away what others add --------------------------------------------- */
 
 static void draining(int to, long rounds)
 {
@@ -140,8 +138,7 @@ static void draining(int to, long rounds)
     shmem_barrier_all();
 }
 
-/* ---- words of 4 bytes, side by side --------------------------------------------------
- */
+/* ---- words of 4 bytes, side by side ---------------------------------------------- */
 
 static void neighbours(int to, long rounds)
 {
@@ -168,8 +165,7 @@ static void neighbours(int to, long rounds)
     shmem_barrier_all();
 }
 
-/* ---- what only a lock protects -------------------------------------------------------
- */
+/* ---- what only a lock protects --------------------------------------------------- */
 
 static void locked(int to)
 {

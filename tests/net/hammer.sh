@@ -18,6 +18,5 @@ all_grids() {
     done
 }
 
-# shellcheck disable=SC2086 # a list
-for_each $transports -- all_grids
+for_each "$transports" all_grids
 end

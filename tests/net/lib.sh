@@ -49,17 +49,11 @@ usable() {
     return 1
 }
 
-# for_each TRANSPORT.. -- FUNCTION: calls it with SHMEM_TRANSPORT set, where it can be used;
+# for_each 'TRANSPORT..' FUNCTION: calls it with SHMEM_TRANSPORT set, where it can be used;
 # says which cannot.
 skipped=0
 for_each() {
-    list=
-    while [ "$1" != -- ]; do
-        list="$list $1"
-        shift
-    done
-    shift
-    for transport in $list; do
+    for transport in $1; do
         usable "$transport" || {
             echo "skipped in part: $reason"
             skipped=$((skipped + 1))
@@ -67,7 +61,7 @@ for_each() {
         }
         SHMEM_TRANSPORT=$transport
         export SHMEM_TRANSPORT
-        "$@"
+        "$2"
         unset SHMEM_TRANSPORT
     done
 }

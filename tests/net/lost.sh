@@ -77,6 +77,5 @@ all_ways() {
 
 transports=${LOST_TRANSPORTS:-ofi ucx}
 [ -z "$brief" ] || transports=ofi
-# shellcheck disable=SC2086 # a list
-for_each $transports -- all_ways
+for_each "$transports" all_ways
 end

@@ -43,5 +43,5 @@ all_programs() {
     done
 }
 
-for_each ofi ${long:+ucx} -- all_programs
+for_each "ofi ${long:+ucx}" all_programs
 end

@@ -12,5 +12,5 @@ progress() {
     SHMEM_CHAOS=seed=1,delay=20ms job 0 2 2 "$net/progress"
 }
 
-for_each ofi ucx -- progress
+for_each "ofi ucx" progress
 end

@@ -45,8 +45,7 @@ static void judge(double is, double most, const char *what)
                 is, most);
 }
 
-/* ---- operations on the last PE -------------------------------------------------------
- */
+/* ---- operations on the last PE --------------------------------------------------- */
 
 static double took[KINDS][OPS_MAX];
 static int taken;
@@ -106,8 +105,7 @@ static void report_traffic(double seconds)
     }
 }
 
-/* ---- the three ways ------------------------------------------------------------------
- */
+/* ---- the three ways -------------------------------------------------------------- */
 
 static void sleeping(double seconds)
 {

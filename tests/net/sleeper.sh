@@ -19,6 +19,5 @@ all_ways() {
     done
 }
 
-# shellcheck disable=SC2086 # a list
-for_each $transports -- all_ways
+for_each "$transports" all_ways
 end

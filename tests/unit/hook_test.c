@@ -189,8 +189,7 @@ static const struct transport fake = {
     .arm = fake_arm,
 };
 
-/* ---- opening -------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------- */
 
 static struct transport_world world;
 static int failures, failed_pe;
@@ -256,8 +255,7 @@ Test(hook, open_says_what_is_wrong)
     cr_assert(strstr(why, "/nowhere/at/all"));
 }
 
-/* ---- order ---------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------- */
 
 /* 3 epochs of operations to 3 PEs.  The offset of each is its epoch * EPOCH + number. */
 enum { EPOCHS = 3, EPOCH = 100, EACH = 6, ORDERED = 3 };
@@ -604,8 +602,7 @@ Test(hook, held_back_ones_that_the_inner_one_fails_are_done)
     hook->close(net);
 }
 
-/* ---- trace and kill -------------------------------------------------------------------
- */
+/* ---- trace and kill -------------------------------------------------------------- */
 
 /* The lines of a file; it is removed. */
 static int read_lines(const char *path, char line[][128], int max)

@@ -18,8 +18,7 @@ enum {
     ALLOWED_RSS_KIB = 40, /* per PE, for the fiber, its net and the test's own */
 };
 
-/* ---- PEs ------------------------------------------------------------------------------
- */
+/* ---- PEs ------------------------------------------------------------------------- */
 
 struct pe {
     struct transport_world world;
