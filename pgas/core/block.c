@@ -21,12 +21,12 @@ enum {
     SPINS_EAGER = 64,             /* looks before the first reading of the clock */
     SPINS_CROWDED = 4,            /* all looks with more PEs than processors */
     SPINS_PER_CLOCK = 16,         /* looks between two readings of the clock */
-    LOOKS_PER_POLL = 4,           /* a poll of the network takes as long as many looks */
+    POLLS_PER_CLOCK = 4,          /* the same where the network is polled at each look */
     SLEEP_FIRST_PART = 16,        /* the first sleep is this part of the longest */
     SLEEP_BLIND_NS = 1000 * 1000, /* the longest where any store may go unseen */
     SLEEP_SHORT_NS = 200 * 1000,  /* see stay_awake */
     AWAKE_FIRST_NS = 50 * 1000,
-    AWAKE_MAX_NS = 1000 * 1000,
+    AWAKE_MAX_NS = 2000 * 1000,
 };
 
 /* sleep_mask of a PE that any store must wake.  A mask made of keys never has all bits.
@@ -102,37 +102,51 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint6
  * looks under way, and must drop them all when the awaited store comes. */
 static bool look(block_ready ready, const void *arg, int n)
 {
-    int free =
-        n / (2 * LOOKS_PER_POLL); /* polls left out: a PE of the node may be quick */
-
     for (; n > 0; n--) {
         if (ready(arg))
             return true;
-        if (unlikely(pgas_self.net != NULL) && n % LOOKS_PER_POLL == 1 && --free < 0)
-            net_poll();
-        else
-            cpu_pause();
+        cpu_pause();
     }
     return false;
 }
 
-bool block_spin(block_ready ready, const void *arg)
+/* The same in a job with far PEs: between two looks the network is moved on. */
+static bool look_far(block_ready ready, const void *arg, int n)
 {
-    if (look(ready, arg, SPINS_EAGER))
-        return true;
-    uint64_t end = clock_ns() + pgas_self.env.spin_ns;
+    for (; n > 0; n--) {
+        if (ready(arg))
+            return true;
+        net_poll();
+    }
+    return false;
+}
+
+static bool spin_for(block_ready ready, const void *arg, uint64_t ns)
+{
+    bool far = pgas_self.net != NULL;
+    uint64_t end = clock_ns() + ns;
+
     while (clock_ns() < end)
-        if (look(ready, arg, SPINS_PER_CLOCK))
+        if (unlikely(far) ? look_far(ready, arg, POLLS_PER_CLOCK)
+                          : look(ready, arg, SPINS_PER_CLOCK))
             return true;
     return false;
 }
 
-/* With more PEs than processors a few looks, since the other may need our processor. */
-static bool spin(block_ready ready, const void *arg)
+/* A PE of this node may be quick: so the network is left alone at first. */
+bool block_spin(block_ready ready, const void *arg)
 {
-    if (!pgas_self.oversubscribed)
-        return block_spin(ready, arg);
-    return look(ready, arg, SPINS_CROWDED);
+    return look(ready, arg, SPINS_EAGER) || spin_for(ready, arg, pgas_self.env.spin_ns);
+}
+
+/* With more PEs than processors a few looks, since the other may need our processor. */
+static bool spin(const struct block_wait *w)
+{
+    if (pgas_self.oversubscribed)
+        return look(w->ready, w->arg, SPINS_CROWDED);
+    if (w->far)
+        return spin_for(w->ready, w->arg, pgas_self.env.spin_ns);
+    return block_spin(w->ready, w->arg);
 }
 
 /* For ns let others have the processor, and look in between. */
@@ -248,7 +262,7 @@ static bool stay_awake(const struct block_wait *w, uint64_t slept_ns, uint64_t *
     }
     *awake_ns = *awake_ns == 0 ? AWAKE_FIRST_NS : *awake_ns * 2;
     *awake_ns = *awake_ns < AWAKE_MAX_NS ? *awake_ns : AWAKE_MAX_NS;
-    return yield(w->ready, w->arg, *awake_ns);
+    return spin_for(w->ready, w->arg, *awake_ns);
 }
 
 /* How long to sleep at most, when we wanted to sleep for ns: what only this thread moves
@@ -286,6 +300,7 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
     }
     unlist(me, slot);
+    net_idle(); /* as the progress thread may take it that we poll */
 }
 
 /* The same with the waiter's own way to sleep, which nobody has to end. */
@@ -309,7 +324,7 @@ static void say_what(struct node_pe *me, const char *what)
 
 void block_until(const struct block_wait *w)
 {
-    if (spin(w->ready, w->arg))
+    if (spin(w))
         return;
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     /* What a wait inside this one waits for says less. */

@@ -38,6 +38,7 @@ struct block_wait {
     /* The symmetric word of up to 8 bytes that ready looks at, on this PE or another:
      * only stores to it need wake us.  NULL: any store may be it. */
     const void *word;
+    bool far;         /* only the network can bring it */
     const char *what; /* for reports: the public routine, and for what it waits */
     /* Called now and then while we sleep, to end the job if it is in vain; or NULL. */
     void (*in_vain)(const void *arg);

@@ -20,6 +20,7 @@
 struct net_ctx {
     struct transport_ctx *t;
     bool locked;
+    uint32_t posts;  /* operations asked for; under the lock */
     bool serves;     /* it is context 0: where others do to this PE what they do */
     pthread_t owner; /* if not locked */
     /* Something has been posted that net_quiet must wait for.  Changed where the
@@ -46,6 +47,7 @@ struct net {
     bool has_thread;
     int stop_fd;        /* an eventfd that ends its sleeps */
     uint32_t asleep;    /* it sleeps on descriptors, or is about to */
+    uint32_t polls;     /* by other threads; under the lock of ctx_0 */
     uint32_t owed;      /* a poll has woken nobody: see net_settle */
     uint32_t stop;      /* it shall end */
     uint32_t nap;       /* futex: 1 = it naps, as somebody else polls */
@@ -73,6 +75,9 @@ ssize_t net_card_address(const struct transport_world *world, int pe, void *to,
                          size_t room);
 
 /* ---- net_thread.c ---------------------------------------------------------------- */
+
+/* A thread that does not sleep has moved the context on: the progress thread need not. */
+void net_polled(struct net_ctx *c);
 
 /* Context 0 has been moved on: whoever sleeps for what came must look. */
 void net_wake_sleepers(void);

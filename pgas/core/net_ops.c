@@ -20,6 +20,7 @@
 #include "pgas/core/net_int.h"
 
 enum {
+    POSTS_PER_PROGRESS = 8,
     LOOK_MAX_MS = 500,     /* between two looks, to count as silence */
     LIMIT_BUSY = 4,        /* times the limit that one operation may take */
     NAP_MAX_MS = 10,       /* sleep on a context's descriptor */
@@ -75,6 +76,13 @@ static int ask(const struct op *o)
     return -EINVAL;
 }
 
+/* Who posts and posts takes in the answers too, before the progress thread comes and they
+ * wait for each other's lock at every operation. */
+static bool is_due(struct net_ctx *c)
+{
+    return ++c->posts % POSTS_PER_PROGRESS == 0;
+}
+
 /* block_ready: the transport has taken the operation, or refused it. */
 static bool taken(const void *arg)
 {
@@ -82,11 +90,13 @@ static bool taken(const void *arg)
 
     net_lock(o->c);
     o->rc = ask(o);
-    bool moved = o->rc == -EAGAIN;
+    bool full = o->rc == -EAGAIN, moved = full || is_due(o->c);
     if (moved) {
         pgas_self.net->t->progress(o->c->t);
-        o->rc = ask(o);
+        net_polled(o->c);
     }
+    if (full)
+        o->rc = ask(o);
     bool first = o->rc == 0 && o->open && load_relaxed_u32(&o->c->open) == 0;
     if (o->rc == 0 && (o->open || o->kind == OP_QUIET))
         store_release_u32(&o->c->open, o->open);
@@ -178,6 +188,7 @@ static void wait_until(struct op *o, block_ready ready)
 {
     block_until(&(struct block_wait){.ready = ready,
                                      .arg = &o,
+                                     .far = true,
                                      .what = o->fn,
                                      .in_vain = look_at_clock,
                                      .nap = o->c->serves ? NULL : nap});

@@ -31,7 +31,8 @@
 #include "pgas/core/net_int.h"
 
 enum {
-    NAP_NS = 500 * 1000,    /* between two looks whether others still poll */
+    POLLS_PER_CLOCK = 4,
+    NAP_NS = 1000 * 1000,   /* between two looks whether others still poll */
     RECENT_NS = 200 * 1000, /* a poll that long ago means that others poll */
     WAKE_EVERY_NS = 100 * 1000,
     SLEEP_MS = 1000,       /* the longest on the descriptor */
@@ -45,12 +46,15 @@ static struct node_pe *my_record(void)
     return &pgas_self.node->pe[pgas_self.local_rank];
 }
 
+static bool any_sleeps(void)
+{
+    return atomic_load_explicit(&my_record()->sleep_mask, memory_order_acquire) != 0;
+}
+
 void net_wake_sleepers(void)
 {
-    struct node_pe *me = my_record();
-
-    if (atomic_load_explicit(&me->sleep_mask, memory_order_acquire) != 0)
-        block_wake(me, NULL, 0);
+    if (any_sleeps())
+        block_wake(my_record(), NULL, 0);
 }
 
 /* ---- other threads --------------------------------------------------------------- */
@@ -111,6 +115,12 @@ bool net_alone(void)
     return alone;
 }
 
+void net_polled(struct net_ctx *c)
+{
+    if (c->serves)
+        store_relaxed_u64(&pgas_self.net->polled_ns, clock_ns());
+}
+
 void net_poll(void)
 {
     struct net *n = pgas_self.net;
@@ -121,7 +131,12 @@ void net_poll(void)
     if (!net_try_lock(&n->ctx_0))
         return;
     n->t->progress(n->ctx_0.t);
+    bool look_at_clock = n->polls++ % POLLS_PER_CLOCK == 0;
     net_unlock(&n->ctx_0);
+    if (!look_at_clock) {
+        store_relaxed_u32(&n->owed, 1);
+        return;
+    }
     uint64_t now = clock_ns();
     store_relaxed_u64(&n->polled_ns, now);
     wake_now_and_then(now);
@@ -219,6 +234,16 @@ void net_kick(struct net *n)
         log_debug("can't wake the progress thread: %s", strerror(errno));
 }
 
+/* Whoever is woken polls for a while, and what comes next is for that thread.  To be said
+ * before it is woken: if it goes to sleep again at once, it takes it back (net_idle). */
+static bool hand_over(struct net *n)
+{
+    if (pgas_self.oversubscribed || !any_sleeps())
+        return false;
+    net_polled(&n->ctx_0);
+    return true;
+}
+
 static void *serve(void *arg)
 {
     struct net *n = arg;
@@ -229,8 +254,9 @@ static void *serve(void *arg)
             continue;
         }
         int armed = work(n);
+        bool woken = hand_over(n);
         net_wake_sleepers();
-        if (armed == 0)
+        if (!woken && armed == 0)
             sleep_on(n);
     }
     return NULL;

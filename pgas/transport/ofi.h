@@ -136,7 +136,8 @@ struct ofi_bounces {
 struct transport_ctx {
     struct transport_net *net;
     struct fid_ep *ep;
-    size_t inject_max; /* a put of at most so many bytes has no completion */
+    size_t inject_max; /* a put of at most so many bytes has no completion, */
+    bool silent;       /* nor one whose source is in use until quiet anyway */
     uint64_t *dirty;   /* ordered mode: bit by PE, */
     int *dirty_list;   /* and as a list */
     int ndirty;

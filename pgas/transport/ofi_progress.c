@@ -318,13 +318,14 @@ static int read_completions(struct transport_ctx *ctx)
         ssize_t n = fi_cq_read(ctx->cq, entry, BATCH);
         if (n == -FI_EAVAIL) {
             read_error(ctx);
-            n = 1;
-        } else if (n > 0) {
-            take(ctx, entry, n);
+            sum++;
+            continue;
         }
-        if (n > 0)
+        if (n > 0) {
+            take(ctx, entry, n);
             sum += (int)n;
-        if (n < 1)
+        }
+        if (n < BATCH)
             break;
     }
     return sum;

@@ -47,10 +47,9 @@ static void soil(struct transport_ctx *ctx, int pe)
 
 /* ---- one operation of the provider ----------------------------------------------- */
 
-/* A put whose completion says that the data is in the target's memory. */
-static ssize_t write_delivered(struct transport_ctx *ctx, const struct ofi_target *target,
-                               const void *from, size_t len, void *desc,
-                               struct ofi_op *op)
+static ssize_t write_flags(struct transport_ctx *ctx, const struct ofi_target *target,
+                           const void *from, size_t len, void *desc, struct ofi_op *op,
+                           uint64_t flags)
 {
     struct iovec local = {.iov_base = (void *)(uintptr_t)from, .iov_len = len};
     struct fi_rma_iov remote = {.addr = target->at, .len = len, .key = target->key};
@@ -60,9 +59,9 @@ static ssize_t write_delivered(struct transport_ctx *ctx, const struct ofi_targe
                              .addr = target->addr,
                              .rma_iov = &remote,
                              .rma_iov_count = 1,
-                             .context = &op->fi};
+                             .context = op != NULL ? &op->fi : NULL};
 
-    return fi_writemsg(ctx->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    return fi_writemsg(ctx->ep, &msg, flags);
 }
 
 /* Ordered mode: is this the first put since quiet, and nothing but `others` under way? It
@@ -78,10 +77,12 @@ static int write_one(struct transport_ctx *ctx, const struct ofi_target *target,
 {
     int pe = op->pe;
 
-    bool told = alone(ctx, 1) && op->whole == NULL && op->done == NULL;
+    bool told = alone(ctx, 1) && op->whole == NULL;
     ctx->has_put = true;
-    if (!ctx->net->ordered || told)
-        return ofi_posted(ctx, op, pe, write_delivered(ctx, target, from, len, desc, op),
+    if (!ctx->net->ordered || told) /* its completion says that it is there */
+        return ofi_posted(ctx, op, pe,
+                          write_flags(ctx, target, from, len, desc, op,
+                                      FI_COMPLETION | FI_DELIVERY_COMPLETE),
                           "a put");
     int rc = ofi_posted(ctx, op, pe,
                         fi_write(ctx->ep, from, len, desc, target->addr, target->at,
@@ -101,16 +102,14 @@ static int read_one(struct transport_ctx *ctx, const struct ofi_target *target, 
         "a get");
 }
 
-/* Without a record, and so without a completion. */
-static int inject(struct transport_ctx *ctx, const struct ofi_target *target, int pe,
-                  const void *from, size_t len, struct transport_done *done)
+/* A put without a record, and so without a completion: the flush will tell. */
+static int posted_silently(struct transport_ctx *ctx, int pe, ssize_t rc,
+                           struct transport_done *done)
 {
-    int rc = ofi_posted(
-        ctx, NULL, pe,
-        fi_inject_write(ctx->ep, from, len, target->addr, target->at, target->key),
-        "a put");
-    if (unlikely(rc != 0))
-        return rc;
+    int error = ofi_posted(ctx, NULL, pe, rc, "a put");
+
+    if (unlikely(error != 0))
+        return error;
     ctx->has_put = true;
     soil(ctx, pe);
     perform_done(done, 0);
@@ -314,11 +313,18 @@ int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const v
         return rc;
     if (unlikely(ctx->unflushed >= OFI_UNFLUSHED_MAX) && ofi_quiet(ctx) != 0)
         return -EAGAIN;
-    if (len <= ctx->inject_max && !alone(ctx, 0))
-        return inject(ctx, &target, to->pe, from, len, done);
+    bool first = alone(ctx, 0);
+    if (len <= ctx->inject_max && !first)
+        return posted_silently(
+            ctx, to->pe,
+            fi_inject_write(ctx->ep, from, len, target.addr, target.at, target.key),
+            done);
     bool direct = registered(ctx->net, from, len, &desc);
     if (len > ctx->net->piece_max || (!direct && len > OFI_BOUNCE_SIZE))
         return begin_long(ctx, to, from, NULL, len, done);
+    if (ctx->silent && done == NULL && direct && !first)
+        return posted_silently(ctx, to->pe,
+                               write_flags(ctx, &target, from, len, desc, NULL, 0), NULL);
     return put_one(ctx, &target, to->pe, from, len, done, direct, desc);
 }
 

@@ -156,7 +156,7 @@ static struct fi_info *hints_of(const struct transport_world *world, uint64_t ca
     hints->caps = caps | FI_REMOTE_COMM; /* shm and the like have FI_LOCAL_COMM only */
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
-    hints->domain_attr->threading = FI_THREAD_SAFE;
+    hints->domain_attr->threading = FI_THREAD_COMPLETION;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR |
                                   FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
