@@ -7,10 +7,12 @@
  * other leaders over the network, then releases its node.  What comes over the network
  * wakes nobody but the PE to which it comes: so a leader alone waits for it.
  *
- * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c: the
- * same invariant holds for the word of a round, which counts the partner's calls.  It is
- * one byte, put and not set by an atomic operation: that needs no answer, and a transport
- * that keeps puts in order need not wait anywhere.
+ * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c.  A call
+ * is a put of one byte, its number, which needs no answer; or where that is sooner there,
+ * an add to a counter.  The calls of a round need no order: those with even and odd
+ * numbers have a byte each, and a leader begins crossing n + 2 after all have ended
+ * crossing n, for which its partner had got the call.  So it is there too early by at
+ * most one.
  *
  * In a small collective they hand on in each round what they have got from how many nodes
  * until then (Bruck et al. 1997).  It lies in the leaders' boxes, node by node.  A
@@ -92,20 +94,28 @@ static void wait_near(const struct shmem_team *team, const uint32_t *word,
 static bool called(const void *arg)
 {
     const struct goal *g = arg;
-    uint8_t calls = __atomic_load_n((const uint8_t *)g->word, __ATOMIC_ACQUIRE);
 
-    return (uint8_t)(calls - g->value) <= 1; /* the partner may be one ahead */
+    return __atomic_load_n((const uint8_t *)g->word, __ATOMIC_ACQUIRE) ==
+           (uint8_t)g->value;
 }
 
-/* A byte of ours that the leader of another node changes. */
-static void wait_far(const struct shmem_team *team, const uint8_t *byte, uint32_t value,
-                     int from, const char *fn)
+/* The leader of another node has made call number n of round k. */
+static void await_call(const struct shmem_team *team, int k, uint32_t n, int from,
+                       const char *fn)
 {
+    const struct team_words *mine = team_words(team, team->me);
+    bool counted = net_quick_add();
+    const void *word =
+        counted ? (const void *)&mine->round[k].calls : &mine->round[k].called[n % 2];
     struct look look = {0};
-    struct goal g = {byte, value, from, team, fn, &look};
+    struct goal g = {word, n, from, team, fn, &look};
 
-    block_until(&(struct block_wait){
-        .ready = called, .arg = &g, .word = byte, .what = fn, .in_vain = in_vain});
+    block_until(&(struct block_wait){.ready = counted ? reached : called,
+                                     .arg = &g,
+                                     .far = true,
+                                     .word = word,
+                                     .what = fn,
+                                     .in_vain = in_vain});
 }
 
 /* ---- on the node ------------------------------------------------------------------- */
@@ -225,15 +235,26 @@ static void hand_on(const struct team_nodes *n, const struct cargo *c, int nodes
     put_run(c, n->begin[first], n->begin[n->me + 1], to, fn);
 }
 
-/* Tell a leader that this one has called, and handed on what it had. */
-static void call(struct team_words *mine, int k, uint32_t crossings, int to,
-                 const char *fn)
+static void add_call(uint32_t *here, int to, const char *fn)
 {
-    uint8_t *from = &mine->round[k].call[crossings % 2];
+    const struct transport_amo one = {
+        .op = TRANSPORT_AMO_ADD, .operand = 1, .size = sizeof *here};
 
-    *from = (uint8_t)crossings;
-    order_fence(SHMEM_CTX_DEFAULT, fn);
-    note(&mine->round[k].called, from, 1, to, fn);
+    net_amo(net_ctx_default(), peer_place(here, sizeof *here, to, fn), &one, NET_NOTE,
+            fn);
+}
+
+/* Tell a leader that this one has called: for the n-th time in round k. */
+static void call(struct team_words *mine, int k, uint32_t n, int to, const char *fn)
+{
+    uint8_t *from = &mine->round[k].call[n % 2];
+
+    if (net_quick_add()) {
+        add_call(&mine->round[k].calls, to, fn);
+        return;
+    }
+    *from = (uint8_t)n;
+    note(&mine->round[k].called[n % 2], from, 1, to, fn);
 }
 
 static void disseminate(struct shmem_team *team, const struct cargo *c, const char *fn)
@@ -246,10 +267,12 @@ static void disseminate(struct shmem_team *team, const struct cargo *c, const ch
         int to = team_world_pe(team, n->leader[(n->me + step) % n->leaders]);
         int from = (n->me - step + n->leaders) % n->leaders;
         int wanted = n->leaders - step < step ? n->leaders - step : step;
-        if (c->bytes > 0)
+        if (c->bytes > 0) {
             hand_on(n, c, wanted, to, fn);
+            order_fence(SHMEM_CTX_DEFAULT, fn); /* the call says that it is there */
+        }
         call(mine, k, n->crossings, to, fn);
-        wait_far(team, &mine->round[k].called, n->crossings, from, fn);
+        await_call(team, k, n->crossings, from, fn);
     }
 }
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #define HEAP_ALIGN    ((size_t)2 << 20) /* so that huge pages fit */
-#define HEAP_RESERVED ((size_t)64 << 10)
+#define HEAP_RESERVED ((size_t)128 << 10)
 
 /* Make and map the heap for env.symmetric_size bytes.  Returns 0, or -1 with errno. */
 int heap_init(void);

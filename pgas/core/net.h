@@ -70,18 +70,22 @@ void net_ctx_close(struct net_ctx *c);
 /* ---- operations on far PEs ------------------------------------------------------- */
 
 /* NOW: when it returns, the source may be changed (put) or the data are here (get).
- * LATER: that is so after net_quiet.  NOTE: a put that net_quiet need not wait for, as
- * somebody waits for it at its target; from that its caller knows when the source may be
- * changed. */
+ * LATER: that is so after net_quiet.  NOTE: a put, or an amo without result, that
+ * net_quiet need not wait for, as somebody waits for it at its target; from that its
+ * caller knows when the source may be changed. */
 enum net_when { NET_NOW, NET_LATER, NET_NOTE };
 
 void net_put(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
              enum net_when when, const char *fn);
 void net_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
              enum net_when when, const char *fn);
-/* NOW with amo->result: it is there.  LATER, or without: it will be after net_quiet. */
+/* NOW with amo->result: it is there.  LATER, or without: it will be after net_quiet.
+ * NOTE: see above. */
 void net_amo(struct net_ctx *c, struct transport_place at,
              const struct transport_amo *amo, enum net_when when, const char *fn);
+
+/* Does an add without result get to its target sooner than a put? */
+bool net_quick_add(void);
 
 /* What was posted on c to a PE before is seen there before what is posted after. */
 void net_fence(struct net_ctx *c, const char *fn); /* NULL: nothing */

@@ -250,7 +250,12 @@ void net_amo(struct net_ctx *c, struct transport_place at,
              const struct transport_amo *amo, enum net_when when, const char *fn)
 {
     run(&(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = amo},
-        amo->result != NULL ? when : NET_LATER);
+        amo->result == NULL && when == NET_NOW ? NET_LATER : when);
+}
+
+bool net_quick_add(void)
+{
+    return pgas_self.net->t->quick_add;
 }
 
 static void run_all(struct net_ctx *c, enum op_kind kind, const char *fn)

@@ -27,7 +27,7 @@
 enum {
     TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
     TEAM_CPUS = 64,   /* processors that are told apart; the others get no hints */
-    TEAM_BOX = 2048,  /* bytes of a small collective over nodes, from all PEs */
+    TEAM_BOX = 8192,  /* bytes of a small collective over nodes, from all PEs */
 };
 
 /* What a PE says about its call of a collective, for SHMEM_DEBUG=2 (coll/meet.c). */
@@ -78,9 +78,10 @@ struct team_words {
     };
     struct {
         _Alignas(NODE_LINE) uint32_t epoch; /* the barrier that the partner is in */
-        /* Between leaders: how often the partner has called, modulo 256; and where the
-         * calls with even and odd numbers to our partner are sent from. */
-        uint8_t called, call[2];
+        /* Between leaders: the partner's last calls with even and odd numbers, modulo
+         * 256, or how many there were (coll/bridge.c); and where ours are sent from. */
+        uint32_t calls;
+        uint8_t called[2], call[2];
     } round[TEAM_ROUNDS];
     /* The epoch in which the leader has got for its node what it then shares. */
     _Alignas(NODE_LINE) uint32_t shared;

@@ -115,6 +115,7 @@ enum {
 struct transport {
     const char *name; /* as in SHMEM_TRANSPORT */
     const char *text; /* a line for oshmem_info */
+    bool quick_add;   /* an add without result is at its target sooner than a put */
 
     /* ---- life ---------------------------------------------------------------------- */
 

@@ -95,6 +95,7 @@ static int ucx_more_ctx(struct transport_net *net, struct transport_ctx **ctx)
 const struct transport transport_ucx = {
     .name = "ucx",
     .text = "UCX (UCP): any network that UCX knows, memory and atomics by the target",
+    .quick_add = true,
     .open = ucx_open,
     .close = ucx_close,
     .address = ucx_address,
