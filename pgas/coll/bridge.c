@@ -34,7 +34,7 @@
 
 enum { NO_LEADER = -1 };
 
-/* What this PE waits for: that a word, or a byte, is at least `value`. */
+/* What this PE waits for: that a word is at least `value`, or a byte is `value`. */
 struct goal {
     const void *word;
     uint32_t value;

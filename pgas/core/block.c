@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -25,8 +26,11 @@ enum {
     SLEEP_FIRST_PART = 16,        /* the first sleep is this part of the longest */
     SLEEP_BLIND_NS = 1000 * 1000, /* the longest where any store may go unseen */
     SLEEP_SHORT_NS = 200 * 1000,  /* see stay_awake */
+    AWAKE_SPINS = 4,              /* times env.spin_ns between two offers to give way */
+    OTHER_RAN_NS = 2000,          /* to give way takes less when nobody wants it */
+    OTHERS_RAN_MAX = 8,
     AWAKE_FIRST_NS = 50 * 1000,
-    AWAKE_MAX_NS = 2000 * 1000,
+    AWAKE_MAX_NS = 8000 * 1000,
 };
 
 /* sleep_mask of a PE that any store must wake.  A mask made of keys never has all bits.
@@ -149,17 +153,34 @@ static bool spin(const struct block_wait *w)
     return block_spin(w->ready, w->arg);
 }
 
-/* For ns let others have the processor, and look in between. */
-static bool yield(block_ready ready, const void *arg, uint64_t ns)
+/* Let others have the processor: did one want it? */
+static bool give_way(void)
+{
+    uint64_t begin = clock_ns();
+
+    sched_yield();
+    return clock_ns() - begin > OTHER_RAN_NS;
+}
+
+/*
+ * For ns let others have the processor, and look in between, spin_ns long.  Hosts that
+ * are containers, or share a machine, do not know how many want its processors; so who is
+ * not told that there are too many PEs, and finds that others do want it, gives up soon,
+ * to sleep: by giving way again and again it would get far behind those that spin.
+ */
+static bool yield(const struct block_wait *w, uint64_t ns, uint64_t spin_ns)
 {
     uint64_t end = clock_ns() + ns;
+    int patience = pgas_self.oversubscribed ? INT_MAX : OTHERS_RAN_MAX;
 
     do {
-        net_poll();
-        sched_yield();
-        if (ready(arg))
+        if (spin_ns > 0 && spin_for(w->ready, w->arg, spin_ns))
             return true;
-    } while (clock_ns() < end);
+        net_poll();
+        patience -= give_way();
+        if (w->ready(w->arg))
+            return true;
+    } while (patience > 0 && clock_ns() < end);
     return false;
 }
 
@@ -250,19 +271,20 @@ static uint64_t sleep_max_ns(void)
 }
 
 /*
- * After a sleep that was short, as the network has brought something for another: stay
- * awake for a while, the longer the more often that happens.  A PE that waits while
- * others get from it or add to it serves them at once then, and nobody has to wake it.
+ * After a sleep that the progress thread has ended, as others use this PE: stay awake for
+ * a while, the longer the more often that happens soon after we have gone to sleep.  A PE
+ * that waits while others get from it or add to it serves them at once then, and nobody
+ * has to wake it.
  */
 static bool stay_awake(const struct block_wait *w, uint64_t slept_ns, uint64_t *awake_ns)
 {
-    if (pgas_self.net == NULL || pgas_self.oversubscribed || slept_ns > SLEEP_SHORT_NS) {
+    if (!net_is_mine() || slept_ns > SLEEP_SHORT_NS)
         *awake_ns = 0;
+    if (!net_is_mine())
         return false;
-    }
     *awake_ns = *awake_ns == 0 ? AWAKE_FIRST_NS : *awake_ns * 2;
     *awake_ns = *awake_ns < AWAKE_MAX_NS ? *awake_ns : AWAKE_MAX_NS;
-    return spin_for(w->ready, w->arg, *awake_ns);
+    return yield(w, *awake_ns, AWAKE_SPINS * pgas_self.env.spin_ns);
 }
 
 /* How long to sleep at most, when we wanted to sleep for ns: what only this thread moves
@@ -286,6 +308,7 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
     for (;;) {
         /* The order matters: mask, barrier, wake word, condition, sleep.  A poke after
          * the barrier changes the wake word, so that the sleep ends at once. */
+        net_settle(); /* before, else it would end our sleep */
         uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
         if (w->ready(w->arg))
             break;
@@ -324,13 +347,15 @@ static void say_what(struct node_pe *me, const char *what)
 
 void block_until(const struct block_wait *w)
 {
-    if (spin(w))
+    if (spin(w)) {
+        net_settle();
         return;
+    }
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     /* What a wait inside this one waits for says less. */
     if (depth++ == 0)
         say_what(me, w->what);
-    if (!yield(w->ready, w->arg, pgas_self.env.yield_ns)) {
+    if (!yield(w, pgas_self.env.yield_ns, 0)) {
         if (w->nap != NULL)
             nap_until(w);
         else

@@ -10,6 +10,7 @@
 #include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
+#include "pgas/threads/atomic.h"
 
 #define LINE_MAX_LEN  1024
 #define LOST_GRACE_NS (NS_PER_S / 5) /* for the launcher to notice the death itself */
@@ -61,13 +62,25 @@ void log_flush(FILE *stream)
     funlockfile(stream);
 }
 
+/* The first thread that ends the process speaks; others have nothing to add, and wait. */
+static void last_words(const char *format, va_list args)
+{
+    static uint32_t ending;
+
+    if (swap_acq_rel_u32(&ending, 1) != 0) {
+        block_sleep(2 * LOST_GRACE_NS);
+        _exit(EXIT_FAILURE);
+    }
+    log_flush(stdout);
+    say(format, args);
+}
+
 void log_die(const char *format, ...)
 {
     va_list args;
 
-    log_flush(stdout);
     va_start(args, format);
-    say(format, args);
+    last_words(format, args);
     va_end(args);
     _exit(EXIT_FAILURE);
 }
@@ -76,9 +89,8 @@ void log_lost(const char *format, ...)
 {
     va_list args;
 
-    log_flush(stdout);
     va_start(args, format);
-    say(format, args);
+    last_words(format, args);
     va_end(args);
     block_sleep(LOST_GRACE_NS);
     _exit(EXIT_FAILURE);

@@ -107,6 +107,10 @@ bool net_inside(void);
 void net_settle(void);
 /* This thread is going to sleep: the progress thread is on its own. */
 void net_idle(void);
+/* Has the progress thread left it to who slept to poll for a while, as others use this
+ * PE?
+ */
+bool net_is_mine(void);
 /* Are the other nodes there?  Called now and then by who has slept for so long in a wait;
  * ends the job when a PE of another node has not answered for env.net_timeout. */
 void net_watch(const char *fn, uint64_t slept_ns);

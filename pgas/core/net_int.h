@@ -51,7 +51,9 @@ struct net {
     uint32_t owed;      /* a poll has woken nobody: see net_settle */
     uint32_t stop;      /* it shall end */
     uint32_t nap;       /* futex: 1 = it naps, as somebody else polls */
-    uint64_t polled_ns; /* when another thread polled last; 0 = it sleeps now */
+    uint64_t polled_ns; /* when another thread polled last, or was told to; 0 = it sleeps
+                           now */
+    uint32_t handed;    /* a sleeper has been told to poll */
 };
 
 /* env.net_timeout in ns; 0 = never. */
@@ -76,11 +78,15 @@ ssize_t net_card_address(const struct transport_world *world, int pe, void *to,
 
 /* ---- net_thread.c ---------------------------------------------------------------- */
 
-/* A thread that does not sleep has moved the context on: the progress thread need not. */
+/* A thread that does not sleep has moved the context on, or will: the progress thread
+ * need not. */
 void net_polled(struct net_ctx *c);
 
 /* Context 0 has been moved on: whoever sleeps for what came must look. */
 void net_wake_sleepers(void);
+
+/* Context 0 may have been moved on: they must look soon (net_settle). */
+void net_owe(void);
 
 /* A context of the user has got something to do: the progress thread must know, if it
  * sleeps. */

@@ -91,10 +91,9 @@ static bool taken(const void *arg)
     net_lock(o->c);
     o->rc = ask(o);
     bool full = o->rc == -EAGAIN, moved = full || is_due(o->c);
-    if (moved) {
-        pgas_self.net->t->progress(o->c->t);
+    int n = moved ? pgas_self.net->t->progress(o->c->t) : 0;
+    if (moved)
         net_polled(o->c);
-    }
     if (full)
         o->rc = ask(o);
     bool first = o->rc == 0 && o->open && load_relaxed_u32(&o->c->open) == 0;
@@ -103,8 +102,10 @@ static bool taken(const void *arg)
     net_unlock(o->c);
     if (first && !o->c->serves)
         net_kick(pgas_self.net);
-    if (moved)
+    if (n > 0)
         net_wake_sleepers(); /* it may have brought what another thread sleeps for */
+    else if (moved)
+        net_owe();
     return o->rc != -EAGAIN;
 }
 
@@ -202,7 +203,7 @@ static void post(struct op *o)
     if (!taken(&self))
         wait_until(o, taken);
     if (unlikely(o->rc < 0))
-        log_die("%s: PE %d can't be reached: %s", o->fn, o->place.pe, strerror(-o->rc));
+        log_lost("%s: PE %d can't be reached: %s", o->fn, o->place.pe, strerror(-o->rc));
 }
 
 static void post_and_wait(struct op *o)

@@ -6,8 +6,10 @@
  * A thread that waits in the library polls (net_poll).  While none does, the progress
  * thread sleeps on the transport's descriptor.  So that the two do not both run for every
  * message, the progress thread naps while another thread polls: it looks every NAP_NS
- * whether that is still so, and net_idle ends the nap of a thread's waiting.  A PE that
- * leaves the library to compute is served after NAP_NS at the latest, and then at once.
+ * whether that is still so, and net_idle ends the nap of a thread's waiting.  When it is
+ * woken by the network while a thread of the PE sleeps, it hands over to that thread,
+ * which polls for a while.  A PE that leaves the library to compute is served after
+ * RECENT_NS + NAP_NS at the latest, and then at once.
  *
  * The thread may run on every processor that the job may use, though its PE be bound to
  * one: it must not wait until the PE gives that one up.
@@ -74,6 +76,11 @@ static void wake_now_and_then(uint64_t now)
     net_wake_sleepers();
 }
 
+void net_owe(void)
+{
+    store_relaxed_u32(&pgas_self.net->owed, 1);
+}
+
 void net_settle(void)
 {
     struct net *n = pgas_self.net;
@@ -134,7 +141,7 @@ void net_poll(void)
     bool look_at_clock = n->polls++ % POLLS_PER_CLOCK == 0;
     net_unlock(&n->ctx_0);
     if (!look_at_clock) {
-        store_relaxed_u32(&n->owed, 1);
+        net_owe();
         return;
     }
     uint64_t now = clock_ns();
@@ -150,6 +157,7 @@ void net_idle(void)
     if (n == NULL)
         return;
     store_relaxed_u64(&n->polled_ns, 0);
+    store_relaxed_u32(&n->handed, 0);
     if (load_acquire_u32(&n->nap) == 0)
         return;
     store_release_u32(&n->nap, 0);
@@ -207,7 +215,8 @@ static bool add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds)
     return all;
 }
 
-static void sleep_on(struct net *n)
+/* True: there is something. */
+static bool sleep_on(struct net *n)
 {
     struct pollfd fds[FDS] = {{.fd = n->stop_fd, .events = POLLIN},
                               {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
@@ -223,6 +232,7 @@ static void sleep_on(struct net *n)
     store_relaxed_u32(&n->asleep, 0);
     if (fds[0].revents != 0 && read(n->stop_fd, &kicks, sizeof kicks) < 0)
         log_debug("can't read from an eventfd: %s", strerror(errno));
+    return fds[1].revents != 0;
 }
 
 void net_kick(struct net *n)
@@ -234,19 +244,26 @@ void net_kick(struct net *n)
         log_debug("can't wake the progress thread: %s", strerror(errno));
 }
 
-/* Whoever is woken polls for a while, and what comes next is for that thread.  To be said
- * before it is woken: if it goes to sleep again at once, it takes it back (net_idle). */
-static bool hand_over(struct net *n)
+/* Others use this PE, and somebody in it waits anyway: who is woken polls for a while
+ * (net_is_mine), and what comes next is for that thread.  To be said before it is woken:
+ * if it goes to sleep again at once, it takes it back (net_idle). */
+static void hand_over(struct net *n)
 {
     if (pgas_self.oversubscribed || !any_sleeps())
-        return false;
+        return;
     net_polled(&n->ctx_0);
-    return true;
+    store_release_u32(&n->handed, 1);
+}
+
+bool net_is_mine(void)
+{
+    return pgas_self.net != NULL && load_acquire_u32(&pgas_self.net->handed) != 0;
 }
 
 static void *serve(void *arg)
 {
     struct net *n = arg;
+    bool came = false;
 
     while (load_acquire_u32(&n->stop) == 0) {
         if (others_poll(n)) {
@@ -254,10 +271,12 @@ static void *serve(void *arg)
             continue;
         }
         int armed = work(n);
-        bool woken = hand_over(n);
+        if (came)
+            hand_over(n);
+        came = false;
         net_wake_sleepers();
-        if (!woken && armed == 0)
-            sleep_on(n);
+        if (armed == 0 && !others_poll(n))
+            came = sleep_on(n);
     }
     return NULL;
 }

@@ -10,10 +10,11 @@
  *   strict   the completion of a put or amo says that it is done; quiet = all completions
  *            have come; fence = quiet.
  *   ordered  what goes to a PE takes effect in the order of posting, but for amos.  Puts
- *            complete when their source may be changed, the short ones (inject) not at
- *            all; the PEs they went to are dirty until a get of one byte, posted by
- *            quiet, has come back.  The first put after a quiet completes as in strict
- *            mode, which is faster for put and quiet.  fence waits for amos only.
+ *            complete when their source may be changed; most of the short ones (inject)
+ *            and of those for which nobody waits do not complete at all; the PEs they
+ *            went to are dirty until a get of one byte, posted by quiet, has come back.
+ *            The first put after a quiet, if somebody waits for it, completes as in
+ *            strict mode, which is faster for put and quiet.  fence waits for amos only.
  * An amo with after_puts is refused until the context's puts to that PE are done
  * (strict), or until nothing of them is still to be posted (ordered).
  *
@@ -28,7 +29,8 @@
  * is talked to first.  Per context: 2 bits and 4 bytes of address space per PE; 16 KiB
  * per 64 operations under way.
  *
- * Threads.  As in transport.h.  What contexts share is the peers and the list of
+ * Threads.  As in transport.h: one at a time in a context, on which FI_THREAD_COMPLETION
+ * rests.  What contexts share is the peers and the list of
  * contexts, under net->lock; a peer that is known is read without it.
  * Uses: transport.h, avoid.h, ofi_lib, threads/atomic.  Used by: the ofi files.
  */
@@ -47,13 +49,15 @@
 #include "pgas/transport/transport.h"
 
 enum {
-    OFI_SMALL_PIECE = 1000,    /* bytes of a put or get where "size" is avoided */
-    OFI_SLAB_OPS = 64,         /* records that are made at once */
-    OFI_OPS_MAX = 1024,        /* records of a context; more operations: -EAGAIN */
-    OFI_BOUNCE_SIZE = 8192,    /* bytes of a piece that is copied */
-    OFI_BOUNCES = 32,          /* of a context */
-    OFI_UNFLUSHED_MAX = 16384, /* puts in ordered mode until a flush is forced: bounds
-                                * what the provider queues for a slow peer */
+    OFI_SMALL_PIECE = 1000,     /* bytes of a put or get where "size" is avoided */
+    OFI_SLAB_OPS = 64,          /* records that are made at once */
+    OFI_OPS_MAX = 1024,         /* records of a context; more operations: -EAGAIN */
+    OFI_BOUNCE_SIZE = 8192,     /* bytes of a piece that is copied */
+    OFI_BOUNCES = 32,           /* of a context */
+    OFI_TOLD_EVERY = 64,        /* so many puts without a completion follow each other, */
+    OFI_SILENT_MAX = 64 * 1024, /* of at most so many bytes */
+    OFI_UNFLUSHED_MAX = 16384,  /* puts in ordered mode until a flush is forced: bounds
+                                 * what the provider queues for a slow peer */
     OFI_CHUNK_PEERS = 256,
     OFI_NAME_MAX = 64, /* bytes of an endpoint's address */
     OFI_RECEIVES = 64, /* messages that a context is ready for */

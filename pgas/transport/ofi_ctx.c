@@ -166,7 +166,8 @@ static int open_endpoint(struct transport_ctx *ctx, char *why)
         return refuse(why, "fi_endpoint", rc);
     rc = fi_ep_bind(ctx->ep, &net->av->fid, 0);
     if (rc == 0)
-        rc = fi_ep_bind(ctx->ep, &ctx->cq->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
+        rc = fi_ep_bind(ctx->ep, &ctx->cq->fid,
+                        FI_TRANSMIT | (ctx->silent ? FI_SELECTIVE_COMPLETION : 0));
     if (rc == 0)
         rc = fi_ep_bind(ctx->ep, &ctx->cq->fid, FI_RECV);
     if (rc == 0)
@@ -237,7 +238,8 @@ int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
     c->stalled.last = &c->stalled.first;
     c->deaf.last = &c->deaf.first;
     c->inject_max = inject_max(net);
-    c->silent = net->ordered && (net->info->mode & (FI_CONTEXT | FI_CONTEXT2)) == 0;
+    c->silent = net->ordered && !net->avoid[AVOID_INJECT] &&
+                (net->info->mode & (FI_CONTEXT | FI_CONTEXT2)) == 0;
     enlist(net, c);
     c->refused = -1;
     c->dirty = calloc(words, sizeof c->dirty[0]);

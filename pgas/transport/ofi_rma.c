@@ -48,7 +48,7 @@ static void soil(struct transport_ctx *ctx, int pe)
 /* ---- one operation of the provider ----------------------------------------------- */
 
 static ssize_t write_flags(struct transport_ctx *ctx, const struct ofi_target *target,
-                           const void *from, size_t len, void *desc, struct ofi_op *op,
+                           const void *from, size_t len, void *desc, void *context,
                            uint64_t flags)
 {
     struct iovec local = {.iov_base = (void *)(uintptr_t)from, .iov_len = len};
@@ -59,29 +59,21 @@ static ssize_t write_flags(struct transport_ctx *ctx, const struct ofi_target *t
                              .addr = target->addr,
                              .rma_iov = &remote,
                              .rma_iov_count = 1,
-                             .context = op != NULL ? &op->fi : NULL};
+                             .context = context};
 
     return fi_writemsg(ctx->ep, &msg, flags);
 }
 
-/* Ordered mode: is this the first put since quiet, and nothing but `others` under way? It
- * is probably followed by quiet again, and told of its delivery at once it needs no
- * flush; in a stream of puts that would cost an answer each. */
-static bool alone(const struct transport_ctx *ctx, uint64_t others)
-{
-    return !ctx->has_put && ctx->under_way == others;
-}
-
+/* told: its completion says that it is there. */
 static int write_one(struct transport_ctx *ctx, const struct ofi_target *target,
-                     const void *from, size_t len, void *desc, struct ofi_op *op)
+                     const void *from, size_t len, void *desc, struct ofi_op *op,
+                     bool told)
 {
     int pe = op->pe;
 
-    bool told = alone(ctx, 1) && op->whole == NULL;
-    ctx->has_put = true;
-    if (!ctx->net->ordered || told) /* its completion says that it is there */
+    if (told || !ctx->net->ordered)
         return ofi_posted(ctx, op, pe,
-                          write_flags(ctx, target, from, len, desc, op,
+                          write_flags(ctx, target, from, len, desc, &op->fi,
                                       FI_COMPLETION | FI_DELIVERY_COMPLETE),
                           "a put");
     int rc = ofi_posted(ctx, op, pe,
@@ -102,10 +94,32 @@ static int read_one(struct transport_ctx *ctx, const struct ofi_target *target, 
         "a get");
 }
 
-/* A put without a record, and so without a completion: the flush will tell. */
-static int posted_silently(struct transport_ctx *ctx, int pe, ssize_t rc,
-                           struct transport_done *done)
+/*
+ * Ordered mode: can a put do without a record, and so without a completion?  That is so
+ * where the provider has copied it, or where nobody waits for it before quiet.  Not for
+ * each: completions show that the peer goes on, and bound what waits in the provider.
+ */
+static bool silent(const struct transport_ctx *ctx, size_t len, bool waits)
 {
+    if (ctx->unflushed % OFI_TOLD_EVERY == OFI_TOLD_EVERY - 1)
+        return false;
+    return len <= ctx->inject_max || (ctx->silent && !waits && len <= OFI_SILENT_MAX);
+}
+
+/* In place of the record of such a put, should it fail. */
+static void *silent_context(int pe)
+{
+    return (void *)((uintptr_t)(unsigned)pe << 1 | 1);
+}
+
+static int write_silently(struct transport_ctx *ctx, const struct ofi_target *target,
+                          int pe, const void *from, size_t len, void *desc,
+                          struct transport_done *done)
+{
+    ssize_t rc =
+        len <= ctx->inject_max
+            ? fi_inject_write(ctx->ep, from, len, target->addr, target->at, target->key)
+            : write_flags(ctx, target, from, len, desc, silent_context(pe), 0);
     int error = ofi_posted(ctx, NULL, pe, rc, "a put");
 
     if (unlikely(error != 0))
@@ -185,7 +199,7 @@ static int post_piece(struct transport_ctx *ctx, struct ofi_op *whole)
     if (op == NULL)
         return -EAGAIN;
     rc = l->to != NULL ? read_one(ctx, &target, local, len, desc, op)
-                       : write_one(ctx, &target, local, len, desc, op);
+                       : write_one(ctx, &target, local, len, desc, op, false);
     if (rc != 0)
         return rc;
     ctx->under_way--; /* the whole counts */
@@ -279,7 +293,7 @@ bool ofi_rma_behind_puts(struct transport_ctx *ctx, int pe)
  * if the provider cannot read it where it is. */
 static int put_one(struct transport_ctx *ctx, const struct ofi_target *target, int pe,
                    const void *from, size_t len, struct transport_done *done, bool direct,
-                   void *desc)
+                   void *desc, bool told)
 {
     struct ofi_op *op = ofi_op_new(ctx, OFI_PUT, pe, done);
 
@@ -288,7 +302,7 @@ static int put_one(struct transport_ctx *ctx, const struct ofi_target *target, i
     if (len <= OFI_BOUNCE_SIZE && (done != NULL || !direct))
         op->bounce = ofi_bounce_new(ctx);
     if (op->bounce == NULL && direct)
-        return write_one(ctx, target, from, len, desc, op);
+        return write_one(ctx, target, from, len, desc, op, told);
     if (op->bounce == NULL) {
         ofi_op_free(ctx, op);
         ctx->under_way--;
@@ -296,10 +310,18 @@ static int put_one(struct transport_ctx *ctx, const struct ofi_target *target, i
     }
     memcpy(op->bounce, from, len);
     op->done = NULL;
-    int rc = write_one(ctx, target, op->bounce, len, ctx->bounces.desc, op);
+    int rc = write_one(ctx, target, op->bounce, len, ctx->bounces.desc, op, told);
     if (rc == 0)
         perform_done(done, 0);
     return rc;
+}
+
+/* Is this the first put since quiet, nothing else is under way, and somebody waits for
+ * it? It is probably followed by quiet again, and told of its delivery at once it needs
+ * no flush; in a stream of puts that would cost an answer each. */
+static bool alone(const struct transport_ctx *ctx, const struct transport_done *done)
+{
+    return done != NULL && !ctx->has_put && ctx->under_way == 0;
 }
 
 int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
@@ -313,19 +335,14 @@ int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const v
         return rc;
     if (unlikely(ctx->unflushed >= OFI_UNFLUSHED_MAX) && ofi_quiet(ctx) != 0)
         return -EAGAIN;
-    bool first = alone(ctx, 0);
-    if (len <= ctx->inject_max && !first)
-        return posted_silently(
-            ctx, to->pe,
-            fi_inject_write(ctx->ep, from, len, target.addr, target.at, target.key),
-            done);
-    bool direct = registered(ctx->net, from, len, &desc);
+    bool direct = registered(ctx->net, from, len, &desc), told = alone(ctx, done);
+    if (!told && (direct || len <= ctx->inject_max) && silent(ctx, len, done != NULL))
+        return write_silently(ctx, &target, to->pe, from, len, desc, done);
     if (len > ctx->net->piece_max || (!direct && len > OFI_BOUNCE_SIZE))
         return begin_long(ctx, to, from, NULL, len, done);
-    if (ctx->silent && done == NULL && direct && !first)
-        return posted_silently(ctx, to->pe,
-                               write_flags(ctx, &target, from, len, desc, NULL, 0), NULL);
-    return put_one(ctx, &target, to->pe, from, len, done, direct, desc);
+    rc = put_one(ctx, &target, to->pe, from, len, done, direct, desc, told);
+    ctx->has_put |= rc == 0;
+    return rc;
 }
 
 int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,

@@ -8,13 +8,14 @@ seconds=2 part=1 transports='ofi ucx'
 [ -z "$long" ] || seconds=5 part=3
 [ -z "$brief" ] || transports=ofi seconds=1
 [ -z "${SANITIZED:-}" ] || export SLEEPER_LAX=1
-SLEEPER_PES=4
 export SLEEPER_PES
 
+# Also with a processor for each PE, if there are two: who waits has other ways then.
 all_ways() {
-    for way in "sleep $seconds" "compute $part" "late $seconds"; do
+    for way in "4 sleep $seconds" "4 compute $part" "4 late $seconds" "2 late 1"; do
+        SLEEPER_PES=${way%% *}
         # shellcheck disable=SC2086 # a word and a number
-        job 0 2 $SLEEPER_PES "$net/sleeper" $way
+        job 0 2 "$SLEEPER_PES" "$net/sleeper" ${way#* }
         sort "$work/out" | sed "s/^/$SHMEM_TRANSPORT, ${way% *}: /"
     done
 }

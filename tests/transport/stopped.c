@@ -108,15 +108,20 @@ static void amo_waits(struct pe *pe)
     chan_close(&chan);
 }
 
-/* Puts until the transport takes no more, to a PE that stops for less than the limit. */
-static void puts_wait(struct pe *pe)
+/* Puts until the transport takes no more, to a PE that stops for less than the limit.
+ * before: puts that it has got, not to begin with the first. */
+static void puts_wait(struct pe *pe, size_t len, unsigned before)
 {
-    enum { LEN = 100, PLACES = 1000 };
+    enum { PLACES = 1000 };
     unsigned n = 0;
 
     if (pe->options->memory)
         return;
     greet(pe, &pe->ctx0);
+    for (; pe->me == 0 && n < before; n++)
+        put_nbi(&pe->ctx0, slot_place(pe, STOPPED, SEGMENT_HEAP, 0, n * len), pattern(n),
+                len);
+    nap(pe, SETTLE_MS);
     barrier(pe);
     if (pe->me == STOPPED)
         stop_here(pe);
@@ -128,14 +133,24 @@ static void puts_wait(struct pe *pe)
 
     for (; now_ns() < end; n++)
         put_nbi(&pe->ctx0,
-                slot_place(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)(n % PLACES) * LEN),
-                pattern(n % PLACES), LEN);
+                slot_place(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)(n % PLACES) * len),
+                pattern(n % PLACES), len);
     quiet(&pe->ctx0);
     waitpid(waker, NULL, 0);
     for (unsigned i = 0; i < PLACES && i < n; i++)
         check_bytes(pe,
-                    view(pe, slot_place(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)i * LEN)),
-                    pattern(i), LEN, "a put to a PE that was stopped");
+                    view(pe, slot_place(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)i * len)),
+                    pattern(i), len, "a put to a PE that was stopped");
+}
+
+static void short_puts_wait(struct pe *pe)
+{
+    puts_wait(pe, 100, 0);
+}
+
+static void long_puts_wait(struct pe *pe)
+{
+    puts_wait(pe, 4096, 3);
 }
 
 /* Its first contact is refused once the limit has passed, not before; nobody spins. */
@@ -244,7 +259,10 @@ static void asker(struct pe *pe)
 
 const struct test_case stopped_cases[] = {
     {.name = "stopped.amo", .run = amo_waits, .flags = CASE_PROCESSES | CASE_ALONE},
-    {.name = "stopped.put", .run = puts_wait, .flags = CASE_PROCESSES | CASE_ALONE},
+    {.name = "stopped.put", .run = short_puts_wait, .flags = CASE_PROCESSES | CASE_ALONE},
+    {.name = "stopped.long_put",
+     .run = long_puts_wait,
+     .flags = CASE_PROCESSES | CASE_ALONE},
     {.name = "stopped.asker", .run = asker, .flags = CASE_PROCESSES | CASE_ALONE},
     {.name = "stopped.contact",
      .run = no_contact,
