@@ -3,6 +3,8 @@
 # wide.sh - pretend that there are many processors, so that the algorithms for a PE per
 # processor run with more PEs than this machine has: barriers, collectives, locks, waits.
 set -eu
+sizes='3 5 8'
+[ -z "${DISTCHECK:-}" ] || sizes=5 # the others have been tried in the build
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/wide.c" <<'EOF'
@@ -31,6 +33,6 @@ EOF
 chmod +x "$work/oshrun"
 
 for test in barrier bcast reduce order lock heap; do
-    OSHRUN=$work/oshrun PES_SIZES='3 5 8' sh "$top_srcdir/tests/run-pes" \
+    OSHRUN=$work/oshrun PES_SIZES="$sizes" sh "$top_srcdir/tests/run-pes" \
         "$top_builddir/tests/multi/$test.pes"
 done

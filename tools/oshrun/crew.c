@@ -126,15 +126,30 @@ static void on_agent_ended(void *arg, uint32_t node, bool failed, const char *wh
     }
 }
 
+/* What a daemon has not done in time. */
+static void what_is_due(const struct crew *c, const struct member *m, char *text,
+                        size_t size)
+{
+    uint32_t parent = tree_parent(&c->route.tree, m->node);
+
+    if (m->state == MEMBER_AWAITED)
+        snprintf(text, size, "called");
+    else
+        snprintf(text, size, "found its parent (%s)",
+                 parent == WIRE_FRONT ? "this process" : crew_host(c, parent));
+}
+
 static void fail_start(struct crew *c, const struct member *m)
 {
+    char due[COMPLAINT_BYTES];
+
+    what_is_due(c, m, due, sizeof due);
     crew_fail(
         c, CREW_EXIT_ERROR,
         "%s: its node daemon has not %s within %.1f s%s%s; is the way from there to "
         "this host open (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
-        crew_host(c, m->node), m->state == MEMBER_AWAITED ? "called" : "found its parent",
-        m->limit_ms / MS_PER_S, m->said != NULL ? "; last words: " : "",
-        m->said != NULL ? m->said : "");
+        crew_host(c, m->node), due, m->limit_ms / MS_PER_S,
+        m->said != NULL ? "; last words: " : "", m->said != NULL ? m->said : "");
 }
 
 static bool is_due(const struct member *m)
