@@ -40,7 +40,8 @@ everything() {
     says 'PE 0 asked to abort some PEs only (PMIx_Abort with a list); oshrun can only end'
 }
 
-# The slow builds have one tree, of two levels; the archive has no more than that.
+# The slow builds have one tree, of two levels; the archive has no more than that; flat
+# trees are left to the long form.
 few=${PGAS_TEST_LONG:+no}
 : "${few:=${SANITIZED:-}${DISTCHECK:-}}"
 [ -n "${DISTCHECK:-}" ] || everything "1:$(uname -n):block"
@@ -49,6 +50,8 @@ everything '4:vn%u:rr' --vnodes 4 --map-by node
 if [ "${few:-no}" = no ]; then
     SHMEM_LAUNCH_FANOUT=1
     everything '5:vn%u:block' --vnodes 5
+fi
+if [ -n "${PGAS_TEST_LONG:-}" ]; then
     SHMEM_LAUNCH_FANOUT=32
     everything '3:vn%u:rr' --vnodes 3 --map-by node
     everything '2:vn%u:block' --vnodes 2
