@@ -5,6 +5,7 @@
 # private (KiB) and open files.
 BEGIN {
     FAR = 100000 # PEs
+    ALLOTTED = 36 # bytes for each PE of the job (docs/TRANSPORTS.md)
     RSS = 6; PSS = 7; OWN = 8; FDS = 9
 }
 
@@ -91,6 +92,11 @@ function extrapolate(t,    known, used, own, files, k, n, count) {
     own = base; known = slope
     printf "%s: private memory is %s, %.0f bytes for each PE of the job", t, mib(own),
            known * 1024
+    # So few PEs show less than the noise of it; what the core allots is known.
+    if (known < ALLOTTED / 1024) {
+        known = ALLOTTED / 1024
+        printf " (taken as %d, which are allotted)", ALLOTTED
+    }
     if (!fit(x, y, points(t, "used"))) {
         printf "\n"
         return
