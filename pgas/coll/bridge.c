@@ -316,12 +316,12 @@ void bridge_cross_last(struct shmem_team *team, const char *fn)
 {
     bridge_cross(team, fn);
     team->epoch++;
-    if (bridge_leads(team))
-        flush_calls(team, fn);
-    if (bridge_leads(team))
-        await_node(team, fn);
-    else
+    if (!bridge_leads(team)) {
         count_in(team);
+        return;
+    }
+    flush_calls(team, fn);
+    await_node(team, fn);
 }
 
 bool bridge_fits(const struct shmem_team *team, size_t parts, size_t bytes)

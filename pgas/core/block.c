@@ -102,37 +102,27 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint6
     return value;
 }
 
-/* Look n times.  The pause matters beyond politeness: without it the processor has many
- * looks under way, and must drop them all when the awaited store comes. */
-static bool look(block_ready ready, const void *arg, int n)
+/* Look n times.  A pause `between` matters beyond politeness: without it the processor
+ * has many looks under way, and must drop them all when the awaited store comes. */
+ALWAYS_INLINE bool look(block_ready ready, const void *arg, int n, void (*between)(void))
 {
     for (; n > 0; n--) {
         if (ready(arg))
             return true;
-        cpu_pause();
+        between();
     }
     return false;
 }
 
-/* The same in a job with far PEs: between two looks the network is moved on. */
-static bool look_far(block_ready ready, const void *arg, int n)
-{
-    for (; n > 0; n--) {
-        if (ready(arg))
-            return true;
-        net_poll();
-    }
-    return false;
-}
-
+/* In a job with far PEs the network is moved on between two looks. */
 static bool spin_for(block_ready ready, const void *arg, uint64_t ns)
 {
     bool far = pgas_self.net != NULL;
     uint64_t end = clock_ns() + ns;
 
     while (clock_ns() < end)
-        if (unlikely(far) ? look_far(ready, arg, POLLS_PER_CLOCK)
-                          : look(ready, arg, SPINS_PER_CLOCK))
+        if (unlikely(far) ? look(ready, arg, POLLS_PER_CLOCK, net_poll)
+                          : look(ready, arg, SPINS_PER_CLOCK, cpu_pause))
             return true;
     return false;
 }
@@ -140,14 +130,15 @@ static bool spin_for(block_ready ready, const void *arg, uint64_t ns)
 /* A PE of this node may be quick: so the network is left alone at first. */
 bool block_spin(block_ready ready, const void *arg)
 {
-    return look(ready, arg, SPINS_EAGER) || spin_for(ready, arg, pgas_self.env.spin_ns);
+    return look(ready, arg, SPINS_EAGER, cpu_pause) ||
+           spin_for(ready, arg, pgas_self.env.spin_ns);
 }
 
 /* With more PEs than processors a few looks, since the other may need our processor. */
 static bool spin(const struct block_wait *w)
 {
     if (pgas_self.oversubscribed)
-        return look(w->ready, w->arg, SPINS_CROWDED);
+        return look(w->ready, w->arg, SPINS_CROWDED, cpu_pause);
     if (w->far)
         return spin_for(w->ready, w->arg, pgas_self.env.spin_ns);
     return block_spin(w->ready, w->arg);

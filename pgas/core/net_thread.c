@@ -61,6 +61,11 @@ void net_wake_sleepers(void)
 
 /* ---- other threads --------------------------------------------------------------- */
 
+void net_owe(void)
+{
+    store_relaxed_u32(&pgas_self.net->owed, 1);
+}
+
 /* Sleepers among our threads are woken by who polls too, but not at each poll: it does
  * not know what came. */
 static void wake_now_and_then(uint64_t now)
@@ -68,17 +73,12 @@ static void wake_now_and_then(uint64_t now)
     static uint64_t next_ns;
 
     if (now < load_relaxed_u64(&next_ns)) {
-        store_relaxed_u32(&pgas_self.net->owed, 1);
+        net_owe();
         return;
     }
     store_relaxed_u64(&next_ns, now + WAKE_EVERY_NS);
     store_relaxed_u32(&pgas_self.net->owed, 0);
     net_wake_sleepers();
-}
-
-void net_owe(void)
-{
-    store_relaxed_u32(&pgas_self.net->owed, 1);
 }
 
 void net_settle(void)

@@ -331,6 +331,23 @@ struct ofi_op *ofi_queue_take(struct ofi_queue *queue);
 
 /* ---- ofi_rma.c ------------------------------------------------------------------- */
 
+/* What stands in place of the record of a put that has none, should it fail; NULL where
+ * it was injected.  Records have even addresses. */
+static inline void *ofi_silent_context(int pe)
+{
+    return (void *)((uintptr_t)(unsigned)pe << 1 | 1);
+}
+
+static inline int ofi_silent_pe(const void *context)
+{
+    return (int)((uintptr_t)context >> 1);
+}
+
+static inline bool ofi_is_silent(const void *context)
+{
+    return context == NULL || ((uintptr_t)context & 1) != 0;
+}
+
 int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
             size_t len, struct transport_done *done);
 int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,

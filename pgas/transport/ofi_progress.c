@@ -220,12 +220,6 @@ static const char *const what_failed[OFI_KINDS] = {
     [OFI_ASK] = "a message with an atomic operation",
 };
 
-/* A put without a record (ofi_rma.c). */
-static bool is_silent(const void *context)
-{
-    return context == NULL || ((uintptr_t)context & 1) != 0;
-}
-
 /* An injected put has no context either; that it has failed shows in the flush after it,
  * if the peer has gone. */
 static void read_error(struct transport_ctx *ctx)
@@ -235,9 +229,9 @@ static void read_error(struct transport_ctx *ctx)
 
     if (fi_cq_readerr(ctx->cq, &err, 0) <= 0 || err.op_context == NULL)
         return;
-    if (is_silent(err.op_context)) {
+    if (ofi_is_silent(err.op_context)) {
         ofi_peer_failed(
-            ctx, (int)((uintptr_t)err.op_context >> 1), what_failed[OFI_PUT], err.err,
+            ctx, ofi_silent_pe(err.op_context), what_failed[OFI_PUT], err.err,
             fi_cq_strerror(ctx->cq, err.prov_errno, err.err_data, room, sizeof room));
         return;
     }
@@ -315,7 +309,7 @@ static void take(struct transport_ctx *ctx, const struct fi_cq_entry *entry, ssi
 {
     for (ssize_t i = 0; i < n; i++) {
         struct ofi_op *op = entry[i].op_context;
-        if (unlikely(is_silent(op)))
+        if (unlikely(ofi_is_silent(op)))
             continue; /* a provider that completes all */
         if (op->kind == OFI_RECEIVE)
             ofi_am_take(ctx, op);

@@ -71,18 +71,18 @@ static int write_one(struct transport_ctx *ctx, const struct ofi_target *target,
 {
     int pe = op->pe;
 
-    if (told || !ctx->net->ordered)
-        return ofi_posted(ctx, op, pe,
-                          write_flags(ctx, target, from, len, desc, &op->fi,
-                                      FI_COMPLETION | FI_DELIVERY_COMPLETE),
-                          "a put");
-    int rc = ofi_posted(ctx, op, pe,
-                        fi_write(ctx->ep, from, len, desc, target->addr, target->at,
-                                 target->key, &op->fi),
-                        "a put");
-    if (rc == 0)
+    bool delivered = told || !ctx->net->ordered;
+    ssize_t n = delivered ? write_flags(ctx, target, from, len, desc, &op->fi,
+                                        FI_COMPLETION | FI_DELIVERY_COMPLETE)
+                          : fi_write(ctx->ep, from, len, desc, target->addr, target->at,
+                                     target->key, &op->fi);
+    int rc = ofi_posted(ctx, op, pe, n, "a put");
+    if (rc != 0)
+        return rc;
+    ctx->has_put = true;
+    if (!delivered)
         soil(ctx, pe);
-    return rc;
+    return 0;
 }
 
 static int read_one(struct transport_ctx *ctx, const struct ofi_target *target, void *to,
@@ -106,12 +106,6 @@ static bool silent(const struct transport_ctx *ctx, size_t len, bool waits)
     return len <= ctx->inject_max || (ctx->silent && !waits && len <= OFI_SILENT_MAX);
 }
 
-/* In place of the record of such a put, should it fail. */
-static void *silent_context(int pe)
-{
-    return (void *)((uintptr_t)(unsigned)pe << 1 | 1);
-}
-
 static int write_silently(struct transport_ctx *ctx, const struct ofi_target *target,
                           int pe, const void *from, size_t len, void *desc,
                           struct transport_done *done)
@@ -119,7 +113,7 @@ static int write_silently(struct transport_ctx *ctx, const struct ofi_target *ta
     ssize_t rc =
         len <= ctx->inject_max
             ? fi_inject_write(ctx->ep, from, len, target->addr, target->at, target->key)
-            : write_flags(ctx, target, from, len, desc, silent_context(pe), 0);
+            : write_flags(ctx, target, from, len, desc, ofi_silent_context(pe), 0);
     int error = ofi_posted(ctx, NULL, pe, rc, "a put");
 
     if (unlikely(error != 0))
@@ -340,9 +334,7 @@ int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const v
         return write_silently(ctx, &target, to->pe, from, len, desc, done);
     if (len > ctx->net->piece_max || (!direct && len > OFI_BOUNCE_SIZE))
         return begin_long(ctx, to, from, NULL, len, done);
-    rc = put_one(ctx, &target, to->pe, from, len, done, direct, desc, told);
-    ctx->has_put |= rc == 0;
-    return rc;
+    return put_one(ctx, &target, to->pe, from, len, done, direct, desc, told);
 }
 
 int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * progress.c - what has been posted on a context goes on while its PE waits for something
- * else, or (but on a private context) computes: each PE 0..n-2 sends to the next one on a
- * context of each kind, small and large, and calls nothing on that context until the
- * answer is here.
+ * else, or (but on a private context) computes: PE 0 sends to the last one on a context
+ * of each kind, small and large, and calls nothing on that context until the answer is
+ * here.
  */
 #include "config.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "tests/multi/check.h"
 
@@ -17,21 +16,13 @@ enum { LARGE = 16 << 20, SMALL = 8, LIMIT_S = 20 };
 static uint64_t sent, answer;
 static long added;
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Without a call of the library: the answer comes while we compute. */
 static void compute_until(uint64_t value)
 {
-    double end = now_s() + LIMIT_S;
+    double end = check_now() + LIMIT_S;
 
     while (__atomic_load_n(&answer, __ATOMIC_ACQUIRE) != value)
-        CHECK(now_s() < end);
+        CHECK(check_now() < end);
 }
 
 static void post(shmem_ctx_t ctx, char *dest, const char *source, size_t len, int pe)
