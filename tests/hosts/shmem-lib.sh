@@ -5,7 +5,7 @@
 per_node=2
 npes=$((3 * per_node))
 skipped=0
-patience_s=20 # for what other launchers leave behind for a while
+patience_s=10 # for what other launchers leave behind for a while
 # shellcheck disable=SC2034 # for those who source this
 long=${PGAS_TEST_LONG:-} brief=${SANITIZED:-}${DISTCHECK:-}
 [ -z "$brief" ] || {

@@ -9,7 +9,7 @@ set -eu
 . "$top_srcdir/tests/hosts/lib.sh"
 . "$top_srcdir/tests/multi/boot_lib.sh"
 limit_s=40
-patience_s=20 # for what other launchers leave behind for a while
+patience_s=10 # for what other launchers leave behind for a while
 refused_ms=9000
 late_s=3 # more than PMIx servers wait by default
 skipped=0
