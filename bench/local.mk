@@ -34,13 +34,32 @@ bench_net_peers_SOURCES = bench/net-peers.c
 bench_net_peers_LDADD   = libshmem.la
 bench_net_peers_LDFLAGS = $(AM_LDFLAGS) -no-install
 
+bench_coll = bench/coll.h bench/coll_common.c
+bench_coll_shmem = bench/coll_put.c bench/coll_put.h bench/coll_shmem.c
+bench_coll_active = bench/coll_active.c bench/coll_put.c bench/coll_put.h
+noinst_PROGRAMS += bench/coll_bench bench/coll_bench_active bench/train
+bench_coll_bench_SOURCES        = bench/coll_bench.c $(bench_coll) $(bench_coll_shmem)
+bench_coll_bench_LDADD          = libshmem.la
+bench_coll_bench_LDFLAGS        = $(AM_LDFLAGS) -no-install
+bench_coll_bench_active_SOURCES = bench/coll_bench.c $(bench_coll) $(bench_coll_active)
+bench_coll_bench_active_LDADD   = libshmem.la
+bench_coll_bench_active_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_train_SOURCES             = bench/train.c $(bench_coll) $(bench_coll_shmem)
+bench_train_LDADD               = libshmem.la
+bench_train_LDFLAGS             = $(AM_LDFLAGS) -no-install
+
+noinst_PROGRAMS += bench/op_bench
+bench_op_bench_SOURCES = bench/op_bench.c
+bench_op_bench_LDADD   = libpgas.la libop_scalar.la
+
 noinst_PROGRAMS += bench/launch-fence
 bench_launch_fence_SOURCES = bench/launch-fence.c
 bench_launch_fence_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
-TESTS += bench/bench-smoke.sh bench/launch-smoke.sh bench/net-smoke.sh
-EXTRA_DIST += bench/bench-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
+TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/launch-smoke.sh bench/net-smoke.sh bench/op-smoke.sh
+EXTRA_DIST += bench/bench-smoke.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
+	bench/coll bench/coll.awk bench/coll-smoke.sh bench/coll_mpi.c \
 	bench/goals bench/startup bench/against bench/launch bench/launch.awk \
 	bench/median.awk bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
 	bench/net-smoke.sh

@@ -6,7 +6,9 @@ libpgas_la_SOURCES = \
 	include/shmem_types.def \
 	pgas/threads/amo.h pgas/threads/atomic.h pgas/threads/pause.h \
 	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_x86.h \
+	pgas/datatype/isa.c pgas/datatype/isa.h pgas/datatype/isa_cpu.h \
 	pgas/datatype/op.c pgas/datatype/op.h \
+	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
 	pgas/core/alloc.c pgas/core/alloc.h \
 	pgas/core/block.c pgas/core/block.h \
 	pgas/core/boot.c pgas/core/boot.h pgas/core/boot_nodes.c pgas/core/boot_pmix.h \
@@ -86,6 +88,37 @@ libpgas_la_SOURCES += pgas/transport/ofi_absent.c
 endif
 libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
+libpgas_la_LIBADD = $(op_libraries)
+
+# The reduction kernels: one source, and a library for each set of compiler flags.  No
+# multiplication is fused with an addition: all give the same bits.
+OP_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno -ffp-contract=off
+op_source = pgas/datatype/op_kernels.h pgas/datatype/op_table.h
+
+noinst_LTLIBRARIES += libop_base.la
+libop_base_la_SOURCES = pgas/datatype/op_base.c pgas/datatype/op_rest.c $(op_source)
+libop_base_la_CFLAGS = $(OP_CFLAGS)
+op_libraries = libop_base.la
+if CPU_X86_64
+noinst_LTLIBRARIES += libop_avx2.la libop_avx512.la
+libop_avx2_la_SOURCES = pgas/datatype/op_avx2.c $(op_source)
+libop_avx2_la_CFLAGS = $(OP_CFLAGS) -mavx2
+libop_avx512_la_SOURCES = pgas/datatype/op_avx512.c $(op_source)
+libop_avx512_la_CFLAGS = $(OP_CFLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl \
+	-mprefer-vector-width=512
+op_libraries += libop_avx2.la libop_avx512.la
+endif
+if CPU_AARCH64
+noinst_LTLIBRARIES += libop_sve.la
+libop_sve_la_SOURCES = pgas/datatype/op_sve.c $(op_source)
+libop_sve_la_CFLAGS = $(OP_CFLAGS) -march=armv8.2-a+sve
+op_libraries += libop_sve.la
+endif
+
+# The same without vectors, for benchmarks alone.
+noinst_LTLIBRARIES += libop_scalar.la
+libop_scalar_la_SOURCES = pgas/datatype/op_scalar.c $(op_source)
+libop_scalar_la_CFLAGS = $(OP_CFLAGS) -fno-tree-vectorize -fno-tree-slp-vectorize
 
 # The simulated PEs, for tests alone.
 noinst_LTLIBRARIES += libsim.la

@@ -154,10 +154,10 @@ static int reduce_far(struct shmem_team *team, const struct job *j, char *acc, s
 /* ---- all ------------------------------------------------------------------------- */
 
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
-           op_kernel op, const char *fn)
+           const struct op_fns *op, const char *fn)
 {
     _Alignas(NODE_LINE) char acc[CHUNK_BYTES];
-    struct job j = {team, dest, source, size, op, fn};
+    struct job j = {team, dest, source, size, op->two, fn};
     size_t bytes = rma_bytes(n, size, fn);
     bool small = bytes <= SMALL_BYTES;
 

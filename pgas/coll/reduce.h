@@ -13,7 +13,7 @@
  * elements of `size` bytes.  dest and source are the same or do not overlap.  Returns 0.
  */
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
-           op_kernel op, const char *fn);
+           const struct op_fns *op, const char *fn);
 
 /* For the rows: REDUCE(NAME, C, KIND, op, OP) for each operation of a list of types */
 /* clang-format off */

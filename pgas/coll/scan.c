@@ -132,13 +132,13 @@ static int scan(struct shmem_team *team, const struct job *j, size_t n)
 }
 
 int scan_inclusive(struct shmem_team *team, void *dest, const void *source, size_t n,
-                   size_t size, op_kernel op, const char *fn)
+                   size_t size, const struct op_fns *op, const char *fn)
 {
-    return scan(team, &(struct job){team, dest, source, size, op, false, fn}, n);
+    return scan(team, &(struct job){team, dest, source, size, op->two, false, fn}, n);
 }
 
 int scan_exclusive(struct shmem_team *team, void *dest, const void *source, size_t n,
-                   size_t size, op_kernel op, const char *fn)
+                   size_t size, const struct op_fns *op, const char *fn)
 {
-    return scan(team, &(struct job){team, dest, source, size, op, true, fn}, n);
+    return scan(team, &(struct job){team, dest, source, size, op->two, true, fn}, n);
 }

@@ -13,8 +13,8 @@
  * n elements of `size` bytes; exclusive: up to that of PE i - 1, and zero on PE 0.  dest
  * and source are the same or do not overlap.  Both return 0. */
 int scan_inclusive(struct shmem_team *team, void *dest, const void *source, size_t n,
-                   size_t size, op_kernel op, const char *fn);
+                   size_t size, const struct op_fns *op, const char *fn);
 int scan_exclusive(struct shmem_team *team, void *dest, const void *source, size_t n,
-                   size_t size, op_kernel op, const char *fn);
+                   size_t size, const struct op_fns *op, const char *fn);
 
 #endif

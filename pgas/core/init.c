@@ -23,9 +23,22 @@
 #include "pgas/core/peer.h"
 #include "pgas/core/place.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/datatype/op.h"
 
 static struct boot boot;
 static void (*finalize_at_exit)(void);
+static enum isa isa; /* of the kernels that copy and reduce */
+
+static void choose_isa(void)
+{
+    const struct env *env = &pgas_self.env;
+    char error[ENV_ERROR_MAX];
+
+    if (isa_read(env->isa, &isa, error, sizeof error) != 0)
+        log_die("SHMEM_ISA=%s: %s", env->isa, error);
+    copy_init(isa, env->nontemporal);
+    op_init(isa, env->nontemporal);
+}
 
 static void read_env(void)
 {
@@ -33,7 +46,7 @@ static void read_env(void)
 
     if (env_load(&pgas_self.env, error) != 0)
         log_die("%s", error);
-    copy_init(pgas_self.env.nontemporal);
+    choose_isa();
 }
 
 static void greet(void)
@@ -45,6 +58,7 @@ static void greet(void)
     if (pgas_self.env.info) {
         env_print(stderr);
         fprintf(stderr, "Network transport: %s\n", net_text());
+        fprintf(stderr, "Instruction set: %s\n", isa_name(isa));
     }
     env_warn_unknown(stderr);
 }

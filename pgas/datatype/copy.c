@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy.c - see copy.h.  A leaf. */
+/* copy.c - see copy.h.  Uses: copy_x86, isa.  A leaf. */
 #include "config.h"
 
 #include "pgas/datatype/copy.h"
@@ -11,12 +11,18 @@
 #define WIDE_MAX 32768
 
 static size_t nontemporal_min = SIZE_MAX;
-static size_t wide_max; /* 0 = this processor has no wide registers */
+static size_t wide_max; /* 0 = there are no wide registers, or they are not wanted */
 
-void copy_init(size_t nontemporal)
+void copy_init(enum isa isa, size_t nontemporal)
 {
     nontemporal_min = nontemporal;
-    wide_max = copy_wide_works() ? WIDE_MAX : 0;
+    wide_max = isa == ISA_AVX2 || isa == ISA_AVX512 ? WIDE_MAX : 0;
+}
+
+static void copy_around(void *dst, const void *src, size_t n)
+{
+    copy_nt_lines(dst, src, n);
+    copy_nt_end();
 }
 
 void copy_large(void *dst, const void *src, size_t n)
@@ -26,5 +32,5 @@ void copy_large(void *dst, const void *src, size_t n)
     else if (n < nontemporal_min)
         memcpy(dst, src, n);
     else
-        copy_nt(dst, src, n);
+        copy_around(dst, src, n);
 }

@@ -5,7 +5,7 @@
  * Up to 16 bytes: moves inline, one for 1, 2, 4 and 8 bytes, so that an aligned word of
  * those sizes is stored once and whole (somebody may wait for it).  Then a loop over wide
  * registers, then memcpy of the C library, and for what the caches would not hold anyway
- * stores that go around them.  A leaf.  Used by: rma, coll.
+ * stores that go around them.  Uses: isa.  Used by: rma, coll.
  */
 #ifndef PGAS_DATATYPE_COPY_H
 #define PGAS_DATATYPE_COPY_H
@@ -14,13 +14,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "pgas/datatype/isa.h"
+
 /* Copy n bytes, not overlapping.  The stores are visible to others in program order with
  * later stores, as with memcpy. */
 void copy_large(void *dst, const void *src, size_t n);
 
-/* Choose the kernels for this processor; copies of at least `nontemporal` bytes go around
- * the caches.  Without it all copies are memcpy. */
-void copy_init(size_t nontemporal);
+/* Choose the kernels: those of an instruction set that isa_here() allows; copies of at
+ * least `nontemporal` bytes go around the caches.  Without it all copies are memcpy. */
+void copy_init(enum isa isa, size_t nontemporal);
 
 #define COPY_SMALL_MAX 16
 

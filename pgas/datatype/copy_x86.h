@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * copy_x86.h - copy kernels of x86-64: wide registers (AVX2), and non-temporal stores.
- * Other processors get memcpy.  A leaf.  Used by: copy.
+ * Other processors get memcpy.  A leaf.  Used by: copy, op.
  */
 #ifndef PGAS_DATATYPE_COPY_X86_H
 #define PGAS_DATATYPE_COPY_X86_H
-
-#include <stdbool.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,10 +28,16 @@ static inline void copy_nt_line(char *d, const char *s)
     _mm_stream_si128((__m128i *)(void *)(d + 48), e);
 }
 
-static inline void copy_nt(void *dst, const void *src, size_t n)
+/* Streamed stores are weakly ordered: what comes after copy_nt_end is ordered after them.
+ */
+static inline void copy_nt_end(void)
 {
-    char *d = dst;
-    const char *s = src;
+    _mm_sfence();
+}
+
+/* Without the end, so that several may share one */
+static inline void copy_nt_lines(char *d, const char *s, size_t n)
+{
     size_t head = (COPY_NT_STEP - (uintptr_t)d % COPY_NT_STEP) % COPY_NT_STEP;
 
     if (head > n)
@@ -43,11 +47,6 @@ static inline void copy_nt(void *dst, const void *src, size_t n)
     for (; at + COPY_NT_STEP <= n; at += COPY_NT_STEP)
         copy_nt_line(d + at, s + at);
     memcpy(d + at, s + at, n - at);
-    _mm_sfence(); /* streamed stores are weakly ordered: order them before later ones */
-}
-static inline bool copy_wide_works(void)
-{
-    return __builtin_cpu_supports("avx2") != 0;
 }
 
 #define COPY_WIDE 32 /* bytes of a register */
@@ -90,18 +89,17 @@ __attribute__((target("avx2"))) static inline void copy_wide(char *d, const char
         copy_store(d + n - COPY_WIDE, copy_load(s + n - COPY_WIDE));
 }
 #else
-static inline bool copy_wide_works(void)
-{
-    return false;
-}
+#define COPY_NT_STEP 64
+
 static inline void copy_wide(char *d, const char *s, size_t n)
 {
     memcpy(d, s, n);
 }
-static inline void copy_nt(void *dst, const void *src, size_t n)
+static inline void copy_nt_lines(char *d, const char *s, size_t n)
 {
-    memcpy(dst, src, n);
+    memcpy(d, s, n);
 }
+static inline void copy_nt_end(void) {}
 #endif
 
 #endif

@@ -61,6 +61,21 @@ says_once '^SHMEM_CC *colourful *(for oshcc): '
 with 0 SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=many SHMEM_SYMMETRIC_SIZE=8m
 says_once '^SHMEM_SYMMETRIC_SIZE *8m '
 
+# What the kernels are made of: the best that is here, or what is wanted.
+best=$("$OSHMEM_INFO" --parsable | sed -n 's/^package:isa://p')
+for isa in auto baseline "$best"; do
+    with 0 SHMEM_INFO=1 SHMEM_ISA="$isa"
+    case $isa in auto) says_once "^Instruction set: $best\$" ;; *) says_once "^Instruction set: $isa\$" ;; esac
+done
+with 1 SHMEM_ISA=mmx
+says "SHMEM_ISA=mmx: not understood; give auto, baseline"
+case $best in
+sve) absent=avx2 ;;
+*) absent=sve ;;
+esac
+with 1 SHMEM_ISA=$absent
+says "SHMEM_ISA=$absent: this processor does not have it; give auto"
+
 # A value that is wrong ends the job, whoever reads it first.
 with 1 SHMEM_SYMMETRIC_SIZE=1q
 says 'SHMEM_SYMMETRIC_SIZE="1q" is not valid: it takes a number'

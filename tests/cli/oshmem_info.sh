@@ -27,7 +27,7 @@ done
 # -- reports ------------------------------------------------------------------------------
 info >"$dir/page"
 for word in 'Version' 'OpenSHMEM level        1.6' 'Transport shm' 'Transport ofi' \
-    'Transport ucx' 'PEs of other nodes' 'Configure line' \
+    'Transport ucx' 'PEs of other nodes' 'Configure line' 'Instruction set' \
     'Default heap' 'C compiler'; do
     grep -q "$word" "$dir/page" || fail "the page has no \"$word\""
 done
@@ -49,6 +49,14 @@ info --parsable >"$dir/lines"
 grep -q '^package:version:[0-9]' "$dir/lines" || fail '--parsable has no version'
 grep -q '^env:SHMEM_DEBUG:default:' "$dir/lines" || fail '--parsable has no variables'
 grep -qv '^[a-z]*:..*:' "$dir/lines" && fail '--parsable has other lines'
+
+# -- the instruction set ------------------------------------------------------------------
+isa() { SHMEM_ISA=$1 info --parsable | sed -n 's/^package:isa://p'; }
+[ "$(isa baseline)" = baseline ] || fail 'SHMEM_ISA=baseline is not followed'
+[ "$(isa auto)" = "$(info --parsable | sed -n 's/^package:isa://p')" ] || fail 'auto is not the default'
+case $(isa mmx) in 'not understood; give auto'*baseline*) ;; *) fail "SHMEM_ISA=mmx: $(isa mmx)" ;; esac
+SHMEM_ISA=mmx TMPDIR=$dir/tmp info --check >"$dir/check" && fail '--check takes SHMEM_ISA=mmx'
+grep -q '^FAIL .*SHMEM_ISA=mmx: not understood; give auto' "$dir/check" || fail 'SHMEM_ISA is not named'
 
 # -- JSON, with values that need care ----------------------------------------------------------
 nasty=$(printf 'q" b\\ tab\t nl\n. bell\007 utf8\303\244 bad\377 over\300\200 cut\303')

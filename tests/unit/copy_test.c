@@ -39,7 +39,7 @@ Test(copy, all_lengths_with_memcpy)
 
 Test(copy, all_lengths_with_wide_registers)
 {
-    copy_init(SIZE_MAX);
+    copy_init(isa_best(), SIZE_MAX);
     check_all();
 }
 
@@ -49,7 +49,7 @@ static void check_long(size_t nontemporal)
     enum { LONG = 40000 };
     unsigned char *src = malloc(LONG + 64), *dst = malloc(LONG + 64);
 
-    copy_init(nontemporal);
+    copy_init(isa_best(), nontemporal);
     for (size_t i = 0; i < LONG + 64; i++)
         src[i] = (unsigned char)(i * 13 + i / 251);
     for (size_t off = 0; off < 64; off += 7) {

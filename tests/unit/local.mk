@@ -2,7 +2,7 @@
 # Unit tests: tests/unit/X_test.c tests pgas/*/X.c through its internal names.
 UNIT_TESTS = \
 	tests/unit/alloc_test tests/unit/block_test tests/unit/copy_test \
-	tests/unit/env_test tests/unit/op_test tests/unit/peer_test \
+	tests/unit/env_test tests/unit/isa_test tests/unit/op_test tests/unit/peer_test \
 	tests/unit/pool_test tests/unit/slot_test tests/unit/tree_test
 UNIT_TESTS += \
 	tests/unit/command_test tests/unit/janitor_test tests/unit/starter_test
@@ -40,8 +40,12 @@ tests_unit_copy_test_LDADD = $(UNIT_LDADD)
 tests_unit_env_test_SOURCES = tests/unit/env_test.c
 tests_unit_env_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_env_test_LDADD = $(UNIT_LDADD)
-tests_unit_op_test_SOURCES = tests/unit/op_test.c
-tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_isa_test_SOURCES = tests/unit/isa_test.c
+tests_unit_isa_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_isa_test_LDADD = $(UNIT_LDADD)
+tests_unit_op_test_SOURCES = tests/unit/op_test.c tests/kernels/check.c \
+	tests/kernels/check.h
+tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS) -ffp-contract=off
 tests_unit_op_test_LDADD = $(UNIT_LDADD)
 tests_unit_peer_test_SOURCES = tests/unit/peer_test.c
 tests_unit_peer_test_CFLAGS = $(UNIT_CFLAGS)

@@ -1,152 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_test.c - the reduction kernel of every operation and type of the tables, element by
- * element against C's own operators: boundary values with each other, lengths around
- * those of vector registers, starts that are aligned for one element only, nothing
- * beyond.
+ * op_test.c - every reduction kernel of every instruction set that is here, against C's
+ * own operators (tests/kernels/check.c): lengths 0 to 300, all places in a word, nothing
+ * read or written beyond; and that the tables of types find their kernels.
  */
 #include "config.h"
 
 #include <complex.h>
 #include <criterion/criterion.h>
-#include <float.h>
 #include <string.h>
 
 #include "include/shmem_types.def"
 #include "pgas/datatype/op.h"
+#include "tests/kernels/check.h"
 
-enum { ELEMENT = 16, LONGEST = 67, ROOM = LONGEST + 2 };
-
-struct row {
-    const char *name;
-    enum op op;
-    enum op_kind kind;
-    size_t size;
-    void (*make)(void *element, unsigned i);
-    void (*model)(void *into, const void *element);
-    bool (*same)(const void *a, const void *b);
-};
-
-/* Integers as bits: what is at a boundary of some width, and patterns. */
-static const uint64_t bits[] = {
-    0,
-    1,
-    2,
-    3,
-    0x7f,
-    0x80,
-    0x81,
-    0xff,
-    0x7fff,
-    0x8000,
-    0xffff,
-    0x7fffffff,
-    0x80000000,
-    0xffffffff,
-    0x7fffffffffffffff,
-    0x8000000000000000,
-    0x8000000000000001,
-    0xffffffffffffffff,
-    0xfffffffffffffffe,
-    0x5555555555555555,
-    0xaaaaaaaaaaaaaaaa,
-    0x0123456789abcdef,
-    0xffffffffffff8001,
-};
-static const double reals[] = {0, 1, -1, 0.5, 3, -7, 1e6, FLT_MAX, -FLT_MAX, FLT_MIN};
-#define PICK(table, i) (table)[(i) % (sizeof(table) / sizeof((table)[0]))]
-
-/* How an element of a kind is made, and how the model adds and multiplies. */
-#define MAKE_SINT(C, i) ((C)PICK(bits, i))
-#define MAKE_UINT(C, i) ((C)PICK(bits, i))
-#define MAKE_FLT(C, i)  ((C)PICK(reals, i))
-#define MAKE_CPLX(C, i) ((C)((i) % 7) - 3 + ((C)((i) % 5) - 2) * (C)I)
-#define INT_MODEL(C, a, op, b)                                                           \
-    (C)((unsigned __int128)(__int128)(a)op(unsigned __int128)(__int128)(b))
-#define MODEL_SINT(C, a, op, b) INT_MODEL(C, a, op, b)
-#define MODEL_UINT(C, a, op, b) INT_MODEL(C, a, op, b)
-#define MODEL_FLT(C, a, op, b)  (C)((a)op(b))
-#define MODEL_CPLX(C, a, op, b) (C)((a)op(b))
-
-#define TYPE(NAME, C, KIND)                                                              \
-    static void make_##NAME(void *element, unsigned i)                                   \
-    {                                                                                    \
-        *(C *)element = MAKE_##KIND(C, i);                                               \
-    }                                                                                    \
-    static bool same_##NAME(const void *a, const void *b)                                \
-    {                                                                                    \
-        return *(const C *)a == *(const C *)b;                                           \
-    }
-#define MODEL(NAME, C, OP, EXPRESSION)                                                   \
-    static void model_##OP##_##NAME(void *into, const void *element)                     \
-    {                                                                                    \
-        C a = *(C *)into, b = *(const C *)element;                                       \
-        *(C *)into = EXPRESSION;                                                         \
-    }
-#define NUM(NAME, C, KIND)                                                               \
-    TYPE(NAME, C, KIND)                                                                  \
-    MODEL(NAME, C, SUM, MODEL_##KIND(C, a, +, b))                                        \
-    MODEL(NAME, C, PROD, MODEL_##KIND(C, a, *, b))
-#define ORD(NAME, C, KIND)                                                               \
-    MODEL(NAME, C, MAX, a > b ? a : b) MODEL(NAME, C, MIN, a < b ? a : b)
-#define BIT(NAME, C, KIND)                                                               \
-    MODEL(NAME, C, AND, (C)(a & b))                                                      \
-    MODEL(NAME, C, OR, (C)(a | b)) MODEL(NAME, C, XOR, (C)(a ^ b))
-SHMEM_TYPES_REDUCE_NUM(NUM)
-SHMEM_TYPES_REDUCE_ORD(ORD)
-SHMEM_TYPES_REDUCE_BIT(BIT)
-SHMEM_TYPES_OLD_REDUCE_BIT(BIT)
-
-#define ROW(NAME, C, KIND, OP)                                                           \
-    {#NAME " " #OP,       OP_##OP,    OP_KIND_##KIND(C), sizeof(C), make_##NAME,         \
-     model_##OP##_##NAME, same_##NAME},
-#define ROWS_NUM(NAME, C, KIND) ROW(NAME, C, KIND, SUM) ROW(NAME, C, KIND, PROD)
-#define ROWS_ORD(NAME, C, KIND) ROW(NAME, C, KIND, MAX) ROW(NAME, C, KIND, MIN)
-#define ROWS_BIT(NAME, C, KIND)                                                          \
-    ROW(NAME, C, KIND, AND) ROW(NAME, C, KIND, OR) ROW(NAME, C, KIND, XOR)
-static const struct row rows[] = {SHMEM_TYPES_REDUCE_NUM(ROWS_NUM) SHMEM_TYPES_REDUCE_ORD(
-    ROWS_ORD) SHMEM_TYPES_REDUCE_BIT(ROWS_BIT) SHMEM_TYPES_OLD_REDUCE_BIT(ROWS_BIT)};
-enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
-
-/* n elements behind the first of acc and in; `far` pairs each value with another. */
-static void check_kernel(const struct row *row, size_t n, unsigned far)
+static void check_rows_of(const struct check_extent *extent, bool special)
 {
-    _Alignas(64) unsigned char acc[ROOM * ELEMENT], in[ROOM * ELEMENT],
-        expected[ROOM * ELEMENT];
+    char text[CHECK_TEXT];
 
-    memset(acc, 0, sizeof acc);
-    memset(in, 0, sizeof in);
-    for (unsigned i = 0; i < n + 2; i++) {
-        row->make(acc + i * row->size, i);
-        row->make(in + i * row->size, i + far);
-    }
-    memcpy(expected, acc, sizeof acc);
-    for (size_t i = 1; i <= n; i++)
-        row->model(expected + i * row->size, in + i * row->size);
-    op_find(row->op, row->kind, row->size)(acc + row->size, in + row->size, n);
-    for (size_t i = 0; i < n + 2; i++)
-        cr_assert(row->same(acc + i * row->size, expected + i * row->size),
-                  "%s of %zu: element %zu is wrong (values %u apart)", row->name, n, i,
-                  far);
+    for (size_t r = 0; r < check_rows(); r++)
+        cr_assert_eq(check_row(r, extent, special, text), 0, "%s", text);
 }
 
-Test(op, every_kernel)
-{
-    static const size_t lengths[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, LONGEST};
+/* Slow builds go through every third length. */
+#ifdef PGAS_SANITIZED
+enum { STEP = 3 };
+#else
+enum { STEP = 1 };
+#endif
 
-    for (size_t r = 0; r < ROWS; r++)
-        for (unsigned far = 0; far < sizeof(bits) / sizeof(bits[0]); far++)
-            for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
-                check_kernel(&rows[r], lengths[i], far);
+static void check_isa(enum isa isa)
+{
+    if (!isa_here(isa))
+        return;
+    op_init(isa, SIZE_MAX);
+    check_rows_of(&(struct check_extent){300, STEP, 8, 1}, false);
+    check_rows_of(&(struct check_extent){300, STEP, 8, 3}, true);
+    check_rows_of(&(struct check_extent){290, 29, 64, 1}, false);
+    op_init(isa, 1); /* three operands: around the caches */
+    check_rows_of(&(struct check_extent){CHECK_COUNT_MAX, 1249, 64, 9}, true);
+    check_rows_of(&(struct check_extent){60, STEP, 64, 9}, false);
 }
 
-Test(op, rows_of_all_tables)
+Test(op, baseline)
 {
-    enum { NUM_TYPES = 26, ORD_TYPES = 24, BIT_TYPES = 14, OLD_BIT_TYPES = 4 };
-
-    cr_assert_eq((int)ROWS,
-                 2 * NUM_TYPES + 2 * ORD_TYPES + 3 * (BIT_TYPES + OLD_BIT_TYPES));
+    check_isa(ISA_BASELINE);
 }
+
+Test(op, avx2)
+{
+    check_isa(ISA_AVX2);
+}
+
+Test(op, avx512)
+{
+    check_isa(ISA_AVX512);
+}
+
+Test(op, sve)
+{
+    check_isa(ISA_SVE);
+}
+
+Test(op, every_one_is_checked)
+{
+    size_t found = 0;
+
+    for (enum op op = 0; op < OPS; op++)
+        for (enum op_kind kind = 0; kind < OP_KINDS; kind++)
+            for (size_t size = 1; size <= 32; size *= 2)
+                found += op_find(op, kind, size) != NULL;
+    cr_assert_eq(found, check_rows());
+}
+
+/* ---- the tables of types --------------------------------------------------------- */
+
+#define FOUND(C, KIND, OP)                                                               \
+    cr_assert_not_null(op_find(OP_##OP, OP_KIND_##KIND(C), sizeof(C)), "%s of %s", #OP,  \
+                       #C);
+#define FOUND_NUM(NAME, C, KIND) FOUND(C, KIND, SUM) FOUND(C, KIND, PROD)
+#define FOUND_ORD(NAME, C, KIND) FOUND(C, KIND, MAX) FOUND(C, KIND, MIN)
+#define FOUND_BIT(NAME, C, KIND)                                                         \
+    FOUND(C, KIND, AND) FOUND(C, KIND, OR) FOUND(C, KIND, XOR)
+
+Test(op, rows_of_all_tables){
+    SHMEM_TYPES_REDUCE_NUM(FOUND_NUM) SHMEM_TYPES_REDUCE_ORD(FOUND_ORD)
+        SHMEM_TYPES_REDUCE_BIT(FOUND_BIT) SHMEM_TYPES_OLD_REDUCE_BIT(FOUND_BIT)}
 
 Test(op, none_where_none_is_defined)
 {
@@ -155,6 +94,8 @@ Test(op, none_where_none_is_defined)
     cr_assert_null(op_find(OP_MAX, OP_CPLX, sizeof(double _Complex)));
     cr_assert_null(op_find(OP_OR, OP_CPLX, sizeof(float _Complex)));
     cr_assert_null(op_find(OP_SUM, OP_FLT, sizeof(short)));
+    cr_assert_null(op_find(OP_MAXLOC, OP_SINT, sizeof(int)));
+    cr_assert_null(op_find(OP_SUM, OP_PAIR_FLT, sizeof(float)));
 }
 
 /* The rule that C's own operators do not have. */
@@ -163,11 +104,11 @@ Test(op, signed_overflow_wraps_around)
     long most = INT64_MAX, one = 1, two = 2;
     int16_t small = INT16_MIN, less = -1;
 
-    op_find(OP_SUM, OP_SINT, sizeof most)(&most, &one, 1);
+    op_find(OP_SUM, OP_SINT, sizeof most)->two(&most, &one, 1);
     cr_assert_eq(most, INT64_MIN);
-    op_find(OP_PROD, OP_SINT, sizeof most)(&most, &two, 1);
+    op_find(OP_PROD, OP_SINT, sizeof most)->two(&most, &two, 1);
     cr_assert_eq(most, 0);
-    op_find(OP_PROD, OP_SINT, sizeof small)(&small, &less, 1);
+    op_find(OP_PROD, OP_SINT, sizeof small)->two(&small, &less, 1);
     cr_assert_eq(small, INT16_MIN);
 }
 

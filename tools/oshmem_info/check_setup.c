@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * check_setup.c - checks of what is set and installed: the SHMEM_* variables, the
- * launcher, gdb.  Uses: check, core/env.  Used by: check (its table), report.
+ * launcher, gdb.  Uses: check, core/env, datatype/isa.  Used by: check (its table),
+ * report.
  */
 #include "config.h"
 
@@ -13,19 +14,23 @@
 #include <unistd.h>
 
 #include "pgas/core/env.h"
+#include "pgas/datatype/isa.h"
 #include "tools/oshmem_info/info.h"
 
 void check_environment(struct finding *f, const char *dir)
 {
+    const char *remedy = "correct or unset it; see oshmem_info --env";
     struct env env;
     char error[ENV_ERROR_MAX];
+    enum isa isa;
 
     (void)dir;
-    if (env_load(&env, error) == 0)
-        check_ok(f, "the SHMEM_* variables are valid");
+    if (env_load(&env, error) != 0)
+        check_bad(f, CHECK_FAIL, remedy, "%s", error);
+    else if (isa_read(env.isa, &isa, error, sizeof error) != 0)
+        check_bad(f, CHECK_FAIL, remedy, "SHMEM_ISA=%s: %s", env.isa, error);
     else
-        check_bad(f, CHECK_FAIL, "correct or unset it; see oshmem_info --env", "%s",
-                  error);
+        check_ok(f, "the SHMEM_* variables are valid");
 }
 
 bool find_beside(const char *name, char *path, size_t len)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * report.c - what oshmem_info knows: versions, transports, build, directories, variables.
- * Uses: emit, check (what is usable here), core/env (the table), shmem.h (the level).
+ * Uses: emit, check (what is usable here), core/env (the table), datatype/isa,
+ * shmem.h (the level).
  * Used by: main.
  */
 #include "config.h"
@@ -15,6 +16,7 @@
 #include <shmem.h>
 
 #include "pgas/core/env.h"
+#include "pgas/datatype/isa.h"
 #include "tools/oshmem_info/info.h"
 
 #define NOTE_MAX_LEN 512
@@ -144,6 +146,18 @@ static void report_launcher(struct emit *e)
               others[0] != '\0' || e->form != FORM_PAGE ? others : "none found");
 }
 
+/* The instructions of the kernels that copy and reduce, or why there are none. */
+static void report_isa(struct emit *e)
+{
+    const char *now = env_value("ISA");
+    char text[NOTE_MAX_LEN];
+    enum isa isa;
+
+    if (isa_read(now != NULL ? now : "auto", &isa, text, sizeof text) == 0)
+        snprintf(text, sizeof text, "%s", isa_name(isa));
+    emit_text(e, "isa", "Instruction set", text);
+}
+
 void report_package(struct emit *e)
 {
     emit_section(e, "package");
@@ -151,6 +165,7 @@ void report_package(struct emit *e)
     emit_text(e, "version", "Version", PACKAGE_VERSION);
     emit_text(e, "specification", "OpenSHMEM level", SPECIFICATION);
     report_heap(e);
+    report_isa(e);
     report_launcher(e);
     emit_end(e);
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll.h - what the benchmarks of collectives need of a library.  The programs
+ * (coll_bench.c, train.c) are the same for all; coll_shmem.c (OpenSHMEM with teams),
+ * coll_active.c (OpenSHMEM 1.4 and before, with active sets) and coll_mpi.c (MPI) fill in
+ * `coll_lib`.  coll_common.c has the clock, the delays and the numbers of options.
+ */
+#ifndef BENCH_COLL_H
+#define BENCH_COLL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COLL_SIZES_MAX = 64, COLL_PES_MAX = 1024 };
+
+/* `dest` and `src` are symmetric and do not overlap. */
+struct coll_lib {
+    const char *name;
+    void (*init)(int *argc, char ***argv);
+    void (*fini)(void);
+    void (*stop)(int status); /* ends all PEs */
+    int (*me)(void);
+    int (*npes)(void);
+    void *(*alloc)(size_t bytes); /* all PEs; at the beginning of a page; or NULL */
+    void (*barrier)(void);
+
+    /* All PEs get the n figures of each, PE p's from all[p * n] on; no collective that
+     * is measured, other than a barrier.  `all` is symmetric. */
+    void (*gather)(double *all, const double *mine, size_t n);
+
+    /* A message of that size from PE 0 to PE 1 and back, n times; others do nothing. */
+    void (*pingpong)(void *dest, const void *src, size_t bytes, long n);
+
+    void (*allreduce)(double *dest, const double *src, size_t n); /* sum */
+    /* From PE 0, whose `dest` may stay as it was. */
+    void (*broadcast)(void *dest, const void *src, size_t bytes);
+    void (*fcollect)(void *dest, const void *src, size_t bytes); /* bytes of each PE */
+    void (*alltoall)(void *dest, const void *src, size_t bytes); /* from each to each */
+};
+
+extern const struct coll_lib coll_lib;
+
+/* Seconds of the clock that all processes of a host have in common. */
+double coll_now(void);
+
+/* The k-th number of a PE out of [0, 1): the same on each call, whoever asks. */
+double coll_uniform(uint64_t seed, int pe, uint64_t k);
+
+/* Computes for so long by the clock, or sleeps. */
+void coll_delay(double seconds, bool sleeping);
+
+/* The first thing that is wrong with the options is kept; NULL: nothing is. */
+void coll_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *coll_problem(void);
+
+/* An option's number, from least to most; sizes like 8,64K,1M, multiples of 8. */
+double coll_number(const char *option, const char *text, double least, double most);
+int coll_sizes(const char *text, size_t *sizes);
+bool coll_sleeping(const char *text); /* busy or sleep */
+
+/* Prints the problem or the usage, if that is asked for, and ends all PEs. */
+void coll_begin(const char *program, const char *usage, bool help);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll_put.c - memory, figures and messages by puts, for the benchmarks of collectives.
+ */
+#include "coll_put.h"
+
+#include <shmem.h>
+#include <stdlib.h>
+
+static long *flag; /* symmetric: the number of the last message */
+
+void coll_put_init(void)
+{
+    shmem_init();
+    flag = shmem_malloc(sizeof(*flag));
+    if (flag == NULL)
+        shmem_global_exit(1);
+    *flag = 0;
+    shmem_barrier_all();
+}
+
+void *coll_put_alloc(size_t bytes)
+{
+    return shmem_align(4096, bytes);
+}
+
+void coll_put_gather(double *all, const double *mine, size_t n)
+{
+    int me = shmem_my_pe();
+    for (int pe = 0; pe < shmem_n_pes(); pe++)
+        shmem_double_put(all + (size_t)me * n, mine, n, pe);
+    shmem_barrier_all();
+}
+
+static void message(void *dest, const void *src, size_t bytes, long number, int pe)
+{
+    shmem_putmem(dest, src, bytes, pe);
+    shmem_fence();
+    shmem_long_p(flag, number, pe);
+}
+
+void coll_put_pingpong(void *dest, const void *src, size_t bytes, long n)
+{
+    static long number;
+    int me = shmem_my_pe();
+    for (long i = 0; me < 2 && i < n; i++) {
+        number++;
+        if (me == 0)
+            message(dest, src, bytes, number, 1);
+        shmem_long_wait_until(flag, SHMEM_CMP_GE, number);
+        if (me == 1)
+            message(dest, src, bytes, number, 0);
+    }
+}

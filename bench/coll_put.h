@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll_put.h - what both forms of OpenSHMEM (coll_shmem.c, coll_active.c) have in common:
+ * the members of `coll_lib` that are no collectives.
+ */
+#ifndef BENCH_COLL_PUT_H
+#define BENCH_COLL_PUT_H
+
+#include <stddef.h>
+
+void coll_put_init(void);
+void *coll_put_alloc(size_t bytes);
+void coll_put_gather(double *all, const double *mine, size_t n);
+void coll_put_pingpong(void *dest, const void *src, size_t bytes, long n);
+
+#endif

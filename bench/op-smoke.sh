@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# op-smoke.sh - op_bench measures all operations, in all forms, in and out of the caches,
+# and prints lines of figures.  No time is judged.
+set -eu
+bench=$top_builddir/bench/op_bench
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# lines N: there are so many, and all are figures.
+lines() {
+    awk -v wanted="$1" '
+        $1 == "#" { contestants = NF - 6; next }
+        { figures = 0; for (i = 3; i <= NF; i++) figures += $i ~ /^[0-9]+(\.[0-9]+|%)$/ && $i > 0 }
+        figures != contestants + 2 { print "not a line of figures: " $0; bad = 1 }
+        { n++ }
+        END { if (n != wanted) print n " lines instead of " wanted; exit bad || n != wanted }
+    ' "$work/out"
+}
+timeout -k 5 100 "$bench" -a -f two -s 4k -r 1 -t 0.00001 >"$work/out"
+lines 74
+timeout -k 5 100 "$bench" -s 4k -s 9m -r 1 -t 0.00001 'SUM int8' 'PROD complex float' \
+    >"$work/out"
+lines 12
