@@ -101,21 +101,21 @@ cp "$work/err" "$work/left_out"
 # Algorithms need not exist: a program in between takes their names away.
 cat >"$work/bench" <<EOF
 #!/bin/sh
-echo "asked: \${SHMEM_ALLREDUCE_ALGORITHM-} \${SHMEM_BARRIER_ALGORITHM-}" >>"$work/names"
-unset SHMEM_ALLREDUCE_ALGORITHM
+echo "asked: \${SHMEM_REDUCE_ALGORITHM-} \${SHMEM_BARRIER_ALGORITHM-}" >>"$work/names"
+unset SHMEM_REDUCE_ALGORITHM SHMEM_BARRIER_ALGORITHM
 exec bench/coll_bench "\$@"
 EOF
 chmod +x "$work/bench"
 COLL_BENCH=$work/bench
 export COLL_BENCH
 coll -r 1 -t 0.0005 -n 3 -s 8,1M -m loop -M 8 -c 'allreduce fcollect' \
-    -A allreduce=one,two -A barrier=one -P ours ours-active ||
+    -A allreduce=flat,last -A barrier=flat -P ours ours-active ||
     wrong "coll with forced algorithms ended with status $?"
 unset COLL_BENCH
 rows 2 '^ *[8M1]*\( *[0-9.]*\)\{4\} | .* | .* ours:'
 rows 1 '^ *8\( *[0-9.]*\)\{2\}  *-  *- |'
 rows 1 '^fcollect 1048576 is left out: .* more than 8 MiB$'
-for name in one two; do
+for name in flat last; do
     [ "$(grep -c "^asked: $name \$" "$work/names")" = 3 ] || wrong "$name was not asked for"
 done
 

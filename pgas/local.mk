@@ -33,6 +33,7 @@ libpgas_la_SOURCES = \
 	pgas/core/pool.c pgas/core/pool.h \
 	pgas/core/segment.c pgas/core/segment.h \
 	pgas/core/slot.c pgas/core/slot.h \
+	pgas/core/stress.c pgas/core/stress.h \
 	pgas/core/team.c pgas/core/team.h \
 	pgas/core/tree.c pgas/core/tree.h \
 	pgas/rma/api.h \
@@ -44,20 +45,31 @@ libpgas_la_SOURCES = \
 	pgas/rma/api_wait.c pgas/rma/compare.h \
 	pgas/rma/wait.c pgas/rma/wait.h pgas/rma/wait_set.c pgas/rma/wait_set.h \
 	pgas/coll/active.c pgas/coll/active.h \
+	pgas/coll/adapt.c pgas/coll/adapt.h \
 	pgas/coll/alltoall.c pgas/coll/alltoall.h \
 	pgas/coll/api_coll.c pgas/coll/api_deprecated.c pgas/coll/api_life.c pgas/coll/api_team.c \
 	pgas/coll/life.c pgas/coll/life.h \
 	pgas/coll/meet.c pgas/coll/meet.h \
 	pgas/coll/barrier.c pgas/coll/barrier.h \
 	pgas/coll/bcast.c pgas/coll/bcast.h \
+	pgas/coll/board.c pgas/coll/board.h \
 	pgas/coll/bridge.c pgas/coll/bridge.h \
 	pgas/coll/collect.c pgas/coll/collect.h \
 	pgas/coll/look.c pgas/coll/look.h \
 	pgas/coll/mem.c pgas/coll/mem.h \
-	pgas/coll/reduce.c pgas/coll/reduce.h \
+	pgas/coll/pick.c pgas/coll/pick.def pgas/coll/pick.h \
+	pgas/coll/profile.c pgas/coll/profile.h pgas/coll/profile_int.h \
+	pgas/coll/profile_html.c pgas/coll/profile_join.c pgas/coll/profile_meet.c \
+	pgas/coll/profile_site.c pgas/coll/profile_sum.c pgas/coll/profile_team.c \
+	pgas/coll/profile_text.c \
+	pgas/coll/reduce.c pgas/coll/reduce.h pgas/coll/reduce_int.h pgas/coll/reduce_chain.c \
+	pgas/coll/reduce_far.c pgas/coll/reduce_flat.c pgas/coll/reduce_lead.c \
+	pgas/coll/reduce_slices.c \
 	pgas/coll/remote.c pgas/coll/remote.h \
 	pgas/coll/roster.c pgas/coll/roster.h \
 	pgas/coll/scan.c pgas/coll/scan.h pgas/coll/slice.h \
+	pgas/coll/api_shared.c pgas/coll/shared.c pgas/coll/shared.h pgas/coll/shared_int.h \
+	pgas/coll/shared_far.c pgas/coll/shared_near.c \
 	pgas/coll/stage.c pgas/coll/stage.h \
 	pgas/coll/split.c pgas/coll/split.h
 libpgas_la_SOURCES += \
@@ -86,6 +98,15 @@ libpgas_la_SOURCES += \
 else
 libpgas_la_SOURCES += pgas/transport/ofi_absent.c
 endif
+# The page of the arrival profile, as a C file.
+nodist_libpgas_la_SOURCES = pgas/coll/profile_page.c
+EXTRA_DIST += pgas/coll/profile.html tools/gen-lines
+CLEANFILES += pgas/coll/profile_page.c
+pgas/coll/profile_page.c: $(top_srcdir)/pgas/coll/profile.html $(top_srcdir)/tools/gen-lines
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -v name=profile_page \
+	    -v header=pgas/coll/profile_int.h -f $(top_srcdir)/tools/gen-lines \
+	    $(top_srcdir)/pgas/coll/profile.html >$@.tmp && mv -f $@.tmp $@
+
 libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
 libpgas_la_LIBADD = $(op_libraries)

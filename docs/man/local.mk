@@ -48,6 +48,7 @@ MAN3_A = \
 	docs/man/shmem_pcontrol.3.md \
 	docs/man/pshmem.3.md \
 	docs/man/shmemx_team_create.3.md \
+	docs/man/shmemx_shared_create.3.md \
 	docs/man/shmem_deprecated.3.md \
 	docs/man/shmem_cache.3.md
 

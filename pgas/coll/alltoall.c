@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - see alltoall.h.  Uses: core/team, core/net, barrier, stage, rma,
- * rma/order, rma/strided, datatype/copy.
+ * alltoall.c - see alltoall.h.  Uses: core/team, core/net, barrier, board, pick, stage,
+ * rma, rma/order, rma/strided, datatype/copy.
  *
  * Every PE fetches its blocks from all others, beginning with its own, so that the PEs do
  * not all read from the same one at a time.
@@ -10,6 +10,8 @@
 
 #include "pgas/coll/alltoall.h"
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/board.h"
+#include "pgas/coll/pick.h"
 #include "pgas/coll/stage.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net.h"
@@ -18,24 +20,76 @@
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
 
-int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
-             size_t size, const char *fn)
+/* Each shows all of its blocks, and all take theirs. */
+static void exchange_board(struct shmem_team *team, char *dest, const void *source,
+                           size_t each, const char *fn)
 {
-    size_t each = rma_bytes(n, size, fn);
-    size_t all = rma_bytes((size_t)team->npes, each, fn);
+    struct board b = board_open(team, (size_t)team->npes * each, fn);
+
+    copy_bytes(board_mine(&b), source, (size_t)team->npes * each);
+    board_post(&b);
+    for (int i = 0; i < team->npes; i++)
+        copy_bytes(dest + (size_t)i * each, board_of(&b, i) + (size_t)team->me * each,
+                   each);
+    board_close_all(&b);
+}
+
+/* What PE i has for this one. */
+static void take_block(const struct shmem_team *team, int i, char *to, const void *source,
+                       size_t each, const char *fn)
+{
+    const char *block = (const char *)source + (size_t)team->me * each;
+    size_t npes = (size_t)team->npes;
+    int pe = team_world_pe(team, i);
+
+    if (unlikely(net_far(pe)))
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to, block, each, pe, fn);
+    else
+        copy_part(to, peer_at(block, each, pe, fn), each, each * npes * npes);
+}
+
+static void exchange_barrier(struct shmem_team *team, void *dest, const void *source,
+                             size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
     char *to = stage_open(dest, all, source, all, all, fn);
 
     barrier_sync(team, fn); /* all sources are ready */
-    for (int k = 0; k < team->npes && each > 0; k++) {
+    for (int k = 0; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
-        const char *block = (const char *)source + (size_t)team->me * each;
-        rma_get_nbi(SHMEM_CTX_DEFAULT, to + (size_t)i * each, block, each,
-                    team_world_pe(team, i), fn);
+        take_block(team, i, to + (size_t)i * each, source, each, fn);
     }
     if (unlikely(team->far))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
     barrier_sync(team, fn); /* all sources have been read */
     stage_close(to, dest, all);
+}
+
+static void exchange_near(struct shmem_team *team, void *dest, const void *source,
+                          size_t each, const char *fn)
+{
+    barrier_guard(team, fn);
+    if (pick(team, PICK_ALLTOALL, (size_t)team->npes * each) == ALLTOALL_BOARD)
+        exchange_board(team, dest, source, each, fn);
+    else
+        exchange_barrier(team, dest, source, each, fn);
+    barrier_unguard(team, fn);
+}
+
+int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
+             size_t size, const char *fn)
+{
+    size_t each = rma_bytes(n, size, fn);
+    size_t all = rma_bytes((size_t)team->npes, each, fn);
+
+    if (all == 0)
+        return 0;
+    (void)peer_at(source, all, pgas_self.me, fn);
+    (void)peer_at(dest, all, pgas_self.me, fn);
+    if (board_has(team))
+        exchange_near(team, dest, source, each, fn);
+    else
+        exchange_barrier(team, dest, source, each, fn);
     return 0;
 }
 

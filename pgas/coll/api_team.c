@@ -66,7 +66,7 @@ ROUTINE(int, shmem_team_split_strided, 0, BY_TEAM,
         (shmem_team_t, parent_team, TEAM_OR_NONE),
         (int, start, SAME), (int, stride, SAME), (int, size, SAME),
         (const shmem_team_config_t *, config, OPTIONAL), (long, config_mask, CONFIG_MASK),
-        (shmem_team_t *, new_team, POINTER))
+        (shmem_team_t *, new_team, NEW_TEAM))
 {
     struct team_set set = {.size = size, .start = start, .stride = stride};
 
@@ -76,9 +76,9 @@ ROUTINE(int, shmem_team_split_strided, 0, BY_TEAM,
 ROUTINE(int, shmem_team_split_2d, 0, BY_TEAM,
         (shmem_team_t, parent_team, TEAM_OR_NONE), (int, xrange, SAME),
         (const shmem_team_config_t *, xaxis_config, OPTIONAL),
-        (long, xaxis_mask, CONFIG_MASK), (shmem_team_t *, xaxis_team, POINTER),
+        (long, xaxis_mask, CONFIG_MASK), (shmem_team_t *, xaxis_team, NEW_TEAM),
         (const shmem_team_config_t *, yaxis_config, OPTIONAL),
-        (long, yaxis_mask, CONFIG_MASK), (shmem_team_t *, yaxis_team, POINTER))
+        (long, yaxis_mask, CONFIG_MASK), (shmem_team_t *, yaxis_team, NEW_TEAM))
 {
     *yaxis_team = SHMEM_TEAM_INVALID;
     if (split_axis(parent_team, xrange, 0, split_config(xaxis_config, xaxis_mask),
@@ -94,7 +94,7 @@ ROUTINE(int, shmem_team_split_2d, 0, BY_TEAM,
 
 ROUTINE(int, shmemx_team_create, sizeof(int), BY_TEAM,
         (shmem_team_t, parent, TEAM_OR_NONE), (const int *, list, MEMBERS),
-        (int, n, COUNT_INT), (shmem_team_t *, new_team, POINTER))
+        (int, n, COUNT_INT), (shmem_team_t *, new_team, NEW_TEAM))
 {
     struct team_set set = {.size = list != NULL ? n : 0, .list = list};
 

@@ -227,6 +227,7 @@ static void meet_all(struct shmem_team *team, const char *fn)
         count(team, fn);
     else
         disseminate(team, fn);
+    team->known = team->calls; /* of those with a board (board.c): all have ended them */
 }
 
 void barrier(struct shmem_team *team, const char *fn)

@@ -10,7 +10,9 @@
 #ifndef PGAS_COLL_BARRIER_H
 #define PGAS_COLL_BARRIER_H
 
+#include "pgas/core/pgas.h"
 #include "pgas/core/team.h"
+#include "pgas/threads/atomic.h"
 
 /* fn is the public routine, for reports of who waits where. */
 void barrier(struct shmem_team *team, const char *fn);
@@ -24,6 +26,16 @@ void barrier_last(struct shmem_team *team, const char *fn);
  * team (or of the same PEs as an active set); ends the job if one is.  They nest. */
 void barrier_enter(struct shmem_team *team, const char *fn);
 void barrier_leave(struct shmem_team *team, const char *fn);
+static inline void barrier_guard(struct shmem_team *team, const char *fn)
+{
+    if (unlikely(pgas_self.checks))
+        barrier_enter(team, fn);
+}
+static inline void barrier_unguard(struct shmem_team *team, const char *fn)
+{
+    if (unlikely(pgas_self.checks))
+        barrier_leave(team, fn);
+}
 
 /* `left` is that word of PE i of the team: end the job if that PE has left, and had not
  * begun the barrier in which this one is. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bcast.c - see bcast.h.  Uses: core/team, barrier, bridge, stage, rma, datatype/copy. */
+/* bcast.c - see bcast.h.  Uses: core/team, barrier, board, bridge, pick, stage, rma,
+ * datatype/copy. */
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/bcast.h"
+#include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
+#include "pgas/coll/pick.h"
 #include "pgas/coll/stage.h"
 #include "pgas/core/log.h"
 #include "pgas/datatype/copy.h"
@@ -37,34 +40,120 @@ static void bcast_small(struct shmem_team *team, void *dest, const void *source,
 {
     const char *box = bridge_gather(team, source, bytes, root, fn);
 
-    if (bytes > 0 && !(team->me == root && dest == source))
+    if (!(team->me == root && dest == source))
         copy_bytes(dest, box, bytes);
+}
+
+/* ---- on one node ------------------------------------------------------------------ */
+
+struct job {
+    struct shmem_team *team;
+    char *dest;
+    const char *source;
+    size_t bytes;
+    int root;
+    const char *fn;
+};
+
+/* In its slot, from which the others take it when they come. */
+static void bcast_board(const struct job *j)
+{
+    struct board b = board_open(j->team, j->bytes, j->fn);
+
+    if (j->team->me == j->root) {
+        copy_bytes(board_mine(&b), j->source, j->bytes);
+        board_post(&b);
+        if (j->dest != j->source)
+            memmove(j->dest, j->source, j->bytes);
+    } else {
+        copy_bytes(j->dest, board_of(&b, j->root), j->bytes);
+    }
+    board_close(&b);
+}
+
+static void take_from_root(const struct job *j, struct board *b)
+{
+    (void)board_of(b, j->root);
+    rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes,
+            team_world_pe(j->team, j->root), j->fn);
+    board_close(b);
+}
+
+/* The root says that its source is there, and waits until all have taken it. */
+static void bcast_direct(const struct job *j)
+{
+    struct board b = board_open(j->team, 0, j->fn);
+    bool late = stage_overlap(j->dest, j->bytes, j->source, j->bytes);
+
+    if (j->team->me != j->root) {
+        take_from_root(j, &b);
+        return;
+    }
+    (void)board_mine(&b);
+    board_post(&b);
+    if (!late)
+        copy_bytes(j->dest, j->source, j->bytes);
+    board_await_all_closed(&b);
+    board_close(&b);
+    if (late && j->dest != j->source)
+        memmove(j->dest, j->source, j->bytes);
+}
+
+/* ---- between two barriers -----------------------------------------------------------
+ */
+
+static void bcast_barrier(const struct job *j)
+{
+    struct shmem_team *team = j->team;
+    bool late = stage_overlap(j->dest, j->bytes, j->source, j->bytes);
+    bool mine = team->me == j->root && copies(team, j->dest, j->source);
+    int from = team_world_pe(team, j->root);
+
+    barrier_sync(team, j->fn); /* the source is ready, and dest may be written */
+    if (team->nodes != NULL && net_far(from))
+        spread_far(team, j->dest, j->source, j->bytes, from, j->fn);
+    else if (team->me != j->root)
+        rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes, from, j->fn);
+    else if (mine && !late)
+        copy_bytes(j->dest, j->source, j->bytes);
+    barrier_sync(team, j->fn); /* the source may be changed */
+    if (mine && late)
+        memmove(j->dest, j->source, j->bytes);
+}
+
+static void bcast_near(const struct job *j)
+{
+    barrier_guard(j->team, j->fn);
+    switch (pick(j->team, PICK_BROADCAST, j->bytes)) {
+    case BROADCAST_BOARD:
+        bcast_board(j);
+        break;
+    case BROADCAST_DIRECT:
+        bcast_direct(j);
+        break;
+    default:
+        bcast_barrier(j);
+    }
+    barrier_unguard(j->team, j->fn);
 }
 
 int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
           int root, const char *fn)
 {
-    size_t bytes = rma_bytes(n, size, fn);
-    bool late = stage_overlap(dest, bytes, source, bytes);
+    struct job j = {team, dest, source, rma_bytes(n, size, fn), root, fn};
 
     if (root < 0 || root >= team->npes)
         log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
                 team->npes - 1);
-    if (unlikely(team->far) && bridge_fits(team, 1, bytes)) {
-        bcast_small(team, dest, source, bytes, root, fn);
+    if (j.bytes == 0)
         return 0;
-    }
-    bool mine = team->me == root && copies(team, dest, source);
-    int from = team_world_pe(team, root);
-    barrier_sync(team, fn); /* the source is ready, and dest may be written */
-    if (team->nodes != NULL && net_far(from))
-        spread_far(team, dest, source, bytes, from, fn);
-    else if (bytes > 0 && team->me != root)
-        rma_get(SHMEM_CTX_DEFAULT, dest, source, bytes, from, fn);
-    else if (bytes > 0 && mine && !late)
-        copy_bytes(dest, source, bytes);
-    barrier_sync(team, fn); /* the source may be changed */
-    if (mine && late)
-        memmove(dest, source, bytes);
+    if (team->me == root) /* else the others would be blamed for it */
+        (void)peer_at(source, j.bytes, pgas_self.me, fn);
+    if (board_has(team))
+        bcast_near(&j);
+    else if (bridge_fits(team, 1, j.bytes))
+        bcast_small(team, dest, source, j.bytes, root, fn);
+    else
+        bcast_barrier(&j);
     return 0;
 }

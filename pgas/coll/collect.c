@@ -10,8 +10,10 @@
 
 #include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
 #include "pgas/coll/collect.h"
+#include "pgas/coll/pick.h"
 #include "pgas/coll/roster.h"
 #include "pgas/coll/stage.h"
 #include "pgas/core/check.h"
@@ -20,11 +22,16 @@
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
+/* From PE i; `all`: bytes that this PE takes in all. */
 static void take(const struct shmem_team *team, int i, char *to, const void *source,
-                 size_t bytes, const char *fn)
+                 size_t bytes, size_t all, const char *fn)
 {
-    if (bytes > 0)
-        rma_get_nbi(SHMEM_CTX_DEFAULT, to, source, bytes, team_world_pe(team, i), fn);
+    int pe = team_world_pe(team, i);
+
+    if (bytes > 0 && unlikely(net_far(pe)))
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to, source, bytes, pe, fn);
+    else if (bytes > 0)
+        copy_part(to, peer_at(source, bytes, pe, fn), bytes, all * (size_t)team->npes);
 }
 
 /* All that has been taken is here. */
@@ -41,11 +48,51 @@ static void fcollect_small(struct shmem_team *team, void *dest, const void *sour
     size_t all = (size_t)team->npes * each;
     const char *box = bridge_gather(team, source, each, -1, fn);
 
-    if (team->nodes->place == NULL && all > 0) /* else dest may be NULL */
+    if (team->nodes->place == NULL)
         copy_bytes(dest, box, all);
-    for (int i = 0; team->nodes->place != NULL && all > 0 && i < team->npes; i++)
+    for (int i = 0; team->nodes->place != NULL && i < team->npes; i++)
         copy_bytes((char *)dest + (size_t)i * each, bridge_part(team, box, each, i),
                    each);
+}
+
+/* All read the slots of all. */
+static void fcollect_board(struct shmem_team *team, char *dest, const void *source,
+                           size_t each, const char *fn)
+{
+    struct board b = board_open(team, each, fn);
+
+    copy_bytes(board_mine(&b), source, each);
+    board_post(&b);
+    for (int i = 0; i < team->npes; i++)
+        copy_bytes(dest + (size_t)i * each, board_of(&b, i), each);
+    board_close_all(&b);
+}
+
+static void fcollect_barrier(struct shmem_team *team, void *dest, const void *source,
+                             size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    char *to = stage_open(dest, all, source, each, all, fn);
+
+    barrier_sync(team, fn); /* all sources are ready */
+    for (int k = 0; k < team->npes; k++) {
+        int i = (team->me + k) % team->npes;
+        take(team, i, to + (size_t)i * each, source, each, all, fn);
+    }
+    taken(team, fn);
+    barrier_sync(team, fn); /* all sources have been read */
+    stage_close(to, dest, all);
+}
+
+static void fcollect_near(struct shmem_team *team, void *dest, const void *source,
+                          size_t each, const char *fn)
+{
+    barrier_guard(team, fn);
+    if (pick(team, PICK_FCOLLECT, each) == FCOLLECT_BOARD)
+        fcollect_board(team, dest, source, each, fn);
+    else
+        fcollect_barrier(team, dest, source, each, fn);
+    barrier_unguard(team, fn);
 }
 
 int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
@@ -54,19 +101,16 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
     size_t each = rma_bytes(n, size, fn);
     size_t all = rma_bytes((size_t)team->npes, each, fn);
 
-    if (unlikely(team->far) && bridge_fits(team, (size_t)team->npes, each)) {
-        fcollect_small(team, dest, source, each, fn);
+    if (all == 0)
         return 0;
-    }
-    char *to = stage_open(dest, all, source, each, all, fn);
-    barrier_sync(team, fn);                           /* all sources are ready */
-    for (int k = 0; k < team->npes && all > 0; k++) { /* else `to` may be NULL */
-        int i = (team->me + k) % team->npes;
-        take(team, i, to + (size_t)i * each, source, each, fn);
-    }
-    taken(team, fn);
-    barrier_sync(team, fn); /* all sources have been read */
-    stage_close(to, dest, all);
+    (void)peer_at(source, each, pgas_self.me, fn);
+    (void)peer_at(dest, all, pgas_self.me, fn);
+    if (board_has(team))
+        fcollect_near(team, dest, source, each, fn);
+    else if (bridge_fits(team, (size_t)team->npes, each))
+        fcollect_small(team, dest, source, each, fn);
+    else
+        fcollect_barrier(team, dest, source, each, fn);
     return 0;
 }
 
@@ -81,17 +125,31 @@ static struct team_part *part_of(const struct shmem_team *team, int i, const cha
     return team->psync != NULL ? active_part(team, i, fn) : &team_words(team, i)->part;
 }
 
-/* What all say: in the roster if the team is far, else in the words of each. */
+/* What all say: in the roster if the team is far, on a board, or in the words of each. */
 struct parts {
     const struct shmem_team *team;
     struct roster roster;
+    const struct board *board;
     const char *fn;
 };
+
+/* What a PE shows on a board: what it says, and the elements, if they fit. */
+struct shown {
+    struct team_part part;
+    char elements[TEAM_SLOT_BYTES - sizeof(struct team_part)];
+};
+
+static const struct shown *shown(const struct board *b, int i)
+{
+    return (const struct shown *)board_of(b, i);
+}
 
 static struct team_part part_at(const struct parts *parts, int i)
 {
     if (parts->roster.team != NULL)
         return *(const struct team_part *)roster_at(&parts->roster, i);
+    if (parts->board != NULL)
+        return shown(parts->board, i)->part;
     const struct team_part *part = part_of(parts->team, i, parts->fn);
     return (struct team_part){load_relaxed_u64(&part->count),
                               load_relaxed_u64(&part->place)};
@@ -131,7 +189,7 @@ static size_t sum_bytes(const struct parts *parts, const void *dest, size_t size
     return all;
 }
 
-static void take_all(const struct parts *parts, char *to, size_t size)
+static void take_all(const struct parts *parts, char *to, size_t all, size_t size)
 {
     const struct shmem_team *team = parts->team;
     size_t at = sum_before(parts, team->me) * size;
@@ -140,7 +198,8 @@ static void take_all(const struct parts *parts, char *to, size_t size)
         int i = (team->me + k) % team->npes;
         struct team_part part = part_at(parts, i);
         at = i == 0 ? 0 : at;
-        take(team, i, to + at, check_address(part.place), part.count * size, parts->fn);
+        take(team, i, to + at, check_address(part.place), part.count * size, all,
+             parts->fn);
         at += part.count * size;
     }
     taken(team, parts->fn);
@@ -156,6 +215,85 @@ static struct roster meet(struct shmem_team *team, const char *fn)
     return (struct roster){.team = NULL};
 }
 
+/* Between two barriers; the parts lie in the words of each PE. */
+static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
+                            size_t n, size_t size, const char *fn)
+{
+    say(team, (struct team_part){n, check_place((uintptr_t)source)}, fn);
+    struct parts parts = {team, meet(team, fn), NULL, fn}; /* all are ready */
+    size_t all = sum_bytes(&parts, dest, size);
+    char *to = stage_open(dest, all, source, n * size, all, fn);
+    if (all > 0) /* else `to` may be NULL */
+        take_all(&parts, to, all, size);
+    roster_close(&parts.roster);
+    barrier_sync(team, fn); /* all sources and parts have been read */
+    stage_close(to, dest, all);
+    if (team->psync != NULL)
+        say(team, (struct team_part){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);
+}
+
+/* Do the elements of all PEs fit their slots? */
+static bool all_shown(const struct parts *parts, size_t size)
+{
+    for (int i = 0; i < parts->team->npes; i++)
+        if (part_at(parts, i).count > sizeof((struct shown *)0)->elements / size)
+            return false;
+    return true;
+}
+
+static void take_shown(const struct parts *parts, char *dest, size_t size)
+{
+    for (int i = 0; i < parts->team->npes; i++) {
+        const struct shown *theirs = shown(parts->board, i);
+        size_t bytes = theirs->part.count * size;
+        if (bytes > 0)
+            copy_bytes(dest, theirs->elements, bytes);
+        dest += bytes;
+    }
+}
+
+/* Some have more: all take them from the sources, and nobody leaves before. */
+static void take_from_sources(const struct parts *parts, void *dest, const void *source,
+                              size_t mine, size_t all, size_t size)
+{
+    struct shmem_team *team = parts->board->team;
+    char *to = stage_open(dest, all, source, mine, all, parts->fn);
+
+    take_all(parts, to, all, size);
+    barrier_sync(team, parts->fn);
+    stage_close(to, dest, all);
+}
+
+static void collect_board(struct shmem_team *team, void *dest, const void *source,
+                          size_t n, size_t size, const char *fn)
+{
+    struct board b = board_open(team, sizeof(struct shown), fn);
+    struct parts parts = {.team = team, .board = &b, .fn = fn};
+    struct shown *slot = (struct shown *)board_mine(&b);
+
+    slot->part = (struct team_part){n, check_place((uintptr_t)source)};
+    if (n > 0 && n <= sizeof slot->elements / size)
+        copy_bytes(slot->elements, source, n * size);
+    board_post(&b);
+    size_t all = sum_bytes(&parts, dest, size);
+    if (all_shown(&parts, size))
+        take_shown(&parts, dest, size);
+    else
+        take_from_sources(&parts, dest, source, n * size, all, size);
+    board_close_all(&b);
+}
+
+static void collect_near(struct shmem_team *team, void *dest, const void *source,
+                         size_t n, size_t size, const char *fn)
+{
+    barrier_guard(team, fn);
+    if (pick(team, PICK_COLLECT, 0) == COLLECT_BOARD)
+        collect_board(team, dest, source, n, size, fn);
+    else
+        collect_barrier(team, dest, source, n, size, fn);
+    barrier_unguard(team, fn);
+}
+
 int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
             size_t size, const char *fn)
 {
@@ -163,16 +301,9 @@ int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
 
     if (mine > 0) /* else the others would be blamed for it */
         (void)peer_at(source, mine, pgas_self.me, fn);
-    say(team, (struct team_part){n, check_place((uintptr_t)source)}, fn);
-    struct parts parts = {team, meet(team, fn), fn}; /* all are ready */
-    size_t all = sum_bytes(&parts, dest, size);
-    char *to = stage_open(dest, all, source, mine, all, fn);
-    if (all > 0) /* else `to` may be NULL */
-        take_all(&parts, to, size);
-    roster_close(&parts.roster);
-    barrier_sync(team, fn); /* all sources and parts have been read */
-    stage_close(to, dest, all);
-    if (team->psync != NULL)
-        say(team, (struct team_part){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);
+    if (board_has(team))
+        collect_near(team, dest, source, n, size, fn);
+    else
+        collect_barrier(team, dest, source, n, size, fn);
     return 0;
 }

@@ -5,6 +5,9 @@
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/life.h"
 #include "pgas/coll/meet.h"
+#include "pgas/coll/pick.h"
+#include "pgas/coll/profile.h"
+#include "pgas/coll/shared.h"
 #include "pgas/core/ctx.h"
 #include "pgas/core/init.h"
 #include "pgas/core/log.h"
@@ -18,6 +21,7 @@
 static void forget(void)
 {
     ctx_fini();
+    shared_forget();
     team_fini();
 }
 
@@ -32,6 +36,7 @@ static void take_down(bool exiting)
     }
     team_leave_all();
     nodeseg_leave(team_world_epoch());
+    profile_end();
     net_leave("shmem_finalize");
     if (!exiting)
         forget();
@@ -64,6 +69,8 @@ int life_start(int thread_level)
         return pgas_self.thread_level;
     team_init();
     meet_init();
+    pick_init();
+    profile_init();
     init_at_exit(finalize_at_exit);
     return pgas_self.thread_level;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h - reductions (9.10.9).  Uses: barrier, bridge, remote, slice, datatype/op.
+/* reduce.h - reductions (9.10.9).  Uses: core/team, datatype/op.
  * Used by: the rows. */
 #ifndef PGAS_COLL_REDUCE_H
 #define PGAS_COLL_REDUCE_H
@@ -9,9 +9,10 @@
 #include "pgas/core/team.h"
 #include "pgas/datatype/op.h"
 
-/* dest on all PEs = source of PE 0 op source of PE 1 op ..., in this order, for n
- * elements of `size` bytes.  dest and source are the same or do not overlap.  Returns 0.
- */
+/* dest on all PEs = the sources of all PEs combined, for n elements of `size` bytes: the
+ * same bits on all.  In the order of the PEs, but for the algorithms first and chain, to
+ * which a team may turn as its PEs arrive (adapt.h; not with SHMEM_REPRODUCIBLE).  dest
+ * and source are the same or do not overlap.  Returns 0. */
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            const struct op_fns *op, const char *fn);
 

@@ -9,7 +9,9 @@
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
+#include "pgas/coll/pick.h"
 #include "pgas/coll/remote.h"
 #include "pgas/coll/scan.h"
 #include "pgas/coll/slice.h"
@@ -24,7 +26,7 @@ struct job {
     char *dest;
     const char *source;
     size_t size; /* bytes of an element */
-    op_kernel op;
+    const struct op_fns *op;
     bool exclusive;
     const char *fn;
 };
@@ -45,7 +47,7 @@ static void go_along(const struct job *j, size_t at, size_t n)
         if (i == 0)
             copy_bytes(sum, in, bytes); /* not 0 + in: that changes a negative zero */
         else
-            j->op(sum, in, n);
+            j->op->two(sum, in, n);
         copy_bytes(peer_at(j->dest + at, bytes, pe, j->fn), j->exclusive ? before : sum,
                    bytes);
     }
@@ -60,14 +62,12 @@ static void scan_small(struct shmem_team *team, const struct job *j, size_t n)
     const char *box = bridge_gather(team, j->source, bytes, -1, j->fn);
     int end = team->me + !j->exclusive;
 
-    if (bytes == 0) /* dest may be NULL */
-        return;
     if (end == 0)
         memset(j->dest, 0, bytes);
     else
         copy_bytes(j->dest, bridge_part(team, box, bytes, 0), bytes);
     for (int i = 1; i < end; i++)
-        j->op(j->dest, bridge_part(team, box, bytes, i), n);
+        j->op->two(j->dest, bridge_part(team, box, bytes, i), n);
 }
 
 /* go_along with a chunk; the source of a far PE becomes what is put to it. */
@@ -87,7 +87,7 @@ static void go_along_far(const struct job *j, const struct remote *r)
         if (i == 0)
             copy_bytes(sum, in, bytes);
         else
-            j->op(sum, in, r->n);
+            j->op->two(sum, in, r->n);
         const char *out = j->exclusive ? before : sum;
         if (chunk != NULL)
             out = memcpy(chunk, out, bytes);
@@ -95,13 +95,13 @@ static void go_along_far(const struct job *j, const struct remote *r)
     }
 }
 
-static int scan_far(struct shmem_team *team, const struct job *j, size_t n)
+static void scan_far(struct shmem_team *team, const struct job *j, size_t n)
 {
     struct remote r;
 
     if (bridge_fits(team, (size_t)team->npes, n * j->size)) {
         scan_small(team, j, n);
-        return 0;
+        return;
     }
     barrier_sync(team, j->fn); /* all sources are ready */
     remote_open(&r, team, j->source, j->size, slice_of(n, j->size, team->me, team->npes),
@@ -110,35 +110,76 @@ static int scan_far(struct shmem_team *team, const struct job *j, size_t n)
         go_along_far(j, &r);
     remote_close(&r);
     barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
-    return 0;
+}
+
+/* ---- on one node ------------------------------------------------------------------ */
+
+/* Every PE adds up what those before it show. */
+static void scan_board(struct shmem_team *team, const struct job *j, size_t n)
+{
+    size_t bytes = n * j->size;
+    struct board b = board_open(team, bytes, j->fn);
+    int end = team->me + !j->exclusive;
+
+    copy_bytes(board_mine(&b), j->source, bytes);
+    board_post(&b);
+    if (end == 0)
+        memset(j->dest, 0, bytes);
+    else
+        copy_bytes(j->dest, board_of(&b, 0), bytes);
+    for (int i = 1; i < end; i++)
+        j->op->two(j->dest, board_of(&b, i), n);
+    board_close(&b);
+}
+
+static void scan_barrier(struct shmem_team *team, const struct job *j, size_t n)
+{
+    struct slice s = slice_of(n, j->size, team->me, team->npes);
+    size_t chunk = CHUNK_BYTES / j->size;
+
+    barrier_sync(team, j->fn); /* all sources are ready */
+    for (size_t first = s.first; first < s.end; first += chunk)
+        go_along(j, first * j->size, s.end - first < chunk ? s.end - first : chunk);
+    barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
+}
+
+static void scan_near(struct shmem_team *team, const struct job *j, size_t n)
+{
+    barrier_guard(team, j->fn);
+    if (pick(team, PICK_SCAN, n * j->size) == SCAN_BOARD)
+        scan_board(team, j, n);
+    else
+        scan_barrier(team, j, n);
+    barrier_unguard(team, j->fn);
 }
 
 /* ---- all ------------------------------------------------------------------------- */
 
 static int scan(struct shmem_team *team, const struct job *j, size_t n)
 {
-    size_t chunk = CHUNK_BYTES / j->size, bytes = rma_bytes(n, j->size, j->fn);
+    size_t bytes = rma_bytes(n, j->size, j->fn);
 
-    if (bytes > 0) /* before n is cut up */
-        (void)peer_at(j->source, bytes, pgas_self.me, j->fn);
+    if (bytes == 0)
+        return 0;
+    (void)peer_at(j->source, bytes, pgas_self.me, j->fn); /* before n is cut up */
+    (void)peer_at(j->dest, bytes, pgas_self.me, j->fn);
     if (unlikely(team->far))
-        return scan_far(team, j, n);
-    struct slice s = slice_of(n, j->size, team->me, team->npes);
-    barrier_sync(team, j->fn); /* all sources are ready */
-    for (size_t first = s.first; first < s.end; first += chunk)
-        go_along(j, first * j->size, s.end - first < chunk ? s.end - first : chunk);
-    barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
+        scan_far(team, j, n);
+    else if (board_has(team))
+        scan_near(team, j, n);
+    else
+        scan_barrier(team, j, n);
     return 0;
 }
 
 int scan_inclusive(struct shmem_team *team, void *dest, const void *source, size_t n,
                    size_t size, const struct op_fns *op, const char *fn)
 {
-    return scan(team, &(struct job){team, dest, source, size, op->two, false, fn}, n);
+    return scan(team, &(struct job){team, dest, source, size, op, false, fn}, n);
 }
 
 int scan_exclusive(struct shmem_team *team, void *dest, const void *source, size_t n,
                    size_t size, const struct op_fns *op, const char *fn)
 {
-    return scan(team, &(struct job){team, dest, source, size, op->two, true, fn}, n);
+    return scan(team, &(struct job){team, dest, source, size, op, true, fn}, n);
 }

@@ -11,12 +11,15 @@
 
 #include "pgas/core/check.h"
 #include "pgas/core/check_kinds.h"
+#include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/peer.h"
 
 enum { LEVEL_ARGUMENTS = 1, LEVEL_MEETING = 2 };
 
 void (*check_meet)(const struct check_call *call);
+_Thread_local const void *check_site;
+static const struct check_watcher *watcher;
 
 enum same { SAME_NO, SAME_VALUE, SAME_LIST, SAME_OFFSET };
 enum shown { SHOWN_INT, SHOWN_SIZE, SHOWN_BITS, SHOWN_POINTER };
@@ -104,7 +107,7 @@ static void check_arguments(const struct check_call *call)
     check_range(call, CHECK_PE, CHECK_KINDS_END);
 }
 
-void check_call(const struct check_call *call)
+static void check_now(const struct check_call *call)
 {
     unsigned level = pgas_self.env.debug;
 
@@ -119,6 +122,29 @@ void check_call(const struct check_call *call)
     check_arguments(call);
     if (level >= LEVEL_MEETING && call->scope >= CHECK_BY_WORLD && check_meet != NULL)
         check_meet(call);
+}
+
+void check_call(struct check_call *call)
+{
+    /* another thread may end the watch */
+    const struct check_watcher *w = call->scope >= CHECK_BY_WORLD ? watcher : NULL;
+
+    if (w != NULL) { /* before the checks, in which PEs may meet */
+        call->site = check_site;
+        call->came = clock_ns();
+    }
+    if (pgas_self.checks)
+        check_now(call);
+    if (w != NULL)
+        w->enter(call);
+}
+
+void check_return(struct check_call *call)
+{
+    const struct check_watcher *w = watcher;
+
+    if (call->watch[0] != 0 && w != NULL)
+        w->leave(call);
 }
 
 /* Its place in the segment, which is the same on all PEs: heap even, data odd. */
@@ -170,6 +196,13 @@ bool check_is_address(const struct check_call *call, int i)
 void check_init(void)
 {
     pgas_self.checks = pgas_self.life != LIFE_UP || pgas_self.env.debug > 0;
+    pgas_self.twins = pgas_self.checks || watcher != NULL;
+}
+
+void check_watch(const struct check_watcher *who)
+{
+    watcher = who;
+    check_init();
 }
 
 bool check_deep(void)

@@ -6,7 +6,7 @@
  * the values of one call.  It is called when pgas_self.checks is not 0: outside
  * shmem_init .. shmem_finalize, and under SHMEM_DEBUG.  A violation ends the job with
  * "routine: argument 4 'pe' = 64, but team WORLD has PEs 0..63", before the call has had
- * any effect.
+ * any effect.  On the same way somebody may watch the collectives (check_watch).
  * Uses: core/peer, team, ctx, heap, log.  Used by: rma/api.h, coll.
  */
 #ifndef PGAS_CORE_CHECK_H
@@ -43,15 +43,38 @@ struct check_call {
     const char *const *name;
     const uint8_t *kind; /* enum check_kind */
     const uint64_t *value;
+    /* A collective that is watched: from where it was called, and when, in ns */
+    const void *site;
+    uint64_t came;
+    uint64_t watch[2]; /* the watcher's: not watched if the first one is 0 */
 };
 
-/* Return, or end the job with a sentence about the first argument that is wrong. */
-void check_call(const struct check_call *call);
+/* Look at the arguments: return, or end the job with a sentence about the first one that
+ * is wrong.  Then the watcher gets to know of a collective. */
+void check_call(struct check_call *call);
+
+/* The call returns: for the watcher. */
+void check_return(struct check_call *call);
+
+/* Who watches the collectives: `enter` may set call->watch, and if so `leave` is called
+ * when the routine is done.  Any thread calls them. */
+struct check_watcher {
+    void (*enter)(struct check_call *call);
+    void (*leave)(const struct check_call *call);
+};
+
+/* Have them called from now on; NULL: nobody's. */
+void check_watch(const struct check_watcher *watcher);
+
+/* From where the calling thread calls a collective; set by the routine itself. */
+extern __attribute__((visibility("hidden"),
+                      tls_model("initial-exec"))) _Thread_local const void *check_site;
 
 /* Are the costly checks on: SHMEM_DEBUG=2? */
 bool check_deep(void);
 
-/* Set pgas_self.checks from the life of the library and SHMEM_DEBUG. */
+/* Set pgas_self.checks from the life of the library and SHMEM_DEBUG, and pgas_self.twins
+ * from that and the watcher. */
 void check_init(void);
 
 /* The value of the call's first parameter of that kind; `absent` if there is none. */

@@ -17,10 +17,18 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
+static void delete_allocs(void)
+{
+    alloc_delete(pgas_self.alloc);
+    alloc_delete(pgas_self.results);
+    pgas_self.alloc = pgas_self.results = NULL;
+}
+
 int heap_init(void)
 {
     struct pgas *g = &pgas_self;
-    size_t begin = round_up(HEAP_RESERVED + g->env.team_size, HEAP_ALIGN);
+    size_t shared = round_up(HEAP_RESERVED + g->env.team_size, HEAP_ALIGN);
+    size_t begin = shared + round_up(g->env.shared_size, HEAP_ALIGN);
     size_t len = begin + round_up(g->env.symmetric_size, (size_t)sysconf(_SC_PAGESIZE));
 
     g->heap_fd = segment_create("pgas-heap", len);
@@ -31,7 +39,8 @@ int heap_init(void)
         goto close_fd;
     madvise(base, len, MADV_HUGEPAGE); /* advice only: refused on most systems */
     g->alloc = alloc_new(begin, len);
-    if (g->alloc == NULL)
+    g->results = alloc_new(shared, begin);
+    if (g->alloc == NULL || g->results == NULL)
         goto unmap;
     g->heap_base = (uintptr_t)base;
     g->heap_len = len;
@@ -39,6 +48,7 @@ int heap_init(void)
     return 0;
 
 unmap:
+    delete_allocs();
     munmap(base, len);
 close_fd:;
     int reason = errno;
@@ -54,8 +64,7 @@ void heap_fini(void)
 
     if (g->heap_fd < 0)
         return;
-    alloc_delete(g->alloc);
-    g->alloc = NULL;
+    delete_allocs();
     munmap((void *)g->heap_base, g->heap_len);
     close(g->heap_fd);
     g->heap_fd = -1;
@@ -97,6 +106,25 @@ bool heap_resize(void *p, size_t size)
     bool resized = alloc_resize(g->alloc, offset_of(p), size);
     pthread_mutex_unlock(&g->heap_lock);
     return resized;
+}
+
+bool heap_take_result(size_t size, size_t *offset)
+{
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->heap_lock);
+    bool taken = alloc_take(g->results, size, (size_t)sysconf(_SC_PAGESIZE), offset);
+    pthread_mutex_unlock(&g->heap_lock);
+    return taken;
+}
+
+void heap_give_result(size_t offset)
+{
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->heap_lock);
+    (void)alloc_give(g->results, offset);
+    pthread_mutex_unlock(&g->heap_lock);
 }
 
 size_t heap_size(const void *p)

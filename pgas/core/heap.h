@@ -3,18 +3,23 @@
  * heap.h - the symmetric heap of this PE: one sealed memfd that all PEs of the node map.
  *
  * It begins with the library's own symmetric words: HEAP_RESERVED bytes, and those of the
- * user's teams (team.h; env.team_size of address space).  Then, from a multiple of
- * HEAP_ALIGN on, comes what the user asked for.  Pages are committed when touched.
- * Uses: pgas.h, segment, alloc, log.  Used by: peer, init, coll/mem.
+ * user's teams (team.h; env.team_size of address space).  Then, from multiples of
+ * HEAP_ALIGN on, come node-shared results (env.shared_size of address space, not the same
+ * on all PEs), and what the user asked for.  Pages are committed when touched.
+ * Uses: pgas.h, segment, alloc, log.  Used by: peer, init, coll/mem, coll/shared.
  */
 #ifndef PGAS_CORE_HEAP_H
 #define PGAS_CORE_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define HEAP_ALIGN    ((size_t)2 << 20) /* so that huge pages fit */
-#define HEAP_RESERVED ((size_t)128 << 10)
+#define HEAP_RESERVED ((size_t)256 << 10)
+#define HEAP_PROFILE  (HEAP_RESERVED / 8 * 5) /* from here on: for coll/profile_meet.c */
+/* A word that is 1 on PEs with SHMEM_PROFILE_ARRIVAL, from before the PEs meet. */
+#define HEAP_PROFILED (HEAP_RESERVED - sizeof(uint64_t))
 
 /* Make and map the heap for env.symmetric_size bytes.  Returns 0, or -1 with errno. */
 int heap_init(void);
@@ -29,5 +34,10 @@ bool heap_resize(void *p, size_t size);
 size_t heap_size(const void *p);
 /* Bytes from p to the end of the block in which it lies; 0 if it lies in none. */
 size_t heap_rest(const void *p);
+
+/* Memory of this PE for a node-shared result, from the beginning of a page on: its offset
+ * in the heap.  False: no room.  And back.  Thread-safe. */
+bool heap_take_result(size_t size, size_t *offset);
+void heap_give_result(size_t offset);
 
 #endif

@@ -90,13 +90,17 @@ static void make_heap(void)
     struct pgas *g = &pgas_self;
 
     if (heap_init() != 0)
-        log_die("can't make a symmetric heap of %zu bytes, and %zu for teams: %s; set "
-                "SHMEM_SYMMETRIC_SIZE or SHMEM_TEAM_SIZE to a smaller size",
-                g->env.symmetric_size, g->env.team_size, strerror(errno));
+        log_die("can't make a symmetric heap of %zu bytes, %zu for teams and %zu for "
+                "node-shared results: %s; set SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE or "
+                "SHMEM_SHARED_SIZE to a smaller size",
+                g->env.symmetric_size, g->env.team_size, g->env.shared_size,
+                strerror(errno));
     if (peer_init(boot.local_pes) != 0)
         log_die("no memory for a table of %u PEs", g->npes);
     g->peer[g->me].heap = (char *)g->heap_base;
     g->peer[g->me].data = (char *)g->data_base;
+    if (g->env.profile_arrival[0] != '\0')
+        *(uint64_t *)(g->heap_base + HEAP_PROFILED) = 1;
 }
 
 bool init_up(int thread_level)

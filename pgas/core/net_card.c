@@ -38,7 +38,7 @@ struct card {
 };
 
 #define CARD_MAX (sizeof(struct card) + TRANSPORT_ADDRESS_MAX)
-_Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_RESERVED &&
+_Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_PROFILE &&
                    SLOT_USER * sizeof(struct team_words) <= CARD_OFFSET,
                "a card fits its place, behind the words of the predefined teams");
 
@@ -61,7 +61,8 @@ static size_t card_bytes(const struct card *card)
 static _Noreturn void refuse_heap(int pe, uint64_t len)
 {
     log_die("the symmetric heap has %zu bytes here and %llu on PE %d; set "
-            "SHMEM_SYMMETRIC_SIZE and SHMEM_TEAM_SIZE to one value for all PEs",
+            "SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE and SHMEM_SHARED_SIZE to one value "
+            "for all PEs",
             pgas_self.heap_len, (unsigned long long)len, pe);
 }
 

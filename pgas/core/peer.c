@@ -135,9 +135,11 @@ static _Noreturn void explain(const void *addr, size_t len, int pe, const char *
     bool data = inside(g->data_base, g->data_len, addr, len, &offset);
 
     if (heap && !same_heap(pe))
-        log_die("%s: the symmetric heap has %zu bytes here and %llu on PE %d; set "
-                "SHMEM_SYMMETRIC_SIZE and SHMEM_TEAM_SIZE to one value for all PEs",
-                fn, g->heap_len, (unsigned long long)g->peer[pe].node->heap_len, pe);
+        log_die(
+            "%s: the symmetric heap has %zu bytes here and %llu on PE %d; set "
+            "SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE and SHMEM_SHARED_SIZE to one value "
+            "for all PEs",
+            fn, g->heap_len, (unsigned long long)g->peer[pe].node->heap_len, pe);
     if (data && !same_data(pe))
         log_die("%s: PE %d runs another executable, so that its global variables are not "
                 "symmetric with ours; use memory from shmem_malloc",

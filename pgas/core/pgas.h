@@ -43,6 +43,7 @@ struct pgas {
     uintptr_t data_base;
     size_t data_len;
     int checks; /* not 0: routines check their arguments first (check.h) */
+    int twins;  /* not 0: routines go through their twins, for that or to be watched */
 
     /* The node */
     struct node *node;
@@ -61,7 +62,8 @@ struct pgas {
     int data_fd;
     uint64_t data_tag;
     struct alloc *alloc;
-    pthread_mutex_t heap_lock; /* alloc */
+    struct alloc *results;     /* for node-shared results */
+    pthread_mutex_t heap_lock; /* alloc, results */
     pthread_mutex_t peer_lock; /* mapping of peers */
 
     /* The process */
@@ -75,6 +77,10 @@ struct pgas {
     struct env env;
 };
 
-extern __attribute__((visibility("hidden"))) struct pgas pgas_self;
+/* Tests in which PEs are threads (tests/coll/threads.c) make it _Thread_local. */
+#ifndef PGAS_PE_LOCAL
+#define PGAS_PE_LOCAL
+#endif
+extern __attribute__((visibility("hidden"))) PGAS_PE_LOCAL struct pgas pgas_self;
 
 #endif

@@ -4,8 +4,9 @@
 
 #include "pgas/core/pgas.h"
 
-struct pgas pgas_self = {
+PGAS_PE_LOCAL struct pgas pgas_self = {
     .checks = 1, /* nothing may be called yet */
+    .twins = 1,
     .node_fd = -1,
     .heap_fd = -1,
     .data_fd = -1,

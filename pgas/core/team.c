@@ -333,6 +333,7 @@ static bool leave(void *object, void *arg)
     const struct shmem_team *team = object;
 
     (void)arg;
+    store_relaxed_u64(&team_words(team, team->me)->left_call, team->calls + 1);
     store_release_u32(&team_words(team, team->me)->left, team->epoch + 1);
     return false;
 }

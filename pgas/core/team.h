@@ -28,6 +28,28 @@ enum {
     TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
     TEAM_CPUS = 64,   /* processors that are told apart; the others get no hints */
     TEAM_BOX = 8192,  /* bytes of a small collective over nodes, from all PEs */
+    TEAM_SLOTS = 8,   /* calls whose small data lie side by side (coll/board.h) */
+    TEAM_SLOT_BYTES = 2048,
+    TEAM_LINES = 64, /* the same of those whose data fit one line with the number */
+    TEAM_LINE_BYTES = 48,
+    TEAM_COLLECTIVES = 6, /* that have a choice of algorithms (coll/pick.h), */
+    TEAM_CHOICES = 4,     /* of at most so many by size */
+    TEAM_CLASSES = 3,     /* of sizes, in which it adapts (coll/adapt.h) */
+};
+
+/* What a team has seen of the arrivals of its PEs (coll/adapt.c): the same on all PEs,
+ * but for the times of this PE in the last timed call. */
+struct team_adapt {
+    uint32_t calls;
+    bool aware, imbalanced, was_aware; /* was_aware: in the last timed call */
+    uint64_t imbalance_ns, work_ns[2]; /* means; the work without and with aware */
+    uint64_t came_ns, left_ns;
+};
+
+/* An algorithm, for so many bytes of a PE at most. */
+struct team_choice {
+    size_t most;
+    int algorithm;
 };
 
 /* What a PE says about its call of a collective, for SHMEM_DEBUG=2 (coll/meet.c). */
@@ -41,6 +63,17 @@ struct team_call {
  * and from where (check_place). */
 struct team_part {
     uint64_t count, place;
+};
+
+/* What a PE brings to a call of a small collective on its node, and to which one: the
+ * first bytes come with the number, in one line (coll/board.c). */
+struct team_slot {
+    _Alignas(NODE_LINE) uint64_t call;
+    _Alignas(16) char data[TEAM_SLOT_BYTES];
+};
+struct team_line {
+    _Alignas(NODE_LINE) uint64_t call;
+    _Alignas(16) char data[TEAM_LINE_BYTES];
 };
 
 /*
@@ -59,6 +92,7 @@ struct team_words {
      * Written by its owner alone, before node->left counts it: so a PE that waits has to
      * look at it, in each PE of the team, only once that is not 0. */
     _Alignas(NODE_LINE) uint32_t left;
+    uint64_t left_call; /* the same for the calls of board.c; written before `left` */
     /* What slot this PE has for the team that is being made of this one, in rounds with
      * even and odd numbers (coll/split.c). */
     _Alignas(NODE_LINE) uint32_t offer[2];
@@ -85,6 +119,20 @@ struct team_words {
     } round[TEAM_ROUNDS];
     /* The epoch in which the leader has got for its node what it then shares. */
     _Alignas(NODE_LINE) uint32_t shared;
+    /* Collectives on one node (coll/board.c): the last call of this PE in which it will
+     * read nothing of the others any more; */
+    _Alignas(NODE_LINE) uint64_t done;
+    /* how far it is in a chain, as call << 16 | segments (coll/reduce_chain.c); */
+    _Alignas(NODE_LINE) uint64_t handed;
+    /* and on the team's first PE: the last call for which one PE does the work, the last
+     * one that is done and by whom (call << 16 | PE), how many PEs have come to such
+     * calls so far (coll/reduce_lead.c), and who came last to a chain. */
+    _Alignas(NODE_LINE) uint64_t claim;
+    _Alignas(NODE_LINE) uint64_t lead;
+    _Alignas(NODE_LINE) uint64_t gathered;
+    _Alignas(NODE_LINE) uint64_t tail;
+    struct team_slot slot[TEAM_SLOTS];
+    struct team_line line[TEAM_LINES];
 };
 
 /* Who is where in a far team, as numbers in the team, and what the leaders have done. */
@@ -101,11 +149,17 @@ struct team_nodes {
 
 struct shmem_team {
     struct pool_item item;
-    int npes, me;             /* me = number of this PE in the team */
-    int start, stride;        /* world PE of i = start + i * stride, if list is NULL */
-    const int *list;          /* else list[i]; belongs to the team */
-    uint32_t epoch;           /* barriers begun by this PE */
-    uint32_t offers;          /* rounds of offers begun by this PE */
+    int npes, me;      /* me = number of this PE in the team */
+    int start, stride; /* world PE of i = start + i * stride, if list is NULL */
+    const int *list;   /* else list[i]; belongs to the team */
+    uint32_t epoch;    /* barriers begun by this PE */
+    uint32_t offers;   /* rounds of offers begun by this PE */
+    uint64_t calls;    /* calls with a board begun by this PE (coll/board.c) */
+    uint64_t known;    /* all PEs have ended those up to this one, for certain */
+    uint64_t gathers;  /* those of them that count in `gathered` */
+    struct team_adapt adapt[TEAM_CLASSES];
+    bool planned; /* the choices below have been made */
+    struct team_choice plan[TEAM_COLLECTIVES][TEAM_CHOICES]; /* ascending; to SIZE_MAX */
     int cpu;                  /* where we are a resident, -1 = nowhere yet */
     size_t words_offset;      /* of struct team_words in every PE's heap */
     bool far;                 /* some of its PEs are on other nodes */

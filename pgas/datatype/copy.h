@@ -24,6 +24,10 @@ void copy_large(void *dst, const void *src, size_t n);
  * least `nontemporal` bytes go around the caches.  Without it all copies are memcpy. */
 void copy_init(enum isa isa, size_t nontemporal);
 
+/* The same for a part of `all` bytes that are copied one part after the other: what the
+ * caches would not hold in all goes around them. */
+void copy_part(void *dst, const void *src, size_t n, size_t all);
+
 #define COPY_SMALL_MAX 16
 
 /* Two moves of T that may overlap, for lengths from sizeof(T) to twice that; one for

@@ -17,7 +17,8 @@
  *
  * Made from it: the strong name pshmem_x and the weak name shmem_x, so that a tool may
  * define shmem_x and call pshmem_x (section 10); and a twin out of line that checks the
- * arguments first.  With checks off a call costs one load and one branch for them.
+ * arguments first, and around which collectives are watched (check_watch).  With both off
+ * a call costs one load and one branch for them.
  * Included by the api_*.c files only; the library itself never calls a public name.
  */
 #ifndef PGAS_RMA_API_H
@@ -69,48 +70,71 @@
     extern __attribute__((weak, alias("p" #name), visibility("default"))) ret name args; \
     __attribute__((visibility("default"))) ret p##name args
 
-/* The arguments of a call as check_call takes them */
+/* What a twin has of its call: `api_call`, as check_call takes it */
 #define API_CALL(fname, bytes, where, ...)                                               \
-    &(struct check_call){.fn = fname, .size = bytes, .scope = CHECK_##where,             \
-        .n = API_COUNT(__VA_ARGS__),                                                     \
-        .name = (const char *const[]){EACH(PAR_NAME, __VA_ARGS__)},                      \
-        .kind = (const uint8_t[]){EACH(PAR_KIND, __VA_ARGS__)},                          \
-        .value = (const uint64_t[]){EACH(PAR_VALUE, __VA_ARGS__)}}
+    static const char *const api_names[] = {EACH(PAR_NAME, __VA_ARGS__)};                \
+    static const uint8_t api_kinds[] = {EACH(PAR_KIND, __VA_ARGS__)};                    \
+    const uint64_t api_values[] = {EACH(PAR_VALUE, __VA_ARGS__)};                        \
+    API_RETURN_##where struct check_call api_call = {.fn = fname, .size = bytes,         \
+        .scope = CHECK_##where, .n = API_COUNT(__VA_ARGS__),                             \
+        .name = api_names, .kind = api_kinds, .value = api_values}
+
+/* By who takes part: what follows when the twin returns; and what it has to know first,
+ * from where it is called */
+#define API_RETURN_ALONE
+#define API_RETURN_ANYTIME
+#define API_RETURN_BY_TEAM  __attribute__((cleanup(check_return)))
+#define API_RETURN_BY_WORLD API_RETURN_BY_TEAM
+#define API_RETURN_BY_SET   API_RETURN_BY_TEAM
+#define API_SITE_ALONE
+#define API_SITE_ANYTIME
+#define API_SITE_BY_TEAM    check_site = __builtin_return_address(0);
+#define API_SITE_BY_WORLD   API_SITE_BY_TEAM
+#define API_SITE_BY_SET     API_SITE_BY_TEAM
 
 /* The twin that checks; the body is inlined into both. */
+#define API_TWIN static __attribute__((noinline, cold))
 #define API_CHECKED(ret, name, bytes, where, ...)                                        \
     ALWAYS_INLINE ret body_##name(const char *fn, EACH(PAR_DECLARE, __VA_ARGS__));       \
-    static __attribute__((noinline, cold)) ret checked_##name(                           \
-        EACH(PAR_DECLARE, __VA_ARGS__))                                                  \
+    API_TWIN ret checked_##name(EACH(PAR_DECLARE, __VA_ARGS__))                          \
     {                                                                                    \
-        check_call(API_CALL(#name, bytes, where, __VA_ARGS__));                          \
+        API_CALL(#name, bytes, where, __VA_ARGS__);                                      \
+        check_call(&api_call);                                                           \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
 
 /* The routine that users call */
-#define API_PUBLIC(ret, name, ...)                                                       \
+#define API_PUBLIC(ret, name, where, ...)                                                \
     API(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)))                                     \
     {                                                                                    \
-        if (unlikely(pgas_self.checks))                                                  \
-            return checked_##name(EACH(PAR_PASS, __VA_ARGS__));                          \
+        if (unlikely(pgas_self.twins)) {                                                 \
+            API_SITE_##where return checked_##name(EACH(PAR_PASS, __VA_ARGS__)); }       \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
 
 #define ROUTINE(ret, name, bytes, where, ...)                                            \
     API_CHECKED(ret, name, bytes, where, __VA_ARGS__)                                    \
-    API_PUBLIC(ret, name, __VA_ARGS__)                                                   \
+    API_PUBLIC(ret, name, where, __VA_ARGS__)                                            \
     ALWAYS_INLINE ret body_##name(const char *fn, EACH(PAR_DECLARE, __VA_ARGS__))
 
 /* A routine without parameters */
+#define API_CHECKED_0(ret, name, where)                                                  \
+    API_TWIN ret checked_##name(void)                                                    \
+    {                                                                                    \
+        API_RETURN_##where struct check_call api_call =                                  \
+            {.fn = #name, .scope = CHECK_##where};                                       \
+        check_call(&api_call);                                                           \
+        return body_##name(#name);                                                       \
+    }
 #define API_PUBLIC_0(ret, name, where)                                                   \
     API(ret, name, (void))                                                               \
     {                                                                                    \
-        if (unlikely(pgas_self.checks))                                                  \
-            check_call(&(struct check_call){.fn = #name, .scope = CHECK_##where});       \
+        if (unlikely(pgas_self.twins)) { API_SITE_##where return checked_##name(); }     \
         return body_##name(#name);                                                       \
     }
 #define ROUTINE_0(ret, name, where)                                                      \
     ALWAYS_INLINE ret body_##name(const char *fn);                                       \
+    API_CHECKED_0(ret, name, where)                                                      \
     API_PUBLIC_0(ret, name, where)                                                       \
     ALWAYS_INLINE ret body_##name(const char *fn)
 

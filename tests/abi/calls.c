@@ -8,6 +8,8 @@
 #include <pshmem.h>
 #include <shmemx.h>
 
+#include "include/shmem_types.def"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +141,35 @@ static void call_all(void)
 #include "pcalls.def"
 }
 
+/* Node-shared results: both names of a routine, and of the reductions for a type */
+static shmemx_shared_t shared;
+#define SHARED(name, ...)                                                                \
+    EXPECT(shmemx_##name, 0, shmemx_##name(__VA_ARGS__))                                 \
+    EXPECT(pshmemx_##name, 0, pshmemx_##name(__VA_ARGS__))
+#define SHARED_REDUCE(NAME, C, op)                                                       \
+    SHARED(NAME##_shared_##op##_reduce, shared, (const C *)zero_bytes, 1)
+#define SHARED_BIT(NAME, C, KIND)                                                        \
+    SHARED_REDUCE(NAME, C, and) SHARED_REDUCE(NAME, C, or) SHARED_REDUCE(NAME, C, xor)
+#define SHARED_ORD(NAME, C, KIND) SHARED_REDUCE(NAME, C, max) SHARED_REDUCE(NAME, C, min)
+#define SHARED_NUM(NAME, C, KIND) SHARED_REDUCE(NAME, C, sum) SHARED_REDUCE(NAME, C, prod)
+
+static void call_shared(void)
+{
+    EXPECT(pshmemx_shared_create, 0,
+           pshmemx_shared_create(SHMEM_TEAM_WORLD, 4096, &shared))
+    CALL(pshmemx_shared_destroy, pshmemx_shared_destroy(&shared))
+    EXPECT(shmemx_shared_create, 0, shmemx_shared_create(SHMEM_TEAM_WORLD, 4096, &shared))
+    SHARED(shared_reclaim, shared)
+    SHARED(shared_broadcast, shared, NULL, 64, 0)
+    SHARED(shared_fcollect, shared, zero_bytes, sizeof zero_bytes)
+    CALL(shmemx_shared_ptr, (void)shmemx_shared_ptr(shared))
+    CALL(pshmemx_shared_ptr, (void)pshmemx_shared_ptr(shared))
+    SHMEM_TYPES_REDUCE_BIT(SHARED_BIT)
+    SHMEM_TYPES_REDUCE_ORD(SHARED_ORD)
+    SHMEM_TYPES_REDUCE_NUM(SHARED_NUM)
+    CALL(shmemx_shared_destroy, shmemx_shared_destroy(&shared))
+}
+
 static void call_extensions(void)
 {
     int *list = malloc((size_t)world * sizeof(int));
@@ -152,6 +183,7 @@ static void call_extensions(void)
            pshmemx_team_create(SHMEM_TEAM_WORLD, list, world, &team))
     shmem_team_destroy(team);
     free(list);
+    call_shared();
     CALL(shmem_clear_cache_inv, shmem_clear_cache_inv())
     CALL(shmem_clear_cache_line_inv, shmem_clear_cache_line_inv(dest_bytes))
     CALL(shmem_set_cache_inv, shmem_set_cache_inv())

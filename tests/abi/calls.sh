@@ -13,8 +13,8 @@ failed=0
 
 awk -F'|' -v p= -f "$here/calls.awk" "$api" >"$work/calls.def"
 awk -F'|' -v p=p -f "$here/calls.awk" "$api" >"$work/pcalls.def"
-"$OSHCC" -std=c11 -Wall -Wextra -Werror -DSHMEM_NO_GENERICS -I"$work" "$here/calls.c" \
-    -o "$work/calls"
+"$OSHCC" -std=c11 -Wall -Wextra -Werror -DSHMEM_NO_GENERICS -I"$work" \
+    -I"$top_srcdir" "$here/calls.c" -o "$work/calls"
 
 list_routines >"$work/names"
 sed 's/^/p/' "$work/names" >"$work/pnames"

@@ -13,9 +13,9 @@ include=$top_srcdir/include
 status=0
 fail() { echo "FAIL: $*"; status=1; }
 
-for h in shmem pshmem; do
-    awk -v prefix=$h -f "$top_srcdir/tools/gen-header" "$include/shmem_types.def" \
-        "$include/shmem.h.in" >"$work/$h.h"
+for h in shmem pshmem shmemx; do
+    awk -v prefix=${h%x} -f "$top_srcdir/tools/gen-header" "$include/shmem_types.def" \
+        "$include/${h#p}.h.in" >"$work/$h.h"
     cmp "$work/$h.h" "$include/$h.h" || fail "$h.h is not up to date: make headers"
 done
 

@@ -19,7 +19,9 @@ shmem_udcflush
 shmem_udcflush_line
 END
 }
-list_extensions() { echo shmemx_team_create; }
+list_extensions() {
+    sh "$top_srcdir/tools/man-names" "$top_srcdir"/docs/man/shmemx_*.3.md | awk '{ print $2 }'
+}
 
 # declarations FILE...: the functions that headers declare, one prototype in a line
 declarations() {

@@ -25,6 +25,11 @@ tests_multi_bcast_pes_SOURCES = tests/multi/bcast.c tests/multi/coll.h tests/mul
 tests_multi_bcast_pes_LDADD = libshmem.la
 tests_multi_bcast_pes_LDFLAGS = $(pes_link)
 
+check_PROGRAMS += tests/multi/coll_mix.pes
+tests_multi_coll_mix_pes_SOURCES = tests/multi/coll_mix.c tests/multi/coll.h tests/multi/check.h
+tests_multi_coll_mix_pes_LDADD = libshmem.la
+tests_multi_coll_mix_pes_LDFLAGS = $(pes_link)
+
 check_PROGRAMS += tests/multi/generic.pes
 tests_multi_generic_pes_SOURCES = tests/multi/generic.c tests/multi/check.h
 tests_multi_generic_pes_LDADD = libshmem.la

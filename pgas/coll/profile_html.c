@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile_html.c - the arrival profile as one web page: profile.html with the data in the
+ * place of its line @DATA@, as JSON.  Uses: profile_int.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/coll/profile_int.h"
+#include "pgas/core/pgas.h"
+
+#define PLACE  "@DATA@"
+#define NS_MS  1e6
+#define NS_US  1e3
+#define NS_S   1e9
+#define PRINTS ' ' /* the first sign that a string may have as it is */
+
+/* A string for JSON inside HTML: "<" too is written as a number. */
+static void string(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < PRINTS || c == '"' || c == '\\' || c == '<')
+            fprintf(out, "\\u%04x", c);
+        else
+            putc(c, out);
+    }
+    putc('"', out);
+}
+
+static void separate(FILE *out, bool *first)
+{
+    fputs(*first ? "\n" : ",\n", out);
+    *first = false;
+}
+
+static double mean(const struct profile_mean *m, uint64_t calls)
+{
+    return calls > 0 ? m->sum / (double)calls : 0.0;
+}
+
+/* ---- parts ----------------------------------------------------------------------- */
+
+static void write_job(FILE *out, const struct profile_sum *sum)
+{
+    const struct profile_join *join = sum->join;
+    double inside = 0.0;
+
+    for (uint32_t pe = 0; pe < pgas_self.npes; pe++)
+        inside += (double)join->routine_ns[pe] / pgas_self.npes;
+    fprintf(out,
+            "\"pes\": %u, \"nodes\": %d, \"seconds\": %.6f, \"inside\": %.6f, "
+            "\"calls\": %llu, \"incomplete\": %llu, \"clock_error_us\": %.3f,\n",
+            pgas_self.npes, sum->nodes, (double)(join->end - join->begin) / NS_S,
+            inside / NS_S, (unsigned long long)sum->all.calls,
+            (unsigned long long)sum->incomplete, (double)profile_clock_error() / NS_US);
+    fprintf(out, "\"alpha\": [");
+    bool first = true;
+    for (int i = 0; i < PROFILE_BUCKETS; i++) {
+        if (sum->alpha.ns[i] <= 0)
+            continue;
+        separate(out, &first);
+        fprintf(out, "[%.0f, %.3f]", profile_bucket_bytes(i), sum->alpha.ns[i] / NS_US);
+    }
+    fprintf(out, "],\n");
+}
+
+static void write_sites(FILE *out, const struct profile_join *join)
+{
+    bool first = true;
+
+    fprintf(out, "\"sites\": [");
+    for (size_t i = 0; i < join->sites; i++) {
+        const struct profile_site *s = &join->site[i];
+        separate(out, &first);
+        fprintf(out, "{\"routine\": ");
+        string(out, s->routine);
+        fprintf(out, ", \"symbol\": ");
+        string(out, s->symbol);
+        fprintf(out, ", \"module\": ");
+        string(out, s->module);
+        fprintf(out, ", \"address\": \"0x%llx\"}", (unsigned long long)s->address);
+    }
+    fprintf(out, "],\n");
+}
+
+/* The figures of a group without the brackets around them. */
+static void write_figures(FILE *out, const struct profile_group *g)
+{
+    fprintf(out,
+            "\"calls\": %llu, \"time_ms\": %.6f, \"time_max_ms\": %.6f, "
+            "\"omega_us\": %.3f, \"omega_max_us\": %.3f, \"d_us\": %.3f, "
+            "\"d_max_us\": %.3f, ",
+            (unsigned long long)g->calls, g->time.sum / NS_MS, g->time.max / NS_MS,
+            mean(&g->omega, g->calls) / NS_US, g->omega.max / NS_US,
+            mean(&g->spread, g->calls) / NS_US, g->spread.max / NS_US);
+    fprintf(out,
+            "\"worst\": %.3f, \"worst_max\": %.3f, \"average\": %.3f, "
+            "\"average_max\": %.3f, \"node_worst\": %.3f, \"node_average\": %.3f",
+            mean(&g->worst, g->calls), g->worst.max, mean(&g->average, g->calls),
+            g->average.max, mean(&g->node_worst, g->calls),
+            mean(&g->node_average, g->calls));
+}
+
+static void write_classes(FILE *out, const struct profile_sum *sum)
+{
+    bool first = true;
+
+    fprintf(out, "\"classes\": [");
+    for (int i = 0; i < PROFILE_CLASSES; i++) {
+        separate(out, &first);
+        fprintf(out, "{\"name\": \"%s\", ", profile_class_name[i]);
+        write_figures(out, &sum->class[i]);
+        fprintf(out, "}");
+    }
+    fprintf(out, "],\n");
+}
+
+/* By power of two; the page adds them up for the classes. */
+static void write_groups(FILE *out, const struct profile_sum *sum)
+{
+    bool first = true;
+
+    fprintf(out, "\"groups\": [");
+    for (size_t i = 0; i < sum->join->sites; i++)
+        for (int k = 0; k < PROFILE_BUCKETS; k++) {
+            const struct profile_group *g = profile_group_at(sum, i, k);
+            if (g->calls == 0)
+                continue;
+            separate(out, &first);
+            fprintf(out, "{\"site\": %zu, \"bytes\": %.0f, \"class\": %d, ", i,
+                    profile_bucket_bytes(k), profile_class(profile_bucket_bytes(k)));
+            write_figures(out, g);
+            fprintf(out, "}");
+        }
+    fprintf(out, "],\n");
+}
+
+static void write_ranks(FILE *out, const struct profile_late *late)
+{
+    for (int i = 0; i < PROFILE_RANKS; i++)
+        fprintf(out, "%s%u", i > 0 ? ", " : "", late->rank[i]);
+}
+
+/* By site and PE, where it came at all. */
+static void write_late(FILE *out, const struct profile_sum *sum)
+{
+    bool first = true;
+
+    fprintf(out, "\"late\": [");
+    for (size_t i = 0; i < sum->join->sites; i++)
+        for (uint32_t pe = 0; pe < pgas_self.npes; pe++) {
+            const struct profile_late *l = &sum->late[i * pgas_self.npes + pe];
+            if (l->calls == 0)
+                continue;
+            separate(out, &first);
+            fprintf(out,
+                    "{\"site\": %zu, \"pe\": %u, \"calls\": %llu, \"last\": %llu, "
+                    "\"behind_us\": %.3f, \"ranks\": [",
+                    i, pe, (unsigned long long)l->calls, (unsigned long long)l->last,
+                    l->behind / (double)l->calls / NS_US);
+            write_ranks(out, l);
+            fprintf(out, "]}");
+        }
+    fprintf(out, "],\n");
+}
+
+static void write_points(FILE *out, const struct profile_sum *sum)
+{
+    bool first = true;
+
+    fprintf(out, "\"points\": [");
+    for (size_t i = 0; i < sum->points; i++) {
+        const struct profile_point *p = &sum->point[i];
+        separate(out, &first);
+        fprintf(out, "[%.6f, %u, %.3f, %.3f, %.3f, %d, %u]", p->t, p->site,
+                p->omega / NS_US, p->spread / NS_US, p->worst, p->last, p->calls);
+    }
+    fprintf(out, "]\n");
+}
+
+static void write_data(FILE *out, const struct profile_sum *sum)
+{
+    fprintf(out, "{");
+    write_job(out, sum);
+    write_classes(out, sum);
+    write_sites(out, sum->join);
+    write_groups(out, sum);
+    write_late(out, sum);
+    write_points(out, sum);
+    fprintf(out, "}\n");
+}
+
+void profile_html(FILE *out, const struct profile_sum *sum)
+{
+    for (size_t i = 0; profile_page[i] != NULL; i++) {
+        if (strcmp(profile_page[i], PLACE "\n") == 0)
+            write_data(out, sum);
+        else
+            fputs(profile_page[i], out);
+    }
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile_team.c - one number for a team on all of its PEs.  Uses: core/team, core/check.
+ *
+ * The PEs of a team know its parent, the how manieth call of the parent made it, as which
+ * of that call's teams, and who is its first PE: from these the number is mixed.  The
+ * place of its words is no name: it serves other teams before and after, and not the same
+ * ones on all PEs.  An active set is its start, stride and size.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/coll/profile_int.h"
+#include "pgas/core/log.h"
+#include "pgas/core/pgas.h"
+
+enum { KIND_TEAM = 1, KIND_SET = 2, GROW = 2, FIRST = 16 };
+
+static struct profile_team *teams; /* those that are gone stay here */
+static size_t nteams, teams_room;
+static uint32_t *row_of_slot; /* row + 1 of the team whose words are in that slot */
+static size_t slots;
+
+/* Mixes well, as two rounds of a 64-bit finalizer (MurmurHash3's constants). */
+uint64_t profile_mix(uint64_t a, uint64_t b)
+{
+    uint64_t x = a * 0x9e3779b97f4a7c15u + b;
+
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
+    return (x ^ x >> 33) | 1;
+}
+
+struct profile_team *profile_team_at(size_t row)
+{
+    return &teams[row];
+}
+
+size_t profile_teams(void)
+{
+    return nteams;
+}
+
+void profile_team_fini(void)
+{
+    free(teams);
+    free(row_of_slot);
+    teams = NULL;
+    row_of_slot = NULL;
+    nteams = teams_room = slots = 0;
+}
+
+static int add(const struct profile_team *team)
+{
+    if (nteams == teams_room) {
+        size_t room = teams_room > 0 ? GROW * teams_room : FIRST;
+        struct profile_team *more = realloc(teams, room * sizeof *teams);
+        if (more == NULL)
+            return -1;
+        teams = more;
+        teams_room = room;
+    }
+    teams[nteams] = *team;
+    return (int)nteams++;
+}
+
+static size_t slot_of(const struct shmem_team *team)
+{
+    return team->words_offset / sizeof(struct team_words);
+}
+
+static bool has_slot(size_t slot)
+{
+    if (slot < slots)
+        return true;
+    size_t more = slot + FIRST;
+    uint32_t *rows = realloc(row_of_slot, more * sizeof *rows);
+    if (rows == NULL)
+        return false;
+    memset(rows + slots, 0, (more - slots) * sizeof *rows);
+    row_of_slot = rows;
+    slots = more;
+    return true;
+}
+
+/* "WORLD"; "PEs 0..6 by 2"; or "PEs 0, 3, .. 7", where they are in a list. */
+static void name_team(const struct shmem_team *team, char *text, size_t size)
+{
+    int last = team_world_pe(team, team->npes - 1);
+
+    if (team->name != NULL)
+        snprintf(text, size, "%s", team->name);
+    else if (team->npes == 1)
+        snprintf(text, size, "PE %d", last);
+    else if (team->list == NULL)
+        snprintf(text, size, "PEs %d..%d by %d", team->start, last, team->stride);
+    else
+        snprintf(text, size, "%d PEs, %d .. %d", team->npes, team->list[0], last);
+}
+
+static int add_team(const struct shmem_team *team, uint64_t id)
+{
+    struct profile_team row = {.id = id, .npes = (uint32_t)team->npes};
+
+    name_team(team, row.name, sizeof row.name);
+    if (!has_slot(slot_of(team)))
+        return -1;
+    int i = add(&row);
+    row_of_slot[slot_of(team)] = (uint32_t)(i + 1);
+    return i;
+}
+
+/* A predefined team at its first use. */
+static int find_team(const struct shmem_team *team)
+{
+    size_t slot = slot_of(team);
+
+    if (slot < slots && row_of_slot[slot] != 0)
+        return (int)row_of_slot[slot] - 1;
+    return add_team(team, profile_mix(profile_mix(KIND_TEAM, slot),
+                                      (uint64_t)team_world_pe(team, 0)));
+}
+
+static int find_set(const struct check_call *call)
+{
+    uint64_t start = check_value(call, CHECK_SET_START, 0);
+    uint64_t log_stride = check_value(call, CHECK_SET_STRIDE, 0);
+    uint64_t size = check_value(call, CHECK_SET_SIZE, 0);
+    uint64_t id = profile_mix(profile_mix(KIND_SET, start), log_stride << 32 | size);
+    struct profile_team row = {.id = id, .npes = (uint32_t)size};
+
+    for (size_t i = 0; i < nteams; i++)
+        if (teams[i].id == id)
+            return (int)i;
+    snprintf(row.name, sizeof row.name, "set %d, 2^%d, %d", (int)start, (int)log_stride,
+             (int)size);
+    return add(&row);
+}
+
+int profile_team_of(const struct check_call *call)
+{
+    uint64_t team = check_team_value(call);
+
+    if (call->scope == CHECK_BY_SET)
+        return find_set(call);
+    if (call->scope == CHECK_BY_WORLD)
+        return find_team(team_of(SHMEM_TEAM_WORLD, call->fn));
+    return team != 0 ? find_team(team_of((shmem_team_t)(uintptr_t)team, call->fn)) : -1;
+}
+
+void profile_team_made(const struct check_call *call, uint64_t id)
+{
+    for (int i = 0; i < call->n; i++) {
+        if (call->kind[i] != CHECK_NEW_TEAM)
+            continue;
+        shmem_team_t made = *(const shmem_team_t *)(uintptr_t)call->value[i];
+        if (made == SHMEM_TEAM_INVALID)
+            continue;
+        const struct shmem_team *team = team_of(made, call->fn);
+        uint64_t first = (uint64_t)team_world_pe(team, 0);
+        add_team(team, profile_mix(profile_mix(id, (uint64_t)i), first));
+    }
+}
+
+void profile_team_gone(const struct check_call *call)
+{
+    uint64_t handle = check_value(call, CHECK_TEAM_DOOMED, 0);
+
+    if (handle == 0)
+        return;
+    size_t slot = slot_of(team_of((shmem_team_t)(uintptr_t)handle, call->fn));
+    if (slot < slots)
+        row_of_slot[slot] = 0;
+}

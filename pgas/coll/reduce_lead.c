@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduce_lead.c - a small reduction in which one PE of the team combines the elements of
+ * all: the one that comes last, or the one that comes first.
+ * Uses: board, reduce_int, datatype.
+ *
+ * Who comes last finds everything there and waits for nobody; the others wait for it
+ * alone.  With more PEs than processors each of them has to be scheduled just once.
+ *
+ * Who comes first combines what the others bring as they come, so that little is left to
+ * do when the last one comes (Mohammadalizadehbakhtevari 2021, algorithm 4.1, with epochs
+ * in place of its flags).
+ *
+ * Invariants.  `claim` is the last call for which somebody leads: of the PEs that come to
+ * call k one alone finds it below k and makes it k (what it was before all of them have
+ * seen, as each has waited for the leader of that call or was it).  `gathered` counts the
+ * PEs that have come to calls with reduce_last, which are `gathers` so far: nobody comes
+ * to the next one before all have come to this.  `lead` is written once for each call, by
+ * its leader, when all have come; the next one cannot be written before all have begun
+ * the next call, so have read this one.  The result is in the leader's slot, where it
+ * replaces what the leader has brought, which nobody else reads.
+ */
+#include "config.h"
+
+#include "pgas/coll/board.h"
+#include "pgas/coll/reduce_int.h"
+#include "pgas/core/stress.h"
+#include "pgas/datatype/copy.h"
+
+/* The result is in dest here: have the others take it. */
+static void lead_out(const struct reduce_job *j, struct board *b, char *slot)
+{
+    copy_bytes(slot, j->dest, reduce_bytes(j));
+    board_show(b);
+    board_lead(b);
+}
+
+/* Take the result from the leader's slot. */
+static void follow(const struct reduce_job *j, const struct board *b)
+{
+    copy_bytes(j->dest, board_of(b, board_await_lead(b)), reduce_bytes(j));
+}
+
+/* ---- who comes last -------------------------------------------------------------- */
+
+static bool come_last(struct shmem_team *team)
+{
+    uint64_t all = ++team->gathers * (uint64_t)team->npes;
+
+    stress_point();
+    return fetch_add_acq_rel_u64(&team_words(team, 0)->gathered, 1) + 1 == all;
+}
+
+void reduce_last(const struct reduce_job *j)
+{
+    struct board b = board_open(j->team, reduce_bytes(j), j->fn);
+    char *slot = board_mine(&b);
+
+    copy_bytes(slot, j->source, reduce_bytes(j));
+    board_show(&b);
+    if (come_last(j->team)) {
+        reduce_shown(j, &b);
+        lead_out(j, &b, slot);
+    } else {
+        follow(j, &b);
+    }
+    board_close_all(&b);
+}
+
+/* ---- who comes first ------------------------------------------------------------- */
+
+static bool come_first(struct shmem_team *team, uint64_t call)
+{
+    uint64_t *claim = &team_words(team, 0)->claim, seen = load_relaxed_u64(claim);
+
+    stress_point();
+    return seen < call && cas_acq_rel_u64(claim, seen, call) == seen;
+}
+
+/* PEs whose elements have not been combined yet; and the first of them that have come. */
+struct pending {
+    const struct board *board;
+    int n;
+    int pe[PICK_FIRST_PES];
+};
+
+static bool any_has_come(const void *arg)
+{
+    const struct pending *p = arg;
+
+    for (int k = 0; k < p->n; k++)
+        if (board_shown(p->board, p->pe[k]))
+            return true;
+    return false;
+}
+
+static void combine_as_they_come(const struct reduce_job *j, const struct board *b)
+{
+    struct pending p = {.board = b};
+
+    for (int i = 0; i < j->team->npes; i++)
+        if (i != j->team->me)
+            p.pe[p.n++] = i;
+    while (p.n > 0) {
+        board_wait_for(b, any_has_come, &p);
+        for (int k = p.n - 1; k >= 0; k--) {
+            if (!board_shown(b, p.pe[k]))
+                continue;
+            j->op->two(j->dest, board_of(b, p.pe[k]), j->n);
+            p.pe[k] = p.pe[--p.n];
+        }
+    }
+}
+
+void reduce_first(const struct reduce_job *j)
+{
+    struct board b = board_open(j->team, reduce_bytes(j), j->fn);
+    char *slot = board_mine(&b);
+
+    if (!come_first(j->team, b.call)) {
+        copy_bytes(slot, j->source, reduce_bytes(j));
+        board_post(&b);
+        follow(j, &b);
+    } else {
+        if (j->dest != j->source)
+            copy_bytes(j->dest, j->source, reduce_bytes(j));
+        combine_as_they_come(j, &b);
+        lead_out(j, &b, slot);
+    }
+    board_close_all(&b);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduce_slices.c - a large reduction on one node: each PE combines a slice of the
+ * elements of all sources, and writes it to all dests, between two barriers.
+ * Uses: barrier, slice, reduce_int, datatype.
+ */
+#include "config.h"
+
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/reduce_int.h"
+#include "pgas/coll/slice.h"
+#include "pgas/datatype/copy.h"
+
+enum { CHUNK_BYTES = 16 * 1024 }; /* fits the first-level cache with one source chunk */
+
+/* Where elements from `at` (bytes) on are combined: in dest, unless a source is there
+ * that is still needed then; with two PEs all are read at once. */
+static char *workplace(const struct reduce_job *j, char *acc, size_t at)
+{
+    return j->dest == j->source && j->team->npes > 2 ? acc : j->dest + at;
+}
+
+/* Combine n elements from byte `at` on, of all PEs. */
+static void combine(const struct reduce_job *j, char *to, size_t at, size_t n)
+{
+    const char *here = j->source + at;
+    size_t bytes = n * j->size;
+
+    j->op->three(to, reduce_at(j, here, bytes, 0), reduce_at(j, here, bytes, 1), n);
+    for (int i = 2; i < j->team->npes; i++)
+        j->op->two(to, reduce_at(j, here, bytes, i), n);
+}
+
+static void spread(const struct reduce_job *j, const char *from, size_t at, size_t n)
+{
+    size_t bytes = n * j->size, all = 2 * reduce_bytes(j) * (size_t)j->team->npes;
+
+    for (int k = 0; k < j->team->npes; k++) {
+        int i = (j->team->me + k) % j->team->npes;
+        char *to = reduce_at(j, j->dest + at, bytes, i);
+        if (to != from)
+            copy_part(to, from, bytes, all); /* of sources and dests */
+    }
+}
+
+void reduce_slices(const struct reduce_job *j)
+{
+    _Alignas(NODE_LINE) char acc[CHUNK_BYTES];
+    struct slice s = slice_of(j->n, j->size, j->team->me, j->team->npes);
+    size_t chunk = CHUNK_BYTES / j->size;
+
+    barrier_sync(j->team, j->fn); /* all sources are ready */
+    for (size_t first = s.first; first < s.end; first += chunk) {
+        size_t n = s.end - first < chunk ? s.end - first : chunk, at = first * j->size;
+        char *to = workplace(j, acc, at);
+        combine(j, to, at, n);
+        spread(j, to, at, n);
+    }
+    barrier_sync(j->team, j->fn); /* all dests are written, all sources have been read */
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stress.c - see stress.h.  Uses: pgas.h, block. */
+#include "config.h"
+
+#include "pgas/core/block.h"
+#include "pgas/core/stress.h"
+
+enum {
+    SLEEPS = 64, /* one delay of so many gives its processor away, */
+    SPINS = 4,   /* one of so many spins, */
+    SPIN_MAX = 1 << 14,
+    SLEEP_NS_MAX = 1 << 18,
+};
+
+/* xorshift64*, begun with what tells threads and PEs apart. */
+static uint64_t next_random(void)
+{
+    static _Thread_local uint64_t state;
+
+    if (state == 0)
+        state = (pgas_self.env.stress + (uint64_t)pgas_self.me) * 0x9e3779b97f4a7c15u ^
+                (uintptr_t)&state;
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+void stress_delay(void)
+{
+    uint64_t random = next_random() >> 16;
+
+    if (random % SLEEPS == 0)
+        block_sleep(random / SLEEPS % SLEEP_NS_MAX);
+    else if (random % SPINS == 0)
+        for (uint64_t n = random / SLEEPS % SPIN_MAX; n > 0; n--)
+            fence_compiler(); /* so that the loop stays */
+}

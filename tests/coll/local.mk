@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/coll/local.mk - the algorithms of the collectives.
+coll_tests = \
+	tests/coll/stress.sh \
+	tests/coll/threads.sh
+TESTS      += $(coll_tests)
+EXTRA_DIST += $(coll_tests) tests/coll/threads.c
+
+# The arrival profile
+check_PROGRAMS += tests/coll/profile
+tests_coll_profile_SOURCES = tests/coll/profile.c
+tests_coll_profile_LDADD = libshmem.la
+tests_coll_profile_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS      += tests/coll/profile.sh
+EXTRA_DIST += tests/coll/profile.sh
+
+# Node-shared results
+check_PROGRAMS += tests/coll/shared
+tests_coll_shared_SOURCES = tests/coll/shared.c tests/multi/coll.h tests/multi/check.h
+tests_coll_shared_LDADD = libshmem.la
+tests_coll_shared_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS      += tests/coll/shared.sh
+EXTRA_DIST += tests/coll/shared.sh

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# profile.sh - SHMEM_PROFILE_ARRIVAL: what the report says of calls whose delays are known;
+# the page stands alone and, where there is a Chromium, shows its plots.
+set -eu
+SHELL=${SHELL:-/bin/sh}
+. "$top_srcdir/tests/cli/oshrun-lib.sh"
+program=$top_builddir/tests/coll/profile
+report=$work/report
+width=1240 height=2400
+blank_bytes=40000 # a white page of that size takes less, ours far more
+
+# profiled ARGS...: runs with a profile; the report is there afterwards.
+profiled() {
+    rm -f "$report" "$report.html"
+    run 0 -x SHMEM_PROFILE_ARRIVAL="$report" "$@"
+    [ ! -s "$work/err" ] || fail "$*: says something: $(cat "$work/err")"
+    [ -s "$report" ] && [ -s "$report.html" ] || fail "$*: there is no report"
+}
+
+# figure SECTION ROUTINE COLUMN: of the first row there of that routine.
+figure() {
+    awk -F '  +' -v section="== $1" -v routine="$2" -v column="$3" '
+        /^==/ { here = index($0, section) == 1 }
+        { sub(/^ +/, "") }
+        here && $2 == routine { print $column; exit }' "$report"
+}
+
+# at_least NAME VALUE LEAST: numbers with a fraction too.
+at_least() {
+    awk -v value="$2" -v least="$3" 'BEGIN { exit !(value != "" && value + 0 >= least) }' ||
+        fail "$1 is '$2', less than $3"
+}
+
+# equals NAME VALUE WANTED
+equals() {
+    [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
+}
+
+# What the delays are, profile.c knows.
+check_report() {
+    sites='call sites by size class'
+    equals 'calls of the late site' "$(figure "$sites" shmem_long_sum_reduce 4)" 10
+    equals 'calls of the balanced site' "$(figure "$sites" shmem_int_max_reduce 4)" 50
+    equals 'large calls' "$(figure "$sites" shmem_double_min_reduce 4)" 4
+    equals 'class of large calls' "$(figure "$sites" shmem_double_min_reduce 3)" '1 KiB-1 MiB'
+    equals 'calls of teams' "$(figure "$sites" shmem_short_broadcast 4)" 6
+    equals 'calls of the active set' "$(figure "$sites" shmem_long_max_to_all 4)" 1
+    equals 'size of the active set' "$(figure 'call sites by size,' shmem_long_max_to_all 3)" '32 B'
+    at_least 'Omega, us,' "$(figure "$sites" shmem_long_sum_reduce 7)" 15000
+    at_least 'D, us,' "$(figure "$sites" shmem_long_sum_reduce 9)" 5000
+    at_least 'the worst-case factor' "$(figure "$sites" shmem_long_sum_reduce 11)" 10
+    equals 'the PE that comes last' "$(figure 'who comes last' shmem_long_sum_reduce 3)" 1
+    at_least 'how often it does' "$(figure 'who comes last' shmem_long_sum_reduce 5)" 6
+    case $(figure 'where the sites are' shmem_long_sum_reduce 3) in
+    late_reduce+0x*) ;;
+    *) fail "the late site is $(figure 'where the sites are' shmem_long_sum_reduce 3)" ;;
+    esac
+    equals 'teams of the even PEs' "$(grep -c '^PEs 0..2 by 2  ' "$report")" 2
+    ! grep -q '^Left out' "$report" || fail "$(grep '^Left out' "$report")"
+    [ $failures -eq 0 ] || cat "$report"
+}
+
+# It needs no other file and no network, and has the data.
+check_page() {
+    ! grep -q -i -e 'https*:' -e ' src=' -e 'url(' -e '@import' "$report.html" ||
+        fail "the page wants something from elsewhere"
+    grep -q '"routine": "shmem_long_sum_reduce", "symbol": "late_reduce+0x' "$report.html" ||
+        fail "the page lacks the late site"
+    ! grep -q '@DATA@\|[: ]-*nan\|[: ]-*inf[,}]' "$report.html" || fail "the page lacks numbers"
+}
+
+find_browser() {
+    for name in chromium chromium-browser google-chrome headless_shell; do
+        command -v "$name" && return 0
+    done
+    return 1
+}
+
+# browse OPTION...: Chromium with the page; no more than a minute.
+browse() {
+    timeout -k 5 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
+        --no-first-run --user-data-dir="$work/browser" --window-size="$width,$height" "$@" \
+        "file://$report.html" 2>"$work/browser.err"
+}
+
+number_at() {
+    od -An -j "$2" -N 4 -t u1 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'
+}
+
+# The script of the page has run to its end, and the picture of it is one.
+look_at_page() {
+    browse --screenshot="$work/page.png" --dump-dom >"$work/dom" ||
+        fail "$browser ends with $?: $(tail -n 3 "$work/browser.err")"
+    grep -q '<body data-plots="5"' "$work/dom" || fail "the page has not drawn five plots"
+    [ "$(grep -o '<circle' "$work/dom" | wc -l)" -ge 70 ] || fail "points are missing"
+    [ -s "$work/page.png" ] || fail "no picture: $(tail -n 3 "$work/browser.err")"
+    equals 'the width of the picture' "$(number_at "$work/page.png" 16)" $width
+    equals 'its height' "$(number_at "$work/page.png" 20)" $height
+    at_least 'its size in bytes' "$(wc -c <"$work/page.png")" $blank_bytes
+}
+
+profiled -n 4 "$program"
+check_report
+grep -q '^Arrival profile: 4 PEs on 1 node' "$report" || fail "$(head -n 1 "$report")"
+check_page
+if browser=$(find_browser); then
+    look_at_page
+else
+    echo "there is no Chromium: nobody has looked at the page"
+fi
+
+profiled --vnodes 2 -n 4 "$program"
+check_report
+check_page
+grep -q '^Arrival profile: 4 PEs on 2 nodes' "$report" || fail "$(head -n 1 "$report")"
+grep -q '^Clocks of the nodes: aligned to within [0-9.]* us' "$report" || fail "no clocks"
+grep -q '^0-1 KiB       a node ' "$report" || fail "no figures of a node"
+
+profiled -n 4 "$program" exit
+check_report
+profiled -n 1 "$program"
+
+run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$work/nowhere/report" "$program"
+says "SHMEM_PROFILE_ARRIVAL: can't write '$work/nowhere/report': No such file"
+for nodes in 1 2; do
+    run 1 --vnodes $nodes -n 4 "$SHELL" -c 'test "$PMIX_RANK" = 2 || export \
+        SHMEM_PROFILE_ARRIVAL=nowhere; exec "$0"' "$program"
+    says 'SHMEM_PROFILE_ARRIVAL is set here, but not on PE 2; set it for all PEs or for none'
+done
+rm -f "$report"
+run 0 -n 2 "$program"
+[ ! -e "$report" ] || fail "a report that nobody wants"
+finish

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# shared.sh - tests/coll/shared (node-shared results) at several numbers of PEs, on one
+# node and on virtual ones, without and with delays at every hand-over; the memory that it
+# takes; and the sentences about wrong calls.  COLL_SEED: another sequence.
+set -eu
+. "$top_srcdir/tests/cli/oshrun-lib.sh"
+program=$top_builddir/tests/coll/shared
+seed=${COLL_SEED:-1}
+stacks_s=50 near='1 2 3 8' far='2:2 2:5 3:8 4:4' calls=250
+[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || near='3 5' far=2:5 calls=100
+[ -z "${PGAS_TEST_LONG:-}" ] || calls=20000 stacks_s=600 limit_s=700
+
+mix() { # PEs, arguments of oshrun
+    n=$1
+    shift
+    seed=$((seed + 1))
+    for stress in 0 "$seed"; do
+        run 0 --timeout $stacks_s -x SHMEM_STRESS="$stress" "$@" -n "$n" "$program" mix \
+            "$calls" "$seed"
+    done
+}
+
+for n in $near; do
+    mix "$n"
+done
+for nodes in $far; do
+    mix "${nodes#*:}" --vnodes "${nodes%:*}"
+done
+mix 5 --vnodes 2 --map-by node
+
+# -- memory --------------------------------------------------------------------------------
+CHECK_VNODES=1 run 0 -n 8 "$program" memory private
+cat "$work/out"
+CHECK_VNODES=2 run 0 --vnodes 2 -n 5 "$program" memory
+cat "$work/out"
+
+# -- what is wrong -------------------------------------------------------------------------
+wrong() { # what, sentence
+    run 1 -n 2 "$program" wrong "$1"
+    says "$2"
+}
+wrong invalid "shmemx_shared_ptr: argument 'shared' = (nil) is no node-shared result \
+(SHMEMX_SHARED_INVALID); use one from shmemx_shared_create"
+wrong bytes "shmemx_shared_broadcast: argument 'bytes' = 1001, but the result was made for 1000 \
+bytes; give shmemx_shared_create a larger number"
+wrong root "shmemx_shared_broadcast: argument 'PE_root' = 2, but the team has PEs 0..1"
+wrong blocks "shmemx_shared_fcollect: argument 'bytes' = 501 of each of 2 PEs, but the result \
+was made for 1000 bytes"
+wrong elements "shmemx_long_shared_sum_reduce: argument 'nreduce' = 126 elements of 8 bytes, but \
+the result was made for 1000 bytes"
+wrong source "shmemx_long_shared_sum_reduce: 8 bytes at .* are not symmetric"
+wrong differ "shmemx_shared_create: argument 'bytes' = .*; all PEs must give the same number"
+wrong team "shmemx_shared_reclaim: the team of argument 'shared' = .* has been destroyed; call"
+wrong gone "shmemx_shared_reclaim: argument 'shared' = .* is no node-shared result (any more)"
+wrong again "shmemx_shared_reclaim: argument 'shared' = .* is no node-shared result (any more)"
+wrong left "PE 1 has left (shmem_finalize) while PE 0 waits in shmemx_shared_reclaim"
+finish

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# stress.sh - tests/multi/coll_mix with each algorithm of each collective, without and with
+# delays at every hand-over (SHMEM_STRESS), at 2 to 16 PEs, with small and with large data.
+# The long form: a million calls.  COLL_SEED: another sequence.
+set -eu
+. "$top_srcdir/tests/cli/oshrun-lib.sh"
+seed=${COLL_SEED:-1}
+stacks_s=50 sizes='2 3 5 16' calls=150 few=25
+[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sizes='3 5' calls=60
+[ -z "${PGAS_TEST_LONG:-}" ] || sizes='2 3 4 5 8 16' calls=9300 few=300 stacks_s=900 limit_s=1000
+
+# one STRESS PES CALLS ELEMENTS NAME=VALUE..
+one() {
+    stress=$1 n=$2 some=$3 elements=$4
+    shift 4
+    seed=$((seed + 1))
+    (
+        export "$@" SHMEM_STRESS=$((stress * seed))
+        run 0 --timeout $stacks_s -n "$n" "$top_builddir/tests/multi/coll_mix.pes" \
+            "$some" "$seed" "$elements"
+        [ $failures -eq 0 ]
+    ) || fail "$* seed $seed, stress $((stress * seed)): $n PEs"
+    total=$((total + some))
+}
+
+# mix NAME=VALUE..: at all numbers of PEs, each time with a seed of its own.
+mix() {
+    for n in $sizes; do
+        one 0 "$n" $calls 3000 "$@"
+        one 1 "$n" $calls 3000 "$@"
+    done
+}
+
+# large NAME=VALUE..: several chunks, slices and segments.
+large() {
+    for n in $sizes; do
+        one $((n % 2)) "$n" $few 40000 "$@"
+    done
+    one 1 2 $few 40000 "$@"
+}
+
+total=0
+for algorithm in auto flat last first slices chain; do
+    mix SHMEM_REDUCE_ALGORITHM=$algorithm
+done
+for algorithm in auto slices chain; do
+    large SHMEM_REDUCE_ALGORITHM=$algorithm
+done
+mix SHMEM_DEBUG=1 SHMEM_REDUCE_ALGORITHM=chain
+for algorithm in board direct barrier; do
+    others=board
+    [ $algorithm != barrier ] || others=barrier
+    mix SHMEM_BROADCAST_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=$others \
+        SHMEM_COLLECT_ALGORITHM=$others SHMEM_ALLTOALL_ALGORITHM=$others \
+        SHMEM_SCAN_ALGORITHM=$others
+done
+run 1 -n 2 -x SHMEM_REDUCE_ALGORITHM=quick "$top_builddir/examples/hello"
+grep -q "SHMEM_REDUCE_ALGORITHM = 'quick' is no algorithm; use one of auto, flat" \
+    "$work/err" || fail "an algorithm that there is not: $(cat "$work/err")"
+echo "$total calls"
+finish

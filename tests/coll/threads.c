@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * threads.c - the collectives of one node with PEs that are threads of one process, so
+ * that the thread sanitizer sees all of them: what one PE stores and another one loads
+ * without an order between the two is a race, also where it happens to come out right.
+ *   threads [PEs [calls [seed]]]
+ * The library's sources are compiled for it with pgas_self as a variable of each thread;
+ * a PE is its heap, its record in the node segment and its table of peers.  Each thread
+ * does the same random calls on two teams; results are checked.
+ */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/coll/alltoall.h"
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/bcast.h"
+#include "pgas/coll/collect.h"
+#include "pgas/coll/pick.h"
+#include "pgas/coll/reduce.h"
+#include "pgas/coll/scan.h"
+#include "pgas/coll/shared_int.h"
+#include "pgas/core/block.h"
+#include "pgas/core/heap.h"
+
+enum { PES_MAX = 16, TEAMS = 2, MOST = 20000, BURST = 20 };
+enum { PES = 4, CALLS = 300, SEED = 1 };
+#define ARRAY_BYTES ((size_t)PES_MAX * MOST * sizeof(int64_t))
+#define SHARED      (HEAP_RESERVED + 2 * ARRAY_BYTES) /* where node-shared results are */
+#define HEAP_BYTES  (SHARED + TEAMS * (sizeof(struct shared_head) + ARRAY_BYTES))
+
+static char *heaps[PES_MAX];
+static struct node *node;
+static struct env settings;
+static int npes = PES, wrong;
+static long calls = CALLS;
+static uint64_t seed = SEED;
+
+/* ---- a PE ------------------------------------------------------------------------ */
+
+static void be_pe(int me)
+{
+    struct pgas *g = &pgas_self;
+    struct peer *peers = calloc((size_t)npes, sizeof *peers);
+
+    for (int i = 0; i < npes; i++)
+        peers[i] = (struct peer){.heap = heaps[i], .node = &node->pe[i]};
+    g->heap_base = (uintptr_t)heaps[me];
+    g->heap_len = HEAP_BYTES;
+    g->peer = peers;
+    g->npes = g->local_size = (uint32_t)npes;
+    g->me = g->local_rank = me;
+    g->node = node;
+    g->nnodes = 1;
+    g->checks = 0;
+    g->life = LIFE_UP;
+    g->oversubscribed = npes > 2;
+    g->membarrier = true;
+    g->env = settings;
+}
+
+/* All PEs in their order, and backwards. */
+static struct shmem_team team_number(int k, int me)
+{
+    return (struct shmem_team){.npes = npes,
+                               .me = k == 0 ? me : npes - 1 - me,
+                               .start = k == 0 ? 0 : npes - 1,
+                               .stride = k == 0 ? 1 : -1,
+                               .cpu = -1,
+                               .words_offset = (size_t)k * sizeof(struct team_words)};
+}
+
+/* The result of such a team, in the heap of its first PE. */
+static struct shmemx_shared shared_number(struct shmem_team *team, int k, uint64_t *place)
+{
+    *place = SHARED + (size_t)k * (sizeof(struct shared_head) + ARRAY_BYTES);
+    void *head = heaps[team_world_pe(team, 0)] + *place;
+
+    return (struct shmemx_shared){.team = team,
+                                  .bytes = ARRAY_BYTES,
+                                  .mates = npes,
+                                  .rank = team->me,
+                                  .head = head,
+                                  .copy = (char *)head + sizeof(struct shared_head),
+                                  .place = place};
+}
+
+static uint64_t next(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 0x2545f4914f6cdd1du;
+}
+
+/* ---- calls ----------------------------------------------------------------------- */
+
+struct call {
+    struct shmem_team *team;
+    struct shmemx_shared *shared;
+    int64_t *source, *dest;
+    size_t n;
+    long number;
+};
+
+static int64_t value(const struct call *c, int i, size_t e)
+{
+    return (c->number * 131 + i * 17 + (int64_t)e) % 1009;
+}
+
+static void expect(const struct call *c, size_t e, int64_t should)
+{
+    if (c->dest[e] == should)
+        return;
+    __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
+    fprintf(stderr, "PE %d, call %ld: element %zu is %lld, should be %lld\n",
+            pgas_self.me, c->number, e, (long long)c->dest[e], (long long)should);
+}
+
+static int64_t sum(const struct call *c, int end, size_t e)
+{
+    int64_t all = 0;
+
+    for (int i = 0; i < end; i++)
+        all += value(c, i, e);
+    return all;
+}
+
+static void try_reduce(const struct call *c)
+{
+    const int64_t *from = c->number % 2 != 0 ? c->dest : c->source;
+
+    if (from == c->dest)
+        memcpy(c->dest, c->source, c->n * sizeof *c->dest);
+    reduce(c->team, c->dest, from, c->n, 8, op_find(OP_SUM, OP_SINT, 8), "reduce");
+    for (size_t e = 0; e < c->n; e++)
+        expect(c, e, sum(c, npes, e));
+}
+
+static void try_scan(const struct call *c)
+{
+    scan_inclusive(c->team, c->dest, c->source, c->n, 8, op_find(OP_SUM, OP_SINT, 8),
+                   "scan");
+    for (size_t e = 0; e < c->n; e++)
+        expect(c, e, sum(c, c->team->me + 1, e));
+}
+
+static void try_bcast(const struct call *c)
+{
+    int root = (int)(c->number % npes);
+
+    bcast(c->team, c->dest, c->source, c->n, 8, root, "bcast");
+    for (size_t e = 0; e < c->n; e++)
+        expect(c, e, value(c, root, e));
+}
+
+/* Nobody waits for the readers in these: so the root runs ahead of them. */
+static void try_burst(const struct call *c)
+{
+    struct call one = *c;
+
+    for (int k = 0; k < BURST; k++) {
+        one.number += npes;
+        for (size_t e = 0; e < c->n; e++)
+            c->source[e] = value(&one, c->team->me, e);
+        try_bcast(&one);
+    }
+}
+
+static void try_collect(const struct call *c)
+{
+    size_t mine = c->number % 2 != 0 ? c->n : c->n * (size_t)(c->team->me % 2), at = 0;
+
+    if (c->number % 2 != 0)
+        fcollect(c->team, c->dest, c->source, c->n, 8, "fcollect");
+    else
+        collect(c->team, c->dest, c->source, mine, 8, "collect");
+    for (int i = 0; i < npes; i++)
+        for (size_t e = 0; e < c->n && (c->number % 2 != 0 || i % 2 != 0); e++)
+            expect(c, at++, value(c, i, e));
+}
+
+static void try_alltoall(const struct call *c)
+{
+    size_t n = c->n / (size_t)npes;
+
+    alltoall(c->team, c->dest, c->source, n, 8, "alltoall");
+    for (size_t e = 0; e < n * (size_t)npes; e++)
+        expect(c, e, value(c, (int)(e / n), (size_t)c->team->me * n + e % n));
+}
+
+/* The result is looked at while others may be in the next call. */
+static void try_shared(const struct call *c)
+{
+    struct shmemx_shared *s = c->shared;
+    struct shared_sum job = {s, (const char *)c->source,     c->n,
+                             8, op_find(OP_SUM, OP_SINT, 8), "shared_reduce"};
+    struct call seen = *c;
+
+    seen.dest = (int64_t *)s->copy;
+    shared_enter(s, "shared");
+    switch (c->number % 3) {
+    case 0:
+        shared_spread(s, c->source, c->n * 8, (int)(c->number % npes),
+                      "shared_broadcast");
+        break;
+    case 1:
+        shared_near_fcollect(s, c->source, c->n * 8, "shared_fcollect");
+        break;
+    default:
+        shared_near_reduce(&job);
+    }
+    for (size_t e = 0; e < c->n; e++)
+        expect(&seen, e,
+               c->number % 3 == 0   ? value(c, (int)(c->number % npes), e)
+               : c->number % 3 == 1 ? value(c, 0, e)
+                                    : sum(c, npes, e));
+}
+
+static void try_barrier(const struct call *c)
+{
+    barrier_sync(c->team, "barrier");
+}
+
+static void (*const tries[])(const struct call *) = {
+    try_reduce,   try_bcast, try_collect, try_burst,  try_shared,
+    try_alltoall, try_scan,  try_barrier, try_shared, try_reduce};
+
+static void *pe(void *arg)
+{
+    struct shmem_team teams[TEAMS];
+    struct shmemx_shared results[TEAMS];
+    uint64_t places[TEAMS];
+    uint64_t random = seed * 0x9e3779b97f4a7c15u;
+    struct call c;
+
+    be_pe((int)(intptr_t)arg);
+    for (int k = 0; k < TEAMS; k++) {
+        teams[k] = team_number(k, pgas_self.me);
+        results[k] = shared_number(&teams[k], k, &places[k]);
+    }
+    c.source = (int64_t *)(heaps[pgas_self.me] + HEAP_RESERVED);
+    c.dest = c.source + MOST * PES_MAX;
+    for (c.number = 1; c.number <= calls; c.number++) {
+        uint64_t r = next(&random) >> 8;
+        c.team = &teams[r % TEAMS];
+        c.shared = &results[r % TEAMS];
+        c.n = r / 16 % 8 == 0 ? r / 256 % MOST + 1 : r / 256 % 64 + 1;
+        for (size_t e = 0; e < c.n; e++)
+            c.source[e] = value(&c, c.team->me, e);
+        tries[r / 4096 % (sizeof tries / sizeof tries[0])](&c);
+    }
+    free(pgas_self.peer);
+    return NULL;
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+static void make_node(void)
+{
+    size_t bytes = (node_bytes((uint32_t)npes) + NODE_LINE - 1) / NODE_LINE * NODE_LINE;
+
+    node = aligned_alloc(NODE_LINE, bytes);
+    memset(node, 0, bytes);
+    node->npes = (uint32_t)npes;
+    for (int i = 0; i < npes; i++) {
+        heaps[i] = aligned_alloc(4096, (HEAP_BYTES + 4095) / 4096 * 4096);
+        memset(heaps[i], 0, HEAP_BYTES);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread[PES_MAX];
+    char error[ENV_ERROR_MAX];
+
+    npes = argc > 1 ? atoi(argv[1]) : PES;
+    calls = argc > 2 ? atol(argv[2]) : CALLS;
+    seed = argc > 3 ? strtoull(argv[3], NULL, 10) : SEED;
+    if (npes < 1 || npes > PES_MAX || env_load(&settings, error) != 0)
+        return 2;
+    pgas_self.env = settings;
+    pick_init();
+    make_node();
+    block_init();
+    for (intptr_t i = 0; i < npes; i++)
+        pthread_create(&thread[i], NULL, pe, (void *)i);
+    for (int i = 0; i < npes; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < npes; i++)
+        free(heaps[i]);
+    free(node);
+    return wrong;
+}

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# threads.sh - builds tests/coll/threads.c and the library's sources with the thread
+# sanitizer, PEs as threads, and runs it with each algorithm, with delays at the hand-overs.
+# That the sanitizer sees races here shows a copy in which one store has lost its order.
+set -eu
+work=$(mktemp -d "${TMPDIR:-/tmp}/threads.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+[ -z "${SANITIZED:-}" ] || skip 'the plain build has run it'
+calls=400 sizes='2 3 7'
+[ -z "${PGAS_TEST_LONG:-}" ] || calls=20000 sizes='2 3 4 7 12 16'
+limit_s=300
+cd "$top_srcdir"
+
+# Those of the library, some of them made by its build, without the public names.
+list_sources() {
+    grep -o 'pgas/[a-z0-9_/]*\.c' pgas/local.mk | sort -u |
+        grep -v -e '^pgas/transport/[ou][fc][ix]' -e '^pgas/coll/board.c' -e _sve \
+            -e '/sim' -e '/api_' |
+        while read -r source; do
+            [ -f "$source" ] || source=$top_builddir/$source
+            echo "$source"
+        done
+}
+
+# build PROGRAM SOURCE_OF_BOARD
+build() {
+    sources=$(list_sources)
+    # shellcheck disable=SC2046,SC2086 # words
+    "$CC" -std=gnu11 -O1 -g -fsanitize=thread -w -DPGAS_PE_LOCAL=_Thread_local \
+        -I"$top_builddir" -I. -Iinclude $(pkg-config --cflags pmix) tests/coll/threads.c \
+        $sources pgas/transport/ofi_absent.c pgas/transport/ucx_absent.c "$2" \
+        -o "$work/$1" $(pkg-config --libs pmix) -lpthread -lm -ldl
+}
+
+failures=0
+# pes PES SEED: with what is in the environment.
+pes() {
+    got=0
+    SHMEM_STRESS=$2 timeout -s KILL $limit_s "$work/threads" "$1" "$calls" "$2" \
+        >"$work/out" 2>&1 || got=$?
+    [ $got != 0 ] || return 0
+    echo "FAIL: $1 PEs, seed $2, SHMEM_REDUCE_ALGORITHM=${SHMEM_REDUCE_ALGORITHM:-}: status $got"
+    head -n 60 "$work/out"
+    failures=$((failures + 1))
+}
+
+build threads pgas/coll/board.c 2>"$work/err" || {
+    grep -q 'sanitize' "$work/err" && skip "$CC has no thread sanitizer"
+    cat "$work/err"
+    exit 1
+}
+seed=0
+for algorithm in auto flat last first slices chain; do
+    export SHMEM_REDUCE_ALGORITHM=$algorithm
+    for n in $sizes; do
+        seed=$((seed + 1))
+        pes "$n" $seed
+    done
+done
+export SHMEM_REDUCE_ALGORITHM=auto SHMEM_BROADCAST_ALGORITHM=direct
+pes 4 1
+
+# The same with the number of a call stored before its data may be there.
+sed '/^void board_show/,/^}/s/store_release_u64/store_relaxed_u64/' pgas/coll/board.c \
+    >"$work/board.c"
+build mutant "$work/board.c"
+! timeout -s KILL $limit_s "$work/mutant" 4 100 1 >"$work/out" 2>&1 || {
+    echo "FAIL: no race is seen where there is one"
+    failures=$((failures + 1))
+}
+grep -q 'data race' "$work/out" || {
+    echo "FAIL: the report of the race:"
+    head -n 20 "$work/out"
+    failures=$((failures + 1))
+}
+[ $failures -eq 0 ]
