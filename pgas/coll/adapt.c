@@ -58,6 +58,12 @@ void adapt_learn(struct team_adapt *state, uint64_t imbalance_ns, uint64_t work_
         state->aware = !state->aware;
 }
 
+/* Calls of a class have unlike sizes: what is compared is the time of a KiB. */
+static uint64_t per_kib(const struct team_adapt *state, uint64_t ns)
+{
+    return (ns << 10) / state->bytes;
+}
+
 /* All PEs of the team see the times of all. */
 static void exchange(struct shmem_team *team, struct team_adapt *state, const char *fn)
 {
@@ -73,7 +79,8 @@ static void exchange(struct shmem_team *team, struct team_adapt *state, const ch
         end = t->left > end ? t->left : end;
     }
     board_close_all(&b);
-    adapt_learn(state, last - first, end > last ? end - last : 0);
+    adapt_learn(state, per_kib(state, last - first),
+                per_kib(state, end > last ? end - last : 0));
 }
 
 struct adapt adapt_begin(struct shmem_team *team, size_t bytes, const char *fn)
@@ -87,6 +94,7 @@ struct adapt adapt_begin(struct shmem_team *team, size_t bytes, const char *fn)
     a.aware = state->aware != adapt_tries(state, call);
     if (a.timed) {
         state->was_aware = a.aware;
+        state->bytes = bytes;
         state->came_ns = clock_ns();
     }
     return a;

@@ -31,7 +31,8 @@ struct adapt {
 struct adapt adapt_begin(struct shmem_team *team, size_t bytes, const char *fn);
 void adapt_end(struct adapt *a);
 
-/* What all PEs have seen of one call: take it in, and decide.  Pure, for its test. */
+/* What all PEs have seen of one call, for a KiB of its data: take it in, and decide.
+ * Pure, for its test. */
 void adapt_learn(struct team_adapt *state, uint64_t imbalance_ns, uint64_t work_ns);
 
 /* Is the call with that number (0, 1, ..) timed; and is it one to try the way that is not

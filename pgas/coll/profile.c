@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,20 @@ static void leave(const struct check_call *call)
 
 /* ---- the report ------------------------------------------------------------------ */
 
+/* With points in numbers, whatever the program's locale has there. */
+static void write_plain(FILE *out, const struct profile_sum *sum,
+                        void (*write)(FILE *, const struct profile_sum *))
+{
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;
+
+    write(out, sum);
+    if (plain == (locale_t)0)
+        return;
+    uselocale(before);
+    freelocale(plain);
+}
+
 static bool write_file(const char *name, const struct profile_sum *sum,
                        void (*write)(FILE *, const struct profile_sum *))
 {
@@ -119,7 +134,7 @@ static bool write_file(const char *name, const struct profile_sum *sum,
     bool good = out != NULL;
 
     if (good) {
-        write(out, sum);
+        write_plain(out, sum, write);
         good = ferror(out) == 0;
         good = fclose(out) == 0 && good;
     }

@@ -68,7 +68,7 @@ static int add(const struct profile_team *team)
 
 static size_t slot_of(const struct shmem_team *team)
 {
-    return team->words_offset / sizeof(struct team_words);
+    return team_slot(team);
 }
 
 static bool has_slot(size_t slot)

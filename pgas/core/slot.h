@@ -2,9 +2,9 @@
 /*
  * slot.h - which places for the words of a team (team.h) this PE has in use.
  *
- * A slot is a number; the words of slot n are at n * sizeof(struct team_words) of every
- * PE's heap.  The first ones belong to the predefined teams, the others to teams of the
- * user, whose PEs agree on one that all of them have free (coll/split.c).  Thread-safe.
+ * A slot is a number; where its words are in every PE's heap says team_slot_offset.  The
+ * first ones belong to the predefined teams, the others to teams of the user, whose PEs
+ * agree on one that all of them have free (coll/split.c).  Thread-safe.
  * Uses: nothing of ours.  Used by: team, coll/split.
  */
 #ifndef PGAS_CORE_SLOT_H

@@ -248,6 +248,22 @@ uint32_t team_world_epoch(void)
     return world.epoch;
 }
 
+size_t team_slot_offset(uint32_t slot)
+{
+    size_t bytes = sizeof(struct team_words);
+
+    return slot < SLOT_USER ? slot * bytes : HEAP_RESERVED + (slot - SLOT_USER) * bytes;
+}
+
+uint32_t team_slot(const struct shmem_team *team)
+{
+    size_t offset = team->words_offset, bytes = sizeof(struct team_words);
+
+    return (uint32_t)(offset < HEAP_RESERVED
+                          ? offset / bytes
+                          : (offset - HEAP_RESERVED) / bytes + SLOT_USER);
+}
+
 const void *team_here(const struct shmem_team *team, size_t offset)
 {
     return (const char *)pgas_self.heap_base + team->words_offset + offset;
@@ -279,7 +295,7 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
 
 void team_begin(struct shmem_team *team, uint32_t slot)
 {
-    team->words_offset = slot * sizeof(struct team_words);
+    team->words_offset = team_slot_offset(slot);
     if (!slot_fresh(slot)) /* else they are zero, and perhaps no page is there yet */
         memset(team_words(team, team->me), 0, sizeof(struct team_words));
     pool_show(&team->item);
@@ -288,7 +304,7 @@ void team_begin(struct shmem_team *team, uint32_t slot)
 void team_free(struct shmem_team *team)
 {
     if (team->words_offset != 0)
-        slot_give((uint32_t)(team->words_offset / sizeof(struct team_words)));
+        slot_give(team_slot(team));
     free((void *)team->list);
     free_nodes(team);
     pool_give(&teams, team);
@@ -314,11 +330,11 @@ void team_init(void)
                                 .me = pgas_self.me,
                                 .stride = 1,
                                 .cpu = -1,
-                                .words_offset = SLOT_WORLD * sizeof(struct team_words),
+                                .words_offset = team_slot_offset(SLOT_WORLD),
                                 .num_contexts = INT_MAX,
                                 .name = "WORLD"};
     shared = (struct shmem_team){.cpu = -1,
-                                 .words_offset = SLOT_SHARED * sizeof(struct team_words),
+                                 .words_offset = team_slot_offset(SLOT_SHARED),
                                  .num_contexts = INT_MAX,
                                  .name = "SHARED"};
     fill_shared();

@@ -42,8 +42,8 @@ enum {
 struct team_adapt {
     uint32_t calls;
     bool aware, imbalanced, was_aware; /* was_aware: in the last timed call */
-    uint64_t imbalance_ns, work_ns[2]; /* means; the work without and with aware */
-    uint64_t came_ns, left_ns;
+    uint64_t imbalance_ns, work_ns[2]; /* means for a KiB; work without and with aware */
+    uint64_t came_ns, left_ns, bytes;  /* of the last timed call */
 };
 
 /* An algorithm, for so many bytes of a PE at most. */
@@ -215,6 +215,11 @@ static inline int team_place(const struct shmem_team *team, int i)
 
 /* Which node of a far team has its PE i. */
 int team_node(const struct shmem_team *team, int i);
+
+/* Where a slot's words are in the heap: those of the predefined teams in the reserved
+ * part (heap.h), those of the user's teams behind it.  And the slot of a team. */
+size_t team_slot_offset(uint32_t slot);
+uint32_t team_slot(const struct shmem_team *team);
 
 /* The symmetric address of a word of team_words(team, i): the same word in our heap. */
 const void *team_here(const struct shmem_team *team, size_t offset);

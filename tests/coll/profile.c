@@ -2,7 +2,8 @@
 /*
  * profile.c - collectives with known delays, for profile.sh.
  *   profile [exit]
- * PE LATE sleeps before each call of one site; another one is balanced.  Teams are made,
+ * PE LATE comes to each call of one site when the others have been there for a while;
+ * another site is balanced.  Teams are made,
  * destroyed, and made again in the same place.  With `exit` nobody calls shmem_finalize.
  */
 #include <shmem.h>
@@ -12,7 +13,7 @@
 
 enum {
     LATE = 1,
-    DELAY_US = 20000,
+    DELAY_US = 60000,
     LATE_CALLS = 10,
     CALLS = 50,
     LARGE = 65536,
@@ -23,11 +24,27 @@ enum {
 static long source[LARGE], dest[LARGE], psync[SHMEM_REDUCE_SYNC_SIZE];
 static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 
+static long here; /* calls to which the others have come, on PE LATE */
+
+static void come_late(void)
+{
+    static long others;
+
+    if (shmem_n_pes() <= LATE)
+        return;
+    if (shmem_my_pe() != LATE) {
+        shmem_long_atomic_inc(&here, LATE);
+        return;
+    }
+    others += shmem_n_pes() - 1;
+    shmem_long_wait_until(&here, SHMEM_CMP_GE, others);
+    usleep(DELAY_US);
+}
+
 /* A site whose function has a name only in the table of symbols. */
 static __attribute__((noinline)) void late_reduce(void)
 {
-    if (shmem_my_pe() == LATE)
-        usleep(DELAY_US);
+    come_late();
     if (shmem_long_sum_reduce(SHMEM_TEAM_WORLD, dest, source, 1) != 0)
         abort();
 }
