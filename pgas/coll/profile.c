@@ -82,12 +82,14 @@ static void note(struct check_call *call)
     call->watch[1] = record;
     profile_team_gone(call);
     left_out += record == 0;
-    if (record != 0)
-        *record_at(record - 1) = (struct profile_record){.came = call->came,
-                                                         .bytes = bytes_of(call),
-                                                         .site = (uint32_t)site,
-                                                         .team = (uint32_t)team,
-                                                         .call = number};
+    if (record == 0)
+        return;
+    t->recorded = number + 1;
+    *record_at(record - 1) = (struct profile_record){.came = call->came,
+                                                     .bytes = bytes_of(call),
+                                                     .site = (uint32_t)site,
+                                                     .team = (uint32_t)team,
+                                                     .call = number};
 }
 
 static void enter(struct check_call *call)

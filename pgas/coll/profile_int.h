@@ -55,7 +55,8 @@ struct profile_team {
     uint64_t id; /* the same on all PEs of the team, and of no other one */
     uint32_t npes;
     char name[PROFILE_TEAM_MAX];
-    uint64_t calls; /* of this PE */
+    uint64_t calls;    /* of this PE */
+    uint64_t recorded; /* none from this one on has a record of this PE */
 };
 
 /* ---- profile_team.c -------------------------------------------------------------- */
@@ -131,7 +132,8 @@ struct profile_joined {
     struct profile_team team;
     int *member;
     uint32_t members; /* that have been found */
-    uint64_t calls;
+    uint64_t calls;   /* that may have records of all */
+    uint64_t all;
     struct profile_cell *cell;
     struct profile_call *call;
 };

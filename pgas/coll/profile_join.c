@@ -132,12 +132,13 @@ static struct profile_joined *find_team(const struct profile_team *team)
 }
 
 /* A PE of the team; what is one too many (no member that is known) has nowhere to go. */
-static void add_member(struct profile_joined *t, int pe, uint64_t calls)
+static void add_member(struct profile_joined *t, int pe, const struct profile_team *team)
 {
     note_place(&team_of_pe[pe], (uint32_t)(t - join->team), t->members);
     if (t->members < t->team.npes)
         t->member[t->members++] = pe;
-    t->calls = calls > t->calls ? calls : t->calls;
+    t->calls = team->recorded > t->calls ? team->recorded : t->calls;
+    t->all = team->calls > t->all ? team->calls : t->all;
 }
 
 static void sink_teams(int pe, const void *rows, size_t n)
@@ -147,7 +148,7 @@ static void sink_teams(int pe, const void *rows, size_t n)
     for (size_t i = 0; i < n && !join->failed; i++) {
         struct profile_joined *t = find_team(&team[i]);
         if (t != NULL)
-            add_member(t, pe, team[i].calls);
+            add_member(t, pe, &team[i]);
         else
             join->failed = true;
     }

@@ -250,6 +250,7 @@ static void sum_call(struct profile_sum *sum, struct pass *pass,
 static void sum_team(struct profile_sum *sum, struct pass *pass,
                      const struct profile_joined *t)
 {
+    sum->incomplete += t->all - t->calls;
     for (uint64_t i = 0; i < t->calls; i++) {
         if (t->members == t->team.npes && complete(t, i))
             sum_call(sum, pass, t, i);
