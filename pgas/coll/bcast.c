@@ -99,8 +99,7 @@ static void bcast_direct(const struct job *j)
         memmove(j->dest, j->source, j->bytes);
 }
 
-/* ---- between two barriers -----------------------------------------------------------
- */
+/* ---- between two barriers -------------------------------------------------------- */
 
 static void bcast_barrier(const struct job *j)
 {

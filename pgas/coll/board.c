@@ -6,9 +6,9 @@
  * a line; call k uses the one with number k modulo how many there are, and the number k,
  * stored there with release after the data, says that they are there.
  *
- * Invariant: a PE writes to a slot for call k + TEAM_SLOTS (or line, TEAM_LINES), which
- * nobody has used since call k at the latest, only when it knows
- * that all PEs have ended call k, so have read what they wanted to.  It knows that
+ * Invariant: a PE writes to a slot for call k + TEAM_SLOTS (or to a line for call k +
+ * TEAM_LINES), which it has not used since call k, only when it knows that all PEs have
+ * ended call k, so have read what they wanted to.  Up to which call it knows that is
  * `known`, from one of these:
  *  - a call j in which it has seen data of all others: they all had begun j, so ended
  *    j - 1 (their reads came before the release store by which it saw that);

@@ -6,7 +6,7 @@
  * the rows that fit its PEs (its plan).  SHMEM_<COLLECTIVE>_ALGORITHM puts another one
  * first, where that can be used.  All PEs of a team decide alike: what they look at is
  * equal on all of them.
- * Uses: core/team, core/env.  Used by: the collectives, oshmem_info.
+ * Uses: core/team, core/env.  Used by: the collectives, life.
  */
 #ifndef PGAS_COLL_PICK_H
 #define PGAS_COLL_PICK_H

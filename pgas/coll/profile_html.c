@@ -36,11 +36,6 @@ static void separate(FILE *out, bool *first)
     *first = false;
 }
 
-static double mean(const struct profile_mean *m, uint64_t calls)
-{
-    return calls > 0 ? m->sum / (double)calls : 0.0;
-}
-
 /* ---- parts ----------------------------------------------------------------------- */
 
 static void write_job(FILE *out, const struct profile_sum *sum)
@@ -94,14 +89,15 @@ static void write_figures(FILE *out, const struct profile_group *g)
             "\"omega_us\": %.3f, \"omega_max_us\": %.3f, \"d_us\": %.3f, "
             "\"d_max_us\": %.3f, ",
             (unsigned long long)g->calls, g->time.sum / NS_MS, g->time.max / NS_MS,
-            mean(&g->omega, g->calls) / NS_US, g->omega.max / NS_US,
-            mean(&g->spread, g->calls) / NS_US, g->spread.max / NS_US);
+            profile_mean(&g->omega, g->calls) / NS_US, g->omega.max / NS_US,
+            profile_mean(&g->spread, g->calls) / NS_US, g->spread.max / NS_US);
     fprintf(out,
             "\"worst\": %.3f, \"worst_max\": %.3f, \"average\": %.3f, "
             "\"average_max\": %.3f, \"node_worst\": %.3f, \"node_average\": %.3f",
-            mean(&g->worst, g->calls), g->worst.max, mean(&g->average, g->calls),
-            g->average.max, mean(&g->node_worst, g->calls),
-            mean(&g->node_average, g->calls));
+            profile_mean(&g->worst, g->calls), g->worst.max,
+            profile_mean(&g->average, g->calls), g->average.max,
+            profile_mean(&g->node_worst, g->calls),
+            profile_mean(&g->node_average, g->calls));
 }
 
 static void write_classes(FILE *out, const struct profile_sum *sum)

@@ -160,6 +160,10 @@ void profile_join_free(struct profile_join *join);
 struct profile_mean {
     double sum, max;
 };
+static inline double profile_mean(const struct profile_mean *m, uint64_t calls)
+{
+    return calls > 0 ? m->sum / (double)calls : 0.0;
+}
 
 /* How far apart the PEs come: the last after the first, each from the mean on average;
  * the same in times of a message (alpha); and both for the PEs of one node. */

@@ -27,11 +27,6 @@ const char *profile_bytes_text(double bytes, char *text, size_t size)
     return text;
 }
 
-static double mean(const struct profile_mean *m, uint64_t calls)
-{
-    return calls > 0 ? m->sum / (double)calls : 0.0;
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -127,15 +122,15 @@ static void head(FILE *out, const char *title, const struct column *c, size_t n)
 static void write_factors(FILE *out, const struct profile_mean *worst,
                           const struct profile_mean *average, uint64_t calls)
 {
-    fprintf(out, "  %10.2f  %10.2f  %10.2f  %10.2f", mean(worst, calls), worst->max,
-            mean(average, calls), average->max);
+    fprintf(out, "  %10.2f  %10.2f  %10.2f  %10.2f", profile_mean(worst, calls),
+            worst->max, profile_mean(average, calls), average->max);
 }
 
 static void write_distances(FILE *out, const struct profile_mean *omega,
                             const struct profile_mean *spread, uint64_t calls)
 {
-    fprintf(out, "  %11.2f  %11.2f  %11.2f  %11.2f", mean(omega, calls) / NS_US,
-            omega->max / NS_US, mean(spread, calls) / NS_US, spread->max / NS_US);
+    fprintf(out, "  %11.2f  %11.2f  %11.2f  %11.2f", profile_mean(omega, calls) / NS_US,
+            omega->max / NS_US, profile_mean(spread, calls) / NS_US, spread->max / NS_US);
 }
 
 static void write_class(FILE *out, const char *name, const char *where,

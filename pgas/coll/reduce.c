@@ -12,7 +12,6 @@
 #include "pgas/coll/pick.h"
 #include "pgas/coll/reduce.h"
 #include "pgas/coll/reduce_int.h"
-#include "pgas/core/net.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 

@@ -154,32 +154,31 @@ static void call(const struct user *u, const struct call *c)
 
 /* ---- the mix ----------------------------------------------------------------------- */
 
-static void add_user(const char *name, shmem_team_t team, int npes)
+static void add_user(struct group g)
 {
     struct user *u = &users[nusers++];
-    int me = team != SHMEM_TEAM_INVALID ? shmem_team_my_pe(team) : -1;
 
-    u->g = (struct group){.name = name, .team = team, .npes = npes, .me = me};
-    if (me >= 0)
-        CHECK_EQ(shmemx_shared_create(team, MOST, &u->shared), 0);
+    u->g = g;
+    if (g.me >= 0)
+        CHECK_EQ(shmemx_shared_create(g.team, MOST, &u->shared), 0);
+}
+
+static void add_world(const char *name, int n)
+{
+    add_user((struct group){
+        .name = name, .team = SHMEM_TEAM_WORLD, .npes = n, .me = shmem_my_pe()});
 }
 
 static void add_team(const char *name, int start, int stride, int npes)
 {
-    shmem_team_t team;
-
-    if (npes < 1)
-        return;
-    CHECK_EQ(
-        shmem_team_split_strided(SHMEM_TEAM_WORLD, start, stride, npes, NULL, 0, &team),
-        0);
-    add_user(name, team, npes);
+    if (npes >= 1)
+        add_user(group_split(name, 0, start, stride, npes));
 }
 
 static void add_users(int n)
 {
-    add_user("WORLD", SHMEM_TEAM_WORLD, n);
-    add_user("WORLD again", SHMEM_TEAM_WORLD, n);
+    add_world("WORLD", n);
+    add_world("WORLD again", n);
     add_team("even PEs", 0, 2, (n + 1) / 2);
     add_team("all but PE 0", 1, 1, n - 1);
     add_team("backwards", n - 1, -1, n);

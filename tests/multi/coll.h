@@ -20,21 +20,29 @@ enum { GROUPS_MAX = 12, GUARD = 64, GUARD_BYTE = 0x66 };
 static struct group groups[GROUPS_MAX];
 static int ngroups;
 
+/* A team of npes >= 1 PEs; me = -1 where this PE is no member.  All PEs of the world call
+ * it, in one order. */
+static inline struct group group_split(const char *name, int id, int start, int stride,
+                                       int npes)
+{
+    shmem_team_t team;
+    CHECK_EQ(
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, start, stride, npes, NULL, 0, &team),
+        0);
+    int me = team != SHMEM_TEAM_INVALID ? shmem_team_my_pe(team) : -1;
+    return (struct group){name, team, id, npes, me, start, stride};
+}
+
 /* All PEs of the world call it, in one order. */
 static inline void group_add(const char *name, int start, int stride, int npes)
 {
     static int id = 2;
-    shmem_team_t team;
     id++;
     if (npes < 1)
         return;
-    CHECK_EQ(
-        shmem_team_split_strided(SHMEM_TEAM_WORLD, start, stride, npes, NULL, 0, &team),
-        0);
-    if (team == SHMEM_TEAM_INVALID)
-        return;
-    groups[ngroups++] =
-        (struct group){name, team, id, npes, shmem_team_my_pe(team), start, stride};
+    struct group g = group_split(name, id, start, stride, npes);
+    if (g.me >= 0)
+        groups[ngroups++] = g;
 }
 
 static inline void groups_init(void)

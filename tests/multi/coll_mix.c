@@ -35,15 +35,9 @@ static int nteams;
 
 static void add_team(const char *name, int start, int stride, int npes)
 {
-    shmem_team_t team;
-
     if (npes < 1)
         return;
-    CHECK_EQ(
-        shmem_team_split_strided(SHMEM_TEAM_WORLD, start, stride, npes, NULL, 0, &team),
-        0);
-    int me = team != SHMEM_TEAM_INVALID ? shmem_team_my_pe(team) : -1;
-    teams[nteams] = (struct group){name, team, nteams, npes, me, start, stride};
+    teams[nteams] = group_split(name, nteams, start, stride, npes);
     nteams++;
 }
 
