@@ -47,14 +47,17 @@ libpgas_la_SOURCES = \
 	pgas/coll/active.c pgas/coll/active.h \
 	pgas/coll/adapt.c pgas/coll/adapt.h \
 	pgas/coll/alltoall.c pgas/coll/alltoall.h \
+	pgas/coll/alltoall_far.c pgas/coll/alltoall_far.h \
 	pgas/coll/api_coll.c pgas/coll/api_deprecated.c pgas/coll/api_life.c pgas/coll/api_team.c \
 	pgas/coll/life.c pgas/coll/life.h \
 	pgas/coll/meet.c pgas/coll/meet.h \
 	pgas/coll/barrier.c pgas/coll/barrier.h \
-	pgas/coll/bcast.c pgas/coll/bcast.h \
+	pgas/coll/bcast.c pgas/coll/bcast.h pgas/coll/bcast_far.c pgas/coll/bcast_far.h \
 	pgas/coll/board.c pgas/coll/board.h \
 	pgas/coll/bridge.c pgas/coll/bridge.h \
 	pgas/coll/collect.c pgas/coll/collect.h \
+	pgas/coll/collect_far.c pgas/coll/collect_far.h \
+	pgas/coll/hop.c pgas/coll/hop.h \
 	pgas/coll/look.c pgas/coll/look.h \
 	pgas/coll/mem.c pgas/coll/mem.h \
 	pgas/coll/pick.c pgas/coll/pick.def pgas/coll/pick.h \
@@ -64,8 +67,9 @@ libpgas_la_SOURCES = \
 	pgas/coll/profile_text.c \
 	pgas/coll/reduce.c pgas/coll/reduce.h pgas/coll/reduce_int.h pgas/coll/reduce_chain.c \
 	pgas/coll/reduce_far.c pgas/coll/reduce_flat.c pgas/coll/reduce_lead.c \
-	pgas/coll/reduce_slices.c \
+	pgas/coll/reduce_hops.c pgas/coll/reduce_slices.c \
 	pgas/coll/remote.c pgas/coll/remote.h \
+	pgas/coll/room.c pgas/coll/room.h \
 	pgas/coll/roster.c pgas/coll/roster.h \
 	pgas/coll/scan.c pgas/coll/scan.h pgas/coll/slice.h \
 	pgas/coll/api_shared.c pgas/coll/shared.c pgas/coll/shared.h pgas/coll/shared_int.h \

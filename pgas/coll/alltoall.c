@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "pgas/coll/alltoall.h"
+#include "pgas/coll/alltoall_far.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/pick.h"
@@ -65,6 +66,39 @@ static void exchange_barrier(struct shmem_team *team, void *dest, const void *so
     stage_close(to, dest, all);
 }
 
+/* Each puts its blocks to all others, beginning with the one after it. */
+static void exchange_puts(struct shmem_team *team, char *dest, const char *source,
+                          size_t each, const char *fn)
+{
+    char *mine = dest + (size_t)team->me * each;
+
+    barrier_sync(team, fn); /* all dests may be written */
+    for (int k = 1; k < team->npes; k++) {
+        int i = (team->me + k) % team->npes;
+        rma_put_nbi(SHMEM_CTX_DEFAULT, mine, source + (size_t)i * each, each,
+                    team_world_pe(team, i), fn);
+    }
+    copy_bytes(mine, source + (size_t)team->me * each, each);
+    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    barrier_sync(team, fn); /* all have been written */
+}
+
+static void exchange_far(struct shmem_team *team, void *dest, const void *source,
+                         size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    enum pick_algorithm a = pick(team, PICK_BRIDGE_ALLTOALL, each);
+
+    barrier_guard(team, fn);
+    if (a == BRIDGE_ALLTOALL_BRUCK && alltoall_bruck_fits(team, each, fn))
+        alltoall_bruck(team, dest, source, each, fn);
+    else if (a != BRIDGE_ALLTOALL_BARRIER && !stage_overlap(dest, all, source, all))
+        exchange_puts(team, dest, source, each, fn);
+    else
+        exchange_barrier(team, dest, source, each, fn);
+    barrier_unguard(team, fn);
+}
+
 static void exchange_near(struct shmem_team *team, void *dest, const void *source,
                           size_t each, const char *fn)
 {
@@ -88,6 +122,8 @@ int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
     (void)peer_at(dest, all, pgas_self.me, fn);
     if (board_has(team))
         exchange_near(team, dest, source, each, fn);
+    else if (team->nodes != NULL)
+        exchange_far(team, dest, source, each, fn);
     else
         exchange_barrier(team, dest, source, each, fn);
     return 0;

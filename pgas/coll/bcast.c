@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bcast.c - see bcast.h.  Uses: core/team, barrier, board, bridge, pick, stage, rma,
- * datatype/copy. */
+/* bcast.c - see bcast.h.  Uses: core/team, barrier, bcast_far, board, bridge, pick,
+ * stage, rma, datatype/copy. */
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/bcast.h"
+#include "pgas/coll/bcast_far.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
 #include "pgas/coll/pick.h"
@@ -18,20 +19,6 @@
 static bool copies(const struct shmem_team *team, const void *dest, const void *source)
 {
     return team->psync == NULL && dest != source;
-}
-
-/* Over nodes: the leaders get it from the root, their nodes from them.  On the root's
- * node all take it from the root. */
-static void spread_far(struct shmem_team *team, void *dest, const void *source,
-                       size_t bytes, int root, const char *fn)
-{
-    if (bridge_leads(team)) {
-        rma_get(SHMEM_CTX_DEFAULT, dest, source, bytes, root, fn);
-        bridge_share(team, fn);
-        return;
-    }
-    bridge_share(team, fn);
-    copy_bytes(dest, peer_at(dest, bytes, bridge_leader(team), fn), bytes);
 }
 
 /* What is small goes with the barrier. */
@@ -99,7 +86,8 @@ static void bcast_direct(const struct job *j)
         memmove(j->dest, j->source, j->bytes);
 }
 
-/* ---- between two barriers -------------------------------------------------------- */
+/* ---- between two barriers: active sets, and where it is asked for -------------------
+ */
 
 static void bcast_barrier(const struct job *j)
 {
@@ -109,9 +97,7 @@ static void bcast_barrier(const struct job *j)
     int from = team_world_pe(team, j->root);
 
     barrier_sync(team, j->fn); /* the source is ready, and dest may be written */
-    if (team->nodes != NULL && net_far(from))
-        spread_far(team, j->dest, j->source, j->bytes, from, j->fn);
-    else if (team->me != j->root)
+    if (team->me != j->root)
         rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes, from, j->fn);
     else if (mine && !late)
         copy_bytes(j->dest, j->source, j->bytes);
@@ -136,6 +122,13 @@ static void bcast_near(const struct job *j)
     barrier_unguard(j->team, j->fn);
 }
 
+static void bcast_over_nodes(const struct job *j)
+{
+    barrier_guard(j->team, j->fn);
+    bcast_far(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
+    barrier_unguard(j->team, j->fn);
+}
+
 int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
           int root, const char *fn)
 {
@@ -152,6 +145,8 @@ int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, siz
         bcast_near(&j);
     else if (bridge_fits(team, 1, j.bytes))
         bcast_small(team, dest, source, j.bytes, root, fn);
+    else if (team->nodes != NULL)
+        bcast_over_nodes(&j);
     else
         bcast_barrier(&j);
     return 0;

@@ -24,10 +24,13 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/bridge.h"
 #include "pgas/coll/look.h"
 #include "pgas/core/block.h"
+#include "pgas/core/log.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
@@ -65,20 +68,24 @@ static void look_at_node(const struct goal *g)
 
 /* Each leader looks at the one for which it waits; if that waits for another one in turn,
  * it looks itself. */
-static void look_at_leader(const struct goal *g)
+void bridge_look(const struct shmem_team *team, int node, struct look *look,
+                 const char *fn)
 {
-    if (g->from == NO_LEADER || !look_due(g->look))
+    if (!look_due(look))
         return;
-    int i = g->team->nodes->leader[g->from];
-    const uint32_t *left = team_here(g->team, offsetof(struct team_words, left));
-    uint32_t seen = look_at(left, team_world_pe(g->team, i), g->fn);
-    barrier_check_left(g->team, i, seen, g->fn);
+    int i = team->nodes->leader[node];
+    const uint32_t *left = team_here(team, offsetof(struct team_words, left));
+    uint32_t seen = look_at(left, team_world_pe(team, i), fn);
+    barrier_check_left(team, i, seen, fn);
 }
 
 static void in_vain(const void *arg)
 {
-    look_at_node(arg);
-    look_at_leader(arg);
+    const struct goal *g = arg;
+
+    look_at_node(g);
+    if (g->from != NO_LEADER)
+        bridge_look(g->team, g->from, g->look, g->fn);
 }
 
 /* A word of a PE of this node; `here` is its symmetric address. */
@@ -140,10 +147,11 @@ static struct team_words *own_words(const struct shmem_team *team)
     return team_words(team, team->me);
 }
 
-/* The calls that the leader has seen when all of its node have called. */
+/* The calls that the leader has seen when all of its node have called.  (Not every epoch
+ * has such calls: see bridge_begin.) */
 static uint32_t all_calls(const struct shmem_team *team)
 {
-    return team->epoch * (uint32_t)(team->nodes->mates - 1);
+    return team->nodes->counts * (uint32_t)(team->nodes->mates - 1);
 }
 
 /* Invariant: `arrived` of a leader counts the calls of its node but its own, modulo 2^32.
@@ -182,26 +190,22 @@ static void await_release(const struct shmem_team *team, const char *fn)
               fn);
 }
 
-void bridge_share(struct shmem_team *team, const char *fn)
-{
-    uint32_t *here = &own_words(team)->shared;
-
-    if (!bridge_leads(team)) {
-        wait_near(team, &leaders_words(team)->shared, here, team->epoch, fn);
-        return;
-    }
-    store_release_u32(here, team->epoch);
-    wake_node(team, here);
-}
-
 /* ---- between leaders ------------------------------------------------------------- */
 
-/* What goes with the calls: in the box `bytes` of each PE, or of one alone. */
+/* What goes with the calls: in the box `bytes` of each PE, or of each node, or of one
+ * alone. */
 struct cargo {
     char *box; /* ours */
     size_t bytes;
-    int from; /* the node of the one, or -1 */
+    int from;      /* the node of the one, or -1 */
+    bool of_nodes; /* of each node */
 };
+
+/* How many parts the nodes before this one have in a box. */
+static int begin_of(const struct team_nodes *n, const struct cargo *c, int node)
+{
+    return c->of_nodes ? node : n->begin[node];
+}
 
 /* Put to another leader, which waits for it: so quiet need not. */
 static void note(void *here, const void *from, size_t bytes, int to, const char *fn)
@@ -229,10 +233,11 @@ static void hand_on(const struct team_nodes *n, const struct cargo *c, int nodes
         return;
     }
     if (first < 0) {
-        put_run(c, n->begin[first + n->leaders], n->begin[n->leaders], to, fn);
+        put_run(c, begin_of(n, c, first + n->leaders), begin_of(n, c, n->leaders), to,
+                fn);
         first = 0;
     }
-    put_run(c, n->begin[first], n->begin[n->me + 1], to, fn);
+    put_run(c, begin_of(n, c, first), begin_of(n, c, n->me + 1), to, fn);
 }
 
 static void add_call(uint32_t *here, int to, const char *fn)
@@ -280,6 +285,7 @@ static void disseminate(struct shmem_team *team, const struct cargo *c, const ch
 
 static void cross(struct shmem_team *team, const struct cargo *c, const char *fn)
 {
+    team->nodes->counts++;
     if (!bridge_leads(team)) {
         count_in(team);
         await_release(team, fn);
@@ -316,12 +322,54 @@ void bridge_cross_last(struct shmem_team *team, const char *fn)
 {
     bridge_cross(team, fn);
     team->epoch++;
+    team->nodes->counts++;
     if (!bridge_leads(team)) {
         count_in(team);
         return;
     }
     flush_calls(team, fn);
     await_node(team, fn);
+}
+
+void bridge_begin(struct shmem_team *team)
+{
+    team->epoch++;
+}
+
+void bridge_meet(struct shmem_team *team, const char *fn)
+{
+    if (bridge_leads(team))
+        disseminate(team, &(struct cargo){.bytes = 0}, fn);
+}
+
+const char *bridge_gather_nodes(struct shmem_team *team, const void *mine, size_t bytes,
+                                const char *fn)
+{
+    struct team_nodes *n = team->nodes;
+    uint32_t number = n->boxes++;
+
+    if (!bridge_leads(team))
+        return NULL;
+    char *box = own_words(team)->box[number % 2];
+    copy_bytes(box + (size_t)n->me * bytes, mine, bytes);
+    disseminate(team,
+                &(struct cargo){.box = box, .bytes = bytes, .from = -1, .of_nodes = true},
+                fn);
+    return box;
+}
+
+int *bridge_order(const struct shmem_team *team, const char *fn)
+{
+    const int *place = team->nodes->place;
+
+    if (place == NULL)
+        return NULL;
+    int *order = malloc((size_t)team->npes * sizeof *order);
+    if (order == NULL)
+        log_die("%s: no memory for a list of %d PEs", fn, team->npes);
+    for (int i = 0; i < team->npes; i++)
+        order[place[i]] = i;
+    return order;
 }
 
 bool bridge_fits(const struct shmem_team *team, size_t parts, size_t bytes)
@@ -333,7 +381,9 @@ static const char *gather(struct shmem_team *team, const void *mine, size_t byte
                           int root, const char *fn)
 {
     char *box = leaders_words(team)->box[team->nodes->boxes++ % 2];
-    struct cargo c = {box, bytes, root >= 0 && bytes > 0 ? team_node(team, root) : -1};
+    struct cargo c = {.box = box,
+                      .bytes = bytes,
+                      .from = root >= 0 && bytes > 0 ? team_node(team, root) : -1};
     int place = root >= 0 ? 0 : team_place(team, team->me);
 
     team->epoch++;

@@ -36,12 +36,33 @@ static inline const char *bridge_part(const struct shmem_team *team, const char 
     return all + (size_t)team_place(team, i) * bytes;
 }
 
+/*
+ * Collectives whose PEs meet on their nodes first, as teams of their own (team->near),
+ * and in which only the leaders meet over the network.  Each begins with bridge_begin on
+ * all PEs: one that waits in it then knows who has left the job before.  In
+ * bridge_gather_nodes a leader knows that all PEs of its node have come.
+ */
+void bridge_begin(struct shmem_team *team);
+/* The leaders meet; the others do not wait. */
+void bridge_meet(struct shmem_team *team, const char *fn);
+/* The same, and each leader has then `bytes` of each node, at bytes * node; they stay
+ * until the PEs of the team have called this, or bridge_gather, twice more.  All PEs call
+ * it; NULL if we do not lead.  Only if bridge_fits for as many parts as there are nodes.
+ */
+const char *bridge_gather_nodes(struct shmem_team *team, const void *mine, size_t bytes,
+                                const char *fn);
+
+/* Now and then, who waits for the leader of a node looks whether it has left the job;
+ * ends it then. */
+struct look;
+void bridge_look(const struct shmem_team *team, int node, struct look *look,
+                 const char *fn);
+
+/* The PEs of the team, node by node, to be freed; NULL: they are in that order. */
+int *bridge_order(const struct shmem_team *team, const char *fn);
+
 /* World PE of the leader of our node, and whether that is us. */
 int bridge_leader(const struct shmem_team *team);
 bool bridge_leads(const struct shmem_team *team);
-
-/* The leader of each node calls it when it has got something that its node needs; the
- * others wait for that.  Once at most between two barriers. */
-void bridge_share(struct shmem_team *team, const char *fn);
 
 #endif

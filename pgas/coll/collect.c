@@ -8,11 +8,14 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
 #include "pgas/coll/collect.h"
+#include "pgas/coll/collect_far.h"
 #include "pgas/coll/pick.h"
 #include "pgas/coll/roster.h"
 #include "pgas/coll/stage.h"
@@ -21,6 +24,8 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
+
+enum { FAR_BYTES = 1024 }; /* of all PEs, from which on they go by nodes */
 
 /* From PE i; `all`: bytes that this PE takes in all. */
 static void take(const struct shmem_team *team, int i, char *to, const void *source,
@@ -95,6 +100,33 @@ static void fcollect_near(struct shmem_team *team, void *dest, const void *sourc
     barrier_unguard(team, fn);
 }
 
+/* By nodes, unless it is asked for otherwise, or dest overlaps a source. */
+static bool by_nodes(struct shmem_team *team, size_t all, bool overlap)
+{
+    return team->nodes != NULL && !overlap &&
+           pick(team, PICK_BRIDGE_COLLECT, all) != BRIDGE_COLLECT_BARRIER;
+}
+
+static size_t at_equal(const struct collect_layout *layout, int i)
+{
+    return layout->each * (size_t)i;
+}
+
+static void fcollect_far(struct shmem_team *team, void *dest, const void *source,
+                         size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    struct collect_layout equal = {at_equal, NULL, each};
+
+    if (!by_nodes(team, all, stage_overlap(dest, all, source, each))) {
+        fcollect_barrier(team, dest, source, each, fn);
+        return;
+    }
+    barrier_guard(team, fn);
+    collect_far(team, dest, source, &equal, false, fn);
+    barrier_unguard(team, fn);
+}
+
 int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
              size_t size, const char *fn)
 {
@@ -110,7 +142,7 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
     else if (bridge_fits(team, (size_t)team->npes, each))
         fcollect_small(team, dest, source, each, fn);
     else
-        fcollect_barrier(team, dest, source, each, fn);
+        fcollect_far(team, dest, source, each, fn);
     return 0;
 }
 
@@ -215,6 +247,51 @@ static struct roster meet(struct shmem_team *team, const char *fn)
     return (struct roster){.team = NULL};
 }
 
+/* Does dest overlap a source?  The same answer on all PEs. */
+static bool any_overlap(const struct parts *parts, const void *dest, size_t all,
+                        size_t size)
+{
+    for (int i = 0; i < parts->team->npes; i++) {
+        struct team_part part = part_at(parts, i);
+        if (part.count > 0 &&
+            stage_overlap(dest, all, check_address(part.place), part.count * size))
+            return true;
+    }
+    return false;
+}
+
+/* Where each block begins. */
+static size_t *sum_up(const struct parts *parts, size_t size)
+{
+    int npes = parts->team->npes;
+    size_t *at = malloc(((size_t)npes + 1) * sizeof *at);
+
+    if (at == NULL)
+        log_die("%s: no memory for a list of %d PEs", parts->fn, npes);
+    at[0] = 0;
+    for (int i = 0; i < npes; i++)
+        at[i + 1] = at[i] + part_at(parts, i).count * size;
+    return at;
+}
+
+static size_t at_listed(const struct collect_layout *layout, int i)
+{
+    return ((const size_t *)layout->arg)[i];
+}
+
+/* All PEs have met and said what they bring. */
+static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
+                             void *dest, const void *source, size_t size)
+{
+    size_t *at = sum_up(parts, size);
+    struct collect_layout listed = {at_listed, at, 0};
+
+    barrier_guard(team, parts->fn);
+    collect_far(team, dest, source, &listed, true, parts->fn);
+    barrier_unguard(team, parts->fn);
+    free(at);
+}
+
 /* Between two barriers; the parts lie in the words of each PE. */
 static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
                             size_t n, size_t size, const char *fn)
@@ -222,6 +299,11 @@ static void collect_barrier(struct shmem_team *team, void *dest, const void *sou
     say(team, (struct team_part){n, check_place((uintptr_t)source)}, fn);
     struct parts parts = {team, meet(team, fn), NULL, fn}; /* all are ready */
     size_t all = sum_bytes(&parts, dest, size);
+    if (all >= FAR_BYTES && by_nodes(team, all, any_overlap(&parts, dest, all, size))) {
+        collect_by_nodes(&parts, team, dest, source, size);
+        roster_close(&parts.roster);
+        return;
+    }
     char *to = stage_open(dest, all, source, n * size, all, fn);
     if (all > 0) /* else `to` may be NULL */
         take_all(&parts, to, all, size);

@@ -46,6 +46,19 @@ static const struct rule rules[] = {
     {ALLTOALL_BARRIER, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
     {SCAN_BOARD, ALWAYS, PICK_ANY_PES, 2048},
     {SCAN_BARRIER, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
+    {BRIDGE_REDUCE_GATHER, ALWAYS, PICK_ANY_PES, 8192},
+    {BRIDGE_REDUCE_DOUBLING, ALWAYS, PICK_ANY_PES, 16384},
+    {BRIDGE_REDUCE_DIRECT, ALWAYS, 16, PICK_ANY_BYTES},
+    {BRIDGE_REDUCE_HALVING, ALWAYS, PICK_ANY_PES, 262144},
+    {BRIDGE_REDUCE_RING, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
+    {BRIDGE_BROADCAST_BINOMIAL, ALWAYS, 8, PICK_ANY_BYTES},
+    {BRIDGE_BROADCAST_BINOMIAL, ALWAYS, PICK_ANY_PES, 131072},
+    {BRIDGE_BROADCAST_SCATTER, ALWAYS, PICK_SCATTER_NODES, PICK_ANY_BYTES},
+    {BRIDGE_BROADCAST_BINOMIAL, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
+    {BRIDGE_COLLECT_DIRECT, ALWAYS, 16, PICK_ANY_BYTES},
+    {BRIDGE_COLLECT_RING, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
+    {BRIDGE_ALLTOALL_BRUCK, ALWAYS, PICK_ANY_PES, 128},
+    {BRIDGE_ALLTOALL_PAIRWISE, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
 };
 
 /* By collective: what the environment wants, PICK_ALGORITHMS_ALL = nothing. */
@@ -99,9 +112,17 @@ void pick_init(void)
 
 /* ---- plans ----------------------------------------------------------------------- */
 
+/* Who takes part: PEs, or nodes between which there is a bridge. */
+static int parties(enum pick_collective what, const struct shmem_team *team)
+{
+    if (what < PICK_BRIDGE_REDUCE)
+        return team->npes;
+    return team->nodes != NULL ? team->nodes->leaders : 1;
+}
+
 static bool may_use(const struct algorithm *a, const struct shmem_team *team)
 {
-    return team->npes <= a->pes && (a->same || !pgas_self.env.reproducible);
+    return parties(a->what, team) <= a->pes && (a->same || !pgas_self.env.reproducible);
 }
 
 bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
@@ -117,7 +138,7 @@ static bool fits(const struct rule *r, enum pick_collective what,
     enum crowd crowd = pgas_self.oversubscribed ? CROWDED : ROOMY;
 
     return algorithms[r->algorithm].what == what && (r->crowd & crowd) != 0 &&
-           team->npes <= r->pes && may_use(&algorithms[r->algorithm], team);
+           parties(what, team) <= r->pes && may_use(&algorithms[r->algorithm], team);
 }
 
 /* Add a choice behind those that end below it. */

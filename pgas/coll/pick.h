@@ -19,6 +19,13 @@
 #define PICK_ANY_PES   INT32_MAX
 /* PEs for which there is room in what they share: */
 enum { PICK_LEAD_PES = 65535, PICK_FIRST_PES = 256, PICK_CHAIN_PES = 2048 };
+/* Between leaders: bytes and nodes for which there is room (room.h, hop.h). */
+enum {
+    PICK_DOUBLING_BYTES = 16 * 1024,
+    PICK_BRUCK_BYTES = 1024,
+    PICK_DIRECT_NODES = TEAM_HOPS / 2,
+    PICK_SCATTER_NODES = TEAM_HOPS,
+};
 
 #define X(NAME, name) PICK_##NAME,
 enum pick_collective { PICK_COLLECTIVES(X) PICK_ALL };
@@ -36,7 +43,8 @@ void pick_init(void);
 /* Make the team's plan. */
 void pick_plan(struct shmem_team *team);
 
-/* For so many bytes of a PE.  Only for teams on one node that are no active sets. */
+/* For so many bytes of a PE.  Only for teams that are no active sets: on one node, or for
+ * those of a bridge, over several. */
 static inline enum pick_algorithm pick(struct shmem_team *team, enum pick_collective what,
                                        size_t bytes)
 {

@@ -225,7 +225,7 @@ void profile_meet_init(void)
                                .fn = PROFILE_FN};
     if (world->nodes != NULL) {
         nodes = *world->nodes;
-        nodes.crossings = nodes.boxes = 0;
+        nodes.counts = nodes.crossings = nodes.boxes = 0;
         team.nodes = &nodes;
     }
     looks = calloc(2 * (size_t)pgas_self.nnodes, sizeof *looks);

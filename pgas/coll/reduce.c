@@ -50,6 +50,18 @@ static void reduce_near(const struct reduce_job *j)
     barrier_unguard(j->team, j->fn);
 }
 
+void reduce_run(const struct reduce_job *j)
+{
+    if (unlikely(j->team->npes == 1))
+        copy_own(j);
+    else if (unlikely(j->team->far))
+        reduce_far(j);
+    else if (unlikely(j->team->psync != NULL))
+        reduce_slices(j);
+    else
+        reduce_near(j);
+}
+
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            const struct op_fns *op, const char *fn)
 {
@@ -60,13 +72,6 @@ int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, si
         return 0;
     (void)peer_at(source, bytes, pgas_self.me, fn); /* before n is cut up */
     (void)peer_at(dest, bytes, pgas_self.me, fn);
-    if (unlikely(team->npes == 1))
-        copy_own(&j);
-    else if (unlikely(team->far))
-        reduce_far(&j);
-    else if (unlikely(team->psync != NULL))
-        reduce_slices(&j);
-    else
-        reduce_near(&j);
+    reduce_run(&j);
     return 0;
 }

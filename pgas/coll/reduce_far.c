@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reduce_far.c - reductions of a team over several nodes.
- * Uses: core/team, core/net, barrier, bridge, remote, slice, rma, datatype, reduce_int.
+ * Uses: core/team, core/net, barrier, bcast, bridge, pick, remote, room, slice, rma,
+ * datatype, reduce_int.
+ *
+ * What is very small all PEs bring to the meeting.  Else the PEs of each node reduce to
+ * their leader's dest, in whatever way suits so many bytes and the order in which they
+ * come; the leaders combine theirs over the network; and the nodes take it from them.
+ *
+ * Active sets, and teams whose leaders have no room, reduce between two barriers: each PE
+ * a slice.
  */
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/bcast.h"
 #include "pgas/coll/bridge.h"
+#include "pgas/coll/pick.h"
 #include "pgas/coll/reduce_int.h"
+#include "pgas/coll/reduce.h"
 #include "pgas/coll/remote.h"
+#include "pgas/coll/room.h"
 #include "pgas/coll/slice.h"
 #include "pgas/core/net.h"
 #include "pgas/datatype/copy.h"
@@ -17,7 +29,10 @@
 enum {
     ALONE_BYTES = 16 * 1024,     /* so few may every PE combine for itself, */
     ALONE_ALL_BYTES = 32 * 1024, /* if those of all PEs are no more than this */
+    TOGETHER_BYTES = 1024,       /* of all PEs, that all PEs bring to the meeting */
 };
+
+/* ---- all PEs meet ---------------------------------------------------------------- */
 
 /* The sources have come with the barrier, and every PE combines them for itself. */
 static void reduce_small(const struct reduce_job *j)
@@ -30,6 +45,56 @@ static void reduce_small(const struct reduce_job *j)
     for (int i = 2; i < j->team->npes; i++)
         j->op->two(j->dest, bridge_part(j->team, box, bytes, i), j->n);
 }
+
+/* ---- node by node ---------------------------------------------------------------- */
+
+/* In the leader's dest, what its node has. */
+static void combine_node(const struct reduce_job *j)
+{
+    struct reduce_job node = *j;
+
+    node.team = j->team->near;
+    reduce_run(&node);
+}
+
+/* All leaders have what each of them has, and combine that for themselves. */
+static void combine_gathered(const struct reduce_job *j)
+{
+    size_t bytes = reduce_bytes(j);
+    const char *box = bridge_gather_nodes(j->team, j->dest, bytes, j->fn);
+
+    if (box == NULL)
+        return;
+    j->op->three(j->dest, box, box + bytes, j->n);
+    for (int node = 2; node < j->team->nodes->leaders; node++)
+        j->op->two(j->dest, box + (size_t)node * bytes, j->n);
+}
+
+static enum pick_algorithm algorithm_of(const struct reduce_job *j)
+{
+    enum pick_algorithm a = pick(j->team, PICK_BRIDGE_REDUCE, reduce_bytes(j));
+    size_t nodes = (size_t)j->team->nodes->leaders;
+
+    if (a == BRIDGE_REDUCE_GATHER && !bridge_fits(j->team, nodes, reduce_bytes(j)))
+        return BRIDGE_REDUCE_DOUBLING;
+    return a;
+}
+
+static void reduce_nodes(const struct reduce_job *j, enum pick_algorithm a)
+{
+    barrier_guard(j->team, j->fn);
+    bridge_begin(j->team);
+    combine_node(j);
+    if (a == BRIDGE_REDUCE_GATHER)
+        combine_gathered(j);
+    else if (bridge_leads(j->team))
+        reduce_hops(j, a);
+    if (j->team->near->npes > 1)
+        bcast(j->team->near, j->dest, j->dest, j->n, j->size, 0, j->fn);
+    barrier_unguard(j->team, j->fn);
+}
+
+/* ---- between two barriers ---------------------------------------------------------- */
 
 /* to = this chunk of all PEs, those of far PEs from r */
 static void combine(const struct reduce_job *j, const struct remote *r, void *to)
@@ -87,14 +152,29 @@ static void reduce_shared(const struct reduce_job *j)
     barrier_sync(j->team, j->fn); /* all dests are written, all sources have been read */
 }
 
+static void reduce_barrier(const struct reduce_job *j)
+{
+    size_t bytes = reduce_bytes(j);
+
+    if (bytes <= ALONE_BYTES && bytes <= ALONE_ALL_BYTES / (size_t)j->team->npes)
+        reduce_alone(j);
+    else
+        reduce_shared(j);
+}
+
 void reduce_far(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j), npes = (size_t)j->team->npes;
 
-    if (bridge_fits(j->team, npes, bytes))
+    if (j->team->nodes == NULL) {
+        reduce_barrier(j);
+        return;
+    }
+    enum pick_algorithm a = algorithm_of(j);
+    if (a == BRIDGE_REDUCE_GATHER && bytes <= TOGETHER_BYTES / npes)
         reduce_small(j);
-    else if (bytes <= ALONE_BYTES && bytes <= ALONE_ALL_BYTES / npes)
-        reduce_alone(j);
+    else if (a == BRIDGE_REDUCE_GATHER || room_get(j->team, j->fn))
+        reduce_nodes(j, a);
     else
-        reduce_shared(j);
+        reduce_barrier(j);
 }

@@ -45,7 +45,13 @@ void reduce_chain(const struct reduce_job *j);  /* a chain in the order of arriv
 /* dest = what all PEs show on a board, in their order. */
 void reduce_shown(const struct reduce_job *j, const struct board *b);
 
+/* On whatever team. */
+void reduce_run(const struct reduce_job *j);
+
 /* Over nodes. */
 void reduce_far(const struct reduce_job *j);
+/* Between the leaders of a far team: what each has at dest becomes the combination of
+ * all, there.  They have room (room.h). */
+void reduce_hops(const struct reduce_job *j, enum pick_algorithm a);
 
 #endif

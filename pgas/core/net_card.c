@@ -26,7 +26,7 @@
 #define KEY "pgas.net"
 
 /* In the part of the heap that the library keeps for itself (heap.h). */
-#define CARD_OFFSET (HEAP_RESERVED / 2)
+#define CARD_OFFSET HEAP_TEAMS
 
 enum { CARD_NAME_MAX = 16 };
 
@@ -38,8 +38,7 @@ struct card {
 };
 
 #define CARD_MAX (sizeof(struct card) + TRANSPORT_ADDRESS_MAX)
-_Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_PROFILE &&
-                   SLOT_USER * sizeof(struct team_words) <= CARD_OFFSET,
+_Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_PROFILE,
                "a card fits its place, behind the words of the predefined teams");
 
 void net_card_write(struct net *n)

@@ -17,7 +17,10 @@
 static struct shmem_team world, shared;
 static struct pool teams = POOL_OF(struct shmem_team);
 
-_Static_assert(SLOT_USER * sizeof(struct team_words) <= HEAP_RESERVED,
+/* In each slot: the words of the team, and those of its PEs on one node. */
+enum { WORDS_OF_TEAM, WORDS_OF_NEAR, WORDS };
+
+_Static_assert(SLOT_USER *WORDS * sizeof(struct team_words) <= HEAP_TEAMS,
                "the predefined teams' words fit the reserved part of the heap");
 
 /* ---- who is in a team -------------------------------------------------------------- */
@@ -177,12 +180,23 @@ static void free_nodes(struct shmem_team *team)
 
     if (n == NULL)
         return;
+    if (n->room != NULL && n->mate[0] == team->me)
+        heap_give_result(n->room[n->me]);
     free((void *)n->mate);
     free((void *)n->leader);
     free((void *)n->begin);
     free((void *)n->place);
+    free(n->room);
     free(team->nodes);
     team->nodes = NULL;
+}
+
+static void free_near(struct shmem_team *team)
+{
+    if (team->near != NULL)
+        free((void *)team->near->list);
+    free(team->near);
+    team->near = NULL;
 }
 
 /* Find the nodes of a team that is far.  False without memory. */
@@ -204,12 +218,44 @@ static bool fill_nodes(struct shmem_team *team)
     n->mate = shorten(l.mate, n->mates);
     n->leader = shorten(l.leader, n->leaders);
     n->begin = shorten(l.begin, n->leaders + 1);
-    n->place = same || team->npes > TEAM_BOX ? NULL : l.place;
+    n->place = same ? NULL : l.place;
     if (n->place == NULL)
         free(l.place);
     free(l.index);
     team->nodes = n;
     return true;
+}
+
+/* Make a team of its PEs on our node, if it is far.  False without memory. */
+static bool fill_near(struct shmem_team *team)
+{
+    if (!team->far)
+        return true;
+    const struct team_nodes *n = team->nodes;
+    struct shmem_team *near = calloc(1, sizeof *near);
+    int *list = malloc((size_t)n->mates * sizeof *list);
+    if (near == NULL || list == NULL) {
+        free(near);
+        free(list);
+        return false;
+    }
+    for (int k = 0; k < n->mates; k++)
+        list[k] = team_world_pe(team, n->mate[k]);
+    near->npes = n->mates;
+    near->cpu = -1;
+    simplify(near, list);
+    near->me = team_index(near, pgas_self.me);
+    team->near = near;
+    return true;
+}
+
+/* Both, or neither. */
+static bool fill_parts(struct shmem_team *team)
+{
+    if (fill_nodes(team) && fill_near(team))
+        return true;
+    free_nodes(team);
+    return false;
 }
 
 /* ---- handles --------------------------------------------------------------------- */
@@ -248,16 +294,22 @@ uint32_t team_world_epoch(void)
     return world.epoch;
 }
 
+/* Only far teams have PEs that are near. */
+static size_t slot_bytes(void)
+{
+    return (pgas_self.net != NULL ? WORDS : WORDS_OF_NEAR) * sizeof(struct team_words);
+}
+
 size_t team_slot_offset(uint32_t slot)
 {
-    size_t bytes = sizeof(struct team_words);
+    size_t bytes = slot_bytes();
 
     return slot < SLOT_USER ? slot * bytes : HEAP_RESERVED + (slot - SLOT_USER) * bytes;
 }
 
 uint32_t team_slot(const struct shmem_team *team)
 {
-    size_t offset = team->words_offset, bytes = sizeof(struct team_words);
+    size_t offset = team->words_offset, bytes = slot_bytes();
 
     return (uint32_t)(offset < HEAP_RESERVED
                           ? offset / bytes
@@ -285,7 +337,7 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
         return NULL;
     team->cpu = -1;
     if (fill(team, parent, set)) {
-        if (fill_nodes(team))
+        if (fill_parts(team))
             return team;
         free((void *)team->list);
     }
@@ -293,11 +345,27 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
     return NULL;
 }
 
-void team_begin(struct shmem_team *team, uint32_t slot)
+static void place_words(struct shmem_team *team, uint32_t slot)
 {
     team->words_offset = team_slot_offset(slot);
-    if (!slot_fresh(slot)) /* else they are zero, and perhaps no page is there yet */
-        memset(team_words(team, team->me), 0, sizeof(struct team_words));
+    if (team->near != NULL)
+        team->near->words_offset =
+            team->words_offset + WORDS_OF_NEAR * sizeof(struct team_words);
+}
+
+static void clear_words(const struct shmem_team *team)
+{
+    memset(team_words(team, team->me), 0, offsetof(struct team_words, box));
+}
+
+void team_begin(struct shmem_team *team, uint32_t slot)
+{
+    place_words(team, slot);
+    if (!slot_fresh(slot)) { /* else they are zero, and perhaps no page is there yet */
+        clear_words(team);
+        if (team->near != NULL)
+            clear_words(team->near);
+    }
     pool_show(&team->item);
 }
 
@@ -307,6 +375,7 @@ void team_free(struct shmem_team *team)
         slot_give(team_slot(team));
     free((void *)team->list);
     free_nodes(team);
+    free_near(team);
     pool_give(&teams, team);
 }
 
@@ -330,7 +399,6 @@ void team_init(void)
                                 .me = pgas_self.me,
                                 .stride = 1,
                                 .cpu = -1,
-                                .words_offset = team_slot_offset(SLOT_WORLD),
                                 .num_contexts = INT_MAX,
                                 .name = "WORLD"};
     shared = (struct shmem_team){.cpu = -1,
@@ -338,17 +406,19 @@ void team_init(void)
                                  .num_contexts = INT_MAX,
                                  .name = "SHARED"};
     fill_shared();
-    if (!fill_nodes(&world))
+    if (!fill_parts(&world))
         log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
-    size_t slots = pgas_self.env.team_size / sizeof(struct team_words);
+    place_words(&world, SLOT_WORLD);
+    size_t slots = pgas_self.env.team_size / slot_bytes();
     slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
 }
 
 static bool leave(void *object, void *arg)
 {
-    const struct shmem_team *team = object;
+    struct shmem_team *team = object;
 
-    (void)arg;
+    if (team->near != NULL)
+        leave(team->near, arg);
     store_relaxed_u64(&team_words(team, team->me)->left_call, team->calls + 1);
     store_release_u32(&team_words(team, team->me)->left, team->epoch + 1);
     return false;
@@ -368,6 +438,7 @@ static bool drop(void *object, void *arg)
     (void)arg;
     free((void *)team->list);
     free_nodes(team);
+    free_near(team);
     return true;
 }
 
@@ -377,6 +448,7 @@ void team_fini(void)
     pool_clear(&teams);
     slot_fini();
     free_nodes(&world);
+    free_near(&world);
     free((void *)shared.list);
     shared.list = NULL;
 }

@@ -9,7 +9,9 @@
  *
  * A team is far if not all of its PEs can be mapped (net.h).  The first PE of the team on
  * each node is its leader: leaders meet over the network, the others through their leader
- * (coll/bridge.c).
+ * (coll/bridge.c).  Its PEs on one node are a team of their own too, `near`, which has no
+ * handle, and words behind those of the team: with it they meet on their node
+ * (coll/hier.c).
  * Uses: core/peer, core/heap, core/pool, core/slot, core/net.  Used by: core/ctx,
  * core/check, coll.
  */
@@ -27,14 +29,15 @@
 enum {
     TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
     TEAM_CPUS = 64,   /* processors that are told apart; the others get no hints */
-    TEAM_BOX = 8192,  /* bytes of a small collective over nodes, from all PEs */
+    TEAM_BOX = 32768, /* bytes of a small collective over nodes, from all PEs */
+    TEAM_HOPS = 64,   /* messages to a leader that can be told apart (coll/hop.h) */
     TEAM_SLOTS = 8,   /* calls whose small data lie side by side (coll/board.h) */
     TEAM_SLOT_BYTES = 2048,
     TEAM_LINES = 64, /* the same of those whose data fit one line with the number */
     TEAM_LINE_BYTES = 48,
-    TEAM_COLLECTIVES = 6, /* that have a choice of algorithms (coll/pick.h), */
-    TEAM_CHOICES = 4,     /* of at most so many by size */
-    TEAM_CLASSES = 3,     /* of sizes, in which it adapts (coll/adapt.h) */
+    TEAM_COLLECTIVES = 10, /* that have a choice of algorithms (coll/pick.h), */
+    TEAM_CHOICES = 4,      /* of at most so many by size */
+    TEAM_CLASSES = 3,      /* of sizes, in which it adapts (coll/adapt.h) */
 };
 
 /* What a team has seen of the arrivals of its PEs (coll/adapt.c): the same on all PEs,
@@ -78,12 +81,12 @@ struct team_line {
 
 /*
  * The words through which a team's PEs meet; each PE has them at the same offset of its
- * heap, and they are zero when the team begins.  `arrived`, `epoch` and `cpu` are used on
- * the team's first PE, the others on every PE.  What is written at different times has a
- * line of its own.
+ * heap, and they are zero when the team begins (but for `box`).  `arrived`, `epoch` and
+ * `cpu` are used on the team's first PE, the others on every PE.  What is written at
+ * different times has a line of its own.
  *
- * Far teams: `arrived`, `epoch`, `shared`, `box` and `round` are used on the leaders, and
- * it is the PEs of the leader's node that call.
+ * Far teams: `arrived`, `epoch`, `box`, `landed` and `round` are used on the
+ * leaders, and it is the PEs of the leader's node that call.
  */
 struct team_words {
     _Alignas(NODE_LINE) uint32_t arrived; /* calls of the barrier so far, all PEs' */
@@ -98,18 +101,13 @@ struct team_words {
     _Alignas(NODE_LINE) uint32_t offer[2];
     _Alignas(NODE_LINE) struct team_part part; /* of this PE */
     _Alignas(NODE_LINE) struct team_call call; /* of this PE */
-    union {
-        /* By processor: how many PEs were there at their last call, and as
-         * (epoch << 16 | n) how many of those have called in this barrier.  A hint: see
-         * barrier.c.  Not in far teams. */
-        struct {
-            _Alignas(NODE_LINE) uint32_t residents;
-            uint32_t called;
-        } cpu[TEAM_CPUS];
-        /* What the PEs of a far team bring to a small collective, with even and odd
-         * numbers (coll/bridge.c). */
-        _Alignas(NODE_LINE) char box[2][TEAM_BOX];
-    };
+    /* By processor: how many PEs were there at their last call, and as (epoch << 16 | n)
+     * how many of those have called in this barrier.  A hint: see barrier.c.  Not in far
+     * teams. */
+    struct {
+        _Alignas(NODE_LINE) uint32_t residents;
+        uint32_t called;
+    } cpu[TEAM_CPUS];
     struct {
         _Alignas(NODE_LINE) uint32_t epoch; /* the barrier that the partner is in */
         /* Between leaders: the partner's last calls with even and odd numbers, modulo
@@ -117,8 +115,9 @@ struct team_words {
         uint32_t calls;
         uint8_t called[2], call[2];
     } round[TEAM_ROUNDS];
-    /* The epoch in which the leader has got for its node what it then shares. */
-    _Alignas(NODE_LINE) uint32_t shared;
+    /* The last message that has come from another leader, of those with the same number
+     * modulo TEAM_HOPS (coll/hop.c). */
+    _Alignas(NODE_LINE) uint64_t landed[TEAM_HOPS];
     /* Collectives on one node (coll/board.c): the last call of this PE in which it will
      * read nothing of the others any more; */
     _Alignas(NODE_LINE) uint64_t done;
@@ -133,6 +132,10 @@ struct team_words {
     _Alignas(NODE_LINE) uint64_t tail;
     struct team_slot slot[TEAM_SLOTS];
     struct team_line line[TEAM_LINES];
+    /* What the PEs of a far team bring to a small collective, with even and odd numbers
+     * (coll/bridge.c).  Never looked at before somebody has written there: the one part
+     * that need not be zero when the team begins. */
+    _Alignas(NODE_LINE) char box[2][TEAM_BOX];
 };
 
 /* Who is where in a far team, as numbers in the team, and what the leaders have done. */
@@ -143,8 +146,12 @@ struct team_nodes {
     const int *leader; /* by node, ascending */
     const int *begin;  /* by node: how many PEs the nodes before it have; and the last */
     const int *place; /* of each PE, node by node; NULL: that is its number in the team */
+    uint32_t counts;  /* how often the PEs of our node have counted in */
     uint32_t crossings; /* how often the leaders have met */
     uint32_t boxes;     /* how many of those with a box */
+    uint64_t hops;      /* messages between leaders so far (coll/hop.c) */
+    bool asked;     /* all leaders have said where they have room for large reductions: */
+    uint64_t *room; /* by node, an offset in the heap; NULL: not all of them have it */
 };
 
 struct shmem_team {
@@ -164,6 +171,7 @@ struct shmem_team {
     size_t words_offset;      /* of struct team_words in every PE's heap */
     bool far;                 /* some of its PEs are on other nodes */
     struct team_nodes *nodes; /* of a far team; NULL for an active set */
+    struct shmem_team *near;  /* the same: its PEs on our node, as a team of their own */
     long *psync;              /* an active set: symmetric words of the user; else NULL */
     const char *name;         /* "WORLD", "SHARED"; NULL for the user's teams */
     const char *fn;           /* routine that uses it, for sentences; NULL = none yet */

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bcast_far.c - a large broadcast of a team over several nodes.
+ * Uses: core/team, bcast, board, bridge, hop, pick, slice, datatype/copy.
+ *
+ * The root's node gets it from the root, as on one node; its leader puts it to the other
+ * leaders, and their nodes take it from them, segment by segment.  Between leaders:
+ *
+ * - binomial, kary: each puts a segment to its children when it has come.
+ * - scatter: each gets a slice from the root's leader, and the others around a ring (van
+ *   de Geijn 1994): nobody sends more than twice the message.
+ *
+ * Nodes are counted from the root's one on.  A leader's dest is written to when it has
+ * come (bridge_meet), and is not changed before its node has taken everything.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/coll/bcast.h"
+#include "pgas/coll/bcast_far.h"
+#include "pgas/coll/board.h"
+#include "pgas/coll/bridge.h"
+#include "pgas/coll/hop.h"
+#include "pgas/coll/pick.h"
+#include "pgas/coll/slice.h"
+#include "pgas/core/peer.h"
+#include "pgas/core/stress.h"
+#include "pgas/datatype/copy.h"
+
+enum {
+    SEGMENT_BYTES = 128 * 1024,
+    SEGMENTS_MAX = 1 << 15,
+    HANDED_BITS = 16, /* of `handed`: for segments */
+    ARITY = 4,        /* of kary */
+};
+
+struct job {
+    struct shmem_team *team;
+    char *dest;
+    size_t bytes;
+    int nodes, root, place; /* root: the node; place: of ours behind it */
+    struct hops hops;
+    struct board board; /* of our node, if it is not the root's */
+    const char *fn;
+};
+
+static size_t segment_bytes(const struct job *j)
+{
+    return SEGMENT_BYTES + j->bytes / SEGMENTS_MAX;
+}
+
+static struct slice segment(const struct job *j, int i)
+{
+    size_t most = segment_bytes(j), first = (size_t)i * most;
+
+    return (struct slice){first, j->bytes - first < most ? j->bytes : first + most};
+}
+
+static int segments(const struct job *j)
+{
+    return (int)((j->bytes - 1) / segment_bytes(j)) + 1;
+}
+
+static int node_of(const struct job *j, int place)
+{
+    return (j->root + place) % j->nodes;
+}
+
+static void put(const struct job *j, int step, int place, struct slice s)
+{
+    char *at = j->dest + s.first;
+
+    hop_put(&j->hops, step, node_of(j, place), at, at, s.end - s.first);
+}
+
+/* ---- on the other nodes ------------------------------------------------------------ */
+
+static bool has_mates(const struct job *j)
+{
+    return j->place != 0 && j->team->near->npes > 1;
+}
+
+/* So many segments have come to the leader. */
+static void hand_out(const struct job *j, int n)
+{
+    struct shmem_team *near = j->team->near;
+
+    if (!has_mates(j))
+        return;
+    stress_point();
+    store_release_u64(&team_words(near, near->me)->handed,
+                      j->board.call << HANDED_BITS | (uint64_t)n);
+    board_wake(&j->board, offsetof(struct team_words, handed));
+}
+
+static void take_segments(const struct job *j)
+{
+    for (int i = 0; i < segments(j); i++) {
+        struct slice s = segment(j, i);
+        size_t bytes = s.end - s.first;
+        board_wait(&j->board, offsetof(struct team_words, handed), 0,
+                   j->board.call << HANDED_BITS | (uint64_t)(i + 1));
+        copy_bytes(j->dest + s.first,
+                   peer_at(j->dest + s.first, bytes, bridge_leader(j->team), j->fn),
+                   bytes);
+    }
+}
+
+/* ---- trees between leaders --------------------------------------------------------- */
+
+/* The i-th child of a place, i < most, or -1; and whose child it is. */
+struct tree {
+    int most;
+    int (*child)(int place, int i, int nodes);
+    int (*parent)(int place);
+};
+
+static int binomial_child(int place, int i, int nodes)
+{
+    int bit = 1 << i;
+
+    return (place & (2 * bit - 1)) == 0 && bit < nodes - place ? place + bit : -1;
+}
+
+static int binomial_parent(int place)
+{
+    return place & (place - 1);
+}
+
+static int kary_child(int place, int i, int nodes)
+{
+    int64_t child = (int64_t)place * ARITY + 1 + i;
+
+    return child < nodes ? (int)child : -1;
+}
+
+static int kary_parent(int place)
+{
+    return (place - 1) / ARITY;
+}
+
+static const struct tree binomial = {30, binomial_child, binomial_parent};
+static const struct tree kary = {ARITY, kary_child, kary_parent};
+
+/* The child with the most below it first. */
+static void put_to_children(const struct job *j, const struct tree *t, int i)
+{
+    for (int k = t->most - 1; k >= 0; k--) {
+        int child = t->child(j->place, k, j->nodes);
+        if (child >= 0)
+            put(j, i, child, segment(j, i));
+    }
+}
+
+static int spread_tree(const struct job *j, const struct tree *t)
+{
+    for (int i = 0; i < segments(j); i++) {
+        if (j->place != 0)
+            hop_await(&j->hops, i, node_of(j, t->parent(j->place)));
+        put_to_children(j, t, i);
+        hand_out(j, i + 1);
+    }
+    return segments(j);
+}
+
+static int spread_binomial(const struct job *j)
+{
+    return spread_tree(j, &binomial);
+}
+
+static int spread_kary(const struct job *j)
+{
+    return spread_tree(j, &kary);
+}
+
+/* ---- scatter and ring -------------------------------------------------------------- */
+
+static struct slice slice_of_place(const struct job *j, int place)
+{
+    return slice_of(j->bytes, 1, (place + j->nodes) % j->nodes, j->nodes);
+}
+
+/* The root needs nothing; so who is before it sends it nothing. */
+static int spread_scatter(const struct job *j)
+{
+    int before = node_of(j, j->place - 1 + j->nodes), after = j->place + 1;
+
+    for (int k = 1; j->place == 0 && k < j->nodes; k++)
+        put(j, 0, k, slice_of_place(j, k));
+    if (j->place != 0)
+        hop_await(&j->hops, 0, j->root);
+    for (int k = 1; k < j->nodes; k++) {
+        if (after < j->nodes)
+            put(j, k, after, slice_of_place(j, j->place + 1 - k));
+        if (j->place != 0)
+            hop_await(&j->hops, k, before);
+    }
+    hand_out(j, segments(j));
+    return j->nodes;
+}
+
+/* ---- all together ------------------------------------------------------------------ */
+
+static int (*const algorithms[])(const struct job *) = {
+    [BRIDGE_BROADCAST_BINOMIAL] = spread_binomial,
+    [BRIDGE_BROADCAST_KARY] = spread_kary,
+    [BRIDGE_BROADCAST_SCATTER] = spread_scatter,
+};
+
+static void spread(struct job *j)
+{
+    bridge_meet(j->team, j->fn);
+    j->hops = hops_begin(j->team, j->fn);
+    int steps = algorithms[pick(j->team, PICK_BRIDGE_BROADCAST, j->bytes)](j);
+    hops_end(&j->hops, steps);
+}
+
+/* The root's node. */
+static void spread_from(struct job *j, const void *source, int root)
+{
+    if (j->team->near->npes > 1)
+        bcast(j->team->near, j->dest, source, j->bytes, 1,
+              team_index(j->team->near, team_world_pe(j->team, root)), j->fn);
+    else if (j->dest != source)
+        memmove(j->dest, source, j->bytes);
+    if (bridge_leads(j->team))
+        spread(j);
+}
+
+/* Another one. */
+static void receive(struct job *j)
+{
+    bool mates = has_mates(j), leads = bridge_leads(j->team);
+
+    if (mates)
+        j->board = board_open(j->team->near, 0, j->fn);
+    if (leads)
+        spread(j);
+    else
+        take_segments(j);
+    if (mates && leads)
+        board_await_all_closed(&j->board);
+    if (mates)
+        board_close(&j->board);
+}
+
+void bcast_far(struct shmem_team *team, void *dest, const void *source, size_t bytes,
+               int root, const char *fn)
+{
+    const struct team_nodes *n = team->nodes;
+    struct job j = {.team = team,
+                    .dest = dest,
+                    .bytes = bytes,
+                    .nodes = n->leaders,
+                    .root = team_node(team, root),
+                    .fn = fn};
+
+    j.place = (n->me - j.root + n->leaders) % n->leaders;
+    bridge_begin(team);
+    if (j.place == 0)
+        spread_from(&j, source, root);
+    else
+        receive(&j);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bcast_far.h - a large broadcast of a team over several nodes (team->nodes).
+ * Uses: core/team.  Used by: bcast.
+ */
+#ifndef PGAS_COLL_BCAST_FAR_H
+#define PGAS_COLL_BCAST_FAR_H
+
+#include <stddef.h>
+
+#include "pgas/core/team.h"
+
+/* As bcast; bytes > 0. */
+void bcast_far(struct shmem_team *team, void *dest, const void *source, size_t bytes,
+               int root, const char *fn);
+
+#endif

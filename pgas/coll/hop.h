@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hop.h - messages between the leaders of a team over several nodes: bytes that are put
+ * to where they belong, with a signal behind them.
+ *
+ *     bridge_begin, bridge_meet: from now on the others' memory may be written
+ *     struct hops h = hops_begin(team, fn);
+ *     hop_put(&h, step, node, there, from, bytes);      to some
+ *     hop_await(&h, step, node);                        for what some send
+ *     hops_end(&h, steps);
+ *
+ * A collective has steps 0, 1, .. in each of which a leader gets at most one message; of
+ * steps that are TEAM_HOPS apart, if there are so many, one leader is the sender.  All
+ * leaders end it with the same number of steps.
+ * Uses: core/team, core/block, rma, rma/signal, bridge.  Used by: reduce_hops, bcast_far,
+ * collect_far, alltoall_far.
+ */
+#ifndef PGAS_COLL_HOP_H
+#define PGAS_COLL_HOP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pgas/core/team.h"
+
+struct hops {
+    struct shmem_team *team;
+    const char *fn;
+    uint64_t base; /* messages that this PE had counted before */
+};
+
+struct hops hops_begin(struct shmem_team *team, const char *fn);
+/* All that was put from here has left: its source may be changed. */
+void hops_end(struct hops *h, int steps);
+
+/* Put `bytes` (0 = just the signal) to symmetric address `there` of a node's leader.
+ * `from` must stay as it is until hops_end, or until that leader must have got them. */
+void hop_put(const struct hops *h, int step, int node, void *there, const void *from,
+             size_t bytes);
+/* The same; `from` may be changed when it returns. */
+void hop_put_now(const struct hops *h, int step, int node, void *there, const void *from,
+                 size_t bytes);
+/* More for the same place and signal, before hop_put. */
+void hop_add(const struct hops *h, int node, void *there, const void *from, size_t bytes);
+/* After hop_add, in place of hop_put. */
+void hop_signal(const struct hops *h, int step, int node);
+
+/* What the leader of that node sends in that step is here. */
+void hop_await(const struct hops *h, int step, int node);
+
+#endif

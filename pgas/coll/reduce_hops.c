@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduce_hops.c - a large reduction between the leaders of a team over several nodes:
+ * what each of them has becomes the combination of all, in the same place.
+ * Uses: core/team, bridge, hop, pick, reduce_int, room, slice, rma.
+ *
+ * Piece by piece, as long as what comes fits the leaders' room; before each the leaders
+ * meet, so that nobody writes where somebody still reads.  With N nodes:
+ *
+ * - direct: each leader gets its slice of all others, combines, and puts the result to
+ *   all others.  Two latencies, 2 (N - 1) messages.
+ * - ring: N - 1 times each leader sends a slice, combined so far, to the next one, and
+ *   then N - 1 times a slice that is ready (Patarasuk, Yuan 2009).
+ * - halving: each leader exchanges half of what it still cares for with another one,
+ *   log2 N times, then the same backwards with what is ready (Rabenseifner 2004).
+ * - doubling: each leader exchanges everything with another one, log2 N times.
+ *
+ * In the last two, leaders beyond a power of two hand theirs to a neighbour first, and
+ * get the result from it.  Each sends the same bytes to all: a slice is combined in one
+ * place, or by all in the same order.
+ */
+#include "config.h"
+
+#include "pgas/coll/bridge.h"
+#include "pgas/coll/hop.h"
+#include "pgas/coll/reduce_int.h"
+#include "pgas/coll/room.h"
+#include "pgas/coll/slice.h"
+#include "pgas/datatype/copy.h"
+
+enum { LEVELS = 32 }; /* log2 of the most nodes */
+
+/* One piece. */
+struct piece {
+    struct hops hops;
+    const struct reduce_job *job;
+    char *buf; /* ours; the others' are at the same symmetric address */
+    size_t n;
+    int nodes, me;
+};
+
+static char *theirs(const struct piece *p, int node, size_t at)
+{
+    return room_at(p->job->team, node, at);
+}
+
+static const char *came(const struct piece *p, size_t at)
+{
+    return room_at(p->job->team, p->me, at);
+}
+
+static int node_at(const struct piece *p, int distance)
+{
+    return (p->me + distance + p->nodes) % p->nodes;
+}
+
+/* ---- direct ---------------------------------------------------------------------- */
+
+static struct slice slice_of_node(const struct piece *p, int node)
+{
+    return slice_of(p->n, p->job->size, node, p->nodes);
+}
+
+static size_t slice_bytes(const struct piece *p, struct slice s)
+{
+    return (s.end - s.first) * p->job->size;
+}
+
+/* Bytes from one node's part of the room to the next one's. */
+static size_t stride_of(const struct piece *p)
+{
+    size_t bytes = slice_bytes(p, slice_of_node(p, 0));
+
+    return (bytes + NODE_LINE - 1) / NODE_LINE * NODE_LINE;
+}
+
+/* Our slice, of all nodes in their order. */
+static void combine_slices(const struct piece *p, struct slice s)
+{
+    size_t stride = stride_of(p), n = s.end - s.first;
+    char *mine = p->buf + s.first * p->job->size;
+    char *acc = p->me == 0 ? mine : theirs(p, p->me, 0);
+
+    for (int node = 0; node < p->nodes; node++) {
+        char *part = node == p->me ? mine : theirs(p, p->me, (size_t)node * stride);
+        if (node != p->me)
+            hop_await(&p->hops, (p->me - node + p->nodes) % p->nodes, node);
+        if (node > 0)
+            p->job->op->two(acc, part, n);
+    }
+    if (acc != mine)
+        copy_bytes(mine, acc, n * p->job->size);
+}
+
+static int reduce_direct(const struct piece *p)
+{
+    struct slice mine = slice_of_node(p, p->me);
+    size_t at = (size_t)p->me * stride_of(p);
+    char *ready = p->buf + mine.first * p->job->size;
+
+    for (int k = 1; k < p->nodes; k++) {
+        struct slice s = slice_of_node(p, node_at(p, k));
+        hop_put(&p->hops, k, node_at(p, k), theirs(p, node_at(p, k), at),
+                p->buf + s.first * p->job->size, slice_bytes(p, s));
+    }
+    combine_slices(p, mine);
+    for (int k = 1; k < p->nodes; k++)
+        hop_put(&p->hops, p->nodes + k, node_at(p, k), ready, ready,
+                slice_bytes(p, mine));
+    for (int k = 1; k < p->nodes; k++)
+        hop_await(&p->hops, p->nodes + k, node_at(p, -k));
+    return 2 * p->nodes;
+}
+
+/* ---- ring ------------------------------------------------------------------------ */
+
+/* Slice i, modulo the nodes: to the next leader's room, or its place there. */
+static void pass_on(const struct piece *p, int step, int i, bool ready)
+{
+    struct slice s = slice_of_node(p, node_at(p, i));
+    int next = node_at(p, 1);
+    size_t at = s.first * p->job->size;
+
+    hop_put(&p->hops, step, next, ready ? p->buf + at : theirs(p, next, at), p->buf + at,
+            slice_bytes(p, s));
+}
+
+static int reduce_ring(const struct piece *p)
+{
+    int last = node_at(p, -1), rounds = p->nodes - 1;
+
+    for (int k = 0; k < rounds; k++) {
+        struct slice s = slice_of_node(p, node_at(p, -k - 1));
+        size_t at = s.first * p->job->size;
+        pass_on(p, k, -k, false);
+        hop_await(&p->hops, k, last);
+        p->job->op->two(p->buf + at, came(p, at), s.end - s.first);
+    }
+    for (int k = 0; k < rounds; k++) {
+        pass_on(p, rounds + k, 1 - k, true);
+        hop_await(&p->hops, rounds + k, last);
+    }
+    return 2 * rounds;
+}
+
+/* ---- powers of two ----------------------------------------------------------------- */
+
+/* The leaders that exchange with each other are numbered: of the first 2 * extra, which
+ * are in pairs, the even ones, and all after them. */
+struct ranks {
+    int extra, levels;
+    int mine; /* -1: our neighbour has ours */
+};
+
+static struct ranks ranks_of(const struct piece *p)
+{
+    struct ranks r = {.levels = 0};
+
+    while (2 << r.levels <= p->nodes)
+        r.levels++;
+    r.extra = p->nodes - (1 << r.levels);
+    r.mine = p->me >= 2 * r.extra ? p->me - r.extra : p->me % 2 == 0 ? p->me / 2 : -1;
+    return r;
+}
+
+static int node_of_rank(const struct ranks *r, int rank)
+{
+    return rank < r->extra ? 2 * rank : rank + r->extra;
+}
+
+static bool is_paired(const struct piece *p, const struct ranks *r)
+{
+    return p->me < 2 * r->extra;
+}
+
+/* Step 0: the odd one of a pair hands on everything. */
+static void fold(const struct piece *p, const struct ranks *r)
+{
+    if (!is_paired(p, r))
+        return;
+    if (r->mine < 0) {
+        hop_put(&p->hops, 0, p->me - 1, theirs(p, p->me - 1, 0), p->buf,
+                p->n * p->job->size);
+        return;
+    }
+    hop_await(&p->hops, 0, p->me + 1);
+    p->job->op->two(p->buf, came(p, 0), p->n);
+}
+
+/* The last step: it gets the result. */
+static void unfold(const struct piece *p, const struct ranks *r, int step)
+{
+    if (!is_paired(p, r))
+        return;
+    if (r->mine < 0)
+        hop_await(&p->hops, step, p->me - 1);
+    else
+        hop_put(&p->hops, step, p->me + 1, p->buf, p->buf, p->n * p->job->size);
+}
+
+/* ---- halving --------------------------------------------------------------------- */
+
+/* At each level: the elements that this leader still cares for, and where the partner's
+ * come to in the room, of which they take no more than half of what the level has. */
+struct levels {
+    size_t first[LEVELS + 1], end[LEVELS + 1], at[LEVELS + 1];
+};
+
+static int partner_of(const struct ranks *r, int level)
+{
+    return node_of_rank(r, r->mine ^ (1 << (r->levels - 1 - level)));
+}
+
+static bool keeps_lower(const struct ranks *r, int level)
+{
+    return (r->mine & (1 << (r->levels - 1 - level))) == 0;
+}
+
+static void plan_levels(const struct piece *p, const struct ranks *r, struct levels *l)
+{
+    size_t most = p->n;
+
+    l->first[0] = 0;
+    l->end[0] = p->n;
+    l->at[0] = p->n * p->job->size; /* behind the pair's */
+    for (int k = 0; k < r->levels; k++) {
+        size_t middle = l->first[k] + (l->end[k] - l->first[k] + 1) / 2;
+        bool lower = keeps_lower(r, k);
+        most = (most + 1) / 2;
+        l->first[k + 1] = lower ? l->first[k] : middle;
+        l->end[k + 1] = lower ? middle : l->end[k];
+        l->at[k + 1] = l->at[k] + most * p->job->size;
+    }
+}
+
+static void halve(const struct piece *p, const struct ranks *r, const struct levels *l,
+                  int k)
+{
+    int partner = partner_of(r, k);
+    bool lower = keeps_lower(r, k);
+    size_t first = lower ? l->end[k + 1] : l->first[k];
+    size_t end = lower ? l->end[k] : l->first[k + 1];
+    size_t kept = l->first[k + 1];
+
+    hop_put(&p->hops, 1 + k, partner, theirs(p, partner, l->at[k]),
+            p->buf + first * p->job->size, (end - first) * p->job->size);
+    hop_await(&p->hops, 1 + k, partner);
+    p->job->op->two(p->buf + kept * p->job->size, came(p, l->at[k]),
+                    l->end[k + 1] - kept);
+}
+
+static void join(const struct piece *p, const struct ranks *r, const struct levels *l,
+                 int k)
+{
+    int partner = partner_of(r, k), step = 1 + r->levels + k;
+    char *ready = p->buf + l->first[k + 1] * p->job->size;
+
+    hop_put(&p->hops, step, partner, ready, ready,
+            (l->end[k + 1] - l->first[k + 1]) * p->job->size);
+    hop_await(&p->hops, step, partner);
+}
+
+static int reduce_halving(const struct piece *p)
+{
+    struct ranks r = ranks_of(p);
+    struct levels l;
+    int steps = 2 + 2 * r.levels;
+
+    fold(p, &r);
+    if (r.mine >= 0) {
+        plan_levels(p, &r, &l);
+        for (int k = 0; k < r.levels; k++)
+            halve(p, &r, &l, k);
+        for (int k = r.levels - 1; k >= 0; k--)
+            join(p, &r, &l, k);
+    }
+    unfold(p, &r, steps - 1);
+    return steps;
+}
+
+/* ---- doubling -------------------------------------------------------------------- */
+
+static int reduce_doubling(const struct piece *p)
+{
+    struct ranks r = ranks_of(p);
+    size_t bytes = p->n * p->job->size;
+
+    fold(p, &r);
+    for (int k = 0; r.mine >= 0 && k < r.levels; k++) {
+        int partner = partner_of(&r, k);
+        size_t at = (size_t)(k + 1) * bytes;
+        hop_put_now(&p->hops, 1 + k, partner, theirs(p, partner, at), p->buf, bytes);
+        hop_await(&p->hops, 1 + k, partner);
+        if (partner > p->me)
+            p->job->op->two(p->buf, came(p, at), p->n);
+        else
+            p->job->op->three(p->buf, came(p, at), p->buf, p->n);
+    }
+    unfold(p, &r, 1 + r.levels);
+    return 2 + r.levels;
+}
+
+/* ---- all together ------------------------------------------------------------------ */
+
+static int (*const algorithms[])(const struct piece *) = {
+    [BRIDGE_REDUCE_DIRECT] = reduce_direct,
+    [BRIDGE_REDUCE_RING] = reduce_ring,
+    [BRIDGE_REDUCE_HALVING] = reduce_halving,
+    [BRIDGE_REDUCE_DOUBLING] = reduce_doubling,
+};
+
+void reduce_hops(const struct reduce_job *j, enum pick_algorithm a)
+{
+    size_t most = ROOM_PIECE / j->size;
+    const struct team_nodes *nodes = j->team->nodes;
+
+    for (size_t first = 0; first < j->n; first += most) {
+        size_t n = j->n - first < most ? j->n - first : most;
+        bridge_meet(j->team, j->fn);
+        struct piece p = {.hops = hops_begin(j->team, j->fn),
+                          .job = j,
+                          .buf = j->dest + first * j->size,
+                          .n = n,
+                          .nodes = nodes->leaders,
+                          .me = nodes->me};
+        int steps = algorithms[a](&p);
+        hops_end(&p.hops, steps);
+    }
+}
