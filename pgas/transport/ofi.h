@@ -28,7 +28,7 @@
  *
  * Memory.  Per net: 56 bytes per PE, in chunks of 256 PEs that are made when one of them
  * is talked to first.  Per context: 2 bits and 4 bytes of address space per PE; 16 KiB
- * per 64 operations under way.  Context 0: 256 KiB for messages.
+ * per 64 operations under way.  Context 0: 16 KiB for messages.
  *
  * Threads.  As in transport.h: one at a time in a context, on which FI_THREAD_COMPLETION
  * rests.  What contexts share is the peers and the list of
@@ -60,9 +60,9 @@ enum {
     OFI_UNFLUSHED_MAX = 16384,  /* puts in ordered mode until a flush is forced: bounds
                                  * what the provider queues for a slow peer */
     OFI_CHUNK_PEERS = 256,
-    OFI_NAME_MAX = 64,      /* bytes of an endpoint's address */
-    OFI_RECEIVES = 64,      /* messages that a context is ready for */
-    OFI_MESSAGE_MAX = 4096, /* bytes of one */
+    OFI_NAME_MAX = 64,     /* bytes of an endpoint's address */
+    OFI_RECEIVES = 64,     /* messages that a context is ready for */
+    OFI_MESSAGE_MAX = 256, /* bytes of one: what ofi_rxm sends at once (ofi_lib.c) */
 };
 
 /* What it takes to do one amo, or a put with signal, elsewhere, and the answer: the

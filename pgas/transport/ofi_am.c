@@ -159,10 +159,10 @@ int ofi_am_ask(struct transport_ctx *ctx, const struct transport_place *at,
 
 /* ---- puts with signal ------------------------------------------------------------ */
 
+/* With the name of any of our contexts. */
 size_t ofi_signal_max(struct transport_net *net)
 {
-    (void)net;
-    return OFI_MESSAGE_MAX - sizeof(struct ofi_message);
+    return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) - net->ctx_0->name_len;
 }
 
 /* A bounce takes the message, so `from` may be changed at once. */
