@@ -245,29 +245,8 @@ static struct run hand_on(const struct team_nodes *n, const struct cargo *c, int
     return run_of(c, n->begin[first], n->begin[n->me + 1]);
 }
 
-static void add_call(uint32_t *here, int to, const char *fn)
-{
-    const struct transport_amo one = {
-        .op = TRANSPORT_AMO_ADD, .operand = 1, .size = sizeof *here};
-
-    net_amo(net_ctx_default(), peer_place(here, sizeof *here, to, fn), &one, NET_NOTE,
-            fn);
-}
-
-/* Tell a leader that this one has called: for the n-th time in round k. */
-static void call(struct team_words *mine, int k, uint32_t n, int to, const char *fn)
-{
-    uint8_t *from = &mine->round[k].call[n % 2];
-
-    if (net_quick_add()) {
-        add_call(&mine->round[k].calls, to, fn);
-        return;
-    }
-    *from = (uint8_t)n;
-    note(&mine->round[k].called[n % 2], from, 1, to, fn);
-}
-
-/* The same, and that these bytes, at least one, are there. */
+/* Tell a leader that this one has called, for the n-th time in round k, with bytes that
+ * are there then; or with none, by an update that is a message as short as a put. */
 static void call_with(struct team_words *mine, struct run run, int k, uint32_t n, int to,
                       const char *fn)
 {
@@ -279,9 +258,24 @@ static void call_with(struct team_words *mine, struct run run, int k, uint32_t n
         .op = counted ? TRANSPORT_AMO_ADD : TRANSPORT_AMO_SET,
         .size = sizeof *here,
         .operand = counted ? 1 : (uint8_t)n * each_byte};
+    struct transport_place place = signal.at;
 
-    net_put_signal(net_ctx_default(), peer_place(run.at, run.bytes, to, fn), run.at,
-                   run.bytes, &signal, NET_NOTE, fn);
+    if (run.bytes > 0)
+        place = peer_place(run.at, run.bytes, to, fn);
+    net_put_signal(net_ctx_default(), place, run.at, run.bytes, &signal, NET_NOTE, fn);
+}
+
+/* The same without bytes. */
+static void call(struct team_words *mine, int k, uint32_t n, int to, const char *fn)
+{
+    uint8_t *from = &mine->round[k].call[n % 2];
+
+    if (net_quick_add()) {
+        call_with(mine, (struct run){NULL, 0}, k, n, to, fn);
+        return;
+    }
+    *from = (uint8_t)n;
+    note(&mine->round[k].called[n % 2], from, 1, to, fn);
 }
 
 static void disseminate(struct shmem_team *team, const struct cargo *c, const char *fn)

@@ -282,7 +282,7 @@ void net_put_signal(struct net_ctx *c, struct transport_place to, const void *fr
 {
     struct transport_signal s = *signal;
 
-    if (len == 0) {
+    if (len == 0 && when != NET_NOTE) {
         put_none(c, signal, false, when, fn);
     } else if (len > net_signal_max()) {
         net_put(c, to, from, len, when, fn);
