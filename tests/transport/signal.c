@@ -152,7 +152,7 @@ static bool flag_is(const struct flows *f, int from, unsigned k)
 static void check_flag(struct flows *f, int from, unsigned k)
 {
     const unsigned char *flag = own(f->pe, flag_place(f->pe, f->pe->me, from, k));
-    static const unsigned char none[WORD];
+    static const unsigned char none[2 * WORD];
 
     check_bytes(f->pe, flag - WORD, none, WORD, "the word before a signal");
     check_bytes(f->pe, flag + size_of(k), none, 2 * WORD - size_of(k),
