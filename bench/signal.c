@@ -15,11 +15,11 @@ static void ping_signal(struct bench *b, long n)
     for (long i = 0; b->me <= 1 && i < n; i++) {
         uint64_t turn = ++round_trip;
         if (b->me == 0)
-            shmem_putmem_signal(b->dest, b->source, sizeof(turn), signal, turn,
+            shmem_putmem_signal(b->dest, b->source, b->size, signal, turn,
                                 SHMEM_SIGNAL_SET, other);
         shmem_signal_wait_until(signal, SHMEM_CMP_EQ, turn);
         if (b->me == 1)
-            shmem_putmem_signal(b->dest, b->source, sizeof(turn), signal, turn,
+            shmem_putmem_signal(b->dest, b->source, b->size, signal, turn,
                                 SHMEM_SIGNAL_SET, other);
     }
 }
@@ -27,11 +27,14 @@ static void ping_signal(struct bench *b, long n)
 void bench_signal(struct bench *b)
 {
     static const struct bench_row row = {"pingpong_signal", "ns", ping_signal, 1};
+    static const size_t bytes[] = {8, 128, 4096, 64 * 1024};
+
     if (b->npes < 2)
         return;
     *bench_word(b->word, WORD_SHARED) = 0;
     shmem_barrier_all();
-    bench_points(b, "sync", &row, 1, sizeof(uint64_t));
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
+        bench_points(b, "sync", &row, 1, bytes[i]);
 }
 #else
 void bench_signal(struct bench *b)

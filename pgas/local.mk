@@ -85,7 +85,7 @@ libpgas_la_SOURCES += \
 if HAVE_UCX
 libpgas_la_SOURCES += \
 	pgas/transport/ucx.c pgas/transport/ucx.h \
-	pgas/transport/ucx_address.c pgas/transport/ucx_config.c \
+	pgas/transport/ucx_address.c pgas/transport/ucx_am.c pgas/transport/ucx_config.c \
 	pgas/transport/ucx_ctx.c pgas/transport/ucx_op.c pgas/transport/ucx_peer.c \
 	pgas/transport/ucx_lib.c pgas/transport/ucx_lib.h \
 	pgas/transport/ucx_signals.c pgas/transport/ucx_signals.h

@@ -10,12 +10,14 @@
  * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c.  A call
  * is a put of one byte, its number, which needs no answer; or where that is sooner there,
  * an add to a counter.  The calls of a round need no order: those with even and odd
- * numbers have a byte each, and a leader begins crossing n + 2 after all have ended
+ * numbers have a word each, and a leader begins crossing n + 2 after all have ended
  * crossing n, for which its partner had got the call.  So it is there too early by at
  * most one.
  *
  * In a small collective they hand on in each round what they have got from how many nodes
- * until then (Bruck et al. 1997).  It lies in the leaders' boxes, node by node.  A
+ * until then (Bruck et al. 1997).  It lies in the leaders' boxes, node by node.  The call
+ * goes with its last part as a signal: all bytes of the word are set to its number then,
+ * as who waits looks at the first one.  A
  * leader's box is the one of two that was not used last.  Invariant: nobody writes to a
  * box that somebody still reads or sends.  Who uses it again has gone through another
  * meeting since, into which a PE goes after it has read all that it wanted of the meeting
@@ -214,48 +216,67 @@ static void note(void *here, const void *from, size_t bytes, int to, const char 
             fn);
 }
 
-static void put_run(const struct cargo *c, int begin, int end, int to, const char *fn)
-{
-    char *at = c->box + (size_t)begin * c->bytes;
+/* Bytes of our box that belong to the same place of others'. */
+struct run {
+    char *at;
+    size_t bytes;
+};
 
-    note(at, at, (size_t)(end - begin) * c->bytes, to, fn);
+static struct run run_of(const struct cargo *c, int begin, int end)
+{
+    return (struct run){c->box + (size_t)begin * c->bytes,
+                        (size_t)(end - begin) * c->bytes};
 }
 
-/* Hand on what belongs to so many nodes: ours and those before it, all around. */
-static void hand_on(const struct team_nodes *n, const struct cargo *c, int nodes, int to,
-                    const char *fn)
+/* Hand on what belongs to so many nodes: ours and those before it, all around; but for
+ * the last run of it, which goes with the call: that is returned, and empty if there is
+ * nothing. */
+static struct run hand_on(const struct team_nodes *n, const struct cargo *c, int nodes,
+                          int to, const char *fn)
 {
     int first = n->me - nodes + 1;
 
     if (c->from >= 0) {
-        if ((n->me - c->from + n->leaders) % n->leaders < nodes)
-            put_run(c, 0, 1, to, fn);
-        return;
+        bool have = (n->me - c->from + n->leaders) % n->leaders < nodes;
+        return run_of(c, 0, have ? 1 : 0);
     }
     if (first < 0) {
-        put_run(c, begin_of(n, c, first + n->leaders), begin_of(n, c, n->leaders), to,
-                fn);
+        struct run run =
+            run_of(c, begin_of(n, c, first + n->leaders), begin_of(n, c, n->leaders));
+        note(run.at, run.at, run.bytes, to, fn);
+        order_fence(SHMEM_CTX_DEFAULT, fn); /* the call says that it is there */
         first = 0;
     }
-    put_run(c, begin_of(n, c, first), begin_of(n, c, n->me + 1), to, fn);
+    return run_of(c, begin_of(n, c, first), begin_of(n, c, n->me + 1));
 }
 
-static void add_call(uint32_t *here, int to, const char *fn)
+/* Tell a leader that this one has called, for the n-th time in round k, with bytes that
+ * are there then; or with none, by an update that is a message as short as a put. */
+static void call_with(struct team_words *mine, struct run run, int k, uint32_t n, int to,
+                      const char *fn)
 {
-    const struct transport_amo one = {
-        .op = TRANSPORT_AMO_ADD, .operand = 1, .size = sizeof *here};
+    const uint32_t each_byte = UINT32_MAX / UINT8_MAX;
+    bool counted = net_quick_add();
+    uint32_t *here = counted ? &mine->round[k].calls : &mine->round[k].called[n % 2];
+    const struct transport_signal signal = {
+        .at = peer_place(here, sizeof *here, to, fn),
+        .op = counted ? TRANSPORT_AMO_ADD : TRANSPORT_AMO_SET,
+        .size = sizeof *here,
+        .operand = counted ? 1 : (uint8_t)n * each_byte};
+    struct transport_place place = signal.at;
 
-    net_amo(net_ctx_default(), peer_place(here, sizeof *here, to, fn), &one, NET_NOTE,
-            fn);
+    if (run.bytes > 0)
+        place = peer_place(run.at, run.bytes, to, fn);
+    net_put_signal(net_ctx_default(), place, run.at, run.bytes, &signal, NET_NOTE, fn);
 }
 
-/* Tell a leader that this one has called: for the n-th time in round k. */
+/* The same without bytes. */
 static void call(struct team_words *mine, int k, uint32_t n, int to, const char *fn)
 {
     uint8_t *from = &mine->round[k].call[n % 2];
 
     if (net_quick_add()) {
-        add_call(&mine->round[k].calls, to, fn);
+        call_with(mine, (struct run){NULL, 0}, k, n, to, fn);
         return;
     }
     *from = (uint8_t)n;
@@ -272,11 +293,18 @@ static void disseminate(struct shmem_team *team, const struct cargo *c, const ch
         int to = team_world_pe(team, n->leader[(n->me + step) % n->leaders]);
         int from = (n->me - step + n->leaders) % n->leaders;
         int wanted = n->leaders - step < step ? n->leaders - step : step;
-        if (c->bytes > 0) {
-            hand_on(n, c, wanted, to, fn);
-            order_fence(SHMEM_CTX_DEFAULT, fn); /* the call says that it is there */
+        struct run last = {NULL, 0};
+        if (c->bytes > 0)
+            last = hand_on(n, c, wanted, to, fn);
+        if (last.bytes > net_signal_max()) {
+            note(last.at, last.at, last.bytes, to, fn);
+            order_fence(SHMEM_CTX_DEFAULT, fn);
+            last.bytes = 0;
         }
-        call(mine, k, n->crossings, to, fn);
+        if (last.bytes > 0)
+            call_with(mine, last, k, n->crossings, to, fn);
+        else
+            call(mine, k, n->crossings, to, fn);
         await_call(team, k, n->crossings, from, fn);
     }
 }

@@ -84,6 +84,16 @@ void net_get(struct net_ctx *c, void *to, struct transport_place from, size_t le
 void net_amo(struct net_ctx *c, struct transport_place at,
              const struct transport_amo *amo, enum net_when when, const char *fn);
 
+/* A put, and then the update of a word of the same PE that says that these bytes are
+ * there; signal->note is ours to set.  When as for a put: LATER and NOW, the update is
+ * done after net_quiet. */
+void net_put_signal(struct net_ctx *c, struct transport_place to, const void *from,
+                    size_t len, const struct transport_signal *signal, enum net_when when,
+                    const char *fn);
+
+/* The longest of these, in bytes, that is one message. */
+size_t net_signal_max(void);
+
 /* Does an add without result get to its target sooner than a put? */
 bool net_quick_add(void);
 

@@ -37,7 +37,7 @@ struct patience {
     uint64_t pending;   /* at the last look */
 };
 
-enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_FENCE, OP_QUIET };
+enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_SIGNAL, OP_FENCE, OP_QUIET };
 
 /* One call of a function of this file. */
 struct op {
@@ -49,6 +49,7 @@ struct op {
     const void *from;
     size_t len;
     const struct transport_amo *amo;
+    const struct transport_signal *signal;
     struct transport_done *done;
     bool open; /* quiet must wait for it */
     int rc;
@@ -68,6 +69,8 @@ static int ask(const struct op *o)
         return t->get(ctx, o->to, &o->place, o->len, o->done);
     case OP_AMO:
         return t->amo(ctx, &o->place, o->amo, o->done);
+    case OP_SIGNAL:
+        return t->put_signal(ctx, &o->place, o->from, o->len, o->signal, o->done);
     case OP_FENCE:
         return t->fence(ctx);
     case OP_QUIET:
@@ -154,7 +157,7 @@ static void look_at_clock(const void *arg)
     struct patience *p = &o->patience;
     uint64_t now = clock_ns(), limit = net_timeout_ns();
     uint64_t passed = p->looked_ns != 0 ? now - p->looked_ns : 0;
-    bool one = o->kind <= OP_AMO;
+    bool one = o->kind < OP_FENCE;
     int pe = one ? o->place.pe : -1;
 
     net_lock(o->c);
@@ -221,8 +224,10 @@ static void post_and_wait(struct op *o)
 
 static void run(struct op *o, enum net_when when)
 {
+    bool puts = o->kind == OP_PUT || o->kind == OP_SIGNAL;
+
     /* A get is done when it returns, and so is what fetches; a put is on its way. */
-    o->open = when == NET_LATER || (when == NET_NOW && o->kind == OP_PUT);
+    o->open = when == NET_LATER || (when == NET_NOW && puts);
     if (when == NET_NOW)
         post_and_wait(o);
     else
@@ -252,6 +257,47 @@ void net_amo(struct net_ctx *c, struct transport_place at,
 {
     run(&(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = amo},
         amo->result == NULL && when == NET_NOW ? NET_LATER : when);
+}
+
+size_t net_signal_max(void)
+{
+    return pgas_self.net->t->signal_max(pgas_self.net->open);
+}
+
+/* The update of a signal by itself. */
+static void put_none(struct net_ctx *c, const struct transport_signal *signal,
+                     bool after_puts, enum net_when when, const char *fn)
+{
+    const struct transport_amo amo = {.op = signal->op,
+                                      .size = signal->size,
+                                      .operand = signal->operand,
+                                      .after_puts = after_puts};
+
+    net_amo(c, signal->at, &amo, when, fn);
+}
+
+void net_put_signal(struct net_ctx *c, struct transport_place to, const void *from,
+                    size_t len, const struct transport_signal *signal, enum net_when when,
+                    const char *fn)
+{
+    struct transport_signal s = *signal;
+
+    if (len == 0 && when != NET_NOTE) {
+        put_none(c, signal, false, when, fn);
+    } else if (len > net_signal_max()) {
+        net_put(c, to, from, len, when, fn);
+        put_none(c, signal, true, when, fn);
+    } else {
+        s.note = when == NET_NOTE;
+        run(&(struct op){.c = c,
+                         .fn = fn,
+                         .kind = OP_SIGNAL,
+                         .place = to,
+                         .from = from,
+                         .len = len,
+                         .signal = &s},
+            when);
+    }
 }
 
 bool net_quick_add(void)

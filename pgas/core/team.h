@@ -111,9 +111,10 @@ struct team_words {
     struct {
         _Alignas(NODE_LINE) uint32_t epoch; /* the barrier that the partner is in */
         /* Between leaders: the partner's last calls with even and odd numbers, modulo
-         * 256, or how many there were (coll/bridge.c); and where ours are sent from. */
-        uint32_t calls;
-        uint8_t called[2], call[2];
+         * 256 in each byte, or in the first one alone; or how many there were
+         * (coll/bridge.c).  And where ours are sent from. */
+        uint32_t calls, called[2];
+        uint8_t call[2];
     } round[TEAM_ROUNDS];
     /* The last message that has come from another leader, of those with the same number
      * modulo TEAM_HOPS (coll/hop.c). */

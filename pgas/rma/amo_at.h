@@ -25,7 +25,6 @@ struct amo_call {
      * the operation may be done as late as quiet. */
     enum amo_want { AMO_NOW, AMO_LATER, AMO_NEVER } want;
     void *later;
-    bool after_puts; /* seen after all puts posted on ctx to this PE before */
 };
 
 /* Do it on whatever PE; wakes who sleeps for the word.  The old value for AMO_NOW. */

@@ -21,8 +21,8 @@ static enum transport_amo_op op_of(int sig_op, const char *fn)
 }
 
 /* Near, the update is a release: it orders the data before it. */
-static void update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                   int pe, bool after_puts, const char *fn)
+void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                   int pe, const char *fn)
 {
     enum transport_amo_op op = op_of(sig_op, fn);
     void *word = peer_quick(sig_addr, sizeof *sig_addr, pe);
@@ -35,18 +35,28 @@ static void update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig
                                           .operand = signal,
                                           .pe = pe,
                                           .fn = fn,
-                                          .want = AMO_NEVER,
-                                          .after_puts = after_puts});
+                                          .want = AMO_NEVER});
         return;
     }
     perform_op(op, word, signal, 0, sizeof *sig_addr);
     rma_changed(sig_addr, sizeof *sig_addr, pe);
 }
 
-void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                   int pe, const char *fn)
+static __attribute__((noinline, cold)) void
+put_far(shmem_ctx_t ctx, const struct signal_put *put, size_t bytes, uint64_t *sig_addr,
+        uint64_t signal, int sig_op, int pe, const char *fn)
 {
-    update(ctx, sig_addr, signal, sig_op, pe, false, fn);
+    const struct transport_signal s = {.at =
+                                           peer_place(sig_addr, sizeof *sig_addr, pe, fn),
+                                       .op = op_of(sig_op, fn),
+                                       .size = sizeof *sig_addr,
+                                       .operand = signal};
+    struct transport_place to = s.at;
+
+    if (bytes > 0)
+        to = peer_place(put->dest, bytes, pe, fn);
+    net_put_signal(ctx_net(ctx), to, put->source, bytes, &s,
+                   put->nbi ? NET_LATER : NET_NOW, fn);
 }
 
 void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_addr,
@@ -54,9 +64,10 @@ void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_add
 {
     size_t bytes = rma_bytes(put->n, put->size, fn);
 
-    if (put->nbi)
-        rma_put_nbi(ctx, put->dest, put->source, bytes, pe, fn);
-    else
-        rma_put(ctx, put->dest, put->source, bytes, pe, fn);
-    update(ctx, sig_addr, signal, sig_op, pe, true, fn);
+    if (net_far(pe)) {
+        put_far(ctx, put, bytes, sig_addr, signal, sig_op, pe, fn);
+        return;
+    }
+    rma_put(ctx, put->dest, put->source, bytes, pe, fn);
+    signal_update(ctx, sig_addr, signal, sig_op, pe, fn);
 }

@@ -280,6 +280,26 @@ static int hook_amo(struct transport_ctx *ctx, const struct transport_place *at,
     return hook_submit(ctx, &op);
 }
 
+static size_t hook_signal_max(struct transport_net *net)
+{
+    return hook_self.inner->signal_max(net->inner);
+}
+
+static int hook_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                           const void *from, size_t len,
+                           const struct transport_signal *signal,
+                           struct transport_done *done)
+{
+    struct op op = {.kind = KIND_SIGNAL,
+                    .at = *to,
+                    .from = from,
+                    .len = len,
+                    .signal = *signal,
+                    .done = done};
+
+    return hook_submit(ctx, &op);
+}
+
 /* -- order, completion, progress -------------------------------------------------- */
 
 /* With operations held back, the inner fence comes when the next epoch goes out. */
@@ -393,6 +413,8 @@ const struct transport transport_hook = {
     .put = hook_put,
     .get = hook_get,
     .amo = hook_amo,
+    .signal_max = hook_signal_max,
+    .put_signal = hook_put_signal,
     .fence = hook_fence,
     .quiet = hook_quiet,
     .pending = hook_pending,

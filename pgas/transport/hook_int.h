@@ -18,7 +18,7 @@ enum { HELD_MAX = 64 };
  * which progress was called. */
 enum stream { STREAM_POST, STREAM_ORDER, STREAMS };
 
-enum kind { KIND_PUT, KIND_GET, KIND_AMO };
+enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
 
 /* The source of a blocking put that was held back; done is the inner transport's. */
 struct copy {
@@ -31,9 +31,10 @@ struct op {
     enum kind kind;
     struct transport_place at;
     size_t len;
-    const void *from; /* put */
+    const void *from; /* put, signal */
     void *to;         /* get */
     struct transport_amo amo;
+    struct transport_signal signal;
     struct transport_done *done;
     struct copy *copy;
     struct chaos_rule *rule; /* what shall happen to it; NULL = nothing */

@@ -34,6 +34,8 @@ static const char *op_text(const struct op *op)
 
     if (op->kind == KIND_AMO)
         return amo_text[op->amo.op];
+    if (op->kind == KIND_SIGNAL)
+        return "put_signal";
     return op->kind == KIND_PUT ? "put" : "get";
 }
 
@@ -99,6 +101,8 @@ static int forward_op(struct transport_ctx *c, const struct op *op)
         return inner->get(c->inner, op->to, &op->at, op->len, done);
     case KIND_AMO:
         return inner->amo(c->inner, &op->at, &op->amo, done);
+    case KIND_SIGNAL:
+        return inner->put_signal(c->inner, &op->at, op->from, op->len, &op->signal, done);
     }
     return -EINVAL;
 }
@@ -124,6 +128,11 @@ static int forward(struct transport_ctx *c, const struct op *op)
 
 /* -- holding back ----------------------------------------------------------------- */
 
+static bool has_source(const struct op *op)
+{
+    return op->kind == KIND_PUT || op->kind == KIND_SIGNAL;
+}
+
 static int copy_source(struct op *op)
 {
     struct copy *copy = malloc(sizeof *copy + op->len);
@@ -131,7 +140,8 @@ static int copy_source(struct op *op)
     if (copy == NULL)
         return -ENOMEM;
     copy->done = (struct transport_done){.left = 1};
-    memcpy(copy->bytes, op->from, op->len);
+    if (op->len > 0)
+        memcpy(copy->bytes, op->from, op->len);
     op->copy = copy;
     op->from = copy->bytes;
     perform_done(op->done, 0);
@@ -143,7 +153,7 @@ static int hold(struct transport_ctx *c, struct op *op)
 {
     const struct chaos *chaos = &c->net->chaos;
 
-    if (op->kind == KIND_PUT && op->done != NULL && op->rule == NULL) {
+    if (has_source(op) && op->done != NULL && op->rule == NULL) {
         int error = copy_source(op);
         if (error != 0)
             return error;
@@ -163,7 +173,7 @@ static bool is_behind(const struct op *op, const struct op *before)
 {
     return before->at.pe == op->at.pe &&
            (before->epoch < op->epoch ||
-            (op->kind == KIND_AMO && op->amo.after_puts && before->kind == KIND_PUT));
+            (op->kind == KIND_AMO && op->amo.after_puts && has_source(before)));
 }
 
 /* Is all gone that goes before it? */

@@ -20,14 +20,15 @@
  *
  * Amos are the provider's where the target's processor performs them (they are atomic
  * towards those of the CPU then); else messages, performed by who progresses the target's
- * context 0, with a reply to the asking context (ofi_am.c).
+ * context 0, with a reply to the asking context (ofi_am.c).  So are puts with signal,
+ * which fence and quiet take for amos; a note has no reply, and is not waited for.
  *
  * Registered local memory, if the provider wants that, are the segments and pools of our
  * own; what lies elsewhere is copied through those (long operations, in pieces).
  *
  * Memory.  Per net: 56 bytes per PE, in chunks of 256 PEs that are made when one of them
  * is talked to first.  Per context: 2 bits and 4 bytes of address space per PE; 16 KiB
- * per 64 operations under way.
+ * per 64 operations under way.  Context 0: 16 KiB for messages.
  *
  * Threads.  As in transport.h: one at a time in a context, on which FI_THREAD_COMPLETION
  * rests.  What contexts share is the peers and the list of
@@ -59,20 +60,28 @@ enum {
     OFI_UNFLUSHED_MAX = 16384,  /* puts in ordered mode until a flush is forced: bounds
                                  * what the provider queues for a slow peer */
     OFI_CHUNK_PEERS = 256,
-    OFI_NAME_MAX = 64, /* bytes of an endpoint's address */
-    OFI_RECEIVES = 64, /* messages that a context is ready for */
+    OFI_NAME_MAX = 64,     /* bytes of an endpoint's address */
+    OFI_RECEIVES = 64,     /* messages that a context is ready for */
+    OFI_MESSAGE_MAX = 256, /* bytes of one: what ofi_rxm sends at once (ofi_lib.c) */
 };
 
-/* What it takes to do one amo elsewhere, and the answer. */
-enum ofi_message_type { OFI_MESSAGE_ASK, OFI_MESSAGE_ANSWER };
+/* What it takes to do one amo, or a put with signal, elsewhere, and the answer: the
+ * beginning of a message, up to the end of the name.  The bytes of a put follow it. */
+enum ofi_message_type {
+    OFI_MESSAGE_ASK,
+    OFI_MESSAGE_SIGNAL,
+    OFI_MESSAGE_NOTE, /* the same without an answer */
+    OFI_MESSAGE_ANSWER
+};
 struct ofi_message {
     uint64_t token;   /* the asker's record, also in the answer */
-    uint64_t offset;  /* in the segment */
+    uint64_t offset;  /* of the word in its segment */
     uint64_t operand; /* in the answer: the value before */
-    uint64_t cond;
+    uint64_t cond;    /* of a put: where it goes, in data_segment */
     int32_t pe;       /* who asks; in the answer: 0 or -errno */
     uint16_t context; /* number of the context that asks */
-    uint8_t type, op, size, segment, name_len;
+    uint16_t len;     /* bytes of a put */
+    uint8_t type, op, size, segment, data_segment, name_len;
     uint8_t name[OFI_NAME_MAX]; /* of that context's endpoint; none: it is context 0 */
 };
 
@@ -89,6 +98,7 @@ enum ofi_kind {
     OFI_LONG,    /* a put or get in pieces, which are records of their own */
     OFI_RECEIVE, /* waits for a message */
     OFI_ANSWER,  /* sends the answer to one */
+    OFI_NOTE,    /* sends a put with a signal that nobody answers */
     OFI_LOST, /* its peer has failed: nobody waits, but the provider may still have it */
     OFI_KINDS
 };
@@ -108,9 +118,10 @@ struct ofi_op {
     struct transport_done *done;
     struct ofi_op *whole;  /* what this is a piece of; NULL: it stands for itself */
     unsigned char *bounce; /* where its bytes are meanwhile, or NULL */
-    void *to;              /* where they go, or the result of an amo; may be NULL */
+    void *to;              /* where they go, or the result of an amo; may be NULL; of a
+                            * receive: where the message comes */
     void *desc;            /* of this record as registered memory */
-    size_t len;            /* of a get; of an amo: size of the word */
+    size_t len;            /* of a get, a receive; of an amo: size of the word */
     int pe, error;
     enum ofi_kind kind;
     unsigned waits; /* completions and answers that are still to come */
@@ -155,6 +166,7 @@ struct transport_ctx {
     struct ofi_slab *slabs;
     unsigned nops;
     struct ofi_bounces bounces;
+    struct ofi_bounces inbox;   /* context 0: where messages come */
     struct ofi_queue deaf;      /* receives that could not be posted so far */
     struct ofi_answer *answers; /* that could not be sent so far */
     uint32_t blind;    /* the descriptor may not say when answers, or a slow connection,
@@ -326,6 +338,10 @@ void ofi_ops_each(struct transport_ctx *ctx,
                   void *arg);
 /* OFI_BOUNCE_SIZE bytes, and their descriptor; NULL: there are none just now. */
 unsigned char *ofi_bounce_new(struct transport_ctx *ctx);
+/* Nobody reads or writes the bytes there any more. */
+void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op);
+/* Memory for OFI_RECEIVES messages that come to context 0.  0 or -ENOMEM. */
+int ofi_inbox_make(struct transport_ctx *ctx);
 void ofi_queue_add(struct ofi_queue *queue, struct ofi_op *op);
 struct ofi_op *ofi_queue_take(struct ofi_queue *queue);
 
@@ -358,6 +374,8 @@ void ofi_rma_advance(struct transport_ctx *ctx);
 void ofi_rma_piece(struct transport_ctx *ctx, struct ofi_op *whole, int error);
 /* Post a get of one byte from pe: an OFI_FLUSH or OFI_PROBE.  0 or -errno. */
 int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind);
+/* pe has been written to, and nothing has come back that says that it is there. */
+void ofi_rma_soil(struct transport_ctx *ctx, int pe);
 /* Will what is posted now come to pe after all puts that were posted before? */
 bool ofi_rma_behind_puts(struct transport_ctx *ctx, int pe);
 
@@ -367,6 +385,11 @@ bool ofi_rma_behind_puts(struct transport_ctx *ctx, int pe);
 void ofi_amo_probe(struct transport_net *net);
 int ofi_amo(struct transport_ctx *ctx, const struct transport_place *at,
             const struct transport_amo *amo, struct transport_done *done);
+
+size_t ofi_signal_max(struct transport_net *net);
+int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_done *done);
 
 /* Get ready for messages.  0 or -errno. */
 int ofi_am_listen(struct transport_ctx *ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ofi_am.c - amos by messages, for providers without atomics that can be mixed with those
- * of the processor.
+ * of the processor; and puts with signal.
  *
  * The asker's record holds the question; it goes to the target's context 0.  Who makes
  * progress there performs it and answers to the endpoint that asked, so that the answer
@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,29 +39,41 @@ static size_t length(const struct ofi_message *message)
     return offsetof(struct ofi_message, name) + message->name_len;
 }
 
-static bool injects(const struct transport_net *net, const struct ofi_message *message)
+static bool may_inject(const struct transport_net *net, size_t len)
 {
-    return length(message) <= net->info->tx_attr->inject_size &&
-           !net->avoid[AVOID_INJECT];
+    return len <= net->info->tx_attr->inject_size && !net->avoid[AVOID_INJECT];
 }
 
 /* ---- receives -------------------------------------------------------------------- */
 
 static int post_receive(struct transport_ctx *ctx, struct ofi_op *op)
 {
-    ssize_t rc = fi_recv(ctx->ep, &op->u.message, sizeof op->u.message, op->desc,
-                         FI_ADDR_UNSPEC, &op->fi);
+    void *desc = ctx->inbox.memory != NULL ? ctx->inbox.desc : op->desc;
+    ssize_t rc = fi_recv(ctx->ep, op->to, op->len, desc, FI_ADDR_UNSPEC, &op->fi);
 
     return rc == 0 ? 0 : rc == -FI_EAGAIN ? -EAGAIN : -ofi_errno((int)-rc);
 }
 
+/* To context 0 come messages of any kind; to others answers. */
+static void set_room(struct transport_ctx *ctx, struct ofi_op *op, int i)
+{
+    bool large = ctx->inbox.memory != NULL;
+
+    op->to = large ? (void *)(ctx->inbox.memory + (size_t)i * OFI_MESSAGE_MAX)
+                   : &op->u.message;
+    op->len = large ? OFI_MESSAGE_MAX : sizeof op->u.message;
+}
+
 int ofi_am_listen(struct transport_ctx *ctx)
 {
+    if (ctx == ctx->net->ctx_0 && ofi_inbox_make(ctx) != 0)
+        return -ENOMEM;
     for (int i = 0; i < OFI_RECEIVES && !ctx->listens; i++) {
         struct ofi_op *op = ofi_op_new(ctx, OFI_RECEIVE, ctx->net->world->me, NULL);
         if (op == NULL)
             return -ENOMEM;
         ctx->under_way--; /* nothing of ours is */
+        set_room(ctx, op, i);
         int rc = post_receive(ctx, op);
         if (rc != 0)
             ofi_op_free(ctx, op);
@@ -75,6 +88,7 @@ int ofi_am_listen(struct transport_ctx *ctx)
 
 /* ---- asking ---------------------------------------------------------------------- */
 
+/* Who asks, and what for. */
 static void fill(const struct transport_ctx *ctx, struct ofi_op *op,
                  const struct transport_place *at, const struct transport_amo *amo)
 {
@@ -96,11 +110,39 @@ static void fill(const struct transport_ctx *ctx, struct ofi_op *op,
     memcpy(op->u.message.name, ctx->name, ctx->name_len);
 }
 
+/* Send `len` bytes at `message`.  Of a question the record waits for the answer, and
+ * where the provider does not copy the message for that, too.  Of a note nothing would
+ * say that a copy has left, unless a flush follows it on the way. */
+static int send_message(struct transport_ctx *ctx, struct ofi_op *op,
+                        const struct ofi_target *target, const void *message, size_t len,
+                        const char *what)
+{
+    void *desc = op->bounce != NULL ? ctx->bounces.desc : op->desc;
+    bool asks = op->kind == OFI_ASK;
+    bool copied = may_inject(ctx->net, len) && (asks || ctx->net->ordered);
+    int pe = op->pe;
+    ssize_t posted;
+
+    if (copied)
+        posted = fi_inject(ctx->ep, message, len, target->addr);
+    else
+        posted = fi_send(ctx->ep, message, len, desc, target->addr, &op->fi);
+    op->waits = asks && !copied ? 2 : 1;
+    int rc = ofi_posted(ctx, op, pe, posted, what);
+    if (rc != 0)
+        return rc;
+    ctx->amos += asks;
+    if (copied && asks)
+        ofi_bounce_free(ctx, op);
+    else if (copied)
+        ofi_finish(ctx, op, 0);
+    return 0;
+}
+
 int ofi_am_ask(struct transport_ctx *ctx, const struct transport_place *at,
                const struct transport_amo *amo, struct transport_done *done)
 {
     struct ofi_target target;
-    ssize_t posted;
     int rc = ctx->listens ? 0 : ofi_am_listen(ctx);
 
     if (rc == 0)
@@ -111,37 +153,109 @@ int ofi_am_ask(struct transport_ctx *ctx, const struct transport_place *at,
     if (op == NULL)
         return -EAGAIN;
     fill(ctx, op, at, amo);
-    size_t len = length(&op->u.message);
-    if (injects(ctx->net, &op->u.message)) {
-        posted = fi_inject(ctx->ep, &op->u.message, len, target.addr);
-    } else {
-        op->waits++; /* for the message to have left the record */
-        posted = fi_send(ctx->ep, &op->u.message, len, op->desc, target.addr, &op->fi);
-    }
-    rc = ofi_posted(ctx, op, at->pe, posted, "a message with an atomic operation");
+    return send_message(ctx, op, &target, &op->u.message, length(&op->u.message),
+                        "a message with an atomic operation");
+}
+
+/* ---- puts with signal ------------------------------------------------------------ */
+
+/* With the name of any of our contexts. */
+size_t ofi_signal_max(struct transport_net *net)
+{
+    return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) - net->ctx_0->name_len;
+}
+
+/* A bounce takes the message, so `from` may be changed at once. */
+static int write_signal(struct transport_ctx *ctx, struct ofi_op *op,
+                        const struct transport_place *to, const void *from, size_t len,
+                        const struct transport_signal *signal)
+{
+    const struct transport_amo amo = {.op = signal->op,
+                                      .size = signal->size,
+                                      .operand = signal->operand,
+                                      .cond = to->offset};
+    struct ofi_message *m = &op->u.message;
+
+    op->bounce = ofi_bounce_new(ctx);
+    if (op->bounce == NULL)
+        return -EAGAIN;
+    fill(ctx, op, &signal->at, &amo);
+    m->type = signal->note ? OFI_MESSAGE_NOTE : OFI_MESSAGE_SIGNAL;
+    m->name_len = signal->note ? 0 : m->name_len;
+    m->len = (uint16_t)len;
+    m->data_segment = (uint8_t)to->segment;
+    memcpy(op->bounce, m, length(m));
+    if (len > 0)
+        memcpy(op->bounce + length(m), from, len);
+    return 0;
+}
+
+int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_done *done)
+{
+    struct ofi_target target;
+    bool note = signal->note;
+    int rc = ctx->listens || note ? 0 : ofi_am_listen(ctx);
+
     if (rc == 0)
-        ctx->amos++;
-    return rc;
+        rc = ofi_target(ctx, to, &target);
+    if (rc != 0)
+        return rc;
+    if (ctx->unflushed >= OFI_UNFLUSHED_MAX && ofi_quiet(ctx) != 0)
+        return -EAGAIN;
+    struct ofi_op *op = ofi_op_new(ctx, note ? OFI_NOTE : OFI_ASK, to->pe, NULL);
+    if (op == NULL)
+        return -EAGAIN;
+    if (write_signal(ctx, op, to, from, len, signal) != 0) {
+        ofi_op_free(ctx, op);
+        ctx->under_way--;
+        return -EAGAIN;
+    }
+    size_t all = length(&op->u.message) + len;
+    rc = send_message(ctx, op, &target, op->bounce, all, "a put with signal");
+    if (rc != 0)
+        return rc;
+    if (note && ctx->net->ordered)
+        ofi_rma_soil(ctx, to->pe); /* what waits in the provider is bounded so */
+    perform_done(done, 0);
+    return 0;
 }
 
 /* ---- answering ------------------------------------------------------------------- */
 
-/* Perform what is asked for, if it is sound.  0 or -errno. */
+/* Where len bytes of ours are; NULL: nowhere. */
+static char *place_of(const struct transport_net *net, unsigned segment, uint64_t offset,
+                      size_t len)
+{
+    if (segment >= SEGMENTS || len > net->world->segment[segment].len ||
+        offset > net->world->segment[segment].len - len)
+        return NULL;
+    return (char *)net->world->segment[segment].base + offset;
+}
+
+/* Perform what is asked for, if it is sound; `data` follow the message, in `room` bytes.
+ * The word comes last: every amo that writes is a release.  0 or -errno. */
 static int perform(const struct transport_net *net, const struct ofi_message *m,
-                   uint64_t *before)
+                   const void *data, size_t room, uint64_t *before)
 {
     const struct transport_amo amo = {.op = (enum transport_amo_op)m->op,
                                       .size = m->size,
                                       .operand = m->operand,
                                       .cond = m->cond};
 
-    if (m->op >= TRANSPORT_AMO_OPS || m->segment >= SEGMENTS ||
+    if (m->op >= TRANSPORT_AMO_OPS || m->len > room ||
         (m->size != sizeof(uint32_t) && m->size != sizeof(uint64_t)))
         return -EINVAL;
-    if (m->offset % m->size != 0 || m->offset >= net->world->segment[m->segment].len ||
-        m->size > net->world->segment[m->segment].len - m->offset)
+    char *word = place_of(net, m->segment, m->offset, m->size);
+    char *to = m->type == OFI_MESSAGE_ASK
+                   ? word
+                   : place_of(net, m->data_segment, m->cond, m->len);
+    if (word == NULL || to == NULL || m->offset % m->size != 0)
         return -EFAULT;
-    *before = perform_amo((char *)net->world->segment[m->segment].base + m->offset, &amo);
+    if (m->len > 0)
+        memcpy(to, data, m->len);
+    *before = perform_amo(word, &amo);
     return 0;
 }
 
@@ -151,7 +265,7 @@ static int send_answer(struct transport_ctx *ctx, fi_addr_t addr,
 {
     ssize_t rc;
 
-    if (injects(ctx->net, message)) {
+    if (may_inject(ctx->net, length(message))) {
         rc = fi_inject(ctx->ep, message, length(message), addr);
         return rc == -FI_EAGAIN ? -EAGAIN : 0;
     }
@@ -182,16 +296,28 @@ static void answer_later(struct transport_ctx *ctx, int pe, fi_addr_t addr,
     ctx->answers = answer;
 }
 
-static void serve(struct transport_ctx *ctx, const struct ofi_message *ask)
+static void answer(struct transport_ctx *ctx, const struct ofi_message *ask, int error,
+                   uint64_t before)
 {
-    struct ofi_message message = {.token = ask->token, .type = OFI_MESSAGE_ANSWER};
+    const struct ofi_message message = {
+        .token = ask->token, .type = OFI_MESSAGE_ANSWER, .operand = before, .pe = error};
     fi_addr_t addr = ofi_peer_asker(ctx->net, ask);
 
-    message.pe = perform(ctx->net, ask, &message.operand);
     if (addr == FI_ADDR_UNSPEC)
         return; /* who cannot be answered has been told of, or is a stranger */
     if (send_answer(ctx, addr, &message) != 0)
         answer_later(ctx, ask->pe, addr, &message);
+}
+
+/* Nobody else hears of it. */
+static void tell_note(const struct transport_net *net, const struct ofi_message *note)
+{
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    snprintf(sentence, sizeof sentence,
+             "a put with signal from PE %d goes to a place that PE %d does not have",
+             note->pe, net->world->me);
+    net->world->failed(net->world, -1, sentence);
 }
 
 /* An asker that is stopped is waited for as others wait for it. */
@@ -238,18 +364,33 @@ static void answered(struct transport_ctx *ctx, const struct ofi_message *messag
         const struct transport_amo amo = {.size = (uint32_t)op->len, .result = op->to};
         perform_result(&amo, message->operand);
     }
-    ofi_heard(ctx, op, message->pe);
+    if (op->kind == OFI_ASK && message->pe != 0 &&
+        op->u.message.type == OFI_MESSAGE_SIGNAL)
+        ofi_peer_failed(ctx, op->pe, "a put with signal", -message->pe, NULL);
+    else
+        ofi_heard(ctx, op, message->pe);
 }
 
+/* The message is read and performed before its memory takes the next one. */
 void ofi_am_take(struct transport_ctx *ctx, struct ofi_op *op)
 {
-    struct ofi_message message = op->u.message;
-    bool queued = ctx->deaf.first != NULL;
+    struct ofi_message message;
+    uint64_t before = 0;
+    int error = 0;
 
+    memcpy(&message, op->to, sizeof message);
+    if (message.name_len > OFI_NAME_MAX)
+        message.type = OFI_MESSAGE_ANSWER + 1; /* no message of ours */
+    if (message.type < OFI_MESSAGE_ANSWER)
+        error = perform(ctx->net, &message, (char *)op->to + length(&message),
+                        op->len - length(&message), &before);
+    bool queued = ctx->deaf.first != NULL;
     if (queued || post_receive(ctx, op) == -EAGAIN)
         ofi_queue_add(&ctx->deaf, op);
-    if (message.type == OFI_MESSAGE_ASK)
-        serve(ctx, &message);
-    else
+    if (message.type == OFI_MESSAGE_ANSWER)
         answered(ctx, &message);
+    else if (message.type < OFI_MESSAGE_NOTE)
+        answer(ctx, &message, error, before);
+    else if (message.type == OFI_MESSAGE_NOTE && error != 0)
+        tell_note(ctx->net, &message);
 }

@@ -72,13 +72,19 @@ struct ofi_op *ofi_op_more(struct transport_ctx *ctx)
     return ctx->nops < OFI_OPS_MAX && add_slab(ctx) ? ctx->free : NULL;
 }
 
-void ofi_op_free(struct transport_ctx *ctx, struct ofi_op *op)
+void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
 {
     struct ofi_bounces *bounces = &ctx->bounces;
 
     if (op->bounce != NULL)
         bounces->free[bounces->nfree++] =
             (uint16_t)((size_t)(op->bounce - bounces->memory) / OFI_BOUNCE_SIZE);
+    op->bounce = NULL;
+}
+
+void ofi_op_free(struct transport_ctx *ctx, struct ofi_op *op)
+{
+    ofi_bounce_free(ctx, op);
     op->kind = OFI_FREE;
     op->next = ctx->free;
     ctx->free = op;
@@ -106,6 +112,15 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
             b->free[b->nfree] = (uint16_t)b->nfree;
     }
     return b->nfree == 0 ? NULL : b->memory + b->free[--b->nfree] * OFI_BOUNCE_SIZE;
+}
+
+int ofi_inbox_make(struct transport_ctx *ctx)
+{
+    struct ofi_bounces *b = &ctx->inbox;
+
+    if (b->memory == NULL)
+        b->memory = pages(ctx, OFI_RECEIVES * OFI_MESSAGE_MAX, &b->mr, &b->desc);
+    return b->memory == NULL ? -ENOMEM : 0;
 }
 
 void ofi_queue_add(struct ofi_queue *queue, struct ofi_op *op)
@@ -271,6 +286,7 @@ static void free_memory(struct transport_ctx *ctx)
         free(slab);
     }
     free(ctx->bounces.memory);
+    free(ctx->inbox.memory);
     free(ctx->dirty);
     free(ctx->reached);
     free(ctx->dirty_list);
@@ -283,6 +299,7 @@ void ofi_ctx_free(struct transport_ctx *ctx)
     for (struct ofi_slab *slab = ctx->slabs; slab != NULL; slab = slab->next)
         close_fid(slab->mr == NULL ? NULL : &slab->mr->fid);
     close_fid(ctx->bounces.mr == NULL ? NULL : &ctx->bounces.mr->fid);
+    close_fid(ctx->inbox.mr == NULL ? NULL : &ctx->inbox.mr->fid);
     close_fid(ctx->ep == NULL ? NULL : &ctx->ep->fid);
     close_fid(ctx->cq == NULL ? NULL : &ctx->cq->fid);
     free_memory(ctx);

@@ -21,8 +21,9 @@ static const struct {
     const char *name, *value;
 } settings[] = {
     /* Bytes of a message buffer of ofi_rxm, which makes thousands of them for every
-     * endpoint: 70 MB of them with its own 16 KiB, 5.5 MB with these.  The messages that
-     * go through them are atomics and our own, all shorter. */
+     * endpoint: 70 MB of them with its own 16 KiB, 5.5 MB with these.  What goes
+     * through them are atomics and our own messages, all shorter (OFI_MESSAGE_MAX);
+     * longer ones would take another round trip. */
     {"FI_OFI_RXM_BUFFER_SIZE", "256"},
     /* Microseconds between looks at connections that are being made: a first contact
      * takes up to 140 ms with its own 10000, and 6 ms with these. */

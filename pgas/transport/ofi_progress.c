@@ -83,8 +83,9 @@ static void end_ask(struct transport_ctx *ctx, struct ofi_op *op, int error)
 /* A long operation ends with its last piece, and has no completion. */
 static void (*const end_of[OFI_KINDS])(struct transport_ctx *ctx, struct ofi_op *op,
                                        int error) = {
-    [OFI_PUT] = end_put, [OFI_GET] = end_get, [OFI_FLUSH] = end_put,
-    [OFI_AMO] = end_amo, [OFI_ASK] = end_ask, [OFI_PROBE] = end_probe,
+    [OFI_PUT] = end_put,     [OFI_GET] = end_get, [OFI_FLUSH] = end_put,
+    [OFI_AMO] = end_amo,     [OFI_ASK] = end_ask, [OFI_PROBE] = end_probe,
+    [OFI_NOTE] = ofi_finish,
 };
 
 void ofi_heard(struct transport_ctx *ctx, struct ofi_op *op, int error)
@@ -218,6 +219,7 @@ static const char *const what_failed[OFI_KINDS] = {
     [OFI_PROBE] = "an atomic operation",
     [OFI_AMO] = "an atomic operation",
     [OFI_ASK] = "a message with an atomic operation",
+    [OFI_NOTE] = "a put with signal",
 };
 
 /* An injected put has no context either; that it has failed shows in the flush after it,
@@ -311,10 +313,13 @@ static void take(struct transport_ctx *ctx, const struct fi_cq_entry *entry, ssi
         struct ofi_op *op = entry[i].op_context;
         if (unlikely(ofi_is_silent(op)))
             continue; /* a provider that completes all */
-        if (op->kind == OFI_RECEIVE)
+        if (op->kind == OFI_RECEIVE) {
             ofi_am_take(ctx, op);
-        else
-            ofi_heard(ctx, op, 0);
+            continue;
+        }
+        if (op->kind == OFI_ASK)
+            ofi_bounce_free(ctx, op); /* the answer may take a while */
+        ofi_heard(ctx, op, 0);
     }
 }
 

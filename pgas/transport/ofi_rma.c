@@ -35,8 +35,7 @@ static bool registered(const struct transport_net *net, const void *p, size_t le
     return false;
 }
 
-/* pe has been written to, and nothing has come back that says that it is there. */
-static void soil(struct transport_ctx *ctx, int pe)
+void ofi_rma_soil(struct transport_ctx *ctx, int pe)
 {
     ctx->unflushed++;
     if (ofi_bit(ctx->dirty, pe))
@@ -81,7 +80,7 @@ static int write_one(struct transport_ctx *ctx, const struct ofi_target *target,
         return rc;
     ctx->has_put = true;
     if (!delivered)
-        soil(ctx, pe);
+        ofi_rma_soil(ctx, pe);
     return 0;
 }
 
@@ -119,7 +118,7 @@ static int write_silently(struct transport_ctx *ctx, const struct ofi_target *ta
     if (unlikely(error != 0))
         return error;
     ctx->has_put = true;
-    soil(ctx, pe);
+    ofi_rma_soil(ctx, pe);
     perform_done(done, 0);
     return 0;
 }

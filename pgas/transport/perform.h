@@ -48,6 +48,12 @@ static inline uint64_t perform_amo(void *word, const struct transport_amo *amo)
     return perform_op(amo->op, word, amo->operand, amo->cond, amo->size);
 }
 
+/* The update of a put with signal. */
+static inline void perform_signal(void *word, const struct transport_signal *signal)
+{
+    (void)perform_op(signal->op, word, signal->operand, 0, signal->size);
+}
+
 /* Hand over the value before, if somebody wants it. */
 static inline void perform_result(const struct transport_amo *amo, uint64_t value)
 {

@@ -270,6 +270,31 @@ static int shm_amo(struct transport_ctx *ctx, const struct transport_place *at,
     return 0;
 }
 
+static size_t shm_signal_max(struct transport_net *net)
+{
+    (void)net;
+    return SIZE_MAX;
+}
+
+/* SET and ADD are releases. */
+static int shm_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                          const void *from, size_t len,
+                          const struct transport_signal *signal,
+                          struct transport_done *done)
+{
+    char *at, *word;
+    int error = find(ctx, to, len, &at);
+
+    if (error == 0)
+        error = find(ctx, &signal->at, signal->size, &word);
+    if (error != 0)
+        return error;
+    copy_bytes(at, from, len);
+    perform_signal(word, signal);
+    perform_done(done, 0);
+    return 0;
+}
+
 static int shm_fence(struct transport_ctx *ctx)
 {
     (void)ctx;
@@ -322,6 +347,8 @@ const struct transport transport_shm = {
     .put = shm_put,
     .get = shm_get,
     .amo = shm_amo,
+    .signal_max = shm_signal_max,
+    .put_signal = shm_put_signal,
     .fence = shm_fence,
     .quiet = shm_quiet,
     .pending = shm_pending,

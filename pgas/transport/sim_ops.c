@@ -17,7 +17,7 @@
 #include "pgas/transport/random.h"
 #include "pgas/transport/sim_int.h"
 
-enum kind { KIND_PUT, KIND_GET, KIND_AMO };
+enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
 enum way { WAY_THERE, WAY_BACK };
 
 struct sim_op {
@@ -32,6 +32,7 @@ struct sim_op {
     const char *from;
     char *to;
     struct transport_amo amo;
+    struct transport_signal signal;
     uint64_t value; /* amo: the value before */
     struct transport_done *done;
     int error;
@@ -208,19 +209,28 @@ static void *memory_of(const struct transport_world *world,
     return (char *)world->segment[at->segment].base + at->offset;
 }
 
+/* Where the word of a signal is; of other operations: not NULL. */
+static void *word_of(const struct transport_world *world, const struct sim_op *op)
+{
+    return op->kind != KIND_SIGNAL ? world->segment[op->at.segment].base
+                                   : memory_of(world, &op->signal.at, op->signal.size);
+}
+
 /* The effect on the target.  0 or -errno. */
 static int perform(struct sim_op *op, const struct transport_world *world)
 {
-    void *memory = memory_of(world, &op->at, op->len);
+    void *memory = memory_of(world, &op->at, op->len), *word = word_of(world, op);
 
-    if (memory == NULL)
+    if (memory == NULL || word == NULL)
         return -EINVAL;
-    if (op->kind == KIND_PUT)
+    if (op->kind == KIND_PUT || op->kind == KIND_SIGNAL)
         memcpy(memory, op->from, op->len);
     else if (op->kind == KIND_GET)
         memcpy(op->to, memory, op->len);
-    else
+    else if (op->kind == KIND_AMO)
         op->value = perform_amo(memory, &op->amo);
+    if (op->kind == KIND_SIGNAL)
+        perform_signal(word, &op->signal);
     return 0;
 }
 
@@ -304,15 +314,17 @@ static void tell_failed(const struct transport_world *world, int pe, int error)
 }
 
 /* What a dead PE says to a post: 0 = nothing at all. */
-static int ask(struct transport_ctx *ctx, const struct transport_place *at, size_t len)
+static int ask(struct transport_ctx *ctx, const struct sim_op *op)
 {
+    const struct transport_place *at = &op->at;
     const struct fiber *target = &ctx->net->sim->fiber[at->pe];
 
     if (target->state == FIBER_DEAD && !target->silent) {
         tell_failed(ctx->net->world, at->pe, -EHOSTDOWN);
         return -EHOSTDOWN;
     }
-    if (target->net != NULL && memory_of(target->net->world, at, len) == NULL)
+    if (target->net != NULL && (memory_of(target->net->world, at, op->len) == NULL ||
+                                word_of(target->net->world, op) == NULL))
         return -EINVAL;
     return 0;
 }
@@ -322,7 +334,7 @@ static int post(struct transport_ctx *ctx, const struct sim_op *what, size_t byt
                 size_t copied)
 {
     struct sim *sim = ctx->net->sim;
-    int error = ask(ctx, &what->at, what->len);
+    int error = ask(ctx, what);
 
     if (error != 0)
         return error;
@@ -378,6 +390,26 @@ static int sim_amo(struct transport_ctx *ctx, const struct transport_place *at,
         .kind = KIND_AMO, .at = *at, .len = amo->size, .amo = *amo, .done = done};
 
     return post(ctx, &op, 0, 0);
+}
+
+static size_t sim_signal_max(struct transport_net *net)
+{
+    (void)net;
+    return SIZE_MAX;
+}
+
+static int sim_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                          const void *from, size_t len,
+                          const struct transport_signal *signal,
+                          struct transport_done *done)
+{
+    struct sim_op op = {
+        .kind = KIND_SIGNAL, .at = *to, .from = from, .len = len, .signal = *signal};
+    int error = post(ctx, &op, len, done != NULL ? len : 0);
+
+    if (error == 0)
+        perform_done(done, 0);
+    return error;
 }
 
 /* Always: arrival() keeps the order. */
@@ -532,6 +564,8 @@ const struct transport transport_sim = {
     .put = sim_put,
     .get = sim_get,
     .amo = sim_amo,
+    .signal_max = sim_signal_max,
+    .put_signal = sim_put_signal,
     .fence = sim_fence,
     .quiet = sim_quiet,
     .pending = sim_pending,

@@ -69,6 +69,16 @@ struct transport_amo {
                       * context to this PE; else only fence orders it */
 };
 
+/* How a put says that it is there: SET or ADD of a word of its PE. */
+struct transport_signal {
+    struct transport_place at; /* naturally aligned */
+    enum transport_amo_op op;
+    uint32_t size; /* 4 or 8 */
+    uint64_t operand;
+    bool note; /* who gets it answers in some other way: fence need not wait for it, nor
+                * for its put, and quiet only until both have left */
+};
+
 /* Who waits for one operation: left becomes 0 (release) when it is done, with error, a
  * negative errno value, set before if it failed.  Belongs to the caller, who sets left to
  * 1 and error to 0 before he posts, and keeps it until left is 0.  If the post itself is
@@ -159,6 +169,18 @@ struct transport {
      * when it has been performed. */
     int (*amo)(struct transport_ctx *ctx, const struct transport_place *at,
                const struct transport_amo *amo, struct transport_done *done);
+
+    /* The longest put_signal, in bytes. */
+    size_t (*signal_max)(struct transport_net *net);
+    /* Copy len >= 0 bytes, at most signal_max, and then update the signal's word, as an
+     * amo does, in one message if that can be: who sees the update (acquire) sees these
+     * bytes, but not what else was posted before, which fence orders.  It may be seen
+     * before earlier puts, and after later ones.  from and done: as for put.  Refused, it
+     * has done nothing; else both parts are done or have failed, for quiet as for a put
+     * and an amo. */
+    int (*put_signal)(struct transport_ctx *ctx, const struct transport_place *to,
+                      const void *from, size_t len, const struct transport_signal *signal,
+                      struct transport_done *done);
 
     /* ---- order and completion: 0 = yes; -EAGAIN: call progress and ask again
      * ----------- */

@@ -11,6 +11,10 @@
  * flush, too: ucp_worker_fence of UCX 1.13 is not known to order operations that take
  * different lanes (devices) of an endpoint.
  *
+ * A put with signal is an active message: who makes progress on the target's context 0
+ * copies its bytes and updates the word by the processor, as UCX does amos (ATOMIC_MODE),
+ * and answers to the context that sent it; a note has no answer.  Messages need no order.
+ *
  * Memory, with UCX 1.13 over tcp.  Per context: a pointer for each PE of the job, 340 KiB
  * once it is used, 2 descriptors and 2 for each device.  Per context and PE talked to:
  * 6 KiB and a socket.  Address: 44 bytes and the worker's, about 21 + 29 for each device
@@ -42,8 +46,22 @@ struct transport_net {
 };
 
 /* How an operation becomes known to be done: a put by a flush (so are amos that are not
- * asked for an answer), the others by themselves. */
+ * asked for an answer), the others by themselves; a put with signal by its answer, as an
+ * amo; a note counts as a put, whose flush says that it has left. */
 enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
+
+/* Active messages: a put with signal, whose bytes follow this head, and its answer. */
+enum { UCX_SIGNAL_ID = 0, UCX_ANSWER_ID = 1, UCX_SIGNAL_MAX = 64 << 10 };
+struct ucx_signal_head {
+    uint64_t token; /* the record; for the answer */
+    uint64_t operand, word_offset, offset;
+    int32_t pe; /* who sends it */
+    uint8_t op, size, word_segment, segment;
+};
+struct ucx_answer_head {
+    uint64_t token;
+    int64_t error; /* 0 or -errno */
+};
 
 /* A PE that a context has talked to. */
 struct ucx_peer {
@@ -74,6 +92,9 @@ struct ucx_op {
     uint32_t size;
     uint64_t operand, reply;
     void *result; /* where the reply goes; may be NULL */
+    /* Of a put with signal: it ends when it has been sent and answered. */
+    struct ucx_signal_head head;
+    unsigned waits;
 };
 
 struct transport_ctx {
@@ -85,8 +106,9 @@ struct transport_ctx {
     uint64_t pending;        /* operations not known to be done */
     bool failures;           /* an endpoint has failed and is not closed yet */
     struct ucx_op *free_ops;
-    struct ucx_block *blocks; /* that ops were cut from */
-    unsigned in_use;          /* ops that have not ended */
+    struct ucx_block *blocks;   /* that ops were cut from */
+    unsigned in_use;            /* ops that have not ended */
+    struct ucx_answer *answers; /* that UCX may still read; circular list */
 };
 
 /* ---- ucx_config.c ------------------------------------------------------------------ */
@@ -150,9 +172,21 @@ int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *f
             size_t len, struct transport_done *done);
 int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
             const struct transport_amo *amo, struct transport_done *done);
+size_t ucx_signal_max(struct transport_net *net);
+int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_done *done);
+/* The target has said how a put with signal went. */
+void ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer);
 /* End all operations to a peer that has failed and is closed. */
 void ucx_ops_abandon(struct ucx_peer *peer);
 /* Release the memory of all operations. */
 void ucx_ops_free(struct transport_ctx *ctx);
+
+/* ---- ucx_am.c ---------------------------------------------------------------------- */
+
+/* Take the messages that come to a worker. */
+ucs_status_t ucx_am_listen(struct transport_ctx *ctx);
+void ucx_am_free(struct transport_ctx *ctx);
 
 #endif

@@ -19,7 +19,13 @@ static ucs_status_t make_worker(struct transport_ctx *ctx)
         .flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK, /* of peers that died */
     };
 
-    return ucx_lib.worker_create(ctx->net->context, &params, &ctx->worker);
+    ucs_status_t status = ucx_lib.worker_create(ctx->net->context, &params, &ctx->worker);
+    if (status != UCS_OK)
+        return status;
+    status = ucx_am_listen(ctx);
+    if (status != UCS_OK)
+        ucx_lib.worker_destroy(ctx->worker);
+    return status;
 }
 
 static void enlist(struct transport_ctx *ctx)
@@ -83,6 +89,7 @@ void ucx_ctx_close(struct transport_ctx *ctx)
     for (int pe = 0; pe < ctx->net->world->npes; pe++)
         free(ctx->peers[pe]);
     free(ctx->peers);
+    ucx_am_free(ctx);
     ucx_ops_free(ctx);
     free(ctx);
 }

@@ -21,10 +21,10 @@
     X(mem_map) X(mem_unmap) X(rkey_pack) X(rkey_buffer_release)
 #define UCX_OF_WORKER(X)                                                                 \
     X(worker_create) X(worker_destroy) X(worker_query) X(worker_release_address)         \
-    X(worker_progress) X(worker_get_efd) X(worker_arm)
+    X(worker_progress) X(worker_get_efd) X(worker_arm) X(worker_set_am_recv_handler)
 #define UCX_OF_ENDPOINT(X)                                                               \
     X(ep_create) X(ep_close_nbx) X(ep_flush_nbx) X(ep_rkey_unpack) X(rkey_destroy)       \
-    X(put_nbx) X(get_nbx) X(atomic_op_nbx) X(request_free)
+    X(put_nbx) X(get_nbx) X(atomic_op_nbx) X(am_send_nbx) X(request_free)
 #define UCX_FUNCTIONS(X) UCX_OF_CONTEXT(X) UCX_OF_WORKER(X) UCX_OF_ENDPOINT(X)
 /* clang-format on */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_op.c - put, get and amo (see ucx.h).
+ * ucx_op.c - put, get, amo and put with signal (see ucx.h).
  *
  * A record is taken for every operation that UCX may answer later, from blocks that stay
  * with the context: nothing is allocated once they are there.
@@ -8,10 +8,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pgas/threads/atomic.h"
+#include "pgas/transport/perform.h"
 #include "pgas/transport/ucx.h"
 
 enum {
@@ -92,11 +94,8 @@ static void end(struct ucx_op *op, int error)
     op->peer->ctx->in_use--;
     if (op->result != NULL && error == 0)
         memcpy(op->result, &op->reply, op->size);
-    if (done == NULL)
-        return;
-    if (error != 0)
-        done->error = error;
-    store_release_u32(&done->left, 0);
+    op->done = NULL;
+    perform_done(done, error);
 }
 
 /* UCX answers. */
@@ -257,4 +256,115 @@ int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
     return posted(op,
                   ucx_lib.atomic_op_nbx(op->peer->ep, amo_table[amo->op].op, &op->operand,
                                         1, address_of(op, at), key_of(op, at), &param));
+}
+
+/* ---- put with signal -----------------------------------------------------------------
+ */
+
+size_t ucx_signal_max(struct transport_net *net)
+{
+    (void)net;
+    return UCX_SIGNAL_MAX;
+}
+
+/* The source may be changed. */
+static void source_free(struct ucx_op *op, int error)
+{
+    struct transport_done *done = op->done;
+
+    op->done = NULL;
+    perform_done(done, error);
+}
+
+/* Something that a put with signal waits for has come. */
+static void signal_heard(struct ucx_op *op, int error)
+{
+    if (--op->waits > 0)
+        return;
+    if (!op->abandoned) {
+        ucx_peer_count(op->peer, op->kind, -1);
+        end(op, error);
+    }
+    give(op);
+}
+
+/* UCX has sent it.  If it has not, an answer may come nevertheless: then the record stays
+ * out of use. */
+static void signal_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct ucx_op *op = arg;
+    int error = status == UCS_OK ? 0 : ucx_errno(status);
+
+    ucx_lib.request_free(request);
+    if (error != 0)
+        ucx_peer_fail(op->peer, status);
+    if (error != 0 && !op->abandoned) {
+        op->abandoned = true;
+        ucx_peer_count(op->peer, op->kind, -1);
+        end(op, error);
+    }
+    source_free(op, 0);
+    signal_heard(op, 0);
+}
+
+void ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer)
+{
+    struct ucx_op *op = (struct ucx_op *)(uintptr_t)answer->token;
+    const struct transport_world *world = ctx->net->world;
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    if (answer->error != 0) {
+        snprintf(sentence, sizeof sentence, "PE %d refuses a put with signal: %s",
+                 op->peer->pe, strerror((int)-answer->error));
+        world->failed(world, op->peer->pe, sentence);
+    }
+    signal_heard(op, (int)answer->error);
+}
+
+static struct ucx_signal_head head_of(const struct ucx_op *op,
+                                      const struct transport_place *to,
+                                      const struct transport_signal *signal)
+{
+    return (struct ucx_signal_head){.token = (uint64_t)(uintptr_t)op,
+                                    .operand = signal->operand,
+                                    .word_offset = signal->at.offset,
+                                    .offset = to->offset,
+                                    .pe = op->peer->ctx->net->world->me,
+                                    .op = (uint8_t)signal->op,
+                                    .size = (uint8_t)signal->size,
+                                    .word_segment = (uint8_t)signal->at.segment,
+                                    .segment = (uint8_t)to->segment};
+}
+
+int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_done *done)
+{
+    struct ucx_op *op;
+    int err = take(ctx, to->pe, signal->note ? UCX_PUT : UCX_AMO, done, &op);
+
+    if (err != 0)
+        return err;
+    struct ucx_peer *peer = op->peer;
+    ucp_request_param_t param = param_for(op);
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->note ? 0 : UCP_AM_SEND_FLAG_REPLY);
+    param.cb.send = signal_sent;
+    op->head = head_of(op, to, signal);
+    op->waits = signal->note ? 1 : 2;
+    ucs_status_ptr_t request = ucx_lib.am_send_nbx(peer->ep, UCX_SIGNAL_ID, &op->head,
+                                                   sizeof op->head, from, len, &param);
+    if (unlikely(UCS_PTR_IS_ERR(request))) {
+        ctx->in_use--;
+        give(op);
+        return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
+    }
+    if (signal->note)
+        ucx_peer_unflushed(peer);
+    ucx_peer_count(peer, op->kind, 1);
+    if (request == NULL) {
+        source_free(op, 0);
+        signal_heard(op, 0);
+    }
+    return 0;
 }

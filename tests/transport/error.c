@@ -27,15 +27,22 @@ static int one(struct chan *chan, int to, unsigned i)
     const struct transport_place at = slot_place(pe, to, SEGMENT_HEAP, pe->me, i % 5);
     const struct transport_amo add = {
         .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1, .result = i % 2 ? &old : NULL};
+    const struct transport_signal signal = {
+        .at = word_place(to, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
     struct transport_done done = NOT_DONE;
     int status;
 
-    switch (i % 4) {
+    switch (i % 8) {
     case 0:
+    case 4:
         status = try_put(chan, at, pattern(i), i % 8 ? LEN : 8, &done);
         break;
     case 1:
+    case 5:
         status = try_get(chan, got, at, i % 8 == 1 ? LEN : 8, &done);
+        break;
+    case 6:
+        status = try_put_signal(chan, at, pattern(i), i % 1000, &signal, &done);
         break;
     default:
         status = try_amo(chan, word_place(to, COUNT_WORD), &add, &done);
@@ -101,7 +108,7 @@ static void use_dead(struct pe *pe, struct chan *chan)
                pe->mine->sentence);
     for (unsigned j = 0; j < 8; j++) {
         /* A put's done says that the source is free, and may know nothing else. */
-        CHECK(pe, one(chan, DEAD, j) < 0 || j % 4 == 0,
+        CHECK(pe, one(chan, DEAD, j) < 0 || j % 4 == 0 || j == 6,
               "operation %u after that to a dead PE did not fail", j);
         survivors_work(pe, chan, j);
     }
@@ -110,6 +117,8 @@ static void use_dead(struct pe *pe, struct chan *chan)
 /* Nbi operations to a dead one: quiet ends. */
 static void quiet_dead(struct pe *pe, struct chan *chan)
 {
+    struct transport_signal signal = {
+        .at = word_place(DEAD, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
     uint64_t old[8];
 
     for (unsigned i = 0; i < 8; i++) {
@@ -119,6 +128,9 @@ static void quiet_dead(struct pe *pe, struct chan *chan)
         try_put(chan, slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, 0), pattern(i), LEN,
                 NULL);
         try_amo(chan, word_place(DEAD, COUNT_WORD), &swap, NULL);
+        signal.note = i % 2 != 0;
+        try_put_signal(chan, slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, LEN), pattern(i),
+                       i * 100, &signal, NULL);
     }
     try_fence(chan);
     try_quiet(chan);

@@ -81,6 +81,24 @@ uint64_t amo_fetch(struct chan *chan, struct transport_place at, enum transport_
     return result[1];
 }
 
+void put_signal_nbi(struct chan *chan, struct transport_place to, const void *from,
+                    size_t len, const struct transport_signal *signal)
+{
+    const struct pe *pe = chan->pe;
+    const struct transport_amo after = {.op = signal->op,
+                                        .size = signal->size,
+                                        .operand = signal->operand,
+                                        .after_puts = true};
+
+    if (len <= pe->t->signal_max(pe->net)) {
+        posted(chan, try_put_signal(chan, to, from, len, signal, NULL), "put with signal",
+               to.pe);
+        return;
+    }
+    put_nbi(chan, to, from, len);
+    posted(chan, try_amo(chan, signal->at, &after, NULL), "signal", to.pe);
+}
+
 void quiet(struct chan *chan)
 {
     const int status = try_quiet(chan);

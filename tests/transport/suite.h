@@ -166,12 +166,18 @@ int try_get(struct chan *chan, void *to, struct transport_place from, size_t len
             struct transport_done *done);
 int try_amo(struct chan *chan, struct transport_place at, const struct transport_amo *amo,
             struct transport_done *done);
+int try_put_signal(struct chan *chan, struct transport_place to, const void *from,
+                   size_t len, const struct transport_signal *signal,
+                   struct transport_done *done);
 int try_quiet(struct chan *chan);
 int try_fence(struct chan *chan);
 uint64_t pending(struct chan *chan, int *pe);
 
 void put_nbi(struct chan *chan, struct transport_place to, const void *from, size_t len);
 void get_nbi(struct chan *chan, void *to, struct transport_place from, size_t len);
+/* In one message, or as many as the transport takes it in. */
+void put_signal_nbi(struct chan *chan, struct transport_place to, const void *from,
+                    size_t len, const struct transport_signal *signal);
 /* Wait until `from` may be changed, or the data is here. */
 void put(struct chan *chan, struct transport_place to, const void *from, size_t len);
 void get(struct chan *chan, void *to, struct transport_place from, size_t len);
@@ -244,7 +250,7 @@ struct test_case {
     unsigned timeout_ms; /* world->timeout_ns; 0 = the suite's */
 };
 
-extern const struct test_case data_cases[], order_cases[], done_cases[], amo_cases[],
-    race_cases[], ctx_cases[], error_cases[], stopped_cases[], many_cases[];
+extern const struct test_case data_cases[], order_cases[], signal_cases[], done_cases[],
+    amo_cases[], race_cases[], ctx_cases[], error_cases[], stopped_cases[], many_cases[];
 
 #endif

@@ -335,6 +335,14 @@ int try_amo(struct chan *chan, struct transport_place at, const struct transport
     POST(chan, "amo to be taken", t->amo(ctx, &at, amo, done));
 }
 
+int try_put_signal(struct chan *chan, struct transport_place to, const void *from,
+                   size_t len, const struct transport_signal *signal,
+                   struct transport_done *done)
+{
+    POST(chan, "put with signal to be taken",
+         t->put_signal(ctx, &to, from, len, signal, done));
+}
+
 int try_quiet(struct chan *chan)
 {
     POST(chan, "quiet", t->quiet(ctx));

@@ -129,6 +129,23 @@ static int fake_amo(struct transport_ctx *ctx, const struct transport_place *at,
     return note(at, 0, done);
 }
 
+static size_t fake_signal_max(struct transport_net *net)
+{
+    (void)net;
+    return SIZE_MAX;
+}
+
+static int fake_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                           const void *from, size_t len,
+                           const struct transport_signal *signal,
+                           struct transport_done *done)
+{
+    (void)ctx;
+    (void)len;
+    (void)signal;
+    return note(to, *(const char *)from, done);
+}
+
 static int fake_fence(struct transport_ctx *ctx)
 {
     (void)ctx;
@@ -181,6 +198,8 @@ static const struct transport fake = {
     .put = fake_put,
     .get = fake_get,
     .amo = fake_amo,
+    .signal_max = fake_signal_max,
+    .put_signal = fake_put_signal,
     .fence = fake_fence,
     .quiet = fake_quiet,
     .pending = fake_pending,
