@@ -122,6 +122,11 @@ void board_wake(const struct board *b, size_t offset)
     wake_all(b, offset, b->team->me);
 }
 
+void board_wake_owner(const struct board *b, size_t offset, int i)
+{
+    wake(b, offset, i, i);
+}
+
 /* ---- one PE does it for all ----------------------------------------------------- */
 
 enum { LEAD_PE_BITS = 16 }; /* of `lead`: for a PE of the node */
@@ -212,6 +217,12 @@ void board_post(struct board *b)
 {
     board_show(b);
     board_wake(b, slot_offset(b));
+}
+
+void board_post_to(struct board *b, int i)
+{
+    board_show(b);
+    wake(b, slot_offset(b), b->team->me, i);
 }
 
 const char *board_of(const struct board *b, int i)

@@ -16,6 +16,12 @@
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            const struct op_fns *op, const char *fn);
 
+/* The same to dest of PE root of the team alone; dest of the others means nothing. source
+ * is at the same symmetric address on all.  A PE may return before others have come, and
+ * may change its source then. */
+int reduce_to(struct shmem_team *team, int root, void *dest, const void *source, size_t n,
+              size_t size, const struct op_fns *op, const char *fn);
+
 /* For the rows: REDUCE(NAME, C, KIND, op, OP) for each operation of a list of types */
 /* clang-format off */
 #define REDUCE_BITWISE(NAME, C, KIND)                                                    \

@@ -36,17 +36,10 @@ _Static_assert((int)SEGMENTS_MAX < 1 << HANDED_BITS, "a segment's number fits `h
 
 #define TAIL_MASK (((uint64_t)1 << TAIL_BITS) - 1)
 
-/* This PE's place in the chain. */
-struct place {
-    int position;
-    int before; /* who has come before it; -1: nobody */
-};
-
-static struct place line_up(struct shmem_team *team, uint64_t call)
+struct reduce_place reduce_arrive(uint64_t *tail, const struct board *b)
 {
-    uint64_t *tail = &team_words(team, 0)->tail, seen, next,
-             number = call << 2 * TAIL_BITS;
-    struct place p;
+    uint64_t seen, next, number = b->call << 2 * TAIL_BITS;
+    struct reduce_place p;
 
     do {
         seen = load_relaxed_u64(tail);
@@ -54,7 +47,7 @@ static struct place line_up(struct shmem_team *team, uint64_t call)
         bool mine = seen - number < (uint64_t)1 << 2 * TAIL_BITS;
         p.position = mine ? (int)(seen >> TAIL_BITS & TAIL_MASK) : 0;
         p.before = mine ? (int)(seen & TAIL_MASK) : -1;
-        next = number | (uint64_t)(p.position + 1) << TAIL_BITS | (uint64_t)team->me;
+        next = number | (uint64_t)(p.position + 1) << TAIL_BITS | (uint64_t)b->team->me;
     } while (cas_acq_rel_u64(tail, seen, next) != seen);
     return p;
 }
@@ -82,7 +75,8 @@ static size_t segment_at(const struct reduce_job *j, size_t first)
 }
 
 /* What those before have combined, and this PE's elements. */
-static void add_mine(const struct reduce_job *j, const struct board *b, struct place p)
+static void add_mine(const struct reduce_job *j, const struct board *b,
+                     struct reduce_place p)
 {
     const char *theirs = p.position == 1 ? j->source : j->dest;
     uint64_t segment = 0;
@@ -114,7 +108,7 @@ static void take_result(const struct reduce_job *j, const struct board *b)
 void reduce_chain(const struct reduce_job *j)
 {
     struct board b = board_open(j->team, 0, j->fn);
-    struct place p = line_up(j->team, b.call);
+    struct reduce_place p = reduce_arrive(&team_words(j->team, 0)->tail, &b);
     bool last = p.position == j->team->npes - 1;
 
     if (last)

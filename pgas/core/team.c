@@ -297,7 +297,7 @@ void team_begin(struct shmem_team *team, uint32_t slot)
 {
     team->words_offset = team_slot_offset(slot);
     if (!slot_fresh(slot)) /* else they are zero, and perhaps no page is there yet */
-        memset(team_words(team, team->me), 0, sizeof(struct team_words));
+        memset(team_words(team, team->me), 0, offsetof(struct team_words, relayed));
     pool_show(&team->item);
 }
 
