@@ -71,6 +71,11 @@ void board_wake(const struct board *b, size_t offset);
 /* The same for a word of PE i that this PE has stored to, for that PE. */
 void board_wake_owner(const struct board *b, size_t offset, int i);
 
+/* The same for a word of the team's first PE that one of them stores: and what is there
+ * then. */
+uint64_t board_wait_first(const struct board *b, size_t offset, uint64_t value);
+void board_store_first(const struct board *b, size_t offset, uint64_t value);
+
 /* This PE, and no other one in this call, does what is to be done: which one is it?  Both
  * after all PEs have begun the call. */
 void board_lead(const struct board *b);

@@ -3,8 +3,9 @@
  * reduce.c - see reduce.h.  Uses: core/team, core/log, adapt, pick, rma, datatype,
  * reduce_int.
  *
- * But for `first` and `chain` elements are combined in the order of the PEs, whoever does
- * it: all PEs get the same bits, whatever their order of arrival, and wherever they are.
+ * But for `first`, `chain` and `tree` elements are combined in an order that the PEs' own
+ * gives, whoever does it: all PEs get the same bits, whatever their order of arrival. But
+ * for `static` too it is the order of the PEs: the same wherever they are.
  */
 #include "config.h"
 
@@ -20,14 +21,16 @@
 static void (*const algorithms[])(const struct reduce_job *) = {
     [REDUCE_FLAT] = reduce_flat,     [REDUCE_LAST] = reduce_last,
     [REDUCE_FIRST] = reduce_first,   [REDUCE_CHAIN] = reduce_chain,
-    [REDUCE_SLICES] = reduce_slices,
+    [REDUCE_SLICES] = reduce_slices, [REDUCE_TREE] = reduce_tree,
+    [REDUCE_STATIC] = reduce_static,
 };
 
 /* The same to a root. */
 static void (*const rooted[])(const struct reduce_job *) = {
     [REDUCE_FLAT] = reduce_flat,     [REDUCE_LAST] = reduce_last,
     [REDUCE_FIRST] = reduce_first,   [REDUCE_CHAIN] = reduce_relay,
-    [REDUCE_SLICES] = reduce_shares,
+    [REDUCE_SLICES] = reduce_shares, [REDUCE_TREE] = reduce_relay,
+    [REDUCE_STATIC] = reduce_shares,
 };
 
 static void copy_own(const struct reduce_job *j)

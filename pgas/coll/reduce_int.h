@@ -40,13 +40,15 @@ static inline char *reduce_at(const struct reduce_job *j, const void *here, size
     return peer_at(here, bytes, team_world_pe(j->team, i), j->fn);
 }
 
-/* Teams on one node; slices serve active sets too.  All but chain and first combine in
- * the order of the PEs. */
+/* Teams on one node; slices serve active sets too.  What chain, tree and
+ * first combine goes by the arrivals. */
 void reduce_flat(const struct reduce_job *j);   /* all read the slots of all */
 void reduce_last(const struct reduce_job *j);   /* who comes last combines the slots */
 void reduce_first(const struct reduce_job *j);  /* who comes first combines the slots */
 void reduce_slices(const struct reduce_job *j); /* each combines a slice of the sources */
 void reduce_chain(const struct reduce_job *j);  /* a chain in the order of arrival */
+void reduce_tree(const struct reduce_job *j);   /* a tree in the order of arrival */
+void reduce_static(const struct reduce_job *j); /* the same in the order of the PEs */
 void reduce_relay(const struct reduce_job *j);  /* the same to a root */
 void reduce_shares(const struct reduce_job *j); /* slices, to a root */
 

@@ -32,6 +32,7 @@ enum {
     TEAM_SLOT_BYTES = 2048,
     TEAM_LINES = 64, /* the same of those whose data fit one line with the number */
     TEAM_LINE_BYTES = 48,
+    TEAM_ORDER = 256, /* PEs at most that note in which order they come */
     /* What a PE has handed on in a rooted chain and the next one may not have read yet
      * (coll/reduce_relay.c): so much of it, in so many parts. */
     TEAM_RELAYS = 8,
@@ -142,7 +143,10 @@ struct team_words {
     _Alignas(NODE_LINE) uint64_t lead;
     _Alignas(NODE_LINE) uint64_t gathered;
     _Alignas(NODE_LINE) uint64_t tail;
-    /* The same of a call that a PE may leave before others come to it; by its number. */
+    /* Who came to that call at which position, as call << 16 | PE; */
+    _Alignas(NODE_LINE) uint64_t order[TEAM_ORDER];
+    /* and as `tail`, of a call that a PE may leave before others come to it; by its
+     * number. */
     struct {
         _Alignas(NODE_LINE) uint64_t tail;
     } queue[TEAM_SLOTS];
