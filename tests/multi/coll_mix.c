@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include "pgas/coll/active.h"
 #include "pgas/coll/reduce.h"
 #include "tests/multi/coll.h"
 
@@ -154,13 +155,25 @@ static const struct op_fns *op_of(int op)
     return op_find(ops[op], op == SUM || op == MAX ? OP_SINT : OP_UINT, 8);
 }
 
+/* The world is an active set too, now and then. */
+static struct shmem_team *team_for(const struct call *c, struct shmem_team *set)
+{
+    static long psync[SHMEM_REDUCE_SYNC_SIZE];
+
+    if (c->op != AND || c->g->team != SHMEM_TEAM_WORLD)
+        return team_of(c->g->team, "rooted reduce");
+    *set = active_set(0, 0, c->g->npes, psync, "rooted reduce");
+    return set;
+}
+
 static void one_to_root(const struct call *c)
 {
+    struct shmem_team set;
     bool root = c->g->me == c->root;
     int64_t *to = c->in_place ? source : dest;
 
-    reduce_to(team_of(c->g->team, "rooted reduce"), c->root, root ? to : NULL, source,
-              c->n, sizeof *to, op_of(c->op), "rooted reduce");
+    reduce_to(team_for(c, &set), c->root, root ? to : NULL, source, c->n, sizeof *to,
+              op_of(c->op), "rooted reduce");
     for (size_t e = 0; root && e < c->n; e++)
         check_element(c, e, to[e], combined(c, c->op, c->g->npes, e));
 }
