@@ -67,7 +67,7 @@ libpgas_la_SOURCES = \
 	pgas/coll/profile_text.c \
 	pgas/coll/reduce.c pgas/coll/reduce.h pgas/coll/reduce_int.h pgas/coll/reduce_chain.c \
 	pgas/coll/reduce_far.c pgas/coll/reduce_flat.c pgas/coll/reduce_lead.c \
-	pgas/coll/reduce_hops.c pgas/coll/reduce_slices.c \
+	pgas/coll/reduce_hops.c pgas/coll/reduce_relay.c pgas/coll/reduce_slices.c \
 	pgas/coll/remote.c pgas/coll/remote.h \
 	pgas/coll/room.c pgas/coll/room.h \
 	pgas/coll/roster.c pgas/coll/roster.h \

@@ -23,9 +23,9 @@ struct times {
 };
 _Static_assert(sizeof(struct times) <= TEAM_LINE_BYTES, "the times fit a line");
 
-static struct team_adapt *state_of(struct shmem_team *team, size_t bytes)
+static int class_of(size_t bytes)
 {
-    return &team->adapt[bytes > MEDIUM ? 2 : bytes > SMALL ? 1 : 0];
+    return bytes > MEDIUM ? 2 : bytes > SMALL ? 1 : 0;
 }
 
 bool adapt_timed(uint32_t call)
@@ -85,7 +85,7 @@ static void exchange(struct shmem_team *team, struct team_adapt *state, const ch
 
 struct adapt adapt_begin(struct shmem_team *team, size_t bytes, const char *fn)
 {
-    struct team_adapt *state = state_of(team, bytes);
+    struct team_adapt *state = &team->adapt[class_of(bytes)];
     uint32_t call = state->calls++;
     struct adapt a = {.state = state, .timed = adapt_timed(call)};
 
@@ -104,4 +104,9 @@ void adapt_end(struct adapt *a)
 {
     if (a->timed)
         a->state->left_ns = clock_ns();
+}
+
+bool adapt_aware(const struct shmem_team *team, size_t bytes)
+{
+    return team->adapt[class_of(bytes)].aware;
 }

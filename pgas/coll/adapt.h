@@ -30,6 +30,8 @@ struct adapt {
 /* Begin / end a call with so many bytes of each PE, of a team that has boards. */
 struct adapt adapt_begin(struct shmem_team *team, size_t bytes, const char *fn);
 void adapt_end(struct adapt *a);
+/* Which way is taken now, for a collective that is no such call. */
+bool adapt_aware(const struct shmem_team *team, size_t bytes);
 
 /* What all PEs have seen of one call, for a KiB of its data: take it in, and decide.
  * Pure, for its test. */

@@ -122,25 +122,42 @@ void board_wake(const struct board *b, size_t offset)
     wake_all(b, offset, b->team->me);
 }
 
+void board_wake_owner(const struct board *b, size_t offset, int i)
+{
+    wake(b, offset, i, i);
+}
+
 /* ---- one PE does it for all ----------------------------------------------------- */
 
 enum { LEAD_PE_BITS = 16 }; /* of `lead`: for a PE of the node */
 
-void board_lead(const struct board *b)
+uint64_t board_wait_first(const struct board *b, size_t offset, uint64_t value)
+{
+    const uint64_t *word = word_of(b, offset, 0);
+
+    wait_for(&(struct goal){word, value, b, -1}, offset, 0);
+    return load_relaxed_u64(word);
+}
+
+void board_store_first(const struct board *b, size_t offset, uint64_t value)
 {
     stress_point();
-    store_release_u64(&team_words(b->team, 0)->lead,
+    store_release_u64((uint64_t *)((char *)team_words(b->team, 0) + offset), value);
+    wake_all(b, offset, 0);
+}
+
+void board_lead(const struct board *b)
+{
+    board_store_first(b, offsetof(struct team_words, lead),
                       b->call << LEAD_PE_BITS | (uint64_t)b->team->me);
-    wake_all(b, offsetof(struct team_words, lead), 0);
 }
 
 int board_await_lead(const struct board *b)
 {
-    const uint64_t *lead = &team_words(b->team, 0)->lead;
+    uint64_t lead =
+        board_wait_first(b, offsetof(struct team_words, lead), b->call << LEAD_PE_BITS);
 
-    wait_for(&(struct goal){lead, b->call << LEAD_PE_BITS, b, -1},
-             offsetof(struct team_words, lead), 0);
-    return (int)(load_relaxed_u64(lead) & (((uint64_t)1 << LEAD_PE_BITS) - 1));
+    return (int)(lead & (((uint64_t)1 << LEAD_PE_BITS) - 1));
 }
 
 /* ---- the slots ------------------------------------------------------------------- */
@@ -212,6 +229,12 @@ void board_post(struct board *b)
 {
     board_show(b);
     board_wake(b, slot_offset(b));
+}
+
+void board_post_to(struct board *b, int i)
+{
+    board_show(b);
+    wake(b, slot_offset(b), b->team->me, i);
 }
 
 const char *board_of(const struct board *b, int i)

@@ -44,6 +44,8 @@ struct board board_open(struct shmem_team *team, size_t bytes, const char *fn);
 char *board_mine(struct board *b);
 /* It is there. */
 void board_post(struct board *b);
+/* The same, for PE i of the team alone. */
+void board_post_to(struct board *b, int i);
 /* The same for somebody who learns of it in another way. */
 void board_show(struct board *b);
 
@@ -66,6 +68,13 @@ void board_await_all_closed(const struct board *b);
  * has stored its own one. */
 void board_wait(const struct board *b, size_t offset, int i, uint64_t value);
 void board_wake(const struct board *b, size_t offset);
+/* The same for a word of PE i that this PE has stored to, for that PE. */
+void board_wake_owner(const struct board *b, size_t offset, int i);
+
+/* The same for a word of the team's first PE that one of them stores: and what is there
+ * then. */
+uint64_t board_wait_first(const struct board *b, size_t offset, uint64_t value);
+void board_store_first(const struct board *b, size_t offset, uint64_t value);
 
 /* This PE, and no other one in this call, does what is to be done: which one is it?  Both
  * after all PEs have begun the call. */

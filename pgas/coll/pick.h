@@ -18,7 +18,12 @@
 #define PICK_ANY_BYTES SIZE_MAX
 #define PICK_ANY_PES   INT32_MAX
 /* PEs for which there is room in what they share: */
-enum { PICK_LEAD_PES = 65535, PICK_FIRST_PES = 256, PICK_CHAIN_PES = 2048 };
+enum {
+    PICK_LEAD_PES = 65535,
+    PICK_FIRST_PES = 256,
+    PICK_CHAIN_PES = 2048,
+    PICK_TREE_PES = 256,
+};
 /* Between leaders: bytes and nodes for which there is room (room.h, hop.h). */
 enum {
     PICK_DOUBLING_BYTES = 16 * 1024,

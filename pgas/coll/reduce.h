@@ -10,11 +10,17 @@
 #include "pgas/datatype/op.h"
 
 /* dest on all PEs = the sources of all PEs combined, for n elements of `size` bytes: the
- * same bits on all.  In the order of the PEs, but for the algorithms first and chain, to
- * which a team may turn as its PEs arrive (adapt.h; not with SHMEM_REPRODUCIBLE).  dest
- * and source are the same or do not overlap.  Returns 0. */
+ * same bits on all.  In the order of the PEs, but for the algorithms first, chain, tree
+ * and static; to the first two a team may turn as its PEs arrive (adapt.h; not with
+ * SHMEM_REPRODUCIBLE).  dest and source are the same or do not overlap.  Returns 0. */
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            const struct op_fns *op, const char *fn);
+
+/* The same to dest of PE root of the team alone; dest of the others means nothing. source
+ * is at the same symmetric address on all.  A PE may return before others have come, and
+ * may change its source then. */
+int reduce_to(struct shmem_team *team, int root, void *dest, const void *source, size_t n,
+              size_t size, const struct op_fns *op, const char *fn);
 
 /* For the rows: REDUCE(NAME, C, KIND, op, OP) for each operation of a list of types */
 /* clang-format off */

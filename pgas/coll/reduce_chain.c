@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_chain.c - a large reduction on one node in the order in which its PEs arrive:
- * each adds its elements to what the one that came before it has, so that when the last
- * one comes one step is left to do; the others then copy the result from that one.
- * (Mohammadalizadehbakhtevari 2021, algorithm 5.1 and "PAP+Bcast", over symmetric memory:
- * no messages, no array of ranks, and in segments, so that where several are waiting each
- * one's segments follow those of the one before.)
+ * reduce_chain.c - a large reduction on one node in which each PE adds its elements to
+ * what some others have, and one of them has the result in the end; the others copy it
+ * from that one.  In segments: where several are waiting each one's segments follow those
+ * of the one before.  Three shapes, over the PEs in the order in which they arrive or in
+ * that of the team:
+ *  - chain, by arrival: each takes over from the one that came before it, so that when
+ * the last one comes one step is left to do.  (Mohammadalizadehbakhtevari 2021, algorithm
+ *    5.1 and "PAP+Bcast", over symmetric memory: no messages, no array of ranks.)
+ *  - tree, by arrival: of two neighbours the one that came later takes over from the
+ * other one, of two such pairs again the later one, and so on: log2 n steps instead of n
+ * - 1 where they come together, and as many for the last one to come (there: future
+ * work).
+ *  - static: the same tree in the order of the team, whoever comes when.
  * Uses: board, reduce_int, datatype.
  *
- * What a PE has combined lies in its dest, from which the next one reads it; the first
- * one has nothing to combine, and is read from its source.
+ * What a PE has combined lies in its dest, from which the next one reads it; who has
+ * nothing to combine is read from its source.
  *
  * Invariants.  `tail` of the first PE is the last PE that has come to this call and how
- * many came before it: who comes swaps itself in, and so knows for whom to wait.  Nobody
- * comes to the next chain before all have come to this one.  `handed` of a PE says how
- * many segments of its dest the next one may read.  A segment of dest is overwritten with
- * the result when the last PE has that segment of it: so all before it have read theirs.
- * The last PE returns when all others have copied from its dest.
+ * many came before it: who comes swaps itself in.  Nobody comes to the next call before
+ * all have come to this one.  `order` there says which PE is at which position; the cell
+ * of a position is written in the next call by a PE that has the result of this one, for
+ * which all cells have been read.  `handed` of a PE says how many segments of its dest
+ * the next one may read.  A segment of dest is overwritten with the result when the last
+ * PE has that segment of it: so all before it have been read.  The last PE returns when
+ * all others have copied from its dest.
  */
 #include "config.h"
 
@@ -30,23 +39,19 @@ enum {
     SEGMENTS_MAX = 1 << 15,
     TAIL_BITS = 12,   /* of `tail`: for a PE, and for how many there are */
     HANDED_BITS = 16, /* of `handed`: for segments */
+    ORDER_BITS = 16,  /* of `order`: for a PE */
+    SOURCES_MAX = 64, /* from which a PE takes over: twice the log2 of the PEs */
 };
 _Static_assert((int)PICK_CHAIN_PES < 1 << TAIL_BITS, "a PE's number fits `tail`");
+_Static_assert((int)PICK_TREE_PES == (int)TEAM_ORDER, "each has a cell in `order`");
 _Static_assert((int)SEGMENTS_MAX < 1 << HANDED_BITS, "a segment's number fits `handed`");
 
 #define TAIL_MASK (((uint64_t)1 << TAIL_BITS) - 1)
 
-/* This PE's place in the chain. */
-struct place {
-    int position;
-    int before; /* who has come before it; -1: nobody */
-};
-
-static struct place line_up(struct shmem_team *team, uint64_t call)
+struct reduce_place reduce_arrive(uint64_t *tail, const struct board *b)
 {
-    uint64_t *tail = &team_words(team, 0)->tail, seen, next,
-             number = call << 2 * TAIL_BITS;
-    struct place p;
+    uint64_t seen, next, number = b->call << 2 * TAIL_BITS;
+    struct reduce_place p;
 
     do {
         seen = load_relaxed_u64(tail);
@@ -54,10 +59,17 @@ static struct place line_up(struct shmem_team *team, uint64_t call)
         bool mine = seen - number < (uint64_t)1 << 2 * TAIL_BITS;
         p.position = mine ? (int)(seen >> TAIL_BITS & TAIL_MASK) : 0;
         p.before = mine ? (int)(seen & TAIL_MASK) : -1;
-        next = number | (uint64_t)(p.position + 1) << TAIL_BITS | (uint64_t)team->me;
+        next = number | (uint64_t)(p.position + 1) << TAIL_BITS | (uint64_t)b->team->me;
     } while (cas_acq_rel_u64(tail, seen, next) != seen);
     return p;
 }
+
+static struct reduce_place line_up(const struct board *b)
+{
+    return reduce_arrive(&team_words(b->team, 0)->tail, b);
+}
+
+/* ---- segments -------------------------------------------------------------------- */
 
 static void hand_on(const struct board *b, uint64_t segments)
 {
@@ -81,25 +93,48 @@ static size_t segment_at(const struct reduce_job *j, size_t first)
     return j->n - first < most ? j->n - first : most;
 }
 
-/* What those before have combined, and this PE's elements. */
-static void add_mine(const struct reduce_job *j, const struct board *b, struct place p)
+/* From where a PE takes over, in this order. */
+struct sources {
+    int n;
+    struct {
+        int pe;
+        const char *data; /* symmetric: its source, or its dest */
+    } of[SOURCES_MAX];
+};
+
+/* One segment of them all, and this PE's. */
+static void add_segment(const struct reduce_job *j, const struct board *b,
+                        const struct sources *s, uint64_t segment, size_t at, size_t n)
 {
-    const char *theirs = p.position == 1 ? j->source : j->dest;
+    for (int k = 0; k < s->n; k++) {
+        int pe = s->of[k].pe;
+        await_segment(b, pe, segment);
+        const char *theirs = reduce_at(j, s->of[k].data + at, n * j->size, pe);
+        if (k == 0)
+            j->op->three(j->dest + at, theirs, j->source + at, n);
+        else
+            j->op->two(j->dest + at, theirs, n);
+    }
+}
+
+static void add_mine(const struct reduce_job *j, const struct board *b,
+                     const struct sources *s)
+{
     uint64_t segment = 0;
 
+    if (s->n == 0) {
+        hand_on(b, ((uint64_t)1 << HANDED_BITS) - 1); /* the source, all of it */
+        return;
+    }
     for (size_t first = 0, n; first < j->n; first += n) {
-        size_t at = first * j->size;
         n = segment_at(j, first);
-        await_segment(b, p.before, segment++);
-        j->op->three(j->dest + at, reduce_at(j, theirs + at, n * j->size, p.before),
-                     j->source + at, n);
+        add_segment(j, b, s, segment++, first * j->size, n);
         hand_on(b, segment);
     }
 }
 
-static void take_result(const struct reduce_job *j, const struct board *b)
+static void take_result(const struct reduce_job *j, const struct board *b, int leader)
 {
-    int leader = board_await_lead(b);
     uint64_t segment = 0;
 
     for (size_t first = 0, n; first < j->n; first += n) {
@@ -111,21 +146,104 @@ static void take_result(const struct reduce_job *j, const struct board *b)
     }
 }
 
+/* ---- chain ----------------------------------------------------------------------- */
+
+/* This PE has the result, or takes it from the one that has it. */
+static void end(const struct reduce_job *j, struct board *b, int leader)
+{
+    if (j->team->me == leader)
+        board_await_all_closed(b);
+    else
+        take_result(j, b, leader);
+    board_close(b);
+}
+
 void reduce_chain(const struct reduce_job *j)
 {
     struct board b = board_open(j->team, 0, j->fn);
-    struct place p = line_up(j->team, b.call);
-    bool last = p.position == j->team->npes - 1;
+    struct reduce_place p = line_up(&b);
+    struct sources s = {.n = p.before >= 0};
 
-    if (last)
+    s.of[0].pe = p.before;
+    s.of[0].data = p.position == 1 ? j->source : j->dest;
+    if (p.position == j->team->npes - 1)
         board_lead(&b);
-    if (p.before < 0)
-        hand_on(&b, ((uint64_t)1 << HANDED_BITS) - 1); /* the source, all of it */
-    else
-        add_mine(j, &b, p);
-    if (last)
-        board_await_all_closed(&b);
-    else
-        take_result(j, &b);
-    board_close(&b);
+    add_mine(j, &b, &s);
+    end(j, &b, board_await_lead(&b));
+}
+
+/* ---- trees ----------------------------------------------------------------------- */
+
+/*
+ * Positions count from 1 here.  Position p has the elements of the low(p) positions that
+ * end with it, where low(p) is the lowest bit of p: so it takes over from p - 1, p - 2,
+ * p - 4 .. as long as what is subtracted is less than low(p).  The last one takes over
+ * too from those that have what lies before: p - low(p), and again from there.
+ */
+static int low(int p)
+{
+    return p & -p;
+}
+
+static void add_source(const struct reduce_job *j, struct sources *s, int p, int pe)
+{
+    s->of[s->n].pe = pe;
+    s->of[s->n++].data = p % 2 != 0 ? j->source : j->dest;
+}
+
+static size_t order_at(int p)
+{
+    return offsetof(struct team_words, order) + (size_t)(p - 1) * sizeof(uint64_t);
+}
+
+typedef int (*pe_at)(const struct board *b, int p);
+
+static int pe_by_order(const struct board *b, int p)
+{
+    (void)b;
+    return p - 1;
+}
+
+/* Who took that position has done so, and writes it down. */
+static int pe_by_arrival(const struct board *b, int p)
+{
+    uint64_t cell = board_wait_first(b, order_at(p), b->call << ORDER_BITS);
+
+    return (int)(cell & (((uint64_t)1 << ORDER_BITS) - 1));
+}
+
+/* Those first that are likely to be ready first. */
+static struct sources sources_of(const struct reduce_job *j, const struct board *b, int p,
+                                 pe_at pe)
+{
+    struct sources s = {.n = 0};
+
+    for (int q = p - low(p); p == j->team->npes && q > 0; q -= low(q))
+        add_source(j, &s, q, pe(b, q));
+    for (int d = low(p) / 2; d > 0; d /= 2)
+        add_source(j, &s, p - d, pe(b, p - d));
+    return s;
+}
+
+void reduce_tree(const struct reduce_job *j)
+{
+    struct board b = board_open(j->team, 0, j->fn);
+    int p = line_up(&b).position + 1;
+
+    stress_point();
+    board_store_first(&b, order_at(p), b.call << ORDER_BITS | (uint64_t)j->team->me);
+    if (p == j->team->npes)
+        board_lead(&b);
+    struct sources s = sources_of(j, &b, p, pe_by_arrival);
+    add_mine(j, &b, &s);
+    end(j, &b, board_await_lead(&b));
+}
+
+void reduce_static(const struct reduce_job *j)
+{
+    struct board b = board_open(j->team, 0, j->fn);
+    struct sources s = sources_of(j, &b, j->team->me + 1, pe_by_order);
+
+    add_mine(j, &b, &s);
+    end(j, &b, j->team->npes - 1);
 }

@@ -178,3 +178,42 @@ void reduce_far(const struct reduce_job *j)
     else
         reduce_barrier(j);
 }
+
+/* ---- to a root --------------------------------------------------------------------- */
+
+/* All PEs' elements on the root, which are mapped there. */
+static void combine_near(const struct reduce_job *j)
+{
+    _Alignas(NODE_LINE) char acc[ALONE_BYTES];
+    struct remote none = {.first = 0};
+    size_t most = sizeof acc / j->size;
+
+    for (; none.first < j->n; none.first += none.n) {
+        none.n = j->n - none.first < most ? j->n - none.first : most;
+        combine(j, &none, acc);
+        copy_bytes(j->dest + none.first * j->size, acc, none.n * j->size);
+    }
+}
+
+static void combine_far(const struct reduce_job *j)
+{
+    struct remote r;
+
+    remote_open(&r, j->team, j->source, j->size, (struct slice){0, j->n}, j->fn);
+    while (remote_next(&r)) {
+        combine(j, &r, r.own[0]);
+        copy_bytes(j->dest + r.first * j->size, r.own[0], r.n * j->size);
+    }
+    remote_close(&r);
+}
+
+/* The root alone does it. */
+void reduce_far_to(const struct reduce_job *j)
+{
+    barrier_sync(j->team, j->fn); /* all sources are ready */
+    if (reduce_gets(j) && j->team->far)
+        combine_far(j);
+    else if (reduce_gets(j))
+        combine_near(j);
+    barrier_sync(j->team, j->fn); /* all sources have been read */
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reduce_flat.c - a small reduction in which each PE shows its elements to all others and
- * combines those of all for itself: nobody waits for more than one line from each.
+ * combines those of all for itself: nobody waits for more than one line from each.  To a
+ * root: it alone looks, and the others leave when they have shown theirs.
  * Uses: board, reduce_int, datatype.
  */
 #include "config.h"
@@ -10,13 +11,25 @@
 #include "pgas/coll/reduce_int.h"
 #include "pgas/datatype/copy.h"
 
-void reduce_shown(const struct reduce_job *j, const struct board *b)
+void reduce_shown(const struct reduce_job *j, char *to, const struct board *b)
 {
     const char *first = board_of(b, 0);
 
-    j->op->three(j->dest, first, board_of(b, 1), j->n);
+    j->op->three(to, first, board_of(b, 1), j->n);
     for (int i = 2; i < j->team->npes; i++)
-        j->op->two(j->dest, board_of(b, i), j->n);
+        j->op->two(to, board_of(b, i), j->n);
+}
+
+/* All end it with board_close, as those who leave early learn nothing of the others. */
+static void show_root(const struct reduce_job *j, struct board *b)
+{
+    if (j->team->me == j->root) {
+        board_show(b);
+        reduce_shown(j, j->dest, b);
+    } else {
+        board_post_to(b, j->root);
+    }
+    board_close(b);
 }
 
 void reduce_flat(const struct reduce_job *j)
@@ -24,7 +37,11 @@ void reduce_flat(const struct reduce_job *j)
     struct board b = board_open(j->team, reduce_bytes(j), j->fn);
 
     copy_bytes(board_mine(&b), j->source, reduce_bytes(j));
+    if (j->root >= 0) {
+        show_root(j, &b);
+        return;
+    }
     board_post(&b);
-    reduce_shown(j, &b);
+    reduce_shown(j, j->dest, &b);
     board_close_all(&b);
 }

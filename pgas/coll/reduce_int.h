@@ -18,6 +18,7 @@ struct reduce_job {
     const char *source;
     size_t n;    /* elements, at least 1 */
     size_t size; /* bytes of an element */
+    int root;    /* the PE of the team that gets the result, dest is its own; -1: all */
     const struct op_fns *op;
     const char *fn;
 };
@@ -27,6 +28,11 @@ static inline size_t reduce_bytes(const struct reduce_job *j)
     return j->n * j->size; /* has been checked to fit */
 }
 
+static inline bool reduce_gets(const struct reduce_job *j)
+{
+    return j->root < 0 || j->root == j->team->me;
+}
+
 /* `bytes` at symmetric address here, of PE i of the team. */
 static inline char *reduce_at(const struct reduce_job *j, const void *here, size_t bytes,
                               int i)
@@ -34,22 +40,46 @@ static inline char *reduce_at(const struct reduce_job *j, const void *here, size
     return peer_at(here, bytes, team_world_pe(j->team, i), j->fn);
 }
 
-/* Teams on one node; slices serve active sets too.  All but chain and first combine in
- * the order of the PEs. */
+/* Teams on one node; slices serve active sets too.  What chain, tree and
+ * first combine goes by the arrivals. */
 void reduce_flat(const struct reduce_job *j);   /* all read the slots of all */
 void reduce_last(const struct reduce_job *j);   /* who comes last combines the slots */
 void reduce_first(const struct reduce_job *j);  /* who comes first combines the slots */
 void reduce_slices(const struct reduce_job *j); /* each combines a slice of the sources */
 void reduce_chain(const struct reduce_job *j);  /* a chain in the order of arrival */
+void reduce_tree(const struct reduce_job *j);   /* a tree in the order of arrival */
+void reduce_static(const struct reduce_job *j); /* the same in the order of the PEs */
+void reduce_relay(const struct reduce_job *j);  /* the same to a root */
+void reduce_shares(const struct reduce_job *j); /* slices, to a root */
 
-/* dest = what all PEs show on a board, in their order. */
-void reduce_shown(const struct reduce_job *j, const struct board *b);
+/* A board whose slots all PEs have read that they had TEAM_SLOTS calls ago, and this PE's
+ * slot: for algorithms that a PE may leave before others come. */
+struct board reduce_open_ahead(const struct reduce_job *j, char **slot);
+
+/* The root's dest as mapped here.  The root shows its place (check_place) on the board.
+ */
+char *reduce_root_dest(const struct reduce_job *j, const struct board *b);
+
+/* This PE's place among those that come to a call. */
+struct reduce_place {
+    int position;
+    int before; /* who has come before it; -1: nobody */
+};
+/* `tail` belongs to this call, or nobody comes to this one before all have come to the
+ * one to which it belonged. */
+struct reduce_place reduce_arrive(uint64_t *tail, const struct board *b);
+/* To a call with a board of reduce_open_ahead. */
+struct reduce_place reduce_arrive_ahead(const struct board *b);
+
+/* to = what all PEs show on a board, in their order. */
+void reduce_shown(const struct reduce_job *j, char *to, const struct board *b);
 
 /* On whatever team. */
 void reduce_run(const struct reduce_job *j);
 
-/* Over nodes. */
+/* Over nodes; and the same to a root, also of an active set on one node. */
 void reduce_far(const struct reduce_job *j);
+void reduce_far_to(const struct reduce_job *j);
 /* Between the leaders of a far team: what each has at dest becomes the combination of
  * all, there.  They have room (room.h). */
 void reduce_hops(const struct reduce_job *j, enum pick_algorithm a);

@@ -11,13 +11,18 @@
  * do when the last one comes (Mohammadalizadehbakhtevari 2021, algorithm 4.1, with epochs
  * in place of its flags).
  *
+ * To a root: the leader combines in memory of its own, if it is not the root, who alone
+ * takes the result; the others leave when they have shown theirs.
+ *
  * Invariants.  `claim` is the last call for which somebody leads: of the PEs that come to
- * call k one alone finds it below k and makes it k (what it was before all of them have
- * seen, as each has waited for the leader of that call or was it).  `gathered` counts the
+ * call k one alone finds it below k and makes it k.  (What it was before all of them have
+ * seen, in the call before; so if it changes while one of them looks somebody has come to
+ * k, or even left it.)  `gathered` counts the
  * PEs that have come to calls with reduce_last, which are `gathers` so far: nobody comes
- * to the next one before all have come to this.  `lead` is written once for each call, by
- * its leader, when all have come; the next one cannot be written before all have begun
- * the next call, so have read this one.  The result is in the leader's slot, where it
+ * to the next one before all have come to this.  (To a root they may: then each call has
+ * a word of its own, reduce_arrive_ahead.)  `lead` is written once for each call, by its
+ * leader, when all have come; the next one cannot be written before all have begun the
+ * next call, so have read this one.  The result is in the leader's slot, where it
  * replaces what the leader has brought, which nobody else reads.
  */
 #include "config.h"
@@ -27,17 +32,22 @@
 #include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
 
-/* The result is in dest here: have the others take it. */
-static void lead_out(const struct reduce_job *j, struct board *b, char *slot)
+/* The result is here: have the others take it, or the root. */
+static void lead_out(const struct reduce_job *j, struct board *b, char *slot,
+                     const char *result)
 {
-    copy_bytes(slot, j->dest, reduce_bytes(j));
+    if (j->root == j->team->me)
+        return;
+    copy_bytes(slot, result, reduce_bytes(j));
     board_show(b);
     board_lead(b);
 }
 
-/* Take the result from the leader's slot. */
+/* Take the result from the leader's slot, if it is for this PE. */
 static void follow(const struct reduce_job *j, const struct board *b)
 {
+    if (!reduce_gets(j))
+        return;
     copy_bytes(j->dest, board_of(b, board_await_lead(b)), reduce_bytes(j));
 }
 
@@ -51,16 +61,38 @@ static bool come_last(struct shmem_team *team)
     return fetch_add_acq_rel_u64(&team_words(team, 0)->gathered, 1) + 1 == all;
 }
 
+/* All end it with board_close, as those who leave early learn nothing of the others. */
+static void last_to_root(const struct reduce_job *j)
+{
+    _Alignas(NODE_LINE) char acc[TEAM_SLOT_BYTES];
+    char *slot, *to = reduce_gets(j) ? j->dest : acc;
+    struct board b = reduce_open_ahead(j, &slot);
+
+    copy_bytes(slot, j->source, reduce_bytes(j));
+    board_show(&b);
+    if (reduce_arrive_ahead(&b).position == j->team->npes - 1) {
+        reduce_shown(j, to, &b);
+        lead_out(j, &b, slot, to);
+    } else {
+        follow(j, &b);
+    }
+    board_close(&b);
+}
+
 void reduce_last(const struct reduce_job *j)
 {
+    if (j->root >= 0) {
+        last_to_root(j);
+        return;
+    }
     struct board b = board_open(j->team, reduce_bytes(j), j->fn);
     char *slot = board_mine(&b);
 
     copy_bytes(slot, j->source, reduce_bytes(j));
     board_show(&b);
     if (come_last(j->team)) {
-        reduce_shown(j, &b);
-        lead_out(j, &b, slot);
+        reduce_shown(j, j->dest, &b);
+        lead_out(j, &b, slot, j->dest);
     } else {
         follow(j, &b);
     }
@@ -94,7 +126,8 @@ static bool any_has_come(const void *arg)
     return false;
 }
 
-static void combine_as_they_come(const struct reduce_job *j, const struct board *b)
+static void combine_as_they_come(const struct reduce_job *j, char *to,
+                                 const struct board *b)
 {
     struct pending p = {.board = b};
 
@@ -106,7 +139,7 @@ static void combine_as_they_come(const struct reduce_job *j, const struct board 
         for (int k = p.n - 1; k >= 0; k--) {
             if (!board_shown(b, p.pe[k]))
                 continue;
-            j->op->two(j->dest, board_of(b, p.pe[k]), j->n);
+            j->op->two(to, board_of(b, p.pe[k]), j->n);
             p.pe[k] = p.pe[--p.n];
         }
     }
@@ -114,18 +147,22 @@ static void combine_as_they_come(const struct reduce_job *j, const struct board 
 
 void reduce_first(const struct reduce_job *j)
 {
+    _Alignas(NODE_LINE) char acc[TEAM_SLOT_BYTES];
     struct board b = board_open(j->team, reduce_bytes(j), j->fn);
-    char *slot = board_mine(&b);
+    char *slot = board_mine(&b), *to = reduce_gets(j) ? j->dest : acc;
 
     if (!come_first(j->team, b.call)) {
         copy_bytes(slot, j->source, reduce_bytes(j));
         board_post(&b);
         follow(j, &b);
     } else {
-        if (j->dest != j->source)
-            copy_bytes(j->dest, j->source, reduce_bytes(j));
-        combine_as_they_come(j, &b);
-        lead_out(j, &b, slot);
+        if (to != j->source)
+            copy_bytes(to, j->source, reduce_bytes(j));
+        combine_as_they_come(j, to, &b);
+        lead_out(j, &b, slot, to);
     }
-    board_close_all(&b);
+    if (j->root >= 0)
+        board_close(&b);
+    else
+        board_close_all(&b);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reduce_slices.c - a large reduction on one node: each PE combines a slice of the
- * elements of all sources, and writes it to all dests, between two barriers.
- * Uses: barrier, slice, reduce_int, datatype.
+ * elements of all sources, and writes it to all dests, or to the root's, between two
+ * barriers.
+ * Uses: barrier, board, slice, reduce_int, core/check, datatype.
  */
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/reduce_int.h"
 #include "pgas/coll/slice.h"
+#include "pgas/core/check.h"
 #include "pgas/datatype/copy.h"
 
 enum { CHUNK_BYTES = 16 * 1024 }; /* fits the first-level cache with one source chunk */
@@ -57,4 +59,38 @@ void reduce_slices(const struct reduce_job *j)
         spread(j, to, at, n);
     }
     barrier_sync(j->team, j->fn); /* all dests are written, all sources have been read */
+}
+
+/* ---- to a root --------------------------------------------------------------------- */
+
+/* This PE's slice, to the root's dest: which may be its source, so that with more than
+ * two PEs it is written when all sources have been read. */
+static void combine_share(const struct reduce_job *j, char *dest)
+{
+    _Alignas(NODE_LINE) char acc[CHUNK_BYTES];
+    struct slice s = slice_of(j->n, j->size, j->team->me, j->team->npes);
+    size_t chunk = CHUNK_BYTES / j->size;
+    bool direct = j->team->npes == 2;
+
+    for (size_t first = s.first; first < s.end; first += chunk) {
+        size_t n = s.end - first < chunk ? s.end - first : chunk, at = first * j->size;
+        char *to = direct ? dest + at : acc;
+        combine(j, to, at, n);
+        if (!direct)
+            copy_part(dest + at, to, n * j->size, reduce_bytes(j));
+    }
+}
+
+void reduce_shares(const struct reduce_job *j)
+{
+    struct board b = board_open(j->team, sizeof(uint64_t), j->fn);
+
+    if (j->team->me == j->root) {
+        *(uint64_t *)board_mine(&b) = check_place((uintptr_t)j->dest);
+        board_post(&b);
+    }
+    barrier_sync(j->team, j->fn); /* all sources are ready */
+    combine_share(j, reduce_root_dest(j, &b));
+    board_close(&b);
+    barrier_sync(j->team, j->fn); /* dest is written, all sources have been read */
 }

@@ -355,7 +355,7 @@ static void place_words(struct shmem_team *team, uint32_t slot)
 
 static void clear_words(const struct shmem_team *team)
 {
-    memset(team_words(team, team->me), 0, offsetof(struct team_words, box));
+    memset(team_words(team, team->me), 0, offsetof(struct team_words, relayed));
 }
 
 void team_begin(struct shmem_team *team, uint32_t slot)

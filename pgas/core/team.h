@@ -35,9 +35,14 @@ enum {
     TEAM_SLOT_BYTES = 2048,
     TEAM_LINES = 64, /* the same of those whose data fit one line with the number */
     TEAM_LINE_BYTES = 48,
+    TEAM_ORDER = 256, /* PEs at most that note in which order they come */
+    /* What a PE has handed on in a rooted chain and the next one may not have read yet
+     * (coll/reduce_relay.c): so much of it, in so many parts. */
+    TEAM_RELAYS = 8,
+    TEAM_RELAY_BYTES = 16 * 1024,
     TEAM_COLLECTIVES = 10, /* that have a choice of algorithms (coll/pick.h), */
-    TEAM_CHOICES = 4,      /* of at most so many by size */
-    TEAM_CLASSES = 3,      /* of sizes, in which it adapts (coll/adapt.h) */
+    TEAM_CHOICES = 4,     /* of at most so many by size */
+    TEAM_CLASSES = 3,     /* of sizes, in which it adapts (coll/adapt.h) */
 };
 
 /* What a team has seen of the arrivals of its PEs (coll/adapt.c): the same on all PEs,
@@ -79,9 +84,16 @@ struct team_line {
     _Alignas(16) char data[TEAM_LINE_BYTES];
 };
 
+/* A part of what a PE hands on: the number of the one that is there, and of the last one
+ * that has been read, in the chains of the team so far, from 1. */
+struct team_relay {
+    _Alignas(NODE_LINE) uint64_t filled; /* by its owner */
+    _Alignas(NODE_LINE) uint64_t freed;  /* by who has read it */
+};
+
 /*
  * The words through which a team's PEs meet; each PE has them at the same offset of its
- * heap, and they are zero when the team begins (but for `box`).  `arrived`, `epoch` and
+ * heap, and they are zero when the team begins (but for its end).  `arrived`, `epoch` and
  * `cpu` are used on the team's first PE, the others on every PE.  What is written at
  * different times has a line of its own.
  *
@@ -131,12 +143,24 @@ struct team_words {
     _Alignas(NODE_LINE) uint64_t lead;
     _Alignas(NODE_LINE) uint64_t gathered;
     _Alignas(NODE_LINE) uint64_t tail;
+    /* Who came to that call at which position, as call << 16 | PE; */
+    _Alignas(NODE_LINE) uint64_t order[TEAM_ORDER];
+    /* and as `tail`, of a call that a PE may leave before others come to it; by its
+     * number. */
+    struct {
+        _Alignas(NODE_LINE) uint64_t tail;
+    } queue[TEAM_SLOTS];
     struct team_slot slot[TEAM_SLOTS];
     struct team_line line[TEAM_LINES];
-    /* What the PEs of a far team bring to a small collective, with even and odd numbers
-     * (coll/bridge.c).  Never looked at before somebody has written there: the one part
-     * that need not be zero when the team begins. */
-    _Alignas(NODE_LINE) char box[2][TEAM_BOX];
+    struct team_relay relay[TEAM_RELAYS];
+    /* The last ones: they need not be zero when a team begins. */
+    union {
+        /* Parts of chains on one node (coll/reduce_relay.c). */
+        _Alignas(NODE_LINE) char relayed[TEAM_RELAYS][TEAM_RELAY_BYTES];
+        /* What the PEs of a far team bring to a small collective, with even and odd
+         * numbers (coll/bridge.c). */
+        _Alignas(NODE_LINE) char box[2][TEAM_BOX];
+    };
 };
 
 /* Who is where in a far team, as numbers in the team, and what the leaders have done. */
@@ -163,8 +187,10 @@ struct shmem_team {
     uint32_t epoch;    /* barriers begun by this PE */
     uint32_t offers;   /* rounds of offers begun by this PE */
     uint64_t calls;    /* calls with a board begun by this PE (coll/board.c) */
-    uint64_t known;    /* all PEs have ended those up to this one, for certain */
-    uint64_t gathers;  /* those of them that count in `gathered` */
+    uint64_t relays;   /* parts of the rooted chains so far: the same on all PEs */
+    uint64_t relayed[TEAM_RELAYS]; /* which part is in each of ours; 0: none yet */
+    uint64_t known;   /* all PEs have ended those up to this one, for certain */
+    uint64_t gathers; /* those of them that count in `gathered` */
     struct team_adapt adapt[TEAM_CLASSES];
     bool planned; /* the choices below have been made */
     struct team_choice plan[TEAM_COLLECTIVES][TEAM_CHOICES]; /* ascending; to SIZE_MAX */

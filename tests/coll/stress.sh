@@ -41,10 +41,10 @@ large() {
 }
 
 total=0
-for algorithm in auto flat last first slices chain; do
+for algorithm in auto flat last first slices chain tree static; do
     mix SHMEM_REDUCE_ALGORITHM=$algorithm
 done
-for algorithm in auto slices chain; do
+for algorithm in auto slices chain tree static; do
     large SHMEM_REDUCE_ALGORITHM=$algorithm
 done
 mix SHMEM_DEBUG=1 SHMEM_REDUCE_ALGORITHM=chain

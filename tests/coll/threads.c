@@ -140,6 +140,23 @@ static void try_reduce(const struct call *c)
         expect(c, e, sum(c, npes, e));
 }
 
+/* One after the other: nobody waits for the root. */
+static void try_rooted(const struct call *c)
+{
+    struct call one = *c;
+
+    for (int k = 0; k < BURST; k++) {
+        int root = (int)((c->number + k / 2) % npes);
+        one.number += npes;
+        for (size_t e = 0; e < c->n; e++)
+            c->source[e] = value(&one, c->team->me, e);
+        reduce_to(c->team, root, c->dest, c->source, c->n, 8, op_find(OP_SUM, OP_SINT, 8),
+                  "rooted reduce");
+        for (size_t e = 0; c->team->me == root && e < c->n; e++)
+            expect(&one, e, sum(&one, npes, e));
+    }
+}
+
 static void try_scan(const struct call *c)
 {
     scan_inclusive(c->team, c->dest, c->source, c->n, 8, op_find(OP_SUM, OP_SINT, 8),
@@ -226,7 +243,7 @@ static void try_barrier(const struct call *c)
 }
 
 static void (*const tries[])(const struct call *) = {
-    try_reduce,   try_bcast, try_collect, try_burst,  try_shared,
+    try_reduce,   try_bcast, try_collect, try_burst,  try_shared, try_rooted,
     try_alltoall, try_scan,  try_barrier, try_shared, try_reduce};
 
 static void *pe(void *arg)

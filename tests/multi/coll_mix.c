@@ -9,12 +9,25 @@
  */
 #include "config.h"
 
+#include "pgas/coll/active.h"
+#include "pgas/coll/reduce.h"
 #include "tests/multi/coll.h"
 
 enum { CALLS = 4000, SEED = 1, MOST = 3000, LATE = 64, PES_MAX = 64 };
-enum what { BARRIER, REDUCE, BROADCAST, BURST, FCOLLECT, COLLECT, ALLTOALL, SCAN, WHATS };
+enum what {
+    BARRIER,
+    REDUCE,
+    ROOTED,
+    BROADCAST,
+    BURST,
+    FCOLLECT,
+    COLLECT,
+    ALLTOALL,
+    SCAN,
+    WHATS
+};
 enum { BURST_CALLS = 20 };
-enum { SUM, XOR, MAX, AND, OPS };
+enum { SUM, XOR, MAX, AND, DRAWN_OPS };
 
 /* One call: the same on all PEs. */
 struct call {
@@ -52,6 +65,11 @@ static void add_teams(int n)
     add_team("backwards", n - 1, -1, n);
 }
 
+static bool is_reduction(const struct call *c)
+{
+    return c->what == REDUCE || c->what == ROOTED;
+}
+
 /* Element e of what PE i of the team brings to a call; for `and` all but one bit are set,
  * else nothing would be left of many. */
 static int64_t value(const struct call *c, int i, size_t e)
@@ -59,13 +77,14 @@ static int64_t value(const struct call *c, int i, size_t e)
     uint64_t v = (uint64_t)c->number * 0x9e3779b97f4a7c15u ^
                  ((uint64_t)i << 40 | (uint64_t)e) * 0xd1b54a32d192ed03u;
 
-    return (int64_t)(c->what == REDUCE && c->op == AND ? ~((uint64_t)1 << v % 64) : v);
+    return (int64_t)(is_reduction(c) && c->op == AND ? ~((uint64_t)1 << v % 64) : v);
 }
 
 static void check_element(const struct call *c, size_t e, int64_t is, int64_t should)
 {
-    static const char *const names[] = {"barrier",  "reduce",  "broadcast", "burst",
-                                        "fcollect", "collect", "alltoall",  "scan"};
+    static const char *const names[] = {"barrier",   "reduce",   "rooted reduce",
+                                        "broadcast", "burst",    "fcollect",
+                                        "collect",   "alltoall", "scan"};
 
     CHECK_NAMED(is == should,
                 "call %ld, %s of %zu on %s (root %d, op %d): element %zu is %llx, should "
@@ -90,7 +109,7 @@ static int64_t combine(int op, int64_t a, int64_t b)
     }
 }
 
-static void reduce(const struct call *c, int64_t *to)
+static void reduce_all(const struct call *c, int64_t *to)
 {
     const int64_t *from = c->in_place ? to : source;
     shmem_team_t team = c->g->team;
@@ -124,9 +143,53 @@ static void try_reduce(const struct call *c)
 {
     if (c->in_place)
         memcpy(dest, source, c->n * sizeof *dest);
-    reduce(c, dest);
+    reduce_all(c, dest);
     for (size_t e = 0; e < c->n; e++)
         check_element(c, e, dest[e], combined(c, c->op, c->g->npes, e));
+}
+
+static const struct op_fns *op_of(int op)
+{
+    static const enum op ops[] = {OP_SUM, OP_XOR, OP_MAX, OP_AND};
+
+    return op_find(ops[op], op == SUM || op == MAX ? OP_SINT : OP_UINT, 8);
+}
+
+/* The world is an active set too, now and then. */
+static struct shmem_team *team_for(const struct call *c, struct shmem_team *set)
+{
+    static long psync[SHMEM_REDUCE_SYNC_SIZE];
+
+    if (c->op != AND || c->g->team != SHMEM_TEAM_WORLD)
+        return team_of(c->g->team, "rooted reduce");
+    *set = active_set(0, 0, c->g->npes, psync, "rooted reduce");
+    return set;
+}
+
+static void one_to_root(const struct call *c)
+{
+    struct shmem_team set;
+    bool root = c->g->me == c->root;
+    int64_t *to = c->in_place ? source : dest;
+
+    reduce_to(team_for(c, &set), c->root, root ? to : NULL, source, c->n, sizeof *to,
+              op_of(c->op), "rooted reduce");
+    for (size_t e = 0; root && e < c->n; e++)
+        check_element(c, e, to[e], combined(c, c->op, c->g->npes, e));
+}
+
+/* Nobody waits for the root in these: so the others run ahead of it. */
+static void try_rooted(const struct call *c)
+{
+    struct call one = *c;
+
+    for (int k = 0; k < BURST_CALLS; k++) {
+        one.number += 1000000;
+        one.root = c->op % 2 == 0 ? c->root : (c->root + k) % c->g->npes;
+        for (size_t e = 0; e < c->n; e++)
+            source[e] = value(&one, c->g->me, e);
+        one_to_root(&one);
+    }
 }
 
 static void try_scan(const struct call *c)
@@ -199,9 +262,9 @@ static void try_barrier(const struct call *c)
 /* ---- the sequence ------------------------------------------------------------------ */
 
 static void (*const tries[])(const struct call *) = {
-    [BARRIER] = try_barrier, [REDUCE] = try_reduce,     [BROADCAST] = try_broadcast,
-    [BURST] = try_burst,     [FCOLLECT] = try_collect,  [COLLECT] = try_collect,
-    [SCAN] = try_scan,       [ALLTOALL] = try_alltoall,
+    [BARRIER] = try_barrier,     [REDUCE] = try_reduce, [ROOTED] = try_rooted,
+    [BROADCAST] = try_broadcast, [BURST] = try_burst,   [FCOLLECT] = try_collect,
+    [COLLECT] = try_collect,     [SCAN] = try_scan,     [ALLTOALL] = try_alltoall,
 };
 
 /* Mostly small, as those meet each other closest; exactly around the limits too. */
@@ -221,7 +284,7 @@ static struct call draw(uint64_t *random, long number, size_t most)
     struct call c = {.number = number,
                      .what = (enum what)(r % WHATS),
                      .g = &teams[r / 16 % (uint64_t)nteams],
-                     .op = (int)(r / 256 % OPS),
+                     .op = (int)(r / 256 % DRAWN_OPS),
                      .in_place = r / 1024 % 2 == 0};
 
     c.root = (int)(r / 4096 % (uint64_t)c.g->npes);

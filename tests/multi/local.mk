@@ -27,7 +27,7 @@ tests_multi_bcast_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/coll_mix.pes
 tests_multi_coll_mix_pes_SOURCES = tests/multi/coll_mix.c tests/multi/coll.h tests/multi/check.h
-tests_multi_coll_mix_pes_LDADD = libshmem.la
+tests_multi_coll_mix_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
 tests_multi_coll_mix_pes_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/multi/generic.pes
