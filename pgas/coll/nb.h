@@ -11,7 +11,7 @@
  *
  * Threads may do all that at the same time, for different teams; a request is tested and
  * waited for by one thread at a time.
- * Uses: core/team, datatype/op.  Used by: life, split; the MPI shim will.
+ * Uses: core/team, datatype/op.  Used by: life, split.
  */
 #ifndef PGAS_COLL_NB_H
 #define PGAS_COLL_NB_H

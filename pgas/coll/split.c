@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier, roster.
+ * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier, nb, roster.
  *
  * The PEs of a new team must agree on a slot for its words that all of them have free.
  * Each writes down its lowest free slot in the parent's words, all PEs of the parent
