@@ -7,8 +7,8 @@ set -eu
 . "$top_srcdir/tests/net/lib.sh"
 program=$top_builddir/tests/coll/nb
 seed=${COLL_SEED:-1}
-stacks_s=50 near='1 2 3 5 8' far='2:2 2:5 3:8' calls=400 few=150
-[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || near='3 5' far=2:5 calls=120 few=60
+stacks_s=50 near='1 2 3 5 8' far='2:5 3:8' calls=400 few=100
+[ -z "$brief" ] || near='3 5' far=2:5 calls=120 few=60
 [ -z "${PGAS_TEST_LONG:-}" ] || calls=30000 few=3000 stacks_s=900 limit_s=1000
 
 mix() { # calls, PEs, arguments of oshrun
@@ -39,7 +39,9 @@ over_nodes() {
     sleepless --vnodes 2 -n 4 "$program" waits
     run 0 --timeout $stacks_s --vnodes 2 -n 3 "$program" overlap
 }
-for_each "ofi ucx" over_nodes
+transports="ofi ucx"
+[ -z "$brief" ] || transports=ofi
+for_each "$transports" over_nodes
 
 for n in 2 5; do
     sleepless -n "$n" "$program" threads $calls "$seed"
