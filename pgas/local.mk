@@ -60,6 +60,8 @@ libpgas_la_SOURCES = \
 	pgas/coll/hop.c pgas/coll/hop.h \
 	pgas/coll/look.c pgas/coll/look.h \
 	pgas/coll/mem.c pgas/coll/mem.h \
+	pgas/coll/nb.c pgas/coll/nb.h pgas/coll/nb_int.h pgas/coll/nb_data.c \
+	pgas/coll/nb_ops.c pgas/coll/nb_tree.c \
 	pgas/coll/pick.c pgas/coll/pick.def pgas/coll/pick.h \
 	pgas/coll/profile.c pgas/coll/profile.h pgas/coll/profile_int.h \
 	pgas/coll/profile_html.c pgas/coll/profile_join.c pgas/coll/profile_meet.c \

@@ -5,6 +5,7 @@
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/life.h"
 #include "pgas/coll/meet.h"
+#include "pgas/coll/nb.h"
 #include "pgas/coll/pick.h"
 #include "pgas/coll/profile.h"
 #include "pgas/coll/shared.h"
@@ -55,6 +56,7 @@ void life_finalize(const char *fn)
         log_die("%s: %d contexts with SHMEM_CTX_PRIVATE are left; call shmem_ctx_destroy "
                 "for them first",
                 fn, left);
+    nb_check_ended(NULL, fn);
     take_down(false);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier, roster.
+ * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier, nb, roster.
  *
  * The PEs of a new team must agree on a slot for its words that all of them have free.
  * Each writes down its lowest free slot in the parent's words, all PEs of the parent
@@ -24,6 +24,7 @@
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/nb.h"
 #include "pgas/coll/roster.h"
 #include "pgas/coll/split.h"
 #include "pgas/core/ctx.h"
@@ -255,6 +256,7 @@ void split_destroy(shmem_team_t handle, const char *fn)
     if (team->name != NULL)
         log_die("%s: argument 'team' is SHMEM_TEAM_%s, which can't be destroyed", fn,
                 team->name);
+    nb_check_ended(team, fn);
     ctx_destroy_all(team);
     barrier_last(team, fn);
     team_free(team);

@@ -25,6 +25,7 @@ enum {
     POLLS_PER_CLOCK = 4,          /* the same where the network is polled at each look */
     SLEEP_FIRST_PART = 16,        /* the first sleep is this part of the longest */
     SLEEP_BLIND_NS = 1000 * 1000, /* the longest where any store may go unseen */
+    NAP_WORK_NS = 1000 * 1000,    /* the longest nap while there is work */
     SLEEP_SHORT_NS = 200 * 1000,  /* see stay_awake */
     AWAKE_SPINS = 4,              /* times env.spin_ns between two offers to give way */
     OTHER_RAN_NS = 2000,          /* to give way takes less when nobody wants it */
@@ -42,6 +43,26 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static int unlisted; /* sleepers of this process without a slot; under list_lock */
 
 static _Thread_local int depth; /* of block_until in this thread */
+
+static PGAS_PE_LOCAL void (*the_work)(void);
+
+void block_set_work(void (*work)(void))
+{
+    __atomic_store_n(&the_work, work, __ATOMIC_RELEASE);
+}
+
+static bool has_work(void)
+{
+    return __atomic_load_n(&the_work, __ATOMIC_RELAXED) != NULL;
+}
+
+static void do_work(void)
+{
+    void (*work)(void) = __atomic_load_n(&the_work, __ATOMIC_ACQUIRE);
+
+    if (unlikely(work != NULL))
+        work();
+}
 
 static int membarrier_call(int command)
 {
@@ -120,10 +141,12 @@ static bool spin_for(block_ready ready, const void *arg, uint64_t ns)
     bool far = pgas_self.net != NULL;
     uint64_t end = clock_ns() + ns;
 
-    while (clock_ns() < end)
+    while (clock_ns() < end) {
         if (unlikely(far) ? look(ready, arg, POLLS_PER_CLOCK, net_poll)
                           : look(ready, arg, SPINS_PER_CLOCK, cpu_pause))
             return true;
+        do_work();
+    }
     return false;
 }
 
@@ -168,6 +191,7 @@ static bool yield(const struct block_wait *w, uint64_t ns, uint64_t spin_ns)
         if (spin_ns > 0 && spin_for(w->ready, w->arg, spin_ns))
             return true;
         net_poll();
+        do_work();
         patience -= give_way();
         if (w->ready(w->arg))
             return true;
@@ -291,7 +315,7 @@ static uint64_t moved_on(uint64_t ns)
 static void sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
-    int slot = list(me, w->word);
+    int slot = list(me, has_work() ? NULL : w->word);
     uint64_t begin = clock_ns();
 
     if (pgas_self.membarrier)
@@ -301,6 +325,7 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
          * the barrier changes the wake word, so that the sleep ends at once. */
         net_settle(); /* before, else it would end our sleep */
         uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
+        do_work();
         if (w->ready(w->arg))
             break;
         if (w->in_vain != NULL)
@@ -326,7 +351,8 @@ static void nap_until(const struct block_wait *w)
     while (!w->ready(w->arg)) {
         if (w->in_vain != NULL)
             w->in_vain(w->arg);
-        w->nap(w->arg, moved_on(ns_max));
+        do_work();
+        w->nap(w->arg, moved_on(has_work() ? NAP_WORK_NS : ns_max));
     }
 }
 

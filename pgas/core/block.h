@@ -16,7 +16,8 @@
  * bounded, for the stores by shmem_ptr that nobody announces.
  *
  * In a job with far PEs (net.h) who waits also moves the network on between two looks;
- * once it sleeps the progress thread does, and wakes it when something has come.
+ * once it sleeps the progress thread does, and wakes it when something has come.  So does
+ * it move on what else this PE has begun and not ended (block_set_work).
  */
 #ifndef PGAS_CORE_BLOCK_H
 #define PGAS_CORE_BLOCK_H
@@ -46,6 +47,11 @@ struct block_wait {
      * transport's context.  NULL: the sleep described above. */
     void (*nap)(const void *arg, uint64_t ns);
 };
+
+/* What goes on while any thread of this PE waits, whatever for: called between two looks,
+ * and while it is set each store to this PE ends a sleep.  Must not wait.  NULL: nothing.
+ */
+void block_set_work(void (*work)(void));
 
 /* Return when ready(arg). */
 void block_until(const struct block_wait *w);

@@ -94,6 +94,16 @@ void net_put_signal(struct net_ctx *c, struct transport_place to, const void *fr
 /* The longest of these, in bytes, that is one message. */
 size_t net_signal_max(void);
 
+/* The same without a wait: false if the transport has no room now.  A get is done when
+ * done->left is 0, and before the context's next quiet or not; see struct transport_done
+ * for what done must be.  A set of 8 bytes is as with NOTE. */
+bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
+                   struct transport_done *done, const char *fn);
+bool net_start_set(struct net_ctx *c, struct transport_place at, uint64_t value,
+                   const char *fn);
+/* End the job if it has failed. */
+void net_check_get(const struct transport_done *done, int pe, const char *fn);
+
 /* Does an add without result get to its target sooner than a put? */
 bool net_quick_add(void);
 

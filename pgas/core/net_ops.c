@@ -198,6 +198,12 @@ static void wait_until(struct op *o, block_ready ready)
                                      .nap = o->c->serves ? NULL : nap});
 }
 
+static void check_taken(const struct op *o)
+{
+    if (unlikely(o->rc < 0))
+        log_lost("%s: PE %d can't be reached: %s", o->fn, o->place.pe, strerror(-o->rc));
+}
+
 /* Post it; wait only if the transport has no room. */
 static void post(struct op *o)
 {
@@ -205,8 +211,23 @@ static void post(struct op *o)
 
     if (!taken(&self))
         wait_until(o, taken);
-    if (unlikely(o->rc < 0))
-        log_lost("%s: PE %d can't be reached: %s", o->fn, o->place.pe, strerror(-o->rc));
+    check_taken(o);
+}
+
+static bool start(struct op *o)
+{
+    const struct op *const self = o;
+
+    if (!taken(&self))
+        return false;
+    check_taken(o);
+    return true;
+}
+
+void net_check_get(const struct transport_done *done, int pe, const char *fn)
+{
+    if (unlikely(done->error != 0))
+        log_lost("%s: lost PE %d: %s", fn, pe, strerror(-done->error));
 }
 
 static void post_and_wait(struct op *o)
@@ -218,8 +239,7 @@ static void post_and_wait(struct op *o)
     post(o);
     if (!finished(&self))
         wait_until(o, finished);
-    if (unlikely(done.error != 0))
-        log_lost("%s: lost PE %d: %s", o->fn, o->place.pe, strerror(-done.error));
+    net_check_get(&done, o->place.pe, o->fn);
 }
 
 static void run(struct op *o, enum net_when when)
@@ -298,6 +318,29 @@ void net_put_signal(struct net_ctx *c, struct transport_place to, const void *fr
                          .signal = &s},
             when);
     }
+}
+
+bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
+                   struct transport_done *done, const char *fn)
+{
+    *done = (struct transport_done){.left = 1};
+    return start(&(struct op){.c = c,
+                              .fn = fn,
+                              .kind = OP_GET,
+                              .place = from,
+                              .to = to,
+                              .len = len,
+                              .done = done});
+}
+
+bool net_start_set(struct net_ctx *c, struct transport_place at, uint64_t value,
+                   const char *fn)
+{
+    const struct transport_amo set = {
+        .op = TRANSPORT_AMO_SET, .operand = value, .size = sizeof value};
+
+    return start(
+        &(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = &set});
 }
 
 bool net_quick_add(void)

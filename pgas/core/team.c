@@ -420,6 +420,7 @@ static bool leave(void *object, void *arg)
     if (team->near != NULL)
         leave(team->near, arg);
     store_relaxed_u64(&team_words(team, team->me)->left_call, team->calls + 1);
+    store_relaxed_u64(&team_words(team, team->me)->left_nb, team->nbs_ended + 1);
     store_release_u32(&team_words(team, team->me)->left, team->epoch + 1);
     return false;
 }

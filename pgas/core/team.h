@@ -41,8 +41,11 @@ enum {
     TEAM_RELAYS = 8,
     TEAM_RELAY_BYTES = 16 * 1024,
     TEAM_COLLECTIVES = 10, /* that have a choice of algorithms (coll/pick.h), */
-    TEAM_CHOICES = 4,     /* of at most so many by size */
-    TEAM_CLASSES = 3,     /* of sizes, in which it adapts (coll/adapt.h) */
+    TEAM_CHOICES = 4,      /* of at most so many by size */
+    TEAM_CLASSES = 3,      /* of sizes, in which it adapts (coll/adapt.h) */
+    TEAM_NB_OUT = 8,       /* nonblocking collectives under way (coll/nb.c), */
+    TEAM_NB_MEET = 4,      /* after so many of which all PEs have met */
+    TEAM_NB_SLOTS = 2 * TEAM_NB_OUT + TEAM_NB_MEET,
 };
 
 /* What a team has seen of the arrivals of its PEs (coll/adapt.c): the same on all PEs,
@@ -91,6 +94,14 @@ struct team_relay {
     _Alignas(NODE_LINE) uint64_t freed;  /* by who has read it */
 };
 
+/* How a PE learns in a nonblocking collective what others have done; written by them, in
+ * each call by one for each word (coll/nb.c says which word means what). */
+struct team_nb {
+    _Alignas(NODE_LINE) uint64_t meet[TEAM_ROUNDS]; /* call << 8 | meeting */
+    uint64_t down;                                  /* call */
+    uint64_t hop, up[TEAM_ROUNDS]; /* 0 = not yet; made 0 again by their owner */
+};
+
 /*
  * The words through which a team's PEs meet; each PE has them at the same offset of its
  * heap, and they are zero when the team begins (but for its end).  `arrived`, `epoch` and
@@ -107,7 +118,9 @@ struct team_words {
      * Written by its owner alone, before node->left counts it: so a PE that waits has to
      * look at it, in each PE of the team, only once that is not 0. */
     _Alignas(NODE_LINE) uint32_t left;
-    uint64_t left_call; /* the same for the calls of board.c; written before `left` */
+    /* The same for the calls of board.c; and how many nonblocking ones it has ended, plus
+     * 1.  Written before `left`. */
+    uint64_t left_call, left_nb;
     /* What slot this PE has for the team that is being made of this one, in rounds with
      * even and odd numbers (coll/split.c). */
     _Alignas(NODE_LINE) uint32_t offer[2];
@@ -152,6 +165,7 @@ struct team_words {
     } queue[TEAM_SLOTS];
     struct team_slot slot[TEAM_SLOTS];
     struct team_line line[TEAM_LINES];
+    struct team_nb nb[TEAM_NB_SLOTS];
     struct team_relay relay[TEAM_RELAYS];
     /* The last ones: they need not be zero when a team begins. */
     union {
@@ -179,6 +193,8 @@ struct team_nodes {
     uint64_t *room; /* by node, an offset in the heap; NULL: not all of them have it */
 };
 
+struct nb; /* a nonblocking collective */
+
 struct shmem_team {
     struct pool_item item;
     int npes, me;      /* me = number of this PE in the team */
@@ -189,8 +205,13 @@ struct shmem_team {
     uint64_t calls;    /* calls with a board begun by this PE (coll/board.c) */
     uint64_t relays;   /* parts of the rooted chains so far: the same on all PEs */
     uint64_t relayed[TEAM_RELAYS]; /* which part is in each of ours; 0: none yet */
-    uint64_t known;   /* all PEs have ended those up to this one, for certain */
-    uint64_t gathers; /* those of them that count in `gathered` */
+    uint64_t known;     /* all PEs have ended those up to this one, for certain */
+    uint64_t gathers;   /* those of them that count in `gathered` */
+    uint64_t nbs;       /* nonblocking collectives begun by this PE (coll/nb.c), */
+    uint64_t nbs_ended; /* of which all up to this one have ended; */
+    struct nb *nb;      /* those that have not, in the order of their calls; */
+    struct nb **nb_end; /* where the next one goes; */
+    struct shmem_team *nb_next; /* another team with such */
     struct team_adapt adapt[TEAM_CLASSES];
     bool planned; /* the choices below have been made */
     struct team_choice plan[TEAM_COLLECTIVES][TEAM_CHOICES]; /* ascending; to SIZE_MAX */

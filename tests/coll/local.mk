@@ -21,3 +21,11 @@ tests_coll_shared_LDADD = libshmem.la
 tests_coll_shared_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS      += tests/coll/shared.sh
 EXTRA_DIST += tests/coll/shared.sh
+
+# Nonblocking collectives, which are not public
+check_PROGRAMS += tests/coll/nb
+tests_coll_nb_SOURCES = tests/coll/nb.c tests/multi/coll.h tests/multi/check.h
+tests_coll_nb_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_coll_nb_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS      += tests/coll/nb.sh
+EXTRA_DIST += tests/coll/nb.sh

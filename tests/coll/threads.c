@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +20,23 @@
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/bcast.h"
 #include "pgas/coll/collect.h"
+#include "pgas/coll/nb.h"
 #include "pgas/coll/pick.h"
 #include "pgas/coll/reduce.h"
 #include "pgas/coll/scan.h"
 #include "pgas/coll/shared_int.h"
+#include "pgas/core/alloc.h"
 #include "pgas/core/block.h"
 #include "pgas/core/heap.h"
 
 enum { PES_MAX = 16, TEAMS = 2, MOST = 20000, BURST = 20 };
 enum { PES = 4, CALLS = 300, SEED = 1 };
+enum { NB = 5, NB_MOST = 4000 }; /* nonblocking ones at a time */
 #define ARRAY_BYTES ((size_t)PES_MAX * MOST * sizeof(int64_t))
 #define SHARED      (HEAP_RESERVED + 2 * ARRAY_BYTES) /* where node-shared results are */
-#define HEAP_BYTES  (SHARED + TEAMS * (sizeof(struct shared_head) + ARRAY_BYTES))
+#define OWN         (SHARED + TEAMS * (sizeof(struct shared_head) + ARRAY_BYTES))
+#define OWN_BYTES   ((size_t)2 << 20) /* for what is combined */
+#define HEAP_BYTES  ((OWN + OWN_BYTES + 4095) / 4096 * 4096)
 
 static char *heaps[PES_MAX];
 static struct node *node;
@@ -60,6 +66,7 @@ static void be_pe(int me)
     g->oversubscribed = npes > 2;
     g->membarrier = true;
     g->env = settings;
+    g->results = alloc_new((OWN + 4095) / 4096 * 4096, HEAP_BYTES);
 }
 
 /* All PEs in their order, and backwards. */
@@ -237,14 +244,70 @@ static void try_shared(const struct call *c)
                                     : sum(c, npes, e));
 }
 
+static struct nb *nb_begin(const struct call *c, int k)
+{
+    const struct op_fns *fns = op_find(OP_SUM, OP_SINT, 8);
+
+    switch (k) {
+    case 0:
+        return nb_bcast(c->team, c->dest, c->source, c->n * 8, (int)(c->number % npes),
+                        "nb_bcast");
+    case 1:
+        return nb_reduce(c->team, 1 % npes, c->dest, c->source, c->n, 8, fns,
+                         "nb_reduce");
+    case 2:
+        return nb_reduce(c->team, NB_ALL, c->dest, c->source, c->n, 8, fns, "nb_reduce");
+    case 3:
+        return nb_scan(c->team, c->dest, c->source, c->n, 8, fns, false, "nb_scan");
+    default:
+        return nb_fcollect(c->team, c->dest, c->source, c->n * 8, "nb_fcollect");
+    }
+}
+
+static void nb_expect(const struct call *c, int k)
+{
+    int me = c->team->me, root = (int)(c->number % npes);
+
+    for (size_t e = 0; e < c->n && (k != 1 || me == 1 % npes); e++)
+        expect(c, e,
+               k == 0   ? value(c, root, e)
+               : k == 3 ? sum(c, me + 1, e)
+               : k == 4 ? value(c, 0, e)
+                        : sum(c, npes, e));
+}
+
+/* Several at a time, with a blocking one in between, that end in the order in which each
+ * PE asks. */
+static void try_nb(const struct call *c)
+{
+    struct call one[NB];
+    struct nb *request[NB];
+
+    for (int k = 0; k < NB; k++) {
+        one[k] = *c;
+        one[k].n = c->n < NB_MOST / 2 ? c->n : NB_MOST / 2;
+        one[k].dest = c->dest + (size_t)k * NB_MOST * PES_MAX / 4;
+        request[k] = nb_begin(&one[k], k);
+        if (k == 2)
+            barrier_sync(c->team, "barrier");
+    }
+    for (int k = 0; k < NB; k++) {
+        int i = (k + pgas_self.me) % NB;
+        while (k % 2 != 0 && !nb_test(&request[i]))
+            sched_yield();
+        nb_wait(&request[i]);
+        nb_expect(&one[i], i);
+    }
+}
+
 static void try_barrier(const struct call *c)
 {
     barrier_sync(c->team, "barrier");
 }
 
 static void (*const tries[])(const struct call *) = {
-    try_reduce,   try_bcast, try_collect, try_burst,  try_shared, try_rooted,
-    try_alltoall, try_scan,  try_barrier, try_shared, try_reduce};
+    try_reduce,   try_bcast, try_collect, try_burst,  try_shared, try_rooted, try_nb,
+    try_alltoall, try_scan,  try_barrier, try_shared, try_reduce, try_nb};
 
 static void *pe(void *arg)
 {
@@ -271,6 +334,7 @@ static void *pe(void *arg)
         tries[r / 4096 % (sizeof tries / sizeof tries[0])](&c);
     }
     free(pgas_self.peer);
+    alloc_delete(pgas_self.results);
     return NULL;
 }
 

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# nb.sh - tests/coll/nb (nonblocking collectives) at several numbers of PEs, on one node and
+# on virtual ones with each transport, without and with delays at every hand-over, and the
+# sentences about wrong calls.  COLL_SEED: another sequence.
+set -eu
+. "$top_srcdir/tests/net/lib.sh"
+program=$top_builddir/tests/coll/nb
+seed=${COLL_SEED:-1}
+stacks_s=50 near='1 2 3 5 8' far='2:5 3:8' calls=400 few=100
+[ -z "$brief" ] || near='3 5' far=2:5 calls=120 few=60
+[ -z "${PGAS_TEST_LONG:-}" ] || calls=30000 few=3000 stacks_s=900 limit_s=1000
+
+mix() { # calls, PEs, arguments of oshrun
+    some=$1 n=$2
+    shift 2
+    seed=$((seed + 1))
+    for stress in 0 "$seed"; do
+        run 0 --timeout $stacks_s -x SHMEM_STRESS="$stress" "$@" -n "$n" "$program" mix \
+            "$some" "$seed"
+    done
+}
+
+# A sleep that nobody ends takes longer than the test may.
+sleepless() { # arguments of oshrun and of the program
+    run 0 --timeout $stacks_s -x SHMEM_SLEEP_NS=1600000000000 "$@"
+}
+
+for n in $near; do
+    mix $calls "$n"
+done
+mix $calls 5 -x SHMEM_REPRODUCIBLE=1
+mix $calls 5 -x SHMEM_DEBUG=1
+over_nodes() {
+    for nodes in $far; do
+        mix $few "${nodes#*:}" --vnodes "${nodes%:*}"
+    done
+    sleepless --vnodes 2 -n 4 "$program" many
+    sleepless --vnodes 2 -n 4 "$program" waits
+    run 0 --timeout $stacks_s --vnodes 2 -n 3 "$program" overlap
+}
+transports="ofi ucx"
+[ -z "$brief" ] || transports=ofi
+for_each "$transports" over_nodes
+
+for n in 2 5; do
+    sleepless -n "$n" "$program" threads $calls "$seed"
+    sleepless -n "$n" "$program" overlap
+    sleepless -n "$n" "$program" waits
+    sleepless -n "$n" "$program" many
+    run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -n "$n" "$program" order
+done
+run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 --vnodes 2 -n 5 "$program" order
+run 0 --timeout $stacks_s --vnodes 2 -n 4 "$program" threads $few "$seed"
+
+# -- what is wrong -------------------------------------------------------------------------
+wrong() { # what, sentence
+    run 1 -n 2 "$program" wrong "$1"
+    says "$2"
+}
+wrong finalize "shmem_finalize: 1 nonblocking collectives have been started and not completed, \
+one of them by nb_barrier; test or wait for each before"
+wrong destroy "shmem_team_destroy: 1 nonblocking collectives have been started and not completed"
+wrong root "nb_bcast: argument 'PE_root' = 2, but the team has PEs 0..1"
+wrong source "nb_fcollect: .* not symmetric"
+wrong left "PE 1 has left (shmem_finalize) while PE 0 waits in nb_barrier"
+run 1 --vnodes 2 -n 2 "$program" wrong left
+says "PE 1 has left (shmem_finalize) while PE 0 waits in nb_barrier"
+end
