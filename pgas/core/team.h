@@ -33,7 +33,7 @@ enum {
     TEAM_LINES = 64, /* the same of those whose data fit one line with the number */
     TEAM_LINE_BYTES = 48,
     TEAM_COLLECTIVES = 6, /* that have a choice of algorithms (coll/pick.h), */
-    TEAM_CHOICES = 4,     /* of at most so many by size */
+    TEAM_CHOICES = 16,    /* of at most so many by size */
     TEAM_CLASSES = 3,     /* of sizes, in which it adapts (coll/adapt.h) */
 };
 
