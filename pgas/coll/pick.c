@@ -7,8 +7,15 @@
 
 #include "pgas/coll/pick.h"
 #include "pgas/coll/pick_table.h"
+#include "pgas/core/agree.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
+
+/* A variable that is not compared over the PEs would let them decide differently. */
+#define X(NAME, name)                                                                    \
+    _Static_assert((int)AGREE_##NAME##_ALGORITHM < (int)AGREE_ALL, "in PGAS_ENV_ALIKE");
+PICK_COLLECTIVES(X)
+#undef X
 
 static const struct pick_info algorithms[PICK_ALGORITHMS_ALL] = {
 #define X(COLLECTIVE, NAME, name, bytes, pes, same)                                      \
