@@ -313,6 +313,18 @@ static int end_stopped(void)
     return 1;
 }
 
+/* More runnable processes than processors before we have begun. */
+static void warn_if_busy(void)
+{
+    double load;
+
+    if (getloadavg(&load, 1) == 1 && load > tune_processors())
+        fprintf(stderr,
+                "oshmem_info: --tune: the machine is busy (load %.1f, %d processors): "
+                "what else runs is measured too\n",
+                load, tune_processors());
+}
+
 int tune_main(int argc, char **argv)
 {
     char path[PATH_MAX];
@@ -323,6 +335,7 @@ int tune_main(int argc, char **argv)
         return status;
     if (!choose_place(path, sizeof path))
         return 1;
+    warn_if_busy();
     tune_watch();
     bool good = measure_all(&processors) && save(path, processors);
     if (tune_stopped() != 0)
