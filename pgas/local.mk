@@ -9,6 +9,7 @@ libpgas_la_SOURCES = \
 	pgas/datatype/isa.c pgas/datatype/isa.h pgas/datatype/isa_cpu.h \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
+	pgas/core/agree.c pgas/core/agree.h \
 	pgas/core/alloc.c pgas/core/alloc.h \
 	pgas/core/block.c pgas/core/block.h \
 	pgas/core/boot.c pgas/core/boot.h pgas/core/boot_nodes.c pgas/core/boot_pmix.h \
@@ -63,6 +64,7 @@ libpgas_la_SOURCES = \
 	pgas/coll/nb.c pgas/coll/nb.h pgas/coll/nb_int.h pgas/coll/nb_data.c \
 	pgas/coll/nb_ops.c pgas/coll/nb_tree.c \
 	pgas/coll/pick.c pgas/coll/pick.def pgas/coll/pick.h \
+	pgas/coll/pick_table.c pgas/coll/pick_table.h \
 	pgas/coll/profile.c pgas/coll/profile.h pgas/coll/profile_int.h \
 	pgas/coll/profile_html.c pgas/coll/profile_join.c pgas/coll/profile_meet.c \
 	pgas/coll/profile_site.c pgas/coll/profile_sum.c pgas/coll/profile_team.c \
@@ -113,7 +115,7 @@ pgas/coll/profile_page.c: $(top_srcdir)/pgas/coll/profile.html $(top_srcdir)/too
 	    -v header=pgas/coll/profile_int.h -f $(top_srcdir)/tools/gen-lines \
 	    $(top_srcdir)/pgas/coll/profile.html >$@.tmp && mv -f $@.tmp $@
 
-libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
+libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) -DPGAS_SYSCONFDIR='"$(sysconfdir)"' $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
 libpgas_la_LIBADD = $(op_libraries)
 

@@ -5,6 +5,8 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 LSAN_OPTIONS="suppressions=$top_srcdir/tests/lsan.supp:print_suppressions=0"
 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS UBSAN_OPTIONS
+SHMEM_COLL_TABLE=none
+export SHMEM_COLL_TABLE
 SANITIZED=
 ! grep -q '^#define PGAS_SANITIZED' "$top_builddir/config.h" || SANITIZED=1
 export SANITIZED

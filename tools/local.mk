@@ -22,6 +22,7 @@ $(OSHCC_NAMES): $(top_srcdir)/tools/oshcc.in Makefile
 
 bin_PROGRAMS += oshmem_info
 oshmem_info_SOURCES = \
+	tools/oshmem_info/algorithms.c \
 	tools/oshmem_info/check.c \
 	tools/oshmem_info/check_kernel.c \
 	tools/oshmem_info/check_network.c \
@@ -30,7 +31,10 @@ oshmem_info_SOURCES = \
 	tools/oshmem_info/info.h \
 	tools/oshmem_info/emit.c \
 	tools/oshmem_info/main.c \
-	tools/oshmem_info/report.c
+	tools/oshmem_info/report.c \
+	tools/oshmem_info/tune.c tools/oshmem_info/tune.h \
+	tools/oshmem_info/tune_best.c tools/oshmem_info/tune_pe.c \
+	tools/oshmem_info/tune_run.c tools/oshmem_info/tune_run.h
 oshmem_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINFO_PREFIX='"$(prefix)"' -DINFO_BINDIR='"$(bindir)"' \
 	-DINFO_LIBDIR='"$(libdir)"' -DINFO_INCLUDEDIR='"$(includedir)"' \

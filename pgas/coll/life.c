@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* life.c - see life.h.  Uses: core/init, core/nodeseg, core/team, core/log. */
+/* life.c - see life.h.  Uses: pick_table, core/agree, core/init, core/nodeseg, core/team,
+ * core/log. */
 #include "config.h"
 
 #include "pgas/coll/barrier.h"
@@ -7,8 +8,10 @@
 #include "pgas/coll/meet.h"
 #include "pgas/coll/nb.h"
 #include "pgas/coll/pick.h"
+#include "pgas/coll/pick_table.h"
 #include "pgas/coll/profile.h"
 #include "pgas/coll/shared.h"
+#include "pgas/core/agree.h"
 #include "pgas/core/ctx.h"
 #include "pgas/core/init.h"
 #include "pgas/core/log.h"
@@ -65,13 +68,29 @@ static void finalize_at_exit(void)
     take_down(true);
 }
 
+/* Before the PEs meet: what they must have alike (core/agree.h). */
+static void prepare(void)
+{
+    pick_init();
+    const struct pick_table *t = pick_init_table(pgas_self.node->cpus);
+    const char *value = t->rows > 0 ? t->path : PICK_TABLE_NONE;
+    agree_set(AGREE_TABLE_NEAR, pick_table_digest(t, false), value);
+    agree_set(AGREE_TABLE_FAR, pick_table_digest(t, true), value);
+}
+
+static void greet(void)
+{
+    if (pgas_self.me == 0 && pgas_self.generation == 1 && pgas_self.env.info)
+        pick_print(stderr, team_of(SHMEM_TEAM_WORLD, "shmem_init"));
+}
+
 int life_start(int thread_level)
 {
-    if (!init_up(thread_level))
+    if (!init_up(thread_level, prepare))
         return pgas_self.thread_level;
     team_init();
     meet_init();
-    pick_init();
+    greet();
     profile_init();
     init_at_exit(finalize_at_exit);
     return pgas_self.thread_level;

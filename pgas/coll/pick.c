@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pick.c - see pick.h.  Uses: core/env, core/log, core/team. */
+/* pick.c - see pick.h.  Uses: pick_table, core/env, core/log, core/team. */
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "pgas/coll/pick.h"
+#include "pgas/coll/pick_table.h"
+#include "pgas/core/agree.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
 
-struct algorithm {
-    enum pick_collective what;
-    const char *name;
-    size_t bytes; /* of a PE, at most */
-    int pes;      /* of the team, at most */
-    bool same;    /* the same bits whatever the order of arrival */
-};
+/* A variable that is not compared over the PEs would let them decide differently. */
+#define X(NAME, name)                                                                    \
+    _Static_assert((int)AGREE_##NAME##_ALGORITHM < (int)AGREE_ALL, "in PGAS_ENV_ALIKE");
+PICK_COLLECTIVES(X)
+#undef X
 
+static const struct pick_info algorithms[PICK_ALGORITHMS_ALL] = {
 #define X(COLLECTIVE, NAME, name, bytes, pes, same)                                      \
     [COLLECTIVE##_##NAME] = {PICK_##COLLECTIVE, name, bytes, pes, same},
-static const struct algorithm algorithms[PICK_ALGORITHMS_ALL] = {PICK_ALGORITHMS(X)};
+    PICK_ALGORITHMS(X)
 #undef X
+};
 
 /* With more PEs on the node than processors, or not. */
 enum crowd { ROOMY = 1, CROWDED = 2, ALWAYS = ROOMY | CROWDED };
 
-/* The table: for each collective ascending by bytes; the first row that fits is used. */
+/* The built-in table: for each collective ascending by bytes; the first row that fits is
+ * used. */
 struct rule {
     enum pick_algorithm algorithm;
     enum crowd crowd;
@@ -61,47 +64,82 @@ static const struct rule rules[] = {
     {BRIDGE_ALLTOALL_PAIRWISE, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
 };
 
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+enum { NAMES_MAX = 128, PLAN_MAX = 256 };
+
 /* By collective: what the environment wants, PICK_ALGORITHMS_ALL = nothing. */
 static enum pick_algorithm wanted[PICK_ALL];
+static struct pick_table table;
 
-/* ---- the environment --------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------- */
 
-struct variable {
-    const char *name, *value;
-};
-
-static struct variable variable_of(enum pick_collective what)
+const struct pick_info *pick_info(enum pick_algorithm algorithm)
 {
-#define X(NAME, field) {"SHMEM_" #NAME "_ALGORITHM", pgas_self.env.field##_algorithm},
-    const struct variable all[] = {PICK_COLLECTIVES(X)};
-#undef X
-
-    return all[what];
+    return &algorithms[algorithm];
 }
 
-static const char *names_of(enum pick_collective what, char *text, size_t size)
+const char *pick_name(enum pick_collective what)
+{
+#define X(NAME, name) #name,
+    static const char *const names[] = {PICK_COLLECTIVES(X)};
+#undef X
+
+    return names[what];
+}
+
+static const char *variable_of(enum pick_collective what)
+{
+#define X(NAME, name) "SHMEM_" #NAME "_ALGORITHM",
+    static const char *const names[] = {PICK_COLLECTIVES(X)};
+#undef X
+
+    return names[what];
+}
+
+const char *pick_wish(enum pick_collective what, const struct env *env)
+{
+#define X(NAME, name) env->name##_algorithm,
+    const char *const values[] = {PICK_COLLECTIVES(X)};
+#undef X
+
+    return values[what];
+}
+
+const char *pick_names(enum pick_collective what, char *text, size_t size)
 {
     size_t at = 0;
 
     text[0] = '\0';
     for (int a = 0; a < PICK_ALGORITHMS_ALL && at < size; a++)
         if (algorithms[a].what == what)
-            at += (size_t)snprintf(text + at, size - at, ", %s", algorithms[a].name);
+            at += (size_t)snprintf(text + at, size - at, "%s%s", at > 0 ? ", " : "",
+                                   algorithms[a].name);
     return text;
 }
 
+enum pick_algorithm pick_algorithm_of(enum pick_collective what, const char *name)
+{
+    int a = 0;
+
+    while (a < PICK_ALGORITHMS_ALL &&
+           (algorithms[a].what != what || strcmp(algorithms[a].name, name) != 0))
+        a++;
+    return (enum pick_algorithm)a;
+}
+
+/* ---- the environment --------------------------------------------------------------- */
+
 static enum pick_algorithm find(enum pick_collective what)
 {
-    struct variable v = variable_of(what);
-    char names[128];
+    const char *name = pick_wish(what, &pgas_self.env);
+    enum pick_algorithm a = pick_algorithm_of(what, name);
+    char names[NAMES_MAX];
 
-    if (strcmp(v.value, "auto") == 0)
-        return PICK_ALGORITHMS_ALL;
-    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++)
-        if (algorithms[a].what == what && strcmp(algorithms[a].name, v.value) == 0)
-            return (enum pick_algorithm)a;
-    log_die("%s = '%s' is no algorithm; use one of auto%s", v.name, v.value,
-            names_of(what, names, sizeof names));
+    if (a == PICK_ALGORITHMS_ALL && strcmp(name, "auto") != 0)
+        log_die("%s = '%s' is no algorithm; use one of auto, %s", variable_of(what), name,
+                pick_names(what, names, sizeof names));
+    return a;
 }
 
 void pick_init(void)
@@ -110,66 +148,171 @@ void pick_init(void)
         wanted[what] = find((enum pick_collective)what);
 }
 
+const struct pick_table *pick_init_table(unsigned processors)
+{
+    const char *name = pgas_self.env.coll_table;
+    bool asked = name[0] != '\0', tell = pgas_self.me == 0;
+
+    pick_table_free(&table);
+    pick_table_find(name, processors, &table);
+    if (table.state == PICK_TABLE_BAD && asked)
+        log_die("SHMEM_COLL_TABLE: %s", table.note);
+    if (table.state == PICK_TABLE_BAD && tell)
+        log_warn("%s; the table is ignored", table.note);
+    if (table.state == PICK_TABLE_OTHER && asked && tell)
+        log_warn("SHMEM_COLL_TABLE: %s and is ignored; oshmem_info --tune makes one",
+                 table.note);
+    else if (table.state == PICK_TABLE_OTHER)
+        log_debug("%s: the table is ignored", table.note);
+    return &table;
+}
+
 /* ---- plans ----------------------------------------------------------------------- */
 
 /* Who takes part: PEs, or nodes between which there is a bridge. */
-static int parties(enum pick_collective what, const struct shmem_team *team)
+static int parties(enum pick_collective what, int npes, int nodes)
 {
-    if (what < PICK_BRIDGE_REDUCE)
-        return team->npes;
+    return what < PICK_BRIDGE_REDUCE ? npes : nodes;
+}
+
+static int nodes_of(const struct shmem_team *team)
+{
     return team->nodes != NULL ? team->nodes->leaders : 1;
 }
 
-static bool may_use(const struct algorithm *a, const struct shmem_team *team)
+static bool may_use(enum pick_algorithm algorithm, int npes, int nodes, bool reproducible)
 {
-    return parties(a->what, team) <= a->pes && (a->same || !pgas_self.env.reproducible);
+    const struct pick_info *a = &algorithms[algorithm];
+
+    return parties(a->what, npes, nodes) <= a->pes && (a->same || !reproducible);
 }
 
 bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
                  const struct shmem_team *team)
 {
     return wanted[what] == PICK_ALGORITHMS_ALL && pgas_self.env.adapt != 0 &&
-           team->npes > 2 && may_use(&algorithms[other], team);
+           team->npes > 2 &&
+           may_use(other, team->npes, nodes_of(team), pgas_self.env.reproducible);
 }
 
-static bool fits(const struct rule *r, enum pick_collective what,
-                 const struct shmem_team *team)
-{
-    enum crowd crowd = pgas_self.oversubscribed ? CROWDED : ROOMY;
+/* An algorithm that may be used for the bytes in this range. */
+struct offer {
+    enum pick_algorithm algorithm;
+    struct pick_range bytes;
+};
 
-    return algorithms[r->algorithm].what == what && (r->crowd & crowd) != 0 &&
-           parties(what, team) <= r->pes && may_use(&algorithms[r->algorithm], team);
+static bool in_range(const struct pick_range *r, int n)
+{
+    return (size_t)n >= r->from && (size_t)n <= r->to;
 }
 
-/* Add a choice behind those that end below it. */
-static int add(struct team_choice *plan, int n, enum pick_algorithm algorithm,
-               size_t bytes)
+static bool of_row(const struct pick_row *r, enum pick_collective what,
+                   const struct pick_case *c, struct offer *o)
 {
-    size_t most =
-        bytes < algorithms[algorithm].bytes ? bytes : algorithms[algorithm].bytes;
+    *o = (struct offer){r->algorithm, r->bytes};
+    return r->what == what && in_range(&r->pes, c->npes) && in_range(&r->nodes, c->nodes);
+}
 
-    if (n == TEAM_CHOICES || (n > 0 && most <= plan[n - 1].most))
-        return n;
-    plan[n] = (struct team_choice){most, (int)algorithm};
-    return n + 1;
+static bool of_rule(const struct rule *r, enum pick_collective what,
+                    const struct pick_case *c, struct offer *o)
+{
+    *o = (struct offer){r->algorithm, {0, r->bytes}};
+    return algorithms[r->algorithm].what == what &&
+           (r->crowd & (c->crowded ? CROWDED : ROOMY)) != 0 &&
+           parties(what, c->npes, c->nodes) <= r->pes;
+}
+
+/* The i-th offer: what is wanted, the rows of the file, the built-in rules.  False if it
+ * is not for this case. */
+static bool nth_offer(size_t i, enum pick_collective what, const struct pick_case *c,
+                      struct offer *o)
+{
+    size_t rows = c->table != NULL ? c->table->rows : 0;
+    bool fits = i == 0 && c->first != PICK_ALGORITHMS_ALL;
+
+    *o = (struct offer){c->first, {0, PICK_ANY_BYTES}};
+    if (i > 0 && i <= rows)
+        fits = of_row(&c->table->row[i - 1], what, c, o);
+    else if (i > rows)
+        fits = of_rule(&rules[i - 1 - rows], what, c, o);
+    if (!fits || !may_use(o->algorithm, c->npes, c->nodes, c->reproducible))
+        return false;
+    if (o->bytes.to > algorithms[o->algorithm].bytes)
+        o->bytes.to = algorithms[o->algorithm].bytes;
+    return o->bytes.from <= o->bytes.to;
+}
+
+/* The first offer for so many bytes, and up to where it goes before it ends or one that
+ * comes before it begins.  False if there is none. */
+static bool best_offer(enum pick_collective what, const struct pick_case *c, size_t bytes,
+                       struct team_choice *choice)
+{
+    size_t all = 1 + (c->table != NULL ? c->table->rows : 0) + RULES;
+    size_t most = PICK_ANY_BYTES;
+    struct offer o;
+
+    for (size_t i = 0; i < all; i++) {
+        if (!nth_offer(i, what, c, &o) || o.bytes.to < bytes)
+            continue;
+        if (o.bytes.from <= bytes) {
+            most = o.bytes.to < most ? o.bytes.to : most;
+            *choice = (struct team_choice){most, (int)o.algorithm};
+            return true;
+        }
+        most = o.bytes.from - 1 < most ? o.bytes.from - 1 : most;
+    }
+    return false;
+}
+
+int pick_choose(enum pick_collective what, const struct pick_case *c,
+                struct team_choice plan[TEAM_CHOICES], bool *cut)
+{
+    struct team_choice next = {.most = 0};
+    int n = 0;
+
+    *cut = false;
+    for (size_t bytes = 0; next.most != PICK_ANY_BYTES; bytes = next.most + 1) {
+        bool good = best_offer(what, c, bytes, &next);
+        n -= good && n > 0 && plan[n - 1].algorithm == next.algorithm; /* it goes on */
+        if (good && n == TEAM_CHOICES - 1 && next.most != PICK_ANY_BYTES) {
+            *cut = true;
+            good = best_offer(what, c, PICK_ANY_BYTES, &next);
+        }
+        if (!good)
+            return 0;
+        plan[n++] = next;
+    }
+    return n;
+}
+
+static void tell_unused(enum pick_collective what, const struct shmem_team *team)
+{
+    enum pick_algorithm first = wanted[what];
+
+    if (first != PICK_ALGORITHMS_ALL &&
+        !may_use(first, team->npes, nodes_of(team), pgas_self.env.reproducible))
+        log_debug("%s = '%s' is not used on a team of %d PEs%s", variable_of(what),
+                  algorithms[first].name, team->npes,
+                  pgas_self.env.reproducible ? " with SHMEM_REPRODUCIBLE" : "");
 }
 
 static void plan(struct shmem_team *team, enum pick_collective what)
 {
-    enum pick_algorithm first = wanted[what];
-    int n = 0;
+    struct pick_case c = {.npes = team->npes,
+                          .nodes = nodes_of(team),
+                          .crowded = pgas_self.oversubscribed,
+                          .reproducible = pgas_self.env.reproducible,
+                          .first = wanted[what],
+                          .table = &table};
+    bool cut;
 
-    if (first != PICK_ALGORITHMS_ALL && !may_use(&algorithms[first], team))
-        log_debug("%s = '%s' is not used on a team of %d PEs%s", variable_of(what).name,
-                  algorithms[first].name, team->npes,
-                  pgas_self.env.reproducible ? " with SHMEM_REPRODUCIBLE" : "");
-    else if (first != PICK_ALGORITHMS_ALL)
-        n = add(team->plan[what], n, first, PICK_ANY_BYTES);
-    for (size_t r = 0; r < sizeof rules / sizeof rules[0]; r++)
-        if (fits(&rules[r], what, team))
-            n = add(team->plan[what], n, rules[r].algorithm, rules[r].bytes);
-    if (n == 0 || team->plan[what][n - 1].most != PICK_ANY_BYTES)
-        log_die("pgas: no algorithm for a large %s", variable_of(what).name);
+    tell_unused(what, team);
+    if (pick_choose(what, &c, team->plan[what], &cut) == 0)
+        log_die("pgas: no algorithm for a large %s", pick_name(what));
+    if (cut && team->me == 0)
+        log_warn("%s: more than %d ranges of bytes for %s on %d PEs; the others are not "
+                 "used",
+                 table.path, TEAM_CHOICES, pick_name(what), team->npes);
 }
 
 void pick_plan(struct shmem_team *team)
@@ -177,4 +320,44 @@ void pick_plan(struct shmem_team *team)
     for (int what = 0; what < PICK_ALL; what++)
         plan(team, (enum pick_collective)what);
     team->planned = true;
+}
+
+void pick_force(enum pick_collective what, enum pick_algorithm algorithm)
+{
+    wanted[what] = algorithm;
+    pick_plan(team_of(SHMEM_TEAM_WORLD, "oshmem_info"));
+}
+
+/* ---- saying it ------------------------------------------------------------------- */
+
+const char *pick_plan_text(const struct team_choice *plan, char *text, size_t size)
+{
+    size_t at = 0;
+
+    for (;; plan++) {
+        bool last = plan->most == PICK_ANY_BYTES;
+        at += (size_t)snprintf(text + at, size - at, last ? "%s%s" : "%s%s to %zu",
+                               at > 0 ? ", " : "", algorithms[plan->algorithm].name,
+                               plan->most);
+        if (last || at >= size)
+            return text;
+    }
+}
+
+void pick_print(FILE *out, struct shmem_team *team)
+{
+    char text[PLAN_MAX];
+
+    if (table.state == PICK_TABLE_USED)
+        fprintf(out, "Table of algorithms: %s (%zu rows)\n", table.path, table.rows);
+    else
+        fprintf(out, "Table of algorithms: none%s%s\n", table.note[0] != '\0' ? "; " : "",
+                table.note);
+    if (team->far)
+        return;
+    pick_plan(team);
+    for (int what = 0; what < PICK_ALL; what++)
+        fprintf(out, "Algorithms of %s on %d PEs: %s\n",
+                pick_name((enum pick_collective)what), team->npes,
+                pick_plan_text(team->plan[what], text, sizeof text));
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pgas/core/agree.h"
 #include "pgas/core/block.h"
 #include "pgas/core/boot.h"
 #include "pgas/core/check.h"
@@ -103,7 +104,7 @@ static void make_heap(void)
         *(uint64_t *)(g->heap_base + HEAP_PROFILED) = 1;
 }
 
-bool init_up(int thread_level)
+bool init_up(int thread_level, void (*prepare)(void))
 {
     struct pgas *g = &pgas_self;
 
@@ -126,8 +127,13 @@ bool init_up(int thread_level)
     make_heap();
     net_open(&boot);
     nodeseg_stage(NODE_STAGE_HEAP);
+    agree_write();
+    prepare();
     nodeseg_join();
+    agree_check_node(&boot);
+    agree_publish(&boot);
     net_publish(&boot);
+    agree_check_far(&boot);
     place_spread();
     g->pid = getpid();
     g->thread_level = thread_level;

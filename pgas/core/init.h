@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 /* Bring up everything but what needs collectives.  thread_level is what the user asked
- * for.  Returns true if this call did it, false if the library was up already. */
-bool init_up(int thread_level);
+ * for.  prepare is called before the PEs of the node meet, with the environment read.
+ * Returns true if this call did it, false if the library was up already. */
+bool init_up(int thread_level, void (*prepare)(void));
 
 /* True if this call is the one that must take the library down. */
 bool init_last(void);

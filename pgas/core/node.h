@@ -19,10 +19,11 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     2u              /* changes with any change of the layout below */
+#define NODE_VERSION     3u              /* changes with any change of the layout below */
 #define NODE_LINE        64              /* bytes that travel together between caches */
 #define NODE_SLEEP_SLOTS 7  /* sleepers whose word is known: they fill up a line */
 #define NODE_WHAT        48 /* bytes of the "doing what" text, with its zero */
+#define NODE_SETTINGS    32 /* that must be the same on all PEs, at most */
 
 /* Moments in the life of a PE, in order of time.  X(name, text) */
 #define NODE_STAGE_TABLE(X)                                                              \
@@ -62,6 +63,8 @@ struct node_pe {
     uint64_t heap_len;
     uint64_t data_len;
     uint64_t data_tag; /* equal on two PEs iff their data segments have one layout */
+    /* Digests of the settings that must be the same on all PEs (core/agree.h). */
+    uint32_t setting[NODE_SETTINGS];
 
     /* CLOCK_MONOTONIC nanoseconds at each stage, 0 = not reached. */
     _Atomic uint64_t stage_ns[NODE_STAGES];

@@ -41,7 +41,7 @@ enum {
     TEAM_RELAYS = 8,
     TEAM_RELAY_BYTES = 16 * 1024,
     TEAM_COLLECTIVES = 10, /* that have a choice of algorithms (coll/pick.h), */
-    TEAM_CHOICES = 4,      /* of at most so many by size */
+    TEAM_CHOICES = 16,     /* of at most so many by size */
     TEAM_CLASSES = 3,      /* of sizes, in which it adapts (coll/adapt.h) */
     TEAM_NB_OUT = 8,       /* nonblocking collectives under way (coll/nb.c), */
     TEAM_NB_MEET = 4,      /* after so many of which all PEs have met */

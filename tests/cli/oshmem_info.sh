@@ -68,6 +68,14 @@ for key in package transports network config paths env version specification hea
 done
 grep -q '"q\\" b\\\\ tab\\u0009 nl\\u000a. bell\\u0007 utf8ä bad\\ufffd over\\ufffd\\ufffd cut\\ufffd"' \
     "$dir/json" || fail "--json does not escape: $(grep 'q.*tab' "$dir/json")"
+info --json --algorithms --pes 3 >"$dir/json"
+json_valid "$dir/json" '--json --algorithms'
+for key in selection machine collectives builtin now algorithms reproducible; do
+    grep -q "\"$key\": " "$dir/json" || fail "--json --algorithms has no key $key"
+done
+SHMEM_SCAN_ALGORITHM=barrier info --algorithms >"$dir/page"
+grep -A 1 '^scan, built-in  *board to ' "$dir/page" | grep -q '^  used now  *barrier$' ||
+    fail "--algorithms does not follow a variable: $(cat "$dir/page")"
 info --json --env >"$dir/json"
 json_valid "$dir/json" '--json --env'
 grep -q '"package"' "$dir/json" && fail '--json --env has more than that'

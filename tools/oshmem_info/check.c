@@ -51,8 +51,8 @@ void check_ok(struct finding *f, const char *format, ...)
     va_end(args);
 }
 
-void check_bad(struct finding *f, enum verdict verdict, const char *remedy,
-               const char *format, ...)
+void check_flaw(struct finding *f, enum verdict verdict, const char *remedy,
+                const char *format, ...)
 {
     va_list args;
 
@@ -179,7 +179,7 @@ static void run_in(const struct check *c, struct finding *f, const char *dir,
     ending_signals(&ending);
     stop = signalfd(-1, &ending, SFD_CLOEXEC);
     if (pipe2(result, O_CLOEXEC) != 0) {
-        check_bad(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
         return;
     }
     fflush(NULL);
@@ -194,7 +194,7 @@ static void run_in(const struct check *c, struct finding *f, const char *dir,
         setpgid(pid, pid);
         reap(pid, read_finding(result[0], stop, f), f);
     } else {
-        check_bad(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
     }
     close(result[0]);
     close(stop);
@@ -215,8 +215,8 @@ static void run_check(const struct check *c, struct finding *f)
     sigprocmask(SIG_BLOCK, &ending, &ours);
     if (mkdtemp(dir) == NULL) {
         sigprocmask(SIG_SETMASK, &ours, NULL);
-        check_bad(f, CHECK_FAIL, "set TMPDIR to a directory that can be written",
-                  "mkdtemp %s: %s", dir, strerror(errno));
+        check_flaw(f, CHECK_FAIL, "set TMPDIR to a directory that can be written",
+                   "mkdtemp %s: %s", dir, strerror(errno));
         return;
     }
     run_in(c, f, dir, &ours);

@@ -44,13 +44,13 @@ void check_memfd(struct finding *f, const char *dir)
 
     (void)dir;
     if (fd < 0)
-        check_bad(f, CHECK_FAIL, old_kernel, "memfd_create: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, old_kernel, "memfd_create: %s", strerror(errno));
     else if (ftruncate(fd, MEMORY_BYTES) != 0)
-        check_bad(f, CHECK_FAIL, old_kernel, "ftruncate: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, old_kernel, "ftruncate: %s", strerror(errno));
     else if (fcntl(fd, F_ADD_SEALS, seals) != 0)
-        check_bad(f, CHECK_FAIL, old_kernel, "F_ADD_SEALS: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, old_kernel, "F_ADD_SEALS: %s", strerror(errno));
     else if (ftruncate(fd, 0) == 0)
-        check_bad(f, CHECK_FAIL, old_kernel, "a sealed memory file could be truncated");
+        check_flaw(f, CHECK_FAIL, old_kernel, "a sealed memory file could be truncated");
     else
         check_ok(f, "memfd_create works and keeps its seals");
 }
@@ -118,7 +118,7 @@ void check_procfd(struct finding *f, const char *dir)
 
     (void)dir;
     if (pipe2(tell, O_CLOEXEC) != 0 || pipe2(live, O_CLOEXEC) != 0) {
-        check_bad(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
         return;
     }
     pid_t pid = fork();
@@ -129,10 +129,10 @@ void check_procfd(struct finding *f, const char *dir)
     int error = read_int(tell[0], &fd) ? procfd_change(pid, fd) : ETIMEDOUT;
     close(live[1]);
     if (error != 0)
-        check_bad(f, CHECK_FAIL, remedy, "/proc/PID/fd/N of another process: %s",
-                  strerror(error));
+        check_flaw(f, CHECK_FAIL, remedy, "/proc/PID/fd/N of another process: %s",
+                   strerror(error));
     else if (waitpid(pid, &status, 0) != pid || status != 0)
-        check_bad(f, CHECK_FAIL, remedy, "a peer does not see what is stored for it");
+        check_flaw(f, CHECK_FAIL, remedy, "a peer does not see what is stored for it");
     else
         check_ok(f, "a peer's memory can be mapped through /proc/PID/fd");
 }
@@ -159,7 +159,7 @@ void check_futex(struct finding *f, const char *dir)
 
     (void)dir;
     if (word == MAP_FAILED) {
-        check_bad(f, CHECK_FAIL, old_kernel, "shared memory: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, old_kernel, "shared memory: %s", strerror(errno));
         return;
     }
     pid_t pid = fork();
@@ -173,10 +173,10 @@ void check_futex(struct finding *f, const char *dir)
     atomic_store(&word[0], 1);
     futex(&word[0], FUTEX_WAKE, 1, NULL);
     if (pid < 0)
-        check_bad(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
     else if (!futex_await(&word[1], 0))
-        check_bad(f, CHECK_FAIL, old_kernel,
-                  "a futex wake did not reach the other process");
+        check_flaw(f, CHECK_FAIL, old_kernel,
+                   "a futex wake did not reach the other process");
     else
         check_ok(f, "a process wakes another by a futex in shared memory");
 }
@@ -194,12 +194,12 @@ void check_membarrier(struct finding *f, const char *dir)
 
     (void)dir;
     if (have < 0)
-        check_bad(f, CHECK_WARN, remedy, "membarrier: %s", strerror(errno));
+        check_flaw(f, CHECK_WARN, remedy, "membarrier: %s", strerror(errno));
     else if ((have & MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0)
-        check_bad(f, CHECK_WARN, remedy, "membarrier has no global expedited command");
+        check_flaw(f, CHECK_WARN, remedy, "membarrier has no global expedited command");
     else if (membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0 ||
              membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
-        check_bad(f, CHECK_WARN, remedy, "membarrier fails: %s", strerror(errno));
+        check_flaw(f, CHECK_WARN, remedy, "membarrier fails: %s", strerror(errno));
     else
         check_ok(f, "membarrier (global, expedited) works");
 }
@@ -288,10 +288,10 @@ void check_thp(struct finding *f, const char *dir)
                  setting);
         break;
     default:
-        check_bad(f, CHECK_WARN,
-                  "optional, for speed with large heaps; as root: echo advise "
-                  ">/sys/kernel/mm/transparent_hugepage/shmem_enabled",
-                  "shared memory gets no huge pages (shmem_enabled is %s)", setting);
+        check_flaw(f, CHECK_WARN,
+                   "optional, for speed with large heaps; as root: echo advise "
+                   ">/sys/kernel/mm/transparent_hugepage/shmem_enabled",
+                   "shared memory gets no huge pages (shmem_enabled is %s)", setting);
     }
 }
 

@@ -146,8 +146,8 @@ static void check_transport(const struct network *n, struct finding *f)
     if (opened)
         check_ok(f, "%s", text);
     else
-        check_bad(f, n->built ? CHECK_WARN : CHECK_OK, n->built ? n->remedy : "", "%s",
-                  text);
+        check_flaw(f, n->built ? CHECK_WARN : CHECK_OK, n->built ? n->remedy : "", "%s",
+                   text);
 }
 
 void check_libfabric(struct finding *f, const char *dir)
@@ -198,8 +198,8 @@ static void choose(struct finding *f, const struct finding *const *found,
             return;
         }
     }
-    check_bad(f, CHECK_WARN, "only jobs on several nodes need one; see shmem(7)",
-              "none can be used (SHMEM_TRANSPORT=%.100s)%s", list, passed);
+    check_flaw(f, CHECK_WARN, "only jobs on several nodes need one; see shmem(7)",
+               "none can be used (SHMEM_TRANSPORT=%.100s)%s", list, passed);
 }
 
 void network_choose(const struct finding *ofi, const struct finding *ucx,
@@ -218,9 +218,10 @@ void network_choose(const struct finding *ofi, const struct finding *ucx,
     if (bad == NULL)
         choose(f, found, list, wanted);
     else
-        check_bad(f, CHECK_WARN,
-                  "give auto, a list of ofi and ucx, or a list of ^ofi and ^ucx to leave "
-                  "them out; else jobs on several nodes cannot run",
-                  "SHMEM_TRANSPORT=%.100s: '%.*s' is not understood", list,
-                  (int)(len < WORD_SHOWN ? len : WORD_SHOWN), bad);
+        check_flaw(
+            f, CHECK_WARN,
+            "give auto, a list of ofi and ucx, or a list of ^ofi and ^ucx to leave "
+            "them out; else jobs on several nodes cannot run",
+            "SHMEM_TRANSPORT=%.100s: '%.*s' is not understood", list,
+            (int)(len < WORD_SHOWN ? len : WORD_SHOWN), bad);
 }

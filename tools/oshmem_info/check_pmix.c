@@ -226,11 +226,12 @@ static void conclude(struct finding *f, struct step last, int code)
         check_ok(f, "a server and a client work: %.*s",
                  (int)strcspn(PMIx_Get_version(), "("), PMIx_Get_version());
     else if (code > 0 && code < (int)(sizeof place / sizeof place[0]))
-        check_bad(f, CHECK_FAIL, remedy, "the client failed in %s", place[code]);
+        check_flaw(f, CHECK_FAIL, remedy, "the client failed in %s", place[code]);
     else if (code > 0)
-        check_bad(f, CHECK_FAIL, remedy, "the client ended with status %d", code);
+        check_flaw(f, CHECK_FAIL, remedy, "the client ended with status %d", code);
     else
-        check_bad(f, CHECK_FAIL, remedy, "%s: %s", last.what, PMIx_Error_string(last.rc));
+        check_flaw(f, CHECK_FAIL, remedy, "%s: %s", last.what,
+                   PMIx_Error_string(last.rc));
 }
 
 void check_pmix(struct finding *f, const char *dir)
@@ -238,13 +239,13 @@ void check_pmix(struct finding *f, const char *dir)
     int env[2], code = 0;
 
     if (sem_init(&done, 0, 0) != 0 || pipe2(env, O_CLOEXEC) != 0) {
-        check_bad(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
         return;
     }
     setenv("TMPDIR", dir, 1);
     pid_t pid = fork();
     if (pid < 0) {
-        check_bad(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
+        check_flaw(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
         return;
     }
     if (pid == 0) {

@@ -26,9 +26,9 @@ void check_environment(struct finding *f, const char *dir)
 
     (void)dir;
     if (env_load(&env, error) != 0)
-        check_bad(f, CHECK_FAIL, remedy, "%s", error);
+        check_flaw(f, CHECK_FAIL, remedy, "%s", error);
     else if (isa_read(env.isa, &isa, error, sizeof error) != 0)
-        check_bad(f, CHECK_FAIL, remedy, "SHMEM_ISA=%s: %s", env.isa, error);
+        check_flaw(f, CHECK_FAIL, remedy, "SHMEM_ISA=%s: %s", env.isa, error);
     else
         check_ok(f, "the SHMEM_* variables are valid");
 }
@@ -73,12 +73,12 @@ void check_oshrun(struct finding *f, const char *dir)
 
     (void)dir;
     if (!find_beside("oshrun", mine, sizeof mine))
-        check_bad(f, CHECK_WARN, "install it beside oshmem_info, or use mpirun or srun",
-                  "oshrun is not beside this program");
+        check_flaw(f, CHECK_WARN, "install it beside oshmem_info, or use mpirun or srun",
+                   "oshrun is not beside this program");
     else if (find_in_path("oshrun", first, sizeof first) && !same_file(mine, first))
-        check_bad(f, CHECK_WARN,
-                  "put its directory first in PATH, or call it by its full name",
-                  "%.150s is ours, but PATH finds %.150s", mine, first);
+        check_flaw(f, CHECK_WARN,
+                   "put its directory first in PATH, or call it by its full name",
+                   "%.150s is ours, but PATH finds %.150s", mine, first);
     else
         check_ok(f, "%.300s", mine);
 }
@@ -91,6 +91,6 @@ void check_gdb(struct finding *f, const char *dir)
     if (find_in_path("gdb", path, sizeof path))
         check_ok(f, "%.300s (stacks of a job that hangs)", path);
     else
-        check_bad(f, CHECK_WARN, "optional; on Debian: apt-get install gdb",
-                  "gdb is not in PATH: oshrun --timeout prints no stacks");
+        check_flaw(f, CHECK_WARN, "optional; on Debian: apt-get install gdb",
+                   "gdb is not in PATH: oshrun --timeout prints no stacks");
 }

@@ -48,6 +48,11 @@ void report_config(struct emit *e);
 void report_paths(struct emit *e);
 void report_env(struct emit *e);
 
+/* algorithms.c: those of the collectives, for a team of the processors' number of PEs, or
+ * of another one, which must be set first (false: it is none). */
+void report_algorithms(struct emit *e);
+bool algorithms_pes(const char *text);
+
 /* The directory that a configure variable (prefix, bindir, libdir, includedir, mandir)
  * names, moved along with this program; false if there is no such variable. */
 bool report_path(const char *what, char *dir, size_t len);
@@ -87,8 +92,8 @@ const char *check_line(const struct finding *f, char line[CHECK_LINE_MAX]);
 
 void check_ok(struct finding *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void check_bad(struct finding *f, enum verdict verdict, const char *remedy,
-               const char *format, ...) __attribute__((format(printf, 4, 5)));
+void check_flaw(struct finding *f, enum verdict verdict, const char *remedy,
+                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Milliseconds that a check may wait for another process. */
 #define CHECK_WAIT_MS 5000

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tools/oshmem_info/info.h"
+#include "tools/oshmem_info/tune.h"
 
 /* Parts of a report, as bits. */
 enum part {
@@ -19,10 +20,11 @@ enum part {
     PART_CONFIG = 4,
     PART_PATHS = 8,
     PART_ENV = 16,
-    PART_CHECK = 32,
+    PART_ALGORITHMS = 32,
+    PART_CHECK = 64,
 };
 #define PARTS_PAGE (PART_PACKAGE | PART_TRANSPORTS | PART_CONFIG)
-#define PARTS_ALL  (PARTS_PAGE | PART_PATHS | PART_ENV)
+#define PARTS_ALL  (PARTS_PAGE | PART_PATHS | PART_ENV | PART_ALGORITHMS)
 
 static const struct option_row {
     const char *name, *short_name, *help;
@@ -36,6 +38,8 @@ static const struct option_row {
     {"--paths", NULL, "the directories", PART_PATHS, FORM_PAGE},
     {"--transports", NULL, "how PEs of this node and of others would be reached",
      PART_TRANSPORTS, FORM_PAGE},
+    {"--algorithms", NULL, "algorithms of the collectives, and which would be used",
+     PART_ALGORITHMS, FORM_PAGE},
     {"--check", NULL, "self-test: can OpenSHMEM programs run here?", PART_CHECK,
      FORM_PAGE},
     {"--json", NULL, "the report as JSON (alone: as --all)", 0, FORM_JSON},
@@ -50,7 +54,11 @@ static void usage(void)
     for (size_t i = 0; i < OPTIONS; i++)
         printf("  %-2s%s %-14s %s\n", options[i].short_name ? options[i].short_name : "",
                options[i].short_name ? "," : " ", options[i].name, options[i].help);
-    puts("      --path WHAT    one of prefix, bindir, libdir, includedir, mandir\n"
+    puts("      --pes N        with --algorithms: for a team of N PEs\n"
+         "      --tune ...     measure the algorithms here and write a table of the "
+         "best;\n"
+         "                     options behind it: --pes 2,4,8, --quick, -o FILE\n"
+         "      --path WHAT    one of prefix, bindir, libdir, includedir, mandir\n"
          "  -V, --version      the version in one line\n"
          "  -h, --help         this text\n"
          "Exit status: 0; 1 when --check finds that programs cannot run; 2 usage.");
@@ -82,7 +90,8 @@ static void gap(const struct emit *e, bool *first)
 static bool print_report(unsigned parts, enum form form)
 {
     static void (*const report[])(struct emit *) = {
-        report_package, report_transports, report_config, report_paths, report_env,
+        report_package, report_transports, report_config,
+        report_paths,   report_env,        report_algorithms,
     };
     struct emit e;
     bool works = true, first = true;
@@ -127,21 +136,37 @@ static int answer(const char *arg, const char *next)
     return -1;
 }
 
+static int wrong(const char *format, const char *what)
+{
+    fputs("oshmem_info: ", stderr);
+    fprintf(stderr, format, what);
+    fputs("\n", stderr);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     unsigned parts = 0;
     enum form form = FORM_PAGE;
 
+    if (argc > 2 && strcmp(argv[1], TUNE_PE) == 0)
+        return tune_pe_main(argv[2]);
+    if (argc > 1 && strcmp(argv[1], "--tune") == 0)
+        return tune_main(argc - 2, argv + 2);
     for (int i = 1; i < argc; i++) {
         int status = answer(argv[i], argv[i + 1]);
         if (status >= 0)
             return status;
-        const struct option_row *o = option_find(argv[i]);
-        if (o == NULL) {
-            fprintf(stderr, "oshmem_info: unknown option %s; see oshmem_info --help\n",
-                    argv[i]);
-            return 2;
+        if (strcmp(argv[i], "--pes") == 0) {
+            if (argv[++i] != NULL && algorithms_pes(argv[i]))
+                continue;
+            return wrong("--pes needs a number of PEs; with several, --tune must come "
+                         "first",
+                         "");
         }
+        const struct option_row *o = option_find(argv[i]);
+        if (o == NULL)
+            return wrong("unknown option %s; see oshmem_info --help", argv[i]);
         parts |= o->parts;
         form = o->form != FORM_PAGE ? o->form : form;
     }

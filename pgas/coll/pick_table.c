@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pick_table.c - see pick_table.h.  Uses: pick, core/agree (digests), core/env. */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "pgas/coll/pick_table.h"
+#include "pgas/core/agree.h"
+#include "pgas/core/env.h"
+
+#ifndef PGAS_SYSCONFDIR
+#define PGAS_SYSCONFDIR "/etc"
+#endif
+#define FILE_NAME "pgas/coll.table"
+#define BLANKS    " \t\r\n"
+
+enum { COLUMNS = 5, WORD_SHOWN = 40, NAMES_MAX = 256, RANGE_MAX = 64 };
+
+/* What is being read. */
+struct reader {
+    struct pick_table *table;
+    const char *machine;
+    unsigned line;
+    size_t room; /* for rows */
+    bool other;  /* the machine is another one */
+};
+
+static bool bad(struct reader *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Note the mistake; false, for the caller to return. */
+static bool bad(struct reader *r, const char *format, ...)
+{
+    struct pick_table *t = r->table;
+    va_list args;
+
+    int used = snprintf(t->note, sizeof t->note, "%s:%u: ", t->path, r->line);
+    va_start(args, format);
+    vsnprintf(t->note + used, sizeof t->note - (size_t)used, format, args);
+    va_end(args);
+    t->state = PICK_TABLE_BAD;
+    return false;
+}
+
+/* ---- words ----------------------------------------------------------------------- */
+
+static bool read_collective(struct reader *r, const char *word, struct pick_row *row)
+{
+    char names[NAMES_MAX] = "";
+    size_t used = 0;
+
+    for (int what = 0; what < PICK_ALL; what++) {
+        const char *name = pick_name((enum pick_collective)what);
+        row->what = (enum pick_collective)what;
+        if (strcmp(word, name) == 0)
+            return true;
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     what > 0 ? ", " : "", name);
+    }
+    return bad(r, "column 1, the collective, is '%.*s', but must be one of %s",
+               WORD_SHOWN, word, names);
+}
+
+static bool read_algorithm(struct reader *r, const char *word, struct pick_row *row)
+{
+    char names[NAMES_MAX];
+
+    row->algorithm = pick_algorithm_of(row->what, word);
+    if (row->algorithm != PICK_ALGORITHMS_ALL)
+        return true;
+    return bad(r, "column 2, the algorithm, is '%.*s', but %s has %s", WORD_SHOWN, word,
+               pick_name(row->what), pick_names(row->what, names, sizeof names));
+}
+
+/* A number of bytes, or of things of which there is at least one. */
+static bool read_number(const char *text, bool bytes, size_t *number)
+{
+    if (bytes)
+        return env_parse_size(text, number) == 0;
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text) &&
+           env_parse_size(text, number) == 0 && *number > 0;
+}
+
+static bool read_range(struct reader *r, int column, const char *word,
+                       struct pick_range *range)
+{
+    static const char *const name[] = {[2] = "bytes", [3] = "PEs", [4] = "nodes"};
+    char text[RANGE_MAX];
+    char *to = text;
+
+    *range = (struct pick_range){.from = column > 2, .to = SIZE_MAX};
+    if (strcmp(word, "*") == 0)
+        return true;
+    bool good = (size_t)snprintf(text, sizeof text, "%s", word) < sizeof text;
+    char *from = strsep(&to, "-");
+    good = good && read_number(from, column == 2, &range->from);
+    if (to == NULL)
+        range->to = range->from;
+    else if (to[0] != '\0')
+        good = good && read_number(to, column == 2, &range->to);
+    if (!good)
+        return bad(r, "column %d, %s, is '%.*s', but must be N, N-M, N- or *%s",
+                   column + 1, name[column], WORD_SHOWN, word,
+                   column == 2 ? ", as in 64K-1M" : ", from 1");
+    if (range->from > range->to)
+        return bad(r, "column %d, %s, is '%.*s', which ends before it begins", column + 1,
+                   name[column], WORD_SHOWN, word);
+    return true;
+}
+
+/* ---- lines ----------------------------------------------------------------------- */
+
+static bool add_row(struct reader *r, const struct pick_row *row)
+{
+    struct pick_table *t = r->table;
+
+    if (t->rows == PICK_ROWS_MAX)
+        return bad(r, "more than %d rows", PICK_ROWS_MAX);
+    if (t->rows == r->room) {
+        r->room = r->room > 0 ? 2 * r->room : 16;
+        struct pick_row *more = realloc(t->row, r->room * sizeof *more);
+        if (more == NULL)
+            return bad(r, "no memory for %zu rows", r->room);
+        t->row = more;
+    }
+    t->row[t->rows++] = *row;
+    return true;
+}
+
+static bool read_row(struct reader *r, char *text)
+{
+    char *word[COLUMNS + 1] = {NULL}, *rest = NULL;
+    struct pick_row row;
+    int n = 0;
+
+    for (char *w = strtok_r(text, BLANKS, &rest); w != NULL && n <= COLUMNS;
+         w = strtok_r(NULL, BLANKS, &rest))
+        word[n++] = w;
+    if (n != COLUMNS)
+        return bad(r, "%s than 5 columns; a row is: collective algorithm bytes PEs nodes",
+                   n < COLUMNS ? "fewer" : "more");
+    return read_collective(r, word[0], &row) && read_algorithm(r, word[1], &row) &&
+           read_range(r, 2, word[2], &row.bytes) && read_range(r, 3, word[3], &row.pes) &&
+           read_range(r, 4, word[4], &row.nodes) && add_row(r, &row);
+}
+
+/* The text without blanks at its ends. */
+static char *trim(char *text)
+{
+    size_t len;
+
+    text += strspn(text, BLANKS);
+    for (len = strlen(text); len > 0 && strchr(BLANKS, text[len - 1]) != NULL;)
+        len--;
+    text[len] = '\0';
+    return text;
+}
+
+static bool read_machine(struct reader *r, char *text)
+{
+    const char *machine = trim(text);
+
+    if (strcmp(machine, "*") == 0 || strcmp(machine, r->machine) == 0)
+        return true;
+    if (strspn(machine, "0123456789") == 0)
+        return bad(r,
+                   "'machine %.*s', but that must be 'machine *', or here 'machine "
+                   "%s'",
+                   WORD_SHOWN, machine, r->machine);
+    snprintf(r->table->note, sizeof r->table->note,
+             "%s is of another machine (%.*s; this one is %s)", r->table->path,
+             PICK_MACHINE_MAX, machine, r->machine);
+    r->other = true;
+    return true;
+}
+
+static bool read_header(struct reader *r, char *text)
+{
+    const char *header = trim(text);
+    size_t name = strcspn(PICK_TABLE_HEADER, " ") + 1;
+
+    if (strcmp(header, PICK_TABLE_HEADER) == 0)
+        return true;
+    if (strncmp(header, PICK_TABLE_HEADER, name) == 0)
+        return bad(r,
+                   "it has version '%.*s', and this library reads 1; let oshmem_info "
+                   "--tune write it again",
+                   WORD_SHOWN, header + name);
+    return bad(r, "it is no table of algorithms: the first line must be '%s'",
+               PICK_TABLE_HEADER);
+}
+
+static bool read_line(struct reader *r, char *text)
+{
+    static const char machine[] = "machine";
+
+    r->line++;
+    if (r->line == 1)
+        return read_header(r, text);
+    text += strspn(text, BLANKS);
+    size_t word = strcspn(text, BLANKS "#");
+    if (word == 0)
+        return true;
+    if (word == sizeof machine - 1 && strncmp(text, machine, word) == 0)
+        return read_machine(r, text + word);
+    text[strcspn(text, "#")] = '\0';
+    return read_row(r, text);
+}
+
+void pick_table_read(FILE *in, const char *path, const char *machine,
+                     struct pick_table *table)
+{
+    struct reader r = {.table = table, .machine = machine};
+    bool good = true;
+    char *text = NULL;
+    size_t room = 0;
+
+    *table = (struct pick_table){.state = PICK_TABLE_USED};
+    snprintf(table->path, sizeof table->path, "%s", path);
+    while (good && getline(&text, &room, in) >= 0)
+        good = read_line(&r, text);
+    free(text);
+    if (good && ferror(in))
+        good = bad(&r, "can't be read: %s", strerror(errno));
+    if (good && r.line == 0) {
+        r.line = 1;
+        good = read_header(&r, (char[]){""});
+    }
+    if (good && r.other)
+        table->state = PICK_TABLE_OTHER;
+    if (table->state != PICK_TABLE_USED) {
+        free(table->row);
+        table->row = NULL;
+        table->rows = 0;
+    }
+}
+
+/* ---- finding it ------------------------------------------------------------------ */
+
+bool pick_table_place(int i, char *path, size_t size)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int len = -1;
+
+    if (i == 1)
+        len = snprintf(path, size, "%s/" FILE_NAME, PGAS_SYSCONFDIR);
+    else if (config != NULL && config[0] == '/')
+        len = snprintf(path, size, "%s/" FILE_NAME, config);
+    else if (home != NULL && home[0] == '/')
+        len = snprintf(path, size, "%s/.config/" FILE_NAME, home);
+    return len > 0 && (size_t)len < size;
+}
+
+/* A pipe would be read by one PE alone. */
+static FILE *open_file(const char *path)
+{
+    FILE *in = fopen(path, "re");
+    struct stat st;
+
+    if (in == NULL)
+        return NULL;
+    if (fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode))
+        return in;
+    fclose(in);
+    errno = EINVAL;
+    return NULL;
+}
+
+/* False if it can't be opened. */
+static bool read_file(const char *path, unsigned processors, struct pick_table *table)
+{
+    char machine[PICK_MACHINE_MAX];
+    FILE *in = open_file(path);
+
+    if (in == NULL)
+        return false;
+    pick_machine(processors, machine, sizeof machine);
+    pick_table_read(in, path, machine, table);
+    fclose(in);
+    return true;
+}
+
+void pick_table_find(const char *wanted, unsigned processors, struct pick_table *table)
+{
+    char path[PATH_MAX];
+
+    *table = (struct pick_table){.state = PICK_TABLE_ABSENT};
+    if (strcmp(wanted, PICK_TABLE_NONE) == 0)
+        return;
+    if (wanted[0] != '\0') {
+        if (read_file(wanted, processors, table))
+            return;
+        table->state = PICK_TABLE_BAD;
+        snprintf(table->path, sizeof table->path, "%s", wanted);
+        snprintf(table->note, sizeof table->note, "%s: can't be opened: %s", wanted,
+                 errno == EINVAL ? "it is no regular file" : strerror(errno));
+        return;
+    }
+    for (int i = 0; i < PICK_PLACES; i++)
+        if (pick_table_place(i, path, sizeof path) &&
+            read_file(path, processors, table) && table->state != PICK_TABLE_OTHER)
+            return;
+}
+
+void pick_table_free(struct pick_table *table)
+{
+    free(table->row);
+    *table = (struct pick_table){.state = PICK_TABLE_ABSENT};
+}
+
+/* ---- the machine ----------------------------------------------------------------- */
+
+/* The value of the first line "key : value" of /proc/cpuinfo; "" if there is none. */
+static void cpu_line(const char *key, char *value, size_t size)
+{
+    FILE *in = fopen("/proc/cpuinfo", "re");
+    char line[512];
+
+    value[0] = '\0';
+    while (in != NULL && value[0] == '\0' && fgets(line, sizeof line, in) != NULL) {
+        char *colon = strchr(line, ':');
+        if (colon != NULL && strncmp(line, key, strlen(key)) == 0)
+            snprintf(value, size, "%s", trim(colon + 1));
+        if (line[0] == '\n')
+            break; /* the end of the first processor */
+    }
+    if (in != NULL)
+        fclose(in);
+}
+
+/* Not all architectures have a name of the model; they have numbers then. */
+static void cpu_model(char *text, size_t size)
+{
+    char part[PICK_MACHINE_MAX];
+    struct utsname name;
+
+    cpu_line("model name", text, size);
+    if (text[0] != '\0' || uname(&name) != 0)
+        return;
+    cpu_line("CPU part", part, sizeof part);
+    snprintf(text, size, "%.32s%s%.64s", name.machine, part[0] != '\0' ? " " : "", part);
+}
+
+void pick_machine(unsigned processors, char *text, size_t size)
+{
+    char model[PICK_MACHINE_MAX - 16];
+
+    cpu_model(model, sizeof model);
+    snprintf(text, size, "%u %s", processors, model);
+    char *trimmed = trim(text);
+    memmove(text, trimmed, strlen(trimmed) + 1);
+}
+
+/* ---- digest ---------------------------------------------------------------------- */
+
+uint64_t pick_table_digest(const struct pick_table *table, bool only_far)
+{
+    uint64_t digest = AGREE_DIGEST_START;
+
+    for (size_t i = 0; i < table->rows; i++) {
+        const struct pick_row *r = &table->row[i];
+        uint64_t value[] = {r->what,     r->algorithm, r->bytes.from, r->bytes.to,
+                            r->pes.from, r->pes.to,    r->nodes.from, r->nodes.to};
+        if (!only_far || r->nodes.to > 1)
+            digest = agree_digest(digest, value, sizeof value);
+    }
+    return digest;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pick_test.c - table files, good and bad, and the plans that come of them. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/coll/pick_table.h"
+
+#define MACHINE "2 Model X"
+#define HEADER  PICK_TABLE_HEADER "\n"
+
+enum { TEXT_LEN = 512 };
+
+/* Read a table from a text. */
+static struct pick_table read_text(const char *text)
+{
+    FILE *in = fmemopen((char *)text, strlen(text), "r");
+    struct pick_table t;
+
+    if (in == NULL) /* of an empty text */
+        in = fopen("/dev/null", "r");
+    pick_table_read(in, "here", MACHINE, &t);
+    fclose(in);
+    return t;
+}
+
+/* The plan for a collective with a table of these rows. */
+static const char *planned(enum pick_collective what, struct pick_case c,
+                           const char *rows)
+{
+    static char text[TEXT_LEN];
+    struct team_choice plan[TEAM_CHOICES];
+    char file[16384];
+    bool cut;
+
+    snprintf(file, sizeof file, HEADER "%s", rows);
+    struct pick_table t = read_text(file);
+    cr_assert_eq(t.state, PICK_TABLE_USED, "%s", t.note);
+    c.table = &t;
+    cr_assert_gt(pick_choose(what, &c, plan, &cut), 0);
+    pick_plan_text(plan, text, sizeof text);
+    if (cut)
+        strcat(text, ", cut");
+    pick_table_free(&t);
+    return text;
+}
+
+static const struct pick_case two = {.npes = 2, .nodes = 1, .first = PICK_ALGORITHMS_ALL};
+
+/* ---- the file -------------------------------------------------------------------- */
+
+Test(table, rows_comments_and_the_machine)
+{
+    struct pick_table t = read_text(HEADER "# a comment\n"
+                                           "machine " MACHINE "  \r\n"
+                                           "\n"
+                                           "reduce last 9-64K 2 1 # why\n"
+                                           "  scan\tboard  *  3-  1-4\n"
+                                           "collect barrier 1k- * *");
+
+    cr_assert_eq(t.state, PICK_TABLE_USED, "%s", t.note);
+    cr_assert_eq(t.rows, 3);
+    cr_assert_eq(t.row[0].what, PICK_REDUCE);
+    cr_assert_eq(t.row[0].algorithm, REDUCE_LAST);
+    cr_assert_eq(t.row[0].bytes.from, 9);
+    cr_assert_eq(t.row[0].bytes.to, 65536);
+    cr_assert_eq(t.row[0].pes.from, 2);
+    cr_assert_eq(t.row[0].pes.to, 2);
+    cr_assert_eq(t.row[1].algorithm, SCAN_BOARD);
+    cr_assert_eq(t.row[1].bytes.from, 0);
+    cr_assert_eq(t.row[1].pes.to, SIZE_MAX);
+    cr_assert_eq(t.row[1].nodes.to, 4);
+    cr_assert_eq(t.row[2].bytes.from, 1024);
+    pick_table_free(&t);
+}
+
+Test(table, another_machine_is_noticed)
+{
+    struct pick_table t = read_text(HEADER "machine 64 Model X\nreduce last * * *\n");
+
+    cr_assert_eq(t.state, PICK_TABLE_OTHER);
+    cr_assert_eq(t.rows, 0);
+    cr_assert_str_eq(t.note,
+                     "here is of another machine (64 Model X; this one is 2 Model X)");
+    t = read_text(HEADER "machine *\nreduce last * * *\n");
+    cr_assert_eq(t.state, PICK_TABLE_USED);
+    pick_table_free(&t);
+}
+
+Test(table, each_mistake_has_its_sentence)
+{
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {"", "here:1: it is no table of algorithms: the first line must be "
+             "'pgas-coll-table 1'"},
+        {"reduce last * * *\n", "here:1: it is no table of algorithms"},
+        {"pgas-coll-table 12\n", "here:1: it has version '12', and this library reads 1"},
+        {HEADER "reduce last * *\n",
+         "here:2: fewer than 5 columns; a row is: collective"},
+        {HEADER "\n\nreduce last * * * 3\n", "here:4: more than 5 columns"},
+        {HEADER "redcue last * * *\n",
+         "here:2: column 1, the collective, is 'redcue', but must be one of reduce, "
+         "broadcast,"},
+        {HEADER "scan last * * *\n",
+         "here:2: column 2, the algorithm, is 'last', but scan has board, barrier"},
+        {HEADER "scan board 1x * *\n",
+         "here:2: column 3, bytes, is '1x', but must be N, N-M, N- or *, as in 64K-1M"},
+        {HEADER "scan board - * *\n", "here:2: column 3, bytes, is '-'"},
+        {HEADER "scan board 1-2-3 * *\n", "here:2: column 3, bytes, is '1-2-3'"},
+        {HEADER "scan board 2K-1K * *\n",
+         "here:2: column 3, bytes, is '2K-1K', which ends before it begins"},
+        {HEADER "scan board * 0 *\n",
+         "here:2: column 4, PEs, is '0', but must be N, N-M, N- or *, from 1"},
+        {HEADER "scan board * 2k *\n", "here:2: column 4, PEs, is '2k'"},
+        {HEADER "scan board * * none\n", "here:2: column 5, nodes, is 'none'"},
+        {HEADER "machine\n", "here:2: 'machine ', but that must be 'machine *', or here "
+                             "'machine 2 Model X'"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pick_table t = read_text(cases[i].text);
+        cr_assert_eq(t.state, PICK_TABLE_BAD, "%s", cases[i].text);
+        cr_assert_eq(t.rows, 0);
+        cr_assert_eq(strncmp(t.note, cases[i].sentence, strlen(cases[i].sentence)), 0,
+                     "'%s' instead of '%s'", t.note, cases[i].sentence);
+    }
+}
+
+Test(table, digests_tell_rows_apart)
+{
+    struct pick_table a = read_text(HEADER "reduce last * 2 1\n");
+    struct pick_table b = read_text(HEADER "# else\nreduce last * 2 1\n");
+    struct pick_table c = read_text(HEADER "reduce last * 2 1\nscan board * 2 2-\n");
+
+    cr_assert_eq(pick_table_digest(&a, false), pick_table_digest(&b, false));
+    cr_assert_neq(pick_table_digest(&a, false), pick_table_digest(&c, false));
+    cr_assert_neq(pick_table_digest(&a, true), pick_table_digest(&c, true));
+    pick_table_free(&a);
+    cr_assert_eq(pick_table_digest(&a, true), pick_table_digest(&b, true));
+    pick_table_free(&b);
+    pick_table_free(&c);
+}
+
+/* ---- plans ----------------------------------------------------------------------- */
+
+Test(plan, without_rows_it_is_the_built_in_one)
+{
+    struct pick_case c = two;
+
+    cr_assert_str_eq(planned(PICK_SCAN, c, ""), "board to 2048, barrier");
+    c.npes = 5;
+    cr_assert_str_eq(planned(PICK_SCAN, c, "scan barrier * 2-4 1\n"),
+                     "board to 2048, barrier");
+    c.npes = 4;
+    c.nodes = 2;
+    cr_assert_str_eq(planned(PICK_SCAN, c, "scan barrier * 2-4 1\n"),
+                     "board to 2048, barrier");
+    c.nodes = 1;
+    cr_assert_str_eq(planned(PICK_SCAN, c, "scan barrier * 2-4 1\n"), "barrier");
+}
+
+Test(plan, rows_cut_holes_into_others)
+{
+    cr_assert_str_eq(planned(PICK_SCAN, two, "scan barrier 100-200 2 1\n"),
+                     "board to 99, barrier to 200, board to 2048, barrier");
+    cr_assert_str_eq(
+        planned(PICK_SCAN, two, "scan board 150 2 1\nscan barrier 100-200 2 1\n"),
+        "board to 99, barrier to 149, board to 150, barrier to 200, board to "
+        "2048, barrier");
+}
+
+Test(plan, an_algorithm_is_used_where_it_can_be)
+{
+    struct pick_case c = two;
+
+    cr_assert_str_eq(planned(PICK_BROADCAST, c, "broadcast board * * *\n"),
+                     "board to 2048, direct");
+    cr_assert_str_eq(planned(PICK_REDUCE, c, "reduce chain * * *\n"), "chain");
+    c.reproducible = true;
+    cr_assert_eq(strncmp(planned(PICK_REDUCE, c, "reduce chain * * *\n"), "flat", 4), 0);
+}
+
+Test(plan, the_variable_comes_first)
+{
+    struct pick_case c = two;
+
+    c.first = SCAN_BARRIER;
+    cr_assert_str_eq(planned(PICK_SCAN, c, "scan board * * *\n"), "barrier");
+    c.first = BROADCAST_BOARD;
+    cr_assert_str_eq(planned(PICK_BROADCAST, c, "broadcast barrier * * *\n"),
+                     "board to 2048, barrier");
+}
+
+Test(plan, too_many_ranges_are_cut)
+{
+    char rows[8192] = "";
+
+    for (int i = 1; i <= 2 * TEAM_CHOICES; i++)
+        sprintf(rows + strlen(rows), "scan barrier %d 2 1\n", 10 * i);
+    const char *text = planned(PICK_SCAN, two, rows);
+    cr_assert_not_null(strstr(text, "barrier, cut"), "%s", text);
+    rows[0] = '\0';
+    for (int i = 1; i <= TEAM_CHOICES / 2 - 1; i++)
+        sprintf(rows + strlen(rows), "scan barrier %d 2 1\n", 10 * i);
+    text = planned(PICK_SCAN, two, rows);
+    cr_assert_null(strstr(text, "cut"), "%s", text);
+}
+
+/* ---- places ---------------------------------------------------------------------- */
+
+Test(place, the_users_is_found_by_the_environment)
+{
+    char path[PATH_MAX];
+
+    unsetenv("XDG_CONFIG_HOME");
+    setenv("HOME", "/home/joe", 1);
+    cr_assert(pick_table_place(0, path, sizeof path));
+    cr_assert_str_eq(path, "/home/joe/.config/pgas/coll.table");
+    setenv("XDG_CONFIG_HOME", "/etc/joe", 1);
+    cr_assert(pick_table_place(0, path, sizeof path));
+    cr_assert_str_eq(path, "/etc/joe/pgas/coll.table");
+    unsetenv("XDG_CONFIG_HOME");
+    setenv("HOME", "relative", 1);
+    cr_assert(!pick_table_place(0, path, sizeof path));
+    cr_assert(pick_table_place(1, path, sizeof path));
+}
+
+Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
+{
+    struct pick_table t;
+
+    pick_table_find("/nowhere/at/all", 2, &t);
+    cr_assert_eq(t.state, PICK_TABLE_BAD);
+    cr_assert_str_eq(t.note,
+                     "/nowhere/at/all: can't be opened: No such file or directory");
+    pick_table_find("/tmp", 2, &t);
+    cr_assert_str_eq(t.note, "/tmp: can't be opened: it is no regular file");
+    pick_table_find("none", 2, &t);
+    cr_assert_eq(t.state, PICK_TABLE_ABSENT);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * algorithms.c - the algorithms of the collectives, and which would be used here.
+ * Uses: emit, tune (processors), coll/pick, coll/pick_table, core/env.  Used by: main.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/coll/pick_table.h"
+#include "pgas/core/env.h"
+#include "tools/oshmem_info/info.h"
+#include "tools/oshmem_info/tune.h"
+
+enum { NAME_LEN = 64, PLAN_LEN = 512, NUMBER_LEN = 24, PES_MOST = 1 << 24 };
+
+static int team_pes; /* 0: as many as there are processors */
+static struct pick_table table;
+static struct env env;
+
+bool algorithms_pes(const char *text)
+{
+    char *end;
+    long pes = strtol(text, &end, 10);
+
+    if (end == text || *end != '\0' || pes < 1 || pes > PES_MOST)
+        return false;
+    team_pes = (int)pes;
+    return true;
+}
+
+/* ---- what is in effect ----------------------------------------------------------- */
+
+static void report_selection(struct emit *e, int processors)
+{
+    static const char *const states[] = {[PICK_TABLE_ABSENT] = "none",
+                                         [PICK_TABLE_USED] = "used",
+                                         [PICK_TABLE_OTHER] = "of another machine",
+                                         [PICK_TABLE_BAD] = "bad"};
+    bool page = e->form == FORM_PAGE;
+    char text[PICK_MACHINE_MAX];
+
+    emit_section(e, "selection");
+    emit_text(e, "table", "Table of algorithms",
+              table.path[0] != '\0' ? table.path : (page ? "none" : NULL));
+    if (!page || table.state != PICK_TABLE_ABSENT)
+        emit_text(e, "state", "its state", states[table.state]);
+    if (!page || table.note[0] != '\0')
+        emit_text(e, "note", "why", table.note[0] != '\0' ? table.note : NULL);
+    snprintf(text, sizeof text, "%zu", table.rows);
+    if (!page || table.state == PICK_TABLE_USED)
+        emit_text(e, "rows", "its rows", text);
+    pick_machine((unsigned)processors, text, sizeof text);
+    emit_text(e, "machine", "This machine", text);
+    snprintf(text, sizeof text,
+             page && team_pes > processors ? "%d, more than processors" : "%d", team_pes);
+    emit_text(e, "pes", "PEs of the team", text);
+    emit_end(e);
+}
+
+static bool environment(struct emit *e)
+{
+    char error[ENV_ERROR_MAX];
+
+    if (env_load(&env, error) == 0)
+        return true;
+    emit_section(e, "selection");
+    emit_text(e, "note", "Not known", error);
+    emit_end(e);
+    return false;
+}
+
+/* ---- collectives ----------------------------------------------------------------- */
+
+/* The plan with the variable and the table, or the built-in one. */
+static const char *plan_text(enum pick_collective what, bool builtin, int processors,
+                             char *text, size_t size)
+{
+    struct pick_case c = {.npes = team_pes,
+                          .nodes = 1,
+                          .crowded = team_pes > processors,
+                          .first = PICK_ALGORITHMS_ALL};
+    struct team_choice plan[TEAM_CHOICES];
+    bool cut;
+
+    if (!builtin) {
+        const char *wish = pick_wish(what, &env);
+        c.first = pick_algorithm_of(what, wish);
+        if (c.first == PICK_ALGORITHMS_ALL && strcmp(wish, "auto") != 0)
+            return "none, as the variable's value is none of them";
+        c.reproducible = env.reproducible;
+        c.table = &table;
+    }
+    if (pick_choose(what, &c, plan, &cut) == 0)
+        return "none";
+    return pick_plan_text(plan, text, size);
+}
+
+static void variable_name(enum pick_collective what, char text[NAME_LEN])
+{
+#define X(NAME, name) "SHMEM_" #NAME "_ALGORITHM",
+    static const char *const names[] = {PICK_COLLECTIVES(X)};
+#undef X
+
+    snprintf(text, NAME_LEN, "%s", names[what]);
+}
+
+static void report_collective(struct emit *e, enum pick_collective what, int processors)
+{
+    char variable[NAME_LEN], label[NAME_LEN + 16], builtin[PLAN_LEN], now[PLAN_LEN];
+
+    variable_name(what, variable);
+    plan_text(what, true, processors, builtin, sizeof builtin);
+    plan_text(what, false, processors, now, sizeof now);
+    if (e->form == FORM_PAGE) {
+        snprintf(label, sizeof label, "%s, built-in", pick_name(what));
+        emit_text(e, "", label, builtin);
+        if (strcmp(builtin, now) != 0)
+            emit_text(e, "", "  used now", now);
+        return;
+    }
+    emit_item(e, pick_name(what));
+    if (e->form == FORM_JSON)
+        emit_text(e, "name", "", pick_name(what));
+    emit_text(e, "variable", "", variable);
+    emit_text(e, "current", "", pick_wish(what, &env));
+    emit_text(e, "builtin", "", builtin);
+    emit_text(e, "now", "", now);
+    emit_end(e);
+}
+
+/* ---- algorithms ------------------------------------------------------------------ */
+
+/* A number, or "any". */
+static const char *limit_text(size_t limit, size_t any, char text[NUMBER_LEN])
+{
+    if (limit >= any)
+        return "any";
+    snprintf(text, NUMBER_LEN, "%zu", limit);
+    return text;
+}
+
+static void report_algorithm(struct emit *e, const struct pick_info *a)
+{
+    char bytes[NUMBER_LEN], pes[NUMBER_LEN], name[NAME_LEN];
+    const char *most_bytes = limit_text(a->bytes, PICK_ANY_BYTES, bytes);
+    const char *most_pes = limit_text((size_t)a->pes, PICK_ANY_PES, pes);
+
+    if (e->form == FORM_PAGE) {
+        fprintf(e->out, "%-10s %-9s %12s %8s  %s\n", pick_name(a->what), a->name,
+                most_bytes, most_pes, a->same ? "yes" : "no");
+        return;
+    }
+    snprintf(name, sizeof name, "%s.%s", pick_name(a->what), a->name);
+    emit_item(e, name);
+    if (e->form == FORM_JSON) {
+        emit_text(e, "collective", "", pick_name(a->what));
+        emit_text(e, "name", "", a->name);
+    }
+    emit_text(e, "bytes", "", most_bytes);
+    emit_text(e, "pes", "", most_pes);
+    emit_bool(e, "reproducible", "", a->same);
+    emit_end(e);
+}
+
+void report_algorithms(struct emit *e)
+{
+    int processors = tune_processors();
+
+    if (!environment(e))
+        return;
+    if (team_pes == 0)
+        team_pes = processors > 1 ? processors : 2;
+    pick_table_find(env.coll_table, (unsigned)processors, &table);
+    report_selection(e, processors);
+    emit_list(e, "collectives");
+    for (int what = 0; what < PICK_ALL; what++)
+        report_collective(e, (enum pick_collective)what, processors);
+    emit_end(e);
+    emit_list(e, "algorithms");
+    if (e->form == FORM_PAGE)
+        fprintf(e->out, "\n%-10s %-9s %12s %8s  %s\n", "collective", "algorithm",
+                "bytes <=", "PEs <=", "same bits in any order of arrival");
+    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++)
+        report_algorithm(e, pick_info((enum pick_algorithm)a));
+    emit_end(e);
+    pick_table_free(&table);
+}

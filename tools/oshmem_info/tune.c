@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tune.c - oshmem_info --tune: measures the algorithms of the collectives on this machine
+ * and writes a table file of those that are better than the built-in choice.
+ * Uses: tune_run, tune_best, coll/pick_table.  Used by: main.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pgas/coll/pick_table.h"
+#include "tools/oshmem_info/info.h"
+#include "tools/oshmem_info/tune_run.h"
+
+enum { PES_LIMIT = 65536, TEXT_LEN = 64, NS_PER_US = 1000 };
+#define TABLE_MODE 0666 /* less the umask */
+
+static struct {
+    int pes[TUNE_PES_MAX]; /* ascending */
+    int numbers;
+    bool quick;
+    const char *out; /* NULL: the user's place */
+} options;
+
+static struct tune_range ranges[TUNE_PES_MAX * TUNE_RANGES_MAX];
+static int range_count;
+
+/* ---- options --------------------------------------------------------------------- */
+
+static int wrong(const char *format, const char *what)
+{
+    fputs("oshmem_info: --tune: ", stderr);
+    fprintf(stderr, format, what);
+    fputs("\n", stderr);
+    return 2;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static void add_pes(int pes)
+{
+    for (int i = 0; i < options.numbers; i++)
+        if (options.pes[i] == pes)
+            return;
+    if (options.numbers < TUNE_PES_MAX)
+        options.pes[options.numbers++] = pes;
+    qsort(options.pes, (size_t)options.numbers, sizeof options.pes[0], compare);
+}
+
+/* "2,4,8" */
+static bool read_pes(const char *list)
+{
+    for (const char *at = list;; at++) {
+        char *end;
+        errno = 0;
+        long pes = strtol(at, &end, 10);
+        if (end == at || errno != 0 || pes < 2 || pes > PES_LIMIT ||
+            (*end != ',' && *end != '\0') || options.numbers == TUNE_PES_MAX)
+            return false;
+        add_pes((int)pes);
+        at = end;
+        if (*end == '\0')
+            return true;
+    }
+}
+
+int tune_processors(void)
+{
+    cpu_set_t mine;
+
+    return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+}
+
+/* Powers of 2 up to twice the processors, and the processors. */
+static void default_pes(void)
+{
+    int processors = tune_processors();
+
+    for (int pes = 2; pes <= 2 * processors || pes <= 4; pes *= 2)
+        add_pes(pes);
+    if (processors > 1)
+        add_pes(processors);
+}
+
+/* The value of an option: its next argument, or what is behind "="; NULL if it is not
+ * this option. */
+static const char *value_of(const char *name, char **argv, int *i)
+{
+    size_t len = strlen(name);
+
+    if (strncmp(argv[*i], name, len) != 0)
+        return NULL;
+    if (argv[*i][len] == '=' && name[1] == '-')
+        return argv[*i] + len + 1;
+    if (argv[*i][len] != '\0')
+        return NULL;
+    return argv[*i + 1] != NULL ? argv[++*i] : "";
+}
+
+static int read_options(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *arg = argv[i], *value;
+        if (strcmp(arg, "--quick") == 0) {
+            options.quick = true;
+        } else if ((value = value_of("--pes", argv, &i)) != NULL) {
+            if (!read_pes(value))
+                return wrong("--pes '%s' is no list of numbers of PEs, from 2, as in "
+                             "2,4,8",
+                             value);
+        } else if ((value = value_of("-o", argv, &i)) != NULL ||
+                   (value = value_of("--output", argv, &i)) != NULL) {
+            options.out = value;
+            if (value[0] == '\0')
+                return wrong("%s needs the name of a file", arg);
+        } else {
+            return wrong("unknown option %s; it takes --quick, --pes LIST, -o FILE", arg);
+        }
+    }
+    if (options.numbers == 0)
+        default_pes();
+    return 0;
+}
+
+/* ---- the file -------------------------------------------------------------------- */
+
+/* Make the directories above a file. */
+static void make_directories(const char *path)
+{
+    char text[PATH_MAX];
+
+    snprintf(text, sizeof text, "%s", path);
+    for (char *slash = strchr(text + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(text, S_IRWXU);
+        *slash = '/';
+    }
+}
+
+/* Where the table goes; false after a sentence if it can't be written there. */
+static bool choose_place(char *path, size_t size)
+{
+    char text[PATH_MAX];
+
+    if (options.out != NULL) {
+        snprintf(path, size, "%s", options.out);
+    } else if (pick_table_place(0, path, size)) {
+        make_directories(path);
+    } else {
+        fputs("oshmem_info: --tune: HOME is not set: say where the table goes by -o\n",
+              stderr);
+        return false;
+    }
+    snprintf(text, sizeof text, "%s", path);
+    const char *dir = dirname(text);
+    if (access(dir, W_OK | X_OK) == 0)
+        return true;
+    fprintf(stderr, "oshmem_info: --tune: can't write in %s: %s; -o names another file\n",
+            dir, strerror(errno));
+    return false;
+}
+
+static const char *range_text(size_t from, size_t to, char text[TEXT_LEN])
+{
+    if (from == to)
+        snprintf(text, TEXT_LEN, "%zu", from);
+    else if (to == PICK_ANY_BYTES)
+        snprintf(text, TEXT_LEN, from == 0 ? "*" : "%zu-", from);
+    else
+        snprintf(text, TEXT_LEN, "%zu-%zu", from, to);
+    return text;
+}
+
+static void write_rows(FILE *out)
+{
+    char bytes[TEXT_LEN], pes[TEXT_LEN];
+
+    for (int i = 0; i < range_count; i++) {
+        const struct tune_range *r = &ranges[i];
+        if (r->best == r->builtin)
+            continue;
+        fprintf(out, "%-10s %-9s %-17s %-7s 1     # %.2f times as fast as %s on %d\n",
+                pick_name(r->what), pick_info(r->best)->name,
+                range_text(r->from, r->to, bytes),
+                range_text((size_t)r->pes_from, (size_t)r->pes_to, pes), r->factor,
+                pick_info(r->builtin)->name, r->pes);
+    }
+}
+
+static void write_table(FILE *out, unsigned processors)
+{
+    char machine[PICK_MACHINE_MAX];
+
+    pick_machine(processors, machine, sizeof machine);
+    fprintf(out,
+            PICK_TABLE_HEADER "\n"
+                              "# Written by oshmem_info --tune of pgas " PACKAGE_VERSION
+                              "; see oshmem_info(1).\n"
+                              "# Where no row fits, the built-in choice is used.\n"
+                              "machine %s\n"
+                              "# collective algorithm bytes PEs nodes\n",
+            machine);
+    write_rows(out);
+}
+
+/* First beside the place, then there: nobody reads half a table. */
+static bool save(const char *path, unsigned processors)
+{
+    char beside[PATH_MAX + 8];
+    mode_t mask = umask(0);
+
+    umask(mask);
+    snprintf(beside, sizeof beside, "%s.XXXXXX", path);
+    int fd = mkstemp(beside);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    bool good = out != NULL && fchmod(fd, TABLE_MODE & ~mask) == 0;
+    if (good)
+        write_table(out, processors);
+    if (out != NULL)
+        good = fflush(out) == 0 && good && !ferror(out) && fsync(fd) == 0;
+    if (out != NULL)
+        good = fclose(out) == 0 && good;
+    good = good && tune_stopped() == 0 && rename(beside, path) == 0;
+    int why = errno;
+    if (!good && fd >= 0)
+        unlink(beside);
+    if (!good && tune_stopped() == 0)
+        fprintf(stderr, "oshmem_info: --tune: can't write %s: %s\n", path, strerror(why));
+    return good;
+}
+
+/* ---- the summary ----------------------------------------------------------------- */
+
+static void print_heading(int pes, int processors)
+{
+    printf("%d PEs on %d processors%s\n", pes, processors,
+           pes > processors ? ": more than processors, so that times are those of the "
+                              "scheduler too"
+                            : "");
+    printf("  %-10s %-18s %-9s %-9s %11s  %s\n", "collective", "bytes of a PE",
+           "built-in", "best", "time", "times as fast");
+}
+
+static void print_range(const struct tune_range *r)
+{
+    char bytes[TEXT_LEN];
+
+    printf("  %-10s %-18s %-9s ", pick_name(r->what), range_text(r->from, r->to, bytes),
+           pick_info(r->builtin)->name);
+    if (r->best == r->builtin)
+        printf("%-9s %8.2f us  -\n", "the same", r->ns / NS_PER_US);
+    else
+        printf("%-9s %8.2f us  %.2f\n", pick_info(r->best)->name, r->ns / NS_PER_US,
+               r->factor);
+}
+
+/* For which PEs the results of the i-th number count: down to the number before it, but
+ * not from more PEs than processors to fewer. */
+static int first_pes(int i, int processors)
+{
+    int from = i > 0 ? options.pes[i - 1] + 1 : 2;
+
+    if (options.pes[i] > processors && from <= processors)
+        from = processors + 1;
+    return from;
+}
+
+static bool measure_all(unsigned *processors)
+{
+    static struct tune_job job;
+
+    for (int i = 0; i < options.numbers; i++) {
+        if (!tune_run(options.pes[i], options.quick, &job))
+            return false;
+        *processors = (unsigned)job.processors;
+        struct tune_range *range = ranges + range_count;
+        int n = tune_ranges(&job, first_pes(i, job.processors), job.pes, range);
+        print_heading(job.pes, job.processors);
+        for (int k = 0; k < n; k++)
+            print_range(&range[k]);
+        fflush(stdout);
+        range_count += n;
+    }
+    return true;
+}
+
+static int count_rows(void)
+{
+    int rows = 0;
+
+    for (int i = 0; i < range_count; i++)
+        rows += ranges[i].best != ranges[i].builtin;
+    return rows;
+}
+
+/* As the signal would have ended us. */
+static int end_stopped(void)
+{
+    fputs("oshmem_info: --tune: stopped; no table was written\n", stderr);
+    signal(tune_stopped(), SIG_DFL);
+    raise(tune_stopped());
+    return 1;
+}
+
+/* More runnable processes than processors before we have begun. */
+static void warn_if_busy(void)
+{
+    double load;
+
+    if (getloadavg(&load, 1) == 1 && load > tune_processors())
+        fprintf(stderr,
+                "oshmem_info: --tune: the machine is busy (load %.1f, %d processors): "
+                "what else runs is measured too\n",
+                load, tune_processors());
+}
+
+int tune_main(int argc, char **argv)
+{
+    char path[PATH_MAX];
+    unsigned processors = 0;
+    int status = read_options(argc, argv);
+
+    if (status != 0)
+        return status;
+    if (!choose_place(path, sizeof path))
+        return 1;
+    warn_if_busy();
+    tune_watch();
+    bool good = measure_all(&processors) && save(path, processors);
+    if (tune_stopped() != 0)
+        return end_stopped();
+    if (!good)
+        return 1;
+    printf("%s has %d rows; %s\n", path, count_rows(),
+           options.out == NULL ? "programs read it from now on"
+                               : "programs read it if SHMEM_COLL_TABLE names it");
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tune.h - what the files of oshmem_info --tune share.
+ *
+ * The tuner (tune.c) runs one job for each number of PEs.  Its PEs are oshmem_info too
+ * (tune_pe.c): they measure the algorithms in turn and PE 0 prints a line for each, which
+ * tune.c reads.  What is best, and where, is decided in tune_best.c.
+ * Uses: coll/pick.  Used by: the files of the tuner, main.
+ */
+#ifndef OSHMEM_INFO_TUNE_H
+#define OSHMEM_INFO_TUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "pgas/coll/pick.h"
+
+#define TUNE_PE       "--tune-pe"
+#define TUNE_QUICK    "quick"
+#define TUNE_THOROUGH "thorough"
+
+/* A line of a PE 0: the algorithm's number, bytes, median of the rounds in ns, in how
+ * many rounds it was better than the built-in choice by TUNE_BETTER, the rounds, and
+ * whether it is the built-in choice. */
+#define TUNE_LINE_PRINT "tuned %d %zu %.1f %d %d %d\n"
+#define TUNE_LINE_SCAN  "tuned %d %zu %lf %d %d %d"
+
+/* And before them, its node's processors. */
+#define TUNE_LINE_CPUS_PRINT "processors %u\n"
+#define TUNE_LINE_CPUS_SCAN  "processors %d"
+
+/* Times as fast as the built-in choice, at least, to be put before it. */
+#define TUNE_BETTER 1.05
+
+enum { TUNE_SIZES_MAX = 16, TUNE_PES_MAX = 16, TUNE_RANGES_MAX = 512 };
+
+/* What was measured of a collective for some bytes on so many PEs. */
+struct tune_point {
+    size_t bytes;
+    double ns[PICK_ALGORITHMS_ALL]; /* 0: not measured */
+    bool sure[PICK_ALGORITHMS_ALL]; /* better in most of the rounds */
+    enum pick_algorithm builtin;
+};
+struct tune_series {
+    int points;
+    struct tune_point point[TUNE_SIZES_MAX]; /* ascending */
+};
+struct tune_job {
+    int pes, processors;
+    struct tune_series series[PICK_ALL];
+};
+
+/* Bytes for which one algorithm is to be used on teams of so many PEs. */
+struct tune_range {
+    enum pick_collective what;
+    enum pick_algorithm builtin, best; /* may be equal */
+    size_t from, to;
+    int pes, pes_from, pes_to;
+    double factor, ns; /* means: times as fast as the built-in choice; its time */
+    int points;
+};
+
+/* Does the collective's call say how many bytes there are, so that a plan has ranges? */
+bool tune_by_bytes(enum pick_collective what);
+
+/* May the algorithm be used? */
+bool tune_usable(enum pick_algorithm a, size_t bytes, int pes);
+
+/* The ranges of a job, given for which PEs its results count.  Returns how many. */
+int tune_ranges(const struct tune_job *job, int pes_from, int pes_to,
+                struct tune_range range[TUNE_RANGES_MAX]);
+
+/* Processors that this process may use. */
+int tune_processors(void);
+
+/* The program of the PEs / of the user, with the arguments behind --tune.  Both return
+ * the exit status. */
+int tune_pe_main(const char *how);
+int tune_main(int argc, char **argv);
+
+#endif

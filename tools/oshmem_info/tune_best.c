@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tune_best.c - from what was measured to ranges of bytes and their best algorithms.
+ * Uses: tune, coll/pick.  Used by: tune.c, tune_pe.c, tests.
+ */
+#include "config.h"
+
+#include <math.h>
+
+#include "tools/oshmem_info/tune.h"
+
+bool tune_by_bytes(enum pick_collective what)
+{
+    return what != PICK_COLLECT; /* where PEs bring different numbers of bytes */
+}
+
+bool tune_usable(enum pick_algorithm a, size_t bytes, int pes)
+{
+    return bytes <= pick_info(a)->bytes && pes <= pick_info(a)->pes;
+}
+
+/* Times as fast as the built-in choice. */
+static double factor(const struct tune_point *p, enum pick_algorithm a)
+{
+    return p->ns[a] > 0 ? p->ns[p->builtin] / p->ns[a] : 0;
+}
+
+/* The fastest one that is surely faster than the built-in choice, or that. */
+static enum pick_algorithm best_of(const struct tune_point *p)
+{
+    enum pick_algorithm best = p->builtin;
+
+    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++)
+        if (p->sure[a] && factor(p, (enum pick_algorithm)a) >= TUNE_BETTER &&
+            p->ns[a] < p->ns[best])
+            best = (enum pick_algorithm)a;
+    return best;
+}
+
+/* Between two sizes, in the middle of their logarithms. */
+static size_t middle(size_t a, size_t b)
+{
+    return (size_t)sqrt((double)a * (double)b);
+}
+
+/* Take the point into the range, whose means are still sums. */
+static void take_in(struct tune_range *r, const struct tune_point *p)
+{
+    r->factor += log(factor(p, r->best));
+    r->ns += p->ns[r->best];
+    r->points++;
+}
+
+static void end_sums(struct tune_range *range, int n)
+{
+    for (int i = 0; i < n; i++) {
+        range[i].factor = exp(range[i].factor / range[i].points);
+        range[i].ns /= range[i].points;
+    }
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Where the range of the i-th point ends: before the next one's, or where one of the two
+ * that were compared does. */
+static size_t end_of(const struct tune_series *s, int i, enum pick_algorithm best)
+{
+    const struct tune_point *p = &s->point[i];
+    size_t end = i + 1 < s->points ? middle(p->bytes, p[1].bytes) : PICK_ANY_BYTES;
+
+    return least(end, least(pick_info(best)->bytes, pick_info(p->builtin)->bytes));
+}
+
+static int ranges_by_bytes(const struct tune_series *s, struct tune_range base,
+                           struct tune_range *range, int room)
+{
+    size_t from = 0;
+    int n = 0;
+
+    for (int i = 0; i < s->points; i++) {
+        const struct tune_point *p = &s->point[i];
+        enum pick_algorithm best = best_of(p);
+        struct tune_range *last = n > 0 ? &range[n - 1] : NULL;
+        if (last == NULL || last->best != best || last->builtin != p->builtin) {
+            if (n == room)
+                return n;
+            last = &range[n++];
+            *last = base;
+            last->builtin = p->builtin;
+            last->best = best;
+            last->from = from;
+        }
+        last->to = end_of(s, i, best);
+        take_in(last, p);
+        from = last->to + 1;
+    }
+    end_sums(range, n);
+    return n;
+}
+
+/* One algorithm for all sizes: the best by the mean factor, if it is surely better for
+ * most sizes. */
+static int range_of_all(const struct tune_series *s, struct tune_range base,
+                        struct tune_range *range)
+{
+    double most = log(TUNE_BETTER);
+
+    *range = base;
+    range->builtin = range->best = s->point[0].builtin;
+    range->to = PICK_ANY_BYTES;
+    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++) {
+        double mean = 0;
+        int sure = 0;
+        for (int i = 0; i < s->points && s->point[i].ns[a] > 0; i++) {
+            mean += log(factor(&s->point[i], (enum pick_algorithm)a)) / s->points;
+            sure += s->point[i].sure[a];
+        }
+        if (2 * sure > s->points && mean >= most) {
+            range->best = (enum pick_algorithm)a;
+            most = mean;
+        }
+    }
+    for (int i = 0; i < s->points; i++)
+        take_in(range, &s->point[i]);
+    end_sums(range, 1);
+    return 1;
+}
+
+int tune_ranges(const struct tune_job *job, int pes_from, int pes_to,
+                struct tune_range range[TUNE_RANGES_MAX])
+{
+    int n = 0;
+
+    for (int what = 0; what < PICK_ALL && n < TUNE_RANGES_MAX; what++) {
+        struct tune_range base = {.what = (enum pick_collective)what,
+                                  .pes = job->pes,
+                                  .pes_from = pes_from,
+                                  .pes_to = pes_to};
+        const struct tune_series *s = &job->series[what];
+        if (s->points == 0)
+            continue;
+        if (tune_by_bytes(base.what))
+            n += ranges_by_bytes(s, base, range + n, TUNE_RANGES_MAX - n);
+        else
+            n += range_of_all(s, base, range + n);
+    }
+    return n;
+}

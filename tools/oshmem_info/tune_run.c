@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tune_run.c - one job of the tuner: oshrun with oshmem_info as its PEs; what PE 0
+ * prints. Uses: tune, info (find_beside).  Used by: tune.c.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/oshmem_info/info.h"
+#include "tools/oshmem_info/tune_run.h"
+
+enum { LINE_LEN = 256, NUMBER_LEN = 16, EXEC_FAILED = 127 };
+
+static volatile sig_atomic_t stopped; /* the signal that ends us */
+static volatile sig_atomic_t child;   /* oshrun, 0 = none */
+
+/* ---- ending early ---------------------------------------------------------------- */
+
+static void stop(int signal)
+{
+    int keep = errno;
+
+    stopped = signal;
+    if (child > 0)
+        kill((pid_t)child, SIGTERM);
+    errno = keep;
+}
+
+void tune_watch(void)
+{
+    static const int ending[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction act = {.sa_handler = stop};
+    struct sigaction before;
+
+    sigemptyset(&act.sa_mask);
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(ending[i], &act, NULL);
+}
+
+int tune_stopped(void)
+{
+    return stopped;
+}
+
+/* ---- oshrun ---------------------------------------------------------------------- */
+
+/* What would change what is measured, or where; the rest of the environment stays. */
+static void clear_environment(void)
+{
+    static const char *const names[] = {"SHMEM_DEBUG",          "SMA_DEBUG",
+                                        "SHMEM_INFO",           "SMA_INFO",
+                                        "SHMEM_VERSION",        "SMA_VERSION",
+                                        "SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE",
+                                        "SHMEM_STRESS",         "SHMEM_CHAOS",
+                                        "SHMEM_ADAPT",          "SHMEM_REPRODUCIBLE",
+                                        "SHMEM_LAUNCH_VNODES",  "SHMEM_LAUNCH_HOSTFILE",
+                                        "SHMEM_LAUNCH_HOSTS",   "SHMEM_PROFILE_ARRIVAL",
+#define X(NAME, name) "SHMEM_" #NAME "_ALGORITHM",
+                                        PICK_COLLECTIVES(X)
+#undef X
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        unsetenv(names[i]);
+    setenv("SHMEM_COLL_TABLE", "none", 1);
+}
+
+static _Noreturn void become_oshrun(const char *oshrun, int pes, bool quick, int out)
+{
+    char self[PATH_MAX], number[NUMBER_LEN];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (len <= 0)
+        _exit(EXEC_FAILED);
+    self[len] = '\0';
+    snprintf(number, sizeof number, "%d", pes);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(out, STDOUT_FILENO);
+    clear_environment();
+    execl(oshrun, oshrun, "-H", "localhost", "-n", number, "--", self, TUNE_PE,
+          quick ? TUNE_QUICK : TUNE_THOROUGH, (char *)NULL);
+    fprintf(stderr, "oshmem_info: can't run %s: %s\n", oshrun, strerror(errno));
+    _exit(EXEC_FAILED);
+}
+
+/* The end of oshrun's output to read, or -1. */
+static int start(const char *oshrun, int pes, bool quick, pid_t *pid)
+{
+    int out[2];
+
+    if (pipe2(out, O_CLOEXEC) != 0)
+        return -1;
+    fflush(NULL);
+    *pid = fork();
+    if (*pid == 0)
+        become_oshrun(oshrun, pes, quick, out[1]);
+    child = *pid > 0 ? *pid : 0;
+    close(out[1]);
+    if (*pid > 0)
+        return out[0];
+    close(out[0]);
+    return -1;
+}
+
+/* ---- what it prints -------------------------------------------------------------- */
+
+/* The point of the series with so many bytes: the last one, or a new one. */
+static struct tune_point *point_of(struct tune_series *s, size_t bytes)
+{
+    if (s->points > 0 && s->point[s->points - 1].bytes == bytes)
+        return &s->point[s->points - 1];
+    if (s->points == TUNE_SIZES_MAX)
+        return NULL;
+    s->point[s->points] = (struct tune_point){.bytes = bytes};
+    return &s->point[s->points++];
+}
+
+static void take_line(const char *line, struct tune_job *job)
+{
+    int a, better, rounds, builtin;
+    size_t bytes;
+    double ns;
+
+    if (sscanf(line, TUNE_LINE_CPUS_SCAN, &job->processors) == 1)
+        return;
+    if (sscanf(line, TUNE_LINE_SCAN, &a, &bytes, &ns, &better, &rounds, &builtin) != 6 ||
+        a < 0 || a >= PICK_ALGORITHMS_ALL)
+        return;
+    struct tune_series *s = &job->series[pick_info((enum pick_algorithm)a)->what];
+    struct tune_point *p = point_of(s, bytes);
+    if (p == NULL)
+        return;
+    p->ns[a] = ns;
+    p->sure[a] = 3 * better >= 2 * rounds;
+    if (builtin)
+        p->builtin = (enum pick_algorithm)a;
+}
+
+static void read_lines(int from, struct tune_job *job)
+{
+    FILE *in = fdopen(from, "r");
+    char line[LINE_LEN];
+
+    if (in == NULL) {
+        close(from);
+        return;
+    }
+    while (fgets(line, sizeof line, in) != NULL || (ferror(in) && errno == EINTR))
+        if (ferror(in))
+            clearerr(in);
+        else
+            take_line(line, job);
+    fclose(in);
+}
+
+bool tune_run(int pes, bool quick, struct tune_job *job)
+{
+    char oshrun[PATH_MAX];
+    int status = -1;
+    pid_t pid;
+
+    *job = (struct tune_job){.pes = pes};
+    if (!find_beside("oshrun", oshrun, sizeof oshrun)) {
+        fprintf(stderr, "oshmem_info: --tune needs oshrun beside oshmem_info\n");
+        return false;
+    }
+    int out = start(oshrun, pes, quick, &pid);
+    if (out < 0) {
+        fprintf(stderr, "oshmem_info: can't start oshrun: %s\n", strerror(errno));
+        return false;
+    }
+    read_lines(out, job);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    child = 0;
+    if (stopped != 0)
+        return false;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && job->processors > 0)
+        return true;
+    fprintf(stderr, "oshmem_info: the job of %d PEs that measures has failed\n", pes);
+    return false;
+}
