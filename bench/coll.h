@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll.h - what the benchmarks of collectives need of a library.  The programs
- * (coll_bench.c, train.c) are the same for all; coll_shmem.c (OpenSHMEM with teams),
- * coll_active.c (OpenSHMEM 1.4 and before, with active sets) and coll_mpi.c (MPI) fill in
- * `coll_lib`.  coll_common.c has the clock, the delays and the numbers of options.
+ * (coll_bench.c, train.c, kern_bench.c) are the same for all; coll_shmem.c (OpenSHMEM
+ * with teams), coll_active.c (OpenSHMEM 1.4 and before, with active sets) and coll_mpi.c
+ * (MPI) fill in `coll_lib`.  coll_common.c has the clock, the delays and the numbers of
+ * options.
  */
 #ifndef BENCH_COLL_H
 #define BENCH_COLL_H
@@ -23,6 +24,7 @@ struct coll_lib {
     int (*me)(void);
     int (*npes)(void);
     void *(*alloc)(size_t bytes); /* all PEs; at the beginning of a page; or NULL */
+    void (*free)(void *p);        /* all PEs */
     void (*barrier)(void);
 
     /* All PEs get the n figures of each, PE p's from all[p * n] on; no collective that
@@ -58,6 +60,25 @@ const char *coll_problem(void);
 double coll_number(const char *option, const char *text, double least, double most);
 int coll_sizes(const char *text, size_t *sizes);
 bool coll_sleeping(const char *text); /* busy or sleep */
+
+/* The options that the programs have in common. */
+struct coll_options {
+    double seconds; /* -t */
+    uint64_t seed;  /* -r */
+    bool sleeping;  /* -d */
+    bool help;      /* -h */
+    int sizes;      /* -s: so many */
+    size_t size[COLL_SIZES_MAX];
+};
+
+/* Reads the options `letters`, as of getopt; those not in common go to `take`, unknown
+ * ones too, for coll_no_option.  Returns where in argv the operands begin. */
+int coll_parse(struct coll_options *o, int argc, char **argv, const char *letters,
+               void (*take)(int option, const char *text));
+void coll_no_option(void);
+
+/* Zeroed memory from alloc; else says what is missing and ends all PEs. */
+void *coll_need(const char *program, size_t bytes);
 
 /* Prints the problem or the usage, if that is asked for, and ends all PEs. */
 void coll_begin(const char *program, const char *usage, bool help);

@@ -107,6 +107,7 @@ const struct coll_lib coll_lib = {
     .me = shmem_my_pe,
     .npes = shmem_n_pes,
     .alloc = coll_put_alloc,
+    .free = shmem_free,
     .barrier = shmem_barrier_all,
     .gather = coll_put_gather,
     .pingpong = coll_put_pingpong,

@@ -50,14 +50,12 @@ static const char usage_text[] =
     "  -r N         another row of random numbers (1)\n"
     "  -m MIB       leave out what needs more memory in all PEs together (2048)\n";
 
+static struct coll_options common = {.seconds = 0.05, .seed = 1};
 static struct {
-    double seconds, mif, cap;
-    bool imbalanced, fixed, loop, calibrate, sleeping, help, ops[OPS];
+    double mif, cap;
+    bool imbalanced, fixed, loop, calibrate, ops[OPS];
     const char *alpha_file;
-    uint64_t seed;
-    size_t size[COLL_SIZES_MAX];
-    int sizes;
-} options = {.seconds = 0.05, .cap = 2048, .seed = 1};
+} options = {.cap = 2048};
 
 static double alpha[COLL_SIZES_MAX + 1]; /* seconds; the last one is that of a barrier */
 static int me, npes;
@@ -128,36 +126,22 @@ static void verify(int op, size_t size)
     }
 }
 
-static void *need(size_t bytes)
-{
-    char *p = coll_lib.alloc(bytes < 8 ? 8 : bytes);
-    if (p == NULL) {
-        fprintf(stderr,
-                "coll_bench: no symmetric memory for %zu MiB on PE %d: -m takes "
-                "less, SHMEM_SYMMETRIC_SIZE gives more\n",
-                (bytes >> 20) + 1, me);
-        coll_lib.stop(1);
-    }
-    memset(p, 0, bytes);
-    return p;
-}
-
 static void open_buffers(void)
 {
     size_t src_most = 0, dest_most = 0;
     size_t row = 2 * ROWS_MAX * sizeof(double);
     for (int op = 0; op < OPS; op++)
-        for (int i = 0; i < options.sizes; i++)
-            if ((options.ops[op] || op == BROADCAST) && fits(op, options.size[i])) {
-                size_t from = src_bytes(op, options.size[i]);
-                size_t to = dest_bytes(op, options.size[i]);
+        for (int i = 0; i < common.sizes; i++)
+            if ((options.ops[op] || op == BROADCAST) && fits(op, common.size[i])) {
+                size_t from = src_bytes(op, common.size[i]);
+                size_t to = dest_bytes(op, common.size[i]);
                 src_most = from > src_most ? from : src_most;
                 dest_most = to > dest_most ? to : dest_most;
             }
-    src = need(src_most);
-    dest = need(dest_most);
-    all = need(row * (size_t)npes);
-    stamps = need(row);
+    src = coll_need("coll_bench", src_most);
+    dest = coll_need("coll_bench", dest_most);
+    all = coll_need("coll_bench", row * (size_t)npes);
+    stamps = coll_need("coll_bench", row);
 }
 
 /* -- time --------------------------------------------------------------------------- */
@@ -185,7 +169,7 @@ static void call(int op, size_t size)
 static void delay(double unit)
 {
     uint64_t k = options.fixed ? 0 : ++iteration;
-    coll_delay(options.mif * coll_uniform(options.seed, me, k) * unit, options.sleeping);
+    coll_delay(options.mif * coll_uniform(common.seed, me, k) * unit, common.sleeping);
 }
 
 static double stamp(const double *row, int pe, long rows, int which)
@@ -273,11 +257,11 @@ static void measure(int op, size_t size, double unit)
     int least = options.imbalanced ? IMBALANCED_MIN : BATCHES_MIN;
     iteration = 0;
     memset(&s, 0, sizeof(s));
-    while (batch(&s, op, size, unit, n) < options.seconds / PARTS && n < most)
+    while (batch(&s, op, size, unit, n) < common.seconds / PARTS && n < most)
         n *= 2;
     memset(&s, 0, sizeof(s));
-    for (double t = 0; t < options.seconds || s.batches < least;)
-        t += s.batches < BATCHES_MAX ? batch(&s, op, size, unit, n) : options.seconds;
+    for (double t = 0; t < common.seconds || s.batches < least;)
+        t += s.batches < BATCHES_MAX ? batch(&s, op, size, unit, n) : common.seconds;
     if (me == 0)
         print_point(op_names[op], &s, size, unit);
 }
@@ -303,8 +287,8 @@ static void point(int op, size_t size, double unit)
 static void all_points(void)
 {
     for (int op = 0; op < OPS; op++)
-        for (int i = 0; options.ops[op] && i < (op == BARRIER ? 1 : options.sizes); i++)
-            point(op, options.size[i], alpha[op == BARRIER ? COLL_SIZES_MAX : i]);
+        for (int i = 0; options.ops[op] && i < (op == BARRIER ? 1 : common.sizes); i++)
+            point(op, common.size[i], alpha[op == BARRIER ? COLL_SIZES_MAX : i]);
 }
 
 /* -- alpha -------------------------------------------------------------------------- */
@@ -323,7 +307,7 @@ static double pingpong_alpha(size_t size)
 {
     double seconds[PINGPONGS];
     long n = 1;
-    while (exchange(size, n) < options.seconds / PINGPONGS && n < LOOP_MAX)
+    while (exchange(size, n) < common.seconds / PINGPONGS && n < LOOP_MAX)
         n *= 2;
     for (int i = 0; i < PINGPONGS; i++)
         seconds[i] = exchange(size, n) / (double)n / 2;
@@ -331,15 +315,15 @@ static double pingpong_alpha(size_t size)
     return seconds[PINGPONGS / 2];
 }
 
-/* alpha[i] of options.size[i] from the file, else measured; [sizes max] is of 8 bytes. */
+/* alpha[i] of common.size[i] from the file, else measured; [sizes max] is of 8 bytes. */
 static size_t alpha_size(int i)
 {
-    return i == COLL_SIZES_MAX ? 8 : options.size[i];
+    return i == COLL_SIZES_MAX ? 8 : common.size[i];
 }
 
 static bool needs_alpha(int i)
 {
-    return i == COLL_SIZES_MAX || (i < options.sizes && fits(BROADCAST, options.size[i]));
+    return i == COLL_SIZES_MAX || (i < common.sizes && fits(BROADCAST, common.size[i]));
 }
 
 static void read_alpha(const char *name)
@@ -372,12 +356,12 @@ static void print_alpha(int i)
 
 static void measure_alpha(void)
 {
-    for (int i = 0; i < options.sizes; i++)
-        alpha[i] = needs_alpha(i) ? pingpong_alpha(options.size[i]) : 0;
-    alpha[COLL_SIZES_MAX] = options.size[0] == 8 ? alpha[0] : pingpong_alpha(8);
-    if (options.size[0] != 8)
+    for (int i = 0; i < common.sizes; i++)
+        alpha[i] = needs_alpha(i) ? pingpong_alpha(common.size[i]) : 0;
+    alpha[COLL_SIZES_MAX] = common.size[0] == 8 ? alpha[0] : pingpong_alpha(8);
+    if (common.size[0] != 8)
         print_alpha(COLL_SIZES_MAX);
-    for (int i = 0; i < options.sizes; i++)
+    for (int i = 0; i < common.sizes; i++)
         print_alpha(i);
 }
 
@@ -407,14 +391,8 @@ static void take(int option, const char *text)
     case 'c':
         options.calibrate = true;
         break;
-    case 'd':
-        options.sleeping = coll_sleeping(text);
-        break;
     case 'f':
         options.fixed = true;
-        break;
-    case 'h':
-        options.help = true;
         break;
     case 'i':
         options.imbalanced = true;
@@ -423,30 +401,19 @@ static void take(int option, const char *text)
     case 'm':
         options.cap = coll_number("-m", text, 1, 1e9);
         break;
-    case 'r':
-        options.seed = (uint64_t)coll_number("-r", text, 0, 1e9);
-        break;
-    case 's':
-        options.sizes = coll_sizes(text, options.size);
-        break;
-    case 't':
-        options.seconds = coll_number("-t", text, 0, 1e6);
-        break;
     default:
-        coll_wrong("there is no such option, or its value is missing; -h: help");
+        coll_no_option();
+        break;
     }
 }
 
 static void parse(int argc, char **argv)
 {
-    int option;
-    opterr = 0;
-    options.sizes = coll_sizes("8,64,512,4K,32K,64K,256K,1M,4M,16M", options.size);
-    while ((option = getopt(argc, argv, "a:bcd:fhi:m:r:s:t:")) != -1)
-        take(option, optarg);
-    for (int i = optind; i < argc; i++)
+    common.sizes = coll_sizes("8,64,512,4K,32K,64K,256K,1M,4M,16M", common.size);
+    int first = coll_parse(&common, argc, argv, "a:bcd:fhi:m:r:s:t:", take);
+    for (int i = first; i < argc; i++)
         choose_op(argv[i]);
-    for (int op = 0; optind == argc && op < OPS; op++)
+    for (int op = 0; first == argc && op < OPS; op++)
         options.ops[op] = true;
     if (options.loop && options.imbalanced)
         coll_wrong("-b and -i cannot be together");
@@ -461,11 +428,11 @@ static void print_head(void)
 {
     printf(
         "# coll_bench on %s: %d PEs on %ld processors, %g s each, buffers up to %g MiB\n",
-        coll_lib.name, npes, sysconf(_SC_NPROCESSORS_ONLN), options.seconds, options.cap);
+        coll_lib.name, npes, sysconf(_SC_NPROCESSORS_ONLN), common.seconds, options.cap);
     if (options.imbalanced)
         printf("# imbalanced, MIF %g, %s, %s, numbers %llu\n", options.mif,
                options.fixed ? "fixed" : "fresh in each iteration",
-               options.sleeping ? "sleeping" : "busy", (unsigned long long)options.seed);
+               common.sleeping ? "sleeping" : "busy", (unsigned long long)common.seed);
     else
         printf("# %s\n", options.calibrate ? "half of a ping-pong"
                          : options.loop    ? "back to back"
@@ -479,7 +446,7 @@ int main(int argc, char **argv)
     me = coll_lib.me();
     npes = coll_lib.npes();
     parse(argc, argv);
-    coll_begin("coll_bench", usage_text, options.help);
+    coll_begin("coll_bench", usage_text, common.help);
     open_buffers();
     if (me == 0)
         print_head();

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 static char problem[256];
 
@@ -118,6 +119,60 @@ bool coll_sleeping(const char *text)
     if (!sleeping && strcmp(text, "busy") != 0)
         coll_wrong("a delay is busy or sleep, not '%s'", text);
     return sleeping;
+}
+
+/* Whether that is one of those in common. */
+static bool take_common(struct coll_options *o, int option, const char *text)
+{
+    switch (option) {
+    case 'd':
+        o->sleeping = coll_sleeping(text);
+        return true;
+    case 'h':
+        o->help = true;
+        return true;
+    case 'r':
+        o->seed = (uint64_t)coll_number("-r", text, 0, 1e9);
+        return true;
+    case 's':
+        o->sizes = coll_sizes(text, o->size);
+        return true;
+    case 't':
+        o->seconds = coll_number("-t", text, 0, 1e6);
+        return true;
+    default:
+        return false;
+    }
+}
+
+int coll_parse(struct coll_options *o, int argc, char **argv, const char *letters,
+               void (*take)(int option, const char *text))
+{
+    int option;
+    opterr = 0;
+    while ((option = getopt(argc, argv, letters)) != -1)
+        if (!take_common(o, option, optarg))
+            take(option, optarg);
+    return optind;
+}
+
+void coll_no_option(void)
+{
+    coll_wrong("there is no such option, or its value is missing; -h: help");
+}
+
+void *coll_need(const char *program, size_t bytes)
+{
+    void *p = coll_lib.alloc(bytes < 8 ? 8 : bytes);
+    if (p == NULL) {
+        fprintf(stderr,
+                "%s: no symmetric memory for %zu MiB on PE %d: ask for less, or set "
+                "SHMEM_SYMMETRIC_SIZE\n",
+                program, (bytes >> 20) + 1, coll_lib.me());
+        coll_lib.stop(1);
+        exit(1);
+    }
+    return memset(p, 0, bytes);
 }
 
 void coll_begin(const char *program, const char *usage, bool help)

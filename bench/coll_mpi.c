@@ -95,6 +95,7 @@ const struct coll_lib coll_lib = {
     .me = me,
     .npes = npes,
     .alloc = alloc,
+    .free = free,
     .barrier = barrier,
     .gather = gather,
     .pingpong = pingpong,

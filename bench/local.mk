@@ -48,6 +48,17 @@ bench_train_SOURCES             = bench/train.c $(bench_coll) $(bench_coll_shmem
 bench_train_LDADD               = libshmem.la
 bench_train_LDFLAGS             = $(AM_LDFLAGS) -no-install
 
+bench_kern = bench/kern.h bench/kern_bench.c bench/kern_bpmf.c bench/kern_dense.c \
+	bench/kern_dense.h bench/kern_poisson.c bench/kern_summa.c $(bench_coll) \
+	$(bench_coll_shmem) bench/kern_put.c bench/kern_put.h
+noinst_PROGRAMS += bench/kern_bench bench/kern_bench_shared
+bench_kern_bench_SOURCES        = $(bench_kern) bench/kern_shmem.c
+bench_kern_bench_LDADD          = libshmem.la -lm
+bench_kern_bench_LDFLAGS        = $(AM_LDFLAGS) -no-install
+bench_kern_bench_shared_SOURCES = $(bench_kern) bench/kern_shared.c
+bench_kern_bench_shared_LDADD   = libshmem.la -lm
+bench_kern_bench_shared_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 noinst_PROGRAMS += bench/op_bench
 bench_op_bench_SOURCES = bench/op_bench.c
 bench_op_bench_LDADD   = libpgas.la libop_scalar.la
@@ -57,9 +68,11 @@ bench_launch_fence_SOURCES = bench/launch-fence.c
 bench_launch_fence_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
-TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/launch-smoke.sh bench/net-smoke.sh bench/op-smoke.sh
+TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/kernels-smoke.sh bench/launch-smoke.sh \
+	bench/net-smoke.sh bench/op-smoke.sh
 EXTRA_DIST += bench/bench-smoke.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
 	bench/coll bench/coll.awk bench/coll-smoke.sh bench/coll_mpi.c \
+	bench/kernels bench/kernels.awk bench/kernels-smoke.sh bench/kern_mpi.c \
 	bench/goals bench/startup bench/against bench/launch bench/launch.awk \
 	bench/median.awk bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
 	bench/net-smoke.sh

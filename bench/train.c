@@ -28,13 +28,11 @@ static const char usage_text[] =
     "  -d HOW     the computation is busy (default) or sleep\n"
     "  -r N       another row of random numbers (1)\n";
 
+static struct coll_options common = {.seconds = 1, .seed = 1};
 static struct {
-    double seconds, compute, jitter;
-    int negotiations, sizes;
-    bool sleeping, help;
-    uint64_t seed;
-    size_t size[COLL_SIZES_MAX];
-} options = {.seconds = 1, .compute = 1000, .jitter = 1000, .negotiations = 4, .seed = 1};
+    double compute, jitter;
+    int negotiations;
+} options = {.compute = 1000, .jitter = 1000, .negotiations = 4};
 
 static int me, npes;
 static double *gradients, *fused, *vote, *votes, *all; /* symmetric */
@@ -50,11 +48,11 @@ static void allreduce(double *dest, const double *src, size_t n)
 /* All PEs return the same: whether PE 0 wants an end. */
 static bool step(uint64_t number, size_t n, bool enough)
 {
-    double part = coll_uniform(options.seed, me, number) * options.jitter;
+    double part = coll_uniform(common.seed, me, number) * options.jitter;
     double seconds = (options.compute + part) * 1e-6 / options.negotiations;
     bool end = false;
     for (int i = 0; i < options.negotiations; i++) {
-        coll_delay(seconds, options.sleeping);
+        coll_delay(seconds, common.sleeping);
         *vote = me == 0 && enough && i == 0;
         allreduce(votes, vote, 1);
         end = end || *votes > 0;
@@ -99,7 +97,7 @@ static void measure(size_t size)
     double start = coll_now();
     bool enough = false;
     do
-        enough = coll_now() - start >= options.seconds && steps + 1 >= STEPS_MIN;
+        enough = coll_now() - start >= common.seconds && steps + 1 >= STEPS_MIN;
     while (!step(++steps, n, enough));
     double seconds = coll_now() - start;
     verify(n);
@@ -110,30 +108,16 @@ static void measure(size_t size)
     coll_lib.barrier();
 }
 
-static double *need(size_t bytes)
-{
-    double *p = coll_lib.alloc(bytes);
-    if (p == NULL) {
-        fprintf(stderr,
-                "train: no symmetric memory for %zu MiB on PE %d; "
-                "SHMEM_SYMMETRIC_SIZE gives more\n",
-                (bytes >> 20) + 1, me);
-        coll_lib.stop(1);
-    }
-    memset(p, 0, bytes);
-    return p;
-}
-
 static void open_buffers(void)
 {
     size_t most = 0;
-    for (int i = 0; i < options.sizes; i++)
-        most = options.size[i] > most ? options.size[i] : most;
-    gradients = need(most);
-    fused = need(most);
-    vote = need(sizeof(*vote));
-    votes = need(sizeof(*votes));
-    all = need((size_t)npes * sizeof(*all));
+    for (int i = 0; i < common.sizes; i++)
+        most = common.size[i] > most ? common.size[i] : most;
+    gradients = coll_need("train", most);
+    fused = coll_need("train", most);
+    vote = coll_need("train", sizeof(*vote));
+    votes = coll_need("train", sizeof(*votes));
+    all = coll_need("train", (size_t)npes * sizeof(*all));
 }
 
 static void take(int option, const char *text)
@@ -142,41 +126,24 @@ static void take(int option, const char *text)
     case 'c':
         options.compute = coll_number("-c", text, 0, 1e7);
         break;
-    case 'd':
-        options.sleeping = coll_sleeping(text);
-        break;
-    case 'h':
-        options.help = true;
-        break;
     case 'j':
         options.jitter = coll_number("-j", text, 0, 1e7);
         break;
     case 'k':
         options.negotiations = (int)coll_number("-k", text, 1, NEGOTIATIONS_MAX);
         break;
-    case 'r':
-        options.seed = (uint64_t)coll_number("-r", text, 0, 1e9);
-        break;
-    case 's':
-        options.sizes = coll_sizes(text, options.size);
-        break;
-    case 't':
-        options.seconds = coll_number("-t", text, 0, 1e6);
-        break;
     default:
-        coll_wrong("there is no such option, or its value is missing; -h: help");
+        coll_no_option();
+        break;
     }
 }
 
 static void parse(int argc, char **argv)
 {
-    int option;
-    opterr = 0;
-    options.sizes = coll_sizes("1M,16M", options.size);
-    while ((option = getopt(argc, argv, "c:d:hj:k:r:s:t:")) != -1)
-        take(option, optarg);
-    if (optind < argc)
-        coll_wrong("'%s' is no option", argv[optind]);
+    common.sizes = coll_sizes("1M,16M", common.size);
+    int first = coll_parse(&common, argc, argv, "c:d:hj:k:r:s:t:", take);
+    if (first < argc)
+        coll_wrong("'%s' is no option", argv[first]);
 }
 
 int main(int argc, char **argv)
@@ -185,17 +152,17 @@ int main(int argc, char **argv)
     me = coll_lib.me();
     npes = coll_lib.npes();
     parse(argc, argv);
-    coll_begin("train", usage_text, options.help);
+    coll_begin("train", usage_text, common.help);
     open_buffers();
     if (me == 0)
         printf(
             "# train on %s: %d PEs on %ld processors; a step computes %g to %g us (%s)\n"
             "# and has %d negotiations\n",
             coll_lib.name, npes, sysconf(_SC_NPROCESSORS_ONLN), options.compute,
-            options.compute + options.jitter, options.sleeping ? "sleeping" : "busy",
+            options.compute + options.jitter, common.sleeping ? "sleeping" : "busy",
             options.negotiations);
-    for (int i = 0; i < options.sizes; i++)
-        measure(options.size[i]);
+    for (int i = 0; i < common.sizes; i++)
+        measure(common.size[i]);
     coll_lib.barrier();
     coll_lib.fini();
     return 0;
