@@ -83,9 +83,10 @@ static void exchange(struct shmem_team *team, struct team_adapt *state, const ch
                 per_kib(state, end > last ? end - last : 0));
 }
 
-struct adapt adapt_begin(struct shmem_team *team, size_t bytes, const char *fn)
+struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
+                         const char *fn)
 {
-    struct team_adapt *state = &team->adapt[class_of(bytes)];
+    struct team_adapt *state = &team->adapt[kind][class_of(bytes)];
     uint32_t call = state->calls++;
     struct adapt a = {.state = state, .timed = adapt_timed(call)};
 
@@ -104,9 +105,4 @@ void adapt_end(struct adapt *a)
 {
     if (a->timed)
         a->state->left_ns = clock_ns();
-}
-
-bool adapt_aware(const struct shmem_team *team, size_t bytes)
-{
-    return team->adapt[class_of(bytes)].aware;
 }

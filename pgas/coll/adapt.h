@@ -27,11 +27,12 @@ struct adapt {
     bool timed;
 };
 
-/* Begin / end a call with so many bytes of each PE, of a team that has boards. */
-struct adapt adapt_begin(struct shmem_team *team, size_t bytes, const char *fn);
+/* Begin / end a call with so many bytes of each PE, of a team that has boards; those that
+ * give the result to a root are told from those that give it to all. */
+enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT };
+struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
+                         const char *fn);
 void adapt_end(struct adapt *a);
-/* Which way is taken now, for a collective that is no such call. */
-bool adapt_aware(const struct shmem_team *team, size_t bytes);
 
 /* What all PEs have seen of one call, for a KiB of its data: take it in, and decide.
  * Pure, for its test. */

@@ -42,7 +42,7 @@ static void copy_own(const struct reduce_job *j)
 /* The table has slices; a chain does with a team whose PEs come one after the other. */
 static void reduce_adaptive(const struct reduce_job *j)
 {
-    struct adapt a = adapt_begin(j->team, reduce_bytes(j), j->fn);
+    struct adapt a = adapt_begin(j->team, ADAPT_TO_ALL, reduce_bytes(j), j->fn);
 
     if (a.aware)
         reduce_chain(j);
@@ -62,7 +62,7 @@ static void reduce_near(const struct reduce_job *j)
     barrier_unguard(j->team, j->fn);
 }
 
-void reduce_run(const struct reduce_job *j)
+static void reduce_any(const struct reduce_job *j)
 {
     if (unlikely(j->team->npes == 1))
         copy_own(j);
@@ -84,27 +84,28 @@ int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, si
         return 0;
     (void)peer_at(source, bytes, pgas_self.me, fn); /* before n is cut up */
     (void)peer_at(dest, bytes, pgas_self.me, fn);
-    reduce_run(&j);
+    reduce_any(&j);
     return 0;
 }
 
 /* ---- to a root --------------------------------------------------------------------- */
 
-/* The way in which all get the result tells how the PEs come. */
-static enum pick_algorithm pick_rooted(const struct reduce_job *j)
+static void reduce_adaptive_to(const struct reduce_job *j)
 {
-    enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
+    struct adapt a = adapt_begin(j->team, ADAPT_TO_ROOT, reduce_bytes(j), j->fn);
 
-    if (a == REDUCE_SLICES && pick_adapts(PICK_REDUCE, REDUCE_CHAIN, j->team) &&
-        adapt_aware(j->team, reduce_bytes(j)))
-        return REDUCE_CHAIN;
-    return a;
+    rooted[a.aware ? REDUCE_CHAIN : REDUCE_SLICES](j);
+    adapt_end(&a);
 }
 
 static void reduce_near_to(const struct reduce_job *j)
 {
     barrier_guard(j->team, j->fn);
-    rooted[pick_rooted(j)](j);
+    enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
+    if (a == REDUCE_SLICES && pick_adapts(PICK_REDUCE, REDUCE_CHAIN, j->team))
+        reduce_adaptive_to(j);
+    else
+        rooted[a](j);
     barrier_unguard(j->team, j->fn);
 }
 

@@ -51,10 +51,7 @@ static void reduce_small(const struct reduce_job *j)
 /* In the leader's dest, what its node has. */
 static void combine_node(const struct reduce_job *j)
 {
-    struct reduce_job node = *j;
-
-    node.team = j->team->near;
-    reduce_run(&node);
+    reduce_to(j->team->near, 0, j->dest, j->source, j->n, j->size, j->op, j->fn);
 }
 
 /* All leaders have what each of them has, and combine that for themselves. */
@@ -207,8 +204,8 @@ static void combine_far(const struct reduce_job *j)
     remote_close(&r);
 }
 
-/* The root alone does it. */
-void reduce_far_to(const struct reduce_job *j)
+/* The root alone does it, between two barriers. */
+static void reduce_barrier_to(const struct reduce_job *j)
 {
     barrier_sync(j->team, j->fn); /* all sources are ready */
     if (reduce_gets(j) && j->team->far)
@@ -216,4 +213,65 @@ void reduce_far_to(const struct reduce_job *j)
     else if (reduce_gets(j))
         combine_near(j);
     barrier_sync(j->team, j->fn); /* all sources have been read */
+}
+
+/* To the leader of the root's node, and from it to the root. */
+static void pass_to_root(const struct reduce_job *j, const char *result)
+{
+    struct shmem_team *near = j->team->near;
+    bool leads = bridge_leads(j->team);
+    struct board b = board_open(near, 0, j->fn);
+
+    if (leads) {
+        (void)board_mine(&b);
+        board_post(&b);
+    }
+    if (reduce_gets(j)) {
+        (void)board_of(&b, 0);
+        copy_bytes(j->dest,
+                   peer_at(result, reduce_bytes(j), bridge_leader(j->team), j->fn),
+                   reduce_bytes(j));
+    }
+    if (leads)
+        board_await_all_closed(&b);
+    board_close(&b);
+}
+
+/* What fits the leaders' room: the PEs of each node to their leader, the leaders up a
+ * tree. */
+static void reduce_piece_to(const struct reduce_job *j)
+{
+    const struct team_nodes *n = j->team->nodes;
+    char *result = room_at(j->team, n->me, ROOM_OWN);
+    int node = team_node(j->team, j->root);
+
+    bridge_begin(j->team);
+    reduce_to(j->team->near, 0, result, j->source, j->n, j->size, j->op, j->fn);
+    if (bridge_leads(j->team))
+        reduce_up(j, result, node);
+    if (node == n->me)
+        pass_to_root(j, result);
+}
+
+static void reduce_nodes_to(const struct reduce_job *j)
+{
+    struct reduce_job piece = *j;
+    size_t most = ROOM_BYTES / REDUCE_LEVELS / j->size;
+
+    barrier_guard(j->team, j->fn);
+    for (size_t first = 0; first < j->n; first += most) {
+        piece.n = j->n - first < most ? j->n - first : most;
+        piece.source = j->source + first * j->size;
+        piece.dest = j->dest + first * j->size;
+        reduce_piece_to(&piece);
+    }
+    barrier_unguard(j->team, j->fn);
+}
+
+void reduce_far_to(const struct reduce_job *j)
+{
+    if (j->team->nodes != NULL && room_get(j->team, j->fn))
+        reduce_nodes_to(j);
+    else
+        reduce_barrier_to(j);
 }

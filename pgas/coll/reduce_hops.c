@@ -28,8 +28,6 @@
 #include "pgas/coll/slice.h"
 #include "pgas/datatype/copy.h"
 
-enum { LEVELS = 32 }; /* log2 of the most nodes */
-
 /* One piece. */
 struct piece {
     struct hops hops;
@@ -203,7 +201,7 @@ static void unfold(const struct piece *p, const struct ranks *r, int step)
 /* At each level: the elements that this leader still cares for, and where the partner's
  * come to in the room, of which they take no more than half of what the level has. */
 struct levels {
-    size_t first[LEVELS + 1], end[LEVELS + 1], at[LEVELS + 1];
+    size_t first[REDUCE_LEVELS + 1], end[REDUCE_LEVELS + 1], at[REDUCE_LEVELS + 1];
 };
 
 static int partner_of(const struct ranks *r, int level)
@@ -326,4 +324,42 @@ void reduce_hops(const struct reduce_job *j, enum pick_algorithm a)
         int steps = algorithms[a](&p);
         hops_end(&p.hops, steps);
     }
+}
+
+/* ---- to one leader --------------------------------------------------------------- */
+
+/* Up a binomial tree of the nodes, counted from that one on. */
+static int climb(const struct piece *p, int node)
+{
+    int place = (p->me - node + p->nodes) % p->nodes, step = 0;
+    size_t bytes = p->n * p->job->size;
+
+    for (int bit = 1; bit < p->nodes; bit *= 2, step++) {
+        size_t at = (size_t)step * bytes;
+        if ((place & bit) != 0) {
+            int up = node_at(p, -bit);
+            hop_put(&p->hops, step, up, theirs(p, up, at), p->buf, bytes);
+            break;
+        }
+        if (bit < p->nodes - place) {
+            hop_await(&p->hops, step, node_at(p, bit));
+            p->job->op->two(p->buf, came(p, at), p->n);
+        }
+    }
+    return REDUCE_LEVELS;
+}
+
+void reduce_up(const struct reduce_job *j, char *buf, int node)
+{
+    const struct team_nodes *nodes = j->team->nodes;
+
+    bridge_meet(j->team, j->fn);
+    struct piece p = {.hops = hops_begin(j->team, j->fn),
+                      .job = j,
+                      .buf = buf,
+                      .n = j->n,
+                      .nodes = nodes->leaders,
+                      .me = nodes->me};
+    int steps = climb(&p, node);
+    hops_end(&p.hops, steps);
 }

@@ -74,14 +74,15 @@ struct reduce_place reduce_arrive_ahead(const struct board *b);
 /* to = what all PEs show on a board, in their order. */
 void reduce_shown(const struct reduce_job *j, char *to, const struct board *b);
 
-/* On whatever team. */
-void reduce_run(const struct reduce_job *j);
-
 /* Over nodes; and the same to a root, also of an active set on one node. */
 void reduce_far(const struct reduce_job *j);
 void reduce_far_to(const struct reduce_job *j);
 /* Between the leaders of a far team: what each has at dest becomes the combination of
  * all, there.  They have room (room.h). */
 void reduce_hops(const struct reduce_job *j, enum pick_algorithm a);
+/* The same to the leader of a node, at symmetric address buf, for at most
+ * ROOM_BYTES / REDUCE_LEVELS bytes. */
+enum { REDUCE_LEVELS = 32 }; /* log2 of the most nodes */
+void reduce_up(const struct reduce_job *j, char *buf, int node);
 
 #endif

@@ -211,9 +211,9 @@ struct shmem_team {
     uint64_t nbs_ended; /* of which all up to this one have ended; */
     struct nb *nb;      /* those that have not, in the order of their calls; */
     struct nb **nb_end; /* where the next one goes; */
-    struct shmem_team *nb_next; /* another team with such */
-    struct team_adapt adapt[TEAM_CLASSES];
-    bool planned; /* the choices below have been made */
+    struct shmem_team *nb_next;               /* another team with such */
+    struct team_adapt adapt[2][TEAM_CLASSES]; /* by enum adapt_kind */
+    bool planned;                             /* the choices below have been made */
     struct team_choice plan[TEAM_COLLECTIVES][TEAM_CHOICES]; /* ascending; to SIZE_MAX */
     int cpu;                  /* where we are a resident, -1 = nowhere yet */
     size_t words_offset;      /* of struct team_words in every PE's heap */

@@ -29,3 +29,11 @@ tests_coll_nb_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
 tests_coll_nb_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS      += tests/coll/nb.sh
 EXTRA_DIST += tests/coll/nb.sh
+
+# Large collectives between nodes, with every algorithm
+check_PROGRAMS += tests/coll/bridge
+tests_coll_bridge_SOURCES = tests/coll/bridge.c tests/multi/coll.h tests/multi/check.h
+tests_coll_bridge_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_coll_bridge_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS      += tests/coll/bridge.sh
+EXTRA_DIST += tests/coll/bridge.sh

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bridge.c - large collectives of teams over several nodes: every algorithm between
+ * leaders, with every number of bytes around its limits, on teams with like and unlike
+ * numbers of PEs on the nodes, back to back, against a model.
+ *   bridge [rounds]
+ */
+#include "config.h"
+
+#include "pgas/coll/pick.h"
+#include "pgas/coll/reduce.h"
+#include "pgas/coll/room.h"
+#include "pgas/core/team.h"
+#include "tests/multi/coll.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = (ROOM_PIECE * 2 + 4096) / (int)sizeof(long), PES_MAX = 16 };
+
+static const size_t counts[] = {
+    1, 7, 130, TEAM_BOX / 8 / 3, TEAM_BOX / 8 + 1, 5000, 16400, 40001, MOST};
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+static long *from, *to;
+
+/* Element i that PE `pe` of the team brings in this round. */
+static long element(int pe, size_t i, long round)
+{
+    return (long)i * 3 + (long)pe * 1000003 + round * 7919;
+}
+
+static void force(enum pick_collective what, int algorithm)
+{
+    pick_force(what, (enum pick_algorithm)algorithm);
+    for (int g = 0; g < ngroups; g++)
+        team_of(groups[g].team, "bridge")->planned = false;
+}
+
+static void fill(const struct group *g, size_t n, long round)
+{
+    for (size_t i = 0; i < n; i++)
+        from[i] = element(g->me, i, round);
+}
+
+static void clear(size_t n)
+{
+    memset(to, GUARD_BYTE, n * sizeof *to + GUARD);
+}
+
+static void check(const struct group *g, const char *what, size_t i, size_t n, long is,
+                  long wanted)
+{
+    CHECK_NAMED(is == wanted, "%s of %zu over %s: element %zu is %ld, not %ld", what, n,
+                g->name, i, is, wanted);
+}
+
+/* ---- the collectives ------------------------------------------------------------- */
+
+static void check_sum(const struct group *g, const char *what, const long *sum, size_t n,
+                      long round)
+{
+    for (size_t i = 0; i < n; i++) {
+        long wanted = 0;
+        for (int pe = 0; pe < g->npes; pe++)
+            wanted += element(pe, i, round);
+        check(g, what, i, n, sum[i], wanted);
+    }
+}
+
+static void try_reduce(const struct group *g, size_t n, long round)
+{
+    fill(g, n, round);
+    clear(n);
+    CHECK_EQ(shmem_long_sum_reduce(g->team, to, from, n), 0);
+    check_sum(g, "sum", to, n, round);
+    check_guard((unsigned char *)(to + n), "sum", g);
+    CHECK_EQ(shmem_long_sum_reduce(g->team, from, from, n), 0);
+    check_sum(g, "sum in place", from, n, round);
+}
+
+/* Not public: only the root gets it, and only its dest may change. */
+static void try_reduce_to(const struct group *g, size_t n, long round)
+{
+    int root = (int)(round % g->npes);
+    const struct op_fns *sum = op_find(OP_SUM, OP_SINT, sizeof(long));
+
+    fill(g, n, round);
+    clear(n);
+    CHECK_EQ(reduce_to(team_of(g->team, "bridge"), root, to, from, n, sizeof(long), sum,
+                       "bridge"),
+             0);
+    if (g->me == root)
+        check_sum(g, "sum to a root", to, n, round);
+    else
+        check_guard((unsigned char *)to, "sum to another root", g);
+    check_guard((unsigned char *)(to + n), "sum to a root", g);
+    for (size_t i = 0; i < n; i++)
+        check(g, "source of a sum", i, n, from[i], element(g->me, i, round));
+}
+
+static void try_broadcast(const struct group *g, size_t n, long round)
+{
+    int root = (int)((round * 5 + (long)n) % g->npes);
+
+    fill(g, n, round);
+    clear(n);
+    CHECK_EQ(shmem_long_broadcast(g->team, to, from, n, root), 0);
+    for (size_t i = 0; i < n; i++)
+        check(g, "broadcast", i, n, to[i], element(root, i, round));
+    check_guard((unsigned char *)(to + n), "broadcast", g);
+}
+
+/* PE i brings n elements, or fewer: how many. */
+static size_t part(int pe, size_t n, bool even)
+{
+    return even ? n : (size_t)(pe % 3) * n / 2;
+}
+
+static void try_collect(const struct group *g, size_t n, long round)
+{
+    bool even = round % 2 == 0;
+    size_t each = n / (size_t)g->npes + 1, all = 0, mine = part(g->me, each, even);
+
+    fill(g, mine, round);
+    clear(MOST + PES_MAX);
+    if (even)
+        CHECK_EQ(shmem_long_fcollect(g->team, to, from, each), 0);
+    else
+        CHECK_EQ(shmem_long_collect(g->team, to, from, mine), 0);
+    for (int pe = 0; pe < g->npes; pe++)
+        for (size_t i = 0; i < part(pe, each, even); i++, all++)
+            check(g, even ? "fcollect" : "collect", all, n, to[all],
+                  element(pe, i, round));
+    check_guard((unsigned char *)(to + all), "collect", g);
+}
+
+static void try_alltoall(const struct group *g, size_t n, long round)
+{
+    size_t each = n / (size_t)g->npes + 1;
+
+    fill(g, each * (size_t)g->npes, round);
+    clear(each * (size_t)g->npes);
+    CHECK_EQ(shmem_long_alltoall(g->team, to, from, each), 0);
+    for (int pe = 0; pe < g->npes; pe++)
+        for (size_t i = 0; i < each; i++)
+            check(g, "alltoall", (size_t)pe * each + i, n, to[(size_t)pe * each + i],
+                  element(pe, (size_t)g->me * each + i, round));
+    check_guard((unsigned char *)(to + each * (size_t)g->npes), "alltoall", g);
+}
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+typedef void (*try_fn)(const struct group *g, size_t n, long round);
+
+static const struct kind {
+    enum pick_collective what;
+    try_fn try;
+} kinds[] = {
+    {PICK_BRIDGE_REDUCE, try_reduce},       {PICK_BRIDGE_REDUCE, try_reduce_to},
+    {PICK_BRIDGE_BROADCAST, try_broadcast}, {PICK_BRIDGE_COLLECT, try_collect},
+    {PICK_BRIDGE_ALLTOALL, try_alltoall},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* On every team, each of its PEs perhaps late. */
+static void try_all(const struct kind *k, long round, uint64_t *seed)
+{
+    for (int g = 0; g < ngroups; g++)
+        for (int c = 0; c < (g == 0 ? COUNTS : 6); c++) {
+            check_delay(seed);
+            k->try(&groups[g], counts[c], round + c);
+        }
+}
+
+static void try_algorithms(const struct kind *k, long round, uint64_t *seed)
+{
+    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++) {
+        if (pick_info((enum pick_algorithm)a)->what != k->what)
+            continue;
+        force(k->what, a);
+        try_all(k, round, seed);
+    }
+    force(k->what, PICK_ALGORITHMS_ALL);
+    try_all(k, round, seed);
+}
+
+/* One kind after the other, without a pause: what one leaves behind the next one finds.
+ */
+static void try_mixed(long round, uint64_t *seed)
+{
+    for (int g = 0; g < ngroups; g++)
+        for (int i = 0; i < 2 * KINDS; i++) {
+            check_delay(seed);
+            kinds[i % KINDS].try(&groups[g], counts[(size_t)(i + round) % 7], round + i);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
+
+    shmem_init();
+    uint64_t seed = check_seed(shmem_my_pe());
+    CHECK(shmem_n_pes() <= PES_MAX);
+    groups_init();
+    from = check_alloc((MOST + PES_MAX) * sizeof *from + GUARD);
+    to = check_alloc((MOST + PES_MAX) * sizeof *to + GUARD);
+    for (long round = 0; round < rounds; round++) {
+        for (int k = 0; k < KINDS; k++)
+            try_algorithms(&kinds[k], round, &seed);
+        for (long i = 0; i < 5; i++)
+            try_mixed(round * 5 + i, &seed);
+    }
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# bridge.sh - tests/coll/bridge on virtual nodes with as many PEs each, with unlike numbers,
+# and with one each, with each transport, and delays at every hand-over.
+set -eu
+. "$top_srcdir/tests/net/lib.sh"
+program=$top_builddir/tests/coll/bridge
+stacks_s=60 shapes='2:4 3:7 5:5' rounds=1
+[ -z "$brief" ] || shapes=3:5
+[ -z "${PGAS_TEST_LONG:-}" ] || shapes='2:4 2:7 3:7 4:4 5:5 4:11 7:9' rounds=10 stacks_s=900 limit_s=1000
+
+over_nodes() {
+    for shape in $shapes; do
+        run 0 --timeout $stacks_s -x SHMEM_STRESS=$((stress += 1)) \
+            --vnodes "${shape%:*}" -n "${shape#*:}" "$program" $rounds
+    done
+}
+stress=0
+transports="ofi ucx"
+[ -z "$brief" ] || transports=ofi
+for_each "$transports" over_nodes
+# Without room for what leaders get, and with an order that arrivals do not change.
+run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes 2 -n 3 "$program" $rounds
+run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 --vnodes 3 -n 4 "$program" $rounds
