@@ -10,9 +10,11 @@
 #include "pgas/datatype/op.h"
 
 /* dest on all PEs = the sources of all PEs combined, for n elements of `size` bytes: the
- * same bits on all.  In the order of the PEs, but for the algorithms first, chain, tree
- * and static; to the first two a team may turn as its PEs arrive (adapt.h; not with
- * SHMEM_REPRODUCIBLE).  dest and source are the same or do not overlap.  Returns 0. */
+ * same bits on all.  On one node in the order of the PEs, but for the algorithms first,
+ * chain, tree and static; to the first two a team may turn as its PEs arrive (adapt.h).
+ * Over nodes each node's first.  With SHMEM_REPRODUCIBLE in an order that neither the
+ * arrivals nor the nodes change.  dest and source are the same or do not overlap.
+ * Returns 0. */
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            const struct op_fns *op, const char *fn);
 

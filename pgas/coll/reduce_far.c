@@ -9,7 +9,8 @@
  * come; the leaders combine theirs over the network; and the nodes take it from them.
  *
  * Active sets, and teams whose leaders have no room, reduce between two barriers: each PE
- * a slice.
+ * a slice.  So do all with SHMEM_REPRODUCIBLE: that is in the order of the PEs, so gives
+ * the same bits on however many nodes.
  */
 #include "config.h"
 
@@ -159,12 +160,21 @@ static void reduce_barrier(const struct reduce_job *j)
         reduce_shared(j);
 }
 
+/* Of the PEs, wherever they are. */
+static void reduce_in_order(const struct reduce_job *j)
+{
+    if (bridge_fits(j->team, (size_t)j->team->npes, reduce_bytes(j)))
+        reduce_small(j);
+    else
+        reduce_barrier(j);
+}
+
 void reduce_far(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j), npes = (size_t)j->team->npes;
 
-    if (j->team->nodes == NULL) {
-        reduce_barrier(j);
+    if (j->team->nodes == NULL || pgas_self.env.reproducible) {
+        reduce_in_order(j);
         return;
     }
     enum pick_algorithm a = algorithm_of(j);
@@ -270,7 +280,7 @@ static void reduce_nodes_to(const struct reduce_job *j)
 
 void reduce_far_to(const struct reduce_job *j)
 {
-    if (j->team->nodes != NULL && room_get(j->team, j->fn))
+    if (j->team->nodes != NULL && !pgas_self.env.reproducible && room_get(j->team, j->fn))
         reduce_nodes_to(j);
     else
         reduce_barrier_to(j);

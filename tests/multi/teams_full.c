@@ -87,7 +87,7 @@ static void test_uneven(void)
 
 int main(void)
 {
-    CHECK(setenv("SHMEM_TEAM_SIZE", "350k", 1) == 0);
+    CHECK(setenv("SHMEM_TEAM_SIZE", "800k", 1) == 0);
     shmem_init();
     me = shmem_my_pe();
     npes = shmem_n_pes();
