@@ -3,8 +3,8 @@
  * alltoall.c - see alltoall.h.  Uses: core/team, core/net, barrier, board, pick, stage,
  * rma, rma/order, rma/strided, datatype/copy.
  *
- * Every PE fetches its blocks from all others, beginning with its own, so that the PEs do
- * not all read from the same one at a time.
+ * Over nodes see exchange_far.  Else every PE fetches its blocks from all others,
+ * beginning with its own, so that the PEs do not all read from the same one at a time.
  */
 #include "config.h"
 

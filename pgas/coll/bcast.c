@@ -125,7 +125,10 @@ static void bcast_near(const struct job *j)
 static void bcast_over_nodes(const struct job *j)
 {
     barrier_guard(j->team, j->fn);
-    bcast_far(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
+    if (pick(j->team, PICK_BRIDGE_BROADCAST, j->bytes) == BRIDGE_BROADCAST_BARRIER)
+        bcast_barrier(j);
+    else
+        bcast_far(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
     barrier_unguard(j->team, j->fn);
 }
 

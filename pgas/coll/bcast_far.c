@@ -3,8 +3,8 @@
  * bcast_far.c - a large broadcast of a team over several nodes.
  * Uses: core/team, bcast, board, bridge, hop, pick, slice, datatype/copy.
  *
- * The root's node gets it from the root, as on one node; its leader puts it to the other
- * leaders, and their nodes take it from them, segment by segment.  Between leaders:
+ * The root's node gets it from the root, as on one node; then its leader puts it to the
+ * other leaders, and their nodes take it from them, segment by segment.  Between leaders:
  *
  * - binomial, kary: each puts a segment to its children when it has come.
  * - scatter: each gets a slice from the root's leader, and the others around a ring (van
@@ -158,8 +158,8 @@ static int spread_tree(const struct job *j, const struct tree *t)
     for (int i = 0; i < segments(j); i++) {
         if (j->place != 0)
             hop_await(&j->hops, i, node_of(j, t->parent(j->place)));
+        hand_out(j, i + 1); /* first, as a put may have to wait */
         put_to_children(j, t, i);
-        hand_out(j, i + 1);
     }
     return segments(j);
 }

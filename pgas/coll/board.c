@@ -105,6 +105,13 @@ void board_wait(const struct board *b, size_t offset, int i, uint64_t value)
     wait_for(&(struct goal){word_of(b, offset, i), value, b, i}, offset, i);
 }
 
+void board_wait_own(const struct board *b, size_t offset, uint64_t value)
+{
+    int me = b->team->me;
+
+    wait_for(&(struct goal){word_of(b, offset, me), value, b, -1}, offset, me);
+}
+
 static void wake(const struct board *b, size_t offset, int holder, int i)
 {
     rma_changed(key_of(b, offset, holder), sizeof(uint64_t), team_world_pe(b->team, i));

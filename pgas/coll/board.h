@@ -67,6 +67,8 @@ void board_await_all_closed(const struct board *b);
  * at that offset of PE i of the team is at least `value`, which that PE stores; this PE
  * has stored its own one. */
 void board_wait(const struct board *b, size_t offset, int i, uint64_t value);
+/* The same for a word of this PE that any other one stores (board_wake_owner). */
+void board_wait_own(const struct board *b, size_t offset, uint64_t value);
 void board_wake(const struct board *b, size_t offset);
 /* The same for a word of PE i that this PE has stored to, for that PE. */
 void board_wake_owner(const struct board *b, size_t offset, int i);

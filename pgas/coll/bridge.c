@@ -8,11 +8,11 @@
  * wakes nobody but the PE to which it comes: so a leader alone waits for it.
  *
  * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c.  A call
- * is a put of one byte, its number, which needs no answer; or where that is sooner there,
- * an add to a counter.  The calls of a round need no order: those with even and odd
- * numbers have a word each, and a leader begins crossing n + 2 after all have ended
- * crossing n, for which its partner had got the call.  So it is there too early by at
- * most one.
+ * is a put of one byte, its number, which needs no answer; or where an update is sooner
+ * there, one of the word in which that byte is.  The calls of a round need no order:
+ * those with even and odd numbers have a word each, and a leader begins crossing n + 2
+ * after all have ended crossing n, for which its partner had got the call.  So it is
+ * there too early by at most one.
  *
  * In a small collective they hand on in each round what they have got from how many nodes
  * until then (Bruck et al. 1997).  It lies in the leaders' boxes, node by node.  The call
@@ -113,13 +113,11 @@ static void await_call(const struct shmem_team *team, int k, uint32_t n, int fro
                        const char *fn)
 {
     const struct team_words *mine = team_words(team, team->me);
-    bool counted = net_quick_add();
-    const void *word =
-        counted ? (const void *)&mine->round[k].calls : &mine->round[k].called[n % 2];
+    const uint32_t *word = &mine->round[k].called[n % 2];
     struct look look = {0};
     struct goal g = {word, n, from, team, fn, &look};
 
-    block_until(&(struct block_wait){.ready = counted ? reached : called,
+    block_until(&(struct block_wait){.ready = called,
                                      .arg = &g,
                                      .far = true,
                                      .word = word,
@@ -256,13 +254,11 @@ static void call_with(struct team_words *mine, struct run run, int k, uint32_t n
                       const char *fn)
 {
     const uint32_t each_byte = UINT32_MAX / UINT8_MAX;
-    bool counted = net_quick_add();
-    uint32_t *here = counted ? &mine->round[k].calls : &mine->round[k].called[n % 2];
-    const struct transport_signal signal = {
-        .at = peer_place(here, sizeof *here, to, fn),
-        .op = counted ? TRANSPORT_AMO_ADD : TRANSPORT_AMO_SET,
-        .size = sizeof *here,
-        .operand = counted ? 1 : (uint8_t)n * each_byte};
+    uint32_t *here = &mine->round[k].called[n % 2];
+    const struct transport_signal signal = {.at = peer_place(here, sizeof *here, to, fn),
+                                            .op = TRANSPORT_AMO_SET,
+                                            .size = sizeof *here,
+                                            .operand = (uint8_t)n * each_byte};
     struct transport_place place = signal.at;
 
     if (run.bytes > 0)
@@ -362,6 +358,7 @@ void bridge_cross_last(struct shmem_team *team, const char *fn)
 void bridge_begin(struct shmem_team *team)
 {
     team->epoch++;
+    team->near->fn = team->fn;
 }
 
 void bridge_meet(struct shmem_team *team, const char *fn)

@@ -3,8 +3,8 @@
  * collect.c - see collect.h.  Uses: core/team, core/check, active, barrier, bridge,
  * roster, stage, rma, rma/order, datatype/copy.
  *
- * Every PE copies all sources to its own dest.  It begins with its own one, so that the
- * PEs do not all read the same one at a time.
+ * Over nodes see collect_far.c.  Else every PE copies all sources to its own dest.  It
+ * begins with its own one, so that the PEs do not all read the same one at a time.
  */
 #include "config.h"
 
@@ -103,7 +103,7 @@ static void fcollect_near(struct shmem_team *team, void *dest, const void *sourc
 /* By nodes, unless it is asked for otherwise, or dest overlaps a source. */
 static bool by_nodes(struct shmem_team *team, size_t all, bool overlap)
 {
-    return team->nodes != NULL && !overlap &&
+    return team->nodes != NULL && !overlap && team->nodes->leaders < COLLECT_NODES_MAX &&
            pick(team, PICK_BRIDGE_COLLECT, all) != BRIDGE_COLLECT_BARRIER;
 }
 

@@ -27,7 +27,6 @@
 #include "pgas/datatype/copy.h"
 
 enum { HANDED_BITS = 16 }; /* of `handed`: for nodes */
-_Static_assert(TEAM_BOX <= 1 << HANDED_BITS, "a node's number fits `handed`");
 
 struct job {
     struct shmem_team *team;

@@ -11,6 +11,8 @@
 
 #include "pgas/core/team.h"
 
+enum { COLLECT_NODES_MAX = 1 << 16 };
+
 /* Where in dest the block of PE i begins; i = npes: the bytes of all. */
 struct collect_layout {
     size_t (*at)(const struct collect_layout *layout, int i);

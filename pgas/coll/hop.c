@@ -7,7 +7,8 @@
  * number, base + step + 1.  Invariants: the leaders have met since the collective before,
  * in which each has waited for all that was sent to it, so a word has never a number of
  * this one before its message is there; and who uses a word a second time has sent a
- * fence between, so that the second signal says that the first message is there too.
+ * fence between (at each multiple of TEAM_HOPS), so that the second signal says that the
+ * first message is there too.
  */
 #include "config.h"
 
@@ -45,7 +46,7 @@ static uint64_t *word_of(const struct hops *h, int step)
 static void send(const struct hops *h, int step, int node, const struct signal_put *put)
 {
     stress_point();
-    if (unlikely(step >= TEAM_HOPS))
+    if (unlikely(step > 0 && step % TEAM_HOPS == 0))
         order_fence(SHMEM_CTX_DEFAULT, h->fn);
     signal_put(SHMEM_CTX_DEFAULT, put, word_of(h, step), h->base + (uint64_t)step + 1,
                SHMEM_SIGNAL_SET, leader_of(h, node), h->fn);

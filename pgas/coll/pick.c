@@ -66,7 +66,7 @@ static const struct rule rules[] = {
 
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-enum { NAMES_MAX = 128, PLAN_MAX = 256 };
+enum { NAMES_MAX = 128, PLAN_MAX = 512 };
 
 /* By collective: what the environment wants, PICK_ALGORITHMS_ALL = nothing. */
 static enum pick_algorithm wanted[PICK_ALL];
@@ -353,11 +353,17 @@ void pick_print(FILE *out, struct shmem_team *team)
     else
         fprintf(out, "Table of algorithms: none%s%s\n", table.note[0] != '\0' ? "; " : "",
                 table.note);
-    if (team->far)
-        return;
     pick_plan(team);
-    for (int what = 0; what < PICK_ALL; what++)
-        fprintf(out, "Algorithms of %s on %d PEs: %s\n",
-                pick_name((enum pick_collective)what), team->npes,
-                pick_plan_text(team->plan[what], text, sizeof text));
+    if (team->near != NULL)
+        pick_plan(team->near);
+    for (int what = 0; what < PICK_ALL; what++) {
+        bool bridge = what >= PICK_BRIDGE_REDUCE;
+        const struct shmem_team *t = bridge || team->near == NULL ? team : team->near;
+        if (!bridge || team->nodes != NULL)
+            fprintf(out, "Algorithms of %s on %d %s: %s\n",
+                    pick_name((enum pick_collective)what),
+                    parties((enum pick_collective)what, t->npes, nodes_of(t)),
+                    bridge ? "nodes" : "PEs",
+                    pick_plan_text(t->plan[what], text, sizeof text));
+    }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pick.h - which algorithm a collective uses on a team of one node, for so many bytes.
+ * pick.h - which algorithm a collective uses on a team, for so many bytes.
  *
  * One built-in table says it for each collective, in the order of the bytes of a PE; a
  * team keeps the rows that fit its PEs (its plan).  The rows of a table file

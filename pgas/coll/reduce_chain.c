@@ -37,12 +37,12 @@
 enum {
     SEGMENT_BYTES = 32 * 1024, /* at least */
     SEGMENTS_MAX = 1 << 15,
-    TAIL_BITS = 12,   /* of `tail`: for a PE, and for how many there are */
+    TAIL_BITS = 16,   /* of `tail`: for a PE, and for how many there are */
     HANDED_BITS = 16, /* of `handed`: for segments */
     ORDER_BITS = 16,  /* of `order`: for a PE */
     SOURCES_MAX = 64, /* from which a PE takes over: twice the log2 of the PEs */
 };
-_Static_assert((int)PICK_CHAIN_PES < 1 << TAIL_BITS, "a PE's number fits `tail`");
+_Static_assert((int)PICK_LEAD_PES < 1 << TAIL_BITS, "a PE's number fits `tail`");
 _Static_assert((int)PICK_TREE_PES == (int)TEAM_ORDER, "each has a cell in `order`");
 _Static_assert((int)SEGMENTS_MAX < 1 << HANDED_BITS, "a segment's number fits `handed`");
 

@@ -180,7 +180,8 @@ void reduce_far(const struct reduce_job *j)
     enum pick_algorithm a = algorithm_of(j);
     if (a == BRIDGE_REDUCE_GATHER && bytes <= TOGETHER_BYTES / npes)
         reduce_small(j);
-    else if (a == BRIDGE_REDUCE_GATHER || room_get(j->team, j->fn))
+    else if (a == BRIDGE_REDUCE_GATHER ||
+             (a != BRIDGE_REDUCE_BARRIER && room_get(j->team, j->fn)))
         reduce_nodes(j, a);
     else
         reduce_barrier(j);
@@ -263,16 +264,26 @@ static void reduce_piece_to(const struct reduce_job *j)
         pass_to_root(j, result);
 }
 
+/* Bytes of a piece: there is room for one at each level of the tree. */
+static size_t piece_to(const struct shmem_team *team)
+{
+    size_t levels = 1;
+
+    while (1 << levels < team->nodes->leaders)
+        levels++;
+    return ROOM_BYTES / levels < ROOM_PIECE ? ROOM_BYTES / levels : ROOM_PIECE;
+}
+
 static void reduce_nodes_to(const struct reduce_job *j)
 {
     struct reduce_job piece = *j;
-    size_t most = ROOM_BYTES / REDUCE_LEVELS / j->size;
+    size_t most = piece_to(j->team) / j->size;
 
     barrier_guard(j->team, j->fn);
     for (size_t first = 0; first < j->n; first += most) {
         piece.n = j->n - first < most ? j->n - first : most;
         piece.source = j->source + first * j->size;
-        piece.dest = j->dest + first * j->size;
+        piece.dest = reduce_gets(j) ? j->dest + first * j->size : NULL;
         reduce_piece_to(&piece);
     }
     barrier_unguard(j->team, j->fn);
@@ -280,7 +291,8 @@ static void reduce_nodes_to(const struct reduce_job *j)
 
 void reduce_far_to(const struct reduce_job *j)
 {
-    if (j->team->nodes != NULL && !pgas_self.env.reproducible && room_get(j->team, j->fn))
+    if (j->team->nodes != NULL && !pgas_self.env.reproducible &&
+        algorithm_of(j) != BRIDGE_REDUCE_BARRIER && room_get(j->team, j->fn))
         reduce_nodes_to(j);
     else
         reduce_barrier_to(j);

@@ -80,8 +80,8 @@ void reduce_far_to(const struct reduce_job *j);
 /* Between the leaders of a far team: what each has at dest becomes the combination of
  * all, there.  They have room (room.h). */
 void reduce_hops(const struct reduce_job *j, enum pick_algorithm a);
-/* The same to the leader of a node, at symmetric address buf, for at most
- * ROOM_BYTES / REDUCE_LEVELS bytes. */
+/* The same to the leader of a node, at symmetric address buf; there is room for a piece
+ * at each level. */
 enum { REDUCE_LEVELS = 32 }; /* log2 of the most nodes */
 void reduce_up(const struct reduce_job *j, char *buf, int node);
 

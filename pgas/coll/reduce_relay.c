@@ -70,27 +70,12 @@ static size_t offset_of(const struct part *p)
 
 /* ---- this PE hands on ------------------------------------------------------------ */
 
-struct room {
-    const uint64_t *freed;
-    uint64_t number;
-};
-
-static bool is_free(const void *arg)
-{
-    const struct room *r = arg;
-
-    return load_acquire_u64(r->freed) >= r->number;
-}
-
 /* Who reads it is somebody that this PE need not know. */
 static char *take_room(const struct board *b, const struct part *p)
 {
-    int me = b->team->me;
-    struct room r = {&relay_of(b, me, p)->freed, b->team->relayed[place_of(p)]};
-
-    if (!is_free(&r))
-        board_wait_for(b, is_free, &r);
-    return data_of(b, me, p);
+    board_wait_own(b, offset_of(p) + offsetof(struct team_relay, freed),
+                   b->team->relayed[place_of(p)]);
+    return data_of(b, b->team->me, p);
 }
 
 static void hand_on(const struct board *b, const struct part *p)

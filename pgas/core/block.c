@@ -49,6 +49,8 @@ static PGAS_PE_LOCAL void (*the_work)(void);
 void block_set_work(void (*work)(void))
 {
     __atomic_store_n(&the_work, work, __ATOMIC_RELEASE);
+    if (work != NULL) /* who sleeps for one word shall sleep for any */
+        block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
 }
 
 static bool has_work(void)
@@ -312,19 +314,33 @@ static uint64_t moved_on(uint64_t ns)
     return ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
 }
 
-static void sleep_until(struct node_pe *me, const struct block_wait *w)
+/* List a sleeper, so that whoever stores from now on sees it. */
+static int listed(struct node_pe *me, const void *word)
 {
-    uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
-    int slot = list(me, has_work() ? NULL : w->word);
-    uint64_t begin = clock_ns();
+    int slot = list(me, word);
 
     if (pgas_self.membarrier)
         membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    return slot;
+}
+
+static void sleep_until(struct node_pe *me, const struct block_wait *w)
+{
+    uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
+    bool any = has_work();
+    int slot = listed(me, any ? NULL : w->word);
+    uint64_t begin = clock_ns();
+
     for (;;) {
         /* The order matters: mask, barrier, wake word, condition, sleep.  A poke after
          * the barrier changes the wake word, so that the sleep ends at once. */
         net_settle(); /* before, else it would end our sleep */
         uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
+        if (unlikely(!any && has_work())) {
+            any = true;
+            unlist(me, slot);
+            slot = listed(me, NULL);
+        }
         do_work();
         if (w->ready(w->arg))
             break;

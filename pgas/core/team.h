@@ -11,7 +11,7 @@
  * each node is its leader: leaders meet over the network, the others through their leader
  * (coll/bridge.c).  Its PEs on one node are a team of their own too, `near`, which has no
  * handle, and words behind those of the team: with it they meet on their node
- * (coll/hier.c).
+ * (coll/reduce_far.c and others).
  * Uses: core/peer, core/heap, core/pool, core/slot, core/net.  Used by: core/ctx,
  * core/check, coll.
  */
@@ -138,7 +138,7 @@ struct team_words {
         /* Between leaders: the partner's last calls with even and odd numbers, modulo
          * 256 in each byte, or in the first one alone; or how many there were
          * (coll/bridge.c).  And where ours are sent from. */
-        uint32_t calls, called[2];
+        uint32_t called[2];
         uint8_t call[2];
     } round[TEAM_ROUNDS];
     /* The last message that has come from another leader, of those with the same number

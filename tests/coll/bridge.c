@@ -16,7 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = (ROOM_PIECE * 2 + 4096) / (int)sizeof(long), PES_MAX = 16 };
+enum {
+    MOST = (ROOM_PIECE * 2 + 4096) / (int)sizeof(long),
+    /* More segments of a broadcast (128 KiB) than can be told apart at a time. */
+    SEGMENTED = (TEAM_HOPS * 2 + 3) * 128 * 1024 / (int)sizeof(long),
+    PES_MAX = 16,
+};
 
 static const size_t counts[] = {
     1, 7, 130, TEAM_BOX / 8 / 3, TEAM_BOX / 8 + 1, 5000, 16400, 40001, MOST};
@@ -77,6 +82,27 @@ static void try_reduce(const struct group *g, size_t n, long round)
     check_guard((unsigned char *)(to + n), "sum", g);
     CHECK_EQ(shmem_long_sum_reduce(g->team, from, from, n), 0);
     check_sum(g, "sum in place", from, n, round);
+}
+
+/* Sums of which no two orders need have the same bits: all PEs have the same. */
+static void try_bits(const struct group *g, size_t n, long round)
+{
+    static uint64_t mine, all[PES_MAX];
+    double *in = (double *)from, *out = (double *)to;
+
+    for (size_t i = 0; i < n; i++)
+        in[i] = 1.0 / (double)(1 + (element(g->me, i, round) & 0xfff));
+    CHECK_EQ(shmem_double_sum_reduce(g->team, out, in, n), 0);
+    mine = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &out[i], sizeof bits);
+        mine = mine * 31 + bits;
+    }
+    CHECK_EQ(shmem_uint64_fcollect(g->team, all, &mine, 1), 0);
+    for (int pe = 0; pe < g->npes; pe++)
+        CHECK_NAMED(all[pe] == mine, "%zu sums over %s: PE %d has other bits", n, g->name,
+                    pe);
 }
 
 /* Not public: only the root gets it, and only its dest may change. */
@@ -157,9 +183,9 @@ static const struct kind {
     enum pick_collective what;
     try_fn try;
 } kinds[] = {
-    {PICK_BRIDGE_REDUCE, try_reduce},       {PICK_BRIDGE_REDUCE, try_reduce_to},
-    {PICK_BRIDGE_BROADCAST, try_broadcast}, {PICK_BRIDGE_COLLECT, try_collect},
-    {PICK_BRIDGE_ALLTOALL, try_alltoall},
+    {PICK_BRIDGE_REDUCE, try_reduce},   {PICK_BRIDGE_REDUCE, try_reduce_to},
+    {PICK_BRIDGE_REDUCE, try_bits},     {PICK_BRIDGE_BROADCAST, try_broadcast},
+    {PICK_BRIDGE_COLLECT, try_collect}, {PICK_BRIDGE_ALLTOALL, try_alltoall},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -171,6 +197,8 @@ static void try_all(const struct kind *k, long round, uint64_t *seed)
             check_delay(seed);
             k->try(&groups[g], counts[c], round + c);
         }
+    if (k->what == PICK_BRIDGE_BROADCAST)
+        k->try(&groups[0], SEGMENTED, round);
 }
 
 static void try_algorithms(const struct kind *k, long round, uint64_t *seed)
@@ -204,8 +232,8 @@ int main(int argc, char **argv)
     uint64_t seed = check_seed(shmem_my_pe());
     CHECK(shmem_n_pes() <= PES_MAX);
     groups_init();
-    from = check_alloc((MOST + PES_MAX) * sizeof *from + GUARD);
-    to = check_alloc((MOST + PES_MAX) * sizeof *to + GUARD);
+    from = check_alloc(SEGMENTED * sizeof *from + GUARD);
+    to = check_alloc(SEGMENTED * sizeof *to + GUARD);
     for (long round = 0; round < rounds; round++) {
         for (int k = 0; k < KINDS; k++)
             try_algorithms(&kinds[k], round, &seed);
