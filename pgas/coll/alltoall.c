@@ -12,6 +12,7 @@
 #include "pgas/coll/alltoall_far.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/board.h"
+#include "pgas/coll/bridge.h"
 #include "pgas/coll/pick.h"
 #include "pgas/coll/stage.h"
 #include "pgas/core/log.h"
@@ -83,14 +84,41 @@ static void exchange_puts(struct shmem_team *team, char *dest, const char *sourc
     barrier_sync(team, fn); /* all have been written */
 }
 
+/* What is small goes with the barrier, from all to all. */
+static void exchange_gathered(struct shmem_team *team, char *dest, const void *source,
+                              size_t each, const char *fn)
+{
+    size_t mine = (size_t)team->npes * each;
+    const char *box = bridge_gather(team, source, mine, -1, fn);
+
+    for (int i = 0; i < team->npes; i++)
+        copy_bytes(dest + (size_t)i * each,
+                   bridge_part(team, box, mine, i) + (size_t)team->me * each, each);
+}
+
+static enum pick_algorithm algorithm_far(struct shmem_team *team, size_t each,
+                                         const char *fn)
+{
+    enum pick_algorithm a = pick(team, PICK_BRIDGE_ALLTOALL, each);
+    size_t npes = (size_t)team->npes;
+
+    if (a == BRIDGE_ALLTOALL_GATHER && !bridge_fits(team, npes, npes * each))
+        a = BRIDGE_ALLTOALL_BRUCK;
+    if (a == BRIDGE_ALLTOALL_BRUCK && !alltoall_bruck_fits(team, each, fn))
+        a = BRIDGE_ALLTOALL_PAIRWISE;
+    return a;
+}
+
 static void exchange_far(struct shmem_team *team, void *dest, const void *source,
                          size_t each, const char *fn)
 {
     size_t all = (size_t)team->npes * each;
-    enum pick_algorithm a = pick(team, PICK_BRIDGE_ALLTOALL, each);
+    enum pick_algorithm a = algorithm_far(team, each, fn);
 
     barrier_guard(team, fn);
-    if (a == BRIDGE_ALLTOALL_BRUCK && alltoall_bruck_fits(team, each, fn))
+    if (a == BRIDGE_ALLTOALL_GATHER)
+        exchange_gathered(team, dest, source, each, fn);
+    else if (a == BRIDGE_ALLTOALL_BRUCK)
         alltoall_bruck(team, dest, source, each, fn);
     else if (a != BRIDGE_ALLTOALL_BARRIER && !stage_overlap(dest, all, source, all))
         exchange_puts(team, dest, source, each, fn);

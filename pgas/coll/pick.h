@@ -31,7 +31,7 @@ enum {
 /* Between leaders: bytes and nodes for which there is room (room.h, hop.h). */
 enum {
     PICK_DOUBLING_BYTES = 16 * 1024,
-    PICK_BRUCK_BYTES = 1024,
+    PICK_BRUCK_BYTES = 16 * 1024,
     PICK_DIRECT_NODES = TEAM_HOPS / 2,
     PICK_SCATTER_NODES = TEAM_HOPS,
 };

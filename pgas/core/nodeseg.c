@@ -72,10 +72,10 @@ static void map_or_die(int fd, const char *place)
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) != 0)
-        log_die(
-            "can't open the node segment %s: %s; the launcher must be of the same user "
-            "and PID namespace",
-            place, strerror(errno));
+        log_die("can't open the node segment %s: %s; if the PE that made it has not "
+                "ended, the "
+                "launcher must be of the same user and PID namespace",
+                place, strerror(errno));
     g->node_len = (size_t)st.st_size;
     if (g->node_len < node_bytes(g->local_size))
         log_die("the node segment %s has %zu bytes, too few for %u PEs: oshrun and "

@@ -33,9 +33,10 @@ same_map() {
     sed 's/^/    /' "$work/diff" "$work/err"
 }
 
-# refused WHAT NPES NODES: the last job said once that it cannot run over NODES.
+# refused WHAT NPES NODES: the last job said once that it cannot run over NODES.  (A PE that
+# is late finds that the one which says it, and has made the node's segment, has ended.)
 refused() {
-    said=$(grep '^pgas: ' "$work/err" || :)
+    said=$(grep '^pgas: ' "$work/err" | grep -v 'the node segment.*if the PE that made it' || :)
     n=$(echo "$3" | awk '{ print gsub(/:/, "") }')
     left_out='left out by SHMEM_TRANSPORT'
     [ "$said" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), and no\
