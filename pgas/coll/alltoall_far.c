@@ -26,10 +26,7 @@
 #include "pgas/core/check.h"
 #include "pgas/core/log.h"
 #include "pgas/core/peer.h"
-#include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
-
-enum { HANDED_BITS = 16 };
 
 struct job {
     struct shmem_team *team;
@@ -244,16 +241,6 @@ static void exchange(struct job *j)
 
 /* ---- all together ------------------------------------------------------------------ */
 
-static void hand_out(const struct job *j)
-{
-    struct shmem_team *near = j->team->near;
-
-    stress_point();
-    store_release_u64(&team_words(near, near->me)->handed,
-                      j->board.call << HANDED_BITS | 1);
-    board_wake(&j->board, offsetof(struct team_words, handed));
-}
-
 void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, size_t each,
                     const char *fn)
 {
@@ -268,10 +255,9 @@ void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, siz
     show(&j, source);
     if (leads) {
         exchange(&j);
-        hand_out(&j);
+        board_hand_on(&j.board, 1);
     } else {
-        board_wait(&j.board, offsetof(struct team_words, handed), 0,
-                   j.board.call << HANDED_BITS | 1);
+        board_await_handed(&j.board, 0, 1);
     }
     take(&j, dest);
     if (leads)

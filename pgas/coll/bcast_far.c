@@ -25,14 +25,12 @@
 #include "pgas/coll/pick.h"
 #include "pgas/coll/slice.h"
 #include "pgas/core/peer.h"
-#include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
 
 enum {
     SEGMENT_BYTES = 128 * 1024,
     SEGMENTS_MAX = 1 << 15,
-    HANDED_BITS = 16, /* of `handed`: for segments */
-    ARITY = 4,        /* of kary */
+    ARITY = 4, /* of kary */
 };
 
 struct job {
@@ -84,14 +82,8 @@ static bool has_mates(const struct job *j)
 /* So many segments have come to the leader. */
 static void hand_out(const struct job *j, int n)
 {
-    struct shmem_team *near = j->team->near;
-
-    if (!has_mates(j))
-        return;
-    stress_point();
-    store_release_u64(&team_words(near, near->me)->handed,
-                      j->board.call << HANDED_BITS | (uint64_t)n);
-    board_wake(&j->board, offsetof(struct team_words, handed));
+    if (has_mates(j))
+        board_hand_on(&j->board, (uint64_t)n);
 }
 
 static void take_segments(const struct job *j)
@@ -99,8 +91,7 @@ static void take_segments(const struct job *j)
     for (int i = 0; i < segments(j); i++) {
         struct slice s = segment(j, i);
         size_t bytes = s.end - s.first;
-        board_wait(&j->board, offsetof(struct team_words, handed), 0,
-                   j->board.call << HANDED_BITS | (uint64_t)(i + 1));
+        board_await_handed(&j->board, 0, (uint64_t)i + 1);
         copy_bytes(j->dest + s.first,
                    peer_at(j->dest + s.first, bytes, bridge_leader(j->team), j->fn),
                    bytes);

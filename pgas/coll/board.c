@@ -134,6 +134,25 @@ void board_wake_owner(const struct board *b, size_t offset, int i)
     wake(b, offset, i, i);
 }
 
+/* ---- part by part ---------------------------------------------------------------- */
+
+static uint64_t handed(const struct board *b, uint64_t n)
+{
+    return b->call * BOARD_PARTS + n;
+}
+
+void board_hand_on(const struct board *b, uint64_t n)
+{
+    stress_point();
+    store_release_u64(&team_words(b->team, b->team->me)->handed, handed(b, n));
+    board_wake(b, offsetof(struct team_words, handed));
+}
+
+void board_await_handed(const struct board *b, int i, uint64_t n)
+{
+    board_wait(b, offsetof(struct team_words, handed), i, handed(b, n));
+}
+
 /* ---- one PE does it for all ----------------------------------------------------- */
 
 enum { LEAD_PE_BITS = 16 }; /* of `lead`: for a PE of the node */

@@ -78,6 +78,12 @@ void board_wake_owner(const struct board *b, size_t offset, int i);
 uint64_t board_wait_first(const struct board *b, size_t offset, uint64_t value);
 void board_store_first(const struct board *b, size_t offset, uint64_t value);
 
+/* The first n parts of what this PE hands on in this call are there / are those of PE i?
+ * n < BOARD_PARTS, and never less than before in the call. */
+enum { BOARD_PARTS = 1 << 16 };
+void board_hand_on(const struct board *b, uint64_t n);
+void board_await_handed(const struct board *b, int i, uint64_t n);
+
 /* This PE, and no other one in this call, does what is to be done: which one is it?  Both
  * after all PEs have begun the call. */
 void board_lead(const struct board *b);

@@ -23,10 +23,9 @@
 #include "pgas/coll/pick.h"
 #include "pgas/core/check.h"
 #include "pgas/core/peer.h"
-#include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
 
-enum { HANDED_BITS = 16 }; /* of `handed`: for nodes */
+_Static_assert((int)COLLECT_NODES_MAX <= (int)BOARD_PARTS, "a node's number is a part's");
 
 struct job {
     struct shmem_team *team;
@@ -113,17 +112,6 @@ static void fill(const struct job *j)
     }
 }
 
-/* The blocks of n nodes are there. */
-static void hand_out(const struct job *j, int n)
-{
-    struct shmem_team *near = j->team->near;
-
-    stress_point();
-    store_release_u64(&team_words(near, near->me)->handed,
-                      j->board.call << HANDED_BITS | (uint64_t)n);
-    board_wake(&j->board, offsetof(struct team_words, handed));
-}
-
 static void take_node(const struct job *j, int node)
 {
     const int *begin = j->team->nodes->begin;
@@ -147,8 +135,7 @@ static int node_before(const struct job *j, int distance)
 static void take_all(const struct job *j)
 {
     for (int k = 0; k < j->team->nodes->leaders; k++) {
-        board_wait(&j->board, offsetof(struct team_words, handed), 0,
-                   j->board.call << HANDED_BITS | (uint64_t)(k + 1));
+        board_await_handed(&j->board, 0, (uint64_t)k + 1); /* a part for each node */
         take_node(j, node_before(j, k));
     }
 }
@@ -176,7 +163,7 @@ static void exchange(struct job *j)
         if (!direct)
             put_node(j, k, (n->me + 1) % n->leaders, node_before(j, k - 1));
         hop_await(&j->hops, k, node_before(j, direct ? k : 1));
-        hand_out(j, k + 1);
+        board_hand_on(&j->board, (uint64_t)k + 1);
     }
     hops_end(&j->hops, n->leaders);
 }
@@ -199,7 +186,7 @@ void collect_far(struct shmem_team *team, void *dest, const void *source,
         if (!met)
             bridge_meet(team, fn);
         fill(&j);
-        hand_out(&j, 1);
+        board_hand_on(&j.board, 1);
         exchange(&j);
         board_await_all_closed(&j.board);
     } else {

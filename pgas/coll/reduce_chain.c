@@ -38,13 +38,12 @@ enum {
     SEGMENT_BYTES = 32 * 1024, /* at least */
     SEGMENTS_MAX = 1 << 15,
     TAIL_BITS = 16,   /* of `tail`: for a PE, and for how many there are */
-    HANDED_BITS = 16, /* of `handed`: for segments */
     ORDER_BITS = 16,  /* of `order`: for a PE */
     SOURCES_MAX = 64, /* from which a PE takes over: twice the log2 of the PEs */
 };
 _Static_assert((int)PICK_LEAD_PES < 1 << TAIL_BITS, "a PE's number fits `tail`");
 _Static_assert((int)PICK_TREE_PES == (int)TEAM_ORDER, "each has a cell in `order`");
-_Static_assert((int)SEGMENTS_MAX < 1 << HANDED_BITS, "a segment's number fits `handed`");
+_Static_assert((int)SEGMENTS_MAX < (int)BOARD_PARTS, "a segment's number is a part's");
 
 #define TAIL_MASK (((uint64_t)1 << TAIL_BITS) - 1)
 
@@ -71,20 +70,6 @@ static struct reduce_place line_up(const struct board *b)
 
 /* ---- segments -------------------------------------------------------------------- */
 
-static void hand_on(const struct board *b, uint64_t segments)
-{
-    stress_point();
-    store_release_u64(&team_words(b->team, b->team->me)->handed,
-                      b->call << HANDED_BITS | segments);
-    board_wake(b, offsetof(struct team_words, handed));
-}
-
-static void await_segment(const struct board *b, int i, uint64_t segment)
-{
-    board_wait(b, offsetof(struct team_words, handed), i,
-               b->call << HANDED_BITS | (segment + 1));
-}
-
 /* Elements of the segment that begins at element `first`. */
 static size_t segment_at(const struct reduce_job *j, size_t first)
 {
@@ -108,7 +93,7 @@ static void add_segment(const struct reduce_job *j, const struct board *b,
 {
     for (int k = 0; k < s->n; k++) {
         int pe = s->of[k].pe;
-        await_segment(b, pe, segment);
+        board_await_handed(b, pe, segment + 1);
         const char *theirs = reduce_at(j, s->of[k].data + at, n * j->size, pe);
         if (k == 0)
             j->op->three(j->dest + at, theirs, j->source + at, n);
@@ -123,13 +108,13 @@ static void add_mine(const struct reduce_job *j, const struct board *b,
     uint64_t segment = 0;
 
     if (s->n == 0) {
-        hand_on(b, ((uint64_t)1 << HANDED_BITS) - 1); /* the source, all of it */
+        board_hand_on(b, BOARD_PARTS - 1); /* the source, all of it */
         return;
     }
     for (size_t first = 0, n; first < j->n; first += n) {
         n = segment_at(j, first);
         add_segment(j, b, s, segment++, first * j->size, n);
-        hand_on(b, segment);
+        board_hand_on(b, segment);
     }
 }
 
@@ -140,7 +125,7 @@ static void take_result(const struct reduce_job *j, const struct board *b, int l
     for (size_t first = 0, n; first < j->n; first += n) {
         size_t at = first * j->size;
         n = segment_at(j, first);
-        await_segment(b, leader, segment++);
+        board_await_handed(b, leader, ++segment);
         copy_bytes(j->dest + at, reduce_at(j, j->dest + at, n * j->size, leader),
                    n * j->size);
     }

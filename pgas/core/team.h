@@ -147,7 +147,7 @@ struct team_words {
     /* Collectives on one node (coll/board.c): the last call of this PE in which it will
      * read nothing of the others any more; */
     _Alignas(NODE_LINE) uint64_t done;
-    /* how far it is in a chain, as call << 16 | segments (coll/reduce_chain.c); */
+    /* what it has handed on in a call, as call << 16 | parts (coll/board.c); */
     _Alignas(NODE_LINE) uint64_t handed;
     /* and on the team's first PE: the last call for which one PE does the work, the last
      * one that is done and by whom (call << 16 | PE), how many PEs have come to such
