@@ -77,6 +77,7 @@ struct service {
     int kick; /* eventfd: the main thread uses context 0 while we sleep */
     bool started, sleeping, paused, stop;
     uint64_t calls;
+    int nap_ms; /* its next one, where the transport has no fd */
 };
 
 /* A context as the cases use it; service is NULL if one thread alone calls with it. */

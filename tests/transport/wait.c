@@ -27,6 +27,7 @@ enum {
     SHARED_NAP_MS = 1,      /* the same when the service thread may take what comes */
     NO_FD_NAP_US = 50,      /* between calls of progress where there is no fd */
     SERVICE_NAP_MS = 2,     /* the service thread while the main thread is at it */
+    SERVICE_NAP_MAX = 32,   /* without fd, when nothing has happened for long */
     SERVICE_SLEEP_MS = 500, /* while it is not */
     SERVICE_TURNS = 64,     /* progress calls with the lock held */
     BARRIER_NAP_MS = 50,
@@ -216,6 +217,14 @@ void barrier_at(struct pe *pe, int line)
 
 /* -- the service thread --------------------------------------------------------- */
 
+/* The naps of a thread that has to look by itself get longer while nothing happens. */
+static int longer_nap(struct service *s)
+{
+    if (s->nap_ms < SERVICE_NAP_MAX)
+        s->nap_ms *= 2;
+    return s->nap_ms;
+}
+
 /* One round with the lock held.  Returns how long to sleep, and on what. */
 static int serve(struct service *s, struct pollfd *ready, uint64_t *calls)
 {
@@ -225,15 +234,18 @@ static int serve(struct service *s, struct pollfd *ready, uint64_t *calls)
     s->sleeping = false;
     if (s->paused)
         return SERVICE_SLEEP_MS;
-    for (int i = 0; i < SERVICE_TURNS && t->progress(ctx) > 0; i++)
-        ;
+    int turns = 0;
+    while (turns < SERVICE_TURNS && t->progress(ctx) > 0)
+        turns++;
+    if (*calls != s->calls || turns > 0)
+        s->nap_ms = SERVICE_NAP_MS;
     if (*calls != s->calls) {
         *calls = s->calls;
         return SERVICE_NAP_MS;
     }
     ready->fd = t->fd(ctx);
     if (ready->fd < 0)
-        return SERVICE_NAP_MS;
+        return longer_nap(s);
     if (t->arm(ctx) != 0)
         return 0;
     s->sleeping = true;
@@ -274,6 +286,7 @@ void service_start(struct pe *pe)
     if (pe->options->sim)
         return;
     s->pe = pe;
+    s->nap_ms = SERVICE_NAP_MS;
     pthread_mutex_init(&s->lock, NULL);
     s->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     CHECK(pe, s->kick >= 0, "eventfd: %s", strerror(errno));
