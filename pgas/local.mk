@@ -49,6 +49,7 @@ libpgas_la_SOURCES = \
 	pgas/coll/adapt.c pgas/coll/adapt.h \
 	pgas/coll/alltoall.c pgas/coll/alltoall.h \
 	pgas/coll/alltoall_far.c pgas/coll/alltoall_far.h \
+	pgas/coll/alltoalls.c \
 	pgas/coll/api_coll.c pgas/coll/api_deprecated.c pgas/coll/api_life.c pgas/coll/api_team.c \
 	pgas/coll/life.c pgas/coll/life.h \
 	pgas/coll/meet.c pgas/coll/meet.h \

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * adapt.h - which of two ways to do a large collective a team takes: the one that is best
- * when its PEs come together (balanced), or the one that uses the time in which some of
- * them are late (aware).
+ * adapt.h - which of some ways to do a collective a team takes: one that is best when its
+ * PEs come together (balanced), or one that uses the time in which some of them are late.
  *
- * One call of so many is timed: when each PE comes and when it leaves.  In the next call
- * the PEs show each other these times, so all of them know the same: the imbalance (from
- * the first to the last arrival) and the work that was left when the last one had come.
- * While the imbalance is small against the work the balanced way is taken; else the other
- * one is tried now and then, and that with less work left is taken.  All PEs decide alike
- * from equal numbers.
+ * In a call that is timed each PE notes when it came and when it left.  In a later call
+ * in which every PE waits for all others they see each other's notes, without a message:
+ * so all of them know the same, the imbalance (from the first to the last arrival) and
+ * the work that was left when the last one had come.  First each way is tried a few
+ * times; then the one with the least work is taken, and one call of many tries another,
+ * the more seldom the worse it was.  When the imbalance has become much larger or smaller
+ * all ways are tried anew.  All PEs decide alike from equal numbers.
+ *
+ * What goes to a root does not let its PEs wait for each other: there they exchange their
+ * notes by a board of its own, after a timed call.
+ *
+ * (The idea of such an estimate: Mohammadalizadehbakhtevari 2021, "future work".)
  * Uses: core/team, core/clock, board.  Used by: reduce.
  */
 #ifndef PGAS_COLL_ADAPT_H
@@ -20,27 +25,38 @@
 
 #include "pgas/core/team.h"
 
-/* One call. */
+/* Those that give the result to a root are told from those that give it to all. */
+enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT };
+
+/* What a team knows of calls of this kind with so many bytes of each PE; it has boards.
+ * Its `ways` are 0 before the first call, which says which there are, or ADAPT_NONE. */
+enum { ADAPT_NONE = 1 << TEAM_WAYS };
+struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
+                               size_t bytes);
+
+/* A call. */
 struct adapt {
+    struct shmem_team *team;
     struct team_adapt *state;
-    bool aware; /* take that way */
+    enum adapt_kind kind;
+    size_t bytes;
+    unsigned way; /* take this one */
     bool timed;
+    uint64_t came_ns;
 };
 
-/* Begin / end a call with so many bytes of each PE, of a team that has boards; those that
- * give the result to a root are told from those that give it to all. */
-enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT };
+/* Begin / end one, for which the state has at least one of the ways (state->ways). */
 struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
-                         const char *fn);
+                         struct team_adapt *state, const char *fn);
 void adapt_end(struct adapt *a);
 
-/* What all PEs have seen of one call, for a KiB of its data: take it in, and decide.
- * Pure, for its test. */
-void adapt_learn(struct team_adapt *state, uint64_t imbalance_ns, uint64_t work_ns);
+/* ---- the decisions: pure, for their test ------------------------------------------ */
 
-/* Is the call with that number (0, 1, ..) timed; and is it one to try the way that is not
- * taken now? */
-bool adapt_timed(uint32_t call);
-bool adapt_tries(const struct team_adapt *state, uint32_t call);
+/* The way of the next call, and whether it is timed, in one of so many calls at least. */
+unsigned adapt_next(struct team_adapt *state, unsigned timed_every, bool *timed);
+
+/* What all PEs have seen of a call that went this way: take it in. */
+void adapt_learn(struct team_adapt *state, unsigned way, uint64_t imbalance,
+                 uint64_t work);
 
 #endif

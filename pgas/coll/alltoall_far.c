@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoall_far.c - see alltoall_far.h.
- * Uses: core/team, core/check, core/peer, board, bridge, hop, room, datatype/copy.
+ * Uses: core/team, core/check, core/peer, board, bridge, hop, pick, room, datatype/copy.
  *
- * The leader of each node takes the blocks of its PEs for each node, a bundle; leaders
- * exchange bundles in log2 N messages each (Bruck et al. 1997); and the PEs of a node
- * take their blocks from what has come to their leader.
+ * Very small blocks all PEs show to all with a meeting (bridge.h).
+ *
+ * Else the leader of each node takes the blocks of its PEs for each node, a bundle;
+ * leaders exchange bundles in log2 N messages each (Bruck et al. 1997); and the PEs of a
+ * node take their blocks from what has come to their leader.
  *
  * The bundle from node s to node s + j (all around) goes 2^k nodes far in step k if j has
  * that bit.  So before step k node x has of number j the one that comes from node
@@ -22,11 +24,35 @@
 #include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
 #include "pgas/coll/hop.h"
+#include "pgas/coll/pick.h"
 #include "pgas/coll/room.h"
 #include "pgas/core/check.h"
 #include "pgas/core/log.h"
 #include "pgas/core/peer.h"
 #include "pgas/datatype/copy.h"
+
+/* ---- with a meeting -------------------------------------------------------------- */
+
+bool alltoall_gathers(struct shmem_team *team, size_t each)
+{
+    size_t npes = (size_t)team->npes;
+
+    return pick(team, PICK_BRIDGE_ALLTOALL, each) == BRIDGE_ALLTOALL_GATHER &&
+           each < TEAM_BOX && bridge_fits(team, npes, npes * each);
+}
+
+void alltoall_gather(struct shmem_team *team, char *dest, const void *source, size_t each,
+                     const char *fn)
+{
+    size_t mine = (size_t)team->npes * each;
+    const char *box = bridge_gather(team, source, mine, -1, fn);
+
+    for (int i = 0; i < team->npes; i++)
+        copy_bytes(dest + (size_t)i * each,
+                   bridge_part(team, box, mine, i) + (size_t)team->me * each, each);
+}
+
+/* ---- in bundles ------------------------------------------------------------------ */
 
 struct job {
     struct shmem_team *team;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoall_far.h - exchanges of few bytes of a team over several nodes (team->nodes).
- * Uses: core/team.  Used by: alltoall.
+ * Uses: core/team.  Used by: alltoall, alltoalls.
  */
 #ifndef PGAS_COLL_ALLTOALL_FAR_H
 #define PGAS_COLL_ALLTOALL_FAR_H
@@ -10,6 +10,12 @@
 #include <stddef.h>
 
 #include "pgas/core/team.h"
+
+/* Do blocks of `each` bytes go best with a meeting, from all to all; and is there room?
+ */
+bool alltoall_gathers(struct shmem_team *team, size_t each);
+void alltoall_gather(struct shmem_team *team, char *dest, const void *source, size_t each,
+                     const char *fn);
 
 /* Is there room for blocks of `each` bytes?  The first time for a team all PEs meet. */
 bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn);

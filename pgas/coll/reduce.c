@@ -18,7 +18,9 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 
-static void (*const algorithms[])(const struct reduce_job *) = {
+typedef void (*reduce_fn)(const struct reduce_job *);
+
+static const reduce_fn algorithms[] = {
     [REDUCE_FLAT] = reduce_flat,     [REDUCE_LAST] = reduce_last,
     [REDUCE_FIRST] = reduce_first,   [REDUCE_CHAIN] = reduce_chain,
     [REDUCE_SLICES] = reduce_slices, [REDUCE_TREE] = reduce_tree,
@@ -26,7 +28,7 @@ static void (*const algorithms[])(const struct reduce_job *) = {
 };
 
 /* The same to a root. */
-static void (*const rooted[])(const struct reduce_job *) = {
+static const reduce_fn rooted[] = {
     [REDUCE_FLAT] = reduce_flat,     [REDUCE_LAST] = reduce_last,
     [REDUCE_FIRST] = reduce_first,   [REDUCE_CHAIN] = reduce_relay,
     [REDUCE_SLICES] = reduce_shares, [REDUCE_TREE] = reduce_relay,
@@ -39,26 +41,69 @@ static void copy_own(const struct reduce_job *j)
         copy_bytes(j->dest, j->source, reduce_bytes(j));
 }
 
-/* The table has slices; a chain does with a team whose PEs come one after the other. */
-static void reduce_adaptive(const struct reduce_job *j)
-{
-    struct adapt a = adapt_begin(j->team, ADAPT_TO_ALL, reduce_bytes(j), j->fn);
+/* The ways between which a team adapts: whose bytes fit a slot, and the others. */
+typedef const enum pick_algorithm ways[TEAM_WAYS];
+static ways small_ways = {REDUCE_LAST, REDUCE_FLAT, REDUCE_FIRST};
+static ways large_ways = {REDUCE_SLICES, REDUCE_CHAIN, REDUCE_TREE};
 
-    if (a.aware)
-        reduce_chain(j);
-    else
-        reduce_slices(j);
-    adapt_end(&a);
+static const enum pick_algorithm *ways_of(const struct reduce_job *j)
+{
+    return reduce_bytes(j) <= TEAM_SLOT_BYTES ? small_ways : large_ways;
 }
 
-static void reduce_near(const struct reduce_job *j)
+/* Those that the team may take, as bits; of two that are the same thing one. */
+static unsigned usable_ways(const struct reduce_job *j, const reduce_fn *by)
+{
+    const enum pick_algorithm *way = ways_of(j);
+    unsigned usable = 0;
+
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (pick_adapts(PICK_REDUCE, way[w], j->team) &&
+            (w == 0 || by[way[w]] != by[way[w - 1]]))
+            usable |= 1u << w;
+    return usable;
+}
+
+/* At its first call: a team begins with what the tables say, where that is a way.  What
+ * is small and goes to a root is too short for the exchange of notes. */
+static void plan_ways(const struct reduce_job *j, struct team_adapt *state,
+                      enum pick_algorithm a, const reduce_fn *by)
+{
+    unsigned usable = usable_ways(j, by);
+
+    state->ways = ADAPT_NONE;
+    if ((usable & (usable - 1)) == 0 || (j->root >= 0 && ways_of(j) == small_ways))
+        return;
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (ways_of(j)[w] == a && (usable >> w & 1) != 0) {
+            state->way = (uint8_t)w;
+            state->ways = (uint8_t)usable;
+        }
+}
+
+/* By what its PEs have seen of their arrivals, or by the tables. */
+static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
+                        const reduce_fn *by)
+{
+    enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
+    struct team_adapt *state = adapt_state(j->team, kind, reduce_bytes(j));
+
+    if (unlikely(state->ways == 0))
+        plan_ways(j, state, a, by);
+    if (state->ways == ADAPT_NONE) {
+        by[a](j);
+        return;
+    }
+    struct adapt call = adapt_begin(j->team, kind, reduce_bytes(j), state, j->fn);
+    by[ways_of(j)[call.way]](j);
+    adapt_end(&call);
+}
+
+static void reduce_near(const struct reduce_job *j, enum adapt_kind kind,
+                        const reduce_fn *by)
 {
     barrier_guard(j->team, j->fn);
-    enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
-    if (a == REDUCE_SLICES && pick_adapts(PICK_REDUCE, REDUCE_CHAIN, j->team))
-        reduce_adaptive(j);
-    else
-        algorithms[a](j);
+    reduce_with(j, kind, by);
     barrier_unguard(j->team, j->fn);
 }
 
@@ -71,7 +116,7 @@ static void reduce_any(const struct reduce_job *j)
     else if (unlikely(j->team->psync != NULL))
         reduce_slices(j);
     else
-        reduce_near(j);
+        reduce_near(j, ADAPT_TO_ALL, algorithms);
 }
 
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
@@ -90,25 +135,6 @@ int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, si
 
 /* ---- to a root --------------------------------------------------------------------- */
 
-static void reduce_adaptive_to(const struct reduce_job *j)
-{
-    struct adapt a = adapt_begin(j->team, ADAPT_TO_ROOT, reduce_bytes(j), j->fn);
-
-    rooted[a.aware ? REDUCE_CHAIN : REDUCE_SLICES](j);
-    adapt_end(&a);
-}
-
-static void reduce_near_to(const struct reduce_job *j)
-{
-    barrier_guard(j->team, j->fn);
-    enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
-    if (a == REDUCE_SLICES && pick_adapts(PICK_REDUCE, REDUCE_CHAIN, j->team))
-        reduce_adaptive_to(j);
-    else
-        rooted[a](j);
-    barrier_unguard(j->team, j->fn);
-}
-
 int reduce_to(struct shmem_team *team, int root, void *dest, const void *source, size_t n,
               size_t size, const struct op_fns *op, const char *fn)
 {
@@ -126,7 +152,7 @@ int reduce_to(struct shmem_team *team, int root, void *dest, const void *source,
     if (unlikely(team->npes == 1))
         copy_own(&j);
     else if (board_has(team))
-        reduce_near_to(&j);
+        reduce_near(&j, ADAPT_TO_ROOT, rooted);
     else
         reduce_far_to(&j);
     return 0;

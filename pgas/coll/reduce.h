@@ -11,7 +11,7 @@
 
 /* dest on all PEs = the sources of all PEs combined, for n elements of `size` bytes: the
  * same bits on all.  On one node in the order of the PEs, but for the algorithms first,
- * chain, tree and static; to chain a team may turn as its PEs arrive (adapt.h).
+ * chain, tree and static; a team takes which as its PEs arrive (adapt.h).
  * Over nodes each node's first.  With SHMEM_REPRODUCIBLE in an order that neither the
  * arrivals nor the nodes change.  dest and source are the same or do not overlap.
  * Returns 0. */

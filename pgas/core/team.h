@@ -42,19 +42,34 @@ enum {
     TEAM_RELAY_BYTES = 16 * 1024,
     TEAM_COLLECTIVES = 10, /* that have a choice of algorithms (coll/pick.h), */
     TEAM_CHOICES = 16,     /* of at most so many by size */
-    TEAM_CLASSES = 3,      /* of sizes, in which it adapts (coll/adapt.h) */
+    TEAM_CLASSES = 5,      /* of sizes, in which it adapts (coll/adapt.h), */
+    TEAM_WAYS = 3,         /* to one of so many algorithms */
     TEAM_NB_OUT = 8,       /* nonblocking collectives under way (coll/nb.c), */
     TEAM_NB_MEET = 4,      /* after so many of which all PEs have met */
     TEAM_NB_SLOTS = 2 * TEAM_NB_OUT + TEAM_NB_MEET,
 };
 
-/* What a team has seen of the arrivals of its PEs (coll/adapt.c): the same on all PEs,
- * but for the times of this PE in the last timed call. */
+/* What a team has seen of the arrivals of its PEs, and of the ways to do a collective
+ * (coll/adapt.c): the same on all PEs. */
 struct team_adapt {
     uint32_t calls;
-    bool aware, imbalanced, was_aware; /* was_aware: in the last timed call */
-    uint64_t imbalance_ns, work_ns[2]; /* means for a KiB; work without and with aware */
-    uint64_t came_ns, left_ns, bytes;  /* of the last timed call */
+    uint8_t ways, way; /* those it may take, as bits; the best */
+    uint8_t tries[TEAM_WAYS],
+        seen[TEAM_WAYS];         /* first calls that try it; known of them */
+    uint32_t due[TEAM_WAYS];     /* the call that tries it once more */
+    uint64_t imbalance, settled; /* means of ns for a KiB; that when it was settled */
+    uint64_t work[TEAM_WAYS];
+};
+
+/* When a PE came to a call, and when it left it; the last such call. */
+struct team_times {
+    uint64_t came, left;
+};
+struct team_timed {
+    struct team_adapt *state; /* NULL: there is none, or it has been taken in */
+    size_t bytes;
+    unsigned way;
+    struct team_times own; /* of a call to a root */
 };
 
 /* An algorithm, for so many bytes of a PE at most. */
@@ -147,6 +162,8 @@ struct team_words {
     /* Collectives on one node (coll/board.c): the last call of this PE in which it will
      * read nothing of the others any more; */
     _Alignas(NODE_LINE) uint64_t done;
+    /* when it came to and left its last timed calls (coll/adapt.c); */
+    _Alignas(NODE_LINE) struct team_times seen[2];
     /* what it has handed on in a call, as call << 16 | parts (coll/board.c); */
     _Alignas(NODE_LINE) uint64_t handed;
     /* and on the team's first PE: the last call for which one PE does the work, the last
@@ -213,6 +230,8 @@ struct shmem_team {
     struct nb **nb_end; /* where the next one goes; */
     struct shmem_team *nb_next;               /* another team with such */
     struct team_adapt adapt[2][TEAM_CLASSES]; /* by enum adapt_kind */
+    struct team_timed timed, timed_to_root;   /* of its calls that adapt */
+    uint64_t timings;                         /* timed calls to all so far */
     bool planned;                             /* the choices below have been made */
     struct team_choice plan[TEAM_COLLECTIVES][TEAM_CHOICES]; /* ascending; to SIZE_MAX */
     int cpu;                  /* where we are a resident, -1 = nowhere yet */

@@ -15,6 +15,7 @@ programs='life rma coll_sync'
 [ -z "$long" ] || programs= transports='ofi ucx'
 [ -z "$brief" ] || programs=life launchers=${CONFORM_LAUNCHERS:-oshrun}
 limit_s=60
+[ -z "$long" ] || limit_s=180
 
 hosts_up 3
 

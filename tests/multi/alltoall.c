@@ -157,6 +157,9 @@ int main(void)
             test_row(&rows[r], g, &seed);
         test_call(&rows[0], g, &(struct call){1, 1, MOST, 2}, &seed);
         test_call(&rows[1], g, &(struct call){2, 3, MOST, 3}, &seed);
+        /* gaps that are worth fetching, more of them than go at a time; and not */
+        test_call(&rows[ROWS - 1], g, &(struct call){1, 2000, 60, 4}, &seed);
+        test_call(&rows[ROWS - 1], g, &(struct call){2, 5000, 40, 5}, &seed);
         for (ptrdiff_t stride = 1; stride <= STRIDE_MAX; stride++)
             for (size_t apart = 0; apart < 1000; apart += 499)
                 test_overlap(g, stride, STRIDE_MAX + 1 - stride, apart);

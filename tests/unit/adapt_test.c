@@ -6,80 +6,159 @@
 
 #include "pgas/coll/adapt.h"
 
-enum { CALLS = 2000 };
+enum { CALLS = 2000, EVERY = 4, ALL_WAYS = 7, NOISE = 64 };
 
-/* A model: the imbalance, and what is left to do when the last PE has come. */
+/* A model: the imbalance, and what is left to do when the last PE has come, by way. */
 struct model {
-    uint64_t imbalance, work[2]; /* without and with aware */
+    uint64_t imbalance, work[TEAM_WAYS];
+    uint64_t noise; /* up to so many percent more */
 };
 
-/* Play calls as adapt_begin and adapt_end do.  Returns how many of them were aware. */
-static int play(struct team_adapt *state, const struct model *m)
+static uint64_t disturbed(uint64_t value, uint64_t noise, int k)
 {
-    int aware = 0;
+    return value + value * (noise * (uint64_t)(k * 37 % NOISE) / NOISE) / 100;
+}
 
+/* Play calls as adapt_begin and adapt_end do: what is known of a call is known at the end
+ * of the next one.  counts: how many calls went each way.  Returns their work. */
+static uint64_t play(struct team_adapt *state, const struct model *m,
+                     int counts[TEAM_WAYS])
+{
+    bool timed, known = false;
+    unsigned way, last = 0;
+    uint64_t work, before = 0, sum = 0;
+
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        counts[w] = 0;
     for (int k = 0; k < CALLS; k++) {
-        uint32_t call = state->calls++;
-        bool now = state->aware != adapt_tries(state, call);
-        aware += now;
-        if (!adapt_timed(call))
-            continue;
-        state->was_aware = now;
-        adapt_learn(state, m->imbalance, m->work[now]);
+        way = adapt_next(state, EVERY, &timed);
+        work = disturbed(m->work[way], m->noise, k);
+        if (known)
+            adapt_learn(state, last, disturbed(m->imbalance, m->noise, k + 5), before);
+        known = timed;
+        last = way;
+        before = work;
+        sum += work;
+        counts[way]++;
     }
-    return aware;
+    return sum;
 }
 
-Test(adapt, balanced_teams_never_try)
+static struct team_adapt begin(unsigned ways)
 {
-    struct team_adapt state = {0};
-
-    cr_assert_eq(play(&state, &(struct model){1000, {1000, 10}}), 0);
-    cr_assert(!state.aware);
+    return (struct team_adapt){.ways = (uint8_t)ways};
 }
 
-Test(adapt, imbalanced_teams_take_what_is_better)
+/* No more than 5 % over what the best way alone takes. */
+static void check_near_best(const struct model *m, unsigned best)
 {
-    struct team_adapt state = {0};
+    struct team_adapt state = begin(ALL_WAYS);
+    int counts[TEAM_WAYS];
+    uint64_t least = 0, sum = play(&state, m, counts);
 
-    int aware = play(&state, &(struct model){50000, {1000, 500}});
-    cr_assert(state.aware);
-    cr_assert_gt(aware, CALLS * 8 / 10, "%d of %d", aware, CALLS);
+    for (int k = 0; k < CALLS; k++)
+        least += disturbed(m->work[best], m->noise, k);
+    cr_assert_eq(state.way, best, "way %d", state.way);
+    cr_assert_leq(sum, least + least / 20, "%d %d %d: %g of the best", counts[0],
+                  counts[1], counts[2], (double)sum / (double)least);
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        cr_assert_gt(counts[w], 3, "way %u was taken %d times", w, counts[w]);
 }
 
-Test(adapt, they_seldom_try_what_is_worse)
+Test(adapt, the_best_way_is_taken_at_once)
 {
-    struct team_adapt state = {0};
+    for (unsigned best = 0; best < TEAM_WAYS; best++) {
+        struct model m = {1000, {10000, 10000, 10000}, 0};
+        m.work[best] = 5000;
+        check_near_best(&m, best);
+        m.noise = 50;
+        check_near_best(&m, best);
+    }
+}
 
-    int aware = play(&state, &(struct model){50000, {1000, 3000}});
-    cr_assert(!state.aware);
-    cr_assert_gt(aware, 0);
-    cr_assert_lt(aware, CALLS / 50, "%d of %d", aware, CALLS);
+Test(adapt, what_is_far_worse_costs_little)
+{
+    check_near_best(&(struct model){1000, {10000, 40000, 100000}, 0}, 0);
+    check_near_best(&(struct model){500000, {40000, 10000, 60000}, 20}, 1);
+}
+
+Test(adapt, what_is_far_worse_is_tried_seldom)
+{
+    struct team_adapt state = begin(ALL_WAYS);
+    int counts[TEAM_WAYS];
+
+    play(&state, &(struct model){1000, {10000, 30000, 200000}, 0}, counts);
+    cr_assert_lt(counts[1], CALLS / 100, "%d", counts[1]);
+    cr_assert_lt(counts[2], CALLS / 200, "%d", counts[2]);
+}
+
+Test(adapt, ways_it_has_not_are_not_taken)
+{
+    struct team_adapt state = begin(5);
+    int counts[TEAM_WAYS];
+
+    play(&state, &(struct model){1000, {10000, 1, 5000}, 0}, counts);
+    cr_assert_eq(counts[1], 0);
+    cr_assert_eq(state.way, 2);
 }
 
 Test(adapt, equals_do_not_change_places)
 {
-    struct team_adapt state = {0};
+    struct team_adapt state = begin(ALL_WAYS);
+    int counts[TEAM_WAYS];
 
-    play(&state, &(struct model){50000, {1000, 980}});
-    cr_assert(!state.aware);
+    play(&state, &(struct model){50000, {10000, 9800, 9900}, 0}, counts);
+    cr_assert_eq(state.way, 0);
+    cr_assert_gt(counts[0], CALLS * 9 / 10);
 }
 
-Test(adapt, who_is_balanced_again_goes_back)
+/* Another imbalance: what was bad may be good now. */
+Test(adapt, another_imbalance_is_noticed_soon)
 {
-    struct team_adapt state = {0};
+    struct team_adapt state = begin(ALL_WAYS);
+    int counts[TEAM_WAYS];
 
-    play(&state, &(struct model){50000, {1000, 500}});
-    cr_assert(state.aware);
-    cr_assert_lt(play(&state, &(struct model){100, {1000, 1500}}), CALLS / 10);
-    cr_assert(!state.aware);
+    play(&state, &(struct model){100, {10000, 40000, 80000}, 10}, counts);
+    cr_assert_eq(state.way, 0);
+    play(&state, &(struct model){900000, {10000, 4000, 8000}, 10}, counts);
+    cr_assert_eq(state.way, 1);
+    cr_assert_gt(counts[1], CALLS * 9 / 10, "%d", counts[1]);
+    play(&state, &(struct model){100, {10000, 40000, 80000}, 10}, counts);
+    cr_assert_eq(state.way, 0);
+    cr_assert_gt(counts[0], CALLS * 9 / 10, "%d", counts[0]);
 }
 
-Test(adapt, work_that_grows_is_noticed)
+/* With the same imbalance: by the calls that try other ways. */
+Test(adapt, work_that_changes_is_noticed)
 {
-    struct team_adapt state = {0};
+    struct team_adapt state = begin(ALL_WAYS);
+    int counts[TEAM_WAYS];
 
-    play(&state, &(struct model){50000, {1000, 500}});
-    play(&state, &(struct model){50000, {1000, 5000}});
-    cr_assert(!state.aware);
+    play(&state, &(struct model){50000, {10000, 5000, 7000}, 10}, counts);
+    cr_assert_eq(state.way, 1);
+    play(&state, &(struct model){50000, {10000, 50000, 7000}, 10}, counts);
+    cr_assert_eq(state.way, 2);
+}
+
+/* One call in which somebody lost its processor changes nothing. */
+Test(adapt, a_lost_processor_changes_nothing)
+{
+    struct team_adapt state = begin(ALL_WAYS);
+    int counts[TEAM_WAYS];
+
+    play(&state, &(struct model){1000, {10000, 12000, 13000}, 0}, counts);
+    adapt_learn(&state, 0, 1000, 4000000);
+    cr_assert_eq(state.way, 0);
+    cr_assert_lt(state.work[0], 12000);
+}
+
+/* A team that begins with what a table says stays there if that is as good. */
+Test(adapt, the_first_way_may_be_any)
+{
+    struct team_adapt state = begin(ALL_WAYS);
+    int counts[TEAM_WAYS];
+
+    state.way = 2;
+    play(&state, &(struct model){1000, {10000, 10000, 10000}, 0}, counts);
+    cr_assert_eq(state.way, 2);
 }

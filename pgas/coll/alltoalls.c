@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alltoalls.c - exchanges of elements with strides, see alltoall.h.
+ * Uses: core/log, core/net, core/team, alltoall, alltoall_far, barrier, stage, rma,
+ * rma/order, rma/strided, datatype/copy.
+ *
+ * Every PE fetches its blocks from all others, between two barriers.  Over a network an
+ * element costs far more than the gap after it: what lies close together is fetched with
+ * the gaps, and taken apart here.  What is very small goes with one meeting, packed.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "pgas/coll/alltoall.h"
+#include "pgas/coll/alltoall_far.h"
+#include "pgas/coll/barrier.h"
+#include "pgas/coll/stage.h"
+#include "pgas/core/log.h"
+#include "pgas/core/net.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+#include "pgas/rma/strided.h"
+
+enum {
+    STEP_MOST = 4096,     /* bytes from an element to the next, to be fetched with gaps */
+    SPAN_BYTES = 1 << 16, /* of a PE at a time, */
+    SPANS_BYTES = 1 << 22, /* of all of them, if that is at least an element each */
+};
+
+/* Bytes from the first to behind the last of n elements with that stride. */
+static size_t span(size_t n, ptrdiff_t stride, const struct exchange *x, const char *fn)
+{
+    size_t bytes;
+
+    if (n == 0)
+        return 0;
+    if (__builtin_mul_overflow(n - 1, (size_t)stride, &bytes) ||
+        __builtin_mul_overflow(bytes, x->size, &bytes) ||
+        __builtin_add_overflow(bytes, x->size, &bytes))
+        log_die(
+            "%s: %zu elements of %zu bytes with stride %td reach farther than a size_t "
+            "holds",
+            fn, n, x->size, stride);
+    return bytes;
+}
+
+/* n elements, one after the other, to where they have that stride; and back. */
+static void spread(char *to, ptrdiff_t stride, const char *from, size_t n, size_t size)
+{
+    size_t step = (size_t)stride * size;
+
+    for (size_t e = 0; e < n; e++)
+        copy_bytes(to + e * step, from + e * size, size);
+}
+
+static void pack(char *to, const char *from, ptrdiff_t stride, size_t n, size_t size)
+{
+    size_t step = (size_t)stride * size;
+
+    for (size_t e = 0; e < n; e++)
+        copy_bytes(to + e * size, from + e * step, size);
+}
+
+/* ---- from far PEs ---------------------------------------------------------------- */
+
+/* Where this PE's block of each PE goes to, and with what stride. */
+struct fetch {
+    const struct shmem_team *team;
+    char *to;
+    ptrdiff_t dst;
+    const char *block; /* this PE's, in the source of each PE */
+    struct exchange x;
+    const char *fn;
+};
+
+static size_t step_of(const struct fetch *f)
+{
+    return (size_t)f->x.sst * f->x.size;
+}
+
+static char *place_of(const struct fetch *f, int i, size_t element)
+{
+    return f->to + ((size_t)i * f->x.n + element) * f->x.size * (size_t)f->dst;
+}
+
+static int count_far(const struct shmem_team *team)
+{
+    int far = 0;
+
+    for (int i = 0; i < team->npes; i++)
+        far += net_far(team_world_pe(team, i));
+    return far;
+}
+
+/* How many elements of each far PE are fetched at a time. */
+static size_t at_a_time(const struct fetch *f, size_t far)
+{
+    size_t bytes = SPANS_BYTES / far < SPAN_BYTES ? SPANS_BYTES / far : SPAN_BYTES;
+    size_t n = bytes / step_of(f);
+
+    n = n < f->x.n ? n : f->x.n;
+    return n > 0 ? n : 1;
+}
+
+/* n elements from `first` on of all far PEs, each to `room` bytes of memory. */
+static void get_spans(const struct fetch *f, char *memory, size_t room, size_t first,
+                      size_t n)
+{
+    for (int i = 0; i < f->team->npes; i++) {
+        int pe = team_world_pe(f->team, i);
+        if (!net_far(pe))
+            continue;
+        rma_get_nbi(SHMEM_CTX_DEFAULT, memory, f->block + first * step_of(f),
+                    (n - 1) * step_of(f) + f->x.size, pe, f->fn);
+        memory += room;
+    }
+    order_quiet(SHMEM_CTX_DEFAULT, f->fn);
+}
+
+static void take_spans(const struct fetch *f, const char *memory, size_t room,
+                       size_t first, size_t n)
+{
+    for (int i = 0; i < f->team->npes; i++) {
+        if (!net_far(team_world_pe(f->team, i)))
+            continue;
+        for (size_t e = 0; e < n; e++)
+            copy_bytes(place_of(f, i, first + e), memory + e * step_of(f), f->x.size);
+        memory += room;
+    }
+}
+
+static void fetch_with_gaps(const struct fetch *f)
+{
+    size_t far = (size_t)count_far(f->team), most = at_a_time(f, far);
+    size_t room = most * step_of(f);
+    char *memory = malloc(far * room);
+
+    if (memory == NULL)
+        log_die("%s: no memory for %zu bytes of each of %zu PEs", f->fn, room, far);
+    for (size_t first = 0, n; first < f->x.n; first += n) {
+        n = f->x.n - first < most ? f->x.n - first : most;
+        get_spans(f, memory, room, first, n);
+        take_spans(f, memory, room, first, n);
+    }
+    free(memory);
+}
+
+static void fetch_elements(const struct fetch *f)
+{
+    for (int i = 0; i < f->team->npes; i++) {
+        int pe = team_world_pe(f->team, i);
+        for (size_t e = 0; net_far(pe) && e < f->x.n; e++)
+            rma_get_nbi(SHMEM_CTX_DEFAULT, place_of(f, i, e), f->block + e * step_of(f),
+                        f->x.size, pe, f->fn);
+    }
+    order_quiet(SHMEM_CTX_DEFAULT, f->fn);
+}
+
+/* ---- between two barriers -------------------------------------------------------- */
+
+static void fetch(const struct fetch *f)
+{
+    const struct strided s = {f->dst, f->x.sst, 1, f->x.n, f->x.size};
+
+    for (int k = 0; k < f->team->npes; k++) {
+        int i = (f->team->me + k) % f->team->npes, pe = team_world_pe(f->team, i);
+        if (likely(!net_far(pe)))
+            strided_get(SHMEM_CTX_DEFAULT, place_of(f, i, 0), f->block, s, pe, f->fn);
+    }
+    if (likely(!f->team->far))
+        return;
+    if (step_of(f) <= STEP_MOST)
+        fetch_with_gaps(f);
+    else
+        fetch_elements(f);
+}
+
+/* n: elements of all blocks of a PE. */
+static void exchange_barrier(struct shmem_team *team, void *dest, const char *source,
+                             size_t n, const struct exchange *x, const char *fn)
+{
+    size_t dest_bytes = span(n, x->dst, x, fn), source_bytes = span(n, x->sst, x, fn);
+    char *to =
+        stage_open(dest, dest_bytes, source, source_bytes, rma_bytes(n, x->size, fn), fn);
+    const char *block = source + (size_t)team->me * x->n * x->size * (size_t)x->sst;
+
+    barrier_sync(team, fn); /* all sources are ready */
+    fetch(&(struct fetch){team, to, to == dest ? x->dst : 1, block, *x, fn});
+    barrier_sync(team, fn); /* all sources have been read */
+    if (to != dest)
+        spread(dest, x->dst, to, n, x->size);
+    stage_close(to, dest, 0);
+}
+
+/* ---- packed ---------------------------------------------------------------------- */
+
+static bool gathers(struct shmem_team *team, const struct exchange *x, size_t n)
+{
+    return team->far && team->nodes != NULL && n <= TEAM_BOX / x->size &&
+           alltoall_gathers(team, x->n * x->size);
+}
+
+static void exchange_gathered(struct shmem_team *team, char *dest, const char *source,
+                              size_t n, const struct exchange *x, const char *fn)
+{
+    char *packed = malloc(2 * n * x->size), *taken = packed + n * x->size;
+
+    if (packed == NULL)
+        log_die("%s: no memory to pack %zu bytes", fn, n * x->size);
+    pack(packed, source, x->sst, n, x->size);
+    alltoall_gather(team, taken, packed, x->n * x->size, fn);
+    spread(dest, x->dst, taken, n, x->size);
+    free(packed);
+}
+
+int alltoalls(struct shmem_team *team, void *dest, const void *source, struct exchange x,
+              const char *fn)
+{
+    if (x.dst == 1 && x.sst == 1)
+        return alltoall(team, dest, source, x.n, x.size, fn);
+    if (x.dst < 1 || x.sst < 1)
+        log_die("%s: arguments 'dst' = %td, 'sst' = %td, but they must be at least 1", fn,
+                x.dst, x.sst);
+    size_t n = rma_bytes(x.n, (size_t)team->npes, fn);
+    if (n == 0)
+        return 0;
+    (void)peer_at(dest, span(n, x.dst, &x, fn), pgas_self.me, fn);
+    (void)peer_at(source, span(n, x.sst, &x, fn), pgas_self.me, fn);
+    barrier_guard(team, fn);
+    if (gathers(team, &x, n))
+        exchange_gathered(team, dest, source, n, &x, fn);
+    else
+        exchange_barrier(team, dest, source, n, &x, fn);
+    barrier_unguard(team, fn);
+    return 0;
+}
