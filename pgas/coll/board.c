@@ -172,18 +172,42 @@ void board_store_first(const struct board *b, size_t offset, uint64_t value)
     wake_all(b, offset, 0);
 }
 
+static uint64_t lead_of(const struct board *b, int leader)
+{
+    return b->call << LEAD_PE_BITS | (uint64_t)leader;
+}
+
+static int leader_in(uint64_t lead)
+{
+    return (int)(lead & (((uint64_t)1 << LEAD_PE_BITS) - 1));
+}
+
 void board_lead(const struct board *b)
 {
-    board_store_first(b, offsetof(struct team_words, lead),
-                      b->call << LEAD_PE_BITS | (uint64_t)b->team->me);
+    board_store_first(b, offsetof(struct team_words, lead), lead_of(b, b->team->me));
 }
 
 int board_await_lead(const struct board *b)
 {
-    uint64_t lead =
-        board_wait_first(b, offsetof(struct team_words, lead), b->call << LEAD_PE_BITS);
+    return leader_in(
+        board_wait_first(b, offsetof(struct team_words, lead), lead_of(b, 0)));
+}
 
-    return (int)(lead & (((uint64_t)1 << LEAD_PE_BITS) - 1));
+void board_lead_each(const struct board *b)
+{
+    for (int i = 0; i < b->team->npes; i++) {
+        if (i == b->team->me)
+            continue;
+        stress_point();
+        store_release_u64(&team_words(b->team, i)->lead, lead_of(b, b->team->me));
+        board_wake_owner(b, offsetof(struct team_words, lead), i);
+    }
+}
+
+int board_await_lead_own(const struct board *b)
+{
+    board_wait_own(b, offsetof(struct team_words, lead), lead_of(b, 0));
+    return leader_in(load_relaxed_u64(&team_words(b->team, b->team->me)->lead));
 }
 
 /* ---- the slots ------------------------------------------------------------------- */

@@ -21,18 +21,18 @@
 typedef void (*reduce_fn)(const struct reduce_job *);
 
 static const reduce_fn algorithms[] = {
-    [REDUCE_FLAT] = reduce_flat,     [REDUCE_LAST] = reduce_last,
-    [REDUCE_FIRST] = reduce_first,   [REDUCE_CHAIN] = reduce_chain,
-    [REDUCE_SLICES] = reduce_slices, [REDUCE_TREE] = reduce_tree,
-    [REDUCE_STATIC] = reduce_static,
+    [REDUCE_FLAT] = reduce_flat,   [REDUCE_LAST] = reduce_last,
+    [REDUCE_FIRST] = reduce_first, [REDUCE_LINES] = reduce_first_lines,
+    [REDUCE_CHAIN] = reduce_chain, [REDUCE_SLICES] = reduce_slices,
+    [REDUCE_TREE] = reduce_tree,   [REDUCE_STATIC] = reduce_static,
 };
 
 /* The same to a root. */
 static const reduce_fn rooted[] = {
-    [REDUCE_FLAT] = reduce_flat,     [REDUCE_LAST] = reduce_last,
-    [REDUCE_FIRST] = reduce_first,   [REDUCE_CHAIN] = reduce_relay,
-    [REDUCE_SLICES] = reduce_shares, [REDUCE_TREE] = reduce_relay,
-    [REDUCE_STATIC] = reduce_shares,
+    [REDUCE_FLAT] = reduce_flat,   [REDUCE_LAST] = reduce_last,
+    [REDUCE_FIRST] = reduce_first, [REDUCE_LINES] = reduce_first_lines,
+    [REDUCE_CHAIN] = reduce_relay, [REDUCE_SLICES] = reduce_shares,
+    [REDUCE_TREE] = reduce_relay,  [REDUCE_STATIC] = reduce_shares,
 };
 
 static void copy_own(const struct reduce_job *j)

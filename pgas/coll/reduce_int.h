@@ -42,9 +42,10 @@ static inline char *reduce_at(const struct reduce_job *j, const void *here, size
 
 /* Teams on one node; slices serve active sets too.  What chain, tree and
  * first combine goes by the arrivals. */
-void reduce_flat(const struct reduce_job *j);   /* all read the slots of all */
-void reduce_last(const struct reduce_job *j);   /* who comes last combines the slots */
-void reduce_first(const struct reduce_job *j);  /* who comes first combines the slots */
+void reduce_flat(const struct reduce_job *j);  /* all read the slots of all */
+void reduce_last(const struct reduce_job *j);  /* who comes last combines the slots */
+void reduce_first(const struct reduce_job *j); /* who comes first combines the slots */
+void reduce_first_lines(const struct reduce_job *j); /* the same, a line for each PE */
 void reduce_slices(const struct reduce_job *j); /* each combines a slice of the sources */
 void reduce_chain(const struct reduce_job *j);  /* a chain in the order of arrival */
 void reduce_tree(const struct reduce_job *j);   /* a tree in the order of arrival */

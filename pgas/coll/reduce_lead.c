@@ -22,8 +22,8 @@
  * to the next one before all have come to this.  (To a root they may: then each call has
  * a word of its own, reduce_arrive_ahead.)  `lead` is written once for each call, by its
  * leader, when all have come; the next one cannot be written before all have begun the
- * next call, so have read this one.  The result is in the leader's slot, where it
- * replaces what the leader has brought, which nobody else reads.
+ * next call, so have read this one.  (So with a line for each PE.)  The result is in the
+ * leader's slot, where it replaces what the leader has brought, which nobody else reads.
  */
 #include "config.h"
 
@@ -32,23 +32,32 @@
 #include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
 
+/* How the others learn that the result is there: one word, for which all wait, or a line
+ * for each. */
+enum release { ONE_WORD, EACH_LINE };
+
 /* The result is here: have the others take it, or the root. */
 static void lead_out(const struct reduce_job *j, struct board *b, char *slot,
-                     const char *result)
+                     const char *result, enum release release)
 {
     if (j->root == j->team->me)
         return;
     copy_bytes(slot, result, reduce_bytes(j));
     board_show(b);
-    board_lead(b);
+    if (release == ONE_WORD)
+        board_lead(b);
+    else
+        board_lead_each(b);
 }
 
 /* Take the result from the leader's slot, if it is for this PE. */
-static void follow(const struct reduce_job *j, const struct board *b)
+static void follow(const struct reduce_job *j, const struct board *b,
+                   enum release release)
 {
     if (!reduce_gets(j))
         return;
-    copy_bytes(j->dest, board_of(b, board_await_lead(b)), reduce_bytes(j));
+    int leader = release == ONE_WORD ? board_await_lead(b) : board_await_lead_own(b);
+    copy_bytes(j->dest, board_of(b, leader), reduce_bytes(j));
 }
 
 /* ---- who comes last -------------------------------------------------------------- */
@@ -72,9 +81,9 @@ static void last_to_root(const struct reduce_job *j)
     board_show(&b);
     if (reduce_arrive_ahead(&b).position == j->team->npes - 1) {
         reduce_shown(j, to, &b);
-        lead_out(j, &b, slot, to);
+        lead_out(j, &b, slot, to, ONE_WORD);
     } else {
-        follow(j, &b);
+        follow(j, &b, ONE_WORD);
     }
     board_close(&b);
 }
@@ -92,9 +101,9 @@ void reduce_last(const struct reduce_job *j)
     board_show(&b);
     if (come_last(j->team)) {
         reduce_shown(j, j->dest, &b);
-        lead_out(j, &b, slot, j->dest);
+        lead_out(j, &b, slot, j->dest, ONE_WORD);
     } else {
-        follow(j, &b);
+        follow(j, &b, ONE_WORD);
     }
     board_close_all(&b);
 }
@@ -145,7 +154,7 @@ static void combine_as_they_come(const struct reduce_job *j, char *to,
     }
 }
 
-void reduce_first(const struct reduce_job *j)
+static void first(const struct reduce_job *j, enum release release)
 {
     _Alignas(NODE_LINE) char acc[TEAM_SLOT_BYTES];
     struct board b = board_open(j->team, reduce_bytes(j), j->fn);
@@ -154,15 +163,25 @@ void reduce_first(const struct reduce_job *j)
     if (!come_first(j->team, b.call)) {
         copy_bytes(slot, j->source, reduce_bytes(j));
         board_post(&b);
-        follow(j, &b);
+        follow(j, &b, release);
     } else {
         if (to != j->source)
             copy_bytes(to, j->source, reduce_bytes(j));
         combine_as_they_come(j, to, &b);
-        lead_out(j, &b, slot, to);
+        lead_out(j, &b, slot, to, release);
     }
     if (j->root >= 0)
         board_close(&b);
     else
         board_close_all(&b);
+}
+
+void reduce_first(const struct reduce_job *j)
+{
+    first(j, ONE_WORD);
+}
+
+void reduce_first_lines(const struct reduce_job *j)
+{
+    first(j, EACH_LINE);
 }

@@ -41,7 +41,7 @@ large() {
 }
 
 total=0
-for algorithm in auto flat last first slices chain tree static; do
+for algorithm in auto flat last first lines slices chain tree static; do
     mix SHMEM_REDUCE_ALGORITHM=$algorithm
 done
 for algorithm in auto slices chain tree static; do

@@ -66,7 +66,7 @@ compile $(list_sources) tests/coll/threads.c pgas/coll/board.c \
     pgas/transport/ofi_absent.c pgas/transport/ucx_absent.c
 link threads
 seed=0
-for algorithm in auto flat last first slices chain tree static; do
+for algorithm in auto flat last first lines slices chain tree static; do
     export SHMEM_REDUCE_ALGORITHM=$algorithm
     for n in $sizes; do
         seed=$((seed + 1))
