@@ -38,7 +38,7 @@ run() {
 start() {
     : >"$work/out"
     : >"$work/err"
-    env "$mark" TMPDIR="$work/tmp" "$OSHRUN" "$@" >"$work/out" 2>"$work/err" </dev/null &
+    env --default-signal=HUP "$mark" TMPDIR="$work/tmp" "$OSHRUN" "$@" >"$work/out" 2>"$work/err" </dev/null &
     pid=$!
 }
 

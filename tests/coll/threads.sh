@@ -76,23 +76,37 @@ done
 export SHMEM_REDUCE_ALGORITHM=auto SHMEM_BROADCAST_ALGORITHM=direct
 pes 4 1
 
-# mutant SOURCE FUNCTION: with what it stores last stored before the data may be there.
+# mutant PES ALGORITHM SOURCE FUNCTION: with what it stores last stored before the data may
+# be there.
 mutant() {
-    name=$(basename "$1")
-    sed "/^[a-z]* $2/,/^}/s/store_release_u64/store_relaxed_u64/" "$1" >"$work/$name"
+    name=$(basename "$3")
+    sed "/^[a-z_ ]* $4(/,/^}/s/store_release_/store_relaxed_/" "$3" >"$work/$name"
+    cmp -s "$3" "$work/$name" && {
+        echo "FAIL: $3: nothing of $4 is changed"
+        failures=$((failures + 1))
+    }
     compile "$work/$name"
     link mutant
-    ! timeout -s KILL $limit_s "$work/mutant" 4 100 1 >"$work/out" 2>&1 || {
-        echo "FAIL: $1: no race is seen where there is one"
+    ! SHMEM_REDUCE_ALGORITHM=$2 timeout -s KILL $limit_s "$work/mutant" "$1" 100 1 \
+        >"$work/out" 2>&1 || {
+        echo "FAIL: $4 of $3, $2: no race is seen where there is one"
         failures=$((failures + 1))
     }
     grep -q 'data race' "$work/out" || {
-        echo "FAIL: $1: the report of the race:"
+        echo "FAIL: $4 of $3, $2: the report of the race:"
         head -n 20 "$work/out"
         failures=$((failures + 1))
     }
-    compile "$1"
+    compile "$3"
 }
-mutant pgas/coll/board.c board_show
-mutant pgas/coll/nb_data.c nb_tell
+mutant 4 auto pgas/coll/board.c board_show
+mutant 4 chain pgas/coll/board.c board_hand_on
+mutant 4 slices pgas/coll/barrier.c count
+mutant 4 chain pgas/coll/reduce_relay.c hand_on
+mutant 4 auto pgas/coll/nb_data.c nb_tell
+if [ -n "${PGAS_TEST_LONG:-}" ]; then
+    mutant 4 tree pgas/coll/board.c board_hand_on
+    mutant 2 slices pgas/coll/barrier.c disseminate
+    mutant 4 auto pgas/coll/shared_near.c say
+fi
 [ $failures -eq 0 ]
