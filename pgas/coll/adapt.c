@@ -15,19 +15,20 @@
 #include "pgas/threads/atomic.h"
 
 enum {
-    FEW = 3,         /* calls in which each way is tried at first */
+    FEW_LARGE = 3,          /* calls in a row that try a way and count, after one */
+    FEW_SMALL = TEAM_TRIES, /* that finds the PEs as another way has left them */
+    WARM = 2,        /* times those calls before the first trial: memory is touched */
     MEMORY = 8,      /* calls over which a mean goes, about */
     CLIP = 2,        /* a call counts for at most so many times the mean: processors */
     MUCH = 4,        /* get lost.  So many times the imbalance is another one */
     BETTER_NUM = 15, /* less than 15/16 of the other's work is better */
     BETTER_DEN = 16,
     PERCENT = 100,
-    TRY_NUM =
-        2, /* a way that takes so many percent more is tried once in twice as many */
-    TRY_LEAST = 32, /* calls, but not more often than this nor less often than that */
-    TRY_MOST = 2048,
+    TRY_NUM = 3,      /* what takes p percent more is tried again after p times so many */
+    TRY_LEAST = 256,  /* times those calls, which costs a third of a percent; but not */
+    TRY_MOST = 8192,  /* sooner than this nor later than that */
     TIMED_SMALL = 32, /* one of so many calls is timed, where a call is short, */
-    TIMED_LARGE = 4,  /* or is not, */
+    TIMED_LARGE = 8,  /* or is not, */
     TIMED_ROOT = 16,  /* or where it takes an exchange */
     UNIT_SHIFT = 10,  /* times are those of a KiB */
 };
@@ -48,7 +49,11 @@ static int class_of(size_t bytes)
 struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
                                size_t bytes)
 {
-    return &team->adapt[kind][class_of(bytes)];
+    int class = class_of(bytes);
+    struct team_adapt *state = &team->adapt[kind][class];
+
+    state->few = class < SMALL_CLASSES ? FEW_SMALL : FEW_LARGE;
+    return state;
 }
 
 /* ---- which way ------------------------------------------------------------------- */
@@ -58,16 +63,19 @@ static bool has(const struct team_adapt *s, unsigned way)
     return (s->ways >> way & 1) != 0;
 }
 
-/* The way that has been tried least, of those that have been tried too little; or -1. */
-static int least_tried(const struct team_adapt *s)
+/* Calls of a trial. */
+static unsigned trial_of(const struct team_adapt *s)
 {
-    int least = -1;
+    return 1u + s->few;
+}
 
+/* The way that is being tried, call by call, or comes next; or -1. */
+static int being_tried(const struct team_adapt *s)
+{
     for (unsigned w = 0; w < TEAM_WAYS; w++)
-        if (has(s, w) && s->tries[w] < FEW &&
-            (least < 0 || s->tries[w] < s->tries[least]))
-            least = (int)w;
-    return least;
+        if (has(s, w) && s->tries[w] < trial_of(s))
+            return (int)w;
+    return -1;
 }
 
 /* Another way whose turn it is to be tried once more; or -1. */
@@ -81,16 +89,23 @@ static int due(const struct team_adapt *s)
 
 unsigned adapt_next(struct team_adapt *s, unsigned timed_every, bool *timed)
 {
-    int other = least_tried(s);
+    int way = being_tried(s);
 
-    if (other >= 0) {
-        s->tries[other]++;
-    } else if ((other = due(s)) >= 0) {
-        s->due[other] = s->calls + TRY_LEAST; /* until we know how it went */
+    if (s->calls < WARM * trial_of(s)) {
+        *timed = false;
+        s->calls++;
+        return s->way;
     }
-    *timed = other >= 0 || s->calls % timed_every == 0;
+    if (way < 0 && (way = due(s)) >= 0) {
+        s->tries[way] = s->seen[way] = 0;
+        s->due[way] = s->calls + TRY_LEAST; /* until we know how it went */
+    }
+    *timed = way >= 0 || s->calls % timed_every == 0;
     s->calls++;
-    return other >= 0 ? (unsigned)other : s->way;
+    if (way < 0)
+        return s->way;
+    s->tries[way]++;
+    return (unsigned)way;
 }
 
 /* ---- what it knows --------------------------------------------------------------- */
@@ -100,23 +115,47 @@ static uint64_t mean(uint64_t before, uint64_t now)
     return before - before / MEMORY + now / MEMORY;
 }
 
-/* The first calls count by the shortest of them: the others were disturbed. */
+/* Sorts them. */
+static uint64_t middle(uint64_t *value, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned j = i; j > 0 && value[j] < value[j - 1]; j--) {
+            uint64_t less = value[j];
+            value[j] = value[j - 1];
+            value[j - 1] = less;
+        }
+    return value[n / 2];
+}
+
+/* Of the calls of a trial the middle one counts. */
 static void take_work(struct team_adapt *s, unsigned way, uint64_t work)
 {
     uint64_t *known = &s->work[way];
 
-    if (s->seen[way] == 0 || (s->seen[way] < FEW && work < *known))
-        *known = work;
-    else if (s->seen[way] >= FEW)
+    if (s->seen[way] == trial_of(s)) {
         *known = mean(*known, work < CLIP * *known ? work : CLIP * *known);
-    if (s->seen[way] < FEW)
-        s->seen[way]++;
+        return;
+    }
+    if (s->seen[way] > 0)
+        s->trial[s->seen[way] - 1] = work;
+    if (++s->seen[way] == trial_of(s))
+        *known = middle(s->trial, s->few);
+}
+
+/* Has every way been tried, and is it known how that went? */
+static bool is_known(const struct team_adapt *s)
+{
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (has(s, w) && s->seen[w] < trial_of(s))
+            return false;
+    return true;
 }
 
 static void set_due(struct team_adapt *s, unsigned way)
 {
     uint64_t best = s->work[s->way] + 1, more = s->work[way];
-    uint64_t wait = more > best ? (more - best) * PERCENT * TRY_NUM / best : 0;
+    uint64_t wait =
+        more > best ? (more - best) * PERCENT * TRY_NUM * trial_of(s) / best : 0;
 
     wait = wait < TRY_LEAST ? TRY_LEAST : wait > TRY_MOST ? TRY_MOST : wait;
     s->due[way] = s->calls + (uint32_t)wait;
@@ -127,23 +166,20 @@ static unsigned best_of(const struct team_adapt *s)
     unsigned best = s->way;
 
     for (unsigned w = 0; w < TEAM_WAYS; w++)
-        if (has(s, w) && s->seen[w] != 0 &&
-            s->work[w] / BETTER_NUM * BETTER_DEN < s->work[best])
+        if (has(s, w) && s->work[w] / BETTER_NUM * BETTER_DEN < s->work[best])
             best = w;
     return best;
 }
 
-/* All ways have been tried: take the best one.  Nothing has changed since: look at which
- * is best now that one is better known. */
+/* Take the way that is best now that one is better known, or all are known. */
 static void choose(struct team_adapt *s, unsigned way)
 {
     const unsigned before = s->way;
 
     s->way = (uint8_t)best_of(s);
-    if (s->way != before)
-        set_due(s, before);
-    if (s->way != way)
-        set_due(s, way);
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (s->settled == 0 || w == way || (w == before && w != s->way))
+            set_due(s, w);
 }
 
 static void try_all_anew(struct team_adapt *s)
@@ -163,11 +199,11 @@ void adapt_learn(struct team_adapt *s, unsigned way, uint64_t imbalance, uint64_
 {
     take_work(s, way, work);
     s->imbalance = s->imbalance == 0 ? imbalance : mean(s->imbalance, imbalance);
-    if (least_tried(s) >= 0)
+    if (!is_known(s))
         return;
+    choose(s, way);
     if (s->settled == 0)
         s->settled = s->imbalance + 1;
-    choose(s, way);
     if (much_more(s->imbalance, s->settled, s->work[s->way]) ||
         much_more(s->settled, s->imbalance, s->work[s->way]))
         try_all_anew(s);
@@ -182,35 +218,61 @@ static uint64_t per_kib(uint64_t ns, size_t bytes)
     return (ns << UNIT_SHIFT) / (bytes + ((size_t)1 << UNIT_SHIFT));
 }
 
-/* Of all PEs. */
-struct span {
-    uint64_t first, last, end;
+/* The notes of all PEs: on a board, or in their words. */
+struct notes {
+    struct shmem_team *team;
+    const struct board *board;
 };
 
-static void span_add(struct span *s, uint64_t came, uint64_t left)
+static struct team_times note_of(const struct notes *n, int i)
 {
-    s->first = came < s->first ? came : s->first;
-    s->last = came > s->last ? came : s->last;
-    s->end = left > s->end ? left : s->end;
+    if (n->board != NULL)
+        return *(const struct team_times *)board_of(n->board, i);
+    struct team_times *t = &team_words(n->team, i)->seen[n->team->timings % 2];
+    return (struct team_times){load_relaxed_u64(&t->came), load_relaxed_u64(&t->left)};
 }
 
-static void learn_span(const struct team_timed *t, const struct span *s)
-{
-    adapt_learn(t->state, t->way, per_kib(s->last - s->first, t->bytes),
-                per_kib(s->end > s->last ? s->end - s->last : 0, t->bytes));
-}
+struct span {
+    uint64_t first, last, end; /* arrival, arrival, exit */
+};
 
-/* The team's last timed call to all, once every PE has come to another one. */
-static void take_in(struct shmem_team *team)
+static struct span span_of(const struct notes *n)
 {
     struct span s = {.first = UINT64_MAX};
 
-    for (int i = 0; i < team->npes; i++) {
-        struct team_times *t = &team_words(team, i)->seen[team->timings % 2];
-        span_add(&s, load_relaxed_u64(&t->came), load_relaxed_u64(&t->left));
+    for (int i = 0; i < n->team->npes; i++) {
+        struct team_times t = note_of(n, i);
+        s.first = t.came < s.first ? t.came : s.first;
+        s.last = t.came > s.last ? t.came : s.last;
+        s.end = t.left > s.end ? t.left : s.end;
     }
-    learn_span(&team->timed, &s);
-    team->timed.state = NULL;
+    s.end = s.end > s.last ? s.end : s.last;
+    return s;
+}
+
+/* What a call has cost the PEs, in the mean: their time in it; but of the time in which
+ * they waited for the last one no more than was left to do when that had come.  So the
+ * delays of others count little, and what makes PEs come apart by itself does count. */
+static uint64_t cost_of(const struct notes *n, const struct span *s)
+{
+    const uint64_t since = s->last - (s->end - s->last);
+    uint64_t sum = 0;
+
+    for (int i = 0; i < n->team->npes; i++) {
+        struct team_times t = note_of(n, i);
+        uint64_t came = t.came > since ? t.came : since;
+        sum += t.left > came ? t.left - came : 0;
+    }
+    return sum / (uint64_t)n->team->npes;
+}
+
+static void learn_notes(const struct notes *n, struct team_timed *t)
+{
+    struct span s = span_of(n);
+
+    adapt_learn(t->state, t->way, per_kib(s.last - s.first, t->bytes),
+                per_kib(cost_of(n, &s), t->bytes));
+    t->state = NULL;
 }
 
 static void note(const struct adapt *a)
@@ -224,21 +286,15 @@ static void note(const struct adapt *a)
         (struct team_timed){.state = a->state, .bytes = a->bytes, .way = a->way};
 }
 
-/* The same of a call to a root. */
-static void exchange(struct shmem_team *team, struct team_timed *t, const char *fn)
+/* Of a call to a root. */
+static void exchange(struct shmem_team *team, const char *fn)
 {
     struct board b = board_open(team, sizeof(struct team_times), fn);
-    struct span s = {.first = UINT64_MAX};
 
-    *(struct team_times *)board_mine(&b) = t->own;
+    *(struct team_times *)board_mine(&b) = team->timed_to_root.own;
     board_post(&b);
-    for (int i = 0; i < team->npes; i++) {
-        const struct team_times *own = (const struct team_times *)board_of(&b, i);
-        span_add(&s, own->came, own->left);
-    }
+    learn_notes(&(struct notes){team, &b}, &team->timed_to_root);
     board_close_all(&b);
-    learn_span(t, &s);
-    t->state = NULL;
 }
 _Static_assert(sizeof(struct team_times) <= TEAM_LINE_BYTES, "the times fit a line");
 
@@ -255,7 +311,7 @@ struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t b
     struct adapt a = {.team = team, .state = state, .kind = kind, .bytes = bytes};
 
     if (kind == ADAPT_TO_ROOT && team->timed_to_root.state != NULL)
-        exchange(team, &team->timed_to_root, fn);
+        exchange(team, fn);
     a.way = adapt_next(state, timed_every(&a), &a.timed);
     if (a.timed)
         a.came_ns = clock_ns();
@@ -267,7 +323,7 @@ void adapt_end(struct adapt *a)
     struct shmem_team *team = a->team;
 
     if (a->kind == ADAPT_TO_ALL && team->timed.state != NULL)
-        take_in(team);
+        learn_notes(&(struct notes){.team = team}, &team->timed); /* the last one */
     if (!a->timed)
         return;
     if (a->kind == ADAPT_TO_ALL)

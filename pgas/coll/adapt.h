@@ -6,10 +6,10 @@
  * In a call that is timed each PE notes when it came and when it left.  In a later call
  * in which every PE waits for all others they see each other's notes, without a message:
  * so all of them know the same, the imbalance (from the first to the last arrival) and
- * the work that was left when the last one had come.  First each way is tried a few
- * times; then the one with the least work is taken, and one call of many tries another,
- * the more seldom the worse it was.  When the imbalance has become much larger or smaller
- * all ways are tried anew.  All PEs decide alike from equal numbers.
+ * what the call has cost them but for waiting.  First each way is tried a few
+ * times; then the one with the least cost is taken, and now and then another one is tried
+ * again, the more seldom the worse it was.  When the imbalance has become much larger or
+ * smaller all ways are tried anew.  All PEs decide alike from equal numbers.
  *
  * What goes to a root does not let its PEs wait for each other: there they exchange their
  * notes by a board of its own, after a timed call.

@@ -43,7 +43,8 @@ enum {
     TEAM_COLLECTIVES = 10, /* that have a choice of algorithms (coll/pick.h), */
     TEAM_CHOICES = 16,     /* of at most so many by size */
     TEAM_CLASSES = 5,      /* of sizes, in which it adapts (coll/adapt.h), */
-    TEAM_WAYS = 3,         /* to one of so many algorithms */
+    TEAM_WAYS = 3,         /* to one of so many algorithms, */
+    TEAM_TRIES = 7,        /* each in so many calls at most */
     TEAM_NB_OUT = 8,       /* nonblocking collectives under way (coll/nb.c), */
     TEAM_NB_MEET = 4,      /* after so many of which all PEs have met */
     TEAM_NB_SLOTS = 2 * TEAM_NB_OUT + TEAM_NB_MEET,
@@ -53,10 +54,11 @@ enum {
  * (coll/adapt.c): the same on all PEs. */
 struct team_adapt {
     uint32_t calls;
-    uint8_t ways, way; /* those it may take, as bits; the best */
-    uint8_t tries[TEAM_WAYS],
-        seen[TEAM_WAYS];         /* first calls that try it; known of them */
-    uint32_t due[TEAM_WAYS];     /* the call that tries it once more */
+    uint8_t ways, way;                         /* those it may take, as bits; the best */
+    uint8_t few;                               /* calls of a trial that count */
+    uint8_t tries[TEAM_WAYS], seen[TEAM_WAYS]; /* calls of its last trial; known ones */
+    uint64_t trial[TEAM_TRIES];                /* those, of the way that is tried */
+    uint32_t due[TEAM_WAYS];                   /* the call that tries it once more */
     uint64_t imbalance, settled; /* means of ns for a KiB; that when it was settled */
     uint64_t work[TEAM_WAYS];
 };

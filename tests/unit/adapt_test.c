@@ -46,7 +46,7 @@ static uint64_t play(struct team_adapt *state, const struct model *m,
 
 static struct team_adapt begin(unsigned ways)
 {
-    return (struct team_adapt){.ways = (uint8_t)ways};
+    return (struct team_adapt){.ways = (uint8_t)ways, .few = 3};
 }
 
 /* No more than 5 % over what the best way alone takes. */
