@@ -21,16 +21,6 @@ static bool copies(const struct shmem_team *team, const void *dest, const void *
     return team->psync == NULL && dest != source;
 }
 
-/* What is small goes with the barrier. */
-static void bcast_small(struct shmem_team *team, void *dest, const void *source,
-                        size_t bytes, int root, const char *fn)
-{
-    const char *box = bridge_gather(team, source, bytes, root, fn);
-
-    if (!(team->me == root && dest == source))
-        copy_bytes(dest, box, bytes);
-}
-
 /* ---- on one node ------------------------------------------------------------------ */
 
 struct job {
@@ -122,10 +112,27 @@ static void bcast_near(const struct job *j)
     barrier_unguard(j->team, j->fn);
 }
 
+/* ---- over nodes ------------------------------------------------------------------ */
+
+/* With a meeting. */
+static void bcast_small(const struct job *j)
+{
+    const char *box = bridge_gather(j->team, j->source, j->bytes, j->root, j->fn);
+
+    if (!(j->team->me == j->root && j->dest == j->source))
+        copy_bytes(j->dest, box, j->bytes);
+}
+
 static void bcast_over_nodes(const struct job *j)
 {
+    enum pick_algorithm a = pick(j->team, PICK_BRIDGE_BROADCAST, j->bytes);
+
     barrier_guard(j->team, j->fn);
-    if (pick(j->team, PICK_BRIDGE_BROADCAST, j->bytes) == BRIDGE_BROADCAST_BARRIER)
+    if (a == BRIDGE_BROADCAST_PUSH)
+        bcast_push(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
+    else if (bridge_fits(j->team, 1, j->bytes))
+        bcast_small(j);
+    else if (a == BRIDGE_BROADCAST_BARRIER)
         bcast_barrier(j);
     else
         bcast_far(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
@@ -146,8 +153,6 @@ int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, siz
         (void)peer_at(source, j.bytes, pgas_self.me, fn);
     if (board_has(team))
         bcast_near(&j);
-    else if (bridge_fits(team, 1, j.bytes))
-        bcast_small(team, dest, source, j.bytes, root, fn);
     else if (team->nodes != NULL)
         bcast_over_nodes(&j);
     else

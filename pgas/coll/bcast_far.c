@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast_far.c - a large broadcast of a team over several nodes.
- * Uses: core/team, bcast, board, bridge, hop, pick, slice, datatype/copy.
+ * bcast_far.c - a broadcast of a team over several nodes.
+ * Uses: core/team, bcast, board, bridge, hop, pick, slice, rma/order, datatype/copy.
+ *
+ * A small one (push): the root's leader sends it to the others down a binomial tree, from
+ * its slot to theirs, one message with its number; nobody waits for those below.  The
+ * leaders have TEAM_PUSHES slots each.  Invariant: a slot is used again when all leaders
+ * have met, in which each has ended the call that used it: sent it on, and handed it to
+ * its node.
+ *
+ * A large one:
  *
  * The root's node gets it from the root, as on one node; then its leader puts it to the
  * other leaders, and their nodes take it from them, segment by segment.  Between leaders:
@@ -26,6 +34,7 @@
 #include "pgas/coll/slice.h"
 #include "pgas/core/peer.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
 
 enum {
     SEGMENT_BYTES = 128 * 1024,
@@ -207,14 +216,20 @@ static void spread(struct job *j)
     hops_end(&j->hops, steps);
 }
 
-/* The root's node. */
-static void spread_from(struct job *j, const void *source, int root)
+/* The root's node has it in dest. */
+static void share(const struct job *j, const void *source, int root)
 {
     if (j->team->near->npes > 1)
         bcast(j->team->near, j->dest, source, j->bytes, 1,
               team_index(j->team->near, team_world_pe(j->team, root)), j->fn);
     else if (j->dest != source)
         memmove(j->dest, source, j->bytes);
+}
+
+/* The root's node. */
+static void spread_from(struct job *j, const void *source, int root)
+{
+    share(j, source, root);
     if (bridge_leads(j->team))
         spread(j);
 }
@@ -236,21 +251,97 @@ static void receive(struct job *j)
         board_close(&j->board);
 }
 
+static struct job job_of(struct shmem_team *team, void *dest, size_t bytes, int root,
+                         const char *fn)
+{
+    const struct team_nodes *n = team->nodes;
+    int node = team_node(team, root);
+
+    return (struct job){.team = team,
+                        .dest = dest,
+                        .bytes = bytes,
+                        .nodes = n->leaders,
+                        .root = node,
+                        .place = (n->me - node + n->leaders) % n->leaders,
+                        .fn = fn};
+}
+
 void bcast_far(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                int root, const char *fn)
 {
-    const struct team_nodes *n = team->nodes;
-    struct job j = {.team = team,
-                    .dest = dest,
-                    .bytes = bytes,
-                    .nodes = n->leaders,
-                    .root = team_node(team, root),
-                    .fn = fn};
+    struct job j = job_of(team, dest, bytes, root, fn);
 
-    j.place = (n->me - j.root + n->leaders) % n->leaders;
     bridge_begin(team);
     if (j.place == 0)
         spread_from(&j, source, root);
     else
         receive(&j);
+}
+
+/* ---- a small one ------------------------------------------------------------------- */
+
+struct push {
+    uint64_t number;
+    char *slot; /* ours; the other leaders' is at the same symmetric address */
+    uint64_t *word;
+};
+
+/* Our words: for the leaders.  The others name their leader's place by it. */
+static struct push push_begin(const struct job *j)
+{
+    struct team_words *w = team_words(j->team, j->team->me);
+    uint64_t number = ++j->team->nodes->pushes;
+
+    if (number > TEAM_PUSHES && number % TEAM_PUSHES == 1 && bridge_leads(j->team)) {
+        order_quiet(SHMEM_CTX_DEFAULT, j->fn);
+        bridge_meet(j->team, j->fn);
+    }
+    return (struct push){number, w->push[number % TEAM_PUSHES],
+                         &w->pushed[number % TEAM_PUSHES]};
+}
+
+static void push_to_children(const struct job *j, const struct push *p)
+{
+    for (int k = binomial.most - 1; k >= 0; k--) {
+        int child = binomial.child(j->place, k, j->nodes);
+        if (child >= 0)
+            hop_push(j->team, node_of(j, child), p->slot, j->bytes, p->word, p->number,
+                     j->fn);
+    }
+}
+
+static void push_from(const struct job *j, const struct push *p, const void *source,
+                      int root)
+{
+    share(j, source, root);
+    if (!bridge_leads(j->team))
+        return;
+    copy_bytes(p->slot, j->dest, j->bytes);
+    push_to_children(j, p);
+}
+
+static void take_push(const struct job *j, const struct push *p)
+{
+    if (bridge_leads(j->team)) {
+        int parent = node_of(j, binomial.parent(j->place));
+        hop_await_push(j->team, parent, p->word, p->number, j->fn);
+        push_to_children(j, p);
+    }
+    if (j->team->near->npes > 1)
+        bcast(j->team->near, j->dest, p->slot, j->bytes, 1, 0, j->fn);
+    else
+        copy_bytes(j->dest, p->slot, j->bytes);
+}
+
+void bcast_push(struct shmem_team *team, void *dest, const void *source, size_t bytes,
+                int root, const char *fn)
+{
+    struct job j = job_of(team, dest, bytes, root, fn);
+
+    bridge_begin(team);
+    struct push p = push_begin(&j);
+    if (j.place == 0)
+        push_from(&j, &p, source, root);
+    else
+        take_push(&j, &p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast_far.h - a large broadcast of a team over several nodes (team->nodes).
+ * bcast_far.h - broadcasts of a team over several nodes (team->nodes).
  * Uses: core/team.  Used by: bcast.
  */
 #ifndef PGAS_COLL_BCAST_FAR_H
@@ -10,8 +10,12 @@
 
 #include "pgas/core/team.h"
 
-/* As bcast; bytes > 0. */
+/* As bcast; bytes > 0.  The leaders meet. */
 void bcast_far(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                int root, const char *fn);
+
+/* The same of at most TEAM_PUSH_BYTES: the PEs do not wait for each other. */
+void bcast_push(struct shmem_team *team, void *dest, const void *source, size_t bytes,
+                int root, const char *fn);
 
 #endif

@@ -77,12 +77,23 @@ void hop_signal(const struct hops *h, int step, int node)
                   SHMEM_SIGNAL_SET, leader_of(h, node), h->fn);
 }
 
+void hop_push(struct shmem_team *team, int node, char *bytes, size_t n, uint64_t *word,
+              uint64_t value, const char *fn)
+{
+    stress_point();
+    signal_put(SHMEM_CTX_DEFAULT, &(struct signal_put){bytes, bytes, n, 1, .nbi = true},
+               word, value, SHMEM_SIGNAL_SET,
+               team_world_pe(team, team->nodes->leader[node]), fn);
+    stress_point();
+}
+
 struct goal {
-    const struct hops *h;
+    struct shmem_team *team;
     const uint64_t *word;
     uint64_t value;
     int node;
     struct look *look;
+    const char *fn;
 };
 
 static bool landed(const void *arg)
@@ -96,13 +107,14 @@ static void in_vain(const void *arg)
 {
     const struct goal *g = arg;
 
-    bridge_look(g->h->team, g->node, g->look, g->h->fn);
+    bridge_look(g->team, g->node, g->look, g->fn);
 }
 
-void hop_await(const struct hops *h, int step, int node)
+void hop_await_push(struct shmem_team *team, int node, const uint64_t *word,
+                    uint64_t value, const char *fn)
 {
     struct look look = {0};
-    struct goal g = {h, word_of(h, step), h->base + (uint64_t)step + 1, node, &look};
+    struct goal g = {team, word, value, node, &look, fn};
 
     if (landed(&g))
         return;
@@ -110,6 +122,11 @@ void hop_await(const struct hops *h, int step, int node)
                                      .arg = &g,
                                      .far = true,
                                      .word = g.word,
-                                     .what = h->fn,
+                                     .what = fn,
                                      .in_vain = in_vain});
+}
+
+void hop_await(const struct hops *h, int step, int node)
+{
+    hop_await_push(h->team, node, word_of(h, step), h->base + (uint64_t)step + 1, h->fn);
 }

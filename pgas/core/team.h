@@ -30,8 +30,10 @@ enum {
     TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
     TEAM_CPUS = 64,   /* processors that are told apart; the others get no hints */
     TEAM_BOX = 32768, /* bytes of a small collective over nodes, from all PEs */
-    TEAM_HOPS = 64,   /* messages to a leader that can be told apart (coll/hop.h) */
-    TEAM_SLOTS = 8,   /* calls whose small data lie side by side (coll/board.h) */
+    TEAM_PUSHES = 32, /* small broadcasts over nodes, after which the leaders meet, */
+    TEAM_PUSH_BYTES = 2048, /* of so many bytes at most (coll/bcast_far.c) */
+    TEAM_HOPS = 64,         /* messages to a leader that can be told apart (coll/hop.h) */
+    TEAM_SLOTS = 8,         /* calls whose small data lie side by side (coll/board.h) */
     TEAM_SLOT_BYTES = 2048,
     TEAM_LINES = 64, /* the same of those whose data fit one line with the number */
     TEAM_LINE_BYTES = 48,
@@ -125,7 +127,7 @@ struct team_nb {
  * `cpu` are used on the team's first PE, the others on every PE.  What is written at
  * different times has a line of its own.
  *
- * Far teams: `arrived`, `epoch`, `box`, `landed` and `round` are used on the
+ * Far teams: `arrived`, `epoch`, `box`, `landed`, `pushed` and `round` are used on the
  * leaders, and it is the PEs of the leader's node that call.
  */
 struct team_words {
@@ -161,6 +163,9 @@ struct team_words {
     /* The last message that has come from another leader, of those with the same number
      * modulo TEAM_HOPS (coll/hop.c). */
     _Alignas(NODE_LINE) uint64_t landed[TEAM_HOPS];
+    /* The last small broadcast that has come, of those with the same number modulo
+     * TEAM_PUSHES (coll/bcast_far.c). */
+    _Alignas(NODE_LINE) uint64_t pushed[TEAM_PUSHES];
     /* Collectives on one node (coll/board.c): the last call of this PE in which it will
      * read nothing of the others any more; */
     _Alignas(NODE_LINE) uint64_t done;
@@ -190,9 +195,12 @@ struct team_words {
     union {
         /* Parts of chains on one node (coll/reduce_relay.c). */
         _Alignas(NODE_LINE) char relayed[TEAM_RELAYS][TEAM_RELAY_BYTES];
-        /* What the PEs of a far team bring to a small collective, with even and odd
-         * numbers (coll/bridge.c). */
-        _Alignas(NODE_LINE) char box[2][TEAM_BOX];
+        /* Of a far team: what its PEs bring to a small collective, with even and odd
+         * numbers (coll/bridge.c); and small broadcasts. */
+        struct {
+            _Alignas(NODE_LINE) char box[2][TEAM_BOX];
+            _Alignas(NODE_LINE) char push[TEAM_PUSHES][TEAM_PUSH_BYTES];
+        };
     };
 };
 
@@ -208,6 +216,7 @@ struct team_nodes {
     uint32_t crossings; /* how often the leaders have met */
     uint32_t boxes;     /* how many of those with a box */
     uint64_t hops;      /* messages between leaders so far (coll/hop.c) */
+    uint64_t pushes;    /* small broadcasts so far (coll/bcast_far.c) */
     bool asked;     /* all leaders have said where they have room for large reductions: */
     uint64_t *room; /* by node, an offset in the heap; NULL: not all of them have it */
 };

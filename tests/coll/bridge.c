@@ -137,6 +137,16 @@ static void try_broadcast(const struct group *g, size_t n, long round)
     check_guard((unsigned char *)(to + n), "broadcast", g);
 }
 
+/* Many small ones after each other: no PE waits for others, the source is another one at
+ * once, and slots come round. */
+static void try_pushes(const struct group *g, long round)
+{
+    enum { CALLS = 80, LONGS = TEAM_PUSH_BYTES / sizeof(long) };
+
+    for (long k = 0; k < CALLS; k++)
+        try_broadcast(g, 1 + (size_t)(k * 37 + round) % LONGS, round * CALLS + k);
+}
+
 /* PE i brings n elements, or fewer: how many. */
 static size_t part(int pe, size_t n, bool even)
 {
@@ -197,6 +207,8 @@ static void try_all(const struct kind *k, long round, uint64_t *seed)
             check_delay(seed);
             k->try(&groups[g], counts[c], round + c);
         }
+    for (int g = 0; k->what == PICK_BRIDGE_BROADCAST && g < ngroups; g++)
+        try_pushes(&groups[g], round);
     if (k->what == PICK_BRIDGE_BROADCAST)
         k->try(&groups[0], SEGMENTED, round);
 }
