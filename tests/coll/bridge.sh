@@ -22,3 +22,15 @@ for_each "$transports" over_nodes
 # Without room for what leaders get, and with an order that arrivals do not change.
 run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes 2 -n 3 "$program" $rounds
 run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 --vnodes 3 -n 4 "$program" $rounds
+# A PE that leaves while the others wait for it.
+leave_each() {
+    for call in 'reduce 1' 'reduce 1000' 'reduce 20000' 'rooted 20000' 'broadcast 100' \
+        'broadcast 20000' 'collect 20' 'collect 10000' 'alltoall 1' 'alltoall 50' \
+        'alltoall 5000'; do
+        # shellcheck disable=SC2086 # words
+        run 1 --timeout $stacks_s --vnodes 3 -n 5 "$program"_left $call
+        says 'PE 4 has left (shmem_finalize) while PE [0-3] waits in'
+    done
+}
+[ -z "$long" ] || for_each "$transports" leave_each
+[ -n "$brief$long" ] || leave_each
