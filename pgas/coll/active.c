@@ -9,6 +9,7 @@
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net.h"
+#include "pgas/core/stress.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/rma.h"
 
@@ -156,6 +157,7 @@ static void call(const struct shmem_team *set, const char *fn)
         amo_post(TRANSPORT_AMO_ADD, set->psync + ARRIVED, sizeof(long), 1, pe, fn);
         return;
     }
+    stress_point();
     fetch_add_acq_rel_u64(word_of(set, ARRIVED, 0, fn), 1);
     rma_changed(set->psync + ARRIVED, sizeof(long), pe);
 }
@@ -168,6 +170,7 @@ static void release(const struct shmem_team *set, int i, const char *fn)
         amo_post(TRANSPORT_AMO_SET, set->psync + RELEASED, sizeof(long), 1, pe, fn);
         return;
     }
+    stress_point();
     store_release_u64(word_of(set, RELEASED, i, fn), 1);
     rma_changed(set->psync + RELEASED, sizeof(long), pe);
 }

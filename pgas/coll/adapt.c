@@ -9,28 +9,42 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "pgas/coll/adapt.h"
 #include "pgas/coll/board.h"
 #include "pgas/core/clock.h"
 #include "pgas/threads/atomic.h"
 
 enum {
-    FEW_LARGE = 3,          /* calls in a row that try a way and count, after one */
-    FEW_SMALL = TEAM_TRIES, /* that finds the PEs as another way has left them */
-    WARM = 2,        /* times those calls before the first trial: memory is touched */
-    MEMORY = 8,      /* calls over which a mean goes, about */
-    CLIP = 2,        /* a call counts for at most so many times the mean: processors */
-    MUCH = 4,        /* get lost.  So many times the imbalance is another one */
-    BETTER_NUM = 15, /* less than 15/16 of the other's work is better */
+    /* A trial of a way is so many calls in a row, after one that finds the PEs as another
+     * way has left them: of large data, and of small ones. */
+    FEW_LARGE = 3,
+    FEW_SMALL = TEAM_TRIES,
+    /* Before the first one are as many calls as in two trials: memory is touched. */
+    WARM = 2,
+    /* A mean goes over about so many calls. */
+    MEMORY = 8,
+    /* A call counts for at most so many times the mean, as processors get lost. */
+    CLIP = 2,
+    /* So many times the imbalance is another one. */
+    MUCH = 4,
+    /* Less than 15/16 of the other's cost is better. */
+    BETTER_NUM = 15,
     BETTER_DEN = 16,
+    /* A way that costs p percent more is tried again after 3 p times the calls of a
+     * trial: so that trials cost a third of a percent.  But not sooner or later than
+     * these. */
     PERCENT = 100,
-    TRY_NUM = 3,      /* what takes p percent more is tried again after p times so many */
-    TRY_LEAST = 256,  /* times those calls, which costs a third of a percent; but not */
-    TRY_MOST = 8192,  /* sooner than this nor later than that */
-    TIMED_SMALL = 32, /* one of so many calls is timed, where a call is short, */
-    TIMED_LARGE = 8,  /* or is not, */
-    TIMED_ROOT = 16,  /* or where it takes an exchange */
-    UNIT_SHIFT = 10,  /* times are those of a KiB */
+    TRY_NUM = 3,
+    TRY_LEAST = 256,
+    TRY_MOST = 1 << 18,
+    /* Of so many calls one is timed: of short ones, others, those to a root. */
+    TIMED_SMALL = 32,
+    TIMED_LARGE = 8,
+    TIMED_ROOT = 16,
+    /* Times are those of a KiB. */
+    UNIT_SHIFT = 10,
 };
 
 static const size_t class_most[TEAM_CLASSES - 1] = {256, TEAM_SLOT_BYTES, 64 << 10,
@@ -49,11 +63,22 @@ static int class_of(size_t bytes)
 struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
                                size_t bytes)
 {
-    int class = class_of(bytes);
-    struct team_adapt *state = &team->adapt[kind][class];
+    return &team->adapt[kind][class_of(bytes)];
+}
 
-    state->few = class < SMALL_CLASSES ? FEW_SMALL : FEW_LARGE;
-    return state;
+void adapt_plan(struct team_adapt *state, unsigned ways, size_t bytes)
+{
+    bool several = (ways & (ways - 1)) != 0;
+
+    *state = (struct team_adapt){.ways = (uint8_t)(several ? ways : ADAPT_NONE),
+                                 .few = class_of(bytes) < SMALL_CLASSES ? FEW_SMALL
+                                                                        : FEW_LARGE};
+}
+
+void adapt_reset(struct shmem_team *team)
+{
+    memset(team->adapt, 0, sizeof team->adapt);
+    team->timed.state = team->timed_to_root.state = NULL;
 }
 
 /* ---- which way ------------------------------------------------------------------- */
@@ -81,7 +106,7 @@ static int being_tried(const struct team_adapt *s)
 /* Another way whose turn it is to be tried once more; or -1. */
 static int due(const struct team_adapt *s)
 {
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; s->settled != 0 && w < TEAM_WAYS; w++)
         if (has(s, w) && w != s->way && (int32_t)(s->calls - s->due[w]) >= 0)
             return (int)w;
     return -1;
@@ -112,7 +137,7 @@ unsigned adapt_next(struct team_adapt *s, unsigned timed_every, bool *timed)
 
 static uint64_t mean(uint64_t before, uint64_t now)
 {
-    return before - before / MEMORY + now / MEMORY;
+    return before + now / MEMORY - before / MEMORY;
 }
 
 /* Sorts them. */
@@ -166,7 +191,7 @@ static unsigned best_of(const struct team_adapt *s)
     unsigned best = s->way;
 
     for (unsigned w = 0; w < TEAM_WAYS; w++)
-        if (has(s, w) && s->work[w] / BETTER_NUM * BETTER_DEN < s->work[best])
+        if (has(s, w) && s->work[w] * BETTER_DEN < s->work[best] * BETTER_NUM)
             best = w;
     return best;
 }
@@ -197,7 +222,7 @@ static bool much_more(uint64_t a, uint64_t b, uint64_t work)
 
 void adapt_learn(struct team_adapt *s, unsigned way, uint64_t imbalance, uint64_t work)
 {
-    take_work(s, way, work);
+    take_work(s, way, work + 1);
     s->imbalance = s->imbalance == 0 ? imbalance : mean(s->imbalance, imbalance);
     if (!is_known(s))
         return;
@@ -275,13 +300,13 @@ static void learn_notes(const struct notes *n, struct team_timed *t)
     t->state = NULL;
 }
 
-static void note(const struct adapt *a)
+static void note(const struct adapt *a, uint64_t left_ns)
 {
     struct shmem_team *team = a->team;
     struct team_times *mine = &team_words(team, team->me)->seen[++team->timings % 2];
 
     store_relaxed_u64(&mine->came, a->came_ns);
-    store_relaxed_u64(&mine->left, clock_ns());
+    store_relaxed_u64(&mine->left, left_ns);
     team->timed =
         (struct team_timed){.state = a->state, .bytes = a->bytes, .way = a->way};
 }
@@ -321,14 +346,15 @@ struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t b
 void adapt_end(struct adapt *a)
 {
     struct shmem_team *team = a->team;
+    const uint64_t left_ns = a->timed ? clock_ns() : 0; /* before what we do here */
 
     if (a->kind == ADAPT_TO_ALL && team->timed.state != NULL)
         learn_notes(&(struct notes){.team = team}, &team->timed); /* the last one */
     if (!a->timed)
         return;
     if (a->kind == ADAPT_TO_ALL)
-        note(a);
+        note(a, left_ns);
     else
         team->timed_to_root =
-            (struct team_timed){a->state, a->bytes, a->way, {a->came_ns, clock_ns()}};
+            (struct team_timed){a->state, a->bytes, a->way, {a->came_ns, left_ns}};
 }

@@ -15,7 +15,7 @@
  * notes by a board of its own, after a timed call.
  *
  * (The idea of such an estimate: Mohammadalizadehbakhtevari 2021, "future work".)
- * Uses: core/team, core/clock, board.  Used by: reduce.
+ * Uses: core/team, core/clock, board.  Used by: reduce, pick.
  */
 #ifndef PGAS_COLL_ADAPT_H
 #define PGAS_COLL_ADAPT_H
@@ -29,10 +29,15 @@
 enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT };
 
 /* What a team knows of calls of this kind with so many bytes of each PE; it has boards.
- * Its `ways` are 0 before the first call, which says which there are, or ADAPT_NONE. */
+ * Its `ways` are 0 before adapt_plan. */
 enum { ADAPT_NONE = 1 << TEAM_WAYS };
 struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
                                size_t bytes);
+
+/* The ways there are, as bits: ADAPT_NONE if that is one at most.  `way` is the first. */
+void adapt_plan(struct team_adapt *state, unsigned ways, size_t bytes);
+/* The team has other plans now: forget everything.  On all PEs alike. */
+void adapt_reset(struct shmem_team *team);
 
 /* A call. */
 struct adapt {

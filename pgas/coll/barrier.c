@@ -19,6 +19,7 @@
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
 #include "pgas/core/place.h"
+#include "pgas/core/stress.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
@@ -85,6 +86,7 @@ static void disseminate(struct shmem_team *team, const char *fn)
 
     for (int k = 0, step = 1; step < team->npes; k++, step *= 2) {
         int to = (team->me + step) % team->npes;
+        stress_point();
         store_release_u32(&team_words(team, to)->round[k].epoch, team->epoch);
         const void *word = &mine->round[k].epoch;
         rma_changed(word, sizeof(uint32_t), team_world_pe(team, to));
@@ -148,7 +150,9 @@ static void count(struct shmem_team *team, const char *fn)
     if (last_here && team->epoch % EVEN_OUT_EVERY == 0)
         even_out(team, root);
 
+    stress_point();
     if (fetch_add_acq_rel_u32(&root->arrived, 1) + 1 == all) {
+        stress_point();
         store_release_u32(&root->epoch, team->epoch);
         for (int i = 0; i < team->npes; i++)
             rma_changed(word, sizeof(uint32_t), team_world_pe(team, i));

@@ -130,7 +130,7 @@ static void bcast_over_nodes(const struct job *j)
     barrier_guard(j->team, j->fn);
     if (a == BRIDGE_BROADCAST_PUSH)
         bcast_push(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
-    else if (bridge_fits(j->team, 1, j->bytes))
+    else if (a == BRIDGE_BROADCAST_GATHER)
         bcast_small(j);
     else if (a == BRIDGE_BROADCAST_BARRIER)
         bcast_barrier(j);

@@ -193,15 +193,18 @@ int board_await_lead(const struct board *b)
         board_wait_first(b, offsetof(struct team_words, lead), lead_of(b, 0)));
 }
 
-void board_lead_each(const struct board *b)
+static void lead_one(const struct board *b, int i)
 {
-    for (int i = 0; i < b->team->npes; i++) {
-        if (i == b->team->me)
-            continue;
-        stress_point();
-        store_release_u64(&team_words(b->team, i)->lead, lead_of(b, b->team->me));
-        board_wake_owner(b, offsetof(struct team_words, lead), i);
-    }
+    stress_point();
+    store_release_u64(&team_words(b->team, i)->lead, lead_of(b, b->team->me));
+    board_wake_owner(b, offsetof(struct team_words, lead), i);
+}
+
+void board_lead_each(const struct board *b, int to)
+{
+    for (int i = 0; i < b->team->npes; i++)
+        if (to >= 0 ? i == to : i != b->team->me)
+            lead_one(b, i);
 }
 
 int board_await_lead_own(const struct board *b)

@@ -88,8 +88,9 @@ void board_await_handed(const struct board *b, int i, uint64_t n);
  * after all PEs have begun the call. */
 void board_lead(const struct board *b);
 int board_await_lead(const struct board *b);
-/* The same with a line for each PE, in place of one that all wait for. */
-void board_lead_each(const struct board *b);
+/* The same with a line for each PE, in place of one that all wait for; or for PE `to`
+ * alone, if that is not -1. */
+void board_lead_each(const struct board *b, int to);
 int board_await_lead_own(const struct board *b);
 
 #endif

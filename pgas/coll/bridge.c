@@ -33,6 +33,7 @@
 #include "pgas/coll/look.h"
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
+#include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
@@ -158,6 +159,7 @@ static uint32_t all_calls(const struct shmem_team *team)
  * Nobody calls again before the leader has seen all calls. */
 static void count_in(const struct shmem_team *team)
 {
+    stress_point();
     if (fetch_add_acq_rel_u32(&leaders_words(team)->arrived, 1) + 1 == all_calls(team))
         rma_changed(&own_words(team)->arrived, sizeof(uint32_t), bridge_leader(team));
 }
@@ -180,6 +182,7 @@ static void release_node(const struct shmem_team *team)
 {
     uint32_t *epoch = &own_words(team)->epoch;
 
+    stress_point();
     store_release_u32(epoch, team->epoch);
     wake_node(team, epoch);
 }
@@ -263,6 +266,7 @@ static void call_with(struct team_words *mine, struct run run, int k, uint32_t n
 
     if (run.bytes > 0)
         place = peer_place(run.at, run.bytes, to, fn);
+    stress_point();
     net_put_signal(net_ctx_default(), place, run.at, run.bytes, &signal, NET_NOTE, fn);
 }
 

@@ -3,7 +3,7 @@
  * bridge.h - how a team over several nodes (team_nodes) meets, and what it hands over
  * while it does.
  * Uses: core/team, core/block, rma, look, barrier.  Used by: barrier, bcast, collect,
- * reduce, scan, roster.
+ * alltoall, reduce, scan, their *_far and *_hops, hop, room, roster.
  */
 #ifndef PGAS_COLL_BRIDGE_H
 #define PGAS_COLL_BRIDGE_H

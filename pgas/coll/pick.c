@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pick.c - see pick.h.  Uses: pick_table, core/env, core/log, core/team. */
+/* pick.c - see pick.h.  Uses: adapt, pick_table, core/env, core/log, core/team. */
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "pgas/coll/adapt.h"
 #include "pgas/coll/pick.h"
 #include "pgas/coll/pick_table.h"
 #include "pgas/core/agree.h"
@@ -55,6 +56,7 @@ static const struct rule rules[] = {
     {BRIDGE_REDUCE_HALVING, ALWAYS, PICK_ANY_PES, 262144},
     {BRIDGE_REDUCE_RING, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
     {BRIDGE_BROADCAST_PUSH, ALWAYS, PICK_ANY_PES, TEAM_PUSH_BYTES},
+    {BRIDGE_BROADCAST_GATHER, ALWAYS, PICK_ANY_PES, TEAM_BOX},
     {BRIDGE_BROADCAST_BINOMIAL, ALWAYS, 8, PICK_ANY_BYTES},
     {BRIDGE_BROADCAST_BINOMIAL, ALWAYS, PICK_ANY_PES, 131072},
     {BRIDGE_BROADCAST_SCATTER, ALWAYS, PICK_SCATTER_NODES, PICK_ANY_BYTES},
@@ -321,6 +323,7 @@ void pick_plan(struct shmem_team *team)
 {
     for (int what = 0; what < PICK_ALL; what++)
         plan(team, (enum pick_collective)what);
+    adapt_reset(team);
     team->planned = true;
 }
 

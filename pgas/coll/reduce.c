@@ -3,9 +3,9 @@
  * reduce.c - see reduce.h.  Uses: core/team, core/log, adapt, pick, rma, datatype,
  * reduce_int.
  *
- * But for `first`, `chain` and `tree` elements are combined in an order that the PEs' own
- * gives, whoever does it: all PEs get the same bits, whatever their order of arrival. But
- * for `static` too it is the order of the PEs: the same wherever they are.
+ * But for `first`, `lines`, `chain` and `tree` elements are combined in an order that the
+ * PEs' own gives, whoever does it: all PEs get the same bits, whatever their order of
+ * arrival. But for `static` too it is the order of the PEs: the same wherever they are.
  */
 #include "config.h"
 
@@ -42,16 +42,18 @@ static void copy_own(const struct reduce_job *j)
 }
 
 /* The ways between which a team adapts: whose bytes fit a slot, and the others. */
-typedef const enum pick_algorithm ways[TEAM_WAYS];
-static ways small_ways = {REDUCE_LAST, REDUCE_FLAT, REDUCE_FIRST};
-static ways large_ways = {REDUCE_SLICES, REDUCE_CHAIN, REDUCE_TREE};
+static const enum pick_algorithm small_ways[TEAM_WAYS] = {REDUCE_LAST, REDUCE_FLAT,
+                                                          REDUCE_FIRST};
+static const enum pick_algorithm large_ways[TEAM_WAYS] = {REDUCE_SLICES, REDUCE_CHAIN,
+                                                          REDUCE_TREE};
 
 static const enum pick_algorithm *ways_of(const struct reduce_job *j)
 {
     return reduce_bytes(j) <= TEAM_SLOT_BYTES ? small_ways : large_ways;
 }
 
-/* Those that the team may take, as bits; of two that are the same thing one. */
+/* Those that the team may take, as bits; of two neighbours that are the same thing one.
+ */
 static unsigned usable_ways(const struct reduce_job *j, const reduce_fn *by)
 {
     const enum pick_algorithm *way = ways_of(j);
@@ -64,24 +66,27 @@ static unsigned usable_ways(const struct reduce_job *j, const reduce_fn *by)
     return usable;
 }
 
-/* At its first call: a team begins with what the tables say, where that is a way.  What
- * is small and goes to a root is too short for the exchange of notes. */
+/* What is small and goes to a root is too short for the exchange of notes. */
 static void plan_ways(const struct reduce_job *j, struct team_adapt *state,
-                      enum pick_algorithm a, const reduce_fn *by)
+                      const reduce_fn *by)
 {
-    unsigned usable = usable_ways(j, by);
+    bool adapts = j->root < 0 || ways_of(j) != small_ways;
 
-    state->ways = ADAPT_NONE;
-    if ((usable & (usable - 1)) == 0 || (j->root >= 0 && ways_of(j) == small_ways))
-        return;
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
-        if (ways_of(j)[w] == a && (usable >> w & 1) != 0) {
-            state->way = (uint8_t)w;
-            state->ways = (uint8_t)usable;
-        }
+    adapt_plan(state, adapts ? usable_ways(j, by) : 0, reduce_bytes(j));
 }
 
-/* By what its PEs have seen of their arrivals, or by the tables. */
+/* Its number among the ways that the state has, or -1. */
+static int way_of(const struct reduce_job *j, const struct team_adapt *state,
+                  enum pick_algorithm a)
+{
+    for (int w = 0; w < TEAM_WAYS; w++)
+        if (ways_of(j)[w] == a && (state->ways >> w & 1) != 0)
+            return w;
+    return -1;
+}
+
+/* By the tables, which a team begins with, or what its PEs have seen of their arrivals.
+ */
 static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
                         const reduce_fn *by)
 {
@@ -89,11 +94,14 @@ static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
     struct team_adapt *state = adapt_state(j->team, kind, reduce_bytes(j));
 
     if (unlikely(state->ways == 0))
-        plan_ways(j, state, a, by);
-    if (state->ways == ADAPT_NONE) {
+        plan_ways(j, state, by);
+    int way = state->ways == ADAPT_NONE ? -1 : way_of(j, state, a);
+    if (way < 0) {
         by[a](j);
         return;
     }
+    if (state->calls == 0)
+        state->way = (uint8_t)way;
     struct adapt call = adapt_begin(j->team, kind, reduce_bytes(j), state, j->fn);
     by[ways_of(j)[call.way]](j);
     adapt_end(&call);

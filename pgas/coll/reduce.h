@@ -11,7 +11,8 @@
 
 /* dest on all PEs = the sources of all PEs combined, for n elements of `size` bytes: the
  * same bits on all.  On one node in the order of the PEs, but for the algorithms first,
- * chain, tree and static; a team takes which as its PEs arrive (adapt.h).
+ * lines, chain, tree and static; which one a team uses may change with the arrivals of
+ * its PEs (adapt.h).
  * Over nodes each node's first.  With SHMEM_REPRODUCIBLE in an order that neither the
  * arrivals nor the nodes change.  dest and source are the same or do not overlap.
  * Returns 0. */

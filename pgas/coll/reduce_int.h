@@ -40,8 +40,8 @@ static inline char *reduce_at(const struct reduce_job *j, const void *here, size
     return peer_at(here, bytes, team_world_pe(j->team, i), j->fn);
 }
 
-/* Teams on one node; slices serve active sets too.  What chain, tree and
- * first combine goes by the arrivals. */
+/* Teams on one node; slices serve active sets too.  What chain,
+ * tree, first and lines combine goes by the arrivals. */
 void reduce_flat(const struct reduce_job *j);  /* all read the slots of all */
 void reduce_last(const struct reduce_job *j);  /* who comes last combines the slots */
 void reduce_first(const struct reduce_job *j); /* who comes first combines the slots */

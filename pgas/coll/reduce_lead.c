@@ -47,7 +47,7 @@ static void lead_out(const struct reduce_job *j, struct board *b, char *slot,
     if (release == ONE_WORD)
         board_lead(b);
     else
-        board_lead_each(b);
+        board_lead_each(b, j->root);
 }
 
 /* Take the result from the leader's slot, if it is for this PE. */
@@ -154,7 +154,7 @@ static void combine_as_they_come(const struct reduce_job *j, char *to,
     }
 }
 
-static void first(const struct reduce_job *j, enum release release)
+static void lead_first(const struct reduce_job *j, enum release release)
 {
     _Alignas(NODE_LINE) char acc[TEAM_SLOT_BYTES];
     struct board b = board_open(j->team, reduce_bytes(j), j->fn);
@@ -178,10 +178,10 @@ static void first(const struct reduce_job *j, enum release release)
 
 void reduce_first(const struct reduce_job *j)
 {
-    first(j, ONE_WORD);
+    lead_first(j, ONE_WORD);
 }
 
 void reduce_first_lines(const struct reduce_job *j)
 {
-    first(j, EACH_LINE);
+    lead_first(j, EACH_LINE);
 }

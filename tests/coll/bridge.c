@@ -147,6 +147,22 @@ static void try_pushes(const struct group *g, long round)
         try_broadcast(g, 1 + (size_t)(k * 37 + round) % LONGS, round * CALLS + k);
 }
 
+/* Pushes, and then a team that gets the memory of the one that pushed. */
+static void try_teams(uint64_t *seed)
+{
+    enum { TEAMS = 12 };
+    int npes = shmem_n_pes();
+
+    for (int k = 0; k < TEAMS; k++) {
+        struct group g =
+            group_split("a short team", k, k % 2 ? npes - 1 : 0, k % 2 ? -1 : 1, npes);
+        for (long i = 0; i < 3 + k; i++)
+            try_broadcast(&g, 1 + (size_t)i * 9, i + k);
+        check_delay(seed);
+        shmem_team_destroy(g.team);
+    }
+}
+
 /* PE i brings n elements, or fewer: how many. */
 static size_t part(int pe, size_t n, bool even)
 {
@@ -249,6 +265,7 @@ int main(int argc, char **argv)
     for (long round = 0; round < rounds; round++) {
         for (int k = 0; k < KINDS; k++)
             try_algorithms(&kinds[k], round, &seed);
+        try_teams(&seed);
         for (long i = 0; i < 5; i++)
             try_mixed(round * 5 + i, &seed);
     }

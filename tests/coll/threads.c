@@ -29,7 +29,7 @@
 #include "pgas/core/block.h"
 #include "pgas/core/heap.h"
 
-enum { PES_MAX = 16, TEAMS = 2, MOST = 20000, BURST = 20 };
+enum { PES_MAX = 16, TEAMS = 2, MOST = 20000, BURST = 20, ADAPTING = 60 };
 enum { PES = 4, CALLS = 300, SEED = 1 };
 enum { NB = 5, NB_MOST = 4000 }; /* nonblocking ones at a time */
 #define ARRAY_BYTES ((size_t)PES_MAX * MOST * sizeof(int64_t))
@@ -145,6 +145,20 @@ static void try_reduce(const struct call *c)
     reduce(c->team, c->dest, from, c->n, 8, op_find(OP_SUM, OP_SINT, 8), "reduce");
     for (size_t e = 0; e < c->n; e++)
         expect(c, e, sum(c, npes, e));
+}
+
+/* So many in a row that the team tries other algorithms, and goes on with the best. */
+static void try_adapting(const struct call *c)
+{
+    struct call one = *c;
+
+    for (int k = 0; k < ADAPTING; k++) {
+        one.n = c->n / 2 + (size_t)k % 3 * c->n / 4 + 1;
+        one.number += npes;
+        for (size_t e = 0; e < one.n; e++)
+            one.source[e] = value(&one, c->team->me, e);
+        try_reduce(&one);
+    }
 }
 
 /* One after the other: nobody waits for the root. */
@@ -306,8 +320,9 @@ static void try_barrier(const struct call *c)
 }
 
 static void (*const tries[])(const struct call *) = {
-    try_reduce,   try_bcast, try_collect, try_burst,  try_shared, try_rooted, try_nb,
-    try_alltoall, try_scan,  try_barrier, try_shared, try_reduce, try_nb};
+    try_reduce, try_bcast,  try_collect,  try_burst,   try_shared,
+    try_rooted, try_nb,     try_alltoall, try_scan,    try_barrier,
+    try_shared, try_reduce, try_nb,       try_adapting};
 
 static void *pe(void *arg)
 {

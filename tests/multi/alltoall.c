@@ -108,11 +108,11 @@ static void test_row(const struct row *row, const struct group *g, uint64_t *see
 
 /* dest is the source, or begins in it: elements that are not written may be anything. */
 static void test_overlap(const struct group *g, ptrdiff_t dst, ptrdiff_t sst,
-                         size_t apart)
+                         size_t apart, size_t n)
 {
     const struct row *row = &rows[ROWS - 1];
     unsigned char element[ELEMENT];
-    struct call c = {dst, sst, 700, (uint64_t)(dst * 10 + sst) + apart};
+    struct call c = {dst, sst, n, (uint64_t)(dst * 10 + sst) + apart};
     memset(dest, GUARD_BYTE, c.n * (size_t)(STRIDE_MAX * g->npes) + apart + GUARD);
     make_source(row, g, &c, dest + apart);
     if (dst == 1 && sst == 1)
@@ -162,8 +162,9 @@ int main(void)
         test_call(&rows[ROWS - 1], g, &(struct call){2, 5000, 40, 5}, &seed);
         for (ptrdiff_t stride = 1; stride <= STRIDE_MAX; stride++)
             for (size_t apart = 0; apart < 1000; apart += 499)
-                test_overlap(g, stride, STRIDE_MAX + 1 - stride, apart);
-        test_overlap(g, 1, 1, 0);
+                for (size_t n = 11; n < 1000; n += 689)
+                    test_overlap(g, stride, STRIDE_MAX + 1 - stride, apart, n);
+        test_overlap(g, 1, 1, 0, 700);
         test_rounds(g, &seed);
     }
     shmem_finalize();
