@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/coll/pick.h"
 #include "pgas/coll/pick_table.h"
+#include "pgas/core/env.def"
 
 #define MACHINE "2 Model X"
 #define HEADER  PICK_TABLE_HEADER "\n"
@@ -240,4 +242,35 @@ Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
     cr_assert_str_eq(t.note, "/tmp: can't be opened: it is no regular file");
     pick_table_find("none", 2, &t);
     cr_assert_eq(t.state, PICK_TABLE_ABSENT);
+}
+
+/* What the help of a variable says. */
+static const char *help_of(const char *variable)
+{
+    static const struct {
+        const char *name, *help;
+    } variables[] = {
+#define E(NAME, kind, field, standard, help) {#NAME, help},
+        PGAS_ENV_TABLE(E)
+#undef E
+    };
+
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (strcmp(variables[i].name, variable) == 0)
+            return variables[i].help;
+    return NULL;
+}
+
+Test(help, names_every_algorithm)
+{
+#define X(NAME, name) #NAME "_ALGORITHM",
+    static const char *const variables[] = {PICK_COLLECTIVES(X)};
+#undef X
+
+    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++) {
+        const struct pick_info *info = pick_info((enum pick_algorithm)a);
+        const char *help = help_of(variables[info->what]);
+        cr_assert_not_null(help);
+        cr_assert_not_null(strstr(help, info->name), "%s: %s", info->name, help);
+    }
 }
