@@ -21,10 +21,12 @@
 
 enum {
     POSTS_PER_PROGRESS = 8,
-    LOOK_MAX_MS = 500,     /* between two looks, to count as silence */
-    LIMIT_BUSY = 4,        /* times the limit that one operation may take */
-    NAP_MAX_MS = 10,       /* sleep on a context's descriptor */
-    WATCH_AFTER_MS = 2000, /* of sleep in one wait */
+    LOOK_MAX_MS = 500,       /* between two looks, to count as silence */
+    LIMIT_BUSY = 4,          /* times the limit that one operation may take */
+    WAKES_BELIEVED = 16,     /* see nap */
+    NAP_BUSY_NS = 50 * 1000, /* after more than those */
+    NAP_MAX_MS = 10,         /* sleep on a context's descriptor */
+    WATCH_AFTER_MS = 2000,   /* of sleep in one wait */
     WATCH_EVERY_MS = 1000,
 };
 #define NS_PER_MS ((uint64_t)1000 * 1000)
@@ -54,6 +56,7 @@ struct op {
     bool open; /* quiet must wait for it */
     int rc;
     struct patience patience;
+    unsigned wakes; /* from naps, one after the other */
 };
 
 /* Ask the transport once.  The context is locked. */
@@ -173,19 +176,30 @@ static void look_at_clock(const void *arg)
         give_up(o, pe);
 }
 
-/* block_wait.nap for other contexts than 0. */
-static void nap(const void *arg, uint64_t ns)
+/* Sleep until there is something to do; at most ms.  True if there is at once. */
+static bool sleep_on_ctx(const struct op *o, int ms)
 {
-    const struct op *o = *(struct op *const *)arg;
     const struct transport *t = pgas_self.net->t;
-    int ms = ns / NS_PER_MS < NAP_MAX_MS ? (int)(ns / NS_PER_MS) : NAP_MAX_MS;
 
     net_lock(o->c);
     int armed = t->arm(o->c->t);
     struct pollfd fd = {.fd = t->fd(o->c->t), .events = POLLIN};
     net_unlock(o->c);
-    if (armed == 0)
-        poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms);
+    return armed != 0 || poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
+}
+
+/* block_wait.nap for other contexts than 0.  A transport may say again and again that
+ * there is something to do, and do nothing, as UCX does while it connects: who believes
+ * it takes the processor from those for whom it waits. */
+static void nap(const void *arg, uint64_t ns)
+{
+    struct op *o = *(struct op *const *)arg;
+    int ms = ns / NS_PER_MS < NAP_MAX_MS ? (int)(ns / NS_PER_MS) : NAP_MAX_MS;
+
+    if (!sleep_on_ctx(o, ms))
+        o->wakes = 0;
+    else if (++o->wakes > WAKES_BELIEVED)
+        block_sleep(NAP_BUSY_NS);
 }
 
 static void wait_until(struct op *o, block_ready ready)
