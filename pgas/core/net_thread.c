@@ -37,10 +37,12 @@ enum {
     NAP_NS = 1000 * 1000,   /* between two looks whether others still poll */
     RECENT_NS = 200 * 1000, /* a poll that long ago means that others poll */
     WAKE_EVERY_NS = 100 * 1000,
-    SLEEP_MS = 1000,       /* the longest on the descriptor */
-    BLIND_SLEEP_MS = 1,    /* the same where the transport has none */
-    PROGRESS_AT_ONCE = 64, /* calls before others get the lock */
-    FDS = 16,              /* descriptors to sleep on at once */
+    SLEEP_MS = 1000,         /* the longest on the descriptor */
+    BLIND_SLEEP_MS = 1,      /* the same where the transport has none */
+    PROGRESS_AT_ONCE = 64,   /* calls before others get the lock */
+    FDS = 16,                /* descriptors to sleep on at once */
+    VAIN_MAX = 16,           /* turns in a row with nothing done though it was said so */
+    VAIN_NAP_NS = 50 * 1000, /* after more than those: see nap in net_ops.c */
 };
 
 static struct node_pe *my_record(void)
@@ -180,14 +182,18 @@ static void nap(struct net *n)
     store_release_u32(&n->nap, 0);
 }
 
-/* Move context 0 on; 0 when there is nothing to do before its descriptor says so. */
-static int work(struct net *n)
+/* Move context 0 on; 0 when there is nothing to do before its descriptor says so.  done:
+ * whether there was something now. */
+static int work(struct net *n, bool *done)
 {
+    int turns = 0;
+
     net_lock(&n->ctx_0);
-    for (int i = 0; i < PROGRESS_AT_ONCE && n->t->progress(n->ctx_0.t) > 0; i++)
-        ;
+    while (turns < PROGRESS_AT_ONCE && n->t->progress(n->ctx_0.t) > 0)
+        turns++;
     int armed = n->t->arm(n->ctx_0.t);
     net_unlock(&n->ctx_0);
+    *done = turns > 0;
     return armed;
 }
 
@@ -263,20 +269,24 @@ bool net_is_mine(void)
 static void *serve(void *arg)
 {
     struct net *n = arg;
-    bool came = false;
+    bool came = false, done;
+    unsigned in_vain = 0;
 
     while (load_acquire_u32(&n->stop) == 0) {
         if (others_poll(n)) {
             nap(n);
             continue;
         }
-        int armed = work(n);
+        int armed = work(n, &done);
         if (came)
             hand_over(n);
         came = false;
         net_wake_sleepers();
         if (armed == 0 && !others_poll(n))
             came = sleep_on(n);
+        in_vain = done || (armed == 0 && !came) ? 0 : in_vain + 1;
+        if (in_vain > VAIN_MAX)
+            block_sleep(VAIN_NAP_NS);
     }
     return NULL;
 }
