@@ -104,29 +104,33 @@ static int being_tried(const struct team_adapt *s)
 }
 
 /* Another way whose turn it is to be tried once more; or -1. */
-static int due(const struct team_adapt *s)
+static int due(const struct team_adapt *s, uint32_t call)
 {
     for (unsigned w = 0; s->settled != 0 && w < TEAM_WAYS; w++)
-        if (has(s, w) && w != s->way && (int32_t)(s->calls - s->due[w]) >= 0)
+        if (has(s, w) && w != s->way && (int32_t)(call - s->due[w]) >= 0)
             return (int)w;
     return -1;
 }
 
-unsigned adapt_next(struct team_adapt *s, unsigned timed_every, bool *timed)
+/* The way that this call tries, or -1. */
+static int to_try(struct team_adapt *s, uint32_t call)
 {
     int way = being_tried(s);
 
-    if (s->calls < WARM * trial_of(s)) {
-        *timed = false;
-        s->calls++;
-        return s->way;
-    }
-    if (way < 0 && (way = due(s)) >= 0) {
+    if (way < 0 && (way = due(s, call)) >= 0) {
         s->tries[way] = s->seen[way] = 0;
-        s->due[way] = s->calls + TRY_LEAST; /* until we know how it went */
+        s->due[way] = call + TRY_LEAST; /* until we know how it went */
     }
-    *timed = way >= 0 || s->calls % timed_every == 0;
-    s->calls++;
+    return way;
+}
+
+unsigned adapt_next(struct team_adapt *s, unsigned timed_every, bool *timed)
+{
+    const uint32_t call = s->calls++;
+    const bool warm = call >= WARM * trial_of(s);
+    const int way = warm ? to_try(s, call) : -1;
+
+    *timed = warm && (way >= 0 || call % timed_every == 0);
     if (way < 0)
         return s->way;
     s->tries[way]++;

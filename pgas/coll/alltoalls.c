@@ -46,21 +46,14 @@ static size_t span(size_t n, ptrdiff_t stride, const struct exchange *x, const c
     return bytes;
 }
 
-/* n elements, one after the other, to where they have that stride; and back. */
-static void spread(char *to, ptrdiff_t stride, const char *from, size_t n, size_t size)
+/* n elements that lie `stride` elements apart; one after the other with stride 1. */
+static void copy_elements(char *to, ptrdiff_t to_stride, const char *from,
+                          ptrdiff_t stride, size_t n, size_t size)
 {
-    size_t step = (size_t)stride * size;
+    size_t to_step = (size_t)to_stride * size, step = (size_t)stride * size;
 
     for (size_t e = 0; e < n; e++)
-        copy_bytes(to + e * step, from + e * size, size);
-}
-
-static void pack(char *to, const char *from, ptrdiff_t stride, size_t n, size_t size)
-{
-    size_t step = (size_t)stride * size;
-
-    for (size_t e = 0; e < n; e++)
-        copy_bytes(to + e * size, from + e * step, size);
+        copy_bytes(to + e * to_step, from + e * step, size);
 }
 
 /* ---- from far PEs ---------------------------------------------------------------- */
@@ -83,15 +76,6 @@ static size_t step_of(const struct fetch *f)
 static char *place_of(const struct fetch *f, int i, size_t element)
 {
     return f->to + ((size_t)i * f->x.n + element) * f->x.size * (size_t)f->dst;
-}
-
-static int count_far(const struct shmem_team *team)
-{
-    int far = 0;
-
-    for (int i = 0; i < team->npes; i++)
-        far += net_far(team_world_pe(team, i));
-    return far;
 }
 
 /* How many elements of each far PE are fetched at a time. */
@@ -125,15 +109,14 @@ static void take_spans(const struct fetch *f, const char *memory, size_t room,
     for (int i = 0; i < f->team->npes; i++) {
         if (!net_far(team_world_pe(f->team, i)))
             continue;
-        for (size_t e = 0; e < n; e++)
-            copy_bytes(place_of(f, i, first + e), memory + e * step_of(f), f->x.size);
+        copy_elements(place_of(f, i, first), f->dst, memory, f->x.sst, n, f->x.size);
         memory += room;
     }
 }
 
 static void fetch_with_gaps(const struct fetch *f)
 {
-    size_t far = (size_t)count_far(f->team), most = at_a_time(f, far);
+    size_t far = (size_t)team_count_far(f->team), most = at_a_time(f, far);
     size_t room = most * step_of(f);
     char *memory = malloc(far * room);
 
@@ -190,7 +173,7 @@ static void exchange_barrier(struct shmem_team *team, void *dest, const char *so
     fetch(&(struct fetch){team, to, to == dest ? x->dst : 1, block, *x, fn});
     barrier_sync(team, fn); /* all sources have been read */
     if (to != dest)
-        spread(dest, x->dst, to, n, x->size);
+        copy_elements(dest, x->dst, to, 1, n, x->size);
     stage_close(to, dest, 0);
 }
 
@@ -209,9 +192,9 @@ static void exchange_gathered(struct shmem_team *team, char *dest, const char *s
 
     if (packed == NULL)
         log_die("%s: no memory to pack %zu bytes", fn, n * x->size);
-    pack(packed, source, x->sst, n, x->size);
+    copy_elements(packed, 1, source, x->sst, n, x->size);
     alltoall_gather(team, taken, packed, x->n * x->size, fn);
-    spread(dest, x->dst, taken, n, x->size);
+    copy_elements(dest, x->dst, taken, 1, n, x->size);
     free(packed);
 }
 

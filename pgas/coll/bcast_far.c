@@ -286,7 +286,8 @@ struct push {
     uint64_t *word;
 };
 
-/* Our words: for the leaders.  The others name their leader's place by it. */
+/* Our slot and word, which leaders alone use: to the others of a node the slot names that
+ * of their leader, at the same symmetric address. */
 static struct push push_begin(const struct job *j)
 {
     struct team_words *w = team_words(j->team, j->team->me);

@@ -15,15 +15,6 @@ enum {
     HALF_BYTES = 448 * 1024, /* of all far PEs, unless that is less than a line each */
 };
 
-static int count_far(const struct shmem_team *team)
-{
-    int far = 0;
-
-    for (int i = 0; i < team->npes; i++)
-        far += net_far(team_world_pe(team, i));
-    return far;
-}
-
 /* Elements of a chunk: whole lines, and no more than the slice has. */
 static size_t chunk_of(const struct remote *r)
 {
@@ -75,7 +66,7 @@ void remote_open(struct remote *r, const struct shmem_team *team, const void *so
                          .fn = fn};
     if (slice.first >= slice.end)
         return;
-    r->far = count_far(team);
+    r->far = team_count_far(team);
     r->chunk = chunk_of(r);
     size_t step = step_of(r), half = (size_t)r->far * step;
     char *memory = aligned_alloc(NODE_LINE, REMOTE_OWN * step + 2 * half);

@@ -92,6 +92,11 @@ void net_owe(void);
  * sleeps. */
 void net_kick(struct net *n);
 
+/* A transport may say again and again that there is something to do, and do nothing, as
+ * UCX does while it connects: who believes it takes the processor from those for whom it
+ * waits.  After each turn: was it in vain?  `turns` counts those, one after the other. */
+void net_rest(unsigned *turns, bool in_vain);
+
 void net_thread_start(struct net *n);
 void net_thread_stop(struct net *n);
 

@@ -21,12 +21,10 @@
 
 enum {
     POSTS_PER_PROGRESS = 8,
-    LOOK_MAX_MS = 500,       /* between two looks, to count as silence */
-    LIMIT_BUSY = 4,          /* times the limit that one operation may take */
-    WAKES_BELIEVED = 16,     /* see nap */
-    NAP_BUSY_NS = 50 * 1000, /* after more than those */
-    NAP_MAX_MS = 10,         /* sleep on a context's descriptor */
-    WATCH_AFTER_MS = 2000,   /* of sleep in one wait */
+    LOOK_MAX_MS = 500,     /* between two looks, to count as silence */
+    LIMIT_BUSY = 4,        /* times the limit that one operation may take */
+    NAP_MAX_MS = 10,       /* sleep on a context's descriptor */
+    WATCH_AFTER_MS = 2000, /* of sleep in one wait */
     WATCH_EVERY_MS = 1000,
 };
 #define NS_PER_MS ((uint64_t)1000 * 1000)
@@ -188,18 +186,13 @@ static bool sleep_on_ctx(const struct op *o, int ms)
     return armed != 0 || poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
 }
 
-/* block_wait.nap for other contexts than 0.  A transport may say again and again that
- * there is something to do, and do nothing, as UCX does while it connects: who believes
- * it takes the processor from those for whom it waits. */
+/* block_wait.nap for other contexts than 0. */
 static void nap(const void *arg, uint64_t ns)
 {
     struct op *o = *(struct op *const *)arg;
     int ms = ns / NS_PER_MS < NAP_MAX_MS ? (int)(ns / NS_PER_MS) : NAP_MAX_MS;
 
-    if (!sleep_on_ctx(o, ms))
-        o->wakes = 0;
-    else if (++o->wakes > WAKES_BELIEVED)
-        block_sleep(NAP_BUSY_NS);
+    net_rest(&o->wakes, sleep_on_ctx(o, ms));
 }
 
 static void wait_until(struct op *o, block_ready ready)

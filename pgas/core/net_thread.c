@@ -41,8 +41,8 @@ enum {
     BLIND_SLEEP_MS = 1,      /* the same where the transport has none */
     PROGRESS_AT_ONCE = 64,   /* calls before others get the lock */
     FDS = 16,                /* descriptors to sleep on at once */
-    VAIN_MAX = 16,           /* turns in a row with nothing done though it was said so */
-    VAIN_NAP_NS = 50 * 1000, /* after more than those: see nap in net_ops.c */
+    VAIN_MAX = 16,           /* turns in vain, one after the other, */
+    VAIN_NAP_NS = 50 * 1000, /* after which a thread rests: net_rest */
 };
 
 static struct node_pe *my_record(void)
@@ -266,6 +266,13 @@ bool net_is_mine(void)
     return pgas_self.net != NULL && load_acquire_u32(&pgas_self.net->handed) != 0;
 }
 
+void net_rest(unsigned *turns, bool in_vain)
+{
+    *turns = in_vain ? *turns + 1 : 0;
+    if (*turns > VAIN_MAX)
+        block_sleep(VAIN_NAP_NS);
+}
+
 static void *serve(void *arg)
 {
     struct net *n = arg;
@@ -284,9 +291,7 @@ static void *serve(void *arg)
         net_wake_sleepers();
         if (armed == 0 && !others_poll(n))
             came = sleep_on(n);
-        in_vain = done || (armed == 0 && !came) ? 0 : in_vain + 1;
-        if (in_vain > VAIN_MAX)
-            block_sleep(VAIN_NAP_NS);
+        net_rest(&in_vain, !done && (armed != 0 || came));
     }
     return NULL;
 }

@@ -82,6 +82,15 @@ bool team_has_far(const struct shmem_team *team)
     return false;
 }
 
+int team_count_far(const struct shmem_team *team)
+{
+    int far = 0;
+
+    for (int i = 0; i < team->npes; i++)
+        far += net_far(team_world_pe(team, i));
+    return far;
+}
+
 /* A number for the node of PE i of the team, less than that of PEs.  In a job on one node
  * where PEs are far all the same (SHMEM_CHAOS) each PE counts as a node. */
 static uint32_t node_of(const struct shmem_team *team, int i)

@@ -273,6 +273,8 @@ static inline int team_set_at(const struct team_set *set, int i)
 
 /* Is one of its PEs far?  Looks at all of them. */
 bool team_has_far(const struct shmem_team *team);
+/* How many of them? */
+int team_count_far(const struct shmem_team *team);
 
 /* Are the n >= 1 PEs of a list start + i * stride? */
 bool team_strided(const int *list, int n, int *start, int *stride);
