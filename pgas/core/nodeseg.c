@@ -184,7 +184,7 @@ void nodeseg_open(const struct boot *b)
     else
         make_or_find(b);
     claim_record();
-    g->oversubscribed = g->local_size > g->node->cpus;
+    g->oversubscribed = g->env.oversubscribed || g->local_size > g->node->cpus;
     note_early();
 }
 

@@ -50,7 +50,7 @@ struct pgas {
     size_t node_len;
     int local_rank;
     uint32_t local_size;
-    bool oversubscribed; /* more PEs here than processors */
+    bool oversubscribed; /* more PEs here than processors, or so we are told */
     int node_fd;
     uint32_t nnodes;
     const uint32_t *node_of; /* the node of each PE; NULL: all are on one */
