@@ -207,6 +207,7 @@ static size_t room_of_step(const struct job *j, int k)
 static void send_step(const struct job *j, int k, char *buffer)
 {
     int to = node_at(j->nodes, 1 << k);
+    char *room = hop_room(&j->hops, to, room_of_step(j, k));
     size_t at = 0;
 
     for (int i = 1; i < j->nodes->leaders; i++) {
@@ -216,12 +217,12 @@ static void send_step(const struct job *j, int k, char *buffer)
         copy_bytes(buffer + at, j->bundle[i], bytes);
         at += bytes;
     }
-    hop_put_now(&j->hops, k, to, room_at(j->team, to, room_of_step(j, k)), buffer, at);
+    hop_put_now(&j->hops, k, to, room, buffer, at);
 }
 
 static void receive_step(const struct job *j, int k)
 {
-    const char *from = room_at(j->team, j->nodes->me, room_of_step(j, k));
+    const char *from = hop_room(&j->hops, j->nodes->me, room_of_step(j, k));
 
     hop_await(&j->hops, k, node_at(j->nodes, -(1 << k)));
     for (int i = 1; i < j->nodes->leaders; i++) {
@@ -253,13 +254,12 @@ static void exchange(struct job *j)
     make_bundles(j);
     for (int i = 0; i < j->nodes->leaders; i++)
         pack(j, j->bundle[i], node_at(j->nodes, i));
-    bridge_meet(j->team, j->fn);
-    j->hops = hops_begin(j->team, j->fn);
+    j->hops = hops_begin(j->team, steps, j->fn);
     for (int k = 0; k < steps; k++) {
         send_step(j, k, j->memory + (size_t)j->nodes->leaders * j->most);
         receive_step(j, k);
     }
-    hops_end(&j->hops, steps);
+    hops_end(&j->hops, true);
     lay_out(j);
     free(j->memory);
     free(j->bundle);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast_far.c - a broadcast of a team over several nodes.
- * Uses: core/team, bcast, board, bridge, hop, pick, slice, rma/order, datatype/copy.
+ * Uses: core/team, bcast, board, bridge, hop, pick, slice, datatype/copy.
  *
  * A small one (push): the root's leader sends it to the others down a binomial tree, from
  * its slot to theirs, one message with its number; nobody waits for those below.  The
@@ -34,7 +34,6 @@
 #include "pgas/coll/slice.h"
 #include "pgas/core/peer.h"
 #include "pgas/datatype/copy.h"
-#include "pgas/rma/order.h"
 
 enum {
     SEGMENT_BYTES = 128 * 1024,
@@ -153,7 +152,7 @@ static void put_to_children(const struct job *j, const struct tree *t, int i)
     }
 }
 
-static int spread_tree(const struct job *j, const struct tree *t)
+static void spread_tree(const struct job *j, const struct tree *t)
 {
     for (int i = 0; i < segments(j); i++) {
         if (j->place != 0)
@@ -161,17 +160,16 @@ static int spread_tree(const struct job *j, const struct tree *t)
         hand_out(j, i + 1); /* first, as a put may have to wait */
         put_to_children(j, t, i);
     }
-    return segments(j);
 }
 
-static int spread_binomial(const struct job *j)
+static void spread_binomial(const struct job *j)
 {
-    return spread_tree(j, &binomial);
+    spread_tree(j, &binomial);
 }
 
-static int spread_kary(const struct job *j)
+static void spread_kary(const struct job *j)
 {
-    return spread_tree(j, &kary);
+    spread_tree(j, &kary);
 }
 
 /* ---- scatter and ring -------------------------------------------------------------- */
@@ -182,7 +180,7 @@ static struct slice slice_of_place(const struct job *j, int place)
 }
 
 /* The root needs nothing; so who is before it sends it nothing. */
-static int spread_scatter(const struct job *j)
+static void spread_scatter(const struct job *j)
 {
     int before = node_of(j, j->place - 1 + j->nodes), after = j->place + 1;
 
@@ -197,12 +195,11 @@ static int spread_scatter(const struct job *j)
             hop_await(&j->hops, k, before);
     }
     hand_out(j, segments(j));
-    return j->nodes;
 }
 
 /* ---- all together ------------------------------------------------------------------ */
 
-static int (*const algorithms[])(const struct job *) = {
+static void (*const algorithms[])(const struct job *) = {
     [BRIDGE_BROADCAST_BINOMIAL] = spread_binomial,
     [BRIDGE_BROADCAST_KARY] = spread_kary,
     [BRIDGE_BROADCAST_SCATTER] = spread_scatter,
@@ -210,10 +207,13 @@ static int (*const algorithms[])(const struct job *) = {
 
 static void spread(struct job *j)
 {
-    bridge_meet(j->team, j->fn);
-    j->hops = hops_begin(j->team, j->fn);
-    int steps = algorithms[pick(j->team, PICK_BRIDGE_BROADCAST, j->bytes)](j);
-    hops_end(&j->hops, steps);
+    enum pick_algorithm a = pick(j->team, PICK_BRIDGE_BROADCAST, j->bytes);
+
+    bridge_meet(j->team, j->fn); /* they have begun: their dests may be written */
+    j->hops = hops_begin(j->team, a == BRIDGE_BROADCAST_SCATTER ? j->nodes : segments(j),
+                         j->fn);
+    algorithms[a](j);
+    hops_end(&j->hops, false);
 }
 
 /* The root's node has it in dest. */
@@ -293,10 +293,8 @@ static struct push push_begin(const struct job *j)
     struct team_words *w = team_words(j->team, j->team->me);
     uint64_t number = ++j->team->nodes->pushes;
 
-    if (number > TEAM_PUSHES && number % TEAM_PUSHES == 1 && bridge_leads(j->team)) {
-        order_quiet(SHMEM_CTX_DEFAULT, j->fn);
+    if (number > TEAM_PUSHES && number % TEAM_PUSHES == 1 && bridge_leads(j->team))
         bridge_meet(j->team, j->fn);
-    }
     return (struct push){number, w->push[number % TEAM_PUSHES],
                          &w->pushed[number % TEAM_PUSHES]};
 }

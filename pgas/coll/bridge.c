@@ -210,11 +210,11 @@ static int begin_of(const struct team_nodes *n, const struct cargo *c, int node)
     return c->of_nodes ? node : n->begin[node];
 }
 
-/* Put to another leader, which waits for it: so quiet need not. */
+/* Put to another leader, which waits for it. */
 static void note(void *here, const void *from, size_t bytes, int to, const char *fn)
 {
-    net_put(net_ctx_default(), peer_place(here, bytes, to, fn), from, bytes, NET_NOTE,
-            fn);
+    net_note(net_ctx_default(), peer_place(here, bytes, to, fn), from, bytes, NULL, NULL,
+             fn);
 }
 
 /* Bytes of our box that belong to the same place of others'. */
@@ -267,7 +267,7 @@ static void call_with(struct team_words *mine, struct run run, int k, uint32_t n
     if (run.bytes > 0)
         place = peer_place(run.at, run.bytes, to, fn);
     stress_point();
-    net_put_signal(net_ctx_default(), place, run.at, run.bytes, &signal, NET_NOTE, fn);
+    net_note(net_ctx_default(), place, run.at, run.bytes, &signal, NULL, fn);
 }
 
 /* The same without bytes. */
@@ -289,6 +289,7 @@ static void disseminate(struct shmem_team *team, const struct cargo *c, const ch
     struct team_words *mine = own_words(team);
 
     n->crossings++;
+    n->hop_met = n->hop_calls;
     for (int k = 0, step = 1; step < n->leaders; k++, step *= 2) {
         int to = team_world_pe(team, n->leader[(n->me + step) % n->leaders]);
         int from = (n->me - step + n->leaders) % n->leaders;
@@ -296,11 +297,6 @@ static void disseminate(struct shmem_team *team, const struct cargo *c, const ch
         struct run last = {NULL, 0};
         if (c->bytes > 0)
             last = hand_on(n, c, wanted, to, fn);
-        if (last.bytes > net_signal_max()) {
-            note(last.at, last.at, last.bytes, to, fn);
-            order_fence(SHMEM_CTX_DEFAULT, fn);
-            last.bytes = 0;
-        }
         if (last.bytes > 0)
             call_with(mine, last, k, n->crossings, to, fn);
         else

@@ -156,7 +156,7 @@ static void exchange(struct job *j)
     bool direct =
         pick(j->team, PICK_BRIDGE_COLLECT, at(j, j->team->npes)) == BRIDGE_COLLECT_DIRECT;
 
-    j->hops = hops_begin(j->team, j->fn);
+    j->hops = hops_begin(j->team, n->leaders, j->fn);
     if (direct)
         put_direct(j);
     for (int k = 1; k < n->leaders; k++) {
@@ -165,7 +165,7 @@ static void exchange(struct job *j)
         hop_await(&j->hops, k, node_before(j, direct ? k : 1));
         board_hand_on(&j->board, (uint64_t)k + 1);
     }
-    hops_end(&j->hops, n->leaders);
+    hops_end(&j->hops, true);
 }
 
 /* ---- all together ------------------------------------------------------------------ */

@@ -3,17 +3,18 @@
  * hop.h - messages between the leaders of a team over several nodes: bytes that are put
  * to where they belong, with a signal behind them.
  *
- *     bridge_begin, bridge_meet: from now on the others' memory may be written
- *     struct hops h = hops_begin(team, fn);
+ *     bridge_begin
+ *     struct hops h = hops_begin(team, steps, fn);      others' rooms may be written
  *     hop_put(&h, step, node, there, from, bytes);      to some
  *     hop_await(&h, step, node);                        for what some send
- *     hops_end(&h, steps);
+ *     hops_end(&h, all);
  *
- * A collective has steps 0, 1, .. in each of which a leader gets at most one message; of
- * steps that are TEAM_HOPS apart, if there are so many, one leader is the sender.  All
- * leaders end it with the same number of steps.
- * Uses: core/team, core/block, rma, rma/signal, bridge.  Used by: reduce_hops, bcast_far,
- * collect_far, alltoall_far.
+ * A collective has steps 0, 1, .. steps - 1, as many on all leaders, in each of which a
+ * leader gets at most one message; of steps that are TEAM_HOPS apart, if there are so
+ * many, one leader is the sender.  To write to others' memory but to their rooms one has
+ * to know that they have begun it: by a message of theirs, or bridge_meet before.
+ * Uses: core/team, core/block, core/net, rma, rma/signal, bridge, room.  Used by:
+ * reduce_hops, bcast_far, collect_far, alltoall_far.
  */
 #ifndef PGAS_COLL_HOP_H
 #define PGAS_COLL_HOP_H
@@ -27,11 +28,17 @@ struct hops {
     struct shmem_team *team;
     const char *fn;
     uint64_t base; /* messages that this PE had counted before */
+    int steps;
 };
 
-struct hops hops_begin(struct shmem_team *team, const char *fn);
-/* All that was put from here has left: its source may be changed. */
-void hops_end(struct hops *h, int steps);
+struct hops hops_begin(struct shmem_team *team, int steps, const char *fn);
+/* All that was put from here has left: its source may be changed.  all: who comes here
+ * knows that all leaders have begun it. */
+void hops_end(struct hops *h, bool all);
+
+/* The symmetric address of byte `at` of what a node's leader has room for; only if
+ * room_get, and less than ROOM_BYTES. */
+char *hop_room(const struct hops *h, int node, size_t at);
 
 /* Put `bytes` (0 = just the signal) to symmetric address `there` of a node's leader.
  * `from` must stay as it is until hops_end, or until that leader must have got them. */

@@ -4,8 +4,9 @@
  * what each of them has becomes the combination of all, in the same place.
  * Uses: core/team, bridge, hop, pick, reduce_int, room, slice, rma.
  *
- * Piece by piece, as long as what comes fits the leaders' room; before each the leaders
- * meet, so that nobody writes where somebody still reads.  With N nodes:
+ * Piece by piece, as long as what comes fits the leaders' room.  Nobody writes to another
+ * leader's buffer before what that one has there has come to all who combine it: so the
+ * leaders need not meet before.  With N nodes:
  *
  * - direct: each leader gets its slice of all others, combines, and puts the result to
  *   all others.  Two latencies, 2 (N - 1) messages.
@@ -39,12 +40,12 @@ struct piece {
 
 static char *theirs(const struct piece *p, int node, size_t at)
 {
-    return room_at(p->job->team, node, at);
+    return hop_room(&p->hops, node, at);
 }
 
 static const char *came(const struct piece *p, size_t at)
 {
-    return room_at(p->job->team, p->me, at);
+    return hop_room(&p->hops, p->me, at);
 }
 
 static int node_at(const struct piece *p, int distance)
@@ -90,7 +91,7 @@ static void combine_slices(const struct piece *p, struct slice s)
         copy_bytes(mine, acc, n * p->job->size);
 }
 
-static int reduce_direct(const struct piece *p)
+static void reduce_direct(const struct piece *p)
 {
     struct slice mine = slice_of_node(p, p->me);
     size_t at = (size_t)p->me * stride_of(p);
@@ -107,7 +108,6 @@ static int reduce_direct(const struct piece *p)
                 slice_bytes(p, mine));
     for (int k = 1; k < p->nodes; k++)
         hop_await(&p->hops, p->nodes + k, node_at(p, -k));
-    return 2 * p->nodes;
 }
 
 /* ---- ring ------------------------------------------------------------------------ */
@@ -123,7 +123,7 @@ static void pass_on(const struct piece *p, int step, int i, bool ready)
             slice_bytes(p, s));
 }
 
-static int reduce_ring(const struct piece *p)
+static void reduce_ring(const struct piece *p)
 {
     int last = node_at(p, -1), rounds = p->nodes - 1;
 
@@ -138,7 +138,6 @@ static int reduce_ring(const struct piece *p)
         pass_on(p, rounds + k, 1 - k, true);
         hop_await(&p->hops, rounds + k, last);
     }
-    return 2 * rounds;
 }
 
 /* ---- powers of two ----------------------------------------------------------------- */
@@ -258,11 +257,10 @@ static void join(const struct piece *p, const struct ranks *r, const struct leve
     hop_await(&p->hops, step, partner);
 }
 
-static int reduce_halving(const struct piece *p)
+static void reduce_halving(const struct piece *p)
 {
     struct ranks r = ranks_of(p);
     struct levels l;
-    int steps = 2 + 2 * r.levels;
 
     fold(p, &r);
     if (r.mine >= 0) {
@@ -272,13 +270,12 @@ static int reduce_halving(const struct piece *p)
         for (int k = r.levels - 1; k >= 0; k--)
             join(p, &r, &l, k);
     }
-    unfold(p, &r, steps - 1);
-    return steps;
+    unfold(p, &r, 1 + 2 * r.levels);
 }
 
 /* ---- doubling -------------------------------------------------------------------- */
 
-static int reduce_doubling(const struct piece *p)
+static void reduce_doubling(const struct piece *p)
 {
     struct ranks r = ranks_of(p);
     size_t bytes = p->n * p->job->size;
@@ -295,17 +292,25 @@ static int reduce_doubling(const struct piece *p)
             p->job->op->three(p->buf, came(p, at), p->buf, p->n);
     }
     unfold(p, &r, 1 + r.levels);
-    return 2 + r.levels;
 }
 
 /* ---- all together ------------------------------------------------------------------ */
 
-static int (*const algorithms[])(const struct piece *) = {
-    [BRIDGE_REDUCE_DIRECT] = reduce_direct,
-    [BRIDGE_REDUCE_RING] = reduce_ring,
-    [BRIDGE_REDUCE_HALVING] = reduce_halving,
-    [BRIDGE_REDUCE_DOUBLING] = reduce_doubling,
+static const struct {
+    void (*run)(const struct piece *);
+    bool per_node; /* its steps grow with the nodes, not with their logarithm */
+} algorithms[] = {
+    [BRIDGE_REDUCE_DIRECT] = {reduce_direct, true},
+    [BRIDGE_REDUCE_RING] = {reduce_ring, true},
+    [BRIDGE_REDUCE_HALVING] = {reduce_halving, false},
+    [BRIDGE_REDUCE_DOUBLING] = {reduce_doubling, false},
 };
+
+/* Enough of them. */
+static int steps_of(enum pick_algorithm a, int nodes)
+{
+    return algorithms[a].per_node ? 2 * nodes : 2 * REDUCE_LEVELS;
+}
 
 void reduce_hops(const struct reduce_job *j, enum pick_algorithm a)
 {
@@ -314,22 +319,21 @@ void reduce_hops(const struct reduce_job *j, enum pick_algorithm a)
 
     for (size_t first = 0; first < j->n; first += most) {
         size_t n = j->n - first < most ? j->n - first : most;
-        bridge_meet(j->team, j->fn);
-        struct piece p = {.hops = hops_begin(j->team, j->fn),
+        struct piece p = {.hops = hops_begin(j->team, steps_of(a, nodes->leaders), j->fn),
                           .job = j,
                           .buf = j->dest + first * j->size,
                           .n = n,
                           .nodes = nodes->leaders,
                           .me = nodes->me};
-        int steps = algorithms[a](&p);
-        hops_end(&p.hops, steps);
+        algorithms[a].run(&p);
+        hops_end(&p.hops, true);
     }
 }
 
 /* ---- to one leader --------------------------------------------------------------- */
 
 /* Up a binomial tree of the nodes, counted from that one on. */
-static int climb(const struct piece *p, int node)
+static void climb(const struct piece *p, int node)
 {
     int place = (p->me - node + p->nodes) % p->nodes, step = 0;
     size_t bytes = p->n * p->job->size;
@@ -346,20 +350,18 @@ static int climb(const struct piece *p, int node)
             p->job->op->two(p->buf, came(p, at), p->n);
         }
     }
-    return REDUCE_LEVELS;
 }
 
 void reduce_up(const struct reduce_job *j, char *buf, int node)
 {
     const struct team_nodes *nodes = j->team->nodes;
 
-    bridge_meet(j->team, j->fn);
-    struct piece p = {.hops = hops_begin(j->team, j->fn),
+    struct piece p = {.hops = hops_begin(j->team, REDUCE_LEVELS, j->fn),
                       .job = j,
                       .buf = buf,
                       .n = j->n,
                       .nodes = nodes->leaders,
                       .me = nodes->me};
-    int steps = climb(&p, node);
-    hops_end(&p.hops, steps);
+    climb(&p, node);
+    hops_end(&p.hops, false);
 }

@@ -16,9 +16,10 @@
 enum {
     ROOM_PIECE = 512 * 1024, /* of a large message that is worked on at a time, at most */
     ROOM_SLACK = 16 * 1024,  /* for parts that begin on lines of their own */
-    ROOM_BYTES = 2 * ROOM_PIECE + ROOM_SLACK, /* of a leader, for what comes */
-    ROOM_OWN = ROOM_BYTES,                    /* where another piece is, for the leader */
-    ROOM_ALL = ROOM_BYTES + ROOM_PIECE,
+    ROOM_BYTES = 2 * ROOM_PIECE + ROOM_SLACK, /* of a leader, for what comes: twice, for
+                                               * collectives with even and odd numbers */
+    ROOM_OWN = 2 * ROOM_BYTES,                /* where another piece is, for the leader */
+    ROOM_ALL = ROOM_OWN + ROOM_PIECE,
 };
 
 /* Have all leaders room?  The first time for a team all of its PEs meet, and they get the

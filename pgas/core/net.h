@@ -70,17 +70,14 @@ void net_ctx_close(struct net_ctx *c);
 /* ---- operations on far PEs ------------------------------------------------------- */
 
 /* NOW: when it returns, the source may be changed (put) or the data are here (get).
- * LATER: that is so after net_quiet.  NOTE: a put, or an amo without result, that
- * net_quiet need not wait for, as somebody waits for it at its target; from that its
- * caller knows when the source may be changed. */
-enum net_when { NET_NOW, NET_LATER, NET_NOTE };
+ * LATER: that is so after net_quiet. */
+enum net_when { NET_NOW, NET_LATER };
 
 void net_put(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
              enum net_when when, const char *fn);
 void net_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
              enum net_when when, const char *fn);
-/* NOW with amo->result: it is there.  LATER, or without: it will be after net_quiet.
- * NOTE: see above. */
+/* NOW with amo->result: it is there.  LATER, or without: it will be after net_quiet. */
 void net_amo(struct net_ctx *c, struct transport_place at,
              const struct transport_amo *amo, enum net_when when, const char *fn);
 
@@ -91,12 +88,20 @@ void net_put_signal(struct net_ctx *c, struct transport_place to, const void *fr
                     size_t len, const struct transport_signal *signal, enum net_when when,
                     const char *fn);
 
-/* The longest of these, in bytes, that is one message. */
-size_t net_signal_max(void);
+/*
+ * A note: the same, but neither fence nor quiet waits for it, as somebody waits for the
+ * update at the target.  signal NULL: bytes alone, for which a later note speaks, after a
+ * fence.  The source may be changed when done->left is 0 (net_left waits for that), or
+ * with done NULL, when the caller knows in some other way that it has come.
+ */
+void net_note(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
+              const struct transport_signal *signal, struct transport_done *done,
+              const char *fn);
+void net_left(struct net_ctx *c, struct transport_done *done, int pe, const char *fn);
 
-/* The same without a wait: false if the transport has no room now.  A get is done when
- * done->left is 0, and before the context's next quiet or not; see struct transport_done
- * for what done must be.  A set of 8 bytes is as with NOTE. */
+/* Without a wait: false if the transport has no room now.  A get is done when done->left
+ * is 0, and before the context's next quiet or not; see struct transport_done for what
+ * done must be.  A set of 8 bytes is as a note. */
 bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
                    struct transport_done *done, const char *fn);
 bool net_start_set(struct net_ctx *c, struct transport_place at, uint64_t value,

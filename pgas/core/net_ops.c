@@ -254,7 +254,7 @@ static void run(struct op *o, enum net_when when)
     bool puts = o->kind == OP_PUT || o->kind == OP_SIGNAL;
 
     /* A get is done when it returns, and so is what fetches; a put is on its way. */
-    o->open = when == NET_LATER || (when == NET_NOW && puts);
+    o->open = when == NET_LATER || puts;
     if (when == NET_NOW)
         post_and_wait(o);
     else
@@ -286,7 +286,8 @@ void net_amo(struct net_ctx *c, struct transport_place at,
         amo->result == NULL && when == NET_NOW ? NET_LATER : when);
 }
 
-size_t net_signal_max(void)
+/* Of a put with signal that is one message. */
+static size_t signal_max(void)
 {
     return pgas_self.net->t->signal_max(pgas_self.net->open);
 }
@@ -307,24 +308,74 @@ void net_put_signal(struct net_ctx *c, struct transport_place to, const void *fr
                     size_t len, const struct transport_signal *signal, enum net_when when,
                     const char *fn)
 {
-    struct transport_signal s = *signal;
-
-    if (len == 0 && when != NET_NOTE) {
+    if (len == 0) {
         put_none(c, signal, false, when, fn);
-    } else if (len > net_signal_max()) {
+    } else if (len > signal_max()) {
         net_put(c, to, from, len, when, fn);
         put_none(c, signal, true, when, fn);
     } else {
-        s.note = when == NET_NOTE;
         run(&(struct op){.c = c,
                          .fn = fn,
                          .kind = OP_SIGNAL,
                          .place = to,
                          .from = from,
                          .len = len,
-                         .signal = &s},
+                         .signal = signal},
             when);
     }
+}
+
+static void note_bytes(struct net_ctx *c, struct transport_place to, const void *from,
+                       size_t len, struct transport_done *done, const char *fn)
+{
+    post(&(struct op){.c = c,
+                      .fn = fn,
+                      .kind = OP_PUT,
+                      .place = to,
+                      .from = from,
+                      .len = len,
+                      .done = done});
+}
+
+void net_note(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
+              const struct transport_signal *signal, struct transport_done *done,
+              const char *fn)
+{
+    struct transport_signal s;
+
+    if (done != NULL)
+        *done = (struct transport_done){.left = 1};
+    if (signal == NULL) {
+        note_bytes(c, to, from, len, done, fn);
+        return;
+    }
+    if (len > signal_max()) {
+        note_bytes(c, to, from, len, done, fn);
+        net_fence(c, fn); /* the update says that they are there */
+        to = signal->at;
+        len = 0;
+        done = NULL;
+    }
+    s = *signal;
+    s.note = true;
+    post(&(struct op){.c = c,
+                      .fn = fn,
+                      .kind = OP_SIGNAL,
+                      .place = to,
+                      .from = from,
+                      .len = len,
+                      .signal = &s,
+                      .done = done});
+}
+
+void net_left(struct net_ctx *c, struct transport_done *done, int pe, const char *fn)
+{
+    struct op o = {.c = c, .fn = fn, .kind = OP_PUT, .place.pe = pe, .done = done};
+    const struct op *const self = &o;
+
+    if (!finished(&self))
+        wait_until(&o, finished);
+    net_check_get(done, pe, fn);
 }
 
 bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,

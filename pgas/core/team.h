@@ -25,6 +25,7 @@
 #include "pgas/core/node.h"
 #include "pgas/core/pool.h"
 #include "pgas/core/slot.h"
+#include "pgas/transport/transport.h"
 
 enum {
     TEAM_ROUNDS = 32, /* rounds of a dissemination: log2 of the most PEs */
@@ -33,6 +34,7 @@ enum {
     TEAM_PUSHES = 32, /* small broadcasts over nodes, after which the leaders meet, */
     TEAM_PUSH_BYTES = 2048, /* of so many bytes at most (coll/bcast_far.c) */
     TEAM_HOPS = 64,         /* messages to a leader that can be told apart (coll/hop.h) */
+    TEAM_LEFT = 64,         /* messages of a leader that are under way at once */
     TEAM_SLOTS = 8,         /* calls whose small data lie side by side (coll/board.h) */
     TEAM_SLOT_BYTES = 2048,
     TEAM_LINES = 64, /* the same of those whose data fit one line with the number */
@@ -161,8 +163,8 @@ struct team_words {
         uint8_t call[2];
     } round[TEAM_ROUNDS];
     /* The last message that has come from another leader, of those with the same number
-     * modulo TEAM_HOPS (coll/hop.c). */
-    _Alignas(NODE_LINE) uint64_t landed[TEAM_HOPS];
+     * modulo TEAM_HOPS, in collectives with even and odd numbers (coll/hop.c). */
+    _Alignas(NODE_LINE) uint64_t landed[2][TEAM_HOPS];
     /* The last small broadcast that has come, of those with the same number modulo
      * TEAM_PUSHES (coll/bcast_far.c). */
     _Alignas(NODE_LINE) uint64_t pushed[TEAM_PUSHES];
@@ -204,6 +206,12 @@ struct team_words {
     };
 };
 
+/* A message whose source is in use until it has left. */
+struct team_left {
+    struct transport_done done;
+    int pe;
+};
+
 /* Who is where in a far team, as numbers in the team, and what the leaders have done. */
 struct team_nodes {
     int mates;         /* how many PEs there are on our node */
@@ -215,8 +223,13 @@ struct team_nodes {
     uint32_t counts;  /* how often the PEs of our node have counted in */
     uint32_t crossings; /* how often the leaders have met */
     uint32_t boxes;     /* how many of those with a box */
-    uint64_t hops;      /* messages between leaders so far (coll/hop.c) */
-    uint64_t pushes;    /* small broadcasts so far (coll/bcast_far.c) */
+    /* Between leaders (coll/hop.c): messages so far; the collectives in which they were,
+     * of which all leaders have ended those up to hop_met; and what has been posted in
+     * the last one. */
+    uint64_t hops, hop_calls, hop_met;
+    struct team_left left[TEAM_LEFT];
+    unsigned nleft;
+    uint64_t pushes; /* small broadcasts so far (coll/bcast_far.c) */
     bool asked;     /* all leaders have said where they have room for large reductions: */
     uint64_t *room; /* by node, an offset in the heap; NULL: not all of them have it */
 };

@@ -125,10 +125,8 @@ static void try_reduce_to(const struct group *g, size_t n, long round)
         check(g, "source of a sum", i, n, from[i], element(g->me, i, round));
 }
 
-static void try_broadcast(const struct group *g, size_t n, long round)
+static void try_broadcast_of(const struct group *g, int root, size_t n, long round)
 {
-    int root = (int)((round * 5 + (long)n) % g->npes);
-
     fill(g, n, round);
     clear(n);
     CHECK_EQ(shmem_long_broadcast(g->team, to, from, n, root), 0);
@@ -137,14 +135,33 @@ static void try_broadcast(const struct group *g, size_t n, long round)
     check_guard((unsigned char *)(to + n), "broadcast", g);
 }
 
+static void try_broadcast(const struct group *g, size_t n, long round)
+{
+    try_broadcast_of(g, (int)((round * 5 + (long)n) % g->npes), n, round);
+}
+
+/* One PE is late for a call, and the others go on as far as they may. */
+static void be_late(const struct group *g, long late)
+{
+    enum { LATE_US = 2000 };
+
+    if (g->me == late % g->npes)
+        check_sleep_us(LATE_US);
+}
+
 /* Many small ones after each other: no PE waits for others, the source is another one at
  * once, and slots come round. */
 static void try_pushes(const struct group *g, long round)
 {
-    enum { CALLS = 80, LONGS = TEAM_PUSH_BYTES / sizeof(long) };
+    enum { CALLS = 200, LONGS = TEAM_PUSH_BYTES / sizeof(long), EACH_LATE = 40 };
 
-    for (long k = 0; k < CALLS; k++)
-        try_broadcast(g, 1 + (size_t)(k * 37 + round) % LONGS, round * CALLS + k);
+    for (long k = 0; k < CALLS; k++) {
+        long late = round + k / EACH_LATE;
+        if (k % EACH_LATE == 0)
+            be_late(g, late);
+        try_broadcast_of(g, (int)((late + 1) % g->npes),
+                         1 + (size_t)(k * 37 + round) % LONGS, k);
+    }
 }
 
 /* Pushes, and then a team that gets the memory of the one that pushed. */
@@ -215,6 +232,21 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
+/* Each PE is late in turn; it is the root of a reduction to one.  Rooms and words come
+ * round. */
+static void try_late(const struct kind *k, const struct group *g, long round)
+{
+    enum { CALLS = 9, EACH_LATE = 5 };
+    static const size_t some[] = {300, 5000, 17000};
+
+    for (long late = 0; late < g->npes; late++)
+        for (long c = 0; c < CALLS; c++) {
+            if (c % EACH_LATE == 0)
+                be_late(g, late);
+            k->try(g, some[(round + late + c / EACH_LATE) % 3], c * g->npes + late);
+        }
+}
+
 /* On every team, each of its PEs perhaps late. */
 static void try_all(const struct kind *k, long round, uint64_t *seed)
 {
@@ -225,6 +257,7 @@ static void try_all(const struct kind *k, long round, uint64_t *seed)
         }
     for (int g = 0; k->what == PICK_BRIDGE_BROADCAST && g < ngroups; g++)
         try_pushes(&groups[g], round);
+    try_late(k, &groups[0], round);
     if (k->what == PICK_BRIDGE_BROADCAST)
         k->try(&groups[0], SEGMENTED, round);
 }
