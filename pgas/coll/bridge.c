@@ -7,17 +7,18 @@
  * other leaders over the network, then releases its node.  What comes over the network
  * wakes nobody but the PE to which it comes: so a leader alone waits for it.
  *
- * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c.  A call
- * is a put of one byte, its number, which needs no answer; or where an update is sooner
- * there, one of the word in which that byte is.  The calls of a round need no order:
- * those with even and odd numbers have a word each, and a leader begins crossing n + 2
- * after all have ended crossing n, for which its partner had got the call.  So it is
- * there too early by at most one.
+ * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c; a few
+ * of them in one round, in which each calls all others.  A call is a put of one byte, its
+ * number, which needs no answer; or where an update is sooner there, one of the word in
+ * which that byte is.  The calls of a round need no order: those with even and odd
+ * numbers have a word each, and a leader begins crossing n + 2 after all have ended
+ * crossing n, for which its partner had got the call.  So it is there too early by at
+ * most one.
  *
  * In a small collective they hand on in each round what they have got from how many nodes
- * until then (Bruck et al. 1997).  It lies in the leaders' boxes, node by node.  The call
- * goes with its last part as a signal: all bytes of the word are set to its number then,
- * as who waits looks at the first one.  A
+ * until then (Bruck et al. 1997), or a few of them their own to all.  It lies in the
+ * leaders' boxes, node by node.  The call goes with its last part as a signal: all bytes
+ * of the word are set to its number then, as who waits looks at the first one.  A
  * leader's box is the one of two that was not used last.  Invariant: nobody writes to a
  * box that somebody still reads or sends.  Who uses it again has gone through another
  * meeting since, into which a PE goes after it has read all that it wanted of the meeting
@@ -38,7 +39,10 @@
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
-enum { NO_LEADER = -1 };
+enum {
+    NO_LEADER = -1,
+    AT_ONCE = 5, /* nodes at most whose leaders call each other in one round */
+};
 
 /* What this PE waits for: that a word is at least `value`, or a byte is `value`. */
 struct goal {
@@ -283,26 +287,78 @@ static void call(struct team_words *mine, int k, uint32_t n, int to, const char 
     note(&mine->round[k].called[n % 2], from, 1, to, fn);
 }
 
-static void disseminate(struct shmem_team *team, const struct cargo *c, const char *fn)
+/* ---- rounds ---------------------------------------------------------------------- */
+
+static bool all_at_once(const struct team_nodes *n)
+{
+    return n->leaders <= AT_ONCE;
+}
+
+/* How far from a leader the one is that it calls in round k. */
+static int distance_of(const struct team_nodes *n, int k)
+{
+    return all_at_once(n) ? k + 1 : 1 << k;
+}
+
+static bool has_round(const struct team_nodes *n, int k)
+{
+    return distance_of(n, k) < n->leaders;
+}
+
+static int partner_of(const struct shmem_team *team, int k)
+{
+    const struct team_nodes *n = team->nodes;
+
+    return team_world_pe(team, n->leader[(n->me + distance_of(n, k)) % n->leaders]);
+}
+
+/* Whose bytes go with a call: of so many nodes, up to ours. */
+static int nodes_of_call(const struct team_nodes *n, int k)
+{
+    int step = distance_of(n, k);
+
+    if (all_at_once(n))
+        return 1;
+    return n->leaders - step < step ? n->leaders - step : step;
+}
+
+static void call_partner(struct shmem_team *team, const struct cargo *c, int k,
+                         const char *fn)
 {
     struct team_nodes *n = team->nodes;
     struct team_words *mine = own_words(team);
+    int to = partner_of(team, k);
+    struct run last = {NULL, 0};
+
+    if (c->bytes > 0)
+        last = hand_on(n, c, nodes_of_call(n, k), to, fn);
+    if (last.bytes > 0)
+        call_with(mine, last, k, n->crossings, to, fn);
+    else
+        call(mine, k, n->crossings, to, fn);
+}
+
+static void await_partner(struct shmem_team *team, int k, const char *fn)
+{
+    const struct team_nodes *n = team->nodes;
+    int from = (n->me - distance_of(n, k) + n->leaders) % n->leaders;
+
+    await_call(team, k, n->crossings, from, fn);
+}
+
+static void exchange(struct shmem_team *team, const struct cargo *c, const char *fn)
+{
+    struct team_nodes *n = team->nodes;
 
     n->crossings++;
     n->hop_met = n->hop_calls;
-    for (int k = 0, step = 1; step < n->leaders; k++, step *= 2) {
-        int to = team_world_pe(team, n->leader[(n->me + step) % n->leaders]);
-        int from = (n->me - step + n->leaders) % n->leaders;
-        int wanted = n->leaders - step < step ? n->leaders - step : step;
-        struct run last = {NULL, 0};
-        if (c->bytes > 0)
-            last = hand_on(n, c, wanted, to, fn);
-        if (last.bytes > 0)
-            call_with(mine, last, k, n->crossings, to, fn);
-        else
-            call(mine, k, n->crossings, to, fn);
-        await_call(team, k, n->crossings, from, fn);
+    for (int k = 0; has_round(n, k); k++) {
+        call_partner(team, c, k, fn);
+        if (!all_at_once(n))
+            await_partner(team, k, fn);
     }
+    for (int k = 0; all_at_once(n) && has_round(n, k); k++)
+        await_partner(team, k, fn);
 }
 
 /* ---- all together ---------------------------------------------------------------- */
@@ -316,7 +372,7 @@ static void cross(struct shmem_team *team, const struct cargo *c, const char *fn
         return;
     }
     await_node(team, fn);
-    disseminate(team, c, fn);
+    exchange(team, c, fn);
     release_node(team);
 }
 
@@ -329,13 +385,11 @@ void bridge_cross(struct shmem_team *team, const char *fn)
 /* The last calls must have left before their words are cleared for another team. */
 static void flush_calls(const struct shmem_team *team, const char *fn)
 {
-    const struct team_nodes *n = team->nodes;
     uint8_t byte = 0;
 
-    for (int step = 1; step < n->leaders; step *= 2) {
-        int to = team_world_pe(team, n->leader[(n->me + step) % n->leaders]);
-        rma_get_nbi(SHMEM_CTX_DEFAULT, &byte, team_here(team, 0), 1, to, fn);
-    }
+    for (int k = 0; has_round(team->nodes, k); k++)
+        rma_get_nbi(SHMEM_CTX_DEFAULT, &byte, team_here(team, 0), 1, partner_of(team, k),
+                    fn);
     order_quiet(SHMEM_CTX_DEFAULT, fn);
 }
 
@@ -364,7 +418,7 @@ void bridge_begin(struct shmem_team *team)
 void bridge_meet(struct shmem_team *team, const char *fn)
 {
     if (bridge_leads(team))
-        disseminate(team, &(struct cargo){.bytes = 0}, fn);
+        exchange(team, &(struct cargo){.bytes = 0}, fn);
 }
 
 const char *bridge_gather_nodes(struct shmem_team *team, const void *mine, size_t bytes,
@@ -377,9 +431,9 @@ const char *bridge_gather_nodes(struct shmem_team *team, const void *mine, size_
         return NULL;
     char *box = own_words(team)->box[number % 2];
     copy_bytes(box + (size_t)n->me * bytes, mine, bytes);
-    disseminate(team,
-                &(struct cargo){.box = box, .bytes = bytes, .from = -1, .of_nodes = true},
-                fn);
+    exchange(team,
+             &(struct cargo){.box = box, .bytes = bytes, .from = -1, .of_nodes = true},
+             fn);
     return box;
 }
 

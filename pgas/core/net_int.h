@@ -47,7 +47,6 @@ struct net {
     bool has_thread;
     int stop_fd;        /* an eventfd that ends its sleeps */
     uint32_t asleep;    /* it sleeps on descriptors, or is about to */
-    uint32_t polls;     /* by other threads; under the lock of ctx_0 */
     uint32_t owed;      /* a poll has woken nobody: see net_settle */
     uint32_t stop;      /* it shall end */
     uint32_t nap;       /* futex: 1 = it naps, as somebody else polls */

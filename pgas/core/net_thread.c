@@ -33,7 +33,6 @@
 #include "pgas/core/net_int.h"
 
 enum {
-    POLLS_PER_CLOCK = 4,
     NAP_NS = 1000 * 1000,   /* between two looks whether others still poll */
     RECENT_NS = 200 * 1000, /* a poll that long ago means that others poll */
     WAKE_EVERY_NS = 100 * 1000,
@@ -136,18 +135,15 @@ void net_poll(void)
 
     if (n == NULL)
         return;
+    /* Said first, and each time: else a thread that polls once in each short wait comes
+     * second to the progress thread again and again, and waits for its lock. */
+    uint64_t now = clock_ns();
+    store_relaxed_u64(&n->polled_ns, now);
     poll_contexts(n);
     if (!net_try_lock(&n->ctx_0))
         return;
     n->t->progress(n->ctx_0.t);
-    bool look_at_clock = n->polls++ % POLLS_PER_CLOCK == 0;
     net_unlock(&n->ctx_0);
-    if (!look_at_clock) {
-        net_owe();
-        return;
-    }
-    uint64_t now = clock_ns();
-    store_relaxed_u64(&n->polled_ns, now);
     wake_now_and_then(now);
 }
 
