@@ -221,16 +221,18 @@ static void note(void *here, const void *from, size_t bytes, int to, const char 
              fn);
 }
 
-/* Bytes of our box that belong to the same place of others'. */
+/* Bytes of our box that belong to the same place of others'; after: of more that have
+ * been put before. */
 struct run {
     char *at;
     size_t bytes;
+    bool after;
 };
 
 static struct run run_of(const struct cargo *c, int begin, int end)
 {
-    return (struct run){c->box + (size_t)begin * c->bytes,
-                        (size_t)(end - begin) * c->bytes};
+    return (struct run){.at = c->box + (size_t)begin * c->bytes,
+                        .bytes = (size_t)(end - begin) * c->bytes};
 }
 
 /* Hand on what belongs to so many nodes: ours and those before it, all around; but for
@@ -240,19 +242,21 @@ static struct run hand_on(const struct team_nodes *n, const struct cargo *c, int
                           int to, const char *fn)
 {
     int first = n->me - nodes + 1;
+    bool wraps = first < 0;
 
     if (c->from >= 0) {
         bool have = (n->me - c->from + n->leaders) % n->leaders < nodes;
         return run_of(c, 0, have ? 1 : 0);
     }
-    if (first < 0) {
+    if (wraps) {
         struct run run =
             run_of(c, begin_of(n, c, first + n->leaders), begin_of(n, c, n->leaders));
         note(run.at, run.at, run.bytes, to, fn);
-        order_fence(SHMEM_CTX_DEFAULT, fn); /* the call says that it is there */
         first = 0;
     }
-    return run_of(c, begin_of(n, c, first), begin_of(n, c, n->me + 1));
+    struct run last = run_of(c, begin_of(n, c, first), begin_of(n, c, n->me + 1));
+    last.after = wraps;
+    return last;
 }
 
 /* Tell a leader that this one has called, for the n-th time in round k, with bytes that
@@ -265,7 +269,8 @@ static void call_with(struct team_words *mine, struct run run, int k, uint32_t n
     const struct transport_signal signal = {.at = peer_place(here, sizeof *here, to, fn),
                                             .op = TRANSPORT_AMO_SET,
                                             .size = sizeof *here,
-                                            .operand = (uint8_t)n * each_byte};
+                                            .operand = (uint8_t)n * each_byte,
+                                            .after_puts = run.after};
     struct transport_place place = signal.at;
 
     if (run.bytes > 0)
@@ -280,7 +285,7 @@ static void call(struct team_words *mine, int k, uint32_t n, int to, const char 
     uint8_t *from = &mine->round[k].call[n % 2];
 
     if (net_quick_add()) {
-        call_with(mine, (struct run){NULL, 0}, k, n, to, fn);
+        call_with(mine, (struct run){.bytes = 0}, k, n, to, fn);
         return;
     }
     *from = (uint8_t)n;
@@ -328,11 +333,11 @@ static void call_partner(struct shmem_team *team, const struct cargo *c, int k,
     struct team_nodes *n = team->nodes;
     struct team_words *mine = own_words(team);
     int to = partner_of(team, k);
-    struct run last = {NULL, 0};
+    struct run last = {.bytes = 0};
 
     if (c->bytes > 0)
         last = hand_on(n, c, nodes_of_call(n, k), to, fn);
-    if (last.bytes > 0)
+    if (last.bytes > 0 || last.after)
         call_with(mine, last, k, n->crossings, to, fn);
     else
         call(mine, k, n->crossings, to, fn);
@@ -351,7 +356,7 @@ static void exchange(struct shmem_team *team, const struct cargo *c, const char 
     struct team_nodes *n = team->nodes;
 
     n->crossings++;
-    n->hop_met = n->hop_calls;
+    n->hop_met = n->hop_calls; /* who comes here has ended those */
     for (int k = 0; has_round(n, k); k++) {
         call_partner(team, c, k, fn);
         if (!all_at_once(n))

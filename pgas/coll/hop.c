@@ -30,7 +30,6 @@
 #include "pgas/core/peer.h"
 #include "pgas/core/stress.h"
 #include "pgas/rma/order.h"
-#include "pgas/rma/rma.h"
 #include "pgas/rma/signal.h"
 
 /* ---- a collective ---------------------------------------------------------------- */
@@ -119,20 +118,30 @@ static struct transport_signal signal_of(uint64_t *word, uint64_t value, int pe,
                                      .operand = value};
 }
 
-/* Bytes, and then the signal of a step; -1: none. */
+/* Bytes, and then the signal of a step. */
 static struct team_left *note(const struct hops *h, int step, int node, void *there,
                               const void *from, size_t bytes)
 {
     int pe = leader_of(h, node);
     struct team_left *left = next_left(h, pe);
-    struct transport_signal signal = {.size = 0};
+    struct transport_signal signal =
+        signal_of(word_of(h, step), number_of(h, step), pe, h->fn);
 
-    if (step >= 0)
-        signal = signal_of(word_of(h, step), number_of(h, step), pe, h->fn);
     net_note(net_ctx_default(),
              bytes > 0 ? peer_place(there, bytes, pe, h->fn) : signal.at, from, bytes,
-             step >= 0 ? &signal : NULL, &left->done, h->fn);
+             &signal, &left->done, h->fn);
     return left;
+}
+
+/* The signal alone, after all bytes that have been put before. */
+static void note_after(const struct hops *h, int step, int node)
+{
+    int pe = leader_of(h, node);
+    struct transport_signal signal =
+        signal_of(word_of(h, step), number_of(h, step), pe, h->fn);
+
+    signal.after_puts = true;
+    net_note(net_ctx_default(), signal.at, NULL, 0, &signal, NULL, h->fn);
 }
 
 /* The same where words are used again. */
@@ -174,13 +183,23 @@ void hop_put_now(const struct hops *h, int step, int node, void *there, const vo
 
 void hop_add(const struct hops *h, int node, void *there, const void *from, size_t bytes)
 {
-    note(h, -1, node, there, from, bytes);
+    int pe = leader_of(h, node);
+    struct team_left *left = next_left(h, pe);
+
+    net_note(net_ctx_default(), peer_place(there, bytes, pe, h->fn), from, bytes, NULL,
+             &left->done, h->fn);
 }
 
 void hop_signal(const struct hops *h, int step, int node)
 {
-    order_fence(SHMEM_CTX_DEFAULT, h->fn);
-    hop_put(h, step, node, NULL, NULL, 0);
+    stress_point();
+    if (uses_words_again(h)) {
+        order_fence(SHMEM_CTX_DEFAULT, h->fn);
+        put_with_signal(h, step, node, &(struct signal_put){.nbi = true});
+    } else {
+        note_after(h, step, node);
+    }
+    stress_point();
 }
 
 void hop_push(struct shmem_team *team, int node, char *bytes, size_t n, uint64_t *word,

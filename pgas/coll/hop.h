@@ -57,7 +57,7 @@ void hop_await(const struct hops *h, int step, int node);
 
 /* Without steps, and without a meeting before: a message to another leader's symmetric
  * word, where the value says that the bytes are there; and to wait for that.  The bytes
- * stay as they are until the next quiet. */
+ * stay as they are until that leader has got them. */
 void hop_push(struct shmem_team *team, int node, char *bytes, size_t n, uint64_t *word,
               uint64_t value, const char *fn);
 void hop_await_push(struct shmem_team *team, int node, const uint64_t *word,

@@ -2,7 +2,7 @@
 /*
  * reduce_hops.c - a large reduction between the leaders of a team over several nodes:
  * what each of them has becomes the combination of all, in the same place.
- * Uses: core/team, bridge, hop, pick, reduce_int, room, slice, rma.
+ * Uses: core/team, hop, pick, reduce_int, room, slice.
  *
  * Piece by piece, as long as what comes fits the leaders' room.  Nobody writes to another
  * leader's buffer before what that one has there has come to all who combine it: so the
@@ -22,7 +22,6 @@
  */
 #include "config.h"
 
-#include "pgas/coll/bridge.h"
 #include "pgas/coll/hop.h"
 #include "pgas/coll/reduce_int.h"
 #include "pgas/coll/room.h"

@@ -16,9 +16,9 @@
 enum {
     ROOM_PIECE = 512 * 1024, /* of a large message that is worked on at a time, at most */
     ROOM_SLACK = 16 * 1024,  /* for parts that begin on lines of their own */
-    ROOM_BYTES = 2 * ROOM_PIECE + ROOM_SLACK, /* of a leader, for what comes: twice, for
-                                               * collectives with even and odd numbers */
-    ROOM_OWN = 2 * ROOM_BYTES,                /* where another piece is, for the leader */
+    /* Of a leader, for what comes in one collective; and another one, for the next. */
+    ROOM_BYTES = 2 * ROOM_PIECE + ROOM_SLACK,
+    ROOM_OWN = 2 * ROOM_BYTES, /* where another piece is, for the leader */
     ROOM_ALL = ROOM_OWN + ROOM_PIECE,
 };
 

@@ -82,17 +82,16 @@ void net_amo(struct net_ctx *c, struct transport_place at,
              const struct transport_amo *amo, enum net_when when, const char *fn);
 
 /* A put, and then the update of a word of the same PE that says that these bytes are
- * there; signal->note is ours to set.  When as for a put: LATER and NOW, the update is
- * done after net_quiet. */
+ * there.  When as for a put: LATER and NOW, the update is done after net_quiet. */
 void net_put_signal(struct net_ctx *c, struct transport_place to, const void *from,
                     size_t len, const struct transport_signal *signal, enum net_when when,
                     const char *fn);
 
 /*
- * A note: the same, but neither fence nor quiet waits for it, as somebody waits for the
- * update at the target.  signal NULL: bytes alone, for which a later note speaks, after a
- * fence.  The source may be changed when done->left is 0 (net_left waits for that), or
- * with done NULL, when the caller knows in some other way that it has come.
+ * A note: the same, but fence and quiet need not wait for it, as somebody waits for the
+ * update at the target.  signal NULL: bytes alone, for which a later note speaks that has
+ * signal->after_puts.  The source may be changed when done->left is 0 (net_left waits for
+ * that), or with done NULL, when the caller knows in some other way that it has come.
  */
 void net_note(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
               const struct transport_signal *signal, struct transport_done *done,
@@ -107,7 +106,7 @@ bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, siz
 bool net_start_set(struct net_ctx *c, struct transport_place at, uint64_t value,
                    const char *fn);
 /* End the job if it has failed. */
-void net_check_get(const struct transport_done *done, int pe, const char *fn);
+void net_check_done(const struct transport_done *done, int pe, const char *fn);
 
 /* Does an add without result get to its target sooner than a put? */
 bool net_quick_add(void);

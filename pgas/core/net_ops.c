@@ -231,7 +231,7 @@ static bool start(struct op *o)
     return true;
 }
 
-void net_check_get(const struct transport_done *done, int pe, const char *fn)
+void net_check_done(const struct transport_done *done, int pe, const char *fn)
 {
     if (unlikely(done->error != 0))
         log_lost("%s: lost PE %d: %s", fn, pe, strerror(-done->error));
@@ -246,7 +246,7 @@ static void post_and_wait(struct op *o)
     post(o);
     if (!finished(&self))
         wait_until(o, finished);
-    net_check_get(&done, o->place.pe, o->fn);
+    net_check_done(&done, o->place.pe, o->fn);
 }
 
 static void run(struct op *o, enum net_when when)
@@ -349,15 +349,15 @@ void net_note(struct net_ctx *c, struct transport_place to, const void *from, si
         note_bytes(c, to, from, len, done, fn);
         return;
     }
+    s = *signal;
+    s.note = true;
     if (len > signal_max()) {
         note_bytes(c, to, from, len, done, fn);
-        net_fence(c, fn); /* the update says that they are there */
-        to = signal->at;
+        s.after_puts = true;
+        to = s.at;
         len = 0;
         done = NULL;
     }
-    s = *signal;
-    s.note = true;
     post(&(struct op){.c = c,
                       .fn = fn,
                       .kind = OP_SIGNAL,
@@ -375,7 +375,7 @@ void net_left(struct net_ctx *c, struct transport_done *done, int pe, const char
 
     if (!finished(&self))
         wait_until(&o, finished);
-    net_check_get(done, pe, fn);
+    net_check_done(done, pe, fn);
 }
 
 bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,

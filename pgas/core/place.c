@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include "pgas/core/node.h"
 #include "pgas/core/pgas.h"
 #include "pgas/core/place.h"
 
@@ -41,7 +42,8 @@ bool place_allowed(int cpu)
 
 void place_spread(void)
 {
-    if (!pgas_self.oversubscribed || sched_getaffinity(0, sizeof mask, &mask) != 0)
+    if (pgas_self.local_size <= pgas_self.node->cpus ||
+        sched_getaffinity(0, sizeof mask, &mask) != 0)
         return;
     int cpus = CPU_COUNT(&mask);
     if (cpus < 2)

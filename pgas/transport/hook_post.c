@@ -168,12 +168,17 @@ static int hold(struct transport_ctx *c, struct op *op)
     return 0;
 }
 
+static bool is_after_puts(const struct op *op)
+{
+    return (op->kind == KIND_AMO && op->amo.after_puts) ||
+           (op->kind == KIND_SIGNAL && op->signal.after_puts);
+}
+
 /* Must op, which was posted after `before`, stay behind it? */
 static bool is_behind(const struct op *op, const struct op *before)
 {
     return before->at.pe == op->at.pe &&
-           (before->epoch < op->epoch ||
-            (op->kind == KIND_AMO && op->amo.after_puts && has_source(before)));
+           (before->epoch < op->epoch || (is_after_puts(op) && has_source(before)));
 }
 
 /* Is all gone that goes before it? */

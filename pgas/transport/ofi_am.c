@@ -202,6 +202,8 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
         rc = ofi_target(ctx, to, &target);
     if (rc != 0)
         return rc;
+    if (signal->after_puts && !ofi_rma_behind_puts(ctx, to->pe))
+        return -EAGAIN;
     if (ctx->unflushed >= OFI_UNFLUSHED_MAX && ofi_quiet(ctx) != 0)
         return -EAGAIN;
     struct ofi_op *op = ofi_op_new(ctx, note ? OFI_NOTE : OFI_ASK, to->pe, NULL);

@@ -357,7 +357,8 @@ static int post(struct transport_ctx *ctx, const struct sim_op *what, size_t byt
     ctx->nops++;
     op->under_way = true;
     sim->operations++;
-    uint64_t at = arrival(ctx, contact, trip_ns(sim, bytes), op->amo.after_puts);
+    uint64_t at = arrival(ctx, contact, trip_ns(sim, bytes),
+                          op->amo.after_puts || op->signal.after_puts);
     sim_push(sim, (struct event){.at = at, .op = op});
     return 0;
 }

@@ -75,8 +75,9 @@ struct transport_signal {
     enum transport_amo_op op;
     uint32_t size; /* 4 or 8 */
     uint64_t operand;
-    bool note; /* who gets it answers in some other way: fence need not wait for it, nor
-                * for its put, and quiet only until both have left */
+    bool note; /* somebody waits for it at its target: fence need not wait for it, nor for
+                * its put, and quiet only until both have left */
+    bool after_puts; /* as of an amo */
 };
 
 /* Who waits for one operation: left becomes 0 (release) when it is done, with error, a

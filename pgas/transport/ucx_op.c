@@ -340,12 +340,16 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_done *done)
 {
+    struct ucx_peer *peer = ctx->peers[to->pe];
     struct ucx_op *op;
-    int err = take(ctx, to->pe, signal->note ? UCX_PUT : UCX_AMO, done, &op);
+    int err;
 
+    if (signal->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
+        return -EAGAIN;
+    err = take(ctx, to->pe, signal->note ? UCX_PUT : UCX_AMO, done, &op);
     if (err != 0)
         return err;
-    struct ucx_peer *peer = op->peer;
+    peer = op->peer;
     ucp_request_param_t param = param_for(op);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->note ? 0 : UCP_AM_SEND_FLAG_REPLY);

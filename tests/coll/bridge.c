@@ -18,8 +18,11 @@
 
 enum {
     MOST = (ROOM_PIECE * 2 + 4096) / (int)sizeof(long),
-    /* More segments of a broadcast (128 KiB) than can be told apart at a time. */
+    /* More segments of a broadcast (128 KiB) than can be told apart at a time; and fewer,
+     * of which a leader sends more messages to several others than are under way at once.
+     */
     SEGMENTED = (TEAM_HOPS * 2 + 3) * 128 * 1024 / (int)sizeof(long),
+    SPREAD = (TEAM_LEFT / 2 + 9) * 128 * 1024 / (int)sizeof(long),
     PES_MAX = 16,
 };
 
@@ -164,22 +167,6 @@ static void try_pushes(const struct group *g, long round)
     }
 }
 
-/* Pushes, and then a team that gets the memory of the one that pushed. */
-static void try_teams(uint64_t *seed)
-{
-    enum { TEAMS = 12 };
-    int npes = shmem_n_pes();
-
-    for (int k = 0; k < TEAMS; k++) {
-        struct group g =
-            group_split("a short team", k, k % 2 ? npes - 1 : 0, k % 2 ? -1 : 1, npes);
-        for (long i = 0; i < 3 + k; i++)
-            try_broadcast(&g, 1 + (size_t)i * 9, i + k);
-        check_delay(seed);
-        shmem_team_destroy(g.team);
-    }
-}
-
 /* PE i brings n elements, or fewer: how many. */
 static size_t part(int pe, size_t n, bool even)
 {
@@ -232,6 +219,23 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
+/* Pushes and one of the others, and then a team that gets the memory of that one. */
+static void try_teams(uint64_t *seed)
+{
+    enum { TEAMS = 12 };
+    int npes = shmem_n_pes();
+
+    for (int k = 0; k < TEAMS; k++) {
+        struct group g =
+            group_split("a short team", k, k % 2 ? npes - 1 : 0, k % 2 ? -1 : 1, npes);
+        for (long i = 0; i < 3 + k; i++)
+            try_broadcast(&g, 1 + (size_t)i * 9, i + k);
+        check_delay(seed);
+        kinds[k % KINDS].try(&g, 5000, k);
+        shmem_team_destroy(g.team);
+    }
+}
+
 /* Each PE is late in turn; it is the root of a reduction to one.  Rooms and words come
  * round. */
 static void try_late(const struct kind *k, const struct group *g, long round)
@@ -258,8 +262,10 @@ static void try_all(const struct kind *k, long round, uint64_t *seed)
     for (int g = 0; k->what == PICK_BRIDGE_BROADCAST && g < ngroups; g++)
         try_pushes(&groups[g], round);
     try_late(k, &groups[0], round);
-    if (k->what == PICK_BRIDGE_BROADCAST)
-        k->try(&groups[0], SEGMENTED, round);
+    if (k->what != PICK_BRIDGE_BROADCAST)
+        return;
+    k->try(&groups[0], SPREAD, round);
+    k->try(&groups[0], SEGMENTED, round);
 }
 
 static void try_algorithms(const struct kind *k, long round, uint64_t *seed)

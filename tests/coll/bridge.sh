@@ -5,9 +5,9 @@
 set -eu
 . "$top_srcdir/tests/net/lib.sh"
 program=$top_builddir/tests/coll/bridge
-stacks_s=60 shapes='2:4 3:7 5:5' rounds=1
+stacks_s=60 shapes='2:4 3:7 5:5 6:7' rounds=1
 [ -z "$brief" ] || shapes=3:5
-[ -z "${PGAS_TEST_LONG:-}" ] || shapes='2:4 2:7 3:7 4:4 5:5 4:11 7:9' rounds=10 stacks_s=900 limit_s=1000
+[ -z "${PGAS_TEST_LONG:-}" ] || shapes='2:4 2:7 3:7 4:4 5:5 6:7 4:11 7:9' rounds=10 stacks_s=900 limit_s=1000
 
 over_nodes() {
     for shape in $shapes; do
@@ -22,6 +22,11 @@ for_each "$transports" over_nodes
 # Without room for what leaders get, and with an order that arrivals do not change.
 run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes 2 -n 3 "$program" $rounds
 run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 --vnodes 3 -n 4 "$program" $rounds
+# Where messages may overtake each other, and where they come late and are refused.
+run 0 --timeout $stacks_s -x SHMEM_TRANSPORT=ofi -x SHMEM_NET_AVOID=order --vnodes 3 -n 4 \
+    "$program" $rounds
+run 0 --timeout $stacks_s -x SHMEM_CHAOS=seed=5,delay=100us,reorder,eagain=20 --vnodes 3 -n 3 \
+    "$program" $rounds
 # A PE that leaves while the others wait for it.
 leave_each() {
     for call in 'reduce 1' 'reduce 1000' 'reduce 20000' 'rooted 20000' 'broadcast 100' \

@@ -30,7 +30,8 @@ enum flag {
     FLAG_SWAP,
     FLAG_PUT_BYTE,
     AFTER_SET,
-    AFTER_ADD
+    AFTER_ADD,
+    AFTER_NOTE
 };
 
 struct plan {
@@ -116,6 +117,13 @@ static void send_flag(struct flows *f, int to, unsigned k)
         .operand = f->plan->flag == AFTER_ADD ? 1 : k,
         .after_puts = true};
 
+    const struct transport_signal note = {.at = at,
+                                          .op = TRANSPORT_AMO_SET,
+                                          .size = 8,
+                                          .operand = k,
+                                          .note = true,
+                                          .after_puts = true};
+
     switch (f->plan->flag) {
     case FLAG_PUT:
         put_nbi(f->chan, at, &f->number[k], sizeof f->number[k]);
@@ -135,6 +143,10 @@ static void send_flag(struct flows *f, int to, unsigned k)
     case AFTER_SET:
     case AFTER_ADD:
         CHECK(f->pe, try_amo(f->chan, at, &after, NULL) == 0, "a signal was refused");
+        break;
+    case AFTER_NOTE:
+        CHECK(f->pe, try_put_signal(f->chan, at, NULL, 0, &note, NULL) == 0,
+              "a note was refused");
         break;
     }
 }
@@ -323,7 +335,7 @@ static void signal_large(struct pe *pe)
     run_flows(pe, &pe->ctx0, &plan);
 }
 
-/* Amos that order themselves behind puts: nobody waits between the two. */
+/* Amos and notes that order themselves behind puts: nobody waits between the two. */
 static void after_puts(struct pe *pe)
 {
     static const struct plan plans[] = {
@@ -332,6 +344,9 @@ static void after_puts(struct pe *pe)
         {PUT_DONE, AFTER_SET, LENS(mixed), .turns = 96},
         {PUT_NBI | QUIET, AFTER_SET, LENS(mixed), .turns = 96},
         {PUT_NBI, AFTER_SET, LENS(large), .turns = 8},
+        {PUT_NBI, AFTER_NOTE, LENS(small), .turns = 600},
+        {PUT_DONE, AFTER_NOTE, LENS(mixed), .turns = 160},
+        {PUT_NBI, AFTER_NOTE, LENS(large), .turns = 8},
     };
     struct chan chan;
 
