@@ -311,6 +311,7 @@ static uint64_t moved_on(uint64_t ns)
     if (likely(!net_alone()))
         return ns;
     net_poll();
+    net_idle(); /* that was all for now */
     return ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
 }
 

@@ -223,7 +223,7 @@ static int perform(struct sim_op *op, const struct transport_world *world)
 
     if (memory == NULL || word == NULL)
         return -EINVAL;
-    if (op->kind == KIND_PUT || op->kind == KIND_SIGNAL)
+    if ((op->kind == KIND_PUT || op->kind == KIND_SIGNAL) && op->len > 0)
         memcpy(memory, op->from, op->len);
     else if (op->kind == KIND_GET)
         memcpy(op->to, memory, op->len);

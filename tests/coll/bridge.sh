@@ -5,7 +5,7 @@
 set -eu
 . "$top_srcdir/tests/net/lib.sh"
 program=$top_builddir/tests/coll/bridge
-stacks_s=60 shapes='2:4 3:7 5:5 6:7' rounds=1
+stacks_s=60 shapes='2:4 3:7 6:7' rounds=1
 [ -z "$brief" ] || shapes=3:5
 [ -z "${PGAS_TEST_LONG:-}" ] || shapes='2:4 2:7 3:7 4:4 5:5 6:7 4:11 7:9' rounds=10 stacks_s=900 limit_s=1000
 
@@ -23,10 +23,13 @@ for_each "$transports" over_nodes
 run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes 2 -n 3 "$program" $rounds
 run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 --vnodes 3 -n 4 "$program" $rounds
 # Where messages may overtake each other, and where they come late and are refused.
-run 0 --timeout $stacks_s -x SHMEM_TRANSPORT=ofi -x SHMEM_NET_AVOID=order --vnodes 3 -n 4 \
-    "$program" $rounds
-run 0 --timeout $stacks_s -x SHMEM_CHAOS=seed=5,delay=100us,reorder,eagain=20 --vnodes 3 -n 3 \
-    "$program" $rounds
+disturbed() {
+    run 0 --timeout $stacks_s -x SHMEM_TRANSPORT=ofi -x SHMEM_NET_AVOID=order --vnodes 3 -n 4 \
+        "$program" $rounds
+    run 0 --timeout $stacks_s -x SHMEM_CHAOS=seed=5,delay=100us,reorder,eagain=20 \
+        --vnodes 3 -n 3 "$program" $rounds
+}
+[ -n "$brief" ] || disturbed
 # A PE that leaves while the others wait for it.
 leave_each() {
     for call in 'reduce 1' 'reduce 1000' 'reduce 20000' 'rooted 20000' 'broadcast 100' \
