@@ -118,14 +118,18 @@ static struct transport_signal signal_of(uint64_t *word, uint64_t value, int pe,
                                      .operand = value};
 }
 
+static struct transport_signal signal_of_step(const struct hops *h, int step, int pe)
+{
+    return signal_of(word_of(h, step), number_of(h, step), pe, h->fn);
+}
+
 /* Bytes, and then the signal of a step. */
 static struct team_left *note(const struct hops *h, int step, int node, void *there,
                               const void *from, size_t bytes)
 {
     int pe = leader_of(h, node);
     struct team_left *left = next_left(h, pe);
-    struct transport_signal signal =
-        signal_of(word_of(h, step), number_of(h, step), pe, h->fn);
+    struct transport_signal signal = signal_of_step(h, step, pe);
 
     net_note(net_ctx_default(),
              bytes > 0 ? peer_place(there, bytes, pe, h->fn) : signal.at, from, bytes,
@@ -136,9 +140,7 @@ static struct team_left *note(const struct hops *h, int step, int node, void *th
 /* The signal alone, after all bytes that have been put before. */
 static void note_after(const struct hops *h, int step, int node)
 {
-    int pe = leader_of(h, node);
-    struct transport_signal signal =
-        signal_of(word_of(h, step), number_of(h, step), pe, h->fn);
+    struct transport_signal signal = signal_of_step(h, step, leader_of(h, node));
 
     signal.after_puts = true;
     net_note(net_ctx_default(), signal.at, NULL, 0, &signal, NULL, h->fn);

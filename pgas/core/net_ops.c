@@ -237,16 +237,22 @@ void net_check_done(const struct transport_done *done, int pe, const char *fn)
         log_lost("%s: lost PE %d: %s", fn, pe, strerror(-done->error));
 }
 
+static void await_done(struct op *o)
+{
+    const struct op *const self = o;
+
+    if (!finished(&self))
+        wait_until(o, finished);
+    net_check_done(o->done, o->place.pe, o->fn);
+}
+
 static void post_and_wait(struct op *o)
 {
     struct transport_done done = {.left = 1};
-    const struct op *const self = o;
 
     o->done = &done;
     post(o);
-    if (!finished(&self))
-        wait_until(o, finished);
-    net_check_done(&done, o->place.pe, o->fn);
+    await_done(o);
 }
 
 static void run(struct op *o, enum net_when when)
@@ -370,12 +376,8 @@ void net_note(struct net_ctx *c, struct transport_place to, const void *from, si
 
 void net_left(struct net_ctx *c, struct transport_done *done, int pe, const char *fn)
 {
-    struct op o = {.c = c, .fn = fn, .kind = OP_PUT, .place.pe = pe, .done = done};
-    const struct op *const self = &o;
-
-    if (!finished(&self))
-        wait_until(&o, finished);
-    net_check_done(done, pe, fn);
+    await_done(
+        &(struct op){.c = c, .fn = fn, .kind = OP_PUT, .place.pe = pe, .done = done});
 }
 
 bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
