@@ -123,6 +123,7 @@ static void test_sync(void)
     int me = shmem_my_pe(), npes = shmem_n_pes(), to = (me + 1) % npes;
     for (long i = 1; i <= 100; i++) {
         shmem_long_atomic_add(&atomic_word, 1, 0);
+        shmem_fence(); /* else the value before may come last */
         shmem_long_p(&flag_word, i, to);
         shmem_long_wait_until(&flag_word, SHMEM_CMP_GE, i);
         shmem_signal_add(&signal_word, 2, to);
