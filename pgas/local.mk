@@ -123,7 +123,7 @@ libpgas_la_LIBADD = $(op_libraries)
 # The reduction kernels: one source, and a library for each set of compiler flags.  No
 # multiplication is fused with an addition: all give the same bits.
 OP_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno -ffp-contract=off
-op_source = pgas/datatype/op_kernels.h pgas/datatype/op_table.h
+op_source = pgas/datatype/op_kernels.h pgas/datatype/op_pairs.h pgas/datatype/op_table.h
 
 noinst_LTLIBRARIES += libop_base.la
 libop_base_la_SOURCES = pgas/datatype/op_base.c pgas/datatype/op_rest.c $(op_source)

@@ -6,6 +6,7 @@
  *   OP_TABLE     the name of the table that it makes
  *   OP_REGISTER  the bytes of a register; without it, loops are left to the compiler
  *   OP_SCALAR    for no vectors
+ *   OP_COMPARE64 vectors of 64-bit integers can be compared
  *
  * An operation is one expression of two elements; the compiler makes vectors of the loop
  * over it.  It does that well for whole registers, but what is left at the end it does
@@ -248,6 +249,14 @@ COMPLEX(prod_c32, f32, c32, uint32_t)
 COMPLEX(prod_c64, f64, c64, uint64_t)
 #endif
 
+/* ---- pairs ----------------------------------------------------------------------- */
+
+#ifdef OP_SCALAR
+#define OP_PAIRS /* op_rest has them */
+#else
+#include "pgas/datatype/op_pairs.h"
+#endif
+
 /* ---- table ----------------------------------------------------------------------- */
 
 #define FNS(F)           {F##_two, F##_three}
@@ -268,5 +277,6 @@ const op_table OP_TABLE = {
     [OP_FLT] = {[OP_MAX] = REALS(max), [OP_MIN] = REALS(min),
                 [OP_SUM] = REALS(sum), [OP_PROD] = REALS(prod)},
     [OP_CPLX] = {[OP_SUM] = COMPLEXES(sum), [OP_PROD] = COMPLEXES(prod)},
+    OP_PAIRS
 };
 /* clang-format on */

@@ -7,6 +7,7 @@
 
 #include <complex.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -239,7 +240,8 @@ COMPLEX(cldbl, long double)
     static void NAME##_make(void *element, const struct row *row, bool special,          \
                             size_t i)                                                    \
     {                                                                                    \
-        struct NAME x = {(C)(VALUE), (int)(random_bits() % 5)};                          \
+        static const int index[] = {INT_MIN, -1, 0, 1, INT_MAX};                         \
+        struct NAME x = {(C)(VALUE), index[random_bits() % LENGTH(index)]};              \
         (void)row, (void)special, (void)i;                                               \
         memcpy(element, &x, sizeof x);                                                   \
     }                                                                                    \

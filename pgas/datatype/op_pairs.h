@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * op_pairs.h - maxloc and minloc with vectors; a part of op_kernels.h, with its macros.
+ * op_rest.c has the same as C says it, and the pairs of long double.
+ *
+ * A pair has its value in one half and its index in the low bits of the other; what is
+ * beside the index goes with the pair that wins.  Of integers in 8 bytes one comparison
+ * finds that pair: a pair is a number, with the value above the index.  Without
+ * comparisons of 64 bits (SSE2), pairs of other sizes are left to op_rest.
+ * Uses: op_kernels.  Used by: op_kernels.
+ */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a value is in the low bits");
+
+/* clang-format off */
+/* ---- in two halves --------------------------------------------------------------- */
+
+enum { PAIRS = 32 }; /* a piece */
+
+/* The index, from its half */
+#define INDEX_u32(x) ((s32)(x))
+#define INDEX_u64(x) ((s64)((x) << 32))
+
+/* All ones where b's pair wins */
+#define WINS(F, T, H, BETTER)                                                            \
+    INLINE void F##_wins(H *wins, const H *p, const H *q, size_t m)                      \
+    {                                                                                    \
+        const T *a = (const T *)p, *b = (const T *)q;                                    \
+        INDEPENDENT                                                                      \
+        for (size_t i = 0; i < m; i++)                                                   \
+            wins[i] = -(H)((b[2 * i] BETTER a[2 * i]) |                                  \
+                           ((b[2 * i] == a[2 * i]) &                                     \
+                            (INDEX_##H(q[2 * i + 1]) < INDEX_##H(p[2 * i + 1]))));       \
+    }
+#define SELECT(H, k) out[k] = (b[k] & wins[i]) | (a[k] & ~wins[i])
+#define HALVES_RUN(F, H)                                                                 \
+    INLINE void F##_piece(H *out, const H *a, const H *b, size_t m)                      \
+    {                                                                                    \
+        H wins[PAIRS];                                                                   \
+        F##_wins(wins, a, b, m);                                                         \
+        INDEPENDENT                                                                      \
+        for (size_t i = 0; i < m; i++) {                                                 \
+            SELECT(H, 2 * i);                                                            \
+            SELECT(H, 2 * i + 1);                                                        \
+        }                                                                                \
+    }                                                                                    \
+    static void F##_run(void *x, const void *y, const void *z, size_t n)                 \
+    {                                                                                    \
+        H *out = x; const H *a = y, *b = z; size_t i = 0;                                \
+        for (; i + PAIRS <= n; i += PAIRS)                                               \
+            F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, PAIRS);                         \
+        F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, n - i);                             \
+    }
+#define HALVES(F, T, H, BETTER)                                                          \
+    WINS(F, T, H, BETTER) HALVES_RUN(F, H) OP_FORMS(F, H##_pair)
+
+/* ---- as one number --------------------------------------------------------------- */
+
+/* Signs turned, so that numbers without sign, below the value, are in the order of
+ * indices; and the other way round. */
+#define RISING(x)  ((x) >> 32 ^ 0x80000000u)
+#define FALLING(x) ((x) >> 32 ^ 0x7fffffffu)
+
+#define KEY_ps16(x, INDEX) ((s64)((x) << 48 | INDEX(x) << 16))
+#define KEY_ps32(x, INDEX) ((s64)((x) << 32 | INDEX(x)))
+
+#define ONE_NUMBER(T)                                                                    \
+    KERNEL(maxloc_##T, u64, KEY_##T(b, FALLING) > KEY_##T(a, FALLING) ? b : a)           \
+    KERNEL(minloc_##T, u64, KEY_##T(b, RISING) < KEY_##T(a, RISING) ? b : a)
+
+/* ---- kernels --------------------------------------------------------------------- */
+
+typedef struct { u32 half[2]; } u32_pair;
+typedef struct { u64 half[2]; } u64_pair;
+
+HALVES(maxloc_pf32, f32, u32, >) HALVES(minloc_pf32, f32, u32, <)
+#ifdef OP_COMPARE64
+ONE_NUMBER(ps16) ONE_NUMBER(ps32)
+HALVES(maxloc_ps64, s64, u64, >) HALVES(minloc_ps64, s64, u64, <)
+HALVES(maxloc_pf64, f64, u64, >) HALVES(minloc_pf64, f64, u64, <)
+#define PAIRS_SINT(NAME)                                                                 \
+    {[1] = FNS(NAME##_ps16), [2] = FNS(NAME##_ps32), [3] = FNS(NAME##_ps64)}
+#define PAIRS_FLT(NAME) {[2] = FNS(NAME##_pf32), [3] = FNS(NAME##_pf64)}
+#else
+HALVES(maxloc_ps32, s32, u32, >) HALVES(minloc_ps32, s32, u32, <)
+#define PAIRS_SINT(NAME) {[2] = FNS(NAME##_ps32)}
+#define PAIRS_FLT(NAME)  {[2] = FNS(NAME##_pf32)}
+#endif
+#define OP_PAIRS                                                                         \
+    [OP_PAIR_SINT] = {[OP_MAXLOC] = PAIRS_SINT(maxloc),                                  \
+                      [OP_MINLOC] = PAIRS_SINT(minloc)},                                 \
+    [OP_PAIR_FLT] = {[OP_MAXLOC] = PAIRS_FLT(maxloc), [OP_MINLOC] = PAIRS_FLT(minloc)},
+    /* clang-format on */
