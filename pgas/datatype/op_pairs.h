@@ -20,38 +20,41 @@ enum { PAIRS = 32 }; /* a piece */
 #define INDEX_u32(x) ((s32)(x))
 #define INDEX_u64(x) ((s64)((x) << 32))
 
-/* All ones where b's pair wins */
-#define WINS(F, T, H, BETTER)                                                            \
-    INLINE void F##_wins(H *wins, const H *p, const H *q, size_t m)                      \
+/* All ones if b's pair wins */
+#define BETTER_PAIR(F, T, H, BETTER)                                                     \
+    INLINE H F##_better(const T *a, const T *b, H x, H y)                                \
     {                                                                                    \
-        const T *a = (const T *)p, *b = (const T *)q;                                    \
+        bool same = (*b == *a) & (INDEX_##H(y) < INDEX_##H(x));                          \
+        return -(H)((*b BETTER *a) | same);                                              \
+    }
+#define WINS(F, T, H)                                                                    \
+    INLINE void F##_wins(H *wins, const H *a, const H *b, size_t m)                      \
+    {                                                                                    \
         INDEPENDENT                                                                      \
         for (size_t i = 0; i < m; i++)                                                   \
-            wins[i] = -(H)((b[2 * i] BETTER a[2 * i]) |                                  \
-                           ((b[2 * i] == a[2 * i]) &                                     \
-                            (INDEX_##H(q[2 * i + 1]) < INDEX_##H(p[2 * i + 1]))));       \
+            wins[i] = F##_better((const T *)a + 2 * i, (const T *)b + 2 * i,             \
+                                 a[2 * i + 1], b[2 * i + 1]);                            \
     }
 #define SELECT(H, k) out[k] = (b[k] & wins[i]) | (a[k] & ~wins[i])
-#define HALVES_RUN(F, H)                                                                 \
+#define PIECE_OF_PAIRS(F, H)                                                             \
     INLINE void F##_piece(H *out, const H *a, const H *b, size_t m)                      \
     {                                                                                    \
         H wins[PAIRS];                                                                   \
         F##_wins(wins, a, b, m);                                                         \
         INDEPENDENT                                                                      \
-        for (size_t i = 0; i < m; i++) {                                                 \
-            SELECT(H, 2 * i);                                                            \
-            SELECT(H, 2 * i + 1);                                                        \
-        }                                                                                \
-    }                                                                                    \
+        for (size_t i = 0; i < m; i++) { SELECT(H, 2 * i); SELECT(H, 2 * i + 1); }       \
+    }
+#define RUN_PAIRS(F, H)                                                                  \
     static void F##_run(void *x, const void *y, const void *z, size_t n)                 \
     {                                                                                    \
-        H *out = x; const H *a = y, *b = z; size_t i = 0;                                \
-        for (; i + PAIRS <= n; i += PAIRS)                                               \
-            F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, PAIRS);                         \
-        F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, n - i);                             \
+        H *out = x; const H *a = y, *b = z;                                              \
+        for (; n >= PAIRS; n -= PAIRS, out += 2 * PAIRS, a += 2 * PAIRS, b += 2 * PAIRS) \
+            F##_piece(out, a, b, PAIRS);                                                 \
+        F##_piece(out, a, b, n);                                                         \
     }
 #define HALVES(F, T, H, BETTER)                                                          \
-    WINS(F, T, H, BETTER) HALVES_RUN(F, H) OP_FORMS(F, H##_pair)
+    BETTER_PAIR(F, T, H, BETTER) WINS(F, T, H) PIECE_OF_PAIRS(F, H) RUN_PAIRS(F, H)      \
+    OP_FORMS(F, H##_pair)
 
 /* ---- as one number --------------------------------------------------------------- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * op_rest.c - the kernels of types that fit no vector: long double and its complex
- * numbers; and pairs of a value and an index for tables without them.  Uses: op_table.  Used by: op.
+ * numbers; and pairs of a value and an index for tables without them.  Uses: op_table.
+ * Used by: op.
  */
 #include "config.h"
 

@@ -14,7 +14,8 @@ enum { OP_SIZES = 6 };
 typedef struct op_fns op_table[OP_KINDS][OPS][OP_SIZES];
 
 /* One of each instruction set, made from op_kernels.h, and what has no vectors (op_rest:
- * long double, and pairs where a table has none).  op_scalar is for benchmarks: without vectors. */
+ * long double, and pairs where a table has none).  op_scalar is for benchmarks: without
+ * vectors. */
 extern const op_table op_base, op_avx2, op_avx512, op_sve, op_scalar, op_rest;
 
 /* Results of so many bytes, which are neither of the sources, go around the caches. */
