@@ -53,6 +53,7 @@ libpgas_la_SOURCES = \
 	pgas/coll/api_coll.c pgas/coll/api_deprecated.c pgas/coll/api_life.c pgas/coll/api_team.c \
 	pgas/coll/life.c pgas/coll/life.h \
 	pgas/coll/meet.c pgas/coll/meet.h \
+	pgas/coll/arrival.c pgas/coll/arrival.h \
 	pgas/coll/barrier.c pgas/coll/barrier.h \
 	pgas/coll/bcast.c pgas/coll/bcast.h pgas/coll/bcast_far.c pgas/coll/bcast_far.h \
 	pgas/coll/board.c pgas/coll/board.h \

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - see alltoall.h.  Uses: core/team, core/net, alltoall_far, barrier, board,
- * pick, stage, rma, rma/order, datatype/copy.
+ * alltoall.c - see alltoall.h.  Uses: core/team, core/net, alltoall_far, arrival,
+ * barrier, board, pick, stage, rma, rma/order, datatype/copy.
  *
- * Over nodes see exchange_far.  Else every PE fetches its blocks from all others,
+ * Over nodes see exchange_far.  Else every two PEs exchange their blocks when the later
+ * one of them comes; or every PE fetches its blocks from all others between two barriers,
  * beginning with its own, so that the PEs do not all read from the same one at a time.
  */
 #include "config.h"
 
 #include "pgas/coll/alltoall.h"
 #include "pgas/coll/alltoall_far.h"
+#include "pgas/coll/arrival.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
@@ -46,6 +48,35 @@ static void take_block(const struct shmem_team *team, int i, char *to, const voi
         rma_get_nbi(SHMEM_CTX_DEFAULT, to, block, each, pe, fn);
     else
         copy_part(to, peer_at(block, each, pe, fn), each, each * npes * npes);
+}
+
+struct blocks {
+    const struct shmem_team *team;
+    char *dest;
+    const char *source;
+    size_t each;
+    const char *fn;
+};
+
+/* What PE i has for this one, and the other way round. */
+static void swap_blocks(const void *job, int i)
+{
+    const struct blocks *x = job;
+    size_t all = x->each * (size_t)x->team->npes * (size_t)x->team->npes;
+    char *place = x->dest + (size_t)x->team->me * x->each;
+
+    take_block(x->team, i, x->dest + (size_t)i * x->each, x->source, x->each, x->fn);
+    copy_part(peer_at(place, x->each, team_world_pe(x->team, i), x->fn),
+              x->source + (size_t)i * x->each, x->each, all);
+}
+
+static void exchange_arrival(struct shmem_team *team, char *dest, const char *source,
+                             size_t each, const char *fn)
+{
+    struct blocks x = {team, dest, source, each, fn};
+
+    take_block(team, team->me, dest + (size_t)team->me * each, source, each, fn);
+    arrival_exchange(team, swap_blocks, &x, fn);
 }
 
 static void exchange_barrier(struct shmem_team *team, void *dest, const void *source,
@@ -115,9 +146,14 @@ static void exchange_far(struct shmem_team *team, void *dest, const void *source
 static void exchange_near(struct shmem_team *team, void *dest, const void *source,
                           size_t each, const char *fn)
 {
+    size_t all = (size_t)team->npes * each;
+    enum pick_algorithm a = pick(team, PICK_ALLTOALL, all);
+
     barrier_guard(team, fn);
-    if (pick(team, PICK_ALLTOALL, (size_t)team->npes * each) == ALLTOALL_BOARD)
+    if (a == ALLTOALL_BOARD)
         exchange_board(team, dest, source, each, fn);
+    else if (a == ALLTOALL_ARRIVAL && !stage_overlap(dest, all, source, all))
+        exchange_arrival(team, dest, source, each, fn);
     else
         exchange_barrier(team, dest, source, each, fn);
     barrier_unguard(team, fn);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collect.c - see collect.h.  Uses: core/team, core/check, active, barrier, bridge,
- * roster, stage, rma, rma/order, datatype/copy.
+ * collect.c - see collect.h.  Uses: core/team, core/check, active, arrival, barrier,
+ * bridge, roster, stage, rma, rma/order, datatype/copy.
  *
- * Over nodes see collect_far.c.  Else every PE copies all sources to its own dest.  It
- * begins with its own one, so that the PEs do not all read the same one at a time.
+ * Over nodes see collect_far.c.  Else every two PEs give each other their elements when
+ * the later one of them comes; or every PE copies all sources to its own dest.  It begins
+ * with its own one, so that the PEs do not all read the same one at a time.
  */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "pgas/coll/active.h"
+#include "pgas/coll/arrival.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/bridge.h"
@@ -73,6 +75,36 @@ static void fcollect_board(struct shmem_team *team, char *dest, const void *sour
     board_close_all(&b);
 }
 
+struct gather {
+    const struct shmem_team *team;
+    char *dest;
+    const void *source;
+    size_t each;
+    const char *fn;
+};
+
+/* What PE i has for this one, and the other way round. */
+static void swap_parts(const void *job, int i)
+{
+    const struct gather *g = job;
+    size_t npes = (size_t)g->team->npes, all = g->each * npes;
+    char *place = g->dest + (size_t)g->team->me * g->each;
+
+    take(g->team, i, g->dest + (size_t)i * g->each, g->source, g->each, all, g->fn);
+    copy_part(peer_at(place, g->each, team_world_pe(g->team, i), g->fn), g->source,
+              g->each, all * npes);
+}
+
+static void fcollect_arrival(struct shmem_team *team, char *dest, const void *source,
+                             size_t each, const char *fn)
+{
+    struct gather g = {team, dest, source, each, fn};
+
+    take(team, team->me, dest + (size_t)team->me * each, source, each,
+         (size_t)team->npes * each, fn);
+    arrival_exchange(team, swap_parts, &g, fn);
+}
+
 static void fcollect_barrier(struct shmem_team *team, void *dest, const void *source,
                              size_t each, const char *fn)
 {
@@ -92,9 +124,14 @@ static void fcollect_barrier(struct shmem_team *team, void *dest, const void *so
 static void fcollect_near(struct shmem_team *team, void *dest, const void *source,
                           size_t each, const char *fn)
 {
+    size_t all = (size_t)team->npes * each;
+    enum pick_algorithm a = pick(team, PICK_FCOLLECT, each);
+
     barrier_guard(team, fn);
-    if (pick(team, PICK_FCOLLECT, each) == FCOLLECT_BOARD)
+    if (a == FCOLLECT_BOARD)
         fcollect_board(team, dest, source, each, fn);
+    else if (a == FCOLLECT_ARRIVAL && !stage_overlap(dest, all, source, each))
+        fcollect_arrival(team, dest, source, each, fn);
     else
         fcollect_barrier(team, dest, source, each, fn);
     barrier_unguard(team, fn);

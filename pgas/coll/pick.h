@@ -26,7 +26,7 @@ enum {
     PICK_LEAD_PES = 65535,
     PICK_FIRST_PES = 256,
     PICK_CHAIN_PES = 2048,
-    PICK_TREE_PES = 256,
+    PICK_ORDER_PES = 256,
 };
 /* Between leaders: bytes and nodes for which there is room (room.h, hop.h). */
 enum {

@@ -13,22 +13,20 @@
  * - 1 where they come together, and as many for the last one to come (there: future
  * work).
  *  - static: the same tree in the order of the team, whoever comes when.
- * Uses: board, reduce_int, datatype.
+ * Uses: arrival, board, reduce_int, datatype.
  *
  * What a PE has combined lies in its dest, from which the next one reads it; who has
  * nothing to combine is read from its source.
  *
- * Invariants.  `tail` of the first PE is the last PE that has come to this call and how
- * many came before it: who comes swaps itself in.  Nobody comes to the next call before
- * all have come to this one.  `order` there says which PE is at which position; the cell
- * of a position is written in the next call by a PE that has the result of this one, for
- * which all cells have been read.  `handed` of a PE says how many segments of its dest
- * the next one may read.  A segment of dest is overwritten with the result when the last
- * PE has that segment of it: so all before it have been read.  The last PE returns when
- * all others have copied from its dest.
+ * Invariants.  Nobody comes to the next call before all have come to this one; who has
+ * the result knows that all cells of `order` have been read (arrival.c).  `handed` of a
+ * PE says how many segments of its dest the next one may read.  A segment of dest is
+ * overwritten with the result when the last PE has that segment of it: so all before it
+ * have been read.  The last PE returns when all others have copied from its dest.
  */
 #include "config.h"
 
+#include "pgas/coll/arrival.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/reduce_int.h"
 #include "pgas/core/stress.h"
@@ -37,36 +35,9 @@
 enum {
     SEGMENT_BYTES = 32 * 1024, /* at least */
     SEGMENTS_MAX = 1 << 15,
-    TAIL_BITS = 16,   /* of `tail`: for a PE, and for how many there are */
-    ORDER_BITS = 16,  /* of `order`: for a PE */
     SOURCES_MAX = 64, /* from which a PE takes over: twice the log2 of the PEs */
 };
-_Static_assert((int)PICK_LEAD_PES < 1 << TAIL_BITS, "a PE's number fits `tail`");
-_Static_assert((int)PICK_TREE_PES == (int)TEAM_ORDER, "each has a cell in `order`");
 _Static_assert((int)SEGMENTS_MAX < (int)BOARD_PARTS, "a segment's number is a part's");
-
-#define TAIL_MASK (((uint64_t)1 << TAIL_BITS) - 1)
-
-struct reduce_place reduce_arrive(uint64_t *tail, const struct board *b)
-{
-    uint64_t seen, next, number = b->call << 2 * TAIL_BITS;
-    struct reduce_place p;
-
-    do {
-        seen = load_relaxed_u64(tail);
-        stress_point();
-        bool mine = seen - number < (uint64_t)1 << 2 * TAIL_BITS;
-        p.position = mine ? (int)(seen >> TAIL_BITS & TAIL_MASK) : 0;
-        p.before = mine ? (int)(seen & TAIL_MASK) : -1;
-        next = number | (uint64_t)(p.position + 1) << TAIL_BITS | (uint64_t)b->team->me;
-    } while (cas_acq_rel_u64(tail, seen, next) != seen);
-    return p;
-}
-
-static struct reduce_place line_up(const struct board *b)
-{
-    return reduce_arrive(&team_words(b->team, 0)->tail, b);
-}
 
 /* ---- segments -------------------------------------------------------------------- */
 
@@ -146,7 +117,7 @@ static void end(const struct reduce_job *j, struct board *b, int leader)
 void reduce_chain(const struct reduce_job *j)
 {
     struct board b = board_open(j->team, 0, j->fn);
-    struct reduce_place p = line_up(&b);
+    struct arrival p = arrival_come(&b);
     struct sources s = {.n = p.before >= 0};
 
     s.of[0].pe = p.before;
@@ -176,11 +147,6 @@ static void add_source(const struct reduce_job *j, struct sources *s, int p, int
     s->of[s->n++].data = p % 2 != 0 ? j->source : j->dest;
 }
 
-static size_t order_at(int p)
-{
-    return offsetof(struct team_words, order) + (size_t)(p - 1) * sizeof(uint64_t);
-}
-
 typedef int (*pe_at)(const struct board *b, int p);
 
 static int pe_by_order(const struct board *b, int p)
@@ -189,12 +155,9 @@ static int pe_by_order(const struct board *b, int p)
     return p - 1;
 }
 
-/* Who took that position has done so, and writes it down. */
 static int pe_by_arrival(const struct board *b, int p)
 {
-    uint64_t cell = board_wait_first(b, order_at(p), b->call << ORDER_BITS);
-
-    return (int)(cell & (((uint64_t)1 << ORDER_BITS) - 1));
+    return arrival_pe(b, p - 1);
 }
 
 /* Those first that are likely to be ready first. */
@@ -213,10 +176,9 @@ static struct sources sources_of(const struct reduce_job *j, const struct board 
 void reduce_tree(const struct reduce_job *j)
 {
     struct board b = board_open(j->team, 0, j->fn);
-    int p = line_up(&b).position + 1;
+    int p = arrival_come(&b).position + 1;
 
-    stress_point();
-    board_store_first(&b, order_at(p), b.call << ORDER_BITS | (uint64_t)j->team->me);
+    arrival_note(&b, p - 1);
     if (p == j->team->npes)
         board_lead(&b);
     struct sources s = sources_of(j, &b, p, pe_by_arrival);

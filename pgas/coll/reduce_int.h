@@ -61,16 +61,8 @@ struct board reduce_open_ahead(const struct reduce_job *j, char **slot);
  */
 char *reduce_root_dest(const struct reduce_job *j, const struct board *b);
 
-/* This PE's place among those that come to a call. */
-struct reduce_place {
-    int position;
-    int before; /* who has come before it; -1: nobody */
-};
-/* `tail` belongs to this call, or nobody comes to this one before all have come to the
- * one to which it belonged. */
-struct reduce_place reduce_arrive(uint64_t *tail, const struct board *b);
-/* To a call with a board of reduce_open_ahead. */
-struct reduce_place reduce_arrive_ahead(const struct board *b);
+/* This PE's place among those that come to a call with a board of reduce_open_ahead. */
+struct arrival reduce_arrive_ahead(const struct board *b);
 
 /* to = what all PEs show on a board, in their order. */
 void reduce_shown(const struct reduce_job *j, char *to, const struct board *b);

@@ -2,7 +2,7 @@
 /*
  * reduce_lead.c - a small reduction in which one PE of the team combines the elements of
  * all: the one that comes last, or the one that comes first.
- * Uses: board, reduce_int, datatype.
+ * Uses: arrival, board, reduce_int, datatype.
  *
  * Who comes last finds everything there and waits for nobody; the others wait for it
  * alone.  With more PEs than processors each of them has to be scheduled just once.
@@ -27,6 +27,7 @@
  */
 #include "config.h"
 
+#include "pgas/coll/arrival.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/reduce_int.h"
 #include "pgas/core/stress.h"

@@ -19,10 +19,11 @@
  * done. Up to TEAM_SLOTS calls may be under way; a call's `queue` word is used again when
  * all PEs have ended it (board.c).  The root's dest is written when all PEs have come,
  * among them the root; and from its source, which may be the same, a part has been read
- * then. Uses: board, reduce_int, core/check, datatype.
+ * then. Uses: arrival, board, reduce_int, core/check, datatype.
  */
 #include "config.h"
 
+#include "pgas/coll/arrival.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/reduce_int.h"
 #include "pgas/core/check.h"
@@ -37,9 +38,9 @@ struct board reduce_open_ahead(const struct reduce_job *j, char **slot)
     return b;
 }
 
-struct reduce_place reduce_arrive_ahead(const struct board *b)
+struct arrival reduce_arrive_ahead(const struct board *b)
 {
-    return reduce_arrive(&team_words(b->team, 0)->queue[b->call % TEAM_SLOTS].tail, b);
+    return arrival_at(&team_words(b->team, 0)->queue[b->call % TEAM_SLOTS].tail, b);
 }
 
 /* A part, and where it lies on each PE. */
@@ -153,7 +154,7 @@ void reduce_relay(const struct reduce_job *j)
         *(uint64_t *)slot = check_place((uintptr_t)j->dest);
         board_post(&b);
     }
-    struct reduce_place p = reduce_arrive_ahead(&b);
+    struct arrival p = reduce_arrive_ahead(&b);
     bool last = p.position == j->team->npes - 1;
     if (last)
         dest = reduce_root_dest(j, &b);

@@ -49,12 +49,14 @@ for algorithm in auto slices chain tree static; do
 done
 mix SHMEM_DEBUG=1 SHMEM_REDUCE_ALGORITHM=chain
 for algorithm in board direct barrier; do
-    others=board
+    others=board exchange=$algorithm
     [ $algorithm != barrier ] || others=barrier
-    mix SHMEM_BROADCAST_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=$others \
-        SHMEM_COLLECT_ALGORITHM=$others SHMEM_ALLTOALL_ALGORITHM=$others \
+    [ $algorithm != direct ] || exchange=arrival
+    mix SHMEM_BROADCAST_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=$exchange \
+        SHMEM_COLLECT_ALGORITHM=$others SHMEM_ALLTOALL_ALGORITHM=$exchange \
         SHMEM_SCAN_ALGORITHM=$others
 done
+large SHMEM_FCOLLECT_ALGORITHM=arrival SHMEM_ALLTOALL_ALGORITHM=arrival
 run 1 -n 2 -x SHMEM_REDUCE_ALGORITHM=quick "$top_builddir/examples/hello"
 grep -q "SHMEM_REDUCE_ALGORITHM = 'quick' is no algorithm; use one of auto, flat" \
     "$work/err" || fail "an algorithm that there is not: $(cat "$work/err")"

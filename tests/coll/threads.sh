@@ -74,7 +74,9 @@ for algorithm in auto flat last first lines slices chain tree static; do
     done
 done
 export SHMEM_REDUCE_ALGORITHM=auto SHMEM_BROADCAST_ALGORITHM=direct
+export SHMEM_FCOLLECT_ALGORITHM=arrival SHMEM_ALLTOALL_ALGORITHM=arrival
 pes 4 1
+pes 7 2
 
 # mutant PES ALGORITHM SOURCE FUNCTION: with what it stores last stored before the data may
 # be there.
