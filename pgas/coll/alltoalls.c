@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoalls.c - exchanges of elements with strides, see alltoall.h.
- * Uses: core/log, core/net, core/team, alltoall, alltoall_far, barrier, stage, rma,
- * rma/order, rma/strided, datatype/copy.
+ * Uses: core/log, core/net, core/team, alltoall, alltoall_far, arrival, barrier, pick,
+ * stage, rma, rma/order, rma/strided, datatype/copy.
  *
- * Every PE fetches its blocks from all others, between two barriers.  Over a network an
+ * Every PE fetches its blocks from all others, between two barriers; or on one node every
+ * two PEs exchange theirs when the later one of them comes.  Over a network an
  * element costs far more than the gap after it: what lies close together is fetched with
  * the gaps, and taken apart here.  What is very small goes with one meeting, packed.
  */
@@ -14,7 +15,9 @@
 
 #include "pgas/coll/alltoall.h"
 #include "pgas/coll/alltoall_far.h"
+#include "pgas/coll/arrival.h"
 #include "pgas/coll/barrier.h"
+#include "pgas/coll/pick.h"
 #include "pgas/coll/stage.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net.h"
@@ -177,6 +180,61 @@ static void exchange_barrier(struct shmem_team *team, void *dest, const char *so
     stage_close(to, dest, 0);
 }
 
+/* ---- in the order of arrival ----------------------------------------------------- */
+
+struct blocks {
+    const struct shmem_team *team;
+    char *dest;
+    const char *source;
+    struct exchange x;
+    const char *fn;
+};
+
+/* The place of PE i's block among those of a PE, with that stride. */
+static size_t block_at(const struct blocks *b, int i, ptrdiff_t stride)
+{
+    return (size_t)i * b->x.n * b->x.size * (size_t)stride;
+}
+
+static void take_block(const struct blocks *b, int i)
+{
+    const struct strided s = {b->x.dst, b->x.sst, 1, b->x.n, b->x.size};
+
+    strided_get(SHMEM_CTX_DEFAULT, b->dest + block_at(b, i, b->x.dst),
+                b->source + block_at(b, b->team->me, b->x.sst), s,
+                team_world_pe(b->team, i), b->fn);
+}
+
+/* What PE i has for this one, and the other way round. */
+static void swap_blocks(const void *job, int i)
+{
+    const struct blocks *b = job;
+    const struct strided s = {b->x.dst, b->x.sst, 1, b->x.n, b->x.size};
+
+    take_block(b, i);
+    strided_put(SHMEM_CTX_DEFAULT, b->dest + block_at(b, b->team->me, b->x.dst),
+                b->source + block_at(b, i, b->x.sst), s, team_world_pe(b->team, i),
+                b->fn);
+}
+
+/* n: elements of all blocks of a PE. */
+static bool by_arrival(struct shmem_team *team, const void *dest, const void *source,
+                       size_t n, const struct exchange *x, const char *fn)
+{
+    return board_has(team) &&
+           pick(team, PICK_ALLTOALL, rma_bytes(n, x->size, fn)) == ALLTOALL_ARRIVAL &&
+           !stage_overlap(dest, span(n, x->dst, x, fn), source, span(n, x->sst, x, fn));
+}
+
+static void exchange_arrival(struct shmem_team *team, char *dest, const char *source,
+                             const struct exchange *x, const char *fn)
+{
+    struct blocks b = {team, dest, source, *x, fn};
+
+    take_block(&b, team->me);
+    arrival_exchange(team, swap_blocks, &b, fn);
+}
+
 /* ---- packed ---------------------------------------------------------------------- */
 
 static bool gathers(struct shmem_team *team, const struct exchange *x, size_t n)
@@ -214,6 +272,8 @@ int alltoalls(struct shmem_team *team, void *dest, const void *source, struct ex
     barrier_guard(team, fn);
     if (gathers(team, &x, n))
         exchange_gathered(team, dest, source, n, &x, fn);
+    else if (by_arrival(team, dest, source, n, &x, fn))
+        exchange_arrival(team, dest, source, &x, fn);
     else
         exchange_barrier(team, dest, source, n, &x, fn);
     barrier_unguard(team, fn);
