@@ -84,5 +84,4 @@ void arrival_exchange(struct shmem_team *team, arrival_pair *pair, const void *j
     while (--position >= 0)
         pair(job, arrival_pe(&b, position));
     barrier_sync(team, fn);
-    board_met(&b);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * barrier.c - see barrier.h.  Uses: core/team, core/block, rma/rma, rma/order, active,
- * bridge.
+ * bridge, pick.
  *
  * Over nodes: see bridge.c.  On a node:
  * With a processor for each PE: dissemination (Hensgen, Finkel, Manber 1988), log2 n
- * one-way latencies.  With more PEs than processors: a counter, so that each PE has to be
- * scheduled just once per barrier.  Whoever finds that all PEs of its own processor have
- * called spins, as there is nobody to yield to; the others yield at once.
+ * one-way latencies.  With more PEs than processors (or SHMEM_BARRIER_ALGORITHM): a
+ * counter, so that each PE has to be scheduled just once per barrier.  Whoever finds that
+ * all PEs of its own processor have called spins, as there is nobody to yield to; the
+ * others yield at once.
  */
 #include "config.h"
 
@@ -16,6 +17,7 @@
 #include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/bridge.h"
+#include "pgas/coll/pick.h"
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
 #include "pgas/core/place.h"
@@ -139,12 +141,13 @@ static void even_out(const struct shmem_team *team, const struct team_words *roo
     }
 }
 
-/* Invariant: `arrived` on the first PE is the number of calls so far, modulo 2^32; the
- * call that makes it epoch * npes is the last one of that barrier. */
+/* Invariant: `arrived` on the first PE is the number of calls so far, modulo 2^32, in
+ * barriers that count; the call that makes it a multiple of npes is the last one of that
+ * barrier. */
 static void count(struct shmem_team *team, const char *fn)
 {
     struct team_words *root = team_words(team, 0);
-    uint32_t all = team->epoch * (uint32_t)team->npes;
+    uint32_t all = ++team->counted * (uint32_t)team->npes;
     const void *word = team_here(team, offsetof(struct team_words, epoch));
     bool last_here = is_everybody(team) && last_on_cpu(team, root);
     if (last_here && team->epoch % EVEN_OUT_EVERY == 0)
@@ -227,7 +230,7 @@ static void meet_all(struct shmem_team *team, const char *fn)
         return;
     }
     team->epoch++;
-    if (pgas_self.oversubscribed)
+    if (pick(team, PICK_BARRIER, 0) == BARRIER_COUNTER)
         count(team, fn);
     else
         disseminate(team, fn);

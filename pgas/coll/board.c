@@ -331,11 +331,6 @@ void board_close_all(struct board *b)
     b->team->known = b->call - 1;
 }
 
-void board_met(struct board *b)
-{
-    b->team->known = b->call;
-}
-
 void board_close(struct board *b)
 {
     stress_point();

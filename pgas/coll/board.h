@@ -57,10 +57,9 @@ bool board_shown(const struct board *b, int i);
 void board_wait_for(const struct board *b, bool (*ready)(const void *arg),
                     const void *arg);
 
-/* This PE has looked at all others (or at one that had) / has met them at the end of the
- * call / has looked at some, or at none. */
+/* This PE has looked at all others (or at one that had) / at some, or at none.  A call
+ * with a barrier behind its last look needs neither. */
 void board_close_all(struct board *b);
-void board_met(struct board *b);
 void board_close(struct board *b);
 /* Wait until all PEs have closed it, with board_close. */
 void board_await_all_closed(const struct board *b);

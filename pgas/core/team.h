@@ -44,7 +44,7 @@ enum {
      * (coll/reduce_relay.c): so much of it, in so many parts. */
     TEAM_RELAYS = 8,
     TEAM_RELAY_BYTES = 16 * 1024,
-    TEAM_COLLECTIVES = 10, /* that have a choice of algorithms (coll/pick.h), */
+    TEAM_COLLECTIVES = 11, /* that have a choice of algorithms (coll/pick.h), */
     TEAM_CHOICES = 16,     /* of at most so many by size */
     TEAM_CLASSES = 5,      /* of sizes, in which it adapts (coll/adapt.h), */
     TEAM_WAYS = 3,         /* to one of so many algorithms, */
@@ -242,6 +242,7 @@ struct shmem_team {
     int start, stride; /* world PE of i = start + i * stride, if list is NULL */
     const int *list;   /* else list[i]; belongs to the team */
     uint32_t epoch;    /* barriers begun by this PE */
+    uint32_t counted;  /* those of them that count in `arrived` (coll/barrier.c) */
     uint32_t offers;   /* rounds of offers begun by this PE */
     uint64_t calls;    /* calls with a board begun by this PE (coll/board.c) */
     uint64_t relays;   /* parts of the rooted chains so far: the same on all PEs */

@@ -49,12 +49,12 @@ for algorithm in auto slices chain tree static; do
 done
 mix SHMEM_DEBUG=1 SHMEM_REDUCE_ALGORITHM=chain
 for algorithm in board direct barrier; do
-    others=board exchange=$algorithm
+    others=board exchange=$algorithm barrier=dissemination
     [ $algorithm != barrier ] || others=barrier
-    [ $algorithm != direct ] || exchange=arrival
+    [ $algorithm != direct ] || exchange=arrival barrier=counter
     mix SHMEM_BROADCAST_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=$exchange \
         SHMEM_COLLECT_ALGORITHM=$others SHMEM_ALLTOALL_ALGORITHM=$exchange \
-        SHMEM_SCAN_ALGORITHM=$others
+        SHMEM_SCAN_ALGORITHM=$others SHMEM_BARRIER_ALGORITHM=$barrier
 done
 large SHMEM_FCOLLECT_ALGORITHM=arrival SHMEM_ALLTOALL_ALGORITHM=arrival
 run 1 -n 2 -x SHMEM_REDUCE_ALGORITHM=quick "$top_builddir/examples/hello"

@@ -148,7 +148,7 @@ static void report_algorithm(struct emit *e, const struct pick_info *a)
     const char *most_pes = limit_text((size_t)a->pes, PICK_ANY_PES, pes);
 
     if (e->form == FORM_PAGE) {
-        fprintf(e->out, "%-16s %-9s %12s %8s  %s\n", pick_name(a->what), a->name,
+        fprintf(e->out, "%-16s %-13s %12s %8s  %s\n", pick_name(a->what), a->name,
                 most_bytes, most_pes, a->same ? "yes" : "no");
         return;
     }
@@ -180,7 +180,7 @@ void report_algorithms(struct emit *e)
     emit_end(e);
     emit_list(e, "algorithms");
     if (e->form == FORM_PAGE)
-        fprintf(e->out, "\n%-16s %-9s %12s %8s  %s\n", "collective", "algorithm",
+        fprintf(e->out, "\n%-16s %-13s %12s %8s  %s\n", "collective", "algorithm",
                 "bytes <=", "PEs/nodes", "same bits in any order of arrival");
     for (int a = 0; a < PICK_ALGORITHMS_ALL; a++)
         report_algorithm(e, pick_info((enum pick_algorithm)a));

@@ -190,7 +190,7 @@ static void write_rows(FILE *out)
         const struct tune_range *r = &ranges[i];
         if (r->best == r->builtin)
             continue;
-        fprintf(out, "%-10s %-9s %-17s %-7s 1     # %.2f times as fast as %s on %d\n",
+        fprintf(out, "%-10s %-13s %-17s %-7s 1     # %.2f times as fast as %s on %d\n",
                 pick_name(r->what), pick_info(r->best)->name,
                 range_text(r->from, r->to, bytes),
                 range_text((size_t)r->pes_from, (size_t)r->pes_to, pes), r->factor,

@@ -11,7 +11,8 @@
 
 bool tune_by_bytes(enum pick_collective what)
 {
-    return what != PICK_COLLECT; /* where PEs bring different numbers of bytes */
+    /* PEs bring different numbers of bytes, or none. */
+    return what != PICK_COLLECT && what != PICK_BARRIER;
 }
 
 bool tune_usable(enum pick_algorithm a, size_t bytes, int pes)

@@ -71,11 +71,18 @@ static void run_scan(size_t bytes)
                             (double *)(void *)src, bytes / sizeof(double));
 }
 
+static void run_barrier(size_t bytes)
+{
+    (void)bytes;
+    shmem_sync(SHMEM_TEAM_WORLD);
+}
+
 /* A collective without a row is not tuned. */
 static const struct {
     void (*run)(size_t bytes);
     bool gathers; /* each PE gets the bytes of all */
     bool deals;   /* a PE's bytes are for all PEs */
+    bool once;    /* it has no bytes */
 } kinds[PICK_ALL] = {
     [PICK_REDUCE] = {run_reduce, false, false},
     [PICK_BROADCAST] = {run_broadcast, false, false},
@@ -83,6 +90,7 @@ static const struct {
     [PICK_FCOLLECT] = {run_fcollect, true, false},
     [PICK_ALLTOALL] = {run_alltoall, false, true},
     [PICK_SCAN] = {run_scan, false, false},
+    [PICK_BARRIER] = {.run = run_barrier, .once = true},
 };
 
 /* Bytes of a PE's result. */
@@ -93,7 +101,7 @@ static size_t result_bytes(enum pick_collective what, size_t bytes)
 
 static bool feasible(enum pick_collective what, size_t bytes)
 {
-    return kinds[what].run != NULL &&
+    return kinds[what].run != NULL && (!kinds[what].once || bytes == how.size[0]) &&
            result_bytes(what, bytes) <= MEMORY_MAX / (size_t)npes &&
            (!kinds[what].deals || bytes >= (size_t)npes);
 }
