@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall.h - exchange between all pairs (9.10.5, 9.10.6).  Uses: barrier, stage, rma.
- * Used by: the rows. */
+/* alltoall.h - exchange between all pairs (9.10.5, 9.10.6).  Uses: arrival, barrier,
+ * stage, rma. Used by: the rows. */
 #ifndef PGAS_COLL_ALLTOALL_H
 #define PGAS_COLL_ALLTOALL_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoalls.c - exchanges of elements with strides, see alltoall.h.
- * Uses: core/log, core/net, core/team, alltoall, alltoall_far, arrival, barrier, pick,
- * stage, rma, rma/order, rma/strided, datatype/copy.
+ * Uses: core/log, core/net, core/team, alltoall, alltoall_far, arrival, barrier, board,
+ * pick, stage, rma, rma/order, rma/strided, datatype/copy.
  *
  * Every PE fetches its blocks from all others, between two barriers; or on one node every
  * two PEs exchange theirs when the later one of them comes.  Over a network an
@@ -217,12 +217,16 @@ static void swap_blocks(const void *job, int i)
                 b->fn);
 }
 
-/* n: elements of all blocks of a PE. */
+/* n: elements of all blocks of a PE.  With strides there is no board. */
 static bool by_arrival(struct shmem_team *team, const void *dest, const void *source,
                        size_t n, const struct exchange *x, const char *fn)
 {
-    return board_has(team) &&
-           pick(team, PICK_ALLTOALL, rma_bytes(n, x->size, fn)) == ALLTOALL_ARRIVAL &&
+    if (!board_has(team))
+        return false;
+    enum pick_algorithm a = pick(team, PICK_ALLTOALL, rma_bytes(n, x->size, fn));
+    bool instead = a == ALLTOALL_BOARD && pgas_self.oversubscribed;
+
+    return (a == ALLTOALL_ARRIVAL || instead) &&
            !stage_overlap(dest, span(n, x->dst, x, fn), source, span(n, x->sst, x, fn));
 }
 

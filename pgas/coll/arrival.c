@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arrival.c - see arrival.h.  Uses: barrier, board, core/stress.
+ * arrival.c - see arrival.h.  Uses: core/team, core/stress, barrier, board, pick.
  *
- * Invariants.  `tail` is the last PE that has come to this call and how many came before
- * it: who comes swaps itself in.  `order` of the first PE says which PE is at which
- * position; a cell is written in the next call by a PE that has ended this one, which
- * takes that all cells have been read.
+ * Invariants.  `tail` is the last PE that has come to this call and how many have come
+ * with it: who comes swaps itself in.  `order` of the first PE says which PE is at which
+ * position.  A cell is written in the next call by a PE that has ended this one, and none
+ * ends this one before all cells have been read that will be.
  *
  * An exchange.  Who has written its cell, with release, has a source that may be read and
  * a dest that may be written: so whoever comes later moves what the two have for each
  * other, and after the barrier at the end all has been moved.  With more PEs than
  * processors each has to be scheduled once to come and once to leave, where a barrier at
  * the beginning would take one time more (4 PEs on 2 processors, 512 bytes for each: 1.9
- * us in place of 3.1).  But the last one moves the most, and lines go both ways between
- * the processors; who does not wait for a processor has less from it.  That those who
- * are there by then take their part themselves was tried: more lines went both ways, and
- * it was slower.
+ * us in place of 3.1).  But the last one moves the most, and cache lines go both ways
+ * between the processors: with a processor for each PE two barriers are faster.  (Tried,
+ * and slower: a PE that is still there takes from those that come later by itself.)
  */
 #include "config.h"
 

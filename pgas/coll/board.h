@@ -12,8 +12,8 @@
  * All PEs of the team open the same boards in the same order.  What board_of returns
  * stays as it is until this PE closes the board.  Only for teams whose PEs are all mapped
  * and that are no active sets (board_has).
- * Uses: core/team, core/block, rma, barrier.  Used by: bcast, collect, alltoall, scan,
- * reduce, adapt.
+ * Uses: core/team, core/block, rma, barrier.  Used by: arrival, bcast, collect, alltoall,
+ * alltoalls, scan, reduce, adapt.
  */
 #ifndef PGAS_COLL_BOARD_H
 #define PGAS_COLL_BOARD_H

@@ -125,9 +125,9 @@ static void fcollect_near(struct shmem_team *team, void *dest, const void *sourc
                           size_t each, const char *fn)
 {
     size_t all = (size_t)team->npes * each;
-    enum pick_algorithm a = pick(team, PICK_FCOLLECT, each);
 
     barrier_guard(team, fn);
+    enum pick_algorithm a = pick(team, PICK_FCOLLECT, each);
     if (a == FCOLLECT_BOARD)
         fcollect_board(team, dest, source, each, fn);
     else if (a == FCOLLECT_ARRIVAL && !stage_overlap(dest, all, source, each))

@@ -28,8 +28,9 @@ static const struct pick_info algorithms[PICK_ALGORITHMS_ALL] = {
 /* With more PEs on the node than processors, or not. */
 enum crowd { ROOMY = 1, CROWDED = 2, ALWAYS = ROOMY | CROWDED };
 
-/* The built-in table: for each collective ascending by bytes; the first row that fits is
- * used. */
+/* The built-in table: for each collective and number of PEs ascending by bytes; the first
+ * row that fits is used.  Measured on 2 processors; what is CROWDED and large is for jobs
+ * with several PEs per processor, as the last PE to come moves the most (arrival.c). */
 struct rule {
     enum pick_algorithm algorithm;
     enum crowd crowd;
@@ -55,7 +56,8 @@ static const struct rule rules[] = {
     {FCOLLECT_BARRIER, CROWDED, 4, PICK_ANY_BYTES},
     {FCOLLECT_ARRIVAL, CROWDED, 8, 4096},
     {FCOLLECT_BARRIER, CROWDED, 8, 131072},
-    {FCOLLECT_ARRIVAL, CROWDED, PICK_ORDER_PES, PICK_ANY_BYTES},
+    {FCOLLECT_ARRIVAL, CROWDED, 32, PICK_ANY_BYTES},
+    {FCOLLECT_ARRIVAL, CROWDED, PICK_ORDER_PES, 4096},
     {FCOLLECT_BOARD, ALWAYS, PICK_ANY_PES, 2048},
     {FCOLLECT_BARRIER, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
     {ALLTOALL_BOARD, ROOMY, 2, 256},
@@ -65,7 +67,8 @@ static const struct rule rules[] = {
     {ALLTOALL_BARRIER, CROWDED, 4, PICK_ANY_BYTES},
     {ALLTOALL_ARRIVAL, CROWDED, 8, 32768},
     {ALLTOALL_BARRIER, CROWDED, 8, 262144},
-    {ALLTOALL_ARRIVAL, CROWDED, PICK_ORDER_PES, PICK_ANY_BYTES},
+    {ALLTOALL_ARRIVAL, CROWDED, 32, PICK_ANY_BYTES},
+    {ALLTOALL_ARRIVAL, CROWDED, PICK_ORDER_PES, 65536},
     {ALLTOALL_BOARD, ALWAYS, PICK_ANY_PES, 2048},
     {ALLTOALL_BARRIER, ALWAYS, PICK_ANY_PES, PICK_ANY_BYTES},
     {SCAN_BOARD, ROOMY, 2, 256},

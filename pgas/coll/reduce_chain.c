@@ -29,7 +29,6 @@
 #include "pgas/coll/arrival.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/reduce_int.h"
-#include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
 
 enum {

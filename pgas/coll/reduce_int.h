@@ -6,6 +6,7 @@
 #ifndef PGAS_COLL_REDUCE_INT_H
 #define PGAS_COLL_REDUCE_INT_H
 
+#include "pgas/coll/arrival.h"
 #include "pgas/coll/board.h"
 #include "pgas/coll/pick.h"
 #include "pgas/core/peer.h"

@@ -4,8 +4,8 @@
  *
  * That is dest itself, unless it overlaps the source: the specification does not forbid
  * that for broadcast, collect and the exchanges.  Then the result waits in private
- * memory. Uses: core/log.  Used by: bcast, collect, alltoall,
- * alltoalls.
+ * memory.
+ * Uses: core/log.  Used by: bcast, collect, alltoall, alltoalls.
  */
 #ifndef PGAS_COLL_STAGE_H
 #define PGAS_COLL_STAGE_H

@@ -177,7 +177,8 @@ struct team_words {
     _Alignas(NODE_LINE) uint64_t handed;
     /* and on the team's first PE: the last call for which one PE does the work, the last
      * one that is done and by whom (call << 16 | PE), how many PEs have come to such
-     * calls so far (coll/reduce_lead.c), and who came last to a chain. */
+     * calls so far (coll/reduce_lead.c), and who came last to a call in the order of
+     * arrival (coll/arrival.c). */
     _Alignas(NODE_LINE) uint64_t claim;
     _Alignas(NODE_LINE) uint64_t lead;
     _Alignas(NODE_LINE) uint64_t gathered;

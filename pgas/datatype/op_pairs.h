@@ -58,8 +58,8 @@ enum { PAIRS = 32 }; /* a piece */
 
 /* ---- as one number --------------------------------------------------------------- */
 
-/* Signs turned, so that numbers without sign, below the value, are in the order of
- * indices; and the other way round. */
+/* Of an index, what comes below the value: a number without sign that rises with it, or
+ * falls. */
 #define RISING(x)  ((x) >> 32 ^ 0x80000000u)
 #define FALLING(x) ((x) >> 32 ^ 0x7fffffffu)
 

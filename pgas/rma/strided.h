@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strided.h - strided and block-strided put and get (9.6.1.3, 9.6.1.4, 9.6.1.7, 9.6.1.8).
- * Uses: rma.  Used by: api_strided.
+ * Uses: rma.  Used by: api_strided, coll/alltoalls.
  */
 #ifndef PGAS_RMA_STRIDED_H
 #define PGAS_RMA_STRIDED_H

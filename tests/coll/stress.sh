@@ -56,7 +56,27 @@ for algorithm in board direct barrier; do
         SHMEM_COLLECT_ALGORITHM=$others SHMEM_ALLTOALL_ALGORITHM=$exchange \
         SHMEM_SCAN_ALGORITHM=$others SHMEM_BARRIER_ALGORITHM=$barrier
 done
-large SHMEM_FCOLLECT_ALGORITHM=arrival SHMEM_ALLTOALL_ALGORITHM=arrival
+# What uses the same words by turns.
+for algorithm in chain tree; do
+    mix SHMEM_REDUCE_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=arrival \
+        SHMEM_ALLTOALL_ALGORITHM=arrival
+done
+large SHMEM_REDUCE_ALGORITHM=tree SHMEM_FCOLLECT_ALGORITHM=arrival \
+    SHMEM_ALLTOALL_ALGORITHM=arrival
+# Strides, and a dest that is the source.
+for test in alltoall collect; do
+    for n in $sizes; do
+        run 0 --timeout $stacks_s -n "$n" -x SHMEM_STRESS=$((seed += 1)) \
+            -x SHMEM_FCOLLECT_ALGORITHM=arrival -x SHMEM_ALLTOALL_ALGORITHM=arrival \
+            "$top_builddir/tests/multi/$test.pes"
+    done
+done
+# A PE that leaves while the others wait for it.
+for n in 2 5; do
+    run 1 --timeout $stacks_s -n "$n" -x SHMEM_ALLTOALL_ALGORITHM=arrival \
+        "$top_builddir/tests/coll/bridge_left" alltoall 5000
+    says "PE $((n - 1)) has left (shmem_finalize) while PE [0-3] waits in"
+done
 run 1 -n 2 -x SHMEM_REDUCE_ALGORITHM=quick "$top_builddir/examples/hello"
 grep -q "SHMEM_REDUCE_ALGORITHM = 'quick' is no algorithm; use one of auto, flat" \
     "$work/err" || fail "an algorithm that there is not: $(cat "$work/err")"

@@ -221,6 +221,16 @@ static void try_collect(const struct call *c)
             expect(c, at++, value(c, i, e));
 }
 
+/* The elements of dest lie two apart. */
+static void try_alltoalls(const struct call *c)
+{
+    size_t n = c->n / (size_t)npes / 2;
+
+    alltoalls(c->team, c->dest, c->source, (struct exchange){2, 1, n, 8}, "alltoalls");
+    for (size_t e = 0; e < n * (size_t)npes; e++)
+        expect(c, 2 * e, value(c, (int)(e / n), (size_t)c->team->me * n + e % n));
+}
+
 static void try_alltoall(const struct call *c)
 {
     size_t n = c->n / (size_t)npes;
@@ -320,9 +330,9 @@ static void try_barrier(const struct call *c)
 }
 
 static void (*const tries[])(const struct call *) = {
-    try_reduce, try_bcast,  try_collect,  try_burst,   try_shared,
-    try_rooted, try_nb,     try_alltoall, try_scan,    try_barrier,
-    try_shared, try_reduce, try_nb,       try_adapting};
+    try_reduce, try_bcast,  try_collect,  try_burst,    try_shared,
+    try_rooted, try_nb,     try_alltoall, try_scan,     try_barrier,
+    try_shared, try_reduce, try_nb,       try_adapting, try_alltoalls};
 
 static void *pe(void *arg)
 {

@@ -53,7 +53,7 @@ pes() {
     SHMEM_STRESS=$2 timeout -s KILL $limit_s "$work/threads" "$1" "$calls" "$2" \
         >"$work/out" 2>&1 || got=$?
     [ $got != 0 ] || return 0
-    echo "FAIL: $1 PEs, seed $2, SHMEM_REDUCE_ALGORITHM=${SHMEM_REDUCE_ALGORITHM:-}: status $got"
+    echo "FAIL: $1 PEs, seed $2, reduce ${SHMEM_REDUCE_ALGORITHM:-}, alltoall ${SHMEM_ALLTOALL_ALGORITHM:-}: status $got"
     head -n 60 "$work/out"
     failures=$((failures + 1))
 }
@@ -77,6 +77,8 @@ export SHMEM_REDUCE_ALGORITHM=auto SHMEM_BROADCAST_ALGORITHM=direct
 export SHMEM_FCOLLECT_ALGORITHM=arrival SHMEM_ALLTOALL_ALGORITHM=arrival
 pes 4 1
 pes 7 2
+pes 2 3
+unset SHMEM_FCOLLECT_ALGORITHM SHMEM_ALLTOALL_ALGORITHM
 
 # mutant PES ALGORITHM SOURCE FUNCTION: with what it stores last stored before the data may
 # be there.

@@ -241,8 +241,11 @@ COMPLEX(cldbl, long double)
                             size_t i)                                                    \
     {                                                                                    \
         static const int index[] = {INT_MIN, -1, 0, 1, INT_MAX};                         \
-        struct NAME x = {(C)(VALUE), index[random_bits() % LENGTH(index)]};              \
+        struct NAME x;                                                                   \
         (void)row, (void)special, (void)i;                                               \
+        memset(&x, (int)random_bits(), sizeof x); /* what is beside them */              \
+        x.value = (C)(VALUE);                                                            \
+        x.index = index[random_bits() % LENGTH(index)];                                  \
         memcpy(element, &x, sizeof x);                                                   \
     }                                                                                    \
     static void NAME##_model(void *out, const void *x, const void *y,                    \

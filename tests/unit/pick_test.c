@@ -152,7 +152,7 @@ Test(plan, without_rows_it_is_the_built_in_one)
 {
     struct pick_case c = two;
 
-    cr_assert_str_eq(planned(PICK_SCAN, c, ""), "board to 2048, barrier");
+    cr_assert_str_eq(planned(PICK_SCAN, c, ""), "board to 256, barrier");
     c.npes = 5;
     cr_assert_str_eq(planned(PICK_SCAN, c, "scan barrier * 2-4 1\n"),
                      "board to 2048, barrier");
@@ -167,11 +167,11 @@ Test(plan, without_rows_it_is_the_built_in_one)
 Test(plan, rows_cut_holes_into_others)
 {
     cr_assert_str_eq(planned(PICK_SCAN, two, "scan barrier 100-200 2 1\n"),
-                     "board to 99, barrier to 200, board to 2048, barrier");
+                     "board to 99, barrier to 200, board to 256, barrier");
     cr_assert_str_eq(
         planned(PICK_SCAN, two, "scan board 150 2 1\nscan barrier 100-200 2 1\n"),
         "board to 99, barrier to 149, board to 150, barrier to 200, board to "
-        "2048, barrier");
+        "256, barrier");
 }
 
 Test(plan, an_algorithm_is_used_where_it_can_be)
@@ -183,6 +183,31 @@ Test(plan, an_algorithm_is_used_where_it_can_be)
     cr_assert_str_eq(planned(PICK_REDUCE, c, "reduce chain * * *\n"), "chain");
     c.reproducible = true;
     cr_assert_eq(strncmp(planned(PICK_REDUCE, c, "reduce chain * * *\n"), "flat", 4), 0);
+}
+
+Test(plan, with_more_pes_than_processors_exchanges_go_by_arrival)
+{
+    static const struct {
+        int npes;
+        const char *plan;
+    } should[] = {
+        {2, "board to 512, arrival to 65536, barrier"},
+        {4, "arrival to 65536, barrier"},
+        {8, "arrival to 32768, barrier to 262144, arrival"},
+        {9, "arrival"},
+        {256, "arrival to 65536, barrier"},
+        {257, "board to 2048, barrier"},
+    };
+    struct pick_case c = {.nodes = 1, .crowded = true, .first = PICK_ALGORITHMS_ALL};
+
+    for (size_t i = 0; i < sizeof should / sizeof should[0]; i++) {
+        c.npes = should[i].npes;
+        cr_assert_str_eq(planned(PICK_ALLTOALL, c, ""), should[i].plan, "%d PEs", c.npes);
+    }
+    c.first = ALLTOALL_ARRIVAL; /* there is no room for so many */
+    cr_assert_str_eq(planned(PICK_ALLTOALL, c, ""), "board to 2048, barrier");
+    cr_assert_str_eq(planned(PICK_BARRIER, c, ""), "counter");
+    cr_assert_str_eq(planned(PICK_BARRIER, two, ""), "dissemination");
 }
 
 Test(plan, the_variable_comes_first)
