@@ -91,8 +91,8 @@ mutant() {
     }
     compile "$work/$name"
     link mutant
-    ! SHMEM_REDUCE_ALGORITHM=$2 timeout -s KILL $limit_s "$work/mutant" "$1" 100 1 \
-        >"$work/out" 2>&1 || {
+    ! SHMEM_REDUCE_ALGORITHM=$2 TSAN_OPTIONS=halt_on_error=1 \
+        timeout -s KILL $limit_s "$work/mutant" "$1" 100 1 >"$work/out" 2>&1 || {
         echo "FAIL: $4 of $3, $2: no race is seen where there is one"
         failures=$((failures + 1))
     }

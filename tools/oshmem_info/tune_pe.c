@@ -84,12 +84,12 @@ static const struct {
     bool deals;   /* a PE's bytes are for all PEs */
     bool once;    /* it has no bytes */
 } kinds[PICK_ALL] = {
-    [PICK_REDUCE] = {run_reduce, false, false},
-    [PICK_BROADCAST] = {run_broadcast, false, false},
-    [PICK_COLLECT] = {run_collect, true, false},
-    [PICK_FCOLLECT] = {run_fcollect, true, false},
-    [PICK_ALLTOALL] = {run_alltoall, false, true},
-    [PICK_SCAN] = {run_scan, false, false},
+    [PICK_REDUCE] = {.run = run_reduce},
+    [PICK_BROADCAST] = {.run = run_broadcast},
+    [PICK_COLLECT] = {.run = run_collect, .gathers = true},
+    [PICK_FCOLLECT] = {.run = run_fcollect, .gathers = true},
+    [PICK_ALLTOALL] = {.run = run_alltoall, .deals = true},
+    [PICK_SCAN] = {.run = run_scan},
     [PICK_BARRIER] = {.run = run_barrier, .once = true},
 };
 
