@@ -30,13 +30,13 @@ disturbed() {
         --vnodes 3 -n 3 "$program" $rounds
 }
 [ -n "$brief" ] || disturbed
-# A PE that leaves while the others wait for it.
+# A PE that leaves while the others wait for it: one call of each kind, in the long form of
+# each algorithm.
+leaves='reduce:1 reduce:20000 rooted:20000 broadcast:100 collect:10000 alltoall:50 alltoall:5000'
+[ -z "$long" ] || leaves="$leaves reduce:1000 broadcast:20000 collect:20 alltoall:1"
 leave_each() {
-    for call in 'reduce 1' 'reduce 1000' 'reduce 20000' 'rooted 20000' 'broadcast 100' \
-        'broadcast 20000' 'collect 20' 'collect 10000' 'alltoall 1' 'alltoall 50' \
-        'alltoall 5000'; do
-        # shellcheck disable=SC2086 # words
-        run 1 --timeout $stacks_s --vnodes 3 -n 5 "$program"_left $call
+    for call in $leaves; do
+        run 1 --timeout $stacks_s --vnodes 3 -n 5 "$program"_left "${call%:*}" "${call#*:}"
         says 'PE 4 has left (shmem_finalize) while PE [0-3] waits in'
     done
 }
