@@ -217,16 +217,16 @@ static void swap_blocks(const void *job, int i)
                 b->fn);
 }
 
-/* n: elements of all blocks of a PE.  With strides there is no board. */
+/* n: elements of all blocks of a PE.  With strides there is no board: what is for few
+ * bytes goes as what is too long for one. */
 static bool by_arrival(struct shmem_team *team, const void *dest, const void *source,
                        size_t n, const struct exchange *x, const char *fn)
 {
-    if (!board_has(team))
-        return false;
-    enum pick_algorithm a = pick(team, PICK_ALLTOALL, rma_bytes(n, x->size, fn));
-    bool instead = a == ALLTOALL_BOARD && pgas_self.oversubscribed;
+    size_t bytes = rma_bytes(n, x->size, fn);
 
-    return (a == ALLTOALL_ARRIVAL || instead) &&
+    if (bytes <= TEAM_SLOT_BYTES)
+        bytes = TEAM_SLOT_BYTES + 1;
+    return board_has(team) && pick(team, PICK_ALLTOALL, bytes) == ALLTOALL_ARRIVAL &&
            !stage_overlap(dest, span(n, x->dst, x, fn), source, span(n, x->sst, x, fn));
 }
 
