@@ -50,35 +50,6 @@ static void take_block(const struct shmem_team *team, int i, char *to, const voi
         copy_part(to, peer_at(block, each, pe, fn), each, each * npes * npes);
 }
 
-struct blocks {
-    const struct shmem_team *team;
-    char *dest;
-    const char *source;
-    size_t each;
-    const char *fn;
-};
-
-/* What PE i has for this one, and the other way round. */
-static void swap_blocks(const void *job, int i)
-{
-    const struct blocks *x = job;
-    size_t all = x->each * (size_t)x->team->npes * (size_t)x->team->npes;
-    char *place = x->dest + (size_t)x->team->me * x->each;
-
-    take_block(x->team, i, x->dest + (size_t)i * x->each, x->source, x->each, x->fn);
-    copy_part(peer_at(place, x->each, team_world_pe(x->team, i), x->fn),
-              x->source + (size_t)i * x->each, x->each, all);
-}
-
-static void exchange_arrival(struct shmem_team *team, char *dest, const char *source,
-                             size_t each, const char *fn)
-{
-    struct blocks x = {team, dest, source, each, fn};
-
-    take_block(team, team->me, dest + (size_t)team->me * each, source, each, fn);
-    arrival_exchange(team, swap_blocks, &x, fn);
-}
-
 static void exchange_barrier(struct shmem_team *team, void *dest, const void *source,
                              size_t each, const char *fn)
 {
@@ -153,7 +124,7 @@ static void exchange_near(struct shmem_team *team, void *dest, const void *sourc
     if (a == ALLTOALL_BOARD)
         exchange_board(team, dest, source, each, fn);
     else if (a == ALLTOALL_ARRIVAL && !stage_overlap(dest, all, source, all))
-        exchange_arrival(team, dest, source, each, fn);
+        arrival_blocks(team, dest, source, each, each, fn);
     else
         exchange_barrier(team, dest, source, each, fn);
     barrier_unguard(team, fn);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arrival.c - see arrival.h.  Uses: core/team, core/stress, barrier, board, pick.
+ * arrival.c - see arrival.h.  Uses: core/peer, core/team, core/stress, barrier, board,
+ * pick, datatype/copy.
  *
  * Invariants.  `tail` is the last PE that has come to this call and how many have come
  * with it: who comes swaps itself in.  `order` of the first PE says which PE is at which
@@ -21,7 +22,9 @@
 #include "pgas/coll/arrival.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/pick.h"
+#include "pgas/core/peer.h"
 #include "pgas/core/stress.h"
+#include "pgas/datatype/copy.h"
 
 enum {
     TAIL_BITS = 16,  /* of `tail`: for a PE, and for how many there are */
@@ -83,4 +86,46 @@ void arrival_exchange(struct shmem_team *team, arrival_pair *pair, const void *j
     while (--position >= 0)
         pair(job, arrival_pe(&b, position));
     barrier_sync(team, fn);
+}
+
+/* ---- blocks ---------------------------------------------------------------------- */
+
+struct blocks {
+    const struct shmem_team *team;
+    char *dest;
+    const char *source;
+    size_t each, step;
+    const char *fn;
+};
+
+/* This PE's block of PE i. */
+static void take(const struct blocks *x, int i)
+{
+    const char *from = x->source + (size_t)x->team->me * x->step;
+    size_t npes = (size_t)x->team->npes;
+
+    copy_part(x->dest + (size_t)i * x->each,
+              peer_at(from, x->each, team_world_pe(x->team, i), x->fn), x->each,
+              x->each * npes * npes);
+}
+
+/* What PE i has for this one, and the other way round. */
+static void swap(const void *job, int i)
+{
+    const struct blocks *x = job;
+    char *to = x->dest + (size_t)x->team->me * x->each;
+    size_t npes = (size_t)x->team->npes;
+
+    take(x, i);
+    copy_part(peer_at(to, x->each, team_world_pe(x->team, i), x->fn),
+              x->source + (size_t)i * x->step, x->each, x->each * npes * npes);
+}
+
+void arrival_blocks(struct shmem_team *team, char *dest, const char *source, size_t each,
+                    size_t step, const char *fn)
+{
+    struct blocks x = {team, dest, source, each, step, fn};
+
+    take(&x, team->me);
+    arrival_exchange(team, swap, &x, fn);
 }

@@ -3,7 +3,8 @@
  * arrival.h - the order in which the PEs of a team come to a call, and exchanges in that
  * order.  For calls with a board (board.h), of teams of at most TEAM_ORDER PEs where the
  * order is written down.
- * Uses: core/team, barrier, board.  Used by: alltoall, alltoalls, collect, reduce.
+ * Uses: core/team, core/peer, barrier, board, datatype/copy.  Used by: alltoall,
+ * alltoalls, collect, reduce.
  */
 #ifndef PGAS_COLL_ARRIVAL_H
 #define PGAS_COLL_ARRIVAL_H
@@ -33,5 +34,10 @@ typedef void arrival_pair(const void *job, int i);
  * all have.  A call of its own, between barrier_guard and barrier_unguard. */
 void arrival_exchange(struct shmem_team *team, arrival_pair *pair, const void *job,
                       const char *fn);
+
+/* Block i of dest on PE j of the team = the block of `each` bytes at source + j * step on
+ * PE i: by such an exchange.  source and dest do not overlap; all PEs are mapped. */
+void arrival_blocks(struct shmem_team *team, char *dest, const char *source, size_t each,
+                    size_t step, const char *fn);
 
 #endif

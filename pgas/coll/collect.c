@@ -75,36 +75,6 @@ static void fcollect_board(struct shmem_team *team, char *dest, const void *sour
     board_close_all(&b);
 }
 
-struct gather {
-    const struct shmem_team *team;
-    char *dest;
-    const void *source;
-    size_t each;
-    const char *fn;
-};
-
-/* What PE i has for this one, and the other way round. */
-static void swap_parts(const void *job, int i)
-{
-    const struct gather *g = job;
-    size_t npes = (size_t)g->team->npes, all = g->each * npes;
-    char *place = g->dest + (size_t)g->team->me * g->each;
-
-    take(g->team, i, g->dest + (size_t)i * g->each, g->source, g->each, all, g->fn);
-    copy_part(peer_at(place, g->each, team_world_pe(g->team, i), g->fn), g->source,
-              g->each, all * npes);
-}
-
-static void fcollect_arrival(struct shmem_team *team, char *dest, const void *source,
-                             size_t each, const char *fn)
-{
-    struct gather g = {team, dest, source, each, fn};
-
-    take(team, team->me, dest + (size_t)team->me * each, source, each,
-         (size_t)team->npes * each, fn);
-    arrival_exchange(team, swap_parts, &g, fn);
-}
-
 static void fcollect_barrier(struct shmem_team *team, void *dest, const void *source,
                              size_t each, const char *fn)
 {
@@ -131,7 +101,7 @@ static void fcollect_near(struct shmem_team *team, void *dest, const void *sourc
     if (a == FCOLLECT_BOARD)
         fcollect_board(team, dest, source, each, fn);
     else if (a == FCOLLECT_ARRIVAL && !stage_overlap(dest, all, source, each))
-        fcollect_arrival(team, dest, source, each, fn);
+        arrival_blocks(team, dest, source, each, 0, fn);
     else
         fcollect_barrier(team, dest, source, each, fn);
     barrier_unguard(team, fn);
