@@ -417,7 +417,6 @@ void bridge_cross_last(struct shmem_team *team, const char *fn)
 void bridge_begin(struct shmem_team *team)
 {
     team->epoch++;
-    team->near->fn = team->fn;
 }
 
 void bridge_meet(struct shmem_team *team, const char *fn)

@@ -16,6 +16,7 @@
 #include "pgas/core/block.h"
 #include "pgas/core/clock.h"
 #include "pgas/core/net.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/threads/pause.h"
 
 enum {
@@ -113,6 +114,8 @@ static bool sleeps_for(const struct node_pe *pe, const void *addr, size_t len)
 
 void block_wake(struct node_pe *pe, const void *addr, size_t len)
 {
+    PGAS_ASSERT(pe >= pgas_self.node->pe);
+    PGAS_ASSERT(pe < pgas_self.node->pe + pgas_self.local_size);
     if (addr != NULL && !sleeps_for(pe, addr, len))
         return;
     atomic_fetch_add_explicit(&pe->wake, 1, memory_order_release);
@@ -238,6 +241,7 @@ static void publish_mask(struct node_pe *me)
         uint64_t key = atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed);
         mask |= key != 0 ? bit_of(key) : 0;
     }
+    PGAS_ASSERT(unlisted > 0 || mask != ANY);
     atomic_store_explicit(&me->sleep_mask, mask, memory_order_seq_cst);
 }
 
@@ -261,6 +265,7 @@ static int list(struct node_pe *me, const void *word)
         atomic_store_explicit(&me->sleep_key[slot], key, memory_order_release);
     else
         unlisted++;
+    PGAS_ASSERT(unlisted >= 0);
     publish_mask(me);
     pthread_mutex_unlock(&list_lock);
     return slot;
@@ -268,11 +273,14 @@ static int list(struct node_pe *me, const void *word)
 
 static void unlist(struct node_pe *me, int slot)
 {
+    PGAS_ASSERT(slot >= -1 && slot < NODE_SLEEP_SLOTS);
+    PGAS_ASSERT(slot < 0 || atomic_load(&me->sleep_key[slot]) != 0);
     pthread_mutex_lock(&list_lock);
     if (slot >= 0)
         atomic_store_explicit(&me->sleep_key[slot], 0, memory_order_release);
     else
         unlisted--;
+    PGAS_ASSERT(unlisted >= 0);
     publish_mask(me);
     pthread_mutex_unlock(&list_lock);
 }
@@ -325,6 +333,39 @@ static int listed(struct node_pe *me, const void *word)
     return slot;
 }
 
+/*
+ * What a thread of this PE waits for, for reports.  One thread at a time has written the
+ * text: it has set what_taken (acquire) and clears it after the text (release).  A thread
+ * that waits while another has it looks again each time it sleeps.
+ */
+static uint32_t what_taken;
+static _Thread_local bool what_mine; /* this thread has it */
+
+static void what_claim(struct node_pe *me, const char *what)
+{
+    uint64_t words[NODE_WHAT / sizeof(uint64_t)] = {0};
+
+    /* What a wait inside another one waits for says less. */
+    if (depth != 1 || what_mine || load_relaxed_u32(&what_taken) != 0 ||
+        cas_acq_rel_u32(&what_taken, 0, 1) != 0)
+        return;
+    what_mine = true;
+    strncpy((char *)words, what, NODE_WHAT - 1);
+    for (size_t i = 0; i < NODE_WHAT / sizeof(uint64_t); i++)
+        atomic_store_explicit(&me->what[i], words[i], memory_order_relaxed);
+    atomic_store_explicit(&me->what_ns, clock_ns(), memory_order_relaxed);
+}
+
+static void what_release(struct node_pe *me)
+{
+    PGAS_ASSERT(depth == 0);
+    if (!what_mine)
+        return;
+    atomic_store_explicit(&me->what[0], 0, memory_order_relaxed);
+    what_mine = false;
+    store_release_u32(&what_taken, 0);
+}
+
 static void sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
@@ -347,6 +388,7 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
             break;
         if (w->in_vain != NULL)
             w->in_vain(w->arg);
+        what_claim(me, w->what);
         uint64_t now = clock_ns();
         net_watch(w->what, now - begin);
         net_idle();
@@ -360,7 +402,7 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
 }
 
 /* The same with the waiter's own way to sleep, which nobody has to end. */
-static void nap_until(const struct block_wait *w)
+static void nap_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = pgas_self.env.sleep_ns;
 
@@ -369,14 +411,9 @@ static void nap_until(const struct block_wait *w)
         if (w->in_vain != NULL)
             w->in_vain(w->arg);
         do_work();
+        what_claim(me, w->what);
         w->nap(w->arg, moved_on(has_work() ? NAP_WORK_NS : ns_max));
     }
-}
-
-static void say_what(struct node_pe *me, const char *what)
-{
-    strncpy(me->what, what, NODE_WHAT - 1);
-    atomic_store_explicit(&me->what_ns, clock_ns(), memory_order_relaxed);
 }
 
 void block_until(const struct block_wait *w)
@@ -386,17 +423,17 @@ void block_until(const struct block_wait *w)
         return;
     }
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
-    /* What a wait inside this one waits for says less. */
-    if (depth++ == 0)
-        say_what(me, w->what);
+    PGAS_ASSERT(depth >= 0);
+    depth++;
+    what_claim(me, w->what);
     if (!yield(w, pgas_self.env.yield_ns, 0)) {
         if (w->nap != NULL)
-            nap_until(w);
+            nap_until(me, w);
         else
             sleep_until(me, w);
     }
     if (--depth == 0)
-        me->what[0] = '\0';
+        what_release(me);
     net_settle();
 }
 

@@ -5,6 +5,7 @@
 #include "pgas/core/ctx.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net.h"
+#include "pgas/core/pgas_assert.h"
 
 static struct pool contexts = POOL_OF(struct shmem_ctx);
 
@@ -82,31 +83,12 @@ static void close_net(struct shmem_ctx *ctx, const char *fn)
 
 struct shmem_team *ctx_team(shmem_ctx_t ctx)
 {
-    return ctx == SHMEM_CTX_DEFAULT ? team_of(SHMEM_TEAM_WORLD, "") : ctx->team;
+    return ctx == SHMEM_CTX_DEFAULT ? team_world() : ctx->team;
 }
 
 shmem_team_t ctx_handle(shmem_ctx_t ctx)
 {
     return ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : ctx->handle;
-}
-
-/* One more context of the team, if it may have that. */
-static bool count_in(struct shmem_team *team)
-{
-    uint32_t now = load_relaxed_u32(&team->contexts), seen;
-
-    while (now < (uint32_t)team->num_contexts) {
-        seen = cas_acq_rel_u32(&team->contexts, now, now + 1);
-        if (seen == now)
-            return true;
-        now = seen;
-    }
-    return false;
-}
-
-static void count_out(struct shmem_team *team)
-{
-    fetch_add_acq_rel_u32(&team->contexts, UINT32_MAX); /* - 1 */
 }
 
 int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *fn)
@@ -115,18 +97,10 @@ int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *
     if (handle == SHMEM_TEAM_INVALID)
         return -1;
     struct shmem_team *team = team_of(handle, fn);
-    if (!count_in(team)) {
-        log_debug(
-            "%s: the team has its %d contexts (num_contexts of shmem_team_config_t, "
-            "0 by default)",
-            fn, team->num_contexts);
-        return -1;
-    }
     struct shmem_ctx *new = pool_take(&contexts);
-    if (new == NULL) {
-        count_out(team);
+    if (new == NULL)
         return -1;
-    }
+    fetch_add_acq_rel_u32(&team->contexts, 1);
     new->team = team;
     new->handle = handle;
     new->options = options;
@@ -147,7 +121,9 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn)
         no_ctx(ctx, fn);
     fence_full(); /* the implied quiet */
     close_net(ctx, fn);
-    count_out(ctx->team);
+    uint32_t before = fetch_add_acq_rel_u32(&ctx->team->contexts, UINT32_MAX); /* - 1 */
+    PGAS_ASSERT(before > 0);
+    (void)before;
     pool_give(&contexts, ctx);
 }
 

@@ -51,8 +51,8 @@ struct net_ctx *ctx_net(shmem_ctx_t ctx);
 /* The same; NULL if it was never used with a far PE. */
 struct net_ctx *ctx_net_used(shmem_ctx_t ctx);
 
-/* Make a context for the team behind the handle.  0, or -1 (no memory, or the team's
- * number of contexts is used up): *ctx is SHMEM_CTX_INVALID then. */
+/* Make a context for the team behind the handle.  0, or -1 (no memory, or
+ * SHMEM_TEAM_INVALID): *ctx is SHMEM_CTX_INVALID then. */
 int ctx_create(shmem_team_t team, long options, shmem_ctx_t *ctx, const char *fn);
 void ctx_destroy(shmem_ctx_t ctx, const char *fn);
 

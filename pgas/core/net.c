@@ -124,9 +124,10 @@ static _Noreturn void refuse(const struct boot *b, const char *reasons)
 /* "routine: " if a thread of this PE waits in one, else "". */
 static const char *waiting_in(char *text, size_t size)
 {
-    const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+    char what[NODE_WHAT];
 
-    snprintf(text, size, "%.*s%s", NODE_WHAT, me->what, me->what[0] != '\0' ? ": " : "");
+    node_what(&pgas_self.node->pe[pgas_self.local_rank], what);
+    snprintf(text, size, "%s%s", what, what[0] != '\0' ? ": " : "");
     return text;
 }
 

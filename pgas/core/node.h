@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
@@ -68,9 +69,9 @@ struct node_pe {
 
     /* CLOCK_MONOTONIC nanoseconds at each stage, 0 = not reached. */
     _Atomic uint64_t stage_ns[NODE_STAGES];
-    /* What the PE waits for: a NUL-terminated text, empty when it does not wait.
-     * Readers take a copy and must expect it to be half of two texts. */
-    char what[NODE_WHAT];
+    /* What the PE waits for: a NUL-terminated text, empty when it does not wait.  It is
+     * stored in words, without order: see node_what(). */
+    _Atomic uint64_t what[NODE_WHAT / sizeof(uint64_t)];
     /* CLOCK_MONOTONIC nanoseconds when that wait began. */
     _Atomic uint64_t what_ns;
 };
@@ -86,6 +87,17 @@ struct node {
     _Atomic uint32_t parted;                     /* PEs that left the launcher after it */
     struct node_pe pe[];
 };
+
+/* A copy of what the PE waits for, which may be half of two texts. */
+static inline void node_what(const struct node_pe *pe, char text[NODE_WHAT])
+{
+    uint64_t words[NODE_WHAT / sizeof(uint64_t)];
+
+    for (size_t i = 0; i < NODE_WHAT / sizeof(uint64_t); i++)
+        words[i] = atomic_load_explicit(&pe->what[i], memory_order_relaxed);
+    memcpy(text, words, NODE_WHAT);
+    text[NODE_WHAT - 1] = '\0';
+}
 
 /* Length in bytes of a segment for npes PEs; 0 if it does not fit the field `bytes`. */
 static inline size_t node_bytes(uint32_t npes)

@@ -15,6 +15,12 @@
 #include "pgas/threads/atomic.h"
 
 static struct shmem_team world, shared;
+
+/* The routine with which this thread last used a team, for sentences.  Of the thread and
+ * not of the team: threads may use one team at the same time.  Every use of a handle
+ * stores it, so it is reached without a call (initial-exec). */
+static _Thread_local const char *last_routine __attribute__((tls_model("initial-exec"))) =
+    "a collective routine";
 static struct pool teams = POOL_OF(struct shmem_team);
 
 /* In each slot: the words of the team, and those of its PEs on one node. */
@@ -287,7 +293,7 @@ struct shmem_team *team_of(shmem_team_t handle, const char *fn)
                                                             : NULL;
 
     if (likely(team != NULL)) {
-        team->fn = fn;
+        last_routine = fn;
         return team;
     }
     log_die("%s: %p is no team%s; use one from shmem_team_split_strided or "
@@ -297,6 +303,11 @@ struct shmem_team *team_of(shmem_team_t handle, const char *fn)
 }
 
 /* ---- words ----------------------------------------------------------------------- */
+
+struct shmem_team *team_world(void)
+{
+    return &world;
+}
 
 uint32_t team_world_epoch(void)
 {
@@ -333,7 +344,7 @@ const void *team_here(const struct shmem_team *team, size_t offset)
 struct team_words *team_words(const struct shmem_team *team, int i)
 {
     return peer_at(team_here(team, 0), sizeof(struct team_words), team_world_pe(team, i),
-                   team->fn != NULL ? team->fn : "collective");
+                   last_routine);
 }
 
 /* ---- life of a team -------------------------------------------------------------- */

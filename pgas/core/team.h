@@ -267,8 +267,7 @@ struct shmem_team {
     struct shmem_team *near;  /* the same: its PEs on our node, as a team of their own */
     long *psync;              /* an active set: symmetric words of the user; else NULL */
     const char *name;         /* "WORLD", "SHARED"; NULL for the user's teams */
-    const char *fn;           /* routine that uses it, for sentences; NULL = none yet */
-    int num_contexts;         /* how many it may have at a time */
+    int num_contexts;         /* how many the user has announced; no limit */
     uint32_t contexts;        /* how many there are */
     uint64_t inside;          /* with SHMEM_DEBUG: the thread in a barrier, 0 = none */
     int inside_depth;         /* how often: belongs to that thread */
@@ -296,6 +295,9 @@ bool team_strided(const int *list, int n, int *start, int *stride);
 
 /* The team behind a handle; ends the job with a sentence if there is none. */
 struct shmem_team *team_of(shmem_team_t handle, const char *fn);
+
+/* SHMEM_TEAM_WORLD, on behalf of whatever routine the thread is in. */
+struct shmem_team *team_world(void);
 
 /* Is it the handle of a team?  For any value; false for SHMEM_TEAM_INVALID. */
 bool team_alive(shmem_team_t handle);

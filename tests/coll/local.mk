@@ -4,7 +4,7 @@ coll_tests = \
 	tests/coll/stress.sh \
 	tests/coll/threads.sh
 TESTS      += $(coll_tests)
-EXTRA_DIST += $(coll_tests) tests/coll/threads.c
+EXTRA_DIST += $(coll_tests) tests/coll/threads.c tests/coll/threads_one_pe.c
 
 # The arrival profile
 check_PROGRAMS += tests/coll/profile

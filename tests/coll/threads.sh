@@ -39,10 +39,12 @@ compile() {
         done' sh
 }
 
-# link PROGRAM
+# link PROGRAM [MAIN]: with the object of tests/coll/MAIN.c; without: threads.c.
 link() {
+    main=${2:-threads}
     # shellcheck disable=SC2046 # words
-    "$CC" -fsanitize=thread "$work"/*.o -o "$work/$1" $(pkg-config --libs pmix) \
+    "$CC" -fsanitize=thread $(ls "$work"/*.o | grep -v '/threads[a-z_]*\.o$') \
+        "$work/$main.o" -o "$work/$1" $(pkg-config --libs pmix) \
         -lpthread -lm -ldl
 }
 
@@ -62,8 +64,14 @@ echo 'int main(void) { return 0; }' >"$work/nothing.c"
 "$CC" -fsanitize=thread "$work/nothing.c" -o "$work/nothing" 2>/dev/null &&
     "$work/nothing" 2>/dev/null || skip "$CC has no thread sanitizer that works here"
 # shellcheck disable=SC2046 # words
-compile $(list_sources) tests/coll/threads.c pgas/coll/board.c \
+compile $(list_sources) tests/coll/threads.c tests/coll/threads_one_pe.c pgas/coll/board.c \
     pgas/transport/ofi_absent.c pgas/transport/ucx_absent.c
+link one_pe threads_one_pe
+timeout -s KILL $limit_s "$work/one_pe" "$calls" >"$work/out" 2>&1 || {
+    echo "FAIL: threads of one PE: status $?"
+    head -n 60 "$work/out"
+    failures=$((failures + 1))
+}
 link threads
 seed=0
 for algorithm in auto flat last first lines slices chain tree static; do

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * contexts_threads.c - SHMEM_THREAD_MULTIPLE: each thread makes and uses contexts of its
- * own and one of all; threads of a team compete for its last contexts; threads make and
- * destroy teams of different parents at the same time.
+ * own and one of all; more threads than num_contexts make contexts of a team; threads
+ * make and destroy teams of different parents at the same time.
  */
 #include "config.h"
 
@@ -10,13 +10,18 @@
 
 #include "tests/multi/teams.h"
 
-enum { THREADS = 6, ROUNDS = 200, TEAMS = 60, CONTEXTS = 4, TRIES = 500 };
+enum {
+    THREADS = 6,
+    ROUNDS = 200,
+    TEAMS = 60,
+    CONTEXTS = 4,
+    TRIES = 500
+}; /* CONTEXTS < THREADS */
 
 static int me, npes;
 static long slot[THREADS], total, sums[THREADS], source[THREADS];
 static shmem_ctx_t common;
-static shmem_team_t limited;
-static int in_use; /* contexts of `limited` */
+static shmem_team_t shared;
 
 struct job {
     int thread;
@@ -45,11 +50,8 @@ static void compete(struct job *job)
 {
     for (int i = 0; i < TRIES; i++) {
         shmem_ctx_t ctx;
-        if (shmem_team_create_ctx(limited, 0, &ctx) != 0)
-            continue;
-        CHECK(__atomic_add_fetch(&in_use, 1, __ATOMIC_SEQ_CST) <= CONTEXTS);
+        CHECK_EQ(shmem_team_create_ctx(shared, 0, &ctx), 0);
         check_delay(&job->seed);
-        CHECK(__atomic_fetch_sub(&in_use, 1, __ATOMIC_SEQ_CST) > 0);
         shmem_ctx_destroy(ctx);
     }
 }
@@ -95,7 +97,7 @@ int main(void)
     npes = shmem_n_pes();
     CHECK_EQ(shmem_ctx_create(0, &common), 0);
     CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &config,
-                                      SHMEM_TEAM_NUM_CONTEXTS, &limited),
+                                      SHMEM_TEAM_NUM_CONTEXTS, &shared),
              0);
     for (int k = 0; k < THREADS; k++) {
         job[k] = (struct job){.thread = k, .seed = check_seed(me * THREADS + k)};

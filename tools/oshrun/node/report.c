@@ -86,8 +86,7 @@ static void describe(const struct pe *pe, char *buf, size_t len)
 {
     const struct node_pe *np = &pe->d->node->pe[pe->local];
     char what[NODE_WHAT];
-    memcpy(what, np->what, sizeof what);
-    what[sizeof what - 1] = '\0';
+    node_what(np, what);
     for (char *c = what; *c != '\0'; c++)
         if (!isprint((unsigned char)*c))
             *c = '?';
