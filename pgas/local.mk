@@ -19,6 +19,7 @@ libpgas_la_SOURCES = \
 	pgas/core/ctx.c pgas/core/ctx.h \
 	pgas/core/data.c pgas/core/data.h \
 	pgas/core/env.c pgas/core/env.def pgas/core/env.h \
+	pgas/core/environ.c pgas/core/environ.h \
 	pgas/core/fork.c \
 	pgas/core/guard.c pgas/core/guard.h \
 	pgas/core/heap.c pgas/core/heap.h \

@@ -84,18 +84,36 @@ static void be_alone(struct boot *b)
                        .node_of = &only_node};
 }
 
+/* "PGAS_JOINED=", and the namespace in which this process, or one that it descends from,
+ * has joined as a PE.  Entered into the environment before main(), and changed in place
+ * later: setenv() must not be called while the program may have threads (environ.h). */
+static char joined[sizeof JOINED_ENV + 1 + PMIX_MAX_NSLEN] = JOINED_ENV "=";
+static char *const joined_value = joined + sizeof JOINED_ENV;
+
+static __attribute__((constructor)) void boot_enter_joined(void)
+{
+    const char *inherited = getenv(JOINED_ENV);
+
+    if (getenv("PMIX_NAMESPACE") == NULL)
+        return;
+    if (inherited != NULL && strlen(inherited) <= PMIX_MAX_NSLEN)
+        strcpy(joined_value, inherited);
+    putenv(joined);
+}
+
 /* A PE's children inherit its variables: one that uses SHMEM too would take its place. */
 static void refuse_to_join_twice(void)
 {
-    const char *nspace = getenv("PMIX_NAMESPACE"), *joined = getenv(JOINED_ENV);
+    const char *nspace = getenv("PMIX_NAMESPACE");
 
     if (pgas_self.generation > 1)
         return;
-    if (joined != NULL && strcmp(joined, nspace) == 0)
+    if (strcmp(joined_value, nspace) == 0)
         log_die(
             "this PE has joined already: a program that a PE starts with fork or exec "
             "can't be the same PE; run it without PMIX_* and PGAS_* variables");
-    setenv(JOINED_ENV, nspace, 1);
+    if (strlen(nspace) <= PMIX_MAX_NSLEN)
+        strcpy(joined_value, nspace);
 }
 
 void boot_connect(struct boot *b)

@@ -10,6 +10,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "pgas/core/environ.h"
 #include "pgas/transport/ofi_lib.h"
 
 #define LIBRARY "libfabric.so.1"
@@ -17,30 +18,29 @@
 struct ofi_lib ofi_lib;
 
 /* Read once, when the library or a provider starts. */
-static const struct {
-    const char *name, *value;
-} settings[] = {
+static struct environ_setting settings[] = {
     /* Bytes of a message buffer of ofi_rxm, which makes thousands of them for every
      * endpoint: 70 MB of them with its own 16 KiB, 5.5 MB with these.  What goes
      * through them are atomics and our own messages, all shorter (OFI_MESSAGE_MAX);
      * longer ones would take another round trip. */
-    {"FI_OFI_RXM_BUFFER_SIZE", "256"},
+    {.text = "FI_OFI_RXM_BUFFER_SIZE=256"},
     /* Microseconds between looks at connections that are being made: a first contact
      * takes up to 140 ms with its own 10000, and 6 ms with these. */
-    {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "100"},
+    {.text = "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100"},
     /* No handlers for SIGSEGV and others in libpsm2 and libinfinipath. */
-    {"HFI_NO_BACKTRACE", "1"},
-    {"IPATH_NO_BACKTRACE", "1"},
+    {.text = "HFI_NO_BACKTRACE=1"},
+    {.text = "IPATH_NO_BACKTRACE=1"},
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
+static __attribute__((constructor)) void enter_settings(void)
+{
+    environ_enter(settings, SETTINGS);
+}
+
 void ofi_surroundings_enter(struct ofi_surroundings *now)
 {
-    now->set = 0;
-    for (unsigned i = 0; i < SETTINGS; i++)
-        if (getenv(settings[i].name) == NULL &&
-            setenv(settings[i].name, settings[i].value, 0) == 0)
-            now->set |= 1U << i;
+    environ_show(settings, SETTINGS);
     for (int sig = 1; sig < NSIG; sig++)
         sigaction(sig, NULL, &now->action[sig]);
 }
@@ -54,9 +54,7 @@ void ofi_surroundings_leave(const struct ofi_surroundings *before)
         if (sigaction(sig, NULL, &now) == 0 &&
             now.sa_sigaction != before->action[sig].sa_sigaction)
             sigaction(sig, &before->action[sig], NULL);
-    for (unsigned i = 0; i < SETTINGS; i++)
-        if ((before->set & 1U << i) != 0)
-            unsetenv(settings[i].name);
+    environ_hide(settings, SETTINGS);
 }
 
 static int refuse(char *why, size_t room, const char *reason)

@@ -33,7 +33,6 @@ extern struct ofi_lib {
 
 /* What the library and its providers find, and may change, while a net is opened. */
 struct ofi_surroundings {
-    unsigned set; /* bits: variables of the environment that we have set */
     struct sigaction action[NSIG];
 };
 

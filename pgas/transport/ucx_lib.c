@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/environ.h"
 #include "pgas/transport/ucx_lib.h"
 
 enum { OLDEST_MAJOR = 1, OLDEST_MINOR = 12 };
@@ -35,29 +36,24 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions };
  *   hooks crash (another runtime's, a sanitizer's).  On RDMA devices registrations are
  *   then not cached; UCX_MEM_EVENTS=y brings the cache and the hooks back;
  * - no lines about peers that died: they are reported by us, once. */
-static const struct {
-    const char *name, *value;
-} environment[] = {
-    {"UCX_ERROR_SIGNALS", ""},
-    {"UCX_DEBUG_SIGNO", "0"},
-    {"UCX_MEM_EVENTS", "n"},
-    {"UCX_LOG_LEVEL", "fatal"},
+static struct environ_setting environment[] = {
+    {.text = "UCX_ERROR_SIGNALS="},
+    {.text = "UCX_DEBUG_SIGNO=0"},
+    {.text = "UCX_MEM_EVENTS=n"},
+    {.text = "UCX_LOG_LEVEL=fatal"},
 };
 enum { SETTINGS = sizeof environment / sizeof *environment };
 
+static __attribute__((constructor)) void enter_settings(void)
+{
+    environ_enter(environment, SETTINGS);
+}
+
 static void *load_quietly(void)
 {
-    bool ours[SETTINGS];
-    void *lib;
-
-    for (int i = 0; i < SETTINGS; i++) {
-        ours[i] = getenv(environment[i].name) == NULL;
-        setenv(environment[i].name, environment[i].value, 0);
-    }
-    lib = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    for (int i = 0; i < SETTINGS; i++)
-        if (ours[i])
-            unsetenv(environment[i].name);
+    environ_show(environment, SETTINGS);
+    void *lib = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    environ_hide(environment, SETTINGS);
     return lib;
 }
 
