@@ -16,6 +16,7 @@ libpgas_la_SOURCES = \
 	pgas/core/check.c pgas/core/check.def pgas/core/check.h \
 	pgas/core/check_kinds.c pgas/core/check_kinds.h \
 	pgas/core/clock.h \
+	pgas/core/coredump.c pgas/core/coredump.h \
 	pgas/core/ctx.c pgas/core/ctx.h \
 	pgas/core/data.c pgas/core/data.h \
 	pgas/core/env.c pgas/core/env.def pgas/core/env.h \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alloc.c - see alloc.h.  Uses: tree.
+ * alloc.c - see alloc.h.  Uses: tree, pgas_assert.
  *
  * Invariants: the blocks tile begin..end, in a list by offset; no two free blocks are
  * neighbours; a free block is in by_size, a used one in by_offset, each in just one.
+ * Records: an operation changes nothing before SPARES_MAX records are at hand, so that it
+ * cannot fail half-way for lack of private memory.
  */
 #include "config.h"
 
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 
 #include "pgas/core/alloc.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/tree.h"
 
 struct block {
@@ -19,13 +22,19 @@ struct block {
     size_t offset, size;
     size_t asked; /* a used block: bytes that its user asked for, <= size */
     bool used;
-    struct block *prev, *next; /* neighbours by offset */
+    struct block *prev, *next; /* neighbours by offset; next: of a spare record too */
 };
+
+/* An operation makes at most two blocks: what lies before an aligned one, and behind it.
+ */
+enum { SPARES_MAX = 2 };
 
 struct alloc {
     struct tree by_size;   /* free blocks, by (size, offset) */
     struct tree by_offset; /* used blocks, by offset */
     struct block *first;
+    struct block *spare; /* records without a block */
+    int spares;          /* how many, <= SPARES_MAX */
     size_t begin, end;
 };
 
@@ -57,15 +66,41 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) & ~(to - 1);
 }
 
-static struct block *block_new(size_t offset, size_t size)
+bool alloc_reserve(struct alloc *a)
 {
-    struct block *b = calloc(1, sizeof *b);
-
-    if (b != NULL) {
-        b->offset = offset;
-        b->size = size;
+    while (a->spares < SPARES_MAX) {
+        struct block *b = calloc(1, sizeof *b);
+        if (b == NULL)
+            return false;
+        b->next = a->spare;
+        a->spare = b;
+        a->spares++;
     }
+    return true;
+}
+
+/* Make a block of a spare record, which alloc_reserve() has provided. */
+static struct block *block_new(struct alloc *a, size_t offset, size_t size)
+{
+    struct block *b = a->spare;
+
+    PGAS_ASSERT(a->spares > 0 && b != NULL);
+    PGAS_ASSERT(offset % ALLOC_GRAIN == 0 && size > 0);
+    a->spare = b->next;
+    a->spares--;
+    *b = (struct block){.offset = offset, .size = size};
     return b;
+}
+
+static void block_release(struct alloc *a, struct block *b)
+{
+    if (a->spares == SPARES_MAX) {
+        free(b);
+        return;
+    }
+    b->next = a->spare;
+    a->spare = b;
+    a->spares++;
 }
 
 static void enter(struct alloc *a, struct block *b, bool used)
@@ -81,6 +116,8 @@ static void leave(struct alloc *a, struct block *b)
 
 static void link_after(struct block *b, struct block *fresh)
 {
+    PGAS_ASSERT(b->offset + b->size == fresh->offset);
+    PGAS_ASSERT(b->next == NULL || fresh->offset + fresh->size == b->next->offset);
     fresh->prev = b;
     fresh->next = b->next;
     if (b->next != NULL)
@@ -89,15 +126,16 @@ static void link_after(struct block *b, struct block *fresh)
 }
 
 /* Take b's successor, which is in no tree, into b, which is in none either. */
-static void absorb_next(struct block *b)
+static void absorb_next(struct alloc *a, struct block *b)
 {
     struct block *next = b->next;
 
+    PGAS_ASSERT(next->prev == b && b->offset + b->size == next->offset);
     b->size += next->size;
     b->next = next->next;
     if (b->next != NULL)
         b->next->prev = b;
-    free(next);
+    block_release(a, next);
 }
 
 struct alloc *alloc_new(size_t begin, size_t end)
@@ -110,25 +148,35 @@ struct alloc *alloc_new(size_t begin, size_t end)
                         .by_offset.compare = compare_offset,
                         .begin = begin,
                         .end = end};
+    PGAS_ASSERT(begin <= end);
+    PGAS_ASSERT(begin % ALLOC_GRAIN == 0 && end % ALLOC_GRAIN == 0);
     if (begin == end)
         return a;
-    a->first = block_new(begin, end - begin);
-    if (a->first == NULL) {
-        free(a);
+    if (!alloc_reserve(a)) {
+        alloc_delete(a);
         return NULL;
     }
+    a->first = block_new(a, begin, end - begin);
     enter(a, a->first, false);
+    PGAS_ASSERT_FULL(alloc_valid(a));
     return a;
+}
+
+static void delete_list(struct block *first)
+{
+    for (struct block *b = first, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
+    }
 }
 
 void alloc_delete(struct alloc *a)
 {
     if (a == NULL)
         return;
-    for (struct block *b = a->first, *next; b != NULL; b = next) {
-        next = b->next;
-        free(b);
-    }
+    PGAS_ASSERT_FULL(alloc_valid(a));
+    delete_list(a->first);
+    delete_list(a->spare);
     free(a);
 }
 
@@ -175,54 +223,53 @@ static struct block *find_fit(const struct alloc *a, size_t size, size_t align)
 }
 
 /* Cut what lies behind the first `size` bytes off b into a free block.  b is in no tree.
- * False without memory: b keeps its length. */
-static bool cut_tail(struct alloc *a, struct block *b, size_t size)
+ */
+static void cut_tail(struct alloc *a, struct block *b, size_t size)
 {
+    PGAS_ASSERT(size > 0 && size <= b->size);
     if (b->size == size)
-        return true;
-    struct block *tail = block_new(b->offset + size, b->size - size);
-    if (tail == NULL)
-        return false;
+        return;
+    struct block *tail = block_new(a, b->offset + size, b->size - size);
     b->size = size;
     link_after(b, tail);
     if (tail->next != NULL && !tail->next->used) {
         leave(a, tail->next);
-        absorb_next(tail);
+        absorb_next(a, tail);
     }
     enter(a, tail, false);
-    return true;
 }
 
 bool alloc_take(struct alloc *a, size_t size, size_t align, size_t *offset)
 {
+    PGAS_ASSERT(align > 0 && (align & (align - 1)) == 0);
     if (align < ALLOC_GRAIN)
         align = ALLOC_GRAIN;
     if (size >= ALLOC_LINE && align < ALLOC_LINE)
         align = ALLOC_LINE;
-    if (size == 0 || size > a->end - a->begin)
+    if (size == 0 || size > a->end - a->begin || !alloc_reserve(a))
         return false;
     size_t asked = size;
     size = round_up(size, ALLOC_GRAIN);
     struct block *b = find_fit(a, size, align);
     if (b == NULL)
         return false;
+    PGAS_ASSERT(!b->used && fits(b, size, align));
     leave(a, b);
     size_t pad = round_up(b->offset, align) - b->offset;
     if (pad > 0) {
         struct block *front = b;
-        b = block_new(front->offset + pad, front->size - pad);
-        if (b == NULL) {
-            enter(a, front, false);
-            return false;
-        }
+        b = block_new(a, front->offset + pad, front->size - pad);
         front->size = pad;
         link_after(front, b);
         enter(a, front, false);
     }
-    (void)cut_tail(a, b, size); /* without memory for a record the block is just longer */
+    cut_tail(a, b, size);
     b->asked = asked;
     enter(a, b, true);
     *offset = b->offset;
+    PGAS_ASSERT(*offset % align == 0 && *offset >= a->begin);
+    PGAS_ASSERT(size <= a->end - *offset);
+    PGAS_ASSERT_FULL(alloc_valid(a));
     return true;
 }
 
@@ -240,17 +287,19 @@ bool alloc_give(struct alloc *a, size_t offset)
 
     if (b == NULL)
         return false;
+    PGAS_ASSERT(b->used && b->asked <= b->size);
     leave(a, b);
     if (b->next != NULL && !b->next->used) {
         leave(a, b->next);
-        absorb_next(b);
+        absorb_next(a, b);
     }
     if (b->prev != NULL && !b->prev->used) {
         b = b->prev;
         leave(a, b);
-        absorb_next(b);
+        absorb_next(a, b);
     }
     enter(a, b, false);
+    PGAS_ASSERT_FULL(alloc_valid(a));
     return true;
 }
 
@@ -264,16 +313,18 @@ bool alloc_resize(struct alloc *a, size_t offset, size_t size)
     size = round_up(size, ALLOC_GRAIN);
     bool next_free = b->next != NULL && !b->next->used;
     size_t room = b->size + (next_free ? b->next->size : 0);
-    if (size > room)
+    if (size > room || !alloc_reserve(a))
         return false;
+    PGAS_ASSERT(b->used && b->asked <= b->size);
     leave(a, b);
     if (size > b->size) {
         leave(a, b->next);
-        absorb_next(b);
+        absorb_next(a, b);
     }
-    (void)cut_tail(a, b, size);
+    cut_tail(a, b, size);
     b->asked = asked;
     enter(a, b, true);
+    PGAS_ASSERT_FULL(alloc_valid(a));
     return true;
 }
 
@@ -322,7 +373,9 @@ bool alloc_valid(const struct alloc *a)
             return false;
         if (b->next != NULL && (b->next->prev != b || (!b->used && !b->next->used)))
             return false;
+        if ((b->used && b->asked > b->size) || b->offset % ALLOC_GRAIN != 0)
+            return false;
         at += b->size;
     }
-    return at == a->end;
+    return at == a->end && a->spares <= SPARES_MAX;
 }

@@ -29,7 +29,13 @@ struct alloc_stats {
 struct alloc *alloc_new(size_t begin, size_t end);
 void alloc_delete(struct alloc *a);
 
-/* Take `size` > 0 bytes at a multiple of align (a power of two).  False: no room. */
+/* Allocate the private memory that the next alloc_take() or alloc_resize() may need.
+ * False: there is none.  After true neither fails for lack of private memory, so that its
+ * result depends on the calls before it alone, and is the same in every process. */
+bool alloc_reserve(struct alloc *a);
+
+/* Take `size` > 0 bytes at a multiple of align (a power of two).  False: no room (or no
+ * private memory); nothing is changed then. */
 bool alloc_take(struct alloc *a, size_t size, size_t align, size_t *offset);
 
 /* Give back the block that begins at offset.  False: no block begins there. */

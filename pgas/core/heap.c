@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap.c - see heap.h.  Uses: pgas.h, segment, alloc. */
+/* heap.c - see heap.h.  Uses: pgas.h, segment, alloc, coredump, log, pgas_assert. */
 #include "config.h"
 
 #include <errno.h>
@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include "pgas/core/alloc.h"
+#include "pgas/core/coredump.h"
 #include "pgas/core/heap.h"
+#include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/segment.h"
 
 static size_t round_up(size_t n, size_t to)
@@ -38,10 +41,13 @@ int heap_init(void)
     if (base == NULL)
         goto close_fd;
     madvise(base, len, MADV_HUGEPAGE); /* advice only: refused on most systems */
+    coredump_exclude(base, len);
     g->alloc = alloc_new(begin, len);
     g->results = alloc_new(shared, begin);
     if (g->alloc == NULL || g->results == NULL)
         goto unmap;
+    PGAS_ASSERT((uintptr_t)base % HEAP_ALIGN == 0 && begin % HEAP_ALIGN == 0);
+    PGAS_ASSERT(HEAP_RESERVED <= shared && shared <= begin && begin <= len);
     g->heap_base = (uintptr_t)base;
     g->heap_len = len;
     g->heap_user = begin;
@@ -72,14 +78,29 @@ void heap_fini(void)
     g->heap_len = 0;
 }
 
+/* With heap_lock held.  All PEs make the same calls and rely on the same offsets.  A PE
+ * that cannot record a block would go on with other offsets than its peers, which would
+ * overwrite its memory without notice: so the job ends instead. */
+static void reserve_or_die(struct alloc *a)
+{
+    if (!alloc_reserve(a))
+        log_die("no private memory to record a block of the symmetric heap, whose layout "
+                "must be the same on all PEs; raise the memory limit of this process "
+                "(ulimit -v, cgroup) or use fewer PEs on this node");
+}
+
 void *heap_take(size_t size, size_t align)
 {
     struct pgas *g = &pgas_self;
     size_t offset;
 
     pthread_mutex_lock(&g->heap_lock);
+    reserve_or_die(g->alloc);
     bool taken = alloc_take(g->alloc, size, align, &offset);
+    if (taken)
+        coredump_include(offset, size);
     pthread_mutex_unlock(&g->heap_lock);
+    PGAS_ASSERT(!taken || (offset >= g->heap_user && size <= g->heap_len - offset));
     return taken ? (char *)g->heap_base + offset : NULL;
 }
 
@@ -103,7 +124,10 @@ bool heap_resize(void *p, size_t size)
     struct pgas *g = &pgas_self;
 
     pthread_mutex_lock(&g->heap_lock);
+    reserve_or_die(g->alloc);
     bool resized = alloc_resize(g->alloc, offset_of(p), size);
+    if (resized)
+        coredump_include(offset_of(p), size);
     pthread_mutex_unlock(&g->heap_lock);
     return resized;
 }
@@ -115,6 +139,7 @@ bool heap_take_result(size_t size, size_t *offset)
     pthread_mutex_lock(&g->heap_lock);
     bool taken = alloc_take(g->results, size, (size_t)sysconf(_SC_PAGESIZE), offset);
     pthread_mutex_unlock(&g->heap_lock);
+    PGAS_ASSERT(!taken || (*offset >= HEAP_RESERVED && *offset + size <= g->heap_user));
     return taken;
 }
 
@@ -123,8 +148,10 @@ void heap_give_result(size_t offset)
     struct pgas *g = &pgas_self;
 
     pthread_mutex_lock(&g->heap_lock);
-    (void)alloc_give(g->results, offset);
+    bool given = alloc_give(g->results, offset);
     pthread_mutex_unlock(&g->heap_lock);
+    PGAS_ASSERT(given);
+    (void)given;
 }
 
 size_t heap_size(const void *p)

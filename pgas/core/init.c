@@ -15,6 +15,7 @@
 #include "pgas/core/block.h"
 #include "pgas/core/boot.h"
 #include "pgas/core/check.h"
+#include "pgas/core/coredump.h"
 #include "pgas/core/data.h"
 #include "pgas/core/heap.h"
 #include "pgas/core/init.h"
@@ -47,6 +48,7 @@ static void read_env(void)
 
     if (env_load(&pgas_self.env, error) != 0)
         log_die("%s", error);
+    coredump_init();
     choose_isa();
 }
 

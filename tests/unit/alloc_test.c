@@ -22,6 +22,28 @@ struct model {
     uint32_t seed;
 };
 
+#ifndef PGAS_SANITIZED /* whose calloc must not be replaced */
+/* This program's calloc: the library's calls come here too.  Fails once when armed. */
+void *__libc_calloc(size_t n, size_t size);
+static _Atomic int calloc_fails_at; /* counts down with each call; 0 = never */
+
+void *calloc(size_t n, size_t size)
+{
+    int left = calloc_fails_at;
+
+    if (left > 0 && (calloc_fails_at = left - 1) == 0)
+        return NULL;
+    return __libc_calloc(n, size);
+}
+#else
+static int calloc_fails_at;
+#endif
+
+static bool sanitized(void)
+{
+    return getenv("SANITIZED") != NULL && *getenv("SANITIZED") != '\0';
+}
+
 static uint32_t next_random(struct model *m)
 {
     m->seed = m->seed * 1664525u + 1013904223u;
@@ -134,6 +156,43 @@ Test(alloc, random_sequences_against_a_model)
 {
     for (uint32_t seed = 1; seed <= 5; seed++)
         run_model(seed);
+}
+
+/* Do the same in both, but every calloc of b may fail.  What fails changes nothing, and
+ * succeeds when it is tried again: the offsets stay the same. */
+Test(alloc, a_failed_calloc_changes_nothing)
+{
+    struct alloc *a = alloc_new(BEGIN, BEGIN + BYTES);
+    struct alloc *b = alloc_new(BEGIN, BEGIN + BYTES);
+    struct alloc_stats before, after;
+    size_t at[100], also;
+    int failed = 0;
+
+    for (size_t i = 0; i < 100; i++) {
+        size_t size = 40 + i * 7 % 200, align = i % 3 == 0 ? 1024 : 16;
+        cr_assert(alloc_take(a, size, align, &at[i]));
+        for (int nth = 1;; nth++) {
+            alloc_count(b, &before);
+            calloc_fails_at = nth;
+            bool taken = alloc_take(b, size, align, &also);
+            calloc_fails_at = 0;
+            cr_assert(alloc_valid(b));
+            if (taken)
+                break;
+            failed++;
+            alloc_count(b, &after);
+            cr_assert_eq(memcmp(&before, &after, sizeof before), 0);
+        }
+        cr_assert_eq(also, at[i], "block %zu is at %zu and at %zu", i, at[i], also);
+        if (i % 5 == 4) {
+            cr_assert(alloc_give(a, at[i - 2]) && alloc_give(b, at[i - 2]));
+            cr_assert(alloc_resize(a, at[i - 1], 16) && alloc_resize(b, at[i - 1], 16));
+        }
+    }
+    if (!sanitized())
+        cr_assert_gt(failed, 0, "no calloc was made to fail");
+    alloc_delete(a);
+    alloc_delete(b);
 }
 
 Test(alloc, same_calls_give_same_offsets)
