@@ -18,6 +18,7 @@
 #include "pgas/coll/life.h"
 #include "pgas/coll/mem.h"
 #include "pgas/coll/reduce.h"
+#include "pgas/core/heap.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/wait.h"
@@ -38,8 +39,9 @@ ROUTINE(void *, shmalloc, 1, BY_WORLD, (size_t, size, SAME_SIZE))
 ROUTINE(void *, shmemalign, 1, BY_WORLD,
         (size_t, alignment, ALIGNMENT), (size_t, size, SAME_SIZE))
 { return mem_take(size, alignment, fn); }
+/* Old programs rely on NULL for a block that has been freed. */
 ROUTINE(void *, shrealloc, 1, BY_WORLD, (void *, ptr, BLOCK), (size_t, size, SAME_SIZE))
-{ return mem_resize(ptr, size, fn); }
+{ return ptr != NULL && heap_size(ptr) == 0 ? NULL : mem_resize(ptr, size, fn); }
 ROUTINE(void, shfree, 1, BY_WORLD, (void *, ptr, BLOCK))
 { mem_give(ptr, fn); }
 

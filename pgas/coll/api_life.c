@@ -75,10 +75,9 @@ ROUTINE(void, shmem_info_get_name, 0, ANYTIME, (char *, name, POINTER))
 ROUTINE(void *, shmem_malloc, 1, BY_WORLD, (size_t, size, SAME_SIZE))
 { return mem_take(size, sizeof(void *), fn); }
 
-/* All symmetric memory is fit for atomics and signals. */
 ROUTINE(void *, shmem_malloc_with_hints, 1, BY_WORLD,
         (size_t, size, SAME_SIZE), (long, hints, HINTS))
-{ (void)hints; return mem_take(size, sizeof(void *), fn); }
+{ return mem_take_with_hints(size, hints, fn); }
 
 ROUTINE(void *, shmem_calloc, 1, BY_WORLD,
         (size_t, count, SAME_SIZE), (size_t, size, SAME_SIZE))

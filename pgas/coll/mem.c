@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem.c - see mem.h.  Uses: core/heap, core/log, barrier. */
+/* mem.c - see mem.h.  Uses: core/heap, core/log, threads/atomic, barrier. */
 #include "config.h"
 
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "pgas/core/heap.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
+#include "pgas/threads/atomic.h"
 
 enum { POISON = 0xdb }; /* what SHMEM_DEBUG=2 leaves in memory that has been freed */
 
@@ -18,14 +19,22 @@ static void meet(const char *fn)
     barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
 }
 
+/* All PEs make the same calls with the same result: the lowest one warns, and only at the
+ * first call that `*warned` counts. */
+static bool warns(uint32_t *warned)
+{
+    return pgas_self.me == 0 && swap_acq_rel_u32(warned, 1) == 0;
+}
+
 static void *take(size_t size, size_t align, const char *fn)
 {
+    static uint32_t warned;
     void *p = heap_take(size, align);
 
-    if (p == NULL)
-        log_debug("%s: no room for %zu bytes in the symmetric heap of %zu bytes; set "
-                  "SHMEM_SYMMETRIC_SIZE to a larger size",
-                  fn, size, pgas_self.env.symmetric_size);
+    if (p == NULL && warns(&warned))
+        log_warn("%s: no room for %zu bytes in the symmetric heap of %zu bytes; NULL is "
+                 "returned; set SHMEM_SYMMETRIC_SIZE to a larger size (reported once)",
+                 fn, size, pgas_self.heap_len - pgas_self.heap_user);
     return p;
 }
 
@@ -33,13 +42,26 @@ void *mem_take(size_t size, size_t align, const char *fn)
 {
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
 
-    /* An alignment must be a power of two and a multiple of a pointer's size. */
-    if (align == 0 || (align & (align - 1)) != 0 || align % sizeof(void *) != 0 ||
-        size == 0)
+    if (align == 0 || (align & (align - 1)) != 0 || size == 0)
         return NULL;
     void *p = take(size, align, fn);
     barrier(world, fn);
     return p;
+}
+
+void *mem_take_with_hints(size_t size, long hints, const char *fn)
+{
+    static uint32_t warned;
+    const long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
+
+    if ((hints & ~known) != 0 && warns(&warned))
+        log_warn(
+            "%s: argument 'hints' has unknown bits (0x%lx), which are ignored; known "
+            "are SHMEM_MALLOC_ATOMICS_REMOTE and SHMEM_MALLOC_SIGNAL_REMOTE (0x%lx; "
+            "reported once)",
+            fn, (unsigned long)(hints & ~known), (unsigned long)known);
+    /* All symmetric memory is fit for atomics and signals. */
+    return mem_take(size, sizeof(void *), fn);
 }
 
 void *mem_take_zeroed(size_t count, size_t size, const char *fn)

@@ -50,9 +50,8 @@ void check_stride(const struct check_param *p)
 
 void check_alignment(const struct check_param *p)
 {
-    if (p->value == 0 || (p->value & (p->value - 1)) != 0 ||
-        p->value % sizeof(void *) != 0)
-        check_bad(p, "it must be a power of two and a multiple of %zu", sizeof(void *));
+    if (p->value == 0 || (p->value & (p->value - 1)) != 0)
+        check_bad(p, "it must be a power of two");
 }
 
 void check_cmp(const struct check_param *p)
@@ -108,12 +107,6 @@ void check_config_mask(const struct check_param *p)
 void check_config_wanted(const struct check_param *p)
 {
     only_bits(p, SHMEM_TEAM_NUM_CONTEXTS, "SHMEM_TEAM_NUM_CONTEXTS");
-}
-
-void check_hints(const struct check_param *p)
-{
-    only_bits(p, SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE,
-              "SHMEM_MALLOC_ATOMICS_REMOTE and SHMEM_MALLOC_SIGNAL_REMOTE");
 }
 
 /* ---- who ------------------------------------------------------------------------- */

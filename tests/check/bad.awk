@@ -15,7 +15,7 @@ BEGIN {
     split("pe p ctx c team t parent_team t parent t src_team t dest_team t nelems n nreduce i " \
         "nblocks n bsize . dst d sst d sig_addr g sig_op o cmp m cmp_values l indices l " \
         "status . PE_root r PE_start b logPE_stride e PE_size z pSync y pWrk w lock g " \
-        "ivar W ivars V target_pes q npes . ptr h alignment a hints k fetch x " \
+        "ivar W ivars V target_pes q npes . ptr h alignment a hints . fetch x " \
         "options f *ctx x new_team x major x minor x name x initialized x provided x " \
         "*team x xaxis_team x yaxis_team x config . config_mask v xaxis_config . " \
         "yaxis_config . xaxis_mask v yaxis_mask v list M n . value . cond . signal . cmp_value . " \

@@ -206,7 +206,6 @@ static const struct numbers {
     {'m', 0, 7, "SHMEM_CMP_EQ..SHMEM_CMP_GE"},
     {'o', 2, -1, "SHMEM_SIGNAL_SET"},
     {'a', 0, 24, "it must be a power of two"},
-    {'k', 1 << 20, -1, "only bits of SHMEM_MALLOC_"},
     {'f', 1 << 20, -1, "only bits of SHMEM_CTX_SERIALIZED"},
     {'F', 1 << 20, -1, "only bits of SHMEM_CTX_SESSION_BATCH"},
     {'u', 1 << 20, -1, "only bits of SHMEM_CTX_SESSION_TOTAL_OPS"},
