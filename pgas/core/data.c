@@ -15,6 +15,7 @@
 #include "pgas/core/guard.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/segment.h"
 
 #define FNV_START         0xcbf29ce484222325u
@@ -30,10 +31,8 @@ struct span {
     uintptr_t end;      /* end of .bss, a page boundary */
 };
 
-#define SPANS_MAX 8
-
 struct layout {
-    struct span span[SPANS_MAX];
+    struct span *span; /* room for one per program header; stays for the process's life */
     int spans;
     uintptr_t relro_end;
     uint64_t tag; /* hash of layout and build id */
@@ -64,10 +63,9 @@ static void add_span(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
 {
     uintptr_t at = load + ph->p_vaddr;
 
-    if (l->spans < SPANS_MAX)
-        l->span[l->spans++] = (struct span){.begin = page_down(at),
-                                            .file_end = at + ph->p_filesz,
-                                            .end = page_up(at + ph->p_memsz)};
+    l->span[l->spans++] = (struct span){.begin = page_down(at),
+                                        .file_end = at + ph->p_filesz,
+                                        .end = page_up(at + ph->p_memsz)};
 }
 
 static void add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
@@ -104,9 +102,18 @@ static int find_layout(struct dl_phdr_info *info, size_t size, void *arg)
     struct layout *l = arg;
 
     (void)size;
+    l->span = calloc((size_t)info->dlpi_phnum, sizeof *l->span);
+    if (l->span == NULL)
+        log_die("no memory for a list of the %d segments of the executable",
+                (int)info->dlpi_phnum);
     for (int i = 0; i < info->dlpi_phnum; i++)
         add_header(l, info->dlpi_addr, &info->dlpi_phdr[i]);
     cut_relro(l);
+    for (int i = 0; i < l->spans; i++) {
+        PGAS_ASSERT(l->span[i].begin < l->span[i].end);
+        PGAS_ASSERT(l->span[i].file_end <= l->span[i].end);
+        PGAS_ASSERT(i == 0 || l->span[i - 1].end <= l->span[i].begin);
+    }
     return 1;
 }
 
@@ -190,13 +197,16 @@ void data_share(void)
     if (g->data_fd >= 0)
         return;
     dl_iterate_phdr(find_layout, &found);
-    if (found.spans == 0)
+    if (found.spans == 0) {
+        free(found.span);
         return;
+    }
     g->data_fd = share(&found);
     if (g->data_fd < 0) {
         log_warn("global variables are not symmetric in this run: can't share the data "
                  "segment: %s; memory from shmem_malloc is not affected",
                  strerror(errno));
+        free(found.span);
         return;
     }
     layout = found;

@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -31,6 +30,7 @@
 #include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net_int.h"
+#include "pgas/core/place.h"
 
 enum {
     NAP_NS = 1000 * 1000,   /* between two looks whether others still poll */
@@ -292,18 +292,6 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Ours and, as the launcher may have bound us, our parent's. */
-static cpu_set_t job_cpus(void)
-{
-    cpu_set_t mine, parents;
-
-    CPU_ZERO(&mine);
-    sched_getaffinity(0, sizeof mine, &mine);
-    if (sched_getaffinity(getppid(), sizeof parents, &parents) == 0)
-        CPU_OR(&mine, &mine, &parents);
-    return mine;
-}
-
 /* No signal of the program is for this thread. */
 static int create(struct net *n, const pthread_attr_t *attr)
 {
@@ -319,11 +307,15 @@ static int create(struct net *n, const pthread_attr_t *attr)
 void net_thread_start(struct net *n)
 {
     pthread_attr_t attr;
-    cpu_set_t cpus = job_cpus();
+    struct place_cpus cpus;
 
     n->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_attr_init(&attr);
-    pthread_attr_setaffinity_np(&attr, sizeof cpus, &cpus);
+    /* Anywhere in the job's processors, even if the launcher has bound this PE. */
+    if (place_job(&cpus)) {
+        pthread_attr_setaffinity_np(&attr, cpus.bytes, cpus.set);
+        place_free(&cpus);
+    }
     int rc = n->stop_fd >= 0 ? create(n, &attr) : errno;
     pthread_attr_destroy(&attr);
     if (rc != 0)

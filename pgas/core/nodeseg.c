@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +18,13 @@
 #include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/nodeseg.h"
+#include "pgas/core/place.h"
 #include "pgas/core/segment.h"
 
-#define KEY       "pgas.node"
-#define PLACE_LEN 64
-#define LOOK_NS   (NS_PER_S / 4) /* between two looks for PEs that have ended */
+#define KEY         "pgas.node"
+#define PLACE_LEN   64
+#define END_WAIT_MS 1000           /* for a process that is ending to have ended */
+#define LOOK_NS     (NS_PER_S / 4) /* between two looks for PEs that have ended */
 
 /* Stages reached before there is a segment to note them in. */
 static uint64_t early_ns[NODE_STAGES];
@@ -54,16 +55,16 @@ void nodeseg_stage(enum node_stage stage)
 }
 
 /* Processors that the PEs of the node may use together.  A launcher may have bound this
- * PE to a part of them, so its own mask is not enough: its parent's counts too. */
+ * PE to a part of them, so its own mask is not enough. */
 static uint32_t count_cpus(void)
 {
-    cpu_set_t mine, parents;
+    struct place_cpus cpus;
 
-    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+    if (!place_job(&cpus))
         return 1;
-    if (sched_getaffinity(getppid(), sizeof parents, &parents) == 0)
-        CPU_OR(&mine, &mine, &parents);
-    return (uint32_t)CPU_COUNT(&mine);
+    int count = place_count(&cpus);
+    place_free(&cpus);
+    return (uint32_t)count;
 }
 
 static void map_or_die(int fd, const char *place)
@@ -231,15 +232,20 @@ static void count_me(_Atomic uint32_t *count)
 
 /* A process that waits for its parent to notice its end has ended too, but not one whose
  * first thread alone has: a pidfd tells them apart. */
-static bool process_ended(pid_t pid)
+static bool process_ended(pid_t pid, int wait_ms)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
 
     if (end.fd < 0)
         return kill(pid, 0) != 0 && errno == ESRCH;
-    bool ended = poll(&end, 1, 0) == 1;
+    bool ended = poll(&end, 1, wait_ms) == 1;
     close(end.fd);
     return ended;
+}
+
+bool nodeseg_await_end(int pe)
+{
+    return process_ended(pgas_self.peer[pe].node->pid, END_WAIT_MS);
 }
 
 /* A PE of this node whose process has ended; -1 for none. */
@@ -248,7 +254,7 @@ static int find_ended(void)
     const struct pgas *g = &pgas_self;
 
     for (uint32_t pe = 0; pe < g->npes; pe++)
-        if (g->peer[pe].node != NULL && process_ended(g->peer[pe].node->pid))
+        if (g->peer[pe].node != NULL && process_ended(g->peer[pe].node->pid, 0))
             return (int)pe;
     return -1;
 }

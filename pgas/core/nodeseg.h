@@ -27,6 +27,10 @@ void nodeseg_leave(uint32_t barriers);
 void nodeseg_part(void);
 void nodeseg_await_parted(void);
 
+/* Has the process of a PE of this node ended?  One that is ending may refuse access to
+ * its memory a little before its end can be seen, so this waits a moment for that. */
+bool nodeseg_await_end(int pe);
+
 /* Where oshrun's segment of this job is; NULL under another launcher. */
 const char *nodeseg_place(void);
 

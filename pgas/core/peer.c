@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/coredump.h"
 #include "pgas/core/heap.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net.h"
+#include "pgas/core/nodeseg.h"
 #include "pgas/core/peer.h"
 #include "pgas/core/segment.h"
 
@@ -41,6 +43,8 @@ static char *map_segment(char **slot, int pe, int fd, size_t len, size_t align)
     char *p = *slot;
     if (p == NULL) {
         p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
+        if (p != NULL)
+            coredump_exclude(p, len); /* it is in the peer's own core file */
         __atomic_store_n(slot, p, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&g->peer_lock);
@@ -144,8 +148,8 @@ static _Noreturn void explain(const void *addr, size_t len, int pe, const char *
         log_die("%s: PE %d runs another executable, so that its global variables are not "
                 "symmetric with ours; use memory from shmem_malloc",
                 fn, pe);
-    if ((heap || data) && reason == ENOENT)
-        log_die("%s: PE %d (process %d) has ended", fn, pe, (int)g->peer[pe].node->pid);
+    if ((heap || data) && nodeseg_await_end(pe))
+        log_lost("%s: PE %d (process %d) has ended", fn, pe, (int)g->peer[pe].node->pid);
     if (heap || data)
         log_die("%s: can't map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
                 "node must share the PID namespace and the user (oshmem_info --check)",

@@ -4,7 +4,7 @@ UNIT_TESTS = \
 	tests/unit/alloc_test tests/unit/block_test tests/unit/copy_test \
 	tests/unit/env_test tests/unit/isa_test tests/unit/op_test tests/unit/peer_test \
 	tests/unit/pool_test tests/unit/slot_test tests/unit/tree_test tests/unit/adapt_test \
-	tests/unit/pick_test tests/unit/tune_test
+	tests/unit/pick_test tests/unit/place_test tests/unit/tune_test
 UNIT_TESTS += \
 	tests/unit/command_test tests/unit/janitor_test tests/unit/starter_test
 UNIT_TESTS += \
@@ -35,6 +35,9 @@ tests_unit_alloc_test_LDADD = $(UNIT_LDADD)
 tests_unit_block_test_SOURCES = tests/unit/block_test.c
 tests_unit_block_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_block_test_LDADD = $(UNIT_LDADD)
+tests_unit_place_test_SOURCES = tests/unit/place_test.c
+tests_unit_place_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_place_test_LDADD = $(UNIT_LDADD)
 tests_unit_copy_test_SOURCES = tests/unit/copy_test.c
 tests_unit_copy_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_copy_test_LDADD = $(UNIT_LDADD)
