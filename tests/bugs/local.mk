@@ -37,10 +37,30 @@ tests_bugs_buffers_SOURCES = tests/bugs/buffers.c tests/multi/check.h
 tests_bugs_buffers_LDADD = libshmem.la
 tests_bugs_buffers_LDFLAGS = $(pes_link)
 
+check_PROGRAMS += tests/bugs/core_size
+tests_bugs_core_size_SOURCES = tests/bugs/core_size.c tests/multi/check.h
+tests_bugs_core_size_LDADD = libshmem.la
+tests_bugs_core_size_LDFLAGS = $(pes_link)
+
 check_PROGRAMS += tests/bugs/decimal
 tests_bugs_decimal_SOURCES = tests/bugs/decimal.c tests/multi/check.h
 tests_bugs_decimal_LDADD = libshmem.la
 tests_bugs_decimal_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/bugs/ending
+tests_bugs_ending_SOURCES = tests/bugs/ending.c tests/multi/check.h
+tests_bugs_ending_LDADD = libshmem.la
+tests_bugs_ending_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/bugs/environ
+tests_bugs_environ_SOURCES = tests/bugs/environ.c tests/multi/check.h
+tests_bugs_environ_LDADD = libshmem.la
+tests_bugs_environ_LDFLAGS = $(pes_link)
+
+check_PROGRAMS += tests/bugs/heap_limits
+tests_bugs_heap_limits_SOURCES = tests/bugs/heap_limits.c tests/multi/check.h
+tests_bugs_heap_limits_LDADD = libshmem.la
+tests_bugs_heap_limits_LDFLAGS = $(pes_link)
 
 check_PROGRAMS += tests/bugs/hello
 tests_bugs_hello_SOURCES = tests/bugs/hello.c tests/multi/check.h
@@ -88,8 +108,12 @@ bug_tests = \
 bug_scripts = \
 	tests/bugs/again_fail.sh \
 	tests/bugs/buffers.sh \
+	tests/bugs/core_size.sh \
 	tests/bugs/decimal.sh \
+	tests/bugs/ending.sh \
+	tests/bugs/environ.sh \
 	tests/bugs/foreign_inside.sh \
+	tests/bugs/heap_limits.sh \
 	tests/bugs/leaver.sh \
 	tests/bugs/lock_foreign.sh \
 	tests/bugs/medium.sh \
