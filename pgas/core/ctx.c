@@ -48,6 +48,7 @@ static struct net_ctx *open_net(struct shmem_ctx *ctx)
 {
     pthread_mutex_lock(&net_lock);
     struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_RELAXED);
+    PGAS_ASSERT(ctx->team != NULL && pgas_self.net != NULL);
     if (net == NULL) {
         net = net_ctx_open((ctx->options & SHMEM_CTX_PRIVATE) != 0);
         __atomic_store_n(&ctx->net, net, __ATOMIC_RELEASE);
@@ -101,6 +102,7 @@ int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *
     if (new == NULL)
         return -1;
     fetch_add_acq_rel_u32(&team->contexts, 1);
+    PGAS_ASSERT(new->net == NULL &&new->team == NULL);
     new->team = team;
     new->handle = handle;
     new->options = options;
@@ -119,6 +121,7 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn)
         log_die("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which can't be destroyed", fn);
     if (!pool_has(&contexts, ctx))
         no_ctx(ctx, fn);
+    PGAS_ASSERT(ctx->team != NULL);
     fence_full(); /* the implied quiet */
     close_net(ctx, fn);
     uint32_t before = fetch_add_acq_rel_u32(&ctx->team->contexts, UINT32_MAX); /* - 1 */

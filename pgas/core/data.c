@@ -151,6 +151,7 @@ static int move_span(const struct span *s, int fd, off_t to, int pagemap)
 {
     size_t len = s->end - s->begin;
 
+    PGAS_ASSERT(s->begin == page_down(s->begin) && s->end == page_down(s->end));
     if (guard_begin((void *)s->begin, len) != 0)
         return -1;
     int rc = copy_pages(s, fd, to, pagemap);

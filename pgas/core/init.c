@@ -23,6 +23,7 @@
 #include "pgas/core/net.h"
 #include "pgas/core/nodeseg.h"
 #include "pgas/core/peer.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/place.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/datatype/op.h"
@@ -116,6 +117,8 @@ bool init_up(int thread_level, void (*prepare)(void))
     }
     if (g->life == LIFE_FORKED)
         log_die("shmem_init: called %s", peer_life_text());
+    PGAS_ASSERT(g->life == LIFE_NEW || g->life == LIFE_DOWN);
+    PGAS_ASSERT(g->heap_len == 0 && g->peer == NULL && g->npes == 0);
     g->generation++;
     nodeseg_stage(NODE_STAGE_ENTER);
     read_env();
@@ -137,6 +140,9 @@ bool init_up(int thread_level, void (*prepare)(void))
     net_publish(&boot);
     agree_check_far(&boot);
     place_spread();
+    PGAS_ASSERT(g->me >= 0 && (uint32_t)g->me < g->npes && g->local_size <= g->npes);
+    PGAS_ASSERT(g->peer[g->me].node == &g->node->pe[g->local_rank]);
+    PGAS_ASSERT((g->net != NULL) || g->nnodes == 1);
     g->pid = getpid();
     g->thread_level = thread_level;
     g->main_thread = pthread_self();
@@ -153,6 +159,7 @@ bool init_up(int thread_level, void (*prepare)(void))
 
 bool init_last(void)
 {
+    PGAS_ASSERT(pgas_self.starts > 0);
     return --pgas_self.starts == 0;
 }
 
@@ -174,6 +181,7 @@ void init_down(bool exiting)
 {
     struct pgas *g = &pgas_self;
 
+    PGAS_ASSERT(g->life == LIFE_UP && g->starts == 0);
     nodeseg_stage(NODE_STAGE_LEAVE);
     g->life = LIFE_DOWN;
     check_init();

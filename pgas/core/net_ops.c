@@ -18,6 +18,7 @@
 #include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net_int.h"
+#include "pgas/core/pgas_assert.h"
 
 enum {
     POSTS_PER_PROGRESS = 8,
@@ -92,6 +93,7 @@ static bool taken(const void *arg)
 {
     struct op *o = *(struct op *const *)arg;
 
+    PGAS_ASSERT(pgas_self.net != NULL && o->c != NULL);
     net_lock(o->c);
     o->rc = ask(o);
     bool full = o->rc == -EAGAIN, moved = full || is_due(o->c);
@@ -118,6 +120,7 @@ static bool finished(const void *arg)
 {
     const struct op *o = *(struct op *const *)arg;
 
+    PGAS_ASSERT(o->done != NULL && o->rc == 0); /* the transport has taken it */
     if (load_acquire_u32(&o->done->left) == 0)
         return true;
     if (o->c->serves || !net_try_lock(o->c))
@@ -164,6 +167,7 @@ static void look_at_clock(const void *arg)
     net_lock(o->c);
     uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
     net_unlock(o->c);
+    PGAS_ASSERT(now >= p->looked_ns);
     if (passed > LOOK_MAX_MS * NS_PER_MS) /* more than that this process was stopped */
         passed = LOOK_MAX_MS * NS_PER_MS;
     p->silent_ns = pending == p->pending ? p->silent_ns + passed : 0;
@@ -250,14 +254,20 @@ static void post_and_wait(struct op *o)
 {
     struct transport_done done = {.left = 1};
 
+    PGAS_ASSERT(o->done == NULL);
     o->done = &done;
     post(o);
     await_done(o);
+    PGAS_ASSERT(done.left == 0); /* nobody uses our stack any more */
 }
 
 static void run(struct op *o, enum net_when when)
 {
     bool puts = o->kind == OP_PUT || o->kind == OP_SIGNAL;
+
+    PGAS_ASSERT(o->kind < OP_FENCE && net_far(o->place.pe));
+    PGAS_ASSERT(o->place.segment == SEGMENT_HEAP || o->place.segment == SEGMENT_DATA);
+    PGAS_ASSERT(o->place.segment == SEGMENT_DATA || o->place.offset < pgas_self.heap_len);
 
     /* A get is done when it returns, and so is what fetches; a put is on its way. */
     o->open = when == NET_LATER || puts;

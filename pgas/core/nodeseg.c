@@ -18,6 +18,7 @@
 #include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/nodeseg.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/place.h"
 #include "pgas/core/segment.h"
 
@@ -184,6 +185,7 @@ void nodeseg_open(const struct boot *b)
         open_place(place);
     else
         make_or_find(b);
+    PGAS_ASSERT(g->local_rank >= 0 && (uint32_t)g->local_rank < g->local_size);
     claim_record();
     g->oversubscribed = g->env.oversubscribed || g->local_size > g->node->cpus;
     note_early();
@@ -224,6 +226,8 @@ static void count_me(_Atomic uint32_t *count)
     struct pgas *g = &pgas_self;
     /* Release what we wrote with the count; whoever sees the last count sees it all. */
     uint32_t before = atomic_fetch_add_explicit(count, 1, memory_order_acq_rel);
+
+    PGAS_ASSERT(g->local_size * g->generation - before - 1 < g->local_size);
 
     if (before + 1 == g->local_size * g->generation)
         for (uint32_t i = 0; i < g->local_size; i++)
@@ -301,6 +305,8 @@ void nodeseg_join(void)
     struct pgas *g = &pgas_self;
     struct node_pe *me = my_record();
 
+    PGAS_ASSERT(g->heap_fd >= 0 && g->heap_len > 0);
+    PGAS_ASSERT(me->pid == (int32_t)getpid());
     me->heap_fd = g->heap_fd;
     me->heap_len = g->heap_len;
     me->data_fd = g->data_fd;

@@ -12,6 +12,7 @@
 #include "pgas/core/net.h"
 #include "pgas/core/nodeseg.h"
 #include "pgas/core/peer.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/segment.h"
 
 enum { REGIONS_TEXT_MAX = 256 };
@@ -23,6 +24,10 @@ int peer_init(const uint32_t *local_pes)
     g->peer = calloc(g->npes, sizeof *g->peer);
     if (g->peer == NULL)
         return -1;
+    for (uint32_t i = 0; i < g->local_size; i++) {
+        PGAS_ASSERT(local_pes[i] < g->npes);
+        PGAS_ASSERT(i == 0 || local_pes[i - 1] < local_pes[i]);
+    }
     for (uint32_t i = 0; i < g->local_size; i++)
         g->peer[local_pes[i]].node = &g->node->pe[i];
     return 0;
@@ -39,6 +44,7 @@ static char *map_segment(char **slot, int pe, int fd, size_t len, size_t align)
 {
     struct pgas *g = &pgas_self;
 
+    PGAS_ASSERT(pe != g->me && g->peer[pe].node != NULL);
     pthread_mutex_lock(&g->peer_lock);
     char *p = *slot;
     if (p == NULL) {
@@ -170,6 +176,7 @@ static bool find_place(const void *addr, size_t len, struct transport_place *pla
         place->segment = SEGMENT_DATA;
     else
         return false;
+    PGAS_ASSERT(len <= g->heap_len || len <= g->data_len);
     place->offset = offset;
     return true;
 }

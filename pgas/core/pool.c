@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/pool.h"
 #include "pgas/threads/atomic.h"
 
@@ -21,6 +22,8 @@ static struct pool_item *item_at(const struct pool *pool, uint32_t chunk, size_t
 /* With the lock held: to the end of the free ones. */
 static void append(struct pool *pool, struct pool_item *item)
 {
+    PGAS_ASSERT((pool->first == NULL) ||
+                (pool->last != NULL && pool->last->next == NULL));
     memset(item, 0, pool->size);
     if (pool->first == NULL)
         pool->first = item;
@@ -33,6 +36,8 @@ static void grow(struct pool *pool)
 {
     uint32_t k = pool->chunks;
 
+    PGAS_ASSERT(pool->first == NULL && k <= POOL_CHUNKS);
+    PGAS_ASSERT(pool->size >= sizeof(struct pool_item));
     if (k == POOL_CHUNKS)
         return;
     pool->chunk[k] = calloc(items_of(k), pool->size);
@@ -51,6 +56,7 @@ void *pool_take(struct pool *pool)
     struct pool_item *item = pool->first;
     if (item != NULL) {
         pool->first = item->next;
+        PGAS_ASSERT(load_relaxed_u32(&item->live) == 0);
         item->next = NULL;
     }
     pthread_mutex_unlock(&pool->lock);
@@ -59,6 +65,7 @@ void *pool_take(struct pool *pool)
 
 void pool_show(struct pool_item *item)
 {
+    PGAS_ASSERT(load_relaxed_u32(&item->live) == 0 && item->next == NULL);
     store_release_u32(&item->live, 1);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/segment.h"
 
 #define PATH_MAX_LEN 64
@@ -45,6 +46,7 @@ static void *map_aligned(int fd, size_t len, size_t align)
 {
     size_t reserved;
 
+    PGAS_ASSERT((align & (align - 1)) == 0);
     if (__builtin_add_overflow(len, align, &reserved)) {
         errno = ENOMEM;
         return NULL;
@@ -59,6 +61,7 @@ static void *map_aligned(int fd, size_t len, size_t align)
         munmap(room, reserved);
         return NULL;
     }
+    PGAS_ASSERT(p == at && at >= room && at + len <= room + reserved);
     if (at > room)
         munmap(room, (size_t)(at - room));
     if (at + len < room + reserved)

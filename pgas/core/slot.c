@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/slot.h"
 
 enum { BITS = 64 }; /* of a word of the map */
@@ -62,6 +63,8 @@ uint32_t slot_take(uint32_t from)
 {
     pthread_mutex_lock(&lock);
     uint32_t slot = find_free(from);
+    PGAS_ASSERT(slot >= from);
+    PGAS_ASSERT(slot / BITS >= words || (used[slot / BITS] & bit_of(slot)) == 0);
     if (slot < end && reach(slot))
         used[slot / BITS] |= bit_of(slot);
     else
@@ -73,6 +76,8 @@ uint32_t slot_take(uint32_t from)
 void slot_give(uint32_t slot)
 {
     pthread_mutex_lock(&lock);
+    PGAS_ASSERT(slot >= SLOT_USER && slot < end && slot / BITS < words);
+    PGAS_ASSERT((used[slot / BITS] & bit_of(slot)) != 0);
     used[slot / BITS] &= ~bit_of(slot);
     pthread_mutex_unlock(&lock);
 }
@@ -80,6 +85,7 @@ void slot_give(uint32_t slot)
 bool slot_fresh(uint32_t slot)
 {
     pthread_mutex_lock(&lock);
+    PGAS_ASSERT(slot < end && (used[slot / BITS] & bit_of(slot)) != 0);
     bool fresh = (dirty[slot / BITS] & bit_of(slot)) == 0;
     dirty[slot / BITS] |= bit_of(slot);
     pthread_mutex_unlock(&lock);

@@ -11,6 +11,7 @@
 #include "pgas/core/log.h"
 #include "pgas/core/net.h"
 #include "pgas/core/peer.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/team.h"
 #include "pgas/threads/atomic.h"
 
@@ -63,6 +64,7 @@ static bool fill(struct shmem_team *team, const struct shmem_team *parent,
     team->npes = set->size;
     simplify(team, list);
     team->me = team_index(team, pgas_self.me);
+    PGAS_ASSERT(team->me >= 0); /* only members make a team */
     return true;
 }
 
@@ -170,8 +172,10 @@ static bool note_places(const struct shmem_team *team, const struct team_nodes *
 {
     bool same = true;
 
-    for (int node = 0; node < n->leaders; node++)
+    for (int node = 0; node < n->leaders; node++) {
+        PGAS_ASSERT(l->begin[node + 1] > 0); /* no node without a PE */
         l->begin[node + 1] += l->begin[node];
+    }
     for (int i = 0; i < team->npes; i++) {
         l->place[i] = l->begin[l->index[node_of(team, i)] - 1]++;
         same = same && l->place[i] == i;
@@ -230,6 +234,9 @@ static bool fill_nodes(struct shmem_team *team)
     }
     note_nodes(team, n, &l);
     bool same = note_places(team, n, &l);
+    PGAS_ASSERT(n->mates >= 1 && n->mates <= team->npes); /* we are one */
+    PGAS_ASSERT(n->leaders >= 1 && n->me >= 0 && n->me < n->leaders);
+    PGAS_ASSERT(l.begin[0] == 0 && l.begin[n->leaders] == team->npes);
     n->mate = shorten(l.mate, n->mates);
     n->leader = shorten(l.leader, n->leaders);
     n->begin = shorten(l.begin, n->leaders + 1);
@@ -260,6 +267,7 @@ static bool fill_near(struct shmem_team *team)
     near->cpu = -1;
     simplify(near, list);
     near->me = team_index(near, pgas_self.me);
+    PGAS_ASSERT(near->me >= 0 && n->mate[near->me] == team->me);
     team->near = near;
     return true;
 }
@@ -324,6 +332,7 @@ size_t team_slot_offset(uint32_t slot)
 {
     size_t bytes = slot_bytes();
 
+    PGAS_ASSERT(slot < SLOT_MAX);
     return slot < SLOT_USER ? slot * bytes : HEAP_RESERVED + (slot - SLOT_USER) * bytes;
 }
 
@@ -343,6 +352,7 @@ const void *team_here(const struct shmem_team *team, size_t offset)
 
 struct team_words *team_words(const struct shmem_team *team, int i)
 {
+    PGAS_ASSERT(i >= 0 && i < team->npes);
     return peer_at(team_here(team, 0), sizeof(struct team_words), team_world_pe(team, i),
                    last_routine);
 }
@@ -368,6 +378,8 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
 static void place_words(struct shmem_team *team, uint32_t slot)
 {
     team->words_offset = team_slot_offset(slot);
+    PGAS_ASSERT(team_slot(team) == slot);
+    PGAS_ASSERT(team->words_offset + slot_bytes() <= pgas_self.heap_user);
     if (team->near != NULL)
         team->near->words_offset =
             team->words_offset + WORDS_OF_NEAR * sizeof(struct team_words);
@@ -380,6 +392,7 @@ static void clear_words(const struct shmem_team *team)
 
 void team_begin(struct shmem_team *team, uint32_t slot)
 {
+    PGAS_ASSERT(slot >= SLOT_USER && team->me >= 0 && team->contexts == 0);
     place_words(team, slot);
     if (!slot_fresh(slot)) { /* else they are zero, and perhaps no page is there yet */
         clear_words(team);
@@ -391,6 +404,8 @@ void team_begin(struct shmem_team *team, uint32_t slot)
 
 void team_free(struct shmem_team *team)
 {
+    PGAS_ASSERT(team != &world && team != &shared);
+    PGAS_ASSERT(load_relaxed_u32(&team->contexts) == 0);
     if (team->words_offset != 0)
         slot_give(team_slot(team));
     free((void *)team->list);
@@ -411,6 +426,8 @@ static void fill_shared(void)
             list[shared.npes++] = pe;
     simplify(&shared, list);
     shared.me = team_index(&shared, pgas_self.me);
+    PGAS_ASSERT(shared.me == pgas_self.local_rank);
+    PGAS_ASSERT(shared.npes == (int)pgas_self.local_size);
 }
 
 void team_init(void)

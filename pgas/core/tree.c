@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/tree.h"
 
 /* Split t into nodes less than key and the others. */
@@ -66,6 +67,8 @@ void tree_insert(struct tree *t, struct tree_node *n)
     while (*slot != NULL && (*slot)->priority >= n->priority)
         slot = t->compare(*slot, n) < 0 ? &(*slot)->right : &(*slot)->left;
     split(t, *slot, n, &n->left, &n->right);
+    PGAS_ASSERT(n->left == NULL || n->left->priority <= n->priority);
+    PGAS_ASSERT(n->right == NULL || n->right->priority <= n->priority);
     *slot = n;
 }
 
@@ -73,8 +76,10 @@ void tree_remove(struct tree *t, struct tree_node *n)
 {
     struct tree_node **slot = &t->root;
 
-    while (*slot != n)
+    while (*slot != n) {
+        PGAS_ASSERT(*slot != NULL); /* n is in the tree */
         slot = t->compare(*slot, n) < 0 ? &(*slot)->right : &(*slot)->left;
+    }
     *slot = join(n->left, n->right);
 }
 

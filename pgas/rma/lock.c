@@ -24,6 +24,7 @@
 
 #include "include/shmem.h"
 #include "pgas/core/log.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/lock.h"
 #include "pgas/rma/order.h"
@@ -78,6 +79,7 @@ static int home_of(const long *lock)
 
     if (offset >= g->heap_len)
         offset = (uintptr_t)lock - g->data_base;
+    PGAS_ASSERT(offset < g->heap_len || offset < g->data_len);
     return (int)(offset / sizeof(long) % g->npes);
 }
 
@@ -201,6 +203,7 @@ static void take_node(struct words *mine, const long *lock, const char *fn)
 /* Give it back, for another thread of this PE. */
 static void free_node(uint32_t *node, const long *lock)
 {
+    PGAS_ASSERT((load_relaxed_u32(node) & NODE_BUSY) != 0);
     store_release_u32(node, 0);
     rma_changed(lock, sizeof *lock, pgas_self.me);
 }
@@ -211,6 +214,7 @@ static void tell(uint32_t before, long *lock, const char *fn)
 {
     uint32_t me = (uint32_t)pgas_self.me + 1;
     int pe = (int)tail_checked(before, lock, fn) - 1;
+    PGAS_ASSERT(before != 0);
     uint32_t old = change(TRANSPORT_AMO_OR, node_of(lock), me, pe, fn);
 
     if (before == me || (old & NODE_BUSY) == 0 || (old & NODE_NEXT) != 0)
@@ -226,6 +230,7 @@ void lock_set(long *lock, const char *fn)
     take_node(mine, lock, fn);
     uint32_t me = (uint32_t)pgas_self.me + 1;
     uint32_t before = change(TRANSPORT_AMO_SWAP, tail_of(lock), me, home_of(lock), fn);
+    PGAS_ASSERT((load_relaxed_u32(&mine->node) & NODE_BUSY) != 0);
     if (before == 0) {
         /* Only that bit: a PE behind us may have left its number already. */
         fetch_and_acq_rel_u32(&mine->node, ~NODE_WAITS);
@@ -233,6 +238,7 @@ void lock_set(long *lock, const char *fn)
     }
     tell(before, lock, fn);
     wait_node(not_waiting, &mine->node, lock, fn);
+    PGAS_ASSERT((load_relaxed_u32(&mine->node) & (NODE_BUSY | NODE_WAITS)) == NODE_BUSY);
 }
 
 bool lock_try(long *lock, const char *fn)
@@ -278,6 +284,7 @@ void lock_clear(long *lock, const char *fn)
     /* All that was done under the lock is visible to the next owner. */
     order_quiet(SHMEM_CTX_DEFAULT, fn);
     int next = successor(mine, lock, fn);
+    PGAS_ASSERT(next >= -1 && next < (int)pgas_self.npes && next != pgas_self.me);
     free_node(&mine->node, lock);
     if (next >= 0)
         amo_post(TRANSPORT_AMO_AND, node_of(lock), sizeof(uint32_t),

@@ -4,6 +4,7 @@
 
 #include "pgas/core/block.h"
 #include "pgas/core/net.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/rma/wait.h"
 #include "pgas/rma/wait_set.h"
 
@@ -82,6 +83,7 @@ static bool find_any(struct search *s)
 {
     size_t n = s->set->n;
 
+    PGAS_ASSERT(s->first <= n);
     s->found = seek(s, true, s->first, n);
     if (s->found < n)
         return true;
@@ -99,6 +101,7 @@ static bool find_some(struct search *s)
     s->found = 0;
     for (size_t i = seek(s, true, 0, n); i < n; i = seek(s, true, i + 1, n))
         s->indices[s->found++] = i;
+    PGAS_ASSERT(s->found <= n);
     return s->found > 0;
 }
 
@@ -126,6 +129,7 @@ static bool await(struct search *s, block_ready ready)
     const struct wait_set *set = s->set;
     size_t first = next_member(set, 0);
 
+    PGAS_ASSERT(first <= set->n);
     if (first == set->n)
         return false;
     bool alone = next_member(set, first + 1) == set->n;
