@@ -44,10 +44,10 @@ static char *map_segment(char **slot, int pe, int fd, size_t len, size_t align)
 {
     struct pgas *g = &pgas_self;
 
-    PGAS_ASSERT(pe != g->me && g->peer[pe].node != NULL);
     pthread_mutex_lock(&g->peer_lock);
     char *p = *slot;
     if (p == NULL) {
+        PGAS_ASSERT(pe != g->me && g->peer[pe].node != NULL);
         p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
         if (p != NULL)
             coredump_exclude(p, len); /* it is in the peer's own core file */

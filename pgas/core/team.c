@@ -405,7 +405,6 @@ void team_begin(struct shmem_team *team, uint32_t slot)
 void team_free(struct shmem_team *team)
 {
     PGAS_ASSERT(team != &world && team != &shared);
-    PGAS_ASSERT(load_relaxed_u32(&team->contexts) == 0);
     if (team->words_offset != 0)
         slot_give(team_slot(team));
     free((void *)team->list);
