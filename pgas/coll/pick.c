@@ -211,6 +211,11 @@ static int nodes_of(const struct shmem_team *team)
     return team->nodes != NULL ? team->nodes->leaders : 1;
 }
 
+static bool reproducible(void)
+{
+    return pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE;
+}
+
 static bool may_use(enum pick_algorithm algorithm, int npes, int nodes, bool reproducible)
 {
     const struct pick_info *a = &algorithms[algorithm];
@@ -222,8 +227,12 @@ bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
                  const struct shmem_team *team)
 {
     return wanted[what] == PICK_ALGORITHMS_ALL && pgas_self.env.adapt != 0 &&
-           team->npes > 2 &&
-           may_use(other, team->npes, nodes_of(team), pgas_self.env.reproducible);
+           team->npes > 2 && may_use(other, team->npes, nodes_of(team), reproducible());
+}
+
+bool pick_asked(enum pick_collective what)
+{
+    return wanted[what] != PICK_ALGORITHMS_ALL;
 }
 
 /* An algorithm that may be used for the bytes in this range. */
@@ -321,10 +330,10 @@ static void tell_unused(enum pick_collective what, const struct shmem_team *team
     enum pick_algorithm first = wanted[what];
 
     if (first != PICK_ALGORITHMS_ALL &&
-        !may_use(first, team->npes, nodes_of(team), pgas_self.env.reproducible))
+        !may_use(first, team->npes, nodes_of(team), reproducible()))
         log_debug("%s = '%s' is not used on a team of %d PEs%s", variable_of(what),
                   algorithms[first].name, team->npes,
-                  pgas_self.env.reproducible ? " with SHMEM_REPRODUCIBLE" : "");
+                  reproducible() ? " with SHMEM_REPRODUCIBLE=1" : "");
 }
 
 static void plan(struct shmem_team *team, enum pick_collective what)
@@ -332,7 +341,7 @@ static void plan(struct shmem_team *team, enum pick_collective what)
     struct pick_case c = {.npes = team->npes,
                           .nodes = nodes_of(team),
                           .crowded = pgas_self.oversubscribed,
-                          .reproducible = pgas_self.env.reproducible,
+                          .reproducible = reproducible(),
                           .first = wanted[what],
                           .table = &table};
     bool cut;

@@ -119,5 +119,7 @@ static inline enum pick_algorithm pick(struct shmem_team *team, enum pick_collec
  * asked for, and the team may use that one. */
 bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
                  const struct shmem_team *team);
+/* Has the user (or the tuner) named the algorithm of this collective? */
+bool pick_asked(enum pick_collective what);
 
 #endif

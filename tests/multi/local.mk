@@ -206,7 +206,11 @@ EXTRA_DIST += tests/multi/teams_leave.sh
 # The collectives
 COLL_TESTS = \
 	tests/multi/active.pes tests/multi/alltoall.pes tests/multi/barrier_mix.pes \
-	tests/multi/collect.pes tests/multi/deprecated.pes tests/multi/scan.pes
+	tests/multi/collect.pes tests/multi/deprecated.pes tests/multi/reduce_bits.pes \
+	tests/multi/scan.pes
+tests_multi_reduce_bits_pes_SOURCES = tests/multi/reduce_bits.c tests/multi/check.h
+tests_multi_reduce_bits_pes_LDADD = libshmem.la
+tests_multi_reduce_bits_pes_LDFLAGS = $(pes_link)
 check_PROGRAMS += $(COLL_TESTS) tests/multi/active_left tests/multi/active_many
 tests_multi_active_pes_SOURCES = tests/multi/active.c tests/multi/check.h
 tests_multi_active_pes_LDADD = libshmem.la
