@@ -35,7 +35,7 @@ struct rule {
     enum pick_algorithm algorithm;
     enum crowd crowd;
     int pes;      /* of the team, at most */
-    size_t bytes; /* of a PE, at most */
+    size_t bytes; /* of a PE, at most; of an exchange, of all its blocks */
 };
 static const struct rule rules[] = {
     {REDUCE_FLAT, ROOMY, 2, 128},
@@ -223,6 +223,21 @@ static bool may_use(enum pick_algorithm algorithm, int npes, int nodes, bool rep
     return parties(a->what, npes, nodes) <= a->pes && (a->same || !reproducible);
 }
 
+/* Built-in limits of an exchange are for all blocks of a PE together, which it shows on a
+ * board at once; a plan, as a table, counts the bytes of one block. */
+static size_t block_limit(enum pick_collective what, size_t bytes, int npes)
+{
+    return what == PICK_ALLTOALL && bytes != PICK_ANY_BYTES ? bytes / (size_t)npes
+                                                            : bytes;
+}
+
+size_t pick_most_bytes(enum pick_algorithm algorithm, int npes)
+{
+    const struct pick_info *a = &algorithms[algorithm];
+
+    return block_limit(a->what, a->bytes, npes);
+}
+
 bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
                  const struct shmem_team *team)
 {
@@ -256,7 +271,7 @@ static bool of_row(const struct pick_row *r, enum pick_collective what,
 static bool of_rule(const struct rule *r, enum pick_collective what,
                     const struct pick_case *c, struct offer *o)
 {
-    *o = (struct offer){r->algorithm, {0, r->bytes}};
+    *o = (struct offer){r->algorithm, {0, block_limit(what, r->bytes, c->npes)}};
     return algorithms[r->algorithm].what == what &&
            (r->crowd & (c->crowded ? CROWDED : ROOMY)) != 0 &&
            parties(what, c->npes, c->nodes) <= r->pes;
@@ -277,8 +292,9 @@ static bool nth_offer(size_t i, enum pick_collective what, const struct pick_cas
         fits = of_rule(&rules[i - 1 - rows], what, c, o);
     if (!fits || !may_use(o->algorithm, c->npes, c->nodes, c->reproducible))
         return false;
-    if (o->bytes.to > algorithms[o->algorithm].bytes)
-        o->bytes.to = algorithms[o->algorithm].bytes;
+    size_t most = pick_most_bytes(o->algorithm, c->npes);
+    if (o->bytes.to > most)
+        o->bytes.to = most;
     return o->bytes.from <= o->bytes.to;
 }
 

@@ -205,9 +205,16 @@ EXTRA_DIST += tests/multi/teams_leave.sh
 
 # The collectives
 COLL_TESTS = \
-	tests/multi/active.pes tests/multi/alltoall.pes tests/multi/barrier_mix.pes \
+	tests/multi/active.pes tests/multi/alltoall.pes tests/multi/arrival_wrap.pes \
+	tests/multi/barrier_mix.pes \
 	tests/multi/collect.pes tests/multi/deprecated.pes tests/multi/reduce_bits.pes \
-	tests/multi/scan.pes
+	tests/multi/roster_parts.pes tests/multi/scan.pes
+tests_multi_roster_parts_pes_SOURCES = tests/multi/roster_parts.c tests/multi/check.h
+tests_multi_roster_parts_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_multi_roster_parts_pes_LDFLAGS = $(pes_link)
+tests_multi_arrival_wrap_pes_SOURCES = tests/multi/arrival_wrap.c tests/multi/check.h
+tests_multi_arrival_wrap_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_multi_arrival_wrap_pes_LDFLAGS = $(pes_link)
 tests_multi_reduce_bits_pes_SOURCES = tests/multi/reduce_bits.c tests/multi/check.h
 tests_multi_reduce_bits_pes_LDADD = libshmem.la
 tests_multi_reduce_bits_pes_LDFLAGS = $(pes_link)
