@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* active.c - see active.h.  Uses: core/team, core/block, core/net, rma/rma, rma/amo_at,
- * look, barrier. */
+/* active.c - see active.h.  Uses: core/team, core/slot, core/block, core/net, rma/rma,
+ * rma/order, rma/amo_at, look, barrier. */
 #include "config.h"
+
+#include <pthread.h>
+#include <stdlib.h>
 
 #include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
@@ -9,8 +12,10 @@
 #include "pgas/core/block.h"
 #include "pgas/core/log.h"
 #include "pgas/core/net.h"
+#include "pgas/core/slot.h"
 #include "pgas/core/stress.h"
 #include "pgas/rma/amo_at.h"
+#include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
 /*
@@ -20,7 +25,7 @@
 enum {
     ARRIVED = 0,  /* on the set's first PE: others that have called */
     RELEASED = 8, /* on each other PE: 1 = all have called */
-    PART = 16,    /* on each PE, during a collect: its struct team_part */
+    PART = 16,    /* on each PE, during a collect: its struct team_part; or its vote */
     LOG_STRIDE_MAX = 30,
 };
 _Static_assert(PART + sizeof(struct team_part) / sizeof(long) <= SHMEM_SYNC_SIZE / 2 &&
@@ -38,14 +43,18 @@ static bool is_set(int start, int log_stride, int size)
     return last < pgas_self.npes;
 }
 
+static _Noreturn void refuse_set(int start, int log_stride, int size, const char *fn)
+{
+    log_die("%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are no "
+            "active set of the PEs 0..%u",
+            fn, start, log_stride, size, pgas_self.npes - 1);
+}
+
 struct shmem_team active_set(int start, int log_stride, int size, long *psync,
                              const char *fn)
 {
     if (!is_set(start, log_stride, size))
-        log_die(
-            "%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are no "
-            "active set of the PEs 0..%u",
-            fn, start, log_stride, size, pgas_self.npes - 1);
+        refuse_set(start, log_stride, size, fn);
     int stride = size > 1 ? 1 << log_stride : 1;
     int away = pgas_self.me - start;
     if (away < 0 || away % stride != 0 || away / stride >= size)
@@ -128,24 +137,39 @@ static void in_vain(const void *arg)
         check_left(g, first + (int)(g->look->looks % (uint32_t)(end - first)));
 }
 
-/* Wait until a word of this PE is `value`, and make it SHMEM_SYNC_VALUE again. */
-static void take(const struct shmem_team *set, int word, uint64_t value, const char *fn)
+static _Noreturn void refuse_word(const struct shmem_team *set, int word, uint64_t value,
+                                  const char *fn)
+{
+    log_die("%s: argument 'pSync' = %p: word %d is %ld in the call; all words must be "
+            "SHMEM_SYNC_VALUE (%ld) before, and no other routine may use them",
+            fn, (void *)set->psync, word, (long)value, SHMEM_SYNC_VALUE);
+}
+
+/* Wait until a word of this PE is `least` or more, and make it SHMEM_SYNC_VALUE again.
+ * Returns what it was. */
+static uint64_t take_any(const struct shmem_team *set, int word, uint64_t least,
+                         const char *fn)
 {
     uint64_t *mine = word_of(set, word, set->me, fn);
     struct look look = {0};
-    struct goal g = {mine, value, set, fn, &look};
+    struct goal g = {mine, least, set, fn, &look};
 
     block_until(&(struct block_wait){.ready = reached,
                                      .arg = &g,
                                      .word = set->psync + word,
                                      .what = fn,
                                      .in_vain = in_vain});
-    if (load_relaxed_u64(mine) != value)
-        log_die(
-            "%s: argument 'pSync' = %p: word %d is %ld in the call; all words must be "
-            "SHMEM_SYNC_VALUE (%ld) before, and no other routine may use them",
-            fn, (void *)set->psync, word, (long)*mine, SHMEM_SYNC_VALUE);
+    uint64_t value = load_relaxed_u64(mine);
     store_relaxed_u64(mine, SHMEM_SYNC_VALUE);
+    return value;
+}
+
+static void take(const struct shmem_team *set, int word, uint64_t value, const char *fn)
+{
+    uint64_t taken = take_any(set, word, value, fn);
+
+    if (taken != value)
+        refuse_word(set, word, taken, fn);
 }
 
 /* Tell the first PE that this one has called. */
@@ -162,16 +186,16 @@ static void call(const struct shmem_team *set, const char *fn)
     rma_changed(set->psync + ARRIVED, sizeof(long), pe);
 }
 
-static void release(const struct shmem_team *set, int i, const char *fn)
+static void release(const struct shmem_team *set, int i, uint64_t value, const char *fn)
 {
     int pe = team_world_pe(set, i);
 
     if (unlikely(net_far(pe))) {
-        amo_post(TRANSPORT_AMO_SET, set->psync + RELEASED, sizeof(long), 1, pe, fn);
+        amo_post(TRANSPORT_AMO_SET, set->psync + RELEASED, sizeof(long), value, pe, fn);
         return;
     }
     stress_point();
-    store_release_u64(word_of(set, RELEASED, i, fn), 1);
+    store_release_u64(word_of(set, RELEASED, i, fn), value);
     rma_changed(set->psync + RELEASED, sizeof(long), pe);
 }
 
@@ -195,5 +219,307 @@ void active_barrier(const struct shmem_team *set, const char *fn)
     }
     take(set, ARRIVED, others, fn);
     for (int i = 1; i < set->npes; i++)
-        release(set, i, fn);
+        release(set, i, 1, fn);
+}
+
+/* ---- cached teams ------------------------------------------------------------------ */
+
+/*
+ * What this PE remembers of an active set: its team, or where that has no slot on some
+ * member (`team->psync` != NULL) a team without words, which does everything between
+ * barriers of the pSync array.  All members decide at the set's first call, by what they
+ * exchange through its pSync, and keep to it: so all of them take the same path in all
+ * calls, and nothing has to be compared any more.
+ *
+ * Invariant: if a member runs with SHMEM_THREAD_MULTIPLE, all members tell calls of the
+ * set apart by their pSync (`by_psync`), as two threads may be in two of them at a time.
+ * Else there is one record for the set, whatever the pSync.
+ */
+struct record {
+    int start, log_stride, size;
+    const long *psync; /* NULL: any */
+    bool by_psync;     /* look for the record with this pSync; no team here */
+    struct shmem_team *team;
+    struct record *next; /* of the same hash */
+};
+
+enum {
+    BUCKETS = 256,
+    TEAMS_MAX = 256, /* of active sets, */
+    TEAMS_PART = 4,  /* and no more than one of so many of all slots */
+};
+
+/* Under lock, if there are threads that may come at the same time. */
+static struct record *bucket[BUCKETS], *last_used;
+static uint32_t teams_made;
+static pthread_mutex_t records_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool multiple(void)
+{
+    return pgas_self.thread_level == SHMEM_THREAD_MULTIPLE;
+}
+
+static bool record_is(const struct record *r, const struct record *key)
+{
+    return r->start == key->start && r->log_stride == key->log_stride &&
+           r->size == key->size && r->psync == key->psync;
+}
+
+static struct record **record_bucket(const struct record *key)
+{
+    uint64_t set = (uint64_t)(uint32_t)key->start << 32 ^ (uint32_t)key->size * 31u ^
+                   (uint64_t)(uint32_t)key->log_stride << 25;
+    uint64_t mixed = (set ^ (uintptr_t)key->psync >> 3) * 0x9e3779b97f4a7c15u;
+
+    return &bucket[mixed >> 56];
+}
+_Static_assert((int)BUCKETS == 256, "a bucket for each value of the hash's upper byte");
+
+static struct record *record_find(const struct record *key)
+{
+    pthread_mutex_lock(&records_lock);
+    struct record *r = *record_bucket(key);
+    while (r != NULL && !record_is(r, key))
+        r = r->next;
+    pthread_mutex_unlock(&records_lock);
+    return r;
+}
+
+static struct record *record_add(struct record key, const char *fn)
+{
+    struct record *r = malloc(sizeof *r), **at = record_bucket(&key);
+
+    if (r == NULL)
+        log_die("%s: no memory to remember an active set", fn);
+    pthread_mutex_lock(&records_lock);
+    *r = key;
+    r->next = *at;
+    *at = r;
+    pthread_mutex_unlock(&records_lock);
+    return r;
+}
+
+/* ---- the first call of a set ------------------------------------------------------- */
+
+/*
+ * A vote: each member writes down its own value in its pSync and calls the first PE,
+ * which reads the values and tells all of them what has come out.  The words are
+ * SHMEM_SYNC_VALUE again after it.
+ */
+#define VOTE_IS       ((uint64_t)1)      /* in a value and in a result: not 0 */
+#define VOTE_MULTIPLE ((uint64_t)1 << 1) /* in a result: of some member */
+#define VOTE_EQUAL    ((uint64_t)1 << 2) /* in a result: all slots are the same one */
+#define VOTE_SLOT     32                 /* from this bit on: the (highest) slot */
+#define VOTE_ALL      (UINT32_MAX & ~(VOTE_MULTIPLE | VOTE_EQUAL))
+
+static uint64_t vote_merge(uint64_t result, uint64_t value)
+{
+    uint64_t slot = result >> VOTE_SLOT, other = value >> VOTE_SLOT;
+    uint64_t flags =
+        (result & (VOTE_IS | VOTE_EQUAL)) | ((result | value) & VOTE_MULTIPLE);
+
+    if (slot != other)
+        flags &= ~VOTE_EQUAL;
+    return (slot > other ? slot : other) << VOTE_SLOT | flags;
+}
+
+/* On the first PE, when all others have called: what they have written down. */
+static uint64_t vote_count(const struct shmem_team *set, uint64_t mine, const char *fn)
+{
+    uint64_t *far = malloc((size_t)set->npes * sizeof *far), result = mine | VOTE_EQUAL;
+
+    if (far == NULL)
+        log_die("%s: no memory for a list of %d PEs", fn, set->npes);
+    for (int i = 1; i < set->npes; i++) {
+        int pe = team_world_pe(set, i);
+        if (unlikely(net_far(pe)))
+            rma_get_nbi(SHMEM_CTX_DEFAULT, &far[i], set->psync + PART, sizeof far[i], pe,
+                        fn);
+        else
+            far[i] = load_relaxed_u64(word_of(set, PART, i, fn));
+    }
+    if (set->far)
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
+    for (int i = 1; i < set->npes; i++)
+        result = vote_merge(result, far[i]);
+    free(far);
+    return result;
+}
+
+static uint64_t vote(const struct shmem_team *set, uint32_t slot, const char *fn)
+{
+    uint64_t mine =
+        (uint64_t)slot << VOTE_SLOT | VOTE_IS | (multiple() ? VOTE_MULTIPLE : 0);
+    uint64_t *word = word_of(set, PART, set->me, fn);
+
+    if (set->me > 0) {
+        store_release_u64(word, mine);
+        call(set, fn);
+        uint64_t result = take_any(set, RELEASED, VOTE_IS, fn);
+        store_relaxed_u64(word, SHMEM_SYNC_VALUE);
+        if ((result & VOTE_ALL) != VOTE_IS)
+            refuse_word(set, RELEASED, result, fn);
+        return result;
+    }
+    take(set, ARRIVED, (uint64_t)set->npes - 1, fn);
+    uint64_t result = vote_count(set, mine, fn);
+    for (int i = 1; i < set->npes; i++)
+        release(set, i, result, fn);
+    return result;
+}
+
+/* May this PE have one more team of an active set? */
+static bool may_make_team(void)
+{
+    size_t slot_bytes = team_slot_offset(SLOT_USER + 1) - team_slot_offset(SLOT_USER);
+    size_t most = pgas_self.env.team_size / slot_bytes / TEAMS_PART;
+
+    pthread_mutex_lock(&records_lock);
+    bool may = teams_made < (most < TEAMS_MAX ? most : TEAMS_MAX);
+    teams_made += may;
+    pthread_mutex_unlock(&records_lock);
+    return may;
+}
+
+static void team_not_made(void)
+{
+    pthread_mutex_lock(&records_lock);
+    teams_made--;
+    pthread_mutex_unlock(&records_lock);
+}
+
+/*
+ * Find a slot that all members have free, as in a split (split.c): each offers its lowest
+ * free one, and those below the highest offer then offer their next free one from there
+ * on.  SLOT_NONE is the highest of all.  The set of all PEs begins with the world's slot.
+ * Returns the slot; *by_psync: the result is for this pSync alone.
+ */
+static uint32_t agree_on_slot(const struct shmem_team *set, bool able, bool *by_psync,
+                              const char *fn)
+{
+    bool world = set->npes == (int)pgas_self.npes;
+    uint32_t mine = world ? SLOT_WORLD : able ? slot_take(SLOT_USER) : SLOT_NONE;
+
+    for (;;) {
+        uint64_t result = vote(set, mine, fn);
+        uint32_t most = (uint32_t)(result >> VOTE_SLOT);
+        *by_psync = (result & VOTE_MULTIPLE) != 0;
+        if ((result & VOTE_EQUAL) != 0 && !(mine == SLOT_WORLD && *by_psync))
+            return mine;
+        if (mine == most && mine != SLOT_WORLD)
+            continue;
+        if (mine != SLOT_NONE && mine != SLOT_WORLD)
+            slot_give(mine);
+        mine = most == SLOT_NONE || !able
+                   ? SLOT_NONE
+                   : slot_take(most > SLOT_USER ? most : SLOT_USER);
+    }
+}
+
+/* A team without words: everything goes between barriers of its pSync. */
+static struct shmem_team *make_slow(const struct shmem_team *set, const char *fn)
+{
+    struct shmem_team *team = malloc(sizeof *team);
+
+    if (team == NULL)
+        log_die("%s: no memory for an active set", fn);
+    *team = *set;
+    return team;
+}
+
+/* The team of a set that this PE calls for the first time; all members are here. */
+static struct shmem_team *make_team(const struct shmem_team *set, bool *by_psync,
+                                    const char *fn)
+{
+    struct team_set members = {set->npes, set->start, set->stride, NULL};
+    bool may = may_make_team();
+    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+    struct shmem_team *team = may ? team_new(world, &members) : NULL;
+    uint32_t slot = agree_on_slot(set, team != NULL, by_psync, fn);
+
+    if (slot == SLOT_WORLD || slot == SLOT_NONE) {
+        if (team != NULL)
+            team_free(team);
+        if (may)
+            team_not_made();
+        return slot == SLOT_WORLD ? world : make_slow(set, fn);
+    }
+    team_begin(team, slot);
+    active_barrier(set, fn); /* all words are cleared */
+    return team;
+}
+
+/* Make the record for the first call of the set (with this pSync). */
+static struct record *first_call(const struct record *key, long *psync, const char *fn)
+{
+    struct shmem_team set = active_set(key->start, key->log_stride, key->size, psync, fn);
+    struct record r = *key;
+    bool by_psync = false;
+
+    r.team = set.npes > 1 ? make_team(&set, &by_psync, fn) : make_slow(&set, fn);
+    r.psync = by_psync ? psync : NULL;
+    if (by_psync && !multiple()) {
+        struct record any = *key;
+        any.psync = NULL;
+        any.by_psync = true;
+        if (record_find(&any) == NULL)
+            record_add(any, fn);
+    }
+    return record_add(r, fn);
+}
+
+/* Is this PE in the set?  Ends the job with a sentence if there is no such set. */
+static bool is_member(const struct record *key, const char *fn)
+{
+    if (!is_set(key->start, key->log_stride, key->size))
+        refuse_set(key->start, key->log_stride, key->size, fn);
+    int64_t stride = key->size > 1 ? (int64_t)1 << key->log_stride : 1;
+    int64_t away = (int64_t)pgas_self.me - key->start;
+    return away >= 0 && away % stride == 0 && away / stride < key->size;
+}
+
+static struct record *record_of(struct record *key, long *psync, const char *fn)
+{
+    struct record *r = multiple() ? NULL : record_find(key);
+
+    if (r != NULL && !r->by_psync)
+        return r;
+    key->psync = psync;
+    r = record_find(key);
+    return r != NULL ? r : first_call(key, psync, fn);
+}
+
+struct shmem_team *active_team(int start, int log_stride, int size, long *psync,
+                               const char *fn)
+{
+    struct record key = {
+        .start = start, .log_stride = size > 1 ? log_stride : 0, .size = size};
+    struct record *r = multiple() ? NULL : last_used;
+
+    if (r == NULL || r->psync != NULL || !record_is(r, &key)) {
+        if (!is_member(&key, fn))
+            return NULL;
+        r = record_of(&key, psync, fn);
+        if (!multiple())
+            last_used = r;
+    }
+    if (r->team->psync != NULL) {
+        r->team->psync = psync;
+        return r->team;
+    }
+    return team_of(r->team->name != NULL ? SHMEM_TEAM_WORLD : (shmem_team_t)r->team, fn);
+}
+
+void active_forget(void)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        while (bucket[i] != NULL) {
+            struct record *r = bucket[i];
+            bucket[i] = r->next;
+            if (r->team != NULL && r->team->psync != NULL)
+                free(r->team);
+            free(r);
+        }
+    last_used = NULL;
+    teams_made = 0;
 }

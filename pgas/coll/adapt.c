@@ -60,6 +60,10 @@ static int class_of(size_t bytes)
     return c;
 }
 
+_Static_assert(sizeof((struct shmem_team *)0)->adapt ==
+                   sizeof(struct team_adapt[ADAPT_KINDS][TEAM_CLASSES]),
+               "a team has a state for each kind");
+
 struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
                                size_t bytes)
 {
@@ -352,11 +356,11 @@ void adapt_end(struct adapt *a)
     struct shmem_team *team = a->team;
     const uint64_t left_ns = a->timed ? clock_ns() : 0; /* before what we do here */
 
-    if (a->kind == ADAPT_TO_ALL && team->timed.state != NULL)
+    if (a->kind != ADAPT_TO_ROOT && team->timed.state != NULL)
         learn_notes(&(struct notes){.team = team}, &team->timed); /* the last one */
     if (!a->timed)
         return;
-    if (a->kind == ADAPT_TO_ALL)
+    if (a->kind != ADAPT_TO_ROOT)
         note(a, left_ns);
     else
         team->timed_to_root =

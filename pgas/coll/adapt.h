@@ -25,8 +25,9 @@
 
 #include "pgas/core/team.h"
 
-/* Those that give the result to a root are told from those that give it to all. */
-enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT };
+/* Those that give the result to a root are told from those that give it to all; and of
+ * the latter those whose ways all combine in the same order. */
+enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT, ADAPT_IN_ORDER, ADAPT_KINDS };
 
 /* What a team knows of calls of this kind with so many bytes of each PE; it has boards.
  * Its `ways` are 0 before adapt_plan. */

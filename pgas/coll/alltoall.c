@@ -120,7 +120,7 @@ static void exchange_near(struct shmem_team *team, void *dest, const void *sourc
     size_t all = (size_t)team->npes * each;
 
     barrier_guard(team, fn);
-    enum pick_algorithm a = pick(team, PICK_ALLTOALL, all);
+    enum pick_algorithm a = pick(team, PICK_ALLTOALL, each);
     if (a == ALLTOALL_BOARD)
         exchange_board(team, dest, source, each, fn);
     else if (a == ALLTOALL_ARRIVAL && !stage_overlap(dest, all, source, all))

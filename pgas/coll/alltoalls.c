@@ -222,11 +222,12 @@ static void swap_blocks(const void *job, int i)
 static bool by_arrival(struct shmem_team *team, const void *dest, const void *source,
                        size_t n, const struct exchange *x, const char *fn)
 {
-    size_t bytes = rma_bytes(n, x->size, fn);
+    size_t npes = (size_t)team->npes, block = rma_bytes(n, x->size, fn) / npes;
+    size_t board = TEAM_SLOT_BYTES / npes;
 
-    if (bytes <= TEAM_SLOT_BYTES)
-        bytes = TEAM_SLOT_BYTES + 1;
-    return board_has(team) && pick(team, PICK_ALLTOALL, bytes) == ALLTOALL_ARRIVAL &&
+    if (block <= board)
+        block = board + 1;
+    return board_has(team) && pick(team, PICK_ALLTOALL, block) == ALLTOALL_ARRIVAL &&
            !stage_overlap(dest, span(n, x->dst, x, fn), source, span(n, x->sst, x, fn));
 }
 

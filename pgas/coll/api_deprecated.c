@@ -108,37 +108,38 @@ ROUTINE(void, shmem_wait_until, sizeof(long), ALONE,
     (int, PE_start, SET_START), (int, logPE_stride, SET_STRIDE), (int, PE_size, SET_SIZE)
 #define PSYNC_ARG (long *, pSync, PSYNC)
 #define THE_SET                                                                          \
-    struct shmem_team set = active_set(PE_start, logPE_stride, PE_size, pSync, fn)
+    struct shmem_team *set = active_team(PE_start, logPE_stride, PE_size, pSync, fn);    \
+    if (set == NULL) return /* this PE is not in it */
 
 ROUTINE(void, shmem_barrier, 0, BY_SET, SET_ARGS, PSYNC_ARG)
-{ THE_SET; barrier(&set, fn); }
+{ THE_SET; barrier(set, fn); }
 ROUTINE(void, shmem_sync, 0, BY_SET, SET_ARGS, PSYNC_ARG)
-{ THE_SET; barrier_sync(&set, fn); }
+{ THE_SET; barrier_sync(set, fn); }
 
 #define BROADCAST(bits)                                                                  \
     ROUTINE(void, shmem_broadcast##bits, bits / 8, BY_SET, (void *, dest, SYM),          \
             (const void *, source, SYM), (size_t, nelems, COUNT), (int, PE_root, ROOT),  \
             SET_ARGS, PSYNC_ARG)                                                         \
-    { THE_SET; bcast(&set, dest, source, nelems, bits / 8, PE_root, fn); }
+    { THE_SET; bcast_set(set, dest, source, nelems, bits / 8, PE_root, fn); }
 #define COLLECT(bits)                                                                    \
     ROUTINE(void, shmem_collect##bits, bits / 8, BY_SET, (void *, dest, SYM),            \
             (const void *, source, SYM), (size_t, nelems, COUNT_OWN),                    \
             SET_ARGS, PSYNC_ARG)                                                         \
-    { THE_SET; collect(&set, dest, source, nelems, bits / 8, fn); }
+    { THE_SET; collect(set, dest, source, nelems, bits / 8, fn); }
 #define FCOLLECT(bits)                                                                   \
     ROUTINE(void, shmem_fcollect##bits, bits / 8, BY_SET, (void *, dest, SYM_EACH),      \
             (const void *, source, SYM), (size_t, nelems, COUNT), SET_ARGS, PSYNC_ARG)   \
-    { THE_SET; fcollect(&set, dest, source, nelems, bits / 8, fn); }
+    { THE_SET; fcollect(set, dest, source, nelems, bits / 8, fn); }
 #define ALLTOALL(bits)                                                                   \
     ROUTINE(void, shmem_alltoall##bits, bits / 8, BY_SET, (void *, dest, SYM_EACH),      \
             (const void *, source, SYM_EACH), (size_t, nelems, COUNT),                   \
             SET_ARGS, PSYNC_ARG)                                                         \
-    { THE_SET; alltoall(&set, dest, source, nelems, bits / 8, fn); }
+    { THE_SET; alltoall(set, dest, source, nelems, bits / 8, fn); }
 #define ALLTOALLS(bits)                                                                  \
     ROUTINE(void, shmem_alltoalls##bits, bits / 8, BY_SET, (void *, dest, SYM_EACH_DST), \
             (const void *, source, SYM_EACH_SST), (ptrdiff_t, dst, DST),                 \
             (ptrdiff_t, sst, SST), (size_t, nelems, COUNT), SET_ARGS, PSYNC_ARG)         \
-    { THE_SET; alltoalls(&set, dest, source,                                             \
+    { THE_SET; alltoalls(set, dest, source,                                             \
                          (struct exchange){dst, sst, nelems, bits / 8}, fn); }
 SHMEM_SIZES_OLD(BROADCAST)
 SHMEM_SIZES_OLD(COLLECT)
@@ -152,7 +153,7 @@ SHMEM_SIZES_OLD(ALLTOALLS)
             (C *, dest, SYM_APART), (const C *, source, SYM), (int, nreduce, COUNT_INT), \
             SET_ARGS, (C *, pWrk, PWRK), PSYNC_ARG)                                      \
     { THE_SET; (void)pWrk;                                                               \
-      reduce(&set, dest, source, (size_t)nreduce, sizeof(C),                             \
+      reduce(set, dest, source, (size_t)nreduce, sizeof(C),                             \
              op_find(OP, OP_KIND_##KIND(C), sizeof(C)), fn); }
 SHMEM_TYPES_OLD_REDUCE_BIT(REDUCE_BITWISE)
 SHMEM_TYPES_OLD_REDUCE_ORD(REDUCE_ORDERED)

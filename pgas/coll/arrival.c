@@ -4,9 +4,11 @@
  * pick, datatype/copy.
  *
  * Invariants.  `tail` is the last PE that has come to this call and how many have come
- * with it: who comes swaps itself in.  `order` of the first PE says which PE is at which
- * position.  A cell is written in the next call by a PE that has ended this one, and none
- * ends this one before all cells have been read that will be.
+ * with it: who comes swaps itself in.  It has the lower 32 bits of the call's number; but
+ * an older call with the same ones is over, so all PEs are in its `tail`, and those of
+ * this call are fewer as long as one still comes.  `order` of the first PE says which PE
+ * is at which position.  A cell is written in the next call by a PE that has ended this
+ * one, and none ends this one before all cells have been read that will be.
  *
  * An exchange.  Who has written its cell, with release, has a source that may be read and
  * a dest that may be written: so whoever comes later moves what the two have for each
@@ -43,7 +45,8 @@ struct arrival arrival_at(uint64_t *tail, const struct board *b)
     do {
         seen = load_relaxed_u64(tail);
         stress_point();
-        bool mine = seen - number < (uint64_t)1 << 2 * TAIL_BITS;
+        bool mine = seen - number < (uint64_t)1 << 2 * TAIL_BITS &&
+                    (int)(seen >> TAIL_BITS & TAIL_MASK) < b->team->npes;
         a.position = mine ? (int)(seen >> TAIL_BITS & TAIL_MASK) : 0;
         a.before = mine ? (int)(seen & TAIL_MASK) : -1;
         next = number | (uint64_t)(a.position + 1) << TAIL_BITS | (uint64_t)b->team->me;

@@ -14,23 +14,17 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 
-/* The root's own copy, when it may be made at all: not in place, and not where the others
- * still read. */
-static bool copies(const struct shmem_team *team, const void *dest, const void *source)
-{
-    return team->psync == NULL && dest != source;
-}
-
-/* ---- on one node ------------------------------------------------------------------ */
-
 struct job {
     struct shmem_team *team;
     char *dest;
     const char *source;
     size_t bytes;
     int root;
+    bool copies; /* the root has a copy of its own: not in place, and no active set */
     const char *fn;
 };
+
+/* ---- on one node ------------------------------------------------------------------ */
 
 /* In its slot, from which the others take it when they come. */
 static void bcast_board(const struct job *j)
@@ -40,7 +34,7 @@ static void bcast_board(const struct job *j)
     if (j->team->me == j->root) {
         copy_bytes(board_mine(&b), j->source, j->bytes);
         board_post(&b);
-        if (j->dest != j->source)
+        if (j->copies)
             memmove(j->dest, j->source, j->bytes);
     } else {
         copy_bytes(j->dest, board_of(&b, j->root), j->bytes);
@@ -68,11 +62,11 @@ static void bcast_direct(const struct job *j)
     }
     (void)board_mine(&b);
     board_post(&b);
-    if (!late)
+    if (j->copies && !late)
         copy_bytes(j->dest, j->source, j->bytes);
     board_await_all_closed(&b);
     board_close(&b);
-    if (late && j->dest != j->source)
+    if (j->copies && late)
         memmove(j->dest, j->source, j->bytes);
 }
 
@@ -83,7 +77,7 @@ static void bcast_barrier(const struct job *j)
 {
     struct shmem_team *team = j->team;
     bool late = stage_overlap(j->dest, j->bytes, j->source, j->bytes);
-    bool mine = team->me == j->root && copies(team, j->dest, j->source);
+    bool mine = team->me == j->root && j->copies;
     int from = team_world_pe(team, j->root);
 
     barrier_sync(team, j->fn); /* the source is ready, and dest may be written */
@@ -119,7 +113,7 @@ static void bcast_small(const struct job *j)
 {
     const char *box = bridge_gather(j->team, j->source, j->bytes, j->root, j->fn);
 
-    if (!(j->team->me == j->root && j->dest == j->source))
+    if (j->team->me != j->root || j->copies)
         copy_bytes(j->dest, box, j->bytes);
 }
 
@@ -129,33 +123,46 @@ static void bcast_over_nodes(const struct job *j)
 
     barrier_guard(j->team, j->fn);
     if (a == BRIDGE_BROADCAST_PUSH)
-        bcast_push(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
+        bcast_push(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
     else if (a == BRIDGE_BROADCAST_GATHER)
         bcast_small(j);
     else if (a == BRIDGE_BROADCAST_BARRIER)
         bcast_barrier(j);
     else
-        bcast_far(j->team, j->dest, j->source, j->bytes, j->root, j->fn);
+        bcast_far(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
     barrier_unguard(j->team, j->fn);
+}
+
+static int bcast_job(struct job *j)
+{
+    struct shmem_team *team = j->team;
+
+    if (j->root < 0 || j->root >= team->npes)
+        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", j->fn, j->root,
+                team->npes - 1);
+    if (j->bytes == 0)
+        return 0;
+    if (team->me == j->root) /* else the others would be blamed for it */
+        (void)peer_at(j->source, j->bytes, pgas_self.me, j->fn);
+    if (board_has(team))
+        bcast_near(j);
+    else if (team->nodes != NULL)
+        bcast_over_nodes(j);
+    else
+        bcast_barrier(j);
+    return 0;
 }
 
 int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
           int root, const char *fn)
 {
-    struct job j = {team, dest, source, rma_bytes(n, size, fn), root, fn};
+    return bcast_job(&(struct job){team, dest, source, rma_bytes(n, size, fn), root,
+                                   dest != source, fn});
+}
 
-    if (root < 0 || root >= team->npes)
-        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
-                team->npes - 1);
-    if (j.bytes == 0)
-        return 0;
-    if (team->me == root) /* else the others would be blamed for it */
-        (void)peer_at(source, j.bytes, pgas_self.me, fn);
-    if (board_has(team))
-        bcast_near(&j);
-    else if (team->nodes != NULL)
-        bcast_over_nodes(&j);
-    else
-        bcast_barrier(&j);
-    return 0;
+int bcast_set(struct shmem_team *team, void *dest, const void *source, size_t n,
+              size_t size, int root, const char *fn)
+{
+    return bcast_job(
+        &(struct job){team, dest, source, rma_bytes(n, size, fn), root, false, fn});
 }

@@ -7,9 +7,12 @@
 
 #include "pgas/core/team.h"
 
-/* Copy n elements of `size` bytes from source on PE root of the team to dest on all; over
- * an active set, to dest on all but the root.  Returns 0. */
+/* Copy n elements of `size` bytes from source on PE root of the team to dest on all.
+ * Returns 0. */
 int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
           int root, const char *fn);
+/* The same to dest on all but the root, whose dest is not touched: for active sets. */
+int bcast_set(struct shmem_team *team, void *dest, const void *source, size_t n,
+              size_t size, int root, const char *fn);
 
 #endif

@@ -44,6 +44,7 @@ enum {
 struct job {
     struct shmem_team *team;
     char *dest;
+    const char *from; /* where a leader has the message: its dest, but for a root's */
     size_t bytes;
     int nodes, root, place; /* root: the node; place: of ours behind it */
     struct hops hops;
@@ -75,9 +76,8 @@ static int node_of(const struct job *j, int place)
 
 static void put(const struct job *j, int step, int place, struct slice s)
 {
-    char *at = j->dest + s.first;
-
-    hop_put(&j->hops, step, node_of(j, place), at, at, s.end - s.first);
+    hop_put(&j->hops, step, node_of(j, place), j->dest + s.first, j->from + s.first,
+            s.end - s.first);
 }
 
 /* ---- on the other nodes ------------------------------------------------------------ */
@@ -216,20 +216,26 @@ static void spread(struct job *j)
     hops_end(&j->hops, false);
 }
 
-/* The root's node has it in dest. */
-static void share(const struct job *j, const void *source, int root)
+/* The root's node has it in dest; without `copies` the root itself in source alone. */
+static void share(struct job *j, const void *source, int root, bool copies)
 {
-    if (j->team->near->npes > 1)
-        bcast(j->team->near, j->dest, source, j->bytes, 1,
-              team_index(j->team->near, team_world_pe(j->team, root)), j->fn);
-    else if (j->dest != source)
+    struct shmem_team *near = j->team->near;
+    int i = team_index(near, team_world_pe(j->team, root));
+
+    if (near->npes > 1 && copies)
+        bcast(near, j->dest, source, j->bytes, 1, i, j->fn);
+    else if (near->npes > 1)
+        bcast_set(near, j->dest, source, j->bytes, 1, i, j->fn);
+    else if (copies)
         memmove(j->dest, source, j->bytes);
+    if (!copies && j->team->me == root)
+        j->from = source;
 }
 
 /* The root's node. */
-static void spread_from(struct job *j, const void *source, int root)
+static void spread_from(struct job *j, const void *source, int root, bool copies)
 {
-    share(j, source, root);
+    share(j, source, root, copies);
     if (bridge_leads(j->team))
         spread(j);
 }
@@ -259,6 +265,7 @@ static struct job job_of(struct shmem_team *team, void *dest, size_t bytes, int 
 
     return (struct job){.team = team,
                         .dest = dest,
+                        .from = dest,
                         .bytes = bytes,
                         .nodes = n->leaders,
                         .root = node,
@@ -267,13 +274,13 @@ static struct job job_of(struct shmem_team *team, void *dest, size_t bytes, int 
 }
 
 void bcast_far(struct shmem_team *team, void *dest, const void *source, size_t bytes,
-               int root, const char *fn)
+               int root, bool copies, const char *fn)
 {
     struct job j = job_of(team, dest, bytes, root, fn);
 
     bridge_begin(team);
     if (j.place == 0)
-        spread_from(&j, source, root);
+        spread_from(&j, source, root, copies);
     else
         receive(&j);
 }
@@ -309,13 +316,13 @@ static void push_to_children(const struct job *j, const struct push *p)
     }
 }
 
-static void push_from(const struct job *j, const struct push *p, const void *source,
-                      int root)
+static void push_from(struct job *j, const struct push *p, const void *source, int root,
+                      bool copies)
 {
-    share(j, source, root);
+    share(j, source, root, copies);
     if (!bridge_leads(j->team))
         return;
-    copy_bytes(p->slot, j->dest, j->bytes);
+    copy_bytes(p->slot, j->from, j->bytes);
     push_to_children(j, p);
 }
 
@@ -333,14 +340,14 @@ static void take_push(const struct job *j, const struct push *p)
 }
 
 void bcast_push(struct shmem_team *team, void *dest, const void *source, size_t bytes,
-                int root, const char *fn)
+                int root, bool copies, const char *fn)
 {
     struct job j = job_of(team, dest, bytes, root, fn);
 
     bridge_begin(team);
     struct push p = push_begin(&j);
     if (j.place == 0)
-        push_from(&j, &p, source, root);
+        push_from(&j, &p, source, root, copies);
     else
         take_push(&j, &p);
 }

@@ -6,16 +6,17 @@
 #ifndef PGAS_COLL_BCAST_FAR_H
 #define PGAS_COLL_BCAST_FAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pgas/core/team.h"
 
-/* As bcast; bytes > 0.  The leaders meet. */
+/* As bcast, or without `copies` as bcast_set; bytes > 0.  The leaders meet. */
 void bcast_far(struct shmem_team *team, void *dest, const void *source, size_t bytes,
-               int root, const char *fn);
+               int root, bool copies, const char *fn);
 
 /* The same of at most TEAM_PUSH_BYTES: the PEs do not wait for each other. */
 void bcast_push(struct shmem_team *team, void *dest, const void *source, size_t bytes,
-                int root, const char *fn);
+                int root, bool copies, const char *fn);
 
 #endif

@@ -111,7 +111,8 @@ static void fcollect_near(struct shmem_team *team, void *dest, const void *sourc
 static bool by_nodes(struct shmem_team *team, size_t all, bool overlap)
 {
     return team->nodes != NULL && !overlap && team->nodes->leaders < COLLECT_NODES_MAX &&
-           pick(team, PICK_BRIDGE_COLLECT, all) != BRIDGE_COLLECT_BARRIER;
+           pick(team, PICK_BRIDGE_COLLECT, all / (size_t)team->npes) !=
+               BRIDGE_COLLECT_BARRIER;
 }
 
 static size_t at_equal(const struct collect_layout *layout, int i)

@@ -154,7 +154,8 @@ static void exchange(struct job *j)
 {
     const struct team_nodes *n = j->team->nodes;
     bool direct =
-        pick(j->team, PICK_BRIDGE_COLLECT, at(j, j->team->npes)) == BRIDGE_COLLECT_DIRECT;
+        pick(j->team, PICK_BRIDGE_COLLECT,
+             at(j, j->team->npes) / (size_t)j->team->npes) == BRIDGE_COLLECT_DIRECT;
 
     j->hops = hops_begin(j->team, n->leaders, j->fn);
     if (direct)

@@ -3,6 +3,7 @@
  * core/log. */
 #include "config.h"
 
+#include "pgas/coll/active.h"
 #include "pgas/coll/barrier.h"
 #include "pgas/coll/life.h"
 #include "pgas/coll/meet.h"
@@ -26,6 +27,7 @@ static void forget(void)
 {
     ctx_fini();
     shared_forget();
+    active_forget();
     team_fini();
 }
 

@@ -220,7 +220,10 @@ struct nb *nb_reduce(struct shmem_team *team, int root, void *dest, const void *
                    .n = n,
                    .size = size,
                    .op = op,
-                   .root = pgas_self.env.reproducible || root == NB_ALL ? 0 : root,
+                   .root = pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE ||
+                                   root == NB_ALL
+                               ? 0
+                               : root,
                    .to = root};
 
     if (root != NB_ALL)

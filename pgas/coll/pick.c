@@ -35,7 +35,7 @@ struct rule {
     enum pick_algorithm algorithm;
     enum crowd crowd;
     int pes;      /* of the team, at most */
-    size_t bytes; /* of a PE, at most */
+    size_t bytes; /* of a PE, at most; of an exchange, of all its blocks */
 };
 static const struct rule rules[] = {
     {REDUCE_FLAT, ROOMY, 2, 128},
@@ -211,6 +211,11 @@ static int nodes_of(const struct shmem_team *team)
     return team->nodes != NULL ? team->nodes->leaders : 1;
 }
 
+static bool reproducible(void)
+{
+    return pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE;
+}
+
 static bool may_use(enum pick_algorithm algorithm, int npes, int nodes, bool reproducible)
 {
     const struct pick_info *a = &algorithms[algorithm];
@@ -218,12 +223,31 @@ static bool may_use(enum pick_algorithm algorithm, int npes, int nodes, bool rep
     return parties(a->what, npes, nodes) <= a->pes && (a->same || !reproducible);
 }
 
+/* Built-in limits of an exchange are for all blocks of a PE together, which it shows on a
+ * board at once; a plan, as a table, counts the bytes of one block. */
+static size_t block_limit(enum pick_collective what, size_t bytes, int npes)
+{
+    return what == PICK_ALLTOALL && bytes != PICK_ANY_BYTES ? bytes / (size_t)npes
+                                                            : bytes;
+}
+
+size_t pick_most_bytes(enum pick_algorithm algorithm, int npes)
+{
+    const struct pick_info *a = &algorithms[algorithm];
+
+    return block_limit(a->what, a->bytes, npes);
+}
+
 bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
                  const struct shmem_team *team)
 {
     return wanted[what] == PICK_ALGORITHMS_ALL && pgas_self.env.adapt != 0 &&
-           team->npes > 2 &&
-           may_use(other, team->npes, nodes_of(team), pgas_self.env.reproducible);
+           team->npes > 2 && may_use(other, team->npes, nodes_of(team), reproducible());
+}
+
+bool pick_asked(enum pick_collective what)
+{
+    return wanted[what] != PICK_ALGORITHMS_ALL;
 }
 
 /* An algorithm that may be used for the bytes in this range. */
@@ -247,7 +271,7 @@ static bool of_row(const struct pick_row *r, enum pick_collective what,
 static bool of_rule(const struct rule *r, enum pick_collective what,
                     const struct pick_case *c, struct offer *o)
 {
-    *o = (struct offer){r->algorithm, {0, r->bytes}};
+    *o = (struct offer){r->algorithm, {0, block_limit(what, r->bytes, c->npes)}};
     return algorithms[r->algorithm].what == what &&
            (r->crowd & (c->crowded ? CROWDED : ROOMY)) != 0 &&
            parties(what, c->npes, c->nodes) <= r->pes;
@@ -268,8 +292,9 @@ static bool nth_offer(size_t i, enum pick_collective what, const struct pick_cas
         fits = of_rule(&rules[i - 1 - rows], what, c, o);
     if (!fits || !may_use(o->algorithm, c->npes, c->nodes, c->reproducible))
         return false;
-    if (o->bytes.to > algorithms[o->algorithm].bytes)
-        o->bytes.to = algorithms[o->algorithm].bytes;
+    size_t most = pick_most_bytes(o->algorithm, c->npes);
+    if (o->bytes.to > most)
+        o->bytes.to = most;
     return o->bytes.from <= o->bytes.to;
 }
 
@@ -321,10 +346,10 @@ static void tell_unused(enum pick_collective what, const struct shmem_team *team
     enum pick_algorithm first = wanted[what];
 
     if (first != PICK_ALGORITHMS_ALL &&
-        !may_use(first, team->npes, nodes_of(team), pgas_self.env.reproducible))
+        !may_use(first, team->npes, nodes_of(team), reproducible()))
         log_debug("%s = '%s' is not used on a team of %d PEs%s", variable_of(what),
                   algorithms[first].name, team->npes,
-                  pgas_self.env.reproducible ? " with SHMEM_REPRODUCIBLE" : "");
+                  reproducible() ? " with SHMEM_REPRODUCIBLE=1" : "");
 }
 
 static void plan(struct shmem_team *team, enum pick_collective what)
@@ -332,7 +357,7 @@ static void plan(struct shmem_team *team, enum pick_collective what)
     struct pick_case c = {.npes = team->npes,
                           .nodes = nodes_of(team),
                           .crowded = pgas_self.oversubscribed,
-                          .reproducible = pgas_self.env.reproducible,
+                          .reproducible = reproducible(),
                           .first = wanted[what],
                           .table = &table};
     bool cut;

@@ -67,11 +67,13 @@ void pick_plan(struct shmem_team *team);
 struct pick_info {
     enum pick_collective what;
     const char *name;
-    size_t bytes; /* of a PE */
+    size_t bytes; /* of a PE; of an exchange, of all its blocks */
     int pes;      /* of the team */
     bool same;
 };
 const struct pick_info *pick_info(enum pick_algorithm algorithm);
+/* The bytes that it takes at most on a team, as a plan counts them: of one block. */
+size_t pick_most_bytes(enum pick_algorithm algorithm, int npes);
 
 /* The name of a collective, as in the table file; the value of its variable. */
 const char *pick_name(enum pick_collective what);
@@ -102,7 +104,8 @@ const char *pick_plan_text(const struct team_choice *plan, char *text, size_t si
  * PEs.  For the tuner. */
 void pick_force(enum pick_collective what, enum pick_algorithm algorithm);
 
-/* For so many bytes of a PE.  Only for teams that are no active sets: on one node, or for
+/* For so many bytes of one block: what a PE gives; in an exchange, to one other PE; in a
+ * collect, in the mean.  Only for teams that are no active sets: on one node, or for
  * those of a bridge, over several. */
 static inline enum pick_algorithm pick(struct shmem_team *team, enum pick_collective what,
                                        size_t bytes)
@@ -119,5 +122,7 @@ static inline enum pick_algorithm pick(struct shmem_team *team, enum pick_collec
  * asked for, and the team may use that one. */
 bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
                  const struct shmem_team *team);
+/* Has the user (or the tuner) named the algorithm of this collective? */
+bool pick_asked(enum pick_collective what);
 
 #endif

@@ -190,7 +190,7 @@ static bool read_header(struct reader *r, char *text)
         return true;
     if (strncmp(header, PICK_TABLE_HEADER, name) == 0)
         return bad(r,
-                   "it has version '%.*s', and this library reads 1; let oshmem_info "
+                   "it has version '%.*s', and this library reads 2; let oshmem_info "
                    "--tune write it again",
                    WORD_SHOWN, header + name);
     return bad(r, "it is no table of algorithms: the first line must be '%s'",

@@ -5,10 +5,10 @@
  * Lines of text; # begins a comment, behind a row or on a line of its own.  The first
  * line is PICK_TABLE_HEADER.  A line "machine PROCESSORS MODEL", or "machine *", says
  * where the table may be used.  All others are rows: collective algorithm bytes PEs
- * nodes; the last three are ranges: N, N-M, N- or *.  The first row that fits is used;
- * where none does, the built-in choice. Where the file is: SHMEM_COLL_TABLE, or else the
- * user's place, or else the system's. Uses: pick.h, core/env.  Used by: pick, life,
- * oshmem_info.
+ * nodes; bytes are those of one block (pick.h); the last three are ranges: N, N-M, N- or
+ * *.  The first row that fits is used; where none does, the built-in choice. Where the
+ * file is: SHMEM_COLL_TABLE, or else the user's place, or else the system's. Uses:
+ * pick.h, core/env.  Used by: pick, life, oshmem_info.
  */
 #ifndef PGAS_COLL_PICK_TABLE_H
 #define PGAS_COLL_PICK_TABLE_H
@@ -18,7 +18,7 @@
 
 #include "pgas/coll/pick.h"
 
-#define PICK_TABLE_HEADER "pgas-coll-table 1"
+#define PICK_TABLE_HEADER "pgas-coll-table 2"
 #define PICK_TABLE_NONE   "none" /* as SHMEM_COLL_TABLE: no file */
 
 enum {
@@ -36,7 +36,7 @@ struct pick_range {
 struct pick_row {
     enum pick_collective what;
     enum pick_algorithm algorithm;
-    struct pick_range bytes, pes, nodes; /* bytes of a PE */
+    struct pick_range bytes, pes, nodes; /* bytes of one block */
 };
 
 /* What has become of the file. */

@@ -52,6 +52,25 @@ static const enum pick_algorithm *ways_of(const struct reduce_job *j)
     return reduce_bytes(j) <= TEAM_SLOT_BYTES ? small_ways : large_ways;
 }
 
+/* Must elements be combined in an order that the arrivals do not change?  As long as the
+ * user does not name another one. */
+static bool in_order(const struct reduce_job *j)
+{
+    return pgas_self.env.reproducible != REPRODUCIBLE_NOT && !op_exact(j->op) &&
+           !pick_asked(PICK_REDUCE);
+}
+
+/* By the tables; what goes by the arrivals only if it may. */
+static enum pick_algorithm algorithm_for(const struct reduce_job *j)
+{
+    enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
+    bool small = reduce_bytes(j) <= TEAM_SLOT_BYTES && j->team->npes <= PICK_LEAD_PES;
+
+    if (likely(pick_info(a)->same) || !in_order(j))
+        return a;
+    return small ? REDUCE_LAST : REDUCE_SLICES;
+}
+
 /* Those that the team may take, as bits; of two neighbours that are the same thing one.
  */
 static unsigned usable_ways(const struct reduce_job *j, const reduce_fn *by)
@@ -61,6 +80,7 @@ static unsigned usable_ways(const struct reduce_job *j, const reduce_fn *by)
 
     for (unsigned w = 0; w < TEAM_WAYS; w++)
         if (pick_adapts(PICK_REDUCE, way[w], j->team) &&
+            (pick_info(way[w])->same || !in_order(j)) &&
             (w == 0 || by[way[w]] != by[way[w - 1]]))
             usable |= 1u << w;
     return usable;
@@ -86,11 +106,19 @@ static int way_of(const struct reduce_job *j, const struct team_adapt *state,
 }
 
 /* By the tables, which a team begins with, or what its PEs have seen of their arrivals.
- */
+ * Of the ways to a root that adapt one alone has a fixed order. */
 static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
                         const reduce_fn *by)
 {
-    enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
+    enum pick_algorithm a = algorithm_for(j);
+
+    if (in_order(j)) {
+        if (kind == ADAPT_TO_ROOT) {
+            by[a](j);
+            return;
+        }
+        kind = ADAPT_IN_ORDER;
+    }
     struct team_adapt *state = adapt_state(j->team, kind, reduce_bytes(j));
 
     if (unlikely(state->ways == 0))

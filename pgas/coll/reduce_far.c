@@ -9,8 +9,8 @@
  * come; the leaders combine theirs over the network; and the nodes take it from them.
  *
  * Active sets, and teams whose leaders have no room, reduce between two barriers: each PE
- * a slice.  So do all with SHMEM_REPRODUCIBLE: that is in the order of the PEs, so gives
- * the same bits on however many nodes.
+ * a slice.  So do all with SHMEM_REPRODUCIBLE=1: that is in the order of the PEs, so
+ * gives the same bits on however many nodes.
  */
 #include "config.h"
 
@@ -173,7 +173,7 @@ void reduce_far(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j), npes = (size_t)j->team->npes;
 
-    if (j->team->nodes == NULL || pgas_self.env.reproducible) {
+    if (j->team->nodes == NULL || pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE) {
         reduce_in_order(j);
         return;
     }
@@ -291,7 +291,7 @@ static void reduce_nodes_to(const struct reduce_job *j)
 
 void reduce_far_to(const struct reduce_job *j)
 {
-    if (j->team->nodes != NULL && !pgas_self.env.reproducible &&
+    if (j->team->nodes != NULL && pgas_self.env.reproducible != REPRODUCIBLE_ANYWHERE &&
         algorithm_of(j) != BRIDGE_REDUCE_BARRIER && room_get(j->team, j->fn))
         reduce_nodes_to(j);
     else

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * roster.c - see roster.h.  Uses: core/team, core/log, barrier, bridge, rma, rma/order.
+ * roster.c - see roster.h.  Uses: core/team, core/log, barrier, bridge, rma, rma/order,
+ * datatype/copy.
  *
- * Few entries come with the barrier; else each PE gets all of them for itself.
+ * Entries go with barriers (bridge_gather), between leaders, each of which sends log2 N
+ * messages per barrier: with one, if all of them fit a box; else some bytes of each entry
+ * with each barrier, so that no PE gets anything from PEs that it would not talk to in a
+ * barrier.  Only for teams of more PEs than a box has bytes each PE gets all entries for
+ * itself.
  */
 #include "config.h"
 
@@ -12,16 +17,42 @@
 #include "pgas/coll/bridge.h"
 #include "pgas/coll/roster.h"
 #include "pgas/core/log.h"
+#include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
-static struct roster fetch(struct shmem_team *team, const void *mine, size_t bytes,
-                           const char *fn)
+size_t roster_box = TEAM_BOX;
+
+static char *entries_alloc(const struct shmem_team *team, size_t bytes, const char *fn)
 {
     char *entry = malloc(rma_bytes((size_t)team->npes, bytes, fn));
 
     if (entry == NULL)
         log_die("%s: no memory for what %d PEs say of themselves", fn, team->npes);
+    return entry;
+}
+
+/* As many bytes of each entry at a time as fit. */
+static struct roster gather_parts(struct shmem_team *team, const void *mine, size_t bytes,
+                                  const char *fn)
+{
+    size_t most = roster_box / (size_t)team->npes, n;
+    char *entry = entries_alloc(team, bytes, fn);
+
+    for (size_t at = 0; at < bytes; at += n) {
+        n = bytes - at < most ? bytes - at : most;
+        const char *box = bridge_gather(team, (const char *)mine + at, n, -1, fn);
+        for (int i = 0; i < team->npes; i++)
+            copy_bytes(entry + (size_t)i * bytes + at, bridge_part(team, box, n, i), n);
+    }
+    return (struct roster){team, entry, bytes, entry};
+}
+
+static struct roster fetch(struct shmem_team *team, const void *mine, size_t bytes,
+                           const char *fn)
+{
+    char *entry = entries_alloc(team, bytes, fn);
+
     barrier_sync(team, fn);
     for (int i = 0; i < team->npes; i++)
         rma_get_nbi(SHMEM_CTX_DEFAULT, entry + (size_t)i * bytes, mine, bytes,
@@ -33,8 +64,12 @@ static struct roster fetch(struct shmem_team *team, const void *mine, size_t byt
 struct roster roster_open(struct shmem_team *team, const void *mine, size_t bytes,
                           const char *fn)
 {
-    if (!bridge_fits(team, (size_t)team->npes, bytes))
+    size_t npes = (size_t)team->npes;
+
+    if (!bridge_fits(team, npes, 1) || npes > roster_box)
         return fetch(team, mine, bytes, fn);
+    if (npes * bytes > roster_box)
+        return gather_parts(team, mine, bytes, fn);
     return (struct roster){team, bridge_gather(team, mine, bytes, -1, fn), bytes, NULL};
 }
 

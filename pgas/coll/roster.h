@@ -10,6 +10,9 @@
 
 #include "pgas/core/team.h"
 
+/* Bytes of all entries that go with one barrier at most: TEAM_BOX, less only in tests. */
+extern size_t roster_box;
+
 struct roster {
     const struct shmem_team *team; /* NULL: there is none */
     const char *entries;

@@ -25,6 +25,10 @@ struct env {
 #undef E
 };
 
+/* SHMEM_REPRODUCIBLE: reductions of reals may go by the order of arrival; go by that of
+ * the PEs alone; or, the default, by one that a call's team and size give. */
+enum { REPRODUCIBLE_NOT = 0, REPRODUCIBLE_ANYWHERE = 1 };
+
 /* Longest sentence that env_load may write, with its zero. */
 #define ENV_ERROR_MAX 256
 

@@ -111,11 +111,16 @@ static uint32_t node_of(const struct shmem_team *team, int i)
 int team_node(const struct shmem_team *team, int i)
 {
     const struct team_nodes *n = team->nodes;
-    int node = 0;
+    int place = team_place(team, i), first = 0, end = n->leaders;
 
-    while (node < n->leaders - 1 && node_of(team, n->leader[node]) != node_of(team, i))
-        node++;
-    return node;
+    while (end - first > 1) { /* begin[first] <= place < begin[end] */
+        int middle = first + (end - first) / 2;
+        if (n->begin[middle] <= place)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
 }
 
 /* The lists of struct team_nodes while they are made. */

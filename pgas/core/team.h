@@ -255,7 +255,7 @@ struct shmem_team {
     struct nb *nb;      /* those that have not, in the order of their calls; */
     struct nb **nb_end; /* where the next one goes; */
     struct shmem_team *nb_next;               /* another team with such */
-    struct team_adapt adapt[2][TEAM_CLASSES]; /* by enum adapt_kind */
+    struct team_adapt adapt[3][TEAM_CLASSES]; /* by enum adapt_kind */
     struct team_timed timed, timed_to_root;   /* of its calls that adapt */
     uint64_t timings;                         /* timed calls to all so far */
     bool planned;                             /* the choices below have been made */

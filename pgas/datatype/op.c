@@ -28,6 +28,16 @@ const struct op_fns *op_find(enum op op, enum op_kind kind, size_t size)
     return f->two != NULL ? f : NULL;
 }
 
+bool op_exact(const struct op_fns *op)
+{
+    const uintptr_t at = (uintptr_t)op, first = (uintptr_t)*chosen;
+    const bool here = at >= first && at < first + sizeof *chosen;
+    const size_t i = (at - (here ? first : (uintptr_t)op_rest)) / sizeof *op;
+    const size_t kind = i / (OPS * (size_t)OP_SIZES);
+
+    return kind == OP_SINT || kind == OP_UINT || kind == OP_PAIR_SINT;
+}
+
 /*
  * Stores around the caches spare reading the lines of out before they are written.  So a
  * quarter less goes over the bus of Zen 5 (32 MiB of third-level cache): 12.2 GB/s of

@@ -23,6 +23,7 @@
 #ifndef PGAS_DATATYPE_OP_H
 #define PGAS_DATATYPE_OP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,6 +65,10 @@ struct op_fns {
  * min for integers and reals, maxloc and minloc for pairs, sum and product for all but
  * pairs. */
 const struct op_fns *op_find(enum op op, enum op_kind kind, size_t size);
+
+/* Does it give the same bits in whatever order elements are combined?  For what op_find
+ * returned.  Integers do; of reals also max and min do not, for zeros and NaNs. */
+bool op_exact(const struct op_fns *op);
 
 /* Choose the instruction set, one that isa_here() allows; op_find finds kernels of it
  * from then on, before that those of the baseline.  Results of at least `nontemporal`

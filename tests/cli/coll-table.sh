@@ -56,9 +56,9 @@ for word in reduce broadcast collect fcollect alltoall scan; do
     prints "^  $word .* us "
 done
 prints "^$table has [0-9]* rows; programs read it from now on"
-[ "$(head -n 1 "$table")" = 'pgas-coll-table 1' ] || fail "its header: $(head -n 1 "$table")"
+[ "$(head -n 1 "$table")" = 'pgas-coll-table 2' ] || fail "its header: $(head -n 1 "$table")"
 grep -q '^machine [1-9][0-9]* ' "$table" || fail 'it names no machine'
-! grep -v -e '^#' -e '^pgas-coll-table 1$' -e '^machine ' "$table" |
+! grep -v -e '^#' -e '^pgas-coll-table 2$' -e '^machine ' "$table" |
     grep -v '^[a-z_]* *[a-z]* *[0-9*-]* *2 *1\( *#.*\)*$' >&2 || fail "its rows: $(cat "$table")"
 [ "$(ls "$XDG_CONFIG_HOME/pgas")" = coll.table ] || fail "beside it: $(ls "$XDG_CONFIG_HOME/pgas")"
 info 0 --algorithms --parsable
@@ -71,7 +71,7 @@ says '^Table of algorithms: none$'
 
 # -- a table is obeyed, however silly it is ----------------------------------------------------
 cat >"$work/silly" <<'END'
-pgas-coll-table 1
+pgas-coll-table 2
 machine *
 reduce    flat     -   * *   # no range: the line is to be refused
 END

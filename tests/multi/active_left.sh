@@ -31,7 +31,6 @@ for n in 2 5; do
     left set-late $((n - 1)) $n
     left set-first 0 $n
     left set-first-late 0 $n
-    left broadcast $((n - 1)) $n
     left broadcast-first 0 $n
 done
 exit $failed

@@ -89,7 +89,7 @@ static const char *plan_text(enum pick_collective what, bool builtin, int proces
         c.first = pick_algorithm_of(what, wish);
         if (c.first == PICK_ALGORITHMS_ALL && strcmp(wish, "auto") != 0)
             return "none, as the variable's value is none of them";
-        c.reproducible = env.reproducible;
+        c.reproducible = env.reproducible == REPRODUCIBLE_ANYWHERE;
         c.table = &table;
     }
     if (pick_choose(what, &c, plan, &cut) == 0)

@@ -248,7 +248,7 @@ static void print_heading(int pes, int processors)
            pes > processors ? ": more than processors, so that times are those of the "
                               "scheduler too"
                             : "");
-    printf("  %-10s %-18s %-9s %-9s %11s  %s\n", "collective", "bytes of a PE",
+    printf("  %-10s %-18s %-9s %-9s %11s  %s\n", "collective", "bytes of a block",
            "built-in", "best", "time", "times as fast");
 }
 

@@ -17,7 +17,7 @@ bool tune_by_bytes(enum pick_collective what)
 
 bool tune_usable(enum pick_algorithm a, size_t bytes, int pes)
 {
-    return bytes <= pick_info(a)->bytes && pes <= pick_info(a)->pes;
+    return bytes <= pick_most_bytes(a, pes) && pes <= pick_info(a)->pes;
 }
 
 /* Times as fast as the built-in choice. */

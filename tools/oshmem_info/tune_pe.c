@@ -62,7 +62,7 @@ static void run_fcollect(size_t bytes)
 
 static void run_alltoall(size_t bytes)
 {
-    shmem_alltoallmem(SHMEM_TEAM_WORLD, dest, src, bytes / (size_t)npes);
+    shmem_alltoallmem(SHMEM_TEAM_WORLD, dest, src, bytes);
 }
 
 static void run_scan(size_t bytes)
@@ -81,14 +81,14 @@ static void run_barrier(size_t bytes)
 static const struct {
     void (*run)(size_t bytes);
     bool gathers; /* each PE gets the bytes of all */
-    bool deals;   /* a PE's bytes are for all PEs */
+    bool deals;   /* a PE has as many bytes for each PE */
     bool once;    /* it has no bytes */
 } kinds[PICK_ALL] = {
     [PICK_REDUCE] = {.run = run_reduce},
     [PICK_BROADCAST] = {.run = run_broadcast},
     [PICK_COLLECT] = {.run = run_collect, .gathers = true},
     [PICK_FCOLLECT] = {.run = run_fcollect, .gathers = true},
-    [PICK_ALLTOALL] = {.run = run_alltoall, .deals = true},
+    [PICK_ALLTOALL] = {.run = run_alltoall, .gathers = true, .deals = true},
     [PICK_SCAN] = {.run = run_scan},
     [PICK_BARRIER] = {.run = run_barrier, .once = true},
 };
@@ -102,8 +102,7 @@ static size_t result_bytes(enum pick_collective what, size_t bytes)
 static bool feasible(enum pick_collective what, size_t bytes)
 {
     return kinds[what].run != NULL && (!kinds[what].once || bytes == how.size[0]) &&
-           result_bytes(what, bytes) <= MEMORY_MAX / (size_t)npes &&
-           (!kinds[what].deals || bytes >= (size_t)npes);
+           result_bytes(what, bytes) <= MEMORY_MAX / (size_t)npes;
 }
 
 /* ---- time ------------------------------------------------------------------------ */
@@ -251,16 +250,18 @@ static void *need(size_t bytes)
 
 static void open_buffers(void)
 {
-    size_t most = 0;
+    size_t most = 0, sent = how.size[how.sizes - 1];
 
     for (int what = 0; what < PICK_ALL; what++)
         for (size_t i = 0; i < how.sizes; i++)
             if (feasible((enum pick_collective)what, how.size[i])) {
                 size_t bytes = result_bytes((enum pick_collective)what, how.size[i]);
                 most = bytes > most ? bytes : most;
+                if (kinds[what].deals && bytes > sent)
+                    sent = bytes;
             }
     dest = need(most);
-    src = need(how.size[how.sizes - 1]);
+    src = need(sent);
     times = need((size_t)npes * sizeof *times);
     calls = need(sizeof *calls);
 }
