@@ -517,7 +517,7 @@ static const struct annex_case cases[] = {
     {"lock_of_a_pe", "shmem_set_lock: argument 1 'lock' = 0x", lock_of_a_pe},
     {"lock_of_idle_pe", "the word holds 2 on PE", lock_of_idle_pe},
     {"test_lock_of_a_pe", "shmem_test_lock: argument 1 'lock' = 0x", test_lock_of_a_pe},
-    {"lock_of_one", "the word holds 77 on PE 0, which no lock holds", lock_of_one},
+    {"lock_of_one", "the word on PE 0 is 77, which is not the state of a lock", lock_of_one},
     {"signal_in_dest", "shmem_putmem_signal: argument 4 'sig_addr' = 0x", signal_in_dest},
     {"signal_behind_dest", "", signal_behind_dest},
     {"indices_in_ivars", "its 64 bytes overlap the 64 of 'ivars'", indices_in_ivars},
