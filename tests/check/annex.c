@@ -528,7 +528,7 @@ static const struct annex_case cases[] = {
     {"pwrk_is_psync", "overlap the 512 of 'pSync'", pwrk_is_psync},
     {"psync_not_ready", "its element 5 is 7, and all must be SHMEM_SYNC_VALUE (0)",
      psync_not_ready},
-    {"strides_too_far", "strides of 2305843009213693952 elements reach farther than",
+    {"strides_too_far", "strides of 2305843009213693952 elements overflows size_t",
      strides_too_far},
     {"blocks_too_long", "'bsize' = 1152921504606846976 elements of 8 bytes each times",
      blocks_too_long},
