@@ -20,37 +20,37 @@
 #include "pgas/threads/pause.h"
 
 enum {
-    SPINS_EAGER = 64,             /* looks before the first reading of the clock */
-    SPINS_CROWDED = 4,            /* all looks with more PEs than processors */
-    SPINS_PER_CLOCK = 16,         /* looks between two readings of the clock */
-    POLLS_PER_CLOCK = 4,          /* the same where the network is polled at each look */
-    SLEEP_FIRST_PART = 16,        /* the first sleep is this part of the longest */
-    SLEEP_BLIND_NS = 1000 * 1000, /* the longest where any store may go unseen */
-    NAP_WORK_NS = 1000 * 1000,    /* the longest nap while there is work */
-    SLEEP_SHORT_NS = 200 * 1000,  /* see stay_awake */
-    AWAKE_SPINS = 4,              /* times env.spin_ns between two offers to give way */
-    OTHER_RAN_NS = 2000,          /* to give way takes less when nobody wants it */
-    OTHERS_RAN_MAX = 8,
+    SPINS_FIRST = 64,              /* polls before the clock is read for the first time */
+    SPINS_OVERSUBSCRIBED = 4,      /* polls in total with more PEs than processors */
+    SPINS_PER_CLOCK = 16,          /* polls between two reads of the clock */
+    POLLS_PER_CLOCK = 4,           /* the same if each poll progresses the network */
+    SLEEP_FIRST_PART = 16,         /* the first sleep is 1/16 of the longest */
+    SLEEP_UNSAFE_NS = 1000 * 1000, /* longest sleep if a wake-up may be missed */
+    SLEEP_WORK_NS = 1000 * 1000, /* longest sleep while there is work (block_set_work) */
+    SLEEP_SHORT_NS = 200 * 1000, /* see block_stay_awake */
+    AWAKE_SPINS = 4,             /* times env.spin_ns between two yields */
+    OTHER_RAN_NS = 2000,         /* a sched_yield without a switch is shorter */
+    OTHERS_RAN_MAX = 8,          /* yields with a switch, then sleep */
     AWAKE_FIRST_NS = 50 * 1000,
     AWAKE_MAX_NS = 8000 * 1000,
 };
 
-/* sleep_mask of a PE that any store must wake.  A mask made of keys never has all bits.
- */
+/* sleep_mask of a PE that every store must wake.  A mask built from keys never has all
+ * bits set. */
 #define ANY UINT64_MAX
 _Static_assert(NODE_SLEEP_SLOTS < 64, "keys do not fill the mask");
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static int unlisted; /* sleepers of this process without a slot; under list_lock */
+static int unlisted; /* sleeping threads of this PE without a slot; under list_lock */
 
-static _Thread_local int depth; /* of block_until in this thread */
+static _Thread_local int depth; /* nesting of block_until in this thread */
 
 static PGAS_PE_LOCAL void (*the_work)(void);
 
 void block_set_work(void (*work)(void))
 {
     __atomic_store_n(&the_work, work, __ATOMIC_RELEASE);
-    if (work != NULL) /* who sleeps for one word shall sleep for any */
+    if (work != NULL) /* sleepers on one word must now wake at any store */
         block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
 }
 
@@ -78,8 +78,9 @@ void block_init(void)
 }
 
 /*
- * A word's place in its segment, in 8-byte units, as the same number on all PEs: heap
- * words are even, data words odd; never 0, and 0 for an address in neither.
+ * The key of a symmetric word: its offset in 8-byte units, the same on all PEs.  Heap
+ * words have even keys, data words odd ones; the key of a symmetric address is never 0,
+ * and 0 stands for an address in neither segment.
  */
 static uint64_t key_of(const void *addr)
 {
@@ -100,8 +101,8 @@ static bool sleeps_for(const struct node_pe *pe, const void *addr, size_t len)
     uint64_t units = ((uintptr_t)addr % sizeof(uint64_t) + len + sizeof(uint64_t) - 1) /
                      sizeof(uint64_t);
 
-    /* The mask was loaded before: whoever's bit was in it has its key in a slot by now.
-     */
+    /* The caller loaded the mask before: a sleeper whose bit was set has its key in a
+     * slot by now. */
     fence_acq_rel();
     for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
         uint64_t key = atomic_load_explicit(&pe->sleep_key[i], memory_order_acquire);
@@ -128,9 +129,10 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint6
     return value;
 }
 
-/* Look n times.  A pause `between` matters beyond politeness: without it the processor
- * has many looks under way, and must drop them all when the awaited store comes. */
-ALWAYS_INLINE bool look(block_ready ready, const void *arg, int n, void (*between)(void))
+/* Polls n times.  Without a pause `between` polls, the processor speculates many loads
+ * ahead and has to flush its pipeline when the awaited store arrives. */
+ALWAYS_INLINE bool block_poll(block_ready ready, const void *arg, int n,
+                              void (*between)(void))
 {
     for (; n > 0; n--) {
         if (ready(arg))
@@ -140,40 +142,40 @@ ALWAYS_INLINE bool look(block_ready ready, const void *arg, int n, void (*betwee
     return false;
 }
 
-/* In a job with far PEs the network is moved on between two looks. */
+/* Polls for ns; progresses the network between two polls in a job over several nodes. */
 static bool spin_for(block_ready ready, const void *arg, uint64_t ns)
 {
     bool far = pgas_self.net != NULL;
     uint64_t end = clock_ns() + ns;
 
     while (clock_ns() < end) {
-        if (unlikely(far) ? look(ready, arg, POLLS_PER_CLOCK, net_poll)
-                          : look(ready, arg, SPINS_PER_CLOCK, cpu_pause))
+        if (unlikely(far) ? block_poll(ready, arg, POLLS_PER_CLOCK, net_poll)
+                          : block_poll(ready, arg, SPINS_PER_CLOCK, cpu_pause))
             return true;
         do_work();
     }
     return false;
 }
 
-/* A PE of this node may be quick: so the network is left alone at first. */
+/* The first polls do not progress the network: a PE of this node may answer at once. */
 bool block_spin(block_ready ready, const void *arg)
 {
-    return look(ready, arg, SPINS_EAGER, cpu_pause) ||
+    return block_poll(ready, arg, SPINS_FIRST, cpu_pause) ||
            spin_for(ready, arg, pgas_self.env.spin_ns);
 }
 
-/* With more PEs than processors a few looks, since the other may need our processor. */
+/* An oversubscribed PE polls only a few times: its peer may need the processor. */
 static bool spin(const struct block_wait *w)
 {
     if (pgas_self.oversubscribed)
-        return look(w->ready, w->arg, SPINS_CROWDED, cpu_pause);
+        return block_poll(w->ready, w->arg, SPINS_OVERSUBSCRIBED, cpu_pause);
     if (w->far)
         return spin_for(w->ready, w->arg, pgas_self.env.spin_ns);
     return block_spin(w->ready, w->arg);
 }
 
-/* Let others have the processor: did one want it? */
-static bool give_way(void)
+/* Calls sched_yield; true if another thread ran meanwhile. */
+static bool yield_once(void)
 {
     uint64_t begin = clock_ns();
 
@@ -182,10 +184,11 @@ static bool give_way(void)
 }
 
 /*
- * For ns let others have the processor, and look in between, spin_ns long.  Hosts that
- * are containers, or share a machine, do not know how many want its processors; so who is
- * not told that there are too many PEs, and finds that others do want it, gives up soon,
- * to sleep: by giving way again and again it would get far behind those that spin.
+ * Yields the processor repeatedly for ns and polls for spin_ns after each yield.  A
+ * container or a shared machine does not show how many threads compete for its
+ * processors. A waiter that is not known to be oversubscribed, and finds that other
+ * threads do run when it yields, goes to sleep after a few yields: a thread that keeps
+ * yielding falls far behind threads that spin.
  */
 static bool yield(const struct block_wait *w, uint64_t ns, uint64_t spin_ns)
 {
@@ -197,7 +200,7 @@ static bool yield(const struct block_wait *w, uint64_t ns, uint64_t spin_ns)
             return true;
         net_poll();
         do_work();
-        patience -= give_way();
+        patience -= yield_once();
         if (w->ready(w->arg))
             return true;
     } while (patience > 0 && clock_ns() < end);
@@ -212,13 +215,13 @@ static struct timespec timespec_of(uint64_t ns)
 
 void block_sleep(uint64_t ns)
 {
-    struct timespec left = timespec_of(ns);
+    struct timespec remaining = timespec_of(ns);
 
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+    while (nanosleep(&remaining, &remaining) != 0 && errno == EINTR)
         ;
 }
 
-/* One sleep of at most ns; returns at once if `wake` is no longer `seen`. */
+/* Sleeps once, for at most ns; returns immediately if `wake` differs from `seen`. */
 static void sleep_on(struct node_pe *me, uint32_t seen, uint64_t ns)
 {
     struct timespec limit = timespec_of(ns);
@@ -226,13 +229,14 @@ static void sleep_on(struct node_pe *me, uint32_t seen, uint64_t ns)
     syscall(SYS_futex, &me->wake, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 
-/* The mask bit of a key: the line in its page, as segments begin on a page. */
+/* The mask bit of a key: the cache line within its page; segments are page-aligned. */
 static uint64_t bit_of(uint64_t key)
 {
     return (uint64_t)1 << ((key / 2 - 1) * sizeof(uint64_t) / NODE_LINE % 64);
 }
 
-/* Called with list_lock held: the mask that the sleepers of this PE need now. */
+/* Recomputes the mask from the current sleepers of this PE.  Called with list_lock held.
+ */
 static void publish_mask(struct node_pe *me)
 {
     uint64_t mask = unlisted > 0 ? ANY : 0;
@@ -253,8 +257,8 @@ static int free_slot(const struct node_pe *me)
     return -1;
 }
 
-/* Say what word we are going to sleep for.  Returns the slot, or -1 for none: then any
- * store wakes us. */
+/* Publishes the word that this thread is going to sleep on.  Returns its slot, or -1:
+ * then any store wakes the thread. */
 static int list(struct node_pe *me, const void *word)
 {
     uint64_t key = word != NULL ? key_of(word) : 0;
@@ -289,17 +293,18 @@ static void unlist(struct node_pe *me, int slot)
 static uint64_t sleep_max_ns(void)
 {
     uint64_t ns = pgas_self.env.sleep_ns;
-    /* With SHMEM_CHAOS on one node the transport stores to our memory unannounced. */
-    bool blind = !pgas_self.membarrier || (pgas_self.net != NULL && pgas_self.nnodes < 2);
+    /* With SHMEM_CHAOS on one node the transport stores to this PE without block_poke. */
+    bool unsafe =
+        !pgas_self.membarrier || (pgas_self.net != NULL && pgas_self.nnodes < 2);
 
-    return !blind || ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
+    return !unsafe || ns < SLEEP_UNSAFE_NS ? ns : SLEEP_UNSAFE_NS;
 }
 
 /*
- * After a sleep that the progress thread has ended, as others use this PE: stay awake for
- * a while, the longer the more often that happens soon after we have gone to sleep.  A PE
- * that waits while others get from it or add to it serves them at once then, and nobody
- * has to wake it.
+ * After a sleep that the progress thread ended because other PEs access this one: stay
+ * awake and poll.  The time doubles each time this happens soon after the thread went to
+ * sleep.  A waiting PE that is the target of gets and atomics then serves them without a
+ * wake-up per message.
  */
 static bool stay_awake(const struct block_wait *w, uint64_t slept_ns, uint64_t *awake_ns)
 {
@@ -312,18 +317,18 @@ static bool stay_awake(const struct block_wait *w, uint64_t slept_ns, uint64_t *
     return yield(w, *awake_ns, AWAKE_SPINS * pgas_self.env.spin_ns);
 }
 
-/* How long to sleep at most, when we wanted to sleep for ns: what only this thread moves
- * on has been moved on. */
+/* The limit of a sleep of ns: short if only this thread can progress a context, which it
+ * does here. */
 static uint64_t moved_on(uint64_t ns)
 {
     if (likely(!net_alone()))
         return ns;
     net_poll();
-    net_idle(); /* that was all for now */
-    return ns < SLEEP_BLIND_NS ? ns : SLEEP_BLIND_NS;
+    net_idle();
+    return ns < SLEEP_UNSAFE_NS ? ns : SLEEP_UNSAFE_NS;
 }
 
-/* List a sleeper, so that whoever stores from now on sees it. */
+/* Publishes a sleeper; every later store to the word sees it. */
 static int listed(struct node_pe *me, const void *word)
 {
     int slot = list(me, word);
@@ -375,8 +380,8 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
 
     for (;;) {
         /* The order matters: mask, barrier, wake word, condition, sleep.  A poke after
-         * the barrier changes the wake word, so that the sleep ends at once. */
-        net_settle(); /* before, else it would end our sleep */
+         * the barrier changes the wake word, so that the sleep ends immediately. */
+        net_settle(); /* first, because it may change our own wake word */
         uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
         if (unlikely(!any && has_work())) {
             any = true;
@@ -398,11 +403,11 @@ static void sleep_until(struct node_pe *me, const struct block_wait *w)
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
     }
     unlist(me, slot);
-    net_idle(); /* as the progress thread may take it that we poll */
+    net_idle(); /* the progress thread may assume that this thread still polls */
 }
 
-/* The same with the waiter's own way to sleep, which nobody has to end. */
-static void nap_until(struct node_pe *me, const struct block_wait *w)
+/* As sleep_until, with the waiter's own sleep function. */
+static void own_sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = pgas_self.env.sleep_ns;
 
@@ -412,7 +417,7 @@ static void nap_until(struct node_pe *me, const struct block_wait *w)
             w->in_vain(w->arg);
         do_work();
         what_claim(me, w->what);
-        w->nap(w->arg, moved_on(has_work() ? NAP_WORK_NS : ns_max));
+        w->sleep(w->arg, moved_on(has_work() ? SLEEP_WORK_NS : ns_max));
     }
 }
 
@@ -427,8 +432,8 @@ void block_until(const struct block_wait *w)
     depth++;
     what_claim(me, w->what);
     if (!yield(w, pgas_self.env.yield_ns, 0)) {
-        if (w->nap != NULL)
-            nap_until(me, w);
+        if (w->sleep != NULL)
+            own_sleep_until(me, w);
         else
             sleep_until(me, w);
     }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block.h - the only place that waits for another PE, and how it is woken.
+ * block.h - the only place that waits for another PE, and the wake-up protocol.
  *
- * A waiter spins, then yields its processor, then sleeps on the futex word `wake` of its
- * record in the node segment.  Whoever stores into another PE's memory calls block_poke
- * for that PE afterwards, which costs one load of a read-mostly line while nobody sleeps,
- * and a few more while somebody sleeps for another word: the record says for which.
+ * A waiter spins, then yields the processor, then sleeps on the futex word `wake` of its
+ * record in the node segment.  A PE that stores into the memory of another PE calls
+ * block_poke for that PE afterwards.  This costs one load of a read-mostly cache line
+ * while no thread of the PE sleeps, and a few loads while one sleeps on another word: the
+ * record lists the words.
  *
- * No wake-up is lost, though the poker has no fence between its store and its load of
- * `sleep_mask` (Dekker's pattern): the sleeper sets its bit, then has the kernel run a
- * full barrier on every processor that runs a PE (membarrier), then looks at the word
- * once more, then sleeps.  A poker whose load came before that barrier had its store done
- * before it too, and the sleeper sees it; a later one sees the bit.  Without
- * membarrier (old kernel, seccomp) sleeps are short instead.  Either way a sleep is
- * bounded, for the stores by shmem_ptr that nobody announces.
+ * No wake-up is lost, although the poker has no fence between its store and its load of
+ * `sleep_mask` (Dekker's pattern).  The sleeper sets its bit, executes a full barrier on
+ * every processor that runs a PE (membarrier), checks the word again and then sleeps.  If
+ * the poker's load precedes that barrier, so does its store, and the sleeper's check sees
+ * it; if the load follows the barrier, it sees the bit.  Without membarrier (old kernel,
+ * seccomp) sleeps are short instead.  Every sleep is bounded, because stores through
+ * shmem_ptr are not announced.
  *
- * In a job with far PEs (net.h) who waits also moves the network on between two looks;
- * once it sleeps the progress thread does, and wakes it when something has come.  So does
- * it move on what else this PE has begun and not ended (block_set_work).
+ * In a job over several nodes (net.h) a waiter progresses the network between two polls.
+ * While it sleeps, the progress thread does, and wakes it when messages have arrived.  A
+ * waiter also progresses the nonblocking operations of this PE (block_set_work).
  */
 #ifndef PGAS_CORE_BLOCK_H
 #define PGAS_CORE_BLOCK_H
@@ -25,69 +26,70 @@
 #include "pgas/core/pgas.h"
 #include "pgas/threads/atomic.h"
 
-/* Is what we wait for there?  Must load with acquire; called many times. */
+/* True when the wait is over.  Must load with acquire semantics; called repeatedly. */
 typedef bool (*block_ready)(const void *arg);
 
-/* Register with membarrier; before any PE may sleep.  Costs microseconds while the
- * process has one thread, but a grace period of the kernel (10 ms) once it has two. */
+/* Registers with membarrier; must precede the first sleep of any PE.  Costs microseconds
+ * while the process has one thread, and an RCU grace period (10 ms) afterwards. */
 void block_init(void);
 
-/* What to wait for. */
+/* One wait. */
 struct block_wait {
     block_ready ready;
     const void *arg;
-    /* The symmetric word of up to 8 bytes that ready looks at, on this PE or another:
-     * only stores to it need wake us.  NULL: any store may be it. */
+    /* The symmetric word of up to 8 bytes that `ready` reads, on this PE or another: only
+     * stores to it need to wake the waiter.  NULL: any store may be relevant. */
     const void *word;
-    bool far;         /* only the network can bring it */
-    const char *what; /* for reports: the public routine, and for what it waits */
-    /* Called now and then while we sleep, to end the job if it is in vain; or NULL. */
+    bool far;         /* only the network can satisfy the wait */
+    const char *what; /* for reports: the public routine and what it waits for */
+    /* Called periodically while the waiter sleeps; ends the job if the wait cannot
+     * complete, for instance because the peer has exited.  May be NULL. */
     void (*in_vain)(const void *arg);
-    /* Sleeps for at most ns, where what we wait for is nothing that wakes this PE: a
-     * transport's context.  NULL: the sleep described above. */
-    void (*nap)(const void *arg, uint64_t ns);
+    /* Sleeps for at most ns, for waits that no store to this PE ends, such as the
+     * completion of a transport context.  NULL: the futex sleep described above. */
+    void (*sleep)(const void *arg, uint64_t ns);
 };
 
-/* What goes on while any thread of this PE waits, whatever for: called between two looks,
- * and while it is set each store to this PE ends a sleep.  Must not wait.  NULL: nothing.
+/* Sets a function that every waiting thread of this PE calls between two polls.  While it
+ * is set, each store to this PE ends a sleep.  The function must not wait.  NULL: none.
  */
 void block_set_work(void (*work)(void));
 
-/* Return when ready(arg). */
+/* Returns when ready(arg) is true. */
 void block_until(const struct block_wait *w);
 
-/* Is the calling thread inside block_until?  (For a signal handler that exits.) */
+/* True if the calling thread is in block_until; for a signal handler that exits. */
 bool block_inside(void);
 
-/* Spin for env.spin_ns, whoever else might use the processor.  True when ready(arg). */
+/* Spins for env.spin_ns without yielding the processor.  True if ready(arg) became true.
+ */
 bool block_spin(block_ready ready, const void *arg);
 
-/* Sleep for ns, whatever comes. */
+/* Sleeps for ns; nothing ends the sleep early. */
 void block_sleep(uint64_t ns);
 
-/* Wake the threads of the PE that sleep for a word in len bytes at symmetric address addr
- * (NULL: all threads of it that sleep). */
+/* Wakes the threads of the PE that sleep on a word in the len bytes at symmetric address
+ * addr; NULL wakes all its sleeping threads. */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);
 
-/* The same, and return `value`: so that a caller that returns it may just jump here. */
+/* As block_wake; returns `value`, so that the caller can make it a tail call. */
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
                          uint64_t value);
 
-/* Does a thread of the PE sleep for a word in (or near) len bytes at addr? */
+/* True if a thread of the PE may sleep on a word in the len bytes at addr. */
 ALWAYS_INLINE bool block_sleeps(struct node_pe *pe, const void *addr, size_t len)
 {
     fence_compiler();
     uint64_t mask = atomic_load_explicit(&pe->sleep_mask, memory_order_relaxed);
     if (likely(mask == 0))
         return false;
-    /* Segments begin on a page, so the line-in-a-page is the same on every PE. */
+    /* Segments are page-aligned, so the line within a page is the same on every PE. */
     uintptr_t first = (uintptr_t)addr / NODE_LINE,
               last = ((uintptr_t)addr + len - 1) / NODE_LINE;
     return ((mask >> first % 64 | mask >> last % 64) & 1) != 0 || len > sizeof(uint64_t);
 }
 
-/* To be called after a store of len bytes to symmetric address addr of a PE of this node.
- */
+/* Call after a store of len bytes to symmetric address addr of a PE of this node. */
 ALWAYS_INLINE void block_poke(struct node_pe *pe, const void *addr, size_t len)
 {
     if (unlikely(block_sleeps(pe, addr, len)))

@@ -13,7 +13,7 @@
 /* Set in the environment of a PE, and so of its children, to its PMIx namespace. */
 #define JOINED_ENV "PGAS_JOINED"
 
-#define GET_LIMIT_S 86400 /* a PE may come late, but not by more than a day */
+#define GET_LIMIT_S 86400 /* a PE may be late by up to a day */
 
 static pmix_proc_t myself;
 static bool connected;
@@ -51,7 +51,7 @@ bool boot_number(uint32_t rank, const char *key, uint32_t *out)
     return failure == PMIX_SUCCESS;
 }
 
-/* Other launchers' variables that say how many processes there are. */
+/* Variables of other launchers with the number of processes. */
 static void warn_if_alone_by_mistake(void)
 {
     static const struct {
@@ -64,7 +64,7 @@ static void warn_if_alone_by_mistake(void)
         const char *size = getenv(launcher[i].size);
         if (size == NULL || atoi(size) <= 1 || getenv(launcher[i].inside) == NULL)
             continue;
-        log_warn("%s=%s says that there are more processes, but no PMIx server answers: "
+        log_warn("%s=%s indicates more processes, but there is no PMIx server: "
                  "this process runs alone as PE 0 of 1; start it with oshrun, or with a "
                  "launcher that has PMIx (srun --mpi=pmix, mpirun of Open MPI)",
                  launcher[i].size, size);
@@ -72,7 +72,7 @@ static void warn_if_alone_by_mistake(void)
     }
 }
 
-static void be_alone(struct boot *b)
+static void boot_singleton(struct boot *b)
 {
     static uint32_t only_me, only_node;
 
@@ -84,9 +84,9 @@ static void be_alone(struct boot *b)
                        .node_of = &only_node};
 }
 
-/* "PGAS_JOINED=", and the namespace in which this process, or one that it descends from,
- * has joined as a PE.  Entered into the environment before main(), and changed in place
- * later: setenv() must not be called while the program may have threads (environ.h). */
+/* "PGAS_JOINED=" and the namespace in which this process, or one of its ancestors, has
+ * joined as a PE.  Entered into the environment before main() and modified in place later:
+ * setenv() must not be called while the program may have threads (environ.h). */
 static char joined[sizeof JOINED_ENV + 1 + PMIX_MAX_NSLEN] = JOINED_ENV "=";
 static char *const joined_value = joined + sizeof JOINED_ENV;
 
@@ -101,7 +101,8 @@ static __attribute__((constructor)) void boot_enter_joined(void)
     putenv(joined);
 }
 
-/* A PE's children inherit its variables: one that uses SHMEM too would take its place. */
+/* Children of a PE inherit its variables: one that calls shmem_init would connect as the
+ * same PE. */
 static void refuse_to_join_twice(void)
 {
     const char *nspace = getenv("PMIX_NAMESPACE");
@@ -111,7 +112,7 @@ static void refuse_to_join_twice(void)
     if (strcmp(joined_value, nspace) == 0)
         log_die(
             "this PE has joined already: a program that a PE starts with fork or exec "
-            "can't be the same PE; run it without PMIX_* and PGAS_* variables");
+            "cannot be the same PE; run it without PMIX_* and PGAS_* variables");
     if (strlen(nspace) <= PMIX_MAX_NSLEN)
         strcpy(joined_value, nspace);
 }
@@ -120,7 +121,7 @@ void boot_connect(struct boot *b)
 {
     *b = (struct boot){0};
     if (getenv("PMIX_NAMESPACE") == NULL) {
-        be_alone(b);
+        boot_singleton(b);
         return;
     }
     refuse_to_join_twice();
@@ -146,7 +147,8 @@ const char *boot_error(void)
     return PMIx_Error_string(failure);
 }
 
-/* What a PE put in a generation before is still there, and must not be taken for new. */
+/* Values of an earlier generation are still there: the key has the generation's number.
+ */
 static const char *key_now(const char *key, pmix_key_t now)
 {
     snprintf(now, sizeof(pmix_key_t), "%s.%u", key, pgas_self.generation);
@@ -166,7 +168,7 @@ int boot_put(enum boot_scope scope, const char *key, const void *data, size_t le
     return rc == 0 ? done(PMIx_Commit()) : rc;
 }
 
-/* Without a limit of ours a PMIx server gives up after 2 seconds. */
+/* Without a time-out attribute a PMIx server fails the request after 2 seconds. */
 static pmix_value_t *wait_for(uint32_t rank, const char *key)
 {
     pmix_key_t now;
@@ -196,7 +198,7 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t room)
     return len;
 }
 
-/* Under srun a fence that collects no data is no barrier: it returns at once. */
+/* Under srun a fence without data collection returns immediately: it is not a barrier. */
 int boot_barrier(void)
 {
     pmix_info_t collect;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.c - see check.h: the walk over a call's parameters, and the sentences.  The tests
- * of each kind are in check_kinds.c.
+ * check.c - see check.h: iterates over a call's parameters and formats the messages.  The
+ * tests of each kind are in check_kinds.c.
  */
 #include "config.h"
 
@@ -85,15 +85,15 @@ static void check_thread(const struct check_call *call)
     if (pgas_self.thread_level > SHMEM_THREAD_FUNNELED ||
         pthread_equal(pgas_self.main_thread, pthread_self()))
         return;
-    log_die("%s: called by another thread than the one that called shmem_init, but the "
-            "thread level is %s; ask shmem_init_thread for SHMEM_THREAD_SERIALIZED or "
-            "SHMEM_THREAD_MULTIPLE",
+    log_die("%s: called by a thread other than the one that called shmem_init, but the "
+            "thread level is %s; request SHMEM_THREAD_SERIALIZED or "
+            "SHMEM_THREAD_MULTIPLE from shmem_init_thread",
             call->fn,
             pgas_self.thread_level == SHMEM_THREAD_SINGLE ? "SHMEM_THREAD_SINGLE"
                                                           : "SHMEM_THREAD_FUNNELED");
 }
 
-/* All parameters whose kind is in first .. last - 1. */
+/* Checks the parameters whose kind is in [first, last). */
 static void check_range(const struct check_call *call, int first, int last)
 {
     for (int i = 0; i < call->n; i++)
@@ -126,10 +126,10 @@ static void check_now(const struct check_call *call)
 
 void check_call(struct check_call *call)
 {
-    /* another thread may end the watch */
+    /* read once: another thread may remove the watcher */
     const struct check_watcher *w = call->scope >= CHECK_BY_WORLD ? watcher : NULL;
 
-    if (w != NULL) { /* before the checks, in which PEs may meet */
+    if (w != NULL) { /* before the checks, which may synchronise PEs */
         call->site = check_site;
         call->came = clock_ns();
     }
@@ -147,7 +147,7 @@ void check_return(struct check_call *call)
         w->leave(call);
 }
 
-/* Its place in the segment, which is the same on all PEs: heap even, data odd. */
+/* Derived from the offset in the segment: even for the heap, odd for the data. */
 uint64_t check_place(uintptr_t address)
 {
     const struct pgas *g = &pgas_self;
@@ -164,7 +164,7 @@ const void *check_address(uint64_t place)
     return place == 0 ? NULL : (const void *)(place % 2 == 0 ? heap : data);
 }
 
-/* A list of ints as one number (FNV-1a). */
+/* A digest of a list of ints (FNV-1a). */
 static uint64_t digest_of(const int *list, size_t n)
 {
     uint64_t digest = 0xcbf29ce484222325u;

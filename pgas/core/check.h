@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.h - the arguments of a public routine, checked at run time.
+ * check.h - run-time checks of the arguments of public routines.
  *
- * Each row of the API (rma/api.h) declares what every parameter is; check_call looks at
- * the values of one call.  It is called when pgas_self.checks is not 0: outside
- * shmem_init .. shmem_finalize, and under SHMEM_DEBUG.  A violation ends the job with
- * "routine: argument 4 'pe' = 64, but team WORLD has PEs 0..63", before the call has had
- * any effect.  On the same way somebody may watch the collectives (check_watch).
- * Uses: core/peer, team, ctx, heap, log.  Used by: rma/api.h, coll.
+ * Each row of the API (rma/api.h) declares the kind of every parameter; check_call
+ * verifies the values of one call.  It is called when pgas_self.checks is nonzero:
+ * outside shmem_init .. shmem_finalize, and under SHMEM_DEBUG.  A violation ends the job
+ * with "routine: argument 4 'pe' = 64, but team WORLD has PEs 0..63" before the call has
+ * had any effect.  The same slow path records collectives for the arrival profile
+ * (check_watch). Uses: core/peer, team, ctx, heap, log.  Used by: rma/api.h, coll.
  */
 #ifndef PGAS_CORE_CHECK_H
 #define PGAS_CORE_CHECK_H
@@ -22,8 +22,9 @@
 enum check_kind { CHECK_KINDS(K) CHECK_KINDS_END };
 #undef K
 
-/* Who takes part in a call: nobody else; all PEs; the row's TEAM; the row's active set.
- * ANYTIME: the same as ALONE, by any thread and before shmem_init too. */
+/* The PEs that take part in a call: the caller only; all PEs; the PEs of the row's TEAM
+ * parameter; the PEs of the row's active set.  ANYTIME is ALONE for routines that any
+ * thread may call, also before shmem_init. */
 enum check_scope {
     CHECK_ALONE,
     CHECK_ANYTIME,
@@ -43,66 +44,65 @@ struct check_call {
     const char *const *name;
     const uint8_t *kind; /* enum check_kind */
     const uint64_t *value;
-    /* A collective that is watched: from where it was called, and when, in ns */
+    /* A recorded collective: the call site, and the time of the call in ns */
     const void *site;
     uint64_t came;
-    uint64_t watch[2]; /* the watcher's: not watched if the first one is 0 */
+    uint64_t watch[2]; /* private to the watcher; watch[0] is 0 if it ignores the call */
 };
 
-/* Look at the arguments: return, or end the job with a sentence about the first one that
- * is wrong.  Then the watcher gets to know of a collective. */
+/* Checks the arguments and ends the job with an error message about the first invalid
+ * one. Then reports a collective to the watcher. */
 void check_call(struct check_call *call);
 
-/* The call returns: for the watcher. */
+/* Reports the return of the call to the watcher. */
 void check_return(struct check_call *call);
 
-/* Who watches the collectives: `enter` may set call->watch, and if so `leave` is called
- * when the routine is done.  Any thread calls them. */
+/* A recorder of collectives: if `enter` sets call->watch, `leave` is called when the
+ * routine returns.  Both may be called by any thread. */
 struct check_watcher {
     void (*enter)(struct check_call *call);
     void (*leave)(const struct check_call *call);
 };
 
-/* Have them called from now on; NULL: nobody's. */
+/* Sets the watcher; NULL removes it. */
 void check_watch(const struct check_watcher *watcher);
 
-/* From where the calling thread calls a collective; set by the routine itself. */
+/* The call site of the calling thread's collective; set by the routine itself. */
 extern __attribute__((visibility("hidden"),
                       tls_model("initial-exec"))) _Thread_local const void *check_site;
 
-/* Are the costly checks on: SHMEM_DEBUG=2? */
+/* True if the expensive checks are on: SHMEM_DEBUG=2. */
 bool check_deep(void);
 
-/* Set pgas_self.checks from the life of the library and SHMEM_DEBUG, and pgas_self.twins
- * from that and the watcher. */
+/* Sets pgas_self.checks from the state of the library and SHMEM_DEBUG, and
+ * pgas_self.twins from that and the watcher. */
 void check_init(void);
 
 /* The value of the call's first parameter of that kind; `absent` if there is none. */
 uint64_t check_value(const struct check_call *call, enum check_kind kind,
                      uint64_t absent);
 
-/* The value of its parameter that is a team, of whatever kind; 0 if there is none. */
+/* The value of the call's team parameter of any kind; 0 if it has none. */
 uint64_t check_team_value(const struct check_call *call);
 
-/* For a range that only the routine itself can know, under pgas_self.checks: it must be
- * symmetric, and at level 2 in one live block of the heap or in the globals.  `what`
- * names the argument and says what the range is for. */
+/* Checks a range that only the routine itself can compute, under pgas_self.checks: it
+ * must be symmetric, and at level 2 inside one allocated block of the heap or in the
+ * globals. `what` names the argument and the purpose of the range. */
 void check_inside(const void *addr, size_t bytes, const char *fn, const char *what);
 
-/* A symmetric address as a number that is the same on all PEs, and not 0; 0 for any
- * other address.  And back. */
+/* Converts a symmetric address to a nonzero number that is the same on all PEs (0 for any
+ * other address), and back. */
 uint64_t check_place(uintptr_t address);
 const void *check_address(uint64_t place);
 
-/* What PEs that do a collective together compare at level 2: set once by coll, which
- * knows how to meet. */
+/* Cross-checks the arguments of a collective among its PEs at level 2.  Set once by coll.
+ */
 extern void (*check_meet)(const struct check_call *call);
 
-/* One value that must be the same on all PEs, as the same number on all of them; false
- * if the parameter is not compared. */
+/* Parameter i in a form that must be equal on all PEs; false if it is not compared. */
 bool check_comparable(const struct check_call *call, int i, uint64_t *out);
 
-/* Is parameter i an array, of which no two PEs print the same value? */
+/* True if parameter i is an address, whose value differs between PEs. */
 bool check_is_address(const struct check_call *call, int i);
 
 #endif

@@ -29,11 +29,9 @@ void check_count(const struct check_param *p)
         !__builtin_mul_overflow(bytes, p->value, &bytes))
         return;
     if (check_value(p->call, CHECK_BSIZE, 0) != 0)
-        check_bad(p,
-                  "'bsize' = %zu elements of %zu bytes each times that is more than a "
-                  "size_t holds",
-                  block, p->call->size);
-    check_bad(p, "%zu bytes each times that is more than a size_t holds", p->call->size);
+        check_bad(p, "times 'bsize' = %zu elements of %zu bytes overflows size_t", block,
+                  p->call->size);
+    check_bad(p, "times %zu bytes per element overflows size_t", p->call->size);
 }
 
 void check_positive(const struct check_param *p)
@@ -85,7 +83,7 @@ void check_session_options(const struct check_param *p)
     only_bits(p, SHMEM_CTX_SESSION_BATCH, "SHMEM_CTX_SESSION_BATCH");
 }
 
-/* The configuration that a mask selects from is the parameter before it. */
+/* The configuration that a mask selects from is the preceding parameter. */
 static void selects(const struct check_param *p)
 {
     if (p->value != 0 && p->call->value[p->i - 1] == 0)
@@ -109,7 +107,7 @@ void check_config_wanted(const struct check_param *p)
     only_bits(p, SHMEM_TEAM_NUM_CONTEXTS, "SHMEM_TEAM_NUM_CONTEXTS");
 }
 
-/* ---- who ------------------------------------------------------------------------- */
+/* ---- PEs, teams and contexts ------------------------------------------------------ */
 
 void check_ctx_or_none(const struct check_param *p)
 {
@@ -166,7 +164,7 @@ void check_team_doomed(const struct check_param *p)
                   left);
 }
 
-/* The team that a call's PE numbers mean. */
+/* The team to which a call's PE numbers refer. */
 static struct shmem_team *team_for(const struct check_call *c)
 {
     uint64_t ctx = check_value(c, CHECK_CTX, check_value(c, CHECK_CTX_OR_NONE, 0));
@@ -195,7 +193,7 @@ void check_pe(const struct check_param *p)
     in_team(p, team_for(p->call));
 }
 
-/* Of no team, no PE is asked for. */
+/* With SHMEM_TEAM_INVALID the PE number is not used. */
 void check_team_pe(const struct check_param *p)
 {
     if (check_value(p->call, CHECK_TEAM_OR_NONE, 1) != 0)
@@ -251,14 +249,14 @@ void check_set_start(const struct check_param *p)
 
 void check_set_stride(const struct check_param *p)
 {
-    /* A set of one PE has no stride, whatever it is. */
+    /* The stride of a set of one PE is irrelevant. */
     int max = set_size(p->call) > 1 ? MAX_LOG_STRIDE : INT_MAX;
 
     if ((int64_t)p->value < 0 || (int64_t)p->value > max)
         check_bad(p, "it is the base-2 logarithm of a stride: 0..%d", MAX_LOG_STRIDE);
 }
 
-/* The last of the three: start and stride are right. */
+/* Checked last of the three: start and stride are valid. */
 void check_set_size(const struct check_param *p)
 {
     int64_t start = (int64_t)check_value(p->call, CHECK_SET_START, 0);
@@ -288,7 +286,7 @@ static size_t count_of(const struct check_call *c)
         check_value(c, CHECK_COUNT_OWN, check_value(c, CHECK_COUNT_INT, 1)));
 }
 
-/* PEs of the team or active set that the call is about */
+/* The number of PEs of the call's team or active set */
 static size_t members_of(const struct check_call *c)
 {
     return c->scope == CHECK_BY_SET ? (size_t)set_size(c) : (size_t)team_for(c)->npes;
@@ -296,8 +294,8 @@ static size_t members_of(const struct check_call *c)
 
 enum range { RANGE_GOOD, RANGE_NOT_SYMMETRIC, RANGE_NO_BLOCK, RANGE_TOO_LONG };
 
-/* What are those bytes?  At level 2 heap memory must be in one live block: of that one
- * *rest bytes are left there. */
+/* Classifies a range of bytes.  At level 2 heap memory must be inside one allocated
+ * block; *rest is the number of bytes from addr to the end of that block. */
 static enum range range_of(uintptr_t at, size_t bytes, size_t *rest)
 {
     const struct pgas *g = &pgas_self;
@@ -351,13 +349,14 @@ void check_inside(const void *addr, size_t bytes, const char *fn, const char *wh
                 fn, what, bytes, addr, rest);
 }
 
-/* Do n bytes at a and m at b share some? */
+/* True if n bytes at a and m bytes at b overlap. */
 static bool overlap(uint64_t a, size_t n, uint64_t b, size_t m)
 {
     return n > 0 && m > 0 && (a < b ? b - a < n : a - b < m);
 }
 
-/* `bytes` of the parameter share none with `others` of each parameter of that kind. */
+/* Checks that `bytes` of the parameter do not overlap `others` bytes of each parameter of
+ * that kind. */
 static void apart(const struct check_param *p, size_t bytes, enum check_kind kind,
                   size_t others)
 {
@@ -376,7 +375,7 @@ void check_sym(const struct check_param *p)
     symmetric(p, count_of(p->call) * p->call->size);
 }
 
-/* Only reductions and scans forbid a partial overlap. */
+/* Reductions and scans forbid a partial overlap only. */
 void check_sym_apart(const struct check_param *p)
 {
     size_t bytes = count_of(p->call) * p->call->size;
@@ -394,8 +393,8 @@ void check_sym_apart(const struct check_param *p)
     }
 }
 
-/* From the first byte of n blocks of b elements, `stride` elements from block to block,
- * to behind the last.  0 if there are none, SIZE_MAX if that is more than a size_t. */
+/* The extent in bytes of n blocks of b elements with `stride` elements between block
+ * starts; 0 if there are none, SIZE_MAX on overflow. */
 static size_t extent(const struct check_call *c, size_t n, size_t stride)
 {
     size_t b = check_value(c, CHECK_BSIZE, 1), elements;
@@ -409,16 +408,16 @@ static size_t extent(const struct check_call *c, size_t n, size_t stride)
     return elements;
 }
 
-/* n blocks, whose stride is the parameter of kind `which`; CHECK_ANY: 1 */
+/* n blocks whose stride is the parameter of kind `which`; CHECK_ANY means stride 1 */
 static void strided(const struct check_param *p, size_t n, enum check_kind which)
 {
     size_t stride = which != CHECK_ANY ? check_value(p->call, which, 1) : 1;
     size_t bytes = extent(p->call, n, stride);
 
     if (bytes == SIZE_MAX && which != CHECK_ANY)
-        check_bad(p, "strides of %zu elements reach farther than a size_t holds", stride);
+        check_bad(p, "the extent with strides of %zu elements overflows size_t", stride);
     if (bytes == SIZE_MAX)
-        check_bad(p, "the elements of all PEs there are more than a size_t holds");
+        check_bad(p, "the size in bytes of all PEs' elements overflows size_t");
     symmetric(p, bytes);
 }
 
@@ -532,10 +531,10 @@ void check_block(const struct check_param *p)
                      "already)");
 }
 
-/* ---- memory of this PE --------------------------------------------------------------
+/* ---- local memory -------------------------------------------------------------------
  */
 
-/* Is the PE that the call accesses the calling one? */
+/* True if the call accesses the calling PE. */
 static bool is_own(const struct check_call *c)
 {
     const struct shmem_team *team = team_for(c);
@@ -550,7 +549,7 @@ void check_local(const struct check_param *p)
 
     if (p->value == 0 && n > 0 && check_value(p->call, CHECK_BSIZE, 1) > 0)
         check_bad(p, "%zu elements are needed there", n);
-    /* Within one PE dest and source of a put or get may be the same, else apart. */
+    /* Within one PE dest and source of a put or get must be identical or disjoint. */
     if (check_value(p->call, CHECK_SYM, p->value) != p->value && is_own(p->call))
         apart(p, bytes, CHECK_SYM, bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check_kinds.h - one test for each kind of parameter of check.h.
+ * check_kinds.h - one test per kind of parameter of check.h.
  * Uses: core/peer, team, ctx, heap.  Used by: check.c.
  */
 #ifndef PGAS_CORE_CHECK_KINDS_H
@@ -17,7 +17,7 @@ struct check_param {
     uint64_t value;
 };
 
-/* End the job: "fn: argument 4 'pe' = 64, but " and what format says. */
+/* Ends the job with "fn: argument 4 'pe' = 64, but " and the formatted text. */
 _Noreturn void check_bad(const struct check_param *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* env.c - parse and print the tables of env.def.  Uses: nothing of ours. */
+/* env.c - parses and prints the tables of env.def.  A leaf. */
 #include "config.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@
 
 static const struct variable {
     const char *name, *def, *help;
-    const char *reader; /* if that is not the library */
+    const char *reader; /* the program that reads it; NULL: the library */
 } variables[] = {
 #define E(NAME, kind, field, def, help) {#NAME, def, help, NULL},
 #define T(NAME, reader, help)           {#NAME, "", help, reader},
@@ -27,7 +27,7 @@ static const struct variable {
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
-/* Is the name, without prefix, one that may have the old prefix too? */
+/* True if the variable, named without prefix, is also read with the prefix SMA_. */
 static bool has_alias(const char *name)
 {
 #define S(NAME) #NAME,
@@ -61,8 +61,8 @@ const char *env_value(const char *name)
     return value_of(prefix_in_force(name), name);
 }
 
-/* Powers of 2 that a suffix stands for; -1 for an unknown one.  What follows the first
- * letter is ignored: the specification's "20kk" is 20k, and "20MB" is 20m. */
+/* log2 of the factor of a suffix; -1 if it is unknown.  Only its first letter counts: the
+ * specification's "20kk" is 20k, and "20MB" is 20m. */
 static int suffix_shift(char suffix)
 {
     static const char letters[] = "kKmMgGtT";
@@ -73,8 +73,8 @@ static int suffix_shift(char suffix)
     return at != NULL ? 10 * (int)((at - letters) / 2 + 1) : -1;
 }
 
-/* By hand, since strtod reads what is no size (inf, -1, 0x10, 1e9) and takes its decimal
- * point from the locale. */
+/* Parsed by hand: strtod accepts inf, -1, 0x10 and 1e9, and its decimal point depends on
+ * the locale. */
 int env_parse_size(const char *text, size_t *bytes)
 {
     double number = 0.0, scale = 1.0;
@@ -133,14 +133,14 @@ static int parse_uint(const char *text, const char *def, env_uint *out)
     return 0;
 }
 
-/* The environment's own text: good until the program changes the variable. */
+/* A pointer into the environment, valid until the program changes the variable. */
 static int parse_string(const char *text, const char *def, env_string *out)
 {
     *out = text != NULL ? text : def;
     return 0;
 }
 
-/* What a kind takes, for the error sentence. */
+/* The values that a kind accepts, for error messages. */
 static const char *const help_flag = "anything";
 static const char *const help_level = "a number from 0 to 9";
 static const char *const help_size =
@@ -208,9 +208,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters to insert, drop, change, or swap with their neighbour to make one name
- * of the other; upper or lower case is the same.  Row i of the table is for the first i
- * letters of a; three rows are kept. */
+/* Damerau-Levenshtein distance (optimal string alignment), ignoring case.  Row i of the
+ * table is for the first i letters of a; three rows are kept. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[3][NAME_MAX_LEN], a_len = strlen(a), b_len = strlen(b);
@@ -230,8 +229,8 @@ static size_t distance(const char *a, const char *b)
     return rows[a_len % 3][b_len];
 }
 
-/* The variable that was meant by a name of less than NAME_MAX_LEN letters; NULL if half
- * of the longer one would have to change. */
+/* The variable most similar to a name of less than NAME_MAX_LEN letters; NULL if the
+ * distance is half of the longer name or more. */
 static const struct variable *nearest(const char *name)
 {
     const struct variable *best = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * env.h - the SHMEM_* environment variables, parsed.  The table is env.def.
- * Uses: nothing of ours.  Used by: init, block, heap, oshmem_info, tests.
+ * env.h - the SHMEM_* environment variables.  The table is env.def.
+ * A leaf.  Used by: init, block, heap, oshmem_info, tests.
  */
 #ifndef PGAS_CORE_ENV_H
 #define PGAS_CORE_ENV_H
@@ -25,31 +25,33 @@ struct env {
 #undef E
 };
 
-/* SHMEM_REPRODUCIBLE: reductions of reals may go by the order of arrival; go by that of
- * the PEs alone; or, the default, by one that a call's team and size give. */
+/* Values of SHMEM_REPRODUCIBLE.  NOT: real reductions may combine in the order of arrival.
+ * ANYWHERE: in the order of the PEs only.  Any other value, the default: in an order that
+ * depends on the call's team and size only. */
 enum { REPRODUCIBLE_NOT = 0, REPRODUCIBLE_ANYWHERE = 1 };
 
-/* Longest sentence that env_load may write, with its zero. */
+/* Maximum length of an error message of env_load, with its NUL. */
 #define ENV_ERROR_MAX 256
 
 /*
- * Fill env from the process environment; SHMEM_X wins over SMA_X where both exist.
- * Returns 0, or -1 with a sentence in error[ENV_ERROR_MAX] for the first bad value.
+ * Reads env from the process environment; SHMEM_X takes precedence over SMA_X.
+ * Returns 0, or -1 with a message about the first invalid value in error[ENV_ERROR_MAX].
  */
 int env_load(struct env *env, char *error);
 
-/* Parse a size: decimal number >= 0, fraction allowed, optional k m g t of either case
- * (powers of 1024), rounded up to bytes.  Returns 0 or -1 (*bytes untouched). */
+/* Parses a size: a decimal number >= 0, optionally with a fraction and a suffix k, m, g
+ * or t of either case (powers of 1024), rounded up to bytes.  Returns 0, or -1 with
+ * *bytes unchanged. */
 int env_parse_size(const char *text, size_t *bytes);
 
-/* The tables as SHMEM_INFO prints them: name, current value, default or reader, help. */
+/* Prints the table for SHMEM_INFO: name, current value, default or reader, help. */
 void env_print(FILE *out);
 
-/* One sentence for each variable SHMEM_* or SMA_* that is set and that nobody reads, with
- * the nearest name if one is near. */
+/* Warns about each SHMEM_* or SMA_* variable that is set but unknown, and suggests a
+ * similar name. */
 void env_warn_unknown(FILE *out);
 
-/* Value that is in force for a variable's name without prefix; NULL if unset. */
+/* The effective value of a variable, named without its prefix; NULL if unset. */
 const char *env_value(const char *name);
 
 #endif

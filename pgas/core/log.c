@@ -14,9 +14,9 @@
 #include "pgas/threads/atomic.h"
 
 #define LINE_MAX_LEN  1024
-#define LOST_GRACE_NS (NS_PER_S / 5) /* for the launcher to notice the death itself */
+#define LOST_GRACE_NS (NS_PER_S / 5) /* time for the launcher to see the peer's exit */
 
-static void say(const char *format, va_list args)
+static void log_write(const char *format, va_list args)
 {
     char line[LINE_MAX_LEN];
     int used = pgas_self.npes > 0
@@ -28,7 +28,8 @@ static void say(const char *format, va_list args)
     if (len > sizeof line - 2)
         len = sizeof line - 2;
     line[len] = '\n';
-    /* One write, so that lines of several PEs do not mix; nothing to do if it fails. */
+    /* One write, so that the lines of several PEs are not interleaved.  A failure cannot
+     * be reported. */
     ssize_t written = write(STDERR_FILENO, line, len + 1);
     (void)written;
 }
@@ -38,7 +39,7 @@ void log_warn(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    log_write(format, args);
     va_end(args);
 }
 
@@ -49,12 +50,12 @@ void log_debug(const char *format, ...)
     if (pgas_self.env.debug == 0)
         return;
     va_start(args, format);
-    say(format, args);
+    log_write(format, args);
     va_end(args);
 }
 
-/* What the program has printed comes before what we say.  Not if another thread is inside
- * stdio: we may be in its signal handler, and it may wait for input for ever. */
+/* Orders the program's output before the message.  Skipped if another thread is inside
+ * stdio: the caller may be in that thread's signal handler, or it may block on input. */
 void log_flush(FILE *stream)
 {
     if (ftrylockfile(stream) != 0)
@@ -63,8 +64,8 @@ void log_flush(FILE *stream)
     funlockfile(stream);
 }
 
-/* The first thread that ends the process speaks; others have nothing to add, and wait. */
-static void last_words(const char *format, va_list args)
+/* Only the first thread that ends the process prints; others wait for the exit. */
+static void log_final(const char *format, va_list args)
 {
     static uint32_t ending;
 
@@ -73,7 +74,7 @@ static void last_words(const char *format, va_list args)
         _exit(EXIT_FAILURE);
     }
     log_flush(stdout);
-    say(format, args);
+    log_write(format, args);
 }
 
 void log_die(const char *format, ...)
@@ -81,7 +82,7 @@ void log_die(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    last_words(format, args);
+    log_final(format, args);
     va_end(args);
     _exit(EXIT_FAILURE);
 }
@@ -91,7 +92,7 @@ void log_lost(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    last_words(format, args);
+    log_final(format, args);
     va_end(args);
     block_sleep(LOST_GRACE_NS);
     _exit(EXIT_FAILURE);

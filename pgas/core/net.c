@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* net.c - see net.h: choosing, opening and closing of the transport, and its contexts.
+/* net.c - see net.h: selects, opens and closes the transport, and its contexts.
  * Uses: net_int, boot, log, pgas/transport. */
 #include "config.h"
 
@@ -16,8 +16,8 @@
 #include "pgas/transport/hook.h"
 
 enum {
-    NODES_SHOWN = 512,   /* bytes of a sentence that lists nodes */
-    REFUSED_WAIT_S = 10, /* for PE 0 to end a job that can't run */
+    NODES_SHOWN = 512,   /* bytes of a list of nodes in a message */
+    REFUSED_WAIT_S = 10, /* time for PE 0 to end a job that cannot run */
     REASONS_MAX = 1024,
 };
 
@@ -27,10 +27,9 @@ static struct net the_net;
 static const struct transport *const choices[] = {&transport_ofi, &transport_ucx};
 enum { CHOICES = sizeof choices / sizeof choices[0] };
 
-/* ---- which one ------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------- */
 
-/* What SHMEM_TRANSPORT lets us use; a word that means nothing must not pass for "none".
- */
+/* The transports that SHMEM_TRANSPORT allows.  An unknown word is an error. */
 static void read_choice(bool wanted[CHOICES])
 {
     const char *list = pgas_self.env.transport, *name[CHOICES];
@@ -40,12 +39,13 @@ static void read_choice(bool wanted[CHOICES])
         name[i] = choices[i]->name;
     const char *bad = choice_read(list, name, CHOICES, wanted, &len);
     if (bad != NULL)
-        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not understood; give auto, a list of ofi "
-                "and ucx, or a list of ^ofi and ^ucx to leave them out",
+        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not a transport; use auto, a list of ofi "
+                "and ucx, or a list of ^ofi and ^ucx to exclude them",
                 list, (int)len, bad);
 }
 
-/* SHMEM_NET_AVOID is for tests: a typo would test nothing. */
+/* An unknown word in SHMEM_NET_AVOID is an error: it is for tests, which would otherwise
+ * pass without their effect. */
 static void check_avoid(const char *list)
 {
     bool avoid[AVOIDS];
@@ -53,12 +53,12 @@ static void check_avoid(const char *list)
     const char *unknown = avoid_read(list, avoid, &len);
 
     if (unknown != NULL)
-        log_die("SHMEM_NET_AVOID=%s: '%.*s' is not understood; oshmem_info says what it "
-                "takes",
+        log_die("SHMEM_NET_AVOID=%s: '%.*s' is not a capability; oshmem_info --env lists "
+                "them",
                 list, (int)len, unknown);
 }
 
-/* The same for SHMEM_CHAOS. */
+/* Likewise for SHMEM_CHAOS. */
 static void check_chaos(const struct transport_world *world)
 {
     char why[TRANSPORT_TEXT_MAX];
@@ -76,7 +76,7 @@ static void add_reason(char *reasons, const char *name, const char *why)
              why);
 }
 
-/* Open the first choice that can be; false, and why not, if there is none. */
+/* Opens the first usable transport; false, with the reasons, if there is none. */
 static bool open_one(struct net *n, char *reasons)
 {
     char why[TRANSPORT_TEXT_MAX];
@@ -86,7 +86,7 @@ static bool open_one(struct net *n, char *reasons)
     for (int i = 0; i < CHOICES; i++) {
         const struct transport *t = choices[i];
         if (!wanted[i]) {
-            add_reason(reasons, t->name, "left out by SHMEM_TRANSPORT");
+            add_reason(reasons, t->name, "excluded by SHMEM_TRANSPORT");
             continue;
         }
         if (n->world.chaos != NULL) {
@@ -102,8 +102,8 @@ static bool open_one(struct net *n, char *reasons)
     return false;
 }
 
-/* PE 0 speaks for all and has the job ended.  The others wait for that: a launcher that
- * sees one of them end might end PE 0 before it has spoken. */
+/* PE 0 reports the error and aborts the job.  The other PEs delay: a launcher that sees
+ * one of them exit might kill PE 0 before it has reported. */
 static _Noreturn void refuse(const struct boot *b, const char *reasons)
 {
     char nodes[NODES_SHOWN];
@@ -112,8 +112,8 @@ static _Noreturn void refuse(const struct boot *b, const char *reasons)
     if (b->rank != 0)
         sleep(REFUSED_WAIT_S);
     log_flush(stdout);
-    log_warn("shmem_init: the job has %u PEs on %u nodes (%s), and no network transport "
-             "can be used (%s); run all PEs on one node, or see oshmem_info --check",
+    log_warn("shmem_init: the job has %u PEs on %u nodes (%s), but no network transport "
+             "is usable (%s); run all PEs on one node, or see oshmem_info --check",
              b->size, b->nnodes, nodes, reasons);
     boot_abort(EXIT_FAILURE, "no network transport");
     _exit(EXIT_FAILURE);
@@ -131,7 +131,7 @@ static const char *waiting_in(char *text, size_t size)
     return text;
 }
 
-/* The launcher knows the names, and is asked by one thread at a time. */
+/* The launcher knows the node names; the number is used while another thread asks it. */
 static void node_name(struct net *n, int pe, char *name, size_t size)
 {
     uint32_t node = n->boot->node_of[pe];
@@ -143,8 +143,8 @@ static void node_name(struct net *n, int pe, char *name, size_t size)
     pthread_mutex_unlock(&n->boot_lock);
 }
 
-/* transport_world.failed: the job ends, unless it is ending anyway. */
-static void failed(const struct transport_world *world, int pe, const char *sentence)
+/* transport_world.failed: ends the job unless it is finalizing. */
+static void failed(const struct transport_world *world, int pe, const char *reason)
 {
     struct net *n = world->arg;
     char name[TRANSPORT_TEXT_MAX], what[2 * NODE_WHAT];
@@ -152,13 +152,13 @@ static void failed(const struct transport_world *world, int pe, const char *sent
     if (load_acquire_u32(&n->stop) != 0 || load_acquire_u32(&n->leaving) != 0)
         return;
     if (pe < 0)
-        log_die("%s: %s", n->t->name, sentence);
+        log_die("%s: %s", n->t->name, reason);
     node_name(n, pe, name, sizeof name);
     log_lost("%slost PE %d on node %s: %s: %s", waiting_in(what, sizeof what), pe, name,
-             n->t->name, sentence);
+             n->t->name, reason);
 }
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- initialisation -------------------------------------------------------------- */
 
 static void set_world(struct net *n)
 {
@@ -185,7 +185,8 @@ static void set_world(struct net *n)
         n->world.chaos = e->chaos;
 }
 
-/* With SHMEM_CHAOS on one node everything but a PE's own memory goes through the hook. */
+/* With SHMEM_CHAOS on one node all accesses to other PEs go through the hook transport.
+ */
 static bool open_on_node(struct net *n, char *reasons)
 {
     hook_wrap(&transport_shm);
@@ -224,7 +225,7 @@ void net_open(const struct boot *b)
     pgas_self.node_of = b->nnodes > 1 ? b->node_of : NULL;
 }
 
-/* Every other PE is far now: for SHMEM_CHAOS on one node. */
+/* Treats every other PE as remote: for SHMEM_CHAOS on one node. */
 static void set_all_far(void)
 {
     struct pgas *g = &pgas_self;
@@ -256,8 +257,7 @@ void net_leave(const char *fn)
         return;
     store_release_u32(&n->leaving, 1);
     if (boot_barrier() != 0)
-        log_warn("%s: the launcher can't tell whether all PEs are here: %s", fn,
-                 boot_error());
+        log_warn("%s: the barrier of the launcher failed: %s", fn, boot_error());
 }
 
 void net_close(bool exiting)
@@ -281,7 +281,7 @@ const char *net_text(void)
 
 /* ---- contexts -------------------------------------------------------------------- */
 
-/* Of this thread: a signal handler that ends the program must know. */
+/* Locks held by this thread, for a signal handler that exits (net_inside). */
 static _Thread_local int held;
 
 void net_lock(struct net_ctx *c)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_card.c - what PEs of other nodes must know of this one, and how they learn it.
+ * net_card.c - endpoint descriptors: the data that PEs of other nodes need to reach this
+ * one, and their exchange.
  *
- * A PE's card is the shape of its segments and its transport's address.  It stands in its
- * heap, in the part that the library keeps for itself, from before the PEs of the node
- * meet.  The first PE of each node hands all cards of the node to the launcher as one
- * value, and one fence takes these to all nodes.  A PE reads the value of a node when it
- * first deals with a PE there, and keeps nothing of it: cards cost no memory per PE.
- * Uses: net_int, boot, segment, heap, peer, log.
+ * A PE's descriptor has the sizes of its segments and its transport address.  It is
+ * stored in the reserved part of the PE's heap before the PEs of the node synchronise.
+ * The first PE of each node puts all descriptors of the node to the launcher as one
+ * value, and one fence distributes these to all nodes.  A PE reads the value of a node
+ * when it first accesses a PE there and does not cache it: descriptors cost no memory per
+ * PE. Uses: net_int, boot, segment, heap, peer, log.
  */
 #include "config.h"
 
@@ -25,7 +26,7 @@
 
 #define KEY "pgas.net"
 
-/* In the part of the heap that the library keeps for itself (heap.h). */
+/* In the reserved part of the heap (heap.h). */
 #define CARD_OFFSET HEAP_TEAMS
 
 enum { CARD_NAME_MAX = 16 };
@@ -33,13 +34,13 @@ enum { CARD_NAME_MAX = 16 };
 struct card {
     uint64_t heap_len, data_len, data_tag;
     char transport[CARD_NAME_MAX];
-    uint32_t len; /* of what follows */
+    uint32_t len; /* of the address */
     unsigned char address[];
 };
 
 #define CARD_MAX (sizeof(struct card) + TRANSPORT_ADDRESS_MAX)
 _Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_PROFILE,
-               "a card fits its place, behind the words of the predefined teams");
+               "a descriptor fits behind the words of the predefined teams");
 
 void net_card_write(struct net *n)
 {
@@ -65,10 +66,10 @@ static _Noreturn void refuse_heap(int pe, uint64_t len)
             pgas_self.heap_len, (unsigned long long)len, pe);
 }
 
-/* ---- handing them out ------------------------------------------------------------ */
+/* ---- publishing ------------------------------------------------------------------ */
 
-/* Where in a node's value the card of its i-th PE begins: a table of offsets comes first.
- */
+/* The descriptor of a node's i-th PE in the node's value, which starts with a table of
+ * offsets; NULL if the value is malformed. */
 static const struct card *nth_card(const char *value, size_t len, uint32_t i)
 {
     uint32_t at;
@@ -87,7 +88,7 @@ static uint32_t round_up(size_t n)
     return (uint32_t)((n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
 }
 
-/* How many PEs a node has. */
+/* The number of PEs of a node. */
 static uint32_t count_pes(const struct boot *b, uint32_t node)
 {
     uint32_t n = 0;
@@ -97,7 +98,7 @@ static uint32_t count_pes(const struct boot *b, uint32_t node)
     return n;
 }
 
-/* The most bytes that the value of a node with n PEs can have. */
+/* The maximum size in bytes of the value of a node with n PEs. */
 static size_t value_max(uint32_t n)
 {
     return round_up(n * sizeof(uint32_t)) + n * (size_t)round_up(CARD_MAX);
@@ -118,7 +119,7 @@ static uint32_t add_card(char *value, uint32_t i, uint32_t at, int pe)
     return at + round_up(card_bytes(card));
 }
 
-/* All cards of this node, in the order of its PEs. */
+/* The value of this node: the descriptors of its PEs in ascending order. */
 static char *gather(const struct boot *b, size_t *len)
 {
     uint32_t at = round_up(b->local_size * sizeof at), i = 0;
@@ -160,9 +161,9 @@ void net_card_publish(struct net *n)
                 boot_error());
 }
 
-/* ---- reading one ----------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------- */
 
-/* Make sure that the PE's memory is what ours is, and take its address. */
+/* Checks that the PE's heap and transport match this PE's, and copies its address. */
 static ssize_t take(const struct net *n, int pe, const struct card *card, void *to,
                     size_t room)
 {
@@ -191,7 +192,7 @@ static uint32_t local_rank_of(const struct boot *b, int pe)
     return i;
 }
 
-/* The PE is on this node, though it counts as far: SHMEM_CHAOS. */
+/* With SHMEM_CHAOS on one node: the PE is local, but reached through the transport. */
 static ssize_t take_from_memory(const struct net *n, int pe, void *to, size_t room)
 {
     const struct node_pe *p = &pgas_self.node->pe[local_rank_of(n->boot, pe)];
@@ -204,7 +205,7 @@ static ssize_t take_from_memory(const struct net *n, int pe, void *to, size_t ro
     return len;
 }
 
-/* Which of its node's PEs it is, in their order. */
+/* The index of a PE among the PEs of its node. */
 static uint32_t nth_of_node(const struct boot *b, int pe)
 {
     uint32_t nth = 0;

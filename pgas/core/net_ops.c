@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_ops.c - operations on far PEs: posted to the transport, and waited for.
+ * net_ops.c - operations on remote PEs: posts them to the transport and waits for their
+ * completion.
  *
- * A transport never waits.  Here every wait is one block_until whose condition moves its
- * context on; context 0 is moved on by block.c itself (net_poll) and, while this thread
- * sleeps, by the progress thread, which wakes it.  On another context a thread sleeps on
- * that context's descriptor.
- * Uses: net_int, block, clock, log.
+ * A transport never blocks.  Every wait here is one block_until whose condition
+ * progresses its context.  Context 0 is progressed by block.c itself (net_poll) and,
+ * while the thread sleeps, by the progress thread, which wakes it.  For other contexts
+ * the thread sleeps on the context's file descriptor. Uses: net_int, block, clock, log.
  */
 #include "config.h"
 
@@ -22,25 +22,25 @@
 
 enum {
     POSTS_PER_PROGRESS = 8,
-    LOOK_MAX_MS = 500,     /* between two looks, to count as silence */
-    LIMIT_BUSY = 4,        /* times the limit that one operation may take */
-    NAP_MAX_MS = 10,       /* sleep on a context's descriptor */
-    WATCH_AFTER_MS = 2000, /* of sleep in one wait */
-    WATCH_EVERY_MS = 1000,
+    CHECK_MAX_MS = 500, /* most of the time between two checks that counts as silence */
+    LIMIT_BUSY = 4,     /* times the time-out that one operation may take in all */
+    NAP_MAX_MS = 10,    /* longest sleep on a context's file descriptor */
+    WATCH_AFTER_MS = 2000, /* sleep in one wait before the first liveness probe */
+    WATCH_EVERY_MS = 1000, /* interval of liveness probes */
 };
 #define NS_PER_MS ((uint64_t)1000 * 1000)
 
-/* How long a context has been silent, while we looked.  Time in which this process was
- * stopped does not count. */
+/* How long a context has made no progress.  Time in which this process was stopped does
+ * not count. */
 struct patience {
-    uint64_t looked_ns, silent_ns;
-    uint64_t waited_ns; /* in all, for one operation */
-    uint64_t pending;   /* at the last look */
+    uint64_t checked_ns, silent_ns;
+    uint64_t waited_ns; /* total, for one operation */
+    uint64_t pending;   /* at the last check */
 };
 
 enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_SIGNAL, OP_FENCE, OP_QUIET };
 
-/* One call of a function of this file. */
+/* One operation. */
 struct op {
     struct net_ctx *c;
     const char *fn;
@@ -52,13 +52,13 @@ struct op {
     const struct transport_amo *amo;
     const struct transport_signal *signal;
     struct transport_done *done;
-    bool open; /* quiet must wait for it */
+    bool open; /* quiet must wait for this operation */
     int rc;
     struct patience patience;
-    unsigned wakes; /* from naps, one after the other */
+    unsigned wakes; /* consecutive wake-ups without progress */
 };
 
-/* Ask the transport once.  The context is locked. */
+/* Posts the operation to the transport once.  The context is locked. */
 static int ask(const struct op *o)
 {
     const struct transport *t = pgas_self.net->t;
@@ -81,14 +81,14 @@ static int ask(const struct op *o)
     return -EINVAL;
 }
 
-/* Who posts and posts takes in the answers too, before the progress thread comes and they
- * wait for each other's lock at every operation. */
+/* Reap completions every 8 posts, so that a posting loop does not contend with the
+ * progress thread for the lock. */
 static bool is_due(struct net_ctx *c)
 {
     return ++c->posts % POSTS_PER_PROGRESS == 0;
 }
 
-/* block_ready: the transport has taken the operation, or refused it. */
+/* A block_ready function: the transport has accepted the operation or failed it. */
 static bool taken(const void *arg)
 {
     struct op *o = *(struct op *const *)arg;
@@ -109,13 +109,13 @@ static bool taken(const void *arg)
     if (first && !o->c->serves)
         net_kick(pgas_self.net);
     if (n > 0)
-        net_wake_sleepers(); /* it may have brought what another thread sleeps for */
+        net_wake_sleepers(); /* it may have completed the wait of another thread */
     else if (moved)
         net_owe();
     return o->rc != -EAGAIN;
 }
 
-/* block_ready: the operation that was posted is done. */
+/* A block_ready function: the posted operation is complete. */
 static bool finished(const void *arg)
 {
     const struct op *o = *(struct op *const *)arg;
@@ -124,7 +124,7 @@ static bool finished(const void *arg)
     if (load_acquire_u32(&o->done->left) == 0)
         return true;
     if (o->c->serves || !net_try_lock(o->c))
-        return false; /* somebody else moves it on */
+        return false; /* another thread progresses it */
     pgas_self.net->t->progress(o->c->t);
     net_unlock(o->c);
     return load_acquire_u32(&o->done->left) == 0;
@@ -135,11 +135,11 @@ static _Noreturn void give_up(const struct op *o, int pe)
     unsigned seconds = (unsigned)pgas_self.env.net_timeout;
 
     if (pe < 0)
-        log_die("%s: the network has not moved for %u s; is a node or a link down? "
+        log_die("%s: no network progress for %u s; is a node or a link down? "
                 "SHMEM_NET_TIMEOUT sets the limit",
                 o->fn, seconds);
-    log_die("%s: PE %d has not answered for %u s; is it stopped, or its node or the link "
-            "down? SHMEM_NET_TIMEOUT sets the limit",
+    log_die("%s: PE %d has not answered for %u s; is it stopped, or is its node or the "
+            "link down? SHMEM_NET_TIMEOUT sets the limit",
             o->fn, pe, seconds);
 }
 
@@ -151,34 +151,34 @@ uint64_t net_timeout_ns(void)
 }
 
 /*
- * block_wait.in_vain: end the job when the context has been silent for too long.  While
- * other operations on it end, one that waits behind them has more time, but not for ever:
- * those may be other threads', with other PEs.
+ * block_wait.in_vain: ends the job when the context has made no progress for the
+ * time-out. While other operations on it complete, one that is queued behind them has
+ * more time, but not without limit: they may be other threads' operations on other PEs.
  */
-static void look_at_clock(const void *arg)
+static void check_stall(const void *arg)
 {
     struct op *o = *(struct op *const *)arg;
     struct patience *p = &o->patience;
     uint64_t now = clock_ns(), limit = net_timeout_ns();
-    uint64_t passed = p->looked_ns != 0 ? now - p->looked_ns : 0;
+    uint64_t passed = p->checked_ns != 0 ? now - p->checked_ns : 0;
     bool one = o->kind < OP_FENCE;
     int pe = one ? o->place.pe : -1;
 
     net_lock(o->c);
     uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
     net_unlock(o->c);
-    PGAS_ASSERT(now >= p->looked_ns);
-    if (passed > LOOK_MAX_MS * NS_PER_MS) /* more than that this process was stopped */
-        passed = LOOK_MAX_MS * NS_PER_MS;
+    PGAS_ASSERT(now >= p->checked_ns);
+    if (passed > CHECK_MAX_MS * NS_PER_MS) /* beyond that this process was stopped */
+        passed = CHECK_MAX_MS * NS_PER_MS;
     p->silent_ns = pending == p->pending ? p->silent_ns + passed : 0;
     p->waited_ns += passed;
-    p->looked_ns = now;
+    p->checked_ns = now;
     p->pending = pending;
     if (limit > 0 && (p->silent_ns > limit || (one && p->waited_ns > LIMIT_BUSY * limit)))
         give_up(o, pe);
 }
 
-/* Sleep until there is something to do; at most ms.  True if there is at once. */
+/* Sleeps until the context is ready, for at most ms.  True if it is ready. */
 static bool sleep_on_ctx(const struct op *o, int ms)
 {
     const struct transport *t = pgas_self.net->t;
@@ -190,7 +190,7 @@ static bool sleep_on_ctx(const struct op *o, int ms)
     return armed != 0 || poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
 }
 
-/* block_wait.nap for other contexts than 0. */
+/* block_wait.sleep for contexts other than 0. */
 static void nap(const void *arg, uint64_t ns)
 {
     struct op *o = *(struct op *const *)arg;
@@ -205,17 +205,17 @@ static void wait_until(struct op *o, block_ready ready)
                                      .arg = &o,
                                      .far = true,
                                      .what = o->fn,
-                                     .in_vain = look_at_clock,
-                                     .nap = o->c->serves ? NULL : nap});
+                                     .in_vain = check_stall,
+                                     .sleep = o->c->serves ? NULL : nap});
 }
 
 static void check_taken(const struct op *o)
 {
     if (unlikely(o->rc < 0))
-        log_lost("%s: PE %d can't be reached: %s", o->fn, o->place.pe, strerror(-o->rc));
+        log_lost("%s: PE %d is unreachable: %s", o->fn, o->place.pe, strerror(-o->rc));
 }
 
-/* Post it; wait only if the transport has no room. */
+/* Posts the operation; waits only if the transport has no resources. */
 static void post(struct op *o)
 {
     const struct op *const self = o;
@@ -269,7 +269,7 @@ static void run(struct op *o, enum net_when when)
     PGAS_ASSERT(o->place.segment == SEGMENT_HEAP || o->place.segment == SEGMENT_DATA);
     PGAS_ASSERT(o->place.segment == SEGMENT_DATA || o->place.offset < pgas_self.heap_len);
 
-    /* A get is done when it returns, and so is what fetches; a put is on its way. */
+    /* A blocking get or fetch is complete on return; a put is outstanding until quiet. */
     o->open = when == NET_LATER || puts;
     if (when == NET_NOW)
         post_and_wait(o);
@@ -302,13 +302,13 @@ void net_amo(struct net_ctx *c, struct transport_place at,
         amo->result == NULL && when == NET_NOW ? NET_LATER : when);
 }
 
-/* Of a put with signal that is one message. */
+/* The most bytes of a put with signal that is one message. */
 static size_t signal_max(void)
 {
     return pgas_self.net->t->signal_max(pgas_self.net->open);
 }
 
-/* The update of a signal by itself. */
+/* The update of a signal without data. */
 static void put_none(struct net_ctx *c, const struct transport_signal *signal,
                      bool after_puts, enum net_when when, const char *fn)
 {
@@ -437,20 +437,20 @@ void net_quiet(struct net_ctx *c, const char *fn)
         run_all(c, OP_QUIET, fn);
 }
 
-/* ---- watching nodes that are only waited for ------------------------------------- */
+/* ---- liveness probes of other nodes ---------------------------------------------- */
 
 /*
- * A PE that waits for a store of another one has nothing under way itself that could
- * fail.  So who sleeps for long reads a word of a PE of some other nodes in turn: a node
- * that has gone without a word is noticed after net_timeout, and the job ends.  One such
- * read per process is under way at a time.
+ * A PE that waits for a store of another PE has no outstanding operation that could fail.
+ * A thread that sleeps for long therefore reads a word of a PE of other nodes in turn: a
+ * node that has vanished is detected after net_timeout, and the job ends.  At most one
+ * such read per process is outstanding.
  */
 static struct {
     pthread_mutex_t lock;
     struct transport_done done;
-    bool asked;        /* for a read, */
-    bool taken;        /* which the transport has taken */
-    uint32_t distance; /* from our node to the one that was asked last */
+    bool asked;        /* a read is outstanding, */
+    bool taken;        /* and the transport has accepted it */
+    uint32_t distance; /* from our node to the last one probed */
     uint64_t word;
     uint64_t next_ns;
     struct op op;
@@ -462,15 +462,15 @@ void net_watch_init(void)
     watch.next_ns = 0;
 }
 
-/* The nodes 1, 2, 4 .. behind ours, one after the other: so a node is looked at by some
- * others, which need not all compute, and a PE deals with few. */
+/* The nodes at distance 1, 2, 4 .. in turn: each node is probed by several others, not
+ * all of which compute at the same time, and each PE connects to few. */
 static uint32_t next_node(void)
 {
     watch.distance = watch.distance * 2 < pgas_self.nnodes ? watch.distance * 2 : 1;
     return (pgas_self.node_of[pgas_self.me] + watch.distance) % pgas_self.nnodes;
 }
 
-/* A PE of a node, another one for each PE of ours. */
+/* A PE of the node, a different one for each local rank. */
 static int pe_of_node(uint32_t node)
 {
     const struct pgas *g = &pgas_self;
@@ -500,7 +500,7 @@ static void ask_next_node(const char *fn)
     watch.taken = false;
 }
 
-/* A read that the transport does not even take is silence as well. */
+/* A read that the transport does not accept counts as silence as well. */
 static void go_on_watching(void)
 {
     const struct op *const self = &watch.op;
@@ -508,17 +508,17 @@ static void go_on_watching(void)
     if (!watch.taken)
         watch.taken = taken(&self);
     if (watch.taken && (watch.op.rc != 0 || load_acquire_u32(&watch.done.left) == 0))
-        watch.asked = false; /* answered, or refused: then the transport has said why */
+        watch.asked = false; /* answered, or failed: the transport has reported why */
     else
-        look_at_clock(&self);
+        check_stall(&self);
 }
 
 void net_watch(const char *fn, uint64_t slept_ns)
 {
     struct net *n = pgas_self.net;
 
-    /* Before shmem_init is done a PE may not be known to the launcher, and asking for it
-     * would wait for its node, which waits for us. */
+    /* During shmem_init a PE may be unknown to the launcher; a lookup would wait for its
+     * node, which waits for this one. */
     if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||
         pgas_self.node_of == NULL || slept_ns < WATCH_AFTER_MS * NS_PER_MS ||
         pthread_mutex_trylock(&watch.lock) != 0)

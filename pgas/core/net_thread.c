@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_thread.c - progress: what others do to this PE happens while somebody here calls
- * the transport.
+ * net_thread.c - progress: operations of other PEs on this one advance only while a
+ * thread of this process calls the transport.
  *
  * A thread that waits in the library polls (net_poll).  While none does, the progress
- * thread sleeps on the transport's descriptor.  So that the two do not both run for every
- * message, the progress thread naps while another thread polls: it looks every NAP_NS
- * whether that is still so, and net_idle ends the nap of a thread's waiting.  When it is
- * woken by the network while a thread of the PE sleeps, it hands over to that thread,
- * which polls for a while.  A PE that leaves the library to compute is served after
- * RECENT_NS + NAP_NS at the latest, and then at once.
+ * thread sleeps on the transport's file descriptor.  To keep the two from running for the
+ * same message, the progress thread backs off while another thread polls: it checks every
+ * NAP_NS whether this still holds, and net_idle wakes it when a waiter stops polling.  If
+ * the network wakes it while a thread of the PE sleeps, it hands polling over to that
+ * thread for a while.  A PE that returns from the library to compute is served after at
+ * most RECENT_NS + NAP_NS, and without delay from then on.
  *
- * The thread may run on every processor that the job may use, though its PE be bound to
- * one: it must not wait until the PE gives that one up.
- * Uses: net_int, block, clock, log.
+ * The thread may run on every processor of the job even if its PE is bound to one: it
+ * must not wait for the PE to release that processor. Uses: net_int, block, clock, log.
  */
 #include "config.h"
 
@@ -33,15 +32,15 @@
 #include "pgas/core/place.h"
 
 enum {
-    NAP_NS = 1000 * 1000,   /* between two looks whether others still poll */
-    RECENT_NS = 200 * 1000, /* a poll that long ago means that others poll */
-    WAKE_EVERY_NS = 100 * 1000,
-    SLEEP_MS = 1000,         /* the longest on the descriptor */
-    BLIND_SLEEP_MS = 1,      /* the same where the transport has none */
-    PROGRESS_AT_ONCE = 64,   /* calls before others get the lock */
-    FDS = 16,                /* descriptors to sleep on at once */
-    VAIN_MAX = 16,           /* turns in vain, one after the other, */
-    VAIN_NAP_NS = 50 * 1000, /* after which a thread rests: net_rest */
+    NAP_NS = 1000 * 1000,   /* interval of checks whether another thread still polls */
+    RECENT_NS = 200 * 1000, /* a younger poll means that another thread polls */
+    WAKE_EVERY_NS = 100 * 1000, /* interval of wake-ups by a polling thread */
+    SLEEP_MS = 1000,            /* longest sleep on the file descriptor */
+    NO_FD_SLEEP_MS = 1,         /* the same if the transport has none */
+    PROGRESS_AT_ONCE = 64,      /* progress calls per lock acquisition */
+    FDS = 16,                   /* file descriptors per poll(2) */
+    STALLS_MAX = 16,         /* consecutive wake-ups without progress before back-off */
+    BACK_OFF_NS = 50 * 1000, /* length of a back-off */
 };
 
 static struct node_pe *my_record(void)
@@ -67,8 +66,8 @@ void net_owe(void)
     store_relaxed_u32(&pgas_self.net->owed, 1);
 }
 
-/* Sleepers among our threads are woken by who polls too, but not at each poll: it does
- * not know what came. */
+/* A polling thread also wakes the sleeping threads of this PE, but at intervals: it does
+ * not know whether anything arrived for them. */
 static void wake_now_and_then(uint64_t now)
 {
     static uint64_t next_ns;
@@ -92,7 +91,7 @@ void net_settle(void)
     net_wake_sleepers();
 }
 
-/* Move on what was posted on the user's contexts. */
+/* Progresses the user's contexts with outstanding operations. */
 static void poll_contexts(struct net *n)
 {
     if (__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL ||
@@ -103,7 +102,7 @@ static void poll_contexts(struct net *n)
             continue;
         n->t->progress(c->t);
         net_unlock(c);
-        net_wake_sleepers(); /* some libraries take in everything with any context */
+        net_wake_sleepers(); /* some libraries progress all contexts with any of them */
     }
     pthread_mutex_unlock(&n->ctx_lock);
 }
@@ -135,8 +134,8 @@ void net_poll(void)
 
     if (n == NULL)
         return;
-    /* Said first, and each time: else a thread that polls once in each short wait comes
-     * second to the progress thread again and again, and waits for its lock. */
+    /* Store the time first and at every poll: otherwise a thread that polls once per
+     * short wait would contend with the progress thread for the lock each time. */
     uint64_t now = clock_ns();
     store_relaxed_u64(&n->polled_ns, now);
     poll_contexts(n);
@@ -147,7 +146,7 @@ void net_poll(void)
     wake_now_and_then(now);
 }
 
-/* A wake-up that is lost, as the nap is just beginning, costs NAP_NS and no more. */
+/* A wake-up that is lost because the back-off is just beginning costs at most NAP_NS. */
 void net_idle(void)
 {
     struct net *n = pgas_self.net;
@@ -178,8 +177,8 @@ static void nap(struct net *n)
     store_release_u32(&n->nap, 0);
 }
 
-/* Move context 0 on; 0 when there is nothing to do before its descriptor says so.  done:
- * whether there was something now. */
+/* Progresses context 0.  Returns 0 if its file descriptor is armed and the thread may
+ * sleep. *done: whether there was progress. */
 static int work(struct net *n, bool *done)
 {
     int turns = 0;
@@ -193,8 +192,8 @@ static int work(struct net *n, bool *done)
     return armed;
 }
 
-/* Add the descriptors of the user's contexts with something under way, as far as there is
- * room.  False: not all of them can be slept on now. */
+/* Adds the file descriptors of the user's contexts with outstanding operations, up to
+ * FDS. False if the thread cannot sleep on all of them now. */
 static bool add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds)
 {
     bool all = true;
@@ -217,7 +216,7 @@ static bool add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds)
     return all;
 }
 
-/* True: there is something. */
+/* Sleeps on the file descriptors; true if context 0 became ready. */
 static bool sleep_on(struct net *n)
 {
     struct pollfd fds[FDS] = {{.fd = n->stop_fd, .events = POLLIN},
@@ -225,12 +224,12 @@ static bool sleep_on(struct net *n)
     nfds_t nfds = 2;
     uint64_t kicks;
 
-    /* A context that gets something to do from now on sees that we sleep (net_kick), or
-     * we see what it has to do. */
+    /* Dekker's pattern with net_kick: either a thread that posts from now on sees
+     * `asleep`, or add_contexts sees its operation. */
     store_relaxed_u32(&n->asleep, 1);
     fence_full();
     bool all = add_contexts(n, fds, &nfds);
-    poll(fds, nfds, fds[1].fd < 0 || !all ? BLIND_SLEEP_MS : SLEEP_MS);
+    poll(fds, nfds, fds[1].fd < 0 || !all ? NO_FD_SLEEP_MS : SLEEP_MS);
     store_relaxed_u32(&n->asleep, 0);
     if (fds[0].revents != 0 && read(n->stop_fd, &kicks, sizeof kicks) < 0)
         log_debug("can't read from an eventfd: %s", strerror(errno));
@@ -246,9 +245,9 @@ void net_kick(struct net *n)
         log_debug("can't wake the progress thread: %s", strerror(errno));
 }
 
-/* Others use this PE, and somebody in it waits anyway: who is woken polls for a while
- * (net_is_mine), and what comes next is for that thread.  To be said before it is woken:
- * if it goes to sleep again at once, it takes it back (net_idle). */
+/* Other PEs access this one while one of its threads waits: the woken waiter polls for a
+ * while (net_is_mine) and receives the next messages.  Must precede the wake-up: a waiter
+ * that goes back to sleep immediately revokes it (net_idle). */
 static void hand_over(struct net *n)
 {
     if (pgas_self.oversubscribed || !any_sleeps())
@@ -262,18 +261,18 @@ bool net_is_mine(void)
     return pgas_self.net != NULL && load_acquire_u32(&pgas_self.net->handed) != 0;
 }
 
-void net_rest(unsigned *turns, bool in_vain)
+void net_rest(unsigned *turns, bool stalled)
 {
-    *turns = in_vain ? *turns + 1 : 0;
-    if (*turns > VAIN_MAX)
-        block_sleep(VAIN_NAP_NS);
+    *turns = stalled ? *turns + 1 : 0;
+    if (*turns > STALLS_MAX)
+        block_sleep(BACK_OFF_NS);
 }
 
 static void *serve(void *arg)
 {
     struct net *n = arg;
-    bool came = false, done;
-    unsigned in_vain = 0;
+    bool ready = false, done;
+    unsigned stalls = 0;
 
     while (load_acquire_u32(&n->stop) == 0) {
         if (others_poll(n)) {
@@ -281,18 +280,18 @@ static void *serve(void *arg)
             continue;
         }
         int armed = work(n, &done);
-        if (came)
+        if (ready)
             hand_over(n);
-        came = false;
+        ready = false;
         net_wake_sleepers();
         if (armed == 0 && !others_poll(n))
-            came = sleep_on(n);
-        net_rest(&in_vain, !done && (armed != 0 || came));
+            ready = sleep_on(n);
+        net_rest(&stalls, !done && (armed != 0 || ready));
     }
     return NULL;
 }
 
-/* No signal of the program is for this thread. */
+/* Creates the thread with all signals blocked: they are the program's. */
 static int create(struct net *n, const pthread_attr_t *attr)
 {
     sigset_t all, before;
@@ -319,7 +318,7 @@ void net_thread_start(struct net *n)
     int rc = n->stop_fd >= 0 ? create(n, &attr) : errno;
     pthread_attr_destroy(&attr);
     if (rc != 0)
-        log_die("shmem_init: can't start the thread that serves other nodes: %s",
+        log_die("shmem_init: cannot create the progress thread: %s; see ulimit -u",
                 strerror(rc));
     n->has_thread = true;
     pthread_setname_np(n->thread, "pgas-net");

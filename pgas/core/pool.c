@@ -19,7 +19,7 @@ static struct pool_item *item_at(const struct pool *pool, uint32_t chunk, size_t
     return (struct pool_item *)(void *)(pool->chunk[chunk] + i * pool->size);
 }
 
-/* With the lock held: to the end of the free ones. */
+/* Appends an item to the free list.  Called with the lock held. */
 static void append(struct pool *pool, struct pool_item *item)
 {
     PGAS_ASSERT((pool->first == NULL) ||

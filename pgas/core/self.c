@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* self.c - the one global of the library: the PE that this process is. */
+/* self.c - the root structure of this process. */
 #include "config.h"
 
 #include "pgas/core/pgas.h"
 
 PGAS_PE_LOCAL struct pgas pgas_self = {
-    .checks = 1, /* nothing may be called yet */
+    .checks = 1, /* before shmem_init every routine but a few is an error */
     .twins = 1,
     .node_fd = -1,
     .heap_fd = -1,

@@ -9,12 +9,13 @@
 #include "pgas/core/pgas_assert.h"
 #include "pgas/core/slot.h"
 
-enum { BITS = 64 }; /* of a word of the map */
+enum { BITS = 64 }; /* of a word of a bitmap */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* One bit per slot: `used` now, `dirty` since it was used first.  Under lock. */
+/* One bit per slot: `used` while allocated, `dirty` from the first use on.  Under lock.
+ */
 static uint64_t *used, *dirty;
-static uint32_t words; /* of each map; slots beyond are free and clean */
+static uint32_t words; /* of each bitmap; slots beyond are free and clean */
 static uint32_t end;
 
 static uint64_t bit_of(uint32_t slot)
@@ -33,7 +34,7 @@ static bool resize(uint64_t **map, uint32_t to)
     return true;
 }
 
-/* Make the maps long enough for the slot. */
+/* Grows the bitmaps to include the slot. */
 static bool reach(uint32_t slot)
 {
     uint32_t to = words > 0 ? words : 1;
@@ -48,7 +49,7 @@ static bool reach(uint32_t slot)
     return true;
 }
 
-/* The lowest free slot from `slot` on, whether it exists or not. */
+/* The lowest free slot >= slot, which may be beyond `end`. */
 static uint32_t find_free(uint32_t slot)
 {
     for (; slot / BITS < words; slot = (slot / BITS + 1) * BITS) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slot.h - which places for the words of a team (team.h) this PE has in use.
+ * slot.h - allocation of team slots on this PE.
  *
- * A slot is a number; where its words are in every PE's heap says team_slot_offset.  The
- * first ones belong to the predefined teams, the others to teams of the user, whose PEs
- * agree on one that all of them have free (coll/split.c).  Thread-safe.
- * Uses: nothing of ours.  Used by: team, coll/split.
+ * A slot is the index of a team's synchronisation area in every PE's heap
+ * (team_slot_offset).  The first slots belong to the predefined teams; the PEs of a
+ * user's team agree on a slot that is free on all of them (coll/split.c).  Thread-safe.
+ * A leaf.  Used by: team, coll/split.
  */
 #ifndef PGAS_CORE_SLOT_H
 #define PGAS_CORE_SLOT_H
@@ -16,17 +16,18 @@
 enum { SLOT_WORLD, SLOT_SHARED, SLOT_USER };
 
 #define SLOT_NONE UINT32_MAX
-#define SLOT_MAX  (SLOT_NONE - 1) /* as many there may be at most */
+#define SLOT_MAX  (SLOT_NONE - 1) /* the most slots */
 
-/* Slots 0 .. end - 1 exist from now on, and those below SLOT_USER are in use. */
+/* Creates slots 0 .. end - 1; those below SLOT_USER are allocated. */
 void slot_init(uint32_t end);
 void slot_fini(void);
 
-/* Take the lowest free slot that is not below `from`; SLOT_NONE if there is none. */
+/* Allocates the lowest free slot >= from; SLOT_NONE if there is none. */
 uint32_t slot_take(uint32_t from);
 void slot_give(uint32_t slot);
 
-/* This PE has never used the slot's words before: they are zero.  Says so once. */
+/* True at the first call for a slot: this PE has not used its memory before, which is
+ * still zero. */
 bool slot_fresh(uint32_t slot);
 
 #endif

@@ -6,13 +6,13 @@
 #include "pgas/core/stress.h"
 
 enum {
-    SLEEPS = 64, /* one delay of so many gives its processor away, */
-    SPINS = 4,   /* one of so many spins, */
+    SLEEPS = 64, /* one delay in 64 sleeps, */
+    SPINS = 4,   /* one in 4 spins, the others return immediately */
     SPIN_MAX = 1 << 14,
     SLEEP_NS_MAX = 1 << 18,
 };
 
-/* xorshift64*, begun with what tells threads and PEs apart. */
+/* xorshift64* with a seed per thread and PE. */
 static uint64_t next_random(void)
 {
     static _Thread_local uint64_t state;
@@ -34,5 +34,5 @@ void stress_delay(void)
         block_sleep(random / SLEEPS % SLEEP_NS_MAX);
     else if (random % SPINS == 0)
         for (uint64_t n = random / SLEEPS % SPIN_MAX; n > 0; n--)
-            fence_compiler(); /* so that the loop stays */
+            fence_compiler(); /* keeps the loop */
 }

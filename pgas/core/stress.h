@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stress.h - random delays at the points where the order of two PEs matters, for tests
- * (SHMEM_STRESS): a race shows there that otherwise needs an interrupt at that moment.
+ * stress.h - random delays at the points where the interleaving of two PEs matters, for
+ * tests (SHMEM_STRESS): they expose races that would otherwise need an interrupt there.
  * Uses: pgas.h, block.  Used by: coll.
  */
 #ifndef PGAS_CORE_STRESS_H
@@ -12,7 +12,7 @@
 
 void stress_delay(void) __attribute__((cold));
 
-/* One load and one branch without SHMEM_STRESS. */
+/* Costs one load and one branch without SHMEM_STRESS. */
 ALWAYS_INLINE void stress_point(void)
 {
     if (unlikely(pgas_self.env.stress != 0))

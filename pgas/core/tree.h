@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tree.h - an ordered set of nodes that lie inside other structures: a treap, O(log n)
- * expected.  Priorities come from a fixed generator: the same calls make the same tree.
+ * tree.h - an intrusive ordered set: a treap, O(log n) expected.  Priorities come from a
+ * generator with a fixed seed: the same calls build the same tree on every PE.
  * A leaf.  Used by: alloc.
  */
 #ifndef PGAS_CORE_TREE_H
@@ -14,7 +14,7 @@ struct tree_node {
     uint32_t priority;
 };
 
-/* < 0, 0, > 0 as strcmp. */
+/* Returns < 0, 0 or > 0, as strcmp does. */
 typedef int (*tree_compare)(const struct tree_node *, const struct tree_node *);
 
 struct tree {
@@ -23,10 +23,10 @@ struct tree {
     uint32_t seed;
 };
 
-/* The node must not compare equal to one that is there. */
+/* The node must not compare equal to a member. */
 void tree_insert(struct tree *t, struct tree_node *n);
 
-/* The node must be there. */
+/* The node must be a member. */
 void tree_remove(struct tree *t, struct tree_node *n);
 
 /* The first node that is not less than key; NULL if there is none. */

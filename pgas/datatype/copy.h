@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copy.h - copy bytes, with the kernel that is best for the length.
+ * copy.h - memory copy with a kernel per length.
  *
- * Up to 16 bytes: moves inline, one for 1, 2, 4 and 8 bytes, so that an aligned word of
- * those sizes is stored once and whole (somebody may wait for it).  Then a loop over wide
- * registers, then memcpy of the C library, and for what the caches would not hold anyway
- * stores that go around them.  Uses: isa.  Used by: rma, coll.
+ * Up to 16 bytes: inline moves.  Exactly 1, 2, 4 and 8 bytes are one store, so that an
+ * aligned word is never torn (a PE may be waiting on it).  Above: a loop over wide
+ * registers, then memcpy, and non-temporal stores for copies that exceed the caches.
+ * Uses: isa.  Used by: rma, coll.
  */
 #ifndef PGAS_DATATYPE_COPY_H
 #define PGAS_DATATYPE_COPY_H
@@ -16,22 +16,22 @@
 
 #include "pgas/datatype/isa.h"
 
-/* Copy n bytes, not overlapping.  The stores are visible to others in program order with
- * later stores, as with memcpy. */
+/* Copies n bytes that do not overlap.  As with memcpy, the stores are ordered before
+ * later stores in program order. */
 void copy_large(void *dst, const void *src, size_t n);
 
-/* Choose the kernels: those of an instruction set that isa_here() allows; copies of at
- * least `nontemporal` bytes go around the caches.  Without it all copies are memcpy. */
+/* Selects the kernels of an instruction set that isa_here() allows.  Copies of at least
+ * `nontemporal` bytes use non-temporal stores.  Before this call every copy is memcpy. */
 void copy_init(enum isa isa, size_t nontemporal);
 
-/* The same for a part of `all` bytes that are copied one part after the other: what the
- * caches would not hold in all goes around them. */
+/* Copies one part of a transfer of `all` bytes in total; the total decides whether
+ * non-temporal stores are used. */
 void copy_part(void *dst, const void *src, size_t n, size_t all);
 
 #define COPY_SMALL_MAX 16
 
-/* Two moves of T that may overlap, for lengths from sizeof(T) to twice that; one for
- * exactly sizeof(T) */
+/* Two possibly overlapping moves of type T for lengths from sizeof(T) to twice that; one
+ * move for exactly sizeof(T) */
 /* clang-format off */
 #define COPY_PAIR(T)                                                                     \
     static inline void copy_##T(char *d, const char *s, size_t n)                        \

@@ -13,7 +13,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define COPY_NT_STEP 64 /* bytes per turn: one line */
+#define COPY_NT_STEP 64 /* bytes per iteration: one cache line */
 
 static inline void copy_nt_line(char *d, const char *s)
 {
@@ -28,14 +28,13 @@ static inline void copy_nt_line(char *d, const char *s)
     _mm_stream_si128((__m128i *)(void *)(d + 48), e);
 }
 
-/* Streamed stores are weakly ordered: what comes after copy_nt_end is ordered after them.
- */
+/* Non-temporal stores are weakly ordered; copy_nt_end orders them before later stores. */
 static inline void copy_nt_end(void)
 {
     _mm_sfence();
 }
 
-/* Without the end, so that several may share one */
+/* Without the closing fence, so that several calls can share one copy_nt_end */
 static inline void copy_nt_lines(char *d, const char *s, size_t n)
 {
     size_t head = (COPY_NT_STEP - (uintptr_t)d % COPY_NT_STEP) % COPY_NT_STEP;

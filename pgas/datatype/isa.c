@@ -36,9 +36,9 @@ enum isa isa_best(void)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-static int refuse(const char *what, char *error, size_t len)
+static int isa_error(const char *what, char *error, size_t len)
 {
-    snprintf(error, len, "%s; give auto", what);
+    snprintf(error, len, "%s; use auto", what);
     for (enum isa isa = ISA_BASELINE; isa < ISAS; isa++) {
         size_t used = strlen(error);
         if (isa_here(isa))
@@ -58,9 +58,9 @@ int isa_read(const char *text, enum isa *isa, char *error, size_t len)
         if (strcmp(text, names[i]) != 0)
             continue;
         *isa = i;
-        return isa_here(i) ? 0 : refuse("this processor does not have it", error, len);
+        return isa_here(i) ? 0 : isa_error("not supported by this processor", error, len);
     }
-    return refuse("not understood", error, len);
+    return isa_error("not an instruction set", error, len);
 }
 
 /* ---- x86 ------------------------------------------------------------------------- */
@@ -73,30 +73,30 @@ enum {
     LEAF7_DQ = 1 << 17,
     LEAF7_BW = 1 << 30,
     XCR0_AVX = 0x6,     /* XMM, YMM */
-    XCR0_AVX512 = 0xe6, /* and the masks, the upper halves, the upper 16 registers */
+    XCR0_AVX512 = 0xe6, /* plus opmask, ZMM_Hi256 and Hi16_ZMM */
 };
 #define LEAF7_VL (1u << 31)
 
-static bool all(uint64_t bits, uint64_t wanted)
+static bool isa_has_bits(uint64_t bits, uint64_t wanted)
 {
     return (bits & wanted) == wanted;
 }
 
-static bool has_avx2(const struct isa_x86 *x)
+static bool isa_has_avx2(const struct isa_x86 *x)
 {
-    return all(x->leaf1_ecx, LEAF1_OSXSAVE | LEAF1_AVX) && all(x->xcr0, XCR0_AVX) &&
-           all(x->leaf7_ebx, LEAF7_AVX2);
+    return isa_has_bits(x->leaf1_ecx, LEAF1_OSXSAVE | LEAF1_AVX) &&
+           isa_has_bits(x->xcr0, XCR0_AVX) && isa_has_bits(x->leaf7_ebx, LEAF7_AVX2);
 }
 
-static bool has_avx512(const struct isa_x86 *x)
+static bool isa_has_avx512(const struct isa_x86 *x)
 {
-    return has_avx2(x) && all(x->xcr0, XCR0_AVX512) &&
-           all(x->leaf7_ebx, LEAF7_F | LEAF7_DQ | LEAF7_BW | LEAF7_VL);
+    return isa_has_avx2(x) && isa_has_bits(x->xcr0, XCR0_AVX512) &&
+           isa_has_bits(x->leaf7_ebx, LEAF7_F | LEAF7_DQ | LEAF7_BW | LEAF7_VL);
 }
 
 bool isa_x86_has(const struct isa_x86 *x, enum isa isa)
 {
     if (isa == ISA_AVX2)
-        return has_avx2(x);
-    return isa == ISA_AVX512 && has_avx512(x);
+        return isa_has_avx2(x);
+    return isa == ISA_AVX512 && isa_has_avx512(x);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * isa.h - the instruction sets for which there are kernels, and which of them the
- * processor and the kernel of the system have.  A leaf.
+ * isa.h - the instruction sets with kernels of their own, and run-time detection of those
+ * that the processor and the operating system support.  A leaf.
  * Used by: copy, op, core/init, oshmem_info.
  */
 #ifndef PGAS_DATATYPE_ISA_H
@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one processor's, each has all that the ones before it have.  Baseline is what the
- * compiler uses without being told: SSE2 on x86-64, Advanced SIMD on 64-bit Arm.  AVX-512
- * is F, BW, DQ and VL together. */
+/* Within one architecture each set includes the ones before it.  The baseline is the
+ * compiler's default: SSE2 on x86-64, Advanced SIMD on 64-bit Arm.  AVX-512 means F, BW,
+ * DQ and VL together. */
 #define ISA_TABLE(I)                                                                     \
     I(BASELINE, baseline)                                                                \
     I(AVX2, avx2)                                                                        \
@@ -26,19 +26,19 @@ enum isa { ISA_TABLE(ISA_ENUM) ISAS };
 
 const char *isa_name(enum isa isa);
 
-/* May it be used here?  Of the processor's features those count that the system saves
- * when it switches threads (XCR0 of x86). */
+/* True if the instruction set can be used: the processor has it, and the operating system
+ * saves its registers at a context switch (XCR0 on x86). */
 bool isa_here(enum isa isa);
 
-/* The best that may be used here. */
+/* The best instruction set that can be used. */
 enum isa isa_best(void);
 
-/* Read a value of SHMEM_ISA: the name of one that may be used here, or auto for the best.
- * Returns 0, or -1 with the reason in error[len]. */
+/* Parses a value of SHMEM_ISA: the name of a usable instruction set, or auto for the
+ * best. Returns 0, or -1 with the reason in error[len]. */
 int isa_read(const char *text, enum isa *isa, char *error, size_t len);
 
-/* What cpuid and xgetbv of an x86 say: ECX of leaf 1, EBX of leaf 7, and XCR0, which is 0
- * where xgetbv cannot be called. */
+/* The x86 feature words: ECX of cpuid leaf 1, EBX of leaf 7, and XCR0, which is 0 where
+ * xgetbv is not available. */
 struct isa_x86 {
     uint32_t leaf1_ecx, leaf7_ebx;
     uint64_t xcr0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * isa_cpu.h - ask the processor.  One section per kind of processor; all have the same
+ * isa_cpu.h - feature detection.  One section per architecture; each defines the same
  * function.  A leaf.  Used by: isa.
  */
 #ifndef PGAS_DATATYPE_ISA_CPU_H
@@ -38,9 +38,8 @@ static inline bool isa_cpu_has(enum isa isa)
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 
-#define ISA_HWCAP_SVE                                                                    \
-    (1ul << 22) /* the kernel sets it only if it saves the registers                     \
-                 */
+/* The kernel sets this bit only if it saves the SVE registers. */
+#define ISA_HWCAP_SVE (1ul << 22)
 
 static inline bool isa_cpu_has(enum isa isa)
 {

@@ -3,20 +3,20 @@
  * op.h - reduction kernels: acc[i] = acc[i] op in[i], and out[i] = a[i] op b[i], for n
  * elements.
  *
- * One pair of kernels for each operation and representation (kind and bytes of an
- * element): what C calls long, long long and ptrdiff_t is one representation.  All
- * operations of OpenSHMEM and of MPI.  Kernels of all instruction sets give the same
+ * There is one pair of kernels per operation and representation (kind and size of an
+ * element): long, long long and ptrdiff_t share a representation.  All operations of
+ * OpenSHMEM and MPI are covered.  The kernels of all instruction sets produce the same
  * bits:
- * - Integers wrap around, as an overflow in one order of the PEs must not be undefined
- *   when another order has none.  Logical operations give 0 or 1.
- * - Reals and complex numbers are rounded as C's operators do, once per operation:
- * nothing is fused or put into another order.  A complex product of infinities is C's
- * (Annex G).  What is undefined is the bits of a NaN that a sum or product gives.
- * - max is `b > a ? b : a`, min is `b < a ? b : a`, for all types: of equal zeros, and if
- *   one of the two is a NaN, the first one stays, bit for bit.
- * - maxloc and minloc take a pair of C's struct {value; int index;}.  The larger
- * (smaller) value wins, of equal values the one with the smaller index; a NaN never
- * displaces the first one, and nothing displaces a NaN.
+ * - Integers wrap around: the order of the PEs must not decide whether an overflow is
+ *   undefined.  Logical operations yield 0 or 1.
+ * - Real and complex operations round once per operation as C's operators do; nothing is
+ *   fused or reordered.  A complex product of infinities follows Annex G of C.  The bits
+ *   of a NaN produced by a sum or product are unspecified.
+ * - max is `b > a ? b : a` and min is `b < a ? b : a` for all types: for equal zeros, and
+ *   if either operand is a NaN, the first operand is kept bit for bit.
+ * - maxloc and minloc operate on struct {value; int index;}.  The larger (smaller) value
+ *   wins, among equal values the smaller index.  A NaN never replaces the first operand
+ *   and is never replaced.
  *
  * Uses: copy, isa.  Used by: coll/reduce, coll/scan, and their rows.
  */
@@ -45,14 +45,14 @@ enum op {
     OPS
 };
 
-/* PAIR: of a value with that sign or form, and an int; its size is that of the value. */
+/* PAIR: a value of the given kind and an int; its size is that of the value. */
 enum op_kind { OP_SINT, OP_UINT, OP_FLT, OP_CPLX, OP_PAIR_SINT, OP_PAIR_FLT, OP_KINDS };
 
-/* acc and in do not overlap.  Elements may lie at any byte. */
+/* acc and in do not overlap.  Elements need not be aligned. */
 typedef void (*op_kernel)(void *acc, const void *in, size_t n);
 
-/* out is a, or is b, or does not overlap them; a and b may be anything.  A large out that
- * is neither a nor b is written around the caches. */
+/* out equals a, equals b, or overlaps neither; a and b are unrestricted.  A large out
+ * that is neither a nor b is written with non-temporal stores. */
 typedef void (*op_kernel3)(void *out, const void *a, const void *b, size_t n);
 
 struct op_fns {
@@ -60,23 +60,24 @@ struct op_fns {
     op_kernel3 three;
 };
 
-/* The kernels for elements of that kind and size, a power of two; NULL if the operation
- * is not defined for them: and, or, xor and the logical ones are for integers, max and
- * min for integers and reals, maxloc and minloc for pairs, sum and product for all but
- * pairs. */
+/* The kernels for elements of this kind and size (a power of two), or NULL if the
+ * operation is not defined for them: bitwise and logical operations take integers, max
+ * and min take integers and reals, maxloc and minloc take pairs, sum and product take all
+ * but pairs. */
 const struct op_fns *op_find(enum op op, enum op_kind kind, size_t size);
 
-/* Does it give the same bits in whatever order elements are combined?  For what op_find
- * returned.  Integers do; of reals also max and min do not, for zeros and NaNs. */
+/* True if the operation yields the same bits in any order of combination; for a result of
+ * op_find.  Holds for integers; for reals not even max and min qualify, because of signed
+ * zeros and NaNs. */
 bool op_exact(const struct op_fns *op);
 
-/* Choose the instruction set, one that isa_here() allows; op_find finds kernels of it
- * from then on, before that those of the baseline.  Results of at least `nontemporal`
- * bytes go around the caches. */
+/* Selects an instruction set that isa_here() allows; before this call op_find returns the
+ * kernels of the baseline.  Results of at least `nontemporal` bytes are written with
+ * non-temporal stores. */
 void op_init(enum isa isa, size_t nontemporal);
 
-/* The kind of C type C that has KIND in shmem_types.def.  Whether `char` has a sign is a
- * matter of the processor. */
+/* The op_kind of C type C with KIND in shmem_types.def.  The signedness of `char` depends
+ * on the platform. */
 #define OP_KIND_SINT(C) ((C)-1 < (C)1 ? OP_SINT : OP_UINT)
 #define OP_KIND_UINT(C) OP_UINT
 #define OP_KIND_FLT(C)  OP_FLT

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_isas.h - the tables that are built for this kind of processor, besides the
- * baseline's (pgas/local.mk has the files).  Uses: op_table.  Used by: op.
+ * op_isas.h - the kernel tables that are built for this architecture besides the baseline
+ * (pgas/local.mk lists the files).  Uses: op_table.  Used by: op.
  */
 #ifndef PGAS_DATATYPE_OP_ISAS_H
 #define PGAS_DATATYPE_OP_ISAS_H

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_kernels.h - the source of all kernels that can be made of vectors.  A file per
- * instruction set includes it, with its own compiler flags, and defines before that
+ * op_kernels.h - the source of all kernels that can be vectorised.  One file per
+ * instruction set includes it, is compiled with its own flags, and defines beforehand
  *
- *   OP_TABLE     the name of the table that it makes
- *   OP_REGISTER  the bytes of a register; without it, loops are left to the compiler
- *   OP_SCALAR    for no vectors
- *   OP_COMPARE64 vectors of 64-bit integers can be compared
+ *   OP_TABLE     the name of the table that it defines
+ *   OP_REGISTER  the bytes of a register; if undefined, remainders are left to the
+ * compiler OP_SCALAR    disables vectorisation OP_COMPARE64 vectors of 64-bit integers
+ * can be compared
  *
- * An operation is one expression of two elements; the compiler makes vectors of the loop
- * over it.  It does that well for whole registers, but what is left at the end it does
- * element by element: 63 bytes with AVX-512 took 12 to 24 ns.  So the loops for AVX take
- * whole registers, and the last register overlaps the one before: 5 ns.  With SSE2 that
- * gained nothing, and SVE has masks.
- * Uses: op_table.  Used by: op_base, op_avx2, op_avx512, op_sve, op_scalar.
+ * An operation is one expression of two elements; the compiler vectorises the loop over
+ * it. Compilers handle whole registers well but process the remainder element by element:
+ * 63 bytes took 12 to 24 ns with AVX-512.  The AVX loops therefore process whole
+ * registers only, and the last register overlaps the one before: 5 ns.  This gains
+ * nothing with SSE2, and SVE has predication. Uses: op_table.  Used by: op_base, op_avx2,
+ * op_avx512, op_sve, op_scalar.
  */
 #include "config.h"
 
@@ -22,9 +22,9 @@
 
 #include "pgas/datatype/op_table.h"
 
-/* The loops are made for vector registers; gcc uses them at -O3 only.  INDEPENDENT: out
- * may be a or b, but no element depends on another one.  ROLLED keeps gcc from taking a
- * short loop apart before it has made a vector of it. */
+/* gcc vectorises at -O3 only.  INDEPENDENT: out may alias a or b, but no element depends
+ * on another one.  ROLLED keeps gcc from unrolling a short loop before it is vectorised.
+ */
 #if defined(OP_SCALAR) && defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(disable)")
 #elif defined(OP_SCALAR)
@@ -42,7 +42,8 @@
 #define INLINE   static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
 
-/* The representations, at any byte.  The user's type may be another one of that size. */
+/* The representations, unaligned.  The user's type may be another one of the same size.
+ */
 #define REPRESENTATION(NAME, C) typedef C __attribute__((may_alias, aligned(1))) NAME;
 /* clang-format off */
 REPRESENTATION(s8, int8_t)   REPRESENTATION(u8, uint8_t)
@@ -54,7 +55,7 @@ REPRESENTATION(f64, double)  REPRESENTATION(c64, double _Complex)
 
 /* ---- loops ----------------------------------------------------------------------- */
 
-/* Elements 0 .. n - 1, where out is a, or is b, or is apart */
+/* Elements 0 .. n - 1, where out equals a, equals b, or overlaps neither */
 #define LOOP(F, T)                                                                       \
     INLINE void F##_loop(T *out, const T *a, const T *b, size_t n)                       \
     {                                                                                    \
@@ -66,7 +67,7 @@ REPRESENTATION(f64, double)  REPRESENTATION(c64, double _Complex)
 #ifdef OP_REGISTER
 #define LANES(T) (OP_REGISTER / sizeof(T))
 
-/* A part of m elements, a constant, into memory that is nobody else's */
+/* A part of m elements, a constant, into memory that does not alias the operands */
 #define PART(F, T)                                                                       \
     INLINE void F##_part(T *part, const T *a, const T *b, size_t m)                      \
     {                                                                                    \

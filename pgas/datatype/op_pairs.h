@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_pairs.h - maxloc and minloc with vectors; a part of op_kernels.h, with its macros.
- * op_rest.c has the same as C says it, and the pairs of long double.
+ * op_pairs.h - vectorised maxloc and minloc; part of op_kernels.h, whose macros it uses.
+ * op_rest.c has the plain C form and the pairs of long double.
  *
- * A pair has its value in one half and its index in the low bits of the other; what is
- * beside the index goes with the pair that wins.  Of integers in 8 bytes one comparison
- * finds that pair: a pair is a number, with the value above the index.  Without
- * comparisons of 64 bits (SSE2), pairs of other sizes are left to op_rest.
+ * A pair has its value in one half and its index in the low bits of the other half; the
+ * padding beside the index is copied with the winning pair.  A pair of 32-bit integers
+ * needs one 64-bit comparison: it is treated as a number with the value above the index.
+ * Without 64-bit vector comparisons (SSE2), pairs of other sizes are left to op_rest.
  * Uses: op_kernels.  Used by: op_kernels.
  */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a value is in the low bits");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values are in the low bits");
 
 /* clang-format off */
 /* ---- in two halves --------------------------------------------------------------- */

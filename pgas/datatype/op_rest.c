@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_rest.c - the kernels of types that fit no vector: long double and its complex
- * numbers; and pairs of a value and an index for tables without them.  Uses: op_table.
- * Used by: op.
+ * op_rest.c - the kernels that are not vectorised: long double, its complex type, and
+ * value-index pairs for tables without them.  Uses: op_table.  Used by: op.
  */
 #include "config.h"
 
@@ -14,7 +13,7 @@
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8 && sizeof(long double) == 16,
                "a size tells a real type from the others");
 
-/* At any byte; the user's type may be another one of that size. */
+/* Unaligned; the user's type may be another one of the same size. */
 typedef long double __attribute__((may_alias, aligned(1))) f128;
 typedef long double _Complex __attribute__((may_alias, aligned(1))) c128;
 

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_table.h - what the files with kernels share: the form of their tables, the two
- * forms of a kernel, and the way around the caches.  Uses: op.  Used by: op, op_kernels,
- * op_rest, tests, bench.
+ * op_table.h - shared by the kernel files: the table layout, the two forms of a kernel
+ * and non-temporal output.  Uses: op.  Used by: op, op_kernels, op_rest, tests, bench.
  */
 #ifndef PGAS_DATATYPE_OP_TABLE_H
 #define PGAS_DATATYPE_OP_TABLE_H
 
 #include "pgas/datatype/op.h"
 
-/* By kind, operation, and the logarithm of the size; {NULL, NULL} where there is none */
+/* Indexed by kind, operation and log2 of the size; {NULL, NULL} where undefined */
 enum { OP_SIZES = 6 };
 typedef struct op_fns op_table[OP_KINDS][OPS][OP_SIZES];
 
-/* One of each instruction set, made from op_kernels.h, and what has no vectors (op_rest:
- * long double, and pairs where a table has none).  op_scalar is for benchmarks: without
- * vectors. */
+/* One table per instruction set, built from op_kernels.h.  op_rest has the kernels
+ * without vector code (long double, and pairs where a table has none).  op_scalar is not
+ * vectorised and is used by benchmarks only. */
 extern const op_table op_base, op_avx2, op_avx512, op_sve, op_scalar, op_rest;
 
-/* Results of so many bytes, which are neither of the sources, go around the caches. */
+/* Results of at least this many bytes that are not in place use non-temporal stores. */
 extern size_t op_nontemporal;
 
-/* out = a op b for n elements of `size` bytes around the caches, by a kernel that itself
- * would go through them. */
+/* out = a op b for n elements of `size` bytes with non-temporal stores, by way of a
+ * kernel that uses ordinary stores. */
 void op_stream(op_kernel3 kernel, char *out, const char *a, const char *b, size_t n,
                size_t size);
 
-/* The two forms of an operation, both made of the function F_run */
+/* The two forms of an operation, both defined by function F_run */
 #define OP_FORM_TWO(F)                                                                   \
     static void F##_two(void *acc, const void *in, size_t n)                             \
     {                                                                                    \

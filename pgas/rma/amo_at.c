@@ -8,7 +8,7 @@
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/rma.h"
 
-static uint64_t call_near(const struct amo_call *c)
+static uint64_t amo_call_local(const struct amo_call *c)
 {
     void *word = peer_at(c->addr, c->size, c->pe, c->fn);
     uint64_t old = perform_op(c->op, word, c->operand, c->cond, c->size);
@@ -25,7 +25,7 @@ uint64_t amo_call(const struct amo_call *c)
     uint64_t old = 0;
 
     if (!net_far(c->pe))
-        return call_near(c);
+        return amo_call_local(c);
     void *const result[] = {[AMO_NOW] = &old, [AMO_LATER] = c->later, [AMO_NEVER] = NULL};
     struct transport_amo amo = {.op = c->op,
                                 .size = (uint32_t)c->size,
@@ -37,9 +37,9 @@ uint64_t amo_call(const struct amo_call *c)
     return old;
 }
 
-/* By the library itself: on the default context. */
-static struct amo_call own(enum transport_amo_op op, void *addr, size_t size,
-                           uint64_t operand, int pe, const char *fn)
+/* An operation of the library itself, on the default context. */
+static struct amo_call amo_default_call(enum transport_amo_op op, void *addr, size_t size,
+                                        uint64_t operand, int pe, const char *fn)
 {
     return (struct amo_call){.ctx = SHMEM_CTX_DEFAULT,
                              .op = op,
@@ -54,7 +54,7 @@ static struct amo_call own(enum transport_amo_op op, void *addr, size_t size,
 uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t operand,
                 int pe, const char *fn)
 {
-    struct amo_call call = own(op, addr, size, operand, pe, fn);
+    struct amo_call call = amo_default_call(op, addr, size, operand, pe, fn);
 
     return amo_call(&call);
 }
@@ -62,7 +62,8 @@ uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t oper
 uint64_t amo_compare_swap_at(void *addr, size_t size, uint64_t cond, uint64_t value,
                              int pe, const char *fn)
 {
-    struct amo_call call = own(TRANSPORT_AMO_COMPARE_SWAP, addr, size, value, pe, fn);
+    struct amo_call call =
+        amo_default_call(TRANSPORT_AMO_COMPARE_SWAP, addr, size, value, pe, fn);
 
     call.cond = cond;
     return amo_call(&call);
@@ -71,7 +72,7 @@ uint64_t amo_compare_swap_at(void *addr, size_t size, uint64_t cond, uint64_t va
 void amo_post(enum transport_amo_op op, void *addr, size_t size, uint64_t operand, int pe,
               const char *fn)
 {
-    struct amo_call call = own(op, addr, size, operand, pe, fn);
+    struct amo_call call = amo_default_call(op, addr, size, operand, pe, fn);
 
     call.want = AMO_NEVER;
     (void)amo_call(&call);

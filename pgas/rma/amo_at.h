@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * amo_at.h - an atomic operation on a word of any PE, near or far, chosen by number: for
- * locks, barriers and what else is not on the fast path; and the way that the fast path
- * (api_amo.c) takes when it fails.
+ * amo_at.h - an atomic operation on a word of any PE, with the operation as an argument:
+ * for locks and barriers, and as the slow path of the atomic routines (api_amo.c).
  * Uses: amo, rma, core/net.  Used by: api_amo, api_deprecated, signal, lock, coll.
  */
 #ifndef PGAS_RMA_AMO_AT_H
@@ -20,24 +19,25 @@ struct amo_call {
     uint64_t operand, cond;
     int pe;
     const char *fn;
-    /* Where the old value goes: AMO_NOW returns it; AMO_LATER stores size bytes at
-     * `later`, perhaps not before the context's quiet; AMO_NEVER: it is not wanted, and
-     * the operation may be done as late as quiet. */
+    /* Delivery of the old value.  AMO_NOW returns it.  AMO_LATER stores `size` bytes at
+     * `later`, by the context's quiet at the latest.  AMO_NEVER discards it, and the
+     * operation itself may complete as late as the quiet. */
     enum amo_want { AMO_NOW, AMO_LATER, AMO_NEVER } want;
     void *later;
 };
 
-/* Do it on whatever PE; wakes who sleeps for the word.  The old value for AMO_NOW. */
+/* Performs the operation on a local or remote PE and wakes the PE if it sleeps on the
+ * word.  Returns the old value for AMO_NOW. */
 uint64_t amo_call(const struct amo_call *call) __attribute__((cold));
 
-/* The old value of the word; waits for it.  On the default context. */
+/* Blocking operations on the default context; they return the old value of the word. */
 uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t operand,
                 int pe, const char *fn);
 uint64_t amo_compare_swap_at(void *addr, size_t size, uint64_t cond, uint64_t value,
                              int pe, const char *fn);
-/* The same without the old value and without waiting: set, add, and, or, xor.  Puts and
- * such updates of the default context to this PE before it come first only if order_fence
- * was called between. */
+/* Nonblocking, non-fetching form, for set, add, and, or, xor.  It is ordered after
+ * earlier puts and updates of the default context to the same PE only if order_fence was
+ * called in between. */
 void amo_post(enum transport_amo_op op, void *addr, size_t size, uint64_t operand, int pe,
               const char *fn);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api.h - how a public routine is written: a row that says what each parameter is, and a
- * body that calls one plain function.
+ * api.h - how a public routine is defined: a row that declares the kind of each
+ * parameter, and a body that calls one plain function.
  *
  *     ROUTINE(void, shmem_long_put, sizeof(long), ALONE,
  *             (long *, dest, SYM), (const long *, source, LOCAL),
@@ -11,15 +11,16 @@
  *                 rma_bytes(nelems, sizeof(long), fn), pe, fn);
  *     }
  *
- * A row is: result, name, bytes of an element, who takes part (check_scope), and for each
- * parameter its type, its name as in the specification, and its kind (core/check.h).  The
- * body may use the parameters and `fn`, the routine's name.
+ * A row has: the result type, the name, the bytes of an element, the scope (check_scope:
+ * which PEs call it), and for each parameter its type, its name in the specification and
+ * its kind (core/check.h).  The body may use the parameters and `fn`, the routine's name.
  *
- * Made from it: the strong name pshmem_x and the weak name shmem_x, so that a tool may
- * define shmem_x and call pshmem_x (section 10); and a twin out of line that checks the
- * arguments first, and around which collectives are watched (check_watch).  With both off
- * a call costs one load and one branch for them.
- * Included by the api_*.c files only; the library itself never calls a public name.
+ * A row defines the strong symbol pshmem_x and the weak symbol shmem_x, so that a tool
+ * can define shmem_x and call pshmem_x (section 10).  It also defines an out-of-line
+ * checked entry point, which verifies the arguments and records collectives (check_watch)
+ * before it runs the same body.  With checks and recording off, this costs one load and
+ * one branch. Only the api_*.c files include this header; the library never calls a
+ * public name.
  */
 #ifndef PGAS_RMA_API_H
 #define PGAS_RMA_API_H
@@ -35,12 +36,12 @@
 #include "pgas/core/pgas.h"
 #include "pgas/threads/atomic.h"
 
-/* A row's wrappers return what the body returns, also when that is void. */
+/* The wrappers return the value of the body, which may be void. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
 /* clang-format off */
 
-/* EACH(m, (a), (b), ...) is m(a), m(b), ... for up to 10 parameters */
+/* EACH(m, (a), (b), ...) expands to m(a), m(b), ... for up to 10 parameters */
 #define API_EACH_1(m, p)       m p
 #define API_EACH_2(m, p, ...)  m p, API_EACH_1(m, __VA_ARGS__)
 #define API_EACH_3(m, p, ...)  m p, API_EACH_2(m, __VA_ARGS__)
@@ -57,7 +58,7 @@
 #define API_JOIN(a, b) API_JOIN_(a, b)
 #define EACH(m, ...) API_JOIN(API_EACH_, API_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
 
-/* Views of a parameter */
+/* Projections of a parameter */
 #define PAR_DECLARE(type, name, kind) type name
 #define PAR_PASS(type, name, kind)    name
 #define PAR_NAME(type, name, kind)    #name
@@ -70,7 +71,7 @@
     extern __attribute__((weak, alias("p" #name), visibility("default"))) ret name args; \
     __attribute__((visibility("default"))) ret p##name args
 
-/* What a twin has of its call: `api_call`, as check_call takes it */
+/* The call record `api_call` of a checked entry point, as check_call takes it */
 #define API_CALL(fname, bytes, where, ...)                                               \
     static const char *const api_names[] = {EACH(PAR_NAME, __VA_ARGS__)};                \
     static const uint8_t api_kinds[] = {EACH(PAR_KIND, __VA_ARGS__)};                    \
@@ -79,8 +80,8 @@
         .scope = CHECK_##where, .n = API_COUNT(__VA_ARGS__),                             \
         .name = api_names, .kind = api_kinds, .value = api_values}
 
-/* By who takes part: what follows when the twin returns; and what it has to know first,
- * from where it is called */
+/* Per scope: the cleanup on return from the checked entry point, and the recording of the
+ * call site */
 #define API_RETURN_ALONE
 #define API_RETURN_ANYTIME
 #define API_RETURN_BY_TEAM  __attribute__((cleanup(check_return)))
@@ -92,18 +93,18 @@
 #define API_SITE_BY_WORLD   API_SITE_BY_TEAM
 #define API_SITE_BY_SET     API_SITE_BY_TEAM
 
-/* The twin that checks; the body is inlined into both. */
-#define API_TWIN static __attribute__((noinline, cold))
+/* The checked entry point; the body is inlined into both entry points. */
+#define API_COLD static __attribute__((noinline, cold))
 #define API_CHECKED(ret, name, bytes, where, ...)                                        \
     ALWAYS_INLINE ret body_##name(const char *fn, EACH(PAR_DECLARE, __VA_ARGS__));       \
-    API_TWIN ret checked_##name(EACH(PAR_DECLARE, __VA_ARGS__))                          \
+    API_COLD ret checked_##name(EACH(PAR_DECLARE, __VA_ARGS__))                          \
     {                                                                                    \
         API_CALL(#name, bytes, where, __VA_ARGS__);                                      \
         check_call(&api_call);                                                           \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
 
-/* The routine that users call */
+/* The public routine */
 #define API_PUBLIC(ret, name, where, ...)                                                \
     API(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)))                                     \
     {                                                                                    \
@@ -119,7 +120,7 @@
 
 /* A routine without parameters */
 #define API_CHECKED_0(ret, name, where)                                                  \
-    API_TWIN ret checked_##name(void)                                                    \
+    API_COLD ret checked_##name(void)                                                    \
     {                                                                                    \
         API_RETURN_##where struct check_call api_call =                                  \
             {.fn = #name, .scope = CHECK_##where};                                       \
@@ -138,8 +139,8 @@
     API_PUBLIC_0(ret, name, where)                                                       \
     ALWAYS_INLINE ret body_##name(const char *fn)
 
-/* shmem_X and shmem_ctx_X with one body, which may use `ctx`; for the latter `pe` is of
- * the context's team */
+/* shmem_X and shmem_ctx_X with one body, which may use `ctx`; in the latter `pe` is a PE
+ * number in the context's team */
 #define ROUTINE_CTX(ret, X, bytes, BODY, ...)                                            \
     ROUTINE(ret, shmem_##X, bytes, ALONE, __VA_ARGS__)                                   \
     { shmem_ctx_t ctx = SHMEM_CTX_DEFAULT; (void)ctx, (void)fn; BODY; }                  \

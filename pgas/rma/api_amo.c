@@ -11,7 +11,7 @@
 
 /* clang-format off */
 
-/* Between a value of the type and the bits that amo.h moves: reals keep their bits. */
+/* Conversions between a value of the type and the bit pattern that amo.h uses. */
 #define BITS(NAME, C, KIND)                                                              \
     static inline uint64_t bits_##NAME(C value)                                          \
     { uint64_t bits = 0; memcpy(&bits, &value, sizeof value); return bits; }             \
@@ -22,19 +22,19 @@ SHMEM_TYPES_AMO_EXT(BITS)
 
 /* clang-format on */
 
-/* What an operation is, in one register: so that the slow way is a jump, and the common
- * way saves no registers. */
+/* The description of an operation packed into one register, so that the slow path is a
+ * tail call and the fast path saves no registers. */
 ALWAYS_INLINE uint64_t what_of(enum transport_amo_op op, enum amo_want want, size_t size,
                                int pe)
 {
     return (uint64_t)(uint32_t)pe << 32 | (uint64_t)op << 16 | (uint64_t)want << 8 | size;
 }
 
-/* The rest of the ways: a far PE, the first access to a near one, errors. */
+/* Slow paths: a PE of another node, the first access to a local PE, errors. */
 #define SLOW static __attribute__((noinline, cold)) uint64_t
 
-SLOW swap_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, uint64_t cond,
-               void *later, const char *fn)
+SLOW api_amo_swap_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value,
+                       uint64_t cond, void *later, const char *fn)
 {
     return amo_call(&(struct amo_call){.ctx = ctx,
                                        .op = (enum transport_amo_op)(what >> 16 & 0xff),
@@ -48,28 +48,30 @@ SLOW swap_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, uint6
                                        .later = later});
 }
 
-SLOW slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, void *later,
-          const char *fn)
+SLOW api_amo_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, void *later,
+                  const char *fn)
 {
-    return swap_slow(what, ctx, addr, value, 0, later, fn);
+    return api_amo_swap_slow(what, ctx, addr, value, 0, later, fn);
 }
 
 /*
- * An atomic operation on (address, PE): find the word, do it, wake sleepers.  Inline with
- * constant op, want and size, so that they and the names of routines cost nothing.  The
- * record is loaded before the operation: behind it, the load would wait for it.
+ * An atomic operation on (address, PE): translates the address, performs the operation
+ * and wakes sleepers.  Inlined with constant op, want and size, which then cost nothing.
+ * The PE's record is loaded first: a load after the atomic would have to wait for it.
  */
-ALWAYS_INLINE uint64_t apply(enum transport_amo_op op, enum amo_want want, size_t size,
-                             shmem_ctx_t ctx, void *addr, uint64_t value, uint64_t cond,
-                             int pe, void *later, const char *fn)
+ALWAYS_INLINE uint64_t api_amo_apply(enum transport_amo_op op, enum amo_want want,
+                                     size_t size, shmem_ctx_t ctx, void *addr,
+                                     uint64_t value, uint64_t cond, int pe, void *later,
+                                     const char *fn)
 {
     void *word = peer_quick(addr, size, pe);
 
     if (unlikely(word == NULL))
         return op == TRANSPORT_AMO_COMPARE_SWAP
-                   ? swap_slow(what_of(op, want, size, pe), ctx, addr, value, cond, later,
-                               fn)
-                   : slow(what_of(op, want, size, pe), ctx, addr, value, later, fn);
+                   ? api_amo_swap_slow(what_of(op, want, size, pe), ctx, addr, value,
+                                       cond, later, fn)
+                   : api_amo_slow(what_of(op, want, size, pe), ctx, addr, value, later,
+                                  fn);
     struct node_pe *node = pgas_self.peer[pe].node;
     uint64_t old = perform_op(op, word, value, cond, size);
     if (want == AMO_LATER)
@@ -81,10 +83,10 @@ ALWAYS_INLINE uint64_t apply(enum transport_amo_op op, enum amo_want want, size_
 
 /* clang-format off */
 
-/* A call of operation OP on `dest` with operand bits; for compare_swap, a condition */
+/* A call of operation OP on `dest` with an operand and, for compare_swap, a condition */
 #define CALL(C, OP, WANT, bits, cond, later)                                             \
-    apply(TRANSPORT_AMO_##OP, AMO_##WANT, sizeof(C), ctx, dest, bits, cond, pe, later,   \
-          fn)
+    api_amo_apply(TRANSPORT_AMO_##OP, AMO_##WANT, sizeof(C), ctx, dest, bits, cond, pe,  \
+                  later, fn)
 #define NOW(C, OP, bits)   CALL(C, OP, NOW, bits, 0, NULL)
 #define LATER(C, OP, bits) CALL(C, OP, LATER, bits, 0, fetch)
 #define NEVER(C, OP, bits) CALL(C, OP, NEVER, bits, 0, NULL)
@@ -94,7 +96,7 @@ ALWAYS_INLINE uint64_t apply(enum transport_amo_op op, enum amo_want want, size_
 #define TO(C)    (C *, fetch, POINTER)
 #define ON_PE    (int, pe, PE)
 
-/* Operation OP with one operand: that fetches, that fetches nbi, that does not fetch */
+/* Routines of operation OP with one operand: fetching, fetching nbi, non-fetching */
 #define FETCHING(NAME, C, routine, OP)                                                   \
     ROUTINE_CTX(C, NAME##_atomic_##routine, sizeof(C),                                   \
                 return value_##NAME(NOW(C, OP, bits_##NAME(value))),               \

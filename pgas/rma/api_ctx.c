@@ -29,8 +29,8 @@ ROUTINE(int, shmem_ctx_get_team, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE),
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Hints for a library that could put off or combine operations.  On a node each is a copy
- * by the calling processor, complete when it returns; the transports combine nothing. */
+/* Sessions are hints that allow a library to defer or combine operations.  Operations on
+ * a node are copies that are complete on return, and the transports combine nothing. */
 
 ROUTINE(void, shmem_ctx_session_start, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE),
         (long, options, SESSION_OPTIONS),
@@ -43,8 +43,8 @@ ROUTINE(void, shmem_ctx_session_stop, 0, ALONE, (shmem_ctx_t, ctx, CTX_OR_NONE))
 
 /* ---- quiet for some PEs ------------------------------------------------------------ */
 
-/* The stores of a processor become visible in their order, and a transport's quiet is for
- * all PEs of a context: so all PEs or none. */
+/* Stores become visible in program order, and a transport's quiet completes operations to
+ * all PEs of a context: a quiet of some PEs is a quiet of all. */
 ROUTINE(void, shmem_pe_quiet, sizeof(int), ALONE, (const int *, target_pes, PE_LIST),
         (size_t, npes, COUNT))
 {

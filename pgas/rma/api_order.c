@@ -20,7 +20,7 @@ ROUTINE(void, shmem_set_lock, sizeof(long), ALONE, (long *, lock, LOCK))
 { lock_set(lock, fn); }
 ROUTINE(void, shmem_clear_lock, sizeof(long), ALONE, (long *, lock, LOCK))
 { lock_clear(lock, fn); }
-/* 0 = we have the lock now, 1 = another PE has it */
+/* 0 = the caller now holds the lock, 1 = it is held by another PE */
 ROUTINE(int, shmem_test_lock, sizeof(long), ALONE, (long *, lock, LOCK))
 { return !lock_try(lock, fn); }
 /* clang-format on */

@@ -7,8 +7,7 @@
 
 /* clang-format off */
 
-/* A routine that moves n elements of S bytes by the function `how`, and its form with a
- * context */
+/* A routine that moves n elements of S bytes by function `how`, with and without ctx */
 #define PUT(X, how, PTR, S)                                                              \
     ROUTINE_CTX(void, X, S, how(ctx, dest, source, rma_bytes(nelems, S, fn), pe, fn),    \
                 (PTR, dest, SYM), (const PTR, source, LOCAL), (size_t, nelems, COUNT),   \
@@ -18,7 +17,7 @@
                 (PTR, dest, LOCAL), (const PTR, source, SYM), (size_t, nelems, COUNT),   \
                 (int, pe, PE))
 
-/* TYPE is the C type as one word, which `const` can stand before */
+/* type_NAME is the C type as one word, so that `const` can precede it */
 #define TYPED(NAME, C, KIND)                                                             \
     typedef C type_##NAME;                                                               \
     PUT(NAME##_put, rma_put, type_##NAME *, sizeof(C))                                   \
@@ -41,8 +40,8 @@ PUT(putmem_nbi, rma_put_nbi, void *, 1)
 GET(getmem, rma_get, void *, 1)
 GET(getmem_nbi, rma_get_nbi, void *, 1)
 
-/* One element by value: a plain store or load of its type, else a put or get of one in a
- * function out of line, so that the common way needs no memory for the value. */
+/* p and g: a plain store or load of the type.  The slow path is an out-of-line put or get
+ * of one element, so that the fast path does not need the value in memory. */
 #define COLD static __attribute__((noinline, cold))
 #define STORE_SLOW(NAME, C)                                                              \
     COLD void p_slow_##NAME(shmem_ctx_t ctx, C *dest, C value, int pe, const char *fn)   \

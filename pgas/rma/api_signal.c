@@ -40,6 +40,6 @@ ROUTINE(uint64_t, shmem_signal_fetch, sizeof(uint64_t), ALONE,
         (const uint64_t *, sig_addr, SIGNAL))
 {
     (void)fn;
-    net_poll(); /* the program asks again and again */
+    net_poll(); /* the program may call this routine in a loop */
     return amo_fetch(sig_addr, sizeof *sig_addr);
 }

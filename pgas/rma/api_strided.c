@@ -8,8 +8,8 @@
 
 /* clang-format off */
 
-/* iput and iget of n elements, ibput and ibget of n blocks, of elements of S bytes.  What
- * is symmetric and what is local differ: put(dest, source), get(source, dest). */
+/* iput and iget of n elements, ibput and ibget of n blocks, of elements of S bytes.  dest
+ * is symmetric in a put, source in a get. */
 #define STRIDES (ptrdiff_t, dst, DST), (ptrdiff_t, sst, SST)
 #define ENDS_put(PTR) (PTR, dest, SYM_DST), (const PTR, source, LOCAL_SST)
 #define ENDS_get(PTR) (PTR, dest, LOCAL_DST), (const PTR, source, SYM_SST)

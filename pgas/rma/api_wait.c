@@ -6,7 +6,7 @@
 #include "pgas/rma/wait.h"
 #include "pgas/rma/wait_set.h"
 
-/* A value with its sign in 64 bits, by KIND */
+/* A value extended to 64 bits by KIND */
 #define WIDE_SINT(value) ((uint64_t)(int64_t)(value))
 #define WIDE_UINT(value) ((uint64_t)(value))
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * compare.h - a word of this PE against a value (9.11): loads and comparisons.
+ * compare.h - load a word of this PE and compare it with a value (9.11).
  *
- * Every comparison with a value is membership of one interval modulo 2^64 (or of its
- * complement), whatever the sign: x > v is x in v+1..MAX.  So who looks again and again
- * has one subtraction and one comparison each time.
+ * Every comparison with a value, signed or unsigned, is membership in one interval modulo
+ * 2^64 or in its complement: x > v is x in v+1..MAX.  A polling loop therefore needs one
+ * subtraction and one comparison per iteration.
  * Uses: threads/atomic.  Used by: wait, wait_set.
  */
 #ifndef PGAS_RMA_COMPARE_H
@@ -16,17 +16,17 @@
 
 #include "pgas/threads/atomic.h"
 
-/* How a word is to be read: bytes and sign. */
+/* The signedness of a word. */
 enum wait_kind { WAIT_SINT, WAIT_UINT };
 
-/* x is in it if (x - low <= span) == within. */
+/* x is a member if (x - low <= span) == within. */
 struct interval {
     uint64_t low, span;
     bool within;
 };
 
-/* The x for which `x cmp v` holds; v and x in 64 bits with the sign that kind says.  Ends
- * the job with a sentence if cmp is no comparison. */
+/* The set of x for which `x cmp v` holds; v and x are extended to 64 bits by `kind`. Ends
+ * the job with an error message if cmp is not a SHMEM_CMP_ constant. */
 struct interval interval_of(int cmp, enum wait_kind kind, uint64_t v, const char *fn);
 
 ALWAYS_INLINE bool interval_has(const struct interval *i, uint64_t x)
@@ -34,7 +34,7 @@ ALWAYS_INLINE bool interval_has(const struct interval *i, uint64_t x)
     return (x - i->low <= i->span) == i->within;
 }
 
-/* A word of 2, 4 or 8 bytes, made 64 bits wide; with the effect of an acquire. */
+/* Loads a word of 2, 4 or 8 bytes with acquire semantics and extends it to 64 bits. */
 ALWAYS_INLINE uint64_t word_load(const void *word, size_t size, enum wait_kind kind)
 {
     bool is_signed = kind == WAIT_SINT;

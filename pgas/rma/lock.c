@@ -2,21 +2,25 @@
 /*
  * lock.c - see lock.h.  Uses: rma, amo_at, order, core/block, core/log.
  *
- * The 8 bytes of a lock hold two 32-bit words on each PE:
- *   tail  on the lock's home PE: the last PE of the queue + 1, 0 = the lock is free;
- *   node  on each PE, its place in the queue: NODE_BUSY while one of its threads is in
- * the queue or has the lock, NODE_WAITS while the PE before it has the lock, and in the
- *         other bits the next PE + 1, 0 = none is known yet.
- * All zero is a free lock, and `node` is 0 on every PE that is not in the queue.  Whoever
- * swaps itself into `tail` behind another PE tells that PE (next) and waits until it
- * takes NODE_WAITS away.  Threads of one PE compete for its node.  Homes are spread over
- * the PEs by the lock's address, so that many locks do not share one PE.
+ * An MCS lock whose queue node fits into the lock word.  The 8 bytes of a lock hold two
+ * 32-bit words on each PE:
+ *   tail  valid on the lock's home PE: the last PE of the queue + 1; 0 = free.
+ *   node  this PE's queue node.  NODE_BUSY: a thread of the PE is in the queue or holds
+ *         the lock.  NODE_WAITS: the predecessor holds the lock.  The other bits: the
+ *         successor + 1; 0 = not known yet.
+ * A free lock is all zero, and `node` is 0 on every PE that is not in the queue.  A PE
+ * that swaps itself into `tail` behind another PE stores its number in the predecessor's
+ * node and waits until the predecessor clears NODE_WAITS.  The threads of a PE compete
+ * for its node.  The home PE is derived from the lock's address, which distributes locks
+ * over the PEs.
  *
- * A PE sets NODE_BUSY before it swaps itself into `tail`, and clears its node only after
- * it has put 0 there in its place or knows who is behind it.  So whoever finds PE p in
- * `tail` by a swap finds NODE_BUSY and no next in p's node, until it has told p; and
- * while p's node is 0, `tail` is not p.  A word that was not 0 at first, or that the
- * program has changed, breaks these rules: see bad_word and probe.
+ * Invariants: a PE sets NODE_BUSY before it swaps itself into `tail`, and clears its node
+ * only after it has replaced itself in `tail` by 0 or knows its successor.  Hence
+ *   - a PE that obtains p from `tail` by a swap finds NODE_BUSY set and no successor in
+ *     p's node until it has stored its own number there;
+ *   - while p's node is 0, `tail` is not p + 1.
+ * A word that was not initialised to 0, or that the program has modified, violates them:
+ * see lock_bad_word and lock_probe.
  */
 #include "config.h"
 
@@ -32,8 +36,9 @@
 
 #define NODE_WAITS 0x80000000u
 #define NODE_BUSY  0x40000000u
-#define NODE_PROBE 0x20000000u /* alone: another PE keeps this one out, see probe */
-#define NODE_NEXT  0x1fffffffu
+#define NODE_PROBE                                                                       \
+    0x20000000u /* the only bit set: another PE blocks this node, see lock_probe */
+#define NODE_NEXT 0x1fffffffu
 
 struct words {
     uint32_t tail;
@@ -42,37 +47,38 @@ struct words {
 
 _Static_assert(sizeof(struct words) <= sizeof(long), "a lock word holds a queue node");
 
-static struct words *words_on(long *lock, int pe, const char *fn)
+static struct words *lock_words(long *lock, int pe, const char *fn)
 {
     return peer_at(lock, sizeof *lock, pe, fn);
 }
 
 /* The symmetric addresses of the two words. */
-static uint32_t *tail_of(long *lock)
+static uint32_t *lock_tail(long *lock)
 {
     return &((struct words *)lock)->tail;
 }
 
-static uint32_t *node_of(long *lock)
+static uint32_t *lock_node(long *lock)
 {
     return &((struct words *)lock)->node;
 }
 
-/* An operation on a word of another PE, near or far; what was there before. */
-static uint32_t change(enum transport_amo_op op, uint32_t *word, uint32_t value, int pe,
-                       const char *fn)
+/* An atomic operation on a word of any PE; returns the old value. */
+static uint32_t lock_amo(enum transport_amo_op op, uint32_t *word, uint32_t value, int pe,
+                         const char *fn)
 {
     return (uint32_t)amo_at(op, word, sizeof *word, value, pe, fn);
 }
 
-static uint32_t replace(uint32_t *word, uint32_t expected, uint32_t value, int pe,
-                        const char *fn)
+static uint32_t lock_compare_swap(uint32_t *word, uint32_t expected, uint32_t value,
+                                  int pe, const char *fn)
 {
     return (uint32_t)amo_compare_swap_at(word, sizeof *word, expected, value, pe, fn);
 }
 
-/* The PE that keeps the tail: the same on all PEs, as the offset in the segment is. */
-static int home_of(const long *lock)
+/* The PE whose `tail` is used.  All PEs agree on it, because it depends on the offset in
+ * the segment only. */
+static int lock_home(const long *lock)
 {
     const struct pgas *g = &pgas_self;
     size_t offset = (uintptr_t)lock - g->heap_base;
@@ -83,66 +89,67 @@ static int home_of(const long *lock)
     return (int)(offset / sizeof(long) % g->npes);
 }
 
-static bool not_waiting(const void *node)
+static bool lock_not_waiting(const void *node)
 {
     return (load_acquire_u32(node) & NODE_WAITS) == 0;
 }
 
-static bool not_busy(const void *node)
+static bool lock_not_busy(const void *node)
 {
     return load_acquire_u32(node) == 0;
 }
 
-static bool not_probed(const void *node)
+static bool lock_not_probed(const void *node)
 {
     return load_acquire_u32(node) != NODE_PROBE;
 }
 
-static bool next_known(const void *node)
+static bool lock_next_known(const void *node)
 {
     return (load_acquire_u32(node) & NODE_NEXT) != 0;
 }
 
-static void wait_node(block_ready ready, const uint32_t *node, const long *lock,
-                      const char *fn)
+static void lock_wait_node(block_ready ready, const uint32_t *node, const long *lock,
+                           const char *fn)
 {
     block_until(
         &(struct block_wait){.ready = ready, .arg = node, .word = lock, .what = fn});
 }
 
-static _Noreturn void bad_word(const long *lock, struct words words, int pe,
-                               const char *fn)
+static _Noreturn void lock_bad_word(const long *lock, struct words words, int pe,
+                                    const char *fn)
 {
     long value;
 
     memcpy(&value, &words, sizeof value);
     log_die(
-        "%s: argument 1 'lock' = %p: the word holds %ld on PE %d, which no lock holds; "
-        "a lock must be 0 at first and be changed by the lock routines only",
-        fn, (const void *)lock, value, pe);
+        "%s: argument 1 'lock' = %p: the word on PE %d is %ld, which is not the state of "
+        "a lock; initialise a lock to 0 and modify it only by the lock routines",
+        fn, (const void *)lock, pe, value);
 }
 
 /* What this PE has found in its own node is 0, or of a PE in the queue, or a probe. */
-static uint32_t node_checked(const struct words *mine, uint32_t node, const long *lock,
-                             const char *fn)
+static uint32_t lock_node_checked(const struct words *mine, uint32_t node,
+                                  const long *lock, const char *fn)
 {
     bool busy = (node & NODE_BUSY) != 0 && (node & NODE_PROBE) == 0;
 
     if (node == 0 || node == NODE_PROBE || (busy && (node & NODE_NEXT) <= pgas_self.npes))
         return node;
-    bad_word(lock, (struct words){load_relaxed_u32(&mine->tail), node}, pgas_self.me, fn);
+    lock_bad_word(lock, (struct words){load_relaxed_u32(&mine->tail), node}, pgas_self.me,
+                  fn);
 }
 
-/* What has been found in `tail` is 0 or a PE. */
-static uint32_t tail_checked(uint32_t tail, const long *lock, const char *fn)
+/* Returns `tail` if it is 0 or a PE + 1; ends the job otherwise. */
+static uint32_t lock_tail_checked(uint32_t tail, const long *lock, const char *fn)
 {
     if (tail > pgas_self.npes)
-        bad_word(lock, (struct words){.tail = tail}, home_of(lock), fn);
+        lock_bad_word(lock, (struct words){.tail = tail}, lock_home(lock), fn);
     return tail;
 }
 
-/* block_ready: we have put NODE_PROBE in the PE's node, or found it busy; not while
- * another PE's probe is there. */
+/* A block_ready function: true once NODE_PROBE is stored in the PE's node or the node was
+ * found busy; false while another PE's probe is there. */
 struct put_in {
     long *lock;
     int pe;
@@ -150,143 +157,147 @@ struct put_in {
     uint32_t old;
 };
 
-static bool put_probe(const void *arg)
+static bool lock_probe_stored(const void *arg)
 {
     struct put_in *p = (struct put_in *)(uintptr_t)arg;
 
-    p->old = replace(node_of(p->lock), 0, NODE_PROBE, p->pe, p->fn);
+    p->old = lock_compare_swap(lock_node(p->lock), 0, NODE_PROBE, p->pe, p->fn);
     return p->old != NODE_PROBE;
 }
 
 /*
- * Under SHMEM_DEBUG, before this PE goes into the queue: is the PE that `tail` names in
- * it?  If its node is 0 it is not; put NODE_PROBE there, so that it can't come back, and
- * look whether `tail` still names it.  (Nobody but the home uses its `tail`.)  So a lock
- * is never blamed for what happens between two looks, and a word that was wrong before
- * anybody used it is always found: who probes first finds that PE's node 0, as nobody
- * goes into the queue before it has probed.
+ * Under SHMEM_DEBUG, before this PE enters the queue: verifies that the PE named by
+ * `tail` is in the queue.  If its node is 0, the probe stores NODE_PROBE there, which
+ * keeps that PE from entering, and reads `tail` again: it is invalid if it still names
+ * that PE.  (No PE uses `tail` but the home's.)  A correct lock is never reported because
+ * of a change between the two reads.  A word that was invalid before its first use is
+ * always found: no PE enters the queue before it has probed, so the first probe finds
+ * that node 0.
  */
-static void probe(long *lock, const struct words *mine, const char *fn)
+static void lock_probe(long *lock, const struct words *mine, const char *fn)
 {
-    int home = home_of(lock);
+    int home = lock_home(lock);
     uint32_t own = load_relaxed_u32(&mine->tail);
 
-    (void)node_checked(mine, load_relaxed_u32(&mine->node), lock, fn);
+    (void)lock_node_checked(mine, load_relaxed_u32(&mine->node), lock, fn);
     if (home != pgas_self.me && own != 0)
-        bad_word(lock, (struct words){.tail = own}, pgas_self.me, fn);
-    uint32_t tail = change(TRANSPORT_AMO_FETCH, tail_of(lock), 0, home, fn);
-    if (tail_checked(tail, lock, fn) == 0)
+        lock_bad_word(lock, (struct words){.tail = own}, pgas_self.me, fn);
+    uint32_t tail = lock_amo(TRANSPORT_AMO_FETCH, lock_tail(lock), 0, home, fn);
+    if (lock_tail_checked(tail, lock, fn) == 0)
         return;
     struct put_in put = {lock, (int)tail - 1, fn, 0};
-    if (!put_probe(&put))
-        block_until(&(struct block_wait){.ready = put_probe, .arg = &put, .what = fn});
+    if (!lock_probe_stored(&put))
+        block_until(
+            &(struct block_wait){.ready = lock_probe_stored, .arg = &put, .what = fn});
     if (put.old != 0)
         return;
-    if (change(TRANSPORT_AMO_FETCH, tail_of(lock), 0, home, fn) == tail)
-        bad_word(lock, (struct words){.tail = tail}, home, fn);
-    change(TRANSPORT_AMO_SWAP, node_of(lock), 0, (int)tail - 1, fn);
+    if (lock_amo(TRANSPORT_AMO_FETCH, lock_tail(lock), 0, home, fn) == tail)
+        lock_bad_word(lock, (struct words){.tail = tail}, home, fn);
+    lock_amo(TRANSPORT_AMO_SWAP, lock_node(lock), 0, (int)tail - 1, fn);
 }
 
-/* Take this PE's node for the calling thread. */
-static void take_node(struct words *mine, const long *lock, const char *fn)
+/* Acquires this PE's node for the calling thread. */
+static void lock_acquire_node(struct words *mine, const long *lock, const char *fn)
 {
     uint32_t old;
 
     while ((old = cas_acq_rel_u32(&mine->node, 0, NODE_BUSY | NODE_WAITS)) != 0) {
-        if (node_checked(mine, old, lock, fn) != NODE_PROBE &&
+        if (lock_node_checked(mine, old, lock, fn) != NODE_PROBE &&
             pgas_self.thread_level < SHMEM_THREAD_SERIALIZED)
-            log_die("%s: this PE has the lock at %p already", fn, (const void *)lock);
-        wait_node(not_busy, &mine->node, lock, fn);
+            log_die("%s: this PE already holds the lock at %p", fn, (const void *)lock);
+        lock_wait_node(lock_not_busy, &mine->node, lock, fn);
     }
 }
 
-/* Give it back, for another thread of this PE. */
-static void free_node(uint32_t *node, const long *lock)
+/* Releases the node to other threads of this PE. */
+static void lock_release_node(uint32_t *node, const long *lock)
 {
     PGAS_ASSERT((load_relaxed_u32(node) & NODE_BUSY) != 0);
     store_release_u32(node, 0);
     rma_changed(lock, sizeof *lock, pgas_self.me);
 }
 
-/* Tell the PE that was the last one of the queue that we are behind it.  It is still
- * there and knows of nobody, unless the words are no lock: see above. */
-static void tell(uint32_t before, long *lock, const char *fn)
+/* Stores this PE as the successor in the node of the previous tail.  That PE is still in
+ * the queue and has no successor, by the invariants above. */
+static void lock_link_successor(uint32_t before, long *lock, const char *fn)
 {
     uint32_t me = (uint32_t)pgas_self.me + 1;
-    int pe = (int)tail_checked(before, lock, fn) - 1;
+    int pe = (int)lock_tail_checked(before, lock, fn) - 1;
     PGAS_ASSERT(before != 0);
-    uint32_t old = change(TRANSPORT_AMO_OR, node_of(lock), me, pe, fn);
+    uint32_t old = lock_amo(TRANSPORT_AMO_OR, lock_node(lock), me, pe, fn);
 
     if (before == me || (old & NODE_BUSY) == 0 || (old & NODE_NEXT) != 0)
-        bad_word(lock, (struct words){.tail = before}, home_of(lock), fn);
+        lock_bad_word(lock, (struct words){.tail = before}, lock_home(lock), fn);
 }
 
 void lock_set(long *lock, const char *fn)
 {
-    struct words *mine = words_on(lock, pgas_self.me, fn);
+    struct words *mine = lock_words(lock, pgas_self.me, fn);
 
     if (unlikely(pgas_self.checks))
-        probe(lock, mine, fn);
-    take_node(mine, lock, fn);
+        lock_probe(lock, mine, fn);
+    lock_acquire_node(mine, lock, fn);
     uint32_t me = (uint32_t)pgas_self.me + 1;
-    uint32_t before = change(TRANSPORT_AMO_SWAP, tail_of(lock), me, home_of(lock), fn);
+    uint32_t before =
+        lock_amo(TRANSPORT_AMO_SWAP, lock_tail(lock), me, lock_home(lock), fn);
     PGAS_ASSERT((load_relaxed_u32(&mine->node) & NODE_BUSY) != 0);
     if (before == 0) {
-        /* Only that bit: a PE behind us may have left its number already. */
+        /* Clear only this bit: a successor may have stored its number already. */
         fetch_and_acq_rel_u32(&mine->node, ~NODE_WAITS);
         return;
     }
-    tell(before, lock, fn);
-    wait_node(not_waiting, &mine->node, lock, fn);
+    lock_link_successor(before, lock, fn);
+    lock_wait_node(lock_not_waiting, &mine->node, lock, fn);
     PGAS_ASSERT((load_relaxed_u32(&mine->node) & (NODE_BUSY | NODE_WAITS)) == NODE_BUSY);
 }
 
 bool lock_try(long *lock, const char *fn)
 {
-    struct words *mine = words_on(lock, pgas_self.me, fn);
+    struct words *mine = lock_words(lock, pgas_self.me, fn);
     uint32_t old;
 
     if (unlikely(pgas_self.checks))
-        probe(lock, mine, fn);
+        lock_probe(lock, mine, fn);
     while ((old = cas_acq_rel_u32(&mine->node, 0, NODE_BUSY)) == NODE_PROBE)
-        wait_node(not_probed, &mine->node, lock, fn);
-    if (node_checked(mine, old, lock, fn) != 0)
+        lock_wait_node(lock_not_probed, &mine->node, lock, fn);
+    if (lock_node_checked(mine, old, lock, fn) != 0)
         return false;
-    old = replace(tail_of(lock), 0, (uint32_t)pgas_self.me + 1, home_of(lock), fn);
-    if (tail_checked(old, lock, fn) == 0)
+    old = lock_compare_swap(lock_tail(lock), 0, (uint32_t)pgas_self.me + 1,
+                            lock_home(lock), fn);
+    if (lock_tail_checked(old, lock, fn) == 0)
         return true;
-    net_poll(); /* the program asks again and again */
-    free_node(&mine->node, lock);
+    net_poll(); /* the program may call this routine in a loop */
+    lock_release_node(&mine->node, lock);
     return false;
 }
 
-/* The PE behind us in the queue, or -1 after the lock has become free. */
-static int successor(struct words *mine, long *lock, const char *fn)
+/* The successor in the queue, or -1 if there was none and the lock is free now. */
+static int lock_successor(struct words *mine, long *lock, const char *fn)
 {
     uint32_t me = (uint32_t)pgas_self.me + 1;
 
-    if (!next_known(&mine->node)) {
-        if (replace(tail_of(lock), me, 0, home_of(lock), fn) == me)
+    if (!lock_next_known(&mine->node)) {
+        if (lock_compare_swap(lock_tail(lock), me, 0, lock_home(lock), fn) == me)
             return -1;
-        /* Somebody is between its swap and telling us its number. */
-        wait_node(next_known, &mine->node, lock, fn);
+        /* A successor has swapped `tail` and is about to store its number here. */
+        lock_wait_node(lock_next_known, &mine->node, lock, fn);
     }
     uint32_t node = load_acquire_u32(&mine->node);
-    return (int)(node_checked(mine, node, lock, fn) & NODE_NEXT) - 1;
+    return (int)(lock_node_checked(mine, node, lock, fn) & NODE_NEXT) - 1;
 }
 
 void lock_clear(long *lock, const char *fn)
 {
-    struct words *mine = words_on(lock, pgas_self.me, fn);
+    struct words *mine = lock_words(lock, pgas_self.me, fn);
 
     if ((load_acquire_u32(&mine->node) & (NODE_BUSY | NODE_WAITS)) != NODE_BUSY)
-        log_die("%s: this PE does not have the lock at %p", fn, (void *)lock);
-    /* All that was done under the lock is visible to the next owner. */
+        log_die("%s: this PE does not hold the lock at %p", fn, (void *)lock);
+    /* Make all updates of the critical section visible to the next owner. */
     order_quiet(SHMEM_CTX_DEFAULT, fn);
-    int next = successor(mine, lock, fn);
+    int next = lock_successor(mine, lock, fn);
     PGAS_ASSERT(next >= -1 && next < (int)pgas_self.npes && next != pgas_self.me);
-    free_node(&mine->node, lock);
+    lock_release_node(&mine->node, lock);
     if (next >= 0)
-        amo_post(TRANSPORT_AMO_AND, node_of(lock), sizeof(uint32_t),
+        amo_post(TRANSPORT_AMO_AND, lock_node(lock), sizeof(uint32_t),
                  (uint32_t)~NODE_WAITS, next, fn);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock.h - distributed locks (9.13): an MCS queue of PEs, first come first served.
+ * lock.h - distributed locks (9.13): a FIFO MCS queue lock over PEs.
  * Uses: rma, amo, order, core/block.  Used by: api_order.
  */
 #ifndef PGAS_RMA_LOCK_H
@@ -11,7 +11,7 @@
 void lock_set(long *lock, const char *fn);
 void lock_clear(long *lock, const char *fn);
 
-/* True if the lock was free and is ours now. */
+/* True if the lock was free and the caller now holds it. */
 bool lock_try(long *lock, const char *fn);
 
 #endif

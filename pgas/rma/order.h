@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.h - fence and quiet (9.12) of a context.  Towards PEs that are mapped puts are
- * stores: fence orders them, quiet makes them visible.  Far PEs: core/net.h.
+ * order.h - fence and quiet (9.12) of a context.  Puts to mapped PEs are stores: fence
+ * orders them, quiet makes them visible.  For PEs of other nodes see core/net.h.
  * Uses: threads/atomic, core/ctx, core/net.  Used by: api_order, api_ctx, lock, coll.
  */
 #ifndef PGAS_RMA_ORDER_H

@@ -6,18 +6,19 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 
-void rma_too_long(size_t n, size_t size, const char *fn)
+void rma_size_overflow(size_t n, size_t size, const char *fn)
 {
-    log_die("%s: %zu elements of %zu bytes each are more than a size_t holds", fn, n,
-            size);
+    log_die(
+        "%s: argument 'nelems' = %zu: that many elements of %zu bytes overflow size_t",
+        fn, n, size);
 }
 
-/* ---- the rest of the ways: far PEs, the first access to a near one, errors ------- */
+/* ---- slow paths: remote PEs, the first access to a local PE, errors --------------- */
 
 #define SLOW static __attribute__((noinline, cold))
 
-SLOW void put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
-                   enum net_when when, const char *fn)
+SLOW void rma_put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
+                       int pe, enum net_when when, const char *fn)
 {
     if (!net_far(pe)) {
         copy_bytes(peer_at_slow(dest, bytes, pe, fn), source, bytes);
@@ -27,8 +28,8 @@ SLOW void put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes
     }
 }
 
-SLOW void get_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
-                   enum net_when when, const char *fn)
+SLOW void rma_get_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
+                       int pe, enum net_when when, const char *fn)
 {
     if (!net_far(pe))
         copy_bytes(dest, peer_at_slow(source, bytes, pe, fn), bytes);
@@ -38,26 +39,28 @@ SLOW void get_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes
 
 /* ---- put and get ----------------------------------------------------------------- */
 
-ALWAYS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
-                       int pe, enum net_when when, const char *fn)
+ALWAYS_INLINE void rma_put_inline(shmem_ctx_t ctx, void *dest, const void *source,
+                                  size_t bytes, int pe, enum net_when when,
+                                  const char *fn)
 {
     void *to = peer_quick(dest, bytes, pe);
 
     if (unlikely(to == NULL)) {
-        put_slow(ctx, dest, source, bytes, pe, when, fn);
+        rma_put_slow(ctx, dest, source, bytes, pe, when, fn);
         return;
     }
     copy_bytes(to, source, bytes);
     rma_changed(dest, bytes, pe);
 }
 
-ALWAYS_INLINE void get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
-                       int pe, enum net_when when, const char *fn)
+ALWAYS_INLINE void rma_get_inline(shmem_ctx_t ctx, void *dest, const void *source,
+                                  size_t bytes, int pe, enum net_when when,
+                                  const char *fn)
 {
     const void *from = peer_quick(source, bytes, pe);
 
     if (unlikely(from == NULL))
-        get_slow(ctx, dest, source, bytes, pe, when, fn);
+        rma_get_slow(ctx, dest, source, bytes, pe, when, fn);
     else
         copy_bytes(dest, from, bytes);
 }
@@ -65,23 +68,23 @@ ALWAYS_INLINE void get(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 void rma_put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
              const char *fn)
 {
-    put(ctx, dest, source, bytes, pe, NET_NOW, fn);
+    rma_put_inline(ctx, dest, source, bytes, pe, NET_NOW, fn);
 }
 
 void rma_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
                  const char *fn)
 {
-    put(ctx, dest, source, bytes, pe, NET_LATER, fn);
+    rma_put_inline(ctx, dest, source, bytes, pe, NET_LATER, fn);
 }
 
 void rma_get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
              const char *fn)
 {
-    get(ctx, dest, source, bytes, pe, NET_NOW, fn);
+    rma_get_inline(ctx, dest, source, bytes, pe, NET_NOW, fn);
 }
 
 void rma_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
                  const char *fn)
 {
-    get(ctx, dest, source, bytes, pe, NET_LATER, fn);
+    rma_get_inline(ctx, dest, source, bytes, pe, NET_LATER, fn);
 }

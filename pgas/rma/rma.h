@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rma.h - put and get of some bytes.
+ * rma.h - contiguous put and get.
  *
- * To a PE that is mapped (core/peer.h) a put is a copy, complete when it returns, with
- * nothing for a context to keep; to a far one (core/net.h) it goes through the context's
- * transport.  fn is the public routine's name, for error sentences.  Thread-safe, as far
- * as the context's options say.
+ * A put to a mapped PE (core/peer.h) is a memory copy: it is complete on return, and the
+ * context tracks nothing.  A put to a PE of another node (core/net.h) goes through the
+ * context's transport.  `fn` is the name of the public routine, for error messages.
+ * Thread-safe within the limits of the context's options.
  * Uses: core/peer, core/block, core/ctx, core/net, datatype/copy.  Used by: the rows,
  * strided, signal, coll.
  */
@@ -19,8 +19,9 @@
 #include "pgas/core/net.h"
 #include "pgas/core/peer.h"
 
-/* When they return: source may be changed, dest is here.  The nbi forms: after the
- * context's quiet; until then both belong to the library. */
+/* On return the source of a put may be reused and the dest of a get holds the data.  For
+ * the nbi forms this holds after the context's quiet; until then the library owns both
+ * buffers. */
 void rma_put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
              const char *fn);
 void rma_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
@@ -30,27 +31,30 @@ void rma_get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int 
 void rma_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
                  const char *fn);
 
-/* The sentence of rma_bytes. */
-_Noreturn void rma_too_long(size_t n, size_t size, const char *fn) __attribute__((cold));
+/* Reports the overflow in rma_bytes and ends the job. */
+_Noreturn void rma_size_overflow(size_t n, size_t size, const char *fn)
+    __attribute__((cold));
 
-/* n * size in bytes; ends the job with a sentence if that is no size_t.  Inline, as size
- * is mostly known where it is called. */
+/* Returns n * size in bytes; ends the job with an error message on overflow.  Inline,
+ * because `size` is a constant at most call sites. */
 ALWAYS_INLINE size_t rma_bytes(size_t n, size_t size, const char *fn)
 {
     size_t bytes;
 
     if (unlikely(__builtin_mul_overflow(n, size, &bytes)))
-        rma_too_long(n, size, fn);
+        rma_size_overflow(n, size, fn);
     return bytes;
 }
 
-/* Tell a PE of this node that len bytes at symmetric address addr have changed there. */
+/* Wakes PE `pe` of this node if it sleeps on a word in the len bytes at symmetric address
+ * addr.  Call after the store. */
 ALWAYS_INLINE void rma_changed(const void *addr, size_t len, int pe)
 {
     block_poke(pgas_self.peer[pe].node, addr, len);
 }
 
-/* The same for the PE with this record, and return `value`. */
+/* As rma_changed for the PE of this record; returns `value`, so that the caller can make
+ * it a tail call. */
 ALWAYS_INLINE uint64_t rma_changed_then(struct node_pe *node, const void *addr,
                                         size_t len, uint64_t value)
 {

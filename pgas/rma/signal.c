@@ -9,7 +9,7 @@
 #include "pgas/rma/rma.h"
 #include "pgas/rma/signal.h"
 
-static enum transport_amo_op op_of(int sig_op, const char *fn)
+static enum transport_amo_op signal_amo_op(int sig_op, const char *fn)
 {
     if (sig_op == SHMEM_SIGNAL_SET)
         return TRANSPORT_AMO_SET;
@@ -20,11 +20,11 @@ static enum transport_amo_op op_of(int sig_op, const char *fn)
             fn, sig_op, SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
 }
 
-/* Near, the update is a release: it orders the data before it. */
+/* On the same node the update has release semantics: it orders the data before it. */
 void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
                    int pe, const char *fn)
 {
-    enum transport_amo_op op = op_of(sig_op, fn);
+    enum transport_amo_op op = signal_amo_op(sig_op, fn);
     void *word = peer_quick(sig_addr, sizeof *sig_addr, pe);
 
     if (unlikely(word == NULL)) {
@@ -43,12 +43,12 @@ void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig
 }
 
 static __attribute__((noinline, cold)) void
-put_far(shmem_ctx_t ctx, const struct signal_put *put, size_t bytes, uint64_t *sig_addr,
-        uint64_t signal, int sig_op, int pe, const char *fn)
+signal_put_remote(shmem_ctx_t ctx, const struct signal_put *put, size_t bytes,
+                  uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, const char *fn)
 {
     const struct transport_signal s = {.at =
                                            peer_place(sig_addr, sizeof *sig_addr, pe, fn),
-                                       .op = op_of(sig_op, fn),
+                                       .op = signal_amo_op(sig_op, fn),
                                        .size = sizeof *sig_addr,
                                        .operand = signal};
     struct transport_place to = s.at;
@@ -65,7 +65,7 @@ void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_add
     size_t bytes = rma_bytes(put->n, put->size, fn);
 
     if (net_far(pe)) {
-        put_far(ctx, put, bytes, sig_addr, signal, sig_op, pe, fn);
+        signal_put_remote(ctx, put, bytes, sig_addr, signal, sig_op, pe, fn);
         return;
     }
     rma_put(ctx, put->dest, put->source, bytes, pe, fn);

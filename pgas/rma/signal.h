@@ -17,14 +17,15 @@ struct signal_put {
     void *dest;
     const void *source;
     size_t n, size;
-    bool nbi; /* source must stay until the context's quiet */
+    bool nbi; /* source must not change before the context's quiet */
 };
 
-/* Put, then update the signal word: whoever sees the signal sees the data. */
+/* Puts the data, then updates the signal word.  A PE that observes the signal also
+ * observes the data. */
 void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_addr,
                 uint64_t signal, int sig_op, int pe, const char *fn);
 
-/* Update a signal word; op is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. */
+/* Updates a signal word; sig_op is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. */
 void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
                    int pe, const char *fn);
 

@@ -9,21 +9,22 @@
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
 
-/* From the first byte of the lowest block to behind the last byte of the highest one. */
+/* The byte range from the start of the lowest block to the end of the highest one. */
 struct extent {
     ptrdiff_t low; /* of the lowest block, in bytes from the first block: <= 0 */
     size_t bytes;
 };
 
-static _Noreturn __attribute__((cold)) void too_far(const struct strided *s,
-                                                    const char *fn)
+static _Noreturn __attribute__((cold)) void strided_overflow(const struct strided *s,
+                                                             const char *fn)
 {
-    log_die("%s: %zu blocks of %zu elements of %zu bytes with strides %td and %td reach "
-            "farther than a size_t holds",
+    log_die("%s: the extent of %zu blocks of %zu elements of %zu bytes with strides %td "
+            "and %td overflows size_t",
             fn, s->nblocks, s->bsize, s->size, s->dst, s->sst);
 }
 
-static struct extent extent_of(const struct strided *s, ptrdiff_t stride, const char *fn)
+static struct extent strided_extent_of(const struct strided *s, ptrdiff_t stride,
+                                       const char *fn)
 {
     ptrdiff_t last; /* beginning of the last block */
     size_t block, bytes;
@@ -32,7 +33,7 @@ static struct extent extent_of(const struct strided *s, ptrdiff_t stride, const 
         __builtin_mul_overflow(last, (ptrdiff_t)s->size, &last) ||
         __builtin_mul_overflow(s->bsize, s->size, &block) ||
         __builtin_add_overflow(block, last < 0 ? (size_t)-last : (size_t)last, &bytes))
-        too_far(s, fn);
+        strided_overflow(s, fn);
     return (struct extent){last < 0 ? last : 0, bytes};
 }
 
@@ -54,7 +55,7 @@ COPY_ELEMENTS(16)
 /* clang-format on */
 #undef COPY_ELEMENTS
 
-static void copy_blocks(char *to, const char *from, const struct strided *s)
+static void strided_copy_blocks(char *to, const char *from, const struct strided *s)
 {
     ptrdiff_t to_step = s->dst * (ptrdiff_t)s->size;
     ptrdiff_t from_step = s->sst * (ptrdiff_t)s->size;
@@ -64,10 +65,10 @@ static void copy_blocks(char *to, const char *from, const struct strided *s)
                s->bsize * s->size);
 }
 
-static void copy(char *to, const char *from, const struct strided *s)
+static void strided_copy(char *to, const char *from, const struct strided *s)
 {
     if (s->bsize != 1)
-        copy_blocks(to, from, s);
+        strided_copy_blocks(to, from, s);
     else if (s->size == 8)
         copy_elements_8(to, from, s);
     else if (s->size == 4)
@@ -79,12 +80,12 @@ static void copy(char *to, const char *from, const struct strided *s)
     else if (s->size == 16)
         copy_elements_16(to, from, s);
     else
-        copy_blocks(to, from, s);
+        strided_copy_blocks(to, from, s);
 }
 
-/* One block at a time: the transport may have many of them under way. */
-static void put_far(shmem_ctx_t ctx, char *dest, const char *source,
-                    const struct strided *s, int pe, const char *fn)
+/* One put per block; the transport keeps many of them in flight. */
+static void strided_put_remote(shmem_ctx_t ctx, char *dest, const char *source,
+                               const struct strided *s, int pe, const char *fn)
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
@@ -93,8 +94,8 @@ static void put_far(shmem_ctx_t ctx, char *dest, const char *source,
                 s->bsize * s->size, pe, fn);
 }
 
-static void get_far(shmem_ctx_t ctx, char *dest, const char *source,
-                    const struct strided *s, int pe, const char *fn)
+static void strided_get_remote(shmem_ctx_t ctx, char *dest, const char *source,
+                               const struct strided *s, int pe, const char *fn)
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
@@ -111,15 +112,15 @@ void strided_put(shmem_ctx_t ctx, void *dest, const void *source, struct strided
         peer_check(pe, fn);
         return;
     }
-    struct extent e = extent_of(&s, s.dst, fn);
+    struct extent e = strided_extent_of(&s, s.dst, fn);
     char *low = (char *)dest + e.low;
     if (net_far(pe)) {
         (void)peer_place(low, e.bytes, pe, fn);
-        put_far(ctx, dest, source, &s, pe, fn);
+        strided_put_remote(ctx, dest, source, &s, pe, fn);
         return;
     }
     char *mapped = peer_at(low, e.bytes, pe, fn);
-    copy(mapped - e.low, source, &s);
+    strided_copy(mapped - e.low, source, &s);
     rma_changed(low, e.bytes, pe);
 }
 
@@ -130,13 +131,13 @@ void strided_get(shmem_ctx_t ctx, void *dest, const void *source, struct strided
         peer_check(pe, fn);
         return;
     }
-    struct extent e = extent_of(&s, s.sst, fn);
+    struct extent e = strided_extent_of(&s, s.sst, fn);
     const char *low = (const char *)source + e.low;
     if (net_far(pe)) {
         (void)peer_place(low, e.bytes, pe, fn);
-        get_far(ctx, dest, source, &s, pe, fn);
+        strided_get_remote(ctx, dest, source, &s, pe, fn);
         return;
     }
     const char *mapped = peer_at(low, e.bytes, pe, fn);
-    copy(dest, mapped - e.low, &s);
+    strided_copy(dest, mapped - e.low, &s);
 }

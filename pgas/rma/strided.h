@@ -10,8 +10,8 @@
 
 #include "include/shmem.h"
 
-/* nblocks blocks of bsize elements of `size` bytes; dst and sst are the distances between
- * the beginnings of blocks, in elements, of destination and source.  iput is bsize 1. */
+/* nblocks blocks of bsize elements of `size` bytes.  dst and sst are the strides between
+ * block starts in the destination and the source, in elements.  iput has bsize 1. */
 struct strided {
     ptrdiff_t dst, sst;
     size_t bsize, nblocks, size;

@@ -9,8 +9,8 @@
 #include "pgas/rma/wait.h"
 #include "pgas/threads/pause.h"
 
-/* Looks at the word before block_until is asked, which would cost a call for each; the
- * fewer the more PEs there are than processors. */
+/* Polls of the word before block_until is called, whose polls cost a function call each.
+ * Oversubscribed PEs poll less. */
 enum { SPINS = 64, SPINS_CROWDED = 4 };
 
 struct condition {
@@ -18,18 +18,18 @@ struct condition {
     size_t size;
     enum wait_kind kind;
     struct interval interval;
-    uint64_t *seen; /* the value that was compared last goes here */
+    uint64_t *seen; /* out: the last value compared */
 };
 
-static _Noreturn void refuse(int cmp, const char *fn)
+static _Noreturn void wait_bad_cmp(int cmp, const char *fn)
 {
     log_die("%s: argument 'cmp' = %d, but it must be one of SHMEM_CMP_EQ..SHMEM_CMP_GE "
             "(%d..%d)",
             fn, cmp, SHMEM_CMP_EQ, SHMEM_CMP_GE);
 }
 
-/* GT and LE from the values above v, LT and GE from those below, each empty interval as
- * the complement of all values. */
+/* GT is the interval above v and LE its complement; LT is the interval below v and GE its
+ * complement.  An empty interval is represented as the complement of all values. */
 struct interval interval_of(int cmp, enum wait_kind kind, uint64_t v, const char *fn)
 {
     uint64_t max = kind == WAIT_SINT ? (uint64_t)INT64_MAX : UINT64_MAX;
@@ -39,7 +39,7 @@ struct interval interval_of(int cmp, enum wait_kind kind, uint64_t v, const char
     bool within = cmp == SHMEM_CMP_EQ || cmp == SHMEM_CMP_GT || cmp == SHMEM_CMP_LT;
 
     if (unlikely(cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_GE))
-        refuse(cmp, fn);
+        wait_bad_cmp(cmp, fn);
     if ((above && v == max) || (below && v == min))
         return (struct interval){.low = 0, .span = UINT64_MAX, .within = !within};
     if (above)
@@ -49,7 +49,7 @@ struct interval interval_of(int cmp, enum wait_kind kind, uint64_t v, const char
     return (struct interval){.low = v, .span = 0, .within = within};
 }
 
-static bool holds(const void *arg)
+static bool wait_holds(const void *arg)
 {
     const struct condition *c = arg;
 
@@ -64,14 +64,14 @@ bool wait_test(const void *word, size_t size, enum wait_kind kind, int cmp,
     bool has = interval_has(&interval, word_load(word, size, kind));
 
     if (!has)
-        net_poll(); /* the program asks again and again */
+        net_poll(); /* the program may call this routine in a loop */
     return has;
 }
 
 uint64_t wait_for(const void *word, size_t size, enum wait_kind kind,
                   const struct interval *interval, const char *fn)
 {
-    const struct interval in = *interval; /* nobody else's: may stay in registers */
+    const struct interval in = *interval; /* a private copy can stay in registers */
     uint64_t seen;
 
     for (int i = pgas_self.oversubscribed ? SPINS_CROWDED : SPINS; i > 0; i--) {
@@ -82,7 +82,7 @@ uint64_t wait_for(const void *word, size_t size, enum wait_kind kind,
     }
     struct condition c = {word, size, kind, in, &seen};
     block_until(
-        &(struct block_wait){.ready = holds, .arg = &c, .word = word, .what = fn});
+        &(struct block_wait){.ready = wait_holds, .arg = &c, .word = word, .what = fn});
     return seen;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * amo.h - atomic memory operations on 4- and 8-byte words, by the processor's atomics.
+ * amo.h - atomic memory operations on 4- and 8-byte words with the processor's atomics.
  *
- * Values travel as the low bytes of a uint64_t; `size` is 4 or 8 and always a constant,
- * so each call becomes one instruction.  Operations are acquire and release: the
- * specification asks for no order, and x86 gives this one for nothing.
+ * Values are passed in the low bytes of a uint64_t.  `size` is 4 or 8 and always a
+ * constant, so each call compiles to one instruction.  Operations have acquire-release
+ * semantics: the specification requires no order, and this one is free on x86.
  * Uses: atomic.  Used by: rma, transport/perform.h.
  */
 #ifndef PGAS_THREADS_AMO_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * atomic.h - atomic access with the memory order in the name, on plain integers.
+ * atomic.h - atomic accesses to plain integers, with the memory order in the name.
  *
- * Shared words live in memory that other processes map and that users see as plain C
- * objects, so these take plain pointers (GCC's __atomic builtins) and not _Atomic ones.
- * A leaf: includes nothing of ours.
+ * Shared words are in memory that other processes map and that users see as plain C
+ * objects; the functions therefore take plain pointers (GCC's __atomic builtins) instead
+ * of _Atomic ones.  A leaf: includes no other header of the project.
  */
 #ifndef PGAS_THREADS_ATOMIC_H
 #define PGAS_THREADS_ATOMIC_H
@@ -15,7 +15,7 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* For the few functions that must become part of every routine on the fast path. */
+/* For functions that must be inlined into every routine on the fast path. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* clang-format off */
@@ -28,7 +28,7 @@
 #define MODIFY(T, SUFFIX, NAME, BUILTIN)                                                 \
     static inline T NAME##_acq_rel_##SUFFIX(T *p, T v)                                   \
     { return BUILTIN(p, v, __ATOMIC_ACQ_REL); }
-/* Compare and swap; returns the value that was there before. */
+/* Compare and swap; returns the old value. */
 #define CAS(T, SUFFIX)                                                                   \
     static inline T cas_acq_rel_##SUFFIX(T *p, T expected, T desired)                    \
     {                                                                                    \
@@ -60,19 +60,19 @@ ACCESS(uint64_t, u64) UPDATE(uint64_t, u64)
 #undef ACCESS
 #undef UPDATE
 
-    /* Orders earlier accesses before later ones, all but store -> load. */
+    /* Orders earlier accesses before later ones, except store -> load. */
     static inline void fence_acq_rel(void)
 {
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
 }
 
-/* Orders everything: a store before it is visible before a load after it runs. */
+/* Full fence: an earlier store is visible before a later load executes. */
 static inline void fence_full(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Stops the compiler only; the partner pays with membarrier() (see core/block.c). */
+/* Compiler barrier; the other side calls membarrier() (see core/block.c). */
 static inline void fence_compiler(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pause.h - tell the processor that this is a spin loop.  A leaf. */
+/* pause.h - the processor's spin-loop hint.  A leaf. */
 #ifndef PGAS_THREADS_PAUSE_H
 #define PGAS_THREADS_PAUSE_H
 

@@ -182,8 +182,8 @@ static void bad_pe(struct bads *b, const char *text)
 static void bad_count(struct bads *b, size_t size)
 {
     if (size > 1) {
-        add(b, SIZE_MAX, "is more than a size_t holds");
-        add(b, SIZE_MAX / size + 1, "is more than a size_t holds");
+        add(b, SIZE_MAX, "overflows size_t");
+        add(b, SIZE_MAX / size + 1, "overflows size_t");
     }
 }
 

@@ -68,13 +68,13 @@ for isa in auto baseline "$best"; do
     case $isa in auto) says_once "^Instruction set: $best\$" ;; *) says_once "^Instruction set: $isa\$" ;; esac
 done
 with 1 SHMEM_ISA=mmx
-says "SHMEM_ISA=mmx: not understood; give auto, baseline"
+says "SHMEM_ISA=mmx: not an instruction set; use auto, baseline"
 case $best in
 sve) absent=avx2 ;;
 *) absent=sve ;;
 esac
 with 1 SHMEM_ISA=$absent
-says "SHMEM_ISA=$absent: this processor does not have it; give auto"
+says "SHMEM_ISA=$absent: not supported by this processor; use auto"
 
 # A value that is wrong ends the job, whoever reads it first.
 with 1 SHMEM_SYMMETRIC_SIZE=1q

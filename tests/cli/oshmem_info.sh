@@ -54,9 +54,9 @@ grep -qv '^[a-z]*:..*:' "$dir/lines" && fail '--parsable has other lines'
 isa() { SHMEM_ISA=$1 info --parsable | sed -n 's/^package:isa://p'; }
 [ "$(isa baseline)" = baseline ] || fail 'SHMEM_ISA=baseline is not followed'
 [ "$(isa auto)" = "$(info --parsable | sed -n 's/^package:isa://p')" ] || fail 'auto is not the default'
-case $(isa mmx) in 'not understood; give auto'*baseline*) ;; *) fail "SHMEM_ISA=mmx: $(isa mmx)" ;; esac
+case $(isa mmx) in 'not an instruction set; use auto'*baseline*) ;; *) fail "SHMEM_ISA=mmx: $(isa mmx)" ;; esac
 SHMEM_ISA=mmx TMPDIR=$dir/tmp info --check >"$dir/check" && fail '--check takes SHMEM_ISA=mmx'
-grep -q '^FAIL .*SHMEM_ISA=mmx: not understood; give auto' "$dir/check" || fail 'SHMEM_ISA is not named'
+grep -q '^FAIL .*SHMEM_ISA=mmx: not an instruction set; use auto' "$dir/check" || fail 'SHMEM_ISA is not named'
 
 # -- JSON, with values that need care ----------------------------------------------------------
 nasty=$(printf 'q" b\\ tab\t nl\n. bell\007 utf8\303\244 bad\377 over\300\200 cut\303')

@@ -69,7 +69,7 @@ under_mpirun() {
 # Without --mpi=pmix each process is alone, and must say so.
 check_alone() {
     job 0 srun -N 2 -n 2 --mpi="$1" "$hello"
-    n=$(grep -c "^pgas: $2=2 says that there are more processes" "$work/err" || :)
+    n=$(grep -c "^pgas: $2=2 indicates more processes" "$work/err" || :)
     [ "$n" -eq 2 ] || {
         fail "srun --mpi=$1: $n PEs say that they are alone, expected 2"
         show

@@ -44,11 +44,11 @@ odd() {
 }
 
 for words in nonsense ofi,nonsense ofi,^ucx '^ofi,ucx' ofix ^; do
-    all SHMEM_TRANSPORT="$words" "SHMEM_TRANSPORT=.* is not understood; give auto"
+    all SHMEM_TRANSPORT="$words" "SHMEM_TRANSPORT=.* is not a transport; use auto"
 done
-none='no network transport can be used'
+none='no network transport is usable'
 all SHMEM_TRANSPORT=^ofi,^ucx \
-    "$none (ofi: left out by SHMEM_TRANSPORT; ucx: left out by SHMEM_TRANSPORT)"
+    "$none (ofi: excluded by SHMEM_TRANSPORT; ucx: excluded by SHMEM_TRANSPORT)"
 all SHMEM_CHAOS=nonsense "SHMEM_CHAOS has 'nonsense', but its words are"
 
 of_ofi() {

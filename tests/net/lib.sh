@@ -39,7 +39,7 @@ usable() {
     SHMEM_TRANSPORT=$1 "$OSHRUN" --timeout $stacks_s --vnodes 2 -n 2 \
         "$top_builddir/examples/ring" 1 >"$work/out" 2>"$work/err" </dev/null || got=$?
     [ $got != 0 ] || return 0
-    reason=$(sed -n "s/.*can be used (.*\($1: pgas was built without [^;)]*\).*/\1/p" \
+    reason=$(sed -n "s/.*is usable (.*\($1: pgas was built without [^;)]*\).*/\1/p" \
         "$work/err")
     [ -n "$reason" ] || {
         fail "$1 does not work between two virtual nodes"

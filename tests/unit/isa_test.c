@@ -62,7 +62,7 @@ Test(isa, every_name_that_is_here_is_read)
         cr_expect_eq(status, isa_here(isa) ? 0 : -1, "%s", isa_name(isa));
         cr_expect(!isa_here(isa) || read == isa);
         cr_expect(isa_here(isa) ||
-                  strstr(error, "this processor does not have it; give auto, ") == error);
+                  strstr(error, "not supported by this processor; use auto, ") == error);
     }
 }
 
@@ -84,7 +84,7 @@ Test(isa, another_name_is_refused_with_the_choices)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cr_expect_eq(isa_read(bad[i], &isa, error, sizeof error), -1, "%s", bad[i]);
-        cr_expect(strstr(error, "not understood; give auto") == error, "%s", error);
+        cr_expect(strstr(error, "not an instruction set; use auto") == error, "%s", error);
         cr_expect(strstr(error, isa_name(isa_best())) != NULL, "%s", error);
     }
 }
