@@ -6,7 +6,7 @@ cmake_DATA     = contrib/OpenSHMEMConfig.cmake contrib/OpenSHMEMConfigVersion.cm
 CLEANFILES    += $(pkgconfig_DATA) $(cmake_DATA)
 EXTRA_DIST    += contrib/openshmem.pc.in contrib/OpenSHMEMConfig.cmake.in \
 	contrib/OpenSHMEMConfigVersion.cmake.in examples/cmake/CMakeLists.txt \
-	LICENSE README.md docs/ARCHITECTURE.md docs/BENCHMARKS.md docs/LAUNCHERS.md docs/TRANSPORTS.md CONTRIBUTING.md CHANGES.md SECURITY.md quickstart tools/stages.sh tools/archive-complete \
+	LICENSE README.md docs/ARCHITECTURE.md docs/BENCHMARKS.md docs/LAUNCHERS.md docs/TRANSPORTS.md CONTRIBUTING.md CHANGES.md SECURITY.md quickstart tools/stages.sh tools/show-tail.sh tools/run-tests tools/plan.awk tools/archive-complete \
 	.clang-format .editorconfig .ci/run
 
 # `check` is a target of make: as a part of EXTRA_DIST it would run all tests.

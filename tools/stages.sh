@@ -25,15 +25,52 @@ die() {
     exit 1
 }
 
-# The end of a log, set apart.
-show_tail() {
-    tail -n "${2:-30}" "$1" 2>/dev/null | sed 's/^/    | /'
+. "$root/tools/show-tail.sh"
+
+# -- interruption -----------------------------------------------------------------------
+# in_group PROGRAM ARGUMENT...: runs it in a session and process group of its own and waits,
+# so that a signal ends this script and the whole group at once: the shell runs a trap only
+# between two commands, but `wait` returns for it.  Background jobs of a shell ignore SIGINT;
+# the program shall not.
+group=
+in_group() {
+    setsid env --default-signal=INT,QUIT "$@" &
+    group=$!
+    status=0
+    wait "$group" || status=$?
+    group=
+    return "$status"
 }
 
-# logged COMMAND...: run it with its output in $log; on failure show the end of that.
+# The group gets a second to clean up.
+interrupted() {
+    trap '' HUP INT TERM
+    if [ -n "$group" ]; then
+        kill -s TERM -- "-$group" 2>/dev/null || :
+        tries=0
+        while kill -s 0 -- "-$group" 2>/dev/null && [ "$tries" -lt 10 ]; do
+            sleep 0.1
+            tries=$((tries + 1))
+        done
+        kill -s KILL -- "-$group" 2>/dev/null || :
+    fi
+    printf '\n%s: interrupted\n' "${0##*/}" >&2
+    exit "$1"
+}
+trap 'interrupted 129' HUP
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM
+
+# logged PROGRAM ARGUMENT...: run it with its output in $log; on failure show the end of
+# that.  logged_here: a shell function, in the foreground.
 logged() {
+    logged_here in_group "$@"
+}
+
+logged_here() {
     "$@" </dev/null >>"$log" 2>&1 || {
         status=$?
+        [ "$1" != in_group ] || shift
         echo "failed (status $status): $*"
         show_tail "$log"
         note "all of it is in $log"
@@ -67,6 +104,27 @@ apt() {
         -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@"
 }
 
+# Services that a package brings are neither started nor enabled: the tests start what they
+# need themselves.  Debian's own way to say so is a policy-rc.d that refuses; one that is
+# there already stays.
+policy=/usr/sbin/policy-rc.d
+install_without_services() {
+    ours=
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null && ours=1
+        as_root chmod 755 "$policy"
+    fi
+    installed=0
+    logged_here apt install --no-install-recommends "$@" || installed=1
+    [ -z "$ours" ] || as_root rm -f "$policy"
+    if [ -d /run/systemd/system ]; then
+        for service in $services; do
+            as_root systemctl disable --quiet "$service" 2>/dev/null || :
+        done
+    fi
+    return "$installed"
+}
+
 # Install those of the packages that are not here.
 need_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -83,11 +141,21 @@ need_packages() {
         die "packages are missing and there is neither root nor sudo to install them;" \
             "run as root: apt-get install --no-install-recommends $missing"
     fi
-    logged apt update ||
+    # sudo may ask for a password only in the foreground.
+    [ "$(id -u)" -eq 0 ] || [ ! -t 0 ] || sudo -v
+    logged_here apt update ||
         die "apt-get update failed: is there a network, and may you use sudo? If not, ask for:" \
             "$missing"
+    # Services of packages that are missing now; those that were here stay as they are.
+    services=
+    for package in $missing; do
+        case $package in
+        openssh-server) services="$services ssh" ;;
+        slurmctld | slurmd | munge) services="$services $package" ;;
+        esac
+    done
     # shellcheck disable=SC2086 # a list of package names
-    logged apt install --no-install-recommends $missing || die "the packages were not installed"
+    install_without_services $missing || die "the packages were not installed"
 }
 
 # -- build ---------------------------------------------------------------------------------
@@ -103,7 +171,7 @@ need_configure_script() {
             -newer "$root/configure" -print)" ]; then
         note "configure is up to date"
     else
-        (cd "$root" && logged ./autogen.sh)
+        logged sh -c 'cd "$1" && ./autogen.sh' sh "$root"
     fi
 }
 
@@ -115,5 +183,6 @@ configure_in() {
     if [ -f "$dir/config.status" ] && [ "$(cat "$dir/.configured" 2>/dev/null)" = "$*" ]; then
         return 0
     fi
-    (cd "$dir" && logged "$root/configure" "$@" && printf '%s\n' "$*" >.configured)
+    logged sh -c 'cd "$1" && shift && "$@"' sh "$dir" "${source:-$root}/configure" "$@" &&
+        printf '%s\n' "$*" >"$dir/.configured"
 }

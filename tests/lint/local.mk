@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/lint/local.mk - the rules of style that a program can check, and a test of the test.
-TESTS      += tests/lint/lint.sh tests/lint/selftest.sh
-EXTRA_DIST += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/c.awk \
+TESTS      += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh
+EXTRA_DIST += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh \
+	tests/lint/c.awk \
 	tests/lint/layers.txt tests/lint/waits.txt
 
 lint:
