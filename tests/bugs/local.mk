@@ -106,6 +106,7 @@ bug_tests = \
 	tests/bugs/straddle.pes \
 	tests/bugs/wrapper_thread.pes
 bug_scripts = \
+	tests/bugs/starved_daemon.sh \
 	tests/bugs/again_fail.sh \
 	tests/bugs/buffers.sh \
 	tests/bugs/core_size.sh \

@@ -13,7 +13,7 @@
 #define OPTIONS_NPES_MAX         MAP_NPES_MAX
 #define OPTIONS_VNODES_MAX       65536
 #define OPTIONS_FANOUT           32
-#define OPTIONS_TIMEOUT_MS       3000
+#define OPTIONS_TIMEOUT_MS       60000
 #define OPTIONS_START_TIMEOUT_MS 30000
 
 struct options {

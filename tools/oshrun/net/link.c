@@ -32,8 +32,8 @@
 #define READ_ROOM        ((size_t)32 * 1024)  /* what a read should find */
 #define TURN_BYTES       ((size_t)256 * 1024) /* of one link, then the next */
 #define WHY_BYTES        128
-#define TICKS            8 /* looks at the clock per timeout */
-#define PINGS            4 /* signs of life per timeout */
+#define TICKS            8 /* checks of the clock per host time-out */
+#define PINGS            4 /* pings per host time-out */
 #define KEEPALIVE_S      1
 #define KEEPALIVES_MAX   127 /* the kernel's limit */
 #define UNANSWERED_PROBE 2   /* one alone may be lost, or be on its way */
@@ -53,7 +53,8 @@ struct link {
     void *arg, *user;
     enum link_life life;
     struct queue in, out;
-    uint64_t timeout_ns;
+    uint64_t timeout_ns; /* silence of the process */
+    uint64_t host_ns;    /* silence of its host's kernel */
     uint64_t heard_ns, sent_ns, ticked_ns;
     uint64_t silent_ns; /* silence of the other side, while we could have heard it */
     bool mute;          /* nothing is sent any more */
@@ -138,17 +139,17 @@ static void go_down(struct link *l, const char *why)
     l->events->down(l->arg, l, first);
 }
 
-static const char *unanswered(const struct link *l, char text[WHY_BYTES])
+static const char *unanswered(uint64_t ns, char text[WHY_BYTES])
 {
     snprintf(text, WHY_BYTES, "has not answered for %.1f s",
-             (double)l->timeout_ns / NS_PER_MS / MS_PER_S);
+             (double)ns / NS_PER_MS / MS_PER_S);
     return text;
 }
 
 static const char *error_text(const struct link *l, int err, char text[WHY_BYTES])
 {
     if (err == ETIMEDOUT)
-        return unanswered(l, text);
+        return unanswered(l->host_ns, text);
     snprintf(text, WHY_BYTES, "has lost its connection (%s)", strerror(err));
     return text;
 }
@@ -367,8 +368,8 @@ static void on_ready(void *arg, unsigned ready)
 static void measure_silence(struct link *l, uint64_t now)
 {
     uint64_t from = l->heard_ns > l->ticked_ns ? l->heard_ns : l->ticked_ns;
-    uint64_t most = 2 * (l->timeout_ns / TICKS);
-    if (now - l->ticked_ns > l->timeout_ns)
+    uint64_t most = 2 * (l->host_ns / TICKS);
+    if (now - l->ticked_ns > l->host_ns)
         l->silent_ns = 0;
     else
         l->silent_ns += now - from < most ? now - from : most;
@@ -376,9 +377,10 @@ static void measure_silence(struct link *l, uint64_t now)
 }
 
 /*
- * True if the host of the other side acknowledges nothing any more.  TCP_USER_TIMEOUT
- * cannot tell that of a process that may be stopped: it also ends a connection of which
- * the other side only does not read.
+ * True if the host of the other side has stopped acknowledging: the kernel answers even
+ * while the process is stopped, starved of the processor or in a long callback.
+ * TCP_USER_TIMEOUT cannot detect this: it also ends a connection whose other side merely
+ * does not read.
  */
 static bool host_gone(const struct link *l)
 {
@@ -387,7 +389,7 @@ static bool host_gone(const struct link *l)
     memset(&t, 0, sizeof t);
     if (getsockopt(l->watch.fd, IPPROTO_TCP, TCP_INFO, &t, &len) != 0)
         return false;
-    return (uint64_t)t.tcpi_last_ack_recv * NS_PER_MS >= l->timeout_ns &&
+    return (uint64_t)t.tcpi_last_ack_recv * NS_PER_MS >= l->host_ns &&
            (t.tcpi_probes >= UNANSWERED_PROBE || t.tcpi_retransmits >= UNANSWERED_PROBE);
 }
 
@@ -395,7 +397,7 @@ static bool host_gone(const struct link *l)
  * would fill its window. */
 static bool ping_due(const struct link *l, uint64_t now)
 {
-    if (l->mute || waiting(&l->out) > 0 || now - l->sent_ns < l->timeout_ns / PINGS)
+    if (l->mute || waiting(&l->out) > 0 || now - l->sent_ns < l->host_ns / PINGS)
         return false;
     return l->life == LINK_AWAKE || l->silent_ns < l->timeout_ns;
 }
@@ -407,13 +409,14 @@ static void on_tick(void *arg)
     char text[WHY_BYTES];
     uint64_t now = loop_now_ns();
     measure_silence(l, now);
-    if (l->life == LINK_AWAKE ? l->silent_ns >= l->timeout_ns : host_gone(l)) {
-        go_down(l, unanswered(l, text));
+    bool silent = l->life == LINK_AWAKE && l->silent_ns >= l->timeout_ns;
+    if (silent || host_gone(l)) {
+        go_down(l, unanswered(silent ? l->timeout_ns : l->host_ns, text));
         return;
     }
     if (ping_due(l, now))
         link_send(l, &ping);
-    loop_after(l->loop, &l->tick, l->timeout_ns / NS_PER_MS / TICKS + 1);
+    loop_after(l->loop, &l->tick, l->host_ns / NS_PER_MS / TICKS + 1);
 }
 
 /* ---- life ------------------------------------------------------------------------- */
@@ -426,7 +429,8 @@ static void set(int fd, int level, int name, int value)
 /* The kernel finds out that the host is gone also while nothing is sent. */
 static void tune(int fd, uint32_t timeout_ms, enum link_life life)
 {
-    uint32_t probes = timeout_ms / MS_PER_S / KEEPALIVE_S + UNANSWERED_PROBE;
+    uint32_t probes =
+        link_host_ms(timeout_ms) / MS_PER_S / KEEPALIVE_S + UNANSWERED_PROBE;
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -450,6 +454,7 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
     uint64_t now = loop_now_ns();
     *l = (struct link){.loop = loop, .events = events, .arg = arg, .life = peer};
     l->timeout_ns = (uint64_t)timeout_ms * NS_PER_MS;
+    l->host_ns = (uint64_t)link_host_ms(timeout_ms) * NS_PER_MS;
     l->heard_ns = l->sent_ns = l->ticked_ns = now;
     l->watch = (struct loop_watch){.fd = fd, .fn = on_ready, .arg = l};
     l->flush = (struct loop_timer){.fn = on_flush, .arg = l};
@@ -458,7 +463,7 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
     address_text(&other, l->peer);
     tune(fd, timeout_ms, peer);
     loop_want(loop, &l->watch, LOOP_IN);
-    loop_after(loop, &l->tick, timeout_ms / TICKS + 1);
+    loop_after(loop, &l->tick, link_host_ms(timeout_ms) / TICKS + 1);
     return l;
 }
 

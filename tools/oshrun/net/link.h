@@ -5,12 +5,15 @@
  *
  * Uses loop.h, wire.h.  Used by route.c, crew*.c, daemon_main.c.
  *
- * Sign of life: each side sends PING when it has sent nothing for a quarter of the
- * timeout.  A side that must answer (LINK_AWAKE) and from which nothing has come for the
- * timeout is down, whether its host is cut off, or its process stopped.  A side that may
- * be stopped on purpose (LINK_MAY_STOP: the front, by Ctrl-Z) is down only if its host no
- * longer acknowledges anything.  A callback that runs for longer than the timeout makes
- * the other side believe that this process is dead.
+ * Liveness of the other side is decided by three witnesses:
+ *   - the connection: a process that exits closes it, which is noticed immediately;
+ *   - its host's kernel, which acknowledges keep-alive probes whatever the process does:
+ * a host that acknowledges nothing for min(timeout, LINK_HOST_MS) is unreachable;
+ *   - the process: each side sends PING when it has sent nothing for a quarter of that
+ * time. A side that must answer (LINK_AWAKE) is down after `timeout_ms` without a frame.
+ * This limit must be long: a process that is starved of the processor, or in a long
+ * callback, is not dead.  A side that may be stopped on purpose (LINK_MAY_STOP: the front
+ * end, by Ctrl-Z) has no such limit.
  */
 #ifndef OSHRUN_NET_LINK_H
 #define OSHRUN_NET_LINK_H
@@ -28,6 +31,14 @@ struct link;
 
 enum link_life { LINK_AWAKE, LINK_MAY_STOP };
 
+#define LINK_HOST_MS 3000
+
+/* The time-out of an unreachable host, given that of a silent process. */
+static inline uint32_t link_host_ms(uint32_t timeout_ms)
+{
+    return timeout_ms < LINK_HOST_MS ? timeout_ms : LINK_HOST_MS;
+}
+
 struct link_events {
     /* One whole frame, but no PING; its data is valid during the call.  This link and any
      * other may be freed in it. */
@@ -38,7 +49,7 @@ struct link_events {
     void (*down)(void *arg, struct link *l, const char *why);
 };
 
-/* Takes over a connected, authenticated socket.  timeout_ms of silence = down.  NULL: no
+/* Takes over a connected, authenticated socket.  timeout_ms: see above.  NULL: out of
  * memory (fd is closed). */
 struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg);

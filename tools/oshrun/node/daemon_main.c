@@ -171,7 +171,7 @@ static void on_parent(void *arg, int fd)
 /* Time for a host to answer at all; for its process there is the time of a start. */
 static struct dial_limits connect_limits(const struct serve *s)
 {
-    uint32_t ms = s->birth.timeout_ms;
+    uint32_t ms = link_host_ms(s->birth.timeout_ms);
     return (struct dial_limits){.connect_ms = ms > CONNECT_MIN_MS ? ms : CONNECT_MIN_MS,
                                 .prove_ms = s->birth.start_ms};
 }

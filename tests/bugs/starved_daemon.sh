@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# starved_daemon.sh - a node daemon that gets no processor for longer than an unreachable host
+# would be given is not dead: the job goes on.  One that is killed is noticed immediately.
+# A stopped daemon stands for a starved one.
+set -eu
+. "$top_srcdir/tests/cli/oshrun-lib.sh"
+stopped_s=4 # longer than LINK_HOST_MS
+
+pes_are_up() { [ "$(grep -c 'is up' "$work/out")" = 2 ]; }
+daemon() { pgrep -P "$pid" -f node-daemon | head -n 1; }
+
+start_job() {
+    rm -f "$work/go"
+    start --vnodes 2 -n 2 sh -c 'echo "$PMIX_RANK is up"; until [ -e "$0" ]; do sleep 0.05; done' "$work/go"
+    until_true 20 pes_are_up || fail "the job did not start"
+}
+
+start_job
+kill -STOP "$(daemon)"
+sleep $stopped_s
+kill -CONT "$(daemon)"
+: >"$work/go"
+ended_with 0
+
+start_job
+began=$(now_ms)
+kill -KILL "$(daemon)"
+ended_with 1
+took=$(($(now_ms) - began))
+[ "$took" -le 2900 ] || fail "a killed daemon was noticed after $took ms only"
+says 'the node daemon on vn[01] closed the connection'
+finish
