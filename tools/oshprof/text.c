@@ -215,8 +215,7 @@ static void write_latest(FILE *out, const struct profile_sum *sum)
 
     HEAD(
         out,
-        "PEs that arrive last most often (three of each site), and their delay after the "
-        "first",
+        "PEs that arrive last most often (three per site), and their delay",
         columns);
     for (size_t i = 0; i < join->sites; i++) {
         const struct profile_late *late = sum->late + i * (size_t)npes;
