@@ -91,11 +91,17 @@ extern "C" {
 typedef struct shmem_ctx *shmem_ctx_t;
 typedef struct shmem_team *shmem_team_t;
 
-#define SHMEM_CTX_INVALID  ((shmem_ctx_t)0)
-#define SHMEM_CTX_DEFAULT  ((shmem_ctx_t)1)
-#define SHMEM_TEAM_INVALID ((shmem_team_t)0)
-#define SHMEM_TEAM_WORLD   ((shmem_team_t)1)
-#define SHMEM_TEAM_SHARED  ((shmem_team_t)2)
+#ifdef __cplusplus
+#define SHMEM_CAST_(type, value) reinterpret_cast<type>(value)
+#else
+#define SHMEM_CAST_(type, value) ((type)(value))
+#endif
+
+#define SHMEM_CTX_INVALID  SHMEM_CAST_(shmem_ctx_t, 0)
+#define SHMEM_CTX_DEFAULT  SHMEM_CAST_(shmem_ctx_t, 1)
+#define SHMEM_TEAM_INVALID SHMEM_CAST_(shmem_team_t, 0)
+#define SHMEM_TEAM_WORLD   SHMEM_CAST_(shmem_team_t, 1)
+#define SHMEM_TEAM_SHARED  SHMEM_CAST_(shmem_team_t, 2)
 
 /* Configuration of a team (9.4.3): contexts that it may have at a time; default 0 */
 typedef struct {

@@ -69,10 +69,6 @@ libpgas_la_SOURCES = \
 	pgas/coll/nb_ops.c pgas/coll/nb_tree.c \
 	pgas/coll/pick.c pgas/coll/pick.def pgas/coll/pick.h \
 	pgas/coll/pick_table.c pgas/coll/pick_table.h \
-	pgas/coll/profile.c pgas/coll/profile.h pgas/coll/profile_int.h \
-	pgas/coll/profile_html.c pgas/coll/profile_join.c pgas/coll/profile_meet.c \
-	pgas/coll/profile_site.c pgas/coll/profile_sum.c pgas/coll/profile_team.c \
-	pgas/coll/profile_text.c \
 	pgas/coll/reduce.c pgas/coll/reduce.h pgas/coll/reduce_int.h pgas/coll/reduce_chain.c \
 	pgas/coll/reduce_far.c pgas/coll/reduce_flat.c pgas/coll/reduce_lead.c \
 	pgas/coll/reduce_hops.c pgas/coll/reduce_relay.c pgas/coll/reduce_slices.c \
@@ -84,6 +80,11 @@ libpgas_la_SOURCES = \
 	pgas/coll/shared_far.c pgas/coll/shared_near.c \
 	pgas/coll/stage.c pgas/coll/stage.h \
 	pgas/coll/split.c pgas/coll/split.h
+# The arrival profile: recording only; tools/oshprof makes the report.
+libpgas_la_SOURCES += \
+	pgas/profile/profile.c pgas/profile/profile.h pgas/profile/profile_file.h \
+	pgas/profile/profile_gather.c pgas/profile/profile_int.h \
+	pgas/profile/profile_site.c pgas/profile/profile_team.c
 libpgas_la_SOURCES += \
 	pgas/transport/perform.h \
 	pgas/transport/hook.c pgas/transport/hook.h \
@@ -110,15 +111,6 @@ libpgas_la_SOURCES += \
 else
 libpgas_la_SOURCES += pgas/transport/ofi_absent.c
 endif
-# The page of the arrival profile, as a C file.
-nodist_libpgas_la_SOURCES = pgas/coll/profile_page.c
-EXTRA_DIST += pgas/coll/profile.html tools/gen-lines
-CLEANFILES += pgas/coll/profile_page.c
-pgas/coll/profile_page.c: $(top_srcdir)/pgas/coll/profile.html $(top_srcdir)/tools/gen-lines
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -v name=profile_page \
-	    -v header=pgas/coll/profile_int.h -f $(top_srcdir)/tools/gen-lines \
-	    $(top_srcdir)/pgas/coll/profile.html >$@.tmp && mv -f $@.tmp $@
-
 libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) -DPGAS_SYSCONFDIR='"$(sysconfdir)"' $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
 libpgas_la_LIBADD = $(op_libraries)

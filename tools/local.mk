@@ -43,12 +43,14 @@ oshmem_info_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
 # Of the library: what reads the environment, and the transports.
 oshmem_info_LDADD  = libpgas.la $(PMIX_LIBS) -lpthread -lm
 
+include tools/oshprof/local.mk
+
 # Manual pages: our Markdown to man, by awk alone.
 GEN_MAN = $(top_srcdir)/tools/gen-man
 make_man = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	sh $(GEN_MAN) $(PACKAGE_VERSION) $(srcdir)/$@.md >$@.tmp && mv -f $@.tmp $@
 
-TOOL_PAGES   = docs/man/oshcc.1 docs/man/oshmem_info.1 docs/man/oshrun.1
+TOOL_PAGES   = docs/man/oshcc.1 docs/man/oshmem_info.1 docs/man/oshprof.1 docs/man/oshrun.1
 OSHCC_ALIAS  = docs/man/oshc++.1 docs/man/oshcxx.1 docs/man/oshCC.1
 man_MANS    += $(TOOL_PAGES) $(OSHCC_ALIAS)
 CLEANFILES  += $(TOOL_PAGES) $(OSHCC_ALIAS)
@@ -57,6 +59,8 @@ EXTRA_DIST  += $(TOOL_PAGES:=.md)
 docs/man/oshcc.1: $(top_srcdir)/docs/man/oshcc.1.md $(GEN_MAN)
 	$(make_man)
 docs/man/oshmem_info.1: $(top_srcdir)/docs/man/oshmem_info.1.md $(GEN_MAN)
+	$(make_man)
+docs/man/oshprof.1: $(top_srcdir)/docs/man/oshprof.1.md $(GEN_MAN)
 	$(make_man)
 docs/man/oshrun.1: $(top_srcdir)/docs/man/oshrun.1.md $(GEN_MAN)
 	$(make_man)

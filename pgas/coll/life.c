@@ -10,7 +10,6 @@
 #include "pgas/coll/nb.h"
 #include "pgas/coll/pick.h"
 #include "pgas/coll/pick_table.h"
-#include "pgas/coll/profile.h"
 #include "pgas/coll/shared.h"
 #include "pgas/core/agree.h"
 #include "pgas/core/ctx.h"
@@ -20,6 +19,7 @@
 #include "pgas/core/nodeseg.h"
 #include "pgas/core/pgas.h"
 #include "pgas/core/team.h"
+#include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
 
 /* Nobody else uses what the library has any more. */

@@ -117,6 +117,20 @@ static void refuse_to_join_twice(void)
         strcpy(joined_value, nspace);
 }
 
+/* LeakSanitizer, if the program has it. */
+void __lsan_disable(void) __attribute__((weak));
+void __lsan_enable(void) __attribute__((weak));
+
+/* libpmix never frees some bytes that PMIx_Init allocates: a program with
+ * -fsanitize=address would end with an error because of them. */
+static void leak_check(bool on)
+{
+    void (*set)(void) = on ? __lsan_enable : __lsan_disable;
+
+    if (set != NULL)
+        set();
+}
+
 void boot_connect(struct boot *b)
 {
     *b = (struct boot){0};
@@ -125,7 +139,9 @@ void boot_connect(struct boot *b)
         return;
     }
     refuse_to_join_twice();
+    leak_check(false);
     pmix_status_t rc = PMIx_Init(&myself, NULL, 0);
+    leak_check(true);
     if (rc != PMIX_SUCCESS)
         log_die("the PMIx server that PMIX_NAMESPACE=%s names does not answer: %s; start "
                 "the program with oshrun, or alone without PMIX_* variables",

@@ -18,7 +18,7 @@
 #define HEAP_ALIGN    ((size_t)2 << 20) /* so that huge pages fit */
 #define HEAP_RESERVED ((size_t)2 << 20)
 #define HEAP_TEAMS    (HEAP_RESERVED / 2) /* until here: words of the predefined teams */
-#define HEAP_PROFILE  (HEAP_RESERVED / 8 * 5) /* from here on: for coll/profile_meet.c */
+#define HEAP_PROFILE  (HEAP_RESERVED / 8 * 5) /* from here on: for pgas/profile */
 /* A word that is 1 on PEs with SHMEM_PROFILE_ARRIVAL, from before the PEs meet. */
 #define HEAP_PROFILED (HEAP_RESERVED - sizeof(uint64_t))
 

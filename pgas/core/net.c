@@ -276,7 +276,7 @@ void net_close(bool exiting)
 
 const char *net_text(void)
 {
-    return pgas_self.net != NULL ? pgas_self.net->text : "";
+    return pgas_self.net != NULL ? pgas_self.net->text : "none (all PEs are on one node)";
 }
 
 /* ---- contexts -------------------------------------------------------------------- */

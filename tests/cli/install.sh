@@ -29,7 +29,7 @@ make_in install DESTDIR="$dir/dest" || { tail -n 20 "$dir/make.log"; fail 'make 
 mkdir -p "$dir/a place"
 mv "$dir/dest$prefix" "$dir/a place/pgas"
 moved="$dir/a place/pgas"
-for name in bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshrun bin/oshmem_info \
+for name in bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshrun bin/oshmem_info bin/oshprof \
     include/shmem.h include/pshmem.h include/shmemx.h include/mpp/shmem.h \
     include/mpp/shmemx.h lib/libshmem.so \
     lib/libshmem.so.0 lib/pkgconfig/openshmem.pc \
@@ -53,6 +53,8 @@ check_run "$dir/by-oshcc" "$plain" oshcc
 PKG_CONFIG_PATH=$plain/lib/pkgconfig
 export PKG_CONFIG_PATH
 pc() { pkg-config --define-prefix "$@"; }
+[ "$(pc --modversion openshmem)" = 1.6.0 ] || fail 'the .pc file has not the version 1.6.0'
+! grep -q '^Requires' "$plain/lib/pkgconfig/openshmem.pc" || fail 'the .pc file wants packages'
 case $(pc --libs openshmem) in *rpath*) fail 'the .pc file has an rpath' ;; esac
 case $(pc --libs openshmem) in *pmix*) fail 'the .pc file links more than libshmem' ;; esac
 if [ -n "$sanitized" ]; then

@@ -113,6 +113,8 @@ for word in 'sealed memory' 'memory of a peer' 'waiting across PEs' 'PMIx server
 done
 TMPDIR=$dir/tmp info --json --check >"$dir/json" || fail '--json --check'
 json_valid "$dir/json" '--json --check'
+TMPDIR=$dir/nowhere info --check >"$dir/check" && fail '--check does not see a bad TMPDIR'
+[ "$(grep -c '^FAIL' "$dir/check")" = 1 ] || fail '--check reports a bad TMPDIR more than once'
 SHMEM_SYMMETRIC_SIZE=lots TMPDIR=$dir/tmp info --check >"$dir/check" &&
     fail '--check does not see an invalid variable'
 grep -q '^FAIL .*SHMEM_SYMMETRIC_SIZE' "$dir/check" || fail 'the invalid variable is not named'

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * profile.c - collectives with known delays, for profile.sh.
- *   profile [exit]
+ *   profile [exit | empty]
  * PE LATE comes to each call of one site when the others have been there for a while;
  * another site is balanced.  Teams are made,
- * destroyed, and made again in the same place.  With `exit` nobody calls shmem_finalize.
+ * destroyed, and made again in the same place.  With `exit` nobody calls shmem_finalize,
+ * with `empty` nobody calls a collective.
  */
 #include <shmem.h>
 #include <stdlib.h>
@@ -79,6 +80,10 @@ static void teams(void)
 int main(int argc, char **argv)
 {
     shmem_init();
+    if (argc > 1 && strcmp(argv[1], "empty") == 0) {
+        shmem_finalize();
+        return 0;
+    }
     for (int i = 0; i < LATE_CALLS; i++)
         late_reduce();
     balanced_reduces();

@@ -1,21 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# profile.sh - SHMEM_PROFILE_ARRIVAL: what the report says of calls whose delays are known;
-# the page stands alone and, where there is a Chromium, shows its plots.
+# profile.sh - SHMEM_PROFILE_ARRIVAL: reports of calls whose delays are known; the page
+# needs no other file and, where there is a Chromium, shows its plots.
 set -eu
 SHELL=${SHELL:-/bin/sh}
 . "$top_srcdir/tests/cli/oshrun-lib.sh"
 program=$top_builddir/tests/coll/profile
+oshprof=$top_builddir/oshprof
 report=$work/report
 width=1240 height=2400
 blank_bytes=40000 # a white page of that size takes less, ours far more
 
 # profiled ARGS...: runs with a profile; the report is there afterwards.
 profiled() {
-    rm -f "$report" "$report.html"
+    rm -f "$report"*
     run 0 -x SHMEM_PROFILE_ARRIVAL="$report" "$@"
     [ ! -s "$work/err" ] || fail "$*: says something: $(cat "$work/err")"
     [ -s "$report" ] && [ -s "$report.html" ] || fail "$*: there is no report"
+    [ -s "$report.oshprof" ] || fail "$*: there is no raw profile"
 }
 
 # figure SECTION ROUTINE COLUMN: of the first row there of that routine.
@@ -37,35 +39,49 @@ equals() {
     [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
 }
 
-# What the delays are, profile.c knows.
+# profile.c knows the delays.
 check_report() {
-    sites='call sites by size class'
+    sites='calls by site and size'
     equals 'calls of the late site' "$(figure "$sites" shmem_long_sum_reduce 4)" 10
     equals 'calls of the balanced site' "$(figure "$sites" shmem_int_max_reduce 4)" 50
     equals 'large calls' "$(figure "$sites" shmem_double_min_reduce 4)" 4
-    equals 'class of large calls' "$(figure "$sites" shmem_double_min_reduce 3)" '1 KiB-1 MiB'
+    equals 'size of large calls' "$(figure "$sites" shmem_double_min_reduce 3)" '512 KiB'
     equals 'calls of teams' "$(figure "$sites" shmem_short_broadcast 4)" 6
     equals 'calls of the active set' "$(figure "$sites" shmem_long_max_to_all 4)" 1
-    equals 'size of the active set' "$(figure 'call sites by size,' shmem_long_max_to_all 3)" '32 B'
-    at_least 'Omega, us,' "$(figure "$sites" shmem_long_sum_reduce 7)" 15000
-    at_least 'D, us,' "$(figure "$sites" shmem_long_sum_reduce 9)" 5000
-    at_least 'the worst-case factor' "$(figure "$sites" shmem_long_sum_reduce 11)" 10
-    equals 'the PE that comes last' "$(figure 'who comes last' shmem_long_sum_reduce 3)" 1
-    at_least 'how often it does' "$(figure 'who comes last' shmem_long_sum_reduce 5)" 6
-    case $(figure 'where the sites are' shmem_long_sum_reduce 3) in
-    late_reduce+0x*) ;;
-    *) fail "the late site is $(figure 'where the sites are' shmem_long_sum_reduce 3)" ;;
+    equals 'size of the active set' "$(figure "$sites" shmem_long_max_to_all 3)" '32 B'
+    at_least 'Omega, us,' "$(figure "$sites" shmem_long_sum_reduce 6)" 15000
+    at_least 'the worst-case factor' "$(figure "$sites" shmem_long_sum_reduce 8)" 10
+    last='PEs that arrive last'
+    equals 'the PE that arrives last' "$(figure "$last" shmem_long_sum_reduce 3)" 1
+    at_least 'how often it does' "$(figure "$last" shmem_long_sum_reduce 5)" 6
+    case $(figure 'call sites' shmem_long_sum_reduce 3) in
+    late_reduce | late_reduce\ at\ profile.c:*) ;;
+    *) fail "the late site is $(figure 'call sites' shmem_long_sum_reduce 3)" ;;
     esac
+    head -n 2 "$report" | grep -q " on $(hostname): .*/profile" || fail "no host or command"
+    equals 'lines of over 100 columns' "$(awk 'length > 100 && !/^Started/' "$report" | wc -l)" 0
     equals 'teams of the even PEs' "$(grep -c '^PEs 0..2 by 2  ' "$report")" 2
     ! grep -q '^Left out' "$report" || fail "$(grep '^Left out' "$report")"
     [ $failures -eq 0 ] || cat "$report"
+}
+
+# figure_class WHERE: Omega in us and the worst-case factor of class 0-1 KiB.
+figure_class() {
+    awk -F '  +' -v where="$1" '$1 == "0-1 KiB" && $2 == where { print $4, $7; exit }' "$report"
+}
+
+# check_node_factor "OMEGA FACTOR" "OMEGA FACTOR": of the job and of a node.  A message
+# within a node takes less than half the time of one between nodes, over TCP.
+check_node_factor() {
+    echo "$1 $2" | awk '{ exit !($2 > 0 && $4 > 0 && $3 / $4 < 0.5 * $1 / $2) }' ||
+        fail "factors of the job '$1' and of a node '$2' come from one message time"
 }
 
 # It needs no other file and no network, and has the data.
 check_page() {
     ! grep -q -i -e 'https*:' -e ' src=' -e 'url(' -e '@import' "$report.html" ||
         fail "the page wants something from elsewhere"
-    grep -q '"routine": "shmem_long_sum_reduce", "symbol": "late_reduce+0x' "$report.html" ||
+    grep -q '"routine": "shmem_long_sum_reduce", "place": "late_reduce' "$report.html" ||
         fail "the page lacks the late site"
     ! grep -q '@DATA@\|[: ]-*nan\|[: ]-*inf[,}]' "$report.html" || fail "the page lacks numbers"
 }
@@ -107,7 +123,7 @@ look_at_page() {
 
 profiled -n 4 "$program"
 check_report
-grep -q '^Arrival profile: 4 PEs on 1 node' "$report" || fail "$(head -n 1 "$report")"
+grep -q '^Arrival profile of profile: 4 PEs on 1 node' "$report" || fail "$(head -n 1 "$report")"
 check_page
 if browser=$(find_browser); then
     look_at_page
@@ -118,16 +134,47 @@ fi
 profiled --vnodes 2 -n 4 "$program"
 check_report
 check_page
-grep -q '^Arrival profile: 4 PEs on 2 nodes' "$report" || fail "$(head -n 1 "$report")"
+grep -q '^Arrival profile of profile: 4 PEs on 2 nodes' "$report" || fail "$(head -n 1 "$report")"
+# Message times within a node and between nodes differ, and each is used for its factors.
+grep -q '^alpha between nodes, from PE 0 to PE 3' "$report" || fail "no alpha between nodes"
+grep -q '^alpha within a node, from PE 0 to PE 1' "$report" || fail "no alpha within a node"
+check_node_factor "$(figure_class 'the job')" "$(figure_class 'a node')"
 grep -q '^Clocks of the nodes: aligned to within [0-9.]* us' "$report" || fail "no clocks"
-grep -q '^0-1 KiB       a node ' "$report" || fail "no figures of a node"
+grep -q '^0-1 KiB      *a node ' "$report" || fail "no figures of a node"
 
 profiled -n 4 "$program" exit
 check_report
 profiled -n 1 "$program"
 
-run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$work/nowhere/report" "$program"
-says "SHMEM_PROFILE_ARRIVAL: can't write '$work/nowhere/report': No such file"
+# The name decides which reports are made.
+rm -f "$report"*
+run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$report.html" "$program"
+grep -q '^<!DOCTYPE html>' "$report.html" || fail "report.html is no web page"
+[ ! -e "$report" ] && [ ! -e "$report.html.html" ] || fail "reports that nobody asked for"
+run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$report.txt" "$program"
+grep -q '^Arrival profile' "$report.txt" || fail "report.txt is no text"
+run 0 --wdir "$work" -n 2 -x SHMEM_PROFILE_ARRIVAL=raw.oshprof "$PWD/$program"
+"$oshprof" report "$work/raw.oshprof" | grep -q '^Arrival profile' || fail "no report of a raw profile"
+
+# Without oshrun's help PE 0 names the file.
+run 0 -n 2 "$SHELL" -c 'SHMEM_PROFILE_ARRIVAL="$1" exec "$0"' "$program" "$work/alone.html"
+says "pgas: PE 0: the arrival profile is in '$work/alone.oshprof'; 'oshprof report'"
+
+# No collective, and invalid files.
+run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$report" "$program" empty
+grep -q '^alpha was not measured: no collective was called' "$report" || fail "$(cat "$report")"
+for bytes in 0 100 1000 2000; do
+    head -c $bytes "$work/raw.oshprof" >"$work/cut.oshprof"
+    ! "$oshprof" report "$work/cut.oshprof" >/dev/null 2>"$work/err" || fail "cut at $bytes: good"
+    grep -q "^oshprof: cannot use '$work/cut.oshprof'" "$work/err" || fail "$(cat "$work/err")"
+done
+
+# Found at the start of the job.
+run 1 -n 2 -x SHMEM_PROFILE_ARRIVAL="$work/nowhere/report" "$SHELL" -c 'echo started'
+says "oshrun: SHMEM_PROFILE_ARRIVAL: cannot write '$work/nowhere/report': No such file"
+! grep -q started "$work/out" || fail "the job was started"
+run 1 -n 2 "$SHELL" -c 'SHMEM_PROFILE_ARRIVAL="$1" exec "$0"' "$program" "$work/nowhere/r"
+says "SHMEM_PROFILE_ARRIVAL: can't write '$work/nowhere/r.oshprof': No such file"
 for nodes in 1 2; do
     run 1 --vnodes $nodes -n 4 "$SHELL" -c 'test "$PMIX_RANK" = 2 || export \
         SHMEM_PROFILE_ARRIVAL=nowhere; exec "$0"' "$program"

@@ -200,23 +200,34 @@ static void run_in(const struct check *c, struct finding *f, const char *dir,
     close(stop);
 }
 
-static void run_check(const struct check *c, struct finding *f)
+static int make_dir(char dir[DIR_MAX_LEN])
 {
     const char *tmp = getenv("TMPDIR");
+
+    snprintf(dir, DIR_MAX_LEN, "%s/oshmem_info.XXXXXX",
+             tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
+    return mkdtemp(dir) != NULL ? 0 : -1;
+}
+
+static void no_dir(struct finding *f, const char *dir)
+{
+    check_flaw(f, CHECK_FAIL, "set TMPDIR to a directory that can be written",
+               "mkdtemp %s: %s", dir, strerror(errno));
+}
+
+static void run_check(const struct check *c, struct finding *f)
+{
     char dir[DIR_MAX_LEN];
     sigset_t ending, ours;
 
     *f = (struct finding){.verdict = CHECK_FAIL};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    snprintf(dir, sizeof dir, "%s/oshmem_info.XXXXXX",
-             tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
     /* A signal that ends us waits until the directory is gone. */
     ending_signals(&ending);
     sigprocmask(SIG_BLOCK, &ending, &ours);
-    if (mkdtemp(dir) == NULL) {
+    if (make_dir(dir) != 0) {
+        no_dir(f, dir);
         sigprocmask(SIG_SETMASK, &ours, NULL);
-        check_flaw(f, CHECK_FAIL, "set TMPDIR to a directory that can be written",
-                   "mkdtemp %s: %s", dir, strerror(errno));
         return;
     }
     run_in(c, f, dir, &ours);
@@ -253,7 +264,7 @@ static const struct finding *of(const char *key, const struct finding *f)
 
 static void show(struct emit *e, const struct check *c, const struct finding *f)
 {
-    static const char *const word[] = {"ok", "warn", "FAIL"};
+    static const char *const word[] = {"ok", "warn", "FAIL", "skip"};
     char line[CHECK_LINE_MAX];
 
     if (e->form == FORM_PAGE) {
@@ -274,24 +285,46 @@ static void show(struct emit *e, const struct check *c, const struct finding *f)
     emit_end(e);
 }
 
+/* Every check needs a directory: without one there is one failure, not one for each. */
+static const struct check tmpdir = {"tmpdir", "temporary files", NULL};
+
+static bool check_tmpdir(struct finding *f)
+{
+    char dir[DIR_MAX_LEN];
+
+    if (make_dir(dir) == 0) {
+        remove_dir(dir);
+        return true;
+    }
+    no_dir(f, dir);
+    return false;
+}
+
 bool check_all(struct emit *e)
 {
-    int count[] = {[CHECK_OK] = 0, [CHECK_WARN] = 0, [CHECK_FAIL] = 0};
-    struct finding f[CHECKS + 1];
+    int count[] = {[CHECK_OK] = 0, [CHECK_WARN] = 0, [CHECK_FAIL] = 0, [CHECK_SKIP] = 0};
+    struct finding f[CHECKS + 1] = {{.reason = ""}}, tmp = {.verdict = CHECK_OK};
 
     emit_list(e, "checks");
-    for (size_t i = 0; i < CHECKS; i++) {
-        run_check(&table[i], &f[i]);
-        show(e, &table[i], &f[i]);
+    if (!check_tmpdir(&tmp)) {
+        show(e, &tmpdir, &tmp);
+        count[CHECK_FAIL]++;
     }
-    network_choose(of("libfabric", f), of("ucx", f), &f[CHECKS]);
-    show(e, &network, &f[CHECKS]);
-    emit_end(e);
-    for (size_t i = 0; i <= CHECKS; i++)
+    for (size_t i = 0; i <= CHECKS; i++) {
+        if (tmp.verdict != CHECK_OK)
+            check_flaw(&f[i], CHECK_SKIP, "", "not tested");
+        else if (i < CHECKS)
+            run_check(&table[i], &f[i]);
+        else
+            network_choose(of("libfabric", f), of("ucx", f), &f[i]);
+        show(e, i < CHECKS ? &table[i] : &network, &f[i]);
         count[f[i].verdict]++;
+    }
+    emit_end(e);
     if (e->form == FORM_PAGE)
-        fprintf(e->out, "\n%d ok, %d warnings, %d failures: %s\n", count[CHECK_OK],
-                count[CHECK_WARN], count[CHECK_FAIL],
+        fprintf(e->out, "\n%d ok, %d warning%s, %d failure%s: %s\n", count[CHECK_OK],
+                count[CHECK_WARN], count[CHECK_WARN] == 1 ? "" : "s", count[CHECK_FAIL],
+                count[CHECK_FAIL] == 1 ? "" : "s",
                 count[CHECK_FAIL] == 0 ? "OpenSHMEM programs can run here"
                                        : "OpenSHMEM programs cannot run here");
     return count[CHECK_FAIL] == 0;

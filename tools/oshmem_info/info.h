@@ -58,7 +58,7 @@ bool algorithms_pes(const char *text);
 bool report_path(const char *what, char *dir, size_t len);
 
 /* ---- check.c: the self-test ------------------------------------------------------- */
-enum verdict { CHECK_OK, CHECK_WARN, CHECK_FAIL };
+enum verdict { CHECK_OK, CHECK_WARN, CHECK_FAIL, CHECK_SKIP };
 
 #define CHECK_TEXT_MAX    600
 #define CHECK_SUBJECT_MAX 64

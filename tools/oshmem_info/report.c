@@ -254,8 +254,11 @@ static void env_page_row(struct emit *e, const struct variable *v)
 {
     const char *now = env_value(v->name);
 
-    fprintf(e->out, "SHMEM_%-18s %-8s %-10s %-12.40s %s\n", v->name, v->kind,
-            v->def[0] != '\0' ? v->def : "off", now != NULL ? now : "-", v->help);
+    fprintf(e->out, "SHMEM_%-28s %-8s %-10s %-12.40s %s\n", v->name, v->kind,
+            v->def[0] != '\0'                ? v->def
+            : strcmp(v->kind, "string") == 0 ? "-"
+                                             : "off",
+            now != NULL ? now : "-", v->help);
 }
 
 static void env_item(struct emit *e, const struct variable *v)
@@ -277,7 +280,7 @@ void report_env(struct emit *e)
 {
     emit_list(e, "env");
     if (e->form == FORM_PAGE)
-        fprintf(e->out, "%-24s %-8s %-10s %-12s %s\n", "variable", "kind", "default",
+        fprintf(e->out, "%-34s %-8s %-10s %-12s %s\n", "variable", "kind", "default",
                 "current", "meaning");
     for (size_t i = 0; i < VARIABLES; i++) {
         if (e->form == FORM_PAGE)

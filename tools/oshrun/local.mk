@@ -23,6 +23,7 @@ tools_oshrun_liboshrun_a_SOURCES = \
 	tools/oshrun/options.c tools/oshrun/options.h \
 	tools/oshrun/options_env.c \
 	tools/oshrun/out.c tools/oshrun/out.h \
+	tools/oshrun/report.c tools/oshrun/report.h \
 	tools/oshrun/timing.c tools/oshrun/timing.h \
 	tools/oshrun/verdict.c tools/oshrun/verdict.h \
 	tools/oshrun/words.c tools/oshrun/words.h

@@ -17,6 +17,7 @@
 #include "tools/oshrun/loop.h"
 #include "tools/oshrun/node/daemon_main.h"
 #include "tools/oshrun/options.h"
+#include "tools/oshrun/report.h"
 #include "tools/oshrun/start/launcher.h"
 
 #include <errno.h>
@@ -71,6 +72,7 @@ int main(int argc, char **argv)
     uint64_t start_ns = loop_now_ns();
     struct options o;
     struct janitor janitor;
+    struct report report;
     fill_standard_files();
     if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
         signal(SIGPIPE, SIG_IGN);
@@ -85,9 +87,11 @@ int main(int argc, char **argv)
     } else if (r == OPTIONS_RUN) {
         signal(SIGPIPE, SIG_IGN);
         rc = EXIT_ERROR;
-        if (janitor_start(&janitor) == 0) {
+        if (report_prepare(&report, &o) == 0 && janitor_start(&janitor) == 0) {
             rc = front_run(&o, &janitor, raise_file_limit(), start_ns);
             janitor_stop(&janitor);
+            if (report_make(&report, rc) != 0 && rc == 0)
+                rc = EXIT_ERROR;
         }
     }
     options_free(&o);

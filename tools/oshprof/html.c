@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile_html.c - the arrival profile as one web page: profile.html with the data in the
- * place of its line @DATA@, as JSON.  Uses: profile_int.
+ * html.c - the arrival profile as one web page: page.html with the data in the
+ * place of its line @DATA@, as JSON.
  */
 #include "config.h"
 
 #include <string.h>
 
-#include "pgas/coll/profile_int.h"
-#include "pgas/core/pgas.h"
+#include "tools/oshprof/oshprof.h"
 
-#define PLACE  "@DATA@"
-#define NS_MS  1e6
-#define NS_US  1e3
-#define NS_S   1e9
+#define PLACE "@DATA@"
+#define NS_MS 1e6
+#define NS_US 1e3
+#define NS_S  1e9
+enum { TEXT = 64 };
 #define PRINTS ' ' /* the first sign that a string may have as it is */
 
 /* A string for JSON inside HTML: "<" too is written as a number. */
@@ -38,28 +38,52 @@ static void separate(FILE *out, bool *first)
 
 /* ---- parts ----------------------------------------------------------------------- */
 
+static void write_alpha(FILE *out, const char *name, const struct profile_alpha *alpha)
+{
+    bool first = true;
+
+    fprintf(out, "\"%s\": [", name);
+    for (int i = 0; i < PROFILE_BUCKETS; i++) {
+        if (alpha->ns[i] <= 0)
+            continue;
+        separate(out, &first);
+        fprintf(out, "[%.0f, %.3f]", profile_bucket_bytes(i), alpha->ns[i] / NS_US);
+    }
+    fprintf(out, "],\n");
+}
+
+static void write_texts(FILE *out, const struct profile_header *h)
+{
+    char date[TEXT];
+
+    fprintf(out, "\"program\": ");
+    string(out, place_base(h->program));
+    fprintf(out, ", \"command\": ");
+    string(out, h->command);
+    fprintf(out, ", \"host\": ");
+    string(out, h->host);
+    fprintf(out, ", \"date\": ");
+    string(out, profile_date_text(h->date, date, sizeof date));
+    fprintf(out, ",\n");
+}
+
 static void write_job(FILE *out, const struct profile_sum *sum)
 {
     const struct profile_join *join = sum->join;
+    const struct profile_header *h = &join->header;
     double inside = 0.0;
 
-    for (uint32_t pe = 0; pe < pgas_self.npes; pe++)
-        inside += (double)join->routine_ns[pe] / pgas_self.npes;
+    for (uint32_t pe = 0; pe < h->npes; pe++)
+        inside += (double)join->routine_ns[pe] / h->npes;
     fprintf(out,
-            "\"pes\": %u, \"nodes\": %d, \"seconds\": %.6f, \"inside\": %.6f, "
+            "\"pes\": %u, \"nodes\": %u, \"seconds\": %.6f, \"inside\": %.6f, "
             "\"calls\": %llu, \"incomplete\": %llu, \"clock_error_us\": %.3f,\n",
-            pgas_self.npes, sum->nodes, (double)(join->end - join->begin) / NS_S,
-            inside / NS_S, (unsigned long long)sum->all.calls,
-            (unsigned long long)sum->incomplete, (double)profile_clock_error() / NS_US);
-    fprintf(out, "\"alpha\": [");
-    bool first = true;
-    for (int i = 0; i < PROFILE_BUCKETS; i++) {
-        if (sum->alpha.ns[i] <= 0)
-            continue;
-        separate(out, &first);
-        fprintf(out, "[%.0f, %.3f]", profile_bucket_bytes(i), sum->alpha.ns[i] / NS_US);
-    }
-    fprintf(out, "],\n");
+            h->npes, h->nnodes, (double)(h->end - join->begin) / NS_S, inside / NS_S,
+            (unsigned long long)sum->all.calls, (unsigned long long)sum->incomplete,
+            (double)join_clock_error(join) / NS_US);
+    write_texts(out, h);
+    write_alpha(out, "alpha", &join->job);
+    write_alpha(out, "node_alpha", &join->node);
 }
 
 static void write_sites(FILE *out, const struct profile_join *join)
@@ -72,8 +96,8 @@ static void write_sites(FILE *out, const struct profile_join *join)
         separate(out, &first);
         fprintf(out, "{\"routine\": ");
         string(out, s->routine);
-        fprintf(out, ", \"symbol\": ");
-        string(out, s->symbol);
+        fprintf(out, ", \"place\": ");
+        string(out, join->place[i].text);
         fprintf(out, ", \"module\": ");
         string(out, s->module);
         fprintf(out, ", \"address\": \"0x%llx\"}", (unsigned long long)s->address);
@@ -140,15 +164,15 @@ static void write_ranks(FILE *out, const struct profile_late *late)
         fprintf(out, "%s%u", i > 0 ? ", " : "", late->rank[i]);
 }
 
-/* By site and PE, where it came at all. */
+/* By site and PE, without PEs that never called there. */
 static void write_late(FILE *out, const struct profile_sum *sum)
 {
     bool first = true;
 
     fprintf(out, "\"late\": [");
     for (size_t i = 0; i < sum->join->sites; i++)
-        for (uint32_t pe = 0; pe < pgas_self.npes; pe++) {
-            const struct profile_late *l = &sum->late[i * pgas_self.npes + pe];
+        for (uint32_t pe = 0; pe < sum->join->header.npes; pe++) {
+            const struct profile_late *l = &sum->late[i * sum->join->header.npes + pe];
             if (l->calls == 0)
                 continue;
             separate(out, &first);

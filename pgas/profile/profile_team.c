@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile_team.c - one number for a team on all of its PEs.  Uses: core/team, core/check.
+ * profile_team.c - identifies a team by the same number on all of its PEs.  Uses:
+ * core/team, core/check.
  *
- * The PEs of a team know its parent, the how manieth call of the parent made it, as which
- * of that call's teams, and who is its first PE: from these the number is mixed.  The
- * place of its words is no name: it serves other teams before and after, and not the same
- * ones on all PEs.  An active set is its start, stride and size.
+ * The number is a hash of the parent's number, the sequence number of the parent's call
+ * that created the team, the index among the teams of that call, and the first PE.  The
+ * team's slot does not identify it: slots are reused, and differ between PEs.  An active
+ * set is identified by its start, stride and size.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/coll/profile_int.h"
+#include "pgas/profile/profile_int.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
 
 enum { KIND_TEAM = 1, KIND_SET = 2, GROW = 2, FIRST = 16 };
 
-static struct profile_team *teams; /* those that are gone stay here */
+static struct profile_team *teams; /* destroyed ones too */
 static size_t nteams, teams_room;
-static uint32_t *row_of_slot; /* row + 1 of the team whose words are in that slot */
+static uint32_t *row_of_slot; /* row + 1 of the team in that slot */
 static size_t slots;
 
 /* Mixes well, as two rounds of a 64-bit finalizer (MurmurHash3's constants). */

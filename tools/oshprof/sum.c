@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile_sum.c - PE 0 sums up how far apart the PEs came.  Uses: profile_int,
- * profile_meet.
+ * sum.c - statistics of the arrivals.
  *
- * Of one call with arrivals a_i: Omega = max a_i - min a_i; D = mean |a_i - mean a_i|;
- * the worst-case and average-case imbalance factors are those in times of a message of
- * the call's size, Omega / alpha and D / alpha (Faraj, Patarasuk, Yuan 2008).
+ * For one call with arrivals a_i: Omega = max a_i - min a_i; D = mean |a_i - mean a|; the
+ * worst-case and average-case imbalance factors are Omega / alpha and D / alpha, where
+ * alpha is the time of one message of the call's size (Faraj, Patarasuk, Yuan 2008).
+ * Between PEs of one node that is the time of a message within a node.
  */
 #include "config.h"
 
@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/coll/profile_int.h"
-#include "pgas/core/pgas.h"
+#include "tools/oshprof/oshprof.h"
 
 enum { POINTS_MAX = 4000 };
 
@@ -27,22 +26,6 @@ const char *const profile_class_name[PROFILE_CLASSES] = {"0-1 KiB", "1 KiB-1 MiB
 
 /* ---- sizes ----------------------------------------------------------------------- */
 
-int profile_bucket(uint64_t bytes)
-{
-    int bucket = 1;
-
-    if (bytes == 0)
-        return 0;
-    while (bucket < PROFILE_BUCKETS - 1 && profile_bucket_bytes(bucket) < (double)bytes)
-        bucket++;
-    return bucket;
-}
-
-double profile_bucket_bytes(int bucket)
-{
-    return bucket == 0 ? 0.0 : ldexp(1.0, bucket - 1);
-}
-
 int profile_class(double bytes)
 {
     const double most[] = {KIB, MIB, 64 * MIB}; /* 64 MiB: as in the text of the names */
@@ -53,15 +36,15 @@ int profile_class(double bytes)
     return class;
 }
 
-/* Between sizes that were measured: a line; beyond the largest: in proportion. */
+/* Linear between measured sizes, proportional to the size beyond the largest one. */
 static double alpha_of(const struct profile_alpha *alpha, double bytes)
 {
-    int top = profile_bucket((uint64_t)bytes), last = profile_bucket(alpha->most);
+    int top = profile_bucket((uint64_t)bytes), last = profile_bucket(alpha->bytes_max);
 
-    if (alpha->most == 0)
+    if (alpha->bytes_max == 0)
         return 0.0;
     if (top > last)
-        return alpha->ns[last] * bytes / (double)alpha->most;
+        return alpha->ns[last] * bytes / (double)alpha->bytes_max;
     double to = profile_bucket_bytes(top);
     double from = top > 0 ? profile_bucket_bytes(top - 1) : 0.0;
     double part = to > from ? (bytes - from) / (to - from) : 1.0;
@@ -76,9 +59,9 @@ struct spread {
     double omega, mean_distance;
 };
 
-/* The times that PEs came, sorted, and who; of one call. */
+/* The times that PEs enter, sorted, and who; of one call. */
 struct arrival {
-    uint64_t came;
+    uint64_t enter;
     int pe;
 };
 
@@ -87,22 +70,32 @@ static struct spread spread_of(const struct arrival *a, size_t n)
     double mean = 0.0, sum = 0.0;
 
     for (size_t i = 0; i < n; i++)
-        mean += (double)(a[i].came - a[0].came) / (double)n;
+        mean += (double)(a[i].enter - a[0].enter) / (double)n;
     for (size_t i = 0; i < n; i++)
-        sum += fabs((double)(a[i].came - a[0].came) - mean);
-    return (struct spread){(double)(a[n - 1].came - a[0].came), sum / (double)n};
+        sum += fabs((double)(a[i].enter - a[0].enter) - mean);
+    return (struct spread){(double)(a[n - 1].enter - a[0].enter), sum / (double)n};
 }
 
 static int by_time(const void *a, const void *b)
 {
     const struct arrival *first = a, *second = b;
 
-    return (first->came > second->came) - (first->came < second->came);
+    return (first->enter > second->enter) - (first->enter < second->enter);
 }
+
+static const struct profile_join *job;
 
 static uint32_t node_of(int pe)
 {
-    return pgas_self.node_of != NULL ? pgas_self.node_of[pe] : 0;
+    return job->node_of[pe];
+}
+
+static bool on_one_node(const struct arrival *a, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (node_of(a[i].pe) != node_of(a[0].pe))
+            return false;
+    return true;
 }
 
 /* The mean over the nodes of the PEs of the call; `some` has room for all of them. */
@@ -111,7 +104,7 @@ static struct spread node_spread(const struct arrival *a, size_t n, struct arriv
     struct spread sum = {0.0, 0.0};
     int nodes = 0;
 
-    for (uint32_t node = 0; node < pgas_self.nnodes; node++) {
+    for (uint32_t node = 0; node < job->header.nnodes; node++) {
         size_t k = 0;
         for (size_t i = 0; i < n; i++)
             if (node_of(a[i].pe) == node)
@@ -130,7 +123,8 @@ static struct spread node_spread(const struct arrival *a, size_t n, struct arriv
 
 /* What one call adds. */
 struct figures {
-    double bytes, time, longest, alpha;
+    double bytes, time, longest;
+    double alpha, node_alpha; /* message times for these PEs, and within a node */
     struct spread all, node;
 };
 
@@ -158,8 +152,8 @@ static void add_call(struct profile_group *g, const struct figures *f)
     add(&g->node_spread, f->node.mean_distance);
     add_factor(&g->worst, f->all.omega, f->alpha);
     add_factor(&g->average, f->all.mean_distance, f->alpha);
-    add_factor(&g->node_worst, f->node.omega, f->alpha);
-    add_factor(&g->node_average, f->node.mean_distance, f->alpha);
+    add_factor(&g->node_worst, f->node.omega, f->node_alpha);
+    add_factor(&g->node_average, f->node.mean_distance, f->node_alpha);
 }
 
 static void add_late(struct profile_late *late, const struct arrival *a, size_t n)
@@ -168,7 +162,7 @@ static void add_late(struct profile_late *late, const struct arrival *a, size_t 
         struct profile_late *l = &late[a[i].pe];
         l->calls++;
         l->last += n > 1 && i == n - 1;
-        l->behind += (double)(a[i].came - a[0].came);
+        l->behind += (double)(a[i].enter - a[0].enter);
         l->rank[n > 1 ? i * (PROFILE_RANKS - 1) / (n - 1) : 0]++;
     }
 }
@@ -201,18 +195,18 @@ static void sum_up(struct profile_sum *sum, struct pass *pass,
 {
     const struct arrival *a = pass->arrival;
     size_t site = call->site;
-    struct profile_group *g = sum->site_class + site * PROFILE_CLASSES;
 
     f->bytes = (double)call->bytes;
-    f->alpha = alpha_of(&sum->alpha, f->bytes);
+    f->node_alpha = alpha_of(&job->node, f->bytes);
+    f->alpha = on_one_node(a, n) ? f->node_alpha : alpha_of(&job->job, f->bytes);
     f->all = spread_of(a, n);
     f->node = node_spread(a, n, pass->some);
     add_call(&sum->all, f);
     add_call(&sum->class[profile_class(f->bytes)], f);
-    add_call(&g[profile_class(f->bytes)], f);
     add_call(profile_group_at(sum, site, profile_bucket(call->bytes)), f);
-    add_late(&sum->late[site * pgas_self.npes], a, n);
-    struct profile_point p = {.t = (double)(int64_t)(a[0].came - sum->join->begin) / NS_S,
+    add_late(&sum->late[site * job->header.npes], a, n);
+    struct profile_point p = {.t =
+                                  (double)(int64_t)(a[0].enter - sum->join->begin) / NS_S,
                               .omega = f->all.omega,
                               .spread = f->all.mean_distance,
                               .worst = f->alpha > 0 ? f->all.omega / f->alpha : 0.0,
@@ -225,7 +219,7 @@ static void sum_up(struct profile_sum *sum, struct pass *pass,
 static bool complete(const struct profile_joined *t, uint64_t i)
 {
     for (size_t k = 0; k < t->team.npes; k++)
-        if (t->cell[i * t->team.npes + k].left == 0)
+        if (t->cell[i * t->team.npes + k].exit == 0)
             return false;
     return true;
 }
@@ -238,8 +232,8 @@ static void sum_call(struct profile_sum *sum, struct pass *pass,
     struct figures f = {.bytes = 0};
 
     for (size_t k = 0; k < n; k++) {
-        double ns = (double)(cell[k].left - cell[k].came);
-        pass->arrival[k] = (struct arrival){cell[k].came, t->member[k]};
+        double ns = (double)(cell[k].exit - cell[k].enter);
+        pass->arrival[k] = (struct arrival){cell[k].enter, t->member[k]};
         f.time += ns / (double)n;
         f.longest = ns > f.longest ? ns : f.longest;
     }
@@ -278,23 +272,9 @@ static uint64_t all_calls(const struct profile_join *join)
     return calls;
 }
 
-/* The sizes that occur, and those below, between which they are; and where the largest
- * ones of all are judged from. */
-static void want(const struct profile_join *join, bool *wanted)
-{
-    for (size_t i = 0; i < join->teams; i++)
-        for (uint64_t k = 0; !join->failed && k < join->team[i].calls; k++) {
-            int bucket = profile_bucket(join->team[i].call[k].bytes);
-            wanted[bucket] = wanted[bucket > 0 ? bucket - 1 : 0] = true;
-            wanted[profile_bucket(PROFILE_SURE)] = true;
-            if (bucket > profile_bucket(PROFILE_LARGEST))
-                wanted[profile_bucket(PROFILE_LARGEST)] = true;
-        }
-}
-
 static bool allocate(struct profile_sum *sum, struct pass *pass)
 {
-    size_t sites = sum->join->sites + 1, npes = pgas_self.npes;
+    size_t sites = sum->join->sites + 1, npes = job->header.npes;
     uint64_t calls = all_calls(sum->join);
 
     pass->each = calls / POINTS_MAX + 1;
@@ -302,43 +282,32 @@ static bool allocate(struct profile_sum *sum, struct pass *pass)
     pass->some = malloc(npes * sizeof *pass->some);
     pass->open = calloc(sites, sizeof *pass->open);
     sum->group = calloc(sites * PROFILE_BUCKETS, sizeof *sum->group);
-    sum->site_class = calloc(sites * PROFILE_CLASSES, sizeof *sum->site_class);
     sum->late = calloc(sites * npes, sizeof *sum->late);
     sum->point = malloc((POINTS_MAX + 1 + sites) * sizeof *sum->point);
     return pass->arrival != NULL && pass->some != NULL && pass->open != NULL &&
-           sum->group != NULL && sum->site_class != NULL && sum->late != NULL &&
-           sum->point != NULL;
+           sum->group != NULL && sum->late != NULL && sum->point != NULL;
 }
 
-static void sum_all(struct profile_sum *sum)
+bool profile_sum(const struct profile_join *join, struct profile_sum *sum)
 {
     struct pass pass = {.each = 0};
 
-    sum->failed = !allocate(sum, &pass);
-    for (size_t i = 0; i < sum->join->teams && !sum->failed; i++)
-        sum_team(sum, &pass, &sum->join->team[i]);
-    if (!sum->failed)
+    job = join;
+    *sum = (struct profile_sum){.join = join};
+    bool good = allocate(sum, &pass);
+    for (size_t i = 0; i < join->teams && good; i++)
+        sum_team(sum, &pass, &join->team[i]);
+    if (good)
         flush_points(sum, &pass);
     free(pass.arrival);
     free(pass.some);
     free(pass.open);
-}
-
-void profile_sum(const struct profile_join *join, struct profile_sum *sum)
-{
-    bool wanted[PROFILE_BUCKETS] = {false};
-
-    *sum = (struct profile_sum){.join = join, .nodes = (int)pgas_self.nnodes};
-    want(join, wanted);
-    profile_measure(wanted, &sum->alpha);
-    if (pgas_self.me == 0 && !join->failed)
-        sum_all(sum);
+    return good;
 }
 
 void profile_sum_free(struct profile_sum *sum)
 {
     free(sum->group);
-    free(sum->site_class);
     free(sum->late);
     free(sum->point);
 }

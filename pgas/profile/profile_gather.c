@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile_gather.c - communication of the arrival profile.  Uses: core/team, core/heap,
+ * core/clock, core/block, rma, rma/order, coll/barrier.
+ *
+ * The profile has a team of its own, whose synchronisation area is in the reserved part
+ * of the heap, so that it does not interfere with collectives of the program.  Behind it
+ * each PE has a window from which PE 0 gets its rows: the user's heap may be full.
+ *
+ * Clocks.  The PEs of a node share a clock.  PE 0 asks the first PE of each other node
+ * for its time QUESTIONS times and keeps the answer with the shortest round trip: the
+ * other clock was read between question and answer, so the error is at most half of it.
+ * This is done at the beginning and at the end; the reader assumes constant drift.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/coll/barrier.h"
+#include "pgas/profile/profile_int.h"
+#include "pgas/core/block.h"
+#include "pgas/core/clock.h"
+#include "pgas/core/heap.h"
+#include "pgas/core/log.h"
+#include "pgas/core/pgas.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+
+enum {
+    QUESTIONS = 64, /* about the time, to a node */
+    PAGE = 4096,
+    WORDS = (sizeof(struct team_words) + PAGE - 1) / PAGE * PAGE,
+    WINDOW = HEAP_PROFILED - HEAP_PROFILE - WORDS,
+};
+
+/* What a PE exposes.  Words that others write to have a cache line of their own. */
+struct window {
+    uint64_t rows, more; /* rows in data; more follow */
+    uint64_t again;      /* of PE 0: a further round is needed */
+    uint64_t buffer;     /* symmetric address of the buffer for timed messages */
+    bool wanted[PROFILE_BUCKETS];
+    _Alignas(NODE_LINE) uint64_t word; /* the last word from the other PE */
+    _Alignas(NODE_LINE) char data[];
+};
+enum { DATA = WINDOW - offsetof(struct window, data) };
+_Static_assert((int)DATA >= (int)PROFILE_SURE,
+               "there is room for a window behind the words");
+
+static struct shmem_team team;
+static struct team_nodes nodes;
+
+static struct window *window(void)
+{
+    return (struct window *)(pgas_self.heap_base + HEAP_PROFILE + WORDS);
+}
+
+static void gather_barrier(void)
+{
+    barrier_sync(&team, PROFILE_FN);
+}
+
+static void fetch(void *to, const void *from, size_t bytes, int pe)
+{
+    rma_get(SHMEM_CTX_DEFAULT, to, from, bytes, pe, PROFILE_FN);
+}
+
+/* ---- messages of one word ------------------------------------------------------- */
+
+struct goal {
+    const uint64_t *word;
+    uint64_t not ;
+};
+
+static bool changed(const void *arg)
+{
+    const struct goal *g = arg;
+
+    return load_acquire_u64(g->word) != g->not ;
+}
+
+/* Wait until the word differs from `last`. */
+static uint64_t listen(uint64_t last)
+{
+    const uint64_t *word = &window()->word;
+    struct goal g = {word, last};
+
+    block_until(&(struct block_wait){
+        .ready = changed, .arg = &g, .word = word, .far = team.far, .what = PROFILE_FN});
+    return load_acquire_u64(word);
+}
+
+static void tell(int pe, uint64_t word)
+{
+    order_fence(SHMEM_CTX_DEFAULT, PROFILE_FN);
+    rma_put(SHMEM_CTX_DEFAULT, &window()->word, &word, sizeof word, pe, PROFILE_FN);
+}
+
+/* All PEs have entered, and all words are 0. */
+static void begin_talk(void)
+{
+    gather_barrier();
+    window()->word = 0;
+    gather_barrier();
+}
+
+/* ---- clocks ---------------------------------------------------------------------- */
+
+static struct profile_clock_sample *samples; /* of PE 0: by node, two each */
+
+static uint32_t node_of(int pe)
+{
+    return pgas_self.node_of != NULL ? pgas_self.node_of[pe] : 0;
+}
+
+static bool first_of_node(int pe)
+{
+    for (int i = 0; i < pe; i++)
+        if (node_of(i) == node_of(pe))
+            return false;
+    return true;
+}
+
+static struct profile_clock_sample ask_clock(int pe)
+{
+    struct profile_clock_sample best = {.error = UINT64_MAX};
+    uint64_t last = window()->word;
+
+    for (uint64_t i = 1; i <= QUESTIONS; i++) {
+        uint64_t before = clock_ns();
+        tell(pe, i);
+        last = listen(last);
+        uint64_t after = clock_ns(), error = (after - before + 1) / 2;
+        int64_t offset = (int64_t)(last - before - (after - before) / 2);
+        if (error < best.error)
+            best = (struct profile_clock_sample){last, offset, error};
+    }
+    return best;
+}
+
+static void answer_clock(void)
+{
+    uint64_t last = 0;
+
+    for (int i = 0; i < QUESTIONS; i++) {
+        last = listen(last);
+        tell(0, clock_ns());
+    }
+}
+
+/* `time` is 0 at the beginning and 1 at the end. */
+static void sample_clocks(int time)
+{
+    if (pgas_self.node_of == NULL)
+        return;
+    begin_talk();
+    if (pgas_self.me != 0) {
+        if (node_of(pgas_self.me) != node_of(0) && first_of_node(pgas_self.me))
+            answer_clock();
+    } else {
+        for (int pe = 1; pe < team.npes; pe++)
+            if (node_of(pe) != node_of(0) && first_of_node(pe))
+                samples[2 * node_of(pe) + (uint32_t)time] = ask_clock(pe);
+    }
+    gather_barrier();
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+
+/* A PE without the variable would never enter a barrier of the profile: PE 0 reads the
+ * mark of all PEs, the others that of PE 0. */
+static void check_all_profile(void)
+{
+    const uint64_t *mark = (const uint64_t *)(pgas_self.heap_base + HEAP_PROFILED);
+    int last = team.me == 0 ? team.npes - 1 : 0;
+
+    for (int pe = 0; pe <= last; pe++) {
+        uint64_t marked;
+        fetch(&marked, mark, sizeof marked, pe);
+        if (marked == 0)
+            log_die("SHMEM_PROFILE_ARRIVAL is set here, but not on PE %d; set it for all "
+                    "PEs or for none",
+                    pe);
+    }
+}
+
+void profile_gather_init(void)
+{
+    const struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, PROFILE_FN);
+
+    team = (struct shmem_team){.npes = world->npes,
+                               .me = world->me,
+                               .stride = 1,
+                               .cpu = -1,
+                               .words_offset = HEAP_PROFILE,
+                               .far = world->far,
+                               .name = "PROFILE",
+                               .fn = PROFILE_FN};
+    if (world->nodes != NULL) {
+        nodes = *world->nodes;
+        nodes.counts = nodes.crossings = nodes.boxes = 0;
+        team.nodes = &nodes;
+    }
+    samples = calloc(2 * (size_t)pgas_self.nnodes, sizeof *samples);
+    if (samples == NULL)
+        log_die("no memory for the clocks of %u nodes", pgas_self.nnodes);
+    check_all_profile();
+    sample_clocks(0);
+}
+
+const struct profile_clock_sample *profile_gather_clocks(void)
+{
+    sample_clocks(1);
+    return samples;
+}
+
+void profile_gather_fini(void)
+{
+    barrier_last(&team, PROFILE_FN);
+    free(samples);
+    samples = NULL;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* Put the rows from `next` on that fit into the window; the next one is returned. */
+static size_t window_fill(const struct profile_rows *rows, size_t next)
+{
+    struct window *w = window();
+    size_t n = DATA / rows->bytes;
+
+    n = rows->n - next < n ? rows->n - next : n;
+    for (size_t i = 0; i < n; i++)
+        memcpy(w->data + i * rows->bytes, rows->row(next + i), rows->bytes);
+    w->rows = n;
+    w->more = next + n < rows->n;
+    return next + n;
+}
+
+/* Pass the rows in the window of a PE to the sink.  Does it have more? */
+static bool window_fetch(int pe, const struct profile_rows *rows, char *copy)
+{
+    struct window seen;
+
+    fetch(&seen, window(), sizeof seen, pe);
+    if (seen.rows > 0) {
+        fetch(copy, window()->data, seen.rows * rows->bytes, pe);
+        rows->sink(pe, copy, seen.rows);
+    }
+    return seen.more;
+}
+
+static bool window_fetch_all(const struct profile_rows *rows)
+{
+    static _Alignas(NODE_LINE) char copy[DATA];
+    bool more = false;
+
+    for (int pe = 0; pe < team.npes; pe++)
+        more = window_fetch(pe, rows, copy) || more;
+    return more;
+}
+
+void profile_gather(const struct profile_rows *rows)
+{
+    size_t next = 0;
+    uint64_t again = 1;
+
+    while (again != 0) {
+        next = window_fill(rows, next);
+        gather_barrier();
+        if (team.me == 0)
+            window()->again = window_fetch_all(rows);
+        gather_barrier();
+        fetch(&again, &window()->again, sizeof again, 0);
+    }
+}
+
+/* ---- message times --------------------------------------------------------------- */
+
+enum { ROUNDS_SMALL = 21, ROUNDS_LARGE = 3, SMALL = 1 << 16, SETTLE_NS = 4000000 };
+
+/* One round trip between the PEs of a pair, with a word behind each message; ns one way.
+ * Both PEs count the words in *said. */
+static uint64_t ping_pong(const struct profile_alpha *pair, void *buffer, size_t bytes,
+                          uint64_t *said)
+{
+    bool first = team.me == (int)pair->first;
+    int other = (int)(first ? pair->last : pair->first);
+    uint64_t before = clock_ns(), word = *said;
+
+    if (!first)
+        listen(word);
+    rma_put(SHMEM_CTX_DEFAULT, buffer, buffer, bytes, other, PROFILE_FN);
+    tell(other, ++*said);
+    if (first)
+        listen(word);
+    return (clock_ns() - before) / 2;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+/* The median of some round trips after one to warm up. */
+static double time_message(const struct profile_alpha *pair, void *buffer, size_t bytes,
+                           uint64_t *said)
+{
+    uint64_t ns[ROUNDS_SMALL];
+    int rounds = bytes <= SMALL ? ROUNDS_SMALL : ROUNDS_LARGE;
+
+    ping_pong(pair, buffer, bytes, said);
+    for (int i = 0; i < rounds; i++)
+        ns[i] = ping_pong(pair, buffer, bytes, said);
+    qsort(ns, (size_t)rounds, sizeof *ns, compare_u64);
+    return (double)ns[rounds / 2];
+}
+
+/* A buffer of *bytes at the same symmetric address on all PEs: from the heap if there is
+ * room on all of them, else the window, which is smaller.  Collective. */
+static void *alloc_buffer(size_t *bytes)
+{
+    void *mine = heap_take(*bytes, NODE_LINE);
+    uint64_t symaddr = mine != NULL ? check_place((uintptr_t)mine) : 0, other = 0;
+    bool same = symaddr != 0;
+
+    window()->buffer = symaddr;
+    gather_barrier();
+    for (int pe = 0; pe < team.npes && team.me == 0; pe++) {
+        fetch(&other, &window()->buffer, sizeof other, pe);
+        same = same && other == symaddr;
+    }
+    if (team.me == 0)
+        window()->again = same;
+    gather_barrier();
+    fetch(&other, &window()->again, sizeof other, 0);
+    if (other != 0)
+        return mine;
+    *bytes = DATA;
+    return window()->data;
+}
+
+static void measure_pair(const bool *wanted, size_t room, void *buffer,
+                         struct profile_alpha *alpha)
+{
+    uint64_t said = 0;
+
+    memset(buffer, 0, room); /* page faults are not part of the time */
+    block_sleep(SETTLE_NS);  /* the other PEs sleep in the barrier by then */
+    for (int i = 0; i < PROFILE_BUCKETS; i++) {
+        double bytes = profile_bucket_bytes(i);
+        if (!wanted[i] || bytes > (double)room)
+            continue;
+        alpha->bytes_max = bytes < 1 ? 1 : (uint64_t)bytes;
+        alpha->ns[i] = time_message(alpha, buffer, alpha->bytes_max, &said);
+    }
+}
+
+/* The largest size that is wanted, limited to what is measured. */
+static size_t largest_wanted(const bool *wanted)
+{
+    int last = 0;
+
+    for (int i = 0; i < PROFILE_BUCKETS; i++)
+        last = wanted[i] ? i : last;
+    double bytes = profile_bucket_bytes(last);
+    return bytes < 1 ? 1 : bytes < PROFILE_LARGEST ? (size_t)bytes : PROFILE_LARGEST;
+}
+
+/* PE 0 and the last PE of another node; in a job of one node, the last PE. */
+static struct profile_alpha job_pair(void)
+{
+    struct profile_alpha pair = {.last = (uint32_t)team.npes - 1, .same_node = true};
+
+    for (uint32_t pe = pair.last; pe > 0 && pair.same_node; pe--)
+        if (node_of((int)pe) != node_of(0)) {
+            pair.last = pe;
+            pair.same_node = false;
+        }
+    return pair;
+}
+
+/* The first two PEs that share a node in a job over nodes; first == last: there are
+ * none. */
+static struct profile_alpha node_pair(void)
+{
+    struct profile_alpha pair = {.same_node = true};
+    uint32_t *first = calloc((size_t)pgas_self.nnodes, sizeof *first); /* PE + 1 */
+
+    if (first == NULL)
+        log_die("no memory for the first PEs of %u nodes", pgas_self.nnodes);
+    for (int pe = 0; pe < team.npes && pgas_self.nnodes > 1; pe++) {
+        uint32_t *f = &first[node_of(pe)];
+        if (*f != 0) {
+            pair.first = *f - 1;
+            pair.last = (uint32_t)pe;
+            break;
+        }
+        *f = (uint32_t)pe + 1;
+    }
+    free(first);
+    return pair;
+}
+
+void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPHAS])
+{
+    bool all[PROFILE_BUCKETS];
+    int any = 0;
+
+    if (team.me == 0)
+        memcpy(window()->wanted, wanted, sizeof all);
+    gather_barrier();
+    fetch(all, window()->wanted, sizeof all, 0);
+    for (int i = 0; i < PROFILE_BUCKETS; i++)
+        any += all[i];
+    alpha[0] = job_pair();
+    alpha[1] = node_pair();
+    if (any == 0)
+        return;
+    size_t room = largest_wanted(all);
+    void *buffer = alloc_buffer(&room);
+    for (int i = 0; i < PROFILE_ALPHAS; i++) {
+        bool takes_part = team.me == (int)alpha[i].first || team.me == (int)alpha[i].last;
+        if (alpha[i].first == alpha[i].last)
+            continue;
+        begin_talk();
+        if (takes_part)
+            measure_pair(all, room, buffer, &alpha[i]);
+        gather_barrier();
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile_int.h - interfaces between the files of the arrival profile.
+ *
+ *   profile.c         records of the calls of this PE, and the file
+ *   profile_team.c    identifies a team by the same number on all of its PEs
+ *   profile_site.c    call sites
+ *   profile_gather.c  collects rows on PE 0, samples clocks, measures message times
+ */
+#ifndef PGAS_PROFILE_PROFILE_INT_H
+#define PGAS_PROFILE_PROFILE_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pgas/core/check.h"
+#include "pgas/core/team.h"
+#include "pgas/profile/profile_file.h"
+
+#define PROFILE_FN "the arrival profile"
+
+/* ---- profile_team.c -------------------------------------------------------------- */
+
+/* Row of the call's team or active set; -1: no team, or no memory. */
+int profile_team_of(const struct check_call *call);
+struct profile_team *profile_team_at(size_t row);
+size_t profile_teams(void);
+/* The call that is identified by `id` has returned and may have created teams. */
+void profile_team_made(const struct check_call *call, uint64_t id);
+/* The call is about to destroy its team. */
+void profile_team_gone(const struct check_call *call);
+/* Hash of two numbers, never 0. */
+uint64_t profile_mix(uint64_t a, uint64_t b);
+void profile_team_fini(void);
+
+/* ---- profile_site.c -------------------------------------------------------------- */
+
+/* Row of a call site; -1: no memory. */
+int profile_site_of(const void *site, const char *routine);
+size_t profile_sites(void);
+void profile_site_describe(size_t row, struct profile_site *site);
+void profile_site_fini(void);
+
+/* ---- profile_gather.c ------------------------------------------------------------ */
+
+/* Set up the team of the profile, and sample the clocks of all nodes. */
+void profile_gather_init(void);
+/* Sample them a second time; PE 0 gets two samples for each node. */
+const struct profile_clock_sample *profile_gather_clocks(void);
+void profile_gather_fini(void);
+
+/* Collective: row() gives the n rows of this PE; sink() is called on PE 0. */
+struct profile_rows {
+    size_t n, bytes;
+    const void *(*row)(size_t i);
+    void (*sink)(int pe, const void *rows, size_t n);
+};
+void profile_gather(const struct profile_rows *rows);
+
+/* Collective: measure message times for the sizes whose bit is set in `wanted` of PE 0,
+ * between nodes (alpha[0]; in a job of one node: within it) and within a node (alpha[1]).
+ * The first PE of each pair gets the result; elsewhere alpha stays empty. */
+enum { PROFILE_ALPHAS = 2 };
+void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPHAS]);
+
+/* Sizes of the messages that are timed: the largest one, and one that always fits. */
+enum { PROFILE_LARGEST = 4 << 20, PROFILE_SURE = 32 << 10 };
+
+#endif

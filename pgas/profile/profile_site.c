@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile_site.c - call sites of this PE.  Uses: profile_int.
+ *
+ * A site is described by the file that is mapped at its address, and the address in that
+ * file: this is the same on all PEs, and addr2line finds function and line from it.
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/profile/profile_int.h"
+
+enum { HEADS = 256, GROW = 2, FIRST = 64 };
+
+static struct site {
+    const void *address;
+    const char *routine;
+    uint32_t next; /* row + 1 of the next one with this head */
+} * sites;
+static size_t nsites, room;
+static uint32_t head[HEADS];
+
+size_t profile_sites(void)
+{
+    return nsites;
+}
+
+void profile_site_fini(void)
+{
+    free(sites);
+    sites = NULL;
+    nsites = room = 0;
+    memset(head, 0, sizeof head);
+}
+
+static bool grow(void)
+{
+    size_t wanted = room > 0 ? GROW * room : FIRST;
+    struct site *more = nsites < room ? sites : realloc(sites, wanted * sizeof *sites);
+
+    if (more == NULL)
+        return false;
+    room = nsites < room ? room : wanted;
+    sites = more;
+    return true;
+}
+
+int profile_site_of(const void *site, const char *routine)
+{
+    uint32_t *list = &head[profile_mix((uintptr_t)site, 0) / GROW % HEADS];
+
+    for (uint32_t i = *list; i != 0; i = sites[i - 1].next)
+        if (sites[i - 1].address == site && sites[i - 1].routine == routine)
+            return (int)i - 1;
+    if (!grow())
+        return -1;
+    sites[nsites++] = (struct site){site, routine, *list};
+    *list = (uint32_t)nsites;
+    return (int)nsites - 1;
+}
+
+/* The end of a path that is too long says more than its beginning. */
+static void copy_path_end(char *to, size_t size, const char *path)
+{
+    size_t len = strlen(path), cut = len >= size ? len - size + 1 : 0;
+
+    snprintf(to, size, "%s", path + cut);
+}
+
+/* The call precedes the address to which it returns. */
+void profile_site_describe(size_t row, struct profile_site *out)
+{
+    const struct site *site = &sites[row];
+    const char *call = (const char *)site->address - 1;
+    char program[PROFILE_MODULE_MAX] = "";
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    memset(out, 0, sizeof *out);
+    snprintf(out->routine, sizeof out->routine, "%s", site->routine);
+    out->address = (uintptr_t)call;
+    if (dladdr1(call, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+        return;
+    out->address = (uintptr_t)call - map->l_addr;
+    if (map->l_name[0] == '\0') { /* the program itself has no name there */
+        ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
+        program[len > 0 ? len : 0] = '\0';
+    }
+    copy_path_end(out->module, sizeof out->module,
+                  map->l_name[0] != '\0' ? map->l_name : program);
+}
