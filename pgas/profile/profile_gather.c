@@ -194,8 +194,7 @@ void profile_gather_init(void)
                                .cpu = -1,
                                .words_offset = HEAP_PROFILE,
                                .far = world->far,
-                               .name = "PROFILE",
-                               .fn = PROFILE_FN};
+                               .name = "PROFILE"};
     if (world->nodes != NULL) {
         nodes = *world->nodes;
         nodes.counts = nodes.crossings = nodes.boxes = 0;
