@@ -50,11 +50,12 @@
 #include "pgas/transport/transport.h"
 
 enum {
-    OFI_SMALL_PIECE = 1000,     /* bytes of a put or get where "size" is avoided */
-    OFI_SLAB_OPS = 64,          /* records that are made at once */
-    OFI_OPS_MAX = 1024,         /* records of a context; more operations: -EAGAIN */
-    OFI_BOUNCE_SIZE = 8192,     /* bytes of a piece that is copied */
-    OFI_BOUNCES = 32,           /* of a context */
+    OFI_SMALL_PIECE = 1000, /* bytes of a put or get where "size" is avoided */
+    OFI_SLAB_OPS = 64,      /* records that are made at once */
+    OFI_SLABS_MAX = 16,     /* of a context */
+    OFI_OPS_MAX = OFI_SLABS_MAX * OFI_SLAB_OPS, /* more operations: -EAGAIN */
+    OFI_BOUNCE_SIZE = 8192,                     /* bytes of a piece that is copied */
+    OFI_BOUNCES = 32,                           /* of a context */
     OFI_TOLD_EVERY = 64,        /* so many puts without a completion follow each other, */
     OFI_SILENT_MAX = 64 * 1024, /* of at most so many bytes */
     OFI_UNFLUSHED_MAX = 16384,  /* puts in ordered mode until a flush is forced: bounds
@@ -62,6 +63,7 @@ enum {
     OFI_CHUNK_PEERS = 256,
     OFI_NAME_MAX = 64,     /* bytes of an endpoint's address */
     OFI_RECEIVES = 64,     /* messages that a context is ready for */
+    OFI_ERRNO_MAX = 4095,  /* of the error in an answer */
     OFI_MESSAGE_MAX = 256, /* bytes of one: what ofi_rxm sends at once (ofi_lib.c) */
 };
 
@@ -74,7 +76,7 @@ enum ofi_message_type {
     OFI_MESSAGE_ANSWER
 };
 struct ofi_message {
-    uint64_t token;   /* the asker's record, also in the answer */
+    uint64_t token;   /* of the asker's record (ofi_op_token), also in the answer */
     uint64_t offset;  /* of the word in its segment */
     uint64_t operand; /* in the answer: the value before */
     uint64_t cond;    /* of a put: where it goes, in data_segment */
@@ -124,7 +126,9 @@ struct ofi_op {
     size_t len;            /* of a get, a receive; of an amo: size of the word */
     int pe, error;
     enum ofi_kind kind;
-    unsigned waits; /* completions and answers that are still to come */
+    unsigned waits;             /* completions and answers that are still to come */
+    uint32_t index, generation; /* of this record; generation: how often it was freed */
+    bool awaits_answer;         /* a message with its token is on its way */
     union {
         struct {
             uint64_t operand, cond, result;
@@ -163,8 +167,8 @@ struct transport_ctx {
     struct ofi_op *free;
     struct fid_cq *cq;
     struct ofi_queue stalled; /* long operations with something to post */
-    struct ofi_slab *slabs;
-    unsigned nops;
+    struct ofi_slab *slab[OFI_SLABS_MAX];
+    unsigned nslabs;
     struct ofi_bounces bounces;
     struct ofi_bounces inbox;   /* context 0: where messages come */
     struct ofi_queue deaf;      /* receives that could not be posted so far */
@@ -332,6 +336,15 @@ static inline struct ofi_op *ofi_op_new(struct transport_ctx *ctx, enum ofi_kind
 }
 /* Give it back, and its bounce. */
 void ofi_op_free(struct transport_ctx *ctx, struct ofi_op *op);
+/* What stands for a record in a message.  It says nothing about our memory, and once the
+ * record has been freed it names no operation any more. */
+static inline uint64_t ofi_op_token(const struct ofi_op *op)
+{
+    return (uint64_t)op->generation << 32 | op->index;
+}
+/* The record whose index a token has; NULL: the context has no such record.  The
+ * generation is the caller's to compare. */
+struct ofi_op *ofi_op_of_token(const struct transport_ctx *ctx, uint64_t token);
 /* Call fn for each record of a context that is not free, until it returns false. */
 void ofi_ops_each(struct transport_ctx *ctx,
                   bool (*fn)(struct transport_ctx *ctx, struct ofi_op *op, void *arg),
@@ -395,8 +408,10 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
 int ofi_am_listen(struct transport_ctx *ctx);
 int ofi_am_ask(struct transport_ctx *ctx, const struct transport_place *at,
                const struct transport_amo *amo, struct transport_done *done);
-/* A message has come; op waits for the next one then. */
-void ofi_am_take(struct transport_ctx *ctx, struct ofi_op *op);
+/* A message of len bytes was received by the receive op, which is posted again. */
+void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len);
+/* A receive has failed with a libfabric error number (positive). */
+void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error);
 /* Send answers that could not be sent before. */
 void ofi_am_advance(struct transport_ctx *ctx);
 void ofi_am_free(struct transport_ctx *ctx);

@@ -94,7 +94,7 @@ static void fill(const struct transport_ctx *ctx, struct ofi_op *op,
 {
     op->to = amo->result;
     op->len = amo->size;
-    op->u.message = (struct ofi_message){.token = (uint64_t)(uintptr_t)op,
+    op->u.message = (struct ofi_message){.token = ofi_op_token(op),
                                          .offset = at->offset,
                                          .operand = amo->operand,
                                          .cond = amo->cond,
@@ -131,6 +131,7 @@ static int send_message(struct transport_ctx *ctx, struct ofi_op *op,
     int rc = ofi_posted(ctx, op, pe, posted, what);
     if (rc != 0)
         return rc;
+    op->awaits_answer = asks;
     ctx->amos += asks;
     if (copied && asks)
         ofi_bounce_free(ctx, op);
@@ -236,17 +237,18 @@ static char *place_of(const struct transport_net *net, unsigned segment, uint64_
     return (char *)net->world->segment[segment].base + offset;
 }
 
-/* Perform what is asked for, if it is sound; `data` follow the message, in `room` bytes.
- * The word comes last: every amo that writes is a release.  0 or -errno. */
+/* Perform what a request asks for: first the bytes of a put, m->len of them at data, then
+ * the word, because every amo that writes is a release.  0 or -errno; nothing has been
+ * written then. */
 static int perform(const struct transport_net *net, const struct ofi_message *m,
-                   const void *data, size_t room, uint64_t *before)
+                   const void *data, uint64_t *before)
 {
     const struct transport_amo amo = {.op = (enum transport_amo_op)m->op,
                                       .size = m->size,
                                       .operand = m->operand,
                                       .cond = m->cond};
 
-    if (m->op >= TRANSPORT_AMO_OPS || m->len > room ||
+    if (m->op >= TRANSPORT_AMO_OPS ||
         (m->size != sizeof(uint32_t) && m->size != sizeof(uint64_t)))
         return -EINVAL;
     char *word = place_of(net, m->segment, m->offset, m->size);
@@ -356,12 +358,59 @@ void ofi_am_free(struct transport_ctx *ctx)
     }
 }
 
-/* ---- what comes ------------------------------------------------------------------ */
+/* ---- received messages ----------------------------------------------------------- */
 
-static void answered(struct transport_ctx *ctx, const struct ofi_message *message)
+/* What is wrong with a message of len bytes; NULL: nothing.  Only lengths, kinds and PE
+ * numbers are looked at here: tokens by answered, addresses by perform. */
+static const char *malformation(const struct transport_ctx *ctx,
+                                const struct ofi_message *m, size_t len)
 {
-    struct ofi_op *op = (struct ofi_op *)(uintptr_t)message->token;
+    if (len < offsetof(struct ofi_message, name))
+        return "it is shorter than a message's head";
+    if (m->type > OFI_MESSAGE_ANSWER)
+        return "its kind is unknown";
+    if (m->name_len > OFI_NAME_MAX || len != length(m) + m->len)
+        return "its length is not the one that its head gives";
+    if (m->type == OFI_MESSAGE_ANSWER)
+        return m->name_len + m->len > 0              ? "an answer carries no data"
+               : m->pe > 0 || m->pe < -OFI_ERRNO_MAX ? "its error is not an errno value"
+                                                     : NULL;
+    if (m->type == OFI_MESSAGE_ASK && m->len > 0)
+        return "an atomic operation carries no data";
+    if (ctx != ctx->net->ctx_0)
+        return "it is a request to a context that serves none";
+    if (m->pe < 0 || m->pe >= ctx->net->world->npes)
+        return "its sender is not a PE of this job";
+    return NULL;
+}
 
+/* A message that no PE of this library sends: memory of its sender is damaged, or it is
+ * from somebody else.  Nothing of it has been performed. */
+static void refuse_message(const struct transport_net *net, size_t len, const char *why)
+{
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    snprintf(sentence, sizeof sentence,
+             "PE %d refused a malformed message of %zu bytes on its libfabric endpoint: "
+             "%s; is the memory of a PE damaged, or does another program send to this "
+             "port?",
+             net->world->me, len, why);
+    net->world->failed(net->world, -1, sentence);
+}
+
+/* An answer to an operation that has ended is ignored: its peer had failed before. */
+static void answered(struct transport_ctx *ctx, const struct ofi_message *message,
+                     size_t len)
+{
+    struct ofi_op *op = ofi_op_of_token(ctx, message->token);
+
+    if (op == NULL) {
+        refuse_message(ctx->net, len, "its token names no operation");
+        return;
+    }
+    if (message->token != ofi_op_token(op) || !op->awaits_answer)
+        return;
+    op->awaits_answer = false;
     if (op->kind == OFI_ASK && message->pe == 0) {
         const struct transport_amo amo = {.size = (uint32_t)op->len, .result = op->to};
         perform_result(&amo, message->operand);
@@ -373,26 +422,35 @@ static void answered(struct transport_ctx *ctx, const struct ofi_message *messag
         ofi_heard(ctx, op, message->pe);
 }
 
-/* The message is read and performed before its memory takes the next one. */
-void ofi_am_take(struct transport_ctx *ctx, struct ofi_op *op)
+/* The message is read and performed before its memory is posted for the next one. */
+void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
 {
-    struct ofi_message message;
+    struct ofi_message message = {0};
     uint64_t before = 0;
     int error = 0;
 
-    memcpy(&message, op->to, sizeof message);
-    if (message.name_len > OFI_NAME_MAX)
-        message.type = OFI_MESSAGE_ANSWER + 1; /* no message of ours */
-    if (message.type < OFI_MESSAGE_ANSWER)
-        error = perform(ctx->net, &message, (char *)op->to + length(&message),
-                        op->len - length(&message), &before);
+    memcpy(&message, op->to, len < sizeof message ? len : sizeof message);
+    const char *why = malformation(ctx, &message, len);
+    if (why == NULL && message.type != OFI_MESSAGE_ANSWER)
+        error = perform(ctx->net, &message, (char *)op->to + length(&message), &before);
     bool queued = ctx->deaf.first != NULL;
     if (queued || post_receive(ctx, op) == -EAGAIN)
         ofi_queue_add(&ctx->deaf, op);
-    if (message.type == OFI_MESSAGE_ANSWER)
-        answered(ctx, &message);
+    if (why != NULL)
+        refuse_message(ctx->net, len, why);
+    else if (message.type == OFI_MESSAGE_ANSWER)
+        answered(ctx, &message, len);
     else if (message.type < OFI_MESSAGE_NOTE)
         answer(ctx, &message, error, before);
-    else if (message.type == OFI_MESSAGE_NOTE && error != 0)
+    else if (error != 0)
         tell_note(ctx->net, &message);
+}
+
+void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    if (error == FI_ECANCELED)
+        return;
+    ofi_queue_add(&ctx->deaf, op);
+    if (error == FI_ETRUNC)
+        refuse_message(ctx->net, op->len, "it is longer than that");
 }

@@ -17,7 +17,6 @@
 enum { PAGE = 4096 };
 
 struct ofi_slab {
-    struct ofi_slab *next;
     struct fid_mr *mr; /* NULL: need not be registered */
     struct ofi_op *ops;
 };
@@ -57,19 +56,18 @@ static bool add_slab(struct transport_ctx *ctx)
     }
     memset(slab->ops, 0, OFI_SLAB_OPS * sizeof slab->ops[0]);
     for (int i = OFI_SLAB_OPS - 1; i >= 0; i--) {
+        slab->ops[i].index = ctx->nslabs * OFI_SLAB_OPS + (unsigned)i;
         slab->ops[i].desc = desc;
         slab->ops[i].next = ctx->free;
         ctx->free = &slab->ops[i];
     }
-    slab->next = ctx->slabs;
-    ctx->slabs = slab;
-    ctx->nops += OFI_SLAB_OPS;
+    ctx->slab[ctx->nslabs++] = slab;
     return true;
 }
 
 struct ofi_op *ofi_op_more(struct transport_ctx *ctx)
 {
-    return ctx->nops < OFI_OPS_MAX && add_slab(ctx) ? ctx->free : NULL;
+    return ctx->nslabs < OFI_SLABS_MAX && add_slab(ctx) ? ctx->free : NULL;
 }
 
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
@@ -86,18 +84,31 @@ void ofi_op_free(struct transport_ctx *ctx, struct ofi_op *op)
 {
     ofi_bounce_free(ctx, op);
     op->kind = OFI_FREE;
+    op->generation++;
+    op->awaits_answer = false;
     op->next = ctx->free;
     ctx->free = op;
+}
+
+struct ofi_op *ofi_op_of_token(const struct transport_ctx *ctx, uint64_t token)
+{
+    uint32_t index = (uint32_t)token;
+
+    return index < ctx->nslabs * OFI_SLAB_OPS
+               ? &ctx->slab[index / OFI_SLAB_OPS]->ops[index % OFI_SLAB_OPS]
+               : NULL;
 }
 
 void ofi_ops_each(struct transport_ctx *ctx,
                   bool (*fn)(struct transport_ctx *ctx, struct ofi_op *op, void *arg),
                   void *arg)
 {
-    for (struct ofi_slab *slab = ctx->slabs; slab != NULL; slab = slab->next)
-        for (int i = 0; i < OFI_SLAB_OPS; i++)
-            if (slab->ops[i].kind != OFI_FREE && !fn(ctx, &slab->ops[i], arg))
+    for (unsigned s = 0; s < ctx->nslabs; s++)
+        for (int i = 0; i < OFI_SLAB_OPS; i++) {
+            struct ofi_op *op = &ctx->slab[s]->ops[i];
+            if (op->kind != OFI_FREE && !fn(ctx, op, arg))
                 return;
+        }
 }
 
 unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
@@ -154,7 +165,7 @@ static int open_queue(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
     struct fi_cq_attr attr = {
-        .size = 2 * OFI_OPS_MAX, .format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_FD};
+        .size = 2 * OFI_OPS_MAX, .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD};
     int rc = -FI_ENOSYS;
 
     ctx->fd = -1;
@@ -279,11 +290,9 @@ static void close_fid(struct fid *fid)
 /* What the endpoint may still use is freed after it. */
 static void free_memory(struct transport_ctx *ctx)
 {
-    while (ctx->slabs != NULL) {
-        struct ofi_slab *slab = ctx->slabs;
-        ctx->slabs = slab->next;
-        free(slab->ops);
-        free(slab);
+    for (unsigned s = 0; s < ctx->nslabs; s++) {
+        free(ctx->slab[s]->ops);
+        free(ctx->slab[s]);
     }
     free(ctx->bounces.memory);
     free(ctx->inbox.memory);
@@ -296,8 +305,8 @@ static void free_memory(struct transport_ctx *ctx)
 void ofi_ctx_free(struct transport_ctx *ctx)
 {
     unlist(ctx->net, ctx);
-    for (struct ofi_slab *slab = ctx->slabs; slab != NULL; slab = slab->next)
-        close_fid(slab->mr == NULL ? NULL : &slab->mr->fid);
+    for (unsigned s = 0; s < ctx->nslabs; s++)
+        close_fid(ctx->slab[s]->mr == NULL ? NULL : &ctx->slab[s]->mr->fid);
     close_fid(ctx->bounces.mr == NULL ? NULL : &ctx->bounces.mr->fid);
     close_fid(ctx->inbox.mr == NULL ? NULL : &ctx->inbox.mr->fid);
     close_fid(ctx->ep == NULL ? NULL : &ctx->ep->fid);

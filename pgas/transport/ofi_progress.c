@@ -239,8 +239,7 @@ static void read_error(struct transport_ctx *ctx)
     }
     struct ofi_op *op = err.op_context;
     if (op->kind == OFI_RECEIVE) {
-        if (err.err != FI_ECANCELED)
-            ofi_queue_add(&ctx->deaf, op);
+        ofi_am_recv_failed(ctx, op, err.err);
         return;
     }
     if (what_failed[op->kind] != NULL)
@@ -307,14 +306,15 @@ static void probe(struct transport_ctx *ctx)
 
 /* ---- progress -------------------------------------------------------------------- */
 
-static void take(struct transport_ctx *ctx, const struct fi_cq_entry *entry, ssize_t n)
+static void handle_completions(struct transport_ctx *ctx,
+                               const struct fi_cq_msg_entry *entry, ssize_t n)
 {
     for (ssize_t i = 0; i < n; i++) {
         struct ofi_op *op = entry[i].op_context;
         if (unlikely(ofi_is_silent(op)))
             continue; /* a provider that completes all */
         if (op->kind == OFI_RECEIVE) {
-            ofi_am_take(ctx, op);
+            ofi_am_recv(ctx, op, entry[i].len);
             continue;
         }
         if (op->kind == OFI_ASK)
@@ -325,7 +325,7 @@ static void take(struct transport_ctx *ctx, const struct fi_cq_entry *entry, ssi
 
 static int read_completions(struct transport_ctx *ctx)
 {
-    struct fi_cq_entry entry[BATCH];
+    struct fi_cq_msg_entry entry[BATCH];
     int sum = 0;
 
     for (int i = 0; i < BATCHES_MAX; i++) {
@@ -336,7 +336,7 @@ static int read_completions(struct transport_ctx *ctx)
             continue;
         }
         if (n > 0) {
-            take(ctx, entry, n);
+            handle_completions(ctx, entry, n);
             sum += (int)n;
         }
         if (n < BATCH)

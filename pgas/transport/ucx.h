@@ -51,9 +51,14 @@ struct transport_net {
 enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
 
 /* Active messages: a put with signal, whose bytes follow this head, and its answer. */
-enum { UCX_SIGNAL_ID = 0, UCX_ANSWER_ID = 1, UCX_SIGNAL_MAX = 64 << 10 };
+enum {
+    UCX_SIGNAL_ID = 0,
+    UCX_ANSWER_ID = 1,
+    UCX_SIGNAL_MAX = 64 << 10,
+    UCX_ERRNO_MAX = 4095
+};
 struct ucx_signal_head {
-    uint64_t token; /* the record; for the answer */
+    uint64_t token; /* of the record (ucx_op_token); for the answer */
     uint64_t operand, word_offset, offset;
     int32_t pe; /* who sends it */
     uint8_t op, size, word_segment, segment;
@@ -95,6 +100,8 @@ struct ucx_op {
     /* Of a put with signal: it ends when it has been sent and answered. */
     struct ucx_signal_head head;
     unsigned waits;
+    uint32_t index, generation; /* of this record; generation: how often it was freed */
+    bool awaits_answer;         /* a message with its token is on its way */
 };
 
 struct transport_ctx {
@@ -106,7 +113,8 @@ struct transport_ctx {
     uint64_t pending;        /* operations not known to be done */
     bool failures;           /* an endpoint has failed and is not closed yet */
     struct ucx_op *free_ops;
-    struct ucx_block *blocks;   /* that ops were cut from */
+    struct ucx_block **blocks; /* that ops were cut from; nblocks of them */
+    unsigned nblocks;
     unsigned in_use;            /* ops that have not ended */
     struct ucx_answer *answers; /* that UCX may still read; circular list */
 };
@@ -176,8 +184,8 @@ size_t ucx_signal_max(struct transport_net *net);
 int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_done *done);
-/* The target has said how a put with signal went. */
-void ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer);
+/* The target has said how a put with signal went.  False: the answer is malformed. */
+bool ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer);
 /* End all operations to a peer that has failed and is closed. */
 void ucx_ops_abandon(struct ucx_peer *peer);
 /* Release the memory of all operations. */

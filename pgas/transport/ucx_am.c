@@ -123,6 +123,35 @@ static void tell_note(const struct transport_net *net, int pe)
     net->world->failed(net->world, -1, sentence);
 }
 
+/* What is wrong with a put with signal; NULL: nothing.  Addresses are looked at by
+ * perform. */
+static const char *malformation(const struct transport_ctx *ctx,
+                                const struct ucx_signal_head *head, size_t len,
+                                const ucp_am_recv_param_t *param)
+{
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || len > UCX_SIGNAL_MAX)
+        return "it is longer than such a message may be";
+    if (ctx != ctx->net->ctx_0)
+        return "it is a request to a context that serves none";
+    if (head->pe < 0 || head->pe >= ctx->net->world->npes)
+        return "its sender is not a PE of this job";
+    return NULL;
+}
+
+/* A message that no PE of this library sends: memory of its sender is damaged, or it is
+ * from somebody else.  Nothing of it has been performed. */
+static void refuse_message(const struct transport_net *net, size_t header_len, size_t len,
+                           const char *why)
+{
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    snprintf(sentence, sizeof sentence,
+             "PE %d refused a malformed message of %zu + %zu bytes from UCX: %s; is the "
+             "memory of a PE damaged, or does another program send to this port?",
+             net->world->me, header_len, len, why);
+    net->world->failed(net->world, -1, sentence);
+}
+
 /* ucp_am_recv_callback_t, inside the progress of context 0 */
 static ucs_status_t signal_came(void *arg, const void *header, size_t header_len,
                                 void *data, size_t len, const ucp_am_recv_param_t *param)
@@ -130,9 +159,16 @@ static ucs_status_t signal_came(void *arg, const void *header, size_t header_len
     struct transport_ctx *ctx = arg;
     struct ucx_signal_head head;
 
-    if (header_len != sizeof head)
-        return UCS_OK; /* none of ours */
+    if (header_len != sizeof head) {
+        refuse_message(ctx->net, header_len, len, "its head has another length");
+        return UCS_OK;
+    }
     memcpy(&head, header, sizeof head);
+    const char *why = malformation(ctx, &head, len, param);
+    if (why != NULL) {
+        refuse_message(ctx->net, header_len, len, why);
+        return UCS_OK;
+    }
     int error = perform(ctx->net, &head, data, len);
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
         send_answer(ctx, param->reply_ep, head.token, error);
@@ -145,15 +181,18 @@ static ucs_status_t signal_came(void *arg, const void *header, size_t header_len
 static ucs_status_t answer_came(void *arg, const void *header, size_t header_len,
                                 void *data, size_t len, const ucp_am_recv_param_t *param)
 {
+    struct transport_ctx *ctx = arg;
     struct ucx_answer_head head;
 
     (void)data;
-    (void)len;
     (void)param;
-    if (header_len != sizeof head)
+    if (header_len != sizeof head || len > 0) {
+        refuse_message(ctx->net, header_len, len, "an answer has another length");
         return UCS_OK;
+    }
     memcpy(&head, header, sizeof head);
-    ucx_op_answered(arg, &head);
+    if (!ucx_op_answered(ctx, &head))
+        refuse_message(ctx->net, header_len, len, "it answers no operation");
     return UCS_OK;
 }
 

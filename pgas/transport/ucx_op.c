@@ -23,34 +23,44 @@ enum {
 };
 
 struct ucx_block {
-    struct ucx_block *next;
     struct ucx_op op[BLOCK_OPS];
 };
 
 static bool add_block(struct transport_ctx *ctx)
 {
-    struct ucx_block *block = malloc(sizeof *block);
+    size_t size = (ctx->nblocks + 1) * sizeof ctx->blocks[0];
+    struct ucx_block **blocks = realloc(ctx->blocks, size);
 
+    if (blocks == NULL)
+        return false;
+    ctx->blocks = blocks;
+    struct ucx_block *block = calloc(1, sizeof *block);
     if (block == NULL)
         return false;
-    block->next = ctx->blocks;
-    ctx->blocks = block;
-    for (int i = 0; i < BLOCK_OPS; i++) {
-        block->op[i].peer = NULL;
+    for (unsigned i = 0; i < BLOCK_OPS; i++) {
+        block->op[i].index = ctx->nblocks * BLOCK_OPS + i;
         block->op[i].next = ctx->free_ops;
         ctx->free_ops = &block->op[i];
     }
+    ctx->blocks[ctx->nblocks++] = block;
     return true;
 }
 
 void ucx_ops_free(struct transport_ctx *ctx)
 {
-    while (ctx->blocks != NULL) {
-        struct ucx_block *next = ctx->blocks->next;
-        free(ctx->blocks);
-        ctx->blocks = next;
-    }
+    for (unsigned b = 0; b < ctx->nblocks; b++)
+        free(ctx->blocks[b]);
+    free(ctx->blocks);
+    ctx->blocks = NULL;
+    ctx->nblocks = 0;
     ctx->free_ops = NULL;
+}
+
+/* What stands for a record in a message.  It says nothing about our memory, and once the
+ * record has been freed it names no operation any more. */
+static uint64_t ucx_op_token(const struct ucx_op *op)
+{
+    return (uint64_t)op->generation << 32 | op->index;
 }
 
 /* A record for an operation to a PE.  0; -EAGAIN: too many are under way. */
@@ -82,6 +92,8 @@ static void give(struct ucx_op *op)
     struct transport_ctx *ctx = op->peer->ctx;
 
     op->peer = NULL;
+    op->generation++;
+    op->awaits_answer = false;
     op->next = ctx->free_ops;
     ctx->free_ops = op;
 }
@@ -118,9 +130,9 @@ static void answered(void *request, ucs_status_t status, void *arg)
  * use until it does after all. */
 void ucx_ops_abandon(struct ucx_peer *peer)
 {
-    for (struct ucx_block *block = peer->ctx->blocks; block != NULL; block = block->next)
+    for (unsigned b = 0; b < peer->ctx->nblocks; b++)
         for (int i = 0; i < BLOCK_OPS; i++) {
-            struct ucx_op *op = &block->op[i];
+            struct ucx_op *op = &peer->ctx->blocks[b]->op[i];
             if (op->peer != peer || op->abandoned)
                 continue;
             op->abandoned = true;
@@ -307,25 +319,34 @@ static void signal_sent(void *request, ucs_status_t status, void *arg)
     signal_heard(op, 0);
 }
 
-void ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer)
+/* An answer to an operation that has ended is ignored: its peer had failed before. */
+bool ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer)
 {
-    struct ucx_op *op = (struct ucx_op *)(uintptr_t)answer->token;
     const struct transport_world *world = ctx->net->world;
+    uint32_t index = (uint32_t)answer->token;
     char sentence[TRANSPORT_TEXT_MAX];
 
+    if (index >= ctx->nblocks * BLOCK_OPS || answer->error > 0 ||
+        answer->error < -UCX_ERRNO_MAX)
+        return false;
+    struct ucx_op *op = &ctx->blocks[index / BLOCK_OPS]->op[index % BLOCK_OPS];
+    if (answer->token != ucx_op_token(op) || !op->awaits_answer)
+        return true;
+    op->awaits_answer = false;
     if (answer->error != 0) {
         snprintf(sentence, sizeof sentence, "PE %d refuses a put with signal: %s",
                  op->peer->pe, strerror((int)-answer->error));
         world->failed(world, op->peer->pe, sentence);
     }
     signal_heard(op, (int)answer->error);
+    return true;
 }
 
 static struct ucx_signal_head head_of(const struct ucx_op *op,
                                       const struct transport_place *to,
                                       const struct transport_signal *signal)
 {
-    return (struct ucx_signal_head){.token = (uint64_t)(uintptr_t)op,
+    return (struct ucx_signal_head){.token = ucx_op_token(op),
                                     .operand = signal->operand,
                                     .word_offset = signal->at.offset,
                                     .offset = to->offset,
@@ -356,6 +377,7 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
     param.cb.send = signal_sent;
     op->head = head_of(op, to, signal);
     op->waits = signal->note ? 1 : 2;
+    op->awaits_answer = !signal->note;
     ucs_status_ptr_t request = ucx_lib.am_send_nbx(peer->ep, UCX_SIGNAL_ID, &op->head,
                                                    sizeof op->head, from, len, &param);
     if (unlikely(UCS_PTR_IS_ERR(request))) {

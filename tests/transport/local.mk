@@ -11,6 +11,25 @@ tests_transport_suite_SOURCES = tests/transport/suite.c tests/transport/suite.h 
 tests_transport_suite_LDADD = libsim.la libpgas.la $(PMIX_LIBS) -lpthread
 tests_transport_suite_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -no-install
 
+# Malformed messages and refused connections: two PEs in one process.
+if HAVE_OFI
+check_PROGRAMS += tests/transport/ofi_wire
+TESTS += tests/transport/ofi_wire
+endif
+tests_transport_ofi_wire_SOURCES = tests/transport/ofi_wire.c tests/transport/pair.c \
+	tests/transport/pair.h
+tests_transport_ofi_wire_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_transport_ofi_wire_LDFLAGS = $(AM_LDFLAGS) -no-install
+if HAVE_UCX
+check_PROGRAMS += tests/transport/ucx_wire
+TESTS += tests/transport/ucx_wire
+endif
+tests_transport_ucx_wire_SOURCES = tests/transport/ucx_wire.c tests/transport/pair.c \
+	tests/transport/pair.h
+tests_transport_ucx_wire_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
+tests_transport_ucx_wire_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_transport_ucx_wire_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 transport_scripts = tests/transport/shm.sh tests/transport/ofi.sh tests/transport/ucx.sh \
 	tests/transport/hook.sh tests/transport/sim.sh
 tests/transport/shm.log: tests/transport/suite$(EXEEXT)
