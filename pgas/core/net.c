@@ -172,6 +172,7 @@ static void set_world(struct net *n)
                                         .provider = e->ofi_provider,
                                         .fabric = e->ofi_fabric,
                                         .domain = e->ofi_domain,
+                                        .order = e->ofi_order,
                                         .avoid = e->net_avoid,
                                         .timeout_ns = net_timeout_ns()};
     n->world.segment[SEGMENT_HEAP].base = (void *)g->heap_base;

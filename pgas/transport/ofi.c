@@ -36,12 +36,16 @@ static void describe(struct transport_net *net)
 
 static int choose(struct transport_net *net, char *why)
 {
-    bool avoid_order = net->avoid[AVOID_ORDER];
-    int rc = ofi_select(net->world, avoid_order, &net->info, why);
+    enum ofi_order order;
+    int rc = ofi_select_read_order(net->world->order, &order, why);
 
+    if (net->avoid[AVOID_ORDER])
+        order = OFI_ORDER_NO;
+    if (rc == 0)
+        rc = ofi_select(net->world, order, &net->info, why);
     if (rc != 0)
         return rc;
-    net->ordered = !avoid_order && ofi_select_in_order(net->info);
+    net->ordered = ofi_select_in_order(net->info, order);
     net->registers =
         (net->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0 || net->avoid[AVOID_LOCAL];
     net->piece_max = net->info->ep_attr->max_msg_size;

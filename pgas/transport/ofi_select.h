@@ -17,14 +17,22 @@
 #include "pgas/transport/ofi_lib.h"
 #include "pgas/transport/transport.h"
 
+/* SHMEM_OFI_ORDER: may puts rely on the order that a provider keeps but does not promise?
+ * AUTO: where that has been tested; YES: wherever it is possible; NO: nowhere. */
+enum ofi_order { OFI_ORDER_AUTO, OFI_ORDER_YES, OFI_ORDER_NO };
+
+/* Read its text; NULL or "" is AUTO.  0; or -EINVAL and a sentence. */
+int ofi_select_read_order(const char *text, enum ofi_order *order,
+                          char why[TRANSPORT_TEXT_MAX]);
+
 /* What was chosen, to be freed by ofi_lib.freeinfo.  0; or -errno and a sentence that
  * says what there is. */
-int ofi_select(const struct transport_world *world, bool avoid_order,
+int ofi_select(const struct transport_world *world, enum ofi_order order,
                struct fi_info **chosen, char why[TRANSPORT_TEXT_MAX]);
 
 /* Does everything that an endpoint sends to another take effect in the order in which it
- * was posted, but for atomics? */
-bool ofi_select_in_order(const struct fi_info *info);
+ * was posted, but for atomics, and may we rely on that? */
+bool ofi_select_in_order(const struct fi_info *info, enum ofi_order order);
 
 /* Are atomics of the provider performed by the target's processor, with what makes them
  * atomic towards other processors' accesses? */

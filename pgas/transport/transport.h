@@ -110,6 +110,8 @@ struct transport_world {
 
     /* What the user asked for; NULL or "" = nothing. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice to these */
+    const char
+        *order; /* ofi: may it rely on the provider's order?  "auto", "yes", "no" */
     const char *avoid;   /* comma list of capabilities not to use: avoid.h */
     const char *chaos;   /* hook: what it does (hook.c) */
     uint64_t timeout_ns; /* of silence that ends an operation; 0 = never */

@@ -90,7 +90,7 @@ struct chan {
 struct options {
     const char *name;                          /* as the user gave it, "hook:ofi" */
     const struct transport *transport, *inner; /* inner: the one that hook wraps */
-    const char *provider, *avoid, *chaos, *only;
+    const char *provider, *avoid, *order, *chaos, *only;
     int npes;
     unsigned scale;
     bool sim, hook, memory; /* memory: a dead PE's memory can still be reached */
