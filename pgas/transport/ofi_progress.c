@@ -23,10 +23,11 @@ enum {
     PROBE_NS = 200 * 1000 * 1000,
 };
 
-/* How long it may take to connect again, after a loss. */
-static const uint64_t LOST_NS = 1000000000;
-/* After so long who waits for a connection looks now and then only. */
+/* After this time a connecting endpoint is polled at the timer's rate, not by spinning.
+ */
 static const uint64_t SLOW_NS = 20000000;
+/* If no post was refused for so long, nobody tries to connect any more. */
+static const uint64_t RETRY_IDLE_NS = 1000000000;
 
 /* ---- ends of operations ---------------------------------------------------------- */
 
@@ -164,20 +165,10 @@ static bool find_business(struct transport_ctx *ctx, struct ofi_op *op, void *ar
     return !found->with_pe || !found->with_any;
 }
 
-/* How long connecting to pe may take.  For a first connection the peer must make
- * progress, so that lasts as long as any silence. */
-static uint64_t connect_ns(const struct transport_ctx *ctx, int pe)
-{
-    uint64_t limit = ctx->net->world->timeout_ns;
-
-    if (ofi_bit(ctx->reached, pe))
-        return LOST_NS;
-    return limit > 0 ? limit : UINT64_MAX;
-}
-
-/* The provider says "again".  If nothing is under way that could have exhausted it, it is
- * connecting, and it goes on with that for ever if nobody is there any more: 0 then only
- * if that has not lasted long. */
+/* The provider says "again".  If nothing is in flight that could have exhausted it, it is
+ * connecting: for the first time, for which the peer must make progress, or again after
+ * a connection was lost.  It tries for ever, also if the peer is gone; we give up after
+ * world->timeout_ns, as with any other silence.  0: post again; or -ETIMEDOUT. */
 static int refused_again(struct transport_ctx *ctx, int pe)
 {
     struct business found = {.pe = pe};
@@ -191,12 +182,15 @@ static int refused_again(struct transport_ctx *ctx, int pe)
     }
     ctx->again_ns = now;
     ctx->slow = ctx->connecting && now - ctx->refused_ns > SLOW_NS;
-    return now - ctx->refused_ns < connect_ns(ctx, pe) ? 0 : -ETIMEDOUT;
+    uint64_t limit = ctx->net->world->timeout_ns;
+    return limit == 0 || now - ctx->refused_ns < limit ? 0 : -ETIMEDOUT;
 }
 
 int ofi_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize_t rc,
                 const char *what)
 {
+    const char *reason = NULL;
+
     if (op != NULL) {
         ofi_op_free(ctx, op);
         ctx->under_way--;
@@ -204,11 +198,17 @@ int ofi_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize_t rc
     if (rc == -FI_EAGAIN) {
         if (refused_again(ctx, pe) == 0)
             return -EAGAIN;
-        rc = ofi_bit(ctx->reached, pe) ? -ECONNRESET : -ETIMEDOUT;
+        rc = -ETIMEDOUT;
+        reason = ctx->connecting && ofi_bit(ctx->reached, pe)
+                     ? "the connection was lost, and connecting again did not succeed "
+                       "within SHMEM_NET_TIMEOUT"
+                 : ctx->connecting
+                     ? "connecting did not succeed within SHMEM_NET_TIMEOUT"
+                     : "the provider took no operation for SHMEM_NET_TIMEOUT";
         ctx->slow = false;
     }
     if (what != NULL)
-        ofi_peer_failed(ctx, pe, what, (int)-rc, NULL);
+        ofi_peer_failed(ctx, pe, what, (int)-rc, reason);
     return -ofi_errno((int)-rc);
 }
 
@@ -348,7 +348,7 @@ static int read_completions(struct transport_ctx *ctx)
 /* ofi_fd may be called at the same time. */
 static void set_blind(struct transport_ctx *ctx)
 {
-    if (unlikely(ctx->slow) && clock_ns() - ctx->again_ns > LOST_NS)
+    if (unlikely(ctx->slow) && clock_ns() - ctx->again_ns > RETRY_IDLE_NS)
         ctx->slow = false; /* nobody tries any more */
     uint32_t blind = ctx->slow || ctx->answers != NULL;
 

@@ -335,6 +335,7 @@ const struct test_case error_cases[] = {
     {.name = "error.nonsense", .run = nonsense, .flags = CASE_PROCESSES | CASE_ALONE},
     {.name = "error.killed",
      .run = killed,
+     .timeout_ms = 2000, /* connecting again to the dead is given up */
      .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
     {.name = "error.killed_busy",
      .run = killed_busy,
