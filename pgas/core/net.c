@@ -13,7 +13,7 @@
 #include "pgas/core/net_int.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
-#include "pgas/transport/hook.h"
+#include "pgas/transport/test/hook.h"
 
 enum {
     NODES_SHOWN = 512,   /* bytes of a sentence that lists nodes */

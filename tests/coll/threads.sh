@@ -63,7 +63,7 @@ echo 'int main(void) { return 0; }' >"$work/nothing.c"
     "$work/nothing" 2>/dev/null || skip "$CC has no thread sanitizer that works here"
 # shellcheck disable=SC2046 # words
 compile $(list_sources) tests/coll/threads.c pgas/coll/board.c \
-    pgas/transport/ofi_absent.c pgas/transport/ucx_absent.c
+    pgas/transport/ofi/ofi_absent.c pgas/transport/ucx/ucx_absent.c
 link threads
 seed=0
 for algorithm in auto flat last first lines slices chain tree static; do

@@ -13,7 +13,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
-#include "pgas/transport/ofi.h"
+#include "pgas/transport/ofi/ofi.h"
 #include "tests/transport/pair.h"
 
 enum { A, B, LONG_MS = 8000, REFUSED_MS = 1300, SHORT_MS = 300 };

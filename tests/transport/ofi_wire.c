@@ -13,7 +13,7 @@
 
 #include <rdma/fi_errno.h>
 
-#include "pgas/transport/ofi.h"
+#include "pgas/transport/ofi/ofi.h"
 #include "tests/transport/pair.h"
 
 enum { A, B, WORD = 5, MARK = 0x5a5a };

@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pgas/transport/hook.h"
-#include "pgas/transport/sim.h"
+#include "pgas/transport/test/hook.h"
+#include "pgas/transport/test/sim.h"
 #include "tests/transport/sim_pe.h"
 #include "tests/transport/suite.h"
 

@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "pgas/transport/ucx.h"
+#include "pgas/transport/ucx/ucx.h"
 #include "tests/transport/pair.h"
 
 enum { A, B, WORD = 5, MARK = 0x5a5a, BYTES_MAX = UCX_SIGNAL_MAX + 4096 };

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pgas/transport/hook_chaos.h"
+#include "pgas/transport/test/hook_int.h"
 
 enum { NPES = 4, NS_PER_MS = 1000000 };
 

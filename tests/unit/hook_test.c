@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pgas/transport/hook.h"
+#include "pgas/transport/test/hook.h"
 
 enum {
     NPES = 4,

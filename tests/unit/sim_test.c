@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pgas/transport/sim.h"
+#include "pgas/transport/test/sim.h"
 
 enum {
     LATENCY = 1000,

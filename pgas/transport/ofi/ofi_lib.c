@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ofi_lib.c - see ofi.h. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "pgas/transport/ofi/ofi.h"
+
+#define LIBRARY "libfabric.so.1"
+
+struct ofi_lib ofi_lib;
+
+/* Read once, when the library or a provider starts. */
+static const struct {
+    const char *name, *value;
+} settings[] = {
+    /* Bytes of a message buffer of ofi_rxm, which makes thousands of them for every
+     * endpoint: 70 MB of them with its own 16 KiB, 5.5 MB with these.  What goes
+     * through them are atomics and our own messages, all shorter (OFI_MESSAGE_MAX);
+     * longer ones would take another round trip. */
+    {"FI_OFI_RXM_BUFFER_SIZE", "256"},
+    /* Microseconds between looks at connections that are being made: a first contact
+     * takes up to 140 ms with its own 10000, and 6 ms with these. */
+    {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "100"},
+    /* No handlers for SIGSEGV and others in libpsm2 and libinfinipath. */
+    {"HFI_NO_BACKTRACE", "1"},
+    {"IPATH_NO_BACKTRACE", "1"},
+};
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+void ofi_surroundings_enter(struct ofi_surroundings *now)
+{
+    now->set = 0;
+    for (unsigned i = 0; i < SETTINGS; i++)
+        if (getenv(settings[i].name) == NULL &&
+            setenv(settings[i].name, settings[i].value, 0) == 0)
+            now->set |= 1U << i;
+    for (int sig = 1; sig < NSIG; sig++)
+        sigaction(sig, NULL, &now->action[sig]);
+}
+
+/* Only what was changed is put back: another thread may have set a handler meanwhile. */
+void ofi_surroundings_leave(const struct ofi_surroundings *before)
+{
+    struct sigaction now;
+
+    for (int sig = 1; sig < NSIG; sig++)
+        if (sigaction(sig, NULL, &now) == 0 &&
+            now.sa_sigaction != before->action[sig].sa_sigaction)
+            sigaction(sig, &before->action[sig], NULL);
+    for (unsigned i = 0; i < SETTINGS; i++)
+        if ((before->set & 1U << i) != 0)
+            unsetenv(settings[i].name);
+}
+
+static int refuse(char *why, size_t room, const char *reason)
+{
+    snprintf(why, room, "libfabric cannot be used: %s", reason);
+    return -ELIBACC;
+}
+
+int ofi_load(char *why, size_t room)
+{
+    void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == NULL)
+        return refuse(why, room, dlerror());
+#define X(name)                                                                          \
+    *(void **)&ofi_lib.name = dlsym(handle, "fi_" #name);                                \
+    if (ofi_lib.name == NULL)                                                            \
+        return refuse(why, room, "it has no function fi_" #name);
+    OFI_FUNCTIONS(X)
+#undef X
+    if (ofi_lib.version() < OFI_VERSION)
+        return refuse(why, room, LIBRARY " is older than 1.14; install a newer one");
+    return 0;
+}
+
+int ofi_errno(int error)
+{
+    return error > 0 && error < FI_ERRNO_OFFSET ? error : EIO;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hook_post.c - what the hook transport does with an operation.
+ *
+ * It goes straight to the inner transport, unless it shall be late or out of order: then
+ * it is held back in its context until progress finds it due.  What is held for a PE
+ * keeps its fences by epochs: an operation waits for all earlier epochs to its PE, and
+ * when the first of another epoch goes out, the inner fence comes before it.  An amo with
+ * after_puts waits for the puts before it, and no later operation for that amo.
+ * Uses: hook_int, random, perform.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/transport/test/hook_int.h"
+#include "pgas/transport/perform.h"
+#include "pgas/transport/test/random.h"
+
+enum { PERCENT = 100, TRACE_MAX = 160 /* longest line */ };
+
+/* -- trace and ends --------------------------------------------------------------- */
+
+static const char *op_text(const struct op *op)
+{
+#define X(name, fetches, text) [TRANSPORT_AMO_##name] = text,
+    static const char *const amo_text[] = {TRANSPORT_AMO_TABLE(X)};
+#undef X
+
+    if (op->kind == KIND_AMO)
+        return amo_text[op->amo.op];
+    if (op->kind == KIND_SIGNAL)
+        return "put_signal";
+    return op->kind == KIND_PUT ? "put" : "get";
+}
+
+/* One write per line, so that the lines of several PEs, and of one that is killed, are
+ * whole. */
+static void trace(const struct transport_ctx *c, const struct op *op)
+{
+    static const char *const segment_text[SEGMENTS] = {
+        [SEGMENT_HEAP] = "heap", [SEGMENT_DATA] = "data"};
+    char line[TRACE_MAX];
+
+    if (c->net->trace < 0)
+        return;
+    int len = snprintf(line, sizeof line, "%llu %d %u %s %d %s %llu %zu\n",
+                       (unsigned long long)hook_self.now_ns(), c->net->world->me,
+                       c->number, op_text(op), op->at.pe, segment_text[op->at.segment],
+                       (unsigned long long)op->at.offset, op->len);
+    if (write(c->net->trace, line, (size_t)len) < 0)
+        return; /* no room: this line is missing, the job goes on */
+}
+
+static void tell_failed(struct transport_net *net, struct chaos_rule *rule)
+{
+    char text[TRANSPORT_TEXT_MAX];
+
+    if (cas_acq_rel_u32(&rule->told, 0, 1) != 0)
+        return;
+    snprintf(
+        text, sizeof text,
+        "PE %d can't be reached: SHMEM_CHAOS has fail=%d@%llu, and PE %d has come to "
+        "that operation",
+        rule->pe, rule->pe, (unsigned long long)rule->at, net->world->me);
+    net->world->failed(net->world, rule->pe, text);
+}
+
+/* An operation that was held back, and that the inner one refuses for good. */
+static void lose(struct transport_ctx *c, const struct op *op, int error)
+{
+    const struct transport_world *world = c->net->world;
+    char text[TRANSPORT_TEXT_MAX];
+
+    free(op->copy);
+    if (op->done != NULL) {
+        perform_done(op->done, error);
+        return;
+    }
+    snprintf(text, sizeof text, "%s of %zu bytes at PE %d was refused: %s", op_text(op),
+             op->len, op->at.pe, strerror(-error));
+    world->failed(world, op->at.pe, text);
+}
+
+/* -- to the inner transport ------------------------------------------------------- */
+
+static int forward_op(struct transport_ctx *c, const struct op *op)
+{
+    const struct transport *inner = hook_self.inner;
+    struct transport_done *done = op->copy != NULL ? &op->copy->done : op->done;
+
+    switch (op->kind) {
+    case KIND_PUT:
+        return inner->put(c->inner, &op->at, op->from, op->len, done);
+    case KIND_GET:
+        return inner->get(c->inner, op->to, &op->at, op->len, done);
+    case KIND_AMO:
+        return inner->amo(c->inner, &op->at, &op->amo, done);
+    case KIND_SIGNAL:
+        return inner->put_signal(c->inner, &op->at, op->from, op->len, &op->signal, done);
+    }
+    return -EINVAL;
+}
+
+/* Post, after a fence if the PE's last operation was of another epoch. */
+static int forward(struct transport_ctx *c, const struct op *op)
+{
+    struct contact *peer = &c->peer[op->at.pe];
+
+    if (peer->epoch != 0 && peer->epoch != op->epoch && peer->fences == c->fences) {
+        int error = hook_self.inner->fence(c->inner);
+        if (error != 0)
+            return error;
+        c->fences++;
+    }
+    int error = forward_op(c, op);
+    if (error == 0) {
+        peer->epoch = op->epoch;
+        peer->fences = c->fences;
+    }
+    return error;
+}
+
+/* -- holding back ----------------------------------------------------------------- */
+
+static bool has_source(const struct op *op)
+{
+    return op->kind == KIND_PUT || op->kind == KIND_SIGNAL;
+}
+
+static int copy_source(struct op *op)
+{
+    struct copy *copy = malloc(sizeof *copy + op->len);
+
+    if (copy == NULL)
+        return -ENOMEM;
+    copy->done = (struct transport_done){.left = 1};
+    if (op->len > 0)
+        memcpy(copy->bytes, op->from, op->len);
+    op->copy = copy;
+    op->from = copy->bytes;
+    perform_done(op->done, 0);
+    op->done = NULL;
+    return 0;
+}
+
+static int hold(struct transport_ctx *c, struct op *op)
+{
+    const struct chaos *chaos = &c->net->chaos;
+
+    if (has_source(op) && op->done != NULL && op->rule == NULL) {
+        int error = copy_source(op);
+        if (error != 0)
+            return error;
+    }
+    if (chaos->delay_ns > 0 && op->rule == NULL)
+        op->due = hook_self.now_ns() +
+                  random_below(&c->random[STREAM_POST], chaos->delay_ns + 1);
+    if (!chaos->reorder && op->due < c->last_due)
+        op->due = c->last_due;
+    c->last_due = op->due;
+    c->held[c->nheld++] = *op;
+    return 0;
+}
+
+static bool is_after_puts(const struct op *op)
+{
+    return (op->kind == KIND_AMO && op->amo.after_puts) ||
+           (op->kind == KIND_SIGNAL && op->signal.after_puts);
+}
+
+/* Must op, which was posted after `before`, stay behind it? */
+static bool is_behind(const struct op *op, const struct op *before)
+{
+    return before->at.pe == op->at.pe &&
+           (before->epoch < op->epoch || (is_after_puts(op) && has_source(before)));
+}
+
+/* Is all gone that goes before it? */
+static bool is_first(const struct transport_ctx *c, unsigned i)
+{
+    for (unsigned k = 0; k < i; k++)
+        if (is_behind(&c->held[i], &c->held[k]))
+            return false;
+    return true;
+}
+
+/* One that is due and may go, or HELD_MAX. */
+static unsigned choose(struct transport_ctx *c, uint64_t now)
+{
+    unsigned start = 0;
+
+    if (c->net->chaos.reorder && c->nheld > 0)
+        start = (unsigned)random_below(&c->random[STREAM_ORDER], c->nheld);
+    for (unsigned k = 0; k < c->nheld; k++) {
+        unsigned i = (start + k) % c->nheld;
+        if (c->held[i].due <= now && is_first(c, i))
+            return i;
+    }
+    return HELD_MAX;
+}
+
+/* -EAGAIN: not now.  Else it is no longer held. */
+static int let_go(struct transport_ctx *c, unsigned i)
+{
+    struct op *op = &c->held[i];
+
+    if (op->rule != NULL) {
+        tell_failed(c->net, op->rule);
+        perform_done(op->done, -EHOSTDOWN);
+    } else {
+        int error = forward(c, op);
+        if (error == -EAGAIN)
+            return error;
+        if (error != 0) {
+            lose(c, op, error);
+        } else if (op->copy != NULL) {
+            op->copy->next = c->copies;
+            c->copies = op->copy;
+        }
+    }
+    memmove(op, op + 1, (c->nheld - i - 1) * sizeof *op);
+    c->nheld--;
+    return 0;
+}
+
+int hook_release(struct transport_ctx *c)
+{
+    int n = 0;
+
+    c->refused = false;
+    if (c->nheld == 0)
+        return 0;
+    uint64_t now = hook_self.now_ns();
+    for (unsigned i = choose(c, now); i < HELD_MAX; i = choose(c, now)) {
+        if (let_go(c, i) != 0) {
+            c->refused = true;
+            break;
+        }
+        n++;
+    }
+    return n;
+}
+
+uint64_t hook_next_due(const struct transport_ctx *c)
+{
+    uint64_t due = UINT64_MAX;
+
+    for (unsigned i = 0; i < c->nheld; i++)
+        if (c->held[i].due < due && is_first(c, i))
+            due = c->held[i].due;
+    return due;
+}
+
+/* -- what shall happen ------------------------------------------------------------ */
+
+/* What shall happen to this PE's number-th operation, to PE pe; NULL = nothing. */
+static struct chaos_rule *rule_of(struct transport_net *net, uint64_t number, int pe)
+{
+    struct chaos *chaos = &net->chaos;
+
+    for (int i = 0; i < chaos->rules; i++) {
+        struct chaos_rule *rule = &chaos->rule[i];
+        int whom = rule->fate == CHAOS_KILL ? net->world->me : pe;
+        if (number >= rule->at && rule->pe == whom)
+            return rule;
+    }
+    return NULL;
+}
+
+/* Do with an operation what its rule says.  0 or -errno. */
+static int obey(struct transport_ctx *c, struct op *op)
+{
+    switch (op->rule->fate) {
+    case CHAOS_DROP:
+        c->dropped++;
+        c->dropped_pe = op->at.pe;
+        return 0;
+    case CHAOS_FAIL:
+        if (cas_acq_rel_u32(&op->rule->begun, 0, 1) == 0)
+            return hold(c, op);
+        tell_failed(c->net, op->rule);
+        return -EHOSTDOWN;
+    case CHAOS_KILL:
+        trace(c, op);
+        kill(getpid(), SIGKILL);
+        break;
+    }
+    return -EHOSTDOWN;
+}
+
+int hook_submit(struct transport_ctx *c, struct op *op)
+{
+    struct transport_net *net = c->net;
+    unsigned percent = net->chaos.eagain;
+    int error;
+
+    if (percent > 0 && random_below(&c->random[STREAM_POST], PERCENT) < percent) {
+        c->denied_progress = c->denied_arm = true;
+        return -EAGAIN;
+    }
+    if (c->nheld == HELD_MAX)
+        return -EAGAIN;
+    op->epoch = c->epoch;
+    op->rule = rule_of(net, load_relaxed_u64(&net->operations) + 1, op->at.pe);
+    if (op->rule != NULL)
+        error = obey(c, op);
+    else
+        error = net->holds ? hold(c, op) : forward(c, op);
+    if (error == 0) {
+        fetch_add_acq_rel_u64(&net->operations, 1);
+        trace(c, op);
+    }
+    return error;
+}
