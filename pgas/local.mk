@@ -29,7 +29,7 @@ libpgas_la_SOURCES = \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
 	pgas/core/node.h pgas/core/nodeseg.c pgas/core/nodeseg.h \
 	pgas/core/peer.c pgas/core/peer.h \
-	pgas/core/pgas.h pgas/core/self.c \
+	pgas/core/pgas.h pgas/core/pgas_assert.h pgas/core/self.c \
 	pgas/core/place.c pgas/core/place.h \
 	pgas/core/pool.c pgas/core/pool.h \
 	pgas/core/segment.c pgas/core/segment.h \

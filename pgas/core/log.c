@@ -10,6 +10,7 @@
 #include "pgas/core/clock.h"
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
+#include "pgas/core/pgas_assert.h"
 #include "pgas/threads/atomic.h"
 
 #define LINE_MAX_LEN  1024
@@ -94,4 +95,15 @@ void log_lost(const char *format, ...)
     va_end(args);
     block_sleep(LOST_GRACE_NS);
     _exit(EXIT_FAILURE);
+}
+
+/* No flush and no lock: the failed condition may be one of stdio's caller, and the core
+ * that abort() leaves should show the state of the failure. */
+void pgas_assert_failed(const char *condition, const char *file, int line,
+                        const char *function)
+{
+    log_warn(
+        "%s:%d: %s: assertion failed: %s; this is a defect of pgas, please report it",
+        file, line, function, condition);
+    abort();
 }
