@@ -85,7 +85,7 @@ libpgas_la_SOURCES = \
 libpgas_la_SOURCES += \
 	pgas/transport/perform.h \
 	pgas/transport/test/hook.c pgas/transport/test/hook.h \
-	pgas/transport/test/hook_chaos.c \
+	pgas/transport/test/hook_faults.c \
 	pgas/transport/test/hook_int.h pgas/transport/test/hook_post.c \
 	pgas/transport/test/random.h pgas/transport/test/shm.c
 if HAVE_UCX

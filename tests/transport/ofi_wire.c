@@ -44,7 +44,7 @@ static struct ofi_message add_request(void)
                                 .offset = WORD * sizeof(uint64_t),
                                 .operand = 1,
                                 .pe = A,
-                                .type = OFI_MESSAGE_ASK,
+                                .type = OFI_MESSAGE_AMO,
                                 .op = TRANSPORT_AMO_ADD,
                                 .size = sizeof(uint64_t),
                                 .segment = SEGMENT_HEAP};
@@ -97,8 +97,8 @@ static void too_long(void)
     memcpy(bytes, &m, HEAD);
     CHECK(ofi_target(pair.ctx[A], &place, &target) == 0, "no way to PE %d", B);
     for (size_t len = OFI_MESSAGE_MAX + 1; len <= sizeof bytes; len *= 2) {
-        struct ofi_op *op = ofi_op_new(pair.ctx[A], OFI_ANSWER, A, NULL);
-        pair.ctx[A]->under_way--;
+        struct ofi_op *op = ofi_op_alloc(pair.ctx[A], OFI_REPLY, A, NULL);
+        pair.ctx[A]->in_flight--;
         PAIR_UNTIL(&pair,
                    (rc = fi_send(pair.ctx[A]->ep, bytes, len, NULL, target.addr,
                                  &op->fi)) != -FI_EAGAIN,
@@ -113,7 +113,7 @@ static void heads(void)
 {
     struct ofi_message m;
 
-    for (unsigned kind = OFI_MESSAGE_ANSWER + 1; kind <= UINT8_MAX; kind += 13) {
+    for (unsigned kind = OFI_MESSAGE_REPLY + 1; kind <= UINT8_MAX; kind += 13) {
         m = add_request();
         m.type = (uint8_t)kind;
         is_refused(&m, HEAD, "kind");
@@ -127,7 +127,7 @@ static void heads(void)
     m.len = 64;
     is_refused(&m, HEAD, "length");
     is_refused(&m, HEAD + 64, "no data");
-    m.type = OFI_MESSAGE_NOTE;
+    m.type = OFI_MESSAGE_UNACKED;
     m.len = UINT16_MAX;
     is_refused(&m, HEAD + 20, "length");
     for (int i = 0; i < 4; i++) {
@@ -142,12 +142,12 @@ static void is_out_of_place(struct ofi_message m, const char *what)
 {
     unsigned char bytes[OFI_MESSAGE_MAX] = {0};
 
-    m.type = OFI_MESSAGE_NOTE;
+    m.type = OFI_MESSAGE_UNACKED;
     memcpy(bytes, &m, HEAD);
     send_raw(A, bytes, HEAD + m.len);
     pair_until_failed(&pair, B, ++refused, what);
     check_untouched(what);
-    m.type = OFI_MESSAGE_SIGNAL; /* its answer names no operation of A's: ignored */
+    m.type = OFI_MESSAGE_SIGNAL; /* its reply names no operation of A's: ignored */
     memcpy(bytes, &m, HEAD);
     send_raw(A, bytes, HEAD + m.len);
     pair_idle(&pair, 5);
@@ -184,11 +184,11 @@ static void addresses(void)
     is_out_of_place(m, "an unknown operation");
 }
 
-static void answers(void)
+static void replies(void)
 {
     static const uint64_t unknown[] = {64 * 1024, UINT32_MAX, UINT64_MAX, 0x7f0012345678};
     static const uint64_t stale[] = {7ULL << 32, UINT64_MAX << 32, 1ULL << 63 | 3, 70};
-    struct ofi_message m = {.type = OFI_MESSAGE_ANSWER};
+    struct ofi_message m = {.type = OFI_MESSAGE_REPLY};
 
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         m.token = unknown[i];
@@ -206,7 +206,7 @@ static void answers(void)
         pair_progress(&pair);
     }
     pair_idle(&pair, 5);
-    CHECK(pair.failures[B] == refused, "an answer to what has ended: %s",
+    CHECK(pair.failures[B] == refused, "an reply to what has ended: %s",
           pair.sentence[B]);
     mark_heap();
     for (int i = 0; i < 2; i++) {
@@ -219,17 +219,17 @@ static void answers(void)
 static bool find_token(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     (void)ctx;
-    if (op->kind == OFI_ASK)
+    if (op->kind == OFI_REQUEST)
         *(uint64_t *)arg = op->u.message.token;
     return true;
 }
 
-/* The right answer, twice: the second one finds another operation in the same record. */
+/* The right reply, twice: the second one finds another operation in the same record. */
 static void twice(void)
 {
     uint64_t got[2] = {0, 0};
     struct transport_done done[2] = {{.left = 1}, {.left = 1}};
-    struct ofi_message m = {.type = OFI_MESSAGE_ANSWER, .operand = 77};
+    struct ofi_message m = {.type = OFI_MESSAGE_REPLY, .operand = 77};
 
     pair_check_works(&pair);
     pair.heap[B][WORD] = 5;
@@ -247,9 +247,9 @@ static void twice(void)
                 pair.t->progress(pair.ctx[A]);
         }
     }
-    CHECK(got[0] == 77, "the first answer was not taken");
+    CHECK(got[0] == 77, "the first reply was not taken");
     PAIR_UNTIL(&pair, done[1].left == 0, "the second operation");
-    CHECK(got[1] == 6, "the second operation got %llu, the answer of the first",
+    CHECK(got[1] == 6, "the second operation got %llu, the reply of the first",
           (unsigned long long)got[1]);
     CHECK(pair.failures[A] == 0, "%s", pair.sentence[A]);
 }
@@ -258,7 +258,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {{"lengths", lengths},     {"too_long", too_long}, {"heads", heads},
-             {"addresses", addresses}, {"answers", answers},   {"twice", twice}};
+             {"addresses", addresses}, {"replies", replies},   {"twice", twice}};
 
 int main(int argc, char **argv)
 {

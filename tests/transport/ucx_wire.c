@@ -77,10 +77,10 @@ static void lengths(void)
     for (size_t len = 0; len < sizeof head; len += 5) {
         if (len != sizeof request)
             is_refused(UCX_SIGNAL_ID, head, len, 0, "length");
-        if (len != sizeof(struct ucx_answer_head))
-            is_refused(UCX_ANSWER_ID, head, len, 0, "length");
+        if (len != sizeof(struct ucx_reply_head))
+            is_refused(UCX_REPLY_ID, head, len, 0, "length");
     }
-    is_refused(UCX_ANSWER_ID, head, sizeof(struct ucx_answer_head), 8, "length");
+    is_refused(UCX_REPLY_ID, head, sizeof(struct ucx_reply_head), 8, "length");
     is_refused(UCX_SIGNAL_ID, &request, sizeof request, BYTES_MAX, "longer");
 }
 
@@ -117,33 +117,33 @@ static void addresses(void)
     }
 }
 
-static void answers(void)
+static void replies(void)
 {
     static const uint64_t unknown[] = {64 * 1024, UINT32_MAX, UINT64_MAX, 0x7f0012345678};
     static const uint64_t stale[] = {7ULL << 32, UINT64_MAX << 32, 1ULL << 63 | 3, 0};
-    struct ucx_answer_head head = {.error = 0};
+    struct ucx_reply_head head = {.error = 0};
 
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         head.token = unknown[i];
-        is_refused(UCX_ANSWER_ID, &head, sizeof head, 0, "answers no operation");
+        is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
     }
     for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {
         head.token = stale[i];
-        send_raw(UCX_ANSWER_ID, &head, sizeof head, 0);
+        send_raw(UCX_REPLY_ID, &head, sizeof head, 0);
         pair_idle(&pair, 5);
     }
-    CHECK(pair.failures[B] == refused, "an answer to what has ended: %s",
+    CHECK(pair.failures[B] == refused, "an reply to what has ended: %s",
           pair.sentence[B]);
     head.error = 1;
-    is_refused(UCX_ANSWER_ID, &head, sizeof head, 0, "answers no operation");
+    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
     head.error = INT64_MIN;
-    is_refused(UCX_ANSWER_ID, &head, sizeof head, 0, "answers no operation");
+    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
 }
 
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"lengths", lengths}, {"addresses", addresses}, {"answers", answers}};
+} cases[] = {{"lengths", lengths}, {"addresses", addresses}, {"replies", replies}};
 
 int main(int argc, char **argv)
 {

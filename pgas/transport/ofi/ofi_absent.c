@@ -8,8 +8,8 @@
 
 #include "pgas/transport/transport.h"
 
-static int absent_open(const struct transport_world *world, struct transport_net **net,
-                       char why[TRANSPORT_TEXT_MAX])
+static int ofi_absent_open(const struct transport_world *world,
+                           struct transport_net **net, char why[TRANSPORT_TEXT_MAX])
 {
     (void)world;
     (void)net;
@@ -18,9 +18,9 @@ static int absent_open(const struct transport_world *world, struct transport_net
     return -ENOSYS;
 }
 
-/* Nobody calls the other slots, as there is no net. */
+/* No other slot is called, because there is no net. */
 const struct transport transport_ofi = {
     .name = "ofi",
     .text = "libfabric: not in this build",
-    .open = absent_open,
+    .open = ofi_absent_open,
 };

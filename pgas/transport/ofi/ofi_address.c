@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_address.c - registers the segments, and what peers must know to reach them.
+ * ofi_address.c - registers the segments; endpoint descriptors.
  *
- * An address is a head, the name of context 0's endpoint, and the keys of the segments
- * where they do not fit into 8 bytes.
+ * A descriptor is a struct address, the name of context 0's endpoint, and the keys of
+ * segments whose keys are longer than 8 bytes.
  * Uses: ofi.h.
  */
 #include "config.h"
@@ -32,7 +32,7 @@ struct address {
 
 /* ---- registration ---------------------------------------------------------------- */
 
-static uint64_t new_key(struct transport_net *net)
+static uint64_t ofi_mr_new_key(struct transport_net *net)
 {
     pthread_mutex_lock(&net->lock);
     uint64_t key = net->next_key++;
@@ -46,7 +46,8 @@ int ofi_register(struct transport_net *net, void *base, size_t len, bool for_pee
     const uint64_t ours = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
     const uint64_t theirs = FI_REMOTE_READ | FI_REMOTE_WRITE;
     uint64_t access = for_peers ? ours | theirs : ours;
-    int rc = fi_mr_reg(net->domain, base, len, access, 0, new_key(net), 0, mr, NULL);
+    int rc =
+        fi_mr_reg(net->domain, base, len, access, 0, ofi_mr_new_key(net), 0, mr, NULL);
 
     if (rc != 0) {
         *mr = NULL;
@@ -66,14 +67,14 @@ int ofi_register(struct transport_net *net, void *base, size_t len, bool for_pee
 
 /* ---- our own address ------------------------------------------------------------- */
 
-static int refuse(char *why, const char *what, int rc)
+static int ofi_address_error(char *why, const char *what, int rc)
 {
     snprintf(why, TRANSPORT_TEXT_MAX, "libfabric: %s: %s", what, ofi_lib.strerror(-rc));
     return -ofi_errno(-rc);
 }
 
-/* Append a segment's key to net->address, if it is one of many bytes. */
-static int add_raw_key(struct transport_net *net, struct address *head, int s)
+/* Append a segment's raw key to net->address, if the provider uses raw keys. */
+static int ofi_address_add_raw_key(struct transport_net *net, struct address *head, int s)
 {
     uint8_t raw[RAW_KEY_MAX];
     size_t len = sizeof raw;
@@ -91,7 +92,7 @@ static int add_raw_key(struct transport_net *net, struct address *head, int s)
     return 0;
 }
 
-static int add_segment(struct transport_net *net, struct address *head, int s)
+static int ofi_address_add_segment(struct transport_net *net, struct address *head, int s)
 {
     void *base = net->world->segment[s].base;
 
@@ -104,7 +105,7 @@ static int add_segment(struct transport_net *net, struct address *head, int s)
     if ((net->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0)
         head->base[s] = (uint64_t)(uintptr_t)base;
     head->key[s] = fi_mr_key(net->mr[s]);
-    return add_raw_key(net, head, s);
+    return ofi_address_add_raw_key(net, head, s);
 }
 
 int ofi_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
@@ -117,12 +118,13 @@ int ofi_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
     memcpy(net->address + sizeof head, net->ctx_0->name, head.name_len);
     net->address_len = sizeof head + head.name_len;
     for (int s = 0; s < SEGMENTS; s++) {
-        int rc = add_segment(net, &head, s);
+        int rc = ofi_address_add_segment(net, &head, s);
         if (rc != 0)
-            return refuse(why,
-                          s == SEGMENT_HEAP ? "the symmetric heap cannot be registered"
-                                            : "the globals cannot be registered",
-                          rc);
+            return ofi_address_error(why,
+                                     s == SEGMENT_HEAP
+                                         ? "the symmetric heap cannot be registered"
+                                         : "the globals cannot be registered",
+                                     rc);
     }
     memcpy(net->address, &head, sizeof head);
     return 0;
@@ -130,8 +132,8 @@ int ofi_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 
 /* ---- those of others ------------------------------------------------------------- */
 
-/* The sum of the parts must be the whole. */
-static bool sound(const struct address *head, size_t len)
+/* Do version and lengths fit? */
+static bool ofi_address_is_valid(const struct address *head, size_t len)
 {
     size_t sum = sizeof *head + head->name_len;
 
@@ -140,8 +142,8 @@ static bool sound(const struct address *head, size_t len)
     return head->version == ADDRESS_VERSION && sum == len;
 }
 
-static int use_keys(struct transport_net *net, const struct address *head,
-                    const uint8_t *raw, struct ofi_peer *peer)
+static int ofi_address_map_keys(struct transport_net *net, const struct address *head,
+                                const uint8_t *raw, struct ofi_peer *peer)
 {
     for (int s = 0; s < SEGMENTS; s++) {
         peer->segment[s].base = head->base[s];
@@ -170,7 +172,7 @@ int ofi_address_use(struct transport_net *net, int pe, const void *address, size
     if (len < sizeof head)
         len = 0;
     memcpy(&head, bytes, len == 0 ? 0 : sizeof head);
-    if (len == 0 || !sound(&head, len)) {
+    if (len == 0 || !ofi_address_is_valid(&head, len)) {
         snprintf(why, TRANSPORT_TEXT_MAX,
                  "libfabric: the address of PE %d is none of this library; all PEs must "
                  "use the same version of it",
@@ -190,7 +192,7 @@ int ofi_address_use(struct transport_net *net, int pe, const void *address, size
                  ? 0
                  : -EADDRNOTAVAIL;
     if (rc == 0)
-        rc = use_keys(net, &head, bytes + sizeof head + head.name_len, peer);
+        rc = ofi_address_map_keys(net, &head, bytes + sizeof head + head.name_len, peer);
     if (rc != 0)
         snprintf(why, TRANSPORT_TEXT_MAX,
                  "libfabric: %s cannot use the address of PE %d: %s",

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_am.c - amos by messages, for providers without atomics that can be mixed with those
+ * ofi_am.c - amos by messages, where the provider's atomics are not coherent with those
  * of the processor; and puts with signal.
  *
- * The asker's record holds the question; it goes to the target's context 0.  Who makes
- * progress there performs it and answers to the endpoint that asked, so that the answer
- * comes where the asker looks.  A receive is posted again as soon as its message has been
- * read, whether or not the answer can be sent: so two PEs that both cannot send still
- * hear each other, and get rid of what they have.  Answers that cannot be sent wait in a
- * list, which has at most one for each record of each asker (OFI_OPS_MAX of a context),
- * and none of an asker that has been lost or silent for world->timeout_ns.
+ * A request goes to the target's context 0.  The thread that makes progress there
+ * performs it and sends the reply to the endpoint that sent the request.  Every message
+ * is checked before it is performed: length, kind, sender, token, addresses.
+ *
+ * A receive is posted again as soon as its message has been read, whether or not the
+ * reply can be sent, so two PEs that are both out of send buffers still drain each other.
+ * Replies that cannot be sent are queued: at most one per record of each requester
+ * (OFI_OPS_MAX of a context), until the requester fails or world->timeout_ns have passed.
  * Uses: ofi.h, perform, core/clock.
  */
 #include "config.h"
@@ -25,72 +26,73 @@
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
 
-/* An answer that waits. */
-struct ofi_answer {
-    struct ofi_answer *next;
+/* A reply that could not be sent yet. */
+struct ofi_reply {
+    struct ofi_reply *next;
     uint64_t since_ns;
     fi_addr_t addr;
     int pe;
     struct ofi_message message;
 };
 
-static size_t length(const struct ofi_message *message)
+static size_t ofi_message_head_len(const struct ofi_message *message)
 {
     return offsetof(struct ofi_message, name) + message->name_len;
 }
 
-static bool may_inject(const struct transport_net *net, size_t len)
+static bool ofi_am_may_inject(const struct transport_net *net, size_t len)
 {
     return len <= net->info->tx_attr->inject_size && !net->avoid[AVOID_INJECT];
 }
 
 /* ---- receives -------------------------------------------------------------------- */
 
-static int post_receive(struct transport_ctx *ctx, struct ofi_op *op)
+static int ofi_am_post_recv(struct transport_ctx *ctx, struct ofi_op *op)
 {
-    void *desc = ctx->inbox.memory != NULL ? ctx->inbox.desc : op->desc;
+    void *desc = ctx->recv_buffers.memory != NULL ? ctx->recv_buffers.desc : op->desc;
     ssize_t rc = fi_recv(ctx->ep, op->to, op->len, desc, FI_ADDR_UNSPEC, &op->fi);
 
     return rc == 0 ? 0 : rc == -FI_EAGAIN ? -EAGAIN : -ofi_errno((int)-rc);
 }
 
-/* To context 0 come messages of any kind; to others answers. */
-static void set_room(struct transport_ctx *ctx, struct ofi_op *op, int i)
+/* Context 0 receives messages of any kind, the others replies only. */
+static void ofi_am_set_recv_buffer(struct transport_ctx *ctx, struct ofi_op *op, int i)
 {
-    bool large = ctx->inbox.memory != NULL;
+    bool large = ctx->recv_buffers.memory != NULL;
 
-    op->to = large ? (void *)(ctx->inbox.memory + (size_t)i * OFI_MESSAGE_MAX)
+    op->to = large ? (void *)(ctx->recv_buffers.memory + (size_t)i * OFI_MESSAGE_MAX)
                    : &op->u.message;
     op->len = large ? OFI_MESSAGE_MAX : sizeof op->u.message;
 }
 
-int ofi_am_listen(struct transport_ctx *ctx)
+int ofi_am_post_recvs(struct transport_ctx *ctx)
 {
-    if (ctx == ctx->net->ctx_0 && ofi_inbox_make(ctx) != 0)
+    if (ctx == ctx->net->ctx_0 && ofi_recv_buffers_make(ctx) != 0)
         return -ENOMEM;
-    for (int i = 0; i < OFI_RECEIVES && !ctx->listens; i++) {
-        struct ofi_op *op = ofi_op_new(ctx, OFI_RECEIVE, ctx->net->world->me, NULL);
+    for (int i = 0; i < OFI_RECVS && !ctx->recvs_posted; i++) {
+        struct ofi_op *op = ofi_op_alloc(ctx, OFI_RECV, ctx->net->world->me, NULL);
         if (op == NULL)
             return -ENOMEM;
-        ctx->under_way--; /* nothing of ours is */
-        set_room(ctx, op, i);
-        int rc = post_receive(ctx, op);
+        ctx->in_flight--; /* not an operation of this PE */
+        ofi_am_set_recv_buffer(ctx, op, i);
+        int rc = ofi_am_post_recv(ctx, op);
         if (rc != 0)
             ofi_op_free(ctx, op);
         if (rc != 0 && (i == 0 || rc != -EAGAIN))
             return rc;
         if (rc != 0)
-            break; /* as many as the provider takes */
+            break; /* the provider takes no more */
     }
-    ctx->listens = true;
+    ctx->recvs_posted = true;
     return 0;
 }
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-/* Who asks, and what for. */
-static void fill(const struct transport_ctx *ctx, struct ofi_op *op,
-                 const struct transport_place *at, const struct transport_amo *amo)
+/* Fill the request: the requester, and the operation. */
+static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *op,
+                                const struct transport_place *at,
+                                const struct transport_amo *amo)
 {
     op->to = amo->result;
     op->len = amo->size;
@@ -100,7 +102,7 @@ static void fill(const struct transport_ctx *ctx, struct ofi_op *op,
                                          .cond = amo->cond,
                                          .pe = ctx->net->world->me,
                                          .context = ctx->number,
-                                         .type = OFI_MESSAGE_ASK,
+                                         .type = OFI_MESSAGE_AMO,
                                          .op = (uint8_t)amo->op,
                                          .size = (uint8_t)amo->size,
                                          .segment = (uint8_t)at->segment};
@@ -110,16 +112,17 @@ static void fill(const struct transport_ctx *ctx, struct ofi_op *op,
     memcpy(op->u.message.name, ctx->name, ctx->name_len);
 }
 
-/* Send `len` bytes at `message`.  Of a question the record waits for the answer, and
- * where the provider does not copy the message for that, too.  Of a note nothing would
- * say that a copy has left, unless a flush follows it on the way. */
-static int send_message(struct transport_ctx *ctx, struct ofi_op *op,
-                        const struct ofi_target *target, const void *message, size_t len,
-                        const char *what)
+/* Send `len` bytes at `message`. A request keeps its record until the reply has come,
+ * and until the send has completed where the provider does not copy the message. An
+ * unacknowledged put with signal is injected in ordered mode only, where a later flush
+ * shows that it has left. */
+static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
+                       const struct ofi_target *target, const void *message, size_t len,
+                       const char *what)
 {
     void *desc = op->bounce != NULL ? ctx->bounces.desc : op->desc;
-    bool asks = op->kind == OFI_ASK;
-    bool copied = may_inject(ctx->net, len) && (asks || ctx->net->ordered);
+    bool wants_reply = op->kind == OFI_REQUEST;
+    bool copied = ofi_am_may_inject(ctx->net, len) && (wants_reply || ctx->net->ordered);
     int pe = op->pe;
     ssize_t posted;
 
@@ -127,49 +130,50 @@ static int send_message(struct transport_ctx *ctx, struct ofi_op *op,
         posted = fi_inject(ctx->ep, message, len, target->addr);
     else
         posted = fi_send(ctx->ep, message, len, desc, target->addr, &op->fi);
-    op->waits = asks && !copied ? 2 : 1;
-    int rc = ofi_posted(ctx, op, pe, posted, what);
+    op->events_pending = wants_reply && !copied ? 2 : 1;
+    int rc = ofi_post_result(ctx, op, pe, posted, what);
     if (rc != 0)
         return rc;
-    op->awaits_answer = asks;
-    ctx->amos += asks;
-    if (copied && asks)
+    op->awaits_reply = wants_reply;
+    ctx->amos_in_flight += wants_reply;
+    if (copied && wants_reply)
         ofi_bounce_free(ctx, op);
     else if (copied)
-        ofi_finish(ctx, op, 0);
+        ofi_op_complete(ctx, op, 0);
     return 0;
 }
 
-int ofi_am_ask(struct transport_ctx *ctx, const struct transport_place *at,
-               const struct transport_amo *amo, struct transport_done *done)
+int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_place *at,
+                        const struct transport_amo *amo, struct transport_done *done)
 {
     struct ofi_target target;
-    int rc = ctx->listens ? 0 : ofi_am_listen(ctx);
+    int rc = ctx->recvs_posted ? 0 : ofi_am_post_recvs(ctx);
 
     if (rc == 0)
         rc = ofi_target(ctx, at, &target);
     if (rc != 0)
         return rc;
-    struct ofi_op *op = ofi_op_new(ctx, OFI_ASK, at->pe, done);
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REQUEST, at->pe, done);
     if (op == NULL)
         return -EAGAIN;
-    fill(ctx, op, at, amo);
-    return send_message(ctx, op, &target, &op->u.message, length(&op->u.message),
-                        "a message with an atomic operation");
+    ofi_am_fill_request(ctx, op, at, amo);
+    return ofi_am_send(ctx, op, &target, &op->u.message,
+                       ofi_message_head_len(&op->u.message),
+                       "a message with an atomic operation");
 }
 
 /* ---- puts with signal ------------------------------------------------------------ */
 
-/* With the name of any of our contexts. */
+/* Every context's endpoint name has the same length. */
 size_t ofi_signal_max(struct transport_net *net)
 {
     return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) - net->ctx_0->name_len;
 }
 
-/* A bounce takes the message, so `from` may be changed at once. */
-static int write_signal(struct transport_ctx *ctx, struct ofi_op *op,
-                        const struct transport_place *to, const void *from, size_t len,
-                        const struct transport_signal *signal)
+/* Copy message and data into a bounce buffer, so that `from` may be changed at once. */
+static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
+                              const struct transport_place *to, const void *from,
+                              size_t len, const struct transport_signal *signal)
 {
     const struct transport_amo amo = {.op = signal->op,
                                       .size = signal->size,
@@ -180,14 +184,14 @@ static int write_signal(struct transport_ctx *ctx, struct ofi_op *op,
     op->bounce = ofi_bounce_new(ctx);
     if (op->bounce == NULL)
         return -EAGAIN;
-    fill(ctx, op, &signal->at, &amo);
-    m->type = signal->note ? OFI_MESSAGE_NOTE : OFI_MESSAGE_SIGNAL;
+    ofi_am_fill_request(ctx, op, &signal->at, &amo);
+    m->type = signal->note ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
     m->name_len = signal->note ? 0 : m->name_len;
     m->len = (uint16_t)len;
     m->data_segment = (uint8_t)to->segment;
-    memcpy(op->bounce, m, length(m));
+    memcpy(op->bounce, m, ofi_message_head_len(m));
     if (len > 0)
-        memcpy(op->bounce + length(m), from, len);
+        memcpy(op->bounce + ofi_message_head_len(m), from, len);
     return 0;
 }
 
@@ -197,39 +201,39 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
 {
     struct ofi_target target;
     bool note = signal->note;
-    int rc = ctx->listens || note ? 0 : ofi_am_listen(ctx);
+    int rc = ctx->recvs_posted || note ? 0 : ofi_am_post_recvs(ctx);
 
     if (rc == 0)
         rc = ofi_target(ctx, to, &target);
     if (rc != 0)
         return rc;
-    if (signal->after_puts && !ofi_rma_behind_puts(ctx, to->pe))
+    if (signal->after_puts && !ofi_rma_is_after_puts(ctx, to->pe))
         return -EAGAIN;
     if (ctx->unflushed >= OFI_UNFLUSHED_MAX && ofi_quiet(ctx) != 0)
         return -EAGAIN;
-    struct ofi_op *op = ofi_op_new(ctx, note ? OFI_NOTE : OFI_ASK, to->pe, NULL);
+    struct ofi_op *op = ofi_op_alloc(ctx, note ? OFI_UNACKED : OFI_REQUEST, to->pe, NULL);
     if (op == NULL)
         return -EAGAIN;
-    if (write_signal(ctx, op, to, from, len, signal) != 0) {
+    if (ofi_am_pack_signal(ctx, op, to, from, len, signal) != 0) {
         ofi_op_free(ctx, op);
-        ctx->under_way--;
+        ctx->in_flight--;
         return -EAGAIN;
     }
-    size_t all = length(&op->u.message) + len;
-    rc = send_message(ctx, op, &target, op->bounce, all, "a put with signal");
+    size_t all = ofi_message_head_len(&op->u.message) + len;
+    rc = ofi_am_send(ctx, op, &target, op->bounce, all, "a put with signal");
     if (rc != 0)
         return rc;
     if (note && ctx->net->ordered)
-        ofi_rma_soil(ctx, to->pe); /* what waits in the provider is bounded so */
+        ofi_rma_mark_dirty(ctx, to->pe); /* bounds what the provider queues */
     perform_done(done, 0);
     return 0;
 }
 
 /* ---- answering ------------------------------------------------------------------- */
 
-/* Where len bytes of ours are; NULL: nowhere. */
-static char *place_of(const struct transport_net *net, unsigned segment, uint64_t offset,
-                      size_t len)
+/* The local address of [offset, offset + len) in a segment; NULL: out of bounds. */
+static char *ofi_am_local_address(const struct transport_net *net, unsigned segment,
+                                  uint64_t offset, size_t len)
 {
     if (segment >= SEGMENTS || len > net->world->segment[segment].len ||
         offset > net->world->segment[segment].len - len)
@@ -237,11 +241,10 @@ static char *place_of(const struct transport_net *net, unsigned segment, uint64_
     return (char *)net->world->segment[segment].base + offset;
 }
 
-/* Perform what a request asks for: first the bytes of a put, m->len of them at data, then
- * the word, because every amo that writes is a release.  0 or -errno; nothing has been
- * written then. */
-static int perform(const struct transport_net *net, const struct ofi_message *m,
-                   const void *data, uint64_t *before)
+/* Perform a request: first the bytes of a put, m->len of them at data, then the word,
+ * because every amo that writes is a release. 0; or -errno, and nothing was written. */
+static int ofi_am_perform(const struct transport_net *net, const struct ofi_message *m,
+                          const void *data, uint64_t *before)
 {
     const struct transport_amo amo = {.op = (enum transport_amo_op)m->op,
                                       .size = m->size,
@@ -251,10 +254,10 @@ static int perform(const struct transport_net *net, const struct ofi_message *m,
     if (m->op >= TRANSPORT_AMO_OPS ||
         (m->size != sizeof(uint32_t) && m->size != sizeof(uint64_t)))
         return -EINVAL;
-    char *word = place_of(net, m->segment, m->offset, m->size);
-    char *to = m->type == OFI_MESSAGE_ASK
+    char *word = ofi_am_local_address(net, m->segment, m->offset, m->size);
+    char *to = m->type == OFI_MESSAGE_AMO
                    ? word
-                   : place_of(net, m->data_segment, m->cond, m->len);
+                   : ofi_am_local_address(net, m->data_segment, m->cond, m->len);
     if (word == NULL || to == NULL || m->offset % m->size != 0)
         return -EFAULT;
     if (m->len > 0)
@@ -263,58 +266,60 @@ static int perform(const struct transport_net *net, const struct ofi_message *m,
     return 0;
 }
 
-/* 0; or -EAGAIN.  Nobody needs to know if the asker is gone. */
-static int send_answer(struct transport_ctx *ctx, fi_addr_t addr,
-                       const struct ofi_message *message)
+/* 0 or -EAGAIN. Other errors are ignored: the requester is gone. */
+static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
+                             const struct ofi_message *message)
 {
     ssize_t rc;
 
-    if (may_inject(ctx->net, length(message))) {
-        rc = fi_inject(ctx->ep, message, length(message), addr);
+    if (ofi_am_may_inject(ctx->net, ofi_message_head_len(message))) {
+        rc = fi_inject(ctx->ep, message, ofi_message_head_len(message), addr);
         return rc == -FI_EAGAIN ? -EAGAIN : 0;
     }
-    struct ofi_op *op = ofi_op_new(ctx, OFI_ANSWER, ctx->net->world->me, NULL);
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REPLY, ctx->net->world->me, NULL);
     if (op == NULL)
         return -EAGAIN;
-    ctx->under_way--; /* nothing of ours is */
+    ctx->in_flight--; /* not an operation of this PE */
     op->u.message = *message;
-    rc = fi_send(ctx->ep, &op->u.message, length(message), op->desc, addr, &op->fi);
+    rc = fi_send(ctx->ep, &op->u.message, ofi_message_head_len(message), op->desc, addr,
+                 &op->fi);
     if (rc != 0)
         ofi_op_free(ctx, op);
     return rc == -FI_EAGAIN ? -EAGAIN : 0;
 }
 
-static void answer_later(struct transport_ctx *ctx, int pe, fi_addr_t addr,
-                         const struct ofi_message *message)
+static void ofi_am_queue_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr,
+                               const struct ofi_message *message)
 {
-    struct ofi_answer *answer = malloc(sizeof *answer);
+    struct ofi_reply *reply = malloc(sizeof *reply);
 
-    if (answer == NULL) {
+    if (reply == NULL) {
         ctx->net->world->failed(ctx->net->world, -1,
-                                "no memory for the answer to an atomic operation");
+                                "no memory for the reply to an atomic operation");
         return;
     }
-    *answer = (struct ofi_answer){
+    *reply = (struct ofi_reply){
         .addr = addr, .pe = pe, .since_ns = clock_ns(), .message = *message};
-    answer->next = ctx->answers;
-    ctx->answers = answer;
+    reply->next = ctx->replies;
+    ctx->replies = reply;
 }
 
-static void answer(struct transport_ctx *ctx, const struct ofi_message *ask, int error,
-                   uint64_t before)
+static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *ask,
+                         int error, uint64_t before)
 {
     const struct ofi_message message = {
-        .token = ask->token, .type = OFI_MESSAGE_ANSWER, .operand = before, .pe = error};
-    fi_addr_t addr = ofi_peer_asker(ctx->net, ask);
+        .token = ask->token, .type = OFI_MESSAGE_REPLY, .operand = before, .pe = error};
+    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, ask);
 
     if (addr == FI_ADDR_UNSPEC)
-        return; /* who cannot be answered has been told of, or is a stranger */
-    if (send_answer(ctx, addr, &message) != 0)
-        answer_later(ctx, ask->pe, addr, &message);
+        return; /* its failure was reported */
+    if (ofi_am_send_reply(ctx, addr, &message) != 0)
+        ofi_am_queue_reply(ctx, ask->pe, addr, &message);
 }
 
-/* Nobody else hears of it. */
-static void tell_note(const struct transport_net *net, const struct ofi_message *note)
+/* Report a bad target address here: without a reply the sender does not learn of it. */
+static void ofi_am_report_bad_target(const struct transport_net *net,
+                                     const struct ofi_message *note)
 {
     char sentence[TRANSPORT_TEXT_MAX];
 
@@ -324,58 +329,61 @@ static void tell_note(const struct transport_net *net, const struct ofi_message 
     net->world->failed(net->world, -1, sentence);
 }
 
-/* An asker that is stopped is waited for as others wait for it. */
-static bool in_time(const struct transport_ctx *ctx, const struct ofi_answer *answer)
+/* Is the reply still to be sent? A stopped requester is waited for as any silent PE. */
+static bool ofi_am_reply_is_due(const struct transport_ctx *ctx,
+                                const struct ofi_reply *reply)
 {
     uint64_t limit = ctx->net->world->timeout_ns;
 
-    return !ofi_peer_is_lost(ctx->net, answer->pe) &&
-           (limit == 0 || clock_ns() - answer->since_ns < limit);
+    return !ofi_peer_has_failed(ctx->net, reply->pe) &&
+           (limit == 0 || clock_ns() - reply->since_ns < limit);
 }
 
-void ofi_am_advance(struct transport_ctx *ctx)
+void ofi_am_retry(struct transport_ctx *ctx)
 {
-    while (ctx->deaf.first != NULL && post_receive(ctx, ctx->deaf.first) != -EAGAIN)
-        ofi_queue_take(&ctx->deaf);
-    for (struct ofi_answer **at = &ctx->answers; *at != NULL;) {
-        struct ofi_answer *answer = *at;
-        if (send_answer(ctx, answer->addr, &answer->message) != 0 &&
-            in_time(ctx, answer)) {
-            at = &answer->next;
+    while (ctx->unposted_recvs.first != NULL &&
+           ofi_am_post_recv(ctx, ctx->unposted_recvs.first) != -EAGAIN)
+        ofi_queue_pop(&ctx->unposted_recvs);
+    for (struct ofi_reply **at = &ctx->replies; *at != NULL;) {
+        struct ofi_reply *reply = *at;
+        if (ofi_am_send_reply(ctx, reply->addr, &reply->message) != 0 &&
+            ofi_am_reply_is_due(ctx, reply)) {
+            at = &reply->next;
             continue;
         }
-        *at = answer->next;
-        free(answer);
+        *at = reply->next;
+        free(reply);
     }
 }
 
 void ofi_am_free(struct transport_ctx *ctx)
 {
-    while (ctx->answers != NULL) {
-        struct ofi_answer *answer = ctx->answers;
-        ctx->answers = answer->next;
-        free(answer);
+    while (ctx->replies != NULL) {
+        struct ofi_reply *reply = ctx->replies;
+        ctx->replies = reply->next;
+        free(reply);
     }
 }
 
 /* ---- received messages ----------------------------------------------------------- */
 
-/* What is wrong with a message of len bytes; NULL: nothing.  Only lengths, kinds and PE
- * numbers are looked at here: tokens by answered, addresses by perform. */
-static const char *malformation(const struct transport_ctx *ctx,
-                                const struct ofi_message *m, size_t len)
+/* What is wrong with a message of len bytes; NULL: nothing. This checks lengths, kinds
+ * and PE numbers; tokens are checked by ofi_am_handle_reply, addresses by
+ * ofi_am_perform. */
+static const char *ofi_message_fault(const struct transport_ctx *ctx,
+                                     const struct ofi_message *m, size_t len)
 {
     if (len < offsetof(struct ofi_message, name))
         return "it is shorter than a message's head";
-    if (m->type > OFI_MESSAGE_ANSWER)
+    if (m->type > OFI_MESSAGE_REPLY)
         return "its kind is unknown";
-    if (m->name_len > OFI_NAME_MAX || len != length(m) + m->len)
+    if (m->name_len > OFI_NAME_MAX || len != ofi_message_head_len(m) + m->len)
         return "its length is not the one that its head gives";
-    if (m->type == OFI_MESSAGE_ANSWER)
-        return m->name_len + m->len > 0              ? "an answer carries no data"
+    if (m->type == OFI_MESSAGE_REPLY)
+        return m->name_len + m->len > 0              ? "a reply carries no data"
                : m->pe > 0 || m->pe < -OFI_ERRNO_MAX ? "its error is not an errno value"
                                                      : NULL;
-    if (m->type == OFI_MESSAGE_ASK && m->len > 0)
+    if (m->type == OFI_MESSAGE_AMO && m->len > 0)
         return "an atomic operation carries no data";
     if (ctx != ctx->net->ctx_0)
         return "it is a request to a context that serves none";
@@ -384,9 +392,10 @@ static const char *malformation(const struct transport_ctx *ctx,
     return NULL;
 }
 
-/* A message that no PE of this library sends: memory of its sender is damaged, or it is
- * from somebody else.  Nothing of it has been performed. */
-static void refuse_message(const struct transport_net *net, size_t len, const char *why)
+/* Report a message that no PE of this library sends: a PE's memory is damaged, or
+ * another program sent it. Nothing of it was performed. */
+static void ofi_am_report_malformed(const struct transport_net *net, size_t len,
+                                    const char *why)
 {
     char sentence[TRANSPORT_TEXT_MAX];
 
@@ -398,31 +407,31 @@ static void refuse_message(const struct transport_net *net, size_t len, const ch
     net->world->failed(net->world, -1, sentence);
 }
 
-/* An answer to an operation that has ended is ignored: its peer had failed before. */
-static void answered(struct transport_ctx *ctx, const struct ofi_message *message,
-                     size_t len)
+/* A reply with an old generation is ignored: its operation ended when its peer failed. */
+static void ofi_am_handle_reply(struct transport_ctx *ctx,
+                                const struct ofi_message *message, size_t len)
 {
     struct ofi_op *op = ofi_op_of_token(ctx, message->token);
 
     if (op == NULL) {
-        refuse_message(ctx->net, len, "its token names no operation");
+        ofi_am_report_malformed(ctx->net, len, "its token names no operation");
         return;
     }
-    if (message->token != ofi_op_token(op) || !op->awaits_answer)
+    if (message->token != ofi_op_token(op) || !op->awaits_reply)
         return;
-    op->awaits_answer = false;
-    if (op->kind == OFI_ASK && message->pe == 0) {
+    op->awaits_reply = false;
+    if (op->kind == OFI_REQUEST && message->pe == 0) {
         const struct transport_amo amo = {.size = (uint32_t)op->len, .result = op->to};
         perform_result(&amo, message->operand);
     }
-    if (op->kind == OFI_ASK && message->pe != 0 &&
+    if (op->kind == OFI_REQUEST && message->pe != 0 &&
         op->u.message.type == OFI_MESSAGE_SIGNAL)
         ofi_peer_failed(ctx, op->pe, "a put with signal", -message->pe, NULL);
     else
-        ofi_heard(ctx, op, message->pe);
+        ofi_op_event(ctx, op, message->pe);
 }
 
-/* The message is read and performed before its memory is posted for the next one. */
+/* The message is read and performed before its buffer is posted for the next one. */
 void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
 {
     struct ofi_message message = {0};
@@ -430,27 +439,28 @@ void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
     int error = 0;
 
     memcpy(&message, op->to, len < sizeof message ? len : sizeof message);
-    const char *why = malformation(ctx, &message, len);
-    if (why == NULL && message.type != OFI_MESSAGE_ANSWER)
-        error = perform(ctx->net, &message, (char *)op->to + length(&message), &before);
-    bool queued = ctx->deaf.first != NULL;
-    if (queued || post_receive(ctx, op) == -EAGAIN)
-        ofi_queue_add(&ctx->deaf, op);
+    const char *why = ofi_message_fault(ctx, &message, len);
+    if (why == NULL && message.type != OFI_MESSAGE_REPLY)
+        error = ofi_am_perform(ctx->net, &message,
+                               (char *)op->to + ofi_message_head_len(&message), &before);
+    bool queued = ctx->unposted_recvs.first != NULL;
+    if (queued || ofi_am_post_recv(ctx, op) == -EAGAIN)
+        ofi_queue_push(&ctx->unposted_recvs, op);
     if (why != NULL)
-        refuse_message(ctx->net, len, why);
-    else if (message.type == OFI_MESSAGE_ANSWER)
-        answered(ctx, &message, len);
-    else if (message.type < OFI_MESSAGE_NOTE)
-        answer(ctx, &message, error, before);
+        ofi_am_report_malformed(ctx->net, len, why);
+    else if (message.type == OFI_MESSAGE_REPLY)
+        ofi_am_handle_reply(ctx, &message, len);
+    else if (message.type < OFI_MESSAGE_UNACKED)
+        ofi_am_reply(ctx, &message, error, before);
     else if (error != 0)
-        tell_note(ctx->net, &message);
+        ofi_am_report_bad_target(ctx->net, &message);
 }
 
 void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
     if (error == FI_ECANCELED)
         return;
-    ofi_queue_add(&ctx->deaf, op);
+    ofi_queue_push(&ctx->unposted_recvs, op);
     if (error == FI_ETRUNC)
-        refuse_message(ctx->net, op->len, "it is longer than that");
+        ofi_am_report_malformed(ctx->net, op->len, "it is longer than that");
 }

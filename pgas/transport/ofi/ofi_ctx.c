@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ofi_ctx.c - a context: an endpoint, its queue, records and bounces.  Uses: ofi.h,
- * ofi_select. */
+/* ofi_ctx.c - a context: endpoint, completion queue, records, bounce buffers. Uses:
+ * ofi.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@ struct ofi_slab {
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Memory that may have to be registered; NULL: there is none. */
-static void *pages(struct transport_ctx *ctx, size_t size, struct fid_mr **mr,
-                   void **desc)
+/* Allocate memory and register it if the provider requires that. NULL: no memory. */
+static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size,
+                                 struct fid_mr **mr, void **desc)
 {
     size_t len = (size + PAGE - 1) / PAGE * PAGE;
     void *memory = aligned_alloc(PAGE, len);
@@ -41,14 +41,15 @@ static void *pages(struct transport_ctx *ctx, size_t size, struct fid_mr **mr,
     return memory;
 }
 
-static bool add_slab(struct transport_ctx *ctx)
+static bool ofi_op_add_slab(struct transport_ctx *ctx)
 {
     struct ofi_slab *slab = calloc(1, sizeof *slab);
     void *desc;
 
     if (slab == NULL)
         return false;
-    slab->ops = pages(ctx, OFI_SLAB_OPS * sizeof slab->ops[0], &slab->mr, &desc);
+    slab->ops =
+        ofi_ctx_alloc_pages(ctx, OFI_SLAB_OPS * sizeof slab->ops[0], &slab->mr, &desc);
     if (slab->ops == NULL) {
         free(slab);
         return false;
@@ -64,14 +65,14 @@ static bool add_slab(struct transport_ctx *ctx)
     return true;
 }
 
-struct ofi_op *ofi_op_more(struct transport_ctx *ctx)
+struct ofi_op *ofi_op_alloc_slow(struct transport_ctx *ctx)
 {
-    return ctx->nslabs < OFI_SLABS_MAX && add_slab(ctx) ? ctx->free : NULL;
+    return ctx->nslabs < OFI_SLABS_MAX && ofi_op_add_slab(ctx) ? ctx->free : NULL;
 }
 
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
 {
-    struct ofi_bounces *bounces = &ctx->bounces;
+    struct ofi_bounce_pool *bounces = &ctx->bounces;
 
     if (op->bounce != NULL)
         bounces->free[bounces->nfree++] =
@@ -84,7 +85,7 @@ void ofi_op_free(struct transport_ctx *ctx, struct ofi_op *op)
     ofi_bounce_free(ctx, op);
     op->kind = OFI_FREE;
     op->generation++;
-    op->awaits_answer = false;
+    op->awaits_reply = false;
     op->next = ctx->free;
     ctx->free = op;
 }
@@ -112,10 +113,11 @@ void ofi_ops_each(struct transport_ctx *ctx,
 
 unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
 {
-    struct ofi_bounces *b = &ctx->bounces;
+    struct ofi_bounce_pool *b = &ctx->bounces;
 
     if (unlikely(b->memory == NULL)) {
-        b->memory = pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE, &b->mr, &b->desc);
+        b->memory =
+            ofi_ctx_alloc_pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE, &b->mr, &b->desc);
         if (b->memory == NULL)
             return NULL;
         for (b->nfree = 0; b->nfree < OFI_BOUNCES; b->nfree++)
@@ -124,23 +126,24 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
     return b->nfree == 0 ? NULL : b->memory + b->free[--b->nfree] * OFI_BOUNCE_SIZE;
 }
 
-int ofi_inbox_make(struct transport_ctx *ctx)
+int ofi_recv_buffers_make(struct transport_ctx *ctx)
 {
-    struct ofi_bounces *b = &ctx->inbox;
+    struct ofi_bounce_pool *b = &ctx->recv_buffers;
 
     if (b->memory == NULL)
-        b->memory = pages(ctx, OFI_RECEIVES * OFI_MESSAGE_MAX, &b->mr, &b->desc);
+        b->memory =
+            ofi_ctx_alloc_pages(ctx, OFI_RECVS * OFI_MESSAGE_MAX, &b->mr, &b->desc);
     return b->memory == NULL ? -ENOMEM : 0;
 }
 
-void ofi_queue_add(struct ofi_queue *queue, struct ofi_op *op)
+void ofi_queue_push(struct ofi_queue *queue, struct ofi_op *op)
 {
     op->next = NULL;
     *queue->last = op;
     queue->last = &op->next;
 }
 
-struct ofi_op *ofi_queue_take(struct ofi_queue *queue)
+struct ofi_op *ofi_queue_pop(struct ofi_queue *queue)
 {
     struct ofi_op *op = queue->first;
 
@@ -152,15 +155,15 @@ struct ofi_op *ofi_queue_take(struct ofi_queue *queue)
 
 /* ---- the endpoint ---------------------------------------------------------------- */
 
-static int refuse(char *why, const char *what, int rc)
+static int ofi_ctx_error(char *why, const char *what, int rc)
 {
     snprintf(why, TRANSPORT_TEXT_MAX, "libfabric: %s failed: %s", what,
              ofi_lib.strerror(-rc));
     return -ofi_errno(-rc);
 }
 
-/* With something to sleep on if there is such a thing. */
-static int open_queue(struct transport_ctx *ctx)
+/* Open the completion queue, with a wait descriptor if the provider has one. */
+static int ofi_cq_open(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
     struct fi_cq_attr attr = {
@@ -168,7 +171,7 @@ static int open_queue(struct transport_ctx *ctx)
     int rc = -FI_ENOSYS;
 
     ctx->fd = -1;
-    if (!net->avoid[AVOID_WAITFD] && ofi_select_wakes(net->info))
+    if (!net->avoid[AVOID_WAITFD] && ofi_select_fd_is_reliable(net->info))
         rc = fi_cq_open(net->domain, &attr, &ctx->cq, NULL);
     if (rc == 0 && fi_control(&ctx->cq->fid, FI_GETWAIT, &ctx->fd) != 0)
         ctx->fd = -1;
@@ -178,45 +181,45 @@ static int open_queue(struct transport_ctx *ctx)
     return fi_cq_open(net->domain, &attr, &ctx->cq, NULL);
 }
 
-static int open_endpoint(struct transport_ctx *ctx, char *why)
+static int ofi_ep_open(struct transport_ctx *ctx, char *why)
 {
     struct transport_net *net = ctx->net;
     size_t len = sizeof ctx->name;
-    int rc = open_queue(ctx);
+    int rc = ofi_cq_open(ctx);
 
     if (rc != 0)
-        return refuse(why, "fi_cq_open", rc);
+        return ofi_ctx_error(why, "fi_cq_open", rc);
     rc = fi_endpoint(net->domain, net->info, &ctx->ep, NULL);
     if (rc != 0)
-        return refuse(why, "fi_endpoint", rc);
+        return ofi_ctx_error(why, "fi_endpoint", rc);
     rc = fi_ep_bind(ctx->ep, &net->av->fid, 0);
     if (rc == 0)
         rc = fi_ep_bind(ctx->ep, &ctx->cq->fid,
-                        FI_TRANSMIT | (ctx->silent ? FI_SELECTIVE_COMPLETION : 0));
+                        FI_TRANSMIT | (ctx->unsignaled ? FI_SELECTIVE_COMPLETION : 0));
     if (rc == 0)
         rc = fi_ep_bind(ctx->ep, &ctx->cq->fid, FI_RECV);
     if (rc == 0)
         rc = fi_enable(ctx->ep);
     if (rc != 0)
-        return refuse(why, "fi_enable", rc);
+        return ofi_ctx_error(why, "fi_enable", rc);
     rc = fi_getname(&ctx->ep->fid, ctx->name, &len);
     if (rc != 0 || len > sizeof ctx->name)
-        return refuse(why, "fi_getname", rc != 0 ? rc : -FI_ETOOSMALL);
+        return ofi_ctx_error(why, "fi_getname", rc != 0 ? rc : -FI_ETOOSMALL);
     ctx->name_len = (uint8_t)len;
     return 0;
 }
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static size_t inject_max(const struct transport_net *net)
+static size_t ofi_ctx_inject_max(const struct transport_net *net)
 {
-    /* A put without a completion is known to be done by a later get only. */
+    /* Ordered mode only: a later get shows that an unsignaled put was delivered. */
     return net->ordered && !net->avoid[AVOID_INJECT] ? net->info->tx_attr->inject_size
                                                      : 0;
 }
 
-/* The lowest number that no context has; under the lock. */
-static uint16_t free_number(const struct transport_net *net)
+/* The lowest unused context number. Called with net->lock held. */
+static uint16_t ofi_ctx_free_number(const struct transport_net *net)
 {
     uint16_t number = 0;
     const struct transport_ctx *c = net->contexts;
@@ -231,16 +234,16 @@ static uint16_t free_number(const struct transport_net *net)
     return number;
 }
 
-static void enlist(struct transport_net *net, struct transport_ctx *ctx)
+static void ofi_ctx_enlist(struct transport_net *net, struct transport_ctx *ctx)
 {
     pthread_mutex_lock(&net->lock);
-    ctx->number = free_number(net);
+    ctx->number = ofi_ctx_free_number(net);
     ctx->next = net->contexts;
     net->contexts = ctx;
     pthread_mutex_unlock(&net->lock);
 }
 
-static void unlist(struct transport_net *net, struct transport_ctx *ctx)
+static void ofi_ctx_unlist(struct transport_net *net, struct transport_ctx *ctx)
 {
     pthread_mutex_lock(&net->lock);
     for (struct transport_ctx **c = &net->contexts; *c != NULL; c = &(*c)->next)
@@ -258,21 +261,21 @@ int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
     size_t npes = (size_t)net->world->npes, words = (npes + OFI_BITS - 1) / OFI_BITS;
 
     if (c == NULL)
-        return refuse(why, "a context", -FI_ENOMEM);
+        return ofi_ctx_error(why, "a context", -FI_ENOMEM);
     c->net = net;
-    c->stalled.last = &c->stalled.first;
-    c->deaf.last = &c->deaf.first;
-    c->inject_max = inject_max(net);
-    c->silent = net->ordered && !net->avoid[AVOID_INJECT] &&
-                (net->info->mode & (FI_CONTEXT | FI_CONTEXT2)) == 0;
-    enlist(net, c);
-    c->refused = -1;
+    c->backlog.last = &c->backlog.first;
+    c->unposted_recvs.last = &c->unposted_recvs.first;
+    c->inject_max = ofi_ctx_inject_max(net);
+    c->unsignaled = net->ordered && !net->avoid[AVOID_INJECT] &&
+                    (net->info->mode & (FI_CONTEXT | FI_CONTEXT2)) == 0;
+    ofi_ctx_enlist(net, c);
+    c->refused_pe = -1;
     c->dirty = calloc(words, sizeof c->dirty[0]);
     c->reached = calloc(words, sizeof c->reached[0]);
     c->dirty_list = calloc(npes, sizeof c->dirty_list[0]);
     int rc = c->dirty == NULL || c->reached == NULL || c->dirty_list == NULL
-                 ? refuse(why, "a context", -FI_ENOMEM)
-                 : open_endpoint(c, why);
+                 ? ofi_ctx_error(why, "a context", -FI_ENOMEM)
+                 : ofi_ep_open(c, why);
     if (rc != 0)
         ofi_ctx_free(c);
     else
@@ -280,21 +283,21 @@ int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
     return rc;
 }
 
-static void close_fid(struct fid *fid)
+static void ofi_ctx_close_fid(struct fid *fid)
 {
     if (fid != NULL)
         fi_close(fid);
 }
 
-/* What the endpoint may still use is freed after it. */
-static void free_memory(struct transport_ctx *ctx)
+/* Free what the endpoint used, after it was closed. */
+static void ofi_ctx_free_memory(struct transport_ctx *ctx)
 {
     for (unsigned s = 0; s < ctx->nslabs; s++) {
         free(ctx->slab[s]->ops);
         free(ctx->slab[s]);
     }
     free(ctx->bounces.memory);
-    free(ctx->inbox.memory);
+    free(ctx->recv_buffers.memory);
     free(ctx->dirty);
     free(ctx->reached);
     free(ctx->dirty_list);
@@ -303,13 +306,13 @@ static void free_memory(struct transport_ctx *ctx)
 
 void ofi_ctx_free(struct transport_ctx *ctx)
 {
-    unlist(ctx->net, ctx);
+    ofi_ctx_unlist(ctx->net, ctx);
     for (unsigned s = 0; s < ctx->nslabs; s++)
-        close_fid(ctx->slab[s]->mr == NULL ? NULL : &ctx->slab[s]->mr->fid);
-    close_fid(ctx->bounces.mr == NULL ? NULL : &ctx->bounces.mr->fid);
-    close_fid(ctx->inbox.mr == NULL ? NULL : &ctx->inbox.mr->fid);
-    close_fid(ctx->ep == NULL ? NULL : &ctx->ep->fid);
-    close_fid(ctx->cq == NULL ? NULL : &ctx->cq->fid);
-    free_memory(ctx);
+        ofi_ctx_close_fid(ctx->slab[s]->mr == NULL ? NULL : &ctx->slab[s]->mr->fid);
+    ofi_ctx_close_fid(ctx->bounces.mr == NULL ? NULL : &ctx->bounces.mr->fid);
+    ofi_ctx_close_fid(ctx->recv_buffers.mr == NULL ? NULL : &ctx->recv_buffers.mr->fid);
+    ofi_ctx_close_fid(ctx->ep == NULL ? NULL : &ctx->ep->fid);
+    ofi_ctx_close_fid(ctx->cq == NULL ? NULL : &ctx->cq->fid);
+    ofi_ctx_free_memory(ctx);
     free(ctx);
 }

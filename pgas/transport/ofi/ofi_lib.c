@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ofi_lib.c - see ofi.h. */
+/* ofi_lib.c - loads libfabric (see ofi.h). */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -16,17 +16,17 @@
 
 struct ofi_lib ofi_lib;
 
-/* Read once, when the library or a provider starts. */
+/* libfabric and its providers read these once, when they start. */
 static const struct {
     const char *name, *value;
 } settings[] = {
-    /* Bytes of a message buffer of ofi_rxm, which makes thousands of them for every
-     * endpoint: 70 MB of them with its own 16 KiB, 5.5 MB with these.  What goes
-     * through them are atomics and our own messages, all shorter (OFI_MESSAGE_MAX);
-     * longer ones would take another round trip. */
+    /* Size of a message buffer of ofi_rxm, which allocates thousands of them per
+     * endpoint: 70 MB with its default of 16 KiB, 5.5 MB with this. They carry atomics
+     * and our own messages, which are shorter (OFI_MESSAGE_MAX); a longer message
+     * takes another round trip. */
     {"FI_OFI_RXM_BUFFER_SIZE", "256"},
-    /* Microseconds between looks at connections that are being made: a first contact
-     * takes up to 140 ms with its own 10000, and 6 ms with these. */
+    /* Microseconds between polls of connections that are being made: with the default
+     * of 10000 the first operation to a PE takes up to 140 ms, with this 6 ms. */
     {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "100"},
     /* No handlers for SIGSEGV and others in libpsm2 and libinfinipath. */
     {"HFI_NO_BACKTRACE", "1"},
@@ -34,7 +34,7 @@ static const struct {
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-void ofi_surroundings_enter(struct ofi_surroundings *now)
+void ofi_process_state_enter(struct ofi_process_state *now)
 {
     now->set = 0;
     for (unsigned i = 0; i < SETTINGS; i++)
@@ -45,8 +45,8 @@ void ofi_surroundings_enter(struct ofi_surroundings *now)
         sigaction(sig, NULL, &now->action[sig]);
 }
 
-/* Only what was changed is put back: another thread may have set a handler meanwhile. */
-void ofi_surroundings_leave(const struct ofi_surroundings *before)
+/* Restore only what was changed: another thread may have set a handler meanwhile. */
+void ofi_process_state_restore(const struct ofi_process_state *before)
 {
     struct sigaction now;
 
@@ -59,7 +59,7 @@ void ofi_surroundings_leave(const struct ofi_surroundings *before)
             unsetenv(settings[i].name);
 }
 
-static int refuse(char *why, size_t room, const char *reason)
+static int ofi_lib_error(char *why, size_t room, const char *reason)
 {
     snprintf(why, room, "libfabric cannot be used: %s", reason);
     return -ELIBACC;
@@ -69,15 +69,16 @@ int ofi_load(char *why, size_t room)
 {
     void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == NULL)
-        return refuse(why, room, dlerror());
+        return ofi_lib_error(why, room, dlerror());
 #define X(name)                                                                          \
     *(void **)&ofi_lib.name = dlsym(handle, "fi_" #name);                                \
     if (ofi_lib.name == NULL)                                                            \
-        return refuse(why, room, "it has no function fi_" #name);
+        return ofi_lib_error(why, room, "it has no function fi_" #name);
     OFI_FUNCTIONS(X)
 #undef X
     if (ofi_lib.version() < OFI_VERSION)
-        return refuse(why, room, LIBRARY " is older than 1.14; install a newer one");
+        return ofi_lib_error(why, room,
+                             LIBRARY " is older than 1.14; install a newer one");
     return 0;
 }
 

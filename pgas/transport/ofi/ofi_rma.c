@@ -2,10 +2,9 @@
 /*
  * ofi_rma.c - puts and gets.
  *
- * What fits is one operation of the provider.  What is longer than that, or lies in
- * memory that is not registered but must be, is a long operation: pieces, posted from
- * progress as there is room.
- * Uses: ofi.h, perform.
+ * A put or get is one operation of the provider if its length allows.  One that is
+ * longer, or whose memory must be registered and is not, is split into fragments, which
+ * progress posts as resources allow. Uses: ofi.h, perform.
  */
 #include "config.h"
 
@@ -18,9 +17,9 @@
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
 
-/* Is [p, p + len) memory that the provider may read and write; what describes it? */
-static bool registered(const struct transport_net *net, const void *p, size_t len,
-                       void **desc)
+/* May the provider access [p, p + len)? If so, *desc is its descriptor. */
+static bool ofi_mr_lookup(const struct transport_net *net, const void *p, size_t len,
+                          void **desc)
 {
     *desc = NULL;
     if (likely(!net->registers))
@@ -35,7 +34,7 @@ static bool registered(const struct transport_net *net, const void *p, size_t le
     return false;
 }
 
-void ofi_rma_soil(struct transport_ctx *ctx, int pe)
+void ofi_rma_mark_dirty(struct transport_ctx *ctx, int pe)
 {
     ctx->unflushed++;
     if (ofi_bit(ctx->dirty, pe))
@@ -46,9 +45,9 @@ void ofi_rma_soil(struct transport_ctx *ctx, int pe)
 
 /* ---- one operation of the provider ----------------------------------------------- */
 
-static ssize_t write_flags(struct transport_ctx *ctx, const struct ofi_target *target,
-                           const void *from, size_t len, void *desc, void *context,
-                           uint64_t flags)
+static ssize_t ofi_ep_writemsg(struct transport_ctx *ctx, const struct ofi_target *target,
+                               const void *from, size_t len, void *desc, void *context,
+                               uint64_t flags)
 {
     struct iovec local = {.iov_base = (void *)(uintptr_t)from, .iov_len = len};
     struct fi_rma_iov remote = {.addr = target->at, .len = len, .key = target->key};
@@ -63,62 +62,66 @@ static ssize_t write_flags(struct transport_ctx *ctx, const struct ofi_target *t
     return fi_writemsg(ctx->ep, &msg, flags);
 }
 
-/* told: its completion says that it is there. */
-static int write_one(struct transport_ctx *ctx, const struct ofi_target *target,
-                     const void *from, size_t len, void *desc, struct ofi_op *op,
-                     bool told)
+/* delivery_complete: the completion implies visibility at the target. */
+static int ofi_ep_post_write(struct transport_ctx *ctx, const struct ofi_target *target,
+                             const void *from, size_t len, void *desc, struct ofi_op *op,
+                             bool delivery_complete)
 {
     int pe = op->pe;
 
-    bool delivered = told || !ctx->net->ordered;
-    ssize_t n = delivered ? write_flags(ctx, target, from, len, desc, &op->fi,
-                                        FI_COMPLETION | FI_DELIVERY_COMPLETE)
+    bool delivered = delivery_complete || !ctx->net->ordered;
+    ssize_t n = delivered ? ofi_ep_writemsg(ctx, target, from, len, desc, &op->fi,
+                                            FI_COMPLETION | FI_DELIVERY_COMPLETE)
                           : fi_write(ctx->ep, from, len, desc, target->addr, target->at,
                                      target->key, &op->fi);
-    int rc = ofi_posted(ctx, op, pe, n, "a put");
+    int rc = ofi_post_result(ctx, op, pe, n, "a put");
     if (rc != 0)
         return rc;
     ctx->has_put = true;
     if (!delivered)
-        ofi_rma_soil(ctx, pe);
+        ofi_rma_mark_dirty(ctx, pe);
     return 0;
 }
 
-static int read_one(struct transport_ctx *ctx, const struct ofi_target *target, void *to,
-                    size_t len, void *desc, struct ofi_op *op)
+static int ofi_ep_post_read(struct transport_ctx *ctx, const struct ofi_target *target,
+                            void *to, size_t len, void *desc, struct ofi_op *op)
 {
-    return ofi_posted(
+    return ofi_post_result(
         ctx, op, op->pe,
         fi_read(ctx->ep, to, len, desc, target->addr, target->at, target->key, &op->fi),
         "a get");
 }
 
 /*
- * Ordered mode: can a put do without a record, and so without a completion?  That is so
- * where the provider has copied it, or where nobody waits for it before quiet.  Not for
- * each: completions show that the peer goes on, and bound what waits in the provider.
+ * Ordered mode: may a put be unsignaled?  It may if the provider has copied it, or if
+ * nobody waits for it before quiet.  Every OFI_SIGNAL_EVERY-th one completes all the
+ * same, which shows that the peer makes progress and bounds what the provider queues.
  */
-static bool silent(const struct transport_ctx *ctx, size_t len, bool waits)
+static bool ofi_rma_may_be_unsignaled(const struct transport_ctx *ctx, size_t len,
+                                      bool waits)
 {
-    if (ctx->unflushed % OFI_TOLD_EVERY == OFI_TOLD_EVERY - 1)
+    if (ctx->unflushed % OFI_SIGNAL_EVERY == OFI_SIGNAL_EVERY - 1)
         return false;
-    return len <= ctx->inject_max || (ctx->silent && !waits && len <= OFI_SILENT_MAX);
+    return len <= ctx->inject_max ||
+           (ctx->unsignaled && !waits && len <= OFI_UNSIGNALED_MAX);
 }
 
-static int write_silently(struct transport_ctx *ctx, const struct ofi_target *target,
-                          int pe, const void *from, size_t len, void *desc,
-                          struct transport_done *done)
+static int ofi_ep_post_unsignaled(struct transport_ctx *ctx,
+                                  const struct ofi_target *target, int pe,
+                                  const void *from, size_t len, void *desc,
+                                  struct transport_done *done)
 {
     ssize_t rc =
         len <= ctx->inject_max
             ? fi_inject_write(ctx->ep, from, len, target->addr, target->at, target->key)
-            : write_flags(ctx, target, from, len, desc, ofi_silent_context(pe), 0);
-    int error = ofi_posted(ctx, NULL, pe, rc, "a put");
+            : ofi_ep_writemsg(ctx, target, from, len, desc, ofi_unsignaled_context(pe),
+                              0);
+    int error = ofi_post_result(ctx, NULL, pe, rc, "a put");
 
     if (unlikely(error != 0))
         return error;
     ctx->has_put = true;
-    ofi_rma_soil(ctx, pe);
+    ofi_rma_mark_dirty(ctx, pe);
     perform_done(done, 0);
     return 0;
 }
@@ -135,34 +138,34 @@ int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind)
     rc = ofi_target(ctx, &place, &target);
     if (rc != 0)
         return rc;
-    struct ofi_op *op = ofi_op_new(ctx, kind, pe, NULL);
+    struct ofi_op *op = ofi_op_alloc(ctx, kind, pe, NULL);
     if (op == NULL)
         return -EAGAIN;
-    rc = read_one(ctx, &target, &op->u.word.result, 1, op->desc, op);
+    rc = ofi_ep_post_read(ctx, &target, &op->u.word.result, 1, op->desc, op);
     if (rc == 0 && kind == OFI_PROBE)
-        ctx->under_way--;
+        ctx->in_flight--;
     return rc;
 }
 
 /* ---- long operations ------------------------------------------------------------- */
 
-/* A record for the next piece, of *len bytes at *local.  NULL: not now. */
-static struct ofi_op *new_piece(struct transport_ctx *ctx, struct ofi_op *whole,
-                                void **local, void **desc, size_t *len)
+/* A record for the next fragment, of *len bytes at *local. NULL: not now. */
+static struct ofi_op *ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_op *parent,
+                                         void **local, void **desc, size_t *len)
 {
-    struct ofi_long *l = &whole->u.part;
+    struct ofi_fragmented *l = &parent->u.part;
     bool get = l->to != NULL;
-    struct ofi_op *op = ofi_op_new(ctx, get ? OFI_GET : OFI_PUT, whole->pe, NULL);
+    struct ofi_op *op = ofi_op_alloc(ctx, get ? OFI_GET : OFI_PUT, parent->pe, NULL);
 
     if (op == NULL)
         return NULL;
-    *len = l->len < ctx->net->piece_max ? l->len : ctx->net->piece_max;
+    *len = l->len < ctx->net->fragment_max ? l->len : ctx->net->fragment_max;
     *local = get ? l->to : (void *)(uintptr_t)l->from;
-    if (!registered(ctx->net, *local, *len, desc)) {
+    if (!ofi_mr_lookup(ctx->net, *local, *len, desc)) {
         op->bounce = ofi_bounce_new(ctx);
         if (op->bounce == NULL) {
             ofi_op_free(ctx, op);
-            ctx->under_way--;
+            ctx->in_flight--;
             return NULL;
         }
         *len = *len < OFI_BOUNCE_SIZE ? *len : OFI_BOUNCE_SIZE;
@@ -171,16 +174,16 @@ static struct ofi_op *new_piece(struct transport_ctx *ctx, struct ofi_op *whole,
         *local = op->bounce;
         *desc = ctx->bounces.desc;
     }
-    op->whole = whole;
+    op->parent = parent;
     op->to = l->to;
     op->len = *len;
     return op;
 }
 
-/* Post the next piece.  0; -EAGAIN; or -errno. */
-static int post_piece(struct transport_ctx *ctx, struct ofi_op *whole)
+/* Post the next fragment. 0, -EAGAIN or -errno. */
+static int ofi_fragment_post(struct transport_ctx *ctx, struct ofi_op *parent)
 {
-    struct ofi_long *l = &whole->u.part;
+    struct ofi_fragmented *l = &parent->u.part;
     struct ofi_target target;
     void *desc, *local;
     size_t len;
@@ -188,15 +191,15 @@ static int post_piece(struct transport_ctx *ctx, struct ofi_op *whole)
 
     if (rc != 0)
         return rc;
-    struct ofi_op *op = new_piece(ctx, whole, &local, &desc, &len);
+    struct ofi_op *op = ofi_fragment_alloc(ctx, parent, &local, &desc, &len);
     if (op == NULL)
         return -EAGAIN;
-    rc = l->to != NULL ? read_one(ctx, &target, local, len, desc, op)
-                       : write_one(ctx, &target, local, len, desc, op, false);
+    rc = l->to != NULL ? ofi_ep_post_read(ctx, &target, local, len, desc, op)
+                       : ofi_ep_post_write(ctx, &target, local, len, desc, op, false);
     if (rc != 0)
         return rc;
-    ctx->under_way--; /* the whole counts */
-    l->pieces++;
+    ctx->in_flight--; /* only the parent is counted */
+    l->fragments++;
     l->len -= len;
     l->place.offset += len;
     if (l->to != NULL)
@@ -206,115 +209,119 @@ static int post_piece(struct transport_ctx *ctx, struct ofi_op *whole)
     return 0;
 }
 
-static void try_end(struct transport_ctx *ctx, struct ofi_op *whole)
+static void ofi_rma_try_complete(struct transport_ctx *ctx, struct ofi_op *parent)
 {
-    if (whole->u.part.pieces == 0 && !whole->u.part.queued)
-        ofi_finish(ctx, whole, whole->error);
+    if (parent->u.part.fragments == 0 && !parent->u.part.queued)
+        ofi_op_complete(ctx, parent, parent->error);
 }
 
-void ofi_rma_piece(struct transport_ctx *ctx, struct ofi_op *whole, int error)
+void ofi_rma_fragment_done(struct transport_ctx *ctx, struct ofi_op *parent, int error)
 {
-    whole->u.part.pieces--;
+    parent->u.part.fragments--;
     if (error != 0)
-        whole->error = error;
-    try_end(ctx, whole);
+        parent->error = error;
+    ofi_rma_try_complete(ctx, parent);
 }
 
-/* In the order in which they were begun.  After an error the rest is not posted. */
-void ofi_rma_advance(struct transport_ctx *ctx)
+/* In the order of posting. After an error the remaining fragments are not posted. */
+void ofi_rma_post_backlog(struct transport_ctx *ctx)
 {
-    while (ctx->stalled.first != NULL) {
-        struct ofi_op *whole = ctx->stalled.first;
-        int rc = whole->error;
-        while (rc == 0 && whole->u.part.len > 0)
-            rc = post_piece(ctx, whole);
+    while (ctx->backlog.first != NULL) {
+        struct ofi_op *parent = ctx->backlog.first;
+        int rc = parent->error;
+        while (rc == 0 && parent->u.part.len > 0)
+            rc = ofi_fragment_post(ctx, parent);
         if (rc == -EAGAIN)
             return;
-        whole->error = rc;
-        ofi_queue_take(&ctx->stalled);
-        whole->u.part.queued = false;
-        try_end(ctx, whole);
+        parent->error = rc;
+        ofi_queue_pop(&ctx->backlog);
+        parent->u.part.queued = false;
+        ofi_rma_try_complete(ctx, parent);
     }
 }
 
-static int begin_long(struct transport_ctx *ctx, const struct transport_place *place,
-                      const void *from, void *to, size_t len, struct transport_done *done)
+static int ofi_rma_start_fragmented(struct transport_ctx *ctx,
+                                    const struct transport_place *place, const void *from,
+                                    void *to, size_t len, struct transport_done *done)
 {
-    struct ofi_op *op = ofi_op_new(ctx, OFI_LONG, place->pe, done);
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_FRAGMENTED, place->pe, done);
 
     if (op == NULL)
         return -EAGAIN;
-    op->u.part = (struct ofi_long){
+    op->u.part = (struct ofi_fragmented){
         .place = *place, .from = from, .to = to, .len = len, .queued = true};
-    ofi_queue_add(&ctx->stalled, op);
-    ofi_rma_advance(ctx);
+    ofi_queue_push(&ctx->backlog, op);
+    ofi_rma_post_backlog(ctx);
     return 0;
 }
 
 /* ---- puts before an amo ---------------------------------------------------------- */
 
 /* arg: the PE; -1 once a put to it has been found. */
-static bool find_put(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+static bool ofi_rma_find_put(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     int *pe = arg;
 
     (void)ctx;
     if (op->pe != *pe ||
-        (op->kind != OFI_PUT && (op->kind != OFI_LONG || op->u.part.to != NULL)))
+        (op->kind != OFI_PUT && (op->kind != OFI_FRAGMENTED || op->u.part.to != NULL)))
         return true;
     *pe = -1;
     return false;
 }
 
-/* Ordered: what has been posted is ahead on the one connection, whatever its completion
- * will say.  A long put may still be waiting to be posted. */
-bool ofi_rma_behind_puts(struct transport_ctx *ctx, int pe)
+/* Ordered mode: what was posted is ahead on the connection. A fragmented put may still
+ * have fragments to post. */
+bool ofi_rma_is_after_puts(struct transport_ctx *ctx, int pe)
 {
     if (!ctx->net->ordered) {
-        if (ctx->under_way > ctx->amos)
-            ofi_ops_each(ctx, find_put, &pe);
+        if (ctx->in_flight > ctx->amos_in_flight)
+            ofi_ops_each(ctx, ofi_rma_find_put, &pe);
         return pe >= 0;
     }
-    for (struct ofi_op *op = ctx->stalled.first; op != NULL && pe >= 0; op = op->next)
-        find_put(ctx, op, &pe);
+    for (struct ofi_op *op = ctx->backlog.first; op != NULL && pe >= 0; op = op->next)
+        ofi_rma_find_put(ctx, op, &pe);
     return pe >= 0;
 }
 
 /* ---- the two slots --------------------------------------------------------------- */
 
-/* One operation; from a copy of the bytes if who waits for his memory can go on then, or
- * if the provider cannot read it where it is. */
-static int put_one(struct transport_ctx *ctx, const struct ofi_target *target, int pe,
-                   const void *from, size_t len, struct transport_done *done, bool direct,
-                   void *desc, bool told)
+/* Post one put. It is copied to a bounce buffer so that a blocking put can return, or
+ * because its source is not registered. */
+static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target *target,
+                             int pe, const void *from, size_t len,
+                             struct transport_done *done, bool direct, void *desc,
+                             bool delivery_complete)
 {
-    struct ofi_op *op = ofi_op_new(ctx, OFI_PUT, pe, done);
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_PUT, pe, done);
 
     if (op == NULL)
         return -EAGAIN;
     if (len <= OFI_BOUNCE_SIZE && (done != NULL || !direct))
         op->bounce = ofi_bounce_new(ctx);
     if (op->bounce == NULL && direct)
-        return write_one(ctx, target, from, len, desc, op, told);
+        return ofi_ep_post_write(ctx, target, from, len, desc, op, delivery_complete);
     if (op->bounce == NULL) {
         ofi_op_free(ctx, op);
-        ctx->under_way--;
+        ctx->in_flight--;
         return -EAGAIN;
     }
     memcpy(op->bounce, from, len);
     op->done = NULL;
-    int rc = write_one(ctx, target, op->bounce, len, ctx->bounces.desc, op, told);
+    int rc = ofi_ep_post_write(ctx, target, op->bounce, len, ctx->bounces.desc, op,
+                               delivery_complete);
     if (rc == 0)
         perform_done(done, 0);
     return rc;
 }
 
-/* Is this the first put since quiet, nothing else is under way, and somebody waits for
- * it? It is probably followed by quiet again, and told of its delivery at once it needs
- * no flush; in a stream of puts that would cost an answer each. */
-static bool alone(const struct transport_ctx *ctx, const struct transport_done *done)
+/* Is this the first put since quiet, with nothing in flight, and waited for? A quiet
+ * probably follows; if the put completes at delivery, that quiet needs no flush. In a
+ * stream of puts it would cost a round trip each. */
+static bool ofi_rma_is_lone_put(const struct transport_ctx *ctx,
+                                const struct transport_done *done)
 {
-    return done != NULL && !ctx->has_put && ctx->under_way == 0;
+    return done != NULL && !ctx->has_put && ctx->in_flight == 0;
 }
 
 int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
@@ -328,12 +335,15 @@ int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const v
         return rc;
     if (unlikely(ctx->unflushed >= OFI_UNFLUSHED_MAX) && ofi_quiet(ctx) != 0)
         return -EAGAIN;
-    bool direct = registered(ctx->net, from, len, &desc), told = alone(ctx, done);
-    if (!told && (direct || len <= ctx->inject_max) && silent(ctx, len, done != NULL))
-        return write_silently(ctx, &target, to->pe, from, len, desc, done);
-    if (len > ctx->net->piece_max || (!direct && len > OFI_BOUNCE_SIZE))
-        return begin_long(ctx, to, from, NULL, len, done);
-    return put_one(ctx, &target, to->pe, from, len, done, direct, desc, told);
+    bool direct = ofi_mr_lookup(ctx->net, from, len, &desc),
+         delivery_complete = ofi_rma_is_lone_put(ctx, done);
+    if (!delivery_complete && (direct || len <= ctx->inject_max) &&
+        ofi_rma_may_be_unsignaled(ctx, len, done != NULL))
+        return ofi_ep_post_unsignaled(ctx, &target, to->pe, from, len, desc, done);
+    if (len > ctx->net->fragment_max || (!direct && len > OFI_BOUNCE_SIZE))
+        return ofi_rma_start_fragmented(ctx, to, from, NULL, len, done);
+    return ofi_rma_put_whole(ctx, &target, to->pe, from, len, done, direct, desc,
+                             delivery_complete);
 }
 
 int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
@@ -345,12 +355,12 @@ int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *f
 
     if (unlikely(rc != 0))
         return rc;
-    if (len > ctx->net->piece_max || !registered(ctx->net, to, len, &desc))
-        return begin_long(ctx, from, NULL, to, len, done);
-    struct ofi_op *op = ofi_op_new(ctx, OFI_GET, from->pe, done);
+    if (len > ctx->net->fragment_max || !ofi_mr_lookup(ctx->net, to, len, &desc))
+        return ofi_rma_start_fragmented(ctx, from, NULL, to, len, done);
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_GET, from->pe, done);
     if (op == NULL)
         return -EAGAIN;
     op->to = to;
     op->len = len;
-    return read_one(ctx, &target, to, len, desc, op);
+    return ofi_ep_post_read(ctx, &target, to, len, desc, op);
 }

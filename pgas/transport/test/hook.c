@@ -46,7 +46,7 @@ void hook_alarm(void (*alarm_ns)(uint64_t at))
 /* -- contexts --------------------------------------------------------------------- */
 
 /* A descriptor that is readable when the inner one is, or when a timer ends. */
-static void make_fd(struct transport_ctx *c)
+static void hook_ctx_make_fd(struct transport_ctx *c)
 {
     int fd = hook_self.inner->fd(c->inner);
 
@@ -67,8 +67,8 @@ static void make_fd(struct transport_ctx *c)
 }
 
 /* A context around an inner one.  NULL without memory. */
-static struct transport_ctx *wrap_ctx(struct transport_net *net,
-                                      struct transport_ctx *inner_ctx)
+static struct transport_ctx *hook_ctx_wrap(struct transport_net *net,
+                                           struct transport_ctx *inner_ctx)
 {
     size_t npes = (size_t)net->world->npes;
     struct transport_ctx *c = calloc(1, sizeof *c + npes * sizeof c->peer[0]);
@@ -79,7 +79,7 @@ static struct transport_ctx *wrap_ctx(struct transport_net *net,
     c->inner = inner_ctx;
     c->epoch = 1;
     c->epoll = c->timer = -1;
-    make_fd(c);
+    hook_ctx_make_fd(c);
     pthread_mutex_lock(&net->lock);
     c->number = net->contexts++;
     if (net->ctx_0 != NULL) {
@@ -87,19 +87,19 @@ static struct transport_ctx *wrap_ctx(struct transport_net *net,
         net->ctx_0->next = c;
     }
     pthread_mutex_unlock(&net->lock);
-    uint64_t seed = random_stream(net->chaos.seed, (uint64_t)net->world->me);
+    uint64_t seed = random_stream(net->faults.seed, (uint64_t)net->world->me);
     for (unsigned s = 0; s < STREAMS; s++)
         c->random[s] = random_stream(seed, (uint64_t)c->number * STREAMS + s);
     return c;
 }
 
 /* Free copies that nobody reads any more; all of them if `closed`. */
-static void sweep(struct transport_ctx *c, bool closed)
+static void hook_ctx_free_copies(struct transport_ctx *c, bool closed)
 {
-    struct copy **link = &c->copies;
+    struct hook_copy **link = &c->copies;
 
     while (*link != NULL) {
-        struct copy *copy = *link;
+        struct hook_copy *copy = *link;
         bool left = load_acquire_u32(&copy->done.left) != 0;
         if (left && !closed) {
             link = &copy->next;
@@ -111,9 +111,9 @@ static void sweep(struct transport_ctx *c, bool closed)
 }
 
 /* After the inner context was closed. */
-static void free_ctx(struct transport_ctx *c)
+static void hook_ctx_free(struct transport_ctx *c)
 {
-    sweep(c, true);
+    hook_ctx_free_copies(c, true);
     for (unsigned i = 0; i < c->nheld; i++)
         free(c->held[i].copy);
     if (c->epoll >= 0) {
@@ -135,7 +135,7 @@ static int hook_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
 
     if (error != 0)
         return error;
-    *ctx = wrap_ctx(net, inner_ctx);
+    *ctx = hook_ctx_wrap(net, inner_ctx);
     if (*ctx != NULL)
         return 0;
     hook_self.inner->ctx_close(inner_ctx);
@@ -153,37 +153,37 @@ static void hook_ctx_close(struct transport_ctx *ctx)
         at = at->next;
     at->next = ctx->next;
     pthread_mutex_unlock(&net->lock);
-    free_ctx(ctx);
+    hook_ctx_free(ctx);
 }
 
 /* -- life ------------------------------------------------------------------------- */
 
-static int open_trace(struct transport_net *net, char *why)
+static int hook_net_open_trace(struct transport_net *net, char *why)
 {
-    const struct chaos *chaos = &net->chaos;
+    const struct hook_faults *faults = &net->faults;
     int flags =
-        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (chaos->trace_alone ? O_TRUNC : 0);
+        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (faults->trace_alone ? O_TRUNC : 0);
 
     net->trace = -1;
-    if (chaos->trace[0] == '\0')
+    if (faults->trace[0] == '\0')
         return 0;
-    net->trace = open(chaos->trace, flags, TRACE_MODE);
+    net->trace = open(faults->trace, flags, TRACE_MODE);
     if (net->trace >= 0)
         return 0;
     int error = errno;
     snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_CHAOS: can't write the trace '%.100s': %s",
-             chaos->trace, strerror(error));
+             faults->trace, strerror(error));
     return -error;
 }
 
 /* Open the inner transport and its context 0. */
-static int open_inner(struct transport_net *net, char *why)
+static int hook_net_open_inner(struct transport_net *net, char *why)
 {
     int error = hook_self.inner->open(net->world, &net->inner, why);
 
     if (error != 0)
         return error;
-    net->ctx_0 = wrap_ctx(net, hook_self.inner->ctx_0(net->inner));
+    net->ctx_0 = hook_ctx_wrap(net, hook_self.inner->ctx_0(net->inner));
     if (net->ctx_0 != NULL)
         return 0;
     hook_self.inner->close(net->inner);
@@ -202,15 +202,15 @@ static int hook_open(const struct transport_world *world, struct transport_net *
         return hook_self.inner != NULL ? -ENOMEM : -EINVAL;
     }
     n->world = world;
-    int error = chaos_parse(world->chaos, world->me, world->npes, &n->chaos, why);
+    int error = hook_faults_parse(world->chaos, world->me, world->npes, &n->faults, why);
     if (error != 0)
         goto free_net;
-    n->holds = n->chaos.delay_ns > 0 || n->chaos.reorder;
-    error = open_trace(n, why);
+    n->holds = n->faults.delay_ns > 0 || n->faults.reorder;
+    error = hook_net_open_trace(n, why);
     if (error != 0)
         goto free_net;
     pthread_mutex_init(&n->lock, NULL);
-    error = open_inner(n, why);
+    error = hook_net_open_inner(n, why);
     if (error != 0)
         goto close_trace;
     snprintf(n->text, sizeof n->text, "hook (%.200s) around %.200s",
@@ -234,7 +234,7 @@ static void hook_close(struct transport_net *net)
     while (net->ctx_0 != NULL) {
         struct transport_ctx *c = net->ctx_0;
         net->ctx_0 = c->next;
-        free_ctx(c);
+        hook_ctx_free(c);
     }
     if (net->trace >= 0)
         close(net->trace);
@@ -257,7 +257,8 @@ static const char *hook_describe(struct transport_net *net)
 static int hook_put(struct transport_ctx *ctx, const struct transport_place *to,
                     const void *from, size_t len, struct transport_done *done)
 {
-    struct op op = {.kind = KIND_PUT, .at = *to, .from = from, .len = len, .done = done};
+    struct hook_op op = {
+        .kind = KIND_PUT, .at = *to, .from = from, .len = len, .done = done};
 
     return hook_submit(ctx, &op);
 }
@@ -266,7 +267,8 @@ static int hook_get(struct transport_ctx *ctx, void *to,
                     const struct transport_place *from, size_t len,
                     struct transport_done *done)
 {
-    struct op op = {.kind = KIND_GET, .at = *from, .to = to, .len = len, .done = done};
+    struct hook_op op = {
+        .kind = KIND_GET, .at = *from, .to = to, .len = len, .done = done};
 
     return hook_submit(ctx, &op);
 }
@@ -274,7 +276,7 @@ static int hook_get(struct transport_ctx *ctx, void *to,
 static int hook_amo(struct transport_ctx *ctx, const struct transport_place *at,
                     const struct transport_amo *amo, struct transport_done *done)
 {
-    struct op op = {
+    struct hook_op op = {
         .kind = KIND_AMO, .at = *at, .amo = *amo, .len = amo->size, .done = done};
 
     return hook_submit(ctx, &op);
@@ -290,12 +292,12 @@ static int hook_put_signal(struct transport_ctx *ctx, const struct transport_pla
                            const struct transport_signal *signal,
                            struct transport_done *done)
 {
-    struct op op = {.kind = KIND_SIGNAL,
-                    .at = *to,
-                    .from = from,
-                    .len = len,
-                    .signal = *signal,
-                    .done = done};
+    struct hook_op op = {.kind = KIND_SIGNAL,
+                         .at = *to,
+                         .from = from,
+                         .len = len,
+                         .signal = *signal,
+                         .done = done};
 
     return hook_submit(ctx, &op);
 }
@@ -334,7 +336,7 @@ static uint64_t hook_pending(struct transport_ctx *ctx, int *pe)
 }
 
 /* Time may stand still until somebody has asked to go on. */
-static void ask_alarm(struct transport_ctx *c)
+static void hook_ctx_set_alarm(struct transport_ctx *c)
 {
     uint64_t due = c->nheld > 0 ? hook_next_due(c) : c->alarm;
 
@@ -355,9 +357,9 @@ static int hook_progress(struct transport_ctx *ctx)
         return n + 1;
     }
     if (hook_self.alarm_ns != NULL)
-        ask_alarm(ctx);
+        hook_ctx_set_alarm(ctx);
     n += hook_self.inner->progress(ctx->inner);
-    sweep(ctx, false);
+    hook_ctx_free_copies(ctx, false);
     return n;
 }
 
@@ -367,7 +369,7 @@ static int hook_fd(struct transport_ctx *ctx)
 }
 
 /* Setting the timer also makes it unreadable again.  due: UINT64_MAX = off. */
-static void set_timer(int timer, uint64_t due)
+static void hook_ctx_set_timer(int timer, uint64_t due)
 {
     struct itimerspec at = {{0, 0}, {0, 0}};
 
@@ -396,7 +398,7 @@ static int hook_arm(struct transport_ctx *ctx)
     if (ctx->timer >= 0 && hook_self.inner->fd(ctx->inner) < 0)
         due = hook_self.now_ns() + RETRY_NS; /* the inner one has none just now */
     if (ctx->timer >= 0)
-        set_timer(ctx->timer, due);
+        hook_ctx_set_timer(ctx->timer, due);
     return hook_self.inner->arm(ctx->inner);
 }
 

@@ -12,39 +12,40 @@
 
 #include "pgas/transport/test/hook.h"
 
-/* ---- hook_chaos.c: SHMEM_CHAOS, read ---- */
+/* ---- hook_faults.c: SHMEM_CHAOS, read ---- */
 
-enum { CHAOS_RULES_MAX = 16, CHAOS_PATH_MAX = 512 };
+enum { HOOK_RULES_MAX = 16, HOOK_PATH_MAX = 512 };
 
-enum chaos_fate { CHAOS_DROP, CHAOS_FAIL, CHAOS_KILL };
+enum hook_fault { FAULT_DROP, FAULT_FAIL, FAULT_KILL };
 
 /* From the at-th operation of this PE on: those to PE pe are dropped or fail; or, for
- * CHAOS_KILL, PE pe is this one. */
-struct chaos_rule {
-    enum chaos_fate fate;
+ * FAULT_KILL, PE pe is this one. */
+struct hook_rule {
+    enum hook_fault fault;
     int pe;
     uint64_t at;
-    uint32_t begun, told; /* FAIL: one was accepted; world->failed was called (atomic) */
+    uint32_t begun,
+        reported; /* FAIL: one was accepted; world->failed was called (atomic) */
 };
 
-struct chaos {
+struct hook_faults {
     uint64_t seed, delay_ns;
     unsigned eagain; /* percent */
     bool reorder;
     int rules;
-    struct chaos_rule rule[CHAOS_RULES_MAX];
-    char trace[CHAOS_PATH_MAX]; /* "" = none; %p has been replaced */
-    bool trace_alone;           /* the file is this PE's own */
+    struct hook_rule rule[HOOK_RULES_MAX];
+    char trace[HOOK_PATH_MAX]; /* "" = none; %p has been replaced */
+    bool trace_alone;          /* the file is this PE's own */
 };
 
 /* Read text (NULL = "") for PE me of npes.  0; or -EINVAL and a sentence. */
-int chaos_parse(const char *text, int me, int npes, struct chaos *chaos,
-                char why[TRANSPORT_TEXT_MAX]);
+int hook_faults_parse(const char *text, int me, int npes, struct hook_faults *faults,
+                      char why[TRANSPORT_TEXT_MAX]);
 
 /* ---- contexts and operations ---- */
 
 /* Operations held back in a context; then posts get -EAGAIN. */
-enum { HELD_MAX = 64 };
+enum { HOOK_HELD_MAX = 64 };
 
 /* Random streams of a context: what happens to posts does not depend on the times at
  * which progress was called. */
@@ -53,13 +54,13 @@ enum stream { STREAM_POST, STREAM_ORDER, STREAMS };
 enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
 
 /* The source of a blocking put that was held back; done is the inner transport's. */
-struct copy {
-    struct copy *next;
+struct hook_copy {
+    struct hook_copy *next;
     struct transport_done done;
     char bytes[];
 };
 
-struct op {
+struct hook_op {
     enum kind kind;
     struct transport_place at;
     size_t len;
@@ -68,14 +69,14 @@ struct op {
     struct transport_amo amo;
     struct transport_signal signal;
     struct transport_done *done;
-    struct copy *copy;
-    struct chaos_rule *rule; /* what shall happen to it; NULL = nothing */
+    struct hook_copy *copy;
+    struct hook_rule *rule; /* what shall happen to it; NULL = nothing */
     uint64_t epoch, due;
 };
 
 /* What the inner context has of this one's operations to a PE: the epoch of the last (0 =
  * none), and how many inner fences had been made then. */
-struct contact {
+struct hook_peer {
     uint64_t epoch, fences;
 };
 
@@ -85,9 +86,9 @@ struct transport_ctx {
     struct transport_ctx *inner;
     unsigned number;
     uint64_t random[STREAMS];
-    uint64_t epoch, fences;   /* fences: made by the inner context */
-    uint64_t last_due, alarm; /* alarm: the time that was asked for last */
-    struct op held[HELD_MAX]; /* in the order of their posts */
+    uint64_t epoch, fences;             /* fences: made by the inner context */
+    uint64_t last_due, alarm;           /* alarm: the time that was asked for last */
+    struct hook_op held[HOOK_HELD_MAX]; /* in the order of their posts */
     unsigned nheld;
     bool refused; /* the inner one said -EAGAIN to what was due */
     /* We said -EAGAIN for no reason, so no event will come: for the next progress, arm.
@@ -95,15 +96,15 @@ struct transport_ctx {
     bool denied_progress, denied_arm;
     uint64_t dropped;
     int dropped_pe;
-    struct copy *copies;   /* which the inner one still reads */
-    int epoll, timer;      /* inner descriptor and timer; -1 = there are none */
-    struct contact peer[]; /* by PE */
+    struct hook_copy *copies; /* which the inner one still reads */
+    int epoll, timer;         /* inner descriptor and timer; -1 = there are none */
+    struct hook_peer peer[];  /* by PE */
 };
 
 struct transport_net {
     const struct transport_world *world;
     struct transport_net *inner;
-    struct chaos chaos;
+    struct hook_faults faults;
     bool holds; /* are operations held back at all? */
     int trace;  /* descriptor, -1 = none */
     uint64_t operations;
@@ -113,7 +114,7 @@ struct transport_net {
     char text[2 * TRANSPORT_TEXT_MAX];
 };
 
-/* What hook_wrap, hook_clock and hook_alarm were told. */
+/* What hook_wrap, hook_clock and hook_alarm were reported. */
 struct hook {
     const struct transport *inner;
     uint64_t (*now_ns)(void);
@@ -122,7 +123,7 @@ struct hook {
 extern struct hook hook_self;
 
 /* Post, hold back, swallow or refuse an operation, as a slot of the table does. */
-int hook_submit(struct transport_ctx *c, struct op *op);
+int hook_submit(struct transport_ctx *c, struct hook_op *op);
 /* Post what is due; how many. */
 int hook_release(struct transport_ctx *c);
 /* When the next of those that may go is due; UINT64_MAX = there is none. */

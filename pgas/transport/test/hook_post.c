@@ -26,7 +26,7 @@ enum { PERCENT = 100, TRACE_MAX = 160 /* longest line */ };
 
 /* -- trace and ends --------------------------------------------------------------- */
 
-static const char *op_text(const struct op *op)
+static const char *hook_op_text(const struct hook_op *op)
 {
 #define X(name, fetches, text) [TRANSPORT_AMO_##name] = text,
     static const char *const amo_text[] = {TRANSPORT_AMO_TABLE(X)};
@@ -41,7 +41,7 @@ static const char *op_text(const struct op *op)
 
 /* One write per line, so that the lines of several PEs, and of one that is killed, are
  * whole. */
-static void trace(const struct transport_ctx *c, const struct op *op)
+static void hook_op_trace(const struct transport_ctx *c, const struct hook_op *op)
 {
     static const char *const segment_text[SEGMENTS] = {
         [SEGMENT_HEAP] = "heap", [SEGMENT_DATA] = "data"};
@@ -49,19 +49,20 @@ static void trace(const struct transport_ctx *c, const struct op *op)
 
     if (c->net->trace < 0)
         return;
-    int len = snprintf(line, sizeof line, "%llu %d %u %s %d %s %llu %zu\n",
-                       (unsigned long long)hook_self.now_ns(), c->net->world->me,
-                       c->number, op_text(op), op->at.pe, segment_text[op->at.segment],
-                       (unsigned long long)op->at.offset, op->len);
+    int len =
+        snprintf(line, sizeof line, "%llu %d %u %s %d %s %llu %zu\n",
+                 (unsigned long long)hook_self.now_ns(), c->net->world->me, c->number,
+                 hook_op_text(op), op->at.pe, segment_text[op->at.segment],
+                 (unsigned long long)op->at.offset, op->len);
     if (write(c->net->trace, line, (size_t)len) < 0)
         return; /* no room: this line is missing, the job goes on */
 }
 
-static void tell_failed(struct transport_net *net, struct chaos_rule *rule)
+static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
 {
     char text[TRANSPORT_TEXT_MAX];
 
-    if (cas_acq_rel_u32(&rule->told, 0, 1) != 0)
+    if (cas_acq_rel_u32(&rule->reported, 0, 1) != 0)
         return;
     snprintf(
         text, sizeof text,
@@ -72,7 +73,8 @@ static void tell_failed(struct transport_net *net, struct chaos_rule *rule)
 }
 
 /* An operation that was held back, and that the inner one refuses for good. */
-static void lose(struct transport_ctx *c, const struct op *op, int error)
+static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *op,
+                                 int error)
 {
     const struct transport_world *world = c->net->world;
     char text[TRANSPORT_TEXT_MAX];
@@ -82,14 +84,14 @@ static void lose(struct transport_ctx *c, const struct op *op, int error)
         perform_done(op->done, error);
         return;
     }
-    snprintf(text, sizeof text, "%s of %zu bytes at PE %d was refused: %s", op_text(op),
-             op->len, op->at.pe, strerror(-error));
+    snprintf(text, sizeof text, "%s of %zu bytes at PE %d was refused: %s",
+             hook_op_text(op), op->len, op->at.pe, strerror(-error));
     world->failed(world, op->at.pe, text);
 }
 
 /* -- to the inner transport ------------------------------------------------------- */
 
-static int forward_op(struct transport_ctx *c, const struct op *op)
+static int hook_op_forward(struct transport_ctx *c, const struct hook_op *op)
 {
     const struct transport *inner = hook_self.inner;
     struct transport_done *done = op->copy != NULL ? &op->copy->done : op->done;
@@ -108,9 +110,9 @@ static int forward_op(struct transport_ctx *c, const struct op *op)
 }
 
 /* Post, after a fence if the PE's last operation was of another epoch. */
-static int forward(struct transport_ctx *c, const struct op *op)
+static int hook_op_forward_in_order(struct transport_ctx *c, const struct hook_op *op)
 {
-    struct contact *peer = &c->peer[op->at.pe];
+    struct hook_peer *peer = &c->peer[op->at.pe];
 
     if (peer->epoch != 0 && peer->epoch != op->epoch && peer->fences == c->fences) {
         int error = hook_self.inner->fence(c->inner);
@@ -118,7 +120,7 @@ static int forward(struct transport_ctx *c, const struct op *op)
             return error;
         c->fences++;
     }
-    int error = forward_op(c, op);
+    int error = hook_op_forward(c, op);
     if (error == 0) {
         peer->epoch = op->epoch;
         peer->fences = c->fences;
@@ -128,14 +130,14 @@ static int forward(struct transport_ctx *c, const struct op *op)
 
 /* -- holding back ----------------------------------------------------------------- */
 
-static bool has_source(const struct op *op)
+static bool hook_op_has_source(const struct hook_op *op)
 {
     return op->kind == KIND_PUT || op->kind == KIND_SIGNAL;
 }
 
-static int copy_source(struct op *op)
+static int hook_op_copy_source(struct hook_op *op)
 {
-    struct copy *copy = malloc(sizeof *copy + op->len);
+    struct hook_copy *copy = malloc(sizeof *copy + op->len);
 
     if (copy == NULL)
         return -ENOMEM;
@@ -149,76 +151,77 @@ static int copy_source(struct op *op)
     return 0;
 }
 
-static int hold(struct transport_ctx *c, struct op *op)
+static int hook_op_hold(struct transport_ctx *c, struct hook_op *op)
 {
-    const struct chaos *chaos = &c->net->chaos;
+    const struct hook_faults *faults = &c->net->faults;
 
-    if (has_source(op) && op->done != NULL && op->rule == NULL) {
-        int error = copy_source(op);
+    if (hook_op_has_source(op) && op->done != NULL && op->rule == NULL) {
+        int error = hook_op_copy_source(op);
         if (error != 0)
             return error;
     }
-    if (chaos->delay_ns > 0 && op->rule == NULL)
+    if (faults->delay_ns > 0 && op->rule == NULL)
         op->due = hook_self.now_ns() +
-                  random_below(&c->random[STREAM_POST], chaos->delay_ns + 1);
-    if (!chaos->reorder && op->due < c->last_due)
+                  random_below(&c->random[STREAM_POST], faults->delay_ns + 1);
+    if (!faults->reorder && op->due < c->last_due)
         op->due = c->last_due;
     c->last_due = op->due;
     c->held[c->nheld++] = *op;
     return 0;
 }
 
-static bool is_after_puts(const struct op *op)
+static bool hook_op_is_after_puts(const struct hook_op *op)
 {
     return (op->kind == KIND_AMO && op->amo.after_puts) ||
            (op->kind == KIND_SIGNAL && op->signal.after_puts);
 }
 
 /* Must op, which was posted after `before`, stay behind it? */
-static bool is_behind(const struct op *op, const struct op *before)
+static bool hook_op_must_follow(const struct hook_op *op, const struct hook_op *before)
 {
     return before->at.pe == op->at.pe &&
-           (before->epoch < op->epoch || (is_after_puts(op) && has_source(before)));
+           (before->epoch < op->epoch ||
+            (hook_op_is_after_puts(op) && hook_op_has_source(before)));
 }
 
 /* Is all gone that goes before it? */
-static bool is_first(const struct transport_ctx *c, unsigned i)
+static bool hook_op_may_go(const struct transport_ctx *c, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
-        if (is_behind(&c->held[i], &c->held[k]))
+        if (hook_op_must_follow(&c->held[i], &c->held[k]))
             return false;
     return true;
 }
 
-/* One that is due and may go, or HELD_MAX. */
-static unsigned choose(struct transport_ctx *c, uint64_t now)
+/* One that is due and may go, or HOOK_HELD_MAX. */
+static unsigned hook_ctx_choose_held(struct transport_ctx *c, uint64_t now)
 {
     unsigned start = 0;
 
-    if (c->net->chaos.reorder && c->nheld > 0)
+    if (c->net->faults.reorder && c->nheld > 0)
         start = (unsigned)random_below(&c->random[STREAM_ORDER], c->nheld);
     for (unsigned k = 0; k < c->nheld; k++) {
         unsigned i = (start + k) % c->nheld;
-        if (c->held[i].due <= now && is_first(c, i))
+        if (c->held[i].due <= now && hook_op_may_go(c, i))
             return i;
     }
-    return HELD_MAX;
+    return HOOK_HELD_MAX;
 }
 
 /* -EAGAIN: not now.  Else it is no longer held. */
-static int let_go(struct transport_ctx *c, unsigned i)
+static int hook_ctx_release_one(struct transport_ctx *c, unsigned i)
 {
-    struct op *op = &c->held[i];
+    struct hook_op *op = &c->held[i];
 
     if (op->rule != NULL) {
-        tell_failed(c->net, op->rule);
+        hook_rule_report(c->net, op->rule);
         perform_done(op->done, -EHOSTDOWN);
     } else {
-        int error = forward(c, op);
+        int error = hook_op_forward_in_order(c, op);
         if (error == -EAGAIN)
             return error;
         if (error != 0) {
-            lose(c, op, error);
+            hook_op_drop_refused(c, op, error);
         } else if (op->copy != NULL) {
             op->copy->next = c->copies;
             c->copies = op->copy;
@@ -237,8 +240,9 @@ int hook_release(struct transport_ctx *c)
     if (c->nheld == 0)
         return 0;
     uint64_t now = hook_self.now_ns();
-    for (unsigned i = choose(c, now); i < HELD_MAX; i = choose(c, now)) {
-        if (let_go(c, i) != 0) {
+    for (unsigned i = hook_ctx_choose_held(c, now); i < HOOK_HELD_MAX;
+         i = hook_ctx_choose_held(c, now)) {
+        if (hook_ctx_release_one(c, i) != 0) {
             c->refused = true;
             break;
         }
@@ -252,7 +256,7 @@ uint64_t hook_next_due(const struct transport_ctx *c)
     uint64_t due = UINT64_MAX;
 
     for (unsigned i = 0; i < c->nheld; i++)
-        if (c->held[i].due < due && is_first(c, i))
+        if (c->held[i].due < due && hook_op_may_go(c, i))
             due = c->held[i].due;
     return due;
 }
@@ -260,13 +264,14 @@ uint64_t hook_next_due(const struct transport_ctx *c)
 /* -- what shall happen ------------------------------------------------------------ */
 
 /* What shall happen to this PE's number-th operation, to PE pe; NULL = nothing. */
-static struct chaos_rule *rule_of(struct transport_net *net, uint64_t number, int pe)
+static struct hook_rule *hook_rule_find(struct transport_net *net, uint64_t number,
+                                        int pe)
 {
-    struct chaos *chaos = &net->chaos;
+    struct hook_faults *faults = &net->faults;
 
-    for (int i = 0; i < chaos->rules; i++) {
-        struct chaos_rule *rule = &chaos->rule[i];
-        int whom = rule->fate == CHAOS_KILL ? net->world->me : pe;
+    for (int i = 0; i < faults->rules; i++) {
+        struct hook_rule *rule = &faults->rule[i];
+        int whom = rule->fault == FAULT_KILL ? net->world->me : pe;
         if (number >= rule->at && rule->pe == whom)
             return rule;
     }
@@ -274,47 +279,47 @@ static struct chaos_rule *rule_of(struct transport_net *net, uint64_t number, in
 }
 
 /* Do with an operation what its rule says.  0 or -errno. */
-static int obey(struct transport_ctx *c, struct op *op)
+static int hook_rule_apply(struct transport_ctx *c, struct hook_op *op)
 {
-    switch (op->rule->fate) {
-    case CHAOS_DROP:
+    switch (op->rule->fault) {
+    case FAULT_DROP:
         c->dropped++;
         c->dropped_pe = op->at.pe;
         return 0;
-    case CHAOS_FAIL:
+    case FAULT_FAIL:
         if (cas_acq_rel_u32(&op->rule->begun, 0, 1) == 0)
-            return hold(c, op);
-        tell_failed(c->net, op->rule);
+            return hook_op_hold(c, op);
+        hook_rule_report(c->net, op->rule);
         return -EHOSTDOWN;
-    case CHAOS_KILL:
-        trace(c, op);
+    case FAULT_KILL:
+        hook_op_trace(c, op);
         kill(getpid(), SIGKILL);
         break;
     }
     return -EHOSTDOWN;
 }
 
-int hook_submit(struct transport_ctx *c, struct op *op)
+int hook_submit(struct transport_ctx *c, struct hook_op *op)
 {
     struct transport_net *net = c->net;
-    unsigned percent = net->chaos.eagain;
+    unsigned percent = net->faults.eagain;
     int error;
 
     if (percent > 0 && random_below(&c->random[STREAM_POST], PERCENT) < percent) {
         c->denied_progress = c->denied_arm = true;
         return -EAGAIN;
     }
-    if (c->nheld == HELD_MAX)
+    if (c->nheld == HOOK_HELD_MAX)
         return -EAGAIN;
     op->epoch = c->epoch;
-    op->rule = rule_of(net, load_relaxed_u64(&net->operations) + 1, op->at.pe);
+    op->rule = hook_rule_find(net, load_relaxed_u64(&net->operations) + 1, op->at.pe);
     if (op->rule != NULL)
-        error = obey(c, op);
+        error = hook_rule_apply(c, op);
     else
-        error = net->holds ? hold(c, op) : forward(c, op);
+        error = net->holds ? hook_op_hold(c, op) : hook_op_forward_in_order(c, op);
     if (error == 0) {
         fetch_add_acq_rel_u64(&net->operations, 1);
-        trace(c, op);
+        hook_op_trace(c, op);
     }
     return error;
 }

@@ -53,7 +53,7 @@ struct transport_net {
     struct peer peer[]; /* by PE */
 };
 
-static int refuse(char *why, int error, const char *what)
+static int shm_net_error(char *why, int error, const char *what)
 {
     snprintf(why, TRANSPORT_TEXT_MAX, "shm: %s: %s", what, strerror(error));
     return -error;
@@ -64,12 +64,13 @@ static int shm_open_net(const struct transport_world *world, struct transport_ne
 {
     for (int s = 0; s < SEGMENTS; s++)
         if (world->segment[s].len > 0 && world->segment[s].fd < 0)
-            return refuse(why, EINVAL, "a symmetric segment has no memfd to share");
+            return shm_net_error(why, EINVAL,
+                                 "a symmetric segment has no memfd to share");
 
     struct transport_net *n =
         calloc(1, sizeof *n + (size_t)world->npes * sizeof n->peer[0]);
     if (n == NULL)
-        return refuse(why, ENOMEM, "no memory for the list of PEs");
+        return shm_net_error(why, ENOMEM, "no memory for the list of PEs");
     n->world = world;
     pthread_mutex_init(&n->lock, NULL);
     n->ctx_0.net = n;
@@ -84,7 +85,7 @@ static int shm_open_net(const struct transport_world *world, struct transport_ne
     return 0;
 }
 
-static void unmap_peer(struct peer *peer)
+static void shm_peer_unmap(struct peer *peer)
 {
     for (int s = 0; s < SEGMENTS; s++)
         if (peer->base[s] != NULL && peer->len[s] > 0)
@@ -95,7 +96,7 @@ static void shm_close(struct transport_net *net)
 {
     for (int pe = 0; pe < net->world->npes; pe++)
         if (pe != net->world->me)
-            unmap_peer(&net->peer[pe]);
+            shm_peer_unmap(&net->peer[pe]);
     while (net->ctx_0.next != NULL) {
         struct transport_ctx *ctx = net->ctx_0.next;
         net->ctx_0.next = ctx->next;
@@ -153,7 +154,7 @@ static void shm_ctx_close(struct transport_ctx *ctx)
 /* -- reaching a PE ---------------------------------------------------------------- */
 
 /* Map segment s of a PE, whose address is known.  0 or -errno. */
-static int map_one(struct peer *peer, const struct address *address, int s)
+static int shm_peer_map_segment(struct peer *peer, const struct address *address, int s)
 {
     size_t align = s == SEGMENT_HEAP ? HEAP_ALIGN : 0;
 
@@ -168,7 +169,7 @@ static int map_one(struct peer *peer, const struct address *address, int s)
 }
 
 /* Map all of a PE, once; the first caller tells why that can't be.  0 or -errno. */
-static int map_peer(struct transport_net *net, int pe)
+static int shm_peer_map(struct transport_net *net, int pe)
 {
     struct peer *peer = &net->peer[pe];
     struct address address;
@@ -182,7 +183,7 @@ static int map_peer(struct transport_net *net, int pe)
         what = "it has no address of the shm transport";
     }
     for (int s = 0; s < SEGMENTS && peer->error == 0; s++)
-        peer->error = map_one(peer, &address, s);
+        peer->error = shm_peer_map_segment(peer, &address, s);
     if (peer->error != 0) {
         snprintf(text, sizeof text, "PE %d (process %d) can't be reached: %s: %s", pe,
                  (int)address.pid, what, strerror(-peer->error));
@@ -192,8 +193,8 @@ static int map_peer(struct transport_net *net, int pe)
 }
 
 /* The address of a place, the slow way.  0 or -errno. */
-static int find_slow(struct transport_net *net, const struct transport_place *at,
-                     char **base)
+static int shm_address_map(struct transport_net *net, const struct transport_place *at,
+                           char **base)
 {
     struct peer *peer = &net->peer[at->pe];
 
@@ -201,7 +202,7 @@ static int find_slow(struct transport_net *net, const struct transport_place *at
     int error = peer->error;
     if (error == 0 && peer->base[SEGMENT_HEAP] == NULL &&
         peer->base[SEGMENT_DATA] == NULL)
-        error = map_peer(net, at->pe);
+        error = shm_peer_map(net, at->pe);
     pthread_mutex_unlock(&net->lock);
     *base = peer->base[at->segment];
     return error == 0 && *base == NULL ? -EINVAL : error;
@@ -209,14 +210,14 @@ static int find_slow(struct transport_net *net, const struct transport_place *at
 
 /* Where len bytes at a place lie in our address space.  0; or -errno: -EINVAL for a place
  * that is not there. */
-static int find(struct transport_ctx *ctx, const struct transport_place *at, size_t len,
-                char **to)
+static int shm_address_find(struct transport_ctx *ctx, const struct transport_place *at,
+                            size_t len, char **to)
 {
     const struct peer *peer = &ctx->net->peer[at->pe];
     char *base = __atomic_load_n(&peer->base[at->segment], __ATOMIC_ACQUIRE);
 
     if (unlikely(base == NULL)) {
-        int error = find_slow(ctx->net, at, &base);
+        int error = shm_address_map(ctx->net, at, &base);
         if (error != 0)
             return error;
     }
@@ -233,7 +234,7 @@ static int shm_put(struct transport_ctx *ctx, const struct transport_place *to,
                    const void *from, size_t len, struct transport_done *done)
 {
     char *at;
-    int error = find(ctx, to, len, &at);
+    int error = shm_address_find(ctx, to, len, &at);
 
     if (error != 0)
         return error;
@@ -247,7 +248,7 @@ static int shm_get(struct transport_ctx *ctx, void *to,
                    struct transport_done *done)
 {
     char *at;
-    int error = find(ctx, from, len, &at);
+    int error = shm_address_find(ctx, from, len, &at);
 
     if (error != 0)
         return error;
@@ -261,7 +262,7 @@ static int shm_amo(struct transport_ctx *ctx, const struct transport_place *at,
                    const struct transport_amo *amo, struct transport_done *done)
 {
     char *word;
-    int error = find(ctx, at, amo->size, &word);
+    int error = shm_address_find(ctx, at, amo->size, &word);
 
     if (error != 0)
         return error;
@@ -283,10 +284,10 @@ static int shm_put_signal(struct transport_ctx *ctx, const struct transport_plac
                           struct transport_done *done)
 {
     char *at, *word;
-    int error = find(ctx, to, len, &at);
+    int error = shm_address_find(ctx, to, len, &at);
 
     if (error == 0)
-        error = find(ctx, &signal->at, signal->size, &word);
+        error = shm_address_find(ctx, &signal->at, signal->size, &word);
     if (error != 0)
         return error;
     copy_bytes(at, from, len);

@@ -25,12 +25,12 @@ struct sim *sim_running(void)
 
 /* -- events ----------------------------------------------------------------------- */
 
-static bool before(const struct event *a, const struct event *b)
+static bool sim_event_before(const struct event *a, const struct event *b)
 {
     return a->at != b->at ? a->at < b->at : a->number < b->number;
 }
 
-static void swap(struct event *a, struct event *b)
+static void sim_event_swap(struct event *a, struct event *b)
 {
     struct event was = *a;
 
@@ -59,12 +59,13 @@ void sim_push(struct sim *sim, struct event event)
 
     event.number = sim->numbers++;
     sim->event[i] = event;
-    for (; i > 0 && before(&sim->event[i], &sim->event[(i - 1) / 2]); i = (i - 1) / 2)
-        swap(&sim->event[i], &sim->event[(i - 1) / 2]);
+    for (; i > 0 && sim_event_before(&sim->event[i], &sim->event[(i - 1) / 2]);
+         i = (i - 1) / 2)
+        sim_event_swap(&sim->event[i], &sim->event[(i - 1) / 2]);
     sim->idle = 0;
 }
 
-static struct event pop(struct sim *sim)
+static struct event sim_event_pop(struct sim *sim)
 {
     struct event first = sim->event[0], *e = sim->event;
     size_t n = --sim->nevents, i = 0;
@@ -73,18 +74,18 @@ static struct event pop(struct sim *sim)
     for (;;) {
         size_t least = i, child = 2 * i + 1;
         for (size_t k = child; k < child + 2 && k < n; k++)
-            if (before(&e[k], &e[least]))
+            if (sim_event_before(&e[k], &e[least]))
                 least = k;
         if (least == i)
             return first;
-        swap(&e[i], &e[least]);
+        sim_event_swap(&e[i], &e[least]);
         i = least;
     }
 }
 
 /* -- fibers ----------------------------------------------------------------------- */
 
-static void make_ready(struct sim *sim, int pe)
+static void sim_fiber_make_ready(struct sim *sim, int pe)
 {
     sim->fiber[pe].state = FIBER_READY;
     sim->ready[sim->nready++] = pe;
@@ -93,11 +94,11 @@ static void make_ready(struct sim *sim, int pe)
 void sim_wake(struct sim *sim, int pe)
 {
     if (sim->fiber[pe].state == FIBER_PARKED)
-        make_ready(sim, pe);
+        sim_fiber_make_ready(sim, pe);
 }
 
 /* The first function of each fiber.  The end of the fiber is the end of this. */
-static void enter(void)
+static void sim_fiber_main(void)
 {
     struct sim *sim = running;
     int pe = sim->current;
@@ -107,7 +108,7 @@ static void enter(void)
     sim->live--;
 }
 
-static void give_up(struct sim *sim, enum fiber_state state)
+static void sim_fiber_yield(struct sim *sim, enum sim_fiber_state state)
 {
     struct fiber *fiber = &sim->fiber[sim->current];
 
@@ -117,10 +118,10 @@ static void give_up(struct sim *sim, enum fiber_state state)
 
 void sim_park(struct sim *sim)
 {
-    give_up(sim, FIBER_PARKED);
+    sim_fiber_yield(sim, FIBER_PARKED);
 }
 
-static void start(struct sim *sim, int pe)
+static void sim_fiber_start(struct sim *sim, int pe)
 {
     struct fiber *fiber = &sim->fiber[pe];
 
@@ -128,13 +129,13 @@ static void start(struct sim *sim, int pe)
     fiber->context.uc_stack.ss_sp = fiber->stack;
     fiber->context.uc_stack.ss_size = sim->config.stack;
     fiber->context.uc_link = &sim->scheduler;
-    makecontext(&fiber->context, enter, 0);
-    make_ready(sim, pe);
+    makecontext(&fiber->context, sim_fiber_main, 0);
+    sim_fiber_make_ready(sim, pe);
     sim->live++;
 }
 
 /* Let one of those that can go on do so. */
-static void resume(struct sim *sim)
+static void sim_fiber_resume(struct sim *sim)
 {
     int i = (int)random_below(&sim->random, (uint64_t)sim->nready);
     int pe = sim->ready[i];
@@ -149,9 +150,9 @@ static void resume(struct sim *sim)
 
 /* -- the run ---------------------------------------------------------------------- */
 
-static void next_event(struct sim *sim)
+static void sim_event_handle(struct sim *sim)
 {
-    struct event event = pop(sim);
+    struct event event = sim_event_pop(sim);
 
     sim->now = event.at;
     if (event.op != NULL) {
@@ -160,13 +161,13 @@ static void next_event(struct sim *sim)
         sim->operations--;
         sim_wake(sim, event.pe);
     } else if (sim->fiber[event.pe].state == FIBER_ASLEEP) {
-        make_ready(sim, event.pe);
+        sim_fiber_make_ready(sim, event.pe);
     }
 }
 
 /* Nothing is under way: let time pass for who has a deadline.  False: it has been long
  * enough. */
-static bool idle(struct sim *sim)
+static bool sim_advance_idle(struct sim *sim)
 {
     sim->idle = sim->idle == 0 ? IDLE_FIRST_NS : 2 * sim->idle;
     if (sim->idle > SIM_IDLE_NS)
@@ -187,14 +188,14 @@ int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg)
     sim->idle = 0;
     for (int pe = 0; pe < sim->config.npes; pe++)
         if (sim->fiber[pe].state != FIBER_DEAD)
-            start(sim, pe);
+            sim_fiber_start(sim, pe);
     running = sim;
     while (sim->live > 0 && error == 0) {
         if (sim->nready > 0)
-            resume(sim);
+            sim_fiber_resume(sim);
         else if (sim->nevents > 0)
-            next_event(sim);
-        else if (!idle(sim))
+            sim_event_handle(sim);
+        else if (!sim_advance_idle(sim))
             error = -EDEADLK;
     }
     running = outer;
@@ -225,7 +226,7 @@ void sim_sleep_ns(uint64_t ns)
     struct sim *sim = running;
 
     sim_push(sim, (struct event){.at = sim->now + ns, .pe = sim->current});
-    give_up(sim, FIBER_ASLEEP);
+    sim_fiber_yield(sim, FIBER_ASLEEP);
 }
 
 void sim_alarm_ns(uint64_t at)
@@ -249,13 +250,13 @@ void sim_kill(struct sim *sim, int pe, bool silent)
     fiber->silent = silent;
     fiber->state = FIBER_DEAD;
     if (sim == running && sim->current == pe)
-        give_up(sim, FIBER_DEAD);
+        sim_fiber_yield(sim, FIBER_DEAD);
 }
 
 /* -- life ------------------------------------------------------------------------- */
 
 /* Stacks one behind the other, a page below each that can't be touched. */
-static bool map_stacks(struct sim *sim)
+static bool sim_map_stacks(struct sim *sim)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t stack = (sim->config.stack + page - 1) / page * page;
@@ -295,7 +296,7 @@ struct sim *sim_new(const struct sim_config *config)
         sim->fiber[pe].state = FIBER_RETURNED;
         sim->fiber[pe].early_end = &sim->fiber[pe].early;
     }
-    if (!sim_reserve(sim) || !map_stacks(sim))
+    if (!sim_reserve(sim) || !sim_map_stacks(sim))
         goto fail;
     return sim;
 
@@ -305,7 +306,7 @@ fail:
 }
 
 /* Operations belong to their contexts, once nothing else knows them. */
-static void forget_operations(struct sim *sim)
+static void sim_free_operations(struct sim *sim)
 {
     for (size_t i = 0; i < sim->nevents; i++)
         if (sim->event[i].op != NULL)
@@ -320,7 +321,7 @@ void sim_free(struct sim *sim)
     if (sim == NULL)
         return;
     if (sim->fiber != NULL)
-        forget_operations(sim);
+        sim_free_operations(sim);
     for (int pe = 0; sim->fiber != NULL && pe < sim->config.npes; pe++)
         if (sim->fiber[pe].net != NULL)
             transport_sim.close(sim->fiber[pe].net);

@@ -12,13 +12,19 @@
 
 /* READY: in the list of those that can go on.  PARKED: in progress().  RETURNED: from fn.
  * DEAD: sim_kill. */
-enum fiber_state { FIBER_READY, FIBER_PARKED, FIBER_ASLEEP, FIBER_RETURNED, FIBER_DEAD };
+enum sim_fiber_state {
+    FIBER_READY,
+    FIBER_PARKED,
+    FIBER_ASLEEP,
+    FIBER_RETURNED,
+    FIBER_DEAD
+};
 
 struct sim_op;
 
 struct fiber {
     ucontext_t context;
-    enum fiber_state state;
+    enum sim_fiber_state state;
     bool silent;                       /* DEAD: says nothing */
     bool opened;                       /* has had a net */
     struct transport_net *net;         /* NULL = none is open */

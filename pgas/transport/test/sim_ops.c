@@ -84,7 +84,7 @@ static int sim_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
     return 0;
 }
 
-static void unlink_op(struct sim_op *op)
+static void sim_op_unlink(struct sim_op *op)
 {
     if (op->next != NULL)
         op->next->previous = op->previous;
@@ -101,7 +101,7 @@ static void sim_ctx_close(struct transport_ctx *ctx)
 
     while (ctx->ops != NULL) {
         struct sim_op *op = ctx->ops;
-        unlink_op(op);
+        sim_op_unlink(op);
         op->ctx = NULL;
         if (!op->under_way)
             free(op);
@@ -123,7 +123,7 @@ static struct transport_ctx *sim_ctx_0(struct transport_net *net)
 
 /* -- when things happen ----------------------------------------------------------- */
 
-static uint64_t trip_ns(struct sim *sim, size_t bytes)
+static uint64_t sim_trip_ns(struct sim *sim, size_t bytes)
 {
     const struct sim_config *c = &sim->config;
     uint64_t ns = c->latency_ns;
@@ -135,7 +135,7 @@ static uint64_t trip_ns(struct sim *sim, size_t bytes)
     return ns;
 }
 
-static size_t slot_of(const struct contact *table, size_t room, int pe)
+static size_t sim_contact_slot(const struct contact *table, size_t room, int pe)
 {
     size_t i = (size_t)((uint64_t)pe * RANDOM_STEP >> 32) & (room - 1);
 
@@ -145,7 +145,7 @@ static size_t slot_of(const struct contact *table, size_t room, int pe)
 }
 
 /* Twice the room, at least CONTACTS_FIRST. */
-static bool grow(struct transport_ctx *ctx)
+static bool sim_contact_grow(struct transport_ctx *ctx)
 {
     enum { CONTACTS_FIRST = 8 };
     size_t room = ctx->room > 0 ? 2 * ctx->room : CONTACTS_FIRST;
@@ -157,7 +157,7 @@ static bool grow(struct transport_ctx *ctx)
         table[i] = (struct contact){.pe = -1};
     for (size_t i = 0; i < ctx->room; i++)
         if (ctx->contact[i].pe >= 0)
-            table[slot_of(table, room, ctx->contact[i].pe)] = ctx->contact[i];
+            table[sim_contact_slot(table, room, ctx->contact[i].pe)] = ctx->contact[i];
     free(ctx->contact);
     ctx->contact = table;
     ctx->room = room;
@@ -165,11 +165,12 @@ static bool grow(struct transport_ctx *ctx)
 }
 
 /* What ctx has to do with PE pe; NULL without memory. */
-static struct contact *contact_of(struct transport_ctx *ctx, int pe)
+static struct contact *sim_contact_get(struct transport_ctx *ctx, int pe)
 {
-    if (2 * ctx->contacts >= ctx->room && !grow(ctx))
+    if (2 * ctx->contacts >= ctx->room && !sim_contact_grow(ctx))
         return NULL;
-    struct contact *contact = &ctx->contact[slot_of(ctx->contact, ctx->room, pe)];
+    struct contact *contact =
+        &ctx->contact[sim_contact_slot(ctx->contact, ctx->room, pe)];
     if (contact->pe < 0) {
         *contact = (struct contact){.pe = pe, .epoch = ctx->epoch};
         ctx->contacts++;
@@ -179,8 +180,8 @@ static struct contact *contact_of(struct transport_ctx *ctx, int pe)
 
 /* When an operation that takes `ns` arrives: not before those that a fence separates it
  * from, or before any if it is `last` (equal times keep the order of posting). */
-static uint64_t arrival(struct transport_ctx *ctx, struct contact *contact, uint64_t ns,
-                        bool last)
+static uint64_t sim_op_arrival_ns(struct transport_ctx *ctx, struct contact *contact,
+                                  uint64_t ns, bool last)
 {
     uint64_t at = ctx->net->sim->now + ns;
 
@@ -199,8 +200,8 @@ static uint64_t arrival(struct transport_ctx *ctx, struct contact *contact, uint
 
 /* -- steps of an operation -------------------------------------------------------- */
 
-static void *memory_of(const struct transport_world *world,
-                       const struct transport_place *at, size_t len)
+static void *sim_memory_of(const struct transport_world *world,
+                           const struct transport_place *at, size_t len)
 {
     size_t room = world->segment[at->segment].len;
 
@@ -210,16 +211,17 @@ static void *memory_of(const struct transport_world *world,
 }
 
 /* Where the word of a signal is; of other operations: not NULL. */
-static void *word_of(const struct transport_world *world, const struct sim_op *op)
+static void *sim_word_of(const struct transport_world *world, const struct sim_op *op)
 {
-    return op->kind != KIND_SIGNAL ? world->segment[op->at.segment].base
-                                   : memory_of(world, &op->signal.at, op->signal.size);
+    return op->kind != KIND_SIGNAL
+               ? world->segment[op->at.segment].base
+               : sim_memory_of(world, &op->signal.at, op->signal.size);
 }
 
 /* The effect on the target.  0 or -errno. */
-static int perform(struct sim_op *op, const struct transport_world *world)
+static int sim_op_perform(struct sim_op *op, const struct transport_world *world)
 {
-    void *memory = memory_of(world, &op->at, op->len), *word = word_of(world, op);
+    void *memory = sim_memory_of(world, &op->at, op->len), *word = sim_word_of(world, op);
 
     if (memory == NULL || word == NULL)
         return -EINVAL;
@@ -234,7 +236,7 @@ static int perform(struct sim_op *op, const struct transport_world *world)
     return 0;
 }
 
-static void arrive(struct sim *sim, struct sim_op *op)
+static void sim_op_arrive(struct sim *sim, struct sim_op *op)
 {
     struct fiber *target = &sim->fiber[op->at.pe];
     size_t bytes = 0;
@@ -253,15 +255,15 @@ static void arrive(struct sim *sim, struct sim_op *op)
     }
     op->error = -EHOSTDOWN;
     if (target->net != NULL && target->state != FIBER_DEAD) {
-        op->error = perform(op, target->net->world);
+        op->error = sim_op_perform(op, target->net->world);
         sim_wake(sim, op->at.pe);
         bytes = op->kind == KIND_GET ? op->len : 0;
     }
     op->way = WAY_BACK;
-    sim_push(sim, (struct event){.at = sim->now + trip_ns(sim, bytes), .op = op});
+    sim_push(sim, (struct event){.at = sim->now + sim_trip_ns(sim, bytes), .op = op});
 }
 
-static void come_back(struct sim *sim, struct sim_op *op)
+static void sim_op_return(struct sim *sim, struct sim_op *op)
 {
     struct transport_ctx *ctx = op->ctx;
 
@@ -280,9 +282,9 @@ void sim_op_step(struct sim *sim, struct sim_op *op)
         sim->operations--;
         free(op);
     } else if (op->way == WAY_THERE) {
-        arrive(sim, op);
+        sim_op_arrive(sim, op);
     } else {
-        come_back(sim, op);
+        sim_op_return(sim, op);
     }
 }
 
@@ -304,7 +306,7 @@ void sim_op_forget_all(struct sim_op *early)
 
 /* -- operations ------------------------------------------------------------------- */
 
-static void tell_failed(const struct transport_world *world, int pe, int error)
+static void sim_op_report(const struct transport_world *world, int pe, int error)
 {
     char text[TRANSPORT_TEXT_MAX];
 
@@ -314,31 +316,31 @@ static void tell_failed(const struct transport_world *world, int pe, int error)
 }
 
 /* What a dead PE says to a post: 0 = nothing at all. */
-static int ask(struct transport_ctx *ctx, const struct sim_op *op)
+static int sim_op_new(struct transport_ctx *ctx, const struct sim_op *op)
 {
     const struct transport_place *at = &op->at;
     const struct fiber *target = &ctx->net->sim->fiber[at->pe];
 
     if (target->state == FIBER_DEAD && !target->silent) {
-        tell_failed(ctx->net->world, at->pe, -EHOSTDOWN);
+        sim_op_report(ctx->net->world, at->pe, -EHOSTDOWN);
         return -EHOSTDOWN;
     }
-    if (target->net != NULL && (memory_of(target->net->world, at, op->len) == NULL ||
-                                word_of(target->net->world, op) == NULL))
+    if (target->net != NULL && (sim_memory_of(target->net->world, at, op->len) == NULL ||
+                                sim_word_of(target->net->world, op) == NULL))
         return -EINVAL;
     return 0;
 }
 
 /* Send an operation on its way; `bytes` go there, `copied` of them from a copy. */
-static int post(struct transport_ctx *ctx, const struct sim_op *what, size_t bytes,
-                size_t copied)
+static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, size_t bytes,
+                       size_t copied)
 {
     struct sim *sim = ctx->net->sim;
-    int error = ask(ctx, what);
+    int error = sim_op_new(ctx, what);
 
     if (error != 0)
         return error;
-    struct contact *contact = contact_of(ctx, what->at.pe);
+    struct contact *contact = sim_contact_get(ctx, what->at.pe);
     struct sim_op *op = sim_reserve(sim) ? malloc(sizeof *op + copied) : NULL;
     if (contact == NULL || op == NULL) {
         free(op);
@@ -357,8 +359,8 @@ static int post(struct transport_ctx *ctx, const struct sim_op *what, size_t byt
     ctx->nops++;
     op->under_way = true;
     sim->operations++;
-    uint64_t at = arrival(ctx, contact, trip_ns(sim, bytes),
-                          op->amo.after_puts || op->signal.after_puts);
+    uint64_t at = sim_op_arrival_ns(ctx, contact, sim_trip_ns(sim, bytes),
+                                    op->amo.after_puts || op->signal.after_puts);
     sim_push(sim, (struct event){.at = at, .op = op});
     return 0;
 }
@@ -367,7 +369,7 @@ static int sim_put(struct transport_ctx *ctx, const struct transport_place *to,
                    const void *from, size_t len, struct transport_done *done)
 {
     struct sim_op op = {.kind = KIND_PUT, .at = *to, .from = from, .len = len};
-    int error = post(ctx, &op, len, done != NULL ? len : 0);
+    int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
 
     if (error == 0)
         perform_done(done, 0);
@@ -381,7 +383,7 @@ static int sim_get(struct transport_ctx *ctx, void *to,
     struct sim_op op = {
         .kind = KIND_GET, .at = *from, .to = to, .len = len, .done = done};
 
-    return post(ctx, &op, 0, 0);
+    return sim_op_post(ctx, &op, 0, 0);
 }
 
 static int sim_amo(struct transport_ctx *ctx, const struct transport_place *at,
@@ -390,7 +392,7 @@ static int sim_amo(struct transport_ctx *ctx, const struct transport_place *at,
     struct sim_op op = {
         .kind = KIND_AMO, .at = *at, .len = amo->size, .amo = *amo, .done = done};
 
-    return post(ctx, &op, 0, 0);
+    return sim_op_post(ctx, &op, 0, 0);
 }
 
 static size_t sim_signal_max(struct transport_net *net)
@@ -406,14 +408,14 @@ static int sim_put_signal(struct transport_ctx *ctx, const struct transport_plac
 {
     struct sim_op op = {
         .kind = KIND_SIGNAL, .at = *to, .from = from, .len = len, .signal = *signal};
-    int error = post(ctx, &op, len, done != NULL ? len : 0);
+    int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
 
     if (error == 0)
         perform_done(done, 0);
     return error;
 }
 
-/* Always: arrival() keeps the order. */
+/* Always: sim_op_arrival_ns() keeps the order. */
 static int sim_fence(struct transport_ctx *ctx)
 {
     ctx->epoch++;
@@ -434,18 +436,18 @@ static uint64_t sim_pending(struct transport_ctx *ctx, int *pe)
 
 /* -- progress --------------------------------------------------------------------- */
 
-static void finish(struct transport_ctx *ctx, struct sim_op *op)
+static void sim_op_finish(struct transport_ctx *ctx, struct sim_op *op)
 {
     if (op->error != 0)
-        tell_failed(ctx->net->world, op->at.pe, op->error);
+        sim_op_report(ctx->net->world, op->at.pe, op->error);
     else if (op->kind == KIND_AMO)
         perform_result(&op->amo, op->value);
     perform_done(op->done, op->error);
-    unlink_op(op);
+    sim_op_unlink(op);
     free(op);
 }
 
-static int drain(struct transport_ctx *ctx)
+static int sim_ctx_drain(struct transport_ctx *ctx)
 {
     int n = 0;
 
@@ -455,7 +457,7 @@ static int drain(struct transport_ctx *ctx)
         if (ctx->ended == NULL)
             ctx->ended_end = &ctx->ended;
         ctx->net->ended--;
-        finish(ctx, op);
+        sim_op_finish(ctx, op);
     }
     if (ctx->net->known > ctx->net->ended)
         ctx->net->known = ctx->net->ended;
@@ -467,7 +469,7 @@ static int drain(struct transport_ctx *ctx)
 static int sim_progress(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
-    int n = drain(ctx);
+    int n = sim_ctx_drain(ctx);
 
     if (n > 0)
         return n;
@@ -476,7 +478,7 @@ static int sim_progress(struct transport_ctx *ctx)
         return 0;
     }
     sim_park(net->sim);
-    return drain(ctx);
+    return sim_ctx_drain(ctx);
 }
 
 static int sim_fd(struct transport_ctx *ctx)
@@ -493,7 +495,7 @@ static int sim_arm(struct transport_ctx *ctx)
 /* -- life ------------------------------------------------------------------------- */
 
 /* What came before this PE was open arrives now, in its order. */
-static void deliver_early(struct sim *sim, struct fiber *fiber)
+static void sim_net_deliver_early(struct sim *sim, struct fiber *fiber)
 {
     fiber->opened = true;
     while (fiber->early != NULL) {
@@ -529,7 +531,7 @@ static int sim_open(const struct transport_world *world, struct transport_net **
              world->npes);
     sim->fiber[world->me].net = n;
     *net = n;
-    deliver_early(sim, &sim->fiber[world->me]);
+    sim_net_deliver_early(sim, &sim->fiber[world->me]);
     return 0;
 }
 

@@ -13,7 +13,7 @@
 /* ---- life -------------------------------------------------------------------------- */
 
 /* Of what is there. */
-static void ucx_close(struct transport_net *net)
+static void ucx_net_close(struct transport_net *net)
 {
     ucx_address_free(net);
     while (net->contexts != NULL)
@@ -24,7 +24,7 @@ static void ucx_close(struct transport_net *net)
     free(net);
 }
 
-static int set_up(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
+static int ucx_net_open_all(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 {
     int err = ucx_load(why, TRANSPORT_TEXT_MAX);
 
@@ -43,8 +43,8 @@ static int set_up(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
     return err;
 }
 
-static int ucx_open(const struct transport_world *world, struct transport_net **net,
-                    char why[TRANSPORT_TEXT_MAX])
+static int ucx_net_open(const struct transport_world *world, struct transport_net **net,
+                        char why[TRANSPORT_TEXT_MAX])
 {
     struct transport_net *n = calloc(1, sizeof *n);
     struct ucx_signals signals;
@@ -59,48 +59,48 @@ static int ucx_open(const struct transport_world *world, struct transport_net **
     n->world = world;
     pthread_mutex_init(&n->lock, NULL);
     (void)avoid_read(world->avoid, avoid, &len);
-    n->avoid_contexts = avoid[AVOID_CONTEXTS];
+    n->disable_contexts = avoid[AVOID_CONTEXTS];
     ucx_signals_save(&signals);
-    err = set_up(n, why);
+    err = ucx_net_open_all(n, why);
     ucx_signals_restore(&signals);
     if (err != 0)
-        ucx_close(n);
+        ucx_net_close(n);
     else
         *net = n;
     return err;
 }
 
-static size_t ucx_address(struct transport_net *net, void *to)
+static size_t ucx_net_address(struct transport_net *net, void *to)
 {
     memcpy(to, net->address, net->address_len);
     return net->address_len;
 }
 
-static const char *ucx_describe(struct transport_net *net)
+static const char *ucx_net_text(struct transport_net *net)
 {
     return net->text;
 }
 
-static struct transport_ctx *ucx_ctx_0(struct transport_net *net)
+static struct transport_ctx *ucx_net_ctx_0(struct transport_net *net)
 {
     return net->ctx_0;
 }
 
-static int ucx_more_ctx(struct transport_net *net, struct transport_ctx **ctx)
+static int ucx_net_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
 {
-    return net->avoid_contexts ? -ENOTSUP : ucx_ctx_open(net, ctx);
+    return net->disable_contexts ? -ENOTSUP : ucx_ctx_open(net, ctx);
 }
 
 const struct transport transport_ucx = {
     .name = "ucx",
     .text = "UCX (UCP): any network that UCX knows, memory and atomics by the target",
     .quick_add = true,
-    .open = ucx_open,
-    .close = ucx_close,
-    .address = ucx_address,
-    .describe = ucx_describe,
-    .ctx_0 = ucx_ctx_0,
-    .ctx_open = ucx_more_ctx,
+    .open = ucx_net_open,
+    .close = ucx_net_close,
+    .address = ucx_net_address,
+    .describe = ucx_net_text,
+    .ctx_0 = ucx_net_ctx_0,
+    .ctx_open = ucx_net_ctx_open,
     .ctx_close = ucx_ctx_close,
     .put = ucx_put,
     .get = ucx_get,

@@ -5,7 +5,7 @@
  * A net is one ucp_context; a context is one ucp_worker with an endpoint to each PE that
  * it has talked to, always to that PE's context 0, which serves what others do.
  *
- * Order and completion.  UCX answers for gets, fetching amos and flushes only: a put or a
+ * Order and completion.  UCX replies for gets, fetching amos and flushes only: a put or a
  * posted amo is known to be done when a flush of its endpoint is.  So a context keeps a
  * list of busy peers, and fence and quiet flush those of them that need it.  A fence is a
  * flush, too: ucp_worker_fence of UCX 1.13 is not known to order operations that take
@@ -13,7 +13,7 @@
  *
  * A put with signal is an active message: who makes progress on the target's context 0
  * copies its bytes and updates the word by the processor, as UCX does amos (ATOMIC_MODE),
- * and answers to the context that sent it; a note has no answer.  Messages need no order.
+ * and replies to the context that sent it; a note has no reply.  Messages need no order.
  *
  * Memory, with UCX 1.13 over tcp.  Per context: a pointer for each PE of the job, 340 KiB
  * once it is used, 2 descriptors and 2 for each device.  Per context and PE talked to:
@@ -97,29 +97,29 @@ struct transport_net {
     pthread_mutex_t lock;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     size_t address_len, worker_address_len;
-    bool avoid_contexts;
+    bool disable_contexts;
     char text[TRANSPORT_TEXT_MAX]; /* for people */
 };
 
 /* How an operation becomes known to be done: a put by a flush (so are amos that are not
- * asked for an answer), the others by themselves; a put with signal by its answer, as an
+ * asked for an reply), the others by themselves; a put with signal by its reply, as an
  * amo; a note counts as a put, whose flush says that it has left. */
 enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
 
-/* Active messages: a put with signal, whose bytes follow this head, and its answer. */
+/* Active messages: a put with signal, whose bytes follow this head, and its reply. */
 enum {
     UCX_SIGNAL_ID = 0,
-    UCX_ANSWER_ID = 1,
+    UCX_REPLY_ID = 1,
     UCX_SIGNAL_MAX = 64 << 10,
     UCX_ERRNO_MAX = 4095
 };
 struct ucx_signal_head {
-    uint64_t token; /* of the record (ucx_op_token); for the answer */
+    uint64_t token; /* of the record (ucx_op_token); for the reply */
     uint64_t operand, word_offset, offset;
     int32_t pe; /* who sends it */
     uint8_t op, size, word_segment, segment;
 };
-struct ucx_answer_head {
+struct ucx_reply_head {
     uint64_t token;
     int64_t error; /* 0 or -errno */
 };
@@ -128,25 +128,25 @@ struct ucx_answer_head {
 struct ucx_peer {
     struct transport_ctx *ctx;
     int pe;
-    int error; /* not 0: it cannot be reached any more; a negative errno value */
-    bool told; /* world->failed knows */
+    int error;     /* not 0: it cannot be reached any more; a negative errno value */
+    bool reported; /* world->failed knows */
     bool flushing;
     ucp_ep_h ep;
     struct {
         uint64_t base; /* in the PE's address space */
         ucp_rkey_h key;
     } segment[SEGMENTS];
-    uint64_t posted[UCX_OP_KINDS]; /* that UCX will answer; of a put: source reusable */
+    uint64_t posted[UCX_OP_KINDS]; /* that UCX will reply; of a put: source reusable */
     uint64_t unflushed;            /* puts since the last flush began */
     uint64_t in_flush;             /* puts that the flush now under way is for */
     struct ucx_peer *next, *prev;  /* in ctx->busy while one of these is not 0 */
 };
 
-/* An operation that UCX will answer. */
+/* An operation that UCX will reply. */
 struct ucx_op {
     struct ucx_op *next;         /* free ones */
     struct ucx_peer *peer;       /* NULL: free */
-    bool abandoned;              /* ended without UCX, which may still answer */
+    bool abandoned;              /* ended without UCX, which may still reply */
     struct transport_done *done; /* may be NULL */
     enum ucx_op_kind kind;
     /* Of an amo, which UCX may read until the end. */
@@ -155,9 +155,9 @@ struct ucx_op {
     void *result; /* where the reply goes; may be NULL */
     /* Of a put with signal: it ends when it has been sent and answered. */
     struct ucx_signal_head head;
-    unsigned waits;
+    unsigned events_pending;
     uint32_t index, generation; /* of this record; generation: how often it was freed */
-    bool awaits_answer;         /* a message with its token is on its way */
+    bool awaits_reply;          /* a message with its token is on its way */
 };
 
 struct transport_ctx {
@@ -167,12 +167,12 @@ struct transport_ctx {
     struct ucx_peer **peers; /* npes, NULL: never talked to */
     struct ucx_peer *busy;   /* circular list */
     uint64_t pending;        /* operations not known to be done */
-    bool failures;           /* an endpoint has failed and is not closed yet */
+    bool failed_peers;       /* an endpoint has failed and is not closed yet */
     struct ucx_op *free_ops;
     struct ucx_block **blocks; /* that ops were cut from; nblocks of them */
     unsigned nblocks;
-    unsigned in_use;            /* ops that have not ended */
-    struct ucx_answer *answers; /* that UCX may still read; circular list */
+    unsigned in_use;           /* ops that have not ended */
+    struct ucx_reply *replies; /* that UCX may still read; circular list */
 };
 
 /* ---- ucx_config.c ------------------------------------------------------------------ */
@@ -217,13 +217,13 @@ int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer);
 void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status);
 /* A post was refused: what to return. */
 int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status);
-/* One more (by = 1), one less (-1) that UCX will answer. */
+/* One more (by = 1), one less (-1) that UCX will reply. */
 void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by);
 /* One more that needs a flush. */
 void ucx_peer_unflushed(struct ucx_peer *peer);
 /* Are its puts and amos done?  Begins a flush if that takes one. */
 bool ucx_peer_flushed(struct ucx_peer *peer);
-/* Are its puts, and the amos that need no answer?  The same. */
+/* Are its puts, and the amos that need no reply?  The same. */
 bool ucx_peer_puts_flushed(struct ucx_peer *peer);
 /* Have UCX forget the endpoint. */
 void ucx_peer_close(struct ucx_peer *peer);
@@ -240,8 +240,8 @@ size_t ucx_signal_max(struct transport_net *net);
 int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_done *done);
-/* The target has said how a put with signal went.  False: the answer is malformed. */
-bool ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer);
+/* The target has said how a put with signal went.  False: the reply is malformed. */
+bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply);
 /* End all operations to a peer that has failed and is closed. */
 void ucx_ops_abandon(struct ucx_peer *peer);
 /* Release the memory of all operations. */
@@ -250,7 +250,7 @@ void ucx_ops_free(struct transport_ctx *ctx);
 /* ---- ucx_am.c ---------------------------------------------------------------------- */
 
 /* Take the messages that come to a worker. */
-ucs_status_t ucx_am_listen(struct transport_ctx *ctx);
+ucs_status_t ucx_am_set_handlers(struct transport_ctx *ctx);
 void ucx_am_free(struct transport_ctx *ctx);
 
 #endif

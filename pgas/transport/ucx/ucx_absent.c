@@ -7,8 +7,8 @@
 
 #include "pgas/transport/transport.h"
 
-static int absent_open(const struct transport_world *world, struct transport_net **net,
-                       char why[TRANSPORT_TEXT_MAX])
+static int ucx_absent_open(const struct transport_world *world,
+                           struct transport_net **net, char why[TRANSPORT_TEXT_MAX])
 {
     (void)world;
     (void)net;
@@ -21,5 +21,5 @@ static int absent_open(const struct transport_world *world, struct transport_net
 const struct transport transport_ucx = {
     .name = "ucx",
     .text = "UCX (not in this build)",
-    .open = absent_open,
+    .open = ucx_absent_open,
 };

@@ -17,7 +17,7 @@ struct head {
     uint16_t key_len[SEGMENTS]; /* 0: no such segment */
 };
 
-static ucs_status_t map(struct transport_net *net, int segment)
+static ucs_status_t ucx_address_map_segment(struct transport_net *net, int segment)
 {
     const ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
@@ -32,7 +32,7 @@ static ucs_status_t map(struct transport_net *net, int segment)
 }
 
 /* Append to the address; false: it does not fit. */
-static bool append(struct transport_net *net, const void *from, size_t len)
+static bool ucx_address_append(struct transport_net *net, const void *from, size_t len)
 {
     if (len > sizeof net->address - net->address_len)
         return false;
@@ -41,9 +41,10 @@ static bool append(struct transport_net *net, const void *from, size_t len)
     return true;
 }
 
-static ucs_status_t append_key(struct transport_net *net, int segment, struct head *head)
+static ucs_status_t ucx_address_append_key(struct transport_net *net, int segment,
+                                           struct head *head)
 {
-    ucs_status_t status = map(net, segment);
+    ucs_status_t status = ucx_address_map_segment(net, segment);
     void *key;
     size_t len;
     bool fits;
@@ -52,14 +53,14 @@ static ucs_status_t append_key(struct transport_net *net, int segment, struct he
         status = ucx_lib.rkey_pack(net->context, net->memory[segment], &key, &len);
     if (status != UCS_OK)
         return status;
-    fits = len <= UINT16_MAX && append(net, key, len);
+    fits = len <= UINT16_MAX && ucx_address_append(net, key, len);
     ucx_lib.rkey_buffer_release(key);
     head->base[segment] = (uintptr_t)net->world->segment[segment].base;
     head->key_len[segment] = (uint16_t)len;
     return fits ? UCS_OK : UCS_ERR_BUFFER_TOO_SMALL;
 }
 
-static ucs_status_t append_worker(struct transport_net *net)
+static ucs_status_t ucx_address_append_worker(struct transport_net *net)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucs_status_t status = ucx_lib.worker_query(net->ctx_0->worker, &attr);
@@ -68,7 +69,7 @@ static ucs_status_t append_worker(struct transport_net *net)
     if (status != UCS_OK)
         return status;
     net->worker_address_len = attr.address_length;
-    fits = append(net, attr.address, attr.address_length);
+    fits = ucx_address_append(net, attr.address, attr.address_length);
     ucx_lib.worker_release_address(net->ctx_0->worker, attr.address);
     return fits ? UCS_OK : UCS_ERR_BUFFER_TOO_SMALL;
 }
@@ -81,9 +82,9 @@ int ucx_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
     net->address_len = sizeof head;
     for (int i = 0; i < SEGMENTS && status == UCS_OK; i++)
         if (net->world->segment[i].len > 0)
-            status = append_key(net, i, &head);
+            status = ucx_address_append_key(net, i, &head);
     if (status == UCS_OK)
-        status = append_worker(net);
+        status = ucx_address_append_worker(net);
     memcpy(net->address, &head, sizeof head);
     if (status == UCS_OK)
         return 0;

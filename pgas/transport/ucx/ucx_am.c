@@ -2,7 +2,7 @@
 /*
  * ucx_am.c - puts with signal as they come: performed, and answered (see ucx.h).
  *
- * An answer is sent on the endpoint that UCX gives with the message, which leads to the
+ * An reply is sent on the endpoint that UCX gives with the message, which leads to the
  * worker that has sent it.  UCX may read it until it has left.
  * Uses: ucx.h, perform.
  */
@@ -17,18 +17,18 @@
 #include "pgas/transport/perform.h"
 #include "pgas/transport/ucx/ucx.h"
 
-/* An answer under way. */
-struct ucx_answer {
-    struct ucx_answer **link, *next; /* in ctx->answers */
-    struct ucx_answer_head head;
+/* An reply under way. */
+struct ucx_reply {
+    struct ucx_reply **link, *next; /* in ctx->replies */
+    struct ucx_reply_head head;
 };
 
 /* ---- performing ----------------------------------------------------------------------
  */
 
 /* Where len bytes of ours are; NULL: nowhere. */
-static char *place_of(const struct transport_net *net, unsigned segment, uint64_t offset,
-                      size_t len)
+static char *ucx_am_local_address(const struct transport_net *net, unsigned segment,
+                                  uint64_t offset, size_t len)
 {
     if (segment >= SEGMENTS || len > net->world->segment[segment].len ||
         offset > net->world->segment[segment].len - len)
@@ -36,7 +36,7 @@ static char *place_of(const struct transport_net *net, unsigned segment, uint64_
     return (char *)net->world->segment[segment].base + offset;
 }
 
-static bool is_sound(const struct ucx_signal_head *head)
+static bool ucx_signal_is_valid(const struct ucx_signal_head *head)
 {
     return (head->op == TRANSPORT_AMO_SET || head->op == TRANSPORT_AMO_ADD) &&
            (head->size == sizeof(uint32_t) || head->size == sizeof(uint64_t)) &&
@@ -44,17 +44,19 @@ static bool is_sound(const struct ucx_signal_head *head)
 }
 
 /* The word comes last, as a release.  0 or -errno. */
-static int perform(const struct transport_net *net, const struct ucx_signal_head *head,
-                   const void *data, size_t len)
+static int ucx_am_perform(const struct transport_net *net,
+                          const struct ucx_signal_head *head, const void *data,
+                          size_t len)
 {
     const struct transport_signal signal = {.op = (enum transport_amo_op)head->op,
                                             .size = head->size,
                                             .operand = head->operand};
 
-    if (!is_sound(head))
+    if (!ucx_signal_is_valid(head))
         return -EINVAL;
-    char *to = place_of(net, head->segment, head->offset, len);
-    char *word = place_of(net, head->word_segment, head->word_offset, head->size);
+    char *to = ucx_am_local_address(net, head->segment, head->offset, len);
+    char *word =
+        ucx_am_local_address(net, head->word_segment, head->word_offset, head->size);
     if (to == NULL || word == NULL)
         return -EFAULT;
     if (len > 0)
@@ -66,54 +68,55 @@ static int perform(const struct transport_net *net, const struct ucx_signal_head
 /* ---- answering -----------------------------------------------------------------------
  */
 
-static void drop(struct ucx_answer *answer)
+static void ucx_reply_free(struct ucx_reply *reply)
 {
-    *answer->link = answer->next;
-    if (answer->next != NULL)
-        answer->next->link = answer->link;
-    free(answer);
+    *reply->link = reply->next;
+    if (reply->next != NULL)
+        reply->next->link = reply->link;
+    free(reply);
 }
 
-static void answer_sent(void *request, ucs_status_t status, void *arg)
+static void ucx_reply_sent(void *request, ucs_status_t status, void *arg)
 {
     (void)status; /* nobody needs to know if the asker is gone */
     ucx_lib.request_free(request);
-    drop(arg);
+    ucx_reply_free(arg);
 }
 
-static void send_answer(struct transport_ctx *ctx, ucp_ep_h to, uint64_t token, int error)
+static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to, uint64_t token,
+                              int error)
 {
-    struct ucx_answer *answer = malloc(sizeof *answer);
+    struct ucx_reply *reply = malloc(sizeof *reply);
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
                         UCP_OP_ATTR_FIELD_FLAGS,
-        .cb.send = answer_sent,
-        .user_data = answer,
+        .cb.send = ucx_reply_sent,
+        .user_data = reply,
         .flags = UCP_AM_SEND_FLAG_EAGER,
     };
 
-    if (answer == NULL) {
+    if (reply == NULL) {
         ctx->net->world->failed(ctx->net->world, -1,
-                                "no memory for the answer to a put with signal");
+                                "no memory for the reply to a put with signal");
         return;
     }
-    *answer = (struct ucx_answer){.link = &ctx->answers,
-                                  .next = ctx->answers,
-                                  .head = {.token = token, .error = error}};
-    if (answer->next != NULL)
-        answer->next->link = &answer->next;
-    ctx->answers = answer;
-    ucs_status_ptr_t request = ucx_lib.am_send_nbx(to, UCX_ANSWER_ID, &answer->head,
-                                                   sizeof answer->head, NULL, 0, &param);
+    *reply = (struct ucx_reply){.link = &ctx->replies,
+                                .next = ctx->replies,
+                                .head = {.token = token, .error = error}};
+    if (reply->next != NULL)
+        reply->next->link = &reply->next;
+    ctx->replies = reply;
+    ucs_status_ptr_t request = ucx_lib.am_send_nbx(to, UCX_REPLY_ID, &reply->head,
+                                                   sizeof reply->head, NULL, 0, &param);
     if (!UCS_PTR_IS_PTR(request))
-        drop(answer);
+        ucx_reply_free(reply);
 }
 
 /* ---- what comes ----------------------------------------------------------------------
  */
 
 /* Nobody else hears of it. */
-static void tell_note(const struct transport_net *net, int pe)
+static void ucx_am_report_bad_target(const struct transport_net *net, int pe)
 {
     char sentence[TRANSPORT_TEXT_MAX];
 
@@ -125,9 +128,9 @@ static void tell_note(const struct transport_net *net, int pe)
 
 /* What is wrong with a put with signal; NULL: nothing.  Addresses are looked at by
  * perform. */
-static const char *malformation(const struct transport_ctx *ctx,
-                                const struct ucx_signal_head *head, size_t len,
-                                const ucp_am_recv_param_t *param)
+static const char *ucx_message_fault(const struct transport_ctx *ctx,
+                                     const struct ucx_signal_head *head, size_t len,
+                                     const ucp_am_recv_param_t *param)
 {
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || len > UCX_SIGNAL_MAX)
         return "it is longer than such a message may be";
@@ -140,8 +143,8 @@ static const char *malformation(const struct transport_ctx *ctx,
 
 /* A message that no PE of this library sends: memory of its sender is damaged, or it is
  * from somebody else.  Nothing of it has been performed. */
-static void refuse_message(const struct transport_net *net, size_t header_len, size_t len,
-                           const char *why)
+static void ucx_am_report_malformed(const struct transport_net *net, size_t header_len,
+                                    size_t len, const char *why)
 {
     char sentence[TRANSPORT_TEXT_MAX];
 
@@ -153,51 +156,53 @@ static void refuse_message(const struct transport_net *net, size_t header_len, s
 }
 
 /* ucp_am_recv_callback_t, inside the progress of context 0 */
-static ucs_status_t signal_came(void *arg, const void *header, size_t header_len,
-                                void *data, size_t len, const ucp_am_recv_param_t *param)
+static ucs_status_t ucx_am_handle_signal(void *arg, const void *header, size_t header_len,
+                                         void *data, size_t len,
+                                         const ucp_am_recv_param_t *param)
 {
     struct transport_ctx *ctx = arg;
     struct ucx_signal_head head;
 
     if (header_len != sizeof head) {
-        refuse_message(ctx->net, header_len, len, "its head has another length");
+        ucx_am_report_malformed(ctx->net, header_len, len, "its head has another length");
         return UCS_OK;
     }
     memcpy(&head, header, sizeof head);
-    const char *why = malformation(ctx, &head, len, param);
+    const char *why = ucx_message_fault(ctx, &head, len, param);
     if (why != NULL) {
-        refuse_message(ctx->net, header_len, len, why);
+        ucx_am_report_malformed(ctx->net, header_len, len, why);
         return UCS_OK;
     }
-    int error = perform(ctx->net, &head, data, len);
+    int error = ucx_am_perform(ctx->net, &head, data, len);
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
-        send_answer(ctx, param->reply_ep, head.token, error);
+        ucx_am_send_reply(ctx, param->reply_ep, head.token, error);
     else if (error != 0)
-        tell_note(ctx->net, head.pe);
+        ucx_am_report_bad_target(ctx->net, head.pe);
     return UCS_OK;
 }
 
 /* The same, of a context that has sent one */
-static ucs_status_t answer_came(void *arg, const void *header, size_t header_len,
-                                void *data, size_t len, const ucp_am_recv_param_t *param)
+static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t header_len,
+                                        void *data, size_t len,
+                                        const ucp_am_recv_param_t *param)
 {
     struct transport_ctx *ctx = arg;
-    struct ucx_answer_head head;
+    struct ucx_reply_head head;
 
     (void)data;
     (void)param;
     if (header_len != sizeof head || len > 0) {
-        refuse_message(ctx->net, header_len, len, "an answer has another length");
+        ucx_am_report_malformed(ctx->net, header_len, len, "an reply has another length");
         return UCS_OK;
     }
     memcpy(&head, header, sizeof head);
-    if (!ucx_op_answered(ctx, &head))
-        refuse_message(ctx->net, header_len, len, "it answers no operation");
+    if (!ucx_op_handle_reply(ctx, &head))
+        ucx_am_report_malformed(ctx->net, header_len, len, "it replies no operation");
     return UCS_OK;
 }
 
-static ucs_status_t set_handler(struct transport_ctx *ctx, unsigned id,
-                                ucp_am_recv_callback_t handler)
+static ucs_status_t ucx_am_set_handler(struct transport_ctx *ctx, unsigned id,
+                                       ucp_am_recv_callback_t handler)
 {
     const ucp_am_handler_param_t param = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
@@ -211,15 +216,16 @@ static ucs_status_t set_handler(struct transport_ctx *ctx, unsigned id,
     return ucx_lib.worker_set_am_recv_handler(ctx->worker, &param);
 }
 
-ucs_status_t ucx_am_listen(struct transport_ctx *ctx)
+ucs_status_t ucx_am_set_handlers(struct transport_ctx *ctx)
 {
-    ucs_status_t status = set_handler(ctx, UCX_SIGNAL_ID, signal_came);
+    ucs_status_t status = ucx_am_set_handler(ctx, UCX_SIGNAL_ID, ucx_am_handle_signal);
 
-    return status == UCS_OK ? set_handler(ctx, UCX_ANSWER_ID, answer_came) : status;
+    return status == UCS_OK ? ucx_am_set_handler(ctx, UCX_REPLY_ID, ucx_am_handle_reply)
+                            : status;
 }
 
 void ucx_am_free(struct transport_ctx *ctx)
 {
-    while (ctx->answers != NULL)
-        drop(ctx->answers);
+    while (ctx->replies != NULL)
+        ucx_reply_free(ctx->replies);
 }

@@ -29,7 +29,7 @@ static const struct {
 };
 
 /* NULL: no such setting, so no. */
-static bool user_has_set(const char *name)
+static bool ucx_config_user_has_set(const char *name)
 {
     char variable[64];
 
@@ -39,7 +39,7 @@ static bool user_has_set(const char *name)
 
 /* Of a transport's settings UCX 1.13 wants the name without the transport, later ones
  * with it; what is not known is passed over. */
-static void set(ucp_config_t *config, const char *name, const char *value)
+static void ucx_config_set(ucp_config_t *config, const char *name, const char *value)
 {
     const char tcp[] = "TCP_";
 
@@ -48,20 +48,21 @@ static void set(ucp_config_t *config, const char *name, const char *value)
         ucx_lib.config_modify(config, name + strlen(tcp), value);
 }
 
-static ucs_status_t read_config(ucp_config_t **config)
+static ucs_status_t ucx_config_read(ucp_config_t **config)
 {
     ucs_status_t status = ucx_lib.config_read(NULL, NULL, config);
 
     if (status != UCS_OK)
         return status;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (settings[i].needed ||
-            (!user_has_set(settings[i].name) && !user_has_set(settings[i].also)))
-            set(*config, settings[i].name, settings[i].value);
+        if (settings[i].needed || (!ucx_config_user_has_set(settings[i].name) &&
+                                   !ucx_config_user_has_set(settings[i].also)))
+            ucx_config_set(*config, settings[i].name, settings[i].value);
     return UCS_OK;
 }
 
-static ucs_status_t init(struct transport_net *net, const ucp_config_t *config)
+static ucs_status_t ucx_context_init(struct transport_net *net,
+                                     const ucp_config_t *config)
 {
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
@@ -79,10 +80,10 @@ static ucs_status_t init(struct transport_net *net, const ucp_config_t *config)
 int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 {
     ucp_config_t *config;
-    ucs_status_t status = read_config(&config);
+    ucs_status_t status = ucx_config_read(&config);
 
     if (status == UCS_OK) {
-        status = init(net, config);
+        status = ucx_context_init(net, config);
         ucx_lib.config_release(config);
     }
     if (status == UCS_OK)
@@ -90,7 +91,7 @@ int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
     snprintf(why, TRANSPORT_TEXT_MAX,
              "UCX finds no network device that it can use (%s); see `ucx_info -d`%s",
              ucx_lib.status_string(status),
-             user_has_set("TLS") || user_has_set("NET_DEVICES")
+             ucx_config_user_has_set("TLS") || ucx_config_user_has_set("NET_DEVICES")
                  ? " and what UCX_TLS and UCX_NET_DEVICES allow"
                  : "");
     return ucx_errno(status);
@@ -99,7 +100,7 @@ int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 /* ---- describe ---------------------------------------------------------------------- */
 
 /* UCX tells its devices only as text for people: lines that end with transport/device. */
-static char *devices_text(ucp_context_h context)
+static char *ucx_context_print(ucp_context_h context)
 {
     char *text = NULL;
     size_t size;
@@ -112,7 +113,7 @@ static char *devices_text(ucp_context_h context)
     return text;
 }
 
-static void append(char *to, const char *what)
+static void ucx_text_append(char *to, const char *what)
 {
     size_t len = strlen(to);
 
@@ -120,7 +121,7 @@ static void append(char *to, const char *what)
 }
 
 /* text: "... -- tcp/eth0".  Devices of one transport follow each other. */
-static void append_devices(struct transport_net *net, char *text)
+static void ucx_text_append_devices(struct transport_net *net, char *text)
 {
     const char *last = "";
 
@@ -130,25 +131,27 @@ static void append_devices(struct transport_net *net, char *text)
             continue;
         *device++ = '\0';
         name = strrchr(name, ' ') + 1;
-        append(net->text, *last == '\0' ? "" : strcmp(last, name) == 0 ? ", " : "; ");
+        ucx_text_append(net->text, *last == '\0'             ? ""
+                                   : strcmp(last, name) == 0 ? ", "
+                                                             : "; ");
         if (strcmp(last, name) != 0) {
-            append(net->text, name);
-            append(net->text, " on ");
+            ucx_text_append(net->text, name);
+            ucx_text_append(net->text, " on ");
             last = name;
         }
-        append(net->text, device);
+        ucx_text_append(net->text, device);
     }
 }
 
 void ucx_context_describe(struct transport_net *net)
 {
-    char *text = devices_text(net->context);
+    char *text = ucx_context_print(net->context);
     char length[TRANSPORT_TEXT_MAX];
 
     if (text != NULL)
-        append_devices(net, text);
+        ucx_text_append_devices(net, text);
     free(text);
     snprintf(length, sizeof length, "; worker address %zu bytes",
              net->worker_address_len);
-    append(net->text, length);
+    ucx_text_append(net->text, length);
 }

@@ -10,7 +10,7 @@
 
 /* ---- life -------------------------------------------------------------------------- */
 
-static ucs_status_t make_worker(struct transport_ctx *ctx)
+static ucs_status_t ucx_worker_create(struct transport_ctx *ctx)
 {
     const ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS,
@@ -22,13 +22,13 @@ static ucs_status_t make_worker(struct transport_ctx *ctx)
     ucs_status_t status = ucx_lib.worker_create(ctx->net->context, &params, &ctx->worker);
     if (status != UCS_OK)
         return status;
-    status = ucx_am_listen(ctx);
+    status = ucx_am_set_handlers(ctx);
     if (status != UCS_OK)
         ucx_lib.worker_destroy(ctx->worker);
     return status;
 }
 
-static void enlist(struct transport_ctx *ctx)
+static void ucx_ctx_enlist(struct transport_ctx *ctx)
 {
     pthread_mutex_lock(&ctx->net->lock);
     ctx->next = ctx->net->contexts;
@@ -36,7 +36,7 @@ static void enlist(struct transport_ctx *ctx)
     pthread_mutex_unlock(&ctx->net->lock);
 }
 
-static void delist(struct transport_ctx *ctx)
+static void ucx_ctx_unlist(struct transport_ctx *ctx)
 {
     struct transport_ctx **at = &ctx->net->contexts;
 
@@ -57,34 +57,34 @@ int ucx_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
     c->net = net;
     c->peers = calloc((size_t)net->world->npes, sizeof *c->peers);
     if (c->peers != NULL)
-        status = make_worker(c);
+        status = ucx_worker_create(c);
     if (status != UCS_OK) {
         free(c->peers);
         free(c);
         return ucx_errno(status);
     }
-    enlist(c);
+    ucx_ctx_enlist(c);
     *ctx = c;
     return 0;
 }
 
 /* Endpoints are closed without the peer's consent: all are through with each other, and
  * a peer may be gone already.  What fails because of that is nobody's business. */
-static void close_peers(struct transport_ctx *ctx)
+static void ucx_ctx_close_peers(struct transport_ctx *ctx)
 {
     for (int pe = 0; pe < ctx->net->world->npes; pe++) {
         struct ucx_peer *peer = ctx->peers[pe];
         if (peer == NULL)
             continue;
-        peer->told = true;
+        peer->reported = true;
         ucx_peer_close(peer);
     }
 }
 
 void ucx_ctx_close(struct transport_ctx *ctx)
 {
-    delist(ctx);
-    close_peers(ctx);
+    ucx_ctx_unlist(ctx);
+    ucx_ctx_close_peers(ctx);
     ucx_lib.worker_destroy(ctx->worker);
     for (int pe = 0; pe < ctx->net->world->npes; pe++)
         free(ctx->peers[pe]);
@@ -98,7 +98,8 @@ void ucx_ctx_close(struct transport_ctx *ctx)
 
 /* Call visit for every busy peer: is it true for all?  A peer may leave the list in its
  * visit, no other does. */
-static bool all_busy(struct transport_ctx *ctx, bool (*visit)(struct ucx_peer *))
+static bool ucx_ctx_visit_busy(struct transport_ctx *ctx,
+                               bool (*visit)(struct ucx_peer *))
 {
     struct ucx_peer *last = ctx->busy != NULL ? ctx->busy->prev : NULL;
     struct ucx_peer *peer = ctx->busy, *next;
@@ -114,17 +115,17 @@ static bool all_busy(struct transport_ctx *ctx, bool (*visit)(struct ucx_peer *)
 
 int ucx_fence(struct transport_ctx *ctx)
 {
-    return all_busy(ctx, ucx_peer_flushed) ? 0 : -EAGAIN;
+    return ucx_ctx_visit_busy(ctx, ucx_peer_flushed) ? 0 : -EAGAIN;
 }
 
 int ucx_quiet(struct transport_ctx *ctx)
 {
-    all_busy(ctx, ucx_peer_flushed);
+    ucx_ctx_visit_busy(ctx, ucx_peer_flushed);
     return ctx->busy == NULL ? 0 : -EAGAIN;
 }
 
 /* Has been asked something that it has not answered. */
-static bool owes(const struct ucx_peer *peer)
+static bool ucx_peer_has_unanswered(const struct ucx_peer *peer)
 {
     return peer->in_flush + peer->posted[UCX_PUT] + peer->posted[UCX_GET] +
                peer->posted[UCX_AMO] >
@@ -137,7 +138,7 @@ uint64_t ucx_pending(struct transport_ctx *ctx, int *pe)
 
     if (pe == NULL || ctx->pending == 0)
         return ctx->pending;
-    while (!owes(peer) && peer->next != ctx->busy)
+    while (!ucx_peer_has_unanswered(peer) && peer->next != ctx->busy)
         peer = peer->next;
     *pe = peer->pe;
     return ctx->pending;
@@ -145,7 +146,7 @@ uint64_t ucx_pending(struct transport_ctx *ctx, int *pe)
 
 /* ---- progress ---------------------------------------------------------------------- */
 
-static bool end_if_failed(struct ucx_peer *peer)
+static bool ucx_peer_close_failed(struct ucx_peer *peer)
 {
     if (peer->error != 0) {
         ucx_peer_close(peer);
@@ -158,9 +159,9 @@ int ucx_progress(struct transport_ctx *ctx)
 {
     unsigned n = ucx_lib.worker_progress(ctx->worker);
 
-    if (unlikely(ctx->failures)) { /* not in UCX's callback: it may not close there */
-        ctx->failures = false;
-        all_busy(ctx, end_if_failed);
+    if (unlikely(ctx->failed_peers)) { /* not in UCX's callback: it may not close there */
+        ctx->failed_peers = false;
+        ucx_ctx_visit_busy(ctx, ucx_peer_close_failed);
         n++;
     }
     return (int)n;

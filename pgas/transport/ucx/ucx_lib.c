@@ -45,7 +45,7 @@ static const struct {
 };
 enum { SETTINGS = sizeof environment / sizeof *environment };
 
-static void *load_quietly(void)
+static void *ucx_lib_dlopen(void)
 {
     bool ours[SETTINGS];
     void *lib;
@@ -62,18 +62,18 @@ static void *load_quietly(void)
 }
 
 /* A sentence, or what fits of it. */
-static int refuse(char *why, size_t room, const char *what, const char *detail)
+static int ucx_lib_error(char *why, size_t room, const char *what, const char *detail)
 {
     snprintf(why, room, "%s%s", what, detail);
     return -ELIBACC;
 }
 
-static int find_functions(void *lib, char *why, size_t room)
+static int ucx_lib_resolve(void *lib, char *why, size_t room)
 {
     for (int i = 0; i < FUNCTIONS; i++) {
         void *function = dlsym(lib, functions[i].name);
         if (function == NULL)
-            return refuse(why, room, "libucp.so.0 has no ", functions[i].name);
+            return ucx_lib_error(why, room, "libucp.so.0 has no ", functions[i].name);
         memcpy((char *)&ucx_lib + functions[i].at, &function, sizeof function);
     }
     return 0;
@@ -87,10 +87,10 @@ int ucx_load(char *why, size_t room)
 
     if (ucx_lib.status_string != NULL)
         return 0;
-    lib = load_quietly();
+    lib = ucx_lib_dlopen();
     if (lib == NULL)
-        return refuse(why, room, "UCX cannot be loaded: ", dlerror());
-    err = find_functions(lib, why, room);
+        return ucx_lib_error(why, room, "UCX cannot be loaded: ", dlerror());
+    err = ucx_lib_resolve(lib, why, room);
     if (err != 0)
         return err;
     ucx_lib.get_version(&major, &minor, &release);

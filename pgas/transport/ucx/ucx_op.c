@@ -2,7 +2,7 @@
 /*
  * ucx_op.c - put, get, amo and put with signal (see ucx.h).
  *
- * A record is taken for every operation that UCX may answer later, from blocks that stay
+ * A record is taken for every operation that UCX may reply later, from blocks that stay
  * with the context: nothing is allocated once they are there.
  */
 #include "config.h"
@@ -26,7 +26,7 @@ struct ucx_block {
     struct ucx_op op[BLOCK_OPS];
 };
 
-static bool add_block(struct transport_ctx *ctx)
+static bool ucx_op_add_block(struct transport_ctx *ctx)
 {
     size_t size = (ctx->nblocks + 1) * sizeof ctx->blocks[0];
     struct ucx_block **blocks = realloc(ctx->blocks, size);
@@ -64,8 +64,8 @@ static uint64_t ucx_op_token(const struct ucx_op *op)
 }
 
 /* A record for an operation to a PE.  0; -EAGAIN: too many are under way. */
-static int take(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
-                struct transport_done *done, struct ucx_op **op)
+static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
+                        struct transport_done *done, struct ucx_op **op)
 {
     struct ucx_peer *peer;
     int err = ucx_peer_get(ctx, pe, &peer);
@@ -74,7 +74,7 @@ static int take(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
         return err;
     if (unlikely(ctx->in_use >= MOST_OPS))
         return -EAGAIN;
-    if (unlikely(ctx->free_ops == NULL) && !add_block(ctx))
+    if (unlikely(ctx->free_ops == NULL) && !ucx_op_add_block(ctx))
         return -ENOMEM;
     *op = ctx->free_ops;
     ctx->free_ops = (*op)->next;
@@ -87,19 +87,19 @@ static int take(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
     return 0;
 }
 
-static void give(struct ucx_op *op)
+static void ucx_op_free(struct ucx_op *op)
 {
     struct transport_ctx *ctx = op->peer->ctx;
 
     op->peer = NULL;
     op->generation++;
-    op->awaits_answer = false;
+    op->awaits_reply = false;
     op->next = ctx->free_ops;
     ctx->free_ops = op;
 }
 
 /* It has been performed, or its source can be used again, or (error) it has failed. */
-static void end(struct ucx_op *op, int error)
+static void ucx_op_complete(struct ucx_op *op, int error)
 {
     struct transport_done *done = op->done;
 
@@ -110,8 +110,8 @@ static void end(struct ucx_op *op, int error)
     perform_done(done, error);
 }
 
-/* UCX answers. */
-static void answered(void *request, ucs_status_t status, void *arg)
+/* UCX replies. */
+static void ucx_op_request_done(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_op *op = arg;
     struct ucx_peer *peer = op->peer;
@@ -121,12 +121,12 @@ static void answered(void *request, ucs_status_t status, void *arg)
         ucx_peer_fail(peer, status);
     if (!op->abandoned) {
         ucx_peer_count(peer, op->kind, -1);
-        end(op, status == UCS_OK ? 0 : ucx_errno(status));
+        ucx_op_complete(op, status == UCS_OK ? 0 : ucx_errno(status));
     }
-    give(op);
+    ucx_op_free(op);
 }
 
-/* UCX 1.13 never answers fetching amos to a PE that has died.  The record stays out of
+/* UCX 1.13 never replies fetching amos to a PE that has died.  The record stays out of
  * use until it does after all. */
 void ucx_ops_abandon(struct ucx_peer *peer)
 {
@@ -137,35 +137,35 @@ void ucx_ops_abandon(struct ucx_peer *peer)
                 continue;
             op->abandoned = true;
             ucx_peer_count(peer, op->kind, -1);
-            end(op, peer->error);
+            ucx_op_complete(op, peer->error);
         }
 }
 
-static ucp_request_param_t param_for(struct ucx_op *op)
+static ucp_request_param_t ucx_op_param(struct ucx_op *op)
 {
     return (ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send = answered,
+        .cb.send = ucx_op_request_done,
         .user_data = op,
     };
 }
 
 /* What a post returned becomes what we return. */
-static int posted(struct ucx_op *op, ucs_status_ptr_t request)
+static int ucx_op_post_result(struct ucx_op *op, ucs_status_ptr_t request)
 {
     struct ucx_peer *peer = op->peer;
     enum ucx_op_kind kind = op->kind;
 
     if (unlikely(UCS_PTR_IS_ERR(request))) {
         peer->ctx->in_use--;
-        give(op);
+        ucx_op_free(op);
         return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
     }
     if (kind == UCX_PUT)
         ucx_peer_unflushed(peer);
     if (request == NULL) {
-        end(op, 0);
-        give(op);
+        ucx_op_complete(op, 0);
+        ucx_op_free(op);
     } else {
         ucx_peer_count(peer, kind, 1);
     }
@@ -174,12 +174,14 @@ static int posted(struct ucx_op *op, ucs_status_ptr_t request)
 
 /* ---- the slots --------------------------------------------------------------------- */
 
-static uint64_t address_of(const struct ucx_op *op, const struct transport_place *place)
+static uint64_t ucx_op_remote_address(const struct ucx_op *op,
+                                      const struct transport_place *place)
 {
     return op->peer->segment[place->segment].base + place->offset;
 }
 
-static ucp_rkey_h key_of(const struct ucx_op *op, const struct transport_place *place)
+static ucp_rkey_h ucx_op_rkey(const struct ucx_op *op,
+                              const struct transport_place *place)
 {
     return op->peer->segment[place->segment].key;
 }
@@ -189,13 +191,14 @@ int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const v
 {
     ucp_request_param_t param;
     struct ucx_op *op;
-    int err = take(ctx, to->pe, UCX_PUT, done, &op);
+    int err = ucx_op_alloc(ctx, to->pe, UCX_PUT, done, &op);
 
     if (err != 0)
         return err;
-    param = param_for(op);
-    return posted(op, ucx_lib.put_nbx(op->peer->ep, from, len, address_of(op, to),
-                                      key_of(op, to), &param));
+    param = ucx_op_param(op);
+    return ucx_op_post_result(op, ucx_lib.put_nbx(op->peer->ep, from, len,
+                                                  ucx_op_remote_address(op, to),
+                                                  ucx_op_rkey(op, to), &param));
 }
 
 int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
@@ -203,19 +206,20 @@ int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *f
 {
     ucp_request_param_t param;
     struct ucx_op *op;
-    int err = take(ctx, from->pe, UCX_GET, done, &op);
+    int err = ucx_op_alloc(ctx, from->pe, UCX_GET, done, &op);
 
     if (err != 0)
         return err;
-    param = param_for(op);
-    return posted(op, ucx_lib.get_nbx(op->peer->ep, to, len, address_of(op, from),
-                                      key_of(op, from), &param));
+    param = ucx_op_param(op);
+    return ucx_op_post_result(op, ucx_lib.get_nbx(op->peer->ep, to, len,
+                                                  ucx_op_remote_address(op, from),
+                                                  ucx_op_rkey(op, from), &param));
 }
 
 /* FETCH adds 0, and SET swaps: UCX has no others that are atomic towards the rest. */
 static const struct {
     ucp_atomic_op_t op;
-    bool answers;    /* UCX does it only with a reply */
+    bool replies;    /* UCX does it only with a reply */
     bool no_operand; /* it is 0 */
 } amo_table[TRANSPORT_AMO_OPS] = {
     [TRANSPORT_AMO_SET] = {UCP_ATOMIC_OP_SWAP, true, false},
@@ -230,7 +234,7 @@ static const struct {
 
 /* For a compare and swap UCX wants the condition as operand and the new value in reply.
  */
-static void set_operands(struct ucx_op *op, const struct transport_amo *amo)
+static void ucx_op_set_operands(struct ucx_op *op, const struct transport_amo *amo)
 {
     bool compares = amo->op == TRANSPORT_AMO_COMPARE_SWAP;
 
@@ -246,7 +250,7 @@ int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
             const struct transport_amo *amo, struct transport_done *done)
 {
     /* Without a reply UCX says only that it has taken the operation. */
-    bool answers = amo_table[amo->op].answers || amo->result != NULL || done != NULL;
+    bool replies = amo_table[amo->op].replies || amo->result != NULL || done != NULL;
     ucp_request_param_t param;
     struct ucx_peer *peer = ctx->peers[at->pe];
     struct ucx_op *op;
@@ -254,20 +258,21 @@ int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
 
     if (amo->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
         return -EAGAIN;
-    err = take(ctx, at->pe, answers ? UCX_AMO : UCX_PUT, done, &op);
+    err = ucx_op_alloc(ctx, at->pe, replies ? UCX_AMO : UCX_PUT, done, &op);
     if (err != 0)
         return err;
-    set_operands(op, amo);
-    param = param_for(op);
+    ucx_op_set_operands(op, amo);
+    param = ucx_op_param(op);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
     param.datatype = ucp_dt_make_contig(amo->size);
-    if (answers) {
+    if (replies) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
         param.reply_buffer = &op->reply;
     }
-    return posted(op,
-                  ucx_lib.atomic_op_nbx(op->peer->ep, amo_table[amo->op].op, &op->operand,
-                                        1, address_of(op, at), key_of(op, at), &param));
+    return ucx_op_post_result(
+        op, ucx_lib.atomic_op_nbx(op->peer->ep, amo_table[amo->op].op, &op->operand, 1,
+                                  ucx_op_remote_address(op, at), ucx_op_rkey(op, at),
+                                  &param));
 }
 
 /* ---- put with signal -----------------------------------------------------------------
@@ -280,7 +285,7 @@ size_t ucx_signal_max(struct transport_net *net)
 }
 
 /* The source may be changed. */
-static void source_free(struct ucx_op *op, int error)
+static void ucx_op_source_free(struct ucx_op *op, int error)
 {
     struct transport_done *done = op->done;
 
@@ -289,20 +294,20 @@ static void source_free(struct ucx_op *op, int error)
 }
 
 /* Something that a put with signal waits for has come. */
-static void signal_heard(struct ucx_op *op, int error)
+static void ucx_op_signal_event(struct ucx_op *op, int error)
 {
-    if (--op->waits > 0)
+    if (--op->events_pending > 0)
         return;
     if (!op->abandoned) {
         ucx_peer_count(op->peer, op->kind, -1);
-        end(op, error);
+        ucx_op_complete(op, error);
     }
-    give(op);
+    ucx_op_free(op);
 }
 
-/* UCX has sent it.  If it has not, an answer may come nevertheless: then the record stays
+/* UCX has sent it.  If it has not, an reply may come nevertheless: then the record stays
  * out of use. */
-static void signal_sent(void *request, ucs_status_t status, void *arg)
+static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_op *op = arg;
     int error = status == UCS_OK ? 0 : ucx_errno(status);
@@ -313,38 +318,38 @@ static void signal_sent(void *request, ucs_status_t status, void *arg)
     if (error != 0 && !op->abandoned) {
         op->abandoned = true;
         ucx_peer_count(op->peer, op->kind, -1);
-        end(op, error);
+        ucx_op_complete(op, error);
     }
-    source_free(op, 0);
-    signal_heard(op, 0);
+    ucx_op_source_free(op, 0);
+    ucx_op_signal_event(op, 0);
 }
 
-/* An answer to an operation that has ended is ignored: its peer had failed before. */
-bool ucx_op_answered(struct transport_ctx *ctx, const struct ucx_answer_head *answer)
+/* An reply to an operation that has ended is ignored: its peer had failed before. */
+bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply)
 {
     const struct transport_world *world = ctx->net->world;
-    uint32_t index = (uint32_t)answer->token;
+    uint32_t index = (uint32_t)reply->token;
     char sentence[TRANSPORT_TEXT_MAX];
 
-    if (index >= ctx->nblocks * BLOCK_OPS || answer->error > 0 ||
-        answer->error < -UCX_ERRNO_MAX)
+    if (index >= ctx->nblocks * BLOCK_OPS || reply->error > 0 ||
+        reply->error < -UCX_ERRNO_MAX)
         return false;
     struct ucx_op *op = &ctx->blocks[index / BLOCK_OPS]->op[index % BLOCK_OPS];
-    if (answer->token != ucx_op_token(op) || !op->awaits_answer)
+    if (reply->token != ucx_op_token(op) || !op->awaits_reply)
         return true;
-    op->awaits_answer = false;
-    if (answer->error != 0) {
+    op->awaits_reply = false;
+    if (reply->error != 0) {
         snprintf(sentence, sizeof sentence, "PE %d refuses a put with signal: %s",
-                 op->peer->pe, strerror((int)-answer->error));
+                 op->peer->pe, strerror((int)-reply->error));
         world->failed(world, op->peer->pe, sentence);
     }
-    signal_heard(op, (int)answer->error);
+    ucx_op_signal_event(op, (int)reply->error);
     return true;
 }
 
-static struct ucx_signal_head head_of(const struct ucx_op *op,
-                                      const struct transport_place *to,
-                                      const struct transport_signal *signal)
+static struct ucx_signal_head ucx_op_signal_head(const struct ucx_op *op,
+                                                 const struct transport_place *to,
+                                                 const struct transport_signal *signal)
 {
     return (struct ucx_signal_head){.token = ucx_op_token(op),
                                     .operand = signal->operand,
@@ -367,30 +372,30 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
 
     if (signal->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
         return -EAGAIN;
-    err = take(ctx, to->pe, signal->note ? UCX_PUT : UCX_AMO, done, &op);
+    err = ucx_op_alloc(ctx, to->pe, signal->note ? UCX_PUT : UCX_AMO, done, &op);
     if (err != 0)
         return err;
     peer = op->peer;
-    ucp_request_param_t param = param_for(op);
+    ucp_request_param_t param = ucx_op_param(op);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->note ? 0 : UCP_AM_SEND_FLAG_REPLY);
-    param.cb.send = signal_sent;
-    op->head = head_of(op, to, signal);
-    op->waits = signal->note ? 1 : 2;
-    op->awaits_answer = !signal->note;
+    param.cb.send = ucx_op_signal_sent;
+    op->head = ucx_op_signal_head(op, to, signal);
+    op->events_pending = signal->note ? 1 : 2;
+    op->awaits_reply = !signal->note;
     ucs_status_ptr_t request = ucx_lib.am_send_nbx(peer->ep, UCX_SIGNAL_ID, &op->head,
                                                    sizeof op->head, from, len, &param);
     if (unlikely(UCS_PTR_IS_ERR(request))) {
         ctx->in_use--;
-        give(op);
+        ucx_op_free(op);
         return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
     }
     if (signal->note)
         ucx_peer_unflushed(peer);
     ucx_peer_count(peer, op->kind, 1);
     if (request == NULL) {
-        source_free(op, 0);
-        signal_heard(op, 0);
+        ucx_op_source_free(op, 0);
+        ucx_op_signal_event(op, 0);
     }
     return 0;
 }

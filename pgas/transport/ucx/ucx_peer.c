@@ -11,7 +11,7 @@
 
 /* ---- what is under way ------------------------------------------------------------- */
 
-static bool is_busy(const struct ucx_peer *peer)
+static bool ucx_peer_is_busy(const struct ucx_peer *peer)
 {
     uint64_t all = peer->unflushed + peer->in_flush;
 
@@ -21,12 +21,12 @@ static bool is_busy(const struct ucx_peer *peer)
 }
 
 /* Into the list of the busy, at its end, or out of it, as the counters say. */
-static void list(struct ucx_peer *peer)
+static void ucx_peer_update_list(struct ucx_peer *peer)
 {
     struct ucx_peer **head = &peer->ctx->busy;
     bool listed = peer->next != NULL;
 
-    if (listed == is_busy(peer))
+    if (listed == ucx_peer_is_busy(peer))
         return;
     if (listed) {
         if (*head == peer)
@@ -49,7 +49,7 @@ void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by)
     peer->posted[kind] += (uint64_t)by;
     if (kind != UCX_PUT) /* these are counted until they are flushed */
         peer->ctx->pending += (uint64_t)by;
-    list(peer);
+    ucx_peer_update_list(peer);
 }
 
 void ucx_peer_unflushed(struct ucx_peer *peer)
@@ -58,18 +58,18 @@ void ucx_peer_unflushed(struct ucx_peer *peer)
         return;
     peer->unflushed++;
     peer->ctx->pending++;
-    list(peer);
+    ucx_peer_update_list(peer);
 }
 
 /* A flush is over, or all is lost. */
-static void forget_flush(struct ucx_peer *peer)
+static void ucx_peer_end_flush(struct ucx_peer *peer)
 {
     peer->ctx->pending -= peer->in_flush;
     peer->in_flush = 0;
-    list(peer);
+    ucx_peer_update_list(peer);
 }
 
-static void flushed(void *request, ucs_status_t status, void *arg)
+static void ucx_peer_flush_done(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_peer *peer = arg;
 
@@ -77,14 +77,14 @@ static void flushed(void *request, ucs_status_t status, void *arg)
     peer->flushing = false;
     if (status != UCS_OK)
         ucx_peer_fail(peer, status);
-    forget_flush(peer);
+    ucx_peer_end_flush(peer);
 }
 
-static void begin_flush(struct ucx_peer *peer)
+static void ucx_peer_begin_flush(struct ucx_peer *peer)
 {
     const ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send = flushed,
+        .cb.send = ucx_peer_flush_done,
         .user_data = peer,
     };
     ucs_status_ptr_t request;
@@ -98,13 +98,13 @@ static void begin_flush(struct ucx_peer *peer)
     peer->flushing = false;
     if (request != NULL)
         ucx_peer_fail(peer, UCS_PTR_STATUS(request));
-    forget_flush(peer);
+    ucx_peer_end_flush(peer);
 }
 
 bool ucx_peer_puts_flushed(struct ucx_peer *peer)
 {
     if (peer->unflushed > 0 && !peer->flushing)
-        begin_flush(peer);
+        ucx_peer_begin_flush(peer);
     return peer->unflushed + peer->in_flush == 0;
 }
 
@@ -115,14 +115,14 @@ bool ucx_peer_flushed(struct ucx_peer *peer)
 
 /* ---- failure ----------------------------------------------------------------------- */
 
-static void tell(struct ucx_peer *peer, const char *reason)
+static void ucx_peer_report(struct ucx_peer *peer, const char *reason)
 {
     const struct transport_world *world = peer->ctx->net->world;
     char sentence[TRANSPORT_TEXT_MAX];
 
-    if (peer->told)
+    if (peer->reported)
         return;
-    peer->told = true;
+    peer->reported = true;
     snprintf(sentence, sizeof sentence, "PE %d cannot be reached by UCX: %s", peer->pe,
              reason);
     world->failed(world, peer->pe, sentence);
@@ -130,21 +130,21 @@ static void tell(struct ucx_peer *peer, const char *reason)
 
 void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status)
 {
-    bool hurts = is_busy(peer);
+    bool hurts = ucx_peer_is_busy(peer);
 
     if (peer->error == 0) {
         peer->error = ucx_errno(status);
-        peer->ctx->failures = true;
+        peer->ctx->failed_peers = true;
         peer->ctx->pending -= peer->unflushed;
         peer->unflushed = 0;
-        forget_flush(peer);
+        ucx_peer_end_flush(peer);
     }
     /* A peer that has nothing to do for us may end when it likes. */
     if (hurts)
-        tell(peer, ucx_lib.status_string(status));
+        ucx_peer_report(peer, ucx_lib.status_string(status));
 }
 
-static void ep_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
+static void ucx_ep_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     (void)ep;
     ucx_peer_fail(arg, status);
@@ -155,7 +155,7 @@ int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status)
     if (status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY)
         return ucx_errno(status);
     ucx_peer_fail(peer, status);
-    tell(peer, ucx_lib.status_string(status));
+    ucx_peer_report(peer, ucx_lib.status_string(status));
     return peer->error;
 }
 
@@ -180,7 +180,7 @@ void ucx_peer_close(struct ucx_peer *peer)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-static ucs_status_t make_ep(struct ucx_peer *peer, const ucp_address_t *address)
+static ucs_status_t ucx_ep_create(struct ucx_peer *peer, const ucp_address_t *address)
 {
     const ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
@@ -188,15 +188,16 @@ static ucs_status_t make_ep(struct ucx_peer *peer, const ucp_address_t *address)
                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = address,
         .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = ep_failed, .arg = peer},
+        .err_handler = {.cb = ucx_ep_failed, .arg = peer},
     };
 
     return ucx_lib.ep_create(peer->ctx->worker, &params, &peer->ep);
 }
 
-static ucs_status_t connect_to(struct ucx_peer *peer, const struct ucx_address *address)
+static ucs_status_t ucx_ep_connect(struct ucx_peer *peer,
+                                   const struct ucx_address *address)
 {
-    ucs_status_t status = make_ep(peer, address->worker);
+    ucs_status_t status = ucx_ep_create(peer, address->worker);
 
     for (int i = 0; i < SEGMENTS && status == UCS_OK; i++) {
         peer->segment[i].base = address->segment[i].base;
@@ -208,7 +209,7 @@ static ucs_status_t connect_to(struct ucx_peer *peer, const struct ucx_address *
 }
 
 /* The first operation to a PE. */
-static void meet(struct ucx_peer *peer)
+static void ucx_peer_connect(struct ucx_peer *peer)
 {
     const struct transport_world *world = peer->ctx->net->world;
     unsigned char bytes[TRANSPORT_ADDRESS_MAX];
@@ -218,17 +219,17 @@ static void meet(struct ucx_peer *peer)
 
     if (len < 0 || !ucx_address_parse(bytes, (size_t)len, &address)) {
         peer->error = -EHOSTUNREACH;
-        tell(peer, "it has given no address");
+        ucx_peer_report(peer, "it has given no address");
         return;
     }
-    status = connect_to(peer, &address);
+    status = ucx_ep_connect(peer, &address);
     if (status != UCS_OK) {
         ucx_peer_fail(peer, status);
-        tell(peer, ucx_lib.status_string(status));
+        ucx_peer_report(peer, ucx_lib.status_string(status));
     }
 }
 
-static struct ucx_peer *new_peer(struct transport_ctx *ctx, int pe)
+static struct ucx_peer *ucx_peer_new(struct transport_ctx *ctx, int pe)
 {
     struct ucx_peer *peer = calloc(1, sizeof *peer);
 
@@ -237,7 +238,7 @@ static struct ucx_peer *new_peer(struct transport_ctx *ctx, int pe)
     peer->ctx = ctx;
     peer->pe = pe;
     ctx->peers[pe] = peer;
-    meet(peer);
+    ucx_peer_connect(peer);
     return peer;
 }
 
@@ -245,10 +246,10 @@ int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer)
 {
     *peer = ctx->peers[pe];
     if (unlikely(*peer == NULL))
-        *peer = new_peer(ctx, pe);
+        *peer = ucx_peer_new(ctx, pe);
     if (unlikely(*peer == NULL))
         return -ENOMEM;
     if (unlikely((*peer)->error != 0))
-        tell(*peer, "the connection was lost while nothing was under way");
+        ucx_peer_report(*peer, "the connection was lost while nothing was under way");
     return (*peer)->error;
 }

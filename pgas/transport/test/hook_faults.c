@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_chaos.c - see hook_int.h.  Uses: transport.h. */
+/* hook_faults.c - see hook_int.h.  Uses: transport.h. */
 #include "config.h"
 
 #include <ctype.h>
@@ -11,10 +11,10 @@
 #include "pgas/transport/test/hook.h"
 #include "pgas/transport/test/hook_int.h"
 
-enum { WORD_MAX = CHAOS_PATH_MAX, PERCENT_MAX = 99, SEED_DEFAULT = 1 };
+enum { WORD_MAX = HOOK_PATH_MAX, PERCENT_MAX = 99, SEED_DEFAULT = 1 };
 
 struct reader {
-    struct chaos *chaos;
+    struct hook_faults *faults;
     int me, npes;
     char *why;
 };
@@ -24,7 +24,7 @@ struct reader {
 typedef bool read_word(struct reader *reader, const char *value);
 
 /* A number at the start of text; where it ends, or NULL if there is none. */
-static const char *number(const char *text, uint64_t *n)
+static const char *hook_faults_number(const char *text, uint64_t *n)
 {
     char *end;
 
@@ -35,48 +35,49 @@ static const char *number(const char *text, uint64_t *n)
     return errno != 0 ? NULL : end;
 }
 
-static bool read_seed(struct reader *r, const char *value)
+static bool hook_faults_seed(struct reader *r, const char *value)
 {
-    const char *end = number(value, &r->chaos->seed);
+    const char *end = hook_faults_number(value, &r->faults->seed);
 
     return end != NULL && *end == '\0';
 }
 
-static bool read_delay(struct reader *r, const char *value)
+static bool hook_faults_delay(struct reader *r, const char *value)
 {
     static const struct {
         const char *text;
         uint64_t ns;
     } unit[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}};
-    const char *end = number(value, &r->chaos->delay_ns);
+    const char *end = hook_faults_number(value, &r->faults->delay_ns);
 
     for (size_t i = 0; end != NULL && i < sizeof unit / sizeof unit[0]; i++)
         if (strcmp(end, unit[i].text) == 0)
-            return !__builtin_mul_overflow(r->chaos->delay_ns, unit[i].ns,
-                                           &r->chaos->delay_ns);
+            return !__builtin_mul_overflow(r->faults->delay_ns, unit[i].ns,
+                                           &r->faults->delay_ns);
     return false;
 }
 
-static bool read_reorder(struct reader *r, const char *value)
+static bool hook_faults_reorder(struct reader *r, const char *value)
 {
-    r->chaos->reorder = true;
+    r->faults->reorder = true;
     return value == NULL;
 }
 
-static bool read_eagain(struct reader *r, const char *value)
+static bool hook_faults_eagain(struct reader *r, const char *value)
 {
     uint64_t n;
-    const char *end = number(value, &n);
+    const char *end = hook_faults_number(value, &n);
 
     if (end == NULL || *end != '\0' || n > PERCENT_MAX)
         return false;
-    r->chaos->eagain = (unsigned)n;
+    r->faults->eagain = (unsigned)n;
     return true;
 }
 
-static bool add_rule(struct reader *r, enum chaos_fate fate, uint64_t pe, uint64_t at)
+static bool hook_faults_add_rule(struct reader *r, enum hook_fault fault, uint64_t pe,
+                                 uint64_t at)
 {
-    struct chaos *c = r->chaos;
+    struct hook_faults *c = r->faults;
 
     if (pe >= (uint64_t)r->npes) {
         snprintf(r->why, TRANSPORT_TEXT_MAX,
@@ -84,81 +85,82 @@ static bool add_rule(struct reader *r, enum chaos_fate fate, uint64_t pe, uint64
                  (unsigned long long)pe, r->npes - 1);
         return false;
     }
-    if (c->rules == CHAOS_RULES_MAX) {
+    if (c->rules == HOOK_RULES_MAX) {
         snprintf(r->why, TRANSPORT_TEXT_MAX,
                  "SHMEM_CHAOS has more than %d words drop, fail and kill",
-                 CHAOS_RULES_MAX);
+                 HOOK_RULES_MAX);
         return false;
     }
-    c->rule[c->rules++] = (struct chaos_rule){.fate = fate, .pe = (int)pe, .at = at};
+    c->rule[c->rules++] = (struct hook_rule){.fault = fault, .pe = (int)pe, .at = at};
     return true;
 }
 
 /* "PE@N"; or "N" alone where any is true: then this PE. */
-static bool read_rule(struct reader *r, const char *value, enum chaos_fate fate, bool any)
+static bool hook_faults_rule(struct reader *r, const char *value, enum hook_fault fault,
+                             bool any)
 {
     uint64_t pe = (uint64_t)r->me, at;
-    const char *end = number(value, &at);
+    const char *end = hook_faults_number(value, &at);
 
     if (end != NULL && *end == '@') {
         pe = at;
-        end = number(end + 1, &at);
+        end = hook_faults_number(end + 1, &at);
     } else if (!any) {
         return false;
     }
     if (end == NULL || *end != '\0' || at == 0)
         return false;
-    return add_rule(r, fate, pe, at);
+    return hook_faults_add_rule(r, fault, pe, at);
 }
 
-static bool read_drop(struct reader *r, const char *value)
+static bool hook_faults_drop(struct reader *r, const char *value)
 {
-    return read_rule(r, value, CHAOS_DROP, false);
+    return hook_faults_rule(r, value, FAULT_DROP, false);
 }
 
-static bool read_fail(struct reader *r, const char *value)
+static bool hook_faults_fail(struct reader *r, const char *value)
 {
-    return read_rule(r, value, CHAOS_FAIL, false);
+    return hook_faults_rule(r, value, FAULT_FAIL, false);
 }
 
-static bool read_kill(struct reader *r, const char *value)
+static bool hook_faults_kill(struct reader *r, const char *value)
 {
-    return read_rule(r, value, CHAOS_KILL, true);
+    return hook_faults_rule(r, value, FAULT_KILL, true);
 }
 
-static bool read_trace(struct reader *r, const char *value)
+static bool hook_faults_trace(struct reader *r, const char *value)
 {
     if (value == NULL || *value == '\0')
         return false;
     const char *mark = strstr(value, "%p");
     int len;
     if (mark == NULL)
-        len = snprintf(r->chaos->trace, CHAOS_PATH_MAX, "%s", value);
+        len = snprintf(r->faults->trace, HOOK_PATH_MAX, "%s", value);
     else
-        len = snprintf(r->chaos->trace, CHAOS_PATH_MAX, "%.*s%d%s", (int)(mark - value),
+        len = snprintf(r->faults->trace, HOOK_PATH_MAX, "%.*s%d%s", (int)(mark - value),
                        value, r->me, mark + 2);
-    r->chaos->trace_alone = mark != NULL;
-    return len < CHAOS_PATH_MAX;
+    r->faults->trace_alone = mark != NULL;
+    return len < HOOK_PATH_MAX;
 }
 
 static const struct {
     const char *name, *form;
     read_word *read;
 } words[] = {
-    {"seed", "seed=N", read_seed},
-    {"delay", "delay=N, with ns, us or ms", read_delay},
-    {"reorder", "reorder", read_reorder},
-    {"eagain", "eagain=PERCENT, 0..99", read_eagain},
-    {"drop", "drop=PE@N, N from 1", read_drop},
-    {"fail", "fail=PE@N, N from 1", read_fail},
-    {"kill", "kill=N or kill=PE@N, N from 1", read_kill},
-    {"trace", "trace=FILE", read_trace},
+    {"seed", "seed=N", hook_faults_seed},
+    {"delay", "delay=N, with ns, us or ms", hook_faults_delay},
+    {"reorder", "reorder", hook_faults_reorder},
+    {"eagain", "eagain=PERCENT, 0..99", hook_faults_eagain},
+    {"drop", "drop=PE@N, N from 1", hook_faults_drop},
+    {"fail", "fail=PE@N, N from 1", hook_faults_fail},
+    {"kill", "kill=N or kill=PE@N, N from 1", hook_faults_kill},
+    {"trace", "trace=FILE", hook_faults_trace},
 };
 
 /* Longest part of a wrong word that a sentence shows. */
 enum { SHOWN_MAX = 40 };
 
-static bool read_one(struct reader *r, char *word)
+static bool hook_faults_word(struct reader *r, char *word)
 {
     char *value = strchr(word, '=');
     size_t len = value != NULL ? (size_t)(value - word) : strlen(word);
@@ -181,14 +183,14 @@ static bool read_one(struct reader *r, char *word)
     return false;
 }
 
-int chaos_parse(const char *text, int me, int npes, struct chaos *chaos,
-                char why[TRANSPORT_TEXT_MAX])
+int hook_faults_parse(const char *text, int me, int npes, struct hook_faults *faults,
+                      char why[TRANSPORT_TEXT_MAX])
 {
-    struct reader r = {.chaos = chaos, .me = me, .npes = npes, .why = why};
+    struct reader r = {.faults = faults, .me = me, .npes = npes, .why = why};
     char word[WORD_MAX];
 
-    memset(chaos, 0, sizeof *chaos);
-    chaos->seed = SEED_DEFAULT;
+    memset(faults, 0, sizeof *faults);
+    faults->seed = SEED_DEFAULT;
     *why = '\0';
     while (text != NULL && *text != '\0') {
         size_t len = strcspn(text, ",");
@@ -199,7 +201,7 @@ int chaos_parse(const char *text, int me, int npes, struct chaos *chaos,
         }
         memcpy(word, text, len);
         word[len] = '\0';
-        if (!read_one(&r, word))
+        if (!hook_faults_word(&r, word))
             return -EINVAL;
         text += len;
         text += *text == ',';
@@ -209,7 +211,7 @@ int chaos_parse(const char *text, int me, int npes, struct chaos *chaos,
 
 int hook_check(const char *text, int me, int npes, char why[TRANSPORT_TEXT_MAX])
 {
-    struct chaos chaos;
+    struct hook_faults faults;
 
-    return chaos_parse(text, me, npes, &chaos, why);
+    return hook_faults_parse(text, me, npes, &faults, why);
 }
