@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hook.c - see hook.h: the table, life, and contexts.
+ * hook.c - the hook transport (see hook.h): table, life, contexts.
  * Uses: transport.h, hook_int, perform, random, core/clock.
  */
 #include "config.h"
@@ -22,7 +22,7 @@
 #include "pgas/transport/test/random.h"
 
 enum {
-    RETRY_NS = 1000000, /* a sleep at most, while the inner one refuses what is due */
+    RETRY_NS = 1000000, /* longest sleep while the inner transport refuses what is due */
     TRACE_MODE = 0644,
 };
 
@@ -66,7 +66,7 @@ static void hook_ctx_make_fd(struct transport_ctx *c)
     c->epoll = c->timer = -1;
 }
 
-/* A context around an inner one.  NULL without memory. */
+/* Wrap an inner context. NULL: no memory. */
 static struct transport_ctx *hook_ctx_wrap(struct transport_net *net,
                                            struct transport_ctx *inner_ctx)
 {
@@ -93,7 +93,7 @@ static struct transport_ctx *hook_ctx_wrap(struct transport_net *net,
     return c;
 }
 
-/* Free copies that nobody reads any more; all of them if `closed`. */
+/* Free copies that the inner transport has read; all of them if `closed`. */
 static void hook_ctx_free_copies(struct transport_ctx *c, bool closed)
 {
     struct hook_copy **link = &c->copies;
@@ -110,7 +110,7 @@ static void hook_ctx_free_copies(struct transport_ctx *c, bool closed)
     }
 }
 
-/* After the inner context was closed. */
+/* Called after the inner context was closed. */
 static void hook_ctx_free(struct transport_ctx *c)
 {
     hook_ctx_free_copies(c, true);
@@ -304,7 +304,7 @@ static int hook_put_signal(struct transport_ctx *ctx, const struct transport_pla
 
 /* -- order, completion, progress -------------------------------------------------- */
 
-/* With operations held back, the inner fence comes when the next epoch goes out. */
+/* If operations are held back, hook_op_forward_in_order calls the inner fence later. */
 static int hook_fence(struct transport_ctx *ctx)
 {
     if (ctx->nheld == 0) {
@@ -335,7 +335,7 @@ static uint64_t hook_pending(struct transport_ctx *ctx, int *pe)
     return n + ctx->nheld + ctx->dropped;
 }
 
-/* Time may stand still until somebody has asked to go on. */
+/* Virtual time may not advance unless an alarm is set. */
 static void hook_ctx_set_alarm(struct transport_ctx *c)
 {
     uint64_t due = c->nheld > 0 ? hook_next_due(c) : c->alarm;
@@ -346,8 +346,9 @@ static void hook_ctx_set_alarm(struct transport_ctx *c)
     hook_self.alarm_ns(due);
 }
 
-/* Held-back operations go first, so that the inner one takes them along.  Who was denied
- * a post shall try again, and not wait in the inner one for what does not come. */
+/* Forward held-back operations first, so that the inner progress includes them. After
+ * a refused post return at once: the caller must try again instead of waiting for an
+ * event that does not come. */
 static int hook_progress(struct transport_ctx *ctx)
 {
     int n = hook_release(ctx);
@@ -368,7 +369,7 @@ static int hook_fd(struct transport_ctx *ctx)
     return ctx->epoll >= 0 ? ctx->epoll : hook_self.inner->fd(ctx->inner);
 }
 
-/* Setting the timer also makes it unreadable again.  due: UINT64_MAX = off. */
+/* Setting the timer also makes it unreadable. due: UINT64_MAX = off. */
 static void hook_ctx_set_timer(int timer, uint64_t due)
 {
     struct itimerspec at = {{0, 0}, {0, 0}};
@@ -396,7 +397,8 @@ static int hook_arm(struct transport_ctx *ctx)
             due = now + RETRY_NS;
     }
     if (ctx->timer >= 0 && hook_self.inner->fd(ctx->inner) < 0)
-        due = hook_self.now_ns() + RETRY_NS; /* the inner one has none just now */
+        due = hook_self.now_ns() +
+              RETRY_NS; /* the inner transport has no descriptor at present */
     if (ctx->timer >= 0)
         hook_ctx_set_timer(ctx->timer, due);
     return hook_self.inner->arm(ctx->inner);

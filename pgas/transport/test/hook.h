@@ -23,15 +23,15 @@
 
 #include "pgas/transport/transport.h"
 
-/* Is the text understood, for PE me of npes?  0; or -EINVAL and a sentence. */
+/* Check the text for PE me of npes. 0; or -EINVAL and a sentence. */
 int hook_check(const char *chaos, int me, int npes, char why[TRANSPORT_TEXT_MAX]);
 
-/* Before open of transport_hook, once per process: which transport it opens. */
+/* Set the transport to wrap, once per process, before transport_hook is opened. */
 void hook_wrap(const struct transport *inner);
 
-/* Before open: another clock than the monotonic one, for transports on virtual time
- * (sim_now_ns), and, for the same, whom to ask to go on at a time when progress finds
- * something due (sim_alarm_ns).  NULL = the monotonic one again; nobody. */
+/* Before open: use another clock than CLOCK_MONOTONIC, for transports on virtual time
+ * (sim_now_ns), and a function to be called with the time at which progress must be
+ * called again (sim_alarm_ns). NULL restores the default: CLOCK_MONOTONIC; none. */
 void hook_clock(uint64_t (*now_ns)(void));
 void hook_alarm(void (*alarm_ns)(uint64_t at));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_faults.c - see hook_int.h.  Uses: transport.h. */
+/* hook_faults.c - parses SHMEM_CHAOS (see hook_int.h). Uses: transport.h. */
 #include "config.h"
 
 #include <ctype.h>
@@ -19,11 +19,11 @@ struct reader {
     char *why;
 };
 
-/* One word; value is what follows "=", or NULL.  False: it is wrong; why may be filled.
- */
+/* Parse one word; value is what follows "=", or NULL. False: malformed; why may be
+ * set. */
 typedef bool read_word(struct reader *reader, const char *value);
 
-/* A number at the start of text; where it ends, or NULL if there is none. */
+/* Parse a number; returns its end, or NULL if there is none. */
 static const char *hook_faults_number(const char *text, uint64_t *n)
 {
     char *end;
@@ -95,7 +95,7 @@ static bool hook_faults_add_rule(struct reader *r, enum hook_fault fault, uint64
     return true;
 }
 
-/* "PE@N"; or "N" alone where any is true: then this PE. */
+/* Parse "PE@N", or "N" for this PE if `any`. */
 static bool hook_faults_rule(struct reader *r, const char *value, enum hook_fault fault,
                              bool any)
 {
@@ -157,7 +157,7 @@ static const struct {
     {"trace", "trace=FILE", hook_faults_trace},
 };
 
-/* Longest part of a wrong word that a sentence shows. */
+/* longest part of a wrong word in a message */
 enum { SHOWN_MAX = 40 };
 
 static bool hook_faults_word(struct reader *r, char *word)

@@ -18,14 +18,14 @@ enum { HOOK_RULES_MAX = 16, HOOK_PATH_MAX = 512 };
 
 enum hook_fault { FAULT_DROP, FAULT_FAIL, FAULT_KILL };
 
-/* From the at-th operation of this PE on: those to PE pe are dropped or fail; or, for
- * FAULT_KILL, PE pe is this one. */
+/* From this PE's at-th operation on: operations to PE pe are dropped or fail; for
+ * FAULT_KILL, pe is this PE. */
 struct hook_rule {
     enum hook_fault fault;
     int pe;
     uint64_t at;
-    uint32_t begun,
-        reported; /* FAIL: one was accepted; world->failed was called (atomic) */
+    uint32_t begun, reported; /* FAULT_FAIL: one operation was accepted; world->failed was
+                                 called (atomic) */
 };
 
 struct hook_faults {
@@ -35,25 +35,26 @@ struct hook_faults {
     int rules;
     struct hook_rule rule[HOOK_RULES_MAX];
     char trace[HOOK_PATH_MAX]; /* "" = none; %p has been replaced */
-    bool trace_alone;          /* the file is this PE's own */
+    bool trace_alone;          /* the file is not shared with other PEs */
 };
 
-/* Read text (NULL = "") for PE me of npes.  0; or -EINVAL and a sentence. */
+/* Parse text (NULL = "") for PE me of npes. 0; or -EINVAL and a sentence. */
 int hook_faults_parse(const char *text, int me, int npes, struct hook_faults *faults,
                       char why[TRANSPORT_TEXT_MAX]);
 
 /* ---- contexts and operations ---- */
 
-/* Operations held back in a context; then posts get -EAGAIN. */
+/* Most operations held back in a context; further posts get -EAGAIN. */
 enum { HOOK_HELD_MAX = 64 };
 
-/* Random streams of a context: what happens to posts does not depend on the times at
- * which progress was called. */
+/* Random streams of a context. Posts have their own, so they do not depend on the
+ * times at which progress was called. */
 enum stream { STREAM_POST, STREAM_ORDER, STREAMS };
 
 enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
 
-/* The source of a blocking put that was held back; done is the inner transport's. */
+/* A copy of the source of a blocking put that was held back; done belongs to the inner
+ * transport. */
 struct hook_copy {
     struct hook_copy *next;
     struct transport_done done;
@@ -70,12 +71,12 @@ struct hook_op {
     struct transport_signal signal;
     struct transport_done *done;
     struct hook_copy *copy;
-    struct hook_rule *rule; /* what shall happen to it; NULL = nothing */
+    struct hook_rule *rule; /* the rule that applies, or NULL */
     uint64_t epoch, due;
 };
 
-/* What the inner context has of this one's operations to a PE: the epoch of the last (0 =
- * none), and how many inner fences had been made then. */
+/* The operations to a PE that the inner context has: the epoch of the last one (0 =
+ * none), and the number of inner fences at that time. */
 struct hook_peer {
     uint64_t epoch, fences;
 };
@@ -87,16 +88,16 @@ struct transport_ctx {
     unsigned number;
     uint64_t random[STREAMS];
     uint64_t epoch, fences;             /* fences: made by the inner context */
-    uint64_t last_due, alarm;           /* alarm: the time that was asked for last */
-    struct hook_op held[HOOK_HELD_MAX]; /* in the order of their posts */
+    uint64_t last_due, alarm;           /* alarm: the time that was requested last */
+    struct hook_op held[HOOK_HELD_MAX]; /* in the order of posting */
     unsigned nheld;
-    bool refused; /* the inner one said -EAGAIN to what was due */
-    /* We said -EAGAIN for no reason, so no event will come: for the next progress, arm.
-     */
+    bool refused; /* the inner transport refused an operation that was due */
+    /* A post was refused at random, so no event will come: return from the next
+     * progress and arm at once. */
     bool denied_progress, denied_arm;
     uint64_t dropped;
     int dropped_pe;
-    struct hook_copy *copies; /* which the inner one still reads */
+    struct hook_copy *copies; /* that the inner transport may still read */
     int epoll, timer;         /* inner descriptor and timer; -1 = there are none */
     struct hook_peer peer[];  /* by PE */
 };
@@ -114,7 +115,7 @@ struct transport_net {
     char text[2 * TRANSPORT_TEXT_MAX];
 };
 
-/* What hook_wrap, hook_clock and hook_alarm were reported. */
+/* What hook_wrap, hook_clock and hook_alarm have set. */
 struct hook {
     const struct transport *inner;
     uint64_t (*now_ns)(void);
@@ -122,11 +123,11 @@ struct hook {
 };
 extern struct hook hook_self;
 
-/* Post, hold back, swallow or refuse an operation, as a slot of the table does. */
+/* Forward, hold back, drop or refuse an operation, as a slot of the table. */
 int hook_submit(struct transport_ctx *c, struct hook_op *op);
-/* Post what is due; how many. */
+/* Forward what is due; returns how many. */
 int hook_release(struct transport_ctx *c);
-/* When the next of those that may go is due; UINT64_MAX = there is none. */
+/* When the next operation that may be forwarded is due; UINT64_MAX: none. */
 uint64_t hook_next_due(const struct transport_ctx *c);
 
 #endif

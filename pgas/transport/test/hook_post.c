@@ -2,12 +2,12 @@
 /*
  * hook_post.c - what the hook transport does with an operation.
  *
- * It goes straight to the inner transport, unless it shall be late or out of order: then
- * it is held back in its context until progress finds it due.  What is held for a PE
- * keeps its fences by epochs: an operation waits for all earlier epochs to its PE, and
- * when the first of another epoch goes out, the inner fence comes before it.  An amo with
- * after_puts waits for the puts before it, and no later operation for that amo.
- * Uses: hook_int, random, perform.
+ * An operation is forwarded at once unless it is to be delayed or reordered; then it is
+ * held back in its context until progress finds it due.  Epochs keep the fences of
+ * held-back operations: an operation waits for all earlier epochs to its PE, and the
+ * inner fence is called before the first one of a new epoch.  An amo with after_puts
+ * waits for the puts before it; no later operation waits for that amo. Uses: hook_int,
+ * random, perform.
  */
 #include "config.h"
 
@@ -39,8 +39,8 @@ static const char *hook_op_text(const struct hook_op *op)
     return op->kind == KIND_PUT ? "put" : "get";
 }
 
-/* One write per line, so that the lines of several PEs, and of one that is killed, are
- * whole. */
+/* One write per line, so that lines of several PEs do not mix and a killed PE leaves
+ * whole lines. */
 static void hook_op_trace(const struct transport_ctx *c, const struct hook_op *op)
 {
     static const char *const segment_text[SEGMENTS] = {
@@ -55,7 +55,7 @@ static void hook_op_trace(const struct transport_ctx *c, const struct hook_op *o
                  hook_op_text(op), op->at.pe, segment_text[op->at.segment],
                  (unsigned long long)op->at.offset, op->len);
     if (write(c->net->trace, line, (size_t)len) < 0)
-        return; /* no room: this line is missing, the job goes on */
+        return; /* the line is lost; the job goes on */
 }
 
 static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
@@ -72,7 +72,7 @@ static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
     net->world->failed(net->world, rule->pe, text);
 }
 
-/* An operation that was held back, and that the inner one refuses for good. */
+/* Complete a held-back operation that the inner transport refused for good. */
 static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *op,
                                  int error)
 {
@@ -109,7 +109,7 @@ static int hook_op_forward(struct transport_ctx *c, const struct hook_op *op)
     return -EINVAL;
 }
 
-/* Post, after a fence if the PE's last operation was of another epoch. */
+/* Forward, after a fence if the PE's last operation was of another epoch. */
 static int hook_op_forward_in_order(struct transport_ctx *c, const struct hook_op *op)
 {
     struct hook_peer *peer = &c->peer[op->at.pe];
@@ -176,7 +176,7 @@ static bool hook_op_is_after_puts(const struct hook_op *op)
            (op->kind == KIND_SIGNAL && op->signal.after_puts);
 }
 
-/* Must op, which was posted after `before`, stay behind it? */
+/* Must op, which was posted after `before`, be forwarded after it? */
 static bool hook_op_must_follow(const struct hook_op *op, const struct hook_op *before)
 {
     return before->at.pe == op->at.pe &&
@@ -184,7 +184,7 @@ static bool hook_op_must_follow(const struct hook_op *op, const struct hook_op *
             (hook_op_is_after_puts(op) && hook_op_has_source(before)));
 }
 
-/* Is all gone that goes before it? */
+/* Were all operations forwarded that must precede it? */
 static bool hook_op_may_go(const struct transport_ctx *c, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
@@ -193,7 +193,7 @@ static bool hook_op_may_go(const struct transport_ctx *c, unsigned i)
     return true;
 }
 
-/* One that is due and may go, or HOOK_HELD_MAX. */
+/* A held-back operation that is due and may be forwarded, or HOOK_HELD_MAX. */
 static unsigned hook_ctx_choose_held(struct transport_ctx *c, uint64_t now)
 {
     unsigned start = 0;
@@ -263,7 +263,7 @@ uint64_t hook_next_due(const struct transport_ctx *c)
 
 /* -- what shall happen ------------------------------------------------------------ */
 
-/* What shall happen to this PE's number-th operation, to PE pe; NULL = nothing. */
+/* The rule for this PE's number-th operation, to PE pe; NULL: none. */
 static struct hook_rule *hook_rule_find(struct transport_net *net, uint64_t number,
                                         int pe)
 {
@@ -278,7 +278,7 @@ static struct hook_rule *hook_rule_find(struct transport_net *net, uint64_t numb
     return NULL;
 }
 
-/* Do with an operation what its rule says.  0 or -errno. */
+/* Apply the rule of an operation. 0 or -errno. */
 static int hook_rule_apply(struct transport_ctx *c, struct hook_op *op)
 {
     switch (op->rule->fault) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shm.c - the shm transport: PEs of one node, whose segments are memfds that each maps of
- * each at its first operation.  Every operation is done when its call returns, so there
- * is nothing to wait for and nothing to progress; whoever sleeps until a word of his
- * memory changes must be woken by others' means (net.c).
+ * shm.c - the shm transport: PEs of one node, whose segments are memfds that each PE maps
+ * at its first operation to another.  Every operation is done when its call returns, so
+ * nothing makes progress and nothing is pending; a PE that sleeps until a word changes
+ * must be woken by other means (net.c).
  *
- * The production library goes this way only under SHMEM_CHAOS; it reaches its node's PEs
- * without a call otherwise (core/peer.h).
+ * The library uses this transport only under SHMEM_CHAOS; otherwise it reaches PEs of its
+ * node by loads and stores (core/peer.h).
  * Uses: transport.h, perform, core/segment, core/heap.h, datatype/copy.
  */
 #include "config.h"
@@ -33,11 +33,11 @@ struct address {
     uint64_t len[SEGMENTS];
 };
 
-/* One PE as we see it.  base: written last (release), so that who sees it sees len. */
+/* A peer. base is stored last (release), so that its reader sees len. */
 struct peer {
     char *base[SEGMENTS];
     size_t len[SEGMENTS];
-    int error; /* why it can't be reached, -errno; under the net's lock */
+    int error; /* -errno if it cannot be mapped; under net->lock */
 };
 
 struct transport_ctx {
@@ -47,7 +47,7 @@ struct transport_ctx {
 
 struct transport_net {
     const struct transport_world *world;
-    pthread_mutex_t lock; /* mapping of peers, the list of contexts */
+    pthread_mutex_t lock; /* protects mapping and the list of contexts */
     struct transport_ctx ctx_0;
     struct address mine;
     struct peer peer[]; /* by PE */
@@ -168,7 +168,7 @@ static int shm_peer_map_segment(struct peer *peer, const struct address *address
     return 0;
 }
 
-/* Map all of a PE, once; the first caller tells why that can't be.  0 or -errno. */
+/* Map all segments of a PE, once; the first caller reports a failure. 0 or -errno. */
 static int shm_peer_map(struct transport_net *net, int pe)
 {
     struct peer *peer = &net->peer[pe];
@@ -192,7 +192,7 @@ static int shm_peer_map(struct transport_net *net, int pe)
     return peer->error;
 }
 
-/* The address of a place, the slow way.  0 or -errno. */
+/* The local address of a segment that may have to be mapped first. 0 or -errno. */
 static int shm_address_map(struct transport_net *net, const struct transport_place *at,
                            char **base)
 {
@@ -208,8 +208,7 @@ static int shm_address_map(struct transport_net *net, const struct transport_pla
     return error == 0 && *base == NULL ? -EINVAL : error;
 }
 
-/* Where len bytes at a place lie in our address space.  0; or -errno: -EINVAL for a place
- * that is not there. */
+/* The local address of a symmetric address. 0; or -errno: -EINVAL if out of bounds. */
 static int shm_address_find(struct transport_ctx *ctx, const struct transport_place *at,
                             size_t len, char **to)
 {
@@ -257,7 +256,8 @@ static int shm_get(struct transport_ctx *ctx, void *to,
     return 0;
 }
 
-/* Every amo but FETCH is a release, and puts end before they return: after_puts. */
+/* after_puts holds: every amo except FETCH is a release, and puts end before they
+ * return. */
 static int shm_amo(struct transport_ctx *ctx, const struct transport_place *at,
                    const struct transport_amo *amo, struct transport_done *done)
 {

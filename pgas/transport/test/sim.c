@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sim.c - see sim.h: fibers, the clock and the events.  Uses: sim_int, random. */
+/* sim.c - the sim transport (see sim.h): fibers, clock, events. Uses: sim_int, random. */
 #include "config.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ void sim_wake(struct sim *sim, int pe)
         sim_fiber_make_ready(sim, pe);
 }
 
-/* The first function of each fiber.  The end of the fiber is the end of this. */
+/* The first function of each fiber; the fiber ends when it returns. */
 static void sim_fiber_main(void)
 {
     struct sim *sim = running;
@@ -134,7 +134,7 @@ static void sim_fiber_start(struct sim *sim, int pe)
     sim->live++;
 }
 
-/* Let one of those that can go on do so. */
+/* Run one of the ready fibers until it yields. */
 static void sim_fiber_resume(struct sim *sim)
 {
     int i = (int)random_below(&sim->random, (uint64_t)sim->nready);
@@ -165,8 +165,8 @@ static void sim_event_handle(struct sim *sim)
     }
 }
 
-/* Nothing is under way: let time pass for who has a deadline.  False: it has been long
- * enough. */
+/* Nothing is in flight: advance time for waits with deadlines. False: SIM_IDLE_NS have
+ * passed. */
 static bool sim_advance_idle(struct sim *sim)
 {
     sim->idle = sim->idle == 0 ? IDLE_FIRST_NS : 2 * sim->idle;
@@ -234,7 +234,7 @@ void sim_alarm_ns(uint64_t at)
     struct sim *sim = running;
 
     if (at < sim->now || !sim_reserve(sim))
-        return; /* then it goes on when nothing else is under way */
+        return; /* then the PE goes on when nothing else is in flight */
     sim->operations++;
     sim_push(sim, (struct event){.at = at, .pe = sim->current, .alarm = true});
 }
@@ -255,7 +255,7 @@ void sim_kill(struct sim *sim, int pe, bool silent)
 
 /* -- life ------------------------------------------------------------------------- */
 
-/* Stacks one behind the other, a page below each that can't be touched. */
+/* Map the stacks, with an inaccessible page below each. */
 static bool sim_map_stacks(struct sim *sim)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -305,7 +305,7 @@ fail:
     return NULL;
 }
 
-/* Operations belong to their contexts, once nothing else knows them. */
+/* Free operations that no context owns. */
 static void sim_free_operations(struct sim *sim)
 {
     for (size_t i = 0; i < sim->nevents; i++)

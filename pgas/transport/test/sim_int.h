@@ -10,8 +10,7 @@
 
 #include "pgas/transport/test/sim.h"
 
-/* READY: in the list of those that can go on.  PARKED: in progress().  RETURNED: from fn.
- * DEAD: sim_kill. */
+/* READY: can run. PARKED: in progress(). RETURNED: from fn. DEAD: by sim_kill. */
 enum sim_fiber_state {
     FIBER_READY,
     FIBER_PARKED,
@@ -25,17 +24,17 @@ struct sim_op;
 struct fiber {
     ucontext_t context;
     enum sim_fiber_state state;
-    bool silent;                       /* DEAD: says nothing */
+    bool silent;                       /* DEAD: operations to it are never done */
     bool opened;                       /* has had a net */
     struct transport_net *net;         /* NULL = none is open */
-    struct sim_op *early, **early_end; /* that have come before it was open */
+    struct sim_op *early, **early_end; /* operations that arrived before it was open */
     char *stack;                       /* lowest byte that may be used */
 };
 
-/* At `at` op moves on, or, if it is NULL, fiber pe wakes from its sleep, or by its alarm.
- */
+/* At time `at` op takes its next step, or, if op is NULL, fiber pe wakes from its
+ * sleep or alarm. */
 struct event {
-    uint64_t at, number; /* number: of equal times the first pushed comes first */
+    uint64_t at, number; /* number: order of events with equal times */
     struct sim_op *op;
     int pe;
     bool alarm;
@@ -52,26 +51,27 @@ struct sim {
     int live;            /* neither returned nor dead */
     int *ready;          /* PEs */
     int nready;
-    uint64_t idle;       /* the last step of time in which nothing was under way */
+    uint64_t idle;       /* last idle step of the clock */
     struct event *event; /* a heap, the next first */
     size_t nevents, room;
     uint64_t numbers;  /* of events */
-    size_t operations; /* that are under way; and alarms */
+    size_t operations; /* in flight; and alarms */
     char *stacks;
     size_t stacks_len;
 };
 
 /* The simulation that runs in this thread, or NULL. */
 struct sim *sim_running(void);
-/* Give up the processor until somebody wakes this PE. */
+/* Yield until another PE or an event wakes this PE. */
 void sim_park(struct sim *sim);
 void sim_wake(struct sim *sim, int pe);
 
-/* Room for one operation more; false without memory.  Each has one event at a time. */
+/* Reserve space for one more operation; false: no memory. Each has one event at a
+ * time. */
 bool sim_reserve(struct sim *sim);
 void sim_push(struct sim *sim, struct event event);
 
-/* sim_ops: the time of an operation has come; its simulation ends. */
+/* sim_ops.c: the next step of an operation; the end of its simulation. */
 void sim_op_step(struct sim *sim, struct sim_op *op);
 void sim_op_forget(struct sim_op *op);
 void sim_op_forget_all(struct sim_op *early);

@@ -2,9 +2,9 @@
 /*
  * sim_ops.c - the sim transport: operations as events.
  *
- * An operation goes there (event: its effect on the target), comes back (event: it is put
- * on the list of those that have ended), and is done when its PE makes progress.
- * Uses: sim_int, random, perform.
+ * An operation arrives (event: its effect at the target), returns (event: it is appended
+ * to the list of ended operations), and is done when its PE makes progress. Uses:
+ * sim_int, random, perform.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@ enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
 enum way { WAY_THERE, WAY_BACK };
 
 struct sim_op {
-    struct transport_ctx *ctx;      /* NULL = was closed: nobody cares */
+    struct transport_ctx *ctx;      /* NULL: the context was closed */
     struct sim_op *next, *previous; /* of the context */
     struct sim_op *next_ended;      /* or, in a fiber's list, the next early one */
     bool under_way;                 /* there is an event for it */
@@ -39,8 +39,8 @@ struct sim_op {
     char copy[]; /* source of a put with done */
 };
 
-/* A PE that a context has posted to: when the last of all its operations arrives, and of
- * those before its last fence that concerns the PE. */
+/* A PE that a context has posted to: the arrival time of its last operation, and of
+ * the last one before the latest fence. */
 struct contact {
     int pe; /* -1 = an empty place */
     uint64_t epoch, last, fenced;
@@ -63,7 +63,7 @@ struct transport_net {
     struct transport_ctx *ctxs; /* the last one is context 0 */
     struct transport_ctx *ctx_0;
     int ended; /* operations of all contexts that wait for progress */
-    int known; /* of those, that a progress of another context has returned for */
+    int known; /* of which progress of another context has returned */
     char text[TRANSPORT_TEXT_MAX];
 };
 
@@ -144,7 +144,7 @@ static size_t sim_contact_slot(const struct contact *table, size_t room, int pe)
     return i;
 }
 
-/* Twice the room, at least CONTACTS_FIRST. */
+/* Double the table, to at least CONTACTS_FIRST. */
 static bool sim_contact_grow(struct transport_ctx *ctx)
 {
     enum { CONTACTS_FIRST = 8 };
@@ -164,7 +164,7 @@ static bool sim_contact_grow(struct transport_ctx *ctx)
     return true;
 }
 
-/* What ctx has to do with PE pe; NULL without memory. */
+/* The entry of PE pe in the table of ctx; NULL: no memory. */
 static struct contact *sim_contact_get(struct transport_ctx *ctx, int pe)
 {
     if (2 * ctx->contacts >= ctx->room && !sim_contact_grow(ctx))
@@ -210,7 +210,7 @@ static void *sim_memory_of(const struct transport_world *world,
     return (char *)world->segment[at->segment].base + at->offset;
 }
 
-/* Where the word of a signal is; of other operations: not NULL. */
+/* The word of a signal; not NULL for other operations. */
 static void *sim_word_of(const struct transport_world *world, const struct sim_op *op)
 {
     return op->kind != KIND_SIGNAL
@@ -315,7 +315,7 @@ static void sim_op_report(const struct transport_world *world, int pe, int error
     world->failed(world, pe, text);
 }
 
-/* What a dead PE says to a post: 0 = nothing at all. */
+/* What a post to a dead PE returns; 0: it is never done. */
 static int sim_op_new(struct transport_ctx *ctx, const struct sim_op *op)
 {
     const struct transport_place *at = &op->at;
@@ -331,7 +331,7 @@ static int sim_op_new(struct transport_ctx *ctx, const struct sim_op *op)
     return 0;
 }
 
-/* Send an operation on its way; `bytes` go there, `copied` of them from a copy. */
+/* Start an operation; `bytes` travel to the target, `copied` of them from a copy. */
 static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, size_t bytes,
                        size_t copied)
 {
@@ -415,7 +415,7 @@ static int sim_put_signal(struct transport_ctx *ctx, const struct transport_plac
     return error;
 }
 
-/* Always: sim_op_arrival_ns() keeps the order. */
+/* always true: sim_op_arrival_ns keeps the order */
 static int sim_fence(struct transport_ctx *ctx)
 {
     ctx->epoch++;
@@ -464,8 +464,8 @@ static int sim_ctx_drain(struct transport_ctx *ctx)
     return n;
 }
 
-/* An operation of another context that has ended keeps us from giving up the processor
- * once: the caller may be about to look there. */
+/* Do not yield once if an operation of another context has ended: the caller may be
+ * about to look at it. */
 static int sim_progress(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
@@ -494,7 +494,7 @@ static int sim_arm(struct transport_ctx *ctx)
 
 /* -- life ------------------------------------------------------------------------- */
 
-/* What came before this PE was open arrives now, in its order. */
+/* Deliver, in order, what arrived before this PE was open. */
 static void sim_net_deliver_early(struct sim *sim, struct fiber *fiber)
 {
     fiber->opened = true;

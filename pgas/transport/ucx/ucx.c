@@ -12,7 +12,7 @@
 
 /* ---- life -------------------------------------------------------------------------- */
 
-/* Of what is there. */
+/* Closes what was opened. */
 static void ucx_net_close(struct transport_net *net)
 {
     ucx_address_free(net);
@@ -49,7 +49,7 @@ static int ucx_net_open(const struct transport_world *world, struct transport_ne
     struct transport_net *n = calloc(1, sizeof *n);
     struct ucx_signals signals;
     bool avoid[AVOIDS];
-    size_t len; /* of a word that is unknown: the caller's business */
+    size_t len; /* of an unknown word; net.c has reported it */
     int err;
 
     if (n == NULL) {

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx.h - inside the UCX transport: a net, its contexts, their peers and operations.
+ * ucx.h - the UCX transport: a net, its contexts, their peers and operations.
  *
- * A net is one ucp_context; a context is one ucp_worker with an endpoint to each PE that
- * it has talked to, always to that PE's context 0, which serves what others do.
+ * Objects.  A net is one ucp_context.  A context is one ucp_worker with an endpoint to
+ * each PE that it has used, always to that PE's context 0, which serves incoming
+ * operations.
  *
- * Order and completion.  UCX replies for gets, fetching amos and flushes only: a put or a
+ * Order and completion.  UCX completes gets, fetching amos and flushes only: a put or a
  * posted amo is known to be done when a flush of its endpoint is.  So a context keeps a
- * list of busy peers, and fence and quiet flush those of them that need it.  A fence is a
- * flush, too: ucp_worker_fence of UCX 1.13 is not known to order operations that take
+ * list of busy peers, and fence and quiet flush those that need it.  A fence is a flush,
+ * too, because ucp_worker_fence of UCX 1.13 is not known to order operations that take
  * different lanes (devices) of an endpoint.
  *
- * A put with signal is an active message: who makes progress on the target's context 0
- * copies its bytes and updates the word by the processor, as UCX does amos (ATOMIC_MODE),
- * and replies to the context that sent it; a note has no reply.  Messages need no order.
+ * A put with signal is an active message: the thread that makes progress on the target's
+ * context 0 copies its bytes, updates the word by the processor (as UCX does amos, see
+ * ATOMIC_MODE), and sends a reply; an unacknowledged one has no reply.  Messages need no
+ * order.
+ *
+ * Invariants.
+ *   a peer is in ctx->busy while unflushed + in_flush + all of posted[] > 0
+ *   ctx->pending = sum over busy peers of unflushed + in_flush + posted[GET] +
+ * posted[AMO] a message with a token is answered at most once: op->awaits_reply, and the
+ * token has the record's generation; anything else from the wire is refused a record that
+ * UCX may still complete is never free
  *
  * Memory, with UCX 1.13 over tcp.  Per context: a pointer for each PE of the job, 340 KiB
- * once it is used, 2 descriptors and 2 for each device.  Per context and PE talked to:
- * 6 KiB and a socket.  Address: 44 bytes and the worker's, about 21 + 29 for each device
- * (lo and eth0: 123 in all); nothing of it is kept.
+ * once it is used, 2 descriptors and 2 for each device.  Per context and PE talked to: 6
+ * KiB and a socket.  Endpoint descriptor: 44 bytes and the worker's address, about 21 +
+ * 29 for each device (lo and eth0: 123 in all); nothing of it is kept.
  *
- * Threads.  As in transport.h; what is in a context and below has no lock, the list of
- * contexts has one.
+ * Threads.  As in transport.h.  A context and what is below it have no lock; net->lock
+ * protects the list of contexts.
  * Uses: transport.h.  Used by: the ucx files.
  */
 #ifndef PGAS_TRANSPORT_UCX_H
@@ -65,9 +74,8 @@ extern struct ucx_lib {
     __typeof__(ucs_status_string) *status_string;
 } ucx_lib;
 
-/* Load it.  0; or -ELIBACC and a sentence in why.  Signal dispositions are the caller's
- * to restore (ucx_signals_save, ucx_signals_restore), for what UCX does later, too.  One
- * thread at a time. */
+/* Load UCX. 0; or -ELIBACC and a sentence in why. The caller restores signal
+ * dispositions (ucx_signals_save, ucx_signals_restore). One thread at a time. */
 int ucx_load(char *why, size_t room);
 
 /* A negative errno value for a status that is not UCS_OK. */
@@ -81,8 +89,8 @@ struct ucx_signals {
     struct sigaction action[NSIG];
 };
 
-/* Remember every disposition, and block all signals in this thread: threads that are
- * started until the restore take no signal of the program. */
+/* Remember every disposition and block all signals in this thread, so that threads
+ * which UCX starts take no signal of the program. */
 void ucx_signals_save(struct ucx_signals *saved);
 void ucx_signals_restore(const struct ucx_signals *saved);
 
@@ -98,12 +106,11 @@ struct transport_net {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     size_t address_len, worker_address_len;
     bool disable_contexts;
-    char text[TRANSPORT_TEXT_MAX]; /* for people */
+    char text[TRANSPORT_TEXT_MAX]; /* for oshmem_info */
 };
 
-/* How an operation becomes known to be done: a put by a flush (so are amos that are not
- * asked for an reply), the others by themselves; a put with signal by its reply, as an
- * amo; a note counts as a put, whose flush says that it has left. */
+/* What completes an operation: puts, amos without a reply and unacknowledged puts with
+ * signal by a flush; gets, amos with a reply and puts with signal by themselves. */
 enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
 
 /* Active messages: a put with signal, whose bytes follow this head, and its reply. */
@@ -136,20 +143,21 @@ struct ucx_peer {
         uint64_t base; /* in the PE's address space */
         ucp_rkey_h key;
     } segment[SEGMENTS];
-    uint64_t posted[UCX_OP_KINDS]; /* that UCX will reply; of a put: source reusable */
+    uint64_t posted[UCX_OP_KINDS]; /* operations that UCX will complete; of a put: whose
+                                      source is in use */
     uint64_t unflushed;            /* puts since the last flush began */
-    uint64_t in_flush;             /* puts that the flush now under way is for */
+    uint64_t in_flush;             /* puts that the current flush covers */
     struct ucx_peer *next, *prev;  /* in ctx->busy while one of these is not 0 */
 };
 
-/* An operation that UCX will reply. */
+/* An operation that UCX will complete. */
 struct ucx_op {
-    struct ucx_op *next;         /* free ones */
+    struct ucx_op *next;         /* in ctx->free_ops */
     struct ucx_peer *peer;       /* NULL: free */
-    bool abandoned;              /* ended without UCX, which may still reply */
+    bool abandoned;              /* completed with an error; UCX may still complete it */
     struct transport_done *done; /* may be NULL */
     enum ucx_op_kind kind;
-    /* Of an amo, which UCX may read until the end. */
+    /* Of an amo; UCX may read them until it completes. */
     uint32_t size;
     uint64_t operand, reply;
     void *result; /* where the reply goes; may be NULL */
@@ -164,7 +172,7 @@ struct transport_ctx {
     struct transport_net *net;
     struct transport_ctx *next; /* in net->contexts */
     ucp_worker_h worker;
-    struct ucx_peer **peers; /* npes, NULL: never talked to */
+    struct ucx_peer **peers; /* by PE; NULL: never used */
     struct ucx_peer *busy;   /* circular list */
     uint64_t pending;        /* operations not known to be done */
     bool failed_peers;       /* an endpoint has failed and is not closed yet */
@@ -172,14 +180,14 @@ struct transport_ctx {
     struct ucx_block **blocks; /* that ops were cut from; nblocks of them */
     unsigned nblocks;
     unsigned in_use;           /* ops that have not ended */
-    struct ucx_reply *replies; /* that UCX may still read; circular list */
+    struct ucx_reply *replies; /* replies that UCX may still read */
 };
 
 /* ---- ucx_config.c ------------------------------------------------------------------ */
 
-/* Make net->context as the user and world want it.  0; or -errno and a sentence. */
+/* Open net->context as the user and world demand. 0; or -errno and a sentence. */
 int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
-/* Name the devices in net->text. */
+/* Write the names of the devices to net->text. */
 void ucx_context_describe(struct transport_net *net);
 
 /* ---- ucx_address.c ----------------------------------------------------------------- */
@@ -188,7 +196,7 @@ void ucx_context_describe(struct transport_net *net);
 int ucx_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
 void ucx_address_free(struct transport_net *net);
 
-/* The parts of a PE's address, which lie in `from`.  False: it is not one. */
+/* The parts of an endpoint descriptor, which lie in `from`. False: it is malformed. */
 struct ucx_address {
     struct {
         uint64_t base;
@@ -211,21 +219,22 @@ int ucx_arm(struct transport_ctx *ctx);
 
 /* ---- ucx_peer.c -------------------------------------------------------------------- */
 
-/* The peer that a new operation goes to.  0; or -errno, and world->failed knows. */
+/* The peer of a new operation, connected at its first use. 0; or -errno, and
+ * world->failed was called. */
 int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer);
-/* It cannot be reached any more; tell if that hurts an operation. */
+/* The peer cannot be reached any more; report that if an operation is in flight to it. */
 void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status);
-/* A post was refused: what to return. */
+/* What to return when UCX refused a post. */
 int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status);
-/* One more (by = 1), one less (-1) that UCX will reply. */
+/* Count an operation that UCX will complete (by = 1), or one that is complete (-1). */
 void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by);
-/* One more that needs a flush. */
+/* Count a put that needs a flush. */
 void ucx_peer_unflushed(struct ucx_peer *peer);
-/* Are its puts and amos done?  Begins a flush if that takes one. */
+/* Are the peer's puts and amos done? Begins a flush if one is needed. */
 bool ucx_peer_flushed(struct ucx_peer *peer);
-/* Are its puts, and the amos that need no reply?  The same. */
+/* Are its puts and amos without reply done? Begins a flush if one is needed. */
 bool ucx_peer_puts_flushed(struct ucx_peer *peer);
-/* Have UCX forget the endpoint. */
+/* Close the endpoint by force. */
 void ucx_peer_close(struct ucx_peer *peer);
 
 /* ---- ucx_op.c ---------------------------------------------------------------------- */
@@ -240,16 +249,16 @@ size_t ucx_signal_max(struct transport_net *net);
 int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_done *done);
-/* The target has said how a put with signal went.  False: the reply is malformed. */
+/* Handle the reply to a put with signal. False: it is malformed. */
 bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply);
-/* End all operations to a peer that has failed and is closed. */
+/* Complete all operations to a failed and closed peer with its error. */
 void ucx_ops_abandon(struct ucx_peer *peer);
-/* Release the memory of all operations. */
+/* Free the records of all operations. */
 void ucx_ops_free(struct transport_ctx *ctx);
 
 /* ---- ucx_am.c ---------------------------------------------------------------------- */
 
-/* Take the messages that come to a worker. */
+/* Install the handlers for active messages. */
 ucs_status_t ucx_am_set_handlers(struct transport_ctx *ctx);
 void ucx_am_free(struct transport_ctx *ctx);
 

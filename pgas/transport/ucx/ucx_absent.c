@@ -17,7 +17,7 @@ static int ucx_absent_open(const struct transport_world *world,
     return -ENOTSUP;
 }
 
-/* No net ever exists: nothing else can be called. */
+/* No other slot is called, because there is no net. */
 const struct transport transport_ucx = {
     .name = "ucx",
     .text = "UCX (not in this build)",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_address.c - what others need to reach this PE (see ucx.h).
- *
- * An address is a struct head, the packed keys of the segments, the worker's address.
+ * ucx_address.c - endpoint descriptors (see ucx.h): a struct head, the packed keys of the
+ * segments, the worker's address.
  */
 #include "config.h"
 
@@ -24,14 +23,14 @@ static ucs_status_t ucx_address_map_segment(struct transport_net *net, int segme
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
         .address = net->world->segment[segment].base,
         .length = net->world->segment[segment].len,
-        /* Pages that nobody uses need not come into being. */
+        /* Do not allocate pages that are not used. */
         .flags = UCP_MEM_MAP_NONBLOCK,
     };
 
     return ucx_lib.mem_map(net->context, &params, &net->memory[segment]);
 }
 
-/* Append to the address; false: it does not fit. */
+/* Append to the descriptor; false: it does not fit. */
 static bool ucx_address_append(struct transport_net *net, const void *from, size_t len)
 {
     if (len > sizeof net->address - net->address_len)

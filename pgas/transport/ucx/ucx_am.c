@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_am.c - puts with signal as they come: performed, and answered (see ucx.h).
+ * ucx_am.c - performs incoming puts with signal and replies to them (see ucx.h).
  *
- * An reply is sent on the endpoint that UCX gives with the message, which leads to the
- * worker that has sent it.  UCX may read it until it has left.
- * Uses: ucx.h, perform.
+ * A reply is sent on the endpoint that UCX gives with the message, which leads to the
+ * worker that has sent it.  UCX may read it until it was sent. Uses: ucx.h, perform.
  */
 #include "config.h"
 
@@ -17,7 +16,7 @@
 #include "pgas/transport/perform.h"
 #include "pgas/transport/ucx/ucx.h"
 
-/* An reply under way. */
+/* A reply under way. */
 struct ucx_reply {
     struct ucx_reply **link, *next; /* in ctx->replies */
     struct ucx_reply_head head;
@@ -26,7 +25,7 @@ struct ucx_reply {
 /* ---- performing ----------------------------------------------------------------------
  */
 
-/* Where len bytes of ours are; NULL: nowhere. */
+/* The local address of [offset, offset + len) in a segment; NULL: out of bounds. */
 static char *ucx_am_local_address(const struct transport_net *net, unsigned segment,
                                   uint64_t offset, size_t len)
 {
@@ -43,7 +42,8 @@ static bool ucx_signal_is_valid(const struct ucx_signal_head *head)
            head->word_offset % head->size == 0;
 }
 
-/* The word comes last, as a release.  0 or -errno. */
+/* Copy the bytes, then update the word, which is a release. 0; or -errno, and nothing
+ * was written. */
 static int ucx_am_perform(const struct transport_net *net,
                           const struct ucx_signal_head *head, const void *data,
                           size_t len)
@@ -78,7 +78,7 @@ static void ucx_reply_free(struct ucx_reply *reply)
 
 static void ucx_reply_sent(void *request, ucs_status_t status, void *arg)
 {
-    (void)status; /* nobody needs to know if the asker is gone */
+    (void)status; /* errors are ignored: the requester is gone */
     ucx_lib.request_free(request);
     ucx_reply_free(arg);
 }
@@ -115,7 +115,7 @@ static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to, uint64_t t
 /* ---- what comes ----------------------------------------------------------------------
  */
 
-/* Nobody else hears of it. */
+/* Report a bad target address here: without a reply the sender does not learn of it. */
 static void ucx_am_report_bad_target(const struct transport_net *net, int pe)
 {
     char sentence[TRANSPORT_TEXT_MAX];
@@ -126,8 +126,8 @@ static void ucx_am_report_bad_target(const struct transport_net *net, int pe)
     net->world->failed(net->world, -1, sentence);
 }
 
-/* What is wrong with a put with signal; NULL: nothing.  Addresses are looked at by
- * perform. */
+/* What is wrong with a put with signal; NULL: nothing. ucx_am_perform checks
+ * addresses. */
 static const char *ucx_message_fault(const struct transport_ctx *ctx,
                                      const struct ucx_signal_head *head, size_t len,
                                      const ucp_am_recv_param_t *param)
@@ -141,8 +141,8 @@ static const char *ucx_message_fault(const struct transport_ctx *ctx,
     return NULL;
 }
 
-/* A message that no PE of this library sends: memory of its sender is damaged, or it is
- * from somebody else.  Nothing of it has been performed. */
+/* Report a message that no PE of this library sends: a PE's memory is damaged, or
+ * another program sent it. Nothing of it was performed. */
 static void ucx_am_report_malformed(const struct transport_net *net, size_t header_len,
                                     size_t len, const char *why)
 {
@@ -181,7 +181,7 @@ static ucs_status_t ucx_am_handle_signal(void *arg, const void *header, size_t h
     return UCS_OK;
 }
 
-/* The same, of a context that has sent one */
+/* ucp_am_recv_callback_t, inside the progress of the context that sent the request */
 static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t header_len,
                                         void *data, size_t len,
                                         const ucp_am_recv_param_t *param)
@@ -192,7 +192,7 @@ static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t he
     (void)data;
     (void)param;
     if (header_len != sizeof head || len > 0) {
-        ucx_am_report_malformed(ctx->net, header_len, len, "an reply has another length");
+        ucx_am_report_malformed(ctx->net, header_len, len, "a reply has another length");
         return UCS_OK;
     }
     memcpy(&head, header, sizeof head);

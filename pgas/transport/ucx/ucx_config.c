@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_config.c - UCX's context: what it may use, and what it found (see ucx.h). */
+/* ucx_config.c - the ucp_context: configuration and devices (see ucx.h). */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,27 +8,27 @@
 
 #include "pgas/transport/ucx/ucx.h"
 
-/* Ours, unless the user has set UCX_<name>, or UCX_<also>.  A UCX that does not know one
- * goes without. */
+/* Defaults, unless the user has set UCX_<name> or UCX_<also>. Names that this UCX does
+ * not know are ignored. */
 static const struct {
     const char *name, *value, *also;
     bool needed; /* whatever the user has set */
 } settings[] = {
-    /* One word is hammered by network and processors, so all must be done by the latter:
-     * by the target's progress where the device would do it by itself. */
+    /* A word may be updated by the network and by processors at a time, so the
+     * target's processor must perform all atomics. */
     {"ATOMIC_MODE", "cpu", NULL, true},
-    /* PEs that share memory are not ours to serve; virtual nodes share a machine only
-     * in appearance. */
+    /* PEs that share memory do not use this transport, and virtual nodes only appear
+     * to share none. */
     {"TLS", "^sm,self", NULL, false},
-    /* A connect that waits for a host that is cut off would wait inside a post. */
+    /* A post must not block while it connects to a host that is cut off. */
     {"TCP_CONN_NB", "y", NULL, false},
-    /* Puts and gets travel in pieces of this size: UCX's 8K give a quarter of the
-     * bandwidth.  UCX refuses a shorter piece to receive than to send. */
+    /* Segment size of puts and gets: the default of 8K gives a quarter of the
+     * bandwidth. UCX refuses a receive size below the send size. */
     {"TCP_TX_SEG_SIZE", "128K", "TCP_RX_SEG_SIZE", false},
     {"TCP_RX_SEG_SIZE", "128K", "TCP_TX_SEG_SIZE", false},
 };
 
-/* NULL: no such setting, so no. */
+/* NULL gives false. */
 static bool ucx_config_user_has_set(const char *name)
 {
     char variable[64];
@@ -37,8 +37,8 @@ static bool ucx_config_user_has_set(const char *name)
     return name != NULL && getenv(variable) != NULL;
 }
 
-/* Of a transport's settings UCX 1.13 wants the name without the transport, later ones
- * with it; what is not known is passed over. */
+/* UCX 1.13 wants the settings of a transport without its name, later versions with it;
+ * unknown ones are ignored. */
 static void ucx_config_set(ucp_config_t *config, const char *name, const char *value)
 {
     const char tcp[] = "TCP_";
@@ -99,7 +99,7 @@ int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 
 /* ---- describe ---------------------------------------------------------------------- */
 
-/* UCX tells its devices only as text for people: lines that end with transport/device. */
+/* UCX lists its devices only as text, in lines that end with transport/device. */
 static char *ucx_context_print(ucp_context_h context)
 {
     char *text = NULL;
@@ -120,7 +120,7 @@ static void ucx_text_append(char *to, const char *what)
     snprintf(to + len, TRANSPORT_TEXT_MAX - len, "%s", what);
 }
 
-/* text: "... -- tcp/eth0".  Devices of one transport follow each other. */
+/* text: "... -- tcp/eth0". Devices of one transport are adjacent. */
 static void ucx_text_append_devices(struct transport_net *net, char *text)
 {
     const char *last = "";

@@ -68,8 +68,8 @@ int ucx_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
     return 0;
 }
 
-/* Endpoints are closed without the peer's consent: all are through with each other, and
- * a peer may be gone already.  What fails because of that is nobody's business. */
+/* Close endpoints by force: all PEs have stopped using each other, and a peer may be
+ * gone. Errors of this are ignored. */
 static void ucx_ctx_close_peers(struct transport_ctx *ctx)
 {
     for (int pe = 0; pe < ctx->net->world->npes; pe++) {
@@ -96,8 +96,8 @@ void ucx_ctx_close(struct transport_ctx *ctx)
 
 /* ---- completion -------------------------------------------------------------------- */
 
-/* Call visit for every busy peer: is it true for all?  A peer may leave the list in its
- * visit, no other does. */
+/* Call visit for every busy peer; true if it was true for all. A visit may remove its
+ * own peer from the list, but no other. */
 static bool ucx_ctx_visit_busy(struct transport_ctx *ctx,
                                bool (*visit)(struct ucx_peer *))
 {
@@ -124,7 +124,7 @@ int ucx_quiet(struct transport_ctx *ctx)
     return ctx->busy == NULL ? 0 : -EAGAIN;
 }
 
-/* Has been asked something that it has not answered. */
+/* Has operations in flight that it has not completed. */
 static bool ucx_peer_has_unanswered(const struct ucx_peer *peer)
 {
     return peer->in_flush + peer->posted[UCX_PUT] + peer->posted[UCX_GET] +
@@ -159,7 +159,8 @@ int ucx_progress(struct transport_ctx *ctx)
 {
     unsigned n = ucx_lib.worker_progress(ctx->worker);
 
-    if (unlikely(ctx->failed_peers)) { /* not in UCX's callback: it may not close there */
+    if (unlikely(
+            ctx->failed_peers)) { /* endpoints must not be closed inside UCX's callback */
         ctx->failed_peers = false;
         ucx_ctx_visit_busy(ctx, ucx_peer_close_failed);
         n++;
@@ -174,7 +175,7 @@ int ucx_fd(struct transport_ctx *ctx)
     return ucx_lib.worker_get_efd(ctx->worker, &fd) == UCS_OK ? fd : -1;
 }
 
-/* UCX may be armed only after a progress that found nothing: the first message on a new
+/* Arm UCX only after a progress that found nothing: the first message on a new
  * connection is noticed by a callback of progress, which ucp_worker_arm does not know. */
 int ucx_arm(struct transport_ctx *ctx)
 {

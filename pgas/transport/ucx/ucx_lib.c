@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_lib.c - see ucx.h. */
+/* ucx_lib.c - loads UCX (see ucx.h). */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ struct ucx_lib ucx_lib;
 
 static const struct {
     const char *name;
-    size_t at; /* in ucx_lib */
+    size_t at; /* offset in struct ucx_lib */
 } functions[] = {
 #define X(name) {"ucp_" #name, offsetof(struct ucx_lib, name)},
     UCX_FUNCTIONS(X)

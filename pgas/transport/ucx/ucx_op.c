@@ -2,8 +2,8 @@
 /*
  * ucx_op.c - put, get, amo and put with signal (see ucx.h).
  *
- * A record is taken for every operation that UCX may reply later, from blocks that stay
- * with the context: nothing is allocated once they are there.
+ * Every operation that UCX may complete later has a record, from blocks that stay with
+ * the context, so that nothing is allocated once they exist.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 
 enum {
     BLOCK_OPS = 64,
-    /* UCX queues without end what it cannot send; this bounds its memory. */
+    /* UCX queues what it cannot send without limit; this bounds its memory. */
     MOST_OPS = 4096,
 };
 
@@ -56,14 +56,14 @@ void ucx_ops_free(struct transport_ctx *ctx)
     ctx->free_ops = NULL;
 }
 
-/* What stands for a record in a message.  It says nothing about our memory, and once the
- * record has been freed it names no operation any more. */
+/* The token that stands for a record in a message: its index and generation. It
+ * contains no address, and names no operation once the record was freed. */
 static uint64_t ucx_op_token(const struct ucx_op *op)
 {
     return (uint64_t)op->generation << 32 | op->index;
 }
 
-/* A record for an operation to a PE.  0; -EAGAIN: too many are under way. */
+/* A record for an operation to a PE. 0; -EAGAIN: MOST_OPS are in use; or -errno. */
 static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
                         struct transport_done *done, struct ucx_op **op)
 {
@@ -98,7 +98,7 @@ static void ucx_op_free(struct ucx_op *op)
     ctx->free_ops = op;
 }
 
-/* It has been performed, or its source can be used again, or (error) it has failed. */
+/* Complete an operation: it was performed, its source may be changed, or it failed. */
 static void ucx_op_complete(struct ucx_op *op, int error)
 {
     struct transport_done *done = op->done;
@@ -110,7 +110,7 @@ static void ucx_op_complete(struct ucx_op *op, int error)
     perform_done(done, error);
 }
 
-/* UCX replies. */
+/* UCX has completed a request. */
 static void ucx_op_request_done(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_op *op = arg;
@@ -126,8 +126,8 @@ static void ucx_op_request_done(void *request, ucs_status_t status, void *arg)
     ucx_op_free(op);
 }
 
-/* UCX 1.13 never replies fetching amos to a PE that has died.  The record stays out of
- * use until it does after all. */
+/* UCX 1.13 never completes fetching amos to a dead PE. Their records stay in use until
+ * it does. */
 void ucx_ops_abandon(struct ucx_peer *peer)
 {
     for (unsigned b = 0; b < peer->ctx->nblocks; b++)
@@ -150,7 +150,7 @@ static ucp_request_param_t ucx_op_param(struct ucx_op *op)
     };
 }
 
-/* What a post returned becomes what we return. */
+/* Convert what UCX returned for a post. */
 static int ucx_op_post_result(struct ucx_op *op, ucs_status_ptr_t request)
 {
     struct ucx_peer *peer = op->peer;
@@ -216,11 +216,11 @@ int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *f
                                                   ucx_op_rkey(op, from), &param));
 }
 
-/* FETCH adds 0, and SET swaps: UCX has no others that are atomic towards the rest. */
+/* FETCH adds 0 and SET swaps, because UCX has no other atomics that fit. */
 static const struct {
     ucp_atomic_op_t op;
-    bool replies;    /* UCX does it only with a reply */
-    bool no_operand; /* it is 0 */
+    bool replies;    /* UCX performs it only with a reply buffer */
+    bool no_operand; /* the operand is 0 */
 } amo_table[TRANSPORT_AMO_OPS] = {
     [TRANSPORT_AMO_SET] = {UCP_ATOMIC_OP_SWAP, true, false},
     [TRANSPORT_AMO_FETCH] = {UCP_ATOMIC_OP_ADD, true, true},
@@ -232,8 +232,8 @@ static const struct {
     [TRANSPORT_AMO_XOR] = {UCP_ATOMIC_OP_XOR, false, false},
 };
 
-/* For a compare and swap UCX wants the condition as operand and the new value in reply.
- */
+/* For a compare and swap UCX takes the condition as operand and the new value in the
+ * reply buffer. */
 static void ucx_op_set_operands(struct ucx_op *op, const struct transport_amo *amo)
 {
     bool compares = amo->op == TRANSPORT_AMO_COMPARE_SWAP;
@@ -249,7 +249,7 @@ static void ucx_op_set_operands(struct ucx_op *op, const struct transport_amo *a
 int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
             const struct transport_amo *amo, struct transport_done *done)
 {
-    /* Without a reply UCX says only that it has taken the operation. */
+    /* Without a reply buffer UCX only reports that it has accepted the operation. */
     bool replies = amo_table[amo->op].replies || amo->result != NULL || done != NULL;
     ucp_request_param_t param;
     struct ucx_peer *peer = ctx->peers[at->pe];
@@ -284,7 +284,7 @@ size_t ucx_signal_max(struct transport_net *net)
     return UCX_SIGNAL_MAX;
 }
 
-/* The source may be changed. */
+/* Complete the caller's part: the source may be changed. */
 static void ucx_op_source_free(struct ucx_op *op, int error)
 {
     struct transport_done *done = op->done;
@@ -293,7 +293,7 @@ static void ucx_op_source_free(struct ucx_op *op, int error)
     perform_done(done, error);
 }
 
-/* Something that a put with signal waits for has come. */
+/* The send completion or the reply of a put with signal has come. */
 static void ucx_op_signal_event(struct ucx_op *op, int error)
 {
     if (--op->events_pending > 0)
@@ -305,8 +305,8 @@ static void ucx_op_signal_event(struct ucx_op *op, int error)
     ucx_op_free(op);
 }
 
-/* UCX has sent it.  If it has not, an reply may come nevertheless: then the record stays
- * out of use. */
+/* UCX has sent a put with signal. If that failed, a reply may come all the same, so
+ * the record stays in use. */
 static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_op *op = arg;
@@ -324,7 +324,7 @@ static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
     ucx_op_signal_event(op, 0);
 }
 
-/* An reply to an operation that has ended is ignored: its peer had failed before. */
+/* A reply to an operation that has ended is ignored: its peer had failed before. */
 bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply)
 {
     const struct transport_world *world = ctx->net->world;

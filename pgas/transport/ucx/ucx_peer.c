@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_peer.c - an endpoint, what is under way to it, and how it fails (see ucx.h). */
+/* ucx_peer.c - a peer: its endpoint, its operations in flight, its failure (see
+ * ucx.h). */
 #include "config.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static bool ucx_peer_is_busy(const struct ucx_peer *peer)
     return all > 0;
 }
 
-/* Into the list of the busy, at its end, or out of it, as the counters say. */
+/* Append the peer to the busy list or remove it, according to its counters. */
 static void ucx_peer_update_list(struct ucx_peer *peer)
 {
     struct ucx_peer **head = &peer->ctx->busy;
@@ -47,21 +48,21 @@ static void ucx_peer_update_list(struct ucx_peer *peer)
 void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by)
 {
     peer->posted[kind] += (uint64_t)by;
-    if (kind != UCX_PUT) /* these are counted until they are flushed */
+    if (kind != UCX_PUT) /* puts are counted until they are flushed */
         peer->ctx->pending += (uint64_t)by;
     ucx_peer_update_list(peer);
 }
 
 void ucx_peer_unflushed(struct ucx_peer *peer)
 {
-    if (unlikely(peer->error != 0)) /* it failed inside the post */
+    if (unlikely(peer->error != 0)) /* the peer failed inside the post */
         return;
     peer->unflushed++;
     peer->ctx->pending++;
     ucx_peer_update_list(peer);
 }
 
-/* A flush is over, or all is lost. */
+/* The current flush has ended or failed. */
 static void ucx_peer_end_flush(struct ucx_peer *peer)
 {
     peer->ctx->pending -= peer->in_flush;
@@ -139,7 +140,7 @@ void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status)
         peer->unflushed = 0;
         ucx_peer_end_flush(peer);
     }
-    /* A peer that has nothing to do for us may end when it likes. */
+    /* A peer without operations in flight may exit at any time. */
     if (hurts)
         ucx_peer_report(peer, ucx_lib.status_string(status));
 }
@@ -208,7 +209,7 @@ static ucs_status_t ucx_ep_connect(struct ucx_peer *peer,
     return status;
 }
 
-/* The first operation to a PE. */
+/* Connect, at the first operation to a PE. */
 static void ucx_peer_connect(struct ucx_peer *peer)
 {
     const struct transport_world *world = peer->ctx->net->world;
