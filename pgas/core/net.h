@@ -90,17 +90,17 @@ void net_put_signal(struct net_ctx *c, struct transport_place to, const void *fr
 /*
  * A note: the same, but fence and quiet need not wait for it, as somebody waits for the
  * update at the target.  signal NULL: bytes alone, for which a later note speaks that has
- * signal->after_puts.  The source may be changed when done->left is 0 (net_left waits for
- * that), or with done NULL, when the caller knows in some other way that it has come.
+ * signal->after_puts.  The source may be changed when done->pending is 0 (net_left waits
+ * for that), or with done NULL, when the caller knows in some other way that it has come.
  */
 void net_note(struct net_ctx *c, struct transport_place to, const void *from, size_t len,
               const struct transport_signal *signal, struct transport_done *done,
               const char *fn);
 void net_left(struct net_ctx *c, struct transport_done *done, int pe, const char *fn);
 
-/* Without a wait: false if the transport has no room now.  A get is done when done->left
- * is 0, and before the context's next quiet or not; see struct transport_done for what
- * done must be.  A set of 8 bytes is as a note. */
+/* Without a wait: false if the transport has no room now.  A get is done when
+ * done->pending is 0, and before the context's next quiet or not; see struct
+ * transport_done for what done must be.  A set of 8 bytes is as a note. */
 bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
                    struct transport_done *done, const char *fn);
 bool net_start_set(struct net_ctx *c, struct transport_place at, uint64_t value,

@@ -12,8 +12,8 @@ static bool choice_word_is(const char *word, size_t len, const char *name)
 }
 
 /* Set wanted[i] to `value` where name[i] is the word.  False: none is. */
-static bool choice_mark(const char *word, size_t len, const char *const *name, size_t names,
-                 bool *wanted, bool value)
+static bool choice_mark(const char *word, size_t len, const char *const *name,
+                        size_t names, bool *wanted, bool value)
 {
     for (size_t i = 0; i < names; i++)
         if (choice_word_is(word, len, name[i])) {

@@ -49,7 +49,7 @@ static int try_put(uint64_t ms)
 {
     static const uint64_t from = 42;
     const struct transport_place to = {.pe = B};
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
     uint64_t end = pair_now_ms() + ms;
     int error = -EAGAIN;
 

@@ -228,7 +228,7 @@ static bool find_token(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 static void twice(void)
 {
     uint64_t got[2] = {0, 0};
-    struct transport_done done[2] = {{.left = 1}, {.left = 1}};
+    struct transport_done done[2] = {{.pending = 1}, {.pending = 1}};
     struct ofi_message m = {.type = OFI_MESSAGE_REPLY, .operand = 77};
 
     pair_check_works(&pair);
@@ -243,12 +243,12 @@ static void twice(void)
         if (i == 0) {
             ofi_ops_each(pair.ctx[A], find_token, &m.token);
             send_raw(B, &m, HEAD);
-            while (done[0].left != 0)
+            while (done[0].pending != 0)
                 pair.t->progress(pair.ctx[A]);
         }
     }
     CHECK(got[0] == 77, "the first reply was not taken");
-    PAIR_UNTIL(&pair, done[1].left == 0, "the second operation");
+    PAIR_UNTIL(&pair, done[1].pending == 0, "the second operation");
     CHECK(got[1] == 6, "the second operation got %llu, the reply of the first",
           (unsigned long long)got[1]);
     CHECK(pair.failures[A] == 0, "%s", pair.sentence[A]);

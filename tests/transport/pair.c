@@ -99,13 +99,13 @@ uint64_t pair_add(struct pair *pair, int pe, unsigned i, uint64_t operand)
                                       .size = sizeof before,
                                       .operand = operand,
                                       .result = &before};
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
     int error = -EAGAIN;
 
     PAIR_UNTIL(pair, (error = pair->t->amo(pair->ctx[pe], &at, &add, &done)) != -EAGAIN,
                "an atomic operation to be posted");
     CHECK(error == 0, "an atomic operation was refused: %s", strerror(-error));
-    PAIR_UNTIL(pair, __atomic_load_n(&done.left, __ATOMIC_ACQUIRE) == 0,
+    PAIR_UNTIL(pair, __atomic_load_n(&done.pending, __ATOMIC_ACQUIRE) == 0,
                "an atomic operation");
     CHECK(done.error == 0, "an atomic operation failed: %s", strerror(-done.error));
     return before;
@@ -125,7 +125,7 @@ void pair_check_works(struct pair *pair)
                 .op = TRANSPORT_AMO_ADD,
                 .size = sizeof from,
                 .operand = 1};
-            struct transport_done done = {.left = 1};
+            struct transport_done done = {.pending = 1};
             int error = -EAGAIN;
             uint64_t before = pair_add(pair, pe, COUNT, 1);
             CHECK(before == k, "fetching add %u of PE %d gave %llu", k, pe,

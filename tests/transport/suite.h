@@ -190,7 +190,7 @@ uint64_t amo_fetch(struct chan *chan, struct transport_place at, enum transport_
 void quiet(struct chan *chan);
 void fence(struct chan *chan);
 void done_wait(struct chan *chan, struct transport_done *done, const char *what);
-#define NOT_DONE ((struct transport_done){.left = 1, .error = 0})
+#define NOT_DONE ((struct transport_done){.pending = 1, .error = 0})
 
 /* -- memory --------------------------------------------------------------------- */
 

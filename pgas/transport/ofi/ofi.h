@@ -24,7 +24,7 @@
  * only these are atomic towards the processor's own.  Otherwise an amo is a message: the
  * thread that makes progress on the target's context 0 performs it and sends a reply
  * (ofi_am.c). A put with signal is such a message, too, and counts as an amo for fence
- * and quiet; an unacknowledged one (signal->note) has no reply and is not waited for.
+ * and quiet; an unacknowledged one (signal->unacked) has no reply and is not waited for.
  *
  * Local memory that must be registered is: the segments, and our own pools.  Other memory
  * is copied through bounce buffers, in fragments.
@@ -58,6 +58,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/transport.h"
@@ -383,6 +384,7 @@ static inline int ofi_target(const struct transport_ctx *ctx,
 {
     struct transport_net *net = ctx->net;
     unsigned pe = (unsigned)place->pe;
+    PGAS_ASSERT(place->pe >= 0 && place->pe < net->world->npes);
     struct ofi_peer *chunk =
         __atomic_load_n(&net->chunks[pe / OFI_CHUNK_PEERS], __ATOMIC_ACQUIRE);
     struct ofi_peer *peer = chunk == NULL ? NULL : &chunk[pe % OFI_CHUNK_PEERS];
@@ -392,6 +394,7 @@ static inline int ofi_target(const struct transport_ctx *ctx,
         if (peer == NULL)
             return -EHOSTUNREACH;
     }
+    PGAS_ASSERT(place->segment < SEGMENTS);
     target->peer = peer;
     target->addr = peer->addr;
     target->at = peer->segment[place->segment].base + place->offset;
@@ -417,6 +420,7 @@ static inline struct ofi_op *ofi_op_alloc(struct transport_ctx *ctx, enum ofi_ki
         if (op == NULL)
             return NULL;
     }
+    PGAS_ASSERT(op->kind == OFI_FREE && op->bounce == NULL && !op->awaits_reply);
     ctx->free = op->next;
     op->kind = kind;
     op->pe = pe;
@@ -521,6 +525,7 @@ static inline int ofi_post_result(struct transport_ctx *ctx, struct ofi_op *op, 
 {
     if (unlikely(rc != 0))
         return ofi_post_refused(ctx, op, pe, rc, what);
+    PGAS_ASSERT(op == NULL || op->pe == pe || op->kind == OFI_FREE);
     ofi_bit_set(ctx->reached, pe);
     if (unlikely(ctx->refused_pe == pe)) {
         ctx->refused_pe = -1;

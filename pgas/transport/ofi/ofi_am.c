@@ -37,6 +37,7 @@ struct ofi_reply {
 
 static size_t ofi_message_head_len(const struct ofi_message *message)
 {
+    PGAS_ASSERT(message->name_len <= OFI_NAME_MAX);
     return offsetof(struct ofi_message, name) + message->name_len;
 }
 
@@ -134,6 +135,7 @@ static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
     int rc = ofi_post_result(ctx, op, pe, posted, what);
     if (rc != 0)
         return rc;
+    PGAS_ASSERT(!wants_reply || op->u.message.token == ofi_op_token(op));
     op->awaits_reply = wants_reply;
     ctx->amos_in_flight += wants_reply;
     if (copied && wants_reply)
@@ -185,10 +187,11 @@ static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
     if (op->bounce == NULL)
         return -EAGAIN;
     ofi_am_fill_request(ctx, op, &signal->at, &amo);
-    m->type = signal->note ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
-    m->name_len = signal->note ? 0 : m->name_len;
+    m->type = signal->unacked ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
+    m->name_len = signal->unacked ? 0 : m->name_len;
     m->len = (uint16_t)len;
     m->data_segment = (uint8_t)to->segment;
+    PGAS_ASSERT(ofi_message_head_len(m) + len <= OFI_MESSAGE_MAX);
     memcpy(op->bounce, m, ofi_message_head_len(m));
     if (len > 0)
         memcpy(op->bounce + ofi_message_head_len(m), from, len);
@@ -200,8 +203,8 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
                    struct transport_done *done)
 {
     struct ofi_target target;
-    bool note = signal->note;
-    int rc = ctx->recvs_posted || note ? 0 : ofi_am_post_recvs(ctx);
+    bool unacked = signal->unacked;
+    int rc = ctx->recvs_posted || unacked ? 0 : ofi_am_post_recvs(ctx);
 
     if (rc == 0)
         rc = ofi_target(ctx, to, &target);
@@ -211,7 +214,8 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
         return -EAGAIN;
     if (ctx->unflushed >= OFI_UNFLUSHED_MAX && ofi_quiet(ctx) != 0)
         return -EAGAIN;
-    struct ofi_op *op = ofi_op_alloc(ctx, note ? OFI_UNACKED : OFI_REQUEST, to->pe, NULL);
+    struct ofi_op *op =
+        ofi_op_alloc(ctx, unacked ? OFI_UNACKED : OFI_REQUEST, to->pe, NULL);
     if (op == NULL)
         return -EAGAIN;
     if (ofi_am_pack_signal(ctx, op, to, from, len, signal) != 0) {
@@ -223,9 +227,9 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
     rc = ofi_am_send(ctx, op, &target, op->bounce, all, "a put with signal");
     if (rc != 0)
         return rc;
-    if (note && ctx->net->ordered)
+    if (unacked && ctx->net->ordered)
         ofi_rma_mark_dirty(ctx, to->pe); /* bounds what the provider queues */
-    perform_done(done, 0);
+    perform_completion(done, 0);
     return 0;
 }
 
@@ -319,13 +323,13 @@ static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *as
 
 /* Report a bad target address here: without a reply the sender does not learn of it. */
 static void ofi_am_report_bad_target(const struct transport_net *net,
-                                     const struct ofi_message *note)
+                                     const struct ofi_message *message)
 {
     char sentence[TRANSPORT_TEXT_MAX];
 
     snprintf(sentence, sizeof sentence,
              "a put with signal from PE %d goes to a place that PE %d does not have",
-             note->pe, net->world->me);
+             message->pe, net->world->me);
     net->world->failed(net->world, -1, sentence);
 }
 
@@ -419,6 +423,7 @@ static void ofi_am_handle_reply(struct transport_ctx *ctx,
     }
     if (message->token != ofi_op_token(op) || !op->awaits_reply)
         return;
+    PGAS_ASSERT(op->kind == OFI_REQUEST || op->kind == OFI_ABANDONED);
     op->awaits_reply = false;
     if (op->kind == OFI_REQUEST && message->pe == 0) {
         const struct transport_amo amo = {.size = (uint32_t)op->len, .result = op->to};
@@ -438,6 +443,7 @@ void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
     uint64_t before = 0;
     int error = 0;
 
+    PGAS_ASSERT(op->kind == OFI_RECV && len <= op->len);
     memcpy(&message, op->to, len < sizeof message ? len : sizeof message);
     const char *why = ofi_message_fault(ctx, &message, len);
     if (why == NULL && message.type != OFI_MESSAGE_REPLY)

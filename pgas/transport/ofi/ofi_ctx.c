@@ -61,6 +61,7 @@ static bool ofi_op_add_slab(struct transport_ctx *ctx)
         slab->ops[i].next = ctx->free;
         ctx->free = &slab->ops[i];
     }
+    PGAS_ASSERT(ctx->nslabs < OFI_SLABS_MAX);
     ctx->slab[ctx->nslabs++] = slab;
     return true;
 }
@@ -74,6 +75,9 @@ void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
 {
     struct ofi_bounce_pool *bounces = &ctx->bounces;
 
+    PGAS_ASSERT(op->bounce == NULL || bounces->nfree < OFI_BOUNCES);
+    PGAS_ASSERT(op->bounce == NULL ||
+                (size_t)(op->bounce - bounces->memory) < OFI_BOUNCES * OFI_BOUNCE_SIZE);
     if (op->bounce != NULL)
         bounces->free[bounces->nfree++] =
             (uint16_t)((size_t)(op->bounce - bounces->memory) / OFI_BOUNCE_SIZE);
@@ -82,6 +86,8 @@ void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
 
 void ofi_op_free(struct transport_ctx *ctx, struct ofi_op *op)
 {
+    PGAS_ASSERT(op->kind != OFI_FREE);
+    PGAS_ASSERT(op->index < ctx->nslabs * OFI_SLAB_OPS);
     ofi_bounce_free(ctx, op);
     op->kind = OFI_FREE;
     op->generation++;
@@ -138,6 +144,7 @@ int ofi_recv_buffers_make(struct transport_ctx *ctx)
 
 void ofi_queue_push(struct ofi_queue *queue, struct ofi_op *op)
 {
+    PGAS_ASSERT(op->kind != OFI_FREE);
     op->next = NULL;
     *queue->last = op;
     queue->last = &op->next;
@@ -147,6 +154,7 @@ struct ofi_op *ofi_queue_pop(struct ofi_queue *queue)
 {
     struct ofi_op *op = queue->first;
 
+    PGAS_ASSERT(op != NULL);
     queue->first = op->next;
     if (queue->first == NULL)
         queue->last = &queue->first;

@@ -35,9 +35,10 @@ void ofi_op_complete(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
     struct transport_done *done = op->done;
 
+    PGAS_ASSERT(ctx->in_flight > 0 && op->parent == NULL);
     ofi_op_free(ctx, op);
     ctx->in_flight--;
-    perform_done(done, error);
+    perform_completion(done, error);
 }
 
 static void ofi_op_end_put(struct transport_ctx *ctx, struct ofi_op *op, int error)
@@ -67,6 +68,7 @@ static void ofi_op_end_probe(struct transport_ctx *ctx, struct ofi_op *op, int e
 
 static void ofi_op_end_amo(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
+    PGAS_ASSERT(ctx->amos_in_flight > 0);
     if (error == 0 && op->to != NULL)
         memcpy(op->to, &op->u.word.result, op->len);
     ctx->amos_in_flight--;
@@ -94,6 +96,7 @@ void ofi_op_event(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
     if (error != 0)
         op->error = error;
+    PGAS_ASSERT(op->kind != OFI_FREE && op->events_pending > 0);
     if (--op->events_pending > 0)
         return;
     if (ofi_op_end[op->kind] != NULL)
@@ -133,8 +136,9 @@ static bool ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, void *a
         ofi_rma_fragment_done(ctx, op->parent, loss->error);
         return true;
     }
+    PGAS_ASSERT(ctx->in_flight > 0);
     ctx->in_flight--;
-    perform_done(done, loss->error);
+    perform_completion(done, loss->error);
     return true;
 }
 
@@ -196,6 +200,7 @@ int ofi_post_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize
         ofi_op_free(ctx, op);
         ctx->in_flight--;
     }
+    PGAS_ASSERT(rc < 0);
     if (rc == -FI_EAGAIN) {
         if (ofi_peer_connect_refused(ctx, pe) == 0)
             return -EAGAIN;
@@ -405,6 +410,7 @@ static int ofi_ctx_flush(struct transport_ctx *ctx)
 {
     while (ctx->ndirty > 0) {
         int pe = ctx->dirty_list[ctx->ndirty - 1];
+        PGAS_ASSERT(ofi_bit(ctx->dirty, pe));
         if (ofi_rma_flush(ctx, pe, OFI_FLUSH) == -EAGAIN)
             return -EAGAIN;
         ofi_bit_clear(ctx->dirty, pe);
@@ -418,6 +424,7 @@ int ofi_quiet(struct transport_ctx *ctx)
     if (ctx->backlog.first != NULL || (ctx->ndirty > 0 && ofi_ctx_flush(ctx) != 0) ||
         ctx->in_flight > 0)
         return -EAGAIN;
+    PGAS_ASSERT(ctx->amos_in_flight == 0 && ctx->ndirty == 0);
     ctx->unflushed = 0;
     ctx->has_put = false;
     return 0;

@@ -39,6 +39,7 @@ void ofi_rma_mark_dirty(struct transport_ctx *ctx, int pe)
     ctx->unflushed++;
     if (ofi_bit(ctx->dirty, pe))
         return;
+    PGAS_ASSERT(ctx->net->ordered && ctx->ndirty < ctx->net->world->npes);
     ofi_bit_set(ctx->dirty, pe);
     ctx->dirty_list[ctx->ndirty++] = pe;
 }
@@ -122,7 +123,7 @@ static int ofi_ep_post_unsignaled(struct transport_ctx *ctx,
         return error;
     ctx->has_put = true;
     ofi_rma_mark_dirty(ctx, pe);
-    perform_done(done, 0);
+    perform_completion(done, 0);
     return 0;
 }
 
@@ -198,6 +199,7 @@ static int ofi_fragment_post(struct transport_ctx *ctx, struct ofi_op *parent)
                        : ofi_ep_post_write(ctx, &target, local, len, desc, op, false);
     if (rc != 0)
         return rc;
+    PGAS_ASSERT(ctx->in_flight > 1 && len > 0 && len <= l->len);
     ctx->in_flight--; /* only the parent is counted */
     l->fragments++;
     l->len -= len;
@@ -217,6 +219,7 @@ static void ofi_rma_try_complete(struct transport_ctx *ctx, struct ofi_op *paren
 
 void ofi_rma_fragment_done(struct transport_ctx *ctx, struct ofi_op *parent, int error)
 {
+    PGAS_ASSERT(parent->kind == OFI_FRAGMENTED && parent->u.part.fragments > 0);
     parent->u.part.fragments--;
     if (error != 0)
         parent->error = error;
@@ -311,7 +314,7 @@ static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target 
     int rc = ofi_ep_post_write(ctx, target, op->bounce, len, ctx->bounces.desc, op,
                                delivery_complete);
     if (rc == 0)
-        perform_done(done, 0);
+        perform_completion(done, 0);
     return rc;
 }
 

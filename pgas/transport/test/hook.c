@@ -100,7 +100,7 @@ static void hook_ctx_free_copies(struct transport_ctx *c, bool closed)
 
     while (*link != NULL) {
         struct hook_copy *copy = *link;
-        bool left = load_acquire_u32(&copy->done.left) != 0;
+        bool left = load_acquire_u32(&copy->done.pending) != 0;
         if (left && !closed) {
             link = &copy->next;
             continue;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/transport/test/hook_int.h"
 #include "pgas/transport/perform.h"
 #include "pgas/transport/test/random.h"
@@ -81,7 +82,7 @@ static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *
 
     free(op->copy);
     if (op->done != NULL) {
-        perform_done(op->done, error);
+        perform_completion(op->done, error);
         return;
     }
     snprintf(text, sizeof text, "%s of %zu bytes at PE %d was refused: %s",
@@ -141,12 +142,12 @@ static int hook_op_copy_source(struct hook_op *op)
 
     if (copy == NULL)
         return -ENOMEM;
-    copy->done = (struct transport_done){.left = 1};
+    copy->done = (struct transport_done){.pending = 1};
     if (op->len > 0)
         memcpy(copy->bytes, op->from, op->len);
     op->copy = copy;
     op->from = copy->bytes;
-    perform_done(op->done, 0);
+    perform_completion(op->done, 0);
     op->done = NULL;
     return 0;
 }
@@ -215,7 +216,7 @@ static int hook_ctx_release_one(struct transport_ctx *c, unsigned i)
 
     if (op->rule != NULL) {
         hook_rule_report(c->net, op->rule);
-        perform_done(op->done, -EHOSTDOWN);
+        perform_completion(op->done, -EHOSTDOWN);
     } else {
         int error = hook_op_forward_in_order(c, op);
         if (error == -EAGAIN)
@@ -227,6 +228,7 @@ static int hook_ctx_release_one(struct transport_ctx *c, unsigned i)
             c->copies = op->copy;
         }
     }
+    PGAS_ASSERT(i < c->nheld && c->nheld <= HOOK_HELD_MAX);
     memmove(op, op + 1, (c->nheld - i - 1) * sizeof *op);
     c->nheld--;
     return 0;
@@ -311,6 +313,7 @@ int hook_submit(struct transport_ctx *c, struct hook_op *op)
     }
     if (c->nheld == HOOK_HELD_MAX)
         return -EAGAIN;
+    PGAS_ASSERT(op->at.pe >= 0 && op->at.pe < net->world->npes);
     op->epoch = c->epoch;
     op->rule = hook_rule_find(net, load_relaxed_u64(&net->operations) + 1, op->at.pe);
     if (op->rule != NULL)

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/core/heap.h"
 #include "pgas/core/segment.h"
 #include "pgas/datatype/copy.h"
@@ -213,6 +214,8 @@ static int shm_address_find(struct transport_ctx *ctx, const struct transport_pl
                             size_t len, char **to)
 {
     const struct peer *peer = &ctx->net->peer[at->pe];
+    PGAS_ASSERT(at->pe >= 0 && at->pe < ctx->net->world->npes);
+    PGAS_ASSERT(at->segment < SEGMENTS);
     char *base = __atomic_load_n(&peer->base[at->segment], __ATOMIC_ACQUIRE);
 
     if (unlikely(base == NULL)) {
@@ -238,7 +241,7 @@ static int shm_put(struct transport_ctx *ctx, const struct transport_place *to,
     if (error != 0)
         return error;
     copy_bytes(at, from, len);
-    perform_done(done, 0);
+    perform_completion(done, 0);
     return 0;
 }
 
@@ -252,7 +255,7 @@ static int shm_get(struct transport_ctx *ctx, void *to,
     if (error != 0)
         return error;
     copy_bytes(to, at, len);
-    perform_done(done, 0);
+    perform_completion(done, 0);
     return 0;
 }
 
@@ -267,7 +270,7 @@ static int shm_amo(struct transport_ctx *ctx, const struct transport_place *at,
     if (error != 0)
         return error;
     perform_result(amo, perform_amo(word, amo));
-    perform_done(done, 0);
+    perform_completion(done, 0);
     return 0;
 }
 
@@ -292,7 +295,7 @@ static int shm_put_signal(struct transport_ctx *ctx, const struct transport_plac
         return error;
     copy_bytes(at, from, len);
     perform_signal(word, signal);
-    perform_done(done, 0);
+    perform_completion(done, 0);
     return 0;
 }
 

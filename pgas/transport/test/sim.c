@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/transport/test/random.h"
 #include "pgas/transport/test/sim_int.h"
 
@@ -57,6 +58,7 @@ void sim_push(struct sim *sim, struct event event)
 {
     size_t i = sim->nevents++;
 
+    PGAS_ASSERT(i < sim->room && event.at >= sim->now);
     event.number = sim->numbers++;
     sim->event[i] = event;
     for (; i > 0 && sim_event_before(&sim->event[i], &sim->event[(i - 1) / 2]);
@@ -88,6 +90,7 @@ static struct event sim_event_pop(struct sim *sim)
 static void sim_fiber_make_ready(struct sim *sim, int pe)
 {
     sim->fiber[pe].state = FIBER_READY;
+    PGAS_ASSERT(sim->nready < sim->config.npes);
     sim->ready[sim->nready++] = pe;
 }
 
@@ -112,6 +115,7 @@ static void sim_fiber_yield(struct sim *sim, enum sim_fiber_state state)
 {
     struct fiber *fiber = &sim->fiber[sim->current];
 
+    PGAS_ASSERT(sim == running && sim->current >= 0);
     fiber->state = state;
     swapcontext(&fiber->context, &sim->scheduler);
 }
@@ -154,6 +158,7 @@ static void sim_event_handle(struct sim *sim)
 {
     struct event event = sim_event_pop(sim);
 
+    PGAS_ASSERT(event.at >= sim->now);
     sim->now = event.at;
     if (event.op != NULL) {
         sim_op_step(sim, event.op);

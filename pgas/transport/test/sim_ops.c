@@ -372,7 +372,7 @@ static int sim_put(struct transport_ctx *ctx, const struct transport_place *to,
     int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
 
     if (error == 0)
-        perform_done(done, 0);
+        perform_completion(done, 0);
     return error;
 }
 
@@ -411,7 +411,7 @@ static int sim_put_signal(struct transport_ctx *ctx, const struct transport_plac
     int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
 
     if (error == 0)
-        perform_done(done, 0);
+        perform_completion(done, 0);
     return error;
 }
 
@@ -442,7 +442,7 @@ static void sim_op_finish(struct transport_ctx *ctx, struct sim_op *op)
         sim_op_report(ctx->net->world, op->at.pe, op->error);
     else if (op->kind == KIND_AMO)
         perform_result(&op->amo, op->value);
-    perform_done(op->done, op->error);
+    perform_completion(op->done, op->error);
     sim_op_unlink(op);
     free(op);
 }

@@ -43,6 +43,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "pgas/core/pgas_assert.h"
 #include "pgas/transport/transport.h"
 
 /* ---- ucx_lib.c: UCX's library, loaded when it is needed ----------------------------

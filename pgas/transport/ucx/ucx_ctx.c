@@ -121,6 +121,7 @@ int ucx_fence(struct transport_ctx *ctx)
 int ucx_quiet(struct transport_ctx *ctx)
 {
     ucx_ctx_visit_busy(ctx, ucx_peer_flushed);
+    PGAS_ASSERT(ctx->busy != NULL || ctx->pending == 0);
     return ctx->busy == NULL ? 0 : -EAGAIN;
 }
 

@@ -78,6 +78,7 @@ static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind
         return -ENOMEM;
     *op = ctx->free_ops;
     ctx->free_ops = (*op)->next;
+    PGAS_ASSERT((*op)->peer == NULL && !(*op)->awaits_reply);
     ctx->in_use++;
     (*op)->kind = kind;
     (*op)->peer = peer;
@@ -91,6 +92,7 @@ static void ucx_op_free(struct ucx_op *op)
 {
     struct transport_ctx *ctx = op->peer->ctx;
 
+    PGAS_ASSERT(op->index < ctx->nblocks * BLOCK_OPS);
     op->peer = NULL;
     op->generation++;
     op->awaits_reply = false;
@@ -103,11 +105,12 @@ static void ucx_op_complete(struct ucx_op *op, int error)
 {
     struct transport_done *done = op->done;
 
+    PGAS_ASSERT(op->peer != NULL && op->peer->ctx->in_use > 0);
     op->peer->ctx->in_use--;
     if (op->result != NULL && error == 0)
         memcpy(op->result, &op->reply, op->size);
     op->done = NULL;
-    perform_done(done, error);
+    perform_completion(done, error);
 }
 
 /* UCX has completed a request. */
@@ -290,12 +293,13 @@ static void ucx_op_source_free(struct ucx_op *op, int error)
     struct transport_done *done = op->done;
 
     op->done = NULL;
-    perform_done(done, error);
+    perform_completion(done, error);
 }
 
 /* The send completion or the reply of a put with signal has come. */
 static void ucx_op_signal_event(struct ucx_op *op, int error)
 {
+    PGAS_ASSERT(op->peer != NULL && op->events_pending > 0);
     if (--op->events_pending > 0)
         return;
     if (!op->abandoned) {
@@ -372,17 +376,18 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
 
     if (signal->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
         return -EAGAIN;
-    err = ucx_op_alloc(ctx, to->pe, signal->note ? UCX_PUT : UCX_AMO, done, &op);
+    err = ucx_op_alloc(ctx, to->pe, signal->unacked ? UCX_PUT : UCX_AMO, done, &op);
     if (err != 0)
         return err;
+    PGAS_ASSERT(len <= UCX_SIGNAL_MAX);
     peer = op->peer;
     ucp_request_param_t param = ucx_op_param(op);
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->note ? 0 : UCP_AM_SEND_FLAG_REPLY);
+    param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->unacked ? 0 : UCP_AM_SEND_FLAG_REPLY);
     param.cb.send = ucx_op_signal_sent;
     op->head = ucx_op_signal_head(op, to, signal);
-    op->events_pending = signal->note ? 1 : 2;
-    op->awaits_reply = !signal->note;
+    op->events_pending = signal->unacked ? 1 : 2;
+    op->awaits_reply = !signal->unacked;
     ucs_status_ptr_t request = ucx_lib.am_send_nbx(peer->ep, UCX_SIGNAL_ID, &op->head,
                                                    sizeof op->head, from, len, &param);
     if (unlikely(UCS_PTR_IS_ERR(request))) {
@@ -390,7 +395,7 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
         ucx_op_free(op);
         return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
     }
-    if (signal->note)
+    if (signal->unacked)
         ucx_peer_unflushed(peer);
     ucx_peer_count(peer, op->kind, 1);
     if (request == NULL) {

@@ -47,6 +47,7 @@ static void ucx_peer_update_list(struct ucx_peer *peer)
 
 void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by)
 {
+    PGAS_ASSERT(by > 0 || peer->posted[kind] > 0);
     peer->posted[kind] += (uint64_t)by;
     if (kind != UCX_PUT) /* puts are counted until they are flushed */
         peer->ctx->pending += (uint64_t)by;
@@ -65,6 +66,7 @@ void ucx_peer_unflushed(struct ucx_peer *peer)
 /* The current flush has ended or failed. */
 static void ucx_peer_end_flush(struct ucx_peer *peer)
 {
+    PGAS_ASSERT(peer->ctx->pending >= peer->in_flush);
     peer->ctx->pending -= peer->in_flush;
     peer->in_flush = 0;
     ucx_peer_update_list(peer);
@@ -90,6 +92,7 @@ static void ucx_peer_begin_flush(struct ucx_peer *peer)
     };
     ucs_status_ptr_t request;
 
+    PGAS_ASSERT(!peer->flushing && peer->in_flush == 0);
     peer->flushing = true;
     peer->in_flush = peer->unflushed;
     peer->unflushed = 0;
