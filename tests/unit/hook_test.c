@@ -398,7 +398,7 @@ Test(hook, blocking_put_may_change_its_source_at_once)
     cr_assert_eq(posted[0].first, 'a');
     hook->progress(ctx);
     cr_assert_not_null(slow_done);
-    slow_done->left = 0;
+    slow_done->pending = 0;
     hook->progress(ctx);
     hook->close(net);
 }
@@ -593,7 +593,7 @@ Test(hook, failed_operations_say_so)
     cr_assert_eq(failed_pe, 2);
     cr_assert(strstr(sentence, "fail=2@2"), "%s", sentence);
     cr_assert_eq(put(ctx, 2, 2, &other), -EHOSTDOWN, "the others at once");
-    cr_assert(other.left == 1 && other.error == 0, "a refused one is not touched");
+    cr_assert(other.pending == 1 && other.error == 0, "a refused one is not touched");
     cr_assert_eq(failures, 1, "told once");
     cr_assert_eq(put(ctx, 1, 3, NULL), 0);
     cr_assert_eq(nposted, 2);

@@ -47,7 +47,8 @@ static int ofi_peer_insert(struct transport_net *net, int pe, const void *addres
     *peer = ofi_peer_entry(net, pe);
     if (*peer == NULL || len < 0) {
         snprintf(why, TRANSPORT_TEXT_MAX, "libfabric: %s PE %d",
-                 len < 0 ? "nobody knows the address of" : "no memory to talk to", pe);
+                 len < 0 ? "there is no endpoint descriptor of" : "no memory to talk to",
+                 pe);
         rc = len < 0 ? -EADDRNOTAVAIL : -ENOMEM;
     } else if (load_relaxed_u32(&(*peer)->state) != OFI_PEER_UNKNOWN) {
         return 0; /* another thread has inserted it */
@@ -137,8 +138,7 @@ bool ofi_peer_has_failed(struct transport_net *net, int pe)
            load_acquire_u32(&chunk[pe % OFI_CHUNK_PEERS].state) == OFI_PEER_FAILED;
 }
 
-/* ---- who wants_reply for amos
- * ----------------------------------------------------------- */
+/* ---- requesters: where replies go ---------------------------------------------- */
 
 /* Update what is known of a requester's context, which may have been closed and its
  * number given to another one. */

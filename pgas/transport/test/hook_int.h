@@ -119,7 +119,7 @@ struct transport_net {
 struct hook {
     const struct transport *inner;
     uint64_t (*now_ns)(void);
-    void (*alarm_ns)(uint64_t at); /* NULL = nobody to ask */
+    void (*alarm_ns)(uint64_t at); /* NULL = none */
 };
 extern struct hook hook_self;
 

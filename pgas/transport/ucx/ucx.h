@@ -124,7 +124,7 @@ enum {
 struct ucx_signal_head {
     uint64_t token; /* of the record (ucx_op_token); for the reply */
     uint64_t operand, word_offset, offset;
-    int32_t pe; /* who sends it */
+    int32_t pe; /* the sender */
     uint8_t op, size, word_segment, segment;
 };
 struct ucx_reply_head {
