@@ -58,6 +58,14 @@ static void check_avoid(const char *list)
                 list, (int)len, unknown);
 }
 
+/* A malformed value must not make the job use another transport. */
+static void net_check_order(const char *order)
+{
+    if (order != NULL && *order != '\0' && strcmp(order, "auto") != 0 &&
+        strcmp(order, "yes") != 0 && strcmp(order, "no") != 0)
+        log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", order);
+}
+
 /* The same for SHMEM_CHAOS. */
 static void check_chaos(const struct transport_world *world)
 {
@@ -210,6 +218,7 @@ void net_open(const struct boot *b)
         return;
     check_avoid(n->world.avoid);
     check_chaos(&n->world);
+    net_check_order(n->world.order);
     if (b->nnodes < 2 ? !open_on_node(n, reasons) : !open_one(n, reasons))
         refuse(b, reasons);
     pthread_mutex_init(&n->ctx_0.lock, NULL);
