@@ -87,29 +87,29 @@ libpgas_la_SOURCES += \
 	pgas/profile/profile_site.c pgas/profile/profile_team.c
 libpgas_la_SOURCES += \
 	pgas/transport/perform.h \
-	pgas/transport/hook.c pgas/transport/hook.h \
-	pgas/transport/hook_chaos.c pgas/transport/hook_chaos.h \
-	pgas/transport/hook_int.h pgas/transport/hook_post.c \
-	pgas/transport/random.h pgas/transport/shm.c
+	pgas/transport/test/hook.c pgas/transport/test/hook.h \
+	pgas/transport/test/hook_faults.c \
+	pgas/transport/test/hook_int.h pgas/transport/test/hook_post.c \
+	pgas/transport/test/random.h pgas/transport/test/shm.c
 if HAVE_UCX
 libpgas_la_SOURCES += \
-	pgas/transport/ucx.c pgas/transport/ucx.h \
-	pgas/transport/ucx_address.c pgas/transport/ucx_am.c pgas/transport/ucx_config.c \
-	pgas/transport/ucx_ctx.c pgas/transport/ucx_op.c pgas/transport/ucx_peer.c \
-	pgas/transport/ucx_lib.c pgas/transport/ucx_lib.h \
-	pgas/transport/ucx_signals.c pgas/transport/ucx_signals.h
+	pgas/transport/ucx/ucx.c pgas/transport/ucx/ucx.h \
+	pgas/transport/ucx/ucx_address.c pgas/transport/ucx/ucx_am.c pgas/transport/ucx/ucx_config.c \
+	pgas/transport/ucx/ucx_ctx.c pgas/transport/ucx/ucx_op.c pgas/transport/ucx/ucx_peer.c \
+	pgas/transport/ucx/ucx_lib.c \
+	pgas/transport/ucx/ucx_signals.c
 else
-libpgas_la_SOURCES += pgas/transport/ucx_absent.c
+libpgas_la_SOURCES += pgas/transport/ucx/ucx_absent.c
 endif
 if HAVE_OFI
 libpgas_la_SOURCES += \
-	pgas/transport/ofi.c pgas/transport/ofi.h pgas/transport/ofi_address.c \
-	pgas/transport/ofi_am.c pgas/transport/ofi_amo.c pgas/transport/ofi_ctx.c \
-	pgas/transport/ofi_lib.c pgas/transport/ofi_lib.h \
-	pgas/transport/ofi_peer.c pgas/transport/ofi_progress.c pgas/transport/ofi_rma.c \
-	pgas/transport/ofi_select.c pgas/transport/ofi_select.h
+	pgas/transport/ofi/ofi.c pgas/transport/ofi/ofi.h pgas/transport/ofi/ofi_address.c \
+	pgas/transport/ofi/ofi_am.c pgas/transport/ofi/ofi_amo.c pgas/transport/ofi/ofi_ctx.c \
+	pgas/transport/ofi/ofi_lib.c \
+	pgas/transport/ofi/ofi_peer.c pgas/transport/ofi/ofi_progress.c pgas/transport/ofi/ofi_rma.c \
+	pgas/transport/ofi/ofi_select.c
 else
-libpgas_la_SOURCES += pgas/transport/ofi_absent.c
+libpgas_la_SOURCES += pgas/transport/ofi/ofi_absent.c
 endif
 libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) -DPGAS_SYSCONFDIR='"$(sysconfdir)"' $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
@@ -148,8 +148,8 @@ libop_scalar_la_CFLAGS = $(OP_CFLAGS) -fno-tree-vectorize -fno-tree-slp-vectoriz
 # The simulated PEs, for tests alone.
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
-	pgas/transport/sim.c pgas/transport/sim.h pgas/transport/sim_int.h \
-	pgas/transport/sim_ops.c
+	pgas/transport/test/sim.c pgas/transport/test/sim.h pgas/transport/test/sim_int.h \
+	pgas/transport/test/sim_ops.c
 libsim_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 lib_LTLIBRARIES += libshmem.la

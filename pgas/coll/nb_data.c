@@ -74,7 +74,7 @@ static struct nb_get *free_get(struct nb *r)
 
     for (int i = 0; i < NB_GETS; i++) {
         struct nb_get *g = &r->get[i];
-        if (g->busy && load_acquire_u32(&g->done.left) == 0) {
+        if (g->busy && load_acquire_u32(&g->done.pending) == 0) {
             net_check_done(&g->done, g->pe, r->fn);
             g->busy = false;
         }

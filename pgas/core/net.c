@@ -13,7 +13,7 @@
 #include "pgas/core/net_int.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
-#include "pgas/transport/hook.h"
+#include "pgas/transport/test/hook.h"
 
 enum {
     NODES_SHOWN = 512,   /* bytes of a list of nodes in a message */
@@ -56,6 +56,14 @@ static void check_avoid(const char *list)
         log_die("SHMEM_NET_AVOID=%s: '%.*s' is not a capability; oshmem_info --env lists "
                 "them",
                 list, (int)len, unknown);
+}
+
+/* A malformed value must not make the job use another transport. */
+static void net_check_order(const char *order)
+{
+    if (order != NULL && *order != '\0' && strcmp(order, "auto") != 0 &&
+        strcmp(order, "yes") != 0 && strcmp(order, "no") != 0)
+        log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", order);
 }
 
 /* Likewise for SHMEM_CHAOS. */
@@ -173,6 +181,7 @@ static void set_world(struct net *n)
                                         .provider = e->ofi_provider,
                                         .fabric = e->ofi_fabric,
                                         .domain = e->ofi_domain,
+                                        .order = e->ofi_order,
                                         .avoid = e->net_avoid,
                                         .timeout_ns = net_timeout_ns()};
     n->world.segment[SEGMENT_HEAP].base = (void *)g->heap_base;
@@ -211,6 +220,7 @@ void net_open(const struct boot *b)
         return;
     check_avoid(n->world.avoid);
     check_chaos(&n->world);
+    net_check_order(n->world.order);
     if (b->nnodes < 2 ? !open_on_node(n, reasons) : !open_one(n, reasons))
         refuse(b, reasons);
     pthread_mutex_init(&n->ctx_0.lock, NULL);

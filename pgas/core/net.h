@@ -94,7 +94,7 @@ void net_put_signal(struct net_ctx *c, struct transport_place to, const void *fr
 /*
  * An unacknowledged notified put: a put with signal that fence and quiet do not track,
  * because the target waits for the signal.  signal NULL: data only, announced by a later
- * notified put with signal->after_puts.  The source is reusable when done->left is 0
+ * notified put with signal->after_puts.  The source is reusable when done->pending is 0
  * (net_left waits for that), or, with done NULL, once the caller knows of its arrival by
  * other means.
  */
@@ -104,7 +104,7 @@ void net_note(struct net_ctx *c, struct transport_place to, const void *from, si
 void net_left(struct net_ctx *c, struct transport_done *done, int pe, const char *fn);
 
 /* Nonblocking: false if the transport has no resources now.  A get is complete when
- * done->left is 0, independently of the context's quiet; struct transport_done has the
+ * done->pending is 0, independently of the context's quiet; struct transport_done has the
  * rules for done.  A set of 8 bytes is unacknowledged as net_note. */
 bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
                    struct transport_done *done, const char *fn);

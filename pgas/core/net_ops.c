@@ -120,14 +120,14 @@ static bool finished(const void *arg)
 {
     const struct op *o = *(struct op *const *)arg;
 
-    PGAS_ASSERT(o->done != NULL && o->rc == 0); /* the transport has taken it */
-    if (load_acquire_u32(&o->done->left) == 0)
+    PGAS_ASSERT(o->done != NULL && o->rc == 0); /* the transport has accepted it */
+    if (load_acquire_u32(&o->done->pending) == 0)
         return true;
     if (o->c->serves || !net_try_lock(o->c))
         return false; /* another thread progresses it */
     pgas_self.net->t->progress(o->c->t);
     net_unlock(o->c);
-    return load_acquire_u32(&o->done->left) == 0;
+    return load_acquire_u32(&o->done->pending) == 0;
 }
 
 static _Noreturn void give_up(const struct op *o, int pe)
@@ -252,7 +252,7 @@ static void await_done(struct op *o)
 
 static void post_and_wait(struct op *o)
 {
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
 
     PGAS_ASSERT(o->done == NULL);
     o->done = &done;
@@ -360,13 +360,13 @@ void net_note(struct net_ctx *c, struct transport_place to, const void *from, si
     struct transport_signal s;
 
     if (done != NULL)
-        *done = (struct transport_done){.left = 1};
+        *done = (struct transport_done){.pending = 1};
     if (signal == NULL) {
         note_bytes(c, to, from, len, done, fn);
         return;
     }
     s = *signal;
-    s.note = true;
+    s.unacked = true;
     if (len > signal_max()) {
         note_bytes(c, to, from, len, done, fn);
         s.after_puts = true;
@@ -393,7 +393,7 @@ void net_left(struct net_ctx *c, struct transport_done *done, int pe, const char
 bool net_start_get(struct net_ctx *c, void *to, struct transport_place from, size_t len,
                    struct transport_done *done, const char *fn)
 {
-    *done = (struct transport_done){.left = 1};
+    *done = (struct transport_done){.pending = 1};
     return start(&(struct op){.c = c,
                               .fn = fn,
                               .kind = OP_GET,
@@ -486,7 +486,7 @@ static int pe_of_node(uint32_t node)
 
 static void ask_next_node(const char *fn)
 {
-    watch.done = (struct transport_done){.left = 1};
+    watch.done = (struct transport_done){.pending = 1};
     watch.op = (struct op){
         .c = &pgas_self.net->ctx_0,
         .fn = fn,
@@ -507,7 +507,7 @@ static void go_on_watching(void)
 
     if (!watch.taken)
         watch.taken = taken(&self);
-    if (watch.taken && (watch.op.rc != 0 || load_acquire_u32(&watch.done.left) == 0))
+    if (watch.taken && (watch.op.rc != 0 || load_acquire_u32(&watch.done.pending) == 0))
         watch.asked = false; /* answered, or failed: the transport has reported why */
     else
         check_stall(&self);

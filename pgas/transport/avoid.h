@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * avoid.h - the words of world->avoid (SHMEM_NET_AVOID): abilities that a transport shall
- * not use though it has them, so that code for devices without them can be tested.
- * A leaf.  Used by: net, the transports.
+ * avoid.h - the words of world->avoid (SHMEM_NET_AVOID): capabilities that a transport
+ * must not use although it has them, so that code for devices without them can be tested.
+ * Uses: nothing of ours.  Used by: net, the transports.
  */
 #ifndef PGAS_TRANSPORT_AVOID_H
 #define PGAS_TRANSPORT_AVOID_H
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* X(name, word).  ucx knows the last one only. */
+/* X(name, word). ucx knows the last one only. */
 #define TRANSPORT_AVOID_TABLE(X)                                                         \
-    X(ORDER, "order")       /* strict mode, whatever the provider guarantees */          \
+    X(ORDER, "order")       /* completion at delivery in any case */                     \
     X(ATOMICS, "atomics")   /* amos by messages */                                       \
     X(INJECT, "inject")     /* every operation has a completion */                       \
     X(WAITFD, "waitfd")     /* no descriptor to sleep on */                              \
@@ -23,8 +23,8 @@
 enum transport_avoid { TRANSPORT_AVOID_TABLE(X) AVOIDS };
 #undef X
 
-/* Set avoid[i] if the comma list (may be NULL) has the word of i.  NULL; or the first
- * word in it that is none, of *len bytes. */
+/* Set avoid[i] if the comma list (may be NULL) contains word i. NULL; or the first
+ * unknown word in it, of *len bytes. */
 static inline const char *avoid_read(const char *list, bool avoid[AVOIDS], size_t *len)
 {
 #define X(name, word) word,

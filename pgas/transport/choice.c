@@ -6,24 +6,24 @@
 
 #include "pgas/transport/choice.h"
 
-static bool is(const char *word, size_t len, const char *name)
+static bool choice_word_is(const char *word, size_t len, const char *name)
 {
     return strlen(name) == len && strncmp(word, name, len) == 0;
 }
 
 /* Set wanted[i] to `value` where name[i] is the word.  False: none is. */
-static bool mark(const char *word, size_t len, const char *const *name, size_t names,
-                 bool *wanted, bool value)
+static bool choice_mark(const char *word, size_t len, const char *const *name,
+                        size_t names, bool *wanted, bool value)
 {
     for (size_t i = 0; i < names; i++)
-        if (is(word, len, name[i])) {
+        if (choice_word_is(word, len, name[i])) {
             wanted[i] = value;
             return true;
         }
     return false;
 }
 
-static void fill(bool *wanted, size_t names, bool value)
+static void choice_fill(bool *wanted, size_t names, bool value)
 {
     for (size_t i = 0; i < names; i++)
         wanted[i] = value;
@@ -34,14 +34,14 @@ const char *choice_read(const char *list, const char *const *name, size_t names,
 {
     bool without = list[0] == '^', all = list[0] == '\0' || strcmp(list, "auto") == 0;
 
-    fill(wanted, names, without || all);
+    choice_fill(wanted, names, without || all);
     for (const char *at = list; !all && *at != '\0'; at += *len + (at[*len] == ',')) {
         *len = strcspn(at, ",");
         size_t head = *at == '^';
         if ((head != 0) == without &&
-            mark(at + head, *len - head, name, names, wanted, !without))
+            choice_mark(at + head, *len - head, name, names, wanted, !without))
             continue;
-        fill(wanted, names, false);
+        choice_fill(wanted, names, false);
         return at;
     }
     return NULL;

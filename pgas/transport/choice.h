@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * choice.h - SHMEM_TRANSPORT, read: which network transports may be used.
+ * choice.h - parses SHMEM_TRANSPORT: which network transports may be used.
  *
  * Pure.  Uses: nothing of ours.  Used by: core/net, oshmem_info.
  */
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Set wanted[i] if the list lets name[i] be used: "auto" or nothing does for all, "a,b"
- * for these, "^a,^b" for all others.  NULL; or the word in the list that means nothing,
- * of *len bytes: then nothing is wanted. */
+/* Set wanted[i] if the list permits name[i]: "auto" or "" permits all, "a,b" these,
+ * "^a,^b" all others. NULL; or the first unknown word in the list, of *len bytes, and
+ * then nothing is wanted. */
 const char *choice_read(const char *list, const char *const *name, size_t names,
                         bool *wanted, size_t *len);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perform.h - what an operation of transport.h means, done by this processor: for
- * transports whose target memory is mapped, or that perform operations at the target; and
- * for the library's own fast path.
- * Uses: transport.h, threads/amo.  Used by: shm, sim, rma.
+ * perform.h - performs operations of transport.h by this processor: for transports whose
+ * target memory is mapped, or that perform operations at the target; and for the
+ * library's own fast path. Uses: transport.h, threads/amo.  Used by: shm, sim, ofi, ucx,
+ * rma.
  */
 #ifndef PGAS_TRANSPORT_PERFORM_H
 #define PGAS_TRANSPORT_PERFORM_H
@@ -13,8 +13,8 @@
 #include "pgas/threads/amo.h"
 #include "pgas/transport/transport.h"
 
-/* Operation `op` on an aligned word of 4 or 8 bytes; the value before it, or 0 for SET. A
- * switch that goes away where op is constant. */
+/* Perform `op` on an aligned word of 4 or 8 bytes; returns the value before, or 0 for
+ * SET. The switch disappears where op is constant. */
 ALWAYS_INLINE uint64_t perform_op(enum transport_amo_op op, void *word, uint64_t operand,
                                   uint64_t cond, size_t size)
 {
@@ -54,7 +54,7 @@ static inline void perform_signal(void *word, const struct transport_signal *sig
     (void)perform_op(signal->op, word, signal->operand, 0, signal->size);
 }
 
-/* Hand over the value before, if somebody wants it. */
+/* Store the old value if it is wanted. */
 static inline void perform_result(const struct transport_amo *amo, uint64_t value)
 {
     if (amo->result == NULL)
@@ -65,14 +65,14 @@ static inline void perform_result(const struct transport_amo *amo, uint64_t valu
         *(uint64_t *)amo->result = value;
 }
 
-/* Tell who waits, if somebody does, that the operation is done; error: 0 or -errno. */
-static inline void perform_done(struct transport_done *done, int error)
+/* Complete an operation, if done is given; error: 0 or -errno. */
+static inline void perform_completion(struct transport_done *done, int error)
 {
     if (done == NULL)
         return;
     if (error != 0)
         done->error = error;
-    store_release_u32(&done->left, 0);
+    store_release_u32(&done->pending, 0);
 }
 
 #endif

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * transport.h - the contract of a transport: what moves bytes between PEs that the core
- * cannot serve by a load or a store.
+ * transport.h - the contract of a transport: what moves bytes between PEs that cannot
+ * reach each other's memory by loads and stores.
  *
- * A transport is one const table, and has all of its slots.  It knows PEs by number and
- * their symmetric memory by (segment, offset).  It posts operations and never waits: who
- * must wait calls progress() between looks, or sleeps on fd() after arm(), and that is
- * net.c alone (the tests have their own such loop).
+ * A transport is one const table of functions without empty slots.  It knows PEs by
+ * number and symmetric memory by (segment, offset).  It posts operations and never waits.
+ * A caller that must wait calls progress() between polls, or sleeps on fd() after arm();
+ * only net.c does so (the tests have their own loop).
  *
- * Words.  A net is an open transport of one PE: its segments can be reached by others
- * while somebody of this PE makes progress on context 0.  A context orders and completes
- * its own operations.  An operation is done when its effect can be seen by every load of
- * the target PE (put, amo), or its result is in local memory (get, fetching amo).
+ * Terms.  A net is an open transport of one PE; other PEs can reach its segments while a
+ * thread of this PE makes progress on context 0.  A context orders and completes its own
+ * operations.  An operation is done when its effect is visible to every load of the
+ * target PE (put, amo), or its result is in local memory (get, fetching amo).
  *
- * Threads.  One thread at a time calls with one context.  Different contexts of a net may
- * be used by different threads at the same time; so what contexts share inside a
- * transport has its own lock.  open and close: one thread, no other call at that time.
+ * Threads.  One thread at a time may use a context.  Threads may use different contexts
+ * of a net at the same time, so state that contexts share has a lock of its own.  open
+ * and close exclude all other calls.
  *
- * Errors.  A slot that can fail returns a negative errno value, and a sentence without a
- * prefix goes to world->failed first where the peer is the reason.  An operation that
- * fails after it was posted is reported once by world->failed from inside progress (or
- * any other call), and counts as done with done->error set: nothing waits for it for ever
- * because of that.  A peer that says nothing at all (a cut link) is the caller's to
- * notice: pending() names it.
+ * Errors.  A slot that can fail returns a negative errno value; if the peer is the
+ * reason, world->failed is called before with a sentence.  An operation that fails after
+ * it was posted is reported once by world->failed from inside progress (or any other
+ * call), and counts as done with done->error set, so that no wait lasts for ever.  A
+ * silent peer (a cut link) is detected by the caller: pending() names it.
  *
- * A leaf but for errno's values.  Used by: net, the transports, tests/transport.
+ * Invariants.  -EAGAIN from a post means that nothing was posted and the completion was
+ * not touched.  A completion belongs to the transport from an accepted post until pending
+ * is 0. pending() == 0 if and only if quiet() would return 0 without posting anything.
+ *
+ * Uses: errno values only.  Used by: net, the transports, tests/transport.
  */
 #ifndef PGAS_TRANSPORT_TRANSPORT_H
 #define PGAS_TRANSPORT_TRANSPORT_H
@@ -37,15 +40,15 @@
 /* The symmetric memory of a PE. */
 enum transport_segment { SEGMENT_HEAP, SEGMENT_DATA, SEGMENTS };
 
-/* Bytes from `offset` on in a segment of PE pe. */
+/* A symmetric address: `offset` bytes into a segment of PE pe. */
 struct transport_place {
     int pe;
     enum transport_segment segment;
     uint64_t offset;
 };
 
-/* Atomic operations on a naturally aligned word of 4 or 8 bytes.  X(name, fetches,
- * text) - fetches: it makes no sense without the old value. */
+/* Atomic operations on a naturally aligned word of 4 or 8 bytes. X(name, fetches,
+ * text) - fetches: it is meaningless without the old value. */
 #define TRANSPORT_AMO_TABLE(X)                                                           \
     X(SET, 0, "set")                                                                     \
     X(FETCH, 1, "fetch")                                                                 \
@@ -63,34 +66,33 @@ struct transport_amo {
     enum transport_amo_op op;
     uint32_t size;          /* 4 or 8; operands are the low bytes */
     uint64_t operand, cond; /* cond: for COMPARE_SWAP */
-    void *result;           /* where the old value goes, size bytes; NULL = not wanted,
-                             * as always for SET */
-    bool after_puts; /* seen at its target after all puts that were posted before on this
-                      * context to this PE; else only fence orders it */
+    void *result;    /* where the old value is stored, size bytes; NULL: not wanted, as
+                        always for SET */
+    bool after_puts; /* visible at its target after all puts posted before on this context
+                        to this PE; otherwise only fence orders it */
 };
 
-/* How a put says that it is there: SET or ADD of a word of its PE. */
+/* The signal of a put: SET or ADD of a word at the target. */
 struct transport_signal {
     struct transport_place at; /* naturally aligned */
     enum transport_amo_op op;
     uint32_t size; /* 4 or 8 */
     uint64_t operand;
-    bool note; /* somebody waits for it at its target: fence need not wait for it, nor for
-                * its put, and quiet only until both have left */
+    bool unacked; /* unacknowledged: fence does not wait for it or its put, and quiet only
+                     until both were sent; the target waits for the signal */
     bool after_puts; /* as of an amo */
 };
 
-/* Who waits for one operation: left becomes 0 (release) when it is done, with error, a
- * negative errno value, set before if it failed.  Belongs to the caller, who sets left to
- * 1 and error to 0 before he posts, and keeps it until left is 0.  If the post itself is
- * refused it is not touched. */
+/* The completion of one operation: pending becomes 0 (store-release) when it is done;
+ * if it failed, error, a negative errno value, is stored before. The caller owns it,
+ * sets pending to 1 and error to 0 before the post, and keeps it until pending is 0. A
+ * refused post does not touch it. */
 struct transport_done {
-    uint32_t left;
+    uint32_t pending;
     int error;
 };
 
-/* What a transport knows of the job, given at open; all of it lives as long as the net.
- */
+/* The job, as given to open; all of it lives as long as the net. */
 struct transport_world {
     int me, npes;
     struct {
@@ -99,20 +101,23 @@ struct transport_world {
         int fd;     /* its memfd, from its first byte on; -1 = none */
     } segment[SEGMENTS];
 
-    /* What address() of PE pe's net gave, at most room bytes: its length, or -1.  Called
-     * at the first operation to a PE, by any thread, once per PE or a few times. */
+    /* Store the endpoint descriptor of PE pe, as its address() gave it, in at most
+     * room bytes; returns its length or -1. Called at the first operation to a PE, by
+     * any thread, once or a few times per PE. */
     ssize_t (*address_of)(const struct transport_world *world, int pe, void *to,
                           size_t room);
-    /* Something failed for good with PE pe (-1 = no single one).  May end the process;
-     * if it returns, operations to that PE fail. */
+    /* A permanent failure of PE pe (-1 = of no single one). May end the process; if it
+     * returns, operations to that PE fail. */
     void (*failed)(const struct transport_world *world, int pe, const char *sentence);
-    void *arg; /* of the two */
+    void *arg; /* for these two functions */
 
-    /* What the user asked for; NULL or "" = nothing. */
-    const char *provider, *fabric, *domain; /* ofi: restrict the choice to these */
+    /* User settings; NULL or "" = default. */
+    const char *provider, *fabric, *domain; /* ofi: restrict the choice */
+    const char
+        *order; /* ofi: may it rely on the provider's order?  "auto", "yes", "no" */
     const char *avoid;   /* comma list of capabilities not to use: avoid.h */
-    const char *chaos;   /* hook: what it does (hook.c) */
-    uint64_t timeout_ns; /* of silence that ends an operation; 0 = never */
+    const char *chaos;   /* hook: the faults to inject (hook.h) */
+    uint64_t timeout_ns; /* after which an operation without progress fails; 0 = never */
 };
 
 struct transport_net;
@@ -125,60 +130,59 @@ enum {
 
 struct transport {
     const char *name; /* as in SHMEM_TRANSPORT */
-    const char *text; /* a line for oshmem_info */
-    bool quick_add;   /* an add without result is at its target sooner than a put */
+    const char *text; /* one line for oshmem_info */
+    bool quick_add;   /* an add without result reaches its target sooner than a put */
 
     /* ---- life ---------------------------------------------------------------------- */
 
-    /* Load the library, find a device, make context 0, let peers reach our segments.
-     * 0; or -errno and the reason as a sentence in why: then nothing is left behind.
-     * Takes as long as the library does (libfabric: 0.3 s); restores every signal
-     * disposition that a library changes. */
+    /* Load the library, choose a device, make context 0, register the segments. 0; or
+     * -errno and the reason in why, and nothing is left behind. May take long
+     * (libfabric: 0.3 s); restores every signal disposition that a library changes. */
     int (*open)(const struct transport_world *world, struct transport_net **net,
                 char why[TRANSPORT_TEXT_MAX]);
-    /* After all PEs have stopped using each other.  Closes what is open, contexts too. */
+    /* Close the net and all its contexts, after all PEs have stopped using each other. */
     void (*close)(struct transport_net *net);
-    /* What others need to reach this PE: writes at most TRANSPORT_ADDRESS_MAX bytes,
-     * returns how many.  The same bytes at every call. */
+    /* Store this PE's endpoint descriptor, at most TRANSPORT_ADDRESS_MAX bytes;
+     * returns its length. The same bytes at every call. */
     size_t (*address)(struct transport_net *net, void *to);
-    /* What was chosen, for people: "tcp;ofi_rxm on eth0 (10.0.0.1), ...". */
+    /* The choice as text: "tcp;ofi_rxm on eth0 (10.0.0.1), ...". */
     const char *(*describe)(struct transport_net *net);
 
     /* ---- contexts ------------------------------------------------------------------ */
 
-    /* Context 0: made by open, serves what others do to this PE. */
+    /* Context 0, made by open; serves incoming operations of other PEs. */
     struct transport_ctx *(*ctx_0)(struct transport_net *net);
-    /* Another one, for operations of this PE only.  0; or -errno: out of resources, the
-     * caller shares another context instead. */
+    /* Open another context, for operations of this PE only. 0; or -errno if resources
+     * are exhausted, and the caller shares another context. */
     int (*ctx_open)(struct transport_net *net, struct transport_ctx **ctx);
-    /* After its last quiet. */
+    /* Close a context after its last quiet. */
     void (*ctx_close)(struct transport_ctx *ctx);
 
     /* ---- operations: post, and return 0; or -EAGAIN: call progress and try again ------
      */
 
-    /* Copy len > 0 bytes.  With done: it becomes 0 as soon as `from` may be changed,
-     * which may be before this returns, and says nothing of the target; without, `from`
-     * belongs to the transport until quiet. */
+    /* Copy len > 0 bytes to a PE. With done: it completes when `from` may be changed,
+     * possibly before this returns, and says nothing about the target. Without done,
+     * `from` belongs to the transport until quiet. */
     int (*put)(struct transport_ctx *ctx, const struct transport_place *to,
                const void *from, size_t len, struct transport_done *done);
-    /* Copy len > 0 bytes.  done, if given, becomes 0 when they are here. */
+    /* Copy len > 0 bytes from a PE. done, if given, completes when they have arrived. */
     int (*get)(struct transport_ctx *ctx, void *to, const struct transport_place *from,
                size_t len, struct transport_done *done);
-    /* Atomic towards every other amo and towards atomic instructions of the target PE's
-     * processors.  done, if given, becomes 0 when the result is here; without a result,
-     * when it has been performed. */
+    /* Atomic with respect to every other amo and to atomic instructions of the target
+     * PE's processors. done, if given, completes when the result has arrived; without
+     * a result, when the amo was performed. */
     int (*amo)(struct transport_ctx *ctx, const struct transport_place *at,
                const struct transport_amo *amo, struct transport_done *done);
 
-    /* The longest put_signal, in bytes. */
+    /* Longest data of put_signal, in bytes. */
     size_t (*signal_max)(struct transport_net *net);
-    /* Copy len >= 0 bytes, at most signal_max, and then update the signal's word, as an
-     * amo does, in one message if that can be: who sees the update (acquire) sees these
-     * bytes, but not what else was posted before, which fence orders.  It may be seen
-     * before earlier puts, and after later ones.  from and done: as for put.  Refused, it
-     * has done nothing; else both parts are done or have failed, for quiet as for a put
-     * and an amo. */
+    /* Copy len >= 0 bytes, at most signal_max, and then update the signal's word as an
+     * amo does, in one message if possible. A PE that sees the update (acquire) sees
+     * these bytes, but not necessarily what was posted before, which fence orders. It
+     * may become visible before earlier puts and after later ones. from and done: as
+     * for put. If refused, nothing was done; otherwise both parts are done or have
+     * failed, and count for quiet as a put and an amo. */
     int (*put_signal)(struct transport_ctx *ctx, const struct transport_place *to,
                       const void *from, size_t len, const struct transport_signal *signal,
                       struct transport_done *done);
@@ -186,25 +190,25 @@ struct transport {
     /* ---- order and completion: 0 = yes; -EAGAIN: call progress and ask again
      * ----------- */
 
-    /* Will all puts and amos posted on ctx before, to a PE, be seen there before those
-     * posted from now on? */
+    /* Will all puts and amos posted before on ctx, to each PE, become visible before
+     * those posted from now on? */
     int (*fence)(struct transport_ctx *ctx);
-    /* Is all that was posted on ctx done?  May post what finds that out. */
+    /* Are all operations of ctx done? May post operations to find out. */
     int (*quiet)(struct transport_ctx *ctx);
-    /* How many operations are posted and not known to be done; if any, *pe (may be NULL)
-     * is one that has not answered, or -1.  Cheap: no system call. */
+    /* Number of operations that are posted and not known to be done; if any, *pe (may
+     * be NULL) is a PE that owes a completion, or -1. Makes no system call. */
     uint64_t (*pending)(struct transport_ctx *ctx, int *pe);
 
     /* ---- progress ------------------------------------------------------------------ */
 
-    /* Move on what can be moved without waiting.  Returns how much happened that this
-     * transport knows of: 0 does not mean that nobody wrote to our memory. */
+    /* Advance what can be advanced without waiting. Returns the number of events that
+     * this transport knows of: 0 does not mean that no PE wrote to our memory. */
     int (*progress)(struct transport_ctx *ctx);
-    /* A descriptor that polls readable when progress(ctx) has work, or -1: there is none
-     * just now, and progress must be called now and then.  Ask again after each progress;
-     * any thread may. */
+    /* A descriptor that polls readable when progress(ctx) has work. -1: there is none
+     * at present, so progress must be called periodically; ask again after each
+     * progress. Any thread may call it. */
     int (*fd)(struct transport_ctx *ctx);
-    /* Before a sleep on fd: 0 = it will become readable for all that comes from now on;
+    /* Before a sleep on fd: 0: it becomes readable for all events from now on;
      * -EAGAIN: there is work already, call progress. */
     int (*arm)(struct transport_ctx *ctx);
 };

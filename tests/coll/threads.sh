@@ -65,7 +65,7 @@ echo 'int main(void) { return 0; }' >"$work/nothing.c"
     "$work/nothing" 2>/dev/null || skip "$CC has no thread sanitizer that works here"
 # shellcheck disable=SC2046 # words
 compile $(list_sources) tests/coll/threads.c tests/coll/threads_one_pe.c pgas/coll/board.c \
-    pgas/transport/ofi_absent.c pgas/transport/ucx_absent.c
+    pgas/transport/ofi/ofi_absent.c pgas/transport/ucx/ucx_absent.c
 link one_pe threads_one_pe
 timeout -s KILL $limit_s "$work/one_pe" "$calls" >"$work/out" 2>&1 || {
     echo "FAIL: threads of one PE: status $?"

@@ -225,12 +225,12 @@ static void sleep_until_done(struct chan *chan, const struct transport_done *don
 {
     struct pe *pe = chan->pe;
 
-    while (__atomic_load_n(&done->left, __ATOMIC_ACQUIRE) != 0) {
+    while (__atomic_load_n(&done->pending, __ATOMIC_ACQUIRE) != 0) {
         struct pollfd ready = {.fd = pe->t->fd(chan->ctx), .events = POLLIN};
         int armed;
 
         if (pe->t->progress(chan->ctx) > 0 ||
-            __atomic_load_n(&done->left, __ATOMIC_ACQUIRE) == 0)
+            __atomic_load_n(&done->pending, __ATOMIC_ACQUIRE) == 0)
             continue;
         armed = pe->t->arm(chan->ctx);
         CHECK(pe, armed == 0 || armed == -EAGAIN, "arm gave %d", armed);
@@ -240,7 +240,7 @@ static void sleep_until_done(struct chan *chan, const struct transport_done *don
                  "was %sdone by the next progress",
                  WAKE_MS, (unsigned long long)pending(chan, NULL),
                  pe->t->progress(chan->ctx) >= 0 &&
-                         __atomic_load_n(&done->left, __ATOMIC_ACQUIRE) != 0
+                         __atomic_load_n(&done->pending, __ATOMIC_ACQUIRE) != 0
                      ? "not "
                      : "");
     }

@@ -50,7 +50,8 @@ static int one(struct chan *chan, int to, unsigned i)
     }
     CHECK(pe, status <= 0, "an operation gave %d", status);
     if (status != 0) {
-        CHECK(pe, done.left == 1 && done.error == 0, "a refused post changed its done");
+        CHECK(pe, done.pending == 1 && done.error == 0,
+              "a refused post changed its done");
         return status;
     }
     done_wait(chan, &done, "an operation to a PE that died");
@@ -128,7 +129,7 @@ static void quiet_dead(struct pe *pe, struct chan *chan)
         try_put(chan, slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, 0), pattern(i), LEN,
                 NULL);
         try_amo(chan, word_place(DEAD, COUNT_WORD), &swap, NULL);
-        signal.note = i % 2 != 0;
+        signal.unacked = i % 2 != 0;
         try_put_signal(chan, slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, LEN), pattern(i),
                        i * 100, &signal, NULL);
     }
@@ -219,7 +220,7 @@ static void dropped(struct pe *pe)
           "a get was refused");
     put_nbi(&pe->ctx0, word_place(DEAD, 1), pattern(1), sizeof l->got);
     while (now_ns() < end) {
-        CHECK(pe, __atomic_load_n(&l->done.left, __ATOMIC_ACQUIRE) == 1,
+        CHECK(pe, __atomic_load_n(&l->done.pending, __ATOMIC_ACQUIRE) == 1,
               "an operation that was dropped is done");
         CHECK(pe, pending(&pe->ctx0, &who) == 2 && who == DEAD,
               "%llu are pending, PE %d; 2 to PE %d were dropped",
@@ -291,8 +292,8 @@ static void silent_sim(struct pe *pe)
           try_get(&pe->ctx0, &l->got, word_place(DEAD, 0), sizeof l->got, &l->done) == 0,
           "a get was refused");
     nap(pe, SILENT_MS);
-    CHECK(pe, l->done.left == 1 && pending(&pe->ctx0, &who) == 1 && who == DEAD,
-          "a get from a silent PE: left %u, pending PE %d", l->done.left, who);
+    CHECK(pe, l->done.pending == 1 && pending(&pe->ctx0, &who) == 1 && who == DEAD,
+          "a get from a silent PE: left %u, pending PE %d", l->done.pending, who);
     CHECK(pe, pe->mine->failures == 0, "world->failed was called");
 }
 
@@ -335,6 +336,7 @@ const struct test_case error_cases[] = {
     {.name = "error.nonsense", .run = nonsense, .flags = CASE_PROCESSES | CASE_ALONE},
     {.name = "error.killed",
      .run = killed,
+     .timeout_ms = 2000, /* connecting again to the dead is given up */
      .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
     {.name = "error.killed_busy",
      .run = killed_busy,

@@ -36,7 +36,7 @@ void get_nbi(struct chan *chan, void *to, struct transport_place from, size_t le
 
 void done_wait(struct chan *chan, struct transport_done *done, const char *what)
 {
-    WAIT_OPS(chan, what, __atomic_load_n(&done->left, __ATOMIC_ACQUIRE) == 0);
+    WAIT_OPS(chan, what, __atomic_load_n(&done->pending, __ATOMIC_ACQUIRE) == 0);
     CHECK(chan->pe, done->error <= 0, "%s: done->error is %d", what, done->error);
     CHECK(chan->pe, done->error == 0 || chan->pe->expect_failed, "%s: %s", what,
           strerror(-done->error));

@@ -121,7 +121,7 @@ static void send_flag(struct flows *f, int to, unsigned k)
                                           .op = TRANSPORT_AMO_SET,
                                           .size = 8,
                                           .operand = k,
-                                          .note = true,
+                                          .unacked = true,
                                           .after_puts = true};
 
     switch (f->plan->flag) {

@@ -26,7 +26,7 @@ enum {
 struct plan {
     enum transport_amo_op op;
     bool done; /* the source is changed as soon as it may be */
-    bool note;
+    bool unacked;
     const size_t *lens;
     unsigned nlens, turns;
 };
@@ -105,7 +105,7 @@ static void send_one(struct flows *f, int to, unsigned k)
                                             .size = size_of(k),
                                             .operand =
                                                 f->plan->op == TRANSPORT_AMO_ADD ? 1 : k,
-                                            .note = f->plan->note};
+                                            .unacked = f->plan->unacked};
     const unsigned char *from = pattern(seed_of(pe->me, to, k));
 
     if (f->plan->done)
@@ -361,7 +361,7 @@ static void words(struct pe *pe)
 const struct test_case signal_cases[] = {
     {.name = "put_signal.set", .run = put_set},
     {.name = "put_signal.add", .run = put_add},
-    {.name = "put_signal.note", .run = notes},
+    {.name = "put_signal.unacked", .run = notes},
     {.name = "put_signal.ctx", .run = other_ctxs},
     {.name = "put_signal.flood", .run = flood},
     {.name = "put_signal.fence", .run = then_put},

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/transport/hook.h"
-#include "pgas/transport/sim.h"
+#include "pgas/transport/test/hook.h"
+#include "pgas/transport/test/sim.h"
 #include "tests/transport/sim_pe.h"
 
 enum { STACK = 256 << 10, LATENCY_NS = 1500, JITTER_NS = 3000, STUCK_MAX = 8 };

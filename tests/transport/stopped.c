@@ -83,7 +83,7 @@ static void watch_amo(struct pe *pe, struct chan *chan)
         pe->t->progress(chan->ctx);
         nap(pe, LOOK_MS);
     }
-    CHECK(pe, __atomic_load_n(&done.left, __ATOMIC_ACQUIRE) == 1,
+    CHECK(pe, __atomic_load_n(&done.pending, __ATOMIC_ACQUIRE) == 1,
           "a PE that is stopped has performed an amo");
     kill(pid, SIGCONT);
     done_wait(chan, &done, "an amo to a PE that goes on");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * suite.c - the conformance suite of the transport contract (pgas/transport/transport.h).
- * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-c CHAOS] [-o CASE] [-l
- * TIMES] TRANSPORT is shm, ofi, ucx, sim, or hook: and one of them.  -o runs the cases
+ * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-r ORDER] [-c CHAOS]
+ * [-o CASE] [-l TIMES]
+ * TRANSPORT is shm, ofi, ucx, sim, or hook: and one of them.  -o runs the cases
  * whose name starts so; -l repeats more.  Ends with a line "TRANSPORT: N passed, N
  * failed".
  *
@@ -23,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pgas/transport/hook.h"
-#include "pgas/transport/sim.h"
+#include "pgas/transport/test/hook.h"
+#include "pgas/transport/test/sim.h"
 #include "tests/transport/sim_pe.h"
 #include "tests/transport/suite.h"
 
@@ -187,8 +188,11 @@ static void make_pe(struct suite *s, int i)
     pe->shared = s->shared;
     pe->mine = &s->shared->pe[i];
     pe->layout = &s->layout;
-    pe->world = (struct transport_world){
-        .me = i, .npes = s->npes, .provider = o->provider, .avoid = o->avoid};
+    pe->world = (struct transport_world){.me = i,
+                                         .npes = s->npes,
+                                         .provider = o->provider,
+                                         .order = o->order,
+                                         .avoid = o->avoid};
     pe->world.timeout_ns =
         (uint64_t)(first->timeout_ms > 0 ? first->timeout_ms : TIMEOUT_MS) * NS_PER_MS;
     pe->world.chaos = first->chaos ? first->chaos : o->chaos;
@@ -458,7 +462,7 @@ static bool parse(struct options *o, int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "n:p:a:c:o:l:")) != -1)
+    while ((c = getopt(argc, argv, "n:p:a:r:c:o:l:")) != -1)
         switch (c) {
         case 'n':
             o->npes = atoi(optarg);
@@ -468,6 +472,9 @@ static bool parse(struct options *o, int argc, char **argv)
             break;
         case 'a':
             o->avoid = optarg;
+            break;
+        case 'r':
+            o->order = optarg;
             break;
         case 'c':
             o->chaos = optarg;
@@ -494,7 +501,7 @@ int main(int argc, char **argv)
     if (!parse(&s.options, argc, argv)) {
         fprintf(stderr,
                 "usage: suite shm|ofi|ucx|sim|hook:TRANSPORT [-n 2..%d] [-p PROVIDER]"
-                " [-a AVOID] [-c CHAOS] [-o CASE] [-l TIMES]\n",
+                " [-a AVOID] [-r ORDER] [-c CHAOS] [-o CASE] [-l TIMES]\n",
                 NPES_MAX);
         return EXIT_FAILURE;
     }

@@ -90,7 +90,7 @@ struct chan {
 struct options {
     const char *name;                          /* as the user gave it, "hook:ofi" */
     const struct transport *transport, *inner; /* inner: the one that hook wraps */
-    const char *provider, *avoid, *chaos, *only;
+    const char *provider, *avoid, *order, *chaos, *only;
     int npes;
     unsigned scale;
     bool sim, hook, memory; /* memory: a dead PE's memory can still be reached */
@@ -190,7 +190,7 @@ uint64_t amo_fetch(struct chan *chan, struct transport_place at, enum transport_
 void quiet(struct chan *chan);
 void fence(struct chan *chan);
 void done_wait(struct chan *chan, struct transport_done *done, const char *what);
-#define NOT_DONE ((struct transport_done){.left = 1, .error = 0})
+#define NOT_DONE ((struct transport_done){.pending = 1, .error = 0})
 
 /* -- memory --------------------------------------------------------------------- */
 

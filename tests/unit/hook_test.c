@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pgas/transport/hook.h"
+#include "pgas/transport/test/hook.h"
 
 enum {
     NPES = 4,
@@ -100,7 +100,7 @@ static int note(const struct transport_place *at, char first, struct transport_d
     if (slow)
         slow_done = done;
     else if (done != NULL)
-        done->left = 0;
+        done->pending = 0;
     return 0;
 }
 
@@ -384,12 +384,12 @@ Test(hook, blocking_put_may_change_its_source_at_once)
 {
     struct transport_net *net = open_hook("reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
     struct transport_place to = {.pe = 1};
     char source = 'a';
 
     cr_assert_eq(hook->put(ctx, &to, &source, 1, &done), 0);
-    cr_assert_eq(done.left, 0);
+    cr_assert_eq(done.pending, 0);
     cr_assert_eq(nposted, 0);
     source = 'b';
     slow = true; /* the copy must live until the inner one has read it */
@@ -398,7 +398,7 @@ Test(hook, blocking_put_may_change_its_source_at_once)
     cr_assert_eq(posted[0].first, 'a');
     hook->progress(ctx);
     cr_assert_not_null(slow_done);
-    slow_done->left = 0;
+    slow_done->pending = 0;
     hook->progress(ctx);
     hook->close(net);
 }
@@ -556,7 +556,7 @@ Test(hook, dropped_operations_are_never_done)
 {
     struct transport_net *net = open_hook("drop=2@3,reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
     int pe = -1;
 
     cr_assert_eq(put(ctx, 2, 0, NULL), 0);
@@ -568,7 +568,7 @@ Test(hook, dropped_operations_are_never_done)
     cr_assert_eq(nposted, 3);
     for (int i = 0; i < nposted; i++)
         cr_assert_neq(posted[i].offset, 2);
-    cr_assert_eq(done.left, 1);
+    cr_assert_eq(done.pending, 1);
     cr_assert_eq(hook->pending(ctx, &pe), 1);
     cr_assert_eq(pe, 2);
     cr_assert_eq(hook->quiet(ctx), -EAGAIN);
@@ -580,20 +580,20 @@ Test(hook, failed_operations_say_so)
 {
     struct transport_net *net = open_hook("fail=2@2");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.left = 1}, other = {.left = 1};
+    struct transport_done done = {.pending = 1}, other = {.pending = 1};
 
     cr_assert_eq(put(ctx, 2, 0, NULL), 0);
     cr_assert_eq(put(ctx, 2, 1, &done), 0, "the first fails after it was posted");
     cr_assert_eq(hook->pending(ctx, NULL), 1);
     cr_assert_eq(hook->arm(ctx), -EAGAIN);
     cr_assert_gt(hook->progress(ctx), 0);
-    cr_assert_eq(done.left, 0);
+    cr_assert_eq(done.pending, 0);
     cr_assert_eq(done.error, -EHOSTDOWN);
     cr_assert_eq(failures, 1);
     cr_assert_eq(failed_pe, 2);
     cr_assert(strstr(sentence, "fail=2@2"), "%s", sentence);
     cr_assert_eq(put(ctx, 2, 2, &other), -EHOSTDOWN, "the others at once");
-    cr_assert(other.left == 1 && other.error == 0, "a refused one is not touched");
+    cr_assert(other.pending == 1 && other.error == 0, "a refused one is not touched");
     cr_assert_eq(failures, 1, "told once");
     cr_assert_eq(put(ctx, 1, 3, NULL), 0);
     cr_assert_eq(nposted, 2);
@@ -606,7 +606,7 @@ Test(hook, held_back_ones_that_the_inner_one_fails_are_done)
 {
     struct transport_net *net = open_hook("reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
     struct transport_place at = {.pe = 1};
     char to;
 
@@ -615,7 +615,7 @@ Test(hook, held_back_ones_that_the_inner_one_fails_are_done)
     inner_error = -EIO;
     hook->progress(ctx);
     inner_error = 0;
-    cr_assert(done.left == 0 && done.error == -EIO);
+    cr_assert(done.pending == 0 && done.error == -EIO);
     cr_assert_eq(failures, 1, "the put has nobody else to tell");
     cr_assert_eq(hook->pending(ctx, NULL), 0);
     hook->close(net);

@@ -13,7 +13,7 @@ UNIT_TESTS += \
 UNIT_TESTS += tests/unit/bind_test tests/unit/hosts_test tests/unit/map_test \
 	tests/unit/plan_test
 UNIT_TESTS += tests/unit/gather_test tests/unit/pmix_net_test
-UNIT_TESTS += tests/unit/hook_chaos_test tests/unit/hook_test tests/unit/sim_test
+UNIT_TESTS += tests/unit/hook_faults_test tests/unit/hook_test tests/unit/sim_test
 UNIT_TESTS += tests/unit/birth_test tests/unit/export_test tests/unit/job_test \
 	tests/unit/route_test
 
@@ -135,9 +135,9 @@ tests_unit_route_test_SOURCES = tests/unit/route_test.c \
 	tests/unit/link_help.h tests/unit/net_help.h
 tests_unit_route_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_route_test_LDADD = $(UNIT_OSHRUN_LDADD)
-tests_unit_hook_chaos_test_SOURCES = tests/unit/hook_chaos_test.c
-tests_unit_hook_chaos_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_hook_chaos_test_LDADD = $(UNIT_LDADD)
+tests_unit_hook_faults_test_SOURCES = tests/unit/hook_faults_test.c
+tests_unit_hook_faults_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_hook_faults_test_LDADD = $(UNIT_LDADD)
 tests_unit_hook_test_SOURCES = tests/unit/hook_test.c
 tests_unit_hook_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_hook_test_LDADD = $(UNIT_LDADD)

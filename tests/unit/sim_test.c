@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pgas/transport/sim.h"
+#include "pgas/transport/test/sim.h"
 
 enum {
     LATENCY = 1000,
@@ -86,7 +86,7 @@ static void quiet(struct pe *pe)
 
 static void wait_done(struct pe *pe, const struct transport_done *done)
 {
-    while (done->left != 0)
+    while (done->pending != 0)
         t->progress(pe->ctx);
 }
 
@@ -131,7 +131,7 @@ static void times(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
     static char buffer[400];
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
     struct transport_place at = word_of(1, 0);
     struct transport_amo fetch = {
         .op = TRANSPORT_AMO_FETCH, .size = sizeof(uint64_t), .result = buffer};
@@ -146,19 +146,19 @@ static void times(int me, void *arg)
     cr_assert_eq(sim_now_ns(), 0);
     memset(buffer, 1, sizeof buffer);
     cr_assert_eq(t->put(pe->ctx, &at, buffer, sizeof buffer, &done), 0);
-    cr_assert_eq(done.left, 0);
+    cr_assert_eq(done.pending, 0);
     int waits_for = -1;
     cr_assert_eq(t->pending(pe->ctx, &waits_for), 1);
     cr_assert_eq(waits_for, 1);
     quiet(pe);
     uint64_t now = 2 * LATENCY + sizeof buffer;
     cr_assert_eq(sim_now_ns(), now, "a put: there with its bytes, and back");
-    done.left = 1;
+    done.pending = 1;
     cr_assert_eq(t->get(pe->ctx, buffer, &at, sizeof buffer, &done), 0);
     wait_done(pe, &done);
     now += 2 * LATENCY + sizeof buffer;
     cr_assert_eq(sim_now_ns(), now, "a get: there, and back with its bytes");
-    done.left = 1;
+    done.pending = 1;
     cr_assert_eq(t->amo(pe->ctx, &at, &fetch, &done), 0);
     wait_done(pe, &done);
     now += 2 * LATENCY;
@@ -203,11 +203,11 @@ static void outside(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
     struct transport_place at = word_of(0, WORDS);
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
 
     (void)arg;
     cr_assert_eq(t->put(pe->ctx, &at, pe, 1, &done), -EINVAL);
-    cr_assert_eq(done.left, 1);
+    cr_assert_eq(done.pending, 1);
     at.segment = SEGMENT_DATA;
     at.offset = 0;
     cr_assert_eq(t->put(pe->ctx, &at, pe, 1, NULL), -EINVAL);
@@ -246,7 +246,7 @@ static void flags(int me, void *arg)
 
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         struct transport_place data = word_of(1, 1), flag = word_of(1, 2);
-        struct transport_done done = {.left = 1}, other = {.left = 1};
+        struct transport_done done = {.pending = 1}, other = {.pending = 1};
         if (me == 0) {
             cr_assert_eq(t->put(pe->ctx, &data, &round, sizeof round, &done), 0);
             if (order->fence)
@@ -284,7 +284,7 @@ static void late_source(int me, void *arg)
     struct pe *pe = open_pe(me);
     struct transport_place to = word_of(1, 0);
     uint64_t source = 1, other = 1;
-    struct transport_done done = {.left = 1};
+    struct transport_done done = {.pending = 1};
 
     (void)arg;
     if (me == 1) {
@@ -459,7 +459,7 @@ static void die(int me, void *arg)
     struct death *death = arg;
     struct pe *pe = open_pe(me);
     struct transport_place at = word_of(2, 0);
-    struct transport_done done = {.left = 1}, late_done = {.left = 1};
+    struct transport_done done = {.pending = 1}, late_done = {.pending = 1};
     uint64_t value;
 
     if (me == 2) {
@@ -479,7 +479,7 @@ static void die(int me, void *arg)
         cr_assert_eq(t->get(pe->ctx, &value, &at, sizeof value, &late_done), 0);
         for (int i = 0; i < 3; i++)
             t->progress(pe->ctx);
-        cr_assert(done.left == 1 && late_done.left == 1);
+        cr_assert(done.pending == 1 && late_done.pending == 1);
         cr_assert_eq(t->pending(pe->ctx, &waits_for), 2);
         cr_assert_eq(waits_for, 2);
         cr_assert_eq(pe->failures, 0);
@@ -492,7 +492,7 @@ static void die(int me, void *arg)
     cr_assert_eq(pe->failures, 1);
     cr_assert_eq(pe->failed_pe, 2);
     cr_assert_eq(t->get(pe->ctx, &value, &at, sizeof value, &late_done), -EHOSTDOWN);
-    cr_assert_eq(late_done.left, 1);
+    cr_assert_eq(late_done.pending, 1);
     cr_assert_eq(t->pending(pe->ctx, NULL), 0);
 }
 

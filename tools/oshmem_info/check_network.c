@@ -110,6 +110,7 @@ static bool make_world(struct transport_world *world)
                                       .provider = env_value("OFI_PROVIDER"),
                                       .fabric = env_value("OFI_FABRIC"),
                                       .domain = env_value("OFI_DOMAIN"),
+                                      .order = env_value("OFI_ORDER"),
                                       .avoid = env_value("NET_AVOID")};
     for (int s = 0; s < SEGMENTS; s++) {
         world->segment[s].len = SEGMENT_BYTES;

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ofi_am.c - amos by messages, where the provider's atomics are not coherent with those
+ * of the processor; and puts with signal.
+ *
+ * A request goes to the target's context 0.  The thread that makes progress there
+ * performs it and sends the reply to the endpoint that sent the request.  Every message
+ * is checked before it is performed: length, kind, sender, token, addresses.
+ *
+ * A receive is posted again as soon as its message has been read, whether or not the
+ * reply can be sent, so two PEs that are both out of send buffers still drain each other.
+ * Replies that cannot be sent are queued: at most one per record of each requester
+ * (OFI_OPS_MAX of a context), until the requester fails or world->timeout_ns have passed.
+ * Uses: ofi.h, perform, core/clock.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "pgas/core/clock.h"
+#include "pgas/transport/ofi/ofi.h"
+#include "pgas/transport/perform.h"
+
+/* A reply that could not be sent yet. */
+struct ofi_reply {
+    struct ofi_reply *next;
+    uint64_t since_ns;
+    fi_addr_t addr;
+    int pe;
+    struct ofi_message message;
+};
+
+static size_t ofi_message_head_len(const struct ofi_message *message)
+{
+    PGAS_ASSERT(message->name_len <= OFI_NAME_MAX);
+    return offsetof(struct ofi_message, name) + message->name_len;
+}
+
+static bool ofi_am_may_inject(const struct transport_net *net, size_t len)
+{
+    return len <= net->info->tx_attr->inject_size && !net->avoid[AVOID_INJECT];
+}
+
+/* ---- receives -------------------------------------------------------------------- */
+
+static int ofi_am_post_recv(struct transport_ctx *ctx, struct ofi_op *op)
+{
+    void *desc = ctx->recv_buffers.memory != NULL ? ctx->recv_buffers.desc : op->desc;
+    ssize_t rc = fi_recv(ctx->ep, op->to, op->len, desc, FI_ADDR_UNSPEC, &op->fi);
+
+    return rc == 0 ? 0 : rc == -FI_EAGAIN ? -EAGAIN : -ofi_errno((int)-rc);
+}
+
+/* Context 0 receives messages of any kind, the others replies only. */
+static void ofi_am_set_recv_buffer(struct transport_ctx *ctx, struct ofi_op *op, int i)
+{
+    bool large = ctx->recv_buffers.memory != NULL;
+
+    op->to = large ? (void *)(ctx->recv_buffers.memory + (size_t)i * OFI_MESSAGE_MAX)
+                   : &op->u.message;
+    op->len = large ? OFI_MESSAGE_MAX : sizeof op->u.message;
+}
+
+int ofi_am_post_recvs(struct transport_ctx *ctx)
+{
+    if (ctx == ctx->net->ctx_0 && ofi_recv_buffers_make(ctx) != 0)
+        return -ENOMEM;
+    for (int i = 0; i < OFI_RECVS && !ctx->recvs_posted; i++) {
+        struct ofi_op *op = ofi_op_alloc(ctx, OFI_RECV, ctx->net->world->me, NULL);
+        if (op == NULL)
+            return -ENOMEM;
+        ctx->in_flight--; /* not an operation of this PE */
+        ofi_am_set_recv_buffer(ctx, op, i);
+        int rc = ofi_am_post_recv(ctx, op);
+        if (rc != 0)
+            ofi_op_free(ctx, op);
+        if (rc != 0 && (i == 0 || rc != -EAGAIN))
+            return rc;
+        if (rc != 0)
+            break; /* the provider takes no more */
+    }
+    ctx->recvs_posted = true;
+    return 0;
+}
+
+/* ---- asking ---------------------------------------------------------------------- */
+
+/* Fill the request: the requester, and the operation. */
+static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *op,
+                                const struct transport_place *at,
+                                const struct transport_amo *amo)
+{
+    op->to = amo->result;
+    op->len = amo->size;
+    op->u.message = (struct ofi_message){.token = ofi_op_token(op),
+                                         .offset = at->offset,
+                                         .operand = amo->operand,
+                                         .cond = amo->cond,
+                                         .pe = ctx->net->world->me,
+                                         .context = ctx->number,
+                                         .type = OFI_MESSAGE_AMO,
+                                         .op = (uint8_t)amo->op,
+                                         .size = (uint8_t)amo->size,
+                                         .segment = (uint8_t)at->segment};
+    if (ctx == ctx->net->ctx_0)
+        return;
+    op->u.message.name_len = ctx->name_len;
+    memcpy(op->u.message.name, ctx->name, ctx->name_len);
+}
+
+/* Send `len` bytes at `message`. A request keeps its record until the reply has come,
+ * and until the send has completed where the provider does not copy the message. An
+ * unacknowledged put with signal is injected in ordered mode only, where a later flush
+ * shows that it has left. */
+static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
+                       const struct ofi_target *target, const void *message, size_t len,
+                       const char *what)
+{
+    void *desc = op->bounce != NULL ? ctx->bounces.desc : op->desc;
+    bool wants_reply = op->kind == OFI_REQUEST;
+    bool copied = ofi_am_may_inject(ctx->net, len) && (wants_reply || ctx->net->ordered);
+    int pe = op->pe;
+    ssize_t posted;
+
+    if (copied)
+        posted = fi_inject(ctx->ep, message, len, target->addr);
+    else
+        posted = fi_send(ctx->ep, message, len, desc, target->addr, &op->fi);
+    op->events_pending = wants_reply && !copied ? 2 : 1;
+    int rc = ofi_post_result(ctx, op, pe, posted, what);
+    if (rc != 0)
+        return rc;
+    PGAS_ASSERT(!wants_reply || op->u.message.token == ofi_op_token(op));
+    op->awaits_reply = wants_reply;
+    ctx->amos_in_flight += wants_reply;
+    if (copied && wants_reply)
+        ofi_bounce_free(ctx, op);
+    else if (copied)
+        ofi_op_complete(ctx, op, 0);
+    return 0;
+}
+
+int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_place *at,
+                        const struct transport_amo *amo, struct transport_done *done)
+{
+    struct ofi_target target;
+    int rc = ctx->recvs_posted ? 0 : ofi_am_post_recvs(ctx);
+
+    if (rc == 0)
+        rc = ofi_target(ctx, at, &target);
+    if (rc != 0)
+        return rc;
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REQUEST, at->pe, done);
+    if (op == NULL)
+        return -EAGAIN;
+    ofi_am_fill_request(ctx, op, at, amo);
+    return ofi_am_send(ctx, op, &target, &op->u.message,
+                       ofi_message_head_len(&op->u.message),
+                       "a message with an atomic operation");
+}
+
+/* ---- puts with signal ------------------------------------------------------------ */
+
+/* Every context's endpoint name has the same length. */
+size_t ofi_signal_max(struct transport_net *net)
+{
+    return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) - net->ctx_0->name_len;
+}
+
+/* Copy message and data into a bounce buffer, so that `from` may be changed at once. */
+static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
+                              const struct transport_place *to, const void *from,
+                              size_t len, const struct transport_signal *signal)
+{
+    const struct transport_amo amo = {.op = signal->op,
+                                      .size = signal->size,
+                                      .operand = signal->operand,
+                                      .cond = to->offset};
+    struct ofi_message *m = &op->u.message;
+
+    op->bounce = ofi_bounce_new(ctx);
+    if (op->bounce == NULL)
+        return -EAGAIN;
+    ofi_am_fill_request(ctx, op, &signal->at, &amo);
+    m->type = signal->unacked ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
+    m->name_len = signal->unacked ? 0 : m->name_len;
+    m->len = (uint16_t)len;
+    m->data_segment = (uint8_t)to->segment;
+    PGAS_ASSERT(ofi_message_head_len(m) + len <= OFI_MESSAGE_MAX);
+    memcpy(op->bounce, m, ofi_message_head_len(m));
+    if (len > 0)
+        memcpy(op->bounce + ofi_message_head_len(m), from, len);
+    return 0;
+}
+
+int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_done *done)
+{
+    struct ofi_target target;
+    bool unacked = signal->unacked;
+    int rc = ctx->recvs_posted || unacked ? 0 : ofi_am_post_recvs(ctx);
+
+    if (rc == 0)
+        rc = ofi_target(ctx, to, &target);
+    if (rc != 0)
+        return rc;
+    if (signal->after_puts && !ofi_rma_is_after_puts(ctx, to->pe))
+        return -EAGAIN;
+    if (ctx->unflushed >= OFI_UNFLUSHED_MAX && ofi_quiet(ctx) != 0)
+        return -EAGAIN;
+    struct ofi_op *op =
+        ofi_op_alloc(ctx, unacked ? OFI_UNACKED : OFI_REQUEST, to->pe, NULL);
+    if (op == NULL)
+        return -EAGAIN;
+    if (ofi_am_pack_signal(ctx, op, to, from, len, signal) != 0) {
+        ofi_op_free(ctx, op);
+        ctx->in_flight--;
+        return -EAGAIN;
+    }
+    size_t all = ofi_message_head_len(&op->u.message) + len;
+    rc = ofi_am_send(ctx, op, &target, op->bounce, all, "a put with signal");
+    if (rc != 0)
+        return rc;
+    if (unacked && ctx->net->ordered)
+        ofi_rma_mark_dirty(ctx, to->pe); /* bounds what the provider queues */
+    perform_completion(done, 0);
+    return 0;
+}
+
+/* ---- answering ------------------------------------------------------------------- */
+
+/* The local address of [offset, offset + len) in a segment; NULL: out of bounds. */
+static char *ofi_am_local_address(const struct transport_net *net, unsigned segment,
+                                  uint64_t offset, size_t len)
+{
+    if (segment >= SEGMENTS || len > net->world->segment[segment].len ||
+        offset > net->world->segment[segment].len - len)
+        return NULL;
+    return (char *)net->world->segment[segment].base + offset;
+}
+
+/* Perform a request: first the bytes of a put, m->len of them at data, then the word,
+ * because every amo that writes is a release. 0; or -errno, and nothing was written. */
+static int ofi_am_perform(const struct transport_net *net, const struct ofi_message *m,
+                          const void *data, uint64_t *before)
+{
+    const struct transport_amo amo = {.op = (enum transport_amo_op)m->op,
+                                      .size = m->size,
+                                      .operand = m->operand,
+                                      .cond = m->cond};
+
+    if (m->op >= TRANSPORT_AMO_OPS ||
+        (m->size != sizeof(uint32_t) && m->size != sizeof(uint64_t)))
+        return -EINVAL;
+    char *word = ofi_am_local_address(net, m->segment, m->offset, m->size);
+    char *to = m->type == OFI_MESSAGE_AMO
+                   ? word
+                   : ofi_am_local_address(net, m->data_segment, m->cond, m->len);
+    if (word == NULL || to == NULL || m->offset % m->size != 0)
+        return -EFAULT;
+    if (m->len > 0)
+        memcpy(to, data, m->len);
+    *before = perform_amo(word, &amo);
+    return 0;
+}
+
+/* 0 or -EAGAIN. Other errors are ignored: the requester is gone. */
+static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
+                             const struct ofi_message *message)
+{
+    ssize_t rc;
+
+    if (ofi_am_may_inject(ctx->net, ofi_message_head_len(message))) {
+        rc = fi_inject(ctx->ep, message, ofi_message_head_len(message), addr);
+        return rc == -FI_EAGAIN ? -EAGAIN : 0;
+    }
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REPLY, ctx->net->world->me, NULL);
+    if (op == NULL)
+        return -EAGAIN;
+    ctx->in_flight--; /* not an operation of this PE */
+    op->u.message = *message;
+    rc = fi_send(ctx->ep, &op->u.message, ofi_message_head_len(message), op->desc, addr,
+                 &op->fi);
+    if (rc != 0)
+        ofi_op_free(ctx, op);
+    return rc == -FI_EAGAIN ? -EAGAIN : 0;
+}
+
+static void ofi_am_queue_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr,
+                               const struct ofi_message *message)
+{
+    struct ofi_reply *reply = malloc(sizeof *reply);
+
+    if (reply == NULL) {
+        ctx->net->world->failed(ctx->net->world, -1,
+                                "no memory for the reply to an atomic operation");
+        return;
+    }
+    *reply = (struct ofi_reply){
+        .addr = addr, .pe = pe, .since_ns = clock_ns(), .message = *message};
+    reply->next = ctx->replies;
+    ctx->replies = reply;
+}
+
+static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *ask,
+                         int error, uint64_t before)
+{
+    const struct ofi_message message = {
+        .token = ask->token, .type = OFI_MESSAGE_REPLY, .operand = before, .pe = error};
+    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, ask);
+
+    if (addr == FI_ADDR_UNSPEC)
+        return; /* its failure was reported */
+    if (ofi_am_send_reply(ctx, addr, &message) != 0)
+        ofi_am_queue_reply(ctx, ask->pe, addr, &message);
+}
+
+/* Report a bad target address here: without a reply the sender does not learn of it. */
+static void ofi_am_report_bad_target(const struct transport_net *net,
+                                     const struct ofi_message *message)
+{
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    snprintf(sentence, sizeof sentence,
+             "a put with signal from PE %d goes to a place that PE %d does not have",
+             message->pe, net->world->me);
+    net->world->failed(net->world, -1, sentence);
+}
+
+/* Is the reply still to be sent? A stopped requester is waited for as any silent PE. */
+static bool ofi_am_reply_is_due(const struct transport_ctx *ctx,
+                                const struct ofi_reply *reply)
+{
+    uint64_t limit = ctx->net->world->timeout_ns;
+
+    return !ofi_peer_has_failed(ctx->net, reply->pe) &&
+           (limit == 0 || clock_ns() - reply->since_ns < limit);
+}
+
+void ofi_am_retry(struct transport_ctx *ctx)
+{
+    while (ctx->unposted_recvs.first != NULL &&
+           ofi_am_post_recv(ctx, ctx->unposted_recvs.first) != -EAGAIN)
+        ofi_queue_pop(&ctx->unposted_recvs);
+    for (struct ofi_reply **at = &ctx->replies; *at != NULL;) {
+        struct ofi_reply *reply = *at;
+        if (ofi_am_send_reply(ctx, reply->addr, &reply->message) != 0 &&
+            ofi_am_reply_is_due(ctx, reply)) {
+            at = &reply->next;
+            continue;
+        }
+        *at = reply->next;
+        free(reply);
+    }
+}
+
+void ofi_am_free(struct transport_ctx *ctx)
+{
+    while (ctx->replies != NULL) {
+        struct ofi_reply *reply = ctx->replies;
+        ctx->replies = reply->next;
+        free(reply);
+    }
+}
+
+/* ---- received messages ----------------------------------------------------------- */
+
+/* What is wrong with a message of len bytes; NULL: nothing. This checks lengths, kinds
+ * and PE numbers; tokens are checked by ofi_am_handle_reply, addresses by
+ * ofi_am_perform. */
+static const char *ofi_message_fault(const struct transport_ctx *ctx,
+                                     const struct ofi_message *m, size_t len)
+{
+    if (len < offsetof(struct ofi_message, name))
+        return "it is shorter than a message's head";
+    if (m->type > OFI_MESSAGE_REPLY)
+        return "its kind is unknown";
+    if (m->name_len > OFI_NAME_MAX || len != ofi_message_head_len(m) + m->len)
+        return "its length is not the one that its head gives";
+    if (m->type == OFI_MESSAGE_REPLY)
+        return m->name_len + m->len > 0              ? "a reply carries no data"
+               : m->pe > 0 || m->pe < -OFI_ERRNO_MAX ? "its error is not an errno value"
+                                                     : NULL;
+    if (m->type == OFI_MESSAGE_AMO && m->len > 0)
+        return "an atomic operation carries no data";
+    if (ctx != ctx->net->ctx_0)
+        return "it is a request to a context that serves none";
+    if (m->pe < 0 || m->pe >= ctx->net->world->npes)
+        return "its sender is not a PE of this job";
+    return NULL;
+}
+
+/* Report a message that no PE of this library sends: a PE's memory is damaged, or
+ * another program sent it. Nothing of it was performed. */
+static void ofi_am_report_malformed(const struct transport_net *net, size_t len,
+                                    const char *why)
+{
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    snprintf(sentence, sizeof sentence,
+             "PE %d refused a malformed message of %zu bytes on its libfabric endpoint: "
+             "%s; is the memory of a PE damaged, or does another program send to this "
+             "port?",
+             net->world->me, len, why);
+    net->world->failed(net->world, -1, sentence);
+}
+
+/* A reply with an old generation is ignored: its operation ended when its peer failed. */
+static void ofi_am_handle_reply(struct transport_ctx *ctx,
+                                const struct ofi_message *message, size_t len)
+{
+    struct ofi_op *op = ofi_op_of_token(ctx, message->token);
+
+    if (op == NULL) {
+        ofi_am_report_malformed(ctx->net, len, "its token names no operation");
+        return;
+    }
+    if (message->token != ofi_op_token(op) || !op->awaits_reply)
+        return;
+    PGAS_ASSERT(op->kind == OFI_REQUEST || op->kind == OFI_ABANDONED);
+    op->awaits_reply = false;
+    if (op->kind == OFI_REQUEST && message->pe == 0) {
+        const struct transport_amo amo = {.size = (uint32_t)op->len, .result = op->to};
+        perform_result(&amo, message->operand);
+    }
+    if (op->kind == OFI_REQUEST && message->pe != 0 &&
+        op->u.message.type == OFI_MESSAGE_SIGNAL)
+        ofi_peer_failed(ctx, op->pe, "a put with signal", -message->pe, NULL);
+    else
+        ofi_op_event(ctx, op, message->pe);
+}
+
+/* The message is read and performed before its buffer is posted for the next one. */
+void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
+{
+    struct ofi_message message = {0};
+    uint64_t before = 0;
+    int error = 0;
+
+    PGAS_ASSERT(op->kind == OFI_RECV && len <= op->len);
+    memcpy(&message, op->to, len < sizeof message ? len : sizeof message);
+    const char *why = ofi_message_fault(ctx, &message, len);
+    if (why == NULL && message.type != OFI_MESSAGE_REPLY)
+        error = ofi_am_perform(ctx->net, &message,
+                               (char *)op->to + ofi_message_head_len(&message), &before);
+    bool queued = ctx->unposted_recvs.first != NULL;
+    if (queued || ofi_am_post_recv(ctx, op) == -EAGAIN)
+        ofi_queue_push(&ctx->unposted_recvs, op);
+    if (why != NULL)
+        ofi_am_report_malformed(ctx->net, len, why);
+    else if (message.type == OFI_MESSAGE_REPLY)
+        ofi_am_handle_reply(ctx, &message, len);
+    else if (message.type < OFI_MESSAGE_UNACKED)
+        ofi_am_reply(ctx, &message, error, before);
+    else if (error != 0)
+        ofi_am_report_bad_target(ctx->net, &message);
+}
+
+void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    if (error == FI_ECANCELED)
+        return;
+    ofi_queue_push(&ctx->unposted_recvs, op);
+    if (error == FI_ETRUNC)
+        ofi_am_report_malformed(ctx->net, op->len, "it is longer than that");
+}

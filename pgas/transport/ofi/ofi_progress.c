@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ofi_progress.c - completions, failures, fence and quiet.  Uses: ofi.h, perform,
+ * core/clock.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "pgas/core/clock.h"
+#include "pgas/transport/ofi/ofi.h"
+#include "pgas/transport/perform.h"
+
+enum {
+    BATCH = 16,      /* completions that are read at once */
+    BATCHES_MAX = 8, /* in one call of progress */
+    /* A peer that owes a reply to an amo for so long is probed: a provider that sends
+     * atomics as messages does not report that the peer is gone. */
+    PROBE_NS = 200 * 1000 * 1000,
+};
+
+/* After this time a connecting endpoint is polled at the timer's rate, not by spinning.
+ */
+static const uint64_t SLOW_NS = 20000000;
+/* If no post was refused for so long, no operation is waiting for a connection. */
+static const uint64_t RETRY_IDLE_NS = 1000000000;
+
+/* ---- ends of operations ---------------------------------------------------------- */
+
+void ofi_op_complete(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    struct transport_done *done = op->done;
+
+    PGAS_ASSERT(ctx->in_flight > 0 && op->parent == NULL);
+    ofi_op_free(ctx, op);
+    ctx->in_flight--;
+    perform_completion(done, error);
+}
+
+static void ofi_op_end_put(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    struct ofi_op *parent = op->parent;
+
+    if (parent == NULL) {
+        ofi_op_complete(ctx, op, error);
+        return;
+    }
+    ofi_op_free(ctx, op);
+    ofi_rma_fragment_done(ctx, parent, error);
+}
+
+static void ofi_op_end_get(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    if (op->bounce != NULL && error == 0)
+        memcpy(op->to, op->bounce, op->len);
+    ofi_op_end_put(ctx, op, error);
+}
+
+static void ofi_op_end_probe(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    (void)error;
+    ofi_op_free(ctx, op);
+}
+
+static void ofi_op_end_amo(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    PGAS_ASSERT(ctx->amos_in_flight > 0);
+    if (error == 0 && op->to != NULL)
+        memcpy(op->to, &op->u.word.result, op->len);
+    ctx->amos_in_flight--;
+    ctx->last_completion_ns = 0;
+    ofi_op_complete(ctx, op, error);
+}
+
+static void ofi_op_end_request(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    ctx->amos_in_flight--;
+    ctx->last_completion_ns = 0;
+    ofi_op_complete(ctx, op, error);
+}
+
+/* A fragmented operation ends with its last fragment and has no completion. */
+static void (*const ofi_op_end[OFI_KINDS])(struct transport_ctx *ctx, struct ofi_op *op,
+                                           int error) = {
+    [OFI_PUT] = ofi_op_end_put,         [OFI_GET] = ofi_op_end_get,
+    [OFI_FLUSH] = ofi_op_end_put,       [OFI_AMO] = ofi_op_end_amo,
+    [OFI_REQUEST] = ofi_op_end_request, [OFI_PROBE] = ofi_op_end_probe,
+    [OFI_UNACKED] = ofi_op_complete,
+};
+
+void ofi_op_event(struct transport_ctx *ctx, struct ofi_op *op, int error)
+{
+    if (error != 0)
+        op->error = error;
+    PGAS_ASSERT(op->kind != OFI_FREE && op->events_pending > 0);
+    if (--op->events_pending > 0)
+        return;
+    if (ofi_op_end[op->kind] != NULL)
+        ofi_op_end[op->kind](ctx, op, op->error);
+    else if (op->kind == OFI_ABANDONED || op->kind == OFI_REPLY)
+        ofi_op_free(ctx, op);
+}
+
+/* ---- failures -------------------------------------------------------------------- */
+
+struct loss {
+    int pe, error;
+};
+
+/* Completes op with an error. Its record stays in use until libfabric completes it, or
+ * for ever, because libfabric still refers to it. */
+static bool ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+{
+    const struct loss *loss = arg;
+    struct transport_done *done = op->done;
+
+    if (op->pe != loss->pe)
+        return true;
+    if (op->kind == OFI_FRAGMENTED)
+        op->error = loss->error;
+    if (ofi_op_end[op->kind] == NULL)
+        return true;
+    if (op->kind == OFI_AMO || op->kind == OFI_REQUEST)
+        ctx->amos_in_flight--;
+    if (op->kind == OFI_PROBE) {
+        op->kind = OFI_ABANDONED;
+        return true;
+    }
+    op->kind = OFI_ABANDONED;
+    op->done = NULL;
+    if (op->parent != NULL) {
+        ofi_rma_fragment_done(ctx, op->parent, loss->error);
+        return true;
+    }
+    PGAS_ASSERT(ctx->in_flight > 0);
+    ctx->in_flight--;
+    perform_completion(done, loss->error);
+    return true;
+}
+
+void ofi_peer_abandon_ops(struct transport_ctx *ctx, int pe, int error)
+{
+    struct loss loss = {.pe = pe, .error = error};
+
+    ofi_ops_each(ctx, ofi_op_abandon, &loss);
+}
+
+/* Operations in flight that can still free transmit resources. */
+struct inflight_scan {
+    int pe;
+    bool with_pe, with_any;
+};
+
+static bool ofi_inflight_scan_op(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+{
+    struct inflight_scan *found = arg;
+
+    (void)ctx;
+    if (ofi_op_end[op->kind] == NULL)
+        return true;
+    /* these may never complete if the peer is dead */
+    if (op->kind != OFI_AMO && op->kind != OFI_REQUEST && op->kind != OFI_PROBE)
+        found->with_any = true;
+    if (op->pe == found->pe)
+        found->with_pe = true;
+    return !found->with_pe || !found->with_any;
+}
+
+/* The provider says "again".  If nothing is in flight that could have exhausted it, it is
+ * connecting: for the first time, for which the peer must make progress, or again after
+ * a connection was lost.  It tries for ever, also if the peer is gone; we give up after
+ * world->timeout_ns, as with any other silence.  0: post again; or -ETIMEDOUT. */
+static int ofi_peer_connect_refused(struct transport_ctx *ctx, int pe)
+{
+    struct inflight_scan found = {.pe = pe};
+    uint64_t now = clock_ns();
+
+    ofi_ops_each(ctx, ofi_inflight_scan_op, &found);
+    ctx->connecting = !found.with_pe && !ofi_bit(ctx->dirty, pe);
+    if (ctx->refused_pe != pe || found.with_any) {
+        ctx->refused_pe = pe;
+        ctx->first_refused_ns = now;
+    }
+    ctx->last_refused_ns = now;
+    ctx->connect_slow = ctx->connecting && now - ctx->first_refused_ns > SLOW_NS;
+    uint64_t limit = ctx->net->world->timeout_ns;
+    return limit == 0 || now - ctx->first_refused_ns < limit ? 0 : -ETIMEDOUT;
+}
+
+int ofi_post_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize_t rc,
+                     const char *what)
+{
+    const char *reason = NULL;
+
+    if (op != NULL) {
+        ofi_op_free(ctx, op);
+        ctx->in_flight--;
+    }
+    PGAS_ASSERT(rc < 0);
+    if (rc == -FI_EAGAIN) {
+        if (ofi_peer_connect_refused(ctx, pe) == 0)
+            return -EAGAIN;
+        rc = -ETIMEDOUT;
+        reason = ctx->connecting && ofi_bit(ctx->reached, pe)
+                     ? "the connection was lost, and connecting again did not succeed "
+                       "within SHMEM_NET_TIMEOUT"
+                 : ctx->connecting
+                     ? "connecting did not succeed within SHMEM_NET_TIMEOUT"
+                     : "the provider took no operation for SHMEM_NET_TIMEOUT";
+        ctx->connect_slow = false;
+    }
+    if (what != NULL)
+        ofi_peer_failed(ctx, pe, what, (int)-rc, reason);
+    return -ofi_errno((int)-rc);
+}
+
+static const char *const ofi_op_text[OFI_KINDS] = {
+    [OFI_PUT] = "a put",
+    [OFI_GET] = "a get",
+    [OFI_FLUSH] = "the end of puts",
+    [OFI_PROBE] = "an atomic operation",
+    [OFI_AMO] = "an atomic operation",
+    [OFI_REQUEST] = "a message with an atomic operation",
+    [OFI_UNACKED] = "a put with signal",
+};
+
+/* An injected put has no context: if its peer is gone, the flush after it fails. */
+static void ofi_cq_read_error(struct transport_ctx *ctx)
+{
+    struct fi_cq_err_entry err = {0};
+    char room[TRANSPORT_TEXT_MAX];
+
+    if (fi_cq_readerr(ctx->cq, &err, 0) <= 0 || err.op_context == NULL)
+        return;
+    if (ofi_is_unsignaled(err.op_context)) {
+        ofi_peer_failed(
+            ctx, ofi_unsignaled_pe(err.op_context), ofi_op_text[OFI_PUT], err.err,
+            fi_cq_strerror(ctx->cq, err.prov_errno, err.err_data, room, sizeof room));
+        return;
+    }
+    struct ofi_op *op = err.op_context;
+    if (op->kind == OFI_RECV) {
+        ofi_am_recv_failed(ctx, op, err.err);
+        return;
+    }
+    if (ofi_op_text[op->kind] != NULL)
+        ofi_peer_failed(
+            ctx, op->pe, ofi_op_text[op->kind], err.err,
+            fi_cq_strerror(ctx->cq, err.prov_errno, err.err_data, room, sizeof room));
+    ofi_op_event(ctx, op, -ofi_errno(err.err));
+}
+
+/* ---- silence --------------------------------------------------------------------- */
+
+struct search {
+    int after, next, first;
+};
+
+/* arg: the PE; -1 once a probe of it has been found. */
+static bool ofi_probe_find(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+{
+    int *pe = arg;
+
+    (void)ctx;
+    if (op->kind == OFI_PROBE && op->pe == *pe)
+        *pe = -1;
+    return *pe >= 0;
+}
+
+/* Find the lowest PE above `after` that owes a reply, and the lowest of all. */
+static bool ofi_probe_find_next_peer(struct transport_ctx *ctx, struct ofi_op *op,
+                                     void *arg)
+{
+    struct search *s = arg;
+
+    (void)ctx;
+    if (op->kind != OFI_AMO && op->kind != OFI_REQUEST)
+        return true;
+    if (op->pe > s->after && (s->next < 0 || op->pe < s->next))
+        s->next = op->pe;
+    if (s->first < 0 || op->pe < s->first)
+        s->first = op->pe;
+    return true;
+}
+
+/* Probe one peer at a time, each once until it replies: a get to a dead one fails, and
+ * with it all operations that wait for it. */
+static void ofi_probe_next_peer(struct transport_ctx *ctx)
+{
+    struct search s = {.after = ctx->probed_pe, .next = -1, .first = -1};
+    uint64_t now = clock_ns();
+
+    if (ctx->last_completion_ns == 0)
+        ctx->last_completion_ns = now;
+    if (now - ctx->last_completion_ns < PROBE_NS)
+        return;
+    ctx->last_completion_ns = now;
+    ofi_ops_each(ctx, ofi_probe_find_next_peer, &s);
+    int pe = ctx->probed_pe = s.next >= 0 ? s.next : s.first;
+    if (pe >= 0)
+        ofi_ops_each(ctx, ofi_probe_find, &pe);
+    if (pe < 0)
+        return;
+    int rc = ofi_rma_flush(ctx, pe, OFI_PROBE);
+    if (rc != 0 && rc != -EAGAIN) /* another context may have detected it before */
+        ofi_peer_abandon_ops(ctx, pe, rc);
+}
+
+/* ---- progress -------------------------------------------------------------------- */
+
+static void ofi_cq_handle(struct transport_ctx *ctx, const struct fi_cq_msg_entry *entry,
+                          ssize_t n)
+{
+    for (ssize_t i = 0; i < n; i++) {
+        struct ofi_op *op = entry[i].op_context;
+        if (unlikely(ofi_is_unsignaled(op)))
+            continue; /* the provider completes unsignaled puts, too */
+        if (op->kind == OFI_RECV) {
+            ofi_am_recv(ctx, op, entry[i].len);
+            continue;
+        }
+        if (op->kind == OFI_REQUEST)
+            ofi_bounce_free(ctx, op); /* sent; only the reply is still to come */
+        ofi_op_event(ctx, op, 0);
+    }
+}
+
+static int ofi_cq_read(struct transport_ctx *ctx)
+{
+    struct fi_cq_msg_entry entry[BATCH];
+    int sum = 0;
+
+    for (int i = 0; i < BATCHES_MAX; i++) {
+        ssize_t n = fi_cq_read(ctx->cq, entry, BATCH);
+        if (n == -FI_EAVAIL) {
+            ofi_cq_read_error(ctx);
+            sum++;
+            continue;
+        }
+        if (n > 0) {
+            ofi_cq_handle(ctx, entry, n);
+            sum += (int)n;
+        }
+        if (n < BATCH)
+            break;
+    }
+    return sum;
+}
+
+/* ofi_fd may read it at the same time. */
+static void ofi_ctx_update_fd_unreliable(struct transport_ctx *ctx)
+{
+    if (unlikely(ctx->connect_slow) && clock_ns() - ctx->last_refused_ns > RETRY_IDLE_NS)
+        ctx->connect_slow = false; /* no operation waits for a connection */
+    uint32_t fd_unreliable = ctx->connect_slow || ctx->replies != NULL;
+
+    if (unlikely(fd_unreliable != ctx->fd_unreliable))
+        store_relaxed_u32(&ctx->fd_unreliable, fd_unreliable);
+}
+
+int ofi_progress(struct transport_ctx *ctx)
+{
+    int n = ofi_cq_read(ctx);
+
+    if (unlikely(ctx->backlog.first != NULL))
+        ofi_rma_post_backlog(ctx);
+    if (unlikely(ctx->replies != NULL || ctx->unposted_recvs.first != NULL))
+        ofi_am_retry(ctx);
+    ofi_ctx_update_fd_unreliable(ctx);
+    if (n == 0 && ctx->amos_in_flight > 0)
+        ofi_probe_next_peer(ctx);
+    return n;
+}
+
+int ofi_fd(struct transport_ctx *ctx)
+{
+    return load_relaxed_u32(&ctx->fd_unreliable) != 0 ? -1 : ctx->fd;
+}
+
+int ofi_arm(struct transport_ctx *ctx)
+{
+    struct fid *fid = &ctx->cq->fid;
+
+    if (ctx->fd < 0)
+        return 0;
+    /* A new connection does not make the descriptor readable (seen with rxm). */
+    if (ctx->connecting && !ctx->connect_slow) {
+        ctx->connecting = false;
+        return -EAGAIN;
+    }
+    return fi_trywait(ctx->net->fabric, &fid, 1) == 0 ? 0 : -EAGAIN;
+}
+
+/* ---- order and completion -------------------------------------------------------- */
+
+/* Ordered mode: a later operation cannot overtake a put, but it can overtake an amo. */
+int ofi_fence(struct transport_ctx *ctx)
+{
+    if (!ctx->net->ordered)
+        return ctx->in_flight == 0 ? 0 : -EAGAIN;
+    return ctx->amos_in_flight == 0 && ctx->backlog.first == NULL ? 0 : -EAGAIN;
+}
+
+/* Read one byte from each dirty peer; a failed one is clean. */
+static int ofi_ctx_flush(struct transport_ctx *ctx)
+{
+    while (ctx->ndirty > 0) {
+        int pe = ctx->dirty_list[ctx->ndirty - 1];
+        PGAS_ASSERT(ofi_bit(ctx->dirty, pe));
+        if (ofi_rma_flush(ctx, pe, OFI_FLUSH) == -EAGAIN)
+            return -EAGAIN;
+        ofi_bit_clear(ctx->dirty, pe);
+        ctx->ndirty--;
+    }
+    return 0;
+}
+
+int ofi_quiet(struct transport_ctx *ctx)
+{
+    if (ctx->backlog.first != NULL || (ctx->ndirty > 0 && ofi_ctx_flush(ctx) != 0) ||
+        ctx->in_flight > 0)
+        return -EAGAIN;
+    PGAS_ASSERT(ctx->amos_in_flight == 0 && ctx->ndirty == 0);
+    ctx->unflushed = 0;
+    ctx->has_put = false;
+    return 0;
+}
+
+static bool ofi_op_find_any(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+{
+    int *pe = arg;
+
+    (void)ctx;
+    if ((ofi_op_end[op->kind] == NULL && op->kind != OFI_FRAGMENTED) ||
+        op->kind == OFI_PROBE)
+        return true;
+    *pe = op->pe;
+    return false;
+}
+
+uint64_t ofi_pending(struct transport_ctx *ctx, int *pe)
+{
+    uint64_t n = ctx->in_flight + (uint64_t)ctx->ndirty;
+
+    if (pe == NULL || n == 0)
+        return n;
+    *pe = -1;
+    if (ctx->in_flight > 0)
+        ofi_ops_each(ctx, ofi_op_find_any, pe);
+    else
+        *pe = ctx->dirty_list[0];
+    return n;
+}

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sim_ops.c - the sim transport: operations as events.
+ *
+ * An operation arrives (event: its effect at the target), returns (event: it is appended
+ * to the list of ended operations), and is done when its PE makes progress. Uses:
+ * sim_int, random, perform.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/transport/perform.h"
+#include "pgas/transport/test/random.h"
+#include "pgas/transport/test/sim_int.h"
+
+enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
+enum way { WAY_THERE, WAY_BACK };
+
+struct sim_op {
+    struct transport_ctx *ctx;      /* NULL: the context was closed */
+    struct sim_op *next, *previous; /* of the context */
+    struct sim_op *next_ended;      /* or, in a fiber's list, the next early one */
+    bool under_way;                 /* there is an event for it */
+    enum way way;
+    enum kind kind;
+    struct transport_place at;
+    size_t len;
+    const char *from;
+    char *to;
+    struct transport_amo amo;
+    struct transport_signal signal;
+    uint64_t value; /* amo: the value before */
+    struct transport_done *done;
+    int error;
+    char copy[]; /* source of a put with done */
+};
+
+/* A PE that a context has posted to: the arrival time of its last operation, and of
+ * the last one before the latest fence. */
+struct contact {
+    int pe; /* -1 = an empty place */
+    uint64_t epoch, last, fenced;
+};
+
+struct transport_ctx {
+    struct transport_net *net;
+    struct transport_ctx *next;
+    struct sim_op *ops; /* not done, the newest first */
+    uint64_t nops;
+    struct sim_op *ended, **ended_end;
+    uint64_t epoch;
+    struct contact *contact; /* hash table by PE; room: a power of two, or 0 */
+    size_t contacts, room;
+};
+
+struct transport_net {
+    const struct transport_world *world;
+    struct sim *sim;
+    struct transport_ctx *ctxs; /* the last one is context 0 */
+    struct transport_ctx *ctx_0;
+    int ended; /* operations of all contexts that wait for progress */
+    int known; /* of which progress of another context has returned */
+    char text[TRANSPORT_TEXT_MAX];
+};
+
+/* -- contexts --------------------------------------------------------------------- */
+
+static int sim_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
+{
+    struct transport_ctx *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return -ENOMEM;
+    c->net = net;
+    c->epoch = 1;
+    c->ended_end = &c->ended;
+    c->next = net->ctxs;
+    net->ctxs = c;
+    *ctx = c;
+    return 0;
+}
+
+static void sim_op_unlink(struct sim_op *op)
+{
+    if (op->next != NULL)
+        op->next->previous = op->previous;
+    if (op->previous != NULL)
+        op->previous->next = op->next;
+    else
+        op->ctx->ops = op->next;
+    op->ctx->nops--;
+}
+
+static void sim_ctx_close(struct transport_ctx *ctx)
+{
+    struct transport_ctx **link = &ctx->net->ctxs;
+
+    while (ctx->ops != NULL) {
+        struct sim_op *op = ctx->ops;
+        sim_op_unlink(op);
+        op->ctx = NULL;
+        if (!op->under_way)
+            free(op);
+    }
+    for (struct sim_op *op = ctx->ended; op != NULL; op = op->next_ended)
+        ctx->net->ended--;
+    ctx->net->known = 0;
+    while (*link != ctx)
+        link = &(*link)->next;
+    *link = ctx->next;
+    free(ctx->contact);
+    free(ctx);
+}
+
+static struct transport_ctx *sim_ctx_0(struct transport_net *net)
+{
+    return net->ctx_0;
+}
+
+/* -- when things happen ----------------------------------------------------------- */
+
+static uint64_t sim_trip_ns(struct sim *sim, size_t bytes)
+{
+    const struct sim_config *c = &sim->config;
+    uint64_t ns = c->latency_ns;
+
+    if (c->jitter_ns > 0)
+        ns += random_below(&sim->random, c->jitter_ns + 1);
+    if (c->bytes_per_ns > 0)
+        ns += (uint64_t)((double)bytes / c->bytes_per_ns);
+    return ns;
+}
+
+static size_t sim_contact_slot(const struct contact *table, size_t room, int pe)
+{
+    size_t i = (size_t)((uint64_t)pe * RANDOM_STEP >> 32) & (room - 1);
+
+    while (table[i].pe >= 0 && table[i].pe != pe)
+        i = (i + 1) & (room - 1);
+    return i;
+}
+
+/* Double the table, to at least CONTACTS_FIRST. */
+static bool sim_contact_grow(struct transport_ctx *ctx)
+{
+    enum { CONTACTS_FIRST = 8 };
+    size_t room = ctx->room > 0 ? 2 * ctx->room : CONTACTS_FIRST;
+    struct contact *table = malloc(room * sizeof *table);
+
+    if (table == NULL)
+        return false;
+    for (size_t i = 0; i < room; i++)
+        table[i] = (struct contact){.pe = -1};
+    for (size_t i = 0; i < ctx->room; i++)
+        if (ctx->contact[i].pe >= 0)
+            table[sim_contact_slot(table, room, ctx->contact[i].pe)] = ctx->contact[i];
+    free(ctx->contact);
+    ctx->contact = table;
+    ctx->room = room;
+    return true;
+}
+
+/* The entry of PE pe in the table of ctx; NULL: no memory. */
+static struct contact *sim_contact_get(struct transport_ctx *ctx, int pe)
+{
+    if (2 * ctx->contacts >= ctx->room && !sim_contact_grow(ctx))
+        return NULL;
+    struct contact *contact =
+        &ctx->contact[sim_contact_slot(ctx->contact, ctx->room, pe)];
+    if (contact->pe < 0) {
+        *contact = (struct contact){.pe = pe, .epoch = ctx->epoch};
+        ctx->contacts++;
+    }
+    return contact;
+}
+
+/* When an operation that takes `ns` arrives: not before those that a fence separates it
+ * from, or before any if it is `last` (equal times keep the order of posting). */
+static uint64_t sim_op_arrival_ns(struct transport_ctx *ctx, struct contact *contact,
+                                  uint64_t ns, bool last)
+{
+    uint64_t at = ctx->net->sim->now + ns;
+
+    if (contact->epoch != ctx->epoch) {
+        contact->epoch = ctx->epoch;
+        contact->fenced = contact->last;
+    }
+    if (at < contact->fenced)
+        at = contact->fenced;
+    if (last && at < contact->last)
+        at = contact->last;
+    if (contact->last < at)
+        contact->last = at;
+    return at;
+}
+
+/* -- steps of an operation -------------------------------------------------------- */
+
+static void *sim_memory_of(const struct transport_world *world,
+                           const struct transport_place *at, size_t len)
+{
+    size_t room = world->segment[at->segment].len;
+
+    if (len > room || at->offset > room - len)
+        return NULL;
+    return (char *)world->segment[at->segment].base + at->offset;
+}
+
+/* The word of a signal; not NULL for other operations. */
+static void *sim_word_of(const struct transport_world *world, const struct sim_op *op)
+{
+    return op->kind != KIND_SIGNAL
+               ? world->segment[op->at.segment].base
+               : sim_memory_of(world, &op->signal.at, op->signal.size);
+}
+
+/* The effect on the target.  0 or -errno. */
+static int sim_op_perform(struct sim_op *op, const struct transport_world *world)
+{
+    void *memory = sim_memory_of(world, &op->at, op->len), *word = sim_word_of(world, op);
+
+    if (memory == NULL || word == NULL)
+        return -EINVAL;
+    if ((op->kind == KIND_PUT || op->kind == KIND_SIGNAL) && op->len > 0)
+        memcpy(memory, op->from, op->len);
+    else if (op->kind == KIND_GET)
+        memcpy(op->to, memory, op->len);
+    else if (op->kind == KIND_AMO)
+        op->value = perform_amo(memory, &op->amo);
+    if (op->kind == KIND_SIGNAL)
+        perform_signal(word, &op->signal);
+    return 0;
+}
+
+static void sim_op_arrive(struct sim *sim, struct sim_op *op)
+{
+    struct fiber *target = &sim->fiber[op->at.pe];
+    size_t bytes = 0;
+
+    if (target->state == FIBER_DEAD && target->silent) {
+        op->under_way = false;
+        sim->operations--;
+        return;
+    }
+    if (!target->opened && target->state != FIBER_RETURNED &&
+        target->state != FIBER_DEAD) {
+        op->next_ended = NULL;
+        *target->early_end = op;
+        target->early_end = &op->next_ended;
+        return;
+    }
+    op->error = -EHOSTDOWN;
+    if (target->net != NULL && target->state != FIBER_DEAD) {
+        op->error = sim_op_perform(op, target->net->world);
+        sim_wake(sim, op->at.pe);
+        bytes = op->kind == KIND_GET ? op->len : 0;
+    }
+    op->way = WAY_BACK;
+    sim_push(sim, (struct event){.at = sim->now + sim_trip_ns(sim, bytes), .op = op});
+}
+
+static void sim_op_return(struct sim *sim, struct sim_op *op)
+{
+    struct transport_ctx *ctx = op->ctx;
+
+    op->under_way = false;
+    sim->operations--;
+    op->next_ended = NULL;
+    *ctx->ended_end = op;
+    ctx->ended_end = &op->next_ended;
+    ctx->net->ended++;
+    sim_wake(sim, ctx->net->world->me);
+}
+
+void sim_op_step(struct sim *sim, struct sim_op *op)
+{
+    if (op->ctx == NULL) {
+        sim->operations--;
+        free(op);
+    } else if (op->way == WAY_THERE) {
+        sim_op_arrive(sim, op);
+    } else {
+        sim_op_return(sim, op);
+    }
+}
+
+void sim_op_forget(struct sim_op *op)
+{
+    op->under_way = false;
+    if (op->ctx == NULL)
+        free(op);
+}
+
+void sim_op_forget_all(struct sim_op *early)
+{
+    while (early != NULL) {
+        struct sim_op *next = early->next_ended;
+        sim_op_forget(early);
+        early = next;
+    }
+}
+
+/* -- operations ------------------------------------------------------------------- */
+
+static void sim_op_report(const struct transport_world *world, int pe, int error)
+{
+    char text[TRANSPORT_TEXT_MAX];
+
+    snprintf(text, sizeof text, "an operation of PE %d on PE %d failed: %s", world->me,
+             pe, strerror(-error));
+    world->failed(world, pe, text);
+}
+
+/* What a post to a dead PE returns; 0: it is never done. */
+static int sim_op_new(struct transport_ctx *ctx, const struct sim_op *op)
+{
+    const struct transport_place *at = &op->at;
+    const struct fiber *target = &ctx->net->sim->fiber[at->pe];
+
+    if (target->state == FIBER_DEAD && !target->silent) {
+        sim_op_report(ctx->net->world, at->pe, -EHOSTDOWN);
+        return -EHOSTDOWN;
+    }
+    if (target->net != NULL && (sim_memory_of(target->net->world, at, op->len) == NULL ||
+                                sim_word_of(target->net->world, op) == NULL))
+        return -EINVAL;
+    return 0;
+}
+
+/* Start an operation; `bytes` travel to the target, `copied` of them from a copy. */
+static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, size_t bytes,
+                       size_t copied)
+{
+    struct sim *sim = ctx->net->sim;
+    int error = sim_op_new(ctx, what);
+
+    if (error != 0)
+        return error;
+    struct contact *contact = sim_contact_get(ctx, what->at.pe);
+    struct sim_op *op = sim_reserve(sim) ? malloc(sizeof *op + copied) : NULL;
+    if (contact == NULL || op == NULL) {
+        free(op);
+        return -ENOMEM;
+    }
+    *op = *what;
+    if (copied > 0) {
+        memcpy(op->copy, what->from, copied);
+        op->from = op->copy;
+    }
+    op->ctx = ctx;
+    op->next = ctx->ops;
+    if (ctx->ops != NULL)
+        ctx->ops->previous = op;
+    ctx->ops = op;
+    ctx->nops++;
+    op->under_way = true;
+    sim->operations++;
+    uint64_t at = sim_op_arrival_ns(ctx, contact, sim_trip_ns(sim, bytes),
+                                    op->amo.after_puts || op->signal.after_puts);
+    sim_push(sim, (struct event){.at = at, .op = op});
+    return 0;
+}
+
+static int sim_put(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, struct transport_done *done)
+{
+    struct sim_op op = {.kind = KIND_PUT, .at = *to, .from = from, .len = len};
+    int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
+
+    if (error == 0)
+        perform_completion(done, 0);
+    return error;
+}
+
+static int sim_get(struct transport_ctx *ctx, void *to,
+                   const struct transport_place *from, size_t len,
+                   struct transport_done *done)
+{
+    struct sim_op op = {
+        .kind = KIND_GET, .at = *from, .to = to, .len = len, .done = done};
+
+    return sim_op_post(ctx, &op, 0, 0);
+}
+
+static int sim_amo(struct transport_ctx *ctx, const struct transport_place *at,
+                   const struct transport_amo *amo, struct transport_done *done)
+{
+    struct sim_op op = {
+        .kind = KIND_AMO, .at = *at, .len = amo->size, .amo = *amo, .done = done};
+
+    return sim_op_post(ctx, &op, 0, 0);
+}
+
+static size_t sim_signal_max(struct transport_net *net)
+{
+    (void)net;
+    return SIZE_MAX;
+}
+
+static int sim_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                          const void *from, size_t len,
+                          const struct transport_signal *signal,
+                          struct transport_done *done)
+{
+    struct sim_op op = {
+        .kind = KIND_SIGNAL, .at = *to, .from = from, .len = len, .signal = *signal};
+    int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
+
+    if (error == 0)
+        perform_completion(done, 0);
+    return error;
+}
+
+/* always true: sim_op_arrival_ns keeps the order */
+static int sim_fence(struct transport_ctx *ctx)
+{
+    ctx->epoch++;
+    return 0;
+}
+
+static int sim_quiet(struct transport_ctx *ctx)
+{
+    return ctx->nops == 0 ? 0 : -EAGAIN;
+}
+
+static uint64_t sim_pending(struct transport_ctx *ctx, int *pe)
+{
+    if (pe != NULL && ctx->ops != NULL)
+        *pe = ctx->ops->at.pe;
+    return ctx->nops;
+}
+
+/* -- progress --------------------------------------------------------------------- */
+
+static void sim_op_finish(struct transport_ctx *ctx, struct sim_op *op)
+{
+    if (op->error != 0)
+        sim_op_report(ctx->net->world, op->at.pe, op->error);
+    else if (op->kind == KIND_AMO)
+        perform_result(&op->amo, op->value);
+    perform_completion(op->done, op->error);
+    sim_op_unlink(op);
+    free(op);
+}
+
+static int sim_ctx_drain(struct transport_ctx *ctx)
+{
+    int n = 0;
+
+    for (; ctx->ended != NULL; n++) {
+        struct sim_op *op = ctx->ended;
+        ctx->ended = op->next_ended;
+        if (ctx->ended == NULL)
+            ctx->ended_end = &ctx->ended;
+        ctx->net->ended--;
+        sim_op_finish(ctx, op);
+    }
+    if (ctx->net->known > ctx->net->ended)
+        ctx->net->known = ctx->net->ended;
+    return n;
+}
+
+/* Do not yield once if an operation of another context has ended: the caller may be
+ * about to look at it. */
+static int sim_progress(struct transport_ctx *ctx)
+{
+    struct transport_net *net = ctx->net;
+    int n = sim_ctx_drain(ctx);
+
+    if (n > 0)
+        return n;
+    if (net->ended > net->known) {
+        net->known = net->ended;
+        return 0;
+    }
+    sim_park(net->sim);
+    return sim_ctx_drain(ctx);
+}
+
+static int sim_fd(struct transport_ctx *ctx)
+{
+    (void)ctx;
+    return -1;
+}
+
+static int sim_arm(struct transport_ctx *ctx)
+{
+    return ctx->ended != NULL ? -EAGAIN : 0;
+}
+
+/* -- life ------------------------------------------------------------------------- */
+
+/* Deliver, in order, what arrived before this PE was open. */
+static void sim_net_deliver_early(struct sim *sim, struct fiber *fiber)
+{
+    fiber->opened = true;
+    while (fiber->early != NULL) {
+        struct sim_op *op = fiber->early;
+        fiber->early = op->next_ended;
+        sim_op_step(sim, op);
+    }
+    fiber->early_end = &fiber->early;
+}
+
+static int sim_open(const struct transport_world *world, struct transport_net **net,
+                    char why[TRANSPORT_TEXT_MAX])
+{
+    struct sim *sim = sim_running();
+
+    if (sim == NULL || sim->current != world->me || sim->config.npes != world->npes ||
+        sim->fiber[world->me].net != NULL) {
+        snprintf(why, TRANSPORT_TEXT_MAX,
+                 "sim: PE %d of %d is not the PE of a simulation that runs here, or has "
+                 "opened it before",
+                 world->me, world->npes);
+        return -EINVAL;
+    }
+    struct transport_net *n = calloc(1, sizeof *n);
+    if (n == NULL || sim_ctx_open(n, &n->ctx_0) != 0) {
+        free(n);
+        snprintf(why, TRANSPORT_TEXT_MAX, "sim: no memory for a net");
+        return -ENOMEM;
+    }
+    n->world = world;
+    n->sim = sim;
+    snprintf(n->text, sizeof n->text, "sim: PE %d of %d, on a virtual clock", world->me,
+             world->npes);
+    sim->fiber[world->me].net = n;
+    *net = n;
+    sim_net_deliver_early(sim, &sim->fiber[world->me]);
+    return 0;
+}
+
+static void sim_close(struct transport_net *net)
+{
+    while (net->ctxs != NULL)
+        sim_ctx_close(net->ctxs);
+    net->sim->fiber[net->world->me].net = NULL;
+    free(net);
+}
+
+static size_t sim_address(struct transport_net *net, void *to)
+{
+    memcpy(to, &net->world->me, sizeof net->world->me);
+    return sizeof net->world->me;
+}
+
+static const char *sim_describe(struct transport_net *net)
+{
+    return net->text;
+}
+
+const struct transport transport_sim = {
+    .name = "sim",
+    .text = "PEs that are fibers of one process, on a virtual clock (for tests)",
+    .open = sim_open,
+    .close = sim_close,
+    .address = sim_address,
+    .describe = sim_describe,
+    .ctx_0 = sim_ctx_0,
+    .ctx_open = sim_ctx_open,
+    .ctx_close = sim_ctx_close,
+    .put = sim_put,
+    .get = sim_get,
+    .amo = sim_amo,
+    .signal_max = sim_signal_max,
+    .put_signal = sim_put_signal,
+    .fence = sim_fence,
+    .quiet = sim_quiet,
+    .pending = sim_pending,
+    .progress = sim_progress,
+    .fd = sim_fd,
+    .arm = sim_arm,
+};

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ucx.h - the UCX transport: a net, its contexts, their peers and operations.
+ *
+ * Objects.  A net is one ucp_context.  A context is one ucp_worker with an endpoint to
+ * each PE that it has used, always to that PE's context 0, which serves incoming
+ * operations.
+ *
+ * Order and completion.  UCX completes gets, fetching amos and flushes only: a put or a
+ * posted amo is known to be done when a flush of its endpoint is.  So a context keeps a
+ * list of busy peers, and fence and quiet flush those that need it.  A fence is a flush,
+ * too, because ucp_worker_fence of UCX 1.13 is not known to order operations that take
+ * different lanes (devices) of an endpoint.
+ *
+ * A put with signal is an active message: the thread that makes progress on the target's
+ * context 0 copies its bytes, updates the word by the processor (as UCX does amos, see
+ * ATOMIC_MODE), and sends a reply; an unacknowledged one has no reply.  Messages need no
+ * order.
+ *
+ * Invariants.
+ *   a peer is in ctx->busy while unflushed + in_flush + all of posted[] > 0
+ *   ctx->pending = sum over busy peers of unflushed + in_flush + posted[GET] +
+ * posted[AMO] a message with a token is answered at most once: op->awaits_reply, and the
+ * token has the record's generation; anything else from the wire is refused a record that
+ * UCX may still complete is never free
+ *
+ * Memory, with UCX 1.13 over tcp.  Per context: a pointer for each PE of the job, 340 KiB
+ * once it is used, 2 descriptors and 2 for each device.  Per context and PE talked to: 6
+ * KiB and a socket.  Endpoint descriptor: 44 bytes and the worker's address, about 21 +
+ * 29 for each device (lo and eth0: 123 in all); nothing of it is kept.
+ *
+ * Threads.  As in transport.h.  A context and what is below it have no lock; net->lock
+ * protects the list of contexts.
+ * Uses: transport.h.  Used by: the ucx files.
+ */
+#ifndef PGAS_TRANSPORT_UCX_H
+#define PGAS_TRANSPORT_UCX_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <ucp/api/ucp.h>
+
+#include "pgas/core/pgas_assert.h"
+#include "pgas/transport/transport.h"
+
+/* ---- ucx_lib.c: UCX's library, loaded when it is needed ----------------------------
+ *
+ * UCX is not linked: a job of one node would pay for its start and would get its signal
+ * handlers and memory hooks.  Once loaded it stays, because it leaves threads and exit
+ * handlers behind. */
+
+/* The functions of libucp that are used: X(name without ucp_). */
+/* clang-format off */
+#define UCX_OF_CONTEXT(X)                                                                \
+    X(get_version) X(config_read) X(config_modify) X(config_release)                     \
+    X(init_version) X(cleanup) X(context_print_info)                                     \
+    X(mem_map) X(mem_unmap) X(rkey_pack) X(rkey_buffer_release)
+#define UCX_OF_WORKER(X)                                                                 \
+    X(worker_create) X(worker_destroy) X(worker_query) X(worker_release_address)         \
+    X(worker_progress) X(worker_get_efd) X(worker_arm) X(worker_set_am_recv_handler)
+#define UCX_OF_ENDPOINT(X)                                                               \
+    X(ep_create) X(ep_close_nbx) X(ep_flush_nbx) X(ep_rkey_unpack) X(rkey_destroy)       \
+    X(put_nbx) X(get_nbx) X(atomic_op_nbx) X(am_send_nbx) X(request_free)
+#define UCX_FUNCTIONS(X) UCX_OF_CONTEXT(X) UCX_OF_WORKER(X) UCX_OF_ENDPOINT(X)
+/* clang-format on */
+
+/* Valid once ucx_load has returned 0. */
+extern struct ucx_lib {
+#define X(name) __typeof__(ucp_##name) *name;
+    UCX_FUNCTIONS(X)
+#undef X
+    __typeof__(ucs_status_string) *status_string;
+} ucx_lib;
+
+/* Load UCX. 0; or -ELIBACC and a sentence in why. The caller restores signal
+ * dispositions (ucx_signals_save, ucx_signals_restore). One thread at a time. */
+int ucx_load(char *why, size_t room);
+
+/* A negative errno value for a status that is not UCS_OK. */
+int ucx_errno(ucs_status_t status);
+
+/* ---- ucx_signals.c: what a library does to signals while it starts is undone --------
+ */
+
+struct ucx_signals {
+    sigset_t mask;
+    struct sigaction action[NSIG];
+};
+
+/* Remember every disposition and block all signals in this thread, so that threads
+ * which UCX starts take no signal of the program. */
+void ucx_signals_save(struct ucx_signals *saved);
+void ucx_signals_restore(const struct ucx_signals *saved);
+
+/* ---- a net, its contexts, peers and operations ---- */
+
+struct transport_net {
+    const struct transport_world *world;
+    ucp_context_h context;
+    ucp_mem_h memory[SEGMENTS]; /* NULL: no such segment */
+    struct transport_ctx *ctx_0;
+    struct transport_ctx *contexts; /* all that are open; under lock */
+    pthread_mutex_t lock;
+    unsigned char address[TRANSPORT_ADDRESS_MAX];
+    size_t address_len, worker_address_len;
+    bool disable_contexts;
+    char text[TRANSPORT_TEXT_MAX]; /* for oshmem_info */
+};
+
+/* What completes an operation: puts, amos without a reply and unacknowledged puts with
+ * signal by a flush; gets, amos with a reply and puts with signal by themselves. */
+enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
+
+/* Active messages: a put with signal, whose bytes follow this head, and its reply. */
+enum {
+    UCX_SIGNAL_ID = 0,
+    UCX_REPLY_ID = 1,
+    UCX_SIGNAL_MAX = 64 << 10,
+    UCX_ERRNO_MAX = 4095
+};
+struct ucx_signal_head {
+    uint64_t token; /* of the record (ucx_op_token); for the reply */
+    uint64_t operand, word_offset, offset;
+    int32_t pe; /* the sender */
+    uint8_t op, size, word_segment, segment;
+};
+struct ucx_reply_head {
+    uint64_t token;
+    int64_t error; /* 0 or -errno */
+};
+
+/* A PE that a context has talked to. */
+struct ucx_peer {
+    struct transport_ctx *ctx;
+    int pe;
+    int error;     /* not 0: it cannot be reached any more; a negative errno value */
+    bool reported; /* world->failed knows */
+    bool flushing;
+    ucp_ep_h ep;
+    struct {
+        uint64_t base; /* in the PE's address space */
+        ucp_rkey_h key;
+    } segment[SEGMENTS];
+    uint64_t posted[UCX_OP_KINDS]; /* operations that UCX will complete; of a put: whose
+                                      source is in use */
+    uint64_t unflushed;            /* puts since the last flush began */
+    uint64_t in_flush;             /* puts that the current flush covers */
+    struct ucx_peer *next, *prev;  /* in ctx->busy while one of these is not 0 */
+};
+
+/* An operation that UCX will complete. */
+struct ucx_op {
+    struct ucx_op *next;         /* in ctx->free_ops */
+    struct ucx_peer *peer;       /* NULL: free */
+    bool abandoned;              /* completed with an error; UCX may still complete it */
+    struct transport_done *done; /* may be NULL */
+    enum ucx_op_kind kind;
+    /* Of an amo; UCX may read them until it completes. */
+    uint32_t size;
+    uint64_t operand, reply;
+    void *result; /* where the reply goes; may be NULL */
+    /* Of a put with signal: it ends when it has been sent and answered. */
+    struct ucx_signal_head head;
+    unsigned events_pending;
+    uint32_t index, generation; /* of this record; generation: how often it was freed */
+    bool awaits_reply;          /* a message with its token is on its way */
+};
+
+struct transport_ctx {
+    struct transport_net *net;
+    struct transport_ctx *next; /* in net->contexts */
+    ucp_worker_h worker;
+    struct ucx_peer **peers; /* by PE; NULL: never used */
+    struct ucx_peer *busy;   /* circular list */
+    uint64_t pending;        /* operations not known to be done */
+    bool failed_peers;       /* an endpoint has failed and is not closed yet */
+    struct ucx_op *free_ops;
+    struct ucx_block **blocks; /* that ops were cut from; nblocks of them */
+    unsigned nblocks;
+    unsigned in_use;           /* ops that have not ended */
+    struct ucx_reply *replies; /* replies that UCX may still read */
+};
+
+/* ---- ucx_config.c ------------------------------------------------------------------ */
+
+/* Open net->context as the user and world demand. 0; or -errno and a sentence. */
+int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
+/* Write the names of the devices to net->text. */
+void ucx_context_describe(struct transport_net *net);
+
+/* ---- ucx_address.c ----------------------------------------------------------------- */
+
+/* Map the segments and make net->address.  0; or -errno and a sentence. */
+int ucx_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
+void ucx_address_free(struct transport_net *net);
+
+/* The parts of an endpoint descriptor, which lie in `from`. False: it is malformed. */
+struct ucx_address {
+    struct {
+        uint64_t base;
+        const void *key; /* NULL: no such segment */
+    } segment[SEGMENTS];
+    const ucp_address_t *worker;
+};
+bool ucx_address_parse(const unsigned char *from, size_t len, struct ucx_address *to);
+
+/* ---- ucx_ctx.c --------------------------------------------------------------------- */
+
+int ucx_ctx_open(struct transport_net *net, struct transport_ctx **ctx);
+void ucx_ctx_close(struct transport_ctx *ctx);
+int ucx_fence(struct transport_ctx *ctx);
+int ucx_quiet(struct transport_ctx *ctx);
+uint64_t ucx_pending(struct transport_ctx *ctx, int *pe);
+int ucx_progress(struct transport_ctx *ctx);
+int ucx_fd(struct transport_ctx *ctx);
+int ucx_arm(struct transport_ctx *ctx);
+
+/* ---- ucx_peer.c -------------------------------------------------------------------- */
+
+/* The peer of a new operation, connected at its first use. 0; or -errno, and
+ * world->failed was called. */
+int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer);
+/* The peer cannot be reached any more; report that if an operation is in flight to it. */
+void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status);
+/* What to return when UCX refused a post. */
+int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status);
+/* Count an operation that UCX will complete (by = 1), or one that is complete (-1). */
+void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by);
+/* Count a put that needs a flush. */
+void ucx_peer_unflushed(struct ucx_peer *peer);
+/* Are the peer's puts and amos done? Begins a flush if one is needed. */
+bool ucx_peer_flushed(struct ucx_peer *peer);
+/* Are its puts and amos without reply done? Begins a flush if one is needed. */
+bool ucx_peer_puts_flushed(struct ucx_peer *peer);
+/* Close the endpoint by force. */
+void ucx_peer_close(struct ucx_peer *peer);
+
+/* ---- ucx_op.c ---------------------------------------------------------------------- */
+
+int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
+            size_t len, struct transport_done *done);
+int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
+            size_t len, struct transport_done *done);
+int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
+            const struct transport_amo *amo, struct transport_done *done);
+size_t ucx_signal_max(struct transport_net *net);
+int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_done *done);
+/* Handle the reply to a put with signal. False: it is malformed. */
+bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply);
+/* Complete all operations to a failed and closed peer with its error. */
+void ucx_ops_abandon(struct ucx_peer *peer);
+/* Free the records of all operations. */
+void ucx_ops_free(struct transport_ctx *ctx);
+
+/* ---- ucx_am.c ---------------------------------------------------------------------- */
+
+/* Install the handlers for active messages. */
+ucs_status_t ucx_am_set_handlers(struct transport_ctx *ctx);
+void ucx_am_free(struct transport_ctx *ctx);
+
+#endif

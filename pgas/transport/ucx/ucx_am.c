@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ucx_am.c - performs incoming puts with signal and replies to them (see ucx.h).
+ *
+ * A reply is sent on the endpoint that UCX gives with the message, which leads to the
+ * worker that has sent it.  UCX may read it until it was sent. Uses: ucx.h, perform.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/threads/atomic.h"
+#include "pgas/transport/perform.h"
+#include "pgas/transport/ucx/ucx.h"
+
+/* A reply under way. */
+struct ucx_reply {
+    struct ucx_reply **link, *next; /* in ctx->replies */
+    struct ucx_reply_head head;
+};
+
+/* ---- performing ----------------------------------------------------------------------
+ */
+
+/* The local address of [offset, offset + len) in a segment; NULL: out of bounds. */
+static char *ucx_am_local_address(const struct transport_net *net, unsigned segment,
+                                  uint64_t offset, size_t len)
+{
+    if (segment >= SEGMENTS || len > net->world->segment[segment].len ||
+        offset > net->world->segment[segment].len - len)
+        return NULL;
+    return (char *)net->world->segment[segment].base + offset;
+}
+
+static bool ucx_signal_is_valid(const struct ucx_signal_head *head)
+{
+    return (head->op == TRANSPORT_AMO_SET || head->op == TRANSPORT_AMO_ADD) &&
+           (head->size == sizeof(uint32_t) || head->size == sizeof(uint64_t)) &&
+           head->word_offset % head->size == 0;
+}
+
+/* Copy the bytes, then update the word, which is a release. 0; or -errno, and nothing
+ * was written. */
+static int ucx_am_perform(const struct transport_net *net,
+                          const struct ucx_signal_head *head, const void *data,
+                          size_t len)
+{
+    const struct transport_signal signal = {.op = (enum transport_amo_op)head->op,
+                                            .size = head->size,
+                                            .operand = head->operand};
+
+    if (!ucx_signal_is_valid(head))
+        return -EINVAL;
+    char *to = ucx_am_local_address(net, head->segment, head->offset, len);
+    char *word =
+        ucx_am_local_address(net, head->word_segment, head->word_offset, head->size);
+    if (to == NULL || word == NULL)
+        return -EFAULT;
+    if (len > 0)
+        memcpy(to, data, len);
+    perform_signal(word, &signal);
+    return 0;
+}
+
+/* ---- answering -----------------------------------------------------------------------
+ */
+
+static void ucx_reply_free(struct ucx_reply *reply)
+{
+    *reply->link = reply->next;
+    if (reply->next != NULL)
+        reply->next->link = reply->link;
+    free(reply);
+}
+
+static void ucx_reply_sent(void *request, ucs_status_t status, void *arg)
+{
+    (void)status; /* errors are ignored: the requester is gone */
+    ucx_lib.request_free(request);
+    ucx_reply_free(arg);
+}
+
+static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to, uint64_t token,
+                              int error)
+{
+    struct ucx_reply *reply = malloc(sizeof *reply);
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                        UCP_OP_ATTR_FIELD_FLAGS,
+        .cb.send = ucx_reply_sent,
+        .user_data = reply,
+        .flags = UCP_AM_SEND_FLAG_EAGER,
+    };
+
+    if (reply == NULL) {
+        ctx->net->world->failed(ctx->net->world, -1,
+                                "no memory for the reply to a put with signal");
+        return;
+    }
+    *reply = (struct ucx_reply){.link = &ctx->replies,
+                                .next = ctx->replies,
+                                .head = {.token = token, .error = error}};
+    if (reply->next != NULL)
+        reply->next->link = &reply->next;
+    ctx->replies = reply;
+    ucs_status_ptr_t request = ucx_lib.am_send_nbx(to, UCX_REPLY_ID, &reply->head,
+                                                   sizeof reply->head, NULL, 0, &param);
+    if (!UCS_PTR_IS_PTR(request))
+        ucx_reply_free(reply);
+}
+
+/* ---- what comes ----------------------------------------------------------------------
+ */
+
+/* Report a bad target address here: without a reply the sender does not learn of it. */
+static void ucx_am_report_bad_target(const struct transport_net *net, int pe)
+{
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    snprintf(sentence, sizeof sentence,
+             "a put with signal from PE %d goes to a place that PE %d does not have", pe,
+             net->world->me);
+    net->world->failed(net->world, -1, sentence);
+}
+
+/* What is wrong with a put with signal; NULL: nothing. ucx_am_perform checks
+ * addresses. */
+static const char *ucx_message_fault(const struct transport_ctx *ctx,
+                                     const struct ucx_signal_head *head, size_t len,
+                                     const ucp_am_recv_param_t *param)
+{
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || len > UCX_SIGNAL_MAX)
+        return "it is longer than such a message may be";
+    if (ctx != ctx->net->ctx_0)
+        return "it is a request to a context that serves none";
+    if (head->pe < 0 || head->pe >= ctx->net->world->npes)
+        return "its sender is not a PE of this job";
+    return NULL;
+}
+
+/* Report a message that no PE of this library sends: a PE's memory is damaged, or
+ * another program sent it. Nothing of it was performed. */
+static void ucx_am_report_malformed(const struct transport_net *net, size_t header_len,
+                                    size_t len, const char *why)
+{
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    snprintf(sentence, sizeof sentence,
+             "PE %d refused a malformed message of %zu + %zu bytes from UCX: %s; is the "
+             "memory of a PE damaged, or does another program send to this port?",
+             net->world->me, header_len, len, why);
+    net->world->failed(net->world, -1, sentence);
+}
+
+/* ucp_am_recv_callback_t, inside the progress of context 0 */
+static ucs_status_t ucx_am_handle_signal(void *arg, const void *header, size_t header_len,
+                                         void *data, size_t len,
+                                         const ucp_am_recv_param_t *param)
+{
+    struct transport_ctx *ctx = arg;
+    struct ucx_signal_head head;
+
+    if (header_len != sizeof head) {
+        ucx_am_report_malformed(ctx->net, header_len, len, "its head has another length");
+        return UCS_OK;
+    }
+    memcpy(&head, header, sizeof head);
+    const char *why = ucx_message_fault(ctx, &head, len, param);
+    if (why != NULL) {
+        ucx_am_report_malformed(ctx->net, header_len, len, why);
+        return UCS_OK;
+    }
+    int error = ucx_am_perform(ctx->net, &head, data, len);
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
+        ucx_am_send_reply(ctx, param->reply_ep, head.token, error);
+    else if (error != 0)
+        ucx_am_report_bad_target(ctx->net, head.pe);
+    return UCS_OK;
+}
+
+/* ucp_am_recv_callback_t, inside the progress of the context that sent the request */
+static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t header_len,
+                                        void *data, size_t len,
+                                        const ucp_am_recv_param_t *param)
+{
+    struct transport_ctx *ctx = arg;
+    struct ucx_reply_head head;
+
+    (void)data;
+    (void)param;
+    if (header_len != sizeof head || len > 0) {
+        ucx_am_report_malformed(ctx->net, header_len, len, "a reply has another length");
+        return UCS_OK;
+    }
+    memcpy(&head, header, sizeof head);
+    if (!ucx_op_handle_reply(ctx, &head))
+        ucx_am_report_malformed(ctx->net, header_len, len, "it replies no operation");
+    return UCS_OK;
+}
+
+static ucs_status_t ucx_am_set_handler(struct transport_ctx *ctx, unsigned id,
+                                       ucp_am_recv_callback_t handler)
+{
+    const ucp_am_handler_param_t param = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                      UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
+        .id = id,
+        .flags = UCP_AM_FLAG_WHOLE_MSG,
+        .cb = handler,
+        .arg = ctx,
+    };
+
+    return ucx_lib.worker_set_am_recv_handler(ctx->worker, &param);
+}
+
+ucs_status_t ucx_am_set_handlers(struct transport_ctx *ctx)
+{
+    ucs_status_t status = ucx_am_set_handler(ctx, UCX_SIGNAL_ID, ucx_am_handle_signal);
+
+    return status == UCS_OK ? ucx_am_set_handler(ctx, UCX_REPLY_ID, ucx_am_handle_reply)
+                            : status;
+}
+
+void ucx_am_free(struct transport_ctx *ctx)
+{
+    while (ctx->replies != NULL)
+        ucx_reply_free(ctx->replies);
+}

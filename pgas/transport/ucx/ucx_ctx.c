@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucx_ctx.c - a context is a worker: life, completion, progress (see ucx.h). */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pgas/threads/atomic.h"
+#include "pgas/transport/ucx/ucx.h"
+
+/* ---- life -------------------------------------------------------------------------- */
+
+static ucs_status_t ucx_worker_create(struct transport_ctx *ctx)
+{
+    const ucp_worker_params_t params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS,
+        /* Several threads may use a context, one at a time. */
+        .thread_mode = UCS_THREAD_MODE_SERIALIZED,
+        .flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK, /* of peers that died */
+    };
+
+    ucs_status_t status = ucx_lib.worker_create(ctx->net->context, &params, &ctx->worker);
+    if (status != UCS_OK)
+        return status;
+    status = ucx_am_set_handlers(ctx);
+    if (status != UCS_OK)
+        ucx_lib.worker_destroy(ctx->worker);
+    return status;
+}
+
+static void ucx_ctx_enlist(struct transport_ctx *ctx)
+{
+    pthread_mutex_lock(&ctx->net->lock);
+    ctx->next = ctx->net->contexts;
+    ctx->net->contexts = ctx;
+    pthread_mutex_unlock(&ctx->net->lock);
+}
+
+static void ucx_ctx_unlist(struct transport_ctx *ctx)
+{
+    struct transport_ctx **at = &ctx->net->contexts;
+
+    pthread_mutex_lock(&ctx->net->lock);
+    while (*at != ctx)
+        at = &(*at)->next;
+    *at = ctx->next;
+    pthread_mutex_unlock(&ctx->net->lock);
+}
+
+int ucx_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
+{
+    struct transport_ctx *c = calloc(1, sizeof *c);
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+
+    if (c == NULL)
+        return -ENOMEM;
+    c->net = net;
+    c->peers = calloc((size_t)net->world->npes, sizeof *c->peers);
+    if (c->peers != NULL)
+        status = ucx_worker_create(c);
+    if (status != UCS_OK) {
+        free(c->peers);
+        free(c);
+        return ucx_errno(status);
+    }
+    ucx_ctx_enlist(c);
+    *ctx = c;
+    return 0;
+}
+
+/* Close endpoints by force: all PEs have stopped using each other, and a peer may be
+ * gone. Errors of this are ignored. */
+static void ucx_ctx_close_peers(struct transport_ctx *ctx)
+{
+    for (int pe = 0; pe < ctx->net->world->npes; pe++) {
+        struct ucx_peer *peer = ctx->peers[pe];
+        if (peer == NULL)
+            continue;
+        peer->reported = true;
+        ucx_peer_close(peer);
+    }
+}
+
+void ucx_ctx_close(struct transport_ctx *ctx)
+{
+    ucx_ctx_unlist(ctx);
+    ucx_ctx_close_peers(ctx);
+    ucx_lib.worker_destroy(ctx->worker);
+    for (int pe = 0; pe < ctx->net->world->npes; pe++)
+        free(ctx->peers[pe]);
+    free(ctx->peers);
+    ucx_am_free(ctx);
+    ucx_ops_free(ctx);
+    free(ctx);
+}
+
+/* ---- completion -------------------------------------------------------------------- */
+
+/* Call visit for every busy peer; true if it was true for all. A visit may remove its
+ * own peer from the list, but no other. */
+static bool ucx_ctx_visit_busy(struct transport_ctx *ctx,
+                               bool (*visit)(struct ucx_peer *))
+{
+    struct ucx_peer *last = ctx->busy != NULL ? ctx->busy->prev : NULL;
+    struct ucx_peer *peer = ctx->busy, *next;
+    bool all = true;
+
+    for (bool more = peer != NULL; more; peer = next) {
+        more = peer != last;
+        next = peer->next;
+        all &= visit(peer);
+    }
+    return all;
+}
+
+int ucx_fence(struct transport_ctx *ctx)
+{
+    return ucx_ctx_visit_busy(ctx, ucx_peer_flushed) ? 0 : -EAGAIN;
+}
+
+int ucx_quiet(struct transport_ctx *ctx)
+{
+    ucx_ctx_visit_busy(ctx, ucx_peer_flushed);
+    PGAS_ASSERT(ctx->busy != NULL || ctx->pending == 0);
+    return ctx->busy == NULL ? 0 : -EAGAIN;
+}
+
+/* Has operations in flight that it has not completed. */
+static bool ucx_peer_has_unanswered(const struct ucx_peer *peer)
+{
+    return peer->in_flush + peer->posted[UCX_PUT] + peer->posted[UCX_GET] +
+               peer->posted[UCX_AMO] >
+           0;
+}
+
+uint64_t ucx_pending(struct transport_ctx *ctx, int *pe)
+{
+    struct ucx_peer *peer = ctx->busy;
+
+    if (pe == NULL || ctx->pending == 0)
+        return ctx->pending;
+    while (!ucx_peer_has_unanswered(peer) && peer->next != ctx->busy)
+        peer = peer->next;
+    *pe = peer->pe;
+    return ctx->pending;
+}
+
+/* ---- progress ---------------------------------------------------------------------- */
+
+static bool ucx_peer_close_failed(struct ucx_peer *peer)
+{
+    if (peer->error != 0) {
+        ucx_peer_close(peer);
+        ucx_ops_abandon(peer);
+    }
+    return true;
+}
+
+int ucx_progress(struct transport_ctx *ctx)
+{
+    unsigned n = ucx_lib.worker_progress(ctx->worker);
+
+    if (unlikely(
+            ctx->failed_peers)) { /* endpoints must not be closed inside UCX's callback */
+        ctx->failed_peers = false;
+        ucx_ctx_visit_busy(ctx, ucx_peer_close_failed);
+        n++;
+    }
+    return (int)n;
+}
+
+int ucx_fd(struct transport_ctx *ctx)
+{
+    int fd;
+
+    return ucx_lib.worker_get_efd(ctx->worker, &fd) == UCS_OK ? fd : -1;
+}
+
+/* Arm UCX only after a progress that found nothing: the first message on a new
+ * connection is noticed by a callback of progress, which ucp_worker_arm does not know. */
+int ucx_arm(struct transport_ctx *ctx)
+{
+    if (ucx_progress(ctx) > 0)
+        return -EAGAIN;
+    return ucx_lib.worker_arm(ctx->worker) == UCS_OK ? 0 : -EAGAIN;
+}

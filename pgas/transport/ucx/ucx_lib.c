@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucx_lib.c - loads UCX (see ucx.h). */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/environ.h"
+#include "pgas/transport/ucx/ucx.h"
+
+enum { OLDEST_MAJOR = 1, OLDEST_MINOR = 12 };
+
+struct ucx_lib ucx_lib;
+
+static const struct {
+    const char *name;
+    size_t at; /* offset in struct ucx_lib */
+} functions[] = {
+#define X(name) {"ucp_" #name, offsetof(struct ucx_lib, name)},
+    UCX_FUNCTIONS(X)
+#undef X
+    /* libucs comes with libucp, which needs it. */
+    {"ucs_status_string", offsetof(struct ucx_lib, status_string)},
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* UCX reads these once, when it is loaded; so they are put into the environment for that
+ * long, unless the user has set them.  What they choose:
+ * - no handlers for crashes (a program must die by its own signal, with its own core) and
+ *   none that attaches a debugger at SIGHUP;
+ * - no hooks in mmap and its like: they patch the C library's code, where other such
+ *   hooks crash (another runtime's, a sanitizer's).  On RDMA devices registrations are
+ *   then not cached; UCX_MEM_EVENTS=y brings the cache and the hooks back;
+ * - no lines about peers that died: they are reported by us, once. */
+static struct environ_setting environment[] = {
+    {.text = "UCX_ERROR_SIGNALS="},
+    {.text = "UCX_DEBUG_SIGNO=0"},
+    {.text = "UCX_MEM_EVENTS=n"},
+    {.text = "UCX_LOG_LEVEL=fatal"},
+};
+enum { SETTINGS = sizeof environment / sizeof *environment };
+
+static __attribute__((constructor)) void ucx_lib_enter_settings(void)
+{
+    environ_enter(environment, SETTINGS);
+}
+
+static void *ucx_lib_dlopen(void)
+{
+    environ_show(environment, SETTINGS);
+    void *lib = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    environ_hide(environment, SETTINGS);
+    return lib;
+}
+
+/* A sentence, or what fits of it. */
+static int ucx_lib_error(char *why, size_t room, const char *what, const char *detail)
+{
+    snprintf(why, room, "%s%s", what, detail);
+    return -ELIBACC;
+}
+
+static int ucx_lib_resolve(void *lib, char *why, size_t room)
+{
+    for (int i = 0; i < FUNCTIONS; i++) {
+        void *function = dlsym(lib, functions[i].name);
+        if (function == NULL)
+            return ucx_lib_error(why, room, "libucp.so.0 has no ", functions[i].name);
+        memcpy((char *)&ucx_lib + functions[i].at, &function, sizeof function);
+    }
+    return 0;
+}
+
+int ucx_load(char *why, size_t room)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    void *lib;
+    int err;
+
+    if (ucx_lib.status_string != NULL)
+        return 0;
+    lib = ucx_lib_dlopen();
+    if (lib == NULL)
+        return ucx_lib_error(why, room, "UCX cannot be loaded: ", dlerror());
+    err = ucx_lib_resolve(lib, why, room);
+    if (err != 0)
+        return err;
+    ucx_lib.get_version(&major, &minor, &release);
+    if (major != OLDEST_MAJOR || minor < OLDEST_MINOR) {
+        snprintf(why, room, "UCX %u.%u is installed; 1.%d or newer (1.x) is needed",
+                 major, minor, OLDEST_MINOR);
+        ucx_lib.status_string = NULL; /* not loaded */
+        return -ELIBACC;
+    }
+    return 0;
+}
+
+int ucx_errno(ucs_status_t status)
+{
+    static const struct {
+        ucs_status_t status;
+        int errno_value;
+    } table[] = {
+        {UCS_ERR_NO_RESOURCE, EAGAIN},         {UCS_ERR_NO_MEMORY, ENOMEM},
+        {UCS_ERR_INVALID_PARAM, EINVAL},       {UCS_ERR_UNREACHABLE, EHOSTUNREACH},
+        {UCS_ERR_NO_DEVICE, ENODEV},           {UCS_ERR_BUSY, EAGAIN},
+        {UCS_ERR_CANCELED, ECANCELED},         {UCS_ERR_TIMED_OUT, ETIMEDOUT},
+        {UCS_ERR_EXCEEDS_LIMIT, EMFILE},       {UCS_ERR_UNSUPPORTED, ENOTSUP},
+        {UCS_ERR_NOT_IMPLEMENTED, ENOTSUP},    {UCS_ERR_REJECTED, ECONNREFUSED},
+        {UCS_ERR_NOT_CONNECTED, ENOTCONN},     {UCS_ERR_CONNECTION_RESET, ECONNRESET},
+        {UCS_ERR_ENDPOINT_TIMEOUT, ETIMEDOUT},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].status == status)
+            return -table[i].errno_value;
+    return -EIO;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ucx_op.c - put, get, amo and put with signal (see ucx.h).
+ *
+ * Every operation that UCX may complete later has a record, from blocks that stay with
+ * the context, so that nothing is allocated once they exist.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/threads/atomic.h"
+#include "pgas/transport/perform.h"
+#include "pgas/transport/ucx/ucx.h"
+
+enum {
+    BLOCK_OPS = 64,
+    /* UCX queues what it cannot send without limit; this bounds its memory. */
+    MOST_OPS = 4096,
+};
+
+struct ucx_block {
+    struct ucx_op op[BLOCK_OPS];
+};
+
+static bool ucx_op_add_block(struct transport_ctx *ctx)
+{
+    size_t size = (ctx->nblocks + 1) * sizeof ctx->blocks[0];
+    struct ucx_block **blocks = realloc(ctx->blocks, size);
+
+    if (blocks == NULL)
+        return false;
+    ctx->blocks = blocks;
+    struct ucx_block *block = calloc(1, sizeof *block);
+    if (block == NULL)
+        return false;
+    for (unsigned i = 0; i < BLOCK_OPS; i++) {
+        block->op[i].index = ctx->nblocks * BLOCK_OPS + i;
+        block->op[i].next = ctx->free_ops;
+        ctx->free_ops = &block->op[i];
+    }
+    ctx->blocks[ctx->nblocks++] = block;
+    return true;
+}
+
+void ucx_ops_free(struct transport_ctx *ctx)
+{
+    for (unsigned b = 0; b < ctx->nblocks; b++)
+        free(ctx->blocks[b]);
+    free(ctx->blocks);
+    ctx->blocks = NULL;
+    ctx->nblocks = 0;
+    ctx->free_ops = NULL;
+}
+
+/* The token that stands for a record in a message: its index and generation. It
+ * contains no address, and names no operation once the record was freed. */
+static uint64_t ucx_op_token(const struct ucx_op *op)
+{
+    return (uint64_t)op->generation << 32 | op->index;
+}
+
+/* A record for an operation to a PE. 0; -EAGAIN: MOST_OPS are in use; or -errno. */
+static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
+                        struct transport_done *done, struct ucx_op **op)
+{
+    struct ucx_peer *peer;
+    int err = ucx_peer_get(ctx, pe, &peer);
+
+    if (unlikely(err != 0))
+        return err;
+    if (unlikely(ctx->in_use >= MOST_OPS))
+        return -EAGAIN;
+    if (unlikely(ctx->free_ops == NULL) && !ucx_op_add_block(ctx))
+        return -ENOMEM;
+    *op = ctx->free_ops;
+    ctx->free_ops = (*op)->next;
+    PGAS_ASSERT((*op)->peer == NULL && !(*op)->awaits_reply);
+    ctx->in_use++;
+    (*op)->kind = kind;
+    (*op)->peer = peer;
+    (*op)->done = done;
+    (*op)->result = NULL;
+    (*op)->abandoned = false;
+    return 0;
+}
+
+static void ucx_op_free(struct ucx_op *op)
+{
+    struct transport_ctx *ctx = op->peer->ctx;
+
+    PGAS_ASSERT(op->index < ctx->nblocks * BLOCK_OPS);
+    op->peer = NULL;
+    op->generation++;
+    op->awaits_reply = false;
+    op->next = ctx->free_ops;
+    ctx->free_ops = op;
+}
+
+/* Complete an operation: it was performed, its source may be changed, or it failed. */
+static void ucx_op_complete(struct ucx_op *op, int error)
+{
+    struct transport_done *done = op->done;
+
+    PGAS_ASSERT(op->peer != NULL && op->peer->ctx->in_use > 0);
+    op->peer->ctx->in_use--;
+    if (op->result != NULL && error == 0)
+        memcpy(op->result, &op->reply, op->size);
+    op->done = NULL;
+    perform_completion(done, error);
+}
+
+/* UCX has completed a request. */
+static void ucx_op_request_done(void *request, ucs_status_t status, void *arg)
+{
+    struct ucx_op *op = arg;
+    struct ucx_peer *peer = op->peer;
+
+    ucx_lib.request_free(request);
+    if (status != UCS_OK)
+        ucx_peer_fail(peer, status);
+    if (!op->abandoned) {
+        ucx_peer_count(peer, op->kind, -1);
+        ucx_op_complete(op, status == UCS_OK ? 0 : ucx_errno(status));
+    }
+    ucx_op_free(op);
+}
+
+/* UCX 1.13 never completes fetching amos to a dead PE. Their records stay in use until
+ * it does. */
+void ucx_ops_abandon(struct ucx_peer *peer)
+{
+    for (unsigned b = 0; b < peer->ctx->nblocks; b++)
+        for (int i = 0; i < BLOCK_OPS; i++) {
+            struct ucx_op *op = &peer->ctx->blocks[b]->op[i];
+            if (op->peer != peer || op->abandoned)
+                continue;
+            op->abandoned = true;
+            ucx_peer_count(peer, op->kind, -1);
+            ucx_op_complete(op, peer->error);
+        }
+}
+
+static ucp_request_param_t ucx_op_param(struct ucx_op *op)
+{
+    return (ucp_request_param_t){
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send = ucx_op_request_done,
+        .user_data = op,
+    };
+}
+
+/* Convert what UCX returned for a post. */
+static int ucx_op_post_result(struct ucx_op *op, ucs_status_ptr_t request)
+{
+    struct ucx_peer *peer = op->peer;
+    enum ucx_op_kind kind = op->kind;
+
+    if (unlikely(UCS_PTR_IS_ERR(request))) {
+        peer->ctx->in_use--;
+        ucx_op_free(op);
+        return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
+    }
+    if (kind == UCX_PUT)
+        ucx_peer_unflushed(peer);
+    if (request == NULL) {
+        ucx_op_complete(op, 0);
+        ucx_op_free(op);
+    } else {
+        ucx_peer_count(peer, kind, 1);
+    }
+    return 0;
+}
+
+/* ---- the slots --------------------------------------------------------------------- */
+
+static uint64_t ucx_op_remote_address(const struct ucx_op *op,
+                                      const struct transport_place *place)
+{
+    return op->peer->segment[place->segment].base + place->offset;
+}
+
+static ucp_rkey_h ucx_op_rkey(const struct ucx_op *op,
+                              const struct transport_place *place)
+{
+    return op->peer->segment[place->segment].key;
+}
+
+int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
+            size_t len, struct transport_done *done)
+{
+    ucp_request_param_t param;
+    struct ucx_op *op;
+    int err = ucx_op_alloc(ctx, to->pe, UCX_PUT, done, &op);
+
+    if (err != 0)
+        return err;
+    param = ucx_op_param(op);
+    return ucx_op_post_result(op, ucx_lib.put_nbx(op->peer->ep, from, len,
+                                                  ucx_op_remote_address(op, to),
+                                                  ucx_op_rkey(op, to), &param));
+}
+
+int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
+            size_t len, struct transport_done *done)
+{
+    ucp_request_param_t param;
+    struct ucx_op *op;
+    int err = ucx_op_alloc(ctx, from->pe, UCX_GET, done, &op);
+
+    if (err != 0)
+        return err;
+    param = ucx_op_param(op);
+    return ucx_op_post_result(op, ucx_lib.get_nbx(op->peer->ep, to, len,
+                                                  ucx_op_remote_address(op, from),
+                                                  ucx_op_rkey(op, from), &param));
+}
+
+/* FETCH adds 0 and SET swaps, because UCX has no other atomics that fit. */
+static const struct {
+    ucp_atomic_op_t op;
+    bool replies;    /* UCX performs it only with a reply buffer */
+    bool no_operand; /* the operand is 0 */
+} amo_table[TRANSPORT_AMO_OPS] = {
+    [TRANSPORT_AMO_SET] = {UCP_ATOMIC_OP_SWAP, true, false},
+    [TRANSPORT_AMO_FETCH] = {UCP_ATOMIC_OP_ADD, true, true},
+    [TRANSPORT_AMO_SWAP] = {UCP_ATOMIC_OP_SWAP, true, false},
+    [TRANSPORT_AMO_COMPARE_SWAP] = {UCP_ATOMIC_OP_CSWAP, true, false},
+    [TRANSPORT_AMO_ADD] = {UCP_ATOMIC_OP_ADD, false, false},
+    [TRANSPORT_AMO_AND] = {UCP_ATOMIC_OP_AND, false, false},
+    [TRANSPORT_AMO_OR] = {UCP_ATOMIC_OP_OR, false, false},
+    [TRANSPORT_AMO_XOR] = {UCP_ATOMIC_OP_XOR, false, false},
+};
+
+/* For a compare and swap UCX takes the condition as operand and the new value in the
+ * reply buffer. */
+static void ucx_op_set_operands(struct ucx_op *op, const struct transport_amo *amo)
+{
+    bool compares = amo->op == TRANSPORT_AMO_COMPARE_SWAP;
+
+    op->size = amo->size;
+    op->result = amo->result;
+    op->operand = compares ? amo->cond : amo->operand;
+    if (amo_table[amo->op].no_operand)
+        op->operand = 0;
+    op->reply = compares ? amo->operand : 0;
+}
+
+int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
+            const struct transport_amo *amo, struct transport_done *done)
+{
+    /* Without a reply buffer UCX only reports that it has accepted the operation. */
+    bool replies = amo_table[amo->op].replies || amo->result != NULL || done != NULL;
+    ucp_request_param_t param;
+    struct ucx_peer *peer = ctx->peers[at->pe];
+    struct ucx_op *op;
+    int err;
+
+    if (amo->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
+        return -EAGAIN;
+    err = ucx_op_alloc(ctx, at->pe, replies ? UCX_AMO : UCX_PUT, done, &op);
+    if (err != 0)
+        return err;
+    ucx_op_set_operands(op, amo);
+    param = ucx_op_param(op);
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+    param.datatype = ucp_dt_make_contig(amo->size);
+    if (replies) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+        param.reply_buffer = &op->reply;
+    }
+    return ucx_op_post_result(
+        op, ucx_lib.atomic_op_nbx(op->peer->ep, amo_table[amo->op].op, &op->operand, 1,
+                                  ucx_op_remote_address(op, at), ucx_op_rkey(op, at),
+                                  &param));
+}
+
+/* ---- put with signal -----------------------------------------------------------------
+ */
+
+size_t ucx_signal_max(struct transport_net *net)
+{
+    (void)net;
+    return UCX_SIGNAL_MAX;
+}
+
+/* Complete the caller's part: the source may be changed. */
+static void ucx_op_source_free(struct ucx_op *op, int error)
+{
+    struct transport_done *done = op->done;
+
+    op->done = NULL;
+    perform_completion(done, error);
+}
+
+/* The send completion or the reply of a put with signal has come. */
+static void ucx_op_signal_event(struct ucx_op *op, int error)
+{
+    PGAS_ASSERT(op->peer != NULL && op->events_pending > 0);
+    if (--op->events_pending > 0)
+        return;
+    if (!op->abandoned) {
+        ucx_peer_count(op->peer, op->kind, -1);
+        ucx_op_complete(op, error);
+    }
+    ucx_op_free(op);
+}
+
+/* UCX has sent a put with signal. If that failed, a reply may come all the same, so
+ * the record stays in use. */
+static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct ucx_op *op = arg;
+    int error = status == UCS_OK ? 0 : ucx_errno(status);
+
+    ucx_lib.request_free(request);
+    if (error != 0)
+        ucx_peer_fail(op->peer, status);
+    if (error != 0 && !op->abandoned) {
+        op->abandoned = true;
+        ucx_peer_count(op->peer, op->kind, -1);
+        ucx_op_complete(op, error);
+    }
+    ucx_op_source_free(op, 0);
+    ucx_op_signal_event(op, 0);
+}
+
+/* A reply to an operation that has ended is ignored: its peer had failed before. */
+bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply)
+{
+    const struct transport_world *world = ctx->net->world;
+    uint32_t index = (uint32_t)reply->token;
+    char sentence[TRANSPORT_TEXT_MAX];
+
+    if (index >= ctx->nblocks * BLOCK_OPS || reply->error > 0 ||
+        reply->error < -UCX_ERRNO_MAX)
+        return false;
+    struct ucx_op *op = &ctx->blocks[index / BLOCK_OPS]->op[index % BLOCK_OPS];
+    if (reply->token != ucx_op_token(op) || !op->awaits_reply)
+        return true;
+    op->awaits_reply = false;
+    if (reply->error != 0) {
+        snprintf(sentence, sizeof sentence, "PE %d refuses a put with signal: %s",
+                 op->peer->pe, strerror((int)-reply->error));
+        world->failed(world, op->peer->pe, sentence);
+    }
+    ucx_op_signal_event(op, (int)reply->error);
+    return true;
+}
+
+static struct ucx_signal_head ucx_op_signal_head(const struct ucx_op *op,
+                                                 const struct transport_place *to,
+                                                 const struct transport_signal *signal)
+{
+    return (struct ucx_signal_head){.token = ucx_op_token(op),
+                                    .operand = signal->operand,
+                                    .word_offset = signal->at.offset,
+                                    .offset = to->offset,
+                                    .pe = op->peer->ctx->net->world->me,
+                                    .op = (uint8_t)signal->op,
+                                    .size = (uint8_t)signal->size,
+                                    .word_segment = (uint8_t)signal->at.segment,
+                                    .segment = (uint8_t)to->segment};
+}
+
+int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_done *done)
+{
+    struct ucx_peer *peer = ctx->peers[to->pe];
+    struct ucx_op *op;
+    int err;
+
+    if (signal->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
+        return -EAGAIN;
+    err = ucx_op_alloc(ctx, to->pe, signal->unacked ? UCX_PUT : UCX_AMO, done, &op);
+    if (err != 0)
+        return err;
+    PGAS_ASSERT(len <= UCX_SIGNAL_MAX);
+    peer = op->peer;
+    ucp_request_param_t param = ucx_op_param(op);
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->unacked ? 0 : UCP_AM_SEND_FLAG_REPLY);
+    param.cb.send = ucx_op_signal_sent;
+    op->head = ucx_op_signal_head(op, to, signal);
+    op->events_pending = signal->unacked ? 1 : 2;
+    op->awaits_reply = !signal->unacked;
+    ucs_status_ptr_t request = ucx_lib.am_send_nbx(peer->ep, UCX_SIGNAL_ID, &op->head,
+                                                   sizeof op->head, from, len, &param);
+    if (unlikely(UCS_PTR_IS_ERR(request))) {
+        ctx->in_use--;
+        ucx_op_free(op);
+        return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
+    }
+    if (signal->unacked)
+        ucx_peer_unflushed(peer);
+    ucx_peer_count(peer, op->kind, 1);
+    if (request == NULL) {
+        ucx_op_source_free(op, 0);
+        ucx_op_signal_event(op, 0);
+    }
+    return 0;
+}

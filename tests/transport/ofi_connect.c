@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ofi_connect.c - a connection that was lost is made again for as long as
+ * SHMEM_NET_TIMEOUT allows, not for a fixed time; then the error names the cause.  The
+ * provider's "again" is played by other functions in place of the endpoint's. Uses: pair,
+ * ofi.h.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include "pgas/transport/ofi/ofi.h"
+#include "tests/transport/pair.h"
+
+enum { A, B, LONG_MS = 8000, REFUSED_MS = 1300, SHORT_MS = 300 };
+
+static struct pair pair;
+static struct fi_ops_rma refusing;
+static struct fi_ops_rma *usual;
+
+static ssize_t refuse_msg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
+{
+    (void)ep;
+    (void)msg;
+    (void)flags;
+    return -FI_EAGAIN;
+}
+
+/* Nothing can be posted from A, as while its connection is made again. */
+static void connection_is_lost(void)
+{
+    usual = pair.ctx[A]->ep->rma;
+    refusing = *usual;
+    refusing.writemsg = refuse_msg;
+    pair.ctx[A]->ep->rma = &refusing;
+}
+
+static void connection_is_back(void)
+{
+    pair.ctx[A]->ep->rma = usual;
+}
+
+/* A put of A, tried for ms at most: what the last try gave. */
+static int try_put(uint64_t ms)
+{
+    static const uint64_t from = 42;
+    const struct transport_place to = {.pe = B};
+    struct transport_done done = {.pending = 1};
+    uint64_t end = pair_now_ms() + ms;
+    int error = -EAGAIN;
+
+    while (error == -EAGAIN && pair_now_ms() < end) {
+        error = pair.t->put(pair.ctx[A], &to, &from, sizeof from, &done);
+        pair_progress(&pair);
+    }
+    return error;
+}
+
+int main(void)
+{
+    int error;
+
+    pair_open(&pair, &transport_ofi, NULL, LONG_MS);
+    pair_check_works(&pair);
+    connection_is_lost();
+    error = try_put(REFUSED_MS);
+    CHECK(error == -EAGAIN && pair.failures[A] == 0,
+          "no connection for %d ms of %d ms ended a put: %s: %s", REFUSED_MS, LONG_MS,
+          strerror(-error), pair.sentence[A]);
+    connection_is_back();
+    CHECK(try_put(LONG_MS) == 0, "a put failed after the connection was back: %s",
+          pair.sentence[A]);
+    pair_check_works(&pair);
+
+    pair.world[A].timeout_ns = SHORT_MS * 1000000ULL;
+    connection_is_lost();
+    error = try_put(LONG_MS);
+    CHECK(error == -ETIMEDOUT && pair.failures[A] == 1 && pair.failed_pe[A] == B,
+          "a put without a connection gave %s, %d failures", strerror(-error),
+          pair.failures[A]);
+    CHECK(strstr(pair.sentence[A], "connection was lost") != NULL &&
+              strstr(pair.sentence[A], "SHMEM_NET_TIMEOUT") != NULL,
+          "the sentence does not name the cause and the variable: %s", pair.sentence[A]);
+    printf("ok: %s\n", pair.sentence[A]);
+    connection_is_back();
+    pair_close(&pair);
+    return EXIT_SUCCESS;
+}

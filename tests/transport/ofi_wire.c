@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ofi_wire.c - messages that no PE sends, to the libfabric transport: each is refused
+ * with one sentence, or ignored, and changes nothing; and operations work afterwards.
+ * usage: ofi_wire [CASE]
+ * Uses: pair, ofi.h.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "pgas/transport/ofi/ofi.h"
+#include "tests/transport/pair.h"
+
+enum { A, B, WORD = 5, MARK = 0x5a5a };
+
+#define HEAD offsetof(struct ofi_message, name)
+
+static struct pair pair;
+static int refused; /* by B so far */
+
+/* `len` bytes at `message` from a PE to the other one's context 0. */
+static void send_raw(int from, const void *message, size_t len)
+{
+    const struct transport_place place = {.pe = 1 - from};
+    struct transport_ctx *ctx = pair.ctx[from];
+    struct ofi_target target;
+    ssize_t rc = -FI_EAGAIN;
+
+    CHECK(ofi_target(ctx, &place, &target) == 0, "no way to PE %d", 1 - from);
+    PAIR_UNTIL(&pair, (rc = fi_inject(ctx->ep, message, len, target.addr)) != -FI_EAGAIN,
+               "a message to be posted");
+    CHECK(rc == 0, "fi_inject of %zu bytes gave %zd", len, rc);
+}
+
+/* A request to B to add 1 to its WORD, which performs it if nothing is changed. */
+static struct ofi_message add_request(void)
+{
+    return (struct ofi_message){.token = ~0ULL << 32, /* index 0, never used so often */
+                                .offset = WORD * sizeof(uint64_t),
+                                .operand = 1,
+                                .pe = A,
+                                .type = OFI_MESSAGE_AMO,
+                                .op = TRANSPORT_AMO_ADD,
+                                .size = sizeof(uint64_t),
+                                .segment = SEGMENT_HEAP};
+}
+
+static void mark_heap(void)
+{
+    for (unsigned i = 0; i < PAIR_WORDS; i++)
+        pair.heap[B][i] = MARK;
+}
+
+static void check_untouched(const char *what)
+{
+    for (unsigned i = 0; i < PAIR_WORDS; i++)
+        CHECK(pair.heap[B][i] == MARK, "%s: word %u of the target was changed", what, i);
+    CHECK(pair.failures[A] == 0, "%s: the sender reports: %s", what, pair.sentence[A]);
+}
+
+/* B refuses this message with a sentence that has `names` in it. */
+static void is_refused(const void *message, size_t len, const char *names)
+{
+    send_raw(A, message, len);
+    pair_until_failed(&pair, B, ++refused, names);
+    CHECK(strstr(pair.sentence[B], names) != NULL && pair.failed_pe[B] == -1,
+          "the sentence is '%s', not one with '%s'", pair.sentence[B], names);
+    check_untouched(names);
+}
+
+/* ---- the cases ------------------------------------------------------------------- */
+
+static void lengths(void)
+{
+    unsigned char bytes[OFI_MESSAGE_MAX] = {0};
+    struct ofi_message m = add_request();
+
+    memcpy(bytes, &m, HEAD);
+    for (size_t len = 0; len < sizeof bytes; len += len < 2 * HEAD ? 1 : 7)
+        if (len != HEAD)
+            is_refused(bytes, len, len < HEAD ? "shorter" : "length");
+}
+
+static void too_long(void)
+{
+    static unsigned char bytes[8000];
+    struct ofi_message m = add_request();
+    const struct transport_place place = {.pe = B};
+    struct ofi_target target;
+    ssize_t rc = -FI_EAGAIN;
+
+    memcpy(bytes, &m, HEAD);
+    CHECK(ofi_target(pair.ctx[A], &place, &target) == 0, "no way to PE %d", B);
+    for (size_t len = OFI_MESSAGE_MAX + 1; len <= sizeof bytes; len *= 2) {
+        struct ofi_op *op = ofi_op_alloc(pair.ctx[A], OFI_REPLY, A, NULL);
+        pair.ctx[A]->in_flight--;
+        PAIR_UNTIL(&pair,
+                   (rc = fi_send(pair.ctx[A]->ep, bytes, len, NULL, target.addr,
+                                 &op->fi)) != -FI_EAGAIN,
+                   "a long message to be posted");
+        CHECK(rc == 0, "fi_send of %zu bytes gave %zd", len, rc);
+        pair_until_failed(&pair, B, ++refused, "a message that is too long");
+        check_untouched("too long");
+    }
+}
+
+static void heads(void)
+{
+    struct ofi_message m;
+
+    for (unsigned kind = OFI_MESSAGE_REPLY + 1; kind <= UINT8_MAX; kind += 13) {
+        m = add_request();
+        m.type = (uint8_t)kind;
+        is_refused(&m, HEAD, "kind");
+    }
+    m = add_request();
+    m.name_len = 10;
+    is_refused(&m, HEAD, "length");
+    m.name_len = UINT8_MAX;
+    is_refused(&m, sizeof m, "length");
+    m = add_request();
+    m.len = 64;
+    is_refused(&m, HEAD, "length");
+    is_refused(&m, HEAD + 64, "no data");
+    m.type = OFI_MESSAGE_UNACKED;
+    m.len = UINT16_MAX;
+    is_refused(&m, HEAD + 20, "length");
+    for (int i = 0; i < 4; i++) {
+        m = add_request();
+        m.pe = (int[]){-1, PAIR_PES, INT_MAX, INT_MIN}[i];
+        is_refused(&m, HEAD, "sender");
+    }
+}
+
+/* A note, because its target alone hears of what is wrong with it. */
+static void is_out_of_place(struct ofi_message m, const char *what)
+{
+    unsigned char bytes[OFI_MESSAGE_MAX] = {0};
+
+    m.type = OFI_MESSAGE_UNACKED;
+    memcpy(bytes, &m, HEAD);
+    send_raw(A, bytes, HEAD + m.len);
+    pair_until_failed(&pair, B, ++refused, what);
+    check_untouched(what);
+    m.type = OFI_MESSAGE_SIGNAL; /* its reply names no operation of A's: ignored */
+    memcpy(bytes, &m, HEAD);
+    send_raw(A, bytes, HEAD + m.len);
+    pair_idle(&pair, 5);
+    check_untouched(what);
+}
+
+static void addresses(void)
+{
+    static const uint64_t wild[] = {sizeof pair.heap[B], sizeof pair.heap[B] - 4,
+                                    UINT64_MAX - 7, UINT64_MAX / 2 + 1, 1};
+    struct ofi_message m;
+
+    for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
+        m = add_request();
+        m.offset = wild[i];
+        is_out_of_place(m, "the address of a word");
+        m = add_request();
+        m.len = 16;
+        m.cond = wild[i] == 1 ? sizeof pair.heap[B] - 15 : wild[i];
+        is_out_of_place(m, "the address of data");
+    }
+    m = add_request();
+    m.segment = SEGMENT_DATA; /* B has none */
+    is_out_of_place(m, "a segment without memory");
+    m.segment = UINT8_MAX;
+    is_out_of_place(m, "an unknown segment");
+    m = add_request();
+    m.size = 3;
+    is_out_of_place(m, "a word of 3 bytes");
+    m.size = 0;
+    is_out_of_place(m, "a word of no bytes");
+    m = add_request();
+    m.op = TRANSPORT_AMO_OPS;
+    is_out_of_place(m, "an unknown operation");
+}
+
+static void replies(void)
+{
+    static const uint64_t unknown[] = {64 * 1024, UINT32_MAX, UINT64_MAX, 0x7f0012345678};
+    static const uint64_t stale[] = {7ULL << 32, UINT64_MAX << 32, 1ULL << 63 | 3, 70};
+    struct ofi_message m = {.type = OFI_MESSAGE_REPLY};
+
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        m.token = unknown[i];
+        is_refused(&m, HEAD, "names no operation");
+    }
+    pair_check_works(&pair); /* so that there are records of many kinds */
+    for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {
+        m.token = stale[i];
+        send_raw(A, &m, HEAD);
+        pair_idle(&pair, 5);
+    }
+    for (uint64_t index = 0; index < 2 * OFI_SLAB_OPS; index++) {
+        m.token = index;
+        send_raw(A, &m, HEAD);
+        pair_progress(&pair);
+    }
+    pair_idle(&pair, 5);
+    CHECK(pair.failures[B] == refused, "an reply to what has ended: %s",
+          pair.sentence[B]);
+    mark_heap();
+    for (int i = 0; i < 2; i++) {
+        m.token = 0;
+        m.pe = (int[]){1, INT_MIN}[i];
+        is_refused(&m, HEAD, "errno");
+    }
+}
+
+static bool find_token(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+{
+    (void)ctx;
+    if (op->kind == OFI_REQUEST)
+        *(uint64_t *)arg = op->u.message.token;
+    return true;
+}
+
+/* The right reply, twice: the second one finds another operation in the same record. */
+static void twice(void)
+{
+    uint64_t got[2] = {0, 0};
+    struct transport_done done[2] = {{.pending = 1}, {.pending = 1}};
+    struct ofi_message m = {.type = OFI_MESSAGE_REPLY, .operand = 77};
+
+    pair_check_works(&pair);
+    pair.heap[B][WORD] = 5;
+    pair.heap[B][WORD + 1] = 6;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct transport_place at = {.pe = B,
+                                           .offset = (WORD + i) * sizeof(uint64_t)};
+        const struct transport_amo fetch = {
+            .op = TRANSPORT_AMO_FETCH, .size = sizeof got[i], .result = &got[i]};
+        CHECK(pair.t->amo(pair.ctx[A], &at, &fetch, &done[i]) == 0, "refused");
+        if (i == 0) {
+            ofi_ops_each(pair.ctx[A], find_token, &m.token);
+            send_raw(B, &m, HEAD);
+            while (done[0].pending != 0)
+                pair.t->progress(pair.ctx[A]);
+        }
+    }
+    CHECK(got[0] == 77, "the first reply was not taken");
+    PAIR_UNTIL(&pair, done[1].pending == 0, "the second operation");
+    CHECK(got[1] == 6, "the second operation got %llu, the reply of the first",
+          (unsigned long long)got[1]);
+    CHECK(pair.failures[A] == 0, "%s", pair.sentence[A]);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {{"lengths", lengths},     {"too_long", too_long}, {"heads", heads},
+             {"addresses", addresses}, {"replies", replies},   {"twice", twice}};
+
+int main(int argc, char **argv)
+{
+    pair_open(&pair, &transport_ofi, "atomics", 5000);
+    pair_check_works(&pair);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (argc > 1 && strcmp(argv[1], cases[i].name) != 0)
+            continue;
+        mark_heap();
+        cases[i].run();
+        pair_check_works(&pair);
+        printf("ok %s\n", cases[i].name);
+        fflush(stdout);
+    }
+    pair_close(&pair);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ucx_wire.c - messages that no PE sends, to the UCX transport: each is refused with one
+ * sentence, or ignored, and changes nothing; and operations work afterwards.
+ * usage: ucx_wire [CASE]
+ * Uses: pair, ucx.h.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "pgas/transport/ucx/ucx.h"
+#include "tests/transport/pair.h"
+
+enum { A, B, WORD = 5, MARK = 0x5a5a, BYTES_MAX = UCX_SIGNAL_MAX + 4096 };
+
+static struct pair pair;
+static int refused; /* by B so far */
+static unsigned char bytes[BYTES_MAX];
+
+static void sent(void *request, ucs_status_t status, void *arg)
+{
+    (void)status;
+    ucx_lib.request_free(request);
+    *(bool *)arg = true;
+}
+
+/* An active message from A to B. */
+static void send_raw(unsigned id, const void *head, size_t head_len, size_t len)
+{
+    bool done = false;
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send = sent,
+        .user_data = &done,
+    };
+    ucs_status_ptr_t request = ucx_lib.am_send_nbx(pair.ctx[A]->peers[B]->ep, id, head,
+                                                   head_len, bytes, len, &param);
+
+    CHECK(!UCS_PTR_IS_ERR(request), "a message of %zu + %zu bytes cannot be sent",
+          head_len, len);
+    PAIR_UNTIL(&pair, request == NULL || done, "a message to be sent");
+}
+
+static struct ucx_signal_head add_request(void)
+{
+    return (struct ucx_signal_head){.operand = 1,
+                                    .word_offset = WORD * sizeof(uint64_t),
+                                    .pe = A,
+                                    .op = TRANSPORT_AMO_ADD,
+                                    .size = sizeof(uint64_t),
+                                    .word_segment = SEGMENT_HEAP,
+                                    .segment = SEGMENT_HEAP};
+}
+
+static void is_refused(unsigned id, const void *head, size_t head_len, size_t len,
+                       const char *names)
+{
+    send_raw(id, head, head_len, len);
+    pair_until_failed(&pair, B, ++refused, names);
+    CHECK(strstr(pair.sentence[B], names) != NULL, "the sentence is '%s'",
+          pair.sentence[B]);
+    for (unsigned i = 0; i < PAIR_WORDS; i++)
+        CHECK(pair.heap[B][i] == MARK, "%s: word %u of the target was changed", names, i);
+}
+
+/* ---- the cases ------------------------------------------------------------------- */
+
+static void lengths(void)
+{
+    unsigned char head[2 * sizeof(struct ucx_signal_head)] = {0};
+    struct ucx_signal_head request = add_request();
+
+    memcpy(head, &request, sizeof request);
+    for (size_t len = 0; len < sizeof head; len += 5) {
+        if (len != sizeof request)
+            is_refused(UCX_SIGNAL_ID, head, len, 0, "length");
+        if (len != sizeof(struct ucx_reply_head))
+            is_refused(UCX_REPLY_ID, head, len, 0, "length");
+    }
+    is_refused(UCX_REPLY_ID, head, sizeof(struct ucx_reply_head), 8, "length");
+    is_refused(UCX_SIGNAL_ID, &request, sizeof request, BYTES_MAX, "longer");
+}
+
+static void addresses(void)
+{
+    static const uint64_t wild[] = {sizeof pair.heap[B], sizeof pair.heap[B] - 4,
+                                    UINT64_MAX - 7, UINT64_MAX / 2 + 1, 1};
+    const char *place = "goes to a place";
+    struct ucx_signal_head head;
+
+    for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
+        head = add_request();
+        head.word_offset = wild[i];
+        is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+        head = add_request();
+        head.offset = wild[i] == 1 ? sizeof pair.heap[B] - 15 : wild[i];
+        is_refused(UCX_SIGNAL_ID, &head, sizeof head, 16, place);
+    }
+    head = add_request();
+    head.word_segment = SEGMENT_DATA; /* B has none */
+    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    head.word_segment = UINT8_MAX;
+    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    head = add_request();
+    head.size = 3;
+    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    head = add_request();
+    head.op = TRANSPORT_AMO_XOR;
+    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    for (int i = 0; i < 4; i++) {
+        head = add_request();
+        head.pe = (int[]){-1, PAIR_PES, INT_MAX, INT_MIN}[i];
+        is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, "sender");
+    }
+}
+
+static void replies(void)
+{
+    static const uint64_t unknown[] = {64 * 1024, UINT32_MAX, UINT64_MAX, 0x7f0012345678};
+    static const uint64_t stale[] = {7ULL << 32, UINT64_MAX << 32, 1ULL << 63 | 3, 0};
+    struct ucx_reply_head head = {.error = 0};
+
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        head.token = unknown[i];
+        is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+    }
+    for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {
+        head.token = stale[i];
+        send_raw(UCX_REPLY_ID, &head, sizeof head, 0);
+        pair_idle(&pair, 5);
+    }
+    CHECK(pair.failures[B] == refused, "an reply to what has ended: %s",
+          pair.sentence[B]);
+    head.error = 1;
+    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+    head.error = INT64_MIN;
+    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {{"lengths", lengths}, {"addresses", addresses}, {"replies", replies}};
+
+int main(int argc, char **argv)
+{
+    pair_open(&pair, &transport_ucx, NULL, 5000);
+    pair_check_works(&pair);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (argc > 1 && strcmp(argv[1], cases[i].name) != 0)
+            continue;
+        for (unsigned w = 0; w < PAIR_WORDS; w++)
+            pair.heap[B][w] = MARK;
+        cases[i].run();
+        pair_check_works(&pair);
+        printf("ok %s\n", cases[i].name);
+        fflush(stdout);
+    }
+    pair_close(&pair);
+    return EXIT_SUCCESS;
+}
