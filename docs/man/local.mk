@@ -9,6 +9,9 @@
 MAN3_A = \
 	docs/man/shmem.7.md \
 	docs/man/shmem_types.7.md \
+	docs/man/shmem_env.7.md \
+	docs/man/shmem_tuning.7.md \
+	docs/man/shmem_profile.7.md \
 	docs/man/shmem_init.3.md \
 	docs/man/shmem_my_pe.3.md \
 	docs/man/shmem_n_pes.3.md \
