@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gups.c - random access: every PE xors random words of a table that is spread over all
- * PEs, with remote atomics.  Each PE then replays the updates of all and compares.
+/* gups.c - random access: every PE xors random words of a table that is distributed over
+ * all PEs, with remote atomics.  Each PE then replays the updates of all and compares.
  *   oshrun -n 4 ./gups [updates per PE] */
 #include <shmem.h>
 #include <stdio.h>

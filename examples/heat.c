@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heat.c - heat in a plate: a 2-D stencil, rows shared out among the PEs.  Before each
- * step a PE puts its edge rows into the halo rows of its neighbours, with a signal that
- * says for which step; it checks its rows against a serial run.  oshrun -n 4 ./heat
- * [steps] */
+/* heat.c - heat in a plate: a 2-D stencil with the rows distributed over the PEs.  Before
+ * each step a PE puts its edge rows into the halo rows of its neighbours, with a signal
+ * that carries the step number.  At the end it compares its rows with a serial run.
+ *   oshrun -n 4 ./heat [steps] */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hello.c - the smallest program: every PE says who it is.
+/* hello.c - the smallest program: every PE prints its number.
  *   oshcc hello.c -o hello && oshrun -n 4 ./hello */
 #include <shmem.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ring.c - a token goes around the ring of PEs; every PE adds its number to it.
- * The data and the news that it is there travel in one call: put with signal.
+ * Data and notification are sent in one call: put with signal.
  *   oshrun -n 4 ./ring [laps] */
 #include <inttypes.h>
 #include <shmem.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sort.c - parallel sample sort: samples of all keys choose a range for each PE, each key
- * is put into the inbox of its PE (room is reserved with fetch_add), then all sort.
+ * is put into the inbox of its PE (space is reserved with fetch_add), then all sort.
  *   oshrun -n 4 ./sort [keys per PE] */
 #include <inttypes.h>
 #include <shmem.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wordcount.c - count the words of files: the PEs share out the bytes of all files
- * evenly, count into one table that lies in the memory of all of them (wordtable.c), and
- * PE 0 prints the words that are most frequent.  A word is a run of letters a-z,
- * lower-cased. oshcc wordcount.c wordtable.c -o wordcount oshrun -n 4 ./wordcount [-a]
- * [-s slots of each PE] file... */
+/* wordcount.c - count the words of files: each PE reads an equal part of the bytes and
+ * counts into a table that is distributed over all PEs (wordtable.c); PE 0 prints the
+ * most frequent words.  A word is a sequence of letters a-z, converted to lower case.
+ *   oshcc wordcount.c wordtable.c -o wordcount
+ *   oshrun -n 4 ./wordcount [-a] [-s slots of each PE] file... */
 #include "wordtable.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wordtable.c - a distributed hash table with one-sided access only: the PE that owns a
- * slot does nothing.  A word's hash says which PE and at which slot the search begins; a
- * slot is claimed with compare-swap, then its letters are stored, then it is published.
- * Used by wordcount.c. */
+ * slot does nothing.  The hash of a word selects the PE and the slot where the search
+ * begins; a slot is claimed with compare-swap, then its letters are stored, then it is
+ * published. Used by wordcount.c. */
 #include "wordtable.h"
 
 #include <sched.h>

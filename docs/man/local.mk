@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # docs/man/local.mk - the manual pages of the routines: one page per section of the
 # specification.  A page is added to one of these lists and nowhere else; which routines
-# it describes, the page says itself (tools/man-names).
+# it describes, the page says itself (tools/man-names).  What pages share is in parts.md
+# (tools/man-parts).
 
 # Overview and tables; library, memory, teams, contexts (9.1-9.5); ordering, locks,
 # profiling (9.12-10); what is old
 MAN3_A = \
 	docs/man/shmem.7.md \
 	docs/man/shmem_types.7.md \
+	docs/man/shmem_env.7.md \
+	docs/man/shmem_tuning.7.md \
+	docs/man/shmem_profile.7.md \
 	docs/man/shmem_init.3.md \
 	docs/man/shmem_my_pe.3.md \
 	docs/man/shmem_n_pes.3.md \
@@ -124,13 +128,14 @@ MAN_MD   = $(MAN3_A) $(MAN3_B)
 MAN_MADE = $(MAN_MD:.md=)
 man_MANS   += $(MAN_MADE)
 CLEANFILES += $(MAN_MADE)
-EXTRA_DIST += $(MAN_MD) tools/man-names
+EXTRA_DIST += $(MAN_MD) docs/man/parts.md tools/man-names tools/man-parts
 
 SUFFIXES += .md
 .md:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	sh $(GEN_MAN) $(PACKAGE_VERSION) $< >$@.tmp && mv -f $@.tmp $@
-$(MAN_MADE): $(GEN_MAN) $(top_srcdir)/include/shmem_types.def \
+$(MAN_MADE): $(GEN_MAN) $(top_srcdir)/tools/man-parts $(top_srcdir)/docs/man/parts.md \
+	$(top_srcdir)/include/shmem_types.def \
 	$(top_srcdir)/pgas/core/env.def
 
 # A page for each name, which refers to the page that has the text.

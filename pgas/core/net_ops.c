@@ -258,7 +258,7 @@ static void post_and_wait(struct op *o)
     o->done = &done;
     post(o);
     await_done(o);
-    PGAS_ASSERT(done.left == 0); /* nobody uses our stack any more */
+    PGAS_ASSERT(done.pending == 0); /* nobody uses our stack any more */
 }
 
 static void run(struct op *o, enum net_when when)

@@ -25,9 +25,11 @@ for file in pgas/*/api_*.c; do
     ${CC:-cc} -E -P -I"$work" -I. -I"$builddir" -Iinclude "$file" || echo "@FAIL $file"
 done | tr '\n' ' ' | sed 's/@END/\
 /g' | sed -n 's/.*@ROW //p; s/.*@FAIL/@FAIL/p' >"$work/rows"
+mkdir -p "$work/man"
+sh tools/man-parts -o "$work/man" docs/man/*.3.md
 sh tools/man-names docs/man/*.3.md | sed -n 's/^names //p' >"$work/names"
 
-awk '
+awk -v man="$work/man" '
 function fail(what) {
     if (!((page, what) in failed))
         print "FAIL: docs/man/" page ".3.md: ERRORS does not say " what
@@ -44,7 +46,7 @@ FILENAME ~ /names$/ { page_of[$1] = $2; next }
 {
     page = page_of[$1]
     if (!(page in text)) {
-        file = "docs/man/" page ".3.md"
+        file = man "/" page ".3.md"
         text[page] = ""
         for (inside = 0; (getline line <file) > 0;)
             if (line ~ /^## /)

@@ -15,7 +15,8 @@ trap 'rm -rf "$work"' EXIT
 
 for page in "$@"; do
     name=$(basename "$page" .md)
-    awk -v prefix="$work/$name" -f "$dir/examples.awk" "$page"
+    sh "$dir/../../tools/man-parts" "$page" >"$work/$name.md"
+    awk -v prefix="$work/$name" -f "$dir/examples.awk" "$work/$name.md"
 done >"$work/list"
 
 # run LEVEL NAME NPES STATUS [ENVIRONMENT]: prints what is wrong

@@ -9,6 +9,16 @@ trap 'rm -rf "$work"' EXIT
 status=0
 cd "$top_srcdir"
 
+mkdir -p "$work/man"
+sh tools/man-parts -o "$work/man" docs/man/*.[1-8].md
+for page in docs/man/*.[1-8].md docs/man/parts.md; do
+    awk -v page="$page" '
+    length($0) > 90 && !/^[#@|]/ { print page ":" FNR ": longer than 90 columns" }
+    /^```/ { fence = !fence; next }
+    !fence && gsub(/`/, "&") % 2 { print page ":" FNR ": a code span ends on the next line" }
+    ' "$page"
+done >"$work/report"
+
 for page in docs/man/*.3.md; do
     awk -v page="$page" '
     BEGIN {
@@ -17,7 +27,6 @@ for page in docs/man/*.3.md; do
         for (i = 1; i <= n; i++)
             place[order[i]] = i
     }
-    length($0) > 90 && !/^#/ { print page ":" FNR ": longer than 90 columns" }
     /^```/ { fence = !fence }
     /^## / && !fence {
         section = substr($0, 4)
@@ -33,8 +42,19 @@ for page in docs/man/*.3.md; do
         for (i in must)
             if (!(must[i] in seen))
                 print page ": no section " must[i]
-    }' "$page"
-done >"$work/report"
+    }' "$work/man/${page##*/}"
+done >>"$work/report"
+
+# A collective of no elements need not synchronize: no page may promise that it does.
+for name in alltoall alltoalls broadcast collect reduce scan; do
+    awk '/^## / { inside = /^## ARGUMENTS/ } inside { text = text " " $0 }
+        END { exit text !~ /[Ww]ith 0 .*does not synchronize/ }' \
+        "$work/man/shmem_$name.3.md" ||
+        echo "docs/man/shmem_$name.3.md: ARGUMENTS does not say that a call with 0" \
+            "elements does not synchronize the PEs"
+    ! grep -n 'only meet' "docs/man/shmem_$name.3.md" ||
+        echo "docs/man/shmem_$name.3.md: promises that a call with 0 synchronizes"
+done >>"$work/report"
 
 if command -v mandoc >/dev/null; then
     for page in docs/man/*.[1-8].md; do

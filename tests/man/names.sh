@@ -55,20 +55,23 @@ sed -n 's/^#define \(shmem_[a-z0-9_]*\)(\.\.\.).*/\1/p' include/shmem.h | sort -
 awk '$1 == "generics" { print $2 }' "$work/all" >"$work/generics"
 same 'generic macros and pages differ' "$work/macros" "$work/generics"
 
+mkdir -p "$work/man"
+sh tools/man-parts -o "$work/man" docs/man/*.[1-8].md
+
 # "SEE ALSO" and the text, code left out, name pages that exist: ours, or these of the
 # system.
 system='pkg-config(1)'
 awk '
-FNR == 1 { fence = 0 }
+FNR == 1 { fence = 0; page = FILENAME; sub(/.*\//, "docs/man/", page) }
 /^```/ { fence = !fence }
 fence || /^    / { next }
 {
     gsub(/`[^`]*`/, "")
     while (match($0, /[A-Za-z_][A-Za-z0-9_+-]*\([1-8]\)/)) {
-        print FILENAME, substr($0, RSTART, RLENGTH)
+        print page, substr($0, RSTART, RLENGTH)
         $0 = substr($0, RSTART + RLENGTH)
     }
-}' docs/man/*.[1-8].md | sort -u |
+}' "$work"/man/*.md | sort -u |
     while read -r page reference; do
         name=${reference%(*}
         section=${reference#*(}
