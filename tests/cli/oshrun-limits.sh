@@ -26,7 +26,8 @@ one_message 'several programs in a job are not supported'
 
 if unshare -rm mount -t tmpfs tmpfs "$work/tmp" 2>/dev/null; then
     got=0
-    TMPDIR=$work/tmp unshare -rm sh -c 'mount -t tmpfs -o size=4k tmpfs "$TMPDIR" && exec "$0" -n 2 true' \
+    TMPDIR=$work/tmp unshare -rm sh -c \
+        'mount -t tmpfs -o size=4k tmpfs "$TMPDIR" && exec "$0" -n 2 true' \
         "$(readlink -f "$OSHRUN")" 2>"$work/err" || got=$?
     [ "$got" = 1 ] || fail "a full TMPDIR: status $got"
     one_message 'TMPDIR is full: .* set TMPDIR to a directory with more space'
