@@ -45,7 +45,8 @@ static bool reached(const void *arg)
 
 _Noreturn void barrier_in_vain(int pe, const char *fn)
 {
-    log_die("PE %d has left (shmem_finalize) while PE %d waits in %s; all PEs must take "
+    log_die("PE %d has exited or called shmem_finalize while PE %d waits in %s; all PEs "
+            "must take "
             "part",
             pe, pgas_self.me, fn);
 }

@@ -17,9 +17,10 @@ start_job() {
 }
 
 start_job
-kill -STOP "$(daemon)"
+stopped=$(daemon)
+kill -STOP "$stopped"
 sleep $stopped_s
-kill -CONT "$(daemon)"
+kill -CONT "$stopped" || fail "the stopped daemon was ended: $(cat "$work/err")"
 : >"$work/go"
 ended_with 0
 

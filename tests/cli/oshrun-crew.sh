@@ -83,9 +83,21 @@ state_is() {
     [ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]
 }
 
-pes_are() {
+# A process is stopped in state T.  The shell starts `sleep` with vfork: if the signal
+# arrives before the child's exec, the child is in T and the shell, which waits for that
+# exec in the kernel, remains in D.  It runs no further either.
+is_stopped() {
+    state_is "$1" T && return 0
+    state_is "$1" D || return 1
+    for child in $(cat "/proc/$1/task/$1/children"); do
+        ! state_is "$child" T || return 0
+    done
+    return 1
+}
+
+pes_are_stopped() {
     for p in $(sed -n 's/^pe //p' "$work/out"); do
-        state_is "$p" "$1" || return 1
+        is_stopped "$p" || return 1
     done
 }
 
@@ -127,7 +139,7 @@ start_with_late() {
 # -- stopped by the user ---------------------------------------------------------------
 
 stopped() {
-    state_is "$pid" T && pes_are T
+    state_is "$pid" T && pes_are_stopped
 }
 
 ctrl_z() {

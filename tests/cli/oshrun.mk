@@ -19,6 +19,7 @@ oshrun_tests = \
 	tests/cli/oshrun-io.sh \
 	tests/cli/oshrun-signals.sh \
 	tests/cli/oshrun-kill.sh \
+	tests/cli/oshrun-limits.sh \
 	tests/cli/oshrun-many.sh \
 	tests/cli/oshrun-agent.sh \
 	tests/cli/oshrun-crew.sh

@@ -37,7 +37,7 @@ leaves='reduce:1 reduce:20000 rooted:20000 broadcast:100 collect:10000 alltoall:
 leave_each() {
     for call in $leaves; do
         run 1 --timeout $stacks_s --vnodes 3 -n 5 "$program"_left "${call%:*}" "${call#*:}"
-        says 'PE 4 has left (shmem_finalize) while PE [0-3] waits in'
+        says 'PE 4 has exited or called shmem_finalize while PE [0-3] waits in'
     done
 }
 [ -z "$long" ] || for_each "$transports" leave_each

@@ -54,5 +54,5 @@ wrong differ "shmemx_shared_create: argument 'bytes' = .*; all PEs must give the
 wrong team "shmemx_shared_reclaim: the team of argument 'shared' = .* has been destroyed; call"
 wrong gone "shmemx_shared_reclaim: argument 'shared' = .* is no node-shared result (any more)"
 wrong again "shmemx_shared_reclaim: argument 'shared' = .* is no node-shared result (any more)"
-wrong left "PE 1 has left (shmem_finalize) while PE 0 waits in shmemx_shared_reclaim"
+wrong left "PE 1 has exited or called shmem_finalize while PE 0 waits in shmemx_shared_reclaim"
 finish

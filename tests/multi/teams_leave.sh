@@ -35,7 +35,7 @@ says() {
 
 for n in 2 3 5; do
     last=$((n - 1))
-    gone="PE $last has left (shmem_finalize) while PE [0-9]* waits in"
+    gone="PE $last has exited or called shmem_finalize while PE [0-9]* waits in"
     says finalize $n "$gone shmem_long_sum_reduce"
     says exit $n "$gone shmem_long_sum_reduce"
     says destroy $n "$gone shmem_team_destroy"

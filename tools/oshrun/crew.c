@@ -296,7 +296,13 @@ static int open_door(struct crew *c)
     c->door =
         door_open(c->loop, &c->nonce, which, addresses, &events, c, why, sizeof why);
     if (c->door == NULL) {
-        complain("cannot listen for the node daemons: %s", why);
+        if (c->plan->kind == PLAN_VNODES)
+            complain(
+                "cannot listen for the node daemons: virtual nodes need the loopback "
+                "interface, which has no address or is down; `ip link set lo up` "
+                "enables it");
+        else
+            complain("cannot listen for the node daemons: %s", why);
         return -1;
     }
     nonce_to_hex(&c->nonce, hex);
@@ -326,6 +332,13 @@ static int begin(struct crew *c, struct rlimit files)
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = '\0';
+    if (n <= 0 && c->o->daemon_path == NULL) {
+        complain(
+            "cannot read the path of oshrun from /proc/self/exe (%s); mount /proc, or "
+            "set SHMEM_LAUNCH_DAEMON",
+            strerror(errno));
+        return -1;
+    }
     struct starter_config config = {
         .kind = kind[c->plan->kind],
         .nnodes = c->job->nnodes,

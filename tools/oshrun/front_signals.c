@@ -76,6 +76,7 @@ static void on_signal(void *arg, unsigned ready)
             suspend(f);
         break;
     case SIGCONT:
+        loop_cancel(&f->loop, &f->suspend); /* it discards a stop that is still pending */
         front_update_input(f);
         nodes_signal(f->nodes, sig);
         break;

@@ -54,6 +54,14 @@ static struct rlimit raise_file_limit(void)
     return was;
 }
 
+/* A write beyond `ulimit -f` fails with EFBIG, for which there are messages, instead of
+ * ending this process.  PEs get the default back. */
+static void ignore_signals_of_writes(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 /* Not by exit: libpmix's threads are still there, and would run on while exit takes
  * apart what they use.  All output has been written, all files are gone. */
 static _Noreturn void leave(int rc)
@@ -75,7 +83,7 @@ int main(int argc, char **argv)
     struct report report;
     fill_standard_files();
     if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
-        signal(SIGPIPE, SIG_IGN);
+        ignore_signals_of_writes();
         leave(daemon_main(raise_file_limit()));
     }
     enum options_result r = options_read(&o, argv);
@@ -85,7 +93,7 @@ int main(int argc, char **argv)
     } else if (r == OPTIONS_RUN && o.dry_run) {
         rc = front_dry_run(&o);
     } else if (r == OPTIONS_RUN) {
-        signal(SIGPIPE, SIG_IGN);
+        ignore_signals_of_writes();
         rc = EXIT_ERROR;
         if (report_prepare(&report, &o) == 0 && janitor_start(&janitor) == 0) {
             rc = front_run(&o, &janitor, raise_file_limit(), start_ns);

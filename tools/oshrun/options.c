@@ -404,6 +404,11 @@ static int read_one(struct options *o, char ***argv)
 {
     const char *arg = *(*argv)++, *value;
     const struct option *t = find(arg, &value);
+    if (t == NULL && (strncmp(arg, "-n", 2) == 0 || strncmp(arg, "-N", 2) == 0) &&
+        arg[2] >= '0' && arg[2] <= '9') { /* -n4 */
+        t = find(arg[1] == 'n' ? "-n" : "-N", &value);
+        value = arg + 2;
+    }
     if (t == NULL) {
         fprintf(stderr, "oshrun: unknown option '%s'; see oshrun --help\n", arg);
         return -1;
@@ -427,6 +432,15 @@ static int check(const struct options *o)
 {
     if (o->argv[0] == NULL) {
         fprintf(stderr, "oshrun: no program given; see oshrun --help\n");
+        return -1;
+    }
+    for (char **a = o->argv; *a != NULL; a++) {
+        if (strcmp(*a, ":") != 0 || a[1] == NULL || a[1][0] != '-')
+            continue;
+        fprintf(stderr,
+                "oshrun: ': %s ...': all PEs run the same program; several "
+                "programs in a job are not supported\n",
+                a[1]);
         return -1;
     }
     if (o->order.rank_file != NULL &&

@@ -21,7 +21,8 @@ int timing_open(struct timing *t, uint32_t npes, uint64_t start_ns)
     *t = (struct timing){.start_ns = start_ns, .npes = npes};
     for (int i = 0; i < NODE_STAGES; i++) {
         t->pe_ns[i] = calloc(npes, sizeof *t->pe_ns[i]);
-        if (t->pe_ns[i] == NULL)
+        t->took_ns[i] = calloc(npes, sizeof *t->took_ns[i]);
+        if (t->pe_ns[i] == NULL || t->took_ns[i] == NULL)
             return -1;
     }
     return 0;
@@ -29,13 +30,31 @@ int timing_open(struct timing *t, uint32_t npes, uint64_t start_ns)
 
 void timing_free(struct timing *t)
 {
-    for (int i = 0; i < NODE_STAGES; i++)
+    for (int i = 0; i < NODE_STAGES; i++) {
         free(t->pe_ns[i]);
+        free(t->took_ns[i]);
+    }
 }
 
 void timing_stage(struct timing *t, enum daemon_stage stage)
 {
     t->daemon_ns[stage] = loop_now_ns();
+}
+
+/* When the PE passed the last stage before `stage`: stages need not be in order of time.
+ */
+static uint64_t stage_before(const struct daemon_end *end, int stage)
+{
+    uint64_t last = end->stage_ns[NODE_STAGE_FORK];
+
+    for (int i = 0; i < NODE_STAGES; i++) {
+        uint64_t at = end->stage_ns[i];
+
+        if (at > last &&
+            (at < end->stage_ns[stage] || (at == end->stage_ns[stage] && i < stage)))
+            last = at;
+    }
+    return last;
 }
 
 void timing_pe(struct timing *t, const struct daemon_end *end)
@@ -44,6 +63,7 @@ void timing_pe(struct timing *t, const struct daemon_end *end)
     for (int i = NODE_STAGE_FORK + 1; i < NODE_STAGES; i++) {
         if (end->stage_ns[i] < fork_ns || t->count[i] == t->npes)
             continue; /* never reached */
+        t->took_ns[i][t->count[i]] = end->stage_ns[i] - stage_before(end, i);
         t->pe_ns[i][t->count[i]++] = end->stage_ns[i] - fork_ns;
     }
 }
@@ -71,14 +91,16 @@ void timing_print(const struct timing *t, FILE *f)
                 at > last ? ms(at - last) : 0.0);
         last = at > last ? at : last;
     }
-    fprintf(f, "%-34s %9s %9s %9s %6s\n", "PEs, in ms after their fork", "min", "median",
-            "max", "PEs");
+    fprintf(f, "%-34s %9s %9s %9s %9s %6s\n", "PEs, in ms after their fork", "min",
+            "median", "max", "took", "PEs");
     for (int i = NODE_STAGE_FORK + 1; i < NODE_STAGES; i++) {
         uint32_t n = t->count[i];
         if (n == 0)
             continue;
         qsort(t->pe_ns[i], n, sizeof *t->pe_ns[i], compare);
-        fprintf(f, "%-34s %9.1f %9.1f %9.1f %6u\n", pe_text[i], ms(t->pe_ns[i][0]),
-                ms(t->pe_ns[i][n / 2]), ms(t->pe_ns[i][n - 1]), n);
+        qsort(t->took_ns[i], n, sizeof *t->took_ns[i], compare);
+        fprintf(f, "%-34s %9.1f %9.1f %9.1f %9.1f %6u\n", pe_text[i], ms(t->pe_ns[i][0]),
+                ms(t->pe_ns[i][n / 2]), ms(t->pe_ns[i][n - 1]), ms(t->took_ns[i][n / 2]),
+                n);
     }
 }

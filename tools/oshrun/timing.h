@@ -16,6 +16,7 @@ struct timing {
     uint64_t daemon_ns[DAEMON_STAGES]; /* 0 = not reached */
     uint32_t npes;
     uint64_t *pe_ns[NODE_STAGES]; /* since the fork of the PE, of those that got there */
+    uint64_t *took_ns[NODE_STAGES]; /* since the stage that this PE passed before */
     uint32_t count[NODE_STAGES];
 };
 

@@ -33,8 +33,9 @@ struct trial {
 };
 
 /* Signals whose disposition a launcher or a shell may have changed for us. */
-static const int reset_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD,
-                                    SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
+static const int reset_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
+                                    SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
+                                    SIGUSR1, SIGUSR2, SIGXFSZ};
 
 /* After this the child is reached by everything that ends jobs: its group is known to
  * the janitor, and it dies with us. */

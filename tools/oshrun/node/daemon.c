@@ -22,14 +22,19 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXIT_ERROR     1
-#define DRAIN_QUIET_MS 100  /* silence after which a pipe that stays open is left */
-#define REAP_STEPS_MAX 2000 /* of 1 ms: killed processes are gone after that */
-#define STEP_US        1000
-#define SPAWN_PER_TURN 8
+#define EXIT_ERROR      1
+#define DRAIN_QUIET_MS  100  /* silence after which a pipe that stays open is left */
+#define REAP_STEPS_MAX  2000 /* of 1 ms: killed processes are gone after that */
+#define STEP_US         1000
+#define SPAWN_PER_TURN  8
+#define FILE_BYTES_MIN  4096u /* a file of the PMIx server */
+#define HINT_BYTES      200
+#define TMPDIR_BYTES    65536u /* of files of the PMIx server */
+#define TMPDIR_PE_BYTES 1024u  /* and of each PE */
 
 /* ---- the node segment ------------------------------------------------------------- */
 
@@ -186,6 +191,35 @@ static void all_ended(struct daemon *d)
 
 static void take_posts(void *arg, unsigned ready);
 
+/* The number of processes that the kernel has killed for lack of memory, on this host and
+ * in its cgroups, since it was booted. */
+static uint64_t oom_kills(void)
+{
+    unsigned long long n = 0;
+    char line[HINT_BYTES];
+    FILE *f = fopen("/proc/vmstat", "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "oom_kill %llu", &n) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+/* A kill without a sender that the user knows of needs an explanation. */
+static void explain_kill(struct daemon *d, const struct pe *pe, const siginfo_t *si)
+{
+    char text[HINT_BYTES];
+    if (si->si_code == CLD_EXITED || si->si_status != SIGKILL ||
+        oom_kills() == d->oom_kills)
+        return;
+    snprintf(text, sizeof text,
+             "PE %u (pid %d) was probably killed by the kernel because "
+             "the host, or its cgroup, is out of memory",
+             pe->rank, (int)pe->pid);
+    d->ev->say(d->front, text);
+}
+
 static void on_ended(void *arg, unsigned ready)
 {
     struct pe *pe = arg;
@@ -208,6 +242,7 @@ static void on_ended(void *arg, unsigned ready)
     pe->how = (uint32_t)(si.si_code == CLD_EXITED ? si.si_status << 8 : si.si_status);
     pmix_net_ended(d->pmix_net, pe->rank);
     struct daemon_end end;
+    explain_kill(d, pe, &si);
     fill_end(pe, &si, &end);
     d->ev->ended(d->front, &end);
     if (d->live == 0 && d->spawned == d->npes)
@@ -375,11 +410,32 @@ static void report_binding(struct daemon *d, const struct pe *pe)
     d->ev->report(d->front, pe->rank, line);
 }
 
+/* What the user can change about a failed start, or "". */
+static const char *start_hint(int err, const char *step, char hint[HINT_BYTES])
+{
+    struct rlimit r = {0};
+    hint[0] = '\0';
+    if (err == EMFILE && getrlimit(RLIMIT_NOFILE, &r) == 0)
+        snprintf(hint, HINT_BYTES,
+                 "; the limit of open files is %llu, raise it with "
+                 "`ulimit -Hn`",
+                 (unsigned long long)r.rlim_max);
+    else if (err == EAGAIN && strcmp(step, "fork") == 0)
+        snprintf(hint, HINT_BYTES,
+                 "; the limit of processes is reached, raise `ulimit -u`, "
+                 "or pids.max of the cgroup");
+    else if (err == ENOMEM)
+        snprintf(hint, HINT_BYTES, "; memory is short, or `ulimit -v` is too small");
+    return hint;
+}
+
 static int complain_start(const struct daemon *d, const struct pe *pe, const char *step)
 {
     int err = errno;
-    complain("cannot start PE %u (%s): %s: %s", pe->rank,
-             launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(err));
+    char hint[HINT_BYTES];
+    complain("cannot start PE %u (%s): %s: %s%s", pe->rank,
+             launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(err),
+             start_hint(err, step, hint));
     if (strcmp(step, "execute") != 0)
         return EXIT_ERROR;
     return err == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
@@ -451,9 +507,39 @@ static void on_spawn_timer(void *arg)
         all_ended(d);
 }
 
+/* libpmix reports a full file system by lines of its own that name no remedy. */
+static int check_tmpdir(const struct daemon *d)
+{
+    struct statvfs s;
+    uint64_t need = TMPDIR_BYTES + (uint64_t)d->job->npes * TMPDIR_PE_BYTES;
+    const char *dir = d->janitor->dir;
+    uint64_t file = node_bytes(d->job->node[d->job->here].npes);
+    struct rlimit r;
+    if (file < FILE_BYTES_MIN)
+        file = FILE_BYTES_MIN;
+    if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur < file) {
+        complain(
+            "the limit of the size of files is %llu bytes, %llu are needed; raise it "
+            "with `ulimit -f`",
+            (unsigned long long)r.rlim_cur, (unsigned long long)file);
+        return EXIT_ERROR;
+    }
+    if (statvfs(dir, &s) != 0 || (uint64_t)s.f_bavail * s.f_frsize >= need)
+        return 0;
+    complain(
+        "TMPDIR is full: the file system of %s has %llu KiB left, %llu are needed; set "
+        "TMPDIR to a directory with more space",
+        dir, (unsigned long long)s.f_bavail * s.f_frsize / 1024,
+        (unsigned long long)need / 1024);
+    return EXIT_ERROR;
+}
+
 static int start_all(struct daemon *d)
 {
-    int rc = plan(d);
+    d->oom_kills = oom_kills();
+    int rc = check_tmpdir(d);
+    if (rc == 0)
+        rc = plan(d);
     if (rc == 0)
         rc = start_server(d);
     if (rc == 0)

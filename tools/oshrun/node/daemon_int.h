@@ -55,6 +55,7 @@ struct stacks;
 
 struct daemon {
     const struct job *job;
+    uint64_t oom_kills; /* counted when the job started */
     const struct daemon_events *ev;
     void *front;
     struct loop *loop;

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +119,16 @@ static int look_up(const struct launch *l, const char *name, char *path)
 {
     int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, path_of_pes(l), name,
                         path, PATH_MAX);
-    if (rc != 0)
-        complain("cannot run '%s': %s", name, strerror(errno));
+    if (rc == 0)
+        return 0;
+    int err = errno;
+    int dir = l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD;
+    bool here = strchr(name, '/') == NULL && name[0] != '\0' &&
+                faccessat(dir, name, X_OK, AT_EACCESS) == 0;
+    if (here)
+        complain("cannot run '%s': it is not in PATH; did you mean './%s'?", name, name);
+    else
+        complain("cannot run '%s': %s", name, strerror(err));
     return rc;
 }
 
