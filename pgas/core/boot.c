@@ -85,8 +85,8 @@ static void boot_singleton(struct boot *b)
 }
 
 /* "PGAS_JOINED=" and the namespace in which this process, or one of its ancestors, has
- * joined as a PE.  Entered into the environment before main() and modified in place later:
- * setenv() must not be called while the program may have threads (environ.h). */
+ * joined as a PE.  Entered into the environment before main() and modified in place
+ * later: setenv() must not be called while the program may have threads (environ.h). */
 static char joined[sizeof JOINED_ENV + 1 + PMIX_MAX_NSLEN] = JOINED_ENV "=";
 static char *const joined_value = joined + sizeof JOINED_ENV;
 

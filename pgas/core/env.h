@@ -25,9 +25,9 @@ struct env {
 #undef E
 };
 
-/* Values of SHMEM_REPRODUCIBLE.  NOT: real reductions may combine in the order of arrival.
- * ANYWHERE: in the order of the PEs only.  Any other value, the default: in an order that
- * depends on the call's team and size only. */
+/* Values of SHMEM_REPRODUCIBLE.  NOT: real reductions may combine in the order of
+ * arrival. ANYWHERE: in the order of the PEs only.  Any other value, the default: in an
+ * order that depends on the call's team and size only. */
 enum { REPRODUCIBLE_NOT = 0, REPRODUCIBLE_ANYWHERE = 1 };
 
 /* Maximum length of an error message of env_load, with its NUL. */

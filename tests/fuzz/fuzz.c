@@ -26,7 +26,7 @@
 #include "pgas/core/env.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
-#include "pgas/transport/hook.h"
+#include "pgas/transport/test/hook.h"
 #include "tools/oshrun/complain.h"
 #include "tools/oshrun/map/hosts.h"
 #include "tools/oshrun/map/rank_file.h"

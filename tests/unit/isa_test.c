@@ -84,7 +84,8 @@ Test(isa, another_name_is_refused_with_the_choices)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cr_expect_eq(isa_read(bad[i], &isa, error, sizeof error), -1, "%s", bad[i]);
-        cr_expect(strstr(error, "not an instruction set; use auto") == error, "%s", error);
+        cr_expect(strstr(error, "not an instruction set; use auto") == error, "%s",
+                  error);
         cr_expect(strstr(error, isa_name(isa_best())) != NULL, "%s", error);
     }
 }

@@ -213,10 +213,8 @@ static void write_latest(FILE *out, const struct profile_sum *sum)
     const struct profile_join *join = sum->join;
     int npes = (int)join->header.npes;
 
-    HEAD(
-        out,
-        "PEs that arrive last most often (three per site), and their delay",
-        columns);
+    HEAD(out, "PEs that arrive last most often (three per site), and their delay",
+         columns);
     for (size_t i = 0; i < join->sites; i++) {
         const struct profile_late *late = sum->late + i * (size_t)npes;
         int pe = -1;
