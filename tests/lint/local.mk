@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/lint/local.mk - the rules of style that a program can check, and a test of the test.
-TESTS      += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh
-EXTRA_DIST += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh \
+TESTS      += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh tests/lint/tidy.sh
+EXTRA_DIST += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh tests/lint/tidy.sh \
 	tests/lint/c.awk \
 	tests/lint/layers.txt tests/lint/waits.txt
 
