@@ -85,7 +85,7 @@ Test(table, another_machine_is_noticed)
     cr_assert_eq(t.state, PICK_TABLE_OTHER);
     cr_assert_eq(t.rows, 0);
     cr_assert_str_eq(t.note,
-                     "here is of another machine (64 Model X; this one is 2 Model X)");
+                     "here is for another machine (64 Model X; this one is 2 Model X)");
     t = read_text(HEADER "machine *\nreduce last * * *\n");
     cr_assert_eq(t.state, PICK_TABLE_USED);
     pick_table_free(&t);
@@ -96,9 +96,9 @@ Test(table, each_mistake_has_its_sentence)
     static const struct {
         const char *text, *sentence;
     } cases[] = {
-        {"", "here:1: it is no table of algorithms: the first line must be "
+        {"", "here:1: not a table of algorithms: the first line must be "
              "'pgas-coll-table 2'"},
-        {"reduce last * * *\n", "here:1: it is no table of algorithms"},
+        {"reduce last * * *\n", "here:1: not a table of algorithms"},
         {"pgas-coll-table 12\n", "here:1: it has version '12', and this library reads 2"},
         {HEADER "reduce last * *\n",
          "here:2: fewer than 5 columns; a row is: collective"},
@@ -264,7 +264,7 @@ Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
     cr_assert_str_eq(t.note,
                      "/nowhere/at/all: can't be opened: No such file or directory");
     pick_table_find("/tmp", 2, &t);
-    cr_assert_str_eq(t.note, "/tmp: can't be opened: it is no regular file");
+    cr_assert_str_eq(t.note, "/tmp: can't be opened: not a regular file");
     pick_table_find("none", 2, &t);
     cr_assert_eq(t.state, PICK_TABLE_ABSENT);
 }
