@@ -99,7 +99,8 @@ Test(table, each_mistake_has_its_sentence)
         {"", "here:1: not a table of algorithms: the first line must be "
              "'pgas-coll-table 2'"},
         {"reduce last * * *\n", "here:1: not a table of algorithms"},
-        {"pgas-coll-table 12\n", "here:1: it has version '12', and this library reads 2"},
+        {"pgas-coll-table 12\n", "here:1: the table has version '12', but this library "
+                                 "reads version 2"},
         {HEADER "reduce last * *\n",
          "here:2: fewer than 5 columns; a row is: collective"},
         {HEADER "\n\nreduce last * * * 3\n", "here:4: more than 5 columns"},
