@@ -5,8 +5,8 @@
  * reduce_int, datatype.
  *
  * Last arriver: all contributions are present when it arrives, so the combiner never
- * waits, and the other PEs wait only for it.  On an oversubscribed node each PE has to be
- * scheduled once after it has arrived.
+ * waits, and the other PEs wait only for it.  On an oversubscribed node each waiting PE
+ * has to be scheduled only once.
  *
  * First arriver: the combiner combines contributions while they arrive, so little work
  * remains after the last arrival (Mohammadalizadehbakhtevari 2021, algorithm 4.1, with
