@@ -36,7 +36,8 @@ int arrival_pe(const struct board *b, int position);
 typedef void arrival_pair(const void *job, int i);
 
 /* In each pair of PEs the later arrival calls pair(job, the other PE).  Returns after all
- * pairs are complete.  The caller holds barrier_guard and opens no mailbox of its own. */
+ * pairs are complete.  Counts as one call with a mailbox, and must be called between
+ * barrier_guard and barrier_unguard. */
 void arrival_exchange(struct shmem_team *team, arrival_pair *pair, const void *job,
                       const char *fn);
 
