@@ -312,11 +312,10 @@ static struct record *record_add(struct record key, const char *fn)
  * SHMEM_SYNC_VALUE afterwards.
  */
 #define VOTE_IS       ((uint64_t)1)      /* value and result: makes them nonzero */
-#define VOTE_MULTIPLE ((uint64_t)1 << 1) /* SHMEM_THREAD_MULTIPLE; result: some member   \
-                                          */
-#define VOTE_EQUAL ((uint64_t)1 << 2)    /* result: all members have the same slot */
-#define VOTE_SLOT  32                    /* shift of the slot; result: the highest */
-#define VOTE_ALL   (UINT32_MAX & ~(VOTE_MULTIPLE | VOTE_EQUAL))
+#define VOTE_MULTIPLE ((uint64_t)1 << 1) /* SHMEM_THREAD_MULTIPLE (any member) */
+#define VOTE_EQUAL    ((uint64_t)1 << 2) /* result: all members have the same slot */
+#define VOTE_SLOT     32                 /* shift of the slot; result: the highest */
+#define VOTE_ALL      (UINT32_MAX & ~(VOTE_MULTIPLE | VOTE_EQUAL))
 
 static uint64_t vote_merge(uint64_t result, uint64_t value)
 {
@@ -452,7 +451,7 @@ static struct shmem_team *make_team(const struct shmem_team *set, bool *by_psync
         return slot == SLOT_WORLD ? world : make_slow(set, fn);
     }
     team_begin(team, slot);
-    active_barrier(set, fn); /* all words are cleared */
+    active_barrier(set, fn); /* all synchronisation areas are cleared */
     return team;
 }
 

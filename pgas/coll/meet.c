@@ -92,9 +92,8 @@ static void differ(const struct check_call *c, int i, uint64_t mine, uint64_t th
 {
     if (check_is_address(c, i))
         log_die("%s: argument %d '%s' = 0x%" PRIx64
-                " is not the array that PE %d passes; "
-                "all PEs of a collective must pass the same symmetric address, or the "
-                "same list",
+                " is not the array that PE %d passes; all PEs of a collective must pass "
+                "the same symmetric address, or the same list",
                 c->fn, i + 1, c->name[i], c->value[i], pe);
     log_die("%s: argument %d '%s' = %" PRId64 ", but %" PRId64
             " on PE %d; all PEs of a collective must pass the same value",

@@ -367,11 +367,12 @@ static void plan(struct shmem_team *team, enum pick_collective what)
 
     tell_unused(what, team);
     if (pick_choose(what, &c, team->plan[what], &cut) == 0)
-        log_die("pgas: no algorithm for a large %s", pick_name(what));
+        log_die("pgas: no algorithm covers all sizes of %s", pick_name(what));
     if (cut && team->me == 0)
-        log_warn("%s: more than %d ranges of bytes for %s on %d PEs; the others are not "
-                 "used",
-                 table.path, TEAM_CHOICES, pick_name(what), team->npes);
+        log_warn(
+            "%s: more than %d ranges of bytes for %s on %d PEs; the further ones are "
+            "ignored",
+            table.path, TEAM_CHOICES, pick_name(what), team->npes);
 }
 
 void pick_plan(struct shmem_team *team)

@@ -75,7 +75,7 @@ static bool read_algorithm(struct reader *r, const char *word, struct pick_row *
     row->algorithm = pick_algorithm_of(row->what, word);
     if (row->algorithm != PICK_ALGORITHMS_ALL)
         return true;
-    return bad(r, "column 2, the algorithm, is '%.*s', but %s has %s", WORD_SHOWN, word,
+    return bad(r, "column 2, the algorithm, is '%.*s'; %s has %s", WORD_SHOWN, word,
                pick_name(row->what), pick_names(row->what, names, sizeof names));
 }
 
@@ -110,7 +110,7 @@ static bool read_range(struct reader *r, int column, const char *word,
                    column + 1, name[column], WORD_SHOWN, word,
                    column == 2 ? ", as in 64K-1M" : ", from 1");
     if (range->from > range->to)
-        return bad(r, "column %d, %s, is '%.*s', which ends before it begins", column + 1,
+        return bad(r, "column %d, %s, is '%.*s', an empty range", column + 1,
                    name[column], WORD_SHOWN, word);
     return true;
 }
@@ -171,8 +171,8 @@ static bool read_machine(struct reader *r, char *text)
         return true;
     if (strspn(machine, "0123456789") == 0)
         return bad(r,
-                   "'machine %.*s', but that must be 'machine *', or here 'machine "
-                   "%s'",
+                   "'machine %.*s' is invalid; use 'machine *', or for this machine "
+                   "'machine %s'",
                    WORD_SHOWN, machine, r->machine);
     snprintf(r->table->note, sizeof r->table->note,
              "%s is for another machine (%.*s; this one is %s)", r->table->path,

@@ -45,7 +45,7 @@ static inline char *reduce_at(const struct reduce_job *j, const void *here, size
 void reduce_flat(const struct reduce_job *j);        /* every PE combines all slots */
 void reduce_last(const struct reduce_job *j);        /* the last arriver combines */
 void reduce_first(const struct reduce_job *j);       /* the first arriver combines */
-void reduce_first_lines(const struct reduce_job *j); /* ditto, per-PE release flag */
+void reduce_first_lines(const struct reduce_job *j); /* first arriver, flag per PE */
 void reduce_slices(const struct reduce_job *j);      /* each PE combines one slice */
 void reduce_chain(const struct reduce_job *j);       /* chain in arrival order */
 void reduce_tree(const struct reduce_job *j);        /* tree in arrival order */

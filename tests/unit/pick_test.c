@@ -108,19 +108,20 @@ Test(table, each_mistake_has_its_sentence)
          "here:2: column 1, the collective, is 'redcue', but must be one of reduce, "
          "broadcast,"},
         {HEADER "scan last * * *\n",
-         "here:2: column 2, the algorithm, is 'last', but scan has board, barrier"},
+         "here:2: column 2, the algorithm, is 'last'; scan has board, barrier"},
         {HEADER "scan board 1x * *\n",
          "here:2: column 3, bytes, is '1x', but must be N, N-M, N- or *, as in 64K-1M"},
         {HEADER "scan board - * *\n", "here:2: column 3, bytes, is '-'"},
         {HEADER "scan board 1-2-3 * *\n", "here:2: column 3, bytes, is '1-2-3'"},
         {HEADER "scan board 2K-1K * *\n",
-         "here:2: column 3, bytes, is '2K-1K', which ends before it begins"},
+         "here:2: column 3, bytes, is '2K-1K', an empty range"},
         {HEADER "scan board * 0 *\n",
          "here:2: column 4, PEs, is '0', but must be N, N-M, N- or *, from 1"},
         {HEADER "scan board * 2k *\n", "here:2: column 4, PEs, is '2k'"},
         {HEADER "scan board * * none\n", "here:2: column 5, nodes, is 'none'"},
-        {HEADER "machine\n", "here:2: 'machine ', but that must be 'machine *', or here "
-                             "'machine 2 Model X'"},
+        {HEADER "machine\n",
+         "here:2: 'machine ' is invalid; use 'machine *', or for this "
+         "machine 'machine 2 Model X'"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
