@@ -19,19 +19,19 @@
 #include "pgas/rma/rma.h"
 
 /*
- * Words of pSync, a cache line apart wherever the array begins; the other ones are not
- * used.  All are SHMEM_SYNC_VALUE (0) between the calls.
+ * Words of pSync in use, a cache line apart independent of the alignment of the array.
+ * All are SHMEM_SYNC_VALUE (0) between calls.
  */
 enum {
-    ARRIVED = 0,  /* on the set's first PE: others that have called */
-    RELEASED = 8, /* on each other PE: 1 = all have called */
-    PART = 16,    /* on each PE, during a collect: its struct team_part; or its vote */
+    ARRIVED = 0,  /* on the first PE of the set: number of other PEs that have arrived */
+    RELEASED = 8, /* on each other PE: 1 = all PEs have arrived */
+    PART = 16,    /* on each PE: its struct team_part during a collect, or its vote */
     LOG_STRIDE_MAX = 30,
 };
 _Static_assert(PART + sizeof(struct team_part) / sizeof(long) <= SHMEM_SYNC_SIZE / 2 &&
                    SHMEM_BARRIER_SYNC_SIZE == SHMEM_SYNC_SIZE &&
                    SHMEM_COLLECT_SYNC_SIZE == SHMEM_SYNC_SIZE && SHMEM_SYNC_VALUE == 0,
-               "the words are in every pSync, and 0 at first");
+               "the words fit every pSync array, and are initially 0");
 
 static bool is_set(int start, int log_stride, int size)
 {
@@ -45,8 +45,8 @@ static bool is_set(int start, int log_stride, int size)
 
 static _Noreturn void refuse_set(int start, int log_stride, int size, const char *fn)
 {
-    log_die("%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are no "
-            "active set of the PEs 0..%u",
+    log_die("%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are not "
+            "an active set of the PEs 0..%u",
             fn, start, log_stride, size, pgas_self.npes - 1);
 }
 
@@ -60,7 +60,7 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
     if (away < 0 || away % stride != 0 || away / stride >= size)
         log_die(
             "%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are an "
-            "active set without PE %d, which calls",
+            "active set without the calling PE %d",
             fn, start, log_stride, size, pgas_self.me);
     struct shmem_team set = {.npes = size,
                              .me = away / stride,
@@ -83,7 +83,7 @@ struct team_part *active_part(const struct shmem_team *set, int i, const char *f
                    fn);
 }
 
-/* What this PE waits for: a word of its own is at least `goal`. */
+/* Wait condition: *word >= goal, where word is in this PE's pSync. */
 struct goal {
     const uint64_t *word;
     uint64_t goal;
@@ -99,7 +99,7 @@ static bool reached(const void *arg)
     return load_acquire_u64(g->word) >= g->goal;
 }
 
-/* Has a PE of the world left the job? */
+/* True if PE `pe` of the world has departed (finalized). */
 static bool has_left(int pe, const char *fn)
 {
     const struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
@@ -111,9 +111,10 @@ static bool has_left(int pe, const char *fn)
 }
 
 /*
- * Exact: the first PE waits for calls, and who has called can't leave before it is
- * released.  The others wait for the first PE only, which releases them before it leaves;
- * so if it has left and the word, looked at again, is not there, it never will be.
+ * This check has no false positives.  The first PE waits for arrivals, and a PE that has
+ * arrived cannot depart before it is released.  The others wait for the first PE only,
+ * which releases them before it departs.  So if the PE waited for has departed, and the
+ * condition, tested again after that, is still false, it will never become true.
  */
 static void check_left(const struct goal *g, int i)
 {
@@ -123,7 +124,7 @@ static void check_left(const struct goal *g, int i)
         barrier_in_vain(pe, g->fn);
 }
 
-/* Of the far PEs one at a time, as each costs a round trip. */
+/* Remote PEs are probed one at a time, because each probe costs a round trip. */
 static void in_vain(const void *arg)
 {
     const struct goal *g = arg;
@@ -140,13 +141,14 @@ static void in_vain(const void *arg)
 static _Noreturn void refuse_word(const struct shmem_team *set, int word, uint64_t value,
                                   const char *fn)
 {
-    log_die("%s: argument 'pSync' = %p: word %d is %ld in the call; all words must be "
-            "SHMEM_SYNC_VALUE (%ld) before, and no other routine may use them",
-            fn, (void *)set->psync, word, (long)value, SHMEM_SYNC_VALUE);
+    log_die(
+        "%s: argument 'pSync' = %p: word %d is %ld during the call; all words must be "
+        "SHMEM_SYNC_VALUE (%ld) before the call, and no other routine may use them",
+        fn, (void *)set->psync, word, (long)value, SHMEM_SYNC_VALUE);
 }
 
-/* Wait until a word of this PE is `least` or more, and make it SHMEM_SYNC_VALUE again.
- * Returns what it was. */
+/* Wait until a word of this PE is at least `least`, and reset it to SHMEM_SYNC_VALUE.
+ * Returns the value before the reset. */
 static uint64_t take_any(const struct shmem_team *set, int word, uint64_t least,
                          const char *fn)
 {
@@ -172,7 +174,7 @@ static void take(const struct shmem_team *set, int word, uint64_t value, const c
         refuse_word(set, word, taken, fn);
 }
 
-/* Tell the first PE that this one has called. */
+/* Notify the first PE of this PE's arrival. */
 static void call(const struct shmem_team *set, const char *fn)
 {
     int pe = team_world_pe(set, 0);
@@ -200,13 +202,15 @@ static void release(const struct shmem_team *set, int i, uint64_t value, const c
 }
 
 /*
- * The first PE counts the calls of the others, then releases each of them.
+ * Central-counter barrier: the first PE counts the arrivals of the others, and then
+ * releases each of them.
  *
- * Invariants, for calls one after the other by the same set: ARRIVED is 0 again before
- * anybody is released, so the calls of the next barrier are counted from 0.  RELEASED of
- * a PE is 0 again before that PE calls the next barrier (the fetch-and-add releases the
- * store), and nobody is released from that one before it has called; so a release is
- * never lost and never taken for another one.
+ * Invariants for consecutive barriers of the same set.  ARRIVED is reset to 0 before any
+ * PE is released, so the arrivals of the next barrier are counted from 0.  RELEASED of a
+ * PE is reset to 0 before that PE arrives at the next barrier (the fetch-and-add has
+ * release semantics and so orders the store), and no PE is released from that barrier
+ * before it has arrived.  So a release is never lost and never attributed to another
+ * barrier.
  */
 void active_barrier(const struct shmem_team *set, const char *fn)
 {
@@ -225,31 +229,32 @@ void active_barrier(const struct shmem_team *set, const char *fn)
 /* ---- cached teams ------------------------------------------------------------------ */
 
 /*
- * What this PE remembers of an active set: its team, or where that has no slot on some
- * member (`team->psync` != NULL) a team without words, which does everything between
- * barriers of the pSync array.  All members decide at the set's first call, by what they
- * exchange through its pSync, and keep to it: so all of them take the same path in all
- * calls, and nothing has to be compared any more.
+ * Cache entry of an active set: its team, or, if some member has no free team slot, a
+ * team without a synchronisation area (`team->psync` != NULL), whose collectives run
+ * between barriers over the pSync array.  The members decide this in the first call of
+ * the set, by a vote through its pSync, and never change it.  So all members take the
+ * same path in all later calls without further communication.
  *
- * Invariant: if a member runs with SHMEM_THREAD_MULTIPLE, all members tell calls of the
- * set apart by their pSync (`by_psync`), as two threads may be in two of them at a time.
- * Else there is one record for the set, whatever the pSync.
+ * Invariant: if some member runs with SHMEM_THREAD_MULTIPLE, all members distinguish the
+ * calls of the set by pSync (`by_psync`), because two threads may be in two of them at
+ * the same time.  Otherwise there is one record for the set, independent of pSync.
  */
 struct record {
     int start, log_stride, size;
     const long *psync; /* NULL: any */
-    bool by_psync;     /* look for the record with this pSync; no team here */
+    bool by_psync;     /* no team here: look up the record of (set, pSync) */
     struct shmem_team *team;
-    struct record *next; /* of the same hash */
+    struct record *next; /* in the same bucket */
 };
 
 enum {
     BUCKETS = 256,
-    TEAMS_MAX = 256, /* of active sets, */
-    TEAMS_PART = 4,  /* and no more than one of so many of all slots */
+    TEAMS_MAX = 256, /* maximum number of teams of active sets, */
+    TEAMS_PART = 4,  /* and the reciprocal of their maximum share of all team slots */
 };
 
-/* Under lock, if there are threads that may come at the same time. */
+/* The buckets and teams_made are protected by records_lock; last_used is used only
+ * without SHMEM_THREAD_MULTIPLE. */
 static struct record *bucket[BUCKETS], *last_used;
 static uint32_t teams_made;
 static pthread_mutex_t records_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -290,7 +295,7 @@ static struct record *record_add(struct record key, const char *fn)
     struct record *r = malloc(sizeof *r), **at = record_bucket(&key);
 
     if (r == NULL)
-        log_die("%s: no memory to remember an active set", fn);
+        log_die("%s: no memory for the record of an active set", fn);
     pthread_mutex_lock(&records_lock);
     *r = key;
     r->next = *at;
@@ -302,14 +307,14 @@ static struct record *record_add(struct record key, const char *fn)
 /* ---- the first call of a set ------------------------------------------------------- */
 
 /*
- * A vote: each member writes down its own value in its pSync and calls the first PE,
- * which reads the values and tells all of them what has come out.  The words are
- * SHMEM_SYNC_VALUE again after it.
+ * Vote: each member stores its value in its pSync and notifies the first PE, which
+ * combines the values and sends the result to all members.  The words are reset to
+ * SHMEM_SYNC_VALUE afterwards.
  */
-#define VOTE_IS       ((uint64_t)1)      /* in a value and in a result: not 0 */
-#define VOTE_MULTIPLE ((uint64_t)1 << 1) /* in a result: of some member */
-#define VOTE_EQUAL    ((uint64_t)1 << 2) /* in a result: all slots are the same one */
-#define VOTE_SLOT     32                 /* from this bit on: the (highest) slot */
+#define VOTE_IS       ((uint64_t)1)      /* value and result: makes them nonzero */
+#define VOTE_MULTIPLE ((uint64_t)1 << 1) /* SHMEM_THREAD_MULTIPLE (any member) */
+#define VOTE_EQUAL    ((uint64_t)1 << 2) /* result: all members have the same slot */
+#define VOTE_SLOT     32                 /* shift of the slot; result: the highest */
 #define VOTE_ALL      (UINT32_MAX & ~(VOTE_MULTIPLE | VOTE_EQUAL))
 
 static uint64_t vote_merge(uint64_t result, uint64_t value)
@@ -323,13 +328,13 @@ static uint64_t vote_merge(uint64_t result, uint64_t value)
     return (slot > other ? slot : other) << VOTE_SLOT | flags;
 }
 
-/* On the first PE, when all others have called: what they have written down. */
+/* On the first PE, after all others have arrived: combine their values. */
 static uint64_t vote_count(const struct shmem_team *set, uint64_t mine, const char *fn)
 {
     uint64_t *far = malloc((size_t)set->npes * sizeof *far), result = mine | VOTE_EQUAL;
 
     if (far == NULL)
-        log_die("%s: no memory for a list of %d PEs", fn, set->npes);
+        log_die("%s: no memory for the votes of %d PEs", fn, set->npes);
     for (int i = 1; i < set->npes; i++) {
         int pe = team_world_pe(set, i);
         if (unlikely(net_far(pe)))
@@ -368,7 +373,7 @@ static uint64_t vote(const struct shmem_team *set, uint32_t slot, const char *fn
     return result;
 }
 
-/* May this PE have one more team of an active set? */
+/* Reserve one team of an active set on this PE; false if the limit is reached. */
 static bool may_make_team(void)
 {
     size_t slot_bytes = team_slot_offset(SLOT_USER + 1) - team_slot_offset(SLOT_USER);
@@ -389,10 +394,11 @@ static void team_not_made(void)
 }
 
 /*
- * Find a slot that all members have free, as in a split (split.c): each offers its lowest
- * free one, and those below the highest offer then offer their next free one from there
- * on.  SLOT_NONE is the highest of all.  The set of all PEs begins with the world's slot.
- * Returns the slot; *by_psync: the result is for this pSync alone.
+ * Agree on a team slot that is free on all members, as in a split (split.c): each member
+ * proposes its lowest free slot; members below the maximum of all proposals then propose
+ * their lowest free slot >= that maximum.  SLOT_NONE is greater than all slots.  A set of
+ * all PEs proposes the world's slot first.  Returns the slot; *by_psync is set if the
+ * result is valid for this pSync only.
  */
 static uint32_t agree_on_slot(const struct shmem_team *set, bool able, bool *by_psync,
                               const char *fn)
@@ -416,7 +422,7 @@ static uint32_t agree_on_slot(const struct shmem_team *set, bool able, bool *by_
     }
 }
 
-/* A team without words: everything goes between barriers of its pSync. */
+/* A team without a synchronisation area: its collectives use barriers over pSync. */
 static struct shmem_team *make_slow(const struct shmem_team *set, const char *fn)
 {
     struct shmem_team *team = malloc(sizeof *team);
@@ -427,7 +433,7 @@ static struct shmem_team *make_slow(const struct shmem_team *set, const char *fn
     return team;
 }
 
-/* The team of a set that this PE calls for the first time; all members are here. */
+/* Create the team of a set in the first call; collective over the members. */
 static struct shmem_team *make_team(const struct shmem_team *set, bool *by_psync,
                                     const char *fn)
 {
@@ -445,11 +451,11 @@ static struct shmem_team *make_team(const struct shmem_team *set, bool *by_psync
         return slot == SLOT_WORLD ? world : make_slow(set, fn);
     }
     team_begin(team, slot);
-    active_barrier(set, fn); /* all words are cleared */
+    active_barrier(set, fn); /* all synchronisation areas are cleared */
     return team;
 }
 
-/* Make the record for the first call of the set (with this pSync). */
+/* Create the record in the first call of the set (or of the set and this pSync). */
 static struct record *first_call(const struct record *key, long *psync, const char *fn)
 {
     struct shmem_team set = active_set(key->start, key->log_stride, key->size, psync, fn);
@@ -468,7 +474,8 @@ static struct record *first_call(const struct record *key, long *psync, const ch
     return record_add(r, fn);
 }
 
-/* Is this PE in the set?  Ends the job with a sentence if there is no such set. */
+/* True if this PE is in the set.  Ends the job with an error message if the arguments do
+ * not describe an active set. */
 static bool is_member(const struct record *key, const char *fn)
 {
     if (!is_set(key->start, key->log_stride, key->size))

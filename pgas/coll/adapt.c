@@ -2,10 +2,11 @@
 /*
  * adapt.c - see adapt.h.  Uses: core/team, core/clock, board.
  *
- * Invariants.  A PE notes the times of its timed call t in `seen[t % 2]`, when it ends
- * that call, and reads those of all PEs at the end of the next call to all that adapts:
- * in which it has waited for all of them, that come with their notes written.  It writes
- * `seen[t % 2]` again at the end of a call that all begin after that reading.
+ * Invariants.  At the end of its timed call t a PE writes its sample to `seen[t % 2]`.
+ * It reads the samples of all PEs at the end of the next non-rooted adaptive call c > t:
+ * in c it waited for all PEs, and each of them wrote its sample of t before it entered c.
+ * `seen[t % 2]` is overwritten at the end of timed call t + 2, which every PE enters
+ * only after it has read the samples of t.
  */
 #include "config.h"
 
@@ -17,33 +18,34 @@
 #include "pgas/threads/atomic.h"
 
 enum {
-    /* A trial of a way is so many calls in a row, after one that finds the PEs as another
-     * way has left them: of large data, and of small ones. */
+    /* Measured calls per trial, for large and small data.  One call before these is not
+     * counted, because the previous candidate determined the arrival order of that call.
+     */
     FEW_LARGE = 3,
     FEW_SMALL = TEAM_TRIES,
-    /* Before the first one are as many calls as in two trials: memory is touched. */
+    /* Warm-up before the first trial, in trials: first touch of memory. */
     WARM = 2,
-    /* A mean goes over about so many calls. */
+    /* Window of the running mean, in calls. */
     MEMORY = 8,
-    /* A call counts for at most so many times the mean, as processors get lost. */
+    /* A sample is clipped at this multiple of the mean: a PE may have been preempted. */
     CLIP = 2,
-    /* So many times the imbalance is another one. */
+    /* The imbalance has changed if it differs by this factor. */
     MUCH = 4,
-    /* Less than 15/16 of the other's cost is better. */
+    /* A candidate is better if it costs less than 15/16 of the other. */
     BETTER_NUM = 15,
     BETTER_DEN = 16,
-    /* A way that costs p percent more is tried again after 3 p times the calls of a
-     * trial: so that trials cost a third of a percent.  But not sooner or later than
-     * these. */
+    /* A candidate that costs p percent more is retried after 3 p times the calls of a
+     * trial, so that retrials cost a third of a percent.  The interval is limited to
+     * TRY_LEAST..TRY_MOST calls. */
     PERCENT = 100,
     TRY_NUM = 3,
     TRY_LEAST = 256,
     TRY_MOST = 1 << 18,
-    /* Of so many calls one is timed: of short ones, others, those to a root. */
+    /* One of this many calls is timed: small, large, rooted. */
     TIMED_SMALL = 32,
     TIMED_LARGE = 8,
     TIMED_ROOT = 16,
-    /* Times are those of a KiB. */
+    /* Times are normalised to one KiB. */
     UNIT_SHIFT = 10,
 };
 
@@ -85,20 +87,20 @@ void adapt_reset(struct shmem_team *team)
     team->timed.state = team->timed_to_root.state = NULL;
 }
 
-/* ---- which way ------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------ */
 
 static bool has(const struct team_adapt *s, unsigned way)
 {
     return (s->ways >> way & 1) != 0;
 }
 
-/* Calls of a trial. */
+/* Calls per trial, including the first one, which is not counted. */
 static unsigned trial_of(const struct team_adapt *s)
 {
     return 1u + s->few;
 }
 
-/* The way that is being tried, call by call, or comes next; or -1. */
+/* The candidate whose trial is in progress or next; -1 = all trials are complete. */
 static int being_tried(const struct team_adapt *s)
 {
     for (unsigned w = 0; w < TEAM_WAYS; w++)
@@ -107,7 +109,7 @@ static int being_tried(const struct team_adapt *s)
     return -1;
 }
 
-/* Another way whose turn it is to be tried once more; or -1. */
+/* A candidate other than the current one whose retrial is due; -1 = none. */
 static int due(const struct team_adapt *s, uint32_t call)
 {
     for (unsigned w = 0; s->settled != 0 && w < TEAM_WAYS; w++)
@@ -116,14 +118,14 @@ static int due(const struct team_adapt *s, uint32_t call)
     return -1;
 }
 
-/* The way that this call tries, or -1. */
+/* The candidate that this call tries; -1 = none. */
 static int to_try(struct team_adapt *s, uint32_t call)
 {
     int way = being_tried(s);
 
     if (way < 0 && (way = due(s, call)) >= 0) {
         s->tries[way] = s->seen[way] = 0;
-        s->due[way] = call + TRY_LEAST; /* until we know how it went */
+        s->due[way] = call + TRY_LEAST; /* until the result is known */
     }
     return way;
 }
@@ -141,14 +143,14 @@ unsigned adapt_next(struct team_adapt *s, unsigned timed_every, bool *timed)
     return (unsigned)way;
 }
 
-/* ---- what it knows --------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------- */
 
 static uint64_t mean(uint64_t before, uint64_t now)
 {
     return before + now / MEMORY - before / MEMORY;
 }
 
-/* Sorts them. */
+/* Median; sorts the array. */
 static uint64_t middle(uint64_t *value, unsigned n)
 {
     for (unsigned i = 1; i < n; i++)
@@ -160,7 +162,7 @@ static uint64_t middle(uint64_t *value, unsigned n)
     return value[n / 2];
 }
 
-/* Of the calls of a trial the middle one counts. */
+/* The cost of a candidate is the median of its trial, then a running mean. */
 static void take_work(struct team_adapt *s, unsigned way, uint64_t work)
 {
     uint64_t *known = &s->work[way];
@@ -175,7 +177,7 @@ static void take_work(struct team_adapt *s, unsigned way, uint64_t work)
         *known = middle(s->trial, s->few);
 }
 
-/* Has every way been tried, and is it known how that went? */
+/* True if the trials of all candidates are complete and their samples have been read. */
 static bool is_known(const struct team_adapt *s)
 {
     for (unsigned w = 0; w < TEAM_WAYS; w++)
@@ -204,7 +206,8 @@ static unsigned best_of(const struct team_adapt *s)
     return best;
 }
 
-/* Take the way that is best now that one is better known, or all are known. */
+/* Select the best candidate after the cost of `way` was updated, and set the times of the
+ * retrials. */
 static void choose(struct team_adapt *s, unsigned way)
 {
     const unsigned before = s->way;
@@ -222,7 +225,7 @@ static void try_all_anew(struct team_adapt *s)
     s->settled = 0;
 }
 
-/* Is one imbalance much more than the other one, and than the work? */
+/* True if imbalance a exceeds both imbalance b and the work by the factor MUCH. */
 static bool much_more(uint64_t a, uint64_t b, uint64_t work)
 {
     return a > MUCH * b && a > MUCH * work;
@@ -242,16 +245,16 @@ void adapt_learn(struct team_adapt *s, unsigned way, uint64_t imbalance, uint64_
         try_all_anew(s);
 }
 
-/* ---- the times of a call --------------------------------------------------------- */
+/* ---- times of a call -------------------------------------------------------------- */
 
-/* Calls of a class have unlike sizes: what is compared is the time of a KiB, of calls
- * that cost as much as a KiB without any data. */
+/* Calls of one size class differ in size, so times are compared per KiB; the fixed cost
+ * of a call is taken to be that of one KiB. */
 static uint64_t per_kib(uint64_t ns, size_t bytes)
 {
     return (ns << UNIT_SHIFT) / (bytes + ((size_t)1 << UNIT_SHIFT));
 }
 
-/* The notes of all PEs: on a board, or in their words. */
+/* The samples of all PEs: in a mailbox, or in the synchronisation area. */
 struct notes {
     struct shmem_team *team;
     const struct board *board;
@@ -266,7 +269,7 @@ static struct team_times note_of(const struct notes *n, int i)
 }
 
 struct span {
-    uint64_t first, last, end; /* arrival, arrival, exit */
+    uint64_t first, last, end; /* first t_enter, last t_enter, last t_exit */
 };
 
 static struct span span_of(const struct notes *n)
@@ -283,9 +286,10 @@ static struct span span_of(const struct notes *n)
     return s;
 }
 
-/* What a call has cost the PEs, in the mean: their time in it; but of the time in which
- * they waited for the last one no more than was left to do when that had come.  So the
- * delays of others count little, and what makes PEs come apart by itself does count. */
+/* The cost of a call: the mean over the PEs of t_exit - max(t_enter, last - (end -
+ * last)). The time spent waiting for the last arriver counts for at most as long as the
+ * call took after that arrival.  So the delay of another PE has little weight, while an
+ * algorithm that itself spreads the PEs apart is charged for it. */
 static uint64_t cost_of(const struct notes *n, const struct span *s)
 {
     const uint64_t since = s->last - (s->end - s->last);
@@ -319,7 +323,7 @@ static void note(const struct adapt *a, uint64_t left_ns)
         (struct team_timed){.state = a->state, .bytes = a->bytes, .way = a->way};
 }
 
-/* Of a call to a root. */
+/* Exchange the samples of a rooted call. */
 static void exchange(struct shmem_team *team, const char *fn)
 {
     struct board b = board_open(team, sizeof(struct team_times), fn);
@@ -354,10 +358,10 @@ struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t b
 void adapt_end(struct adapt *a)
 {
     struct shmem_team *team = a->team;
-    const uint64_t left_ns = a->timed ? clock_ns() : 0; /* before what we do here */
+    const uint64_t left_ns = a->timed ? clock_ns() : 0; /* excludes the work below */
 
     if (a->kind != ADAPT_TO_ROOT && team->timed.state != NULL)
-        learn_notes(&(struct notes){.team = team}, &team->timed); /* the last one */
+        learn_notes(&(struct notes){.team = team}, &team->timed); /* previous sample */
     if (!a->timed)
         return;
     if (a->kind != ADAPT_TO_ROOT)

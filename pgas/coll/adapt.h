@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * adapt.h - which of some ways to do a collective a team takes: one that is best when its
- * PEs come together (balanced), or one that uses the time in which some of them are late.
+ * adapt.h - adaptive selection: chooses between candidate algorithms of a collective by
+ * measured cost, so that a team uses an arrival-aware algorithm if its PEs arrive
+ * imbalanced, and a balanced one otherwise.
  *
- * In a call that is timed each PE notes when it came and when it left.  In a later call
- * in which every PE waits for all others they see each other's notes, without a message:
- * so all of them know the same, the imbalance (from the first to the last arrival) and
- * what the call has cost them but for waiting.  First each way is tried a few
- * times; then the one with the least cost is taken, and now and then another one is tried
- * again, the more seldom the worse it was.  When the imbalance has become much larger or
- * smaller all ways are tried anew.  All PEs decide alike from equal numbers.
+ * In a timed call each PE records its t_enter and t_exit in the team's synchronisation
+ * area.  In a later call in which every PE waits for all others, each PE reads all these
+ * samples without a further message.  All PEs therefore compute the same imbalance (from
+ * the first to the last t_enter) and the same cost (time in the call without waiting).
+ * Each candidate is first tried a few times; then the one with the least cost is used.
+ * The others are retried from time to time, less often the higher their cost.  All
+ * candidates are tried anew when the imbalance has changed by a large factor.
  *
- * What goes to a root does not let its PEs wait for each other: there they exchange their
- * notes by a board of its own, after a timed call.
+ * Invariant: all PEs of a team decide alike, because they decide from equal numbers.
  *
- * (The idea of such an estimate: Mohammadalizadehbakhtevari 2021, "future work".)
+ * A rooted collective does not make its PEs wait for each other; there the samples are
+ * exchanged through a mailbox at the beginning of the call after a timed one.
+ *
+ * (Such an estimate is proposed as future work in Mohammadalizadehbakhtevari 2021.)
  * Uses: core/team, core/clock, board.  Used by: reduce, pick.
  */
 #ifndef PGAS_COLL_ADAPT_H
@@ -25,43 +28,44 @@
 
 #include "pgas/core/team.h"
 
-/* Those that give the result to a root are told from those that give it to all; and of
- * the latter those whose ways all combine in the same order. */
+/* Separate states for rooted calls, for calls that deliver to all PEs, and for the latter
+ * with candidates restricted to a combining order independent of the arrival order. */
 enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT, ADAPT_IN_ORDER, ADAPT_KINDS };
 
-/* What a team knows of calls of this kind with so many bytes of each PE; it has boards.
- * Its `ways` are 0 before adapt_plan. */
+/* The state of a team for calls of this kind and size class.  The team must have
+ * mailboxes.  `ways` is 0 before adapt_plan. */
 enum { ADAPT_NONE = 1 << TEAM_WAYS };
 struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
                                size_t bytes);
 
-/* The ways there are, as bits: ADAPT_NONE if that is one at most.  `way` is the first. */
+/* Set the candidates, a bit mask; ADAPT_NONE is stored if there are fewer than two. */
 void adapt_plan(struct team_adapt *state, unsigned ways, size_t bytes);
-/* The team has other plans now: forget everything.  On all PEs alike. */
+/* Discard all samples because the team's plan changed.  All PEs must call it alike. */
 void adapt_reset(struct shmem_team *team);
 
-/* A call. */
+/* One call in progress. */
 struct adapt {
     struct shmem_team *team;
     struct team_adapt *state;
     enum adapt_kind kind;
     size_t bytes;
-    unsigned way; /* take this one */
+    unsigned way; /* the candidate to use */
     bool timed;
     uint64_t came_ns;
 };
 
-/* Begin / end one, for which the state has at least one of the ways (state->ways). */
+/* Begin and end a call whose state has at least one candidate (state->ways). */
 struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
                          struct team_adapt *state, const char *fn);
 void adapt_end(struct adapt *a);
 
-/* ---- the decisions: pure, for their test ------------------------------------------ */
+/* ---- decisions: pure functions, exported for unit tests ---------------------------- */
 
-/* The way of the next call, and whether it is timed, in one of so many calls at least. */
+/* The candidate for the next call, and whether that call is timed.  At least one of
+ * `timed_every` calls is timed. */
 unsigned adapt_next(struct team_adapt *state, unsigned timed_every, bool *timed);
 
-/* What all PEs have seen of a call that went this way: take it in. */
+/* Add the sample of a call that used candidate `way`; equal on all PEs. */
 void adapt_learn(struct team_adapt *state, unsigned way, uint64_t imbalance,
                  uint64_t work);
 

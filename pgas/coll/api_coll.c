@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api_coll.c - rows of the collectives over teams (9.10).
+ * api_coll.c - API entry points of the collectives over teams (9.10).
  * Uses: barrier, bcast, collect, alltoall, reduce, scan.
  */
 #include "config.h"
@@ -15,7 +15,7 @@
 
 /* clang-format off */
 
-/* A barrier is a release and an acquire: puts that are stores need no more. */
+/* A barrier has release and acquire semantics, which completes puts that are stores. */
 ROUTINE_0(void, shmem_barrier_all, BY_WORLD)
 { barrier(team_of(SHMEM_TEAM_WORLD, fn), fn); }
 ROUTINE_0(void, shmem_sync_all, BY_WORLD)
@@ -23,7 +23,7 @@ ROUTINE_0(void, shmem_sync_all, BY_WORLD)
 ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
 { barrier_sync(team_of(team, fn), fn); return 0; }
 
-/* Movement of elements of S bytes; PTR points to them */
+/* Data movement of elements of S bytes; PTR is the pointer type */
 #define TEAM_ARG (shmem_team_t, team, TEAM)
 #define BROADCAST(X, PTR, S)                                                             \
     ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM),                      \

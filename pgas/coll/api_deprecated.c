@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api_deprecated.c - rows of all that is deprecated: the names of before OpenSHMEM 1.2,
- * atomics and waits of before 1.4, collectives over active sets of before 1.5.
- * Uses: what the rows that took their place use, and active.
+ * api_deprecated.c - deprecated API entry points: the names used before OpenSHMEM 1.2,
+ * the atomics and waits used before 1.4, and the collectives over active sets used before
+ * 1.5.
+ * Uses: the modules of the replacement routines, and active.
  */
 #include "config.h"
 
@@ -25,8 +26,8 @@
 
 /* clang-format off */
 
-/* ---- names of before 1.2 (9.1.13, annex F) -------------------------------------- */
-/* Only the first call has an effect, and none after shmem_init. */
+/* ---- names used before 1.2 (9.1.13, annex F) ------------------------------------ */
+/* Repeated calls, and calls after shmem_init, have no effect. */
 ROUTINE(void, start_pes, 0, ANYTIME, (int, npes, ANY))
 { (void)fn, (void)npes; if (pgas_self.life != LIFE_UP) life_start(SHMEM_THREAD_SINGLE); }
 ROUTINE_0(int, _my_pe, ALONE)
@@ -39,13 +40,13 @@ ROUTINE(void *, shmalloc, 1, BY_WORLD, (size_t, size, SAME_SIZE))
 ROUTINE(void *, shmemalign, 1, BY_WORLD,
         (size_t, alignment, ALIGNMENT), (size_t, size, SAME_SIZE))
 { return mem_take(size, alignment, fn); }
-/* Old programs rely on NULL for a block that has been freed. */
+/* Old programs rely on a NULL result for a block that was already freed. */
 ROUTINE(void *, shrealloc, 1, BY_WORLD, (void *, ptr, BLOCK), (size_t, size, SAME_SIZE))
 { return ptr != NULL && heap_size(ptr) == 0 ? NULL : mem_resize(ptr, size, fn); }
 ROUTINE(void, shfree, 1, BY_WORLD, (void *, ptr, BLOCK))
 { mem_give(ptr, fn); }
 
-/* ---- atomics of before 1.4 (9.7.1) ----------------------------------------------- */
+/* ---- atomics used before 1.4 (9.7.1) --------------------------------------------- */
 #define BITS(NAME, C, KIND)                                                              \
     ALWAYS_INLINE uint64_t bits_##NAME(C value)                                          \
     { uint64_t bits = 0; memcpy(&bits, &value, sizeof value); return bits; }             \
@@ -53,7 +54,7 @@ ROUTINE(void, shfree, 1, BY_WORLD, (void *, ptr, BLOCK))
     { C value; memcpy(&value, &bits, sizeof value); return value; }
 SHMEM_TYPES_OLD_SET(BITS)
 
-/* Operation OP on the word of PE `pe`: its old value, or without it */
+/* Operation OP on the word of PE `pe`: fetching (OLD) and non-fetching (POST) */
 #define OLD(NAME, C, OP, operand)                                                        \
     value_##NAME(amo_at(TRANSPORT_AMO_##OP, dest, sizeof(C), operand, pe, fn))
 #define POST(OP, C, operand)                                                             \
@@ -90,7 +91,7 @@ SHMEM_TYPES_OLD_AMO(CSWAP)
 SHMEM_TYPES_OLD_AMO(INCS)
 SHMEM_TYPES_OLD_AMO(ADDS)
 
-/* ---- waits of before 1.4 (9.11.1) ------------------------------------------------- */
+/* ---- waits used before 1.4 (9.11.1) ----------------------------------------------- */
 #define UNTIL(C, cmp)                                                                    \
     wait_until(ivar, sizeof(C), WAIT_SINT, cmp, (uint64_t)(int64_t)cmp_value, fn)
 #define WAIT(X, C)                                                                       \
@@ -103,13 +104,13 @@ ROUTINE(void, shmem_wait_until, sizeof(long), ALONE,
         (long *, ivar, WORD), (int, cmp, CMP), (long, cmp_value, ANY))
 { UNTIL(long, cmp); }
 
-/* ---- collectives over active sets, of before 1.5 (9.10) --------------------------- */
+/* ---- collectives over active sets, used before 1.5 (9.10) ------------------------- */
 #define SET_ARGS                                                                         \
     (int, PE_start, SET_START), (int, logPE_stride, SET_STRIDE), (int, PE_size, SET_SIZE)
 #define PSYNC_ARG (long *, pSync, PSYNC)
 #define THE_SET                                                                          \
     struct shmem_team *set = active_team(PE_start, logPE_stride, PE_size, pSync, fn);    \
-    if (set == NULL) return /* this PE is not in it */
+    if (set == NULL) return /* this PE is not a member */
 
 ROUTINE(void, shmem_barrier, 0, BY_SET, SET_ARGS, PSYNC_ARG)
 { THE_SET; barrier(set, fn); }
@@ -147,7 +148,7 @@ SHMEM_SIZES_OLD(FCOLLECT)
 SHMEM_SIZES_OLD(ALLTOALL)
 SHMEM_SIZES_OLD(ALLTOALLS)
 
-/* The work array pWrk is not needed. */
+/* The work array pWrk is not used. */
 #define REDUCE(NAME, C, KIND, op, OP)                                                    \
     ROUTINE(void, shmem_##NAME##_##op##_to_all, sizeof(C), BY_SET,                       \
             (C *, dest, SYM_APART), (const C *, source, SYM), (int, nreduce, COUNT_INT), \
@@ -159,7 +160,7 @@ SHMEM_TYPES_OLD_REDUCE_BIT(REDUCE_BITWISE)
 SHMEM_TYPES_OLD_REDUCE_ORD(REDUCE_ORDERED)
 SHMEM_TYPES_OLD_REDUCE_NUM(REDUCE_NUMERIC)
 
-/* ---- cache control, removed in 1.5: there is nothing to do ------------------------- */
+/* ---- cache control, removed in 1.5: no operation ----------------------------------- */
 ROUTINE_0(void, shmem_clear_cache_inv, ALONE) { (void)fn; }
 ROUTINE_0(void, shmem_set_cache_inv, ALONE) { (void)fn; }
 ROUTINE_0(void, shmem_udcflush, ALONE) { (void)fn; }

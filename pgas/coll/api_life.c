@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api_life.c - rows of set-up, exit and query (9.1), threads (9.2), memory (9.3) and
- * profiling control (9.14).  Uses: life, mem, core/init, core/peer.
+ * api_life.c - API entry points of set-up, exit and query (9.1), threads (9.2), memory
+ * (9.3) and profiling control (9.14).  Uses: life, mem, core/init, core/peer.
  */
 #include "config.h"
 
@@ -43,7 +43,7 @@ ROUTINE(void, shmem_query_initialized, 0, ANYTIME, (int *, initialized, POINTER)
 ROUTINE(void, shmem_query_thread, 0, ANYTIME, (int *, provided, POINTER))
 { (void)fn; *provided = pgas_self.thread_level; }
 
-/* No row, as it never returns: any status, at any time. */
+/* Defined without ROUTINE because it never returns; it accepts any status at any time. */
 API(void, shmem_global_exit, (int status))
 { init_abort(status); }
 
@@ -53,7 +53,7 @@ ROUTINE_0(int, shmem_my_pe, ALONE)
 ROUTINE_0(int, shmem_n_pes, ALONE)
 { (void)fn; return (int)pgas_self.npes; }
 
-/* Any number is a fair question. */
+/* Any PE number is a valid argument. */
 ROUTINE(int, shmem_pe_accessible, 0, ALONE, (int, pe, ANY))
 { (void)fn; return (uint32_t)pe < pgas_self.npes; }
 
@@ -96,7 +96,7 @@ ROUTINE(void, shmem_free, 1, BY_WORLD, (void *, ptr, BLOCK))
 
 /* clang-format on */
 
-/* Profiling tools define it; ours has nothing to control. */
+/* A profiling tool may override this function; this default has no effect. */
 API(void, shmem_pcontrol, (int level, ...))
 {
     (void)level;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* api_shared.c - rows of the node-shared results (shmemx.h).  Uses: shared. */
+/* api_shared.c - API entry points of node-shared collectives (shmemx.h).  Uses: shared.
+ */
 #include "config.h"
 
 #include "include/shmemx.h"
@@ -21,7 +22,7 @@ ROUTINE(void, shmemx_shared_destroy, 0, ALONE, (shmemx_shared_t *, shared, POINT
 ROUTINE(void *, shmemx_shared_ptr, 0, ALONE, SHARED_ARG)
 { return shared_ptr(shared, fn); }
 
-/* The handle says which team it is about: the routines look at arguments themselves. */
+/* The handle determines the team, so the routines below check their arguments. */
 ROUTINE(int, shmemx_shared_reclaim, 0, ALONE, SHARED_ARG)
 { return shared_reclaim(shared, fn); }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* api_team.c - rows of teams (9.4, and 9.1.10).  Uses: core/team, core/peer, split. */
+/* api_team.c - API entry points of teams (9.4, 9.1.10).  Uses: core/team, core/peer,
+ * split. */
 #include "config.h"
 
 #include "include/shmemx.h"
@@ -51,7 +52,7 @@ ROUTINE(int, shmem_team_get_config, 0, ALONE, (shmem_team_t, team, TEAM_OR_NONE)
         (long, config_mask, CONFIG_WANTED), (shmem_team_config_t *, config, CONFIG_OUT))
 { return get_config(team, config_mask, config, fn); }
 
-/* Any src_pe is good: one that is in no team has the number -1. */
+/* Any src_pe is valid: a PE that is not in the team translates to -1. */
 ROUTINE(int, shmem_team_translate_pe, 0, ALONE, (shmem_team_t, src_team, TEAM_OR_NONE),
         (int, src_pe, ANY), (shmem_team_t, dest_team, TEAM_OR_NONE))
 { return translate(src_team, src_pe, dest_team, fn); }
@@ -87,7 +88,7 @@ ROUTINE(int, shmem_team_split_2d, 0, BY_TEAM,
     if (split_axis(parent_team, xrange, 1, split_config(yaxis_config, yaxis_mask),
                    yaxis_team, fn) == 0)
         return 0;
-    split_destroy(*xaxis_team, fn); /* all PEs are here, as all get the same result */
+    split_destroy(*xaxis_team, fn); /* collective: the result is equal on all PEs */
     *xaxis_team = SHMEM_TEAM_INVALID;
     return -1;
 }

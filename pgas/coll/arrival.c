@@ -3,21 +3,24 @@
  * arrival.c - see arrival.h.  Uses: core/peer, core/team, core/stress, barrier, board,
  * pick, datatype/copy.
  *
- * Invariants.  `tail` is the last PE that has come to this call and how many have come
- * with it: who comes swaps itself in.  It has the lower 32 bits of the call's number; but
- * an older call with the same ones is over, so all PEs are in its `tail`, and those of
- * this call are fewer as long as one still comes.  `order` of the first PE says which PE
- * is at which position.  A cell is written in the next call by a PE that has ended this
- * one, and none ends this one before all cells have been read that will be.
+ * Invariants.
+ * - `tail` holds (lower 32 bits of the call number, number of arrivals, last arriver); an
+ *   arriving PE swaps itself in.  An older call whose number has the same lower 32 bits
+ *   is complete, so its tail has count == npes, while in this call count < npes as long
+ *   as a PE has still to arrive; so the two cannot be confused.
+ * - `order` of team PE 0 maps positions to PEs.  A cell is written in the next call only
+ *   by a PE that has ended this call, and no PE ends this call before all reads of cells
+ *   in this call are complete.
  *
- * An exchange.  Who has written its cell, with release, has a source that may be read and
- * a dest that may be written: so whoever comes later moves what the two have for each
- * other, and after the barrier at the end all has been moved.  With more PEs than
- * processors each has to be scheduled once to come and once to leave, where a barrier at
- * the beginning would take one time more (4 PEs on 2 processors, 512 bytes for each: 1.9
- * us in place of 3.1).  But the last one moves the most, and cache lines go both ways
- * between the processors: with a processor for each PE two barriers are faster.  (Tried,
- * and slower: a PE that is still there takes from those that come later by itself.)
+ * Exchange.  PEs append themselves to the arrival list with a store-release to their
+ * cell.  From then on the PE's source may be read and its dest may be written.  In each
+ * pair the later arrival performs both copies; a barrier at the end completes the
+ * exchange.  On an oversubscribed node each PE is scheduled once to arrive and once to
+ * leave, whereas a barrier at the beginning would require one more time slice (4 PEs on 2
+ * processors, 512 bytes per block: 1.9 us instead of 3.1 us).  But the last arriver moves
+ * the most data, and cache lines travel in both directions, so with one processor per PE
+ * two barriers are faster.  (A variant in which waiting PEs copy from later arrivals
+ * themselves was measured to be slower.)
  */
 #include "config.h"
 
@@ -29,11 +32,11 @@
 #include "pgas/datatype/copy.h"
 
 enum {
-    TAIL_BITS = 16,  /* of `tail`: for a PE, and for how many there are */
-    ORDER_BITS = 16, /* of `order`: for a PE */
+    TAIL_BITS = 16,  /* width of the PE and of the count in `tail` */
+    ORDER_BITS = 16, /* width of the PE in a cell of `order` */
 };
-_Static_assert((int)PICK_LEAD_PES < 1 << TAIL_BITS, "a PE's number fits `tail`");
-_Static_assert((int)PICK_ORDER_PES == (int)TEAM_ORDER, "each has a cell in `order`");
+_Static_assert((int)PICK_LEAD_PES < 1 << TAIL_BITS, "PE numbers and counts fit `tail`");
+_Static_assert((int)PICK_ORDER_PES == (int)TEAM_ORDER, "`order` has one cell per PE");
 
 #define TAIL_MASK (((uint64_t)1 << TAIL_BITS) - 1)
 
@@ -59,7 +62,7 @@ struct arrival arrival_come(const struct board *b)
     return arrival_at(&team_words(b->team, 0)->tail, b);
 }
 
-/* ---- in order -------------------------------------------------------------------- */
+/* ---- arrival list ---------------------------------------------------------------- */
 
 static size_t cell_of(int position)
 {
@@ -101,7 +104,7 @@ struct blocks {
     const char *fn;
 };
 
-/* This PE's block of PE i. */
+/* Copy the block from PE i to this PE. */
 static void take(const struct blocks *x, int i)
 {
     const char *from = x->source + (size_t)x->team->me * x->step;
@@ -112,7 +115,7 @@ static void take(const struct blocks *x, int i)
               x->each * npes * npes);
 }
 
-/* What PE i has for this one, and the other way round. */
+/* Copy the blocks between PE i and this PE in both directions. */
 static void swap(const void *job, int i)
 {
     const struct blocks *x = job;

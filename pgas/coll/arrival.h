@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arrival.h - the order in which the PEs of a team come to a call, and exchanges in that
- * order.  For calls with a board (board.h), of teams of at most TEAM_ORDER PEs where the
- * order is written down.
+ * arrival.h - the arrival order of the PEs of a team in a call, and exchanges in arrival
+ * order.
+ *
+ * The call must have opened a mailbox (board.h).  The functions that record the order
+ * (arrival_note, arrival_pe, arrival_exchange, arrival_blocks) are limited to teams of at
+ * most TEAM_ORDER PEs.
  * Uses: core/team, core/peer, barrier, board, datatype/copy.  Used by: alltoall,
  * alltoalls, collect, reduce.
  */
@@ -11,32 +14,35 @@
 
 #include "pgas/coll/board.h"
 
-/* This PE's place among those that come to a call. */
+/* Position of this PE in the arrival order of a call. */
 struct arrival {
     int position; /* from 0 */
-    int before;   /* who has come before it; -1: nobody */
+    int before;   /* predecessor in the arrival order; -1 = none */
 };
 
-/* Once in a call.  `tail` belongs to this call, or nobody comes to this one before all
- * have come to the one to which it belonged. */
+/* Enter the arrival order; once per call.  Either `tail` is used by this call only, or no
+ * PE enters this call before all PEs have entered the previous call that used it. */
 struct arrival arrival_at(uint64_t *tail, const struct board *b);
-/* The same with the team's word for calls that end when all have come. */
+/* As arrival_at with the team's arrival word, for calls that no PE leaves before all PEs
+ * have arrived. */
 struct arrival arrival_come(const struct board *b);
 
-/* Write down that this PE has that position / who has it: wait until that is known. */
+/* Publish this PE's position (release), and read the PE at a position, waiting until it
+ * is published (acquire). */
 void arrival_note(const struct board *b, int position);
 int arrival_pe(const struct board *b, int position);
 
-/* Do what PE i of the team and this one have for each other, both ways. */
+/* Perform the copies between PE i of the team and this PE, in both directions. */
 typedef void arrival_pair(const void *job, int i);
 
-/* Of every two PEs the one that comes later calls pair(job, the other one); returns when
- * all have.  A call of its own, between barrier_guard and barrier_unguard. */
+/* In each pair of PEs the later arrival calls pair(job, the other PE).  Returns after all
+ * pairs are complete.  Counts as one call with a mailbox, and must be called between
+ * barrier_guard and barrier_unguard. */
 void arrival_exchange(struct shmem_team *team, arrival_pair *pair, const void *job,
                       const char *fn);
 
-/* Block i of dest on PE j of the team = the block of `each` bytes at source + j * step on
- * PE i: by such an exchange.  source and dest do not overlap; all PEs are mapped. */
+/* Exchange of blocks: block i of dest on PE j of the team = the block of `each` bytes at
+ * source + j * step on PE i.  source and dest do not overlap; all PEs are mapped. */
 void arrival_blocks(struct shmem_team *team, char *dest, const char *source, size_t each,
                     size_t step, const char *fn);
 

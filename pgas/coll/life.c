@@ -22,7 +22,7 @@
 #include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
 
-/* Nobody else uses what the library has any more. */
+/* Free all state of the library.  No other thread uses it any more. */
 static void forget(void)
 {
     ctx_fini();
@@ -34,10 +34,10 @@ static void forget(void)
 static void take_down(bool exiting)
 {
     nodeseg_stage(NODE_STAGE_FINALIZE);
-    fence_full(); /* the puts of this PE are done before it says that it leaves */
+    fence_full(); /* complete this PE's puts before it announces its departure */
     if (pgas_self.net != NULL) {
         net_quiet(net_ctx_default(), "shmem_finalize");
-        if (!exiting) /* else other threads may still use them */
+        if (!exiting) /* at exit other threads may still use contexts */
             ctx_close_all();
     }
     team_leave_all();
@@ -49,7 +49,7 @@ static void take_down(bool exiting)
     init_down(exiting);
 }
 
-/* All but the last are barriers (1.6). */
+/* Every call of shmem_finalize except the last is a barrier (1.6). */
 void life_finalize(const char *fn)
 {
     if (!init_last()) {
@@ -58,8 +58,8 @@ void life_finalize(const char *fn)
     }
     int left = pgas_self.checks ? ctx_private(NULL) : 0;
     if (left > 0)
-        log_die("%s: %d contexts with SHMEM_CTX_PRIVATE are left; call shmem_ctx_destroy "
-                "for them first",
+        log_die("%s: %d contexts with SHMEM_CTX_PRIVATE still exist; call "
+                "shmem_ctx_destroy for them first",
                 fn, left);
     nb_check_ended(NULL, fn);
     take_down(false);
@@ -70,7 +70,8 @@ static void finalize_at_exit(void)
     take_down(true);
 }
 
-/* Before the PEs meet: what they must have alike (core/agree.h). */
+/* Before the first barrier: provide the values that must be equal on all PEs
+ * (core/agree.h). */
 static void prepare(void)
 {
     pick_init();

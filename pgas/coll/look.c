@@ -8,7 +8,7 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    LOOK_FIRST_NS = 100 * 1000 * 1000, /* after the wait has begun to sleep */
+    LOOK_FIRST_NS = 100 * 1000 * 1000, /* after the wait has started to sleep */
     LOOK_EVERY_NS = 200 * 1000 * 1000,
 };
 

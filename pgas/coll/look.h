@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * look.h - who waits long for a far PE looks now and then whether it is still there.
+ * look.h - liveness probe: during a long wait for a remote PE, the waiting PE reads a
+ * word of that PE at intervals to detect that it has departed.
  * Uses: core/net, rma.  Used by: bridge, active.
  */
 #ifndef PGAS_COLL_LOOK_H
@@ -9,17 +10,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The looks of one wait; all zero at first. */
+/* The probes of one wait; initialised to zero. */
 struct look {
-    uint64_t next_ns; /* when to look again; 0 = the wait has just begun */
-    uint32_t looks;   /* how many there have been, to look at one PE after the other */
+    uint64_t next_ns; /* time of the next probe; 0 = the wait has just started */
+    uint32_t looks;   /* number of probes, used to probe the PEs in turn */
 };
 
-/* Is it time to look at a far PE?  Seldom, as that costs a round trip.  If so, it has
- * been counted.  (block_until looks at the nodes, net_watch.) */
+/* True if a probe is due; it is then counted.  Probes are rare, because each costs a
+ * round trip.  (The liveness of nodes is checked by block_until through net_watch.) */
 bool look_due(struct look *look);
 
-/* A symmetric word of far PE pe of the world. */
+/* Read a symmetric word of remote PE `pe` of the world. */
 uint32_t look_at(const uint32_t *word, int pe, const char *fn);
 
 #endif

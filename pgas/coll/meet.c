@@ -3,9 +3,9 @@
  * meet.c - see meet.h.  Uses: active, barrier, core/check, core/team, core/peer,
  * core/log, rma.
  *
- * Each PE writes down its call in the team's words (an active set: in the second half of
- * its pSync), meets the others, compares its call with that of the team's first PE, and
- * meets again before the words may be written anew.
+ * Each PE records its call in the team's synchronisation area (for an active set: in the
+ * second half of pSync).  After a barrier it compares the record with that of team PE 0;
+ * a second barrier precedes the reuse of the record.
  */
 #include "config.h"
 
@@ -21,15 +21,15 @@
 #include "pgas/core/peer.h"
 #include "pgas/rma/rma.h"
 
-/* Where in a pSync the call is written: behind what the collectives use. */
+/* Index of the call record in pSync: behind the words that the collectives use. */
 #define PSYNC_CALL (SHMEM_SYNC_SIZE / 2)
 
 _Static_assert(sizeof(struct team_call) <= (SHMEM_SYNC_SIZE - PSYNC_CALL) * sizeof(long),
-               "a call fits its part of a pSync array");
+               "a call record fits its half of a pSync array");
 _Static_assert((int)CHECK_PARAMS_MAX <= (int)TEAM_VALUES_MAX,
-               "a call has room for all values");
+               "a call record holds all values");
 
-/* Where this PE writes down its call: a symmetric address. */
+/* The call record of this PE: a symmetric address. */
 static struct team_call *call_here(const struct shmem_team *team)
 {
     if (team->psync == NULL)
@@ -47,8 +47,7 @@ static struct shmem_team *set_of_call(const struct check_call *c, struct shmem_t
     return set;
 }
 
-/* Who does the collective together; NULL for nobody (an invalid team where one may be).
- */
+/* The team of the collective; NULL if there is none (SHMEM_TEAM_INVALID is permitted). */
 static struct shmem_team *team_of_call(const struct check_call *c, struct shmem_team *set)
 {
     uint64_t team = check_team_value(c);
@@ -60,8 +59,8 @@ static struct shmem_team *team_of_call(const struct check_call *c, struct shmem_
     return team != 0 ? team_of((shmem_team_t)(uintptr_t)team, c->fn) : NULL;
 }
 
-/* Of a routine where each PE gives a length of its own (collect), and this one gives 0:
- * the array that has it, which is the parameter before it, and any NULL. */
+/* For a routine with a length per PE (collect) whose length on this PE is 0: true for the
+ * source array, which is the parameter before the length, and for any NULL. */
 static bool own_nothing(const struct check_call *c, int i)
 {
     if (check_value(c, CHECK_COUNT_OWN, 1) != 0)
@@ -70,7 +69,7 @@ static bool own_nothing(const struct check_call *c, int i)
     return c->value[i] == 0 || is_source;
 }
 
-/* Addresses of nothing need not agree. */
+/* True if parameter i is compared; addresses of empty arrays are not. */
 static bool compared(const struct check_call *c, int i, uint64_t *value)
 {
     bool empty = check_value(c, CHECK_COUNT, check_value(c, CHECK_COUNT_INT, 1)) == 0;
@@ -79,7 +78,7 @@ static bool compared(const struct check_call *c, int i, uint64_t *value)
            !(check_is_address(c, i) && (empty || own_nothing(c, i)));
 }
 
-/* What is not compared is written down as 0, which no array has. */
+/* A value that is not compared is recorded as 0, which is not the address of an array. */
 static void write_down(const struct check_call *c, struct team_call *mine)
 {
     snprintf(mine->fn, sizeof mine->fn, "%s", c->fn);
@@ -92,12 +91,12 @@ static void differ(const struct check_call *c, int i, uint64_t mine, uint64_t th
                    int pe)
 {
     if (check_is_address(c, i))
-        log_die("%s: argument %d '%s' = 0x%" PRIx64 " is not the array that PE %d gives; "
-                "all PEs of a collective must pass the same symmetric address, or the "
-                "same list",
+        log_die("%s: argument %d '%s' = 0x%" PRIx64
+                " is not the array that PE %d passes; all PEs of a collective must pass "
+                "the same symmetric address, or the same list",
                 c->fn, i + 1, c->name[i], c->value[i], pe);
     log_die("%s: argument %d '%s' = %" PRId64 ", but %" PRId64
-            " on PE %d; all PEs of a collective must give the same value",
+            " on PE %d; all PEs of a collective must pass the same value",
             c->fn, i + 1, c->name[i], (int64_t)mine, (int64_t)theirs, pe);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meet.h - SHMEM_DEBUG=2: the PEs that do a collective compare their arguments before it.
+ * meet.h - verification of collective arguments across PEs (SHMEM_DEBUG=2).
  * Uses: barrier, core/check.  Used by: life.
  */
 #ifndef PGAS_COLL_MEET_H
 #define PGAS_COLL_MEET_H
 
-/* Give core/check the function that compares. */
+/* Register the comparison function with core/check. */
 void meet_init(void);
 
 #endif

@@ -12,15 +12,15 @@
 #include "pgas/core/pgas.h"
 #include "pgas/threads/atomic.h"
 
-enum { POISON = 0xdb }; /* what SHMEM_DEBUG=2 leaves in memory that has been freed */
+enum { POISON = 0xdb }; /* fill pattern of freed memory with SHMEM_DEBUG=2 */
 
 static void meet(const char *fn)
 {
     barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
 }
 
-/* All PEs make the same calls with the same result: the lowest one warns, and only at the
- * first call that `*warned` counts. */
+/* True if this PE prints a warning: all PEs make the same calls with the same result, so
+ * only PE 0 warns, and only in the first call with this `warned`. */
 static bool warns(uint32_t *warned)
 {
     return pgas_self.me == 0 && swap_acq_rel_u32(warned, 1) == 0;
@@ -32,9 +32,10 @@ static void *take(size_t size, size_t align, const char *fn)
     void *p = heap_take(size, align);
 
     if (p == NULL && warns(&warned))
-        log_warn("%s: no room for %zu bytes in the symmetric heap of %zu bytes; NULL is "
-                 "returned; set SHMEM_SYMMETRIC_SIZE to a larger size (reported once)",
-                 fn, size, pgas_self.heap_len - pgas_self.heap_user);
+        log_warn(
+            "%s: cannot allocate %zu bytes in the symmetric heap of %zu bytes; NULL is "
+            "returned; set SHMEM_SYMMETRIC_SIZE to a larger size (reported once)",
+            fn, size, pgas_self.heap_len - pgas_self.heap_user);
     return p;
 }
 
@@ -60,7 +61,7 @@ void *mem_take_with_hints(size_t size, long hints, const char *fn)
             "are SHMEM_MALLOC_ATOMICS_REMOTE and SHMEM_MALLOC_SIGNAL_REMOTE (0x%lx; "
             "reported once)",
             fn, (unsigned long)(hints & ~known), (unsigned long)known);
-    /* All symmetric memory is fit for atomics and signals. */
+    /* All symmetric memory supports atomics and signals, so hints have no effect. */
     return mem_take(size, sizeof(void *), fn);
 }
 
@@ -92,7 +93,7 @@ void mem_give(void *p, const char *fn)
 {
     if (p == NULL)
         return;
-    meet(fn); /* nobody uses the block any more */
+    meet(fn); /* no PE uses the block any more */
     check_block(p, fn);
     if (check_deep())
         memset(p, POISON, heap_size(p));

@@ -12,7 +12,8 @@
 #include "pgas/core/log.h"
 #include "pgas/core/pgas.h"
 
-/* A variable that is not compared over the PEs would let them decide differently. */
+/* Every variable must be verified to be equal on all PEs (core/agree.h); otherwise PEs
+ * could select different algorithms. */
 #define X(NAME, name)                                                                    \
     _Static_assert((int)AGREE_##NAME##_ALGORITHM < (int)AGREE_ALL, "in PGAS_ENV_ALIKE");
 PICK_COLLECTIVES(X)
@@ -25,17 +26,18 @@ static const struct pick_info algorithms[PICK_ALGORITHMS_ALL] = {
 #undef X
 };
 
-/* With more PEs on the node than processors, or not. */
+/* Whether the node is oversubscribed (more PEs than processors). */
 enum crowd { ROOMY = 1, CROWDED = 2, ALWAYS = ROOMY | CROWDED };
 
-/* The built-in table: for each collective and number of PEs ascending by bytes; the first
- * row that fits is used.  Measured on 2 processors; what is CROWDED and large is for jobs
- * with several PEs per processor, as the last PE to come moves the most (arrival.c). */
+/* The built-in table, sorted by collective, number of PEs and bytes; the first matching
+ * row is used.  The thresholds were measured on 2 processors.  The CROWDED rows for large
+ * blocks assume several PEs per processor, because the last arriver moves most of the
+ * data (arrival.c). */
 struct rule {
     enum pick_algorithm algorithm;
     enum crowd crowd;
-    int pes;      /* of the team, at most */
-    size_t bytes; /* of a PE, at most; of an exchange, of all its blocks */
+    int pes;      /* maximum team size */
+    size_t bytes; /* maximum per PE; for an alltoall, of all blocks together */
 };
 static const struct rule rules[] = {
     {REDUCE_FLAT, ROOMY, 2, 128},
@@ -99,7 +101,7 @@ enum { RULES = sizeof rules / sizeof rules[0] };
 
 enum { NAMES_MAX = 128, PLAN_MAX = 512 };
 
-/* By collective: what the environment wants, PICK_ALGORITHMS_ALL = nothing. */
+/* By collective: the requested algorithm; PICK_ALGORITHMS_ALL = none. */
 static enum pick_algorithm wanted[PICK_ALL];
 static struct pick_table table;
 
@@ -168,8 +170,8 @@ static enum pick_algorithm find(enum pick_collective what)
     char names[NAMES_MAX];
 
     if (a == PICK_ALGORITHMS_ALL && strcmp(name, "auto") != 0)
-        log_die("%s = '%s' is no algorithm; use one of auto, %s", variable_of(what), name,
-                pick_names(what, names, sizeof names));
+        log_die("%s = '%s' is not an algorithm; use one of auto, %s", variable_of(what),
+                name, pick_names(what, names, sizeof names));
     return a;
 }
 
@@ -200,7 +202,7 @@ const struct pick_table *pick_init_table(unsigned processors)
 
 /* ---- plans ----------------------------------------------------------------------- */
 
-/* Who takes part: PEs, or nodes between which there is a bridge. */
+/* Number of participants: PEs, or nodes for an inter-node collective. */
 static int parties(enum pick_collective what, int npes, int nodes)
 {
     return what < PICK_BRIDGE_REDUCE ? npes : nodes;
@@ -223,8 +225,8 @@ static bool may_use(enum pick_algorithm algorithm, int npes, int nodes, bool rep
     return parties(a->what, npes, nodes) <= a->pes && (a->same || !reproducible);
 }
 
-/* Built-in limits of an exchange are for all blocks of a PE together, which it shows on a
- * board at once; a plan, as a table, counts the bytes of one block. */
+/* Limits of an alltoall are for all blocks of a PE together, because they share one eager
+ * slot; plans and table files count the bytes of one block. */
 static size_t block_limit(enum pick_collective what, size_t bytes, int npes)
 {
     return what == PICK_ALLTOALL && bytes != PICK_ANY_BYTES ? bytes / (size_t)npes
@@ -250,7 +252,7 @@ bool pick_asked(enum pick_collective what)
     return wanted[what] != PICK_ALGORITHMS_ALL;
 }
 
-/* An algorithm that may be used for the bytes in this range. */
+/* A candidate algorithm and the range of bytes for which it is usable. */
 struct offer {
     enum pick_algorithm algorithm;
     struct pick_range bytes;
@@ -277,8 +279,8 @@ static bool of_rule(const struct rule *r, enum pick_collective what,
            parties(what, c->npes, c->nodes) <= r->pes;
 }
 
-/* The i-th offer: what is wanted, the rows of the file, the built-in rules.  False if it
- * is not for this case. */
+/* The i-th candidate in order of precedence: the requested algorithm, the rows of the
+ * table file, the built-in rules.  Returns false if it does not apply to this case. */
 static bool nth_offer(size_t i, enum pick_collective what, const struct pick_case *c,
                       struct offer *o)
 {
@@ -298,8 +300,9 @@ static bool nth_offer(size_t i, enum pick_collective what, const struct pick_cas
     return o->bytes.from <= o->bytes.to;
 }
 
-/* The first offer for so many bytes, and up to where it goes before it ends or one that
- * comes before it begins.  False if there is none. */
+/* Select the first candidate that covers `bytes`.  choice->most is where its range ends
+ * or where the range of a candidate with higher precedence begins, whichever is smaller.
+ * Returns false if no candidate covers `bytes`. */
 static bool best_offer(enum pick_collective what, const struct pick_case *c, size_t bytes,
                        struct team_choice *choice)
 {
@@ -329,7 +332,7 @@ int pick_choose(enum pick_collective what, const struct pick_case *c,
     *cut = false;
     for (size_t bytes = 0; next.most != PICK_ANY_BYTES; bytes = next.most + 1) {
         bool good = best_offer(what, c, bytes, &next);
-        n -= good && n > 0 && plan[n - 1].algorithm == next.algorithm; /* it goes on */
+        n -= good && n > 0 && plan[n - 1].algorithm == next.algorithm; /* merge */
         if (good && n == TEAM_CHOICES - 1 && next.most != PICK_ANY_BYTES) {
             *cut = true;
             good = best_offer(what, c, PICK_ANY_BYTES, &next);
@@ -364,11 +367,12 @@ static void plan(struct shmem_team *team, enum pick_collective what)
 
     tell_unused(what, team);
     if (pick_choose(what, &c, team->plan[what], &cut) == 0)
-        log_die("pgas: no algorithm for a large %s", pick_name(what));
+        log_die("pgas: no algorithm covers all sizes of %s", pick_name(what));
     if (cut && team->me == 0)
-        log_warn("%s: more than %d ranges of bytes for %s on %d PEs; the others are not "
-                 "used",
-                 table.path, TEAM_CHOICES, pick_name(what), team->npes);
+        log_warn(
+            "%s: more than %d ranges of bytes for %s on %d PEs; the further ones are "
+            "ignored",
+            table.path, TEAM_CHOICES, pick_name(what), team->npes);
 }
 
 void pick_plan(struct shmem_team *team)
@@ -385,7 +389,7 @@ void pick_force(enum pick_collective what, enum pick_algorithm algorithm)
     pick_plan(team_of(SHMEM_TEAM_WORLD, "oshmem_info"));
 }
 
-/* ---- saying it ------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------- */
 
 const char *pick_plan_text(const struct team_choice *plan, char *text, size_t size)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pick.h - which algorithm a collective uses on a team, for so many bytes.
+ * pick.h - algorithm selection: maps (collective, team, message size) to an algorithm.
  *
- * One built-in table says it for each collective, in the order of the bytes of a PE; a
- * team keeps the rows that fit its PEs (its plan).  The rows of a table file
- * (pick_table.h) come before these, and SHMEM_<COLLECTIVE>_ALGORITHM before all, where
- * that can be used.  All PEs of a team decide alike: what they look at is equal on all of
- * them, which core/agree.h makes sure of.
+ * Precedence of the candidates: SHMEM_<COLLECTIVE>_ALGORITHM if it is usable on the team,
+ * then the rows of the table file (pick_table.h), then the built-in table.  The rows that
+ * match a team are stored in it as its plan, in ascending order of bytes.
+ *
+ * Invariant: all PEs of a team select the same algorithm, because every input of the
+ * selection is equal on all PEs; core/agree.h verifies this.
  * Uses: core/team, core/env.  Used by: the collectives, life, oshmem_info.
  */
 #ifndef PGAS_COLL_PICK_H
@@ -21,14 +22,15 @@
 
 #define PICK_ANY_BYTES SIZE_MAX
 #define PICK_ANY_PES   INT32_MAX
-/* PEs for which there is room in what they share: */
+/* Team size limits given by the shared synchronisation area: */
 enum {
     PICK_LEAD_PES = 65535,
     PICK_FIRST_PES = 256,
     PICK_CHAIN_PES = 2048,
     PICK_ORDER_PES = 256,
 };
-/* Between leaders: bytes and nodes for which there is room (room.h, hop.h). */
+/* Between node leaders: limits given by the scratch buffer (room.h) and by the number of
+ * notified put steps (hop.h). */
 enum {
     PICK_DOUBLING_BYTES = 16 * 1024,
     PICK_BRUCK_BYTES = 16 * 1024,
@@ -45,68 +47,71 @@ enum pick_algorithm { PICK_ALGORITHMS(X) PICK_ALGORITHMS_ALL };
 
 _Static_assert((int)PICK_ALL <= (int)TEAM_COLLECTIVES, "a team has a plan for each");
 
-/* Look at what is set in the environment; ends the job with a sentence if a variable
- * names no algorithm. */
+/* Read SHMEM_<COLLECTIVE>_ALGORITHM for all collectives.  Ends the job with an error
+ * message if a value is not the name of an algorithm. */
 void pick_init(void);
 
-/* Find and read the table file, for this number of processors.  A mistake ends the job if
- * SHMEM_COLL_TABLE names the file; else a sentence says that it is ignored. */
+/* Find and read the table file for this number of processors.  An invalid file ends the
+ * job if SHMEM_COLL_TABLE names it; otherwise the file is ignored with a warning. */
 struct pick_table;
 const struct pick_table *pick_init_table(unsigned processors);
 
-/* Say for SHMEM_INFO what is in effect: the table file, and the plan of the team. */
+/* Print the table file in use and the plan of the team (SHMEM_INFO). */
 void pick_print(FILE *out, struct shmem_team *team);
 
-/* Make the team's plan. */
+/* Compute the team's plan. */
 void pick_plan(struct shmem_team *team);
 
 /* ---- the parts of a plan, for the tools and tests ---------------------------------- */
 
-/* What an algorithm takes at most, and whether it has the same bits whatever the order of
- * arrival. */
+/* Limits of an algorithm, and whether its result is bitwise independent of the arrival
+ * order. */
 struct pick_info {
     enum pick_collective what;
     const char *name;
-    size_t bytes; /* of a PE; of an exchange, of all its blocks */
-    int pes;      /* of the team */
-    bool same;
+    size_t bytes; /* maximum per PE; for an alltoall, of all blocks together */
+    int pes;      /* maximum team size */
+    bool same;    /* bitwise reproducible */
 };
 const struct pick_info *pick_info(enum pick_algorithm algorithm);
-/* The bytes that it takes at most on a team, as a plan counts them: of one block. */
+/* The maximum bytes per block on a team of npes PEs, the unit in which plans count. */
 size_t pick_most_bytes(enum pick_algorithm algorithm, int npes);
 
-/* The name of a collective, as in the table file; the value of its variable. */
+/* The name of a collective as in the table file, and the value of its variable. */
 const char *pick_name(enum pick_collective what);
 const char *pick_wish(enum pick_collective what, const struct env *env);
 
-/* Its algorithm with that name; PICK_ALGORITHMS_ALL if it has none / all their names. */
+/* Look up an algorithm of the collective by name, PICK_ALGORITHMS_ALL if there is none;
+ * list the names of all its algorithms. */
 enum pick_algorithm pick_algorithm_of(enum pick_collective what, const char *name);
 const char *pick_names(enum pick_collective what, char *text, size_t size);
 
-/* A team, and what comes before the built-in table. */
+/* Inputs of the selection that depend on the team, the job and the environment. */
 struct pick_case {
     int npes, nodes;
-    bool crowded; /* more PEs on the node than processors */
+    bool crowded; /* oversubscribed: more PEs on the node than processors */
     bool reproducible;
-    enum pick_algorithm first;      /* PICK_ALGORITHMS_ALL: none is asked for */
+    enum pick_algorithm first;      /* requested; PICK_ALGORITHMS_ALL = none */
     const struct pick_table *table; /* or NULL */
 };
 
-/* Its plan for a collective: how many choices, the last one is for any bytes.  0 if there
- * is no algorithm for some.  *cut: there was no room for all. */
+/* Compute the plan of a collective.  Returns the number of entries, of which the last one
+ * has most == PICK_ANY_BYTES; 0 if some size has no candidate.  *cut is set if the plan
+ * needs more than TEAM_CHOICES entries and was truncated. */
 int pick_choose(enum pick_collective what, const struct pick_case *c,
                 struct team_choice plan[TEAM_CHOICES], bool *cut);
 
 /* "flat to 8, last to 2048, slices". */
 const char *pick_plan_text(const struct team_choice *plan, char *text, size_t size);
 
-/* Use this algorithm for the world's next calls, PICK_ALGORITHMS_ALL: the plan's; on all
- * PEs.  For the tuner. */
+/* Force an algorithm for the next calls on the world team; PICK_ALGORITHMS_ALL returns to
+ * the plan.  All PEs must call it alike.  For the tuner. */
 void pick_force(enum pick_collective what, enum pick_algorithm algorithm);
 
-/* For so many bytes of one block: what a PE gives; in an exchange, to one other PE; in a
- * collect, in the mean.  Only for teams that are no active sets: on one node, or for
- * those of a bridge, over several. */
+/* Select an algorithm for `bytes` per block: the contribution of one PE; in an alltoall,
+ * the block for one other PE; in a collect, the mean contribution.  The team must not be
+ * an active set.  It is on one node, except for the inter-node collectives
+ * (PICK_BRIDGE_*), which are for teams over several nodes. */
 static inline enum pick_algorithm pick(struct shmem_team *team, enum pick_collective what,
                                        size_t bytes)
 {
@@ -118,11 +123,11 @@ static inline enum pick_algorithm pick(struct shmem_team *team, enum pick_collec
     return (enum pick_algorithm)c->algorithm;
 }
 
-/* May the team take another algorithm for this collective as its PEs arrive?  If none was
- * asked for, and the team may use that one. */
+/* True if adaptive selection may use algorithm `other` on the team: no algorithm was
+ * requested for the collective, and the team is within the limits of `other`. */
 bool pick_adapts(enum pick_collective what, enum pick_algorithm other,
                  const struct shmem_team *team);
-/* Has the user (or the tuner) named the algorithm of this collective? */
+/* True if the user or the tuner has requested an algorithm for this collective. */
 bool pick_asked(enum pick_collective what);
 
 #endif

@@ -22,19 +22,19 @@
 
 enum { COLUMNS = 5, WORD_SHOWN = 40, NAMES_MAX = 256, RANGE_MAX = 64 };
 
-/* What is being read. */
+/* Parser state. */
 struct reader {
     struct pick_table *table;
     const char *machine;
     unsigned line;
-    size_t room; /* for rows */
-    bool other;  /* the machine is another one */
+    size_t room; /* allocated rows */
+    bool other;  /* the table is for another machine type */
 };
 
 static bool bad(struct reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Note the mistake; false, for the caller to return. */
+/* Record a parse error.  Always returns false, as a return value for the caller. */
 static bool bad(struct reader *r, const char *format, ...)
 {
     struct pick_table *t = r->table;
@@ -75,11 +75,11 @@ static bool read_algorithm(struct reader *r, const char *word, struct pick_row *
     row->algorithm = pick_algorithm_of(row->what, word);
     if (row->algorithm != PICK_ALGORITHMS_ALL)
         return true;
-    return bad(r, "column 2, the algorithm, is '%.*s', but %s has %s", WORD_SHOWN, word,
+    return bad(r, "column 2, the algorithm, is '%.*s'; %s has %s", WORD_SHOWN, word,
                pick_name(row->what), pick_names(row->what, names, sizeof names));
 }
 
-/* A number of bytes, or of things of which there is at least one. */
+/* Parse a number of bytes, or a positive count (PEs, nodes). */
 static bool read_number(const char *text, bool bytes, size_t *number)
 {
     if (bytes)
@@ -110,7 +110,7 @@ static bool read_range(struct reader *r, int column, const char *word,
                    column + 1, name[column], WORD_SHOWN, word,
                    column == 2 ? ", as in 64K-1M" : ", from 1");
     if (range->from > range->to)
-        return bad(r, "column %d, %s, is '%.*s', which ends before it begins", column + 1,
+        return bad(r, "column %d, %s, is '%.*s', an empty range", column + 1,
                    name[column], WORD_SHOWN, word);
     return true;
 }
@@ -151,7 +151,7 @@ static bool read_row(struct reader *r, char *text)
            read_range(r, 4, word[4], &row.nodes) && add_row(r, &row);
 }
 
-/* The text without blanks at its ends. */
+/* Strip leading and trailing blanks in place. */
 static char *trim(char *text)
 {
     size_t len;
@@ -171,11 +171,11 @@ static bool read_machine(struct reader *r, char *text)
         return true;
     if (strspn(machine, "0123456789") == 0)
         return bad(r,
-                   "'machine %.*s', but that must be 'machine *', or here 'machine "
-                   "%s'",
+                   "'machine %.*s' is invalid; use 'machine *', or for this machine "
+                   "'machine %s'",
                    WORD_SHOWN, machine, r->machine);
     snprintf(r->table->note, sizeof r->table->note,
-             "%s is of another machine (%.*s; this one is %s)", r->table->path,
+             "%s is for another machine (%.*s; this one is %s)", r->table->path,
              PICK_MACHINE_MAX, machine, r->machine);
     r->other = true;
     return true;
@@ -190,10 +190,10 @@ static bool read_header(struct reader *r, char *text)
         return true;
     if (strncmp(header, PICK_TABLE_HEADER, name) == 0)
         return bad(r,
-                   "it has version '%.*s', and this library reads 2; let oshmem_info "
-                   "--tune write it again",
+                   "the table has version '%.*s', but this library reads version 2; run "
+                   "oshmem_info --tune to write it again",
                    WORD_SHOWN, header + name);
-    return bad(r, "it is no table of algorithms: the first line must be '%s'",
+    return bad(r, "not a table of algorithms: the first line must be '%s'",
                PICK_TABLE_HEADER);
 }
 
@@ -258,7 +258,7 @@ bool pick_table_place(int i, char *path, size_t size)
     return len > 0 && (size_t)len < size;
 }
 
-/* A pipe would be read by one PE alone. */
+/* Only a regular file is accepted: the contents of a pipe would reach only one PE. */
 static FILE *open_file(const char *path)
 {
     FILE *in = fopen(path, "re");
@@ -273,7 +273,7 @@ static FILE *open_file(const char *path)
     return NULL;
 }
 
-/* False if it can't be opened. */
+/* Returns false if the file cannot be opened. */
 static bool read_file(const char *path, unsigned processors, struct pick_table *table)
 {
     char machine[PICK_MACHINE_MAX];
@@ -300,7 +300,7 @@ void pick_table_find(const char *wanted, unsigned processors, struct pick_table 
         table->state = PICK_TABLE_BAD;
         snprintf(table->path, sizeof table->path, "%s", wanted);
         snprintf(table->note, sizeof table->note, "%s: can't be opened: %s", wanted,
-                 errno == EINVAL ? "it is no regular file" : strerror(errno));
+                 errno == EINVAL ? "not a regular file" : strerror(errno));
         return;
     }
     for (int i = 0; i < PICK_PLACES; i++)
@@ -317,7 +317,7 @@ void pick_table_free(struct pick_table *table)
 
 /* ---- the machine ----------------------------------------------------------------- */
 
-/* The value of the first line "key : value" of /proc/cpuinfo; "" if there is none. */
+/* The value of the first line "key : value" in /proc/cpuinfo; "" if the key is absent. */
 static void cpu_line(const char *key, char *value, size_t size)
 {
     FILE *in = fopen("/proc/cpuinfo", "re");
@@ -329,13 +329,13 @@ static void cpu_line(const char *key, char *value, size_t size)
         if (colon != NULL && strncmp(line, key, strlen(key)) == 0)
             snprintf(value, size, "%s", trim(colon + 1));
         if (line[0] == '\n')
-            break; /* the end of the first processor */
+            break; /* end of the first processor's entry */
     }
     if (in != NULL)
         fclose(in);
 }
 
-/* Not all architectures have a name of the model; they have numbers then. */
+/* Architectures without a "model name" line report a numeric part instead. */
 static void cpu_model(char *text, size_t size)
 {
     char part[PICK_MACHINE_MAX];

@@ -3,9 +3,10 @@
  * reduce.c - see reduce.h.  Uses: core/team, core/log, adapt, pick, rma, datatype,
  * reduce_int.
  *
- * But for `first`, `lines`, `chain` and `tree` elements are combined in an order that the
- * PEs' own gives, whoever does it: all PEs get the same bits, whatever their order of
- * arrival. But for `static` too it is the order of the PEs: the same wherever they are.
+ * Combining order.  `flat`, `last` and `slices` combine in PE order 0, 1, .., npes - 1;
+ * `static` combines in a fixed tree over the PE numbers.  Their results are bitwise
+ * independent of the arrival order, and those of the first three also of the placement
+ * of the PEs.  `first`, `lines`, `chain` and `tree` combine in arrival order.
  */
 #include "config.h"
 
@@ -27,7 +28,7 @@ static const reduce_fn algorithms[] = {
     [REDUCE_TREE] = reduce_tree,   [REDUCE_STATIC] = reduce_static,
 };
 
-/* The same to a root. */
+/* Algorithms of rooted reductions. */
 static const reduce_fn rooted[] = {
     [REDUCE_FLAT] = reduce_flat,   [REDUCE_LAST] = reduce_last,
     [REDUCE_FIRST] = reduce_first, [REDUCE_LINES] = reduce_first_lines,
@@ -41,7 +42,8 @@ static void copy_own(const struct reduce_job *j)
         copy_bytes(j->dest, j->source, reduce_bytes(j));
 }
 
-/* The ways between which a team adapts: whose bytes fit a slot, and the others. */
+/* Candidates of adaptive selection, for data that fits an eager slot and for larger data.
+ */
 static const enum pick_algorithm small_ways[TEAM_WAYS] = {REDUCE_LAST, REDUCE_FLAT,
                                                           REDUCE_FIRST};
 static const enum pick_algorithm large_ways[TEAM_WAYS] = {REDUCE_SLICES, REDUCE_CHAIN,
@@ -52,15 +54,16 @@ static const enum pick_algorithm *ways_of(const struct reduce_job *j)
     return reduce_bytes(j) <= TEAM_SLOT_BYTES ? small_ways : large_ways;
 }
 
-/* Must elements be combined in an order that the arrivals do not change?  As long as the
- * user does not name another one. */
+/* True if the combining order must not depend on the arrival order.  An algorithm that
+ * the user has requested overrides this. */
 static bool in_order(const struct reduce_job *j)
 {
     return pgas_self.env.reproducible != REPRODUCIBLE_NOT && !op_exact(j->op) &&
            !pick_asked(PICK_REDUCE);
 }
 
-/* By the tables; what goes by the arrivals only if it may. */
+/* The algorithm from the plan, replaced by one with a fixed combining order if required.
+ */
 static enum pick_algorithm algorithm_for(const struct reduce_job *j)
 {
     enum pick_algorithm a = pick(j->team, PICK_REDUCE, reduce_bytes(j));
@@ -71,8 +74,8 @@ static enum pick_algorithm algorithm_for(const struct reduce_job *j)
     return small ? REDUCE_LAST : REDUCE_SLICES;
 }
 
-/* Those that the team may take, as bits; of two neighbours that are the same thing one.
- */
+/* Bit mask of the candidates that the team may use.  Adjacent candidates that map to the
+ * same function are counted once. */
 static unsigned usable_ways(const struct reduce_job *j, const reduce_fn *by)
 {
     const enum pick_algorithm *way = ways_of(j);
@@ -86,7 +89,7 @@ static unsigned usable_ways(const struct reduce_job *j, const reduce_fn *by)
     return usable;
 }
 
-/* What is small and goes to a root is too short for the exchange of notes. */
+/* Small rooted reductions do not adapt: exchanging the samples would cost too much. */
 static void plan_ways(const struct reduce_job *j, struct team_adapt *state,
                       const reduce_fn *by)
 {
@@ -95,7 +98,7 @@ static void plan_ways(const struct reduce_job *j, struct team_adapt *state,
     adapt_plan(state, adapts ? usable_ways(j, by) : 0, reduce_bytes(j));
 }
 
-/* Its number among the ways that the state has, or -1. */
+/* Index of an algorithm among the candidates of the state; -1 = not a candidate. */
 static int way_of(const struct reduce_job *j, const struct team_adapt *state,
                   enum pick_algorithm a)
 {
@@ -105,8 +108,9 @@ static int way_of(const struct reduce_job *j, const struct team_adapt *state,
     return -1;
 }
 
-/* By the tables, which a team begins with, or what its PEs have seen of their arrivals.
- * Of the ways to a root that adapt one alone has a fixed order. */
+/* Adaptive selection starts with the algorithm from the plan.  Only one of the rooted
+ * candidates has a fixed combining order, so a rooted reduction that needs a fixed order
+ * does not adapt. */
 static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
                         const reduce_fn *by)
 {
@@ -163,13 +167,13 @@ int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, si
 
     if (bytes == 0)
         return 0;
-    (void)peer_at(source, bytes, pgas_self.me, fn); /* before n is cut up */
+    (void)peer_at(source, bytes, pgas_self.me, fn); /* check the whole range once */
     (void)peer_at(dest, bytes, pgas_self.me, fn);
     reduce_any(&j);
     return 0;
 }
 
-/* ---- to a root --------------------------------------------------------------------- */
+/* ---- rooted ------------------------------------------------------------------------ */
 
 int reduce_to(struct shmem_team *team, int root, void *dest, const void *source, size_t n,
               size_t size, const struct op_fns *op, const char *fn)

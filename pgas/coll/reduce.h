@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h - reductions (9.10.9).  Uses: core/team, datatype/op.
- * Used by: the rows. */
+/* reduce.h - reductions to all PEs (9.10.9) and to one PE.  Uses: core/team, datatype/op.
+ * Used by: the api_* files. */
 #ifndef PGAS_COLL_REDUCE_H
 #define PGAS_COLL_REDUCE_H
 
@@ -9,23 +9,24 @@
 #include "pgas/core/team.h"
 #include "pgas/datatype/op.h"
 
-/* dest on all PEs = the sources of all PEs combined, for n elements of `size` bytes: the
- * same bits on all.  On one node in the order of the PEs, but for the algorithms first,
- * lines, chain, tree and static; which one a team uses may change with the arrivals of
- * its PEs (adapt.h).
- * Over nodes each node's first.  With SHMEM_REPRODUCIBLE in an order that neither the
- * arrivals nor the nodes change.  dest and source are the same or do not overlap.
- * Returns 0. */
+/* Reduction to all PEs of n elements of `size` bytes; all PEs receive the same bits.
+ *
+ * Combining order on one node: PE order, except for the algorithms first, lines, chain,
+ * tree and static; adaptive selection (adapt.h) may change the algorithm between calls.
+ * Over several nodes the contributions of each node are combined first.  With
+ * SHMEM_REPRODUCIBLE the order is independent of the arrival order and of the placement.
+ *
+ * dest and source are the same or do not overlap.  Returns 0. */
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
            const struct op_fns *op, const char *fn);
 
-/* The same to dest of PE root of the team alone; dest of the others means nothing. source
- * is at the same symmetric address on all.  A PE may return before others have come, and
- * may change its source then. */
+/* Reduction to dest of PE `root` of the team; dest is ignored on the other PEs.  source
+ * is at the same symmetric address on all PEs.  A PE may return before other PEs have
+ * entered the call, and may modify its source after it has returned. */
 int reduce_to(struct shmem_team *team, int root, void *dest, const void *source, size_t n,
               size_t size, const struct op_fns *op, const char *fn);
 
-/* For the rows: REDUCE(NAME, C, KIND, op, OP) for each operation of a list of types */
+/* For the api_* files: REDUCE(NAME, C, KIND, op, OP) for each operation of a type list */
 /* clang-format off */
 #define REDUCE_BITWISE(NAME, C, KIND)                                                    \
     REDUCE(NAME, C, KIND, and, OP_AND) REDUCE(NAME, C, KIND, or, OP_OR)                  \

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_chain.c - a large reduction on one node in which each PE adds its elements to
- * what some others have, and one of them has the result in the end; the others copy it
- * from that one.  In segments: where several are waiting each one's segments follow those
- * of the one before.  Three shapes, over the PEs in the order in which they arrive or in
- * that of the team:
- *  - chain, by arrival: each takes over from the one that came before it, so that when
- * the last one comes one step is left to do.  (Mohammadalizadehbakhtevari 2021, algorithm
- *    5.1 and "PAP+Bcast", over symmetric memory: no messages, no array of ranks.)
- *  - tree, by arrival: of two neighbours the one that came later takes over from the
- * other one, of two such pairs again the later one, and so on: log2 n steps instead of n
- * - 1 where they come together, and as many for the last one to come (there: future
- * work).
- *  - static: the same tree in the order of the team, whoever comes when.
+ * reduce_chain.c - large reductions on one node as a pipelined chain or tree: each PE
+ * combines its elements with the partial results of its children, the root of the chain
+ * or tree has the result, and all other PEs copy it from there.  The data is pipelined in
+ * segments.
+ *
+ * Three shapes:
+ *  - chain, in arrival order: each PE combines with its predecessor, so one step remains
+ *    when the last PE arrives.  (Mohammadalizadehbakhtevari 2021, algorithm 5.1 and
+ *    "PAP+Bcast", over symmetric memory: without messages and without an array of ranks.)
+ *  - tree, in arrival order: in each pair of subtrees the later arriver is the parent.
+ *    If the PEs arrive together this takes log2 n steps in place of n - 1; the last
+ *    arriver has log2 n steps left.  (Future work there.)
+ *  - static: the same tree in PE order, independent of the arrival order.
  * Uses: arrival, board, reduce_int, datatype.
  *
- * What a PE has combined lies in its dest, from which the next one reads it; who has
- * nothing to combine is read from its source.
+ * The partial result of a PE is in its dest, from which its parent reads it; the
+ * contribution of a leaf is read from its source.
  *
- * Invariants.  Nobody comes to the next call before all have come to this one; who has
- * the result knows that all cells of `order` have been read (arrival.c).  `handed` of a
- * PE says how many segments of its dest the next one may read.  A segment of dest is
- * overwritten with the result when the last PE has that segment of it: so all before it
- * have been read.  The last PE returns when all others have copied from its dest.
+ * Invariants.  No PE enters the next call before all PEs have entered this one.  When the
+ * root has the result, all cells of `order` have been read (arrival.c).  `handed` of a PE
+ * is the number of segments of its dest that its parent may read.  A PE overwrites a
+ * segment of its dest with the result only after the root has the result of that segment,
+ * so all partial results of that segment have been read.  The root returns after all
+ * other PEs have copied from its dest.
  */
 #include "config.h"
 
@@ -34,13 +35,13 @@
 enum {
     SEGMENT_BYTES = 32 * 1024, /* at least */
     SEGMENTS_MAX = 1 << 15,
-    SOURCES_MAX = 64, /* from which a PE takes over: twice the log2 of the PEs */
+    SOURCES_MAX = 64, /* children of a PE: at most 2 log2 npes */
 };
-_Static_assert((int)SEGMENTS_MAX < (int)BOARD_PARTS, "a segment's number is a part's");
+_Static_assert((int)SEGMENTS_MAX < (int)BOARD_PARTS, "segment number fits `handed`");
 
 /* ---- segments -------------------------------------------------------------------- */
 
-/* Elements of the segment that begins at element `first`. */
+/* Number of elements of the segment that starts at element `first`. */
 static size_t segment_at(const struct reduce_job *j, size_t first)
 {
     size_t most = (SEGMENT_BYTES + reduce_bytes(j) / SEGMENTS_MAX) / j->size;
@@ -48,7 +49,7 @@ static size_t segment_at(const struct reduce_job *j, size_t first)
     return j->n - first < most ? j->n - first : most;
 }
 
-/* From where a PE takes over, in this order. */
+/* The children of a PE, in the order in which it combines them. */
 struct sources {
     int n;
     struct {
@@ -57,7 +58,7 @@ struct sources {
     } of[SOURCES_MAX];
 };
 
-/* One segment of them all, and this PE's. */
+/* Combine one segment of all children with this PE's elements. */
 static void add_segment(const struct reduce_job *j, const struct board *b,
                         const struct sources *s, uint64_t segment, size_t at, size_t n)
 {
@@ -78,7 +79,7 @@ static void add_mine(const struct reduce_job *j, const struct board *b,
     uint64_t segment = 0;
 
     if (s->n == 0) {
-        board_hand_on(b, BOARD_PARTS - 1); /* the source, all of it */
+        board_hand_on(b, BOARD_PARTS - 1); /* leaf: the whole source is readable */
         return;
     }
     for (size_t first = 0, n; first < j->n; first += n) {
@@ -103,7 +104,7 @@ static void take_result(const struct reduce_job *j, const struct board *b, int l
 
 /* ---- chain ----------------------------------------------------------------------- */
 
-/* This PE has the result, or takes it from the one that has it. */
+/* The root waits until all other PEs have copied the result; these copy it. */
 static void end(const struct reduce_job *j, struct board *b, int leader)
 {
     if (j->team->me == leader)
@@ -130,10 +131,11 @@ void reduce_chain(const struct reduce_job *j)
 /* ---- trees ----------------------------------------------------------------------- */
 
 /*
- * Positions count from 1 here.  Position p has the elements of the low(p) positions that
- * end with it, where low(p) is the lowest bit of p: so it takes over from p - 1, p - 2,
- * p - 4 .. as long as what is subtracted is less than low(p).  The last one takes over
- * too from those that have what lies before: p - low(p), and again from there.
+ * Positions count from 1 here (as in a Fenwick tree).  Let low(p) be the lowest set bit
+ * of p.  Position p combines the contributions of positions p - low(p) + 1 .. p, so its
+ * children are p - d for d = 1, 2, 4, .. < low(p).  The last position p = npes also
+ * combines the subtrees before it: q = p - low(p), then q - low(q), and so on while
+ * q > 0.
  */
 static int low(int p)
 {
@@ -159,7 +161,7 @@ static int pe_by_arrival(const struct board *b, int p)
     return arrival_pe(b, p - 1);
 }
 
-/* Those first that are likely to be ready first. */
+/* The children that are likely to be ready first are combined first. */
 static struct sources sources_of(const struct reduce_job *j, const struct board *b, int p,
                                  pe_at pe)
 {

@@ -4,13 +4,14 @@
  * Uses: core/team, core/net, barrier, bcast, bridge, pick, remote, room, slice, rma,
  * datatype, reduce_int.
  *
- * What is very small all PEs bring to the meeting.  Else the PEs of each node reduce to
- * their leader's dest, in whatever way suits so many bytes and the order in which they
- * come; the leaders combine theirs over the network; and the nodes take it from them.
+ * Very small data is piggybacked on the barrier, and every PE combines all contributions.
+ * Otherwise the reduction is hierarchical: a rooted reduction to the node leader's dest,
+ * an inter-node allreduce between the node leaders, and a broadcast within each node.
  *
- * Active sets, and teams whose leaders have no room, reduce between two barriers: each PE
- * a slice.  So do all with SHMEM_REPRODUCIBLE=1: that is in the order of the PEs, so
- * gives the same bits on however many nodes.
+ * Active sets, and teams whose leaders have no scratch buffer, reduce between two
+ * barriers, one slice per PE.  With SHMEM_REPRODUCIBLE=1 all teams do so: the combining
+ * order is then the PE order, so the result is bitwise independent of the number of
+ * nodes.
  */
 #include "config.h"
 
@@ -28,14 +29,14 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    ALONE_BYTES = 16 * 1024,     /* so few may every PE combine for itself, */
-    ALONE_ALL_BYTES = 32 * 1024, /* if those of all PEs are no more than this */
-    TOGETHER_BYTES = 1024,       /* of all PEs, that all PEs bring to the meeting */
+    ALONE_BYTES = 16 * 1024,     /* limit per PE for combining redundantly on all PEs, */
+    ALONE_ALL_BYTES = 32 * 1024, /* and the limit for the data of all PEs together */
+    TOGETHER_BYTES = 1024,       /* data of all PEs that is piggybacked on the barrier */
 };
 
-/* ---- all PEs meet ---------------------------------------------------------------- */
+/* ---- piggybacked on the barrier -------------------------------------------------- */
 
-/* The sources have come with the barrier, and every PE combines them for itself. */
+/* The barrier delivers all sources, and every PE combines them redundantly. */
 static void reduce_small(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j);
@@ -47,15 +48,15 @@ static void reduce_small(const struct reduce_job *j)
         j->op->two(j->dest, bridge_part(j->team, box, bytes, i), j->n);
 }
 
-/* ---- node by node ---------------------------------------------------------------- */
+/* ---- hierarchical ---------------------------------------------------------------- */
 
-/* In the leader's dest, what its node has. */
+/* Reduce the contributions of this node to the dest of its leader. */
 static void combine_node(const struct reduce_job *j)
 {
     reduce_to(j->team->near, 0, j->dest, j->source, j->n, j->size, j->op, j->fn);
 }
 
-/* All leaders have what each of them has, and combine that for themselves. */
+/* Allgather between the leaders; each leader combines all contributions redundantly. */
 static void combine_gathered(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j);
@@ -94,7 +95,7 @@ static void reduce_nodes(const struct reduce_job *j, enum pick_algorithm a)
 
 /* ---- between two barriers ---------------------------------------------------------- */
 
-/* to = this chunk of all PEs, those of far PEs from r */
+/* to = the combination of this chunk of all PEs; r holds the chunks of remote PEs. */
 static void combine(const struct reduce_job *j, const struct remote *r, void *to)
 {
     size_t bytes = r->n * j->size;
@@ -128,7 +129,7 @@ static void combine_slice(const struct reduce_job *j, struct slice s)
     remote_close(&r);
 }
 
-/* Every PE combines all elements for itself. */
+/* Every PE combines all elements redundantly. */
 static void reduce_alone(const struct reduce_job *j)
 {
     _Alignas(NODE_LINE) char acc[ALONE_BYTES];
@@ -160,7 +161,7 @@ static void reduce_barrier(const struct reduce_job *j)
         reduce_shared(j);
 }
 
-/* Of the PEs, wherever they are. */
+/* Combine in PE order, independent of the placement. */
 static void reduce_in_order(const struct reduce_job *j)
 {
     if (bridge_fits(j->team, (size_t)j->team->npes, reduce_bytes(j)))
@@ -187,9 +188,9 @@ void reduce_far(const struct reduce_job *j)
         reduce_barrier(j);
 }
 
-/* ---- to a root --------------------------------------------------------------------- */
+/* ---- rooted ------------------------------------------------------------------------ */
 
-/* All PEs' elements on the root, which are mapped there. */
+/* The root combines the sources of all PEs; all of them are mapped. */
 static void combine_near(const struct reduce_job *j)
 {
     _Alignas(NODE_LINE) char acc[ALONE_BYTES];
@@ -215,7 +216,7 @@ static void combine_far(const struct reduce_job *j)
     remote_close(&r);
 }
 
-/* The root alone does it, between two barriers. */
+/* The root alone combines, between two barriers. */
 static void reduce_barrier_to(const struct reduce_job *j)
 {
     barrier_sync(j->team, j->fn); /* all sources are ready */
@@ -226,7 +227,7 @@ static void reduce_barrier_to(const struct reduce_job *j)
     barrier_sync(j->team, j->fn); /* all sources have been read */
 }
 
-/* To the leader of the root's node, and from it to the root. */
+/* Pass the result from the leader of the root's node to the root. */
 static void pass_to_root(const struct reduce_job *j, const char *result)
 {
     struct shmem_team *near = j->team->near;
@@ -248,8 +249,8 @@ static void pass_to_root(const struct reduce_job *j, const char *result)
     board_close(&b);
 }
 
-/* What fits the leaders' room: the PEs of each node to their leader, the leaders up a
- * tree. */
+/* Reduce a piece that fits the leader scratch buffer: within each node to the leader,
+ * then up a binomial tree of the leaders. */
 static void reduce_piece_to(const struct reduce_job *j)
 {
     const struct team_nodes *n = j->team->nodes;
@@ -264,7 +265,7 @@ static void reduce_piece_to(const struct reduce_job *j)
         pass_to_root(j, result);
 }
 
-/* Bytes of a piece: there is room for one at each level of the tree. */
+/* Bytes of a piece: the scratch buffer must hold one piece for each level of the tree. */
 static size_t piece_to(const struct shmem_team *team)
 {
     size_t levels = 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_flat.c - a small reduction in which each PE shows its elements to all others and
- * combines those of all for itself: nobody waits for more than one line from each.  To a
- * root: it alone looks, and the others leave when they have shown theirs.
+ * reduce_flat.c - small reductions in which every PE publishes its elements in its eager
+ * slot and combines the slots of all PEs itself: one cache-line transfer per PE and one
+ * synchronisation.  In the rooted variant only the root combines, and the other PEs
+ * return as soon as they have published.
  * Uses: board, reduce_int, datatype.
  */
 #include "config.h"
@@ -20,7 +21,8 @@ void reduce_shown(const struct reduce_job *j, char *to, const struct board *b)
         j->op->two(to, board_of(b, i), j->n);
 }
 
-/* All end it with board_close, as those who leave early learn nothing of the others. */
+/* All PEs use board_close (not board_close_all), because a PE that returns early has not
+ * observed the others. */
 static void show_root(const struct reduce_job *j, struct board *b)
 {
     if (j->team->me == j->root) {

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_hops.c - a large reduction between the leaders of a team over several nodes:
- * what each of them has becomes the combination of all, in the same place.
+ * reduce_hops.c - in-place allreduce between the node leaders of a team over several
+ * nodes, by notified puts.
  * Uses: core/team, hop, pick, reduce_int, room, slice.
  *
- * Piece by piece, as long as what comes fits the leaders' room.  Nobody writes to another
- * leader's buffer before what that one has there has come to all who combine it: so the
- * leaders need not meet before.  With N nodes:
+ * The data is processed in pieces that fit the leader scratch buffer.  No barrier is
+ * needed at the beginning: a leader writes to the user buffer of another leader only
+ * after the data there has been delivered to every leader that combines it; the scratch
+ * buffer may be written at any time.  With N nodes:
  *
- * - direct: each leader gets its slice of all others, combines, and puts the result to
- *   all others.  Two latencies, 2 (N - 1) messages.
- * - ring: N - 1 times each leader sends a slice, combined so far, to the next one, and
- *   then N - 1 times a slice that is ready (Patarasuk, Yuan 2009).
- * - halving: each leader exchanges half of what it still cares for with another one,
- *   log2 N times, then the same backwards with what is ready (Rabenseifner 2004).
- * - doubling: each leader exchanges everything with another one, log2 N times.
+ * - direct: reduce-scatter and allgather by direct exchange: each leader receives its
+ *   slice from all others, combines it and puts the result to all others.
+ *   Two latencies, 2 (N - 1) messages.
+ * - ring: ring reduce-scatter and ring allgather, N - 1 steps each (Patarasuk, Yuan
+ *   2009).
+ * - halving: recursive halving reduce-scatter, then recursive doubling allgather, log2 N
+ *   steps each (Rabenseifner 2004).
+ * - doubling: recursive doubling of the whole data, log2 N steps.
  *
- * In the last two, leaders beyond a power of two hand theirs to a neighbour first, and
- * get the result from it.  Each sends the same bytes to all: a slice is combined in one
- * place, or by all in the same order.
+ * In halving and doubling, leaders in excess of a power of two first pass their data to a
+ * neighbour, and receive the result from it at the end.  All leaders obtain the same
+ * bits: each slice is combined by one leader, or by all leaders in the same order.
  */
 #include "config.h"
 
@@ -28,11 +30,11 @@
 #include "pgas/coll/slice.h"
 #include "pgas/datatype/copy.h"
 
-/* One piece. */
+/* One piece of the data. */
 struct piece {
     struct hops hops;
     const struct reduce_job *job;
-    char *buf; /* ours; the others' are at the same symmetric address */
+    char *buf; /* same symmetric address on all leaders */
     size_t n;
     int nodes, me;
 };
@@ -64,7 +66,7 @@ static size_t slice_bytes(const struct piece *p, struct slice s)
     return (s.end - s.first) * p->job->size;
 }
 
-/* Bytes from one node's part of the room to the next one's. */
+/* Distance in bytes between the parts of two nodes in the scratch buffer. */
 static size_t stride_of(const struct piece *p)
 {
     size_t bytes = slice_bytes(p, slice_of_node(p, 0));
@@ -72,7 +74,7 @@ static size_t stride_of(const struct piece *p)
     return (bytes + NODE_LINE - 1) / NODE_LINE * NODE_LINE;
 }
 
-/* Our slice, of all nodes in their order. */
+/* Combine this leader's slice of all nodes, in node order. */
 static void combine_slices(const struct piece *p, struct slice s)
 {
     size_t stride = stride_of(p), n = s.end - s.first;
@@ -111,7 +113,8 @@ static void reduce_direct(const struct piece *p)
 
 /* ---- ring ------------------------------------------------------------------------ */
 
-/* Slice i, modulo the nodes: to the next leader's room, or its place there. */
+/* Put slice i (modulo the number of nodes) to the next leader: a partial result to its
+ * scratch buffer, a final one (ready) to its user buffer. */
 static void pass_on(const struct piece *p, int step, int i, bool ready)
 {
     struct slice s = slice_of_node(p, node_at(p, i));
@@ -141,11 +144,11 @@ static void reduce_ring(const struct piece *p)
 
 /* ---- powers of two ----------------------------------------------------------------- */
 
-/* The leaders that exchange with each other are numbered: of the first 2 * extra, which
- * are in pairs, the even ones, and all after them. */
+/* Ranks of the 2^levels leaders that take part in the exchange.  The first 2 * extra
+ * nodes form pairs, of which the even node gets a rank; all later nodes get a rank. */
 struct ranks {
     int extra, levels;
-    int mine; /* -1: our neighbour has ours */
+    int mine; /* -1: the neighbour represents this leader */
 };
 
 static struct ranks ranks_of(const struct piece *p)
@@ -169,7 +172,7 @@ static bool is_paired(const struct piece *p, const struct ranks *r)
     return p->me < 2 * r->extra;
 }
 
-/* Step 0: the odd one of a pair hands on everything. */
+/* Step 0: the odd leader of a pair sends its whole piece to the even one. */
 static void fold(const struct piece *p, const struct ranks *r)
 {
     if (!is_paired(p, r))
@@ -183,7 +186,7 @@ static void fold(const struct piece *p, const struct ranks *r)
     p->job->op->two(p->buf, came(p, 0), p->n);
 }
 
-/* The last step: it gets the result. */
+/* Last step: the even leader of a pair sends the result to the odd one. */
 static void unfold(const struct piece *p, const struct ranks *r, int step)
 {
     if (!is_paired(p, r))
@@ -196,8 +199,9 @@ static void unfold(const struct piece *p, const struct ranks *r, int step)
 
 /* ---- halving --------------------------------------------------------------------- */
 
-/* At each level: the elements that this leader still cares for, and where the partner's
- * come to in the room, of which they take no more than half of what the level has. */
+/* At level k this leader is responsible for elements first[k] .. end[k] - 1, and at[k] is
+ * the offset in the scratch buffer at which the partner's contribution arrives.  That
+ * contribution is at most half of the elements of the level. */
 struct levels {
     size_t first[REDUCE_LEVELS + 1], end[REDUCE_LEVELS + 1], at[REDUCE_LEVELS + 1];
 };
@@ -218,7 +222,7 @@ static void plan_levels(const struct piece *p, const struct ranks *r, struct lev
 
     l->first[0] = 0;
     l->end[0] = p->n;
-    l->at[0] = p->n * p->job->size; /* behind the pair's */
+    l->at[0] = p->n * p->job->size; /* behind the piece that fold() receives */
     for (int k = 0; k < r->levels; k++) {
         size_t middle = l->first[k] + (l->end[k] - l->first[k] + 1) / 2;
         bool lower = keeps_lower(r, k);
@@ -293,11 +297,11 @@ static void reduce_doubling(const struct piece *p)
     unfold(p, &r, 1 + r.levels);
 }
 
-/* ---- all together ------------------------------------------------------------------ */
+/* ---- dispatch ---------------------------------------------------------------------- */
 
 static const struct {
     void (*run)(const struct piece *);
-    bool per_node; /* its steps grow with the nodes, not with their logarithm */
+    bool per_node; /* the number of steps is O(nodes), not O(log nodes) */
 } algorithms[] = {
     [BRIDGE_REDUCE_DIRECT] = {reduce_direct, true},
     [BRIDGE_REDUCE_RING] = {reduce_ring, true},
@@ -305,7 +309,7 @@ static const struct {
     [BRIDGE_REDUCE_DOUBLING] = {reduce_doubling, false},
 };
 
-/* Enough of them. */
+/* An upper bound of the number of steps. */
 static int steps_of(enum pick_algorithm a, int nodes)
 {
     return algorithms[a].per_node ? 2 * nodes : 2 * REDUCE_LEVELS;
@@ -329,9 +333,9 @@ void reduce_hops(const struct reduce_job *j, enum pick_algorithm a)
     }
 }
 
-/* ---- to one leader --------------------------------------------------------------- */
+/* ---- rooted ---------------------------------------------------------------------- */
 
-/* Up a binomial tree of the nodes, counted from that one on. */
+/* Reduce up a binomial tree of the nodes with root `node`. */
 static void climb(const struct piece *p, int node)
 {
     int place = (p->me - node + p->nodes) % p->nodes, step = 0;

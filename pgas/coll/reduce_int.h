@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_int.h - a reduction as its algorithms see it.
+ * reduce_int.h - arguments of a reduction, and the functions that implement algorithms.
  * Uses: core/team, core/peer, board, pick, datatype/op.  Used by: reduce, reduce_*.
  */
 #ifndef PGAS_COLL_REDUCE_INT_H
@@ -19,14 +19,14 @@ struct reduce_job {
     const char *source;
     size_t n;    /* elements, at least 1 */
     size_t size; /* bytes of an element */
-    int root;    /* the PE of the team that gets the result, dest is its own; -1: all */
+    int root;    /* team PE that receives the result in dest; -1 = all PEs */
     const struct op_fns *op;
     const char *fn;
 };
 
 static inline size_t reduce_bytes(const struct reduce_job *j)
 {
-    return j->n * j->size; /* has been checked to fit */
+    return j->n * j->size; /* overflow was excluded by rma_bytes */
 }
 
 static inline bool reduce_gets(const struct reduce_job *j)
@@ -34,49 +34,50 @@ static inline bool reduce_gets(const struct reduce_job *j)
     return j->root < 0 || j->root == j->team->me;
 }
 
-/* `bytes` at symmetric address here, of PE i of the team. */
+/* Local mapping of `bytes` at symmetric address `here` of PE i of the team. */
 static inline char *reduce_at(const struct reduce_job *j, const void *here, size_t bytes,
                               int i)
 {
     return peer_at(here, bytes, team_world_pe(j->team, i), j->fn);
 }
 
-/* Teams on one node; slices serve active sets too.  What chain,
- * tree, first and lines combine goes by the arrivals. */
-void reduce_flat(const struct reduce_job *j);  /* all read the slots of all */
-void reduce_last(const struct reduce_job *j);  /* who comes last combines the slots */
-void reduce_first(const struct reduce_job *j); /* who comes first combines the slots */
-void reduce_first_lines(const struct reduce_job *j); /* the same, a line for each PE */
-void reduce_slices(const struct reduce_job *j); /* each combines a slice of the sources */
-void reduce_chain(const struct reduce_job *j);  /* a chain in the order of arrival */
-void reduce_tree(const struct reduce_job *j);   /* a tree in the order of arrival */
-void reduce_static(const struct reduce_job *j); /* the same in the order of the PEs */
-void reduce_relay(const struct reduce_job *j);  /* the same to a root */
-void reduce_shares(const struct reduce_job *j); /* slices, to a root */
+/* Algorithms for teams on one node; reduce_slices also serves active sets. */
+void reduce_flat(const struct reduce_job *j);        /* every PE combines all slots */
+void reduce_last(const struct reduce_job *j);        /* the last arriver combines */
+void reduce_first(const struct reduce_job *j);       /* the first arriver combines */
+void reduce_first_lines(const struct reduce_job *j); /* first arriver, flag per PE */
+void reduce_slices(const struct reduce_job *j);      /* each PE combines one slice */
+void reduce_chain(const struct reduce_job *j);       /* chain in arrival order */
+void reduce_tree(const struct reduce_job *j);        /* tree in arrival order */
+void reduce_static(const struct reduce_job *j);      /* tree in PE order */
+void reduce_relay(const struct reduce_job *j);       /* buffered chain to a root */
+void reduce_shares(const struct reduce_job *j);      /* slices, to a root */
 
-/* A board whose slots all PEs have read that they had TEAM_SLOTS calls ago, and this PE's
- * slot: for algorithms that a PE may leave before others come. */
+/* Open a mailbox, and return this PE's slot in it, for algorithms in which a PE may leave
+ * before others arrive.  All PEs have finished reading the slots of TEAM_SLOTS calls ago.
+ */
 struct board reduce_open_ahead(const struct reduce_job *j, char **slot);
 
-/* The root's dest as mapped here.  The root shows its place (check_place) on the board.
- */
+/* The root's dest as mapped here.  The root publishes its offset (check_place) in its
+ * slot of the mailbox. */
 char *reduce_root_dest(const struct reduce_job *j, const struct board *b);
 
-/* This PE's place among those that come to a call with a board of reduce_open_ahead. */
+/* Enter this PE in the arrival order of a call opened with reduce_open_ahead. */
 struct arrival reduce_arrive_ahead(const struct board *b);
 
-/* to = what all PEs show on a board, in their order. */
+/* to = the combination of all eager slots of the mailbox, in PE order. */
 void reduce_shown(const struct reduce_job *j, char *to, const struct board *b);
 
-/* Over nodes; and the same to a root, also of an active set on one node. */
+/* Teams over several nodes; reduce_far_to is rooted, and serves active sets on one node
+ * too. */
 void reduce_far(const struct reduce_job *j);
 void reduce_far_to(const struct reduce_job *j);
-/* Between the leaders of a far team: what each has at dest becomes the combination of
- * all, there.  They have room (room.h). */
+/* Allreduce in place at dest between the node leaders of the team.  The leader scratch
+ * buffers (room.h) must exist. */
 void reduce_hops(const struct reduce_job *j, enum pick_algorithm a);
-/* The same to the leader of a node, at symmetric address buf; there is room for a piece
- * at each level. */
-enum { REDUCE_LEVELS = 32 }; /* log2 of the most nodes */
+/* Reduction at symmetric address buf to the leader of node `node`.  The scratch buffer
+ * must hold the data once for each level of the tree. */
+enum { REDUCE_LEVELS = 32 }; /* log2 of the maximum number of nodes */
 void reduce_up(const struct reduce_job *j, char *buf, int node);
 
 #endif

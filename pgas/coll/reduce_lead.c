@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_lead.c - a small reduction in which one PE of the team combines the elements of
- * all: the one that comes last, or the one that comes first.
- * Uses: arrival, board, reduce_int, datatype.
+ * reduce_lead.c - small reductions in which one PE, the combiner, combines the eager
+ * slots of all PEs: the last arriver or the first arriver. Uses: arrival, board,
+ * reduce_int, datatype.
  *
- * Who comes last finds everything there and waits for nobody; the others wait for it
- * alone.  With more PEs than processors each of them has to be scheduled just once.
+ * Last arriver: all contributions are present when it arrives, so the combiner never
+ * waits, and the other PEs wait only for it.  On an oversubscribed node each waiting PE
+ * has to be scheduled only once.
  *
- * Who comes first combines what the others bring as they come, so that little is left to
- * do when the last one comes (Mohammadalizadehbakhtevari 2021, algorithm 4.1, with epochs
- * in place of its flags).
+ * First arriver: the combiner combines contributions while they arrive, so little work
+ * remains after the last arrival (Mohammadalizadehbakhtevari 2021, algorithm 4.1, with
+ * epochs in place of flags).
  *
- * To a root: the leader combines in memory of its own, if it is not the root, who alone
- * takes the result; the others leave when they have shown theirs.
+ * Rooted variant: a combiner other than the root accumulates in private memory, and only
+ * the root reads the result.  The other PEs return as soon as they have published.
  *
- * Invariants.  `claim` is the last call for which somebody leads: of the PEs that come to
- * call k one alone finds it below k and makes it k.  (What it was before all of them have
- * seen, in the call before; so if it changes while one of them looks somebody has come to
- * k, or even left it.)  `gathered` counts the
- * PEs that have come to calls with reduce_last, which are `gathers` so far: nobody comes
- * to the next one before all have come to this.  (To a root they may: then each call has
- * a word of its own, reduce_arrive_ahead.)  `lead` is written once for each call, by its
- * leader, when all have come; the next one cannot be written before all have begun the
- * next call, so have read this one.  (So with a line for each PE.)  The result is in the
- * leader's slot, where it replaces what the leader has brought, which nobody else reads.
+ * Invariants.
+ * - `claim` is the number of the last call that has a combiner.  Exactly one of the PEs
+ *   that enter call k finds claim < k and sets it to k.  Every PE has seen the claim of
+ *   call k - 1 in that call; so a compare-and-swap in call k fails only if another PE has
+ *   already entered (or even left) call k.
+ * - `gathered` counts the arrivals in all calls of reduce_last, of which `gathers` have
+ *   begun; no PE enters the next call before all PEs have entered this one, so the last
+ *   arriver of a call finds gathered == gathers * npes.  Rooted calls may overlap, so
+ *   each has an arrival word of its own (reduce_arrive_ahead).
+ * - `lead` is written once per call, by the combiner, after all PEs have arrived.  It is
+ *   written again only after all PEs have entered the next call, so after all PEs have
+ *   read it.  The same holds for the per-PE release lines.
+ * - The result replaces the combiner's own contribution in its slot, which no other PE
+ *   reads as a contribution.
  */
 #include "config.h"
 
@@ -33,11 +38,11 @@
 #include "pgas/core/stress.h"
 #include "pgas/datatype/copy.h"
 
-/* How the others learn that the result is there: one word, for which all wait, or a line
- * for each. */
+/* How the combiner releases the other PEs: by one shared word, or by one cache line per
+ * PE. */
 enum release { ONE_WORD, EACH_LINE };
 
-/* The result is here: have the others take it, or the root. */
+/* Combiner: publish the result, and release the other PEs or the root. */
 static void lead_out(const struct reduce_job *j, struct board *b, char *slot,
                      const char *result, enum release release)
 {
@@ -51,7 +56,8 @@ static void lead_out(const struct reduce_job *j, struct board *b, char *slot,
         board_lead_each(b, j->root);
 }
 
-/* Take the result from the leader's slot, if it is for this PE. */
+/* Wait for the release and copy the result from the combiner's slot, if this PE receives
+ * it. */
 static void follow(const struct reduce_job *j, const struct board *b,
                    enum release release)
 {
@@ -61,7 +67,7 @@ static void follow(const struct reduce_job *j, const struct board *b,
     copy_bytes(j->dest, board_of(b, leader), reduce_bytes(j));
 }
 
-/* ---- who comes last -------------------------------------------------------------- */
+/* ---- the last arriver combines --------------------------------------------------- */
 
 static bool come_last(struct shmem_team *team)
 {
@@ -71,7 +77,8 @@ static bool come_last(struct shmem_team *team)
     return fetch_add_acq_rel_u64(&team_words(team, 0)->gathered, 1) + 1 == all;
 }
 
-/* All end it with board_close, as those who leave early learn nothing of the others. */
+/* All PEs use board_close (not board_close_all), because a PE that returns early has not
+ * observed the others. */
 static void last_to_root(const struct reduce_job *j)
 {
     _Alignas(NODE_LINE) char acc[TEAM_SLOT_BYTES];
@@ -109,7 +116,7 @@ void reduce_last(const struct reduce_job *j)
     board_close_all(&b);
 }
 
-/* ---- who comes first ------------------------------------------------------------- */
+/* ---- the first arriver combines -------------------------------------------------- */
 
 static bool come_first(struct shmem_team *team, uint64_t call)
 {
@@ -119,7 +126,7 @@ static bool come_first(struct shmem_team *team, uint64_t call)
     return seen < call && cas_acq_rel_u64(claim, seen, call) == seen;
 }
 
-/* PEs whose elements have not been combined yet; and the first of them that have come. */
+/* The PEs whose contributions have not been combined yet. */
 struct pending {
     const struct board *board;
     int n;

@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_relay.c - a large reduction to a root on one node: a chain in the order of
- * arrival, as in reduce_chain.c, whose PEs leave when they have handed on.
- * (Mohammadalizadehbakhtevari 2021, algorithm 5.1; there a PE waits until the next one
- * has taken what it hands on.)
+ * reduce_relay.c - large rooted reductions on one node as a buffered chain in arrival
+ * order: as reduce_chain.c, but a PE returns as soon as it has buffered its partial
+ * results.  (Mohammadalizadehbakhtevari 2021, algorithm 5.1; there a PE waits until its
+ * successor has read them.)
  *
- * Each PE but the last adds its elements to what the one before it has, part by part,
- * into memory of the team's words, and leaves: its source and its time are its own again.
- * The last one puts the result into the root's dest.  What has more parts than there is
- * room for waits, part by part, for the next PE to have read the part that lay there.
+ * Each PE except the last arriver combines its elements with the partial result of its
+ * predecessor, segment by segment, into a ring buffer in the team's scratch area, and
+ * returns; its source may then be modified.  The last arriver writes the result to the
+ * root's dest.  If a call has more segments than the ring buffer has entries
+ * (TEAM_RELAYS), a PE waits until its successor has read the segment that occupies the
+ * entry.
  *
- * Invariants.  Parts are numbered from 1 through all rooted chains of the team; part q is
- * the same one on all PEs, and lies at q modulo TEAM_RELAYS.  `filled` of that place is
- * the part that is there, `freed` the last one that has been read there; a PE overwrites
- * a place when it finds the part that it put there in `freed`.  (Not each PE puts each
- * part: the last one of a call puts none.)  Of a PE's parts of one call one PE reads all,
- * so `freed` is stored to by one at a time: the next part comes to that place when it is
- * done. Up to TEAM_SLOTS calls may be under way; a call's `queue` word is used again when
- * all PEs have ended it (board.c).  The root's dest is written when all PEs have come,
- * among them the root; and from its source, which may be the same, a part has been read
- * then. Uses: arrival, board, reduce_int, core/check, datatype.
+ * Invariants.
+ * - Segments are numbered from 1 across all rooted chains of the team.  Segment q is the
+ *   same on all PEs, and occupies entry q % TEAM_RELAYS.
+ * - `filled` of an entry is the number of the segment in it; `freed` is the number of the
+ *   last segment that was read from it.  A PE overwrites an entry only if `freed` is the
+ *   segment that it last stored there.  (A PE does not store all segments: the last
+ *   arriver of a call stores none.)
+ * - All segments that a PE stores in one call are read by one PE, and the next segment is
+ *   stored in an entry only after the previous one was freed; so `freed` has one writer
+ *   at a time.
+ * - Up to TEAM_SLOTS calls may be in progress.  The `queue` word of a call is reused only
+ *   after all PEs have ended that call (board.c).
+ * - The root's dest is written only after all PEs, including the root, have arrived.  It
+ *   may be the root's source; by the time a segment of it is written, that segment of the
+ *   source has been read.
+ * Uses: arrival, board, reduce_int, core/check, datatype.
  */
 #include "config.h"
 
@@ -43,10 +51,10 @@ struct arrival reduce_arrive_ahead(const struct board *b)
     return arrival_at(&team_words(b->team, 0)->queue[b->call % TEAM_SLOTS].tail, b);
 }
 
-/* A part, and where it lies on each PE. */
+/* A segment; its entry of the ring buffer is number % TEAM_RELAYS on each PE. */
 struct part {
     uint64_t number;
-    size_t at, n; /* bytes from the first element, elements */
+    size_t at, n; /* byte offset, number of elements */
 };
 
 static size_t place_of(const struct part *p)
@@ -69,9 +77,9 @@ static size_t offset_of(const struct part *p)
     return offsetof(struct team_words, relay) + place_of(p) * sizeof(struct team_relay);
 }
 
-/* ---- this PE hands on ------------------------------------------------------------ */
+/* ---- producer -------------------------------------------------------------------- */
 
-/* Who reads it is somebody that this PE need not know. */
+/* Wait until the entry is free.  The producer need not know which PE is the reader. */
 static char *take_room(const struct board *b, const struct part *p)
 {
     board_wait_own(b, offset_of(p) + offsetof(struct team_relay, freed),
@@ -87,7 +95,7 @@ static void hand_on(const struct board *b, const struct part *p)
     board_wake(b, offset_of(p));
 }
 
-/* ---- and takes over -------------------------------------------------------------- */
+/* ---- consumer -------------------------------------------------------------------- */
 
 static const char *take_over(const struct board *b, const struct part *p, int before)
 {
@@ -104,7 +112,7 @@ static void give_back(const struct board *b, const struct part *p, int before)
 
 /* ---- the chain ------------------------------------------------------------------- */
 
-/* This PE's elements of a part, and what those before it have, to `to`. */
+/* to = this PE's elements of a segment combined with the predecessor's partial result. */
 static void add_part(const struct reduce_job *j, const struct board *b,
                      const struct part *p, int before, char *to)
 {
@@ -118,7 +126,7 @@ static void add_part(const struct reduce_job *j, const struct board *b,
     give_back(b, p, before);
 }
 
-/* dest is the root's, as mapped here; NULL: this PE is not the last one. */
+/* dest is the root's dest as mapped here; NULL if this PE is not the last arriver. */
 static void run(const struct reduce_job *j, const struct board *b, int before, char *dest)
 {
     size_t most = TEAM_RELAY_BYTES / j->size;
@@ -135,7 +143,6 @@ static void run(const struct reduce_job *j, const struct board *b, int before, c
     j->team->relays = p.number;
 }
 
-/* The root shows where its dest is, on its board. */
 char *reduce_root_dest(const struct reduce_job *j, const struct board *b)
 {
     if (j->team->me == j->root)
@@ -160,7 +167,7 @@ void reduce_relay(const struct reduce_job *j)
         dest = reduce_root_dest(j, &b);
     run(j, &b, p.before, dest);
     if (last && !root)
-        board_lead(&b); /* it is done */
+        board_lead(&b); /* the result is in the root's dest */
     else if (root && !last)
         (void)board_await_lead(&b);
     board_close(&b);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_slices.c - a large reduction on one node: each PE combines a slice of the
- * elements of all sources, and writes it to all dests, or to the root's, between two
- * barriers.
+ * reduce_slices.c - large reductions on one node: between two barriers each PE combines
+ * its slice of all sources and writes the result to all dests, or to the root's dest.
  * Uses: barrier, board, slice, reduce_int, core/check, datatype.
  */
 #include "config.h"
@@ -13,16 +12,16 @@
 #include "pgas/core/check.h"
 #include "pgas/datatype/copy.h"
 
-enum { CHUNK_BYTES = 16 * 1024 }; /* fits the first-level cache with one source chunk */
+enum { CHUNK_BYTES = 16 * 1024 }; /* fits the L1 cache together with one source chunk */
 
-/* Where elements from `at` (bytes) on are combined: in dest, unless a source is there
- * that is still needed then; with two PEs all are read at once. */
+/* The accumulator for the chunk at byte offset `at`: dest, unless dest is a source that
+ * is read again later.  With two PEs both sources are read in one pass. */
 static char *workplace(const struct reduce_job *j, char *acc, size_t at)
 {
     return j->dest == j->source && j->team->npes > 2 ? acc : j->dest + at;
 }
 
-/* Combine n elements from byte `at` on, of all PEs. */
+/* to = the combination of n elements at byte offset `at` of all sources. */
 static void combine(const struct reduce_job *j, char *to, size_t at, size_t n)
 {
     const char *here = j->source + at;
@@ -41,7 +40,7 @@ static void spread(const struct reduce_job *j, const char *from, size_t at, size
         int i = (j->team->me + k) % j->team->npes;
         char *to = reduce_at(j, j->dest + at, bytes, i);
         if (to != from)
-            copy_part(to, from, bytes, all); /* of sources and dests */
+            copy_part(to, from, bytes, all); /* all: working set, sources and dests */
     }
 }
 
@@ -61,10 +60,10 @@ void reduce_slices(const struct reduce_job *j)
     barrier_sync(j->team, j->fn); /* all dests are written, all sources have been read */
 }
 
-/* ---- to a root --------------------------------------------------------------------- */
+/* ---- rooted ------------------------------------------------------------------------ */
 
-/* This PE's slice, to the root's dest: which may be its source, so that with more than
- * two PEs it is written when all sources have been read. */
+/* Combine this PE's slice into the root's dest.  That may be the root's source, so with
+ * more than two PEs a chunk is written only after all sources of it have been read. */
 static void combine_share(const struct reduce_job *j, char *dest)
 {
     _Alignas(NODE_LINE) char acc[CHUNK_BYTES];

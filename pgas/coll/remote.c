@@ -11,11 +11,11 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    CHUNK_BYTES = 64 * 1024, /* of one PE at most: a few round trips' worth */
-    HALF_BYTES = 448 * 1024, /* of all far PEs, unless that is less than a line each */
+    CHUNK_BYTES = 64 * 1024, /* maximum per PE: covers a few round trips */
+    HALF_BYTES = 448 * 1024, /* maximum of all remote PEs, but at least a line for each */
 };
 
-/* Elements of a chunk: whole lines, and no more than the slice has. */
+/* Elements of a chunk: whole cache lines, limited to the length of the slice. */
 static size_t chunk_of(const struct remote *r)
 {
     size_t bytes = HALF_BYTES / (size_t)r->far;
@@ -27,7 +27,7 @@ static size_t chunk_of(const struct remote *r)
     return n < all ? n : all;
 }
 
-/* Bytes from a chunk in memory to the next one. */
+/* Distance in bytes between two chunks in the buffer. */
 static size_t step_of(const struct remote *r)
 {
     return (r->chunk * r->size + NODE_LINE - 1) / NODE_LINE * NODE_LINE;
@@ -40,7 +40,7 @@ static size_t elements_at(const struct remote *r, size_t first)
     return left < r->chunk ? left : r->chunk;
 }
 
-/* Have the chunk that begins there sent to the second half. */
+/* Start nonblocking gets of the chunk at element `first` into the second half. */
 static void fetch(const struct remote *r, size_t first)
 {
     char *to = r->half[1];
@@ -71,7 +71,7 @@ void remote_open(struct remote *r, const struct shmem_team *team, const void *so
     size_t step = step_of(r), half = (size_t)r->far * step;
     char *memory = aligned_alloc(NODE_LINE, REMOTE_OWN * step + 2 * half);
     if (memory == NULL)
-        log_die("%s: no memory for %zu bytes of what far PEs send", fn, 2 * half);
+        log_die("%s: no memory for a receive buffer of %zu bytes", fn, 2 * half);
     for (int k = 0; k < REMOTE_OWN; k++)
         r->own[k] = memory + (size_t)k * step;
     r->half[0] = memory + REMOTE_OWN * step;

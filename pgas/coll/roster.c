@@ -3,11 +3,11 @@
  * roster.c - see roster.h.  Uses: core/team, core/log, barrier, bridge, rma, rma/order,
  * datatype/copy.
  *
- * Entries go with barriers (bridge_gather), between leaders, each of which sends log2 N
- * messages per barrier: with one, if all of them fit a box; else some bytes of each entry
- * with each barrier, so that no PE gets anything from PEs that it would not talk to in a
- * barrier.  Only for teams of more PEs than a box has bytes each PE gets all entries for
- * itself.
+ * The descriptors are piggybacked on barriers (bridge_gather), in which each node leader
+ * sends log2 N messages.  If all descriptors fit the piggyback buffer, one barrier is
+ * enough; otherwise each barrier carries a part of each descriptor.  So no PE opens a
+ * connection that a barrier would not open.  Only if the team has more PEs than the
+ * piggyback buffer has bytes, each PE gets the descriptors directly from all other PEs.
  */
 #include "config.h"
 
@@ -28,11 +28,11 @@ static char *entries_alloc(const struct shmem_team *team, size_t bytes, const ch
     char *entry = malloc(rma_bytes((size_t)team->npes, bytes, fn));
 
     if (entry == NULL)
-        log_die("%s: no memory for what %d PEs say of themselves", fn, team->npes);
+        log_die("%s: no memory for the descriptors of %d PEs", fn, team->npes);
     return entry;
 }
 
-/* As many bytes of each entry at a time as fit. */
+/* One barrier per part of the descriptors that fits the piggyback buffer. */
 static struct roster gather_parts(struct shmem_team *team, const void *mine, size_t bytes,
                                   const char *fn)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * roster.h - what each PE of a team over several nodes says of itself, seen by all.
+ * roster.h - allgather of a small descriptor from each PE of a team over several nodes.
  * Uses: core/team, barrier, bridge, rma.  Used by: collect, split.
  */
 #ifndef PGAS_COLL_ROSTER_H
@@ -10,22 +10,23 @@
 
 #include "pgas/core/team.h"
 
-/* Bytes of all entries that go with one barrier at most: TEAM_BOX, less only in tests. */
+/* Maximum bytes of all descriptors per barrier: TEAM_BOX; tests set a smaller value. */
 extern size_t roster_box;
 
 struct roster {
-    const struct shmem_team *team; /* NULL: there is none */
+    const struct shmem_team *team; /* NULL = not open */
     const char *entries;
-    size_t bytes; /* of one */
-    void *memory; /* in which they are, in the order of the team; NULL: in a box */
+    size_t bytes; /* size of a descriptor */
+    void *memory; /* heap array in team order; NULL = piggyback buffer */
 };
 
-/* All PEs meet (barrier_sync), and each has then the `bytes` that each has at symmetric
- * address mine, aligned for their type.  Nobody may change his before the next barrier,
- * nor call for another roster of the team while he uses this one. */
+/* Collective, with the effect of barrier_sync.  Gathers the `bytes` at symmetric address
+ * `mine` of each PE, aligned for their type.  A PE must not modify its descriptor before
+ * the next barrier of the team, and must not open another allgather of the team while
+ * this one is open. */
 struct roster roster_open(struct shmem_team *team, const void *mine, size_t bytes,
                           const char *fn);
-/* The entry of PE i of the team. */
+/* The descriptor of PE i of the team. */
 const void *roster_at(const struct roster *roster, int i);
 void roster_close(struct roster *roster);
 

@@ -3,8 +3,8 @@
  * scan.c - see scan.h.  Uses: core/team, core/net, barrier, bridge, remote, slice, rma,
  * datatype.
  *
- * Each PE goes with its slice of the elements from source to source, and leaves on the
- * way in each dest what it has summed up so far.
+ * For its slice of the elements each PE accumulates the sources in PE order, and writes
+ * each prefix to the dest of the corresponding PE.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 
-enum { CHUNK_BYTES = 8 * 1024 }; /* two of them and one source chunk fit the cache */
+enum { CHUNK_BYTES = 8 * 1024 }; /* two buffers and one source chunk fit the L1 cache */
 
 struct job {
     const struct shmem_team *team;
@@ -31,8 +31,8 @@ struct job {
     const char *fn;
 };
 
-/* One chunk of bytes at offset `at`, of n elements.  On each PE the source is read before
- * the dest is written: they may be the same. */
+/* Scan one chunk of n elements at byte offset `at`.  The source of each PE is read before
+ * its dest is written, because they may be the same. */
 static void go_along(const struct job *j, size_t at, size_t n)
 {
     _Alignas(NODE_LINE) char sum[CHUNK_BYTES], before[CHUNK_BYTES];
@@ -55,7 +55,7 @@ static void go_along(const struct job *j, size_t at, size_t n)
 
 /* ---- over nodes ------------------------------------------------------------------ */
 
-/* The sources have come with the barrier, and every PE adds up those before it. */
+/* The barrier delivers all sources, and every PE sums those of the PEs before it. */
 static void scan_small(struct shmem_team *team, const struct job *j, size_t n)
 {
     size_t bytes = n * j->size;
@@ -70,7 +70,8 @@ static void scan_small(struct shmem_team *team, const struct job *j, size_t n)
         j->op->two(j->dest, bridge_part(team, box, bytes, i), n);
 }
 
-/* go_along with a chunk; the source of a far PE becomes what is put to it. */
+/* Scan one chunk over several nodes.  The local copy of a remote PE's source is
+ * overwritten with its result, and serves as the source of the put. */
 static void go_along_far(const struct job *j, const struct remote *r)
 {
     size_t at = r->first * j->size, bytes = r->n * j->size;
@@ -114,7 +115,7 @@ static void scan_far(struct shmem_team *team, const struct job *j, size_t n)
 
 /* ---- on one node ------------------------------------------------------------------ */
 
-/* Every PE adds up what those before it show. */
+/* Every PE sums the eager slots of the PEs before it. */
 static void scan_board(struct shmem_team *team, const struct job *j, size_t n)
 {
     size_t bytes = n * j->size;
@@ -161,7 +162,7 @@ static int scan(struct shmem_team *team, const struct job *j, size_t n)
 
     if (bytes == 0)
         return 0;
-    (void)peer_at(j->source, bytes, pgas_self.me, j->fn); /* before n is cut up */
+    (void)peer_at(j->source, bytes, pgas_self.me, j->fn); /* check the whole range */
     (void)peer_at(j->dest, bytes, pgas_self.me, j->fn);
     if (unlikely(team->far))
         scan_far(team, j, n);

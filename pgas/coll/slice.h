@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slice.h - the share of a PE in work on n elements.
+ * slice.h - partition of n elements into one slice per PE.
  *
- * In a reduction or a scan PE i of the team alone reads the elements of its slice in all
- * sources, and alone writes them in all dests.  So dest may be source, the work is shared
- * out, and all PEs get the same bits.
+ * In a reduction or a scan only PE i of the team reads the elements of slice i in all
+ * sources and writes them in all dests.  Therefore dest may be equal to source, the work
+ * is divided evenly, and all PEs receive the same bits.
  * A leaf.  Used by: reduce, scan.
  */
 #ifndef PGAS_COLL_SLICE_H
@@ -18,7 +18,7 @@ struct slice {
     size_t first, end; /* elements first .. end - 1 */
 };
 
-/* Slice i of n elements of `size` bytes, cut where cache lines end. */
+/* Slice i of n elements of `size` bytes; slices start at multiples of a cache line. */
 static inline struct slice slice_of(size_t n, size_t size, int i, int npes)
 {
     size_t line = size < NODE_LINE ? NODE_LINE / size : 1;

@@ -2,24 +2,30 @@
 /*
  * split.c - see split.h.  Uses: core/team, core/ctx, core/slot, barrier, nb, roster.
  *
- * The PEs of a new team must agree on a slot for its words that all of them have free.
- * Each writes down its lowest free slot in the parent's words, all PEs of the parent
- * meet, and each looks at the offers of its new team: those who are below the highest one
- * offer their next free slot from there on, until all offers are equal.  As slots are
- * used from the lowest on, one or two rounds are usual.  Whoever has no slot or no memory
- * offers SLOT_NONE, the highest of all, so that everybody ends there and knows.  Threads
- * that make teams of several parents at once may drive each other's offers up to the end
- * though lower slots have become free: then the team begins again, RESTARTS_MAX times.
+ * The PEs of a new team must agree on a team slot (for its synchronisation area) that is
+ * free on all of them.  In each round each PE publishes a proposal, its lowest free slot,
+ * in the synchronisation area of the parent; after a barrier of the parent it reads the
+ * proposals of its new team.  A PE below the maximum then proposes its lowest free slot
+ * >= the maximum.  The agreement ends when all proposals of each new team are equal; as
+ * slots are allocated from the lowest on, this usually takes one or two rounds.  A PE
+ * without a free slot or without memory proposes SLOT_NONE, which is greater than all
+ * slots, so all PEs converge to it and the creation fails on all of them.  Threads that
+ * split several parents concurrently may drive each other's proposals up to the last slot
+ * although lower slots have become free; then the agreement restarts, at most
+ * RESTARTS_MAX times.
  *
- * All PEs of the parent look at the same offers, so all of them do the same number of
- * rounds, those too that get into no team.  An offer stays as it is until all PEs have
- * seen it: the next round has another word, and the one after that has a barrier before
- * it that nobody passes who still reads.  An offer is taken at once, so that a second
- * thread that makes a team of another parent offers another slot.
- *
- * Words are cleared by their owner before the last barrier of the creation, so no PE
- * finds old ones there, and none can write to ours before.  Nor does a PE of an old team
- * in that slot: see barrier_last.
+ * Invariants.
+ * - All PEs of the parent read the same proposals, so all execute the same number of
+ *   rounds, including PEs that are in no new team.
+ * - A proposal is unchanged until all PEs have read it: the next round uses another word
+ *   (offers % 2), and a PE writes this word again only after the barrier of the next
+ *   round, which no PE passes before it has read the proposals of this round.
+ * - A proposed slot is allocated at once, so a concurrent thread that splits another
+ *   parent proposes a different slot.
+ * - A PE clears its synchronisation area before the last barrier of the creation, so no
+ *   member of the new team reads stale values, or writes to the area before it is
+ *   cleared.  PEs of a destroyed team in the same slot do not write either: see
+ *   barrier_last.
  */
 #include "config.h"
 
@@ -33,20 +39,20 @@
 #include "pgas/threads/atomic.h"
 
 enum { RESTARTS_MAX = 64 };
-#define SLOT_RESTART (SLOT_NONE - 1) /* an offer: let us begin again */
+#define SLOT_RESTART (SLOT_NONE - 1) /* a proposal: restart the agreement */
 
-/* One call that makes one team, or several that no two of have a PE in common. */
+/* One call, which creates one team or several disjoint teams. */
 struct split {
     struct shmem_team *parent;
     struct team_set members; /* of all new teams */
-    int xrange;              /* > 0: those are a rectangle with rows of this length */
-    int axis;                /* 0: a team for each row, 1: for each column */
+    int xrange;              /* > 0: row length of the 2D arrangement of the members */
+    int axis;                /* 0: one team per row, 1: one team per column */
     int me;                  /* this PE's index in members, -1 = in no new team */
-    struct roster offers;    /* of a far parent's PEs, in this round */
+    struct roster offers;    /* this round's proposals, if the parent spans nodes */
     const char *fn;
 };
 
-/* Index of the first member of the new team that has member i. */
+/* Index of the first member of the new team of member i. */
 static int first_of(const struct split *s, int i)
 {
     if (s->xrange == 0)
@@ -54,7 +60,7 @@ static int first_of(const struct split *s, int i)
     return s->axis == 0 ? i - i % s->xrange : i % s->xrange;
 }
 
-/* The word in which PE i of the parent offers in this round, if it is not far. */
+/* The word with the proposal of PE i of the parent in this round; PE i is local. */
 static uint32_t *offer_of(const struct split *s, int i)
 {
     return &team_words(s->parent, i)->offer[s->parent->offers % 2];
@@ -69,7 +75,8 @@ static uint32_t seen(const struct split *s, int member)
     return *(const uint32_t *)roster_at(&s->offers, i);
 }
 
-/* Has each new team one offer?  The highest one of our team goes to *most. */
+/* True if the proposals within each new team are equal.  *most is the maximum of the
+ * proposals of this PE's team. */
 static bool compare(const struct split *s, uint32_t *most)
 {
     bool equal = true;
@@ -85,7 +92,7 @@ static bool compare(const struct split *s, uint32_t *most)
     return equal;
 }
 
-/* What to offer next, where the highest offer was `most`. */
+/* The next proposal, given the maximum of this round. */
 static uint32_t next_offer(uint32_t mine, uint32_t most, int *restarts)
 {
     if (mine == most && most != SLOT_RESTART)
@@ -100,7 +107,7 @@ static uint32_t next_offer(uint32_t mine, uint32_t most, int *restarts)
     return slot != SLOT_NONE ? slot : SLOT_RESTART;
 }
 
-/* All PEs of the parent have made their offers, and we can look at them. */
+/* Barrier of the parent; the proposals of all its PEs are readable afterwards. */
 static void meet(struct split *s)
 {
     if (s->parent->far)
@@ -110,7 +117,7 @@ static void meet(struct split *s)
         barrier_sync(s->parent, s->fn);
 }
 
-/* Have all new teams a slot?  The same answer on all PEs of the parent. */
+/* True if all new teams have a slot; the result is equal on all PEs of the parent. */
 static bool all_agreed(const struct split *s)
 {
     for (int i = 0; i < s->members.size; i++)
@@ -119,8 +126,8 @@ static bool all_agreed(const struct split *s)
     return true;
 }
 
-/* Find a slot for our new team; what it is means nothing for a PE in none.  *good: all
- * new teams have one. */
+/* Agree on a slot for this PE's new team; the value is meaningless on a PE in no new
+ * team.  *good is set if all new teams have a slot. */
 static uint32_t agree(struct split *s, bool able, bool *good)
 {
     uint32_t mine = able ? slot_take(SLOT_USER) : SLOT_NONE, most;
@@ -141,7 +148,7 @@ static uint32_t agree(struct split *s, bool able, bool *good)
     }
 }
 
-/* The PEs of our new team, counted in the parent. */
+/* The members of this PE's new team, as PE numbers of the parent. */
 static struct team_set our_set(const struct split *s)
 {
     struct team_set set = s->members;
@@ -170,15 +177,15 @@ static int create(struct split *s, int num_contexts, shmem_team_t *out)
         team_begin(team, slot);
         *out = team;
     }
-    barrier_sync(s->parent, s->fn); /* all words are cleared */
+    barrier_sync(s->parent, s->fn); /* all synchronisation areas are cleared */
     if (team != NULL && !good)
         team_free(team);
     if (s->me >= 0 && !good && slot < SLOT_RESTART)
         slot_give(slot);
     if (!good)
         log_debug(
-            "%s: no place for the words of another team (SHMEM_TEAM_SIZE), no memory, "
-            "or a negative num_contexts on some PE",
+            "%s: no free team slot (set SHMEM_TEAM_SIZE to a larger size), no memory, or "
+            "a negative num_contexts on some PE",
             s->fn);
     return good ? 0 : -1;
 }
@@ -188,7 +195,7 @@ int split_config(const shmem_team_config_t *config, long mask)
     return (mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 ? config->num_contexts : 0;
 }
 
-/* Is it at least one PE of the team, and no PE twice? */
+/* True if the list is not empty and has no invalid or duplicate PE. */
 static bool valid_list(const struct shmem_team *team, const struct team_set *set)
 {
     for (int i = 0; i < set->size; i++) {
@@ -227,8 +234,8 @@ int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
         return -1;
     struct split s = {.parent = team_of(parent, fn), .members = *set, .fn = fn};
     if (!valid(s.parent, set)) {
-        log_debug("%s: that is no set of PEs of the parent team, which has PEs 0..%d", fn,
-                  s.parent->npes - 1);
+        log_debug("%s: not a valid set of PEs of the parent team, which has PEs 0..%d",
+                  fn, s.parent->npes - 1);
         return -1;
     }
     s.me = index_in(set, s.parent->me);
@@ -254,7 +261,7 @@ void split_destroy(shmem_team_t handle, const char *fn)
         return;
     struct shmem_team *team = team_of(handle, fn);
     if (team->name != NULL)
-        log_die("%s: argument 'team' is SHMEM_TEAM_%s, which can't be destroyed", fn,
+        log_die("%s: argument 'team' is SHMEM_TEAM_%s, which cannot be destroyed", fn,
                 team->name);
     nb_check_ended(team, fn);
     ctx_destroy_all(team);

@@ -26,8 +26,8 @@ char *stage_open(void *dest, size_t dest_bytes, const void *source, size_t sourc
     char *stage = malloc(bytes);
     if (stage == NULL)
         log_die(
-            "%s: arguments 'dest' and 'source' overlap, and there are no %zu bytes of "
-            "memory to hold the result meanwhile; use separate arrays",
+            "%s: arguments 'dest' and 'source' overlap, and no memory is available for a "
+            "bounce buffer of %zu bytes; use separate arrays",
             fn, bytes);
     return stage;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stage.h - where a collective puts its result while other PEs still read the source.
+ * stage.h - bounce buffer for the result of a collective while other PEs still read the
+ * source.
  *
- * That is dest itself, unless it overlaps the source: the specification does not forbid
- * that for broadcast, collect and the exchanges.  Then the result waits in private
- * memory.
+ * The result is written to dest directly unless dest overlaps the source, which the
+ * specification does not forbid for broadcast, collect and alltoall.  In that case it is
+ * written to private memory first.
  * Uses: core/log.  Used by: bcast, collect, alltoall, alltoalls.
  */
 #ifndef PGAS_COLL_STAGE_H
@@ -15,11 +16,13 @@
 
 bool stage_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 
-/* dest, or private memory of `bytes` if `dest_bytes` at dest overlap the source. */
+/* Returns dest, or private memory of `bytes` if `dest_bytes` at dest overlap the source.
+ */
 char *stage_open(void *dest, size_t dest_bytes, const void *source, size_t source_bytes,
                  size_t bytes, const char *fn);
 
-/* Nobody reads the source any more: move the result to dest, if it is not there. */
+/* After all PEs have read the source: copy the result to dest unless it is already there,
+ * and free the bounce buffer. */
 void stage_close(char *stage, void *dest, size_t bytes);
 
 #endif

@@ -24,7 +24,7 @@ if [ -z "${SANITIZED:-}" ]; then
 fi
 run 0 -n 3 env SHMEM_SYMMETRIC_SIZE=2m "$bugs/heap_limits" room
 lines 1 'no room'
-says 'PE 0: shmem_malloc: no room for 3145728 bytes in the symmetric heap of 2097152 bytes; .*SHMEM_SYMMETRIC_SIZE'
+says 'PE 0: shmem_malloc: cannot allocate 3145728 bytes in the symmetric heap of 2097152 bytes; .*SHMEM_SYMMETRIC_SIZE'
 run 0 -n 2 "$bugs/heap_limits" lenient
 lines 1 "shmem_malloc_with_hints: argument 'hints' has unknown bits (0x100000)"
 finish

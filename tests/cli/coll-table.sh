@@ -110,9 +110,9 @@ sed 's/machine \*/machine 12345 abacus/; /refused/d' "$work/silly" >"$table"
 run 0 -n 2 "$hello"
 [ ! -s "$work/err" ] || fail "a table of another machine: $(cat "$work/err")"
 run 0 -n 2 -x SHMEM_INFO=1 "$hello"
-says "^Table of algorithms: none; $table is of another machine (12345 abacus; this one"
+says "^Table of algorithms: none; $table is for another machine (12345 abacus; this one"
 run 0 -n 2 -x SHMEM_COLL_TABLE="$table" "$hello"
-says "^pgas: PE 0: SHMEM_COLL_TABLE: $table is of another machine .* and is ignored"
+says "^pgas: PE 0: SHMEM_COLL_TABLE: $table is for another machine .* and is ignored"
 rm -r "$XDG_CONFIG_HOME"
 
 # -- PEs that would not decide alike -------------------------------------------------------------

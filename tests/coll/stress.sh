@@ -78,7 +78,7 @@ for n in 2 5; do
     says "PE $((n - 1)) has exited or called shmem_finalize while PE [0-3] waits in"
 done
 run 1 -n 2 -x SHMEM_REDUCE_ALGORITHM=quick "$top_builddir/examples/hello"
-grep -q "SHMEM_REDUCE_ALGORITHM = 'quick' is no algorithm; use one of auto, flat" \
+grep -q "SHMEM_REDUCE_ALGORITHM = 'quick' is not an algorithm; use one of auto, flat" \
     "$work/err" || fail "an algorithm that there is not: $(cat "$work/err")"
 echo "$total calls"
 finish

@@ -85,7 +85,7 @@ Test(table, another_machine_is_noticed)
     cr_assert_eq(t.state, PICK_TABLE_OTHER);
     cr_assert_eq(t.rows, 0);
     cr_assert_str_eq(t.note,
-                     "here is of another machine (64 Model X; this one is 2 Model X)");
+                     "here is for another machine (64 Model X; this one is 2 Model X)");
     t = read_text(HEADER "machine *\nreduce last * * *\n");
     cr_assert_eq(t.state, PICK_TABLE_USED);
     pick_table_free(&t);
@@ -96,10 +96,11 @@ Test(table, each_mistake_has_its_sentence)
     static const struct {
         const char *text, *sentence;
     } cases[] = {
-        {"", "here:1: it is no table of algorithms: the first line must be "
+        {"", "here:1: not a table of algorithms: the first line must be "
              "'pgas-coll-table 2'"},
-        {"reduce last * * *\n", "here:1: it is no table of algorithms"},
-        {"pgas-coll-table 12\n", "here:1: it has version '12', and this library reads 2"},
+        {"reduce last * * *\n", "here:1: not a table of algorithms"},
+        {"pgas-coll-table 12\n", "here:1: the table has version '12', but this library "
+                                 "reads version 2"},
         {HEADER "reduce last * *\n",
          "here:2: fewer than 5 columns; a row is: collective"},
         {HEADER "\n\nreduce last * * * 3\n", "here:4: more than 5 columns"},
@@ -107,19 +108,20 @@ Test(table, each_mistake_has_its_sentence)
          "here:2: column 1, the collective, is 'redcue', but must be one of reduce, "
          "broadcast,"},
         {HEADER "scan last * * *\n",
-         "here:2: column 2, the algorithm, is 'last', but scan has board, barrier"},
+         "here:2: column 2, the algorithm, is 'last'; scan has board, barrier"},
         {HEADER "scan board 1x * *\n",
          "here:2: column 3, bytes, is '1x', but must be N, N-M, N- or *, as in 64K-1M"},
         {HEADER "scan board - * *\n", "here:2: column 3, bytes, is '-'"},
         {HEADER "scan board 1-2-3 * *\n", "here:2: column 3, bytes, is '1-2-3'"},
         {HEADER "scan board 2K-1K * *\n",
-         "here:2: column 3, bytes, is '2K-1K', which ends before it begins"},
+         "here:2: column 3, bytes, is '2K-1K', an empty range"},
         {HEADER "scan board * 0 *\n",
          "here:2: column 4, PEs, is '0', but must be N, N-M, N- or *, from 1"},
         {HEADER "scan board * 2k *\n", "here:2: column 4, PEs, is '2k'"},
         {HEADER "scan board * * none\n", "here:2: column 5, nodes, is 'none'"},
-        {HEADER "machine\n", "here:2: 'machine ', but that must be 'machine *', or here "
-                             "'machine 2 Model X'"},
+        {HEADER "machine\n",
+         "here:2: 'machine ' is invalid; use 'machine *', or for this "
+         "machine 'machine 2 Model X'"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -264,7 +266,7 @@ Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
     cr_assert_str_eq(t.note,
                      "/nowhere/at/all: can't be opened: No such file or directory");
     pick_table_find("/tmp", 2, &t);
-    cr_assert_str_eq(t.note, "/tmp: can't be opened: it is no regular file");
+    cr_assert_str_eq(t.note, "/tmp: can't be opened: not a regular file");
     pick_table_find("none", 2, &t);
     cr_assert_eq(t.state, PICK_TABLE_ABSENT);
 }
