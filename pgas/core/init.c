@@ -181,7 +181,7 @@ void init_down(bool exiting)
 {
     struct pgas *g = &pgas_self;
 
-    PGAS_ASSERT(g->life == LIFE_UP && g->starts == 0);
+    PGAS_ASSERT(g->life == LIFE_UP && (exiting || g->starts == 0));
     nodeseg_stage(NODE_STAGE_LEAVE);
     g->life = LIFE_DOWN;
     check_init();
