@@ -56,7 +56,7 @@ for name in SHMEM SMA; do
     done
 done
 with 0 SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=7m SHMEM_CC=colourful
-says_once '^SHMEM_SYMMETRIC_SIZE *7m *(default 512M): symmetric heap'
+says_once '^ *SHMEM_SYMMETRIC_SIZE *7m *(default 512M): size of the symmetric heap'
 says_once '^SHMEM_CC *colourful *(for oshcc): '
 with 0 SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=many SHMEM_SYMMETRIC_SIZE=8m
 says_once '^SHMEM_SYMMETRIC_SIZE *8m '

@@ -17,10 +17,11 @@
 #define WINDOW_ALL  ((uint64_t)16 << 20) /* unconfirmed output of all nodes together */
 #define WINDOW_MIN  ((uint64_t)16 << 10) /* ... of one node */
 #define WINDOW_MAX  ((uint64_t)256 << 10)
-#define STOP_MS     1500  /* for the daemons to end when they are told to */
-#define STEP_MS     250   /* of the time of a start */
-#define UP_MIN_MS   2000u /* for a daemon that runs to call */
-#define UP_EXTRA_MS 1000u /* ... beyond the time of silence: it may try several ways */
+#define STOP_MS     1500   /* for the daemons to end when they are told to */
+#define STEP_MS     250    /* of the time of a start */
+#define UP_MIN_MS   2000u  /* for a running daemon to connect, at least */
+#define UP_MAX_MS   10000u /* and at most: a busy host may delay it */
+#define UP_EXTRA_MS 1000u  /* ... beyond the time of silence: it may try several ways */
 #define MS_PER_S    1e3
 #define ANY_ADDRESS "-"
 #define LOOPBACK    "lo"
@@ -204,6 +205,7 @@ static void on_up(void *arg, uint32_t node, const char *host)
 {
     struct crew *c = arg;
     uint32_t ms = c->o->timeout_ms < UP_MIN_MS ? UP_MIN_MS : c->o->timeout_ms;
+    ms = ms < UP_MAX_MS ? ms : UP_MAX_MS;
     node = crew_find_node(c, node, host);
     if (node >= c->job->nnodes || c->member[node].state != MEMBER_AWAITED ||
         c->member[node].left_ms <= ms + UP_EXTRA_MS)
