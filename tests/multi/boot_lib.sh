@@ -39,8 +39,8 @@ refused() {
     said=$(grep '^pgas: ' "$work/err" | grep -v 'the node segment.*if the PE that made it' || :)
     n=$(echo "$3" | awk '{ print gsub(/:/, "") }')
     left_out='excluded by SHMEM_TRANSPORT'
-    [ "$said" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), and no\
- network transport can be used (ofi: $left_out; ucx: $left_out); run all PEs on one node,\
+    [ "$said" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), but no\
+ network transport is usable (ofi: $left_out; ucx: $left_out); run all PEs on one node,\
  or see oshmem_info --check" ] || fail "$1: said '$said'"
     [ ! -s "$work/out" ] || fail "$1: the PEs went on"
 }

@@ -25,8 +25,8 @@ warns() {
     exit 1
 }
 warns 'pgas: PMI_SIZE=2 indicates more processes' PMI_RANK=1 PMI_SIZE=2
-warns 'pgas: OMPI_COMM_WORLD_SIZE=2 says' OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2
-warns 'pgas: SLURM_STEP_NUM_TASKS=2 says' SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2
+warns 'pgas: OMPI_COMM_WORLD_SIZE=2 indicates' OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2
+warns 'pgas: SLURM_STEP_NUM_TASKS=2 indicates' SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2
 warns '' PMI_RANK=0 PMI_SIZE=1
 warns '' SLURM_PROCID=0 SLURM_NTASKS=4 # a batch script: not a task of a step
 warns '' SLURM_NTASKS=4                # the shell of salloc
