@@ -13,7 +13,7 @@
 #include "config.h"
 
 #include "pgas/core/node.h"
-#include "tools/oshrun/node/pmix_api.h"
+#include "tools/oshrun/pmix/pmix_api.h"
 
 #include <fcntl.h>
 #include <signal.h>

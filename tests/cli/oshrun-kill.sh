@@ -19,12 +19,12 @@ shm() {
 }
 
 # Prints a random PE of oshrun $pid, if there is one: its children that execute another
-# program.  Not the janitor, which for a moment has the name of oshrun.
+# program.  Not the reaper, which for a moment has the name of oshrun.
 random_pe() {
     set --
     for p in $(cat "/proc/$pid/task/$pid/children" 2>/dev/null || true); do
         case $(cat "/proc/$p/comm" 2>/dev/null) in
-        '' | oshrun | oshrun-janitor) ;;
+        '' | oshrun | oshrun-reaper) ;;
         *) set -- "$@" "$p" ;;
         esac
     done
@@ -87,28 +87,28 @@ kill_strays -n 2 sh -c 'setsid -w "$0" hang; :' "$client"
 kill_strays -n 2 sh -c 'setsid -f "$0" hang; sleep 60' "$client"
 kill_strays -n 1 "$OSHRUN" -n 2 "$client" hang
 
-# Without its janitor, oshrun cleans up itself.
+# Without its reaper, oshrun cleans up itself.
 start_families
-janitor() {
+reaper() {
     for p in $(cat "/proc/$pid/task/$pid/children"); do
-        [ "$(cat "/proc/$p/comm")" != oshrun-janitor ] || echo "$p"
+        [ "$(cat "/proc/$p/comm")" != oshrun-reaper ] || echo "$p"
     done
 }
-[ -n "$(janitor)" ] || fail "oshrun has no janitor"
-kill -KILL "$(janitor)"
+[ -n "$(reaper)" ] || fail "oshrun has no reaper"
+kill -KILL "$(reaper)"
 sleep 0.2
 kill -TERM "$pid"
 ended_with 143
-check_nothing_left "without a janitor"
+check_nothing_left "without a reaper"
 
 # Without both, the kernel still ends the PEs; only files can stay.
 start -n 2 sh -c 'echo is there; exec sleep 60'
 until_true 10 grep -q there "$work/out" || fail "the PEs do not come up"
-kill -KILL "$(janitor)"
+kill -KILL "$(reaper)"
 kill -KILL "$pid"
 wait "$pid" || true
 no_process() { [ -z "$(marked)" ]; }
-until_true 2 no_process || fail "PEs survive oshrun and janitor: $(marked)"
+until_true 2 no_process || fail "PEs survive oshrun and reaper: $(marked)"
 rm -rf "$work/tmp"
 mkdir "$work/tmp"
 finish

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The ports of oshrun and its daemons: strangers are refused, told of, and harm nothing.
+# The ports of oshrun and its daemons: unauthenticated connections are refused, told of, and harm nothing.
 # shellcheck disable=SC2016  # $PMIX_RANK is for the PEs
 set -eu
 . "$top_srcdir/tests/cli/oshrun-lib.sh"
-stranger=$top_builddir/tests/cli/oshrun-stranger
+unauth=$top_builddir/tests/cli/oshrun-unauth
 seconds=${PGAS_TEST_LONG:+20}
 : "${seconds:=1.5}"
 
@@ -17,13 +17,13 @@ daemons() {
 
 there() { [ "$(grep -c 'is there' "$work/out")" = "$1" ]; }
 
-# visit HOW: strangers at the ports of oshrun and of a daemon, while a job is at work.
+# visit HOW: unauthenticated connections at the ports of oshrun and of a daemon, while a job is at work.
 visit() {
     start --vnodes 2 -n 4 sh -c 'echo "is there"; read x <"$1" || :
         exec "$2" good' sh "$work/hold" "$client"
     until_true 10 there 4 || fail "$1: the PEs do not come up"
     for p in $pid $(daemons "$pid" | head -1); do
-        "$stranger" "$p" "$1" "$seconds" "$$" >"$work/visits" || fail "$1: no visits at $p"
+        "$unauth" "$p" "$1" "$seconds" "$$" >"$work/visits" || fail "$1: no visits at $p"
         [ "$(cat "$work/visits")" -ge 2 ] || fail "$1: $(cat "$work/visits") visits"
     done
     : >"$work/hold" # the PEs go on, and fence
@@ -43,9 +43,9 @@ for how in $visits; do
     [ $how != nonce ] || says 'it does not know the nonce of this job'
 done
 
-# While daemons call: strangers hold all the places there are.
+# While daemons call: unauthenticated connections hold all the places there are.
 start --vnodes 4 -n 8 "$client" good
-"$stranger" "$pid" many 1 >"$work/visits" 2>&1 || true
+"$unauth" "$pid" many 1 >"$work/visits" 2>&1 || true
 ended_with 0
 
 # A daemon that is told nothing, or nonsense.

@@ -22,13 +22,13 @@ oshrun_tests = \
 	tests/cli/oshrun-limits.sh \
 	tests/cli/oshrun-many.sh \
 	tests/cli/oshrun-agent.sh \
-	tests/cli/oshrun-crew.sh
+	tests/cli/oshrun-daemons.sh
 TESTS      += $(oshrun_tests)
 EXTRA_DIST += $(oshrun_tests) tests/cli/oshrun-lib.sh
 
-# Strangers at the ports.
-check_PROGRAMS += tests/cli/oshrun-stranger
-tests_cli_oshrun_stranger_SOURCES = tests/cli/oshrun-stranger.c
-tests_cli_oshrun_stranger_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
+# Unauthenticated connections at the ports.
+check_PROGRAMS += tests/cli/oshrun-unauth
+tests_cli_oshrun_unauth_SOURCES = tests/cli/oshrun-unauth.c
+tests_cli_oshrun_unauth_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
 TESTS      += tests/cli/oshrun-port.sh
 EXTRA_DIST += tests/cli/oshrun-port.sh

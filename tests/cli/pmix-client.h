@@ -7,7 +7,7 @@
 #ifndef TESTS_CLI_PMIX_CLIENT_H
 #define TESTS_CLI_PMIX_CLIENT_H
 
-#include "tools/oshrun/node/pmix_api.h"
+#include "tools/oshrun/pmix/pmix_api.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

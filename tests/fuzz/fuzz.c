@@ -27,11 +27,11 @@
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
 #include "pgas/transport/test/hook.h"
-#include "tools/oshrun/complain.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/map/hosts.h"
 #include "tools/oshrun/map/rank_file.h"
-#include "tools/oshrun/node/birth.h"
-#include "tools/oshrun/options.h"
+#include "tools/oshrun/daemon/bootstrap.h"
+#include "tools/oshrun/front/options.h"
 
 enum { ROUNDS = 3000, INPUT_MAX = 4096, MUTATIONS_MAX = 6, ARGS_MAX = 64, SEEDS_MAX = 8 };
 
@@ -90,10 +90,10 @@ static void fuzz_rank_file(char *text, size_t len)
 
 static void fuzz_bootstrap_line(char *text, size_t len)
 {
-    struct birth birth;
+    struct bootstrap bootstrap;
 
     (void)len;
-    birth_parse(&birth, text);
+    bootstrap_parse(&bootstrap, text);
 }
 
 /* One argument per line.  Its messages go to standard error: only with FUZZ_SHOW. */
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
     signal(SIGSEGV, on_signal);
     signal(SIGABRT, on_signal);
     signal(SIGALRM, on_signal);
-    complain_to(ignore_message);
+    error_redirect(ignore_message);
     if (freopen("/dev/null", "w", stdout) == NULL) /* --help */
         return EXIT_FAILURE;
     if (getenv("PGAS_TEST_LONG") != NULL && argc < 2)

@@ -49,7 +49,7 @@ pids_of() {
     esac
 }
 
-# Prints the daemons of a node, not their janitors (which for a moment look the same).
+# Prints the daemons of a node, not their reapers (which for a moment look the same).
 # Virtual nodes: those of all, in the order of their start.
 daemons() {
     for p in $(pids_of "$1" | sort -n); do
@@ -57,7 +57,7 @@ daemons() {
         "$OSHRUN --node-daemon ") ;;
         *) continue ;;
         esac
-        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = oshrun-janitor ] || echo "$p"
+        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = oshrun-reaper ] || echo "$p"
     done
 }
 

@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/node/pmix_api.h"
+#include "tools/oshrun/pmix/pmix_api.h"
 
 #include <semaphore.h>
 #include <stdbool.h>

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/oshrun/complain.h"
-#include "tools/oshrun/node/bind.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/daemon/bind.h"
 
 enum { NODES = 4, PES_MAX = 4096 };
 
-static char said[COMPLAINT_BYTES];
+static char said[ERROR_BYTES];
 
 static void take(const char *sentence)
 {
@@ -21,7 +21,7 @@ static void take(const char *sentence)
 
 static void listen(void)
 {
-    complain_to(take);
+    error_redirect(take);
     said[0] = '\0';
 }
 

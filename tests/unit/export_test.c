@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/oshrun/export.h"
+#include "tools/oshrun/front/export.h"
 
 TestSuite(export, .timeout = 30);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/oshrun/job.h"
+#include "tools/oshrun/util/job.h"
 #include "tools/oshrun/net/pack.h"
 
 TestSuite(job, .timeout = 60);
@@ -170,7 +170,7 @@ static void expect_same(const struct job *a, const struct job *b)
     cr_assert_eq(a->gdb_pe, b->gdb_pe);
 }
 
-/* Of bytes in a room of exactly their size.  The room goes to *copy. */
+/* Of bytes in a space of exactly their size.  The space goes to *copy. */
 static struct job *unpack_copy(const void *data, size_t len, uint32_t here, void **copy)
 {
     *copy = malloc(len > 0 ? len : 1);

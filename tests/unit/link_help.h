@@ -45,16 +45,16 @@ static inline void make_pair(int fd[2])
 {
     struct sockaddr_in a = {.sin_family = AF_INET};
     socklen_t len = sizeof a;
-    int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    cr_assert_eq(bind(door, (struct sockaddr *)&a, len), 0);
-    cr_assert_eq(listen(door, 1), 0);
-    cr_assert_eq(getsockname(door, (struct sockaddr *)&a, &len), 0);
+    cr_assert_eq(bind(listener, (struct sockaddr *)&a, len), 0);
+    cr_assert_eq(listen(listener, 1), 0);
+    cr_assert_eq(getsockname(listener, (struct sockaddr *)&a, &len), 0);
     fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     cr_assert_eq(connect(fd[0], (struct sockaddr *)&a, len), 0);
-    fd[1] = accept(door, NULL, NULL);
+    fd[1] = accept(listener, NULL, NULL);
     cr_assert_geq(fd[1], 0);
-    close(door);
+    close(listener);
 }
 
 static inline unsigned char byte_at(size_t i, size_t len)

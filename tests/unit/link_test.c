@@ -317,9 +317,9 @@ static pid_t start_reader(int fd, int other)
 Test(link, flush_sends_all, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
-    int fd[2], room = 64 * 1024;
+    int fd[2], capacity = 64 * 1024;
     make_pair(fd);
-    setsockopt(fd[1], SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    setsockopt(fd[1], SOL_SOCKET, SO_RCVBUF, &capacity, sizeof capacity);
     pid_t reader = start_reader(fd[1], fd[0]);
     open_end(&a, fd[0], PATIENT_MS, LINK_AWAKE);
     send_raw(fd[1], WIRE_STOP, 0, 0);

@@ -6,15 +6,15 @@ UNIT_TESTS = \
 	tests/unit/pool_test tests/unit/slot_test tests/unit/tree_test tests/unit/adapt_test \
 	tests/unit/pick_test tests/unit/place_test tests/unit/tune_test
 UNIT_TESTS += \
-	tests/unit/command_test tests/unit/janitor_test tests/unit/starter_test
+	tests/unit/command_test tests/unit/reaper_test tests/unit/starter_test
 UNIT_TESTS += \
-	tests/unit/dial_test tests/unit/door_test tests/unit/link_test \
+	tests/unit/connector_test tests/unit/listener_test tests/unit/link_test \
 	tests/unit/link_life_test tests/unit/net_tree_test tests/unit/pack_test
 UNIT_TESTS += tests/unit/bind_test tests/unit/hosts_test tests/unit/map_test \
 	tests/unit/plan_test
 UNIT_TESTS += tests/unit/gather_test tests/unit/pmix_net_test
 UNIT_TESTS += tests/unit/hook_faults_test tests/unit/hook_test tests/unit/sim_test
-UNIT_TESTS += tests/unit/birth_test tests/unit/export_test tests/unit/job_test \
+UNIT_TESTS += tests/unit/bootstrap_test tests/unit/export_test tests/unit/job_test \
 	tests/unit/route_test
 
 if HAVE_CRITERION
@@ -76,20 +76,20 @@ tests_unit_tree_test_LDADD = $(UNIT_LDADD)
 tests_unit_command_test_SOURCES = tests/unit/command_test.c
 tests_unit_command_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_command_test_LDADD = $(UNIT_OSHRUN_LDADD)
-tests_unit_janitor_test_SOURCES = tests/unit/janitor_test.c
-tests_unit_janitor_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_janitor_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_reaper_test_SOURCES = tests/unit/reaper_test.c
+tests_unit_reaper_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_reaper_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_starter_test_SOURCES = tests/unit/starter_test.c
 tests_unit_starter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_starter_test_LDADD = $(UNIT_OSHRUN_LDADD)
-tests_unit_dial_test_SOURCES = tests/unit/dial_test.c \
-	tests/unit/door_help.h tests/unit/net_help.h
-tests_unit_dial_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_dial_test_LDADD = $(UNIT_OSHRUN_LDADD)
-tests_unit_door_test_SOURCES = tests/unit/door_test.c \
-	tests/unit/door_help.h tests/unit/net_help.h
-tests_unit_door_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_door_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_connector_test_SOURCES = tests/unit/connector_test.c \
+	tests/unit/listener_help.h tests/unit/net_help.h
+tests_unit_connector_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_connector_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_listener_test_SOURCES = tests/unit/listener_test.c \
+	tests/unit/listener_help.h tests/unit/net_help.h
+tests_unit_listener_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_listener_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_link_test_SOURCES = tests/unit/link_test.c \
 	tests/unit/link_help.h tests/unit/net_help.h
 tests_unit_link_test_CFLAGS = $(UNIT_CFLAGS)
@@ -122,9 +122,9 @@ tests_unit_bind_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_pmix_net_test_SOURCES = tests/unit/pmix_net_test.c
 tests_unit_pmix_net_test_CFLAGS = $(UNIT_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_pmix_net_test_LDADD = $(UNIT_OSHRUN_LDADD)
-tests_unit_birth_test_SOURCES = tests/unit/birth_test.c
-tests_unit_birth_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_birth_test_LDADD = $(UNIT_OSHRUN_LDADD)
+tests_unit_bootstrap_test_SOURCES = tests/unit/bootstrap_test.c
+tests_unit_bootstrap_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_bootstrap_test_LDADD = $(UNIT_OSHRUN_LDADD)
 tests_unit_export_test_SOURCES = tests/unit/export_test.c
 tests_unit_export_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_export_test_LDADD = $(UNIT_OSHRUN_LDADD)

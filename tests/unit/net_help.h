@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/oshrun/loop.h"
+#include "tools/oshrun/util/loop.h"
 
 enum { PATIENT_MS = 20000 };
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/oshrun/complain.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/map/plan.h"
 
-static char said[COMPLAINT_BYTES];
+static char said[ERROR_BYTES];
 static char machine[256];
 
 static void take(const char *sentence)
@@ -30,7 +30,7 @@ static void clear(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
     cr_assert_eq(gethostname(machine, sizeof machine - 1), 0);
-    complain_to(take);
+    error_redirect(take);
     said[0] = '\0';
 }
 
@@ -54,7 +54,7 @@ static void set(const char *assignments)
 static const char *plan(const char *line)
 {
     static const char *const kinds[] = {"here", "vnodes", "hosts", "slurm"};
-    static char text[COMPLAINT_BYTES + 32];
+    static char text[ERROR_BYTES + 32];
     char *copy = strdup(line), *rest = copy, *argv[32] = {"oshrun"};
     struct options o;
     struct plan p;

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/node/pmix_int.h"
+#include "tools/oshrun/pmix/pmix_int.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/oshrun/complain.h"
-#include "tools/oshrun/node/janitor.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/daemon/reaper.h"
 #include "tools/oshrun/start/starter.h"
 
 #define NODES_MAX 100
@@ -32,7 +32,7 @@ static struct {
     char dir[64];
     struct loop loop;
     struct starter *s;
-    int janitor[2];
+    int reaper[2];
     char *line[LINES_MAX];
     size_t lines;
     uint64_t bytes;
@@ -44,7 +44,7 @@ static struct {
     size_t arrivals;
     struct loop_timer late, arrival;
     char why[NODES_MAX][2048];
-    char complaint[COMPLAINT_BYTES];
+    char error[ERROR_BYTES];
 } t;
 
 /* ---- what the starter tells ------------------------------------------------------- */
@@ -93,9 +93,9 @@ static void on_late(void *arg)
     t.loop.stop = true;
 }
 
-static void note_complaint(const char *sentence)
+static void note_error(const char *sentence)
 {
-    snprintf(t.complaint, sizeof t.complaint, "%s", sentence);
+    snprintf(t.error, sizeof t.error, "%s", sentence);
 }
 
 /* ---- helpers ---------------------------------------------------------------------- */
@@ -105,10 +105,10 @@ static void set_up(void)
     snprintf(t.dir, sizeof t.dir, "/tmp/starter-test.XXXXXX");
     cr_assert_not_null(mkdtemp(t.dir));
     cr_assert_eq(loop_open(&t.loop), 0);
-    cr_assert_eq(pipe2(t.janitor, O_CLOEXEC | O_NONBLOCK), 0);
+    cr_assert_eq(pipe2(t.reaper, O_CLOEXEC | O_NONBLOCK), 0);
     t.late = (struct loop_timer){.fn = on_late};
     signal(SIGPIPE, SIG_IGN);
-    complain_to(note_complaint);
+    error_redirect(note_error);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -169,7 +169,7 @@ static struct starter_config config(enum starter_kind kind, uint32_t nodes,
                                .local = local,
                                .daemon_path = daemon,
                                .line = "nonce=12 front=1.2.3.4:5",
-                               .janitor_fd = t.janitor[1]};
+                               .reaper_fd = t.reaper[1]};
     getrlimit(RLIMIT_NOFILE, &c.files);
     return c;
 }
@@ -187,7 +187,7 @@ static void run(const struct starter_config *c, size_t ends)
 {
     t.wanted_ends = ends;
     t.s = starter_begin(&t.loop, c, &events, NULL);
-    cr_assert_not_null(t.s, "%s", t.complaint);
+    cr_assert_not_null(t.s, "%s", t.error);
     cr_assert_eq(t.ended + t.lines, 0);
     run_for(WAIT_MS);
     cr_assert_eq(t.ended, ends, "%zu of %zu have ended", t.ended, ends);
@@ -198,7 +198,7 @@ static void run_until(const struct starter_config *c, const char *line)
 {
     t.wanted = line;
     t.s = starter_begin(&t.loop, c, &events, NULL);
-    cr_assert_not_null(t.s, "%s", t.complaint);
+    cr_assert_not_null(t.s, "%s", t.error);
     run_for(WAIT_MS);
     cr_assert_neq(t.lines, 0, "nothing was said");
 }
@@ -354,13 +354,13 @@ Test(starter, agents_that_are_not_there)
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
     c.agent = "no-such-agent -x";
     cr_assert_null(starter_begin(&t.loop, &c, &events, NULL));
-    cr_assert_str_eq(t.complaint, "cannot run the launch agent 'no-such-agent': No such "
-                                  "file or directory");
+    cr_assert_str_eq(t.error, "cannot run the launch agent 'no-such-agent': No such "
+                              "file or directory");
     c.agent = " ";
     cr_assert_null(starter_begin(&t.loop, &c, &events, NULL));
     c.agent = "ssh %r@%h";
     cr_assert_null(starter_begin(&t.loop, &c, &events, NULL));
-    cr_assert(strstr(t.complaint, "'%r'") != NULL, "%s", t.complaint);
+    cr_assert(strstr(t.error, "'%r'") != NULL, "%s", t.error);
     ((bool *)(uintptr_t)c.local)[0] = true; /* nobody needs the agent */
     c.agent = "no-such-agent";
     run(&c, 1);
@@ -580,17 +580,17 @@ Test(starter, stop_before_anything_has_started)
     cr_assert_eq(open_files(), files);
 }
 
-Test(starter, the_janitor_knows_the_groups)
+Test(starter, the_reaper_knows_the_groups)
 {
     const char *d = script("d", "echo pid=$$; echo up; exec sleep 100");
     struct starter_config c = config(STARTER_LOCAL, 1, d);
     run_until(&c, "up");
     pid_t told[8] = {0};
-    cr_assert_eq(read(t.janitor[0], told, sizeof told), sizeof *told);
+    cr_assert_eq(read(t.reaper[0], told, sizeof told), sizeof *told);
     cr_assert_eq(told[0], said_pid("pid="));
     stop();
-    cr_assert_eq(read(t.janitor[0], told, sizeof told), sizeof *told);
-    cr_assert_eq(told[0], JANITOR_FORGET);
+    cr_assert_eq(read(t.reaper[0], told, sizeof told), sizeof *told);
+    cr_assert_eq(told[0], REAPER_FORGET);
 }
 
 /* ---- srun ------------------------------------------------------------------------- */
@@ -675,5 +675,5 @@ Test(starter, no_srun)
     struct starter_config c = config(STARTER_SRUN, 3, "/opt/oshrun");
     setenv("PATH", t.dir, 1);
     cr_assert_null(starter_begin(&t.loop, &c, &events, NULL));
-    cr_assert(strstr(t.complaint, "cannot run 'srun'") != NULL, "%s", t.complaint);
+    cr_assert(strstr(t.error, "cannot run 'srun'") != NULL, "%s", t.error);
 }

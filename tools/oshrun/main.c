@@ -2,22 +2,22 @@
 /*
  * main.c - oshrun: starts an OpenSHMEM program as N processing elements.
  *
- * Uses options.c, janitor.c, front.c.  The user starts it.
+ * Uses options.c, reaper.c, front.c.  The user starts it.
  *
- *   main -> front (options, plan, terminal, signals, verdict)
+ *   main -> front (options, plan, terminal, signals, exit status)
  *             | struct job, commands          ^ events
  *             v                               |
  *           nodes: one daemon (PMIx server, PEs, their input and output) in this process,
- *           or a crew of them, `oshrun --node-daemon` on each node, over TCP
+ *           or a daemons of them, `oshrun --node-daemon` on each node, over TCP
  */
 #include "config.h"
 
-#include "tools/oshrun/front.h"
-#include "tools/oshrun/node/janitor.h"
-#include "tools/oshrun/loop.h"
-#include "tools/oshrun/node/daemon_main.h"
-#include "tools/oshrun/options.h"
-#include "tools/oshrun/report.h"
+#include "tools/oshrun/front/front.h"
+#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/util/loop.h"
+#include "tools/oshrun/daemon/daemon_main.h"
+#include "tools/oshrun/front/options.h"
+#include "tools/oshrun/front/profile_report.h"
 #include "tools/oshrun/start/launcher.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 {
     uint64_t start_ns = loop_now_ns();
     struct options o;
-    struct janitor janitor;
+    struct reaper reaper;
     struct report report;
     fill_standard_files();
     if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
@@ -95,9 +95,9 @@ int main(int argc, char **argv)
     } else if (r == OPTIONS_RUN) {
         ignore_signals_of_writes();
         rc = EXIT_ERROR;
-        if (report_prepare(&report, &o) == 0 && janitor_start(&janitor) == 0) {
-            rc = front_run(&o, &janitor, raise_file_limit(), start_ns);
-            janitor_stop(&janitor);
+        if (report_prepare(&report, &o) == 0 && reaper_start(&reaper) == 0) {
+            rc = front_run(&o, &reaper, raise_file_limit(), start_ns);
+            reaper_stop(&reaper);
             if (report_make(&report, rc) != 0 && rc == 0)
                 rc = EXIT_ERROR;
         }

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM  8
-#define CELLS_RATIO 4 /* cells per place in host[] */
-#define FNV_BASIS   2166136261u
-#define FNV_PRIME   16777619u
+#define FIRST_CAPACITY 8
+#define CELLS_RATIO    4 /* cells per place in host[] */
+#define FNV_BASIS      2166136261u
+#define FNV_PRIME      16777619u
 
 static int no_memory(char why[HOSTS_WHY])
 {
@@ -40,18 +40,18 @@ uint32_t hosts_find(const struct hosts *h, const char *name)
 
 static int grow(struct hosts *h)
 {
-    uint32_t room = h->room > 0 ? h->room * 2 : FIRST_ROOM;
-    struct host *host = realloc(h->host, room * sizeof *host);
+    uint32_t capacity = h->capacity > 0 ? h->capacity * 2 : FIRST_CAPACITY;
+    struct host *host = realloc(h->host, capacity * sizeof *host);
     if (host == NULL)
         return -1;
     h->host = host;
-    h->room = room;
-    uint32_t *cell = calloc((size_t)room * CELLS_RATIO, sizeof *cell);
+    h->capacity = capacity;
+    uint32_t *cell = calloc((size_t)capacity * CELLS_RATIO, sizeof *cell);
     if (cell == NULL)
         return -1;
     free(h->cell);
     h->cell = cell;
-    h->cells = room * CELLS_RATIO;
+    h->cells = capacity * CELLS_RATIO;
     for (uint32_t i = 0; i < h->count; i++)
         *find_cell(h, h->host[i].name) = i + 1;
     return 0;
@@ -79,7 +79,7 @@ int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY])
         return join(&h->host[at], more, why);
     if (h->count == HOSTS_MAX)
         return names_refuse(why, "there are more than %d hosts", HOSTS_MAX);
-    if (h->count == h->room && grow(h) != 0)
+    if (h->count == h->capacity && grow(h) != 0)
         return no_memory(why);
     struct host host = *more;
     host.name = strdup(more->name);

@@ -26,10 +26,10 @@ struct host {
 struct hosts {
     struct host *host;
     uint32_t count;
-    uint32_t room;  /* in host[] */
-    uint32_t *cell; /* hash table: index in host[] + 1; 0 = free */
-    uint32_t cells; /* a power of 2, over count * 2 */
-    uint32_t named; /* calls of hosts_add */
+    uint32_t capacity; /* in host[] */
+    uint32_t *cell;    /* hash table: index in host[] + 1; 0 = free */
+    uint32_t cells;    /* a power of 2, over count * 2 */
+    uint32_t named;    /* calls of hosts_add */
 };
 
 /*

@@ -7,7 +7,7 @@
 #ifndef OSHRUN_MAP_MAP_H
 #define OSHRUN_MAP_MAP_H
 
-#include "tools/oshrun/job.h"
+#include "tools/oshrun/util/job.h"
 #include "tools/oshrun/map/hosts.h"
 
 #define MAP_NPES_MAX 65536 /* of a job; PMIx ranks on a node are u16 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c - see plan.h.  Uses complain.h, names.h. */
+/* plan.c - see plan.h.  Uses error.h, names.h. */
 #include "config.h"
 
-#include "tools/oshrun/complain.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/map/names.h"
 #include "tools/oshrun/map/plan.h"
 
@@ -34,7 +34,7 @@ static int virtual_hosts(struct hosts *h, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "vn%u", i);
         if (hosts_add(h, &host, why) != 0) {
-            complain("--vnodes %u: %s", count, why);
+            error_report("--vnodes %u: %s", count, why);
             return EXIT_ERROR;
         }
     }
@@ -47,7 +47,7 @@ static int listed_hosts(struct hosts *h, const struct options *o)
     if (hosts_from_list(h, o->hosts, why) == 0)
         return 0;
     names_show(shown, o->hosts, strlen(o->hosts));
-    complain("%s%s%s: %s", o->where, o->where[0] == '-' ? " " : "=", shown, why);
+    error_report("%s%s%s: %s", o->where, o->where[0] == '-' ? " " : "=", shown, why);
     return EXIT_USAGE;
 }
 
@@ -56,7 +56,7 @@ static int hosts_of_file(struct hosts *h, const struct options *o)
     char why[HOSTS_WHY];
     if (hosts_from_file(h, o->host_file, why) == 0)
         return 0;
-    complain("%s", why);
+    error_report("%s", why);
     return EXIT_ERROR;
 }
 
@@ -86,7 +86,7 @@ static int slurm_hosts(struct hosts *h)
     if (tasks != NULL && cpus != NULL && getenv("SLURM_STEP_NUM_TASKS") != NULL &&
         hosts_from_slurm(h, nodes, NULL, cpus, why) == 0)
         return 0;
-    complain("the variables of the Slurm allocation are wrong: %s", why);
+    error_report("the variables of the Slurm allocation are wrong: %s", why);
     return EXIT_ERROR;
 }
 
@@ -97,7 +97,7 @@ static int this_host(struct hosts *h)
     this_machine(name, sizeof name);
     if (hosts_add(h, &host, why) == 0)
         return 0;
-    complain("%s", why);
+    error_report("%s", why);
     return EXIT_ERROR;
 }
 
@@ -128,8 +128,8 @@ static int slurm_npes(struct map_order *order)
         order->rank_file != NULL ||
         options_number(tasks, 1, OPTIONS_NPES_MAX, &order->npes) == 0)
         return 0;
-    complain("SLURM_NTASKS=%s is not a number of PEs from 1 to %d; say -n", tasks,
-             OPTIONS_NPES_MAX);
+    error_report("SLURM_NTASKS=%s is not a number of PEs from 1 to %d; say -n", tasks,
+                 OPTIONS_NPES_MAX);
     return EXIT_ERROR;
 }
 
@@ -142,7 +142,7 @@ static int make_map(struct plan *plan, const struct options *o, struct job *job)
         return EXIT_ERROR;
     if (map_make(job, &plan->hosts, &order, why) == 0)
         return 0;
-    complain("%s", why);
+    error_report("%s", why);
     return order.rank_file != NULL ? EXIT_ERROR : EXIT_USAGE;
 }
 
@@ -175,7 +175,7 @@ static int give_own_name(struct plan *plan, struct job_node *node, const char *m
             return 0;
         }
     free(name);
-    complain("no memory for the names of the hosts");
+    error_report("no memory for the names of the hosts");
     return EXIT_ERROR;
 }
 
@@ -191,8 +191,9 @@ static int mark_local(struct plan *plan, struct job *job, const char *machine,
         if (!plan->local[i] || plan->kind == PLAN_VNODES)
             continue;
         if (*here != NULL) {
-            complain("'%s' and '%s' are both this machine; name it once, or use --vnodes",
-                     (*here)->name, node->name);
+            error_report(
+                "'%s' and '%s' are both this machine; name it once, or use --vnodes",
+                (*here)->name, node->name);
             return EXIT_USAGE;
         }
         *here = node;
@@ -206,7 +207,7 @@ static int find_local(struct plan *plan, struct job *job)
     struct job_node *here;
     plan->local = calloc(job->nnodes, sizeof *plan->local);
     if (plan->local == NULL) {
-        complain("no memory for %u nodes", job->nnodes);
+        error_report("no memory for %u nodes", job->nnodes);
         return EXIT_ERROR;
     }
     this_machine(machine, sizeof machine);
@@ -222,10 +223,11 @@ static int check_gdb(const struct plan *plan, const struct options *o,
     if (o->gdb_pe == JOB_NO_PE)
         return 0;
     if (o->gdb_pe >= job->npes)
-        complain("--gdb=%u: there are only PEs 0 to %u", o->gdb_pe, job->npes - 1);
+        error_report("--gdb=%u: there are only PEs 0 to %u", o->gdb_pe, job->npes - 1);
     else if (plan->kind != PLAN_HERE)
-        complain("--gdb: a debugger on this terminal is only for jobs on one node, this "
-                 "machine");
+        error_report(
+            "--gdb: a debugger on this terminal is only for jobs on one node, this "
+            "machine");
     else
         return 0;
     return EXIT_USAGE;

@@ -8,7 +8,7 @@
 #define OSHRUN_MAP_PLAN_H
 
 #include "tools/oshrun/map/map.h"
-#include "tools/oshrun/options.h"
+#include "tools/oshrun/front/options.h"
 
 #include <stdbool.h>
 
@@ -31,9 +31,9 @@ struct plan {
  * _HOSTS and _HOSTFILE, these before a Slurm allocation (SLURM_JOB_NODELIST), which
  * counts only if oshrun is not itself a task of a step with several tasks.  Without these
  * the hosts are those of the rank file, or this machine.  If all PEs are on this machine
- * it is PLAN_HERE.  0, or oshrun's exit status after a complaint: 2 for bad options and
- * variables SHMEM_LAUNCH_*, 1 for what a file or Slurm says.  Free with plan_free in any
- * case.
+ * it is PLAN_HERE.  0, or oshrun's exit status after an error message: 2 for bad options
+ * and variables SHMEM_LAUNCH_*, 1 for what a file or Slurm says.  Free with plan_free in
+ * any case.
  */
 int plan_make(struct plan *plan, const struct options *o, struct job *job);
 void plan_free(struct plan *plan, struct job *job);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KIND          "rank file"
-#define SLOT          "slot="
-#define NUMBER_DIGITS 5
-#define FIRST_ROOM    16
-#define DECIMAL       10
+#define KIND           "rank file"
+#define SLOT           "slot="
+#define NUMBER_DIGITS  5
+#define FIRST_CAPACITY 16
+#define DECIMAL        10
 
 /* The digits that text begins with; advances it.  0, or -1. */
 static int read_number(const char **text, uint32_t *out)
@@ -70,20 +70,20 @@ static char *read_name(const char *text, char why[HOSTS_WHY])
     return name;
 }
 
-/* Room for one more rank. */
+/* Space for one more rank. */
 static int grow(struct rank_file *r, uint32_t rank)
 {
-    uint32_t room = r->room > 0 ? r->room : FIRST_ROOM;
-    while (room <= rank)
-        room *= 2;
-    if (room == r->room)
+    uint32_t capacity = r->capacity > 0 ? r->capacity : FIRST_CAPACITY;
+    while (capacity <= rank)
+        capacity *= 2;
+    if (capacity == r->capacity)
         return 0;
-    struct rank_entry *entry = realloc(r->entry, room * sizeof *entry);
+    struct rank_entry *entry = realloc(r->entry, capacity * sizeof *entry);
     if (entry == NULL)
         return -1;
-    memset(entry + r->room, 0, (room - r->room) * sizeof *entry);
+    memset(entry + r->capacity, 0, (capacity - r->capacity) * sizeof *entry);
     r->entry = entry;
-    r->room = room;
+    r->capacity = capacity;
     return 0;
 }
 
@@ -142,7 +142,7 @@ static int check_all(struct rank_file *r, const char *path, uint32_t npes,
     if (npes != 0)
         r->npes = npes;
     for (uint32_t i = 0; i < r->npes; i++)
-        if (i >= r->room || r->entry[i].line == 0)
+        if (i >= r->capacity || r->entry[i].line == 0)
             return names_refuse(why, KIND " %s: rank %u of 0 to %u is missing", shown, i,
                                 r->npes - 1);
     return 0;
@@ -167,7 +167,7 @@ int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
 
 void rank_file_free(struct rank_file *r)
 {
-    for (uint32_t i = 0; i < r->room; i++) {
+    for (uint32_t i = 0; i < r->capacity; i++) {
         free(r->entry[i].host);
         free(r->entry[i].cpus);
     }

@@ -18,7 +18,7 @@ struct rank_entry {
 struct rank_file {
     struct rank_entry *entry; /* by rank */
     uint32_t npes;
-    uint32_t room; /* in entry[] */
+    uint32_t capacity; /* in entry[] */
 };
 
 /* A line: "rank 3=host" or "rank 3=host slot=0-1,4"; # begins a comment.  Each rank from

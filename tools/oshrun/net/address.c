@@ -138,11 +138,11 @@ void address_of_peer(struct address *a, int fd)
 int address_socket(const struct address *a)
 {
     int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    int fd = socket(a->as.any.sa_family, type, 0), on = 1, room = RECEIVE_BYTES;
+    int fd = socket(a->as.any.sa_family, type, 0), on = 1, capacity = RECEIVE_BYTES;
     if (fd < 0)
         return -1;
     /* Before it is connected, or it would not be offered to the other side. */
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &capacity, sizeof capacity);
     if (a->as.any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     return fd;

@@ -2,7 +2,7 @@
 /*
  * address.h - addresses of this host and of others, as texts and as the system's structs.
  *
- * Uses nothing of ours.  Used by link.c, auth.c, door.c, dial.c.
+ * Uses nothing of ours.  Used by link.c, auth.c, listener.c, connector.c.
  */
 #ifndef OSHRUN_NET_ADDRESS_H
 #define OSHRUN_NET_ADDRESS_H
@@ -33,8 +33,9 @@ void address_of_socket(struct address *a, int fd);
 void address_of_peer(struct address *a, int fd);
 
 /*
- * The addresses of this host, with port 0, that `which` chooses (door_open in door.h says
- * how).  Their number, at least 1; or 0 after a sentence in why (of len bytes).
+ * The addresses of this host, with port 0, that `which` chooses (listener_open in
+ * listener.h says how).  Their number, at least 1; or 0 after a sentence in why (of len
+ * bytes).
  */
 size_t address_choose(const char *which, struct address *list, size_t max, char *why,
                       size_t len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* auth.c - see auth.h; the nonce itself is declared in door.h. */
+/* auth.c - see auth.h; the nonce itself is declared in listener.h. */
 #include "config.h"
 
 #include "tools/oshrun/net/auth.h"
@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-enum kind { GREETING, PROOF, VERDICT, AGAIN, LEAVE, KINDS };
+enum kind { GREETING, PROOF, REPLY, AGAIN, LEAVE, KINDS };
 
 /* What each message starts with; then one byte, its kind.  The last is the version. */
 static const unsigned char magic[AUTH_HEADER_BYTES - 1] = {'o', 's', 'h', 'r',
@@ -19,7 +19,7 @@ static const unsigned char magic[AUTH_HEADER_BYTES - 1] = {'o', 's', 'h', 'r',
 static const size_t body_bytes[KINDS] = {
     [GREETING] = AUTH_CHALLENGE_BYTES,
     [PROOF] = AUTH_CHALLENGE_BYTES + AUTH_MAC_BYTES,
-    [VERDICT] = AUTH_MAC_BYTES,
+    [REPLY] = AUTH_MAC_BYTES,
 };
 
 _Static_assert(SHA256_DIGEST_SIZE == AUTH_MAC_BYTES, "a MAC is a SHA-256");
@@ -67,7 +67,7 @@ int nonce_from_hex(struct nonce *n, const char *hex)
 
 /* ---- messages --------------------------------------------------------------------- */
 
-/* The door's address as bytes that are the same on both ends. */
+/* The listener's address as bytes that are the same on both ends. */
 static void add_address(struct hmac_sha256_ctx *mac, const struct address *a)
 {
     unsigned char family = (unsigned char)a->as.any.sa_family;
@@ -87,22 +87,23 @@ static void add_address(struct hmac_sha256_ctx *mac, const struct address *a)
 static void make_mac(const struct auth *a, enum auth_role sender,
                      unsigned char mac[AUTH_MAC_BYTES])
 {
-    static const char *const role[] = {[AUTH_DOOR] = "door", [AUTH_DIAL] = "dial"};
-    bool door = a->role == AUTH_DOOR;
+    static const char *const role[] = {
+        [AUTH_LISTENER] = "listener", [AUTH_CONNECTOR] = "connector"};
+    bool listener = a->role == AUTH_LISTENER;
     struct hmac_sha256_ctx ctx;
     hmac_sha256_set_key(&ctx, NONCE_BYTES, a->nonce->byte);
     hmac_sha256_update(&ctx, sizeof magic, magic);
     hmac_sha256_update(&ctx, strlen(role[sender]), (const uint8_t *)role[sender]);
-    add_address(&ctx, &a->door);
-    hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, door ? a->mine : a->theirs);
-    hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, door ? a->theirs : a->mine);
+    add_address(&ctx, &a->listener);
+    hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, listener ? a->mine : a->theirs);
+    hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, listener ? a->theirs : a->mine);
     hmac_sha256_digest(&ctx, AUTH_MAC_BYTES, mac);
 }
 
 static bool right_mac(const struct auth *a, const unsigned char *mac)
 {
     unsigned char right[AUTH_MAC_BYTES];
-    make_mac(a, a->role == AUTH_DOOR ? AUTH_DIAL : AUTH_DOOR, right);
+    make_mac(a, a->role == AUTH_LISTENER ? AUTH_CONNECTOR : AUTH_LISTENER, right);
     return memeql_sec(right, mac, sizeof right) != 0;
 }
 
@@ -124,27 +125,27 @@ static int send_message(const struct auth *a, enum kind kind, const unsigned cha
 int auth_start(struct auth *a, int fd, enum auth_role role, const struct nonce *nonce)
 {
     *a = (struct auth){.fd = fd, .role = role, .nonce = nonce};
-    if (role == AUTH_DOOR)
-        address_of_socket(&a->door, fd);
+    if (role == AUTH_LISTENER)
+        address_of_socket(&a->listener, fd);
     else
-        address_of_peer(&a->door, fd);
+        address_of_peer(&a->listener, fd);
     if (fill_random(a->mine, sizeof a->mine) != 0)
         return -1;
-    return role == AUTH_DOOR ? send_message(a, GREETING, a->mine) : 0;
+    return role == AUTH_LISTENER ? send_message(a, GREETING, a->mine) : 0;
 }
 
 int auth_prove(struct auth *a)
 {
     unsigned char body[AUTH_CHALLENGE_BYTES + AUTH_MAC_BYTES];
     memcpy(body, a->mine, sizeof a->mine);
-    make_mac(a, AUTH_DIAL, body + sizeof a->mine);
+    make_mac(a, AUTH_CONNECTOR, body + sizeof a->mine);
     a->proved = true;
     return send_message(a, PROOF, body);
 }
 
 void auth_leave(struct auth *a)
 {
-    send_message(a, a->role == AUTH_DOOR ? AGAIN : LEAVE, NULL);
+    send_message(a, a->role == AUTH_LISTENER ? AGAIN : LEAVE, NULL);
 }
 
 /* True if what has come so far can become a message that is right now. */
@@ -156,10 +157,10 @@ static bool acceptable(const struct auth *a)
     if (a->have <= sizeof magic)
         return true;
     unsigned kind = a->got[sizeof magic];
-    if (a->role == AUTH_DOOR)
+    if (a->role == AUTH_LISTENER)
         return kind == PROOF || kind == LEAVE;
     return kind == AGAIN || (kind == GREETING && !a->greeted) ||
-           (kind == VERDICT && a->proved);
+           (kind == REPLY && a->proved);
 }
 
 static enum auth_news take_proof(struct auth *a, const unsigned char *body)
@@ -168,8 +169,8 @@ static enum auth_news take_proof(struct auth *a, const unsigned char *body)
     memcpy(a->theirs, body, sizeof a->theirs);
     if (!right_mac(a, body + sizeof a->theirs))
         return AUTH_WRONG;
-    make_mac(a, AUTH_DOOR, mac);
-    return send_message(a, VERDICT, mac) == 0 ? AUTH_PROVEN : AUTH_BROKEN;
+    make_mac(a, AUTH_LISTENER, mac);
+    return send_message(a, REPLY, mac) == 0 ? AUTH_PROVEN : AUTH_BROKEN;
 }
 
 static enum auth_news take_message(struct auth *a)
@@ -183,7 +184,7 @@ static enum auth_news take_message(struct auth *a)
         return AUTH_GREETED;
     case PROOF:
         return take_proof(a, body);
-    case VERDICT:
+    case REPLY:
         return right_mac(a, body) ? AUTH_PROVEN : AUTH_WRONG;
     case AGAIN:
         return AUTH_AGAIN;

@@ -3,26 +3,26 @@
  * auth.h - how the two ends of a new connection prove to each other that they know the
  * job's nonce.
  *
- * Uses address.h.  Used by door.c and dial.c.
+ * Uses address.h.  Used by listener.c and connector.c.
  *
- *     door -> dial   GREETING  challenge of the door
- *     dial -> door   PROOF     challenge of the dial, MAC
- *     door -> dial   VERDICT   MAC
+ *     listener -> connector   GREETING  challenge of the listener
+ *     connector -> listener   PROOF     challenge of the connector, MAC
+ *     listener -> connector   REPLY   MAC
  *
  * MAC = HMAC-SHA256 under the nonce of: the role of its sender, so that it cannot be
- * sent back; the door's address, so that it is worth nothing when somebody who listens
- * elsewhere passes it on; and both challenges, so that it cannot be used again.  The door
- * gives no MAC before it has seen a right one.  Each message has a fixed size and starts
- * with the same bytes, so that other talk is known by its first bytes.
+ * sent back; the listener's address, so that it is worth nothing when somebody who
+ * listens elsewhere passes it on; and both challenges, so that it cannot be used again.
+ * The listener gives no MAC before it has seen a right one.  Each message has a fixed
+ * size and starts with the same bytes, so that other talk is known by its first bytes.
  *
- * Besides: AGAIN from the door (it has no room for you now) and LEAVE from the dial (I
- * found another way), which prove nothing and change nothing.
+ * Besides: AGAIN from the listener (it has no space for you now) and LEAVE from the
+ * connector (I found another way), which prove nothing and change nothing.
  */
 #ifndef OSHRUN_NET_AUTH_H
 #define OSHRUN_NET_AUTH_H
 
 #include "tools/oshrun/net/address.h"
-#include "tools/oshrun/net/door.h"
+#include "tools/oshrun/net/listener.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,11 +32,11 @@
 #define AUTH_HEADER_BYTES    8
 #define AUTH_MESSAGE_BYTES   (AUTH_HEADER_BYTES + AUTH_CHALLENGE_BYTES + AUTH_MAC_BYTES)
 
-enum auth_role { AUTH_DOOR, AUTH_DIAL };
+enum auth_role { AUTH_LISTENER, AUTH_CONNECTOR };
 
 enum auth_news {
     AUTH_WAITS,   /* for more bytes */
-    AUTH_GREETED, /* to the dial: auth_prove may follow */
+    AUTH_GREETED, /* to the connector: auth_prove may follow */
     AUTH_PROVEN,
     AUTH_ALIEN, /* what came is not of these messages */
     AUTH_WRONG, /* the other side does not know the nonce */
@@ -50,21 +50,21 @@ struct auth {
     int fd;
     enum auth_role role;
     const struct nonce *nonce;
-    struct address door;
+    struct address listener;
     unsigned char mine[AUTH_CHALLENGE_BYTES], theirs[AUTH_CHALLENGE_BYTES];
-    bool greeted, proved; /* of the dial */
+    bool greeted, proved; /* of the connector */
     unsigned char got[AUTH_MESSAGE_BYTES];
     size_t have;
 };
 
-/* fd: connected, does not block; it stays the caller's.  The door greets.  0, or -1 with
- * errno. */
+/* fd: connected, does not block; it stays the caller's.  The listener greets.  0, or -1
+ * with errno. */
 int auth_start(struct auth *a, int fd, enum auth_role role, const struct nonce *nonce);
 
 /* Reads what has come, and no byte of what follows the messages. */
 enum auth_news auth_read(struct auth *a);
 
-/* The dial's proof.  0, or -1 with errno. */
+/* The connector's proof.  0, or -1 with errno. */
 int auth_prove(struct auth *a);
 
 /* AGAIN or LEAVE, if it can be sent. */

@@ -196,7 +196,7 @@ static void append(struct round **list, struct round *r)
     *list = r;
 }
 
-static void take_out(struct round **list, struct round *r)
+static void remove(struct round **list, struct round *r)
 {
     while (*list != r)
         list = &(*list)->next;
@@ -326,7 +326,7 @@ static void came(struct gather *g, struct round *r, uint32_t child)
     r->came[child] = true;
     if (--r->missing > 0)
         return;
-    take_out(&g->open, r);
+    remove(&g->open, r);
     if (count_below(g, &r->group, g->me) == r->group.nnodes)
         finish(g, r);
     else
@@ -391,7 +391,7 @@ static int take_down(struct gather *g, const struct frame *f, struct unpack u,
         r = r->next;
     if (r == NULL)
         return is_lost(g, group) ? 0 : -1;
-    take_out(&g->sent, r);
+    remove(&g->sent, r);
     hand_down(g, r, number, data, len);
     return 0;
 }
@@ -441,7 +441,7 @@ static void end_lost(struct gather *g, struct round **list, uint32_t node)
             if (passes(g, &r->group, node))
                 break;
         if (r != NULL) {
-            take_out(list, r);
+            remove(list, r);
             end_round(g, r, -1, 0, NULL, 0);
         }
     } while (r != NULL); /* from the start: done() may have joined another round */

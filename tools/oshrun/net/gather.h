@@ -3,8 +3,8 @@
  * gather.h - collects one piece of data from each of some nodes and gives all pieces to
  * all of them, over the tree: what a PMIx fence between nodes is.
  *
- * Pure: uses tree.h, pack.h and no clock, no I/O.  Used by crew*.c (the front takes part
- * without data) and daemon_main.c.
+ * Pure: uses tree.h, pack.h and no clock, no I/O.  Used by daemons*.c (the front takes
+ * part without data) and daemon_main.c.
  *
  * Each member node contributes once per round.  A daemon sends up one message when all
  * members of its subtree have contributed; the lowest one above all members has all

@@ -28,7 +28,7 @@
 
 #define HEADER_BYTES     20
 #define PAYLOAD_MAX      ((uint64_t)1 << 40)  /* more is a broken header */
-#define FIRST_ROOM       ((size_t)64 * 1024)  /* of a queue; an empty one keeps no more */
+#define FIRST_CAPACITY   ((size_t)64 * 1024)  /* of a queue; an empty one keeps no more */
 #define READ_ROOM        ((size_t)32 * 1024)  /* what a read should find */
 #define TURN_BYTES       ((size_t)256 * 1024) /* of one link, then the next */
 #define WHY_BYTES        128
@@ -42,7 +42,7 @@
 
 struct queue {
     unsigned char *data;
-    size_t head, tail, room;
+    size_t head, tail, capacity;
 };
 
 struct link {
@@ -55,7 +55,7 @@ struct link {
     struct queue in, out;
     uint64_t timeout_ns; /* silence of the process */
     uint64_t host_ns;    /* silence of its host's kernel */
-    uint64_t heard_ns, sent_ns, ticked_ns;
+    uint64_t last_recv_ns, sent_ns, ticked_ns;
     uint64_t silent_ns; /* silence of the other side, while we could have heard it */
     bool mute;          /* nothing is sent any more */
     bool busy, freed;   /* in frame(); link_free was called meanwhile */
@@ -67,28 +67,28 @@ _Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link
 
 /* ---- queues ----------------------------------------------------------------------- */
 
-/* Room for len more bytes.  What is moved was preceded by as much that went, or comes
+/* Space for len more bytes.  What is moved was preceded by as much that went, or comes
  * with a doubling: each byte is moved a few times at most. */
-static bool make_room(struct queue *q, size_t len)
+static bool reserve(struct queue *q, size_t len)
 {
-    if (q->room - q->tail >= len)
+    if (q->capacity - q->tail >= len)
         return true;
     size_t used = q->tail - q->head;
-    bool grow = q->head < used || q->room - used < len;
+    bool grow = q->head < used || q->capacity - used < len;
     if (q->head > 0)
         memmove(q->data, q->data + q->head, used);
     q->head = 0;
     q->tail = used;
     if (!grow)
         return true;
-    size_t room = q->room != 0 ? 2 * q->room : FIRST_ROOM;
-    while (room - used < len)
-        room *= 2;
-    unsigned char *more = realloc(q->data, room);
+    size_t capacity = q->capacity != 0 ? 2 * q->capacity : FIRST_CAPACITY;
+    while (capacity - used < len)
+        capacity *= 2;
+    unsigned char *more = realloc(q->data, capacity);
     if (more == NULL)
         return false;
     q->data = more;
-    q->room = room;
+    q->capacity = capacity;
     return true;
 }
 
@@ -104,7 +104,7 @@ static void took(struct queue *q, size_t len)
     if (q->head < q->tail)
         return;
     q->head = q->tail = 0;
-    if (q->room > FIRST_ROOM)
+    if (q->capacity > FIRST_CAPACITY)
         empty(q);
 }
 
@@ -204,7 +204,7 @@ void link_send(struct link *l, const struct frame *f)
 {
     if (l->mute)
         return;
-    if (f->len > PAYLOAD_MAX || !make_room(&l->out, HEADER_BYTES + f->len)) {
+    if (f->len > PAYLOAD_MAX || !reserve(&l->out, HEADER_BYTES + f->len)) {
         fail_to_send(l, "there is no memory for what is to be sent to it");
         return;
     }
@@ -328,11 +328,12 @@ static void found_end(struct link *l, int err)
 static void read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
-        if (!make_room(&l->in, READ_ROOM)) {
+        if (!reserve(&l->in, READ_ROOM)) {
             go_down(l, "sends more than there is memory for");
             return;
         }
-        size_t room = l->in.room - l->in.tail, len = room < left ? room : left;
+        size_t capacity = l->in.capacity - l->in.tail,
+               len = capacity < left ? capacity : left;
         ssize_t n = recv(l->watch.fd, l->in.data + l->in.tail, len, 0);
         if (n < 0 && errno == EINTR)
             continue;
@@ -343,7 +344,7 @@ static void read_some(struct link *l)
             return;
         }
         l->in.tail += (size_t)n;
-        l->heard_ns = loop_now_ns();
+        l->last_recv_ns = loop_now_ns();
         l->silent_ns = 0;
         left -= (size_t)n;
         if (!take_frames(l) || (size_t)n < len)
@@ -367,7 +368,7 @@ static void on_ready(void *arg, unsigned ready)
  * meanwhile may not be read yet.  After a long time of that its timeout starts anew. */
 static void measure_silence(struct link *l, uint64_t now)
 {
-    uint64_t from = l->heard_ns > l->ticked_ns ? l->heard_ns : l->ticked_ns;
+    uint64_t from = l->last_recv_ns > l->ticked_ns ? l->last_recv_ns : l->ticked_ns;
     uint64_t most = 2 * (l->host_ns / TICKS);
     if (now - l->ticked_ns > l->host_ns)
         l->silent_ns = 0;
@@ -455,7 +456,7 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
     *l = (struct link){.loop = loop, .events = events, .arg = arg, .life = peer};
     l->timeout_ns = (uint64_t)timeout_ms * NS_PER_MS;
     l->host_ns = (uint64_t)link_host_ms(timeout_ms) * NS_PER_MS;
-    l->heard_ns = l->sent_ns = l->ticked_ns = now;
+    l->last_recv_ns = l->sent_ns = l->ticked_ns = now;
     l->watch = (struct loop_watch){.fd = fd, .fn = on_ready, .arg = l};
     l->flush = (struct loop_timer){.fn = on_flush, .arg = l};
     l->tick = (struct loop_timer){.fn = on_tick, .arg = l};

@@ -3,7 +3,7 @@
  * link.h - one connection between the front and a daemon, or between two daemons: frames
  * both ways, never blocking, and the certainty that the other side lives.
  *
- * Uses loop.h, wire.h.  Used by route.c, crew*.c, daemon_main.c.
+ * Uses loop.h, wire.h.  Used by route.c, daemons*.c, daemon_main.c.
  *
  * Liveness of the other side is decided by three witnesses:
  *   - the connection: a process that exits closes it, which is noticed immediately;
@@ -18,7 +18,7 @@
 #ifndef OSHRUN_NET_LINK_H
 #define OSHRUN_NET_LINK_H
 
-#include "tools/oshrun/loop.h"
+#include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/net/wire.h"
 
 #include <stdbool.h>

@@ -7,33 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM  ((size_t)256)
-#define NULL_STRING UINT32_MAX /* as a length: NULL, and no bytes follow */
+#define FIRST_CAPACITY ((size_t)256)
+#define NULL_STRING    UINT32_MAX /* as a length: NULL, and no bytes follow */
 
-static bool make_room(struct pack *p, size_t len)
+static bool reserve(struct pack *p, size_t len)
 {
     if (p->failed || len > SIZE_MAX / 4 - p->len) {
         p->failed = true;
         return false;
     }
-    if (p->room - p->len >= len)
+    if (p->capacity - p->len >= len)
         return true;
-    size_t room = p->room != 0 ? p->room : FIRST_ROOM;
-    while (room - p->len < len)
-        room *= 2;
-    unsigned char *more = realloc(p->data, room);
+    size_t capacity = p->capacity != 0 ? p->capacity : FIRST_CAPACITY;
+    while (capacity - p->len < len)
+        capacity *= 2;
+    unsigned char *more = realloc(p->data, capacity);
     if (more == NULL) {
         p->failed = true;
         return false;
     }
     p->data = more;
-    p->room = room;
+    p->capacity = capacity;
     return true;
 }
 
 static void put(struct pack *p, const void *data, size_t len)
 {
-    if (len == 0 || !make_room(p, len))
+    if (len == 0 || !reserve(p, len))
         return;
     memcpy(p->data + p->len, data, len);
     p->len += len;

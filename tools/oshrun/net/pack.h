@@ -16,7 +16,7 @@
 /* Zeroed = empty.  Grows; when there is no memory `failed` is set and stays. */
 struct pack {
     unsigned char *data;
-    size_t len, room;
+    size_t len, capacity;
     bool failed;
 };
 

@@ -2,7 +2,7 @@
 /* route.c - see route.h.  Uses link.c, tree.c. */
 #include "config.h"
 
-#include "tools/oshrun/complain.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/net/route.h"
 
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static void keep(struct route_child *c, const struct frame *f)
 {
     struct waiting *w = malloc(sizeof *w + f->len);
     if (w == NULL)
-        complain_no_memory();
+        error_no_memory();
     w->next = NULL;
     w->f = *f;
     w->f.data = w->data;

@@ -2,7 +2,7 @@
 /*
  * route.h - the links of one node of the tree, and which of them a frame takes.
  *
- * Uses link.h, tree.h.  Used by crew*.c (the front) and daemon_main.c.
+ * Uses link.h, tree.h.  Used by daemons*.c (the front) and daemon_main.c.
  *
  * A frame for a node whose link is not there yet waits for it; one for a node whose link
  * is gone is dropped.

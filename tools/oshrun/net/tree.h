@@ -2,7 +2,7 @@
 /*
  * tree.h - the k-ary tree that the front (its root) and the node daemons form.
  *
- * Pure.  Used by route.c, gather.c, crew*.c and daemon_main.c.
+ * Pure.  Used by route.c, gather.c, daemons*.c and daemon_main.c.
  *
  * A node is named by its index in job.node[]; the front is WIRE_FRONT.  The front is
  * place 0 of the tree and node i is place i + 1; the children of place p are the places

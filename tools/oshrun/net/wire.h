@@ -2,7 +2,7 @@
 /*
  * wire.h - messages between the front and the node daemons: their types and their frame.
  *
- * Used by all of net/, crew*.c, daemon_main.c, pmix_net.c.
+ * Used by all of net/, daemons*.c, daemon_main.c, pmix_net.c.
  */
 #ifndef OSHRUN_NET_WIRE_H
 #define OSHRUN_NET_WIRE_H

@@ -2,16 +2,16 @@
 /*
  * command.c - the command line of the launch agent: what --launch-agent means.
  *
- * Uses child.c (to look for the agent), words.c.  Used by starter.c.
+ * Uses child.c (to look for the agent), string_list.c.  Used by starter.c.
  *
  * Host and command are given to the shell as $1 and $2 and never become part of its
  * text, so that nothing in them can be misread.
  */
 #include "config.h"
 
-#include "tools/oshrun/complain.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/start/starter_int.h"
-#include "tools/oshrun/words.h"
+#include "tools/oshrun/util/string_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,7 +97,7 @@ static int translate(FILE *f, const char *form, struct used *used)
 static bool is_plain(const char *form)
 {
     size_t n = strcspn(form, BLANKS);
-    return strpbrk(form, OPERATORS) == NULL && strspn(form, WORDS_PLAIN) >= n;
+    return strpbrk(form, OPERATORS) == NULL && strspn(form, SHELL_PLAIN_CHARS) >= n;
 }
 
 char *command_script(const char *form, char *why, size_t len)
@@ -134,7 +134,7 @@ char *command_quote(const char *word)
     FILE *f = open_memstream(&text, &bytes);
     if (f == NULL)
         return NULL;
-    words_quote(f, word);
+    shell_quote(f, word);
     if (fclose(f) == 0)
         return text;
     free(text);
@@ -166,7 +166,7 @@ static void set_name(struct command *c, const char *form)
     snprintf(c->name, sizeof c->name, "%.*s", len, name);
 }
 
-/* 0, or -1 after a complaint: the agent is not there. */
+/* 0, or -1 after an error message: the agent is not there. */
 static int look_up(const char *form)
 {
     char path[PATH_MAX];
@@ -178,7 +178,7 @@ static int look_up(const char *form)
         free(name);
         return 0;
     }
-    complain("cannot run the launch agent '%s': %s", name, strerror(errno));
+    error_report("cannot run the launch agent '%s': %s", name, strerror(errno));
     free(name);
     return -1;
 }
@@ -190,7 +190,7 @@ int command_make(struct command *c, const char *form, const char *daemon_path)
         form = AGENT_DEFAULT;
     form += strspn(form, BLANKS);
     if (*form == '\0') {
-        complain("the launch agent is empty: give a command such as 'ssh'");
+        error_report("the launch agent is empty: give a command such as 'ssh'");
         return -1;
     }
     if (look_up(form) != 0)
@@ -203,7 +203,7 @@ int command_make(struct command *c, const char *form, const char *daemon_path)
     free(path);
     if (c->script != NULL && c->remote != NULL)
         return 0;
-    complain("%s", *why != '\0' ? why : "no memory for the launch agent");
+    error_report("%s", *why != '\0' ? why : "no memory for the launch agent");
     return -1;
 }
 

@@ -2,17 +2,17 @@
 /*
  * launcher.c - see launcher.h.
  *
- * Uses options.h, hosts.h, complain.h, words.h.
+ * Uses options.h, hosts.h, error.h, string_list.h.
  *
  * What our options mean is said in the other launcher's words; an option that has no
  * words there is refused, so that nothing is silently left out.
  */
 #include "config.h"
 
-#include "tools/oshrun/complain.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/map/hosts.h"
 #include "tools/oshrun/start/launcher.h"
-#include "tools/oshrun/words.h"
+#include "tools/oshrun/util/string_list.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -125,13 +125,14 @@ static int check(const struct call *c)
     const struct options *o = c->o;
     const char *unknown = unknown_there(c);
     if (unknown != NULL)
-        complain("%s has no meaning for %s; leave it out, or leave out --launcher",
-                 unknown, o->launcher);
+        error_report("%s has no meaning for %s; leave it out, or leave out --launcher",
+                     unknown, o->launcher);
     else if (o->order.per_node > 0 && o->order.by == MAP_BY_NODE)
-        complain("%s takes -N or --map-by node, but not both", o->launcher);
+        error_report("%s takes -N or --map-by node, but not both", o->launcher);
     else if (c->family != SRUN && has_colon(o->argv))
-        complain("%s takes the argument ':' for itself; use oshrun without --launcher",
-                 o->launcher);
+        error_report(
+            "%s takes the argument ':' for itself; use oshrun without --launcher",
+            o->launcher);
     else
         return 0;
     return EXIT_USAGE;
@@ -161,11 +162,11 @@ static int read_hosts(const struct call *c, struct hosts *h)
     char why[HOSTS_WHY];
     const struct options *o = c->o;
     if (o->hosts != NULL && hosts_from_list(h, o->hosts, why) != 0) {
-        complain("%s %s", o->where, why);
+        error_report("%s %s", o->where, why);
         return EXIT_USAGE;
     }
     if (o->host_file != NULL && hosts_from_file(h, o->host_file, why) != 0) {
-        complain("%s", why);
+        error_report("%s", why);
         return EXIT_ERROR;
     }
     return 0;
@@ -193,8 +194,8 @@ static int add_srun_hosts(struct call *c)
     int rc = read_hosts(c, &h);
     for (uint32_t i = 0; rc == 0 && i < h.count; i++)
         if (h.host[i].slots > 0) {
-            complain("srun takes no slots per host, as host '%s' has; use -N",
-                     h.host[i].name);
+            error_report("srun takes no slots per host, as host '%s' has; use -N",
+                         h.host[i].name);
             rc = EXIT_USAGE;
         }
     if (rc == 0 && h.count > 0) {
@@ -303,7 +304,8 @@ static int find_family(struct call *c)
             c->family = names[i].family;
             return 0;
         }
-    complain("--launcher %s: expected mpirun, mpiexec, prterun or srun", c->o->launcher);
+    error_report("--launcher %s: expected mpirun, mpiexec, prterun or srun",
+                 c->o->launcher);
     return EXIT_USAGE;
 }
 
@@ -319,7 +321,7 @@ static int make(struct call *c)
     for (char *const *a = c->o->argv; *a != NULL; a++)
         add(c, "%s", *a);
     if (rc == 0 && c->broken) {
-        complain("no memory for the command of %s", c->o->launcher);
+        error_report("no memory for the command of %s", c->o->launcher);
         rc = EXIT_ERROR;
     }
     return rc;
@@ -330,7 +332,7 @@ static int make(struct call *c)
 static void print_word(const char *before, const char *word)
 {
     fputs(before, stdout);
-    words_quote(stdout, word);
+    shell_quote(stdout, word);
 }
 
 static void print(const struct call *c)
@@ -352,8 +354,8 @@ static int execute(const struct call *c)
             putenv(*e);
     execvp(c->word[0], c->word);
     int err = errno;
-    complain("--launcher %s: %s", c->o->launcher,
-             err == ENOENT ? "there is no such program" : strerror(err));
+    error_report("--launcher %s: %s", c->o->launcher,
+                 err == ENOENT ? "there is no such program" : strerror(err));
     return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNABLE;
 }
 

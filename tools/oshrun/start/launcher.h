@@ -7,7 +7,7 @@
 #ifndef OSHRUN_START_LAUNCHER_H
 #define OSHRUN_START_LAUNCHER_H
 
-#include "tools/oshrun/options.h"
+#include "tools/oshrun/front/options.h"
 
 /* Says o in the words of o->launcher and executes it, or prints the command with
  * o->dry_run.  Returns only the exit status for oshrun: after a sentence, or 0. */

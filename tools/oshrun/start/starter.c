@@ -2,16 +2,16 @@
 /*
  * starter.c - starts the daemons of all nodes, some at a time, and explains their ends.
  *
- * Uses agent.c, command.c, srun.c, janitor.c, complain.c.  Used by crew.c.
+ * Uses agent.c, command.c, srun.c, reaper.c, error.c.  Used by daemons.c.
  *
  * Agents are started from the loop and not by starter_begin, so that no event comes
  * before its caller knows the starter.
  */
 #include "config.h"
 
-#include "tools/oshrun/complain.h"
-#include "tools/oshrun/node/janitor.h"
-#include "tools/oshrun/node/birth.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/start/starter_int.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ struct starter {
     enum starter_kind kind;
     char *daemon_path;
     char *line;
-    int janitor_fd;
+    int reaper_fd;
     struct rlimit files;
     struct command command; /* the agent's */
     char srun_path[PATH_MAX];
@@ -150,8 +150,8 @@ static bool take_up(const struct starter *s, const char *line)
 {
     unsigned node;
     char host[LINE_BYTES];
-    if (strncmp(line, BIRTH_UP, strlen(BIRTH_UP)) != 0 ||
-        sscanf(line + strlen(BIRTH_UP), "%u %s", &node, host) != 2)
+    if (strncmp(line, BOOTSTRAP_UP, strlen(BOOTSTRAP_UP)) != 0 ||
+        sscanf(line + strlen(BOOTSTRAP_UP), "%u %s", &node, host) != 2)
         return false;
     s->events->up(s->arg, node, host);
     return true;
@@ -222,7 +222,7 @@ static void start(struct agent *a)
                           s->command.remote,
                           NULL};
     struct child_spec spec = {
-        .envp = environ, .janitor_fd = s->janitor_fd, .files = s->files};
+        .envp = environ, .reaper_fd = s->reaper_fd, .files = s->files};
     if (a->local) {
         spec.path = s->daemon_path;
         spec.argv = local_argv;
@@ -267,9 +267,9 @@ static void release(struct starter *s)
     free(s);
 }
 
-static int complain_memory(void)
+static int report_no_memory(void)
 {
-    complain("no memory to start the node daemons");
+    error_report("no memory to start the node daemons");
     return -1;
 }
 
@@ -281,14 +281,14 @@ static int make_agents(struct starter *s, const struct starter_config *c)
     s->daemon_path = strdup(c->daemon_path);
     s->line = strdup(c->line);
     if (s->agent == NULL || s->daemon_path == NULL || s->line == NULL)
-        return complain_memory();
+        return report_no_memory();
     for (uint32_t i = 0; i < s->count; i++) {
         struct agent *a = &s->agent[i];
         agent_init(a, s, all ? STARTER_ALL : i);
         a->local = c->kind == STARTER_LOCAL || (c->kind == STARTER_AGENT && c->local[i]);
         a->host = all || a->local ? NULL : command_host(c->host[i]);
         if (!all && !a->local && a->host == NULL)
-            return complain_memory();
+            return report_no_memory();
     }
     return 0;
 }
@@ -297,14 +297,14 @@ static int make_srun(struct starter *s, const struct starter_config *c)
 {
     if (child_find(AT_FDCWD, getenv("PATH"), SRUN, s->srun_path, sizeof s->srun_path) !=
         0) {
-        complain("cannot run '" SRUN "', which starts the node daemons in a Slurm "
-                 "allocation: %s",
-                 strerror(errno));
+        error_report("cannot run '" SRUN "', which starts the node daemons in a Slurm "
+                     "allocation: %s",
+                     strerror(errno));
         return -1;
     }
     s->srun_argv = srun_argv(c);
     s->srun_env = srun_env();
-    return s->srun_argv == NULL || s->srun_env == NULL ? complain_memory() : 0;
+    return s->srun_argv == NULL || s->srun_env == NULL ? report_no_memory() : 0;
 }
 
 static bool any_remote(const struct starter *s)
@@ -330,14 +330,14 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
 {
     struct starter *s = calloc(1, sizeof *s);
     if (s == NULL) {
-        complain_memory();
+        report_no_memory();
         return NULL;
     }
     s->loop = loop;
     s->events = events;
     s->arg = arg;
     s->kind = config->kind;
-    s->janitor_fd = config->janitor_fd;
+    s->reaper_fd = config->reaper_fd;
     s->files = config->files;
     s->nnodes = config->nnodes;
     s->go = (struct loop_timer){.fn = start_some, .arg = s};
@@ -410,6 +410,6 @@ void starter_stop(struct starter *s)
     for (uint32_t i = 0; i < s->count; i++)
         gone = agent_finish(&s->agent[i]) && gone;
     if (gone)
-        janitor_announce(s->janitor_fd, JANITOR_FORGET);
+        reaper_announce(s->reaper_fd, REAPER_FORGET);
     release(s);
 }

@@ -3,7 +3,7 @@
  * starter.h - gets a node daemon running on each node: by ssh or another agent command,
  * by one srun, or as a plain child for nodes on this machine.
  *
- * Uses loop.h, node/child.h, node/janitor.h.  Used by crew.c.
+ * Uses loop.h, node/child.h, node/reaper.h.  Used by daemons.c.
  *
  * A daemon is `PATH --node-daemon`; all else it reads as one line from its standard
  * input, which so appears on no command line and in no file.  What an agent or a daemon
@@ -12,7 +12,7 @@
 #ifndef OSHRUN_START_STARTER_H
 #define OSHRUN_START_STARTER_H
 
-#include "tools/oshrun/loop.h"
+#include "tools/oshrun/util/loop.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ struct starter_config {
     const char *daemon_path; /* of oshrun on the hosts: absolute */
     const char *line;        /* for the daemons, without newline; " node=I" is appended,
                                 but not with srun, where the daemon tells its host */
-    int janitor_fd;
+    int reaper_fd;
     struct rlimit files;
 };
 
@@ -58,7 +58,7 @@ struct starter_events {
 struct starter;
 
 /*
- * NULL after a complaint (complain.h).  Starts at most 32 agents at a time.  config is
+ * NULL after an error message (error.h).  Starts at most 32 agents at a time.  config is
  * copied.
  *
  * An agent command runs by sh.  %h in it is the host and %c the command for it, each one

@@ -7,8 +7,8 @@
 #ifndef OSHRUN_START_STARTER_INT_H
 #define OSHRUN_START_STARTER_INT_H
 
-#include "tools/oshrun/node/child.h"
-#include "tools/oshrun/node/iobuf.h"
+#include "tools/oshrun/daemon/child.h"
+#include "tools/oshrun/util/iobuf.h"
 #include "tools/oshrun/start/starter.h"
 
 #include <limits.h>
@@ -62,7 +62,7 @@ struct command {
     char name[NAME_BYTES]; /* for sentences: "ssh" */
 };
 
-/* 0, or -1 after a complaint.  form: NULL = ssh. */
+/* 0, or -1 after an error message.  form: NULL = ssh. */
 int command_make(struct command *c, const char *form, const char *daemon_path);
 void command_free(struct command *c);
 

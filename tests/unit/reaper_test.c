@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reaper_test.c - the watch over an oshrun that is stopped. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pgas/core/node.h"
+#include "tools/oshrun/util/loop.h"
+#include "tools/oshrun/daemon/reaper.h"
+
+enum {
+    LIMIT_MS = 1200, /* a loaded machine may hold a tick for most of it */
+    SLACK_MS = 1000,
+    MS = 1000000,
+    TRIES = 100,
+    WAIT_MS = 10000,
+    STEP_US = 5000
+};
+
+/* What the process that is watched tells us. */
+struct told {
+    pid_t self, group, reaper;
+    char dir[PATH_MAX];
+};
+
+/* A process in a group of its own, that no signal of its parent's death ends. */
+static pid_t start_group(int reaper_fd)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        close(reaper_fd); /* as exec does */
+        for (;;)
+            pause();
+    }
+    setpgid(pid, pid);
+    reaper_announce(reaper_fd, pid);
+    return pid;
+}
+
+static void tick_for(int fd, int ms)
+{
+    for (int i = 0; i < ms / (LIMIT_MS / 4); i++) {
+        reaper_announce(fd, REAPER_TICK);
+        usleep(LIMIT_MS / 4 * 1000);
+    }
+}
+
+typedef void life_fn(const struct reaper *j);
+
+/* An oshrun with a reaper and one group; we are told of both by the pipe. */
+static void start_watched(life_fn *life, struct told *told)
+{
+    int fd[2];
+    cr_assert_eq(pipe(fd), 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* so that zombies are ours */
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct reaper j;
+        struct told mine = {.self = getpid()};
+        if (reaper_start(&j) != 0)
+            _exit(1);
+        mine.reaper = j.pid;
+        memcpy(mine.dir, j.dir, sizeof mine.dir);
+        mine.group = start_group(j.fd);
+        if (write(fd[1], &mine, sizeof mine) != sizeof mine)
+            _exit(1);
+        life(&j);
+        reaper_stop(&j);
+        _exit(0);
+    }
+    cr_assert_eq(read(fd[0], told, sizeof *told), sizeof *told);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+/* Milliseconds until the process has ended; the status of its end.  Ends it, and what the
+ * reaper should have ended, when it lives for too long. */
+static uint64_t wait_for(const struct told *told, int *status)
+{
+    uint64_t start = loop_now_ns(), ms = 0;
+    while (waitpid(told->self, status, WNOHANG) == 0 && ms < WAIT_MS) {
+        usleep(STEP_US);
+        ms = (loop_now_ns() - start) / MS;
+    }
+    if (ms >= WAIT_MS) {
+        kill(told->self, SIGKILL);
+        kill(-told->group, SIGKILL);
+        cr_assert(false, "it lives after %d ms", (int)ms);
+    }
+    return ms;
+}
+
+static bool is_gone(const struct told *told)
+{
+    return kill(-told->group, 0) != 0 && access(told->dir, F_OK) != 0 &&
+           kill(told->reaper, 0) != 0;
+}
+
+static void expect_gone(const struct told *told)
+{
+    for (int i = 0; i < TRIES && !is_gone(told); i++) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            continue;
+        usleep(MS / TRIES);
+    }
+    cr_assert_neq(kill(-told->group, 0), 0, "the group is left");
+    cr_assert_neq(access(told->dir, F_OK), 0, "%s is left", told->dir);
+    cr_assert_neq(kill(told->reaper, 0), 0, "the reaper is left");
+}
+
+TestSuite(reaper, .timeout = 30);
+
+static void be_stopped(const struct reaper *j)
+{
+    reaper_watch(j->fd, LIMIT_MS);
+    tick_for(j->fd, LIMIT_MS * 2);
+    raise(SIGSTOP);
+}
+
+Test(reaper, ends_one_that_is_stopped_and_its_groups)
+{
+    struct told told;
+    int status;
+    start_watched(be_stopped, &told);
+    uint64_t ms = wait_for(&told, &status);
+    cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%d", status);
+    cr_assert_geq(ms, LIMIT_MS * 2 + LIMIT_MS / 2, "after %d ms", (int)ms);
+    cr_assert_leq(ms, LIMIT_MS * 3 + SLACK_MS, "after %d ms", (int)ms);
+    expect_gone(&told);
+}
+
+static void tick_on(const struct reaper *j)
+{
+    reaper_watch(j->fd, LIMIT_MS);
+    tick_for(j->fd, LIMIT_MS * 3);
+}
+
+Test(reaper, lets_one_live_that_ticks)
+{
+    struct told told;
+    int status;
+    start_watched(tick_on, &told);
+    wait_for(&told, &status);
+    cr_assert_eq(status, 0);
+    expect_gone(&told);
+}
+
+static void say_nothing(const struct reaper *j)
+{
+    (void)j;
+    usleep(LIMIT_MS * 2 * 1000);
+}
+
+Test(reaper, watches_only_when_asked_to)
+{
+    struct told told;
+    int status;
+    start_watched(say_nothing, &told);
+    wait_for(&told, &status);
+    cr_assert_eq(status, 0);
+}
+
+static void end_the_watch(const struct reaper *j)
+{
+    reaper_watch(j->fd, LIMIT_MS);
+    tick_for(j->fd, LIMIT_MS);
+    reaper_watch(j->fd, 0);
+    usleep(LIMIT_MS * 2 * 1000);
+}
+
+Test(reaper, ends_the_watch_when_asked_to)
+{
+    struct told told;
+    int status;
+    start_watched(end_the_watch, &told);
+    wait_for(&told, &status);
+    cr_assert_eq(status, 0);
+}
+
+/* All processes stand still together for longer than the limit, as if the machine did. */
+Test(reaper, does_not_count_time_in_which_nothing_ran)
+{
+    struct told told;
+    int status;
+    start_watched(tick_on, &told);
+    usleep(LIMIT_MS * 1000);
+    kill(told.reaper, SIGSTOP);
+    kill(told.self, SIGSTOP);
+    usleep(LIMIT_MS * 2 * 1000);
+    kill(told.reaper, SIGCONT);
+    usleep(LIMIT_MS / 8 * 1000); /* the reaper wakes first */
+    kill(told.self, SIGCONT);
+    wait_for(&told, &status);
+    cr_assert_eq(status, 0, "%d", status);
+}

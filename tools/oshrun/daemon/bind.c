@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bind.c - spreads the PEs of a node over its cores or NUMA nodes.
+ *
+ * Uses hwloc.  Used by daemon.c.
+ *
+ * The topology costs some milliseconds, so it is loaded only if there can be a binding,
+ * and only the kinds of objects that we look at.  It is restricted to the processors
+ * that oshrun itself was given, but not for what a rank file says.
+ */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/daemon/bind.h"
+
+#include <hwloc.h>
+#include <hwloc/glibc-sched.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIND_LIST 28 /* bytes of the list of processors in the text */
+
+uint32_t bind_cpu_count(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return (uint32_t)CPU_COUNT(&set);
+}
+
+/* All PEs that share our processors, and how many of them come before those of our
+ * node. */
+static uint32_t count_sharers(const struct job *job, uint32_t *before)
+{
+    *before = 0;
+    if (!job->virtual_nodes)
+        return job->node[job->here].npes;
+    for (uint32_t i = 0; i < job->here; i++)
+        *before += job->node[i].npes;
+    return job->npes;
+}
+
+uint32_t bind_cpu_share(const struct job *job)
+{
+    uint32_t before, sharers = count_sharers(job, &before);
+    uint64_t share = (uint64_t)bind_cpu_count() * job->node[job->here].npes;
+    return share >= sharers ? (uint32_t)(share / sharers) : 1;
+}
+
+/* restricted: to the processors that oshrun itself was given. */
+static int load(hwloc_topology_t *topo, bool restricted)
+{
+    unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM;
+    if (hwloc_topology_init(topo) != 0)
+        return -1;
+    hwloc_topology_set_all_types_filter(*topo, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_type_filter(*topo, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (restricted)
+        flags |= HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING;
+    hwloc_topology_set_flags(*topo, flags);
+    if (hwloc_topology_load(*topo) == 0)
+        return 0;
+    hwloc_topology_destroy(*topo);
+    return -1;
+}
+
+static void put_place(struct bind_place *p, hwloc_topology_t topo, hwloc_obj_t obj,
+                      const char *kind)
+{
+    char list[BIND_LIST];
+    CPU_ZERO(&p->cpus);
+    hwloc_cpuset_to_glibc_sched_affinity(topo, obj->cpuset, &p->cpus, sizeof p->cpus);
+    hwloc_bitmap_list_snprintf(list, sizeof list, obj->cpuset);
+    snprintf(p->text, sizeof p->text, "%s %u (cpu %s)", kind, obj->logical_index, list);
+}
+
+/* PEs that follow each other share a NUMA node, but have each a core of its own. */
+static void spread(struct bind_plan *plan, const struct job *job, hwloc_topology_t topo,
+                   bool numa, uint32_t nplaces)
+{
+    hwloc_obj_type_t type = numa ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE;
+    uint32_t before, sharers = count_sharers(job, &before);
+    for (uint32_t i = 0; i < job->node[job->here].npes; i++) {
+        uint64_t pe = (uint64_t)before + i;
+        uint64_t at = numa ? pe * nplaces / sharers : pe % nplaces;
+        hwloc_obj_t obj = hwloc_get_obj_by_type(topo, type, (unsigned)at);
+        put_place(&plan->place[i], topo, obj, numa ? "numa" : "core");
+    }
+}
+
+static int make_places(struct bind_plan *plan, uint32_t npes)
+{
+    plan->place = calloc(npes, sizeof *plan->place);
+    if (plan->place != NULL)
+        return 0;
+    error_report("no memory to bind %u PEs", npes);
+    return -1;
+}
+
+static int bind_all(struct bind_plan *plan, const struct job *job)
+{
+    enum job_bind how = job->bind;
+    uint32_t before, sharers = count_sharers(job, &before);
+    /* A core has one processor at least: more PEs than processors are never bound. */
+    if (how == JOB_BIND_NONE || (how == JOB_BIND_AUTO && sharers > bind_cpu_count()))
+        return 0;
+    hwloc_topology_t topo;
+    bool numa = how == JOB_BIND_NUMA;
+    int count = 0, rc = 0;
+    if (load(&topo, true) == 0) {
+        count =
+            hwloc_get_nbobjs_by_type(topo, numa ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE);
+        if (count <= 0)
+            hwloc_topology_destroy(topo);
+    }
+    if (count <= 0 && how == JOB_BIND_AUTO)
+        return 0;
+    if (count <= 0) {
+        error_report("hwloc finds no %s on this machine; use --bind-to none",
+                     numa ? "NUMA nodes" : "cores");
+        return -1;
+    }
+    if (how != JOB_BIND_AUTO || sharers <= (uint32_t)count) {
+        rc = make_places(plan, job->node[job->here].npes);
+        if (rc == 0)
+            spread(plan, job, topo, numa, (uint32_t)count);
+    }
+    hwloc_topology_destroy(topo);
+    return rc;
+}
+
+/* ---- what a rank file says -------------------------------------------------------- */
+
+/* Where nobody is bound so far, all may run where oshrun may. */
+static int fill_unbound(struct bind_plan *plan, uint32_t npes)
+{
+    if (plan->place != NULL)
+        return 0;
+    if (make_places(plan, npes) != 0)
+        return -1;
+    for (uint32_t i = 0; i < npes; i++) {
+        sched_getaffinity(0, sizeof plan->place[i].cpus, &plan->place[i].cpus);
+        strcpy(plan->place[i].text, "not bound");
+    }
+    return 0;
+}
+
+/* wanted & ~there has a member. */
+static int report_missing(uint32_t rank, hwloc_bitmap_t wanted,
+                          hwloc_const_bitmap_t there)
+{
+    char missing[BIND_LIST], has[BIND_LIST];
+    hwloc_bitmap_andnot(wanted, wanted, there);
+    hwloc_bitmap_list_snprintf(missing, sizeof missing, wanted);
+    hwloc_bitmap_list_snprintf(has, sizeof has, there);
+    error_report(
+        "the rank file binds PE %u to processors that are not here: %s; there are "
+        "%s",
+        rank, missing, has);
+    return -1;
+}
+
+static int bind_one(struct bind_place *p, uint32_t rank, const char *list,
+                    hwloc_topology_t topo, hwloc_bitmap_t wanted)
+{
+    hwloc_const_bitmap_t there = hwloc_topology_get_topology_cpuset(topo);
+    if (hwloc_bitmap_list_sscanf(wanted, list) != 0) {
+        error_report("PE %u: '%s' is no list of processors", rank, list);
+        return -1;
+    }
+    if (!hwloc_bitmap_isincluded(wanted, there))
+        return report_missing(rank, wanted, there);
+    hwloc_cpuset_to_glibc_sched_affinity(topo, wanted, &p->cpus, sizeof p->cpus);
+    snprintf(p->text, sizeof p->text, "rank file (cpu %.*s)", BIND_LIST, list);
+    return 0;
+}
+
+static int bind_listed(struct bind_plan *plan, const struct job_node *node)
+{
+    hwloc_topology_t topo;
+    if (fill_unbound(plan, node->npes) != 0)
+        return -1;
+    hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
+    if (wanted == NULL || load(&topo, false) != 0) {
+        error_report(
+            "hwloc cannot tell the processors of this machine; leave out slot= in "
+            "the rank file");
+        hwloc_bitmap_free(wanted);
+        return -1;
+    }
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < node->npes; i++)
+        if (node->cpus[i] != NULL)
+            rc = bind_one(&plan->place[i], node->rank[i], node->cpus[i], topo, wanted);
+    hwloc_topology_destroy(topo);
+    hwloc_bitmap_free(wanted);
+    return rc;
+}
+
+int bind_make(struct bind_plan *plan, const struct job *job)
+{
+    const struct job_node *node = &job->node[job->here];
+    *plan = (struct bind_plan){0};
+    if (bind_all(plan, job) != 0)
+        return -1;
+    return node->cpus != NULL ? bind_listed(plan, node) : 0;
+}
+
+void bind_free(struct bind_plan *plan)
+{
+    free(plan->place);
+    plan->place = NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bind.h - which PE runs on which processors.
+ *
+ * Uses job.h and hwloc.  Used by daemon.c.
+ */
+#ifndef OSHRUN_DAEMON_BIND_H
+#define OSHRUN_DAEMON_BIND_H
+
+#include "tools/oshrun/util/job.h"
+
+#include <sched.h>
+
+#define BIND_TEXT 48
+
+struct bind_place {
+    cpu_set_t cpus;
+    char text[BIND_TEXT]; /* "core 1 (processors 2,3)" */
+};
+
+struct bind_plan {
+    struct bind_place *place; /* one per PE of the node; NULL = nobody is bound */
+};
+
+/* Processors in oshrun's own affinity mask. */
+uint32_t bind_cpu_count(void);
+
+/* How many of them the PEs of the daemon's node may count on: all, or the node's part of
+ * those that virtual nodes share; at least 1. */
+uint32_t bind_cpu_share(const struct job *job);
+
+/* Places the PEs of node job->here.  PEs of virtual nodes are placed after those of the
+ * nodes before.  What a rank file says of a PE comes before job->bind.  0, or -1 after a
+ * sentence. */
+int bind_make(struct bind_plan *plan, const struct job *job);
+void bind_free(struct bind_plan *plan);
+
+#endif

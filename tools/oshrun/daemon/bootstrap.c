@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bootstrap.c - see bootstrap.h.  Uses auth.c (nonces). */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/loop.h"
+#include "tools/oshrun/net/wire.h"
+#include "tools/oshrun/daemon/bootstrap.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DECIMAL        10
+#define TIMEOUT_MAX_MS 3600000u
+
+/* Text of a number, in [min, max]. */
+static int read_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, DECIMAL);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || v < min ||
+        v > max)
+        return -1;
+    *out = v;
+    return 0;
+}
+
+static int copy_text(char *to, size_t capacity, const char *text)
+{
+    if (strlen(text) >= capacity)
+        return -1;
+    memcpy(to, text, strlen(text) + 1);
+    return 0;
+}
+
+/* One "name=value".  Names that this version does not know are not for it. */
+static int take_word(struct bootstrap *b, const char *name, const char *value)
+{
+    uint64_t n = 0;
+    int rc = 0;
+    if (strcmp(name, "nonce") == 0) {
+        rc = nonce_from_hex(&b->nonce, value);
+    } else if (strcmp(name, "at") == 0) {
+        rc = copy_text(b->at, sizeof b->at, value);
+    } else if (strcmp(name, "if") == 0) {
+        rc = copy_text(b->which, sizeof b->which, strcmp(value, "-") == 0 ? "" : value);
+    } else if (strcmp(name, "timeout") == 0) {
+        rc = read_number(value, 1, TIMEOUT_MAX_MS, &n);
+        b->timeout_ms = (uint32_t)n;
+    } else if (strcmp(name, "start") == 0) {
+        rc = read_number(value, 1, TIMEOUT_MAX_MS, &n);
+        b->start_ms = (uint32_t)n;
+    } else if (strcmp(name, "window") == 0) {
+        rc = read_number(value, 1, UINT64_MAX, &b->window);
+    } else if (strcmp(name, "node") == 0) {
+        rc = read_number(value, 0, WIRE_NONE - 1, &n);
+        b->node = (uint32_t)n;
+    }
+    return rc;
+}
+
+static int check_version(char **rest)
+{
+    const char *program = strsep(rest, " "), *wire = strsep(rest, " ");
+    const char *version = strsep(rest, " ");
+    uint64_t n;
+    if (version == NULL || strcmp(program, "oshrun") != 0 ||
+        read_number(wire, 0, UINT32_MAX, &n) != 0) {
+        error_report(
+            "--node-daemon is for oshrun itself: it is told on standard input what to "
+            "do");
+        return -1;
+    }
+    if (n == WIRE_VERSION && strcmp(version, PACKAGE_VERSION) == 0)
+        return 0;
+    error_report(
+        "this oshrun is of version %s (messages %u), the one that started it of %s "
+        "(messages %s); install the same on all hosts, or set SHMEM_LAUNCH_DAEMON",
+        PACKAGE_VERSION, WIRE_VERSION, version, wire);
+    return -1;
+}
+
+int bootstrap_parse(struct bootstrap *b, char *line)
+{
+    char *word;
+    bool nonce = false;
+    *b = (struct bootstrap){.node = WIRE_NONE};
+    if (check_version(&line) != 0)
+        return -1;
+    while ((word = strsep(&line, " ")) != NULL) {
+        char *value = strchr(word, '=');
+        if (*word == '\0')
+            continue;
+        if (value != NULL)
+            *value++ = '\0';
+        if (value == NULL || take_word(b, word, value) != 0) {
+            error_report(
+                "the line that tells this node daemon what to do is wrong at '%s'", word);
+            return -1;
+        }
+        nonce = nonce || strcmp(word, "nonce") == 0;
+    }
+    if (nonce && b->at[0] != '\0' && b->start_ms > 0 && b->timeout_ms > 0 &&
+        b->window > 0)
+        return 0;
+    error_report("the line that tells this node daemon what to do is not complete");
+    return -1;
+}
+
+/* One byte at a time: what follows the line is not ours. */
+int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
+{
+    char line[BOOTSTRAP_LINE];
+    size_t len = 0;
+    uint64_t end_ns = loop_now_ns() + (uint64_t)wait_ms * NS_PER_MS;
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        uint64_t now = loop_now_ns();
+        int ms = now < end_ns ? (int)((end_ns - now) / NS_PER_MS) : 0;
+        ssize_t n = poll(&p, 1, ms) > 0 ? read(fd, line + len, 1) : 0;
+        if (n <= 0 || len + 1 == sizeof line)
+            break;
+        if (line[len] == '\n') {
+            line[len] = '\0';
+            return bootstrap_parse(b, line);
+        }
+        len++;
+    }
+    error_report("no line on standard input has told this node daemon what to do");
+    return -1;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * child.c - vfork, set up, exec.
+ *
+ * Uses reaper.c.  Used by daemon.c, stacks.c and agent.c.
+ *
+ * vfork and not fork: a daemon with PMIx's threads and memory starts 256 PEs three
+ * times faster, and the child tells why exec failed by writing into our memory.  The
+ * price: between vfork and exec only system calls, no changes of shared state.
+ */
+#include "config.h"
+
+#include "tools/oshrun/daemon/child.h"
+#include "tools/oshrun/daemon/reaper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
+
+/* How far a child came; volatile because parent and child share it across vfork. */
+struct trial {
+    const char *volatile step;
+    volatile int err;
+};
+
+/* Signals whose disposition a launcher or a shell may have changed for us. */
+static const int reset_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
+                                    SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
+                                    SIGUSR1, SIGUSR2, SIGXFSZ};
+
+/* After this the child is reached by everything that ends jobs: its group is known to
+ * the reaper, and it dies with us. */
+static int join_job(const struct child_spec *s, pid_t parent)
+{
+    if ((s->session ? setsid() < 0 : setpgid(0, 0) != 0) ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return -1;
+    if (getppid() != parent)
+        _exit(CHILD_NOT_RUNABLE);
+    reaper_announce(s->reaper_fd, getpid());
+    if (s->terminal)
+        tcsetpgrp(STDIN_FILENO, getpid()); /* all signals are blocked here */
+    return 0;
+}
+
+static int set_up_files(const struct child_spec *s)
+{
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        if (s->fd[i] != i && dup2(s->fd[i], i) < 0)
+            return -1;
+    return setrlimit(RLIMIT_NOFILE, &s->files);
+}
+
+static int set_up_signals(void)
+{
+    const struct sigaction dfl = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < sizeof reset_signals / sizeof *reset_signals; i++)
+        sigaction(reset_signals[i], &dfl, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Like execvp, runs a script that has no #! line by sh. */
+static void execute(const struct child_spec *s, char **sh_argv)
+{
+    execve(s->path, s->argv, s->envp);
+    if (errno == ENOEXEC)
+        execve("/bin/sh", sh_argv, s->envp);
+}
+
+static _Noreturn void run_child(const struct child_spec *s, pid_t parent, char **sh_argv,
+                                struct trial *t)
+{
+    t->step = "set up the process group";
+    if (join_job(s, parent) != 0)
+        goto leave;
+    t->step = "change to the working directory";
+    if (s->wdir_fd >= 0 && fchdir(s->wdir_fd) != 0)
+        goto leave;
+    t->step = "bind to processors";
+    if (s->cpus != NULL && sched_setaffinity(0, s->cpus_size, s->cpus) != 0)
+        goto leave;
+    t->step = "connect the standard files";
+    if (set_up_files(s) != 0)
+        goto leave;
+    t->step = "reset signals";
+    if (set_up_signals() != 0)
+        goto leave;
+    t->step = "execute";
+    execute(s, sh_argv);
+leave:
+    t->err = errno;
+    _exit(CHILD_NOT_RUNABLE);
+}
+
+/* Apart from its caller, whose variables the compiler could otherwise not trust. */
+__attribute__((noinline)) static pid_t split(const struct child_spec *s, char **sh_argv,
+                                             struct trial *t)
+{
+    pid_t parent = getpid();
+    pid_t pid = vfork();
+    if (pid == 0)
+        run_child(s, parent, sh_argv, t);
+    return pid;
+}
+
+pid_t child_start(const struct child_spec *spec, const char **step)
+{
+    size_t argc = 0;
+    while (spec->argv[argc] != NULL)
+        argc++;
+    char **sh_argv = calloc(argc + 2, sizeof *sh_argv);
+    *step = "find memory";
+    if (sh_argv == NULL)
+        return -1;
+    sh_argv[0] = (char *)(uintptr_t) "/bin/sh";
+    sh_argv[1] = (char *)(uintptr_t)spec->path;
+    for (size_t i = 1; i < argc; i++)
+        sh_argv[i + 1] = spec->argv[i];
+
+    /* No signal may reach the child before exec: SIGTTOU, from its tcsetpgrp, would stop
+     * it, and us with it, since vfork returns at its exec only. */
+    sigset_t all, was;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &was);
+    struct trial trial = {.step = "fork"};
+    pid_t pid = split(spec, sh_argv, &trial);
+    sigprocmask(SIG_SETMASK, &was, NULL);
+    int err = pid < 0 ? errno : trial.err;
+    free(sh_argv);
+    *step = trial.step;
+    if (pid > 0 && err == 0)
+        return pid;
+    errno = err;
+    return -1;
+}
+
+/* 0, or errno of why path, seen from wdir_fd, cannot be executed. */
+static int why_not(int wdir_fd, const char *path)
+{
+    struct stat st;
+    if (fstatat(wdir_fd, path, &st, 0) != 0)
+        return errno;
+    if (S_ISDIR(st.st_mode))
+        return EISDIR;
+    return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* Tries name in each of the directories; the first file that is there decides. */
+static int search(int wdir_fd, const char *dir, const char *name, char *buf, size_t len)
+{
+    int err = ENOENT;
+    if (dir == NULL)
+        dir = PATH_DEFAULT;
+    for (;;) {
+        size_t n = strcspn(dir, ":");
+        int w = n ? snprintf(buf, len, "%.*s/%s", (int)n, dir, name)
+                  : snprintf(buf, len, "./%s", name);
+        if (w > 0 && (size_t)w < len) {
+            int why = why_not(wdir_fd, buf);
+            if (why == 0)
+                return 0;
+            if (why != ENOENT && why != ENOTDIR && why != EISDIR)
+                err = why;
+        }
+        if (dir[n] == '\0')
+            return err;
+        dir += n + 1;
+    }
+}
+
+int child_find(int wdir_fd, const char *dirs, const char *name, char *buf, size_t len)
+{
+    int err;
+    if (strchr(name, '/') == NULL) {
+        err = name[0] ? search(wdir_fd, dirs, name, buf, len) : ENOENT;
+    } else if (strlen(name) >= len) {
+        err = ENAMETOOLONG;
+    } else {
+        memcpy(buf, name, strlen(name) + 1);
+        err = why_not(wdir_fd, name);
+    }
+    errno = err;
+    if (err == 0)
+        return 0;
+    return err == ENOENT || err == ENOTDIR ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
+}

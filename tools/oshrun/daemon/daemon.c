@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon.c - the node daemon: starts the PEs of its node and watches them to the end.
+ *
+ * Uses pmix_host.c, pmix_net.c, launch.c, child.c, bind.c, pe_io.c, report.c, stacks.c,
+ * loop.c.  Used by nodes.c and daemon_main.c, through daemon.h only.
+ *
+ * A PE that has ended is seen through its pidfd and stays a zombie until all have ended:
+ * so the number of its process group cannot be given to somebody else, and signals to
+ * the group reach what the PE left running in it.
+ */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/daemon/daemon_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_ERROR      1
+#define DRAIN_QUIET_MS  100  /* silence after which a pipe that stays open is left */
+#define REAP_STEPS_MAX  2000 /* of 1 ms: killed processes are gone after that */
+#define STEP_US         1000
+#define SPAWN_PER_TURN  8
+#define FILE_BYTES_MIN  4096u /* a file of the PMIx server */
+#define HINT_BYTES      200
+#define TMPDIR_BYTES    65536u /* of files of the PMIx server */
+#define TMPDIR_PE_BYTES 1024u  /* and of each PE */
+
+/* ---- the node segment ------------------------------------------------------------- */
+
+static int fill_node(struct daemon *d, size_t len)
+{
+    if (ftruncate(d->node_fd, (off_t)len) != 0 ||
+        fcntl(d->node_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return -1;
+    d->node = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, d->node_fd, 0);
+    if (d->node == MAP_FAILED) {
+        d->node = NULL;
+        return -1;
+    }
+    d->node->version = NODE_VERSION;
+    d->node->bytes = (uint32_t)len;
+    d->node->npes = d->npes;
+    d->node->cpus = bind_cpu_share(d->job);
+    d->node->magic = NODE_MAGIC;
+    return 0;
+}
+
+static int make_node(struct daemon *d)
+{
+    size_t len = node_bytes(d->npes);
+    d->node_fd = memfd_create("pgas-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (d->node_fd < 0 || len == 0 || fill_node(d, len) != 0) {
+        error_report("cannot make the memory that PEs share (%zu bytes): %s", len,
+                     strerror(errno));
+        return EXIT_ERROR;
+    }
+    snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/%d/fd/%d", (int)getpid(),
+             d->node_fd);
+    snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=%s", d->job->nspace);
+    return 0;
+}
+
+/* ---- the end of PEs --------------------------------------------------------------- */
+
+static bool is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (chosen[i] == rank)
+            return true;
+    return count == 0;
+}
+
+void daemon_control(struct daemon *d, int sig, const uint32_t *rank, uint32_t count)
+{
+    for (uint32_t i = 0; i < d->npes; i++)
+        if (d->pe[i].pid > 0 && is_chosen(d->pe[i].rank, rank, count))
+            kill(-d->pe[i].pid, sig);
+}
+
+static void all_ended(struct daemon *d);
+
+/* PEs that are still to be started will not be: it is as if they had died of sig. */
+static void cancel_spawn(struct daemon *d, int sig)
+{
+    if (d->spawned == d->npes)
+        return;
+    loop_cancel(d->loop, &d->spawn);
+    while (d->spawned < d->npes) {
+        struct pe *pe = &d->pe[d->spawned++];
+        struct daemon_end end = {.rank = pe->rank, .signalled = true, .code = sig};
+        pe->ended = true;
+        d->ev->ended(d->front, &end);
+    }
+    if (d->live == 0)
+        all_ended(d);
+}
+
+bool daemon_is_fatal(int sig)
+{
+    return sig == SIGTERM || sig == SIGKILL || sig == SIGINT || sig == SIGHUP ||
+           sig == SIGQUIT;
+}
+
+void daemon_signal(struct daemon *d, int sig)
+{
+    if (daemon_is_fatal(sig))
+        cancel_spawn(d, sig);
+    daemon_control(d, sig, NULL, 0);
+}
+
+/* Waits until none of the PEs is left; their groups have had SIGKILL. */
+static void reap(struct daemon *d)
+{
+    int steps = 0;
+    for (uint32_t i = 0; i < d->npes; i++) {
+        struct pe *pe = &d->pe[i];
+        while (pe->pid > 0 && waitpid(pe->pid, NULL, WNOHANG) == 0) {
+            if (steps++ > REAP_STEPS_MAX)
+                return; /* stuck in the kernel; the reaper tries again */
+            usleep(STEP_US);
+        }
+        pe->pid = 0;
+    }
+    reaper_announce(d->reaper->fd, REAPER_FORGET);
+}
+
+static void finish(struct daemon *d)
+{
+    loop_cancel(d->loop, &d->drain);
+    d->drain.fn = NULL;                  /* once only */
+    daemon_control(d, SIGKILL, NULL, 0); /* what PEs left running */
+    for (uint32_t i = 0; i < d->npes; i++)
+        pe_io_finish(&d->pe[i]);
+    reap(d);
+    d->ev->stage(d->front, DAEMON_STAGE_DRAINED);
+    d->ev->drained(d->front);
+}
+
+/* All PEs have ended but a pipe is open: a process that a PE left behind has it. */
+static void on_drain_timer(void *arg)
+{
+    struct daemon *d = arg;
+    bool quiet = d->bytes_read == d->bytes_seen;
+    d->bytes_seen = d->bytes_read;
+    if (quiet && !d->paused[DAEMON_STDOUT] && !d->paused[DAEMON_STDERR])
+        finish(d);
+    else
+        loop_after(d->loop, &d->drain, DRAIN_QUIET_MS);
+}
+
+void daemon_stream_ended(struct daemon *d)
+{
+    /* By a timer, so that finish never runs inside the reading of a stream. */
+    if (d->live == 0 && d->spawned == d->npes && d->open_streams == 0 &&
+        d->drain.fn != NULL) {
+        d->bytes_seen = d->bytes_read;
+        loop_after(d->loop, &d->drain, 0);
+    }
+}
+
+static void fill_end(const struct pe *pe, const siginfo_t *si, struct daemon_end *end)
+{
+    const struct node_pe *np = &pe->d->node->pe[pe->local];
+    *end = (struct daemon_end){.rank = pe->rank,
+                               .pid = pe->pid,
+                               .signalled = si->si_code != CLD_EXITED,
+                               .code = si->si_status,
+                               .connected = pe->connected,
+                               .finalized = pe->finalized};
+    for (int i = 0; i < NODE_STAGES; i++)
+        end->stage_ns[i] = atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed);
+}
+
+static void all_ended(struct daemon *d)
+{
+    d->ev->stage(d->front, DAEMON_STAGE_ENDED);
+    d->bytes_seen = d->bytes_read;
+    loop_after(d->loop, &d->drain, d->open_streams == 0 ? 0 : DRAIN_QUIET_MS);
+}
+
+static void take_posts(void *arg, unsigned ready);
+
+/* The number of processes that the kernel has killed for lack of memory, on this host and
+ * in its cgroups, since it was booted. */
+static uint64_t oom_kills(void)
+{
+    unsigned long long n = 0;
+    char line[HINT_BYTES];
+    FILE *f = fopen("/proc/vmstat", "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "oom_kill %llu", &n) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+/* A kill without a sender that the user knows of needs an explanation. */
+static void explain_kill(struct daemon *d, const struct pe *pe, const siginfo_t *si)
+{
+    char text[HINT_BYTES];
+    if (si->si_code == CLD_EXITED || si->si_status != SIGKILL ||
+        oom_kills() == d->oom_kills)
+        return;
+    snprintf(text, sizeof text,
+             "PE %u (pid %d) was probably killed by the kernel because "
+             "the host, or its cgroup, is out of memory",
+             pe->rank, (int)pe->pid);
+    d->ev->say(d->front, text);
+}
+
+static void on_ended(void *arg, unsigned ready)
+{
+    struct pe *pe = arg;
+    struct daemon *d = pe->d;
+    siginfo_t si = {0};
+    (void)ready;
+    if (waitid(P_PID, (id_t)pe->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        si.si_pid == 0)
+        return;
+    take_posts(d, 0); /* what it told PMIx before it ended comes first */
+    loop_want(d->loop, &pe->end_watch, 0);
+    close(pe->end_watch.fd);
+    pe->end_watch.fd = -1;
+    pe->ended = true;
+    d->live--;
+    if (pe->rank == d->job->stdin_pe && d->input.watch.fd >= 0) {
+        pe_io_close_input(d);
+        d->ev->input(d->front, false);
+    }
+    pe->how = (uint32_t)(si.si_code == CLD_EXITED ? si.si_status << 8 : si.si_status);
+    pmix_net_ended(d->pmix_net, pe->rank);
+    struct daemon_end end;
+    explain_kill(d, pe, &si);
+    fill_end(pe, &si, &end);
+    d->ev->ended(d->front, &end);
+    if (d->live == 0 && d->spawned == d->npes)
+        all_ended(d);
+}
+
+/* ---- what PEs say to PMIx --------------------------------------------------------- */
+
+static struct pe *find_pe(struct daemon *d, uint32_t rank)
+{
+    for (uint32_t i = 0; i < d->npes; i++) /* ranks ascend, often without gaps */
+        if (d->pe[i].rank == rank)
+            return &d->pe[i];
+    return NULL;
+}
+
+/* The post is ours, to free or to pass on. */
+static void on_post(struct daemon *d, struct pmix_host_post *p)
+{
+    struct pe *pe = find_pe(d, p->rank);
+    switch (p->kind) {
+    case PMIX_HOST_CONNECTED:
+        if (pe != NULL && !pe->connected && ++d->connected == d->npes)
+            d->ev->stage(d->front, DAEMON_STAGE_CONNECT);
+        if (pe != NULL) {
+            if (pe->finalized) /* shmem_init again: its end is not a good one any more */
+                d->finalized--;
+            pe->finalized = false;
+            pe->connected = true;
+            d->ev->connected(d->front, p->rank);
+        }
+        break;
+    case PMIX_HOST_FINALIZED:
+        if (pe != NULL && !pe->finalized && ++d->finalized == d->npes)
+            d->ev->stage(d->front, DAEMON_STAGE_FINALIZE);
+        if (pe != NULL) {
+            pe->finalized = true;
+            d->ev->finalized(d->front, p->rank);
+        }
+        break;
+    case PMIX_HOST_ABORT:
+        d->ev->aborted(d->front, p->rank, p->status, p->text);
+        break;
+    case PMIX_HOST_SAY:
+        d->ev->say(d->front, p->text);
+        break;
+    case PMIX_HOST_CONTROL:
+        d->ev->control(d->front, p->signal, p->ranks, p->nranks);
+        break;
+    default:
+        pmix_net_post(d->pmix_net, p);
+        return;
+    }
+    free(p);
+}
+
+static void take_posts(void *arg, unsigned ready)
+{
+    struct daemon *d = arg;
+    struct pmix_host_post *p;
+    (void)ready;
+    while ((p = pmix_host_take(d->pmix)) != NULL)
+        on_post(d, p);
+}
+
+int daemon_take(struct daemon *d, const struct frame *f)
+{
+    return pmix_net_take(d->pmix_net, f);
+}
+
+void daemon_lost(struct daemon *d, uint32_t node)
+{
+    pmix_net_lost(d->pmix_net, node);
+}
+
+/* ---- start ------------------------------------------------------------------------ */
+
+static int make_pes(struct daemon *d)
+{
+    const struct job_node *here = &d->job->node[d->job->here];
+    d->pe = calloc(here->npes, sizeof *d->pe);
+    if (d->pe == NULL) {
+        error_report("no memory for %u PEs", here->npes);
+        return EXIT_ERROR;
+    }
+    d->npes = here->npes;
+    for (uint32_t i = 0; i < d->npes; i++) {
+        struct pe *pe = &d->pe[i];
+        pe->d = d;
+        pe->rank = here->rank[i];
+        pe->local = i;
+        pe->end_watch = (struct loop_watch){.fd = -1, .fn = on_ended, .arg = pe};
+        for (int s = 0; s < DAEMON_STREAMS; s++)
+            pe->out[s] = (struct pe_stream){
+                .pe = pe, .which = (enum daemon_stream)s, .watch.fd = -1};
+    }
+    return 0;
+}
+
+/* Looks up and prepares all that can fail before anything is started. */
+static int plan(struct daemon *d)
+{
+    int rc = make_pes(d);
+    if (rc == 0)
+        rc = make_node(d);
+    if (rc == 0)
+        rc = launch_prepare(&d->launch, d->job, d->node_env, d->job_env);
+    /* hwloc would spend 4 ms on plugins that look for devices.  The environment of the
+     * PEs has been made already, so this is for us alone. */
+    setenv("HWLOC_PLUGINS_PATH", d->reaper->dir, 0);
+    if (rc == 0 && bind_make(&d->bind, d->job) != 0)
+        rc = EXIT_ERROR;
+    if (rc == 0)
+        d->ev->stage(d->front, DAEMON_STAGE_PLAN);
+    return rc;
+}
+
+/* For the PMIx server of a job on one node: the table of its PEs. */
+static void pack_procs(void *arg, struct pack *answer)
+{
+    struct daemon *d = arg;
+    pack_u32(answer, d->npes);
+    for (uint32_t i = 0; i < d->npes; i++) {
+        const struct pe *pe = &d->pe[i];
+        pack_u32(answer, pe->rank);
+        pack_u32(answer, d->job->here);
+        pack_u32(answer, (uint32_t)pe->pid);
+        pack_u8(answer, pe->ended     ? WIRE_PE_ENDED
+                        : pe->pid > 0 ? WIRE_PE_RUNS
+                                      : WIRE_PE_NOT_STARTED);
+        pack_u32(answer, pe->how);
+    }
+}
+
+static int start_server(struct daemon *d)
+{
+    d->pmix = pmix_host_start(d->job, d->reaper->dir);
+    if (d->pmix == NULL)
+        return EXIT_ERROR;
+    d->ev->stage(d->front, DAEMON_STAGE_SERVER);
+    if (pmix_host_register(d->pmix, d->job) != 0)
+        return EXIT_ERROR;
+    d->pmix_net =
+        pmix_net_new(d->pmix, d->job, d->net != NULL ? &d->net->tree : NULL,
+                     d->net != NULL ? &d->net->out : NULL,
+                     &(struct pmix_net_local){.procs = pack_procs, .arg = d}, d->loop);
+    if (d->pmix_net == NULL) {
+        error_report("no memory for the PMIx server");
+        return EXIT_ERROR;
+    }
+    d->ev->stage(d->front, DAEMON_STAGE_REGISTER);
+    d->pmix_watch =
+        (struct loop_watch){.fd = pmix_host_fd(d->pmix), .fn = take_posts, .arg = d};
+    loop_want(d->loop, &d->pmix_watch, LOOP_IN);
+    return 0;
+}
+
+static void report_binding(struct daemon *d, const struct pe *pe)
+{
+    char line[DAEMON_ENV_MAX + BIND_TEXT];
+    if (!d->job->bind_report)
+        return;
+    snprintf(line, sizeof line, "PE %u (pid %d): %s", pe->rank, (int)pe->pid,
+             d->bind.place != NULL ? d->bind.place[pe->local].text : "not bound");
+    d->ev->report(d->front, pe->rank, line);
+}
+
+/* What the user can change about a failed start, or "". */
+static const char *start_hint(int err, const char *step, char hint[HINT_BYTES])
+{
+    struct rlimit r = {0};
+    hint[0] = '\0';
+    if (err == EMFILE && getrlimit(RLIMIT_NOFILE, &r) == 0)
+        snprintf(hint, HINT_BYTES,
+                 "; the limit of open files is %llu, raise it with "
+                 "`ulimit -Hn`",
+                 (unsigned long long)r.rlim_max);
+    else if (err == EAGAIN && strcmp(step, "fork") == 0)
+        snprintf(hint, HINT_BYTES,
+                 "; the limit of processes is reached, raise `ulimit -u`, "
+                 "or pids.max of the cgroup");
+    else if (err == ENOMEM)
+        snprintf(hint, HINT_BYTES, "; memory is short, or `ulimit -v` is too small");
+    return hint;
+}
+
+static int report_start_failure(const struct daemon *d, const struct pe *pe,
+                                const char *step)
+{
+    int err = errno;
+    char hint[HINT_BYTES];
+    error_report("cannot start PE %u (%s): %s: %s%s", pe->rank,
+                 launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(err),
+                 start_hint(err, step, hint));
+    if (strcmp(step, "execute") != 0)
+        return EXIT_ERROR;
+    return err == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
+}
+
+static int watch_end(struct daemon *d, struct pe *pe)
+{
+    pe->end_watch.fd = pidfd_open(pe->pid, 0);
+    if (pe->end_watch.fd < 0)
+        return report_start_failure(d, pe, "watch it (pidfd_open)");
+    loop_want(d->loop, &pe->end_watch, LOOP_IN);
+    d->live++;
+    d->ev->started(d->front, pe->rank, pe->pid);
+    report_binding(d, pe);
+    return 0;
+}
+
+static int start_pe(struct daemon *d, struct pe *pe)
+{
+    const struct launch_command *c = launch_of(&d->launch, d->job, pe->rank);
+    struct child_spec spec = {.path = c->path,
+                              .argv = c->argv,
+                              .wdir_fd = d->launch.wdir_fd,
+                              .reaper_fd = d->reaper->fd,
+                              .files = d->files};
+    spec.terminal = pe->rank == d->job->gdb_pe && isatty(STDIN_FILENO);
+    if (d->bind.place != NULL) {
+        spec.cpus = &d->bind.place[pe->local].cpus;
+        spec.cpus_size = sizeof *spec.cpus;
+    }
+    if (pe_io_open(pe, spec.fd) != 0)
+        return report_start_failure(d, pe, "make pipes");
+    char **pmix = pmix_host_env(d->pmix, pe->rank);
+    char **env = pmix != NULL ? launch_env(&d->launch, pmix) : NULL;
+    const char *step = "make the environment";
+    atomic_store_explicit(&d->node->pe[pe->local].stage_ns[NODE_STAGE_FORK],
+                          loop_now_ns(), memory_order_relaxed);
+    spec.envp = env;
+    pid_t pid = env != NULL ? child_start(&spec, &step) : -1;
+    int err = errno;
+    free(env);
+    pmix_host_env_free(pmix);
+    pe_io_started(pe, spec.fd);
+    errno = err;
+    if (pid < 0)
+        return report_start_failure(d, pe, step);
+    pe->pid = pid;
+    return watch_end(d, pe);
+}
+
+/* Some PEs per turn of the loop, so that it also sends signs of life. */
+static void on_spawn_timer(void *arg)
+{
+    struct daemon *d = arg;
+    for (int i = 0; i < SPAWN_PER_TURN && d->spawned < d->npes; i++) {
+        int rc = start_pe(d, &d->pe[d->spawned++]);
+        if (rc == 0)
+            continue;
+        d->ev->failed(d->front, rc);
+        return;
+    }
+    if (d->spawned < d->npes) {
+        loop_after(d->loop, &d->spawn, 0);
+        return;
+    }
+    d->ev->stage(d->front, DAEMON_STAGE_SPAWN);
+    d->ev->input(d->front, d->input.watch.fd >= 0);
+    if (d->live == 0)
+        all_ended(d);
+}
+
+/* libpmix reports a full file system by lines of its own that name no remedy. */
+static int check_tmpdir(const struct daemon *d)
+{
+    struct statvfs s;
+    uint64_t need = TMPDIR_BYTES + (uint64_t)d->job->npes * TMPDIR_PE_BYTES;
+    const char *dir = d->reaper->dir;
+    uint64_t file = node_bytes(d->job->node[d->job->here].npes);
+    struct rlimit r;
+    if (file < FILE_BYTES_MIN)
+        file = FILE_BYTES_MIN;
+    if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur < file) {
+        error_report(
+            "the limit of the size of files is %llu bytes, %llu are needed; raise it "
+            "with `ulimit -f`",
+            (unsigned long long)r.rlim_cur, (unsigned long long)file);
+        return EXIT_ERROR;
+    }
+    if (statvfs(dir, &s) != 0 || (uint64_t)s.f_bavail * s.f_frsize >= need)
+        return 0;
+    error_report(
+        "TMPDIR is full: the file system of %s has %llu KiB left, %llu are needed; set "
+        "TMPDIR to a directory with more space",
+        dir, (unsigned long long)s.f_bavail * s.f_frsize / 1024,
+        (unsigned long long)need / 1024);
+    return EXIT_ERROR;
+}
+
+static int start_all(struct daemon *d)
+{
+    d->oom_kills = oom_kills();
+    int rc = check_tmpdir(d);
+    if (rc == 0)
+        rc = plan(d);
+    if (rc == 0)
+        rc = start_server(d);
+    if (rc == 0)
+        loop_after(d->loop, &d->spawn, 0);
+    return rc;
+}
+
+static struct daemon *make(const struct job *job, struct loop *loop)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return NULL;
+    d->job = job;
+    d->loop = loop;
+    d->node_fd = -1;
+    d->launch.wdir_fd = -1;
+    d->input.watch.fd = -1;
+    d->drain = (struct loop_timer){.fn = on_drain_timer, .arg = d};
+    d->spawn = (struct loop_timer){.fn = on_spawn_timer, .arg = d};
+    return d;
+}
+
+int daemon_start(struct daemon **out, const struct job *job,
+                 const struct daemon_events *events, void *front, struct loop *loop,
+                 const struct reaper *reaper, struct rlimit files,
+                 const struct daemon_net *net)
+{
+    struct daemon *d = make(job, loop);
+    *out = d;
+    if (d == NULL) {
+        error_report("no memory for the node daemon");
+        return EXIT_ERROR;
+    }
+    d->ev = events;
+    d->front = front;
+    d->reaper = reaper;
+    d->files = files;
+    d->net = net;
+    return start_all(d);
+}
+
+int daemon_dry_run(const struct job *job)
+{
+    struct daemon *d = make(job, NULL);
+    if (d == NULL)
+        return EXIT_ERROR;
+    int rc = make_pes(d);
+    snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/PID/fd/FD");
+    snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=NAMESPACE");
+    if (rc == 0)
+        rc = launch_prepare(&d->launch, job, d->node_env, d->job_env);
+    if (rc == 0 && bind_make(&d->bind, job) != 0)
+        rc = EXIT_ERROR;
+    for (uint32_t i = 0; rc == 0 && i < d->npes; i++)
+        launch_print(&d->launch, job, d->pe[i].rank,
+                     d->bind.place != NULL ? d->bind.place[i].text : NULL);
+    daemon_stop(d);
+    return rc;
+}
+
+void daemon_report(struct daemon *d, bool stacks)
+{
+    report_table(d);
+    if (stacks)
+        stacks_start(d);
+    else
+        d->ev->reported(d->front);
+}
+
+void daemon_stop(struct daemon *d)
+{
+    if (d == NULL)
+        return;
+    stacks_free(d);
+    if (d->loop != NULL) { /* not a dry run */
+        loop_cancel(d->loop, &d->spawn);
+        loop_cancel(d->loop, &d->drain);
+    }
+    daemon_control(d, SIGKILL, NULL, 0);
+    if (d->reaper != NULL)
+        reap(d);
+    pe_io_close_input(d);
+    for (uint32_t i = 0; i < d->npes; i++)
+        for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)
+            pe_io_close_stream(&d->pe[i].out[s]);
+    pmix_net_free(d->pmix_net);
+    if (d->pmix != NULL)
+        pmix_host_stop(d->pmix);
+    launch_free(&d->launch);
+    bind_free(&d->bind);
+    if (d->node != NULL)
+        munmap(d->node, node_bytes(d->npes));
+    if (d->node_fd >= 0)
+        close(d->node_fd);
+    free(d->pe);
+    free(d);
+}

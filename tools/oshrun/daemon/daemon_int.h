@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon_int.h - the inside of the node daemon, for the files it is made of.
+ *
+ * Used by daemon.c, pe_io.c, report.c and stacks.c; nobody else.
+ */
+#ifndef OSHRUN_DAEMON_DAEMON_INT_H
+#define OSHRUN_DAEMON_DAEMON_INT_H
+
+#include "tools/oshrun/daemon/bind.h"
+#include "tools/oshrun/daemon/daemon.h"
+#include "tools/oshrun/util/iobuf.h"
+#include "tools/oshrun/daemon/launch.h"
+#include "tools/oshrun/pmix/pmix_host.h"
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#define DAEMON_ENV_MAX    64
+#define DAEMON_JOB_ENV    (JOB_NSPACE_MAX + sizeof NODE_JOB_ENV)
+#define DAEMON_INPUT_SIZE 65536
+
+struct pe;
+
+/* One output stream of a PE. */
+struct pe_stream {
+    struct pe *pe;
+    enum daemon_stream which;
+    struct loop_watch watch; /* fd < 0: closed */
+    struct iobuf lines;
+};
+
+struct pe {
+    struct daemon *d;
+    uint32_t rank;
+    uint32_t local;              /* index in the node segment */
+    pid_t pid;                   /* 0: never started */
+    struct loop_watch end_watch; /* its pidfd: readable when it has ended */
+    struct pe_stream out[DAEMON_STREAMS];
+    bool connected;
+    bool finalized;
+    bool ended;   /* but not reaped: its group must keep its number */
+    uint32_t how; /* it ended, as waitpid says it */
+};
+
+/* The input of the PE that gets it. */
+struct pe_input {
+    struct loop_watch watch; /* fd < 0: closed */
+    char *data;
+    size_t len, sent;
+    bool end; /* close when all is sent */
+};
+
+struct stacks;
+
+struct daemon {
+    const struct job *job;
+    uint64_t oom_kills; /* counted when the job started */
+    const struct daemon_events *ev;
+    void *front;
+    struct loop *loop;
+    const struct reaper *reaper;
+    struct rlimit files; /* as oshrun was given them */
+
+    struct launch launch;
+    struct bind_plan bind;
+    struct node *node;
+    int node_fd;
+    char node_env[DAEMON_ENV_MAX];
+    char job_env[DAEMON_JOB_ENV];
+    const struct daemon_net *net; /* NULL: one node */
+    struct pmix_host *pmix;
+    struct pmix_net *pmix_net;
+    struct loop_watch pmix_watch;
+
+    struct pe *pe;
+    uint32_t npes;
+    uint32_t spawned; /* PEs started, in order; the timer starts the next */
+    struct loop_timer spawn;
+    uint32_t live;
+    uint32_t connected;
+    uint32_t finalized;
+
+    struct pe_input input;
+    uint32_t open_streams;
+    bool paused[DAEMON_STREAMS];
+    bool closed[DAEMON_STREAMS]; /* nobody wants it any more */
+    uint64_t bytes_read;         /* of output; tells whether somebody still writes */
+    uint64_t bytes_seen;         /* bytes_read at the last look of the drain timer */
+    struct loop_timer drain;
+
+    struct stacks *stacks; /* while they are being collected */
+};
+
+/* pe_io.c: pipes between the daemon and its PEs. */
+
+/* Makes the pipes of a PE; child[0..2] are its ends.  0, or -1 with errno. */
+int pe_io_open(struct pe *pe, int child[3]);
+/* Closes the PE's ends after it was started, and watches ours. */
+void pe_io_started(struct pe *pe, const int child[3]);
+void pe_io_close_stream(struct pe_stream *s);
+/* Reads what is there without waiting, then closes. */
+void pe_io_finish(struct pe *pe);
+void pe_io_close_input(struct daemon *d);
+
+/* daemon.c: called by pe_io.c when a stream has come to its end. */
+void daemon_stream_ended(struct daemon *d);
+
+/* report.c: one line per PE, by event report. */
+void report_table(struct daemon *d);
+/* The process that runs the PE's program (not its debugger), 0 if there is none. */
+pid_t report_pid(const struct pe *pe);
+
+/* stacks.c: collects stacks, ends with event reported. */
+void stacks_start(struct daemon *d);
+void stacks_free(struct daemon *d);
+
+#endif

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon_main.c - see daemon_main.h.  Uses bootstrap.c, daemon.c, daemon_send.c,
+ * listener.c, route.c, reaper.c.
+ *
+ * It calls the front, is told its place in the tree, calls its parent if that is another
+ * daemon, takes the job from there, hands it to its own children when they call, and from
+ * then on passes messages on and does what those for it say.  Without a parent there is
+ * no job: it ends its PEs and leaves.
+ */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/job.h"
+#include "tools/oshrun/daemon/bootstrap.h"
+#include "tools/oshrun/daemon/daemon.h"
+#include "tools/oshrun/daemon/daemon_main.h"
+#include "tools/oshrun/daemon/daemon_send.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define EXIT_ERROR     1
+#define HOST_BYTES     256
+#define LINE_WAIT_MS   30000 /* for the line on standard input */
+#define STOP_MS        700   /* for children of the tree to leave */
+#define FLUSH_MS       300   /* for the last words */
+#define CONNECT_MIN_MS 2000  /* a lost packet is sent again after a second */
+#define TICKS          4     /* signs of life to the reaper per timeout */
+#define REAPER_EXTRA   500   /* ms that the reaper waits longer than the parent */
+#define BAD            (-1)
+
+/* A daemon that called before we knew our own place. */
+struct early {
+    struct link *link;
+    uint32_t node;
+    struct early *next;
+};
+
+struct serve {
+    struct bootstrap bootstrap;
+    struct loop loop;
+    struct reaper reaper;
+    struct rlimit files;
+    struct loop_watch signals;
+    struct loop_timer tick, stop;
+
+    struct listener *listener;
+    char addresses[ADDRESSES_MAX]; /* where children reach us */
+    struct connector *connector;
+    struct link *front; /* on which we called it; NULL once it is the parent, or done */
+    struct route route;
+    bool placed;
+    struct early *early;
+
+    void *job_bytes;
+    size_t job_len;
+    struct job *job;
+    struct daemon *d;
+    struct daemon_net net;
+    struct daemon_send say;
+    int status;
+    bool leaving;
+};
+
+/* Complaints carry no argument. */
+static struct serve *self;
+
+static void leave(struct serve *s, int status)
+{
+    s->status = status;
+    s->loop.stop = true;
+}
+
+/* Before the front can be told, standard error is all there is: the agent carries it. */
+static void on_error(const char *sentence)
+{
+    struct serve *s = self;
+    snprintf(s->say.why, sizeof s->say.why, "%s", sentence);
+    if (!s->placed)
+        fprintf(stderr, "%s\n", sentence);
+}
+
+/* ---- calls ------------------------------------------------------------------------ */
+
+static const struct link_events link_events;
+
+/* SLURMD_NODENAME is the host's name as Slurm knows it. */
+static const char *host_name(char *buf, size_t len)
+{
+    const char *slurm = getenv("SLURMD_NODENAME");
+    if (slurm != NULL)
+        return slurm;
+    if (gethostname(buf, len - 1) != 0)
+        return "";
+    buf[len - 1] = '\0';
+    return buf;
+}
+
+/* The agent carries it: from now on silence is not the agent's. */
+static void say_up(const struct serve *s)
+{
+    char host[HOST_BYTES];
+    printf(BOOTSTRAP_UP "%u %s\n", s->bootstrap.node, host_name(host, sizeof host));
+    fflush(stdout);
+}
+
+static void say_hello(struct serve *s, struct link *l)
+{
+    char host[HOST_BYTES];
+    struct pack p = {0};
+    pack_u32(&p, WIRE_VERSION);
+    pack_string(&p, PACKAGE_VERSION);
+    pack_u32(&p, s->bootstrap.node);
+    pack_string(&p, host_name(host, sizeof host));
+    pack_u32(&p, (uint32_t)getpid());
+    pack_u64(&p, loop_now_ns());
+    pack_string(&p, s->addresses);
+    link_send(l, &(struct frame){.type = WIRE_HELLO,
+                                 .from = s->bootstrap.node,
+                                 .to = WIRE_FRONT,
+                                 .data = p.data,
+                                 .len = p.len});
+    pack_free(&p);
+}
+
+static void on_connector_failed(void *arg, const char *why)
+{
+    struct serve *s = arg;
+    error_report("%s", why);
+    if (s->placed) { /* the front hears it on the link that we called it on */
+        s->route.up = s->front;
+        daemon_say_failed(&s->say, EXIT_ERROR);
+        s->route.up = NULL;
+    }
+    leave(s, EXIT_ERROR);
+}
+
+static struct link *open_link(struct serve *s, int fd, enum link_life life)
+{
+    struct link *l =
+        link_open(&s->loop, fd, s->bootstrap.timeout_ms, life, &link_events, s);
+    if (l == NULL) {
+        error_report("no memory for a connection");
+        leave(s, EXIT_ERROR);
+    }
+    return l;
+}
+
+static void on_front(void *arg, int fd)
+{
+    struct serve *s = arg;
+    s->front = open_link(s, fd, LINK_MAY_STOP);
+    if (s->front != NULL)
+        say_hello(s, s->front);
+}
+
+static void on_parent(void *arg, int fd)
+{
+    struct serve *s = arg;
+    s->route.up = open_link(s, fd, LINK_AWAKE);
+    if (s->route.up != NULL)
+        say_hello(s, s->route.up);
+}
+
+/* Time for a host to answer at all; for its process there is the time of a start. */
+static struct connector_limits connect_limits(const struct serve *s)
+{
+    uint32_t ms = link_host_ms(s->bootstrap.timeout_ms);
+    return (struct connector_limits){.connect_ms =
+                                         ms > CONNECT_MIN_MS ? ms : CONNECT_MIN_MS,
+                                     .prove_ms = s->bootstrap.start_ms};
+}
+
+static void call(struct serve *s, const char *addresses,
+                 const struct connector_events *events)
+{
+    if (s->connector != NULL)
+        connector_free(s->connector);
+    s->connector = connector_start(&s->loop, &s->bootstrap.nonce, addresses,
+                                   connect_limits(s), events, s);
+    if (s->connector != NULL)
+        return;
+    error_report("no memory for a connection");
+    leave(s, EXIT_ERROR);
+}
+
+/* ---- children --------------------------------------------------------------------- */
+
+static struct frame job_frame(const struct serve *s, uint32_t to)
+{
+    return (struct frame){.type = WIRE_JOB,
+                          .from = s->route.me,
+                          .to = to,
+                          .data = s->job_bytes,
+                          .len = s->job_len};
+}
+
+/* -1: it is no child of ours in the tree. */
+static int attach(struct serve *s, uint32_t node, struct link *l)
+{
+    struct frame job = job_frame(s, node);
+    return route_attach(&s->route, node, l, s->job != NULL ? &job : NULL);
+}
+
+static int keep_early(struct serve *s, uint32_t node, struct link *l)
+{
+    struct early *e = malloc(sizeof *e);
+    if (e == NULL)
+        return BAD;
+    *e = (struct early){.link = l, .node = node, .next = s->early};
+    s->early = e;
+    return 0;
+}
+
+static void forget_early(struct serve *s, const struct link *l)
+{
+    struct early **p = &s->early;
+    while (*p != NULL && (*p)->link != l)
+        p = &(*p)->next;
+    struct early *e = *p;
+    if (e == NULL)
+        return;
+    *p = e->next;
+    free(e);
+}
+
+static void attach_early(struct serve *s)
+{
+    struct early *e;
+    while ((e = s->early) != NULL) {
+        s->early = e->next;
+        if (attach(s, e->node, e->link) != 0)
+            link_free(e->link);
+        free(e);
+    }
+}
+
+/* A daemon has called. */
+static int take_child(struct serve *s, struct link *l, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    uint32_t wire = unpack_u32(&u);
+    unpack_string(&u);
+    uint32_t node = unpack_u32(&u);
+    if (u.failed || wire != WIRE_VERSION)
+        return BAD;
+    return s->placed ? attach(s, node, l) : keep_early(s, node, l);
+}
+
+static int take_place(struct serve *s, const struct frame *f)
+{
+    static const struct connector_events to_parent = {.made = on_parent,
+                                                      .failed = on_connector_failed};
+    struct unpack u = unpack_of(f->data, f->len);
+    uint32_t node = unpack_u32(&u);
+    struct tree t = {.nnodes = unpack_u32(&u)};
+    t.fanout = unpack_u32(&u);
+    const char *parent = unpack_string(&u);
+    if (!unpack_done(&u) || node >= t.nnodes || t.fanout == 0 || s->placed ||
+        route_open(&s->route, &t, node) != 0)
+        return BAD;
+    s->bootstrap.node = node;
+    s->placed = true;
+    s->net.tree = t;
+    attach_early(s);
+    if (parent != NULL) {
+        call(s, parent, &to_parent);
+        return 0;
+    }
+    s->route.up = s->front;
+    s->front = NULL;
+    return 0;
+}
+
+static void on_came(void *arg, int fd)
+{
+    open_link(arg, fd, LINK_AWAKE);
+}
+
+static void on_refused(void *arg, const char *sentence)
+{
+    struct serve *s = arg;
+    if (s->placed)
+        daemon_say_text(&s->say, WIRE_SAY, sentence);
+}
+
+/* ---- the job ---------------------------------------------------------------------- */
+
+static void send_net(void *arg, const struct frame *f)
+{
+    struct serve *s = arg;
+    route_send(&s->route, f);
+}
+
+static void hang_up_front(struct serve *s)
+{
+    if (s->front == NULL)
+        return;
+    link_send(s->front,
+              &(struct frame){.type = WIRE_PLACE, .from = s->route.me, .to = WIRE_FRONT});
+    link_flush(s->front, FLUSH_MS);
+    link_free(s->front);
+    s->front = NULL;
+}
+
+static void send_job_down(struct serve *s)
+{
+    for (uint32_t i = 0; i < tree_children(&s->route.tree, s->route.me); i++) {
+        uint32_t child = tree_child(&s->route.tree, s->route.me, i);
+        struct frame job = job_frame(s, child);
+        if (route_has_child(&s->route, child))
+            route_send(&s->route, &job);
+    }
+}
+
+static int take_job(struct serve *s, const struct frame *f)
+{
+    s->job_bytes = s->job == NULL ? malloc(f->len + 1) : NULL;
+    if (s->job_bytes == NULL)
+        return BAD;
+    memcpy(s->job_bytes, f->data, f->len);
+    s->job_len = f->len;
+    struct unpack u = unpack_of(s->job_bytes, s->job_len);
+    s->job = job_unpack(&u, s->route.me);
+    if (s->job == NULL || s->job->nnodes != s->route.tree.nnodes)
+        return BAD;
+    send_job_down(s);
+    hang_up_front(s);
+    s->net.out = (struct net_out){.send = send_net, .arg = s};
+    int rc = daemon_start(&s->d, s->job, &daemon_say_events, &s->say, &s->loop,
+                          &s->reaper, s->files, &s->net);
+    if (rc != 0) {
+        daemon_say_failed(&s->say, rc);
+        daemon_stop(s->d);
+        s->d = NULL;
+    }
+    s->say.d = s->d;
+    return 0;
+}
+
+/* ---- commands --------------------------------------------------------------------- */
+
+typedef int take_fn(struct serve *s, const struct frame *f, struct unpack *u);
+
+static int take_signal(struct serve *s, const struct frame *f, struct unpack *u)
+{
+    (void)f;
+    int sig = (int)unpack_u32(u);
+    if (!unpack_done(u))
+        return BAD;
+    daemon_signal(s->d, sig);
+    return 0;
+}
+
+static int take_control(struct serve *s, const struct frame *f, struct unpack *u)
+{
+    (void)f;
+    int sig = (int)unpack_u32(u);
+    uint32_t count, *rank = unpack_numbers(u, &count);
+    bool good = unpack_done(u);
+    if (good)
+        daemon_control(s->d, sig, rank, count);
+    free(rank);
+    return good ? 0 : BAD;
+}
+
+static int take_output_taken(struct serve *s, const struct frame *f, struct unpack *u)
+{
+    (void)f;
+    uint8_t which = unpack_u8(u);
+    uint64_t bytes = unpack_u64(u);
+    if (!unpack_done(u) || which >= DAEMON_STREAMS)
+        return BAD;
+    daemon_say_taken(&s->say, (enum daemon_stream)which, bytes);
+    return 0;
+}
+
+static int take_output_close(struct serve *s, const struct frame *f, struct unpack *u)
+{
+    (void)f;
+    uint8_t which = unpack_u8(u);
+    if (!unpack_done(u) || which >= DAEMON_STREAMS)
+        return BAD;
+    daemon_close_output(s->d, (enum daemon_stream)which);
+    return 0;
+}
+
+static int take_input(struct serve *s, const struct frame *f, struct unpack *u)
+{
+    (void)u;
+    daemon_input(s->d, f->data, f->len);
+    return 0;
+}
+
+static int take_report(struct serve *s, const struct frame *f, struct unpack *u)
+{
+    (void)f;
+    bool stacks = unpack_u8(u) != 0;
+    uint32_t number = unpack_u32(u);
+    if (!unpack_done(u))
+        return BAD;
+    s->say.report = number;
+    daemon_report(s->d, stacks);
+    return 0;
+}
+
+static int take_pmix(struct serve *s, const struct frame *f, struct unpack *u)
+{
+    (void)u;
+    return daemon_take(s->d, f);
+}
+
+static take_fn *const take[WIRE_TYPES] = {
+    [WIRE_SIGNAL] = take_signal,
+    [WIRE_CONTROL] = take_control,
+    [WIRE_OUTPUT_TAKEN] = take_output_taken,
+    [WIRE_OUTPUT_CLOSE] = take_output_close,
+    [WIRE_INPUT] = take_input,
+    [WIRE_REPORT] = take_report,
+    [WIRE_GATHER_UP] = take_pmix,
+    [WIRE_GATHER_DOWN] = take_pmix,
+    [WIRE_MODEX_ASK] = take_pmix,
+    [WIRE_MODEX_ANSWER] = take_pmix,
+    [WIRE_EVENT] = take_pmix,
+    [WIRE_QUERY_ANSWER] = take_pmix,
+};
+
+/* Leaves when the children of the tree have left. */
+static void take_stop(struct serve *s, bool good)
+{
+    if (good)
+        reaper_announce(s->reaper.fd, REAPER_SPARE);
+    s->leaving = true;
+    s->status = 0;
+    if (!route_has_children(&s->route))
+        s->loop.stop = true;
+    else
+        loop_after(&s->loop, &s->stop, STOP_MS);
+}
+
+static int take_here(struct serve *s, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    if (f->type == WIRE_JOB)
+        return take_job(s, f);
+    if (f->type == WIRE_STOP) {
+        take_stop(s, unpack_u8(&u) != 0);
+        return 0;
+    }
+    if (take[f->type] == NULL)
+        return BAD;
+    return s->d != NULL ? take[f->type](s, f, &u) : 0;
+}
+
+/* ---- links ------------------------------------------------------------------------ */
+
+static int take_frame(struct serve *s, struct link *l, const struct frame *f)
+{
+    if (l == s->front)
+        return f->type == WIRE_PLACE ? take_place(s, f) : BAD;
+    if (l != s->route.up && route_child_of(&s->route, l) == WIRE_NONE) {
+        if (f->type == WIRE_HELLO && take_child(s, l, f) == 0)
+            return 0;
+        forget_early(s, l);
+        link_free(l); /* proven, but not a child of ours */
+        return 0;
+    }
+    return route_take(&s->route, l, f) ? take_here(s, f) : 0;
+}
+
+static void on_frame(void *arg, struct link *l, const struct frame *f)
+{
+    struct serve *s = arg;
+    if (s->leaving || take_frame(s, l, f) == 0)
+        return;
+    error_report("got a wrong message (%s)", wire_name(f->type));
+    if (s->route.up != NULL)
+        daemon_say_failed(&s->say, EXIT_ERROR);
+    leave(s, EXIT_ERROR);
+}
+
+static void child_down(struct serve *s, uint32_t node, const char *why)
+{
+    struct pack p = {0};
+    pack_u32(&p, node);
+    pack_string(&p, why);
+    route_detach(&s->route, node);
+    if (s->leaving) {
+        pack_free(&p);
+        if (!route_has_children(&s->route))
+            s->loop.stop = true;
+        return;
+    }
+    daemon_send(&s->say, WIRE_LOST, &p);
+    if (s->d != NULL)
+        daemon_lost(s->d, node);
+}
+
+static void on_down(void *arg, struct link *l, const char *why)
+{
+    struct serve *s = arg;
+    uint32_t child = route_child_of(&s->route, l);
+    if (l == s->route.up || l == s->front) {
+        if (!s->leaving)
+            leave(s, EXIT_ERROR);
+    } else if (child != WIRE_NONE) {
+        child_down(s, child, why);
+    } else {
+        forget_early(s, l);
+        link_free(l);
+    }
+}
+
+static const struct link_events link_events = {.frame = on_frame, .down = on_down};
+
+/* ---- the process ------------------------------------------------------------------ */
+
+static void on_signal(void *arg, unsigned ready)
+{
+    struct serve *s = arg;
+    struct signalfd_siginfo si;
+    (void)ready;
+    if (read(s->signals.fd, &si, sizeof si) != sizeof si)
+        return;
+    int sig = (int)si.ssi_signo;
+    error_report("the node daemon got signal %d (%s)", sig, strsignal(sig));
+    if (s->route.up != NULL && !s->leaving)
+        daemon_say_failed(&s->say, EXIT_ERROR);
+    leave(s, EXIT_ERROR);
+}
+
+/* What a terminal, or a user who means the front, may send. */
+static void ignore_signals(void)
+{
+    static const int ignored[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+}
+
+static int watch_signals(struct serve *s)
+{
+    static const int watched[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+    sigset_t set;
+    ignore_signals();
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&set, watched[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    s->signals = (struct loop_watch){.fd = fd, .fn = on_signal, .arg = s};
+    if (fd < 0)
+        return -1;
+    loop_want(&s->loop, &s->signals, LOOP_IN);
+    return 0;
+}
+
+static void on_tick(void *arg)
+{
+    struct serve *s = arg;
+    reaper_announce(s->reaper.fd, REAPER_TICK);
+    loop_after(&s->loop, &s->tick, s->bootstrap.timeout_ms / TICKS);
+}
+
+static void on_stop(void *arg)
+{
+    struct serve *s = arg;
+    s->loop.stop = true;
+}
+
+/* From now on the reaper ends the PEs if we are stopped. */
+static void start_ticks(struct serve *s)
+{
+    reaper_watch(s->reaper.fd, s->bootstrap.timeout_ms + REAPER_EXTRA);
+    s->tick = (struct loop_timer){.fn = on_tick, .arg = s};
+    s->stop = (struct loop_timer){.fn = on_stop, .arg = s};
+    on_tick(s);
+}
+
+static int open_up(struct serve *s)
+{
+    static const struct listener_events at_listener = {.came = on_came,
+                                                       .refused = on_refused};
+    static const struct connector_events to_front = {.made = on_front,
+                                                     .failed = on_connector_failed};
+    char why[ERROR_BYTES];
+    if (loop_open(&s->loop) != 0 || watch_signals(s) != 0) {
+        error_report("cannot make an event loop: %s", strerror(errno));
+        return -1;
+    }
+    const char *which = s->bootstrap.which[0] != '\0' ? s->bootstrap.which : NULL;
+    s->listener = listener_open(&s->loop, &s->bootstrap.nonce, which, s->addresses,
+                                &at_listener, s, why, sizeof why);
+    if (s->listener == NULL) {
+        error_report("cannot listen for other node daemons: %s", why);
+        return -1;
+    }
+    start_ticks(s);
+    call(s, s->bootstrap.at, &to_front);
+    return 0;
+}
+
+/* PEs must not inherit the way to the starter, nor wait for input there. */
+static void close_input(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null > STDERR_FILENO) {
+        dup2(null, STDIN_FILENO);
+        close(null);
+    }
+}
+
+/* What libpmix says when its server is ended is of no use to the user. */
+static void close_errors(void)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null > STDERR_FILENO) {
+        dup2(null, STDERR_FILENO);
+        close(null);
+    }
+}
+
+static void clean_up(struct serve *s)
+{
+    if (s->placed)
+        close_errors();
+    daemon_stop(s->d);
+    if (s->connector != NULL)
+        connector_free(s->connector);
+    if (s->listener != NULL)
+        listener_close(s->listener);
+    reaper_stop(&s->reaper);
+    /* Last: that our link ends tells the parent that nothing of the job is left here. */
+    if (s->route.up != NULL)
+        link_flush(s->route.up, FLUSH_MS);
+    if (s->front != NULL) {
+        link_flush(s->front, FLUSH_MS);
+        link_free(s->front);
+    }
+    attach_early(s);
+    route_close(&s->route);
+    loop_close(&s->loop);
+    job_free(s->job);
+    free(s->job_bytes);
+}
+
+int daemon_main(struct rlimit files)
+{
+    static struct serve s;
+    self = &s;
+    s.files = files;
+    s.route.me = WIRE_NONE;
+    s.say.route = &s.route;
+    error_redirect(on_error);
+    if (bootstrap_read(&s.bootstrap, STDIN_FILENO, LINE_WAIT_MS) != 0)
+        return EXIT_ERROR;
+    close_input();
+    say_up(&s);
+    s.say.window = s.bootstrap.window;
+    if (reaper_start(&s.reaper) != 0)
+        return EXIT_ERROR;
+    s.status = EXIT_ERROR;
+    if (open_up(&s) == 0)
+        loop_run(&s.loop);
+    clean_up(&s);
+    return s.status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon_main.h - the process of a node daemon: `oshrun --node-daemon`.
+ *
+ * Uses daemon.h, listener.h, route.h.  Used by main.c.
+ */
+#ifndef OSHRUN_DAEMON_DAEMON_MAIN_H
+#define OSHRUN_DAEMON_DAEMON_MAIN_H
+
+#include <sys/resource.h>
+
+/* Reads from standard input what it is to know, calls the front, serves until the front
+ * says that it may leave or cannot be reached any more.  Returns the exit status. */
+int daemon_main(struct rlimit files);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* daemon_send.c - see daemon_send.h. */
+#include "config.h"
+
+#include "tools/oshrun/daemon/daemon_send.h"
+
+void daemon_send(struct daemon_send *s, enum wire_type type, struct pack *p)
+{
+    if (p->failed)
+        error_no_memory();
+    route_send(s->route, &(struct frame){.type = type,
+                                         .from = s->route->me,
+                                         .to = WIRE_FRONT,
+                                         .data = p->data,
+                                         .len = p->len});
+    pack_free(p);
+}
+
+void daemon_say_text(struct daemon_send *s, enum wire_type type, const char *text)
+{
+    struct pack p = {0};
+    pack_string(&p, text);
+    daemon_send(s, type, &p);
+}
+
+void daemon_say_failed(struct daemon_send *s, int status)
+{
+    struct pack p = {0};
+    pack_u32(&p, (uint32_t)status);
+    pack_string(&p, s->why);
+    daemon_send(s, WIRE_FAILED, &p);
+}
+
+static void say_number(struct daemon_send *s, enum wire_type type, uint32_t number)
+{
+    struct pack p = {0};
+    pack_u32(&p, number);
+    daemon_send(s, type, &p);
+}
+
+static void say_byte(struct daemon_send *s, enum wire_type type, uint8_t byte)
+{
+    struct pack p = {0};
+    pack_u8(&p, byte);
+    daemon_send(s, type, &p);
+}
+
+static void say_empty(struct daemon_send *s, enum wire_type type)
+{
+    struct pack p = {0};
+    daemon_send(s, type, &p);
+}
+
+/* ---- output ----------------------------------------------------------------------- */
+
+static void on_output(void *arg, uint32_t rank, enum daemon_stream which,
+                      const char *text, size_t len)
+{
+    struct daemon_send *s = arg;
+    struct pack p = {0};
+    pack_u32(&p, rank);
+    pack_u8(&p, (uint8_t)which);
+    pack_bytes(&p, text, len);
+    daemon_send(s, WIRE_OUTPUT, &p);
+    s->ahead[which] += len;
+    if (s->held[which] || s->ahead[which] < s->window || s->d == NULL)
+        return;
+    s->held[which] = true;
+    daemon_flow(s->d, which, false);
+}
+
+void daemon_say_taken(struct daemon_send *s, enum daemon_stream which, uint64_t bytes)
+{
+    s->ahead[which] -= bytes < s->ahead[which] ? bytes : s->ahead[which];
+    if (!s->held[which] || s->ahead[which] >= s->window)
+        return;
+    s->held[which] = false;
+    daemon_flow(s->d, which, true);
+}
+
+/* ---- events ----------------------------------------------------------------------- */
+
+static void on_connected(void *arg, uint32_t rank)
+{
+    say_number(arg, WIRE_CONNECTED, rank);
+}
+
+static void on_finalized(void *arg, uint32_t rank)
+{
+    say_number(arg, WIRE_FINALIZED, rank);
+}
+
+static void on_started(void *arg, uint32_t rank, int32_t pid)
+{
+    struct pack p = {0};
+    pack_u32(&p, rank);
+    pack_u32(&p, (uint32_t)pid);
+    daemon_send(arg, WIRE_STARTED, &p);
+}
+
+static void on_ended(void *arg, const struct daemon_end *end)
+{
+    struct pack p = {0};
+    pack_u32(&p, end->rank);
+    pack_u32(&p, (uint32_t)end->pid);
+    pack_u8(&p, end->signalled);
+    pack_u32(&p, (uint32_t)end->code);
+    pack_u8(&p, end->connected);
+    pack_u8(&p, end->finalized);
+    for (int i = 0; i < NODE_STAGES; i++)
+        pack_u64(&p, end->stage_ns[i]);
+    daemon_send(arg, WIRE_ENDED, &p);
+}
+
+static void on_aborted(void *arg, uint32_t rank, int status, const char *text)
+{
+    struct pack p = {0};
+    pack_u32(&p, rank);
+    pack_u32(&p, (uint32_t)status);
+    pack_string(&p, text);
+    daemon_send(arg, WIRE_ABORTED, &p);
+}
+
+static void on_input(void *arg, bool open)
+{
+    say_byte(arg, WIRE_INPUT_WANTED, open);
+}
+
+static void on_report(void *arg, uint32_t rank, const char *line)
+{
+    struct daemon_send *s = arg;
+    struct pack p = {0};
+    pack_u32(&p, s->report);
+    pack_u32(&p, rank);
+    pack_string(&p, line);
+    daemon_send(s, WIRE_REPORT_LINE, &p);
+}
+
+static void on_reported(void *arg)
+{
+    struct daemon_send *s = arg;
+    uint32_t number = s->report;
+    s->report = 0;
+    say_number(s, WIRE_REPORTED, number);
+}
+
+static void on_stage(void *arg, enum daemon_stage stage)
+{
+    say_byte(arg, WIRE_STAGE, (uint8_t)stage);
+}
+
+static void on_drained(void *arg)
+{
+    say_empty(arg, WIRE_DRAINED);
+}
+
+static void on_control(void *arg, int sig, const uint32_t *rank, uint32_t count)
+{
+    struct pack p = {0};
+    pack_u32(&p, (uint32_t)sig);
+    pack_numbers(&p, rank, count);
+    daemon_send(arg, WIRE_CONTROL_ASK, &p);
+}
+
+static void on_say(void *arg, const char *sentence)
+{
+    daemon_say_text(arg, WIRE_SAY, sentence);
+}
+
+static void on_failed(void *arg, int status)
+{
+    daemon_say_failed(arg, status);
+}
+
+const struct daemon_events daemon_say_events = {
+    .output = on_output,
+    .connected = on_connected,
+    .finalized = on_finalized,
+    .ended = on_ended,
+    .aborted = on_aborted,
+    .input = on_input,
+    .report = on_report,
+    .reported = on_reported,
+    .stage = on_stage,
+    .drained = on_drained,
+    .started = on_started,
+    .control = on_control,
+    .say = on_say,
+    .failed = on_failed,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launch.c - finds the program, and puts command lines and environments together.
+ *
+ * Uses child.c, string_list.c.  Used by daemon.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/daemon/launch.h"
+#include "tools/oshrun/util/string_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_ERROR 1
+#define PATH_IS    "PATH="
+
+extern char **environ;
+
+static const char *const valgrind_args[] = {"valgrind", "-q", "--error-exitcode=1",
+                                            "--num-callers=20", NULL};
+static const char *const gdb_args[] = {"gdb", "-q", "--args", NULL};
+
+/*
+ * libpsm and libucs, which come with libfabric and UCX, catch the signals of crashes, so
+ * that a segmentation fault would look like exit status 1.  These keep them from it.
+ */
+static char *const quiet_env[] = {(char[]){"HFI_NO_BACKTRACE=1"},
+                                  (char[]){"IPATH_NO_BACKTRACE=1"},
+                                  (char[]){"UCX_ERROR_SIGNALS="}, NULL};
+
+static size_t name_len(const char *assignment)
+{
+    return strcspn(assignment, "=");
+}
+
+/* Index of the entry of env[0, n) with the name of assignment, or n. */
+static size_t find(char **env, size_t n, const char *assignment)
+{
+    size_t len = name_len(assignment);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(env[i], assignment, len) == 0 && env[i][len] == '=')
+            return i;
+    return n;
+}
+
+static void set(struct launch *l, char *assignment)
+{
+    size_t at = find(l->env, l->env_len, assignment);
+    if (at == l->env_len)
+        l->env_len++;
+    l->env[at] = assignment;
+    size_t was = find(l->added, l->added_len, assignment);
+    if (was == l->added_len)
+        l->added_len++;
+    l->added[was] = assignment;
+}
+
+/* Of a launcher around us: its name space is not that of our PEs. */
+static bool is_foreign(const char *assignment)
+{
+    return strncmp(assignment, "PMIX_", 5) == 0 &&
+           strncmp(assignment, "PMIX_MCA_", 9) != 0;
+}
+
+static int make_env(struct launch *l, const struct job *job, char *node_env,
+                    char *job_env)
+{
+    size_t more = string_list_count(job->env) + sizeof quiet_env / sizeof *quiet_env + 3;
+    l->env = calloc(string_list_count(environ) + more, sizeof *l->env);
+    l->added = calloc(more, sizeof *l->added);
+    if (l->env == NULL || l->added == NULL) {
+        error_report("no memory for the environment of the PEs");
+        return EXIT_ERROR;
+    }
+    for (char **e = environ; *e != NULL; e++)
+        if (!is_foreign(*e))
+            l->env[l->env_len++] = *e;
+    for (char *const *e = quiet_env; *e != NULL; e++)
+        if (find(l->env, l->env_len, *e) == l->env_len)
+            set(l, *e);
+    for (char *const *e = job->env; *e != NULL; e++)
+        set(l, *e);
+    set(l, node_env);
+    set(l, job_env);
+    return 0;
+}
+
+/* A copy of prefix and argv in one list. */
+static char **join(const char *const *prefix, char *const *argv)
+{
+    size_t n = 0, argc = string_list_count(argv);
+    while (prefix != NULL && prefix[n] != NULL)
+        n++;
+    char **list = calloc(n + argc + 1, sizeof *list);
+    if (list == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        list[i] = (char *)(uintptr_t)prefix[i];
+    for (size_t i = 0; i < argc; i++)
+        list[n + i] = argv[i];
+    return list;
+}
+
+/* NULL: they have none. */
+static const char *path_of_pes(const struct launch *l)
+{
+    size_t at = find(l->env, l->env_len, PATH_IS);
+    return at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL;
+}
+
+static int look_up(const struct launch *l, const char *name, char *path)
+{
+    int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, path_of_pes(l), name,
+                        path, PATH_MAX);
+    if (rc == 0)
+        return 0;
+    int err = errno;
+    int dir = l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD;
+    bool here = strchr(name, '/') == NULL && name[0] != '\0' &&
+                faccessat(dir, name, X_OK, AT_EACCESS) == 0;
+    if (here)
+        error_report("cannot run '%s': it is not in PATH; did you mean './%s'?", name,
+                     name);
+    else
+        error_report("cannot run '%s': %s", name, strerror(err));
+    return rc;
+}
+
+static int make_command(struct launch *l, struct launch_command *c,
+                        const char *const *prefix, const struct job *job)
+{
+    int rc = look_up(l, prefix != NULL ? prefix[0] : job->argv[0], c->path);
+    if (rc != 0)
+        return rc;
+    c->argv = join(prefix, job->argv);
+    if (c->argv != NULL)
+        return 0;
+    error_report("no memory for the arguments of the PEs");
+    return EXIT_ERROR;
+}
+
+static int open_wdir(struct launch *l, const struct job *job)
+{
+    l->wdir_fd = -1;
+    if (job->wdir == NULL)
+        return 0;
+    l->wdir_fd = open(job->wdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (l->wdir_fd >= 0)
+        return 0;
+    error_report("cannot use the working directory '%s': %s", job->wdir, strerror(errno));
+    return EXIT_ERROR;
+}
+
+int launch_prepare(struct launch *l, const struct job *job, char *node_env, char *job_env)
+{
+    char path[PATH_MAX];
+    *l = (struct launch){0};
+    int rc = open_wdir(l, job);
+    if (rc == 0)
+        rc = make_env(l, job, node_env, job_env);
+    if (rc == 0)
+        rc = look_up(l, job->argv[0], path);
+    if (rc == 0)
+        rc = make_command(l, &l->plain, job->valgrind ? valgrind_args : NULL, job);
+    if (rc == 0 && job->gdb_pe != JOB_NO_PE)
+        rc = make_command(l, &l->gdb, gdb_args, job);
+    if (rc != 0)
+        launch_free(l);
+    return rc;
+}
+
+void launch_free(struct launch *l)
+{
+    free(l->plain.argv);
+    free(l->gdb.argv);
+    free(l->env);
+    free(l->added);
+    if (l->wdir_fd >= 0)
+        close(l->wdir_fd);
+    *l = (struct launch){.wdir_fd = -1};
+}
+
+const struct launch_command *launch_of(const struct launch *l, const struct job *job,
+                                       uint32_t rank)
+{
+    return rank == job->gdb_pe ? &l->gdb : &l->plain;
+}
+
+char **launch_env(const struct launch *l, char **pmix)
+{
+    size_t n = string_list_count(pmix), len = 0;
+    char **env = calloc(l->env_len + n + 1, sizeof *env);
+    if (env == NULL)
+        return NULL;
+    for (size_t i = 0; i < l->env_len; i++)
+        if (find(pmix, n, l->env[i]) == n) /* what the PMIx server says counts */
+            env[len++] = l->env[i];
+    memcpy(env + len, pmix, n * sizeof *env);
+    return env;
+}
+
+void launch_print(const struct launch *l, const struct job *job, uint32_t rank,
+                  const char *place)
+{
+    const struct launch_command *c = launch_of(l, job, rank);
+    printf("[%u] %s: ", rank, place != NULL ? place : "not bound");
+    if (job->wdir != NULL) {
+        printf("cd ");
+        shell_quote(stdout, job->wdir);
+        printf(" && ");
+    }
+    printf("env");
+    for (char **e = l->added; *e != NULL; e++) {
+        putchar(' ');
+        shell_quote(stdout, *e);
+    }
+    for (char **a = c->argv; *a != NULL; a++) {
+        putchar(' ');
+        shell_quote(stdout, *a);
+    }
+    putchar('\n');
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The node daemon.
+tools_oshrun_liboshrun_a_SOURCES += \
+	tools/oshrun/daemon/bind.c \
+	tools/oshrun/daemon/bind.h \
+	tools/oshrun/daemon/bootstrap.c \
+	tools/oshrun/daemon/bootstrap.h \
+	tools/oshrun/daemon/child.c \
+	tools/oshrun/daemon/child.h \
+	tools/oshrun/daemon/daemon.c \
+	tools/oshrun/daemon/daemon.h \
+	tools/oshrun/daemon/daemon_int.h \
+	tools/oshrun/daemon/daemon_main.c \
+	tools/oshrun/daemon/daemon_main.h \
+	tools/oshrun/daemon/daemon_send.c \
+	tools/oshrun/daemon/daemon_send.h \
+	tools/oshrun/daemon/launch.c \
+	tools/oshrun/daemon/launch.h \
+	tools/oshrun/daemon/pe_io.c \
+	tools/oshrun/daemon/pe_report.c \
+	tools/oshrun/daemon/reaper.c \
+	tools/oshrun/daemon/reaper.h \
+	tools/oshrun/daemon/stacks.c

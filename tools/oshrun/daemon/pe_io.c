@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pe_io.c - the pipes between the daemon and its PEs.
+ *
+ * Uses iobuf.c, loop.c.  Used by daemon.c.
+ *
+ * Our ends do not block.  When the front cannot take more output we stop reading, the
+ * pipe fills, and the PE waits in its write: that is all the flow control there is.
+ */
+#include "config.h"
+
+#include "tools/oshrun/daemon/daemon_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READS_PER_TURN 4 /* so that one chatty PE does not starve the others */
+
+static void close_fd(int fd)
+{
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
+/* ---- output ----------------------------------------------------------------------- */
+
+void pe_io_close_stream(struct pe_stream *s)
+{
+    if (s->watch.fd < 0)
+        return;
+    struct daemon *d = s->pe->d;
+    loop_want(d->loop, &s->watch, 0);
+    close(s->watch.fd);
+    s->watch.fd = -1;
+    iobuf_flush(&s->lines, NULL, NULL);
+    d->open_streams--;
+}
+
+static void on_lines(void *arg, const char *text, size_t len)
+{
+    struct pe_stream *s = arg;
+    struct daemon *d = s->pe->d;
+    d->bytes_read += len;
+    d->ev->output(d->front, s->pe->rank, s->which, text, len);
+}
+
+static void end_stream(struct pe_stream *s)
+{
+    struct daemon *d = s->pe->d;
+    pe_io_close_stream(s);
+    d->ev->output(d->front, s->pe->rank, s->which, "", 0);
+}
+
+/* Reads up to `turns` times; what PE 0 of 1 writes is passed on at once, as a terminal
+ * would show it. */
+static void read_stream(struct pe_stream *s, int turns)
+{
+    enum iobuf_status st = IOBUF_MORE;
+    struct daemon *d = s->pe->d;
+    while (st == IOBUF_MORE && turns-- > 0 && s->watch.fd >= 0 && !d->paused[s->which])
+        st = iobuf_read(&s->lines, s->watch.fd, d->job->whole_lines, on_lines, s);
+    if (st == IOBUF_END && s->watch.fd >= 0) {
+        end_stream(s);
+        daemon_stream_ended(d);
+    }
+}
+
+static void on_readable(void *arg, unsigned ready)
+{
+    (void)ready;
+    read_stream(arg, READS_PER_TURN);
+}
+
+void pe_io_finish(struct pe *pe)
+{
+    for (int i = 0; i < DAEMON_STREAMS; i++) {
+        struct pe_stream *s = &pe->out[i];
+        if (s->watch.fd < 0)
+            continue;
+        for (int turns = 0; turns < READS_PER_TURN; turns++)
+            if (iobuf_read(&s->lines, s->watch.fd, false, on_lines, s) != IOBUF_MORE)
+                break;
+        iobuf_flush(&s->lines, on_lines, s);
+        end_stream(s);
+    }
+}
+
+void daemon_flow(struct daemon *d, enum daemon_stream which, bool go)
+{
+    d->paused[which] = !go;
+    for (uint32_t i = 0; i < d->npes; i++) {
+        struct pe_stream *s = &d->pe[i].out[which];
+        if (s->watch.fd >= 0)
+            loop_want(d->loop, &s->watch, go ? LOOP_IN : 0);
+    }
+}
+
+void daemon_close_output(struct daemon *d, enum daemon_stream which)
+{
+    d->closed[which] = true;
+    for (uint32_t i = 0; i < d->npes; i++)
+        pe_io_close_stream(&d->pe[i].out[which]);
+    daemon_stream_ended(d);
+}
+
+/* ---- input ------------------------------------------------------------------------ */
+
+void pe_io_close_input(struct daemon *d)
+{
+    struct pe_input *in = &d->input;
+    if (in->watch.fd < 0)
+        return;
+    loop_want(d->loop, &in->watch, 0);
+    close(in->watch.fd);
+    in->watch.fd = -1;
+    free(in->data);
+    in->data = NULL;
+    in->len = in->sent = 0;
+}
+
+static void on_writable(void *arg, unsigned ready)
+{
+    struct daemon *d = arg;
+    struct pe_input *in = &d->input;
+    (void)ready;
+    ssize_t n = write(in->watch.fd, in->data + in->sent, in->len - in->sent);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n < 0) { /* EPIPE: the PE does not read any more */
+        pe_io_close_input(d);
+        d->ev->input(d->front, false);
+        return;
+    }
+    in->sent += (size_t)n;
+    if (in->sent < in->len)
+        return;
+    in->len = in->sent = 0;
+    loop_want(d->loop, &in->watch, 0);
+    d->ev->input(d->front, true);
+}
+
+void daemon_input(struct daemon *d, const char *text, size_t len)
+{
+    struct pe_input *in = &d->input;
+    if (in->watch.fd < 0)
+        return;
+    if (in->data == NULL)
+        in->data = malloc(DAEMON_INPUT_SIZE);
+    if (len == 0 || in->data == NULL || len > DAEMON_INPUT_SIZE) {
+        pe_io_close_input(d);
+        return;
+    }
+    memcpy(in->data, text, len);
+    in->len = len;
+    in->sent = 0;
+    loop_want(d->loop, &in->watch, LOOP_OUT);
+}
+
+/* ---- pipes ------------------------------------------------------------------------ */
+
+/* A pipe; ours does not block.  ours_reads tells which end is ours. */
+static int make_pipe(int *ours, int *theirs, bool ours_reads)
+{
+    int p[2];
+    if (pipe2(p, O_CLOEXEC) != 0)
+        return -1;
+    *ours = p[ours_reads ? 0 : 1];
+    *theirs = p[ours_reads ? 1 : 0];
+    return fcntl(*ours, F_SETFL, O_NONBLOCK);
+}
+
+static void watch_stream(struct pe *pe, enum daemon_stream which, int fd)
+{
+    struct pe_stream *s = &pe->out[which];
+    s->watch = (struct loop_watch){.fd = fd, .fn = on_readable, .arg = s};
+    pe->d->open_streams++;
+}
+
+int pe_io_open(struct pe *pe, int child[3])
+{
+    struct daemon *d = pe->d;
+    int ours;
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        child[i] = i; /* under gdb: the terminal itself */
+    if (pe->rank == d->job->gdb_pe)
+        return 0;
+    if (pe->rank == d->job->stdin_pe) {
+        if (make_pipe(&ours, &child[STDIN_FILENO], false) != 0)
+            return -1;
+        d->input.watch = (struct loop_watch){.fd = ours, .fn = on_writable, .arg = d};
+    } else {
+        child[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    if (child[STDIN_FILENO] < 0 || make_pipe(&ours, &child[STDOUT_FILENO], true) != 0)
+        return -1;
+    watch_stream(pe, DAEMON_STDOUT, ours);
+    if (make_pipe(&ours, &child[STDERR_FILENO], true) != 0)
+        return -1;
+    watch_stream(pe, DAEMON_STDERR, ours);
+    return 0;
+}
+
+void pe_io_started(struct pe *pe, const int child[3])
+{
+    struct daemon *d = pe->d;
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        close_fd(child[i]);
+    for (int i = 0; i < DAEMON_STREAMS; i++)
+        if (d->closed[i])
+            pe_io_close_stream(&pe->out[i]);
+        else if (pe->out[i].watch.fd >= 0)
+            loop_want(d->loop, &pe->out[i].watch, d->paused[i] ? 0 : LOOP_IN);
+}

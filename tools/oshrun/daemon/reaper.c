@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reaper.c - the process that leaves nothing behind when oshrun ends or is killed.
+ *
+ * Uses pgas/core/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c, daemon_main.c,
+ * starter.c and child.c.
+ *
+ * The reaper is forked before anything else, has its own session, blocks every signal,
+ * and reads a pipe whose write end only oshrun has.  There is no moment at which the
+ * death of oshrun could leave something:
+ *  - the directory is made by the reaper itself, which therefore always knows it;
+ *  - every child announces its own process group on the inherited write end before it
+ *    executes anything; it keeps that end open until exec, so the reaper cannot see the
+ *    end of the pipe while a child is between fork and exec;
+ *  - a child that is there when oshrun dies is killed by PR_SET_PDEATHSIG, set before
+ *    exec; a child forked just before looks at its parent after the prctl and leaves;
+ *  - what left its process group is found by its environment, which names oshrun's pid;
+ *  - the end of the pipe comes when the last thread of oshrun is gone, so that nothing
+ *    can still create files while the directory is removed.
+ *
+ * On request it also watches that oshrun runs at all (reaper_watch).  It counts periods
+ * of silence that it waited through itself, and takes no time from a clock: when the
+ * whole machine stood still, or only the reaper did, that is one period at most.
+ */
+#include "config.h"
+
+#include "pgas/core/node.h"
+#include "tools/oshrun/daemon/reaper.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAIT_STEP_NS   1000000 /* 1 ms between two looks */
+#define GROUP_WAIT_MAX 1000    /* steps: killed groups are gone after that */
+#define REMOVE_MAX     20      /* attempts at the directory while others still write */
+#define STOP_WAIT_MS   1500    /* how long oshrun waits for the reaper */
+#define DEPTH_MAX      16      /* levels of directories; PMIx makes two */
+#define GROUPS_FIRST   64
+#define QUIET_MAX      4    /* periods of silence that make up the limit of the watch */
+#define KILLED_WAIT_MS 1000 /* until the pipe of an oshrun that we killed must end */
+#define WATCH_MAX_MS   86400000u
+#define LIMIT          (-3) /* announced limits: LIMIT - ms */
+#define SEARCH_MAX     100  /* looks at all processes; each finds what was forked since */
+#define MARK_BYTES     64
+#define PROC_PATH      32
+#define NAME           "oshrun-reaper"
+#define NAME_BYTES     16 /* of a process, with its newline or zero */
+
+/* What the reaper knows. */
+struct duty {
+    pid_t *group;
+    size_t count;
+    size_t capacity;
+    bool spare;   /* do not search for what left its group */
+    int oshrun;   /* pidfd */
+    int quiet_ms; /* a period of the watch; -1: there is none */
+    char dir[PATH_MAX];
+    char mark[MARK_BYTES]; /* how a variable begins that all processes of the job have */
+};
+
+static void step(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
+}
+
+static void set_limit(struct duty *d, int ms)
+{
+    if (ms <= 0)
+        d->quiet_ms = -1;
+    else
+        d->quiet_ms = ms < QUIET_MAX ? 1 : ms / QUIET_MAX;
+}
+
+static void remember(struct duty *d, pid_t group)
+{
+    if (group == REAPER_FORGET) {
+        d->count = 0;
+        return;
+    }
+    if (group == REAPER_SPARE) {
+        d->spare = true;
+        return;
+    }
+    if (group <= LIMIT) {
+        set_limit(d, LIMIT - group);
+        return;
+    }
+    if (group == REAPER_TICK)
+        return;
+    if (d->count == d->capacity) {
+        size_t capacity = d->capacity ? d->capacity * 2 : GROUPS_FIRST;
+        pid_t *more = realloc(d->group, capacity * sizeof *more);
+        if (more == NULL)
+            return; /* PR_SET_PDEATHSIG still ends the PE itself */
+        d->group = more;
+        d->capacity = capacity;
+    }
+    d->group[d->count++] = group;
+}
+
+/* Reads announcements.  False: the write end is gone. */
+static bool hear(struct duty *d, int fd)
+{
+    pid_t group[GROUPS_FIRST];
+    ssize_t n = read(fd, group, sizeof group);
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n <= 0)
+        return false;
+    for (size_t i = 0; i < (size_t)n / sizeof *group; i++)
+        remember(d, group[i]);
+    return true;
+}
+
+/* Until the write end is gone; a killed oshrun may be stuck in the kernel with it. */
+static void listen_until_end(struct duty *d, int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int quiet = 0;
+    for (;;) {
+        int n = poll(&p, 1, d->quiet_ms);
+        if (n > 0) {
+            quiet = 0;
+            if (!hear(d, fd))
+                return;
+        } else if (n == 0 && ++quiet == QUIET_MAX) {
+            pidfd_send_signal(d->oshrun, SIGKILL, NULL, 0);
+            d->quiet_ms = KILLED_WAIT_MS;
+        } else if (n == 0 && quiet > QUIET_MAX) {
+            return;
+        }
+    }
+}
+
+static void end_groups(const struct duty *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        kill(-d->group[i], SIGKILL);
+    for (size_t i = 0, steps = 0; i < d->count && steps < GROUP_WAIT_MAX; steps++) {
+        while (i < d->count && kill(-d->group[i], 0) != 0)
+            i++;
+        if (i < d->count)
+            step();
+    }
+}
+
+static FILE *open_proc(const char *pid, const char *name)
+{
+    char path[PROC_PATH];
+    int n = snprintf(path, sizeof path, "/proc/%s/%s", pid, name);
+    return n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* True for the reaper of an oshrun inside of our job: it has work to do. */
+static bool is_reaper(const char *pid)
+{
+    char name[NAME_BYTES] = "";
+    FILE *f = open_proc(pid, "comm");
+    if (f == NULL)
+        return false;
+    if (fgets(name, sizeof name, f) == NULL)
+        name[0] = '\0';
+    fclose(f);
+    return strncmp(name, NAME, strlen(NAME)) == 0;
+}
+
+static bool has_mark(const char *pid, const char *mark)
+{
+    char *variable = NULL;
+    size_t capacity = 0;
+    bool found = false;
+    FILE *f = open_proc(pid, "environ");
+    if (f == NULL)
+        return false;
+    while (!found && getdelim(&variable, &capacity, '\0', f) > 0)
+        found = strncmp(variable, mark, strlen(mark)) == 0;
+    free(variable);
+    fclose(f);
+    return found;
+}
+
+/* Kills what is there of the job, in any group and session.  False if nothing was. */
+static bool end_marked(const char *mark)
+{
+    bool found = false;
+    struct dirent *e;
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
+        return false;
+    while ((e = readdir(proc)) != NULL) {
+        if (!isdigit((unsigned char)e->d_name[0]) || !has_mark(e->d_name, mark) ||
+            is_reaper(e->d_name))
+            continue;
+        found = true;
+        kill((pid_t)atoi(e->d_name), SIGKILL);
+    }
+    closedir(proc);
+    return found;
+}
+
+static void end_strays(const struct duty *d)
+{
+    for (int i = 0; !d->spare && i < SEARCH_MAX && end_marked(d->mark); i++)
+        step();
+}
+
+/* Empties the directory behind fd (and closes it); links are removed, not followed. */
+static void empty_dir(int fd, int depth)
+{
+    DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        close(fd);
+        return;
+    }
+    struct dirent *e;
+    while ((e = readdir(dir)) != NULL) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (unlinkat(fd, e->d_name, 0) == 0 || depth == 0)
+            continue;
+        int sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (sub >= 0)
+            empty_dir(sub, depth - 1);
+        unlinkat(fd, e->d_name, AT_REMOVEDIR);
+    }
+    closedir(dir);
+}
+
+static void remove_dir(const char *path)
+{
+    for (int i = 0; i < REMOVE_MAX; i++) {
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0)
+            empty_dir(fd, DEPTH_MAX);
+        if (rmdir(path) == 0 || errno == ENOENT)
+            return;
+        step();
+    }
+}
+
+static void leave_terminal(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    prctl(PR_SET_NAME, NAME);
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+        dup2(null, fd);
+}
+
+/* Makes the directory; dir becomes empty with errno set when that fails. */
+static void make_dir(char *dir)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (tmp == NULL || tmp[0] != '/')
+        tmp = "/tmp";
+    int n = snprintf(dir, PATH_MAX, "%s/oshrun.XXXXXX", tmp);
+    if (n < 0 || n >= PATH_MAX)
+        errno = ENAMETOOLONG;
+    if (n < 0 || n >= PATH_MAX || mkdtemp(dir) == NULL)
+        dir[0] = '\0';
+}
+
+static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
+{
+    static struct duty d;
+    leave_terminal();
+    snprintf(d.mark, sizeof d.mark, NODE_ENV "=/proc/%d/", (int)oshrun);
+    d.quiet_ms = -1;
+    d.oshrun = pidfd_open(oshrun, 0);
+    if (getppid() != oshrun && d.oshrun >= 0) {
+        close(d.oshrun); /* it is dead, and the number perhaps that of somebody else */
+        d.oshrun = -1;
+    }
+    make_dir(d.dir);
+    int err = d.dir[0] ? 0 : errno;
+    if (write(answer_fd, &err, sizeof err) != sizeof err ||
+        write(answer_fd, d.dir, strlen(d.dir) + 1) < 0)
+        err = errno; /* oshrun is dead already; the pipe will tell */
+    close(answer_fd);
+    if (chdir("/") == 0)
+        listen_until_end(&d, listen_fd);
+    end_groups(&d);
+    end_strays(&d);
+    if (d.dir[0] != '\0')
+        remove_dir(d.dir);
+    _exit(0);
+}
+
+/* Reads the reaper's answer, errno and directory, up to its end. */
+static int read_answer(struct reaper *j, int fd)
+{
+    char buf[sizeof(int) + PATH_MAX];
+    size_t len = 0;
+    ssize_t n;
+    while (len < sizeof buf && (n = read(fd, buf + len, sizeof buf - len)) != 0) {
+        if (n < 0 && errno != EINTR)
+            return -1;
+        len += n > 0 ? (size_t)n : 0;
+    }
+    int err = ECHILD;
+    if (len >= sizeof err)
+        memcpy(&err, buf, sizeof err);
+    if (err != 0 || buf[len - 1] != '\0') {
+        errno = err;
+        return -1;
+    }
+    memcpy(j->dir, buf + sizeof err, len - sizeof err);
+    return 0;
+}
+
+static int start(struct reaper *j)
+{
+    int duty[2], answer[2];
+    if (pipe2(duty, O_CLOEXEC) != 0)
+        return -1;
+    if (pipe2(answer, O_CLOEXEC) != 0)
+        goto close_duty;
+    pid_t self = getpid();
+    j->pid = fork();
+    if (j->pid < 0)
+        goto close_answer;
+    if (j->pid == 0) {
+        close(duty[1]);
+        close(answer[0]);
+        reaper_main(duty[0], answer[1], self);
+    }
+    close(duty[0]);
+    close(answer[1]);
+    j->fd = duty[1];
+    int rc = read_answer(j, answer[0]);
+    close(answer[0]);
+    return rc;
+close_answer:
+    close(answer[0]);
+    close(answer[1]);
+close_duty:
+    close(duty[0]);
+    close(duty[1]);
+    return -1;
+}
+
+int reaper_start(struct reaper *j)
+{
+    *j = (struct reaper){.pid = -1, .fd = -1};
+    if (start(j) == 0)
+        return 0;
+    const char *tmp = getenv("TMPDIR");
+    fprintf(stderr,
+            "oshrun: cannot make a directory for the PMIx server in %s (%s); "
+            "set TMPDIR to one that can be written\n",
+            tmp != NULL && tmp[0] == '/' ? tmp : "/tmp", strerror(errno));
+    return -1;
+}
+
+void reaper_announce(int fd, pid_t group)
+{
+    /* One small write is atomic; if the reaper is gone there is nobody to tell. */
+    if (write(fd, &group, sizeof group) < 0)
+        return;
+}
+
+void reaper_watch(int fd, uint32_t ms)
+{
+    reaper_announce(fd, LIMIT - (pid_t)(ms < WATCH_MAX_MS ? ms : WATCH_MAX_MS));
+}
+
+void reaper_stop(struct reaper *j)
+{
+    close(j->fd);
+    struct pollfd end = {.fd = pidfd_open(j->pid, 0), .events = POLLIN};
+    if (end.fd >= 0) {
+        poll(&end, 1, STOP_WAIT_MS);
+        close(end.fd);
+    }
+    waitpid(j->pid, NULL, WNOHANG);
+    remove_dir(j->dir); /* for the case that somebody killed the reaper */
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reaper.h - a process that outlives oshrun by a moment and removes what it leaves.
+ *
+ * Uses nothing of ours.  Used by main.c (start, stop), child.c (announce), daemon.c,
+ * daemon_main.c (watch), starter.c.
+ */
+#ifndef OSHRUN_DAEMON_REAPER_H
+#define OSHRUN_DAEMON_REAPER_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Announced instead of a group: */
+#define REAPER_FORGET 0    /* every group so far has been ended and reaped */
+#define REAPER_SPARE  (-1) /* the job was not ended: what left its groups may live on */
+#define REAPER_TICK   (-2) /* nothing new: a sign of life, for reaper_watch */
+
+struct reaper {
+    pid_t pid;
+    int fd; /* write end of the pipe; that it closes is the sign that oshrun is gone */
+    char dir[PATH_MAX]; /* the directory that it made for us, mode 0700 */
+};
+
+/* Starts it; must be the first thing oshrun does.  0, or -1 after a sentence. */
+int reaper_start(struct reaper *j);
+
+/* Puts the process group on the list of those to be ended.  Async-signal-safe: the
+ * child itself calls it between vfork and exec. */
+void reaper_announce(int fd, pid_t group);
+
+/* From now on the reaper kills us when it has heard nothing from us for so long, and
+ * does its work: a stopped process could not end its PEs.  Say REAPER_TICK every quarter
+ * of that.  0: no longer. */
+void reaper_watch(int fd, uint32_t ms);
+
+/* Lets it do its work now and waits (with a bound) until it has. */
+void reaper_stop(struct reaper *j);
+
+#endif

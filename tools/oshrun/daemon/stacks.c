@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stacks.c - the stacks of the PEs, by gdb or eu-stack.
+ *
+ * Uses child.c, loop.c, report.c.  Used by daemon.c (daemon_report).
+ *
+ * A few debuggers run at once, each bounded in time, all of them together too.  Equal
+ * stacks are printed once, with the list of their PEs: of 256 PEs that hang, the
+ * interesting ones are those that stand elsewhere.
+ */
+#include "config.h"
+
+#include "tools/oshrun/daemon/daemon_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RUNS_MAX   3     /* debuggers at once */
+#define RUN_MS     8000  /* for one of them */
+#define ALL_MS     15000 /* for all of them */
+#define TEXT_MAX   65536 /* of one PE's stack */
+#define PID_DIGITS 16
+#define ARGS_MAX   8
+
+/* The output of the debugger for one PE. */
+struct stack {
+    uint32_t rank;
+    pid_t target; /* 0: the PE had ended */
+    char *text;
+    size_t len;
+    bool printed;
+};
+
+/* One debugger at work. */
+struct run {
+    struct stacks *all;
+    struct stack *stack; /* NULL: idle */
+    pid_t pid;
+    struct loop_watch watch;
+    struct loop_timer late;
+};
+
+struct stacks {
+    struct daemon *d;
+    struct stack *stack;
+    uint32_t count, next;
+    uint32_t busy;
+    bool gdb; /* else eu-stack */
+    char path[PATH_MAX];
+    struct run run[RUNS_MAX];
+    struct loop_timer late;
+};
+
+static void start_more(struct stacks *s);
+
+/* ---- printing --------------------------------------------------------------------- */
+
+/* The next line of *text that belongs to a stack, or NULL. */
+static char *next_frame(char **text)
+{
+    char *line;
+    while ((line = strsep(text, "\n")) != NULL) {
+        if (line[0] == '#' || strncmp(line, "Thread ", 7) == 0 ||
+            strncmp(line, "TID ", 4) == 0)
+            return line;
+    }
+    return NULL;
+}
+
+/* Removes what differs between processes that stand at the same place: addresses, and
+ * the numbers of threads. */
+static void normalize(char *line)
+{
+    char *to = line;
+    if (strncmp(line, "Thread ", 7) == 0 || strncmp(line, "TID ", 4) == 0) {
+        line[strcspn(line, " ")] = '\0';
+        return;
+    }
+    for (char *from = line; *from != '\0';) {
+        if (from[0] == '0' && from[1] == 'x') {
+            from += 2 + strspn(from + 2, "0123456789abcdef");
+            from += strncmp(from, " in ", 4) == 0 ? 4 : 0;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+/* Replaces the debugger's output by its frames, one per line. */
+static void tidy(struct stack *k)
+{
+    char *rest = k->text, *line, *out;
+    size_t len;
+    if (k->text == NULL)
+        return;
+    FILE *f = open_memstream(&out, &len);
+    if (f == NULL)
+        return;
+    while ((line = next_frame(&rest)) != NULL) {
+        normalize(line);
+        fprintf(f, "    %s\n", line);
+    }
+    if (fclose(f) != 0)
+        return;
+    free(k->text);
+    k->text = out;
+    k->len = len;
+}
+
+static void emit_lines(struct daemon *d, char *text)
+{
+    char *line;
+    while ((line = strsep(&text, "\n")) != NULL)
+        if (*line != '\0')
+            d->ev->report(d->front, JOB_NO_PE, line);
+}
+
+static bool same(const struct stack *a, const struct stack *b)
+{
+    return a->len == b->len && a->len > 0 && memcmp(a->text, b->text, a->len) == 0;
+}
+
+/* One stack and all others that are equal to it. */
+static void emit_stack(struct stacks *s, uint32_t at)
+{
+    struct stack *k = &s->stack[at];
+    char *head;
+    size_t len;
+    FILE *f = open_memstream(&head, &len);
+    if (f == NULL)
+        return;
+    fprintf(f, "stack of PE %u", k->rank);
+    for (uint32_t i = at + 1; i < s->count; i++) {
+        if (s->stack[i].printed || !same(k, &s->stack[i]))
+            continue;
+        s->stack[i].printed = true;
+        fprintf(f, ", %u", s->stack[i].rank);
+    }
+    fprintf(f, ":%s", k->len > 0 ? "" : " the debugger gave none in time");
+    if (fclose(f) != 0)
+        return;
+    s->d->ev->report(s->d->front, JOB_NO_PE, head);
+    free(head);
+    if (k->len > 0)
+        emit_lines(s->d, k->text);
+}
+
+static void emit_all(struct stacks *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        tidy(&s->stack[i]);
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!s->stack[i].printed && s->stack[i].target > 0)
+            emit_stack(s, i);
+}
+
+/* ---- running ---------------------------------------------------------------------- */
+
+static void end_run(struct run *r)
+{
+    struct loop *loop = r->all->d->loop;
+    if (r->stack == NULL)
+        return;
+    loop_cancel(loop, &r->late);
+    loop_want(loop, &r->watch, 0);
+    close(r->watch.fd);
+    kill(-r->pid, SIGKILL);
+    waitpid(r->pid, NULL, 0); /* it had SIGKILL: this is short */
+    r->stack = NULL;
+    r->all->busy--;
+}
+
+static void on_run_late(void *arg)
+{
+    struct run *r = arg;
+    end_run(r);
+    start_more(r->all);
+}
+
+static void on_run_output(void *arg, unsigned ready)
+{
+    struct run *r = arg;
+    struct stack *k = r->stack;
+    (void)ready;
+    ssize_t n = -1;
+    if (k->text == NULL)
+        k->text = malloc(TEXT_MAX);
+    if (k->text != NULL && k->len < TEXT_MAX - 1)
+        n = read(r->watch.fd, k->text + k->len, TEXT_MAX - 1 - k->len);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        k->len += (size_t)n;
+        k->text[k->len] = '\0';
+        return;
+    }
+    end_run(r);
+    start_more(r->all);
+}
+
+static pid_t start_debugger(struct stacks *s, pid_t target, int out)
+{
+    static char *const env_none[] = {NULL};
+    char pid[PID_DIGITS];
+    snprintf(pid, sizeof pid, "%d", (int)target);
+    const char *gdb[ARGS_MAX] = {
+        "gdb", "-nx", "-batch", "-p", pid, "-ex", "thread apply all bt", NULL};
+    const char *eu[ARGS_MAX] = {"eu-stack", "-p", pid, NULL};
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    struct child_spec spec = {.path = s->path,
+                              .argv = (char *const *)(uintptr_t)(s->gdb ? gdb : eu),
+                              .envp = env_none,
+                              .fd = {null, out, null},
+                              .wdir_fd = -1,
+                              .reaper_fd = s->d->reaper->fd,
+                              .files = s->d->files};
+    const char *step;
+    pid_t child = null >= 0 ? child_start(&spec, &step) : -1;
+    if (null >= 0)
+        close(null);
+    return child;
+}
+
+static void start_run(struct run *r, struct stack *k)
+{
+    struct stacks *s = r->all;
+    int p[2];
+    if (pipe2(p, O_CLOEXEC | O_NONBLOCK) != 0)
+        return;
+    fcntl(p[1], F_SETFL, 0);
+    r->pid = start_debugger(s, k->target, p[1]);
+    close(p[1]);
+    if (r->pid < 0) {
+        close(p[0]);
+        return;
+    }
+    r->stack = k;
+    r->watch = (struct loop_watch){.fd = p[0], .fn = on_run_output, .arg = r};
+    r->late = (struct loop_timer){.fn = on_run_late, .arg = r};
+    loop_want(s->d->loop, &r->watch, LOOP_IN);
+    loop_after(s->d->loop, &r->late, RUN_MS);
+    s->busy++;
+}
+
+static void done(struct stacks *s)
+{
+    struct daemon *d = s->d;
+    emit_all(s);
+    stacks_free(d);
+    d->ev->reported(d->front);
+}
+
+static void start_more(struct stacks *s)
+{
+    for (int i = 0; i < RUNS_MAX; i++)
+        while (s->run[i].stack == NULL && s->next < s->count) {
+            struct stack *k = &s->stack[s->next++];
+            if (k->target > 0)
+                start_run(&s->run[i], k);
+        }
+    if (s->busy == 0)
+        done(s);
+}
+
+static void on_all_late(void *arg)
+{
+    struct stacks *s = arg;
+    s->next = s->count;
+    for (int i = 0; i < RUNS_MAX; i++)
+        end_run(&s->run[i]);
+    done(s);
+}
+
+static struct stacks *make(struct daemon *d)
+{
+    struct stacks *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->d = d;
+    s->stack = calloc(d->npes, sizeof *s->stack);
+    s->count = s->stack != NULL ? d->npes : 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->stack[i].rank = d->pe[i].rank;
+        s->stack[i].target = report_pid(&d->pe[i]);
+    }
+    for (int i = 0; i < RUNS_MAX; i++)
+        s->run[i].all = s;
+    s->late = (struct loop_timer){.fn = on_all_late, .arg = s};
+    return s;
+}
+
+void stacks_start(struct daemon *d)
+{
+    char path[PATH_MAX];
+    bool gdb = child_find(AT_FDCWD, getenv("PATH"), "gdb", path, sizeof path) == 0;
+    if (!gdb &&
+        child_find(AT_FDCWD, getenv("PATH"), "eu-stack", path, sizeof path) != 0) {
+        d->ev->report(d->front, JOB_NO_PE,
+                      "no stacks: neither gdb nor eu-stack is installed");
+        d->ev->reported(d->front);
+        return;
+    }
+    if (d->stacks != NULL || (d->stacks = make(d)) == NULL) {
+        d->ev->reported(d->front);
+        return;
+    }
+    d->stacks->gdb = gdb;
+    memcpy(d->stacks->path, path, sizeof path);
+    loop_after(d->loop, &d->stacks->late, ALL_MS);
+    start_more(d->stacks);
+}
+
+void stacks_free(struct daemon *d)
+{
+    struct stacks *s = d->stacks;
+    if (s == NULL)
+        return;
+    d->stacks = NULL;
+    loop_cancel(d->loop, &s->late);
+    for (int i = 0; i < RUNS_MAX; i++)
+        end_run(&s->run[i]);
+    for (uint32_t i = 0; i < s->count; i++)
+        free(s->stack[i].text);
+    free(s->stack);
+    free(s);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * exit status.h - what the end of a PE means for the job.  Pure: no clock, no I/O.
+ *
+ * Uses daemon.h (struct daemon_end).  Used by front.c.
+ */
+#ifndef OSHRUN_FRONT_EXIT_STATUS_H
+#define OSHRUN_FRONT_EXIT_STATUS_H
+
+#include "tools/oshrun/daemon/daemon.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum exit_status {
+    EXIT_STATUS_GOOD,   /* the PE did its part */
+    EXIT_STATUS_COUNTS, /* its status counts, the others go on */
+    EXIT_STATUS_WAIT,   /* left without finalizing: bad unless all others leave soon */
+    EXIT_STATUS_ABSENT, /* never connected to PMIx: the same once another has connected */
+    EXIT_STATUS_END,    /* the others are to be ended */
+};
+
+enum exit_status exit_status_classify(const struct daemon_end *end);
+
+/* Exit status of oshrun if this is what decides. */
+int exit_status_code(const struct daemon_end *end);
+
+/* "PE 3 (pid 812) was killed by signal 11 (Segmentation fault)" */
+void exit_status_text(const struct daemon_end *end, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* export.c - see export.h. */
+#include "config.h"
+
+#include "tools/oshrun/front/export.h"
+#include "tools/oshrun/util/string_list.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* Names, or beginnings of names (with *), that mean something on this host alone. */
+static const char *const stays[] = {
+    "HOSTNAME",      "HOST",        "HOME",        "USER",    "LOGNAME",
+    "SHELL",         "MAIL",        "TMPDIR",      "TMP",     "TEMP",
+    "PWD",           "OLDPWD",      "SHLVL",       "_",       "DISPLAY",
+    "WINDOW*",       "XDG_*",       "DBUS_*",      "SSH_*",   "SLURM*",
+    "PMI_*",         "PMIX_*",      "OMPI_*",      "HYDRA_*", "PGAS_NODE",
+    "PGAS_NODE_JOB", "PGAS_JOINED", "BASH_FUNC_*",
+};
+
+static bool is_like(const char *assignment, const char *pattern)
+{
+    size_t len = strlen(pattern);
+    if (len > 0 && pattern[len - 1] == '*')
+        return strncmp(assignment, pattern, len - 1) == 0;
+    return strncmp(assignment, pattern, len) == 0 && assignment[len] == '=';
+}
+
+static bool belongs_here(const char *assignment)
+{
+    if (is_like(assignment, "PMIX_MCA_*"))
+        return false; /* settings of the user */
+    for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
+        if (is_like(assignment, stays[i]))
+            return true;
+    return false;
+}
+
+char **export_env(char *const *more)
+{
+    size_t n = 0;
+    char **env =
+        calloc(string_list_count(environ) + string_list_count(more) + 1, sizeof *env);
+    for (char **e = environ; env != NULL && *e != NULL; e++)
+        if (!belongs_here(*e))
+            env[n++] = *e;
+    for (char *const *e = more; env != NULL && *e != NULL; e++)
+        env[n++] = *e;
+    return env;
+}

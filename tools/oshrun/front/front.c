@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * front.c - the front end: decides what happens to the job, and talks to the user.
+ *
+ * Uses nodes.h (the seam), plan.c, timing.c, loop.c, front_*.c.  Used by main.c.
+ *
+ * A job runs, is perhaps ended (SIGTERM to all, SIGKILL half a second later), and is
+ * over when the daemon has seen all PEs end and has sent all of their output.  The first
+ * failure in time decides the exit status.
+ */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/front/export.h"
+#include "tools/oshrun/front/front.h"
+#include "tools/oshrun/front/front_int.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define LINE_BYTES (ERROR_BYTES + 16)
+
+/* ---- words ------------------------------------------------------------------------ */
+
+void front_say(struct front *f, const char *format, ...)
+{
+    char line[LINE_BYTES] = "oshrun: ";
+    size_t n = strlen(line);
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(line + n, sizeof line - n - 1, format, ap);
+    va_end(ap);
+    n = strlen(line);
+    line[n] = '\n';
+    out_put(&f->out[DAEMON_STDERR], line, n + 1);
+}
+
+/* Complaints carry no argument. */
+static struct front *speaker;
+
+static void send_error(const char *sentence)
+{
+    front_say(speaker, "%s", sentence);
+}
+
+const char *front_plural(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* ---- start and end ---------------------------------------------------------------- */
+
+/* Where the program runs on other hosts: as here. */
+static int make_wdir(struct front *f)
+{
+    const char *wdir = f->o->wdir;
+    size_t capacity = sizeof f->wdir;
+    if (f->plan.kind != PLAN_HOSTS && f->plan.kind != PLAN_SLURM)
+        return 0;
+    bool absolute = wdir != NULL && wdir[0] == '/';
+    if (!absolute && getcwd(f->wdir, capacity) == NULL) {
+        error_report("cannot find the working directory: %s", strerror(errno));
+        return FRONT_EXIT_ERROR;
+    }
+    size_t n = strlen(f->wdir);
+    int more = wdir == NULL
+                   ? 0
+                   : snprintf(f->wdir + n, capacity - n, "%s%s", n ? "/" : "", wdir);
+    if (more < 0 || (size_t)more >= capacity - n) {
+        error_report("the name of the working directory is too long");
+        return FRONT_EXIT_ERROR;
+    }
+    f->job.wdir = f->wdir;
+    return 0;
+}
+
+static int make_env(struct front *f)
+{
+    if (f->plan.kind != PLAN_HOSTS || f->o->dry_run)
+        return 0;
+    f->job.env = f->env = export_env(f->o->env);
+    if (f->env != NULL)
+        return 0;
+    error_report("no memory for the environment of the PEs");
+    return FRONT_EXIT_ERROR;
+}
+
+/* Different on every start, also of the same pid on another host. */
+static void name_job(struct front *f)
+{
+    uint32_t random = 0;
+    if (f->plan.kind == PLAN_HERE || getrandom(&random, sizeof random, 0) < 0)
+        snprintf(f->job.nspace, sizeof f->job.nspace, "oshrun-%d", (int)getpid());
+    else
+        snprintf(f->job.nspace, sizeof f->job.nspace, "oshrun-%d-%08x", (int)getpid(),
+                 random);
+}
+
+static int make_job(struct front *f, const struct options *o)
+{
+    f->o = o;
+    f->job = (struct job){.argv = o->argv,
+                          .env = o->env,
+                          .wdir = o->wdir,
+                          .bind = o->bind,
+                          .bind_report = o->report_bindings,
+                          .valgrind = o->valgrind,
+                          .stdin_pe = o->gdb_pe == JOB_NO_PE ? 0 : JOB_NO_PE,
+                          .gdb_pe = o->gdb_pe};
+    int rc = plan_make(&f->plan, o, &f->job);
+    f->job.whole_lines = f->job.npes > 1 || o->tag_output;
+    if (rc == 0)
+        rc = make_wdir(f);
+    if (rc == 0)
+        rc = make_env(f);
+    name_job(f);
+    return rc;
+}
+
+static void free_job(struct front *f)
+{
+    plan_free(&f->plan, &f->job);
+    free(f->env);
+}
+
+static int set_up(struct front *f)
+{
+    if (loop_open(&f->loop) != 0 || front_watch_signals(f) != 0) {
+        error_report("cannot make an event loop: %s", strerror(errno));
+        return FRONT_EXIT_ERROR;
+    }
+    front_open_timers(f);
+    if (front_open_files(f) == 0)
+        return 0;
+    error_report("no memory for the output of %u PEs", f->job.npes);
+    return FRONT_EXIT_ERROR;
+}
+
+/* A debugger had the terminal: take it back. */
+static void recover_terminal(const struct front *f)
+{
+    sigset_t ttou;
+    if (f->job.gdb_pe == JOB_NO_PE || !isatty(STDIN_FILENO))
+        return;
+    sigemptyset(&ttou);
+    sigaddset(&ttou, SIGTTOU);
+    sigprocmask(SIG_BLOCK, &ttou, NULL);
+    tcsetpgrp(STDIN_FILENO, getpgrp());
+}
+
+static void print_timing(struct front *f)
+{
+    char *text, *line;
+    size_t len;
+    FILE *m = open_memstream(&text, &len);
+    if (m == NULL)
+        return;
+    timing_print(&f->timing, m);
+    if (fclose(m) != 0)
+        return;
+    char *rest = text;
+    while ((line = strsep(&rest, "\n")) != NULL)
+        if (*line != '\0')
+            front_say(f, "%s", line);
+    free(text);
+}
+
+/* Returns the exit status: only now all output is known to be written. */
+static int clean_up(struct front *f)
+{
+    front_close_files(f);
+    timing_free(&f->timing);
+    free_job(f);
+    loop_close(&f->loop);
+    int status = f->status;
+    free(f);
+    return status;
+}
+
+/* The end of the job is not the end of what left its groups, if all went well. */
+static void spare_strays(const struct front *f, const struct reaper *reaper)
+{
+    if (!f->ending)
+        reaper_announce(reaper->fd, REAPER_SPARE);
+}
+
+static int run(struct front *f, const struct reaper *reaper, struct rlimit files)
+{
+    int rc = nodes_start(&f->nodes, &f->job, &f->plan, f->o, &front_events, f, &f->loop,
+                         reaper, files);
+    if (rc != 0)
+        return rc;
+    speaker = f;
+    error_redirect(send_error);
+    loop_run(&f->loop);
+    spare_strays(f, reaper);
+    return 0;
+}
+
+int front_run(const struct options *o, const struct reaper *reaper, struct rlimit files,
+              uint64_t start_ns)
+{
+    struct front *f = calloc(1, sizeof *f);
+    int rc = f != NULL ? make_job(f, o) : FRONT_EXIT_ERROR;
+    if (rc != 0)
+        return rc;
+    if (o->report) {
+        map_print(&f->job, &f->plan.hosts);
+        fflush(stdout); /* before the output of the PEs; main looks for errors */
+    }
+    rc = timing_open(&f->timing, f->job.npes, start_ns) != 0 ? FRONT_EXIT_ERROR
+                                                             : set_up(f);
+    if (rc == 0)
+        rc = run(f, reaper, files);
+    if (rc != 0)
+        front_set_status(f, rc);
+    nodes_stop(f->nodes, !f->ending);
+    f->nodes = NULL;
+    error_redirect(NULL);
+    recover_terminal(f);
+    if (o->verbose && rc == 0 && !f->unstarted)
+        print_timing(f);
+    return clean_up(f);
+}
+
+int front_dry_run(const struct options *o)
+{
+    static struct front f;
+    int rc = make_job(&f, o);
+    if (rc == 0 && o->report)
+        map_print(&f.job, &f.plan.hosts);
+    if (rc == 0)
+        rc = nodes_dry_run(&f.job);
+    free_job(&f);
+    return rc;
+}

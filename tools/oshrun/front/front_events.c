@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * front_events.c - see front_int.h: what the nodes tell, and what becomes of the job: it
+ * runs, is perhaps ended (SIGTERM to all, SIGKILL half a second later), and is over when
+ * all PEs have ended and all of their output has come.
+ *
+ * Uses nodes.h, exit status.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/front/front_int.h"
+#include "tools/oshrun/front/exit_status.h"
+
+#include <signal.h>
+
+#define STATUS_MASK   255
+#define KILL_MS       500  /* between SIGTERM and SIGKILL */
+#define GIVE_UP_MS    1500 /* after SIGKILL: do not wait for output any longer */
+#define UNFINISHED_MS 1000 /* others may follow a PE that left without finalizing */
+#define LINE_BYTES    512
+
+/* ---- ending the job --------------------------------------------------------------- */
+
+void front_set_status(struct front *f, int status)
+{
+    if (!f->failed)
+        f->status = status;
+    f->failed = true;
+}
+
+static void on_kill_all(void *arg)
+{
+    struct front *f = arg;
+    if (f->ended == f->job.npes) { /* only their output is awaited: nobody reads it */
+        f->loop.stop = true;
+        return;
+    }
+    nodes_signal(f->nodes, SIGKILL);
+    loop_after(&f->loop, &f->give_up, GIVE_UP_MS);
+}
+
+static void on_give_up(void *arg)
+{
+    struct front *f = arg;
+    if (f->ended < f->job.npes)
+        front_say(f, "%u PE%s cannot be killed; leaving without", f->job.npes - f->ended,
+                  front_plural(f->job.npes - f->ended));
+    f->loop.stop = true;
+}
+
+/* A stopped process takes SIGTERM only when it is continued. */
+void front_end_job(struct front *f, int sig)
+{
+    if (f->ending)
+        return;
+    f->ending = true;
+    nodes_signal(f->nodes, sig);
+    nodes_signal(f->nodes, SIGCONT);
+    loop_after(&f->loop, &f->kill_all, KILL_MS);
+}
+
+bool front_is_decided(const struct front *f)
+{
+    return f->ending || f->timed_out;
+}
+
+/* Says why, and ends what is left. */
+static void fail_by(struct front *f, const struct daemon_end *end)
+{
+    char why[LINE_BYTES];
+    uint32_t others = f->job.npes - f->ended;
+    exit_status_text(end, why, sizeof why);
+    front_set_status(f, exit_status_code(end));
+    if (end->signalled && end->code == SIGPIPE && f->out[DAEMON_STDOUT].closed)
+        ; /* as in `yes | head`: no news */
+    else if (others > 0)
+        front_say(f, "%s; ending %u other PE%s", why, others, front_plural(others));
+    else
+        front_say(f, "%s", why);
+    front_end_job(f, SIGTERM);
+}
+
+static void on_unfinished(void *arg)
+{
+    struct front *f = arg;
+    if (!front_is_decided(f) && f->ended < f->job.npes)
+        fail_by(f, &f->first_unfinished);
+}
+
+/* The others would wait for this PE for ever, unless they leave too. */
+static void await_others(struct front *f, const struct daemon_end *end)
+{
+    if (f->unfinished.due_ns != 0)
+        return;
+    f->first_unfinished = *end;
+    loop_after(&f->loop, &f->unfinished, UNFINISHED_MS);
+}
+
+/* ---- events of the nodes ---------------------------------------------------------- */
+
+static void on_connected(void *arg, uint32_t rank)
+{
+    struct front *f = arg;
+    f->connected = true;
+    if (f->absent && f->first_absent.rank == rank) {
+        f->absent = false; /* a process that it left behind is the PE */
+        if (f->first_unfinished.rank == rank)
+            loop_cancel(&f->loop, &f->unfinished);
+    }
+    if (f->absent)
+        await_others(f, &f->first_absent);
+}
+
+/* After the end of the process that we started: one that it left behind is the PE, and
+ * had connected before we saw that end. */
+static void on_finalized(void *arg, uint32_t rank)
+{
+    struct front *f = arg;
+    if (f->first_unfinished.rank == rank)
+        loop_cancel(&f->loop, &f->unfinished);
+}
+
+static void on_ended(void *arg, const struct daemon_end *end)
+{
+    struct front *f = arg;
+    char why[LINE_BYTES];
+    f->ended++;
+    timing_pe(&f->timing, end);
+    if (front_is_decided(f))
+        return;
+    switch (exit_status_classify(end)) {
+    case EXIT_STATUS_GOOD:
+        break;
+    case EXIT_STATUS_COUNTS:
+        exit_status_text(end, why, sizeof why);
+        front_say(f, "%s", why);
+        front_set_status(f, exit_status_code(end));
+        break;
+    case EXIT_STATUS_WAIT:
+        await_others(f, end);
+        break;
+    case EXIT_STATUS_ABSENT: /* the program uses no PMIx, or this PE failed to */
+        if (!f->absent)
+            f->first_absent = *end;
+        f->absent = true;
+        if (f->connected)
+            await_others(f, end);
+        break;
+    case EXIT_STATUS_END:
+        fail_by(f, end);
+        break;
+    }
+}
+
+static void on_aborted(void *arg, uint32_t rank, int status, const char *text)
+{
+    struct front *f = arg;
+    if (front_is_decided(f))
+        return;
+    front_set_status(f, status & STATUS_MASK);
+    if (status != 0)
+        front_say(f, "PE %u ended the job with status %d%s%s", rank, status & STATUS_MASK,
+                  text[0] ? ": " : "", text);
+    front_end_job(f, SIGTERM);
+}
+
+static void on_report(void *arg, uint32_t rank, const char *line)
+{
+    (void)rank;
+    front_say(arg, "%s", line);
+}
+
+static void on_reported(void *arg)
+{
+    struct front *f = arg;
+    f->reports--;
+    if (!f->timed_out || f->reports > 0)
+        return;
+    front_say(f, "ending %u PE%s", f->job.npes - f->ended,
+              front_plural(f->job.npes - f->ended));
+    front_end_job(f, SIGTERM);
+}
+
+/* Each node keeps the pids of its own PEs. */
+static void on_started(void *arg, uint32_t rank, int32_t pid)
+{
+    (void)arg, (void)rank, (void)pid;
+}
+
+static void on_control(void *arg, int sig, const uint32_t *rank, uint32_t count)
+{
+    struct front *f = arg;
+    nodes_control(f->nodes, sig, rank, count);
+}
+
+static void on_say(void *arg, const char *sentence)
+{
+    front_say(arg, "%s", sentence);
+}
+
+/* Nothing of the job can be right any more: what has been started is ended at once. */
+static void on_failed(void *arg, int status)
+{
+    struct front *f = arg;
+    front_set_status(f, status);
+    f->unstarted = true;
+    f->ending = true;
+    f->loop.stop = true;
+}
+
+static void on_lost(void *arg, uint32_t own, uint32_t pes, const char *sentence)
+{
+    struct front *f = arg;
+    uint32_t others = f->job.npes - f->ended - own;
+    f->ended += pes;
+    if (front_is_decided(f))
+        return;
+    front_set_status(f, FRONT_EXIT_ERROR);
+    front_say(f, "%s; ending %u other PE%s", sentence, others, front_plural(others));
+    front_end_job(f, SIGTERM);
+}
+
+static void on_stage(void *arg, enum daemon_stage stage)
+{
+    struct front *f = arg;
+    timing_stage(&f->timing, stage);
+}
+
+static void on_drained(void *arg)
+{
+    struct front *f = arg;
+    f->loop.stop = true;
+}
+
+const struct nodes_events front_events = {
+    .pe.output = front_on_output,
+    .pe.connected = on_connected,
+    .pe.finalized = on_finalized,
+    .pe.ended = on_ended,
+    .pe.aborted = on_aborted,
+    .pe.input = front_on_input,
+    .pe.report = on_report,
+    .pe.reported = on_reported,
+    .pe.stage = on_stage,
+    .pe.drained = on_drained,
+    .pe.started = on_started,
+    .pe.control = on_control,
+    .pe.say = on_say,
+    .pe.failed = on_failed,
+    .lost = on_lost,
+};
+
+void front_open_timers(struct front *f)
+{
+    f->kill_all = (struct loop_timer){.fn = on_kill_all, .arg = f};
+    f->give_up = (struct loop_timer){.fn = on_give_up, .arg = f};
+    f->unfinished = (struct loop_timer){.fn = on_unfinished, .arg = f};
+}

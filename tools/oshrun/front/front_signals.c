@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * front_signals.c - see front_int.h: signals to oshrun, and --timeout.
+ *
+ * Uses nodes.h, loop.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/front/front_int.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define MS_PER_S   1000u
+#define SUSPEND_MS 20 /* for the daemons to be told */
+
+static void say_columns(struct front *f)
+{
+    front_say(f, "   PE node              pid  state, sleeps in      last stage");
+}
+
+static void on_suspend(void *arg)
+{
+    struct front *f = arg;
+    raise(SIGSTOP); /* returns when somebody continues us */
+    nodes_signal(f->nodes, SIGCONT);
+    front_update_input(f);
+}
+
+/* The PEs first; we stop when the loop has sent that to the daemons. */
+static void suspend(struct front *f)
+{
+    nodes_signal(f->nodes, SIGSTOP);
+    f->suspend = (struct loop_timer){.fn = on_suspend, .arg = f};
+    loop_after(&f->loop, &f->suspend, SUSPEND_MS);
+}
+
+static void report(struct front *f, bool stacks)
+{
+    say_columns(f);
+    f->reports++;
+    nodes_report(f->nodes, stacks);
+}
+
+/* The user wants the end; the second time without delay. */
+static void interrupt(struct front *f, int sig)
+{
+    if (f->ending) {
+        nodes_signal(f->nodes, SIGKILL);
+        f->loop.stop = f->ended == f->job.npes;
+        return;
+    }
+    front_say(f, "got signal %d (%s); ending %u PE%s", sig, strsignal(sig),
+              f->job.npes - f->ended, front_plural(f->job.npes - f->ended));
+    front_set_status(f, FRONT_STATUS_SIGNAL + sig);
+    front_end_job(f, sig);
+}
+
+static void on_signal(void *arg, unsigned ready)
+{
+    struct front *f = arg;
+    struct signalfd_siginfo si;
+    (void)ready;
+    if (read(f->signals.fd, &si, sizeof si) != sizeof si)
+        return;
+    int sig = (int)si.ssi_signo;
+    switch (sig) {
+    case SIGUSR1:
+        front_say(f, "state of %u PEs:", f->job.npes);
+        report(f, false);
+        break;
+    case SIGTSTP:
+        if (f->suspend.due_ns == 0)
+            suspend(f);
+        break;
+    case SIGCONT:
+        loop_cancel(&f->loop, &f->suspend); /* it discards a stop that is still pending */
+        front_update_input(f);
+        nodes_signal(f->nodes, sig);
+        break;
+    case SIGUSR2:
+    case SIGWINCH:
+        nodes_signal(f->nodes, sig);
+        break;
+    default:
+        interrupt(f, sig);
+    }
+}
+
+static void on_timeout(void *arg)
+{
+    struct front *f = arg;
+    if (f->ending)
+        return;
+    f->timed_out = true;
+    front_set_status(f, FRONT_EXIT_TIMEOUT);
+    front_say(f, "the job has not ended after %u s; state of its PEs:", f->o->timeout_s);
+    report(f, true);
+}
+
+static void start_timeout(struct front *f)
+{
+    f->timeout = (struct loop_timer){.fn = on_timeout, .arg = f};
+    if (f->o->timeout_s > 0)
+        loop_after(&f->loop, &f->timeout, (uint64_t)f->o->timeout_s * MS_PER_S);
+}
+
+int front_watch_signals(struct front *f)
+{
+    static const int watched[] = {SIGINT,  SIGTERM, SIGQUIT, SIGUSR1,
+                                  SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
+    sigset_t set;
+    struct sigaction hup;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&set, watched[i]);
+    sigaction(SIGHUP, NULL, &hup);
+    if (hup.sa_handler != SIG_IGN) /* nohup oshrun ... */
+        sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    f->signals = (struct loop_watch){.fd = fd, .fn = on_signal, .arg = f};
+    if (fd < 0)
+        return -1;
+    loop_want(&f->loop, &f->signals, LOOP_IN);
+    start_timeout(f);
+    return 0;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.c - the command line of oshrun, from one table.
+ *
+ * Uses options_env.c.  Used by main.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/front/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELP_COLUMN 26
+#define PPR         "ppr:"
+#define PPR_UNIT    ":node"
+#define DECIMAL     10
+
+struct option;
+typedef int option_fn(struct options *o, const struct option *self, const char *value);
+
+enum value { VALUE_NONE, VALUE_NEEDED, VALUE_OPTIONAL }; /* optional: only as --x=value */
+
+struct option {
+    const char *names[4]; /* the first is shown first */
+    enum value value;
+    const char *value_name;
+    option_fn *set;
+    const char *help;
+};
+
+static int wrong(const struct option *self, const char *value, const char *expected)
+{
+    fprintf(stderr, "oshrun: %s %s: expected %s\n", self->names[0], *value ? value : "''",
+            expected);
+    return -1;
+}
+
+int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long v = strtoul(text, &end, DECIMAL);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || v < min ||
+        v > max)
+        return -1;
+    *out = (uint32_t)v;
+    return 0;
+}
+
+static int set_npes(struct options *o, const struct option *self, const char *value)
+{
+    if (options_number(value, 1, OPTIONS_NPES_MAX, &o->npes) == 0)
+        return 0;
+    return wrong(self, value, "the number of PEs, from 1 to 65536");
+}
+
+static int set_wdir(struct options *o, const struct option *self, const char *value)
+{
+    (void)self;
+    o->wdir = value;
+    return 0;
+}
+
+static int set_bind(struct options *o, const struct option *self, const char *value)
+{
+    static const char *const names[] = {"none", "core", "numa"};
+    static const enum job_bind kinds[] = {JOB_BIND_NONE, JOB_BIND_CORE, JOB_BIND_NUMA};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(value, names[i]) != 0)
+            continue;
+        o->bind = kinds[i];
+        return 0;
+    }
+    return wrong(self, value, "none, core or numa");
+}
+
+static int set_timeout(struct options *o, const struct option *self, const char *value)
+{
+    if (options_number(value, 1, INT32_MAX / 1000, &o->timeout_s) == 0)
+        return 0;
+    return wrong(self, value, "seconds, a whole number of at least 1");
+}
+
+static int set_gdb(struct options *o, const struct option *self, const char *value)
+{
+    o->gdb_pe = 0;
+    if (value == NULL || options_number(value, 0, OPTIONS_NPES_MAX - 1, &o->gdb_pe) == 0)
+        return 0;
+    return wrong(self, value, "the number of a PE");
+}
+
+static char *assignment(const char *value)
+{
+    char *out = NULL;
+    if (strchr(value, '=') != NULL)
+        return strdup(value);
+    const char *now = getenv(value);
+    if (now == NULL) {
+        fprintf(stderr, "oshrun: -x %s: the variable is not set; ignored\n", value);
+        return NULL;
+    }
+    return asprintf(&out, "%s=%s", value, now) < 0 ? NULL : out;
+}
+
+static int add_env(struct options *o, const struct option *self, const char *value)
+{
+    if (*value == '\0' || *value == '=')
+        return wrong(self, value, "NAME or NAME=value");
+    size_t n = 0;
+    while (o->env[n] != NULL)
+        n++;
+    o->env[n] = assignment(value); /* there is space for one entry per argument */
+    return 0;
+}
+
+static int set_tag(struct options *o, const struct option *self, const char *value)
+{
+    (void)self, (void)value;
+    o->tag_output = true;
+    return 0;
+}
+
+static int set_report(struct options *o, const struct option *self, const char *value)
+{
+    (void)self, (void)value;
+    o->report_bindings = true;
+    return 0;
+}
+
+static int set_valgrind(struct options *o, const struct option *self, const char *value)
+{
+    (void)self, (void)value;
+    o->valgrind = true;
+    return 0;
+}
+
+static int set_dry_run(struct options *o, const struct option *self, const char *value)
+{
+    (void)self, (void)value;
+    o->dry_run = true;
+    return 0;
+}
+
+static int set_verbose(struct options *o, const struct option *self, const char *value)
+{
+    (void)self, (void)value;
+    o->verbose = true;
+    return 0;
+}
+
+/* -N and ppr both say how many PEs a node gets; they must not differ. */
+static int set_per_node(struct options *o, const struct option *self, const char *value)
+{
+    uint32_t n;
+    if (options_number(value, 1, OPTIONS_NPES_MAX, &n) != 0)
+        return wrong(self, value, "the number of PEs per node, from 1 to 65536");
+    if (o->order.by == MAP_BY_PPR && o->order.per_node != n)
+        return wrong(self, value, "the same number as in --map-by ppr");
+    o->order.per_node = n;
+    return 0;
+}
+
+/* "4:node" */
+static int read_ppr(const char *text, uint32_t *n)
+{
+    char number[sizeof "65536"];
+    size_t len = strcspn(text, ":");
+    if (len >= sizeof number || strcmp(text + len, PPR_UNIT) != 0)
+        return -1;
+    memcpy(number, text, len);
+    number[len] = '\0';
+    return options_number(number, 1, OPTIONS_NPES_MAX, n);
+}
+
+static int set_ppr(struct options *o, const struct option *self, const char *value)
+{
+    uint32_t n;
+    if (read_ppr(value + strlen(PPR), &n) != 0)
+        return wrong(self, value, "ppr:N:node with N from 1 to 65536");
+    if (o->order.by != MAP_BY_PPR && o->order.per_node != 0 && o->order.per_node != n)
+        return wrong(self, value, "the same number as -N");
+    o->order.by = MAP_BY_PPR;
+    o->order.per_node = n;
+    return 0;
+}
+
+static int set_map_by(struct options *o, const struct option *self, const char *value)
+{
+    if (strncmp(value, PPR, strlen(PPR)) == 0)
+        return set_ppr(o, self, value);
+    bool node = strcmp(value, "node") == 0;
+    if (!node && strcmp(value, "slot") != 0)
+        return wrong(self, value, "slot, node or ppr:N:node");
+    if (o->order.by == MAP_BY_PPR)
+        o->order.per_node = 0;
+    o->order.by = node ? MAP_BY_NODE : MAP_BY_SLOT;
+    return 0;
+}
+
+static int set_rank_file(struct options *o, const struct option *self, const char *value)
+{
+    o->order.rank_file = value;
+    return *value != '\0' ? 0 : wrong(self, value, "the name of a file");
+}
+
+/* Only one option may say where the nodes are. */
+static int set_where(struct options *o, const struct option *self)
+{
+    if (o->where != NULL && strcmp(o->where, self->names[0]) != 0) {
+        fprintf(stderr, "oshrun: %s and %s both say where the PEs go; give one\n",
+                o->where, self->names[0]);
+        return -1;
+    }
+    o->where = self->names[0];
+    return 0;
+}
+
+static int set_hosts(struct options *o, const struct option *self, const char *value)
+{
+    o->hosts = value;
+    return set_where(o, self);
+}
+
+static int set_host_file(struct options *o, const struct option *self, const char *value)
+{
+    o->host_file = value;
+    if (*value == '\0')
+        return wrong(self, value, "the name of a file, or - for standard input");
+    return set_where(o, self);
+}
+
+static int set_vnodes(struct options *o, const struct option *self, const char *value)
+{
+    if (options_number(value, 1, OPTIONS_VNODES_MAX, &o->vnodes) != 0)
+        return wrong(self, value, "the number of virtual nodes, from 1 to 65536");
+    return set_where(o, self);
+}
+
+static int set_agent(struct options *o, const struct option *self, const char *value)
+{
+    o->agent = value;
+    return *value != '\0' ? 0 : wrong(self, value, "a command, such as 'ssh -p 2222'");
+}
+
+static int set_interface(struct options *o, const struct option *self, const char *value)
+{
+    o->interface = value;
+    return *value != '\0' ? 0 : wrong(self, value, "interfaces or subnets");
+}
+
+static int set_launcher(struct options *o, const struct option *self, const char *value)
+{
+    o->launcher = value;
+    return *value != '\0' ? 0 : wrong(self, value, "the name of a launcher");
+}
+
+static int set_map_report(struct options *o, const struct option *self, const char *value)
+{
+    (void)self, (void)value;
+    o->report = true;
+    return 0;
+}
+
+static int print_version(struct options *o, const struct option *self, const char *value)
+{
+    (void)o, (void)self, (void)value;
+    printf("oshrun (pgas) %s\n", PACKAGE_VERSION);
+    return 1;
+}
+
+static int print_help(struct options *o, const struct option *self, const char *value);
+
+static const struct option table[] = {
+    {{"-n", "-np", "--np", "-c"},
+     VALUE_NEEDED,
+     "N",
+     set_npes,
+     "start N PEs (default: one, or one per slot)"},
+    {{"--host", "-H", "-host"},
+     VALUE_NEEDED,
+     "NAME[:SLOTS],...",
+     set_hosts,
+     "run on these hosts; names may hold ranges, n[0-3,7]:4"},
+    {{"--hostfile", "-hostfile", "--machinefile", "-machinefile"},
+     VALUE_NEEDED,
+     "FILE",
+     set_host_file,
+     "run on the hosts in FILE, lines 'NAME slots=4'"},
+    {{"--vnodes"},
+     VALUE_NEEDED,
+     "K",
+     set_vnodes,
+     "run as K nodes, all of them on this machine"},
+    {{"-N", "--npernode", "--ppn"},
+     VALUE_NEEDED,
+     "N",
+     set_per_node,
+     "start at most N PEs per node"},
+    {{"--map-by"},
+     VALUE_NEEDED,
+     "slot|node|ppr:N:node",
+     set_map_by,
+     "fill hosts (default), deal out, or N on each"},
+    {{"--rank-file", "--rankfile", "-rankfile"},
+     VALUE_NEEDED,
+     "FILE",
+     set_rank_file,
+     "take each PE's place from FILE, lines 'rank 0=NAME slot=0-3'"},
+    {{"--report"}, VALUE_NONE, NULL, set_map_report, "print which PEs are where"},
+    {{"--launch-agent"},
+     VALUE_NEEDED,
+     "COMMAND",
+     set_agent,
+     "start daemons on the hosts by this (default ssh)"},
+    {{"--if"},
+     VALUE_NEEDED,
+     "NAME|NET/BITS,...",
+     set_interface,
+     "talk over these interfaces or subnets only"},
+    {{"--launcher"},
+     VALUE_NEEDED,
+     "NAME",
+     set_launcher,
+     "call mpirun, mpiexec, prterun or srun instead"},
+    {{"-x"},
+     VALUE_NEEDED,
+     "NAME[=value]",
+     add_env,
+     "give the PEs this variable; may be repeated"},
+    {{"--wdir", "-wdir"}, VALUE_NEEDED, "DIR", set_wdir, "working directory of the PEs"},
+    {{"--bind-to"},
+     VALUE_NEEDED,
+     "none|core|numa",
+     set_bind,
+     "bind each PE (default core, none if N > cores)"},
+    {{"--report-bindings"}, VALUE_NONE, NULL, set_report, "say where each PE is bound"},
+    {{"--tag-output"}, VALUE_NONE, NULL, set_tag, "begin each line with [PE]"},
+    {{"--timeout"},
+     VALUE_NEEDED,
+     "S",
+     set_timeout,
+     "after S seconds print states and stacks, end, exit 124"},
+    {{"--gdb"},
+     VALUE_OPTIONAL,
+     "PE",
+     set_gdb,
+     "run one PE (default 0) under gdb on this terminal"},
+    {{"--valgrind"}, VALUE_NONE, NULL, set_valgrind, "run the PEs under valgrind"},
+    {{"--dry-run"}, VALUE_NONE, NULL, set_dry_run, "print what would be run"},
+    {{"--verbose", "-v"},
+     VALUE_NONE,
+     NULL,
+     set_verbose,
+     "print what the time of start and end went into"},
+    {{"--version", "-V"}, VALUE_NONE, NULL, print_version, "print the version"},
+    {{"--help", "-h"}, VALUE_NONE, NULL, print_help, "print this"},
+};
+
+#define OPTION_COUNT (sizeof table / sizeof *table)
+#define NAME_COUNT   (sizeof table->names / sizeof *table->names)
+
+static int print_help(struct options *o, const struct option *self, const char *value)
+{
+    (void)o, (void)self, (void)value;
+    printf("usage: oshrun [options] [--] program [arguments]\n"
+           "Runs an OpenSHMEM program (or any other) as N PEs, on this machine or on\n"
+           "several hosts.\n\n");
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *t = &table[i];
+        int n = 2;
+        fputs("  ", stdout);
+        for (size_t k = 0; k < NAME_COUNT && t->names[k] != NULL; k++)
+            n += printf("%s%s", k ? ", " : "", t->names[k]);
+        if (t->value_name != NULL)
+            n += printf(t->value == VALUE_OPTIONAL ? "[=%s]" : " %s", t->value_name);
+        if (n >= HELP_COLUMN - 1)
+            n = printf("\n") - 1;
+        printf("%*s%s\n", HELP_COLUMN - n, "", t->help);
+    }
+    printf("\nExit status: that of the first PE that fails (128 + number for a signal),\n"
+           "or of shmem_global_exit; 124 after --timeout; 127 if there is no program.\n"
+           "SIGUSR1 prints where each PE is.\n");
+    return 1;
+}
+
+/* The option that arg names; *value = what follows '=' in --name=value. */
+static const struct option *find(const char *arg, const char **value)
+{
+    size_t len = strncmp(arg, "--", 2) == 0 ? strcspn(arg, "=") : strlen(arg);
+    *value = arg[len] == '=' ? arg + len + 1 : NULL;
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        for (size_t k = 0; k < NAME_COUNT && table[i].names[k] != NULL; k++)
+            if (strncmp(table[i].names[k], arg, len) == 0 &&
+                table[i].names[k][len] == '\0')
+                return &table[i];
+    return NULL;
+}
+
+/* Handles *argv and advances.  0; 1: done, end; -1: wrong, a sentence was printed. */
+static int read_one(struct options *o, char ***argv)
+{
+    const char *arg = *(*argv)++, *value;
+    const struct option *t = find(arg, &value);
+    if (t == NULL && (strncmp(arg, "-n", 2) == 0 || strncmp(arg, "-N", 2) == 0) &&
+        arg[2] >= '0' && arg[2] <= '9') { /* -n4 */
+        t = find(arg[1] == 'n' ? "-n" : "-N", &value);
+        value = arg + 2;
+    }
+    if (t == NULL) {
+        fprintf(stderr, "oshrun: unknown option '%s'; see oshrun --help\n", arg);
+        return -1;
+    }
+    if (t->value == VALUE_NONE && value != NULL) {
+        fprintf(stderr, "oshrun: option %s takes no value\n", t->names[0]);
+        return -1;
+    }
+    if (t->value == VALUE_NEEDED && value == NULL) {
+        value = **argv;
+        if (value == NULL) {
+            fprintf(stderr, "oshrun: option %s needs a value (%s)\n", arg, t->value_name);
+            return -1;
+        }
+        (*argv)++;
+    }
+    return t->set(o, t, value);
+}
+
+static int check(const struct options *o)
+{
+    if (o->argv[0] == NULL) {
+        fprintf(stderr, "oshrun: no program given; see oshrun --help\n");
+        return -1;
+    }
+    for (char **a = o->argv; *a != NULL; a++) {
+        if (strcmp(*a, ":") != 0 || a[1] == NULL || a[1][0] != '-')
+            continue;
+        fprintf(stderr,
+                "oshrun: ': %s ...': all PEs run the same program; several "
+                "programs in a job are not supported\n",
+                a[1]);
+        return -1;
+    }
+    if (o->order.rank_file != NULL &&
+        (o->order.per_node > 0 || o->order.by != MAP_BY_SLOT)) {
+        fprintf(stderr, "oshrun: --rank-file says where each PE goes; leave out -N and "
+                        "--map-by\n");
+        return -1;
+    }
+    return 0;
+}
+
+static void set_defaults(struct options *o)
+{
+    *o = (struct options){.gdb_pe = JOB_NO_PE,
+                          .bind = JOB_BIND_AUTO,
+                          .fanout = OPTIONS_FANOUT,
+                          .timeout_ms = OPTIONS_TIMEOUT_MS,
+                          .start_timeout_ms = OPTIONS_START_TIMEOUT_MS};
+}
+
+enum options_result options_read(struct options *o, char **argv)
+{
+    size_t argc = 0;
+    while (argv[argc] != NULL)
+        argc++;
+    set_defaults(o);
+    o->env = calloc(argc + 1, sizeof *o->env);
+    if (o->env == NULL) {
+        fprintf(stderr, "oshrun: no memory for the options\n");
+        return OPTIONS_WRONG;
+    }
+    int rc = 0;
+    argv++;
+    while (rc == 0 && *argv != NULL && (*argv)[0] == '-') {
+        if (strcmp(*argv, "--") == 0) {
+            argv++;
+            break;
+        }
+        rc = read_one(o, &argv);
+    }
+    o->argv = argv;
+    o->order.npes = o->npes;
+    if (rc == 0 && check(o) == 0 && options_read_env(o) == 0)
+        return OPTIONS_RUN;
+    return rc > 0 ? OPTIONS_DONE : OPTIONS_WRONG;
+}
+
+void options_free(struct options *o)
+{
+    for (char **e = o->env; e != NULL && *e != NULL; e++)
+        free(*e);
+    free(o->env);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.h - the command line of oshrun.
+ *
+ * Uses job.h, map.h.  Used by main.c, front.c, plan.c and launcher.c.
+ */
+#ifndef OSHRUN_FRONT_OPTIONS_H
+#define OSHRUN_FRONT_OPTIONS_H
+
+#include "tools/oshrun/util/job.h"
+#include "tools/oshrun/map/map.h"
+
+#define OPTIONS_NPES_MAX         MAP_NPES_MAX
+#define OPTIONS_VNODES_MAX       65536
+#define OPTIONS_FANOUT           32
+#define OPTIONS_TIMEOUT_MS       60000
+#define OPTIONS_START_TIMEOUT_MS 30000
+
+struct options {
+    uint32_t npes; /* 0 = not said */
+    char **argv;   /* program and its arguments */
+    char **env;    /* NAME=value of -x, NULL-terminated */
+    const char *wdir;
+    enum job_bind bind;
+    uint32_t timeout_s; /* 0 = none */
+    uint32_t gdb_pe;    /* JOB_NO_PE = none */
+    bool tag_output;
+    bool report_bindings;
+    bool valgrind;
+    bool dry_run;
+    bool verbose;
+    bool report; /* the map */
+
+    /* Where the nodes are; each also by a variable SHMEM_LAUNCH_* */
+    const char *hosts;     /* --host a:4,b:4 */
+    const char *host_file; /* --hostfile */
+    uint32_t vnodes;       /* --vnodes; 0 = none */
+    const char *where;     /* what said so: "--host", "SHMEM_LAUNCH_HOSTS"; NULL = none */
+    struct map_order order;
+
+    /* How daemons get there and talk */
+    const char *launcher;      /* --launcher: exec this one instead; NULL = none */
+    const char *agent;         /* --launch-agent; NULL = ssh */
+    const char *interface;     /* --if; NULL = all */
+    const char *daemon_path;   /* of oshrun on the hosts; NULL = where this one is */
+    uint32_t fanout;           /* of the tree of daemons */
+    uint32_t timeout_ms;       /* silence after which a daemon counts as dead */
+    uint32_t start_timeout_ms; /* for a daemon to call after its agent was started */
+};
+
+enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
+
+/* Reads argv.  OPTIONS_DONE: --help or --version was printed.  OPTIONS_WRONG: a
+ * sentence was. */
+enum options_result options_read(struct options *o, char **argv);
+void options_free(struct options *o);
+
+/* The part of options_read that looks at the variables SHMEM_LAUNCH_*; they fill what
+ * the command line has not said.  0, or -1 after a sentence. */
+int options_read_env(struct options *o);
+
+/* A decimal number from min to max.  0, or -1. */
+int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out);
+
+#endif

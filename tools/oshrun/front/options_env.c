@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options_env.c - the settings of oshrun that come from the environment.
+ *
+ * Uses options.h.  Used by options.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/front/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX       "SHMEM_LAUNCH_"
+#define FANOUT_MAX   65535
+#define SILENCE_MIN  500     /* ms */
+#define SILENCE_MAX  3600000 /* ms */
+#define DECIMAL      10
+#define MS_PER_S     1000u
+#define SECONDS_LONG 4 /* digits before the point */
+
+/* One that is set to nothing counts as not set. */
+static const char *look(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+static int wrong(const char *name, const char *value, const char *expected)
+{
+    fprintf(stderr, "oshrun: %s=%s: expected %s\n", name, value, expected);
+    return -1;
+}
+
+/* "2.5" as 2500; digits after the third are not looked at.  By hand: strtod takes its
+ * decimal point from the locale. */
+static int read_ms(const char *text, uint32_t *ms)
+{
+    uint32_t s = 0, part = 0, unit = MS_PER_S;
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > SECONDS_LONG)
+        return -1;
+    for (size_t i = 0; i < digits; i++)
+        s = s * DECIMAL + (uint32_t)(text[i] - '0');
+    text += digits;
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++) {
+            unit /= DECIMAL;
+            part += (uint32_t)(*text - '0') * unit;
+        }
+    *ms = s * MS_PER_S + part;
+    return *text == '\0' && *ms >= SILENCE_MIN && *ms <= SILENCE_MAX ? 0 : -1;
+}
+
+static int read_seconds(const char *name, uint32_t *ms)
+{
+    const char *value = look(name);
+    if (value == NULL || read_ms(value, ms) == 0)
+        return 0;
+    return wrong(name, value, "seconds, a number from 0.5 to 3600");
+}
+
+static int read_fanout(uint32_t *fanout)
+{
+    const char *value = look(PREFIX "FANOUT");
+    if (value == NULL || options_number(value, 1, FANOUT_MAX, fanout) == 0)
+        return 0;
+    return wrong(PREFIX "FANOUT", value, "a number from 1 to 65535");
+}
+
+static int read_vnodes(struct options *o)
+{
+    const char *value = look(PREFIX "VNODES");
+    if (value == NULL)
+        return 0;
+    o->where = PREFIX "VNODES";
+    if (options_number(value, 1, OPTIONS_VNODES_MAX, &o->vnodes) == 0)
+        return 0;
+    return wrong(PREFIX "VNODES", value, "the number of virtual nodes, from 1 to 65536");
+}
+
+/* The first variable that is set counts. */
+static int read_where(struct options *o)
+{
+    if (o->where != NULL)
+        return 0;
+    if (read_vnodes(o) != 0)
+        return -1;
+    if (o->where == NULL && (o->hosts = look(PREFIX "HOSTS")) != NULL)
+        o->where = PREFIX "HOSTS";
+    if (o->where == NULL && (o->host_file = look(PREFIX "HOSTFILE")) != NULL)
+        o->where = PREFIX "HOSTFILE";
+    return 0;
+}
+
+static int read_daemon_path(struct options *o)
+{
+    o->daemon_path = look(PREFIX "DAEMON");
+    if (o->daemon_path == NULL || o->daemon_path[0] == '/')
+        return 0;
+    return wrong(PREFIX "DAEMON", o->daemon_path,
+                 "the path of oshrun on the hosts, from the root");
+}
+
+int options_read_env(struct options *o)
+{
+    if (o->launcher != NULL) /* these are for our own daemons */
+        return 0;
+    if (o->agent == NULL)
+        o->agent = look(PREFIX "AGENT");
+    if (o->interface == NULL)
+        o->interface = look(PREFIX "IF");
+    if (read_where(o) != 0 || read_daemon_path(o) != 0 || read_fanout(&o->fanout) != 0 ||
+        read_seconds(PREFIX "TIMEOUT", &o->timeout_ms) != 0 ||
+        read_seconds(PREFIX "START_TIMEOUT", &o->start_timeout_ms) != 0)
+        return -1;
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * report.h - the arrival profile of a job: checks at the start that its report can be
+ * written, and runs oshprof at the end.
+ *
+ * Uses options.h, error.h.  Used by main.c.
+ */
+#ifndef OSHRUN_FRONT_PROFILE_REPORT_H
+#define OSHRUN_FRONT_PROFILE_REPORT_H
+
+#include "tools/oshrun/front/options.h"
+
+#include <limits.h>
+
+struct report {
+    char base[PATH_MAX]; /* path without its ending; "" if there is no profile */
+    bool text, html;     /* which reports are wanted */
+    const char *ending;  /* of the text */
+};
+
+/* Before the job starts.  0, or -1 after a sentence. */
+int report_prepare(struct report *r, const struct options *o);
+
+/* After the job, whose exit status is `status`.  0, or -1 after a sentence. */
+int report_make(const struct report *r, int status);
+
+#endif

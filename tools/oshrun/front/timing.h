@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * timing.h - what the time of start and end went into: the tables of oshrun -v.
+ *
+ * Uses daemon.h (stages), pgas/core/node.h.  Used by front.c.
+ */
+#ifndef OSHRUN_FRONT_TIMING_H
+#define OSHRUN_FRONT_TIMING_H
+
+#include "tools/oshrun/daemon/daemon.h"
+
+#include <stdio.h>
+
+struct timing {
+    uint64_t start_ns;
+    uint64_t daemon_ns[DAEMON_STAGES]; /* 0 = not reached */
+    uint32_t npes;
+    uint64_t *pe_ns[NODE_STAGES]; /* since the fork of the PE, of those that got there */
+    uint64_t *took_ns[NODE_STAGES]; /* since the stage that this PE passed before */
+    uint32_t count[NODE_STAGES];
+};
+
+int timing_open(struct timing *t, uint32_t npes, uint64_t start_ns);
+void timing_free(struct timing *t);
+void timing_stage(struct timing *t, enum daemon_stage stage);
+void timing_pe(struct timing *t, const struct daemon_end *end);
+void timing_print(const struct timing *t, FILE *f);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_collective.c - fences, groups and connections: all are a gather of their nodes.
+ *
+ * Uses gather.h.  Part of pmix_net.h; runs in the daemon's loop.
+ *
+ * libpmix asks once per node, when the members on it have called.  A collective whose
+ * time has run out here is still open on the net, so that nodes keep counting alike.
+ */
+#include "config.h"
+
+#include "tools/oshrun/pmix/pmix_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP_INFOS 2
+
+/* What libpmix gives back when it has read the answer. */
+struct answer {
+    pmix_info_t info[GROUP_INFOS];
+    size_t n;
+};
+
+static void free_answer(void *arg)
+{
+    struct answer *a = arg;
+    for (size_t i = 0; i < a->n; i++)
+        PMIX_INFO_DESTRUCT(&a->info[i]);
+    free(a);
+}
+
+static void *copy_of(const void *data, size_t len)
+{
+    void *copy = malloc(len > 0 ? len : 1);
+    if (copy != NULL && len > 0)
+        memcpy(copy, data, len);
+    return copy;
+}
+
+static void answer_fence(struct pmix_request *r, const void *data, size_t len)
+{
+    char *copy = copy_of(data, len);
+    if (copy == NULL) {
+        pmix_request_answer(r, PMIX_ERR_NOMEM);
+        return;
+    }
+    r->answered = true;
+    r->modex(PMIX_SUCCESS, copy, len, r->arg, free, copy);
+}
+
+static void answer_group(struct pmix_request *r, uint64_t number, const void *data,
+                         size_t len)
+{
+    struct answer *a = calloc(1, sizeof *a);
+    size_t context = number;
+    pmix_byte_object_t endpoints = {.bytes = copy_of(data, len), .size = len};
+    if (a == NULL || endpoints.bytes == NULL) {
+        free(a);
+        free(endpoints.bytes);
+        pmix_request_answer(r, PMIX_ERR_NOMEM);
+        return;
+    }
+    if (r->wants_number)
+        PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE);
+    if (len > 0)
+        PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_ENDPT_DATA, &endpoints,
+                       PMIX_BYTE_OBJECT);
+    free(endpoints.bytes);
+    r->answered = true;
+    r->info(PMIX_SUCCESS, a->info, a->n, r->arg, free_answer, a);
+}
+
+static void on_done(void *arg, void *mine, int status, uint64_t number, const void *data,
+                    size_t len)
+{
+    struct pmix_net *n = arg;
+    struct pmix_request *r = mine;
+    if (status != 0)
+        pmix_request_answer(r, PMIX_ERR_LOST_CONNECTION);
+    else if (!r->answered && r->modex != NULL)
+        answer_fence(r, data, len);
+    else if (!r->answered && r->info != NULL)
+        answer_group(r, number, data, len);
+    else
+        pmix_request_answer(r, PMIX_SUCCESS);
+    pmix_request_done(&n->collectives, r);
+}
+
+static void on_send(void *arg, const struct frame *f)
+{
+    struct pmix_net *n = arg;
+    n->out.send(n->out.arg, f);
+}
+
+int pmix_collective_open(struct pmix_net *n)
+{
+    static const struct gather_events events = {.send = on_send, .done = on_done};
+    const struct tree alone = {.nnodes = 1, .fanout = 1};
+    n->gather = gather_new(n->has_net ? &n->tree : &alone, n->has_net ? n->job->here : 0,
+                           &events, n);
+    return n->gather != NULL ? 0 : -1;
+}
+
+/* The nodes of the members, ascending; NULL: no memory. */
+static uint32_t *nodes_of(const struct pmix_net *n, const struct pmix_request *r,
+                          uint32_t *count)
+{
+    bool *takes_part = calloc(n->job->nnodes, sizeof *takes_part);
+    uint32_t *node = calloc(n->job->nnodes, sizeof *node);
+    *count = 0;
+    for (uint32_t i = 0; takes_part != NULL && i < r->nranks; i++)
+        takes_part[n->node_of[r->rank[i]]] = true;
+    for (uint32_t i = 0; node != NULL && takes_part != NULL && i < n->job->nnodes; i++)
+        if (takes_part[i] || (r->nranks == 0 && n->job->node[i].npes > 0))
+            node[(*count)++] = i;
+    if (takes_part == NULL) {
+        free(node);
+        node = NULL;
+    }
+    free(takes_part);
+    return node;
+}
+
+static pmix_status_t join(struct pmix_net *n, struct pmix_request *r)
+{
+    uint32_t nnodes;
+    uint32_t *node = nodes_of(n, r, &nnodes);
+    int rc = node != NULL ? gather_join(n->gather, r->key.data, r->key.len, node, nnodes,
+                                        r->data, r->len, r)
+                          : -1;
+    free(node);
+    return rc == 0 ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+/* r may be gone when this returns: done() frees it. */
+void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
+{
+    pmix_status_t status = r->status;
+    pmix_request_wait(n, &n->collectives, r);
+    if (status == PMIX_SUCCESS)
+        status = join(n, r);
+    if (status != PMIX_SUCCESS) {
+        pmix_request_answer(r, status);
+        pmix_request_done(&n->collectives, r);
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_event.c - events that concern PEs of other nodes.
+ *
+ * Uses libpmix.  Part of pmix_net.h; runs in the daemon's loop, but for pmix_event_pack.
+ *
+ * EVENT: u32 code, u8 range, string name space and u32 rank of the source, u32 count,
+ * bytes: so many pmix_info_t, packed by libpmix.
+ */
+#include "config.h"
+
+#include "tools/oshrun/pmix/pmix_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define INFO_BYTES 4 /* no packed pmix_info_t is smaller */
+
+/* An event that libpmix delivers. */
+struct event {
+    pmix_status_t code;
+    pmix_data_range_t range;
+    pmix_proc_t source;
+    pmix_info_t *info;
+    size_t n;
+};
+
+int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *source,
+                    pmix_data_range_t range, pmix_info_t *info, size_t n)
+{
+    pmix_data_buffer_t buffer;
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    pmix_status_t rc = PMIX_SUCCESS;
+    if (n > 0)
+        rc = PMIx_Data_pack(NULL, &buffer, info, (int32_t)n, PMIX_INFO);
+    pack_u32(p, (uint32_t)code);
+    pack_u8(p, range);
+    pack_string(p, source->nspace);
+    pack_u32(p, source->rank);
+    pack_u32(p, (uint32_t)n);
+    pack_bytes(p, buffer.base_ptr, buffer.bytes_used);
+    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
+    return rc == PMIX_SUCCESS && !p->failed ? 0 : -1;
+}
+
+void pmix_event_post(struct pmix_net *n, struct pmix_request *r)
+{
+    const struct pack p = {.data = r->data, .len = r->len};
+    if (n->has_net)
+        pmix_net_send(n, WIRE_EVENT, WIRE_ALL, &p);
+    pmix_request_free(r);
+}
+
+static int unpack_infos(struct event *e, const void *data, size_t len)
+{
+    pmix_data_buffer_t buffer;
+    pmix_byte_object_t bytes = {.bytes = malloc(len), .size = len};
+    int32_t n = (int32_t)e->n;
+    if (bytes.bytes == NULL)
+        return -1;
+    memcpy(bytes.bytes, data, len);
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    PMIx_Data_load(&buffer, &bytes); /* the bytes are the buffer's now */
+    PMIX_INFO_CREATE(e->info, e->n);
+    pmix_status_t rc = PMIX_ERR_NOMEM;
+    if (e->info != NULL)
+        rc = PMIx_Data_unpack(NULL, &buffer, e->info, &n, PMIX_INFO);
+    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
+    return rc == PMIX_SUCCESS && (size_t)n == e->n ? 0 : -1;
+}
+
+static int read_event(const struct frame *f, struct event *e)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    e->code = (pmix_status_t)unpack_u32(&u);
+    e->range = unpack_u8(&u);
+    const char *nspace = unpack_string(&u);
+    uint32_t rank = unpack_u32(&u);
+    e->n = unpack_u32(&u);
+    size_t len;
+    const void *data = unpack_bytes(&u, &len);
+    if (!unpack_done(&u) || nspace == NULL || strlen(nspace) > PMIX_MAX_NSLEN ||
+        e->n > len / INFO_BYTES)
+        return -1;
+    PMIX_PROC_LOAD(&e->source, nspace, rank);
+    return e->n > 0 ? unpack_infos(e, data, len) : 0;
+}
+
+static void free_event(struct event *e)
+{
+    if (e->info != NULL)
+        PMIX_INFO_FREE(e->info, e->n);
+    free(e);
+}
+
+/* In libpmix's thread, when all that wanted it have got it. */
+static void on_delivered(pmix_status_t status, void *arg)
+{
+    (void)status;
+    free_event(arg);
+}
+
+/* To the PEs of this node; libpmix does not tell us about it again. */
+int pmix_event_take(struct pmix_net *n, const struct frame *f)
+{
+    if (f->from == n->job->here)
+        return 0;
+    struct event *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return -1;
+    if (read_event(f, e) != 0) {
+        free_event(e);
+        return -1;
+    }
+    pmix_status_t rc =
+        PMIx_Notify_event(e->code, &e->source, e->range, e->info, e->n, on_delivered, e);
+    if (rc != PMIX_SUCCESS) /* done already, or it cannot be: nobody waits for it */
+        free_event(e);
+    return 0;
+}

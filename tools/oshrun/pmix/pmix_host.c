@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_host.c - the PMIx server of a node: its start, and the queue by which it talks to
+ * the daemon.
+ *
+ * Uses libpmix, hwloc.  Used by daemon.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/pmix/pmix_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REGISTER_WAIT_S 30 /* libpmix answers in microseconds or not at all */
+
+/*
+ * Segments of libpmix's store, whose server writes zeros to all of the first ones: 1 ms
+ * per MiB.  What a PE puts between two fences must fit into one for data: libpmix says
+ * which size it needs, and crashes.  Those for the PEs' entries follow each other.
+ * Server and clients must agree on the sizes, or the clients read elsewhere.
+ */
+#define DATA_SEGMENT_ENV    "NS_DATA_SEG_SIZE"
+#define DATA_SEGMENT_BYTES  "4194304"  /* libpmix's own: enough on one node */
+#define DATA_SEGMENT_NET    "16777216" /* for what PEs of several nodes exchange */
+#define ENTRY_SEGMENT_ENV   "NS_META_SEG_SIZE"
+#define ENTRY_SEGMENT_BYTES "65536" /* libpmix's own: 4 MiB */
+#define ENTRY_SEGMENT_PES   2048    /* that surely fit into ours */
+
+/* ---- the queue -------------------------------------------------------------------- */
+
+void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p)
+{
+    const uint64_t one = 1;
+    p->next = NULL;
+    pthread_mutex_lock(&h->lock);
+    *h->last = p;
+    h->last = &p->next;
+    /* Fails only if it has rung 2^64 times and nobody listened. */
+    ssize_t rung = write(h->event_fd, &one, sizeof one);
+    (void)rung;
+    pthread_mutex_unlock(&h->lock);
+}
+
+struct pmix_host_post *pmix_host_take(struct pmix_host *h)
+{
+    pthread_mutex_lock(&h->lock);
+    struct pmix_host_post *p = h->first;
+    if (p != NULL)
+        h->first = p->next;
+    if (h->first == NULL)
+        h->last = &h->first;
+    if (p == NULL) { /* empty: under the lock, so that no bell is lost */
+        uint64_t bells;
+        if (read(h->event_fd, &bells, sizeof bells) < 0)
+            bells = 0;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return p;
+}
+
+int pmix_host_fd(const struct pmix_host *h)
+{
+    return h->event_fd;
+}
+
+/* ---- our own calls, waited for together ------------------------------------------- */
+
+void pmix_host_settled(pmix_status_t status, void *arg)
+{
+    struct pmix_host *h = arg;
+    pthread_mutex_lock(&h->lock);
+    if (status != PMIX_SUCCESS)
+        h->worst = status;
+    if (--h->pending == 0)
+        pthread_cond_signal(&h->settled);
+    pthread_mutex_unlock(&h->lock);
+}
+
+void pmix_host_begin(struct pmix_host *h)
+{
+    pthread_mutex_lock(&h->lock);
+    h->pending++;
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* What a call returned at once: an error, or "done" without a callback to come. */
+void pmix_host_began(struct pmix_host *h, pmix_status_t rc)
+{
+    if (rc == PMIX_SUCCESS)
+        return;
+    pmix_host_settled(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, h);
+}
+
+/* Waits until all that was begun is done. */
+pmix_status_t pmix_host_settle(struct pmix_host *h)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += REGISTER_WAIT_S;
+    int late = 0;
+    pthread_mutex_lock(&h->lock);
+    while (h->pending > 0 && late == 0)
+        late = pthread_cond_timedwait(&h->settled, &h->lock, &until);
+    pmix_status_t rc = late ? PMIX_ERR_TIMEOUT : h->worst;
+    pthread_mutex_unlock(&h->lock);
+    return rc;
+}
+
+/* ---- start ------------------------------------------------------------------------ */
+
+static int pmix_failed(const char *what, pmix_status_t rc)
+{
+    error_report("PMIx: %s failed: %s (%d)", what, PMIx_Error_string(rc), rc);
+    return -1;
+}
+
+/*
+ * libpmix would look for all devices of the machine (10 of the 14 ms that its start
+ * takes).  It wants a topology for localities only: give it one without devices.
+ */
+static int make_topology(struct pmix_host *h)
+{
+    if (hwloc_topology_init(&h->topo) != 0)
+        return -1;
+    if (hwloc_topology_load(h->topo) == 0)
+        return 0;
+    hwloc_topology_destroy(h->topo);
+    return -1;
+}
+
+static pmix_status_t init_server(struct pmix_host *h, const struct job *job,
+                                 const char *dir)
+{
+    enum { TMPDIR, SYSTEM, HOST, SHARE, TOPOLOGY, INFOS };
+    pmix_info_t info[INFOS];
+    char source[] = "hwloc";
+    pmix_topology_t topo = {.source = source};
+    size_t n = TOPOLOGY;
+    bool no = false;
+    PMIX_INFO_LOAD(&info[TMPDIR], PMIX_SERVER_TMPDIR, dir, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[SYSTEM], PMIX_SYSTEM_TMPDIR, dir, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[HOST], PMIX_HOSTNAME, job->node[job->here].name, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[SHARE], PMIX_SERVER_SHARE_TOPOLOGY, &no, PMIX_BOOL);
+    if (make_topology(h) == 0) {
+        topo.topology = h->topo;
+        PMIX_INFO_LOAD(&info[TOPOLOGY], PMIX_TOPOLOGY2, &topo, PMIX_TOPO);
+        n = INFOS;
+    }
+    pmix_status_t rc = PMIx_server_init(pmix_upcalls(h), info, n);
+    for (size_t i = 0; i < TOPOLOGY; i++) /* the topology stays in use */
+        PMIX_INFO_DESTRUCT(&info[i]);
+    return rc;
+}
+
+static void set_segments(const struct job *job)
+{
+    setenv(DATA_SEGMENT_ENV, job->nnodes > 1 ? DATA_SEGMENT_NET : DATA_SEGMENT_BYTES, 0);
+    if (job->npes <= ENTRY_SEGMENT_PES)
+        setenv(ENTRY_SEGMENT_ENV, ENTRY_SEGMENT_BYTES, 0);
+}
+
+struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
+{
+    struct pmix_host *h = calloc(1, sizeof *h);
+    if (h == NULL)
+        return NULL;
+    h->job = job;
+    memcpy(h->nspace, job->nspace, sizeof job->nspace);
+    h->last = &h->first;
+    set_segments(job);
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->settled, NULL);
+    h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pmix_status_t rc =
+        h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : init_server(h, job, dir);
+    if (rc == PMIX_SUCCESS)
+        return h;
+    pmix_failed("the start of the server", rc);
+    free(h);
+    return NULL;
+}
+
+/* Adds NAME=value to an environment.  0, or -1: no memory. */
+static int add_variable(char ***env, const char *name, const char *value)
+{
+    size_t n = 0, len = strlen(name) + strlen(value) + sizeof "=";
+    while (*env != NULL && (*env)[n] != NULL)
+        n++;
+    char **grown = realloc(*env, (n + 2) * sizeof *grown); /* and the NULL */
+    char *text = malloc(len);
+    if (grown != NULL)
+        *env = grown;
+    if (grown == NULL || text == NULL) {
+        free(text);
+        return -1;
+    }
+    snprintf(text, len, "%s=%s", name, value);
+    grown[n] = text;
+    grown[n + 1] = NULL;
+    return 0;
+}
+
+/* The sizes, as far as they are set. */
+static int add_segments(char ***env)
+{
+    static const char *const name[] = {DATA_SEGMENT_ENV, ENTRY_SEGMENT_ENV};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (rc == 0 && getenv(name[i]) != NULL)
+            rc = add_variable(env, name[i], getenv(name[i]));
+    return rc;
+}
+
+char **pmix_host_env(struct pmix_host *h, uint32_t rank)
+{
+    char **env = NULL;
+    pmix_proc_t p;
+    PMIX_PROC_LOAD(&p, h->nspace, rank);
+    pmix_status_t rc = PMIx_server_setup_fork(&p, &env);
+    if (rc == PMIX_SUCCESS && add_segments(&env) != 0)
+        rc = PMIX_ERR_NOMEM;
+    if (rc == PMIX_SUCCESS)
+        return env;
+    pmix_host_env_free(env);
+    pmix_failed("the environment of a PE", rc);
+    return NULL;
+}
+
+void pmix_host_env_free(char **env)
+{
+    for (char **e = env; e != NULL && *e != NULL; e++)
+        free(*e);
+    free(env);
+}
+
+/* The files are the reaper's, the threads end with us: nothing else is to be undone. */
+void pmix_host_stop(struct pmix_host *h)
+{
+    (void)h;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_host.h - the PMIx server of a node.
+ *
+ * Uses job.h and libpmix's server interface.  Used by daemon.c and pmix_net.c.
+ */
+#ifndef OSHRUN_PMIX_PMIX_HOST_H
+#define OSHRUN_PMIX_PMIX_HOST_H
+
+#include "tools/oshrun/util/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PMIX_HOST_TEXT 160
+
+/* What a PE asked for; posted by the PMIx thread, taken by the daemon. */
+enum pmix_host_kind {
+    PMIX_HOST_CONNECTED,
+    PMIX_HOST_FINALIZED,
+    PMIX_HOST_ABORT,
+    PMIX_HOST_SAY,        /* text: a sentence for the user */
+    PMIX_HOST_CONTROL,    /* send the signal to PEs */
+    PMIX_HOST_COLLECTIVE, /* these are for pmix_net_post */
+    PMIX_HOST_MODEX,
+    PMIX_HOST_MODEX_DATA,
+    PMIX_HOST_EVENT,
+    PMIX_HOST_QUERY,
+};
+
+struct pmix_request;
+
+/* One allocation. */
+struct pmix_host_post {
+    enum pmix_host_kind kind;
+    uint32_t rank; /* who; JOB_NO_PE where PMIx does not say */
+    int status;    /* of an abort */
+    char text[PMIX_HOST_TEXT];
+    int signal;
+    uint32_t nranks; /* 0: all PEs of the job */
+    uint32_t *ranks;
+    struct pmix_request *request; /* private to pmix_*.c */
+    struct pmix_host_post *next;
+};
+
+struct pmix_host;
+
+/* Starts the server with its files in dir.  NULL after a sentence. */
+struct pmix_host *pmix_host_start(const struct job *job, const char *dir);
+
+/* Tells it about the job and its local PEs.  0, or -1 after a sentence. */
+int pmix_host_register(struct pmix_host *h, const struct job *job);
+
+/* The variables that PE `rank` needs, NULL-terminated; free with pmix_host_env_free. */
+char **pmix_host_env(struct pmix_host *h, uint32_t rank);
+void pmix_host_env_free(char **env);
+
+/* Readable when there are posts. */
+int pmix_host_fd(const struct pmix_host *h);
+
+/* The oldest post (the caller frees it, or gives it to pmix_net_post), or NULL. */
+struct pmix_host_post *pmix_host_take(struct pmix_host *h);
+
+/* Call when no PE is left. */
+void pmix_host_stop(struct pmix_host *h);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_int.h - the inside of the PMIx server, for the files it is made of.
+ *
+ * Used by pmix_host.c, pmix_job.c and pmix_upcalls.c (which face libpmix), and by
+ * pmix_net.c, pmix_collective.c, pmix_modex.c, pmix_event.c and pmix_query.c (which face
+ * the other nodes); nobody else.
+ *
+ * Upcalls run in libpmix's thread, all that is declared here as "loop" in the daemon's.
+ * Between them there is only the queue of posts.  The loop never waits for libpmix after
+ * the start: it uses calls with a callback, which posts.
+ */
+#ifndef OSHRUN_PMIX_PMIX_INT_H
+#define OSHRUN_PMIX_PMIX_INT_H
+
+#include "tools/oshrun/net/gather.h"
+#include "tools/oshrun/pmix/pmix_api.h"
+#include "tools/oshrun/pmix/pmix_host.h"
+#include "tools/oshrun/pmix/pmix_net.h"
+
+#include <hwloc.h>
+#include <pthread.h>
+
+struct pmix_host {
+    const struct job *job;
+    pmix_nspace_t nspace;
+    int event_fd;
+    hwloc_topology_t topo;
+    pthread_mutex_t lock;
+    pthread_cond_t settled;
+    struct pmix_host_post *first, **last;
+    uint32_t pending; /* operations of ours that libpmix has not completed */
+    pmix_status_t worst;
+};
+
+enum pmix_query_key {
+    PMIX_ASKED_NAMESPACES,
+    PMIX_ASKED_TABLE,
+    PMIX_ASKED_LOCAL_TABLE,
+    PMIX_ASKED_JOB_SIZE,
+    PMIX_ASKED_NUM_NODES,
+    PMIX_ASKED_KEYS,
+};
+
+/* What libpmix wants to know.  Owns what it points to. */
+struct pmix_request {
+    pmix_modex_cbfunc_t modex; /* one of these three is how to answer it */
+    pmix_info_cbfunc_t info;
+    pmix_op_cbfunc_t op;
+    void *arg;
+    int timeout_s; /* 0: none */
+
+    struct pack key; /* collective: the same on all its nodes */
+    uint32_t *rank;  /* who takes part, ascending */
+    uint32_t nranks; /* 0: all PEs of the job */
+    bool wants_number;
+    void *data; /* piece of a collective; answer to a modex; an event, packed */
+    size_t len;
+
+    uint32_t modex_rank;
+    pmix_status_t status; /* of a collective that cannot be done, of a modex's answer */
+    struct pmix_served *served;
+
+    enum pmix_query_key *asked;
+    uint32_t nasked;
+    bool unknown; /* keys were asked for that we do not know */
+
+    /* loop */
+    struct pmix_net *net;
+    struct loop_timer timer;
+    bool answered;
+    uint64_t number; /* of a modex or query, at its asker */
+    uint32_t node;   /* that was asked */
+    struct pmix_request *next;
+};
+
+struct pmix_net {
+    struct pmix_host *host;
+    const struct job *job;
+    struct loop *loop;
+    bool has_net;
+    struct tree tree;
+    struct net_out out;
+    struct pmix_net_local local;
+    uint32_t *node_of; /* per PE of the job */
+    bool *ended;       /* the same; true only for PEs of this node */
+    struct gather *gather;
+    struct pmix_request *collectives; /* that libpmix waits for */
+    struct pmix_request *modexes;
+    struct pmix_request *queries;
+    struct pmix_served *served; /* modexes of other nodes */
+    uint64_t number;            /* the last that was given to a question */
+};
+
+/* pmix_host.c */
+
+/* Takes over a post that was allocated. */
+void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p);
+/* Our own calls of libpmix, waited for together: begin, began with what the call returned
+ * and on_settled as its callback, settle. */
+void pmix_host_begin(struct pmix_host *h);
+void pmix_host_began(struct pmix_host *h, pmix_status_t rc);
+void pmix_host_settled(pmix_status_t status, void *host);
+pmix_status_t pmix_host_settle(struct pmix_host *h);
+
+/* pmix_upcalls.c */
+pmix_server_module_t *pmix_upcalls(struct pmix_host *h);
+
+/* pmix_net.c, loop. */
+void pmix_request_free(struct pmix_request *r);
+/* Answers with an error, or with success without data. */
+void pmix_request_answer(struct pmix_request *r, pmix_status_t status);
+/* Puts it into a list; if time runs out, it is answered by PMIX_ERR_TIMEOUT and stays in
+ * the list. */
+void pmix_request_wait(struct pmix_net *n, struct pmix_request **list,
+                       struct pmix_request *r);
+/* Ends the waiting. */
+void pmix_request_done(struct pmix_request **list, struct pmix_request *r);
+struct pmix_request *pmix_request_find(struct pmix_request *list, uint64_t number);
+void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
+                   const struct pack *p);
+
+/* pmix_collective.c, loop. */
+int pmix_collective_open(struct pmix_net *n);
+void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
+
+/* pmix_modex.c, loop.  Each take: 0, or -1 if the message is not a right one. */
+void pmix_modex_post(struct pmix_net *n, struct pmix_request *r);
+void pmix_modex_data(struct pmix_net *n, struct pmix_request *r);
+int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f);
+int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f);
+void pmix_modex_ended(struct pmix_net *n, uint32_t rank);
+void pmix_modex_lost(struct pmix_net *n, uint32_t node);
+void pmix_modex_free(struct pmix_net *n);
+
+/* pmix_event.c.  pack: in libpmix's thread; -1: it cannot be packed. */
+int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *source,
+                    pmix_data_range_t range, pmix_info_t *info, size_t n);
+void pmix_event_post(struct pmix_net *n, struct pmix_request *r);
+int pmix_event_take(struct pmix_net *n, const struct frame *f);
+
+/* pmix_query.c.  key_of: -1 if it is not one of ours. */
+int pmix_query_key_of(const char *key);
+void pmix_query_post(struct pmix_net *n, struct pmix_request *r);
+int pmix_query_take(struct pmix_net *n, const struct frame *f);
+
+#endif

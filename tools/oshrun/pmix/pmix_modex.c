@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_modex.c - data of a PE of another node, got from the server there.
+ *
+ * Uses libpmix.  Part of pmix_net.h; runs in the daemon's loop.
+ *
+ * MODEX_ASK: u64 number, u32 rank.  MODEX_ANSWER: u64 number, u32 status, bytes.
+ *
+ * libpmix answers when the PE has put something, and never if it ends before that.  So
+ * what is asked of a PE that has ended must be answered soon or is answered here.
+ */
+#include "config.h"
+
+#include "tools/oshrun/pmix/pmix_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* For what an ended PE had put to pass libpmix, whose thread needs its share of the
+ * processor for that. */
+#define ENDED_MS 500
+
+/* A question of another node. */
+struct pmix_served {
+    struct pmix_served *next;
+    struct pmix_net *net;
+    struct pmix_host *host;
+    struct loop_timer timer; /* runs when the PE has ended */
+    uint32_t rank;
+    uint32_t from;
+    uint64_t number;
+    bool answered; /* but libpmix still has it */
+};
+
+/* ---- asking ----------------------------------------------------------------------- */
+
+void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
+{
+    struct pack p = {0};
+    r->node = n->node_of[r->modex_rank];
+    r->number = ++n->number;
+    pack_u64(&p, r->number);
+    pack_u32(&p, r->modex_rank);
+    pmix_request_wait(n, &n->modexes, r);
+    if (r->node != n->job->here && n->has_net && !p.failed) {
+        pmix_net_send(n, WIRE_MODEX_ASK, r->node, &p);
+    } else { /* libpmix would have it */
+        pmix_request_answer(r, PMIX_ERR_NOT_FOUND);
+        pmix_request_done(&n->modexes, r);
+    }
+    pack_free(&p);
+}
+
+int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    uint64_t number = unpack_u64(&u);
+    pmix_status_t status = (pmix_status_t)unpack_u32(&u);
+    size_t len;
+    const void *data = unpack_bytes(&u, &len);
+    if (!unpack_done(&u))
+        return -1;
+    struct pmix_request *r = pmix_request_find(n->modexes, number);
+    if (r == NULL || r->node != f->from)
+        return -1;
+    char *copy = NULL;
+    if (status == PMIX_SUCCESS && len > 0 && (copy = malloc(len)) == NULL)
+        status = PMIX_ERR_NOMEM;
+    if (copy != NULL && !r->answered) {
+        memcpy(copy, data, len);
+        r->answered = true;
+        r->modex(status, copy, len, r->arg, free, copy);
+        copy = NULL;
+    }
+    free(copy);
+    pmix_request_answer(r, status);
+    pmix_request_done(&n->modexes, r);
+    return 0;
+}
+
+/* ---- answering -------------------------------------------------------------------- */
+
+static void answer(struct pmix_served *s, pmix_status_t status, const void *data,
+                   size_t len)
+{
+    struct pack p = {0};
+    if (s->answered)
+        return;
+    s->answered = true;
+    pack_u64(&p, s->number);
+    pack_u32(&p, (uint32_t)status);
+    pack_bytes(&p, data, len);
+    if (!p.failed)
+        pmix_net_send(s->net, WIRE_MODEX_ANSWER, s->from, &p);
+    pack_free(&p);
+}
+
+static void release(struct pmix_served *s)
+{
+    struct pmix_served **at = &s->net->served;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    loop_cancel(s->net->loop, &s->timer);
+    free(s);
+}
+
+/* In libpmix's thread.  The data is libpmix's and gone when we return. */
+static void on_data(pmix_status_t status, char *data, size_t len, void *arg)
+{
+    struct pmix_served *s = arg;
+    struct pmix_host_post *post = calloc(1, sizeof *post);
+    struct pmix_request *r = calloc(1, sizeof *r);
+    if (post == NULL || r == NULL) {
+        free(post);
+        free(r);
+        return;
+    }
+    r->served = s;
+    r->status = status;
+    r->data = len > 0 ? malloc(len) : NULL;
+    if (r->data != NULL) {
+        memcpy(r->data, data, len);
+        r->len = len;
+    } else if (len > 0) {
+        r->status = PMIX_ERR_NOMEM;
+    }
+    post->kind = PMIX_HOST_MODEX_DATA;
+    post->rank = s->rank;
+    post->request = r;
+    pmix_host_put(s->host, post);
+}
+
+void pmix_modex_data(struct pmix_net *n, struct pmix_request *r)
+{
+    (void)n;
+    answer(r->served, r->status, r->data, r->len);
+    release(r->served);
+    pmix_request_free(r);
+}
+
+static void on_ended_timer(void *arg)
+{
+    answer(arg, PMIX_ERR_NOT_FOUND, NULL, 0);
+}
+
+static int serve(struct pmix_net *n, uint32_t from, uint64_t number, uint32_t rank)
+{
+    struct pmix_served *s = malloc(sizeof *s);
+    if (s == NULL)
+        return -1;
+    *s = (struct pmix_served){.next = n->served,
+                              .net = n,
+                              .host = n->host,
+                              .rank = rank,
+                              .from = from,
+                              .number = number};
+    s->timer = (struct loop_timer){.fn = on_ended_timer, .arg = s};
+    n->served = s;
+    pmix_proc_t p;
+    PMIX_PROC_LOAD(&p, n->host->nspace, rank);
+    pmix_status_t rc = PMIx_server_dmodex_request(&p, on_data, s);
+    if (rc != PMIX_SUCCESS) {
+        answer(s, rc, NULL, 0);
+        release(s);
+    } else if (n->ended[rank]) {
+        loop_after(n->loop, &s->timer, ENDED_MS);
+    }
+    return 0;
+}
+
+int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    uint64_t number = unpack_u64(&u);
+    uint32_t rank = unpack_u32(&u);
+    if (!unpack_done(&u) || rank >= n->job->npes || n->node_of[rank] != n->job->here)
+        return -1;
+    return serve(n, f->from, number, rank);
+}
+
+void pmix_modex_ended(struct pmix_net *n, uint32_t rank)
+{
+    for (struct pmix_served *s = n->served; s != NULL; s = s->next)
+        if (s->rank == rank)
+            loop_after(n->loop, &s->timer, ENDED_MS);
+}
+
+void pmix_modex_lost(struct pmix_net *n, uint32_t node)
+{
+    for (struct pmix_request *r = n->modexes, *next; r != NULL; r = next) {
+        next = r->next;
+        if (r->node == node) {
+            pmix_request_answer(r, PMIX_ERR_LOST_CONNECTION);
+            pmix_request_done(&n->modexes, r);
+        }
+    }
+    for (struct pmix_served *s = n->served; s != NULL; s = s->next)
+        if (s->from == node)
+            s->answered = true;
+}
+
+/* libpmix still has them and may call until the process ends: they stay. */
+void pmix_modex_free(struct pmix_net *n)
+{
+    for (struct pmix_served *s = n->served; s != NULL; s = s->next)
+        loop_cancel(n->loop, &s->timer);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_net.c - see pmix_net.h: who handles what, and requests that wait for an answer.
+ *
+ * Uses gather.h, libpmix.  Runs in the daemon's loop.
+ */
+#include "config.h"
+
+#include "tools/oshrun/pmix/pmix_int.h"
+
+#include <stdlib.h>
+
+#define MS_PER_S 1000u
+
+/* ---- requests --------------------------------------------------------------------- */
+
+void pmix_request_free(struct pmix_request *r)
+{
+    if (r == NULL)
+        return;
+    pack_free(&r->key);
+    free(r->rank);
+    free(r->data);
+    free(r->asked);
+    free(r);
+}
+
+void pmix_request_answer(struct pmix_request *r, pmix_status_t status)
+{
+    if (r->answered)
+        return;
+    r->answered = true;
+    if (r->modex != NULL)
+        r->modex(status, NULL, 0, r->arg, NULL, NULL);
+    else if (r->info != NULL)
+        r->info(status, NULL, 0, r->arg, NULL, NULL);
+    else
+        r->op(status, r->arg);
+}
+
+static void on_timeout(void *arg)
+{
+    pmix_request_answer(arg, PMIX_ERR_TIMEOUT);
+}
+
+void pmix_request_wait(struct pmix_net *n, struct pmix_request **list,
+                       struct pmix_request *r)
+{
+    r->net = n;
+    r->next = *list;
+    *list = r;
+    r->timer = (struct loop_timer){.fn = on_timeout, .arg = r};
+    if (r->timeout_s > 0)
+        loop_after(n->loop, &r->timer, (uint64_t)r->timeout_s * MS_PER_S);
+}
+
+void pmix_request_done(struct pmix_request **list, struct pmix_request *r)
+{
+    while (*list != r)
+        list = &(*list)->next;
+    *list = r->next;
+    loop_cancel(r->net->loop, &r->timer);
+    pmix_request_free(r);
+}
+
+struct pmix_request *pmix_request_find(struct pmix_request *list, uint64_t number)
+{
+    while (list != NULL && list->number != number)
+        list = list->next;
+    return list;
+}
+
+/* ---- messages --------------------------------------------------------------------- */
+
+void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
+                   const struct pack *p)
+{
+    const struct frame f = {
+        .type = type, .from = n->job->here, .to = to, .data = p->data, .len = p->len};
+    n->out.send(n->out.arg, &f);
+}
+
+int pmix_net_take(struct pmix_net *n, const struct frame *f)
+{
+    switch (f->type) {
+    case WIRE_GATHER_UP:
+    case WIRE_GATHER_DOWN:
+        return gather_take(n->gather, f);
+    case WIRE_MODEX_ASK:
+        return pmix_modex_take_ask(n, f);
+    case WIRE_MODEX_ANSWER:
+        return pmix_modex_take_answer(n, f);
+    case WIRE_EVENT:
+        return pmix_event_take(n, f);
+    case WIRE_QUERY_ANSWER:
+        return pmix_query_take(n, f);
+    default:
+        return -1;
+    }
+}
+
+void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post)
+{
+    struct pmix_request *r = post->request;
+    switch (post->kind) {
+    case PMIX_HOST_COLLECTIVE:
+        pmix_collective_post(n, r);
+        break;
+    case PMIX_HOST_MODEX:
+        pmix_modex_post(n, r);
+        break;
+    case PMIX_HOST_MODEX_DATA:
+        pmix_modex_data(n, r);
+        break;
+    case PMIX_HOST_EVENT:
+        pmix_event_post(n, r);
+        break;
+    case PMIX_HOST_QUERY:
+        pmix_query_post(n, r);
+        break;
+    default:
+        break;
+    }
+    free(post);
+}
+
+/* ---- life ------------------------------------------------------------------------- */
+
+static int map_pes(struct pmix_net *n)
+{
+    n->node_of = calloc(n->job->npes, sizeof *n->node_of);
+    n->ended = calloc(n->job->npes, sizeof *n->ended);
+    if (n->node_of == NULL || n->ended == NULL)
+        return -1;
+    for (uint32_t i = 0; i < n->job->nnodes; i++)
+        for (uint32_t k = 0; k < n->job->node[i].npes; k++)
+            n->node_of[n->job->node[i].rank[k]] = i;
+    return 0;
+}
+
+struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
+                              const struct tree *tree, const struct net_out *out,
+                              const struct pmix_net_local *local, struct loop *loop)
+{
+    struct pmix_net *n = calloc(1, sizeof *n);
+    if (n == NULL)
+        return NULL;
+    n->host = h;
+    n->job = job;
+    n->loop = loop;
+    n->has_net = out != NULL;
+    if (out != NULL) {
+        n->out = *out;
+        n->tree = *tree;
+    }
+    if (local != NULL)
+        n->local = *local;
+    if (map_pes(n) == 0 && pmix_collective_open(n) == 0)
+        return n;
+    pmix_net_free(n);
+    return NULL;
+}
+
+static void free_list(struct pmix_request **list)
+{
+    while (*list != NULL)
+        pmix_request_done(list, *list);
+}
+
+void pmix_net_free(struct pmix_net *n)
+{
+    if (n == NULL)
+        return;
+    gather_free(n->gather);
+    free_list(&n->collectives);
+    free_list(&n->modexes);
+    free_list(&n->queries);
+    pmix_modex_free(n);
+    free(n->node_of);
+    free(n->ended);
+    free(n);
+}
+
+void pmix_net_ended(struct pmix_net *n, uint32_t rank)
+{
+    n->ended[rank] = true;
+    pmix_modex_ended(n, rank);
+}
+
+void pmix_net_lost(struct pmix_net *n, uint32_t node)
+{
+    gather_lost(n->gather, node);
+    pmix_modex_lost(n, node);
+}

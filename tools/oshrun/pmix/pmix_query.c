@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_query.c - questions about the job that libpmix does not answer itself.
+ *
+ * Uses libpmix.  Part of pmix_net.h; runs in the daemon's loop.
+ *
+ * The processes of all nodes are known to the front: QUERY_ASK and QUERY_ANSWER, see
+ * wire.def.
+ */
+#include "config.h"
+
+#include "tools/oshrun/pmix/pmix_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define PE_BYTES 17 /* of a PE in the answer */
+
+enum { STATE_NOT_STARTED, STATE_RUNS, STATE_ENDED, STATES };
+
+/* X(name, PMIx key).  In the order of enum pmix_query_key. */
+#define KEY_TABLE(X)                                                                     \
+    X(NAMESPACES, PMIX_QUERY_NAMESPACES)                                                 \
+    X(TABLE, PMIX_QUERY_PROC_TABLE)                                                      \
+    X(LOCAL_TABLE, PMIX_QUERY_LOCAL_PROC_TABLE)                                          \
+    X(JOB_SIZE, PMIX_JOB_SIZE)                                                           \
+    X(NUM_NODES, PMIX_NUM_NODES)                                                         \
+    X(KEYS, PMIX_QUERY_SUPPORTED_KEYS)
+
+#define X(name, key) [PMIX_ASKED_##name] = key,
+static const char *const keys[] = {KEY_TABLE(X)};
+#undef X
+#define X(name, key) "," key
+static const char all_keys[] = KEY_TABLE(X); /* with a comma before each */
+#undef X
+
+int pmix_query_key_of(const char *key)
+{
+    for (int i = 0; i < (int)(sizeof keys / sizeof keys[0]); i++)
+        if (strcmp(key, keys[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* What libpmix gives back when it has read the answer. */
+struct answer {
+    pmix_info_t *info;
+    size_t n;
+};
+
+static void free_answer(void *arg)
+{
+    struct answer *a = arg;
+    if (a->info != NULL)
+        PMIX_INFO_FREE(a->info, a->n);
+    free(a);
+}
+
+/* ---- the table -------------------------------------------------------------------- */
+
+struct row {
+    uint32_t rank, node, pid;
+    uint8_t state;
+    uint32_t how;
+};
+
+static struct row read_row(struct unpack *u)
+{
+    struct row row;
+    row.rank = unpack_u32(u);
+    row.node = unpack_u32(u);
+    row.pid = unpack_u32(u);
+    row.state = unpack_u8(u);
+    row.how = unpack_u32(u);
+    return row;
+}
+
+static pmix_proc_state_t state_of(const struct row *row)
+{
+    if (row->state == STATE_NOT_STARTED)
+        return PMIX_PROC_STATE_PREPPED;
+    if (row->state == STATE_RUNS)
+        return PMIX_PROC_STATE_RUNNING;
+    if (WIFSIGNALED((int)row->how))
+        return PMIX_PROC_STATE_ABORTED_BY_SIG;
+    return row->how == 0 ? PMIX_PROC_STATE_TERMINATED : PMIX_PROC_STATE_TERM_NON_ZERO;
+}
+
+static int exit_code_of(const struct row *row)
+{
+    if (row->state != STATE_ENDED)
+        return 0;
+    return WIFSIGNALED((int)row->how) ? WTERMSIG((int)row->how)
+                                      : WEXITSTATUS((int)row->how);
+}
+
+/* The rows of all nodes, or of this one. */
+static void load_table(const struct pmix_net *n, pmix_info_t *info, const char *key,
+                       struct unpack u, bool local)
+{
+    uint32_t count = unpack_count(&u, PE_BYTES);
+    pmix_proc_info_t *table;
+    size_t used = 0;
+    PMIX_PROC_INFO_CREATE(table, count > 0 ? count : 1);
+    for (uint32_t i = 0; table != NULL && i < count; i++) {
+        const struct row row = read_row(&u);
+        if (local && row.node != n->job->here)
+            continue;
+        pmix_proc_info_t *pe = &table[used++];
+        PMIX_PROC_LOAD(&pe->proc, n->host->nspace, row.rank);
+        pe->hostname = strdup(n->job->node[row.node].name);
+        pe->executable_name = strdup(n->job->argv[0]);
+        pe->pid = (pid_t)row.pid;
+        pe->exit_code = exit_code_of(&row);
+        pe->state = state_of(&row);
+    }
+    pmix_data_array_t array = {.type = PMIX_PROC_INFO, .size = used, .array = table};
+    PMIX_INFO_LOAD(info, key, &array, PMIX_DATA_ARRAY);
+    if (table != NULL)
+        PMIX_PROC_INFO_FREE(table, count > 0 ? count : 1);
+}
+
+/* ---- answers ---------------------------------------------------------------------- */
+
+static void load_u32(pmix_info_t *info, const char *key, uint32_t value)
+{
+    PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
+}
+
+static void load_one(const struct pmix_net *n, pmix_info_t *info, enum pmix_query_key key,
+                     struct unpack rows)
+{
+    switch (key) {
+    case PMIX_ASKED_NAMESPACES:
+        PMIX_INFO_LOAD(info, keys[key], n->host->nspace, PMIX_STRING);
+        break;
+    case PMIX_ASKED_TABLE:
+    case PMIX_ASKED_LOCAL_TABLE:
+        load_table(n, info, keys[key], rows, key == PMIX_ASKED_LOCAL_TABLE);
+        break;
+    case PMIX_ASKED_JOB_SIZE:
+        load_u32(info, keys[key], n->job->npes);
+        break;
+    case PMIX_ASKED_NUM_NODES:
+        load_u32(info, keys[key], n->job->nnodes);
+        break;
+    case PMIX_ASKED_KEYS:
+        PMIX_INFO_LOAD(info, keys[key], all_keys + 1, PMIX_STRING);
+        break;
+    }
+}
+
+static void answer(struct pmix_net *n, struct pmix_request *r, struct unpack rows)
+{
+    struct answer *a = calloc(1, sizeof *a);
+    if (a != NULL)
+        PMIX_INFO_CREATE(a->info, r->nasked);
+    if (a == NULL || a->info == NULL) {
+        free(a);
+        pmix_request_answer(r, PMIX_ERR_NOMEM);
+        return;
+    }
+    a->n = r->nasked;
+    for (uint32_t i = 0; i < r->nasked; i++)
+        load_one(n, &a->info[i], r->asked[i], rows);
+    r->answered = true;
+    r->info(r->unknown ? PMIX_QUERY_PARTIAL_SUCCESS : PMIX_SUCCESS, a->info, a->n, r->arg,
+            free_answer, a);
+}
+
+static bool wants_table(const struct pmix_request *r)
+{
+    for (uint32_t i = 0; i < r->nasked; i++)
+        if (r->asked[i] == PMIX_ASKED_TABLE || r->asked[i] == PMIX_ASKED_LOCAL_TABLE)
+            return true;
+    return false;
+}
+
+void pmix_query_post(struct pmix_net *n, struct pmix_request *r)
+{
+    struct pack p = {0};
+    pmix_request_wait(n, &n->queries, r);
+    if (wants_table(r) && n->has_net) {
+        r->number = ++n->number;
+        pack_u64(&p, r->number);
+        pmix_net_send(n, WIRE_QUERY_ASK, WIRE_FRONT, &p);
+    } else {
+        if (wants_table(r))
+            n->local.procs(n->local.arg, &p);
+        answer(n, r, unpack_of(p.data, p.len));
+        pmix_request_done(&n->queries, r);
+    }
+    pack_free(&p);
+}
+
+/* True if all rows can be believed. */
+static bool is_table(const struct pmix_net *n, struct unpack u)
+{
+    uint32_t count = unpack_count(&u, PE_BYTES);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct row row = read_row(&u);
+        if (row.rank >= n->job->npes || row.node >= n->job->nnodes || row.state >= STATES)
+            return false;
+    }
+    return unpack_done(&u);
+}
+
+int pmix_query_take(struct pmix_net *n, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    struct pmix_request *r = pmix_request_find(n->queries, unpack_u64(&u));
+    if (u.failed || r == NULL || !is_table(n, u))
+        return -1;
+    answer(n, r, u);
+    pmix_request_done(&n->queries, r);
+    return 0;
+}

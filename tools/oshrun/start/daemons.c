@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* daemons.c - see daemons.h: the start and the end of the daemons.  Uses starter.c,
+ * listener.c, route.c, gather.c, pack.c. */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/start/daemons_int.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WINDOW_ALL  ((uint64_t)16 << 20) /* unconfirmed output of all nodes together */
+#define WINDOW_MIN  ((uint64_t)16 << 10) /* ... of one node */
+#define WINDOW_MAX  ((uint64_t)256 << 10)
+#define STOP_MS     1500   /* for the daemons to end when they are told to */
+#define STEP_MS     250    /* of the time of a start */
+#define UP_MIN_MS   2000u  /* for a running daemon to connect, at least */
+#define UP_MAX_MS   10000u /* and at most: a busy host may delay it */
+#define UP_EXTRA_MS 1000u  /* ... beyond the time of silence: it may try several ways */
+#define MS_PER_S    1e3
+#define ANY_ADDRESS "-"
+#define LOOPBACK    "lo"
+
+const char *daemons_host(const struct daemons *ds, uint32_t node)
+{
+    return ds->job->node[node].name;
+}
+
+void daemons_fail(struct daemons *ds, int status, const char *format, ...)
+{
+    char text[ERROR_BYTES];
+    va_list ap;
+    if (ds->failed || ds->ending || ds->stopping)
+        return;
+    ds->failed = true;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    error_report("%s", text);
+    ds->ev->pe.failed(ds->front, status);
+}
+
+/* ---- the end of nodes ------------------------------------------------------------- */
+
+void daemons_conn_finished(struct daemons *ds)
+{
+    if (++ds->drained == ds->job->nnodes && !ds->stopping)
+        ds->ev->pe.drained(ds->front);
+}
+
+/* Returns the PEs that had not ended; -1: there is nothing more to lose. */
+static int64_t lose(struct daemons *ds, struct daemon_conn *dc)
+{
+    enum conn_state was = dc->state;
+    dc->state = CONN_LOST;
+    if (was >= CONN_DRAINED)
+        return -1;
+    daemons_report_part(ds, dc);
+    gather_lost(ds->gather, dc->node);
+    return dc->live;
+}
+
+void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
+{
+    char sentence[ERROR_BYTES];
+    uint32_t nodes = 0, own = ds->conn[node].live, pes = 0;
+    if (ds->stopping)
+        return;
+    for (uint32_t i = node; i < ds->job->nnodes; i++) {
+        if (!tree_below(&ds->route.tree, node, i))
+            continue;
+        int64_t lost = lose(ds, &ds->conn[i]);
+        nodes += lost >= 0;
+        pes += lost > 0 ? (uint32_t)lost : 0;
+    }
+    if (nodes == 0)
+        return;
+    bool silent = strstr(why, "has not answered") != NULL;
+    snprintf(sentence, sizeof sentence, "the node daemon on %s %s%s",
+             daemons_host(ds, node), why,
+             silent ? " (SHMEM_LAUNCH_TIMEOUT sets the time)" : "");
+    ds->ev->lost(ds->front, own, pes, sentence);
+    while (nodes-- > 0)
+        daemons_conn_finished(ds);
+}
+
+/* ---- start ------------------------------------------------------------------------ */
+
+/* What is said before the call may be noise of the way there: it is told only if no call
+ * comes (by the starter, or at the start limit). */
+static void on_said(void *arg, uint32_t node, const char *line)
+{
+    struct daemons *ds = arg;
+    struct daemon_conn *dc = node == STARTER_ALL ? &ds->conn[0] : &ds->conn[node];
+    if (dc->state == CONN_STARTED) {
+        free(dc->said);
+        dc->said = strdup(line);
+        return;
+    }
+    char text[ERROR_BYTES];
+    const char *who = node == STARTER_ALL ? "srun" : daemons_host(ds, node);
+    snprintf(text, sizeof text, "%s: %s", who, line);
+    if (!ds->failed && !ds->ending && !ds->stopping)
+        ds->ev->pe.say(ds->front, text);
+}
+
+static void on_agent_ended(void *arg, uint32_t node, bool failed, const char *why)
+{
+    struct daemons *ds = arg;
+    const char *reason = failed
+                             ? why
+                             : "it ended with status 0 and has started nothing; does it "
+                               "pass its command on?";
+    for (uint32_t i = 0; i < ds->job->nnodes; i++) {
+        if (ds->conn[i].state != CONN_STARTED)
+            continue;
+        if (node == STARTER_ALL)
+            daemons_fail(ds, DAEMONS_EXIT_ERROR, "srun cannot start all node daemons: %s",
+                         reason);
+        else if (node == i)
+            daemons_fail(ds, DAEMONS_EXIT_ERROR, "%s: cannot start the node daemon: %s",
+                         daemons_host(ds, i), reason);
+    }
+}
+
+/* What a daemon has not done in time. */
+static void what_is_due(const struct daemons *ds, const struct daemon_conn *dc,
+                        char *text, size_t size)
+{
+    uint32_t parent = tree_parent(&ds->route.tree, dc->node);
+
+    if (dc->state == CONN_STARTED)
+        snprintf(text, size, "called");
+    else
+        snprintf(text, size, "found its parent (%s)",
+                 parent == WIRE_FRONT ? "this process" : daemons_host(ds, parent));
+}
+
+static void fail_start(struct daemons *ds, const struct daemon_conn *dc)
+{
+    char due[ERROR_BYTES];
+
+    what_is_due(ds, dc, due, sizeof due);
+    daemons_fail(
+        ds, DAEMONS_EXIT_ERROR,
+        "%s: its node daemon has not %s within %.1f s%s%s; is the way from there to "
+        "this host open (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
+        daemons_host(ds, dc->node), due, dc->limit_ms / MS_PER_S,
+        dc->said != NULL ? "; last words: " : "", dc->said != NULL ? dc->said : "");
+}
+
+static bool is_due(const struct daemon_conn *dc)
+{
+    return dc->state < CONN_READY && dc->left_ms > 0;
+}
+
+/* In steps, so that time in which we are stopped counts for one step only. */
+static void on_start_step(void *arg)
+{
+    struct daemons *ds = arg;
+    bool more = false;
+    for (uint32_t i = 0; i < ds->job->nnodes; i++) {
+        struct daemon_conn *dc = &ds->conn[i];
+        if (!is_due(dc))
+            continue;
+        dc->left_ms -= STEP_MS;
+        more = more || dc->left_ms > 0;
+        if (dc->left_ms <= 0)
+            fail_start(ds, dc);
+    }
+    if (more && !ds->failed)
+        loop_after(ds->loop, &ds->start, STEP_MS);
+}
+
+void daemons_set_deadline(struct daemons *ds, struct daemon_conn *dc, uint32_t ms)
+{
+    dc->limit_ms = ms;
+    dc->left_ms = ms;
+    if (ms > 0 && ds->start.due_ns == 0)
+        loop_after(ds->loop, &ds->start, STEP_MS);
+}
+
+uint32_t daemons_find_node(const struct daemons *ds, uint32_t node, const char *host)
+{
+    for (uint32_t i = 0; node == WIRE_NONE && host != NULL && i < ds->job->nnodes; i++)
+        if (strcmp(ds->host[i], host) == 0)
+            return i;
+    return node;
+}
+
+static void on_agent_started(void *arg, uint32_t node)
+{
+    struct daemons *ds = arg;
+    for (uint32_t i = 0; i < ds->job->nnodes; i++)
+        if (node == i || node == STARTER_ALL)
+            daemons_set_deadline(ds, &ds->conn[i], ds->o->start_timeout_ms);
+}
+
+/* The way there is over: the daemon itself is quick, or stopped, or cut off. */
+static void on_up(void *arg, uint32_t node, const char *host)
+{
+    struct daemons *ds = arg;
+    uint32_t ms = ds->o->timeout_ms < UP_MIN_MS ? UP_MIN_MS : ds->o->timeout_ms;
+    ms = ms < UP_MAX_MS ? ms : UP_MAX_MS;
+    node = daemons_find_node(ds, node, host);
+    if (node >= ds->job->nnodes || ds->conn[node].state != CONN_STARTED ||
+        ds->conn[node].left_ms <= ms + UP_EXTRA_MS)
+        return;
+    daemons_set_deadline(ds, &ds->conn[node], ms + UP_EXTRA_MS);
+}
+
+static void on_came(void *arg, int fd)
+{
+    struct daemons *ds = arg;
+    struct link **more = realloc(ds->unidentified,
+                                 ((size_t)ds->nunidentified + 1) * sizeof(struct link *));
+    if (more != NULL)
+        ds->unidentified = more;
+    struct link *l = more == NULL ? NULL
+                                  : link_open(ds->loop, fd, ds->o->timeout_ms, LINK_AWAKE,
+                                              &daemons_link_events, ds);
+    if (more == NULL)
+        close(fd);
+    if (l != NULL)
+        ds->unidentified[ds->nunidentified++] = l;
+}
+
+static void on_refused(void *arg, const char *sentence)
+{
+    struct daemons *ds = arg;
+    ds->ev->pe.say(ds->front, sentence);
+}
+
+static void on_gathered(void *arg, void *mine, int status, uint64_t number,
+                        const void *data, size_t len)
+{
+    (void)arg, (void)mine, (void)status, (void)number, (void)data, (void)len;
+}
+
+static void on_gather_send(void *arg, const struct frame *f)
+{
+    struct daemons *ds = arg;
+    route_send(&ds->route, f);
+}
+
+static int make_members(struct daemons *ds)
+{
+    const struct job *job = ds->job;
+    ds->conn = calloc(job->nnodes, sizeof *ds->conn);
+    ds->pe = calloc(job->npes, sizeof *ds->pe);
+    ds->host = calloc(job->nnodes, sizeof *ds->host);
+    if (ds->conn == NULL || ds->pe == NULL || ds->host == NULL)
+        return -1;
+    for (uint32_t i = 0; i < job->nnodes; i++) {
+        ds->host[i] = job->node[i].name;
+        ds->conn[i].node = i;
+        ds->conn[i].live = job->node[i].npes;
+        for (uint32_t k = 0; k < job->node[i].npes; k++)
+            ds->pe[job->node[i].rank[k]].node = i;
+    }
+    job_pack(&ds->job_bytes, job);
+    return ds->job_bytes.failed ? -1 : 0;
+}
+
+static int make_tree(struct daemons *ds)
+{
+    static const struct gather_events events = {.send = on_gather_send,
+                                                .done = on_gathered};
+    struct tree t = {.nnodes = ds->job->nnodes, .fanout = ds->o->fanout};
+    ds->window = WINDOW_ALL / t.nnodes;
+    if (ds->window < WINDOW_MIN)
+        ds->window = WINDOW_MIN;
+    if (ds->window > WINDOW_MAX)
+        ds->window = WINDOW_MAX;
+    ds->gather = gather_new(&t, WIRE_FRONT, &events, ds);
+    return ds->gather == NULL ? -1 : route_open(&ds->route, &t, WIRE_FRONT);
+}
+
+/* On virtual nodes nobody outside has anything to say. */
+static const char *interface_of(const struct daemons *ds)
+{
+    return ds->plan->kind == PLAN_VNODES ? LOOPBACK : ds->o->interface;
+}
+
+static int open_listener(struct daemons *ds)
+{
+    static const struct listener_events events = {.came = on_came, .refused = on_refused};
+    char addresses[ADDRESSES_MAX], why[ERROR_BYTES], hex[NONCE_HEX_BYTES];
+    const char *which = interface_of(ds);
+    if (nonce_make(&ds->nonce) != 0) {
+        error_report("cannot get random bytes: %s", strerror(errno));
+        return -1;
+    }
+    ds->listener = listener_open(ds->loop, &ds->nonce, which, addresses, &events, ds, why,
+                                 sizeof why);
+    if (ds->listener == NULL) {
+        if (ds->plan->kind == PLAN_VNODES)
+            error_report(
+                "cannot listen for the node daemons: virtual nodes need the loopback "
+                "interface, which has no address or is down; `ip link set lo up` "
+                "enables it");
+        else
+            error_report("cannot listen for the node daemons: %s", why);
+        return -1;
+    }
+    nonce_to_hex(&ds->nonce, hex);
+    int n = asprintf(&ds->line,
+                     "oshrun %u " PACKAGE_VERSION " nonce=%s at=%s if=%s timeout=%u "
+                     "start=%u window=%llu",
+                     WIRE_VERSION, hex, addresses, which != NULL ? which : ANY_ADDRESS,
+                     ds->o->timeout_ms, ds->o->start_timeout_ms,
+                     (unsigned long long)ds->window);
+    if (n >= 0)
+        return 0;
+    ds->line = NULL;
+    error_report("no memory for the node daemons");
+    return -1;
+}
+
+static int begin(struct daemons *ds, struct rlimit files)
+{
+    static const struct starter_events events = {.started = on_agent_started,
+                                                 .up = on_up,
+                                                 .said = on_said,
+                                                 .ended = on_agent_ended};
+    static const enum starter_kind kind[] = {[PLAN_HERE] = STARTER_LOCAL,
+                                             [PLAN_VNODES] = STARTER_LOCAL,
+                                             [PLAN_HOSTS] = STARTER_AGENT,
+                                             [PLAN_SLURM] = STARTER_SRUN};
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    if (n <= 0 && ds->o->daemon_path == NULL) {
+        error_report(
+            "cannot read the path of oshrun from /proc/self/exe (%s); mount /proc, or "
+            "set SHMEM_LAUNCH_DAEMON",
+            strerror(errno));
+        return -1;
+    }
+    struct starter_config config = {
+        .kind = kind[ds->plan->kind],
+        .nnodes = ds->job->nnodes,
+        .host = ds->host,
+        .local = ds->plan->local,
+        .agent = ds->o->agent,
+        .daemon_path = ds->o->daemon_path != NULL ? ds->o->daemon_path : self,
+        .line = ds->line,
+        .reaper_fd = ds->reaper->fd,
+        .files = files};
+    ds->starter = starter_begin(ds->loop, &config, &events, ds);
+    return ds->starter != NULL ? 0 : -1;
+}
+
+int daemons_start(struct daemons **out, const struct job *job, const struct plan *plan,
+                  const struct options *o, const struct nodes_events *events, void *front,
+                  struct loop *loop, const struct reaper *reaper, struct rlimit files)
+{
+    struct daemons *ds = calloc(1, sizeof *ds);
+    *out = ds;
+    if (ds == NULL) {
+        error_report("no memory for the nodes of the job");
+        return DAEMONS_EXIT_ERROR;
+    }
+    ds->job = job;
+    ds->plan = plan;
+    ds->o = o;
+    ds->ev = events;
+    ds->front = front;
+    ds->loop = loop;
+    ds->reaper = reaper;
+    ds->start = (struct loop_timer){.fn = on_start_step, .arg = ds};
+    ds->report_limit = (struct loop_timer){.fn = daemons_on_report_limit, .arg = ds};
+    if (make_members(ds) != 0 || make_tree(ds) != 0) {
+        error_report("no memory for %u nodes", job->nnodes);
+        return DAEMONS_EXIT_ERROR;
+    }
+    return open_listener(ds) == 0 && begin(ds, files) == 0 ? 0 : DAEMONS_EXIT_ERROR;
+}
+
+/* ---- end -------------------------------------------------------------------------- */
+
+void daemons_departed(struct daemons *ds, struct link *l)
+{
+    struct daemon_conn *dc = link_user(l);
+    if (dc != NULL && dc->direct != l)
+        route_detach(&ds->route, dc->node);
+    if (!route_has_children(&ds->route))
+        ds->loop->stop = true;
+}
+
+static void on_stop_limit(void *arg)
+{
+    struct daemons *ds = arg;
+    ds->loop->stop = true;
+}
+
+/* Tells all to leave, and sees them hang up. */
+static void dismiss(struct daemons *ds, bool good)
+{
+    struct loop_timer limit = {.fn = on_stop_limit, .arg = ds};
+    ds->stopping = true;
+    if (ds->route.child == NULL)
+        return;
+    struct pack p = {0};
+    pack_u8(&p, good);
+    daemons_send_pack(ds, WIRE_STOP, WIRE_ALL, &p);
+    if (!route_has_children(&ds->route))
+        return;
+    loop_after(ds->loop, &limit, STOP_MS);
+    ds->loop->stop = false;
+    loop_run(ds->loop);
+    loop_cancel(ds->loop, &limit);
+}
+
+static void free_members(struct daemons *ds)
+{
+    for (uint32_t i = 0; ds->conn != NULL && i < ds->job->nnodes; i++) {
+        if (ds->conn[i].direct != NULL)
+            link_free(ds->conn[i].direct);
+        free(ds->conn[i].addresses);
+        free(ds->conn[i].said);
+    }
+    for (uint32_t i = 0; i < ds->nunidentified; i++)
+        link_free(ds->unidentified[i]);
+    free(ds->unidentified);
+    free(ds->conn);
+    free(ds->pe);
+    free(ds->host);
+}
+
+void daemons_stop(struct daemons *ds, bool good)
+{
+    if (ds == NULL)
+        return;
+    loop_cancel(ds->loop, &ds->start);
+    loop_cancel(ds->loop, &ds->report_limit);
+    dismiss(ds, good);
+    if (ds->starter != NULL)
+        starter_stop(ds->starter);
+    if (ds->listener != NULL)
+        listener_close(ds->listener);
+    route_close(&ds->route);
+    free_members(ds);
+    if (ds->gather != NULL)
+        gather_free(ds->gather);
+    daemons_report_free(ds);
+    pack_free(&ds->job_bytes);
+    free(ds->line);
+    free(ds);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemons_int.h - the inside of daemons.h, for the files it is made of.
+ *
+ * Used by daemons.c (start, end), daemons_take.c (what daemons say) and daemons_tell.c
+ * (what they are told); nobody else.
+ */
+#ifndef OSHRUN_START_DAEMONS_INT_H
+#define OSHRUN_START_DAEMONS_INT_H
+
+#include "tools/oshrun/start/daemons.h"
+#include "tools/oshrun/net/listener.h"
+#include "tools/oshrun/net/gather.h"
+#include "tools/oshrun/net/pack.h"
+#include "tools/oshrun/net/route.h"
+#include "tools/oshrun/start/starter.h"
+
+enum conn_state {
+    CONN_STARTED,  /* started, has not called */
+    CONN_UNPLACED, /* waits for its place: its parent has not called yet */
+    CONN_PLACED,   /* has been told its parent */
+    CONN_READY,    /* has the job */
+    CONN_DRAINED,  /* all its PEs have ended, and all their output is here */
+    CONN_LOST,
+};
+
+/* The daemon of one node. */
+struct daemon_conn {
+    enum conn_state state;
+    uint32_t node;
+    struct link
+        *direct;       /* on which it called; NULL when it has hung up, or is attached */
+    char *addresses;   /* where its children reach it */
+    char *said;        /* its last line before it called */
+    int64_t clock_ns;  /* our clock minus its */
+    uint32_t live;     /* PEs that have not ended */
+    uint32_t limit_ms; /* for what it does now, in its start */
+    int64_t left_ms;   /* of that; 0: nothing is due */
+    uint64_t unconfirmed[DAEMON_STREAMS]; /* bytes taken, and not yet confirmed */
+    bool reports;                         /* its part of a report is awaited */
+};
+
+struct conn_pe {
+    uint32_t node;
+    uint32_t pid;
+    enum wire_pe state;
+    uint32_t how;
+};
+
+struct report_line {
+    uint32_t rank, node;
+    size_t order; /* of arrival */
+    char *text;
+};
+
+struct daemons {
+    const struct job *job;
+    const struct plan *plan;
+    const struct options *o;
+    const struct nodes_events *ev;
+    void *front;
+    struct loop *loop;
+    const struct reaper *reaper;
+
+    struct nonce nonce;
+    struct listener *listener;
+    struct starter *starter;
+    char *line; /* what the starter tells every daemon */
+    const char **host;
+
+    struct route route;
+    struct gather *gather;
+    struct pack job_bytes;
+    struct daemon_conn *conn; /* one per node */
+    struct conn_pe *pe;
+    struct link **unidentified; /* proven connections that have not said HELLO */
+    uint32_t nunidentified;
+
+    uint32_t staged[DAEMON_STAGES]; /* nodes that have reached it */
+    uint32_t drained;               /* nodes that are DRAINED or LOST */
+    uint64_t window;                /* of unconfirmed output, per node and stream */
+    bool paused[DAEMON_STREAMS];
+    bool failed, ending, stopping;
+    struct loop_timer start, report_limit;
+
+    struct report_line *report;
+    size_t report_len, report_capacity;
+    bool reporting;
+    uint32_t reports; /* nodes whose part is awaited */
+    uint32_t report_number;
+    uint32_t next_report[2]; /* that wait for their turn: tables, stacks */
+};
+
+#define DAEMONS_EXIT_ERROR 1
+
+/* "n2" */
+const char *daemons_host(const struct daemons *ds, uint32_t node);
+
+/* Says the sentence and ends the start of the job; only the first counts. */
+__attribute__((format(printf, 3, 4))) void daemons_fail(struct daemons *ds, int status,
+                                                        const char *format, ...);
+
+/* daemons_take.c: what a link brings. */
+extern const struct link_events daemons_link_events;
+
+/* Node (and what is below it in the tree) is gone, because its daemon `why`. */
+void daemons_lost(struct daemons *ds, uint32_t node, const char *why);
+
+/* While the daemons stop: the daemon behind this link has left. */
+void daemons_departed(struct daemons *ds, struct link *l);
+
+/* From now on the member has so much time for its next step.  0: as long as it takes. */
+void daemons_set_deadline(struct daemons *ds, struct daemon_conn *dc, uint32_t ms);
+
+/* The node of a daemon that tells its number, or (srun) the name of its host. */
+uint32_t daemons_find_node(const struct daemons *ds, uint32_t node, const char *host);
+
+/* One more node is DRAINED or LOST. */
+void daemons_conn_finished(struct daemons *ds);
+
+/* daemons_tell.c */
+void daemons_send(struct daemons *ds, enum wire_type type, uint32_t to, const void *data,
+                  size_t len);
+void daemons_send_pack(struct daemons *ds, enum wire_type type, uint32_t to,
+                       struct pack *p);
+/* len bytes of output have been taken over. */
+void daemons_output_taken(struct daemons *ds, struct daemon_conn *dc,
+                          enum daemon_stream s, size_t len);
+void daemons_report_line(struct daemons *ds, uint32_t number, uint32_t node,
+                         uint32_t rank, const char *text);
+void daemons_report_part(struct daemons *ds, struct daemon_conn *dc);
+void daemons_on_report_limit(void *arg);
+void daemons_report_free(struct daemons *ds);
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* daemons_take.c - see daemons_int.h: what the daemons say, from their first call to the
+ * end of their links.  Uses route.c, pack.c, gather.c, starter.c. */
+#include "config.h"
+
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/start/daemons_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAD (-1) /* the message is not a right one */
+
+/* ---- calls and places ------------------------------------------------------------- */
+
+/* The daemon has the job, or will get it: it is attached to its parent. */
+static void place(struct daemons *ds, struct daemon_conn *dc)
+{
+    const struct tree *t = &ds->route.tree;
+    uint32_t parent = tree_parent(t, dc->node);
+    struct pack p = {0};
+    pack_u32(&p, dc->node);
+    pack_u32(&p, t->nnodes);
+    pack_u32(&p, t->fanout);
+    pack_string(&p, parent == WIRE_FRONT ? NULL : ds->conn[parent].addresses);
+    dc->state = CONN_PLACED;
+    daemons_set_deadline(ds, dc, ds->o->start_timeout_ms);
+    link_send(dc->direct, &(struct frame){.type = WIRE_PLACE,
+                                          .from = WIRE_FRONT,
+                                          .to = dc->node,
+                                          .data = p.data,
+                                          .len = p.len});
+    pack_free(&p);
+    if (parent != WIRE_FRONT)
+        return;
+    struct link *l = dc->direct;
+    dc->direct = NULL;
+    dc->state = CONN_READY;
+    route_attach(&ds->route, dc->node, l,
+                 &(struct frame){.type = WIRE_JOB,
+                                 .from = WIRE_FRONT,
+                                 .to = dc->node,
+                                 .data = ds->job_bytes.data,
+                                 .len = ds->job_bytes.len});
+}
+
+static bool may_place(const struct daemons *ds, const struct daemon_conn *dc)
+{
+    uint32_t parent = tree_parent(&ds->route.tree, dc->node);
+    return dc->state == CONN_UNPLACED &&
+           (parent == WIRE_FRONT || ds->conn[parent].addresses != NULL);
+}
+
+/* A daemon that has called lets itself and its children be placed. */
+static void place_around(struct daemons *ds, struct daemon_conn *dc)
+{
+    const struct tree *t = &ds->route.tree;
+    if (may_place(ds, dc))
+        place(ds, dc);
+    for (uint32_t i = 0; i < tree_children(t, dc->node); i++) {
+        struct daemon_conn *child = &ds->conn[tree_child(t, dc->node, i)];
+        if (may_place(ds, child))
+            place(ds, child);
+    }
+}
+
+static void forget_caller(struct daemons *ds, const struct link *l)
+{
+    for (uint32_t i = 0; i < ds->nunidentified; i++)
+        if (ds->unidentified[i] == l)
+            ds->unidentified[i] = ds->unidentified[--ds->nunidentified];
+}
+
+static void hang_up(struct daemons *ds, struct link *l, const char *why)
+{
+    error_report("refused the node daemon at %s: %s", link_peer(l), why);
+    forget_caller(ds, l);
+    link_free(l);
+}
+
+static void take_hello(struct daemons *ds, struct link *l, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    uint32_t wire = unpack_u32(&u);
+    const char *version = unpack_string(&u);
+    uint32_t node = unpack_u32(&u);
+    const char *host = unpack_string(&u);
+    unpack_u32(&u); /* its pid, for who reads along */
+    uint64_t clock_ns = unpack_u64(&u);
+    const char *addresses = unpack_string(&u);
+    node = daemons_find_node(ds, node, host);
+    if (version != NULL &&
+        (wire != WIRE_VERSION || strcmp(version, PACKAGE_VERSION) != 0)) {
+        daemons_fail(
+            ds, DAEMONS_EXIT_ERROR,
+            "the oshrun at %s is of version %s (messages %u), this one of %s "
+            "(messages %u); install the same on all hosts, or set SHMEM_LAUNCH_DAEMON",
+            link_peer(l), version, wire, PACKAGE_VERSION, WIRE_VERSION);
+        return;
+    }
+    if (u.failed || version == NULL || addresses == NULL || node >= ds->job->nnodes) {
+        hang_up(ds, l, "it is for no node of this job");
+        return;
+    }
+    struct daemon_conn *dc = &ds->conn[node];
+    if (dc->state == CONN_LOST) { /* too late */
+        forget_caller(ds, l);
+        link_free(l);
+        return;
+    }
+    if (dc->state != CONN_STARTED) {
+        hang_up(ds, l, "its node has a daemon already");
+        return;
+    }
+    forget_caller(ds, l);
+    link_set_user(l, dc);
+    dc->state = CONN_UNPLACED;
+    daemons_set_deadline(ds, dc, 0); /* until its parent has called */
+    dc->direct = l;
+    dc->clock_ns = (int64_t)(loop_now_ns() - clock_ns);
+    dc->addresses = strdup(addresses);
+    starter_arrived(ds->starter, node);
+    if (++ds->staged[DAEMON_STAGE_CALLED] == ds->job->nnodes)
+        ds->ev->pe.stage(ds->front, DAEMON_STAGE_CALLED);
+    place_around(ds, dc);
+}
+
+/* ---- what becomes of PEs ---------------------------------------------------------- */
+
+/* The PE that a message is about, if it is one of that node. */
+static struct conn_pe *read_pe(struct daemons *ds, const struct daemon_conn *dc,
+                               struct unpack *u, uint32_t *rank)
+{
+    *rank = unpack_u32(u);
+    if (u->failed || *rank >= ds->job->npes || ds->pe[*rank].node != dc->node)
+        return NULL;
+    return &ds->pe[*rank];
+}
+
+static int take_started(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t rank, pid;
+    struct conn_pe *pe = read_pe(ds, dc, u, &rank);
+    pid = unpack_u32(u);
+    if (pe == NULL || !unpack_done(u))
+        return BAD;
+    pe->pid = pid;
+    pe->state = WIRE_PE_RUNS;
+    ds->ev->pe.started(ds->front, rank, (int32_t)pid);
+    return 0;
+}
+
+static int take_output(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t rank;
+    size_t len;
+    struct conn_pe *pe = read_pe(ds, dc, u, &rank);
+    uint8_t s = unpack_u8(u);
+    const char *text = unpack_bytes(u, &len);
+    if (pe == NULL || !unpack_done(u) || s >= DAEMON_STREAMS)
+        return BAD;
+    ds->ev->pe.output(ds->front, rank, (enum daemon_stream)s, text, len);
+    daemons_output_taken(ds, dc, (enum daemon_stream)s, len);
+    return 0;
+}
+
+static int take_connected(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t rank;
+    if (read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+        return BAD;
+    ds->ev->pe.connected(ds->front, rank);
+    return 0;
+}
+
+static int take_finalized(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t rank;
+    if (read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+        return BAD;
+    ds->ev->pe.finalized(ds->front, rank);
+    return 0;
+}
+
+static int take_ended(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    struct daemon_end end;
+    struct conn_pe *pe = read_pe(ds, dc, u, &end.rank);
+    end.pid = (int32_t)unpack_u32(u);
+    end.signalled = unpack_u8(u) != 0;
+    end.code = (int)unpack_u32(u);
+    end.connected = unpack_u8(u) != 0;
+    end.finalized = unpack_u8(u) != 0;
+    for (int i = 0; i < NODE_STAGES; i++) {
+        uint64_t at = unpack_u64(u);
+        end.stage_ns[i] = at != 0 ? at + (uint64_t)dc->clock_ns : 0;
+    }
+    if (pe == NULL || !unpack_done(u) || pe->state == WIRE_PE_ENDED)
+        return BAD;
+    pe->state = WIRE_PE_ENDED;
+    pe->how = end.signalled ? (uint32_t)end.code : (uint32_t)end.code << 8;
+    dc->live--;
+    ds->ev->pe.ended(ds->front, &end);
+    return 0;
+}
+
+static int take_aborted(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t rank;
+    struct conn_pe *pe = read_pe(ds, dc, u, &rank);
+    int status = (int)unpack_u32(u);
+    const char *text = unpack_string(u);
+    if (pe == NULL || !unpack_done(u) || text == NULL)
+        return BAD;
+    ds->ev->pe.aborted(ds->front, rank, status, text);
+    return 0;
+}
+
+static int take_input_wanted(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    bool open = unpack_u8(u) != 0;
+    if (!unpack_done(u))
+        return BAD;
+    if (ds->job->stdin_pe != JOB_NO_PE && ds->pe[ds->job->stdin_pe].node == dc->node)
+        ds->ev->pe.input(ds->front, open);
+    return 0;
+}
+
+/* ---- what becomes of nodes -------------------------------------------------------- */
+
+static int take_report_line(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t number = unpack_u32(u), rank = unpack_u32(u);
+    const char *text = unpack_string(u);
+    if (!unpack_done(u) || text == NULL)
+        return BAD;
+    daemons_report_line(ds, number, dc->node, rank, text);
+    return 0;
+}
+
+static int take_reported(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t number = unpack_u32(u);
+    if (!unpack_done(u))
+        return BAD;
+    if (number == ds->report_number)
+        daemons_report_part(ds, dc);
+    return 0;
+}
+
+static int take_stage(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    (void)dc;
+    uint8_t stage = unpack_u8(u);
+    if (!unpack_done(u) || stage >= DAEMON_STAGES)
+        return BAD;
+    if (++ds->staged[stage] == ds->job->nnodes)
+        ds->ev->pe.stage(ds->front, (enum daemon_stage)stage);
+    return 0;
+}
+
+static int take_drained(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    if (!unpack_done(u) || dc->state >= CONN_DRAINED)
+        return BAD;
+    dc->state = CONN_DRAINED;
+    daemons_report_part(ds, dc);
+    daemons_conn_finished(ds);
+    return 0;
+}
+
+static int take_say(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    const char *text = unpack_string(u);
+    char line[ERROR_BYTES];
+    if (!unpack_done(u) || text == NULL)
+        return BAD;
+    snprintf(line, sizeof line, "%s: %s", daemons_host(ds, dc->node), text);
+    ds->ev->pe.say(ds->front, line);
+    return 0;
+}
+
+static int take_failed(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    int status = (int)unpack_u32(u);
+    const char *text = unpack_string(u);
+    if (!unpack_done(u) || text == NULL)
+        return BAD;
+    if (ds->ending) /* it has no PEs, and will have none */
+        daemons_lost(ds, dc->node, text);
+    daemons_fail(ds, status, "%s: %s", daemons_host(ds, dc->node), text);
+    return 0;
+}
+
+static int take_lost(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint32_t node = unpack_u32(u);
+    const char *why = unpack_string(u);
+    if (!unpack_done(u) || why == NULL || node >= ds->job->nnodes || node == dc->node ||
+        !tree_below(&ds->route.tree, dc->node, node))
+        return BAD;
+    daemons_lost(ds, node, why);
+    return 0;
+}
+
+/* ---- PMIx ------------------------------------------------------------------------- */
+
+static int take_query(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    uint64_t number = unpack_u64(u);
+    struct pack p = {0};
+    pack_u64(&p, number);
+    pack_u32(&p, ds->job->npes);
+    for (uint32_t i = 0; i < ds->job->npes; i++) {
+        pack_u32(&p, i);
+        pack_u32(&p, ds->pe[i].node);
+        pack_u32(&p, ds->pe[i].pid);
+        pack_u8(&p, (uint8_t)ds->pe[i].state);
+        pack_u32(&p, ds->pe[i].how);
+    }
+    daemons_send_pack(ds, WIRE_QUERY_ANSWER, dc->node, &p);
+    return 0;
+}
+
+static int take_control(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+{
+    (void)dc;
+    int sig = (int)unpack_u32(u);
+    uint32_t count, *rank = unpack_numbers(u, &count);
+    bool good = unpack_done(u);
+    if (good)
+        ds->ev->pe.control(ds->front, sig, rank, count);
+    free(rank);
+    return good ? 0 : BAD;
+}
+
+/* ---- frames ----------------------------------------------------------------------- */
+
+typedef int take_fn(struct daemons *ds, struct daemon_conn *dc, struct unpack *u);
+
+static take_fn *const take[WIRE_TYPES] = {
+    [WIRE_STARTED] = take_started,
+    [WIRE_OUTPUT] = take_output,
+    [WIRE_CONNECTED] = take_connected,
+    [WIRE_FINALIZED] = take_finalized,
+    [WIRE_ENDED] = take_ended,
+    [WIRE_ABORTED] = take_aborted,
+    [WIRE_INPUT_WANTED] = take_input_wanted,
+    [WIRE_REPORT_LINE] = take_report_line,
+    [WIRE_REPORTED] = take_reported,
+    [WIRE_STAGE] = take_stage,
+    [WIRE_DRAINED] = take_drained,
+    [WIRE_SAY] = take_say,
+    [WIRE_FAILED] = take_failed,
+    [WIRE_LOST] = take_lost,
+    [WIRE_QUERY_ASK] = take_query,
+    [WIRE_CONTROL_ASK] = take_control,
+};
+
+static int take_here(struct daemons *ds, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    if (f->type == WIRE_GATHER_UP || f->type == WIRE_GATHER_DOWN)
+        return gather_take(ds->gather, f);
+    if (take[f->type] == NULL || f->from >= ds->job->nnodes)
+        return BAD;
+    struct daemon_conn *dc = &ds->conn[f->from];
+    if (dc->state == CONN_LOST)
+        return 0; /* its last words came after the news of its end */
+    return take[f->type](ds, dc, &u);
+}
+
+/* From a daemon that has not its place in the tree yet. */
+static int take_call(struct daemons *ds, struct daemon_conn *dc, const struct frame *f)
+{
+    struct unpack u = unpack_of(f->data, f->len);
+    /* What it says through the tree may have come before. */
+    if (f->type == WIRE_PLACE && dc->state == CONN_PLACED)
+        dc->state = CONN_READY;
+    else if (f->type == WIRE_PLACE && dc->state > CONN_PLACED)
+        return 0;
+    else if (f->type == WIRE_FAILED)
+        return take_failed(ds, dc, &u);
+    else if (f->type == WIRE_SAY)
+        return take_say(ds, dc, &u);
+    else
+        return BAD;
+    return 0;
+}
+
+static void on_frame(void *arg, struct link *l, const struct frame *f)
+{
+    struct daemons *ds = arg;
+    struct daemon_conn *dc = link_user(l);
+    int rc = 0;
+    if (ds->failed || ds->stopping)
+        return;
+    if (dc == NULL && f->type == WIRE_HELLO)
+        take_hello(ds, l, f);
+    else if (dc == NULL)
+        hang_up(ds, l, "it does not say who it is");
+    else if (dc->direct == l)
+        rc = take_call(ds, dc, f);
+    else if (route_take(&ds->route, l, f))
+        rc = take_here(ds, f);
+    if (rc != 0)
+        daemons_fail(ds, DAEMONS_EXIT_ERROR,
+                     "%s: its daemon has sent a wrong message (%s)",
+                     daemons_host(ds, dc->node), wire_name(f->type));
+}
+
+/* A daemon hangs up when it has the job from its parent. */
+static void on_call_down(struct daemons *ds, struct daemon_conn *dc, const char *why)
+{
+    struct link *l = dc->direct;
+    dc->direct = NULL;
+    if (dc->state < CONN_READY)
+        daemons_lost(ds, dc->node, why);
+    link_free(l);
+}
+
+static void on_down(void *arg, struct link *l, const char *why)
+{
+    struct daemons *ds = arg;
+    struct daemon_conn *dc = link_user(l);
+    if (ds->stopping) {
+        daemons_departed(ds, l);
+        return;
+    }
+    if (dc == NULL) {
+        forget_caller(ds, l);
+        link_free(l);
+        return;
+    }
+    if (dc->direct == l) {
+        on_call_down(ds, dc, why);
+        return;
+    }
+    char copy[ERROR_BYTES]; /* why goes with the link */
+    snprintf(copy, sizeof copy, "%s", why);
+    route_detach(&ds->route, dc->node);
+    daemons_lost(ds, dc->node, copy);
+}
+
+const struct link_events daemons_link_events = {.frame = on_frame, .down = on_down};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * iobuf.c - cuts the output of one PE into whole lines.
+ *
+ * Uses nothing of ours.  Used by daemon.c.
+ */
+#include "config.h"
+
+#include "tools/oshrun/util/iobuf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void drop(struct iobuf *b)
+{
+    free(b->data);
+    *b = (struct iobuf){0};
+}
+
+void iobuf_flush(struct iobuf *b, iobuf_lines_fn *lines, void *arg)
+{
+    if (b->len > 0 && lines != NULL)
+        lines(arg, b->data, b->len);
+    drop(b);
+}
+
+/* How many bytes of the buffer may go out: up to the last newline, or all of it. */
+static size_t complete(const struct iobuf *b, bool whole_lines)
+{
+    if (!whole_lines)
+        return b->len;
+    const char *end = memrchr(b->data, '\n', b->len);
+    if (end != NULL)
+        return (size_t)(end - b->data) + 1;
+    return b->len == IOBUF_MAX ? b->len : 0;
+}
+
+static void pass_on(struct iobuf *b, bool whole_lines, iobuf_lines_fn *lines, void *arg)
+{
+    size_t n = complete(b, whole_lines);
+    if (n > 0)
+        lines(arg, b->data, n);
+    b->len -= n;
+    if (b->len == 0)
+        drop(b);
+    else if (n > 0)
+        memmove(b->data, b->data + n, b->len);
+}
+
+/* Space for at least one more byte. */
+static bool reserve(struct iobuf *b)
+{
+    if (b->len < b->capacity)
+        return true;
+    size_t capacity = b->capacity > 0 ? b->capacity * 2 : IOBUF_FIRST;
+    char *more = realloc(b->data, capacity);
+    if (more == NULL)
+        return false;
+    b->data = more;
+    b->capacity = capacity;
+    return true;
+}
+
+enum iobuf_status iobuf_read(struct iobuf *b, int fd, bool whole_lines,
+                             iobuf_lines_fn *lines, void *arg)
+{
+    if (!reserve(b))
+        return IOBUF_EMPTY; /* try again at the next round */
+    ssize_t n = read(fd, b->data + b->len, b->capacity - b->len);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        if (b->len == 0)
+            drop(b);
+        return IOBUF_EMPTY;
+    }
+    if (n <= 0) {
+        iobuf_flush(b, lines, arg);
+        return IOBUF_END;
+    }
+    b->len += (size_t)n;
+    pass_on(b, whole_lines, lines, arg);
+    return IOBUF_MORE;
+}

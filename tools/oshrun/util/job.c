@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.c - see job.h: a job as bytes.  Uses pack.c. */
+#include "config.h"
+
+#include "tools/oshrun/util/job.h"
+#include "tools/oshrun/net/pack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRING_MIN 4 /* bytes of the shortest string */
+#define NODE_MIN   9 /* of the shortest node */
+#define RUN_BYTES  8 /* of a run of PEs on one node */
+#define NPES_MAX   (1u << 24)
+
+/* ---- writing ---------------------------------------------------------------------- */
+
+static void pack_list(struct pack *p, char *const *list)
+{
+    uint32_t n = 0;
+    while (list[n] != NULL)
+        n++;
+    pack_u32(p, n);
+    for (uint32_t i = 0; i < n; i++)
+        pack_string(p, list[i]);
+}
+
+static void pack_cpus(struct pack *p, const struct job_node *node)
+{
+    pack_u8(p, node->cpus != NULL);
+    for (uint32_t i = 0; node->cpus != NULL && i < node->npes; i++)
+        pack_string(p, node->cpus[i]);
+}
+
+/* The map as runs of ranks that follow each other on one node: node, number of PEs. */
+static void pack_map(struct pack *p, const struct job *job)
+{
+    uint32_t *node_of = calloc(job->npes, sizeof *node_of);
+    if (node_of == NULL) {
+        p->failed = true;
+        return;
+    }
+    for (uint32_t n = 0; n < job->nnodes; n++)
+        for (uint32_t i = 0; i < job->node[n].npes; i++)
+            node_of[job->node[n].rank[i]] = n;
+    uint32_t runs = 1, first = 0;
+    for (uint32_t r = 1; r < job->npes; r++)
+        runs += node_of[r] != node_of[r - 1];
+    pack_u32(p, runs);
+    for (uint32_t r = 1; r <= job->npes; r++) {
+        if (r < job->npes && node_of[r] == node_of[first])
+            continue;
+        pack_u32(p, node_of[first]);
+        pack_u32(p, r - first);
+        first = r;
+    }
+    free(node_of);
+}
+
+void job_pack(struct pack *p, const struct job *job)
+{
+    pack_string(p, job->nspace);
+    pack_u32(p, job->npes);
+    pack_u32(p, job->nnodes);
+    for (uint32_t i = 0; i < job->nnodes; i++) {
+        pack_string(p, job->node[i].name);
+        pack_u32(p, job->node[i].npes);
+        pack_cpus(p, &job->node[i]);
+    }
+    pack_map(p, job);
+    pack_list(p, job->argv);
+    pack_list(p, job->env);
+    pack_string(p, job->wdir);
+    pack_u8(p, (uint8_t)job->bind);
+    pack_u8(p, job->bind_report);
+    pack_u8(p, job->valgrind);
+    pack_u8(p, job->whole_lines);
+    pack_u8(p, job->virtual_nodes);
+    pack_u32(p, job->stdin_pe);
+    pack_u32(p, job->gdb_pe);
+}
+
+/* ---- reading ---------------------------------------------------------------------- */
+
+static char *unpack_text(struct unpack *u)
+{
+    return (char *)(uintptr_t)unpack_string(u);
+}
+
+static char **unpack_list(struct unpack *u)
+{
+    uint32_t n = unpack_count(u, STRING_MIN);
+    char **list = calloc((size_t)n + 1, sizeof *list);
+    if (list == NULL) {
+        u->failed = true;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n && !u->failed; i++) {
+        list[i] = unpack_text(u);
+        if (list[i] == NULL)
+            u->failed = true;
+    }
+    return list;
+}
+
+static void unpack_node(struct unpack *u, struct job_node *node, uint32_t most)
+{
+    node->name = unpack_string(u);
+    node->npes = unpack_u32(u);
+    if (node->name == NULL || node->npes == 0 || node->npes > most) {
+        node->npes = 0;
+        u->failed = true;
+        return;
+    }
+    node->rank = calloc(node->npes, sizeof *node->rank);
+    bool cpus = unpack_u8(u) != 0;
+    if (cpus)
+        node->cpus = calloc(node->npes, sizeof *node->cpus);
+    if (node->rank == NULL || (cpus && node->cpus == NULL))
+        u->failed = true;
+    for (uint32_t i = 0; cpus && !u->failed && i < node->npes; i++)
+        node->cpus[i] = unpack_text(u);
+}
+
+/* Deals the ranks to the nodes; each must get as many as it says. */
+static void unpack_map(struct unpack *u, struct job *job)
+{
+    uint32_t *filled = calloc(job->nnodes, sizeof *filled);
+    uint32_t runs = unpack_count(u, RUN_BYTES), rank = 0;
+    if (filled == NULL)
+        u->failed = true;
+    for (uint32_t i = 0; i < runs && !u->failed; i++) {
+        uint32_t node = unpack_u32(u), n = unpack_u32(u);
+        if (node >= job->nnodes || n > job->node[node].npes - filled[node]) {
+            u->failed = true;
+            break;
+        }
+        while (n-- > 0)
+            job->node[node].rank[filled[node]++] = rank++;
+    }
+    for (uint32_t i = 0; i < job->nnodes && !u->failed; i++)
+        u->failed = filled[i] != job->node[i].npes;
+    u->failed = u->failed || rank != job->npes;
+    free(filled);
+}
+
+static void unpack_nodes(struct unpack *u, struct job *job)
+{
+    job->npes = unpack_u32(u);
+    job->nnodes = unpack_count(u, NODE_MIN);
+    job->node = calloc((size_t)job->nnodes + 1, sizeof *job->node);
+    if (job->node == NULL || job->npes == 0 || job->npes > NPES_MAX || job->nnodes == 0) {
+        job->nnodes = job->node == NULL ? 0 : job->nnodes;
+        u->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < job->nnodes && !u->failed; i++)
+        unpack_node(u, &job->node[i], job->npes);
+    if (!u->failed)
+        unpack_map(u, job);
+}
+
+static void unpack_flags(struct unpack *u, struct job *job)
+{
+    uint8_t bind = unpack_u8(u);
+    job->bind = (enum job_bind)bind;
+    job->bind_report = unpack_u8(u) != 0;
+    job->valgrind = unpack_u8(u) != 0;
+    job->whole_lines = unpack_u8(u) != 0;
+    job->virtual_nodes = unpack_u8(u) != 0;
+    job->stdin_pe = unpack_u32(u);
+    job->gdb_pe = unpack_u32(u);
+    if (bind > JOB_BIND_NUMA)
+        u->failed = true;
+}
+
+struct job *job_unpack(struct unpack *u, uint32_t here)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return NULL;
+    const char *nspace = unpack_string(u);
+    if (nspace == NULL || strlen(nspace) >= sizeof job->nspace)
+        u->failed = true;
+    else
+        snprintf(job->nspace, sizeof job->nspace, "%s", nspace);
+    unpack_nodes(u, job);
+    job->here = here;
+    job->argv = unpack_list(u);
+    job->env = unpack_list(u);
+    job->wdir = unpack_string(u);
+    unpack_flags(u, job);
+    if (unpack_done(u) && here < job->nnodes && job->argv[0] != NULL)
+        return job;
+    job_free(job);
+    return NULL;
+}
+
+void job_free(struct job *job)
+{
+    if (job == NULL)
+        return;
+    for (uint32_t i = 0; i < job->nnodes; i++) {
+        free(job->node[i].rank);
+        free(job->node[i].cpus);
+    }
+    free(job->node);
+    free((void *)(uintptr_t)job->argv);
+    free((void *)(uintptr_t)job->env);
+    free(job);
+}
