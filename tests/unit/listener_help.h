@@ -224,7 +224,7 @@ static inline size_t receive(int fd, void *to, size_t n)
 
 static inline int accept_bare(int listen_fd)
 {
-    struct pollfd p = {.fd = listener, .events = POLLIN};
+    struct pollfd p = {.fd = listen_fd, .events = POLLIN};
     for (uint64_t end = now_ms() + PATIENT_MS; poll(&p, 1, 0) == 0;) {
         cr_assert(now_ms() < end);
         run(1);

@@ -289,11 +289,11 @@ struct forger {
 /* The daemon has answered the true listen_fd's challenge to the forger. */
 static void open_forger(struct forger *f)
 {
-    f->listen_fd = listen_bare(f->at);
+    f->listener = listen_bare(f->at);
     f->truth = knock();
     cr_assert_eq(receive(f->truth, f->greeting, GREETING_BYTES), GREETING_BYTES);
     start_connector(&nonce, f->at, PATIENT_MS);
-    f->victim = accept_bare(f->listen_fd);
+    f->victim = accept_bare(f->listener);
     cr_assert_eq(send(f->victim, f->greeting, GREETING_BYTES, 0), GREETING_BYTES);
     cr_assert_eq(receive(f->victim, f->proof, PROOF_BYTES), PROOF_BYTES);
 }
