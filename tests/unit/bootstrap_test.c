@@ -22,12 +22,12 @@ TestSuite(bootstrap, .timeout = 30);
 enum { FUZZ_ROUNDS = 50000, WAIT_MS = 50, LONG_MS = 5000 };
 
 static char said[ERROR_BYTES];
-static int error messages;
+static int errors;
 
 static void on_error(const char *sentence)
 {
     snprintf(said, sizeof said, "%s", sentence);
-    error messages++;
+    errors++;
 }
 
 static void listen_to_complaints(void)
@@ -57,11 +57,10 @@ static char *line_with(size_t at, const char *instead)
 static int parse(struct bootstrap *b, const char *text)
 {
     char *line = strdup(text);
-    error messages = 0;
+    errors = 0;
     int rc = bootstrap_parse(b, line);
     free(line);
-    cr_assert_eq(error messages, rc == 0 ? 0 : 1, "%s: %d error messages", text,
-                 error messages);
+    cr_assert_eq(errors, rc == 0 ? 0 : 1, "%s: %d error messages", text, errors);
     return rc;
 }
 

@@ -114,18 +114,18 @@ Test(connector, told_to_come_again, .init = set_up, .fini = tear_down)
 {
     char at[ADDRESS_TEXT];
     unsigned char again[HEADER];
-    int listener = listen_bare(at);
+    int listen_fd = listen_bare(at);
     header(again, KIND_AGAIN);
     start_connector(&nonce, at, PATIENT_MS);
     for (int i = 0; i < 3; i++) {
-        int fd = accept_bare(listener);
+        int fd = accept_bare(listen_fd);
         cr_assert_eq(send(fd, again, sizeof again, 0), sizeof again);
         close(fd);
     }
     cr_assert_eq(connector.failed, 0);
-    close(accept_bare(listener));
+    close(accept_bare(listen_fd));
     expect_failed("it closed the connection");
-    close(listener);
+    close(listen_fd);
 }
 
 Test(connector, a_connector_given_up, .init = set_up, .fini = tear_down)

@@ -222,14 +222,14 @@ static inline size_t receive(int fd, void *to, size_t n)
     return have;
 }
 
-static inline int accept_bare(int listener)
+static inline int accept_bare(int listen_fd)
 {
-    struct pollfd p = {.fd = listener, .events = POLLIN};
+    struct pollfd p = {.fd = listen_fd, .events = POLLIN};
     for (uint64_t end = now_ms() + PATIENT_MS; poll(&p, 1, 0) == 0;) {
         cr_assert(now_ms() < end);
         run(1);
     }
-    return accept(listener, NULL, NULL);
+    return accept(listen_fd, NULL, NULL);
 }
 
 static inline void header(unsigned char *m, int kind)

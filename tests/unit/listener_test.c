@@ -97,8 +97,7 @@ Test(listener, closed_in_refused, .init = set_up, .fini = tear_down)
         close(held[i]);
 }
 
-/* ---- unauthenticated connections
- * -------------------------------------------------------------------- */
+/* ---- unauthenticated connections --------------------------------------------------- */
 
 Test(listener, strangers_are_told_apart, .init = set_up, .fini = tear_down)
 {
@@ -279,7 +278,7 @@ Test(listener, random_bytes, .init = set_up, .fini = tear_down)
     expect_daemon_gets_in();
 }
 
-/* A listener of a forger, which a daemon connects; the true listener is dialled by the
+/* A listen_fd of a forger, which a daemon connects; the true listen_fd is dialled by the
  * forger. */
 struct forger {
     int listener, victim, truth;
@@ -287,7 +286,7 @@ struct forger {
     unsigned char greeting[GREETING_BYTES], proof[PROOF_BYTES];
 };
 
-/* The daemon has answered the true listener's challenge to the forger. */
+/* The daemon has answered the true listen_fd's challenge to the forger. */
 static void open_forger(struct forger *f)
 {
     f->listener = listen_bare(f->at);
@@ -324,11 +323,11 @@ Test(listener, an_answer_passed_on, .init = set_up, .fini = tear_down)
 Test(listener, an_answer_sent_back_to_the_connector, .init = set_up, .fini = tear_down)
 {
     struct forger f;
-    unsigned char exit status[VERDICT_BYTES];
+    unsigned char reply[VERDICT_BYTES];
     open_forger(&f);
-    header(exit status, KIND_VERDICT);
-    memcpy(exit status + HEADER, f.proof + GREETING_BYTES, VERDICT_BYTES - HEADER);
-    cr_assert_eq(send(f.victim, exit status, VERDICT_BYTES, 0), VERDICT_BYTES);
+    header(reply, KIND_VERDICT);
+    memcpy(reply + HEADER, f.proof + GREETING_BYTES, VERDICT_BYTES - HEADER);
+    cr_assert_eq(send(f.victim, reply, VERDICT_BYTES, 0), VERDICT_BYTES);
     expect_failed("it is not of this job");
     close_forger(&f);
 }

@@ -67,7 +67,7 @@ static void check_node(const struct tree *t, const uint32_t parent[PLACES], uint
         cr_assert_eq(tree_below(t, node_of(p), node_of(q)), is_above(parent, p, q),
                      "n %u k %u: %u below %u", t->nnodes, t->fanout, q, p);
         if (p != q)
-            cr_assert_eq(place_of(tree_hop(t, node_of(p), node_of(q))),
+            cr_assert_eq(place_of(tree_next(t, node_of(p), node_of(q))),
                          next_place(parent, t->nnodes, p, q), "n %u k %u: %u to %u",
                          t->nnodes, t->fanout, p, q);
     }
@@ -105,7 +105,7 @@ Test(net_tree, large_trees)
             continue; /* as many hops as nodes */
         for (; at != last; hops++) {
             cr_assert_lt(hops, 64);
-            at = tree_hop(t, at, last);
+            at = tree_next(t, at, last);
         }
     }
 }

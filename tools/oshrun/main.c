@@ -33,7 +33,7 @@
 
 /* Descriptors that we open must never become 0, 1 or 2.  Not for writing: what would be
  * written to a closed standard output is lost, and must fail as if it were closed. */
-static void fill_standard_files(void)
+static void main_fill_standard_files(void)
 {
     int fd;
     do
@@ -44,7 +44,7 @@ static void fill_standard_files(void)
 }
 
 /* Four descriptors per PE may be more than the soft limit; PEs get the old one. */
-static struct rlimit raise_file_limit(void)
+static struct rlimit main_raise_file_limit(void)
 {
     struct rlimit was = {0}, now;
     getrlimit(RLIMIT_NOFILE, &was);
@@ -56,7 +56,7 @@ static struct rlimit raise_file_limit(void)
 
 /* A write beyond `ulimit -f` fails with EFBIG, for which there are messages, instead of
  * ending this process.  PEs get the default back. */
-static void ignore_signals_of_writes(void)
+static void main_ignore_signals_of_writes(void)
 {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
@@ -64,7 +64,7 @@ static void ignore_signals_of_writes(void)
 
 /* Not by exit: libpmix's threads are still there, and would run on while exit takes
  * apart what they use.  All output has been written, all files are gone. */
-static _Noreturn void leave(int rc)
+static _Noreturn void main_leave(int rc)
 {
     if ((fflush(stdout) != 0 || ferror(stdout)) && rc == 0) {
         fprintf(stderr, "oshrun: cannot write the standard output: %s\n",
@@ -81,10 +81,10 @@ int main(int argc, char **argv)
     struct options o;
     struct reaper reaper;
     struct report report;
-    fill_standard_files();
+    main_fill_standard_files();
     if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
-        ignore_signals_of_writes();
-        leave(daemon_main(raise_file_limit()));
+        main_ignore_signals_of_writes();
+        main_leave(daemon_main(main_raise_file_limit()));
     }
     enum options_result r = options_read(&o, argv);
     int rc = r == OPTIONS_WRONG ? EXIT_USAGE : 0;
@@ -93,15 +93,15 @@ int main(int argc, char **argv)
     } else if (r == OPTIONS_RUN && o.dry_run) {
         rc = front_dry_run(&o);
     } else if (r == OPTIONS_RUN) {
-        ignore_signals_of_writes();
+        main_ignore_signals_of_writes();
         rc = EXIT_ERROR;
         if (report_prepare(&report, &o) == 0 && reaper_start(&reaper) == 0) {
-            rc = front_run(&o, &reaper, raise_file_limit(), start_ns);
+            rc = front_run(&o, &reaper, main_raise_file_limit(), start_ns);
             reaper_stop(&reaper);
             if (report_make(&report, rc) != 0 && rc == 0)
                 rc = EXIT_ERROR;
         }
     }
     options_free(&o);
-    leave(rc);
+    main_leave(rc);
 }

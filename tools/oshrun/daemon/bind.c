@@ -32,7 +32,7 @@ uint32_t bind_cpu_count(void)
 
 /* All PEs that share our processors, and how many of them come before those of our
  * node. */
-static uint32_t count_sharers(const struct job *job, uint32_t *before)
+static uint32_t bind_count_sharers(const struct job *job, uint32_t *before)
 {
     *before = 0;
     if (!job->virtual_nodes)
@@ -44,13 +44,13 @@ static uint32_t count_sharers(const struct job *job, uint32_t *before)
 
 uint32_t bind_cpu_share(const struct job *job)
 {
-    uint32_t before, sharers = count_sharers(job, &before);
+    uint32_t before, sharers = bind_count_sharers(job, &before);
     uint64_t share = (uint64_t)bind_cpu_count() * job->node[job->here].npes;
     return share >= sharers ? (uint32_t)(share / sharers) : 1;
 }
 
 /* restricted: to the processors that oshrun itself was given. */
-static int load(hwloc_topology_t *topo, bool restricted)
+static int bind_load(hwloc_topology_t *topo, bool restricted)
 {
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM;
     if (hwloc_topology_init(topo) != 0)
@@ -66,8 +66,8 @@ static int load(hwloc_topology_t *topo, bool restricted)
     return -1;
 }
 
-static void put_place(struct bind_place *p, hwloc_topology_t topo, hwloc_obj_t obj,
-                      const char *kind)
+static void bind_put_place(struct bind_place *p, hwloc_topology_t topo, hwloc_obj_t obj,
+                           const char *kind)
 {
     char list[BIND_LIST];
     CPU_ZERO(&p->cpus);
@@ -77,20 +77,20 @@ static void put_place(struct bind_place *p, hwloc_topology_t topo, hwloc_obj_t o
 }
 
 /* PEs that follow each other share a NUMA node, but have each a core of its own. */
-static void spread(struct bind_plan *plan, const struct job *job, hwloc_topology_t topo,
-                   bool numa, uint32_t nplaces)
+static void bind_spread(struct bind_plan *plan, const struct job *job,
+                        hwloc_topology_t topo, bool numa, uint32_t nplaces)
 {
     hwloc_obj_type_t type = numa ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE;
-    uint32_t before, sharers = count_sharers(job, &before);
+    uint32_t before, sharers = bind_count_sharers(job, &before);
     for (uint32_t i = 0; i < job->node[job->here].npes; i++) {
         uint64_t pe = (uint64_t)before + i;
         uint64_t at = numa ? pe * nplaces / sharers : pe % nplaces;
         hwloc_obj_t obj = hwloc_get_obj_by_type(topo, type, (unsigned)at);
-        put_place(&plan->place[i], topo, obj, numa ? "numa" : "core");
+        bind_put_place(&plan->place[i], topo, obj, numa ? "numa" : "core");
     }
 }
 
-static int make_places(struct bind_plan *plan, uint32_t npes)
+static int bind_make_places(struct bind_plan *plan, uint32_t npes)
 {
     plan->place = calloc(npes, sizeof *plan->place);
     if (plan->place != NULL)
@@ -102,14 +102,14 @@ static int make_places(struct bind_plan *plan, uint32_t npes)
 static int bind_all(struct bind_plan *plan, const struct job *job)
 {
     enum job_bind how = job->bind;
-    uint32_t before, sharers = count_sharers(job, &before);
+    uint32_t before, sharers = bind_count_sharers(job, &before);
     /* A core has one processor at least: more PEs than processors are never bound. */
     if (how == JOB_BIND_NONE || (how == JOB_BIND_AUTO && sharers > bind_cpu_count()))
         return 0;
     hwloc_topology_t topo;
     bool numa = how == JOB_BIND_NUMA;
     int count = 0, rc = 0;
-    if (load(&topo, true) == 0) {
+    if (bind_load(&topo, true) == 0) {
         count =
             hwloc_get_nbobjs_by_type(topo, numa ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE);
         if (count <= 0)
@@ -123,9 +123,9 @@ static int bind_all(struct bind_plan *plan, const struct job *job)
         return -1;
     }
     if (how != JOB_BIND_AUTO || sharers <= (uint32_t)count) {
-        rc = make_places(plan, job->node[job->here].npes);
+        rc = bind_make_places(plan, job->node[job->here].npes);
         if (rc == 0)
-            spread(plan, job, topo, numa, (uint32_t)count);
+            bind_spread(plan, job, topo, numa, (uint32_t)count);
     }
     hwloc_topology_destroy(topo);
     return rc;
@@ -134,11 +134,11 @@ static int bind_all(struct bind_plan *plan, const struct job *job)
 /* ---- what a rank file says -------------------------------------------------------- */
 
 /* Where nobody is bound so far, all may run where oshrun may. */
-static int fill_unbound(struct bind_plan *plan, uint32_t npes)
+static int bind_fill_unbound(struct bind_plan *plan, uint32_t npes)
 {
     if (plan->place != NULL)
         return 0;
-    if (make_places(plan, npes) != 0)
+    if (bind_make_places(plan, npes) != 0)
         return -1;
     for (uint32_t i = 0; i < npes; i++) {
         sched_getaffinity(0, sizeof plan->place[i].cpus, &plan->place[i].cpus);
@@ -148,8 +148,8 @@ static int fill_unbound(struct bind_plan *plan, uint32_t npes)
 }
 
 /* wanted & ~there has a member. */
-static int report_missing(uint32_t rank, hwloc_bitmap_t wanted,
-                          hwloc_const_bitmap_t there)
+static int bind_report_missing(uint32_t rank, hwloc_bitmap_t wanted,
+                               hwloc_const_bitmap_t there)
 {
     char missing[BIND_LIST], has[BIND_LIST];
     hwloc_bitmap_andnot(wanted, wanted, there);
@@ -171,7 +171,7 @@ static int bind_one(struct bind_place *p, uint32_t rank, const char *list,
         return -1;
     }
     if (!hwloc_bitmap_isincluded(wanted, there))
-        return report_missing(rank, wanted, there);
+        return bind_report_missing(rank, wanted, there);
     hwloc_cpuset_to_glibc_sched_affinity(topo, wanted, &p->cpus, sizeof p->cpus);
     snprintf(p->text, sizeof p->text, "rank file (cpu %.*s)", BIND_LIST, list);
     return 0;
@@ -180,10 +180,10 @@ static int bind_one(struct bind_place *p, uint32_t rank, const char *list,
 static int bind_listed(struct bind_plan *plan, const struct job_node *node)
 {
     hwloc_topology_t topo;
-    if (fill_unbound(plan, node->npes) != 0)
+    if (bind_fill_unbound(plan, node->npes) != 0)
         return -1;
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
-    if (wanted == NULL || load(&topo, false) != 0) {
+    if (wanted == NULL || bind_load(&topo, false) != 0) {
         error_report(
             "hwloc cannot tell the processors of this machine; leave out slot= in "
             "the rank file");

@@ -18,7 +18,8 @@
 #define TIMEOUT_MAX_MS 3600000u
 
 /* Text of a number, in [min, max]. */
-static int read_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+static int bootstrap_read_number(const char *text, uint64_t min, uint64_t max,
+                                 uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -30,7 +31,7 @@ static int read_number(const char *text, uint64_t min, uint64_t max, uint64_t *o
     return 0;
 }
 
-static int copy_text(char *to, size_t capacity, const char *text)
+static int bootstrap_copy_text(char *to, size_t capacity, const char *text)
 {
     if (strlen(text) >= capacity)
         return -1;
@@ -39,38 +40,39 @@ static int copy_text(char *to, size_t capacity, const char *text)
 }
 
 /* One "name=value".  Names that this version does not know are not for it. */
-static int take_word(struct bootstrap *b, const char *name, const char *value)
+static int bootstrap_take_word(struct bootstrap *b, const char *name, const char *value)
 {
     uint64_t n = 0;
     int rc = 0;
     if (strcmp(name, "nonce") == 0) {
         rc = nonce_from_hex(&b->nonce, value);
     } else if (strcmp(name, "at") == 0) {
-        rc = copy_text(b->at, sizeof b->at, value);
+        rc = bootstrap_copy_text(b->at, sizeof b->at, value);
     } else if (strcmp(name, "if") == 0) {
-        rc = copy_text(b->which, sizeof b->which, strcmp(value, "-") == 0 ? "" : value);
+        rc = bootstrap_copy_text(b->which, sizeof b->which,
+                                 strcmp(value, "-") == 0 ? "" : value);
     } else if (strcmp(name, "timeout") == 0) {
-        rc = read_number(value, 1, TIMEOUT_MAX_MS, &n);
+        rc = bootstrap_read_number(value, 1, TIMEOUT_MAX_MS, &n);
         b->timeout_ms = (uint32_t)n;
     } else if (strcmp(name, "start") == 0) {
-        rc = read_number(value, 1, TIMEOUT_MAX_MS, &n);
+        rc = bootstrap_read_number(value, 1, TIMEOUT_MAX_MS, &n);
         b->start_ms = (uint32_t)n;
     } else if (strcmp(name, "window") == 0) {
-        rc = read_number(value, 1, UINT64_MAX, &b->window);
+        rc = bootstrap_read_number(value, 1, UINT64_MAX, &b->window);
     } else if (strcmp(name, "node") == 0) {
-        rc = read_number(value, 0, WIRE_NONE - 1, &n);
+        rc = bootstrap_read_number(value, 0, WIRE_NONE - 1, &n);
         b->node = (uint32_t)n;
     }
     return rc;
 }
 
-static int check_version(char **rest)
+static int bootstrap_check_version(char **rest)
 {
     const char *program = strsep(rest, " "), *wire = strsep(rest, " ");
     const char *version = strsep(rest, " ");
     uint64_t n;
     if (version == NULL || strcmp(program, "oshrun") != 0 ||
-        read_number(wire, 0, UINT32_MAX, &n) != 0) {
+        bootstrap_read_number(wire, 0, UINT32_MAX, &n) != 0) {
         error_report(
             "--node-daemon is for oshrun itself: it is told on standard input what to "
             "do");
@@ -90,7 +92,7 @@ int bootstrap_parse(struct bootstrap *b, char *line)
     char *word;
     bool nonce = false;
     *b = (struct bootstrap){.node = WIRE_NONE};
-    if (check_version(&line) != 0)
+    if (bootstrap_check_version(&line) != 0)
         return -1;
     while ((word = strsep(&line, " ")) != NULL) {
         char *value = strchr(word, '=');
@@ -98,7 +100,7 @@ int bootstrap_parse(struct bootstrap *b, char *line)
             continue;
         if (value != NULL)
             *value++ = '\0';
-        if (value == NULL || take_word(b, word, value) != 0) {
+        if (value == NULL || bootstrap_take_word(b, word, value) != 0) {
             error_report(
                 "the line that tells this node daemon what to do is wrong at '%s'", word);
             return -1;

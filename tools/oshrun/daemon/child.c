@@ -39,7 +39,7 @@ static const int reset_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
 
 /* After this the child is reached by everything that ends jobs: its group is known to
  * the reaper, and it dies with us. */
-static int join_job(const struct child_spec *s, pid_t parent)
+static int child_join_job(const struct child_spec *s, pid_t parent)
 {
     if ((s->session ? setsid() < 0 : setpgid(0, 0) != 0) ||
         prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
@@ -52,7 +52,7 @@ static int join_job(const struct child_spec *s, pid_t parent)
     return 0;
 }
 
-static int set_up_files(const struct child_spec *s)
+static int child_set_up_files(const struct child_spec *s)
 {
     for (int i = 0; i <= STDERR_FILENO; i++)
         if (s->fd[i] != i && dup2(s->fd[i], i) < 0)
@@ -60,7 +60,7 @@ static int set_up_files(const struct child_spec *s)
     return setrlimit(RLIMIT_NOFILE, &s->files);
 }
 
-static int set_up_signals(void)
+static int child_set_up_signals(void)
 {
     const struct sigaction dfl = {.sa_handler = SIG_DFL};
     for (size_t i = 0; i < sizeof reset_signals / sizeof *reset_signals; i++)
@@ -71,18 +71,18 @@ static int set_up_signals(void)
 }
 
 /* Like execvp, runs a script that has no #! line by sh. */
-static void execute(const struct child_spec *s, char **sh_argv)
+static void child_execute(const struct child_spec *s, char **sh_argv)
 {
     execve(s->path, s->argv, s->envp);
     if (errno == ENOEXEC)
         execve("/bin/sh", sh_argv, s->envp);
 }
 
-static _Noreturn void run_child(const struct child_spec *s, pid_t parent, char **sh_argv,
-                                struct trial *t)
+static _Noreturn void child_run_child(const struct child_spec *s, pid_t parent,
+                                      char **sh_argv, struct trial *t)
 {
     t->step = "set up the process group";
-    if (join_job(s, parent) != 0)
+    if (child_join_job(s, parent) != 0)
         goto leave;
     t->step = "change to the working directory";
     if (s->wdir_fd >= 0 && fchdir(s->wdir_fd) != 0)
@@ -91,26 +91,26 @@ static _Noreturn void run_child(const struct child_spec *s, pid_t parent, char *
     if (s->cpus != NULL && sched_setaffinity(0, s->cpus_size, s->cpus) != 0)
         goto leave;
     t->step = "connect the standard files";
-    if (set_up_files(s) != 0)
+    if (child_set_up_files(s) != 0)
         goto leave;
     t->step = "reset signals";
-    if (set_up_signals() != 0)
+    if (child_set_up_signals() != 0)
         goto leave;
     t->step = "execute";
-    execute(s, sh_argv);
+    child_execute(s, sh_argv);
 leave:
     t->err = errno;
     _exit(CHILD_NOT_RUNABLE);
 }
 
 /* Apart from its caller, whose variables the compiler could otherwise not trust. */
-__attribute__((noinline)) static pid_t split(const struct child_spec *s, char **sh_argv,
-                                             struct trial *t)
+__attribute__((noinline)) static pid_t child_split(const struct child_spec *s,
+                                                   char **sh_argv, struct trial *t)
 {
     pid_t parent = getpid();
     pid_t pid = vfork();
     if (pid == 0)
-        run_child(s, parent, sh_argv, t);
+        child_run_child(s, parent, sh_argv, t);
     return pid;
 }
 
@@ -134,7 +134,7 @@ pid_t child_start(const struct child_spec *spec, const char **step)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &was);
     struct trial trial = {.step = "fork"};
-    pid_t pid = split(spec, sh_argv, &trial);
+    pid_t pid = child_split(spec, sh_argv, &trial);
     sigprocmask(SIG_SETMASK, &was, NULL);
     int err = pid < 0 ? errno : trial.err;
     free(sh_argv);
@@ -146,7 +146,7 @@ pid_t child_start(const struct child_spec *spec, const char **step)
 }
 
 /* 0, or errno of why path, seen from wdir_fd, cannot be executed. */
-static int why_not(int wdir_fd, const char *path)
+static int child_why_not(int wdir_fd, const char *path)
 {
     struct stat st;
     if (fstatat(wdir_fd, path, &st, 0) != 0)
@@ -157,7 +157,8 @@ static int why_not(int wdir_fd, const char *path)
 }
 
 /* Tries name in each of the directories; the first file that is there decides. */
-static int search(int wdir_fd, const char *dir, const char *name, char *buf, size_t len)
+static int child_search(int wdir_fd, const char *dir, const char *name, char *buf,
+                        size_t len)
 {
     int err = ENOENT;
     if (dir == NULL)
@@ -167,7 +168,7 @@ static int search(int wdir_fd, const char *dir, const char *name, char *buf, siz
         int w = n ? snprintf(buf, len, "%.*s/%s", (int)n, dir, name)
                   : snprintf(buf, len, "./%s", name);
         if (w > 0 && (size_t)w < len) {
-            int why = why_not(wdir_fd, buf);
+            int why = child_why_not(wdir_fd, buf);
             if (why == 0)
                 return 0;
             if (why != ENOENT && why != ENOTDIR && why != EISDIR)
@@ -183,12 +184,12 @@ int child_find(int wdir_fd, const char *dirs, const char *name, char *buf, size_
 {
     int err;
     if (strchr(name, '/') == NULL) {
-        err = name[0] ? search(wdir_fd, dirs, name, buf, len) : ENOENT;
+        err = name[0] ? child_search(wdir_fd, dirs, name, buf, len) : ENOENT;
     } else if (strlen(name) >= len) {
         err = ENAMETOOLONG;
     } else {
         memcpy(buf, name, strlen(name) + 1);
-        err = why_not(wdir_fd, name);
+        err = child_why_not(wdir_fd, name);
     }
     errno = err;
     if (err == 0)

@@ -38,7 +38,7 @@
 
 /* ---- the node segment ------------------------------------------------------------- */
 
-static int fill_node(struct daemon *d, size_t len)
+static int daemon_fill_node(struct daemon *d, size_t len)
 {
     if (ftruncate(d->node_fd, (off_t)len) != 0 ||
         fcntl(d->node_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
@@ -56,11 +56,11 @@ static int fill_node(struct daemon *d, size_t len)
     return 0;
 }
 
-static int make_node(struct daemon *d)
+static int daemon_make_node(struct daemon *d)
 {
     size_t len = node_bytes(d->npes);
     d->node_fd = memfd_create("pgas-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (d->node_fd < 0 || len == 0 || fill_node(d, len) != 0) {
+    if (d->node_fd < 0 || len == 0 || daemon_fill_node(d, len) != 0) {
         error_report("cannot make the memory that PEs share (%zu bytes): %s", len,
                      strerror(errno));
         return EXIT_ERROR;
@@ -73,7 +73,7 @@ static int make_node(struct daemon *d)
 
 /* ---- the end of PEs --------------------------------------------------------------- */
 
-static bool is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
+static bool daemon_is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (chosen[i] == rank)
@@ -84,14 +84,14 @@ static bool is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
 void daemon_control(struct daemon *d, int sig, const uint32_t *rank, uint32_t count)
 {
     for (uint32_t i = 0; i < d->npes; i++)
-        if (d->pe[i].pid > 0 && is_chosen(d->pe[i].rank, rank, count))
+        if (d->pe[i].pid > 0 && daemon_is_chosen(d->pe[i].rank, rank, count))
             kill(-d->pe[i].pid, sig);
 }
 
-static void all_ended(struct daemon *d);
+static void daemon_all_ended(struct daemon *d);
 
 /* PEs that are still to be started will not be: it is as if they had died of sig. */
-static void cancel_spawn(struct daemon *d, int sig)
+static void daemon_cancel_spawn(struct daemon *d, int sig)
 {
     if (d->spawned == d->npes)
         return;
@@ -103,7 +103,7 @@ static void cancel_spawn(struct daemon *d, int sig)
         d->ev->ended(d->front, &end);
     }
     if (d->live == 0)
-        all_ended(d);
+        daemon_all_ended(d);
 }
 
 bool daemon_is_fatal(int sig)
@@ -115,12 +115,12 @@ bool daemon_is_fatal(int sig)
 void daemon_signal(struct daemon *d, int sig)
 {
     if (daemon_is_fatal(sig))
-        cancel_spawn(d, sig);
+        daemon_cancel_spawn(d, sig);
     daemon_control(d, sig, NULL, 0);
 }
 
 /* Waits until none of the PEs is left; their groups have had SIGKILL. */
-static void reap(struct daemon *d)
+static void daemon_reap(struct daemon *d)
 {
     int steps = 0;
     for (uint32_t i = 0; i < d->npes; i++) {
@@ -135,26 +135,26 @@ static void reap(struct daemon *d)
     reaper_announce(d->reaper->fd, REAPER_FORGET);
 }
 
-static void finish(struct daemon *d)
+static void daemon_finish(struct daemon *d)
 {
     loop_cancel(d->loop, &d->drain);
     d->drain.fn = NULL;                  /* once only */
     daemon_control(d, SIGKILL, NULL, 0); /* what PEs left running */
     for (uint32_t i = 0; i < d->npes; i++)
         pe_io_finish(&d->pe[i]);
-    reap(d);
+    daemon_reap(d);
     d->ev->stage(d->front, DAEMON_STAGE_DRAINED);
     d->ev->drained(d->front);
 }
 
 /* All PEs have ended but a pipe is open: a process that a PE left behind has it. */
-static void on_drain_timer(void *arg)
+static void daemon_on_drain_timer(void *arg)
 {
     struct daemon *d = arg;
     bool quiet = d->bytes_read == d->bytes_seen;
     d->bytes_seen = d->bytes_read;
     if (quiet && !d->paused[DAEMON_STDOUT] && !d->paused[DAEMON_STDERR])
-        finish(d);
+        daemon_finish(d);
     else
         loop_after(d->loop, &d->drain, DRAIN_QUIET_MS);
 }
@@ -169,7 +169,8 @@ void daemon_stream_ended(struct daemon *d)
     }
 }
 
-static void fill_end(const struct pe *pe, const siginfo_t *si, struct daemon_end *end)
+static void daemon_fill_end(const struct pe *pe, const siginfo_t *si,
+                            struct daemon_end *end)
 {
     const struct node_pe *np = &pe->d->node->pe[pe->local];
     *end = (struct daemon_end){.rank = pe->rank,
@@ -182,18 +183,18 @@ static void fill_end(const struct pe *pe, const siginfo_t *si, struct daemon_end
         end->stage_ns[i] = atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed);
 }
 
-static void all_ended(struct daemon *d)
+static void daemon_all_ended(struct daemon *d)
 {
     d->ev->stage(d->front, DAEMON_STAGE_ENDED);
     d->bytes_seen = d->bytes_read;
     loop_after(d->loop, &d->drain, d->open_streams == 0 ? 0 : DRAIN_QUIET_MS);
 }
 
-static void take_posts(void *arg, unsigned ready);
+static void daemon_take_posts(void *arg, unsigned ready);
 
 /* The number of processes that the kernel has killed for lack of memory, on this host and
  * in its cgroups, since it was booted. */
-static uint64_t oom_kills(void)
+static uint64_t daemon_oom_kills(void)
 {
     unsigned long long n = 0;
     char line[HINT_BYTES];
@@ -207,11 +208,12 @@ static uint64_t oom_kills(void)
 }
 
 /* A kill without a sender that the user knows of needs an explanation. */
-static void explain_kill(struct daemon *d, const struct pe *pe, const siginfo_t *si)
+static void daemon_explain_kill(struct daemon *d, const struct pe *pe,
+                                const siginfo_t *si)
 {
     char text[HINT_BYTES];
     if (si->si_code == CLD_EXITED || si->si_status != SIGKILL ||
-        oom_kills() == d->oom_kills)
+        daemon_oom_kills() == d->oom_kills)
         return;
     snprintf(text, sizeof text,
              "PE %u (pid %d) was probably killed by the kernel because "
@@ -220,7 +222,7 @@ static void explain_kill(struct daemon *d, const struct pe *pe, const siginfo_t 
     d->ev->say(d->front, text);
 }
 
-static void on_ended(void *arg, unsigned ready)
+static void daemon_on_ended(void *arg, unsigned ready)
 {
     struct pe *pe = arg;
     struct daemon *d = pe->d;
@@ -229,7 +231,7 @@ static void on_ended(void *arg, unsigned ready)
     if (waitid(P_PID, (id_t)pe->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         si.si_pid == 0)
         return;
-    take_posts(d, 0); /* what it told PMIx before it ended comes first */
+    daemon_take_posts(d, 0); /* what it told PMIx before it ended comes first */
     loop_want(d->loop, &pe->end_watch, 0);
     close(pe->end_watch.fd);
     pe->end_watch.fd = -1;
@@ -242,16 +244,16 @@ static void on_ended(void *arg, unsigned ready)
     pe->how = (uint32_t)(si.si_code == CLD_EXITED ? si.si_status << 8 : si.si_status);
     pmix_net_ended(d->pmix_net, pe->rank);
     struct daemon_end end;
-    explain_kill(d, pe, &si);
-    fill_end(pe, &si, &end);
+    daemon_explain_kill(d, pe, &si);
+    daemon_fill_end(pe, &si, &end);
     d->ev->ended(d->front, &end);
     if (d->live == 0 && d->spawned == d->npes)
-        all_ended(d);
+        daemon_all_ended(d);
 }
 
 /* ---- what PEs say to PMIx --------------------------------------------------------- */
 
-static struct pe *find_pe(struct daemon *d, uint32_t rank)
+static struct pe *daemon_find_pe(struct daemon *d, uint32_t rank)
 {
     for (uint32_t i = 0; i < d->npes; i++) /* ranks ascend, often without gaps */
         if (d->pe[i].rank == rank)
@@ -260,9 +262,9 @@ static struct pe *find_pe(struct daemon *d, uint32_t rank)
 }
 
 /* The post is ours, to free or to pass on. */
-static void on_post(struct daemon *d, struct pmix_host_post *p)
+static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
 {
-    struct pe *pe = find_pe(d, p->rank);
+    struct pe *pe = daemon_find_pe(d, p->rank);
     switch (p->kind) {
     case PMIX_HOST_CONNECTED:
         if (pe != NULL && !pe->connected && ++d->connected == d->npes)
@@ -299,13 +301,13 @@ static void on_post(struct daemon *d, struct pmix_host_post *p)
     free(p);
 }
 
-static void take_posts(void *arg, unsigned ready)
+static void daemon_take_posts(void *arg, unsigned ready)
 {
     struct daemon *d = arg;
     struct pmix_host_post *p;
     (void)ready;
     while ((p = pmix_host_take(d->pmix)) != NULL)
-        on_post(d, p);
+        daemon_on_post(d, p);
 }
 
 int daemon_take(struct daemon *d, const struct frame *f)
@@ -320,7 +322,7 @@ void daemon_lost(struct daemon *d, uint32_t node)
 
 /* ---- start ------------------------------------------------------------------------ */
 
-static int make_pes(struct daemon *d)
+static int daemon_make_pes(struct daemon *d)
 {
     const struct job_node *here = &d->job->node[d->job->here];
     d->pe = calloc(here->npes, sizeof *d->pe);
@@ -334,7 +336,7 @@ static int make_pes(struct daemon *d)
         pe->d = d;
         pe->rank = here->rank[i];
         pe->local = i;
-        pe->end_watch = (struct loop_watch){.fd = -1, .fn = on_ended, .arg = pe};
+        pe->end_watch = (struct loop_watch){.fd = -1, .fn = daemon_on_ended, .arg = pe};
         for (int s = 0; s < DAEMON_STREAMS; s++)
             pe->out[s] = (struct pe_stream){
                 .pe = pe, .which = (enum daemon_stream)s, .watch.fd = -1};
@@ -343,11 +345,11 @@ static int make_pes(struct daemon *d)
 }
 
 /* Looks up and prepares all that can fail before anything is started. */
-static int plan(struct daemon *d)
+static int daemon_plan(struct daemon *d)
 {
-    int rc = make_pes(d);
+    int rc = daemon_make_pes(d);
     if (rc == 0)
-        rc = make_node(d);
+        rc = daemon_make_node(d);
     if (rc == 0)
         rc = launch_prepare(&d->launch, d->job, d->node_env, d->job_env);
     /* hwloc would spend 4 ms on plugins that look for devices.  The environment of the
@@ -361,7 +363,7 @@ static int plan(struct daemon *d)
 }
 
 /* For the PMIx server of a job on one node: the table of its PEs. */
-static void pack_procs(void *arg, struct pack *answer)
+static void daemon_pack_procs(void *arg, struct pack *answer)
 {
     struct daemon *d = arg;
     pack_u32(answer, d->npes);
@@ -377,7 +379,7 @@ static void pack_procs(void *arg, struct pack *answer)
     }
 }
 
-static int start_server(struct daemon *d)
+static int daemon_start_server(struct daemon *d)
 {
     d->pmix = pmix_host_start(d->job, d->reaper->dir);
     if (d->pmix == NULL)
@@ -385,22 +387,22 @@ static int start_server(struct daemon *d)
     d->ev->stage(d->front, DAEMON_STAGE_SERVER);
     if (pmix_host_register(d->pmix, d->job) != 0)
         return EXIT_ERROR;
-    d->pmix_net =
-        pmix_net_new(d->pmix, d->job, d->net != NULL ? &d->net->tree : NULL,
-                     d->net != NULL ? &d->net->out : NULL,
-                     &(struct pmix_net_local){.procs = pack_procs, .arg = d}, d->loop);
+    d->pmix_net = pmix_net_new(
+        d->pmix, d->job, d->net != NULL ? &d->net->tree : NULL,
+        d->net != NULL ? &d->net->out : NULL,
+        &(struct pmix_net_local){.procs = daemon_pack_procs, .arg = d}, d->loop);
     if (d->pmix_net == NULL) {
         error_report("no memory for the PMIx server");
         return EXIT_ERROR;
     }
     d->ev->stage(d->front, DAEMON_STAGE_REGISTER);
-    d->pmix_watch =
-        (struct loop_watch){.fd = pmix_host_fd(d->pmix), .fn = take_posts, .arg = d};
+    d->pmix_watch = (struct loop_watch){
+        .fd = pmix_host_fd(d->pmix), .fn = daemon_take_posts, .arg = d};
     loop_want(d->loop, &d->pmix_watch, LOOP_IN);
     return 0;
 }
 
-static void report_binding(struct daemon *d, const struct pe *pe)
+static void daemon_report_binding(struct daemon *d, const struct pe *pe)
 {
     char line[DAEMON_ENV_MAX + BIND_TEXT];
     if (!d->job->bind_report)
@@ -411,7 +413,7 @@ static void report_binding(struct daemon *d, const struct pe *pe)
 }
 
 /* What the user can change about a failed start, or "". */
-static const char *start_hint(int err, const char *step, char hint[HINT_BYTES])
+static const char *daemon_start_hint(int err, const char *step, char hint[HINT_BYTES])
 {
     struct rlimit r = {0};
     hint[0] = '\0';
@@ -429,32 +431,32 @@ static const char *start_hint(int err, const char *step, char hint[HINT_BYTES])
     return hint;
 }
 
-static int report_start_failure(const struct daemon *d, const struct pe *pe,
-                                const char *step)
+static int daemon_report_start_failure(const struct daemon *d, const struct pe *pe,
+                                       const char *step)
 {
     int err = errno;
     char hint[HINT_BYTES];
     error_report("cannot start PE %u (%s): %s: %s%s", pe->rank,
                  launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(err),
-                 start_hint(err, step, hint));
+                 daemon_start_hint(err, step, hint));
     if (strcmp(step, "execute") != 0)
         return EXIT_ERROR;
     return err == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
 }
 
-static int watch_end(struct daemon *d, struct pe *pe)
+static int daemon_watch_end(struct daemon *d, struct pe *pe)
 {
     pe->end_watch.fd = pidfd_open(pe->pid, 0);
     if (pe->end_watch.fd < 0)
-        return report_start_failure(d, pe, "watch it (pidfd_open)");
+        return daemon_report_start_failure(d, pe, "watch it (pidfd_open)");
     loop_want(d->loop, &pe->end_watch, LOOP_IN);
     d->live++;
     d->ev->started(d->front, pe->rank, pe->pid);
-    report_binding(d, pe);
+    daemon_report_binding(d, pe);
     return 0;
 }
 
-static int start_pe(struct daemon *d, struct pe *pe)
+static int daemon_start_pe(struct daemon *d, struct pe *pe)
 {
     const struct launch_command *c = launch_of(&d->launch, d->job, pe->rank);
     struct child_spec spec = {.path = c->path,
@@ -468,7 +470,7 @@ static int start_pe(struct daemon *d, struct pe *pe)
         spec.cpus_size = sizeof *spec.cpus;
     }
     if (pe_io_open(pe, spec.fd) != 0)
-        return report_start_failure(d, pe, "make pipes");
+        return daemon_report_start_failure(d, pe, "make pipes");
     char **pmix = pmix_host_env(d->pmix, pe->rank);
     char **env = pmix != NULL ? launch_env(&d->launch, pmix) : NULL;
     const char *step = "make the environment";
@@ -482,17 +484,17 @@ static int start_pe(struct daemon *d, struct pe *pe)
     pe_io_started(pe, spec.fd);
     errno = err;
     if (pid < 0)
-        return report_start_failure(d, pe, step);
+        return daemon_report_start_failure(d, pe, step);
     pe->pid = pid;
-    return watch_end(d, pe);
+    return daemon_watch_end(d, pe);
 }
 
 /* Some PEs per turn of the loop, so that it also sends signs of life. */
-static void on_spawn_timer(void *arg)
+static void daemon_on_spawn_timer(void *arg)
 {
     struct daemon *d = arg;
     for (int i = 0; i < SPAWN_PER_TURN && d->spawned < d->npes; i++) {
-        int rc = start_pe(d, &d->pe[d->spawned++]);
+        int rc = daemon_start_pe(d, &d->pe[d->spawned++]);
         if (rc == 0)
             continue;
         d->ev->failed(d->front, rc);
@@ -505,11 +507,11 @@ static void on_spawn_timer(void *arg)
     d->ev->stage(d->front, DAEMON_STAGE_SPAWN);
     d->ev->input(d->front, d->input.watch.fd >= 0);
     if (d->live == 0)
-        all_ended(d);
+        daemon_all_ended(d);
 }
 
 /* libpmix reports a full file system by lines of its own that name no remedy. */
-static int check_tmpdir(const struct daemon *d)
+static int daemon_check_tmpdir(const struct daemon *d)
 {
     struct statvfs s;
     uint64_t need = TMPDIR_BYTES + (uint64_t)d->job->npes * TMPDIR_PE_BYTES;
@@ -535,20 +537,20 @@ static int check_tmpdir(const struct daemon *d)
     return EXIT_ERROR;
 }
 
-static int start_all(struct daemon *d)
+static int daemon_start_all(struct daemon *d)
 {
-    d->oom_kills = oom_kills();
-    int rc = check_tmpdir(d);
+    d->oom_kills = daemon_oom_kills();
+    int rc = daemon_check_tmpdir(d);
     if (rc == 0)
-        rc = plan(d);
+        rc = daemon_plan(d);
     if (rc == 0)
-        rc = start_server(d);
+        rc = daemon_start_server(d);
     if (rc == 0)
         loop_after(d->loop, &d->spawn, 0);
     return rc;
 }
 
-static struct daemon *make(const struct job *job, struct loop *loop)
+static struct daemon *daemon_make(const struct job *job, struct loop *loop)
 {
     struct daemon *d = calloc(1, sizeof *d);
     if (d == NULL)
@@ -558,8 +560,8 @@ static struct daemon *make(const struct job *job, struct loop *loop)
     d->node_fd = -1;
     d->launch.wdir_fd = -1;
     d->input.watch.fd = -1;
-    d->drain = (struct loop_timer){.fn = on_drain_timer, .arg = d};
-    d->spawn = (struct loop_timer){.fn = on_spawn_timer, .arg = d};
+    d->drain = (struct loop_timer){.fn = daemon_on_drain_timer, .arg = d};
+    d->spawn = (struct loop_timer){.fn = daemon_on_spawn_timer, .arg = d};
     return d;
 }
 
@@ -568,7 +570,7 @@ int daemon_start(struct daemon **out, const struct job *job,
                  const struct reaper *reaper, struct rlimit files,
                  const struct daemon_net *net)
 {
-    struct daemon *d = make(job, loop);
+    struct daemon *d = daemon_make(job, loop);
     *out = d;
     if (d == NULL) {
         error_report("no memory for the node daemon");
@@ -579,15 +581,15 @@ int daemon_start(struct daemon **out, const struct job *job,
     d->reaper = reaper;
     d->files = files;
     d->net = net;
-    return start_all(d);
+    return daemon_start_all(d);
 }
 
 int daemon_dry_run(const struct job *job)
 {
-    struct daemon *d = make(job, NULL);
+    struct daemon *d = daemon_make(job, NULL);
     if (d == NULL)
         return EXIT_ERROR;
-    int rc = make_pes(d);
+    int rc = daemon_make_pes(d);
     snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/PID/fd/FD");
     snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=NAMESPACE");
     if (rc == 0)
@@ -621,7 +623,7 @@ void daemon_stop(struct daemon *d)
     }
     daemon_control(d, SIGKILL, NULL, 0);
     if (d->reaper != NULL)
-        reap(d);
+        daemon_reap(d);
     pe_io_close_input(d);
     for (uint32_t i = 0; i < d->npes; i++)
         for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)

@@ -72,14 +72,14 @@ struct serve {
 /* Complaints carry no argument. */
 static struct serve *self;
 
-static void leave(struct serve *s, int status)
+static void daemon_main_leave(struct serve *s, int status)
 {
     s->status = status;
     s->loop.stop = true;
 }
 
 /* Before the front can be told, standard error is all there is: the agent carries it. */
-static void on_error(const char *sentence)
+static void daemon_main_on_error(const char *sentence)
 {
     struct serve *s = self;
     snprintf(s->say.why, sizeof s->say.why, "%s", sentence);
@@ -92,7 +92,7 @@ static void on_error(const char *sentence)
 static const struct link_events link_events;
 
 /* SLURMD_NODENAME is the host's name as Slurm knows it. */
-static const char *host_name(char *buf, size_t len)
+static const char *daemon_main_host_name(char *buf, size_t len)
 {
     const char *slurm = getenv("SLURMD_NODENAME");
     if (slurm != NULL)
@@ -104,21 +104,22 @@ static const char *host_name(char *buf, size_t len)
 }
 
 /* The agent carries it: from now on silence is not the agent's. */
-static void say_up(const struct serve *s)
+static void daemon_main_say_up(const struct serve *s)
 {
     char host[HOST_BYTES];
-    printf(BOOTSTRAP_UP "%u %s\n", s->bootstrap.node, host_name(host, sizeof host));
+    printf(BOOTSTRAP_UP "%u %s\n", s->bootstrap.node,
+           daemon_main_host_name(host, sizeof host));
     fflush(stdout);
 }
 
-static void say_hello(struct serve *s, struct link *l)
+static void daemon_main_say_hello(struct serve *s, struct link *l)
 {
     char host[HOST_BYTES];
     struct pack p = {0};
     pack_u32(&p, WIRE_VERSION);
     pack_string(&p, PACKAGE_VERSION);
     pack_u32(&p, s->bootstrap.node);
-    pack_string(&p, host_name(host, sizeof host));
+    pack_string(&p, daemon_main_host_name(host, sizeof host));
     pack_u32(&p, (uint32_t)getpid());
     pack_u64(&p, loop_now_ns());
     pack_string(&p, s->addresses);
@@ -130,7 +131,7 @@ static void say_hello(struct serve *s, struct link *l)
     pack_free(&p);
 }
 
-static void on_connector_failed(void *arg, const char *why)
+static void daemon_main_on_connector_failed(void *arg, const char *why)
 {
     struct serve *s = arg;
     error_report("%s", why);
@@ -139,38 +140,38 @@ static void on_connector_failed(void *arg, const char *why)
         daemon_say_failed(&s->say, EXIT_ERROR);
         s->route.up = NULL;
     }
-    leave(s, EXIT_ERROR);
+    daemon_main_leave(s, EXIT_ERROR);
 }
 
-static struct link *open_link(struct serve *s, int fd, enum link_life life)
+static struct link *daemon_main_open_link(struct serve *s, int fd, enum link_life life)
 {
     struct link *l =
         link_open(&s->loop, fd, s->bootstrap.timeout_ms, life, &link_events, s);
     if (l == NULL) {
         error_report("no memory for a connection");
-        leave(s, EXIT_ERROR);
+        daemon_main_leave(s, EXIT_ERROR);
     }
     return l;
 }
 
-static void on_front(void *arg, int fd)
+static void daemon_main_on_front(void *arg, int fd)
 {
     struct serve *s = arg;
-    s->front = open_link(s, fd, LINK_MAY_STOP);
+    s->front = daemon_main_open_link(s, fd, LINK_MAY_STOP);
     if (s->front != NULL)
-        say_hello(s, s->front);
+        daemon_main_say_hello(s, s->front);
 }
 
-static void on_parent(void *arg, int fd)
+static void daemon_main_on_parent(void *arg, int fd)
 {
     struct serve *s = arg;
-    s->route.up = open_link(s, fd, LINK_AWAKE);
+    s->route.up = daemon_main_open_link(s, fd, LINK_AWAKE);
     if (s->route.up != NULL)
-        say_hello(s, s->route.up);
+        daemon_main_say_hello(s, s->route.up);
 }
 
 /* Time for a host to answer at all; for its process there is the time of a start. */
-static struct connector_limits connect_limits(const struct serve *s)
+static struct connector_limits daemon_main_connect_limits(const struct serve *s)
 {
     uint32_t ms = link_host_ms(s->bootstrap.timeout_ms);
     return (struct connector_limits){.connect_ms =
@@ -178,22 +179,22 @@ static struct connector_limits connect_limits(const struct serve *s)
                                      .prove_ms = s->bootstrap.start_ms};
 }
 
-static void call(struct serve *s, const char *addresses,
-                 const struct connector_events *events)
+static void daemon_main_connect(struct serve *s, const char *addresses,
+                                const struct connector_events *events)
 {
     if (s->connector != NULL)
         connector_free(s->connector);
     s->connector = connector_start(&s->loop, &s->bootstrap.nonce, addresses,
-                                   connect_limits(s), events, s);
+                                   daemon_main_connect_limits(s), events, s);
     if (s->connector != NULL)
         return;
     error_report("no memory for a connection");
-    leave(s, EXIT_ERROR);
+    daemon_main_leave(s, EXIT_ERROR);
 }
 
 /* ---- children --------------------------------------------------------------------- */
 
-static struct frame job_frame(const struct serve *s, uint32_t to)
+static struct frame daemon_main_job_frame(const struct serve *s, uint32_t to)
 {
     return (struct frame){.type = WIRE_JOB,
                           .from = s->route.me,
@@ -203,13 +204,13 @@ static struct frame job_frame(const struct serve *s, uint32_t to)
 }
 
 /* -1: it is no child of ours in the tree. */
-static int attach(struct serve *s, uint32_t node, struct link *l)
+static int daemon_main_attach(struct serve *s, uint32_t node, struct link *l)
 {
-    struct frame job = job_frame(s, node);
+    struct frame job = daemon_main_job_frame(s, node);
     return route_attach(&s->route, node, l, s->job != NULL ? &job : NULL);
 }
 
-static int keep_early(struct serve *s, uint32_t node, struct link *l)
+static int daemon_main_keep_early(struct serve *s, uint32_t node, struct link *l)
 {
     struct early *e = malloc(sizeof *e);
     if (e == NULL)
@@ -219,7 +220,7 @@ static int keep_early(struct serve *s, uint32_t node, struct link *l)
     return 0;
 }
 
-static void forget_early(struct serve *s, const struct link *l)
+static void daemon_main_forget_early(struct serve *s, const struct link *l)
 {
     struct early **p = &s->early;
     while (*p != NULL && (*p)->link != l)
@@ -231,19 +232,19 @@ static void forget_early(struct serve *s, const struct link *l)
     free(e);
 }
 
-static void attach_early(struct serve *s)
+static void daemon_main_attach_early(struct serve *s)
 {
     struct early *e;
     while ((e = s->early) != NULL) {
         s->early = e->next;
-        if (attach(s, e->node, e->link) != 0)
+        if (daemon_main_attach(s, e->node, e->link) != 0)
             link_free(e->link);
         free(e);
     }
 }
 
 /* A daemon has called. */
-static int take_child(struct serve *s, struct link *l, const struct frame *f)
+static int daemon_main_recv_child(struct serve *s, struct link *l, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     uint32_t wire = unpack_u32(&u);
@@ -251,13 +252,14 @@ static int take_child(struct serve *s, struct link *l, const struct frame *f)
     uint32_t node = unpack_u32(&u);
     if (u.failed || wire != WIRE_VERSION)
         return BAD;
-    return s->placed ? attach(s, node, l) : keep_early(s, node, l);
+    return s->placed ? daemon_main_attach(s, node, l)
+                     : daemon_main_keep_early(s, node, l);
 }
 
-static int take_place(struct serve *s, const struct frame *f)
+static int daemon_main_recv_place(struct serve *s, const struct frame *f)
 {
-    static const struct connector_events to_parent = {.made = on_parent,
-                                                      .failed = on_connector_failed};
+    static const struct connector_events to_parent = {
+        .made = daemon_main_on_parent, .failed = daemon_main_on_connector_failed};
     struct unpack u = unpack_of(f->data, f->len);
     uint32_t node = unpack_u32(&u);
     struct tree t = {.nnodes = unpack_u32(&u)};
@@ -269,9 +271,9 @@ static int take_place(struct serve *s, const struct frame *f)
     s->bootstrap.node = node;
     s->placed = true;
     s->net.tree = t;
-    attach_early(s);
+    daemon_main_attach_early(s);
     if (parent != NULL) {
-        call(s, parent, &to_parent);
+        daemon_main_connect(s, parent, &to_parent);
         return 0;
     }
     s->route.up = s->front;
@@ -279,12 +281,12 @@ static int take_place(struct serve *s, const struct frame *f)
     return 0;
 }
 
-static void on_came(void *arg, int fd)
+static void daemon_main_on_accepted(void *arg, int fd)
 {
-    open_link(arg, fd, LINK_AWAKE);
+    daemon_main_open_link(arg, fd, LINK_AWAKE);
 }
 
-static void on_refused(void *arg, const char *sentence)
+static void daemon_main_on_refused(void *arg, const char *sentence)
 {
     struct serve *s = arg;
     if (s->placed)
@@ -293,13 +295,13 @@ static void on_refused(void *arg, const char *sentence)
 
 /* ---- the job ---------------------------------------------------------------------- */
 
-static void send_net(void *arg, const struct frame *f)
+static void daemon_main_send_net(void *arg, const struct frame *f)
 {
     struct serve *s = arg;
     route_send(&s->route, f);
 }
 
-static void hang_up_front(struct serve *s)
+static void daemon_main_close_front_link(struct serve *s)
 {
     if (s->front == NULL)
         return;
@@ -310,17 +312,17 @@ static void hang_up_front(struct serve *s)
     s->front = NULL;
 }
 
-static void send_job_down(struct serve *s)
+static void daemon_main_send_job_down(struct serve *s)
 {
     for (uint32_t i = 0; i < tree_children(&s->route.tree, s->route.me); i++) {
         uint32_t child = tree_child(&s->route.tree, s->route.me, i);
-        struct frame job = job_frame(s, child);
+        struct frame job = daemon_main_job_frame(s, child);
         if (route_has_child(&s->route, child))
             route_send(&s->route, &job);
     }
 }
 
-static int take_job(struct serve *s, const struct frame *f)
+static int daemon_main_recv_job(struct serve *s, const struct frame *f)
 {
     s->job_bytes = s->job == NULL ? malloc(f->len + 1) : NULL;
     if (s->job_bytes == NULL)
@@ -331,9 +333,9 @@ static int take_job(struct serve *s, const struct frame *f)
     s->job = job_unpack(&u, s->route.me);
     if (s->job == NULL || s->job->nnodes != s->route.tree.nnodes)
         return BAD;
-    send_job_down(s);
-    hang_up_front(s);
-    s->net.out = (struct net_out){.send = send_net, .arg = s};
+    daemon_main_send_job_down(s);
+    daemon_main_close_front_link(s);
+    s->net.out = (struct net_out){.send = daemon_main_send_net, .arg = s};
     int rc = daemon_start(&s->d, s->job, &daemon_say_events, &s->say, &s->loop,
                           &s->reaper, s->files, &s->net);
     if (rc != 0) {
@@ -349,7 +351,8 @@ static int take_job(struct serve *s, const struct frame *f)
 
 typedef int take_fn(struct serve *s, const struct frame *f, struct unpack *u);
 
-static int take_signal(struct serve *s, const struct frame *f, struct unpack *u)
+static int daemon_main_recv_signal(struct serve *s, const struct frame *f,
+                                   struct unpack *u)
 {
     (void)f;
     int sig = (int)unpack_u32(u);
@@ -359,7 +362,8 @@ static int take_signal(struct serve *s, const struct frame *f, struct unpack *u)
     return 0;
 }
 
-static int take_control(struct serve *s, const struct frame *f, struct unpack *u)
+static int daemon_main_recv_control(struct serve *s, const struct frame *f,
+                                    struct unpack *u)
 {
     (void)f;
     int sig = (int)unpack_u32(u);
@@ -371,7 +375,8 @@ static int take_control(struct serve *s, const struct frame *f, struct unpack *u
     return good ? 0 : BAD;
 }
 
-static int take_output_taken(struct serve *s, const struct frame *f, struct unpack *u)
+static int daemon_main_recv_output_taken(struct serve *s, const struct frame *f,
+                                         struct unpack *u)
 {
     (void)f;
     uint8_t which = unpack_u8(u);
@@ -382,7 +387,8 @@ static int take_output_taken(struct serve *s, const struct frame *f, struct unpa
     return 0;
 }
 
-static int take_output_close(struct serve *s, const struct frame *f, struct unpack *u)
+static int daemon_main_recv_output_close(struct serve *s, const struct frame *f,
+                                         struct unpack *u)
 {
     (void)f;
     uint8_t which = unpack_u8(u);
@@ -392,14 +398,16 @@ static int take_output_close(struct serve *s, const struct frame *f, struct unpa
     return 0;
 }
 
-static int take_input(struct serve *s, const struct frame *f, struct unpack *u)
+static int daemon_main_recv_input(struct serve *s, const struct frame *f,
+                                  struct unpack *u)
 {
     (void)u;
     daemon_input(s->d, f->data, f->len);
     return 0;
 }
 
-static int take_report(struct serve *s, const struct frame *f, struct unpack *u)
+static int daemon_main_recv_report(struct serve *s, const struct frame *f,
+                                   struct unpack *u)
 {
     (void)f;
     bool stacks = unpack_u8(u) != 0;
@@ -411,29 +419,29 @@ static int take_report(struct serve *s, const struct frame *f, struct unpack *u)
     return 0;
 }
 
-static int take_pmix(struct serve *s, const struct frame *f, struct unpack *u)
+static int daemon_main_recv_pmix(struct serve *s, const struct frame *f, struct unpack *u)
 {
     (void)u;
     return daemon_take(s->d, f);
 }
 
 static take_fn *const take[WIRE_TYPES] = {
-    [WIRE_SIGNAL] = take_signal,
-    [WIRE_CONTROL] = take_control,
-    [WIRE_OUTPUT_TAKEN] = take_output_taken,
-    [WIRE_OUTPUT_CLOSE] = take_output_close,
-    [WIRE_INPUT] = take_input,
-    [WIRE_REPORT] = take_report,
-    [WIRE_GATHER_UP] = take_pmix,
-    [WIRE_GATHER_DOWN] = take_pmix,
-    [WIRE_MODEX_ASK] = take_pmix,
-    [WIRE_MODEX_ANSWER] = take_pmix,
-    [WIRE_EVENT] = take_pmix,
-    [WIRE_QUERY_ANSWER] = take_pmix,
+    [WIRE_SIGNAL] = daemon_main_recv_signal,
+    [WIRE_CONTROL] = daemon_main_recv_control,
+    [WIRE_OUTPUT_TAKEN] = daemon_main_recv_output_taken,
+    [WIRE_OUTPUT_CLOSE] = daemon_main_recv_output_close,
+    [WIRE_INPUT] = daemon_main_recv_input,
+    [WIRE_REPORT] = daemon_main_recv_report,
+    [WIRE_GATHER_UP] = daemon_main_recv_pmix,
+    [WIRE_GATHER_DOWN] = daemon_main_recv_pmix,
+    [WIRE_MODEX_ASK] = daemon_main_recv_pmix,
+    [WIRE_MODEX_ANSWER] = daemon_main_recv_pmix,
+    [WIRE_EVENT] = daemon_main_recv_pmix,
+    [WIRE_QUERY_ANSWER] = daemon_main_recv_pmix,
 };
 
 /* Leaves when the children of the tree have left. */
-static void take_stop(struct serve *s, bool good)
+static void daemon_main_recv_stop(struct serve *s, bool good)
 {
     if (good)
         reaper_announce(s->reaper.fd, REAPER_SPARE);
@@ -445,13 +453,13 @@ static void take_stop(struct serve *s, bool good)
         loop_after(&s->loop, &s->stop, STOP_MS);
 }
 
-static int take_here(struct serve *s, const struct frame *f)
+static int daemon_main_recv_local(struct serve *s, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     if (f->type == WIRE_JOB)
-        return take_job(s, f);
+        return daemon_main_recv_job(s, f);
     if (f->type == WIRE_STOP) {
-        take_stop(s, unpack_u8(&u) != 0);
+        daemon_main_recv_stop(s, unpack_u8(&u) != 0);
         return 0;
     }
     if (take[f->type] == NULL)
@@ -461,32 +469,32 @@ static int take_here(struct serve *s, const struct frame *f)
 
 /* ---- links ------------------------------------------------------------------------ */
 
-static int take_frame(struct serve *s, struct link *l, const struct frame *f)
+static int daemon_main_recv_frame(struct serve *s, struct link *l, const struct frame *f)
 {
     if (l == s->front)
-        return f->type == WIRE_PLACE ? take_place(s, f) : BAD;
+        return f->type == WIRE_PLACE ? daemon_main_recv_place(s, f) : BAD;
     if (l != s->route.up && route_child_of(&s->route, l) == WIRE_NONE) {
-        if (f->type == WIRE_HELLO && take_child(s, l, f) == 0)
+        if (f->type == WIRE_HELLO && daemon_main_recv_child(s, l, f) == 0)
             return 0;
-        forget_early(s, l);
+        daemon_main_forget_early(s, l);
         link_free(l); /* proven, but not a child of ours */
         return 0;
     }
-    return route_take(&s->route, l, f) ? take_here(s, f) : 0;
+    return route_take(&s->route, l, f) ? daemon_main_recv_local(s, f) : 0;
 }
 
-static void on_frame(void *arg, struct link *l, const struct frame *f)
+static void daemon_main_on_frame(void *arg, struct link *l, const struct frame *f)
 {
     struct serve *s = arg;
-    if (s->leaving || take_frame(s, l, f) == 0)
+    if (s->leaving || daemon_main_recv_frame(s, l, f) == 0)
         return;
     error_report("got a wrong message (%s)", wire_name(f->type));
     if (s->route.up != NULL)
         daemon_say_failed(&s->say, EXIT_ERROR);
-    leave(s, EXIT_ERROR);
+    daemon_main_leave(s, EXIT_ERROR);
 }
 
-static void child_down(struct serve *s, uint32_t node, const char *why)
+static void daemon_main_child_down(struct serve *s, uint32_t node, const char *why)
 {
     struct pack p = {0};
     pack_u32(&p, node);
@@ -503,26 +511,27 @@ static void child_down(struct serve *s, uint32_t node, const char *why)
         daemon_lost(s->d, node);
 }
 
-static void on_down(void *arg, struct link *l, const char *why)
+static void daemon_main_on_down(void *arg, struct link *l, const char *why)
 {
     struct serve *s = arg;
     uint32_t child = route_child_of(&s->route, l);
     if (l == s->route.up || l == s->front) {
         if (!s->leaving)
-            leave(s, EXIT_ERROR);
+            daemon_main_leave(s, EXIT_ERROR);
     } else if (child != WIRE_NONE) {
-        child_down(s, child, why);
+        daemon_main_child_down(s, child, why);
     } else {
-        forget_early(s, l);
+        daemon_main_forget_early(s, l);
         link_free(l);
     }
 }
 
-static const struct link_events link_events = {.frame = on_frame, .down = on_down};
+static const struct link_events link_events = {.frame = daemon_main_on_frame,
+                                               .down = daemon_main_on_down};
 
 /* ---- the process ------------------------------------------------------------------ */
 
-static void on_signal(void *arg, unsigned ready)
+static void daemon_main_on_signal(void *arg, unsigned ready)
 {
     struct serve *s = arg;
     struct signalfd_siginfo si;
@@ -533,64 +542,64 @@ static void on_signal(void *arg, unsigned ready)
     error_report("the node daemon got signal %d (%s)", sig, strsignal(sig));
     if (s->route.up != NULL && !s->leaving)
         daemon_say_failed(&s->say, EXIT_ERROR);
-    leave(s, EXIT_ERROR);
+    daemon_main_leave(s, EXIT_ERROR);
 }
 
 /* What a terminal, or a user who means the front, may send. */
-static void ignore_signals(void)
+static void daemon_main_ignore_signals(void)
 {
     static const int ignored[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
 }
 
-static int watch_signals(struct serve *s)
+static int daemon_main_watch_signals(struct serve *s)
 {
     static const int watched[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
     sigset_t set;
-    ignore_signals();
+    daemon_main_ignore_signals();
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         sigaddset(&set, watched[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    s->signals = (struct loop_watch){.fd = fd, .fn = on_signal, .arg = s};
+    s->signals = (struct loop_watch){.fd = fd, .fn = daemon_main_on_signal, .arg = s};
     if (fd < 0)
         return -1;
     loop_want(&s->loop, &s->signals, LOOP_IN);
     return 0;
 }
 
-static void on_tick(void *arg)
+static void daemon_main_on_tick(void *arg)
 {
     struct serve *s = arg;
     reaper_announce(s->reaper.fd, REAPER_TICK);
     loop_after(&s->loop, &s->tick, s->bootstrap.timeout_ms / TICKS);
 }
 
-static void on_stop(void *arg)
+static void daemon_main_on_stop(void *arg)
 {
     struct serve *s = arg;
     s->loop.stop = true;
 }
 
 /* From now on the reaper ends the PEs if we are stopped. */
-static void start_ticks(struct serve *s)
+static void daemon_main_start_ticks(struct serve *s)
 {
     reaper_watch(s->reaper.fd, s->bootstrap.timeout_ms + REAPER_EXTRA);
-    s->tick = (struct loop_timer){.fn = on_tick, .arg = s};
-    s->stop = (struct loop_timer){.fn = on_stop, .arg = s};
-    on_tick(s);
+    s->tick = (struct loop_timer){.fn = daemon_main_on_tick, .arg = s};
+    s->stop = (struct loop_timer){.fn = daemon_main_on_stop, .arg = s};
+    daemon_main_on_tick(s);
 }
 
-static int open_up(struct serve *s)
+static int daemon_main_open_up(struct serve *s)
 {
-    static const struct listener_events at_listener = {.came = on_came,
-                                                       .refused = on_refused};
-    static const struct connector_events to_front = {.made = on_front,
-                                                     .failed = on_connector_failed};
+    static const struct listener_events at_listener = {.came = daemon_main_on_accepted,
+                                                       .refused = daemon_main_on_refused};
+    static const struct connector_events to_front = {
+        .made = daemon_main_on_front, .failed = daemon_main_on_connector_failed};
     char why[ERROR_BYTES];
-    if (loop_open(&s->loop) != 0 || watch_signals(s) != 0) {
+    if (loop_open(&s->loop) != 0 || daemon_main_watch_signals(s) != 0) {
         error_report("cannot make an event loop: %s", strerror(errno));
         return -1;
     }
@@ -601,13 +610,13 @@ static int open_up(struct serve *s)
         error_report("cannot listen for other node daemons: %s", why);
         return -1;
     }
-    start_ticks(s);
-    call(s, s->bootstrap.at, &to_front);
+    daemon_main_start_ticks(s);
+    daemon_main_connect(s, s->bootstrap.at, &to_front);
     return 0;
 }
 
 /* PEs must not inherit the way to the starter, nor wait for input there. */
-static void close_input(void)
+static void daemon_main_close_input(void)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null > STDERR_FILENO) {
@@ -617,7 +626,7 @@ static void close_input(void)
 }
 
 /* What libpmix says when its server is ended is of no use to the user. */
-static void close_errors(void)
+static void daemon_main_close_errors(void)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (null > STDERR_FILENO) {
@@ -626,10 +635,10 @@ static void close_errors(void)
     }
 }
 
-static void clean_up(struct serve *s)
+static void daemon_main_clean_up(struct serve *s)
 {
     if (s->placed)
-        close_errors();
+        daemon_main_close_errors();
     daemon_stop(s->d);
     if (s->connector != NULL)
         connector_free(s->connector);
@@ -643,7 +652,7 @@ static void clean_up(struct serve *s)
         link_flush(s->front, FLUSH_MS);
         link_free(s->front);
     }
-    attach_early(s);
+    daemon_main_attach_early(s);
     route_close(&s->route);
     loop_close(&s->loop);
     job_free(s->job);
@@ -657,17 +666,17 @@ int daemon_main(struct rlimit files)
     s.files = files;
     s.route.me = WIRE_NONE;
     s.say.route = &s.route;
-    error_redirect(on_error);
+    error_redirect(daemon_main_on_error);
     if (bootstrap_read(&s.bootstrap, STDIN_FILENO, LINE_WAIT_MS) != 0)
         return EXIT_ERROR;
-    close_input();
-    say_up(&s);
+    daemon_main_close_input();
+    daemon_main_say_up(&s);
     s.say.window = s.bootstrap.window;
     if (reaper_start(&s.reaper) != 0)
         return EXIT_ERROR;
     s.status = EXIT_ERROR;
-    if (open_up(&s) == 0)
+    if (daemon_main_open_up(&s) == 0)
         loop_run(&s.loop);
-    clean_up(&s);
+    daemon_main_clean_up(&s);
     return s.status;
 }

@@ -31,21 +31,22 @@ void daemon_say_failed(struct daemon_send *s, int status)
     daemon_send(s, WIRE_FAILED, &p);
 }
 
-static void say_number(struct daemon_send *s, enum wire_type type, uint32_t number)
+static void daemon_send_say_number(struct daemon_send *s, enum wire_type type,
+                                   uint32_t number)
 {
     struct pack p = {0};
     pack_u32(&p, number);
     daemon_send(s, type, &p);
 }
 
-static void say_byte(struct daemon_send *s, enum wire_type type, uint8_t byte)
+static void daemon_send_say_byte(struct daemon_send *s, enum wire_type type, uint8_t byte)
 {
     struct pack p = {0};
     pack_u8(&p, byte);
     daemon_send(s, type, &p);
 }
 
-static void say_empty(struct daemon_send *s, enum wire_type type)
+static void daemon_send_say_empty(struct daemon_send *s, enum wire_type type)
 {
     struct pack p = {0};
     daemon_send(s, type, &p);
@@ -53,8 +54,8 @@ static void say_empty(struct daemon_send *s, enum wire_type type)
 
 /* ---- output ----------------------------------------------------------------------- */
 
-static void on_output(void *arg, uint32_t rank, enum daemon_stream which,
-                      const char *text, size_t len)
+static void daemon_send_on_output(void *arg, uint32_t rank, enum daemon_stream which,
+                                  const char *text, size_t len)
 {
     struct daemon_send *s = arg;
     struct pack p = {0};
@@ -80,17 +81,17 @@ void daemon_say_taken(struct daemon_send *s, enum daemon_stream which, uint64_t 
 
 /* ---- events ----------------------------------------------------------------------- */
 
-static void on_connected(void *arg, uint32_t rank)
+static void daemon_send_on_connected(void *arg, uint32_t rank)
 {
-    say_number(arg, WIRE_CONNECTED, rank);
+    daemon_send_say_number(arg, WIRE_CONNECTED, rank);
 }
 
-static void on_finalized(void *arg, uint32_t rank)
+static void daemon_send_on_finalized(void *arg, uint32_t rank)
 {
-    say_number(arg, WIRE_FINALIZED, rank);
+    daemon_send_say_number(arg, WIRE_FINALIZED, rank);
 }
 
-static void on_started(void *arg, uint32_t rank, int32_t pid)
+static void daemon_send_on_started(void *arg, uint32_t rank, int32_t pid)
 {
     struct pack p = {0};
     pack_u32(&p, rank);
@@ -98,7 +99,7 @@ static void on_started(void *arg, uint32_t rank, int32_t pid)
     daemon_send(arg, WIRE_STARTED, &p);
 }
 
-static void on_ended(void *arg, const struct daemon_end *end)
+static void daemon_send_on_ended(void *arg, const struct daemon_end *end)
 {
     struct pack p = {0};
     pack_u32(&p, end->rank);
@@ -112,7 +113,7 @@ static void on_ended(void *arg, const struct daemon_end *end)
     daemon_send(arg, WIRE_ENDED, &p);
 }
 
-static void on_aborted(void *arg, uint32_t rank, int status, const char *text)
+static void daemon_send_on_aborted(void *arg, uint32_t rank, int status, const char *text)
 {
     struct pack p = {0};
     pack_u32(&p, rank);
@@ -121,12 +122,12 @@ static void on_aborted(void *arg, uint32_t rank, int status, const char *text)
     daemon_send(arg, WIRE_ABORTED, &p);
 }
 
-static void on_input(void *arg, bool open)
+static void daemon_send_on_input(void *arg, bool open)
 {
-    say_byte(arg, WIRE_INPUT_WANTED, open);
+    daemon_send_say_byte(arg, WIRE_INPUT_WANTED, open);
 }
 
-static void on_report(void *arg, uint32_t rank, const char *line)
+static void daemon_send_on_report(void *arg, uint32_t rank, const char *line)
 {
     struct daemon_send *s = arg;
     struct pack p = {0};
@@ -136,25 +137,26 @@ static void on_report(void *arg, uint32_t rank, const char *line)
     daemon_send(s, WIRE_REPORT_LINE, &p);
 }
 
-static void on_reported(void *arg)
+static void daemon_send_on_reported(void *arg)
 {
     struct daemon_send *s = arg;
     uint32_t number = s->report;
     s->report = 0;
-    say_number(s, WIRE_REPORTED, number);
+    daemon_send_say_number(s, WIRE_REPORTED, number);
 }
 
-static void on_stage(void *arg, enum daemon_stage stage)
+static void daemon_send_on_stage(void *arg, enum daemon_stage stage)
 {
-    say_byte(arg, WIRE_STAGE, (uint8_t)stage);
+    daemon_send_say_byte(arg, WIRE_STAGE, (uint8_t)stage);
 }
 
-static void on_drained(void *arg)
+static void daemon_send_on_drained(void *arg)
 {
-    say_empty(arg, WIRE_DRAINED);
+    daemon_send_say_empty(arg, WIRE_DRAINED);
 }
 
-static void on_control(void *arg, int sig, const uint32_t *rank, uint32_t count)
+static void daemon_send_on_control(void *arg, int sig, const uint32_t *rank,
+                                   uint32_t count)
 {
     struct pack p = {0};
     pack_u32(&p, (uint32_t)sig);
@@ -162,29 +164,29 @@ static void on_control(void *arg, int sig, const uint32_t *rank, uint32_t count)
     daemon_send(arg, WIRE_CONTROL_ASK, &p);
 }
 
-static void on_say(void *arg, const char *sentence)
+static void daemon_send_on_say(void *arg, const char *sentence)
 {
     daemon_say_text(arg, WIRE_SAY, sentence);
 }
 
-static void on_failed(void *arg, int status)
+static void daemon_send_on_failed(void *arg, int status)
 {
     daemon_say_failed(arg, status);
 }
 
 const struct daemon_events daemon_say_events = {
-    .output = on_output,
-    .connected = on_connected,
-    .finalized = on_finalized,
-    .ended = on_ended,
-    .aborted = on_aborted,
-    .input = on_input,
-    .report = on_report,
-    .reported = on_reported,
-    .stage = on_stage,
-    .drained = on_drained,
-    .started = on_started,
-    .control = on_control,
-    .say = on_say,
-    .failed = on_failed,
+    .output = daemon_send_on_output,
+    .connected = daemon_send_on_connected,
+    .finalized = daemon_send_on_finalized,
+    .ended = daemon_send_on_ended,
+    .aborted = daemon_send_on_aborted,
+    .input = daemon_send_on_input,
+    .report = daemon_send_on_report,
+    .reported = daemon_send_on_reported,
+    .stage = daemon_send_on_stage,
+    .drained = daemon_send_on_drained,
+    .started = daemon_send_on_started,
+    .control = daemon_send_on_control,
+    .say = daemon_send_on_say,
+    .failed = daemon_send_on_failed,
 };

@@ -35,42 +35,42 @@ static char *const quiet_env[] = {(char[]){"HFI_NO_BACKTRACE=1"},
                                   (char[]){"IPATH_NO_BACKTRACE=1"},
                                   (char[]){"UCX_ERROR_SIGNALS="}, NULL};
 
-static size_t name_len(const char *assignment)
+static size_t launch_name_len(const char *assignment)
 {
     return strcspn(assignment, "=");
 }
 
 /* Index of the entry of env[0, n) with the name of assignment, or n. */
-static size_t find(char **env, size_t n, const char *assignment)
+static size_t launch_find(char **env, size_t n, const char *assignment)
 {
-    size_t len = name_len(assignment);
+    size_t len = launch_name_len(assignment);
     for (size_t i = 0; i < n; i++)
         if (strncmp(env[i], assignment, len) == 0 && env[i][len] == '=')
             return i;
     return n;
 }
 
-static void set(struct launch *l, char *assignment)
+static void launch_set(struct launch *l, char *assignment)
 {
-    size_t at = find(l->env, l->env_len, assignment);
+    size_t at = launch_find(l->env, l->env_len, assignment);
     if (at == l->env_len)
         l->env_len++;
     l->env[at] = assignment;
-    size_t was = find(l->added, l->added_len, assignment);
+    size_t was = launch_find(l->added, l->added_len, assignment);
     if (was == l->added_len)
         l->added_len++;
     l->added[was] = assignment;
 }
 
 /* Of a launcher around us: its name space is not that of our PEs. */
-static bool is_foreign(const char *assignment)
+static bool launch_is_foreign(const char *assignment)
 {
     return strncmp(assignment, "PMIX_", 5) == 0 &&
            strncmp(assignment, "PMIX_MCA_", 9) != 0;
 }
 
-static int make_env(struct launch *l, const struct job *job, char *node_env,
-                    char *job_env)
+static int launch_make_env(struct launch *l, const struct job *job, char *node_env,
+                           char *job_env)
 {
     size_t more = string_list_count(job->env) + sizeof quiet_env / sizeof *quiet_env + 3;
     l->env = calloc(string_list_count(environ) + more, sizeof *l->env);
@@ -80,20 +80,20 @@ static int make_env(struct launch *l, const struct job *job, char *node_env,
         return EXIT_ERROR;
     }
     for (char **e = environ; *e != NULL; e++)
-        if (!is_foreign(*e))
+        if (!launch_is_foreign(*e))
             l->env[l->env_len++] = *e;
     for (char *const *e = quiet_env; *e != NULL; e++)
-        if (find(l->env, l->env_len, *e) == l->env_len)
-            set(l, *e);
+        if (launch_find(l->env, l->env_len, *e) == l->env_len)
+            launch_set(l, *e);
     for (char *const *e = job->env; *e != NULL; e++)
-        set(l, *e);
-    set(l, node_env);
-    set(l, job_env);
+        launch_set(l, *e);
+    launch_set(l, node_env);
+    launch_set(l, job_env);
     return 0;
 }
 
 /* A copy of prefix and argv in one list. */
-static char **join(const char *const *prefix, char *const *argv)
+static char **launch_join(const char *const *prefix, char *const *argv)
 {
     size_t n = 0, argc = string_list_count(argv);
     while (prefix != NULL && prefix[n] != NULL)
@@ -109,16 +109,16 @@ static char **join(const char *const *prefix, char *const *argv)
 }
 
 /* NULL: they have none. */
-static const char *path_of_pes(const struct launch *l)
+static const char *launch_path_of_pes(const struct launch *l)
 {
-    size_t at = find(l->env, l->env_len, PATH_IS);
+    size_t at = launch_find(l->env, l->env_len, PATH_IS);
     return at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL;
 }
 
-static int look_up(const struct launch *l, const char *name, char *path)
+static int launch_look_up(const struct launch *l, const char *name, char *path)
 {
-    int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, path_of_pes(l), name,
-                        path, PATH_MAX);
+    int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, launch_path_of_pes(l),
+                        name, path, PATH_MAX);
     if (rc == 0)
         return 0;
     int err = errno;
@@ -133,20 +133,20 @@ static int look_up(const struct launch *l, const char *name, char *path)
     return rc;
 }
 
-static int make_command(struct launch *l, struct launch_command *c,
-                        const char *const *prefix, const struct job *job)
+static int launch_make_command(struct launch *l, struct launch_command *c,
+                               const char *const *prefix, const struct job *job)
 {
-    int rc = look_up(l, prefix != NULL ? prefix[0] : job->argv[0], c->path);
+    int rc = launch_look_up(l, prefix != NULL ? prefix[0] : job->argv[0], c->path);
     if (rc != 0)
         return rc;
-    c->argv = join(prefix, job->argv);
+    c->argv = launch_join(prefix, job->argv);
     if (c->argv != NULL)
         return 0;
     error_report("no memory for the arguments of the PEs");
     return EXIT_ERROR;
 }
 
-static int open_wdir(struct launch *l, const struct job *job)
+static int launch_open_wdir(struct launch *l, const struct job *job)
 {
     l->wdir_fd = -1;
     if (job->wdir == NULL)
@@ -162,15 +162,15 @@ int launch_prepare(struct launch *l, const struct job *job, char *node_env, char
 {
     char path[PATH_MAX];
     *l = (struct launch){0};
-    int rc = open_wdir(l, job);
+    int rc = launch_open_wdir(l, job);
     if (rc == 0)
-        rc = make_env(l, job, node_env, job_env);
+        rc = launch_make_env(l, job, node_env, job_env);
     if (rc == 0)
-        rc = look_up(l, job->argv[0], path);
+        rc = launch_look_up(l, job->argv[0], path);
     if (rc == 0)
-        rc = make_command(l, &l->plain, job->valgrind ? valgrind_args : NULL, job);
+        rc = launch_make_command(l, &l->plain, job->valgrind ? valgrind_args : NULL, job);
     if (rc == 0 && job->gdb_pe != JOB_NO_PE)
-        rc = make_command(l, &l->gdb, gdb_args, job);
+        rc = launch_make_command(l, &l->gdb, gdb_args, job);
     if (rc != 0)
         launch_free(l);
     return rc;
@@ -200,7 +200,7 @@ char **launch_env(const struct launch *l, char **pmix)
     if (env == NULL)
         return NULL;
     for (size_t i = 0; i < l->env_len; i++)
-        if (find(pmix, n, l->env[i]) == n) /* what the PMIx server says counts */
+        if (launch_find(pmix, n, l->env[i]) == n) /* what the PMIx server says counts */
             env[len++] = l->env[i];
     memcpy(env + len, pmix, n * sizeof *env);
     return env;

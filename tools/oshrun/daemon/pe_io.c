@@ -19,7 +19,7 @@
 
 #define READS_PER_TURN 4 /* so that one chatty PE does not starve the others */
 
-static void close_fd(int fd)
+static void pe_io_close_fd(int fd)
 {
     if (fd > STDERR_FILENO)
         close(fd);
@@ -39,7 +39,7 @@ void pe_io_close_stream(struct pe_stream *s)
     d->open_streams--;
 }
 
-static void on_lines(void *arg, const char *text, size_t len)
+static void pe_io_on_lines(void *arg, const char *text, size_t len)
 {
     struct pe_stream *s = arg;
     struct daemon *d = s->pe->d;
@@ -47,7 +47,7 @@ static void on_lines(void *arg, const char *text, size_t len)
     d->ev->output(d->front, s->pe->rank, s->which, text, len);
 }
 
-static void end_stream(struct pe_stream *s)
+static void pe_io_end_stream(struct pe_stream *s)
 {
     struct daemon *d = s->pe->d;
     pe_io_close_stream(s);
@@ -56,22 +56,22 @@ static void end_stream(struct pe_stream *s)
 
 /* Reads up to `turns` times; what PE 0 of 1 writes is passed on at once, as a terminal
  * would show it. */
-static void read_stream(struct pe_stream *s, int turns)
+static void pe_io_read_stream(struct pe_stream *s, int turns)
 {
     enum iobuf_status st = IOBUF_MORE;
     struct daemon *d = s->pe->d;
     while (st == IOBUF_MORE && turns-- > 0 && s->watch.fd >= 0 && !d->paused[s->which])
-        st = iobuf_read(&s->lines, s->watch.fd, d->job->whole_lines, on_lines, s);
+        st = iobuf_read(&s->lines, s->watch.fd, d->job->whole_lines, pe_io_on_lines, s);
     if (st == IOBUF_END && s->watch.fd >= 0) {
-        end_stream(s);
+        pe_io_end_stream(s);
         daemon_stream_ended(d);
     }
 }
 
-static void on_readable(void *arg, unsigned ready)
+static void pe_io_on_readable(void *arg, unsigned ready)
 {
     (void)ready;
-    read_stream(arg, READS_PER_TURN);
+    pe_io_read_stream(arg, READS_PER_TURN);
 }
 
 void pe_io_finish(struct pe *pe)
@@ -81,10 +81,11 @@ void pe_io_finish(struct pe *pe)
         if (s->watch.fd < 0)
             continue;
         for (int turns = 0; turns < READS_PER_TURN; turns++)
-            if (iobuf_read(&s->lines, s->watch.fd, false, on_lines, s) != IOBUF_MORE)
+            if (iobuf_read(&s->lines, s->watch.fd, false, pe_io_on_lines, s) !=
+                IOBUF_MORE)
                 break;
-        iobuf_flush(&s->lines, on_lines, s);
-        end_stream(s);
+        iobuf_flush(&s->lines, pe_io_on_lines, s);
+        pe_io_end_stream(s);
     }
 }
 
@@ -121,7 +122,7 @@ void pe_io_close_input(struct daemon *d)
     in->len = in->sent = 0;
 }
 
-static void on_writable(void *arg, unsigned ready)
+static void pe_io_on_writable(void *arg, unsigned ready)
 {
     struct daemon *d = arg;
     struct pe_input *in = &d->input;
@@ -162,7 +163,7 @@ void daemon_input(struct daemon *d, const char *text, size_t len)
 /* ---- pipes ------------------------------------------------------------------------ */
 
 /* A pipe; ours does not block.  ours_reads tells which end is ours. */
-static int make_pipe(int *ours, int *theirs, bool ours_reads)
+static int pe_io_make_pipe(int *ours, int *theirs, bool ours_reads)
 {
     int p[2];
     if (pipe2(p, O_CLOEXEC) != 0)
@@ -172,10 +173,10 @@ static int make_pipe(int *ours, int *theirs, bool ours_reads)
     return fcntl(*ours, F_SETFL, O_NONBLOCK);
 }
 
-static void watch_stream(struct pe *pe, enum daemon_stream which, int fd)
+static void pe_io_watch_stream(struct pe *pe, enum daemon_stream which, int fd)
 {
     struct pe_stream *s = &pe->out[which];
-    s->watch = (struct loop_watch){.fd = fd, .fn = on_readable, .arg = s};
+    s->watch = (struct loop_watch){.fd = fd, .fn = pe_io_on_readable, .arg = s};
     pe->d->open_streams++;
 }
 
@@ -188,18 +189,20 @@ int pe_io_open(struct pe *pe, int child[3])
     if (pe->rank == d->job->gdb_pe)
         return 0;
     if (pe->rank == d->job->stdin_pe) {
-        if (make_pipe(&ours, &child[STDIN_FILENO], false) != 0)
+        if (pe_io_make_pipe(&ours, &child[STDIN_FILENO], false) != 0)
             return -1;
-        d->input.watch = (struct loop_watch){.fd = ours, .fn = on_writable, .arg = d};
+        d->input.watch =
+            (struct loop_watch){.fd = ours, .fn = pe_io_on_writable, .arg = d};
     } else {
         child[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
-    if (child[STDIN_FILENO] < 0 || make_pipe(&ours, &child[STDOUT_FILENO], true) != 0)
+    if (child[STDIN_FILENO] < 0 ||
+        pe_io_make_pipe(&ours, &child[STDOUT_FILENO], true) != 0)
         return -1;
-    watch_stream(pe, DAEMON_STDOUT, ours);
-    if (make_pipe(&ours, &child[STDERR_FILENO], true) != 0)
+    pe_io_watch_stream(pe, DAEMON_STDOUT, ours);
+    if (pe_io_make_pipe(&ours, &child[STDERR_FILENO], true) != 0)
         return -1;
-    watch_stream(pe, DAEMON_STDERR, ours);
+    pe_io_watch_stream(pe, DAEMON_STDERR, ours);
     return 0;
 }
 
@@ -207,7 +210,7 @@ void pe_io_started(struct pe *pe, const int child[3])
 {
     struct daemon *d = pe->d;
     for (int i = 0; i <= STDERR_FILENO; i++)
-        close_fd(child[i]);
+        pe_io_close_fd(child[i]);
     for (int i = 0; i < DAEMON_STREAMS; i++)
         if (d->closed[i])
             pe_io_close_stream(&pe->out[i]);

@@ -27,7 +27,7 @@ static const char *const stage_text[NODE_STAGES] = {NODE_STAGE_TABLE(X)};
 #undef X
 
 /* The first bytes of /proc/PID/name, "" if it cannot be read. */
-static void read_proc(pid_t pid, const char *name, char *buf, size_t len)
+static void pe_report_read_proc(pid_t pid, const char *name, char *buf, size_t len)
 {
     char path[PROC_PATH];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
@@ -44,10 +44,10 @@ struct proc_stat {
 };
 
 /* False (and '?', 0, 0) if there is no such process. */
-static bool read_stat(pid_t pid, struct proc_stat *s)
+static bool pe_report_read_stat(pid_t pid, struct proc_stat *s)
 {
     char text[PROC_TEXT];
-    read_proc(pid, "stat", text, sizeof text);
+    pe_report_read_proc(pid, "stat", text, sizeof text);
     const char *end = strrchr(text, ')'); /* the name before it may have any letter */
     if (end != NULL && sscanf(end + 1, " %c %d %d", &s->state, &s->ppid, &s->group) == 3)
         return true;
@@ -56,10 +56,10 @@ static bool read_stat(pid_t pid, struct proc_stat *s)
 }
 
 /* True if pid is in the group of the child that we started, or descends from it. */
-static bool belongs_to(pid_t pid, pid_t child)
+static bool pe_report_belongs_to(pid_t pid, pid_t child)
 {
     struct proc_stat s;
-    for (int i = 0; i < DEPTH_MAX && pid > 1 && read_stat(pid, &s); i++) {
+    for (int i = 0; i < DEPTH_MAX && pid > 1 && pe_report_read_stat(pid, &s); i++) {
         if (pid == child || s.group == child)
             return true;
         pid = s.ppid;
@@ -73,16 +73,16 @@ pid_t report_pid(const struct pe *pe)
     pid_t own = pe->d->node->pe[pe->local].pid;
     if (pe->ended || pe->pid <= 0)
         return 0;
-    return belongs_to(own, pe->pid) ? own : pe->pid;
+    return pe_report_belongs_to(own, pe->pid) ? own : pe->pid;
 }
 
-static double since_s(uint64_t ns)
+static double pe_report_since_s(uint64_t ns)
 {
     return (double)(loop_now_ns() - ns) / NS_PER_S;
 }
 
 /* What the PE says about itself in the node segment; the text may be torn. */
-static void describe(const struct pe *pe, char *buf, size_t len)
+static void pe_report_describe(const struct pe *pe, char *buf, size_t len)
 {
     const struct node_pe *np = &pe->d->node->pe[pe->local];
     char what[NODE_WHAT];
@@ -96,26 +96,28 @@ static void describe(const struct pe *pe, char *buf, size_t len)
             last = i;
     uint64_t stage_ns = atomic_load_explicit(&np->stage_ns[last], memory_order_relaxed);
     uint64_t what_ns = atomic_load_explicit(&np->what_ns, memory_order_relaxed);
-    int n = snprintf(buf, len, "%s %.1f s ago", stage_text[last], since_s(stage_ns));
+    int n = snprintf(buf, len, "%s %.1f s ago", stage_text[last],
+                     pe_report_since_s(stage_ns));
     if (what[0] == '\0' || n < 0 || (size_t)n >= len)
         return;
     if (what_ns != 0)
-        snprintf(buf + n, len - (size_t)n, "; waits %.1f s: %s", since_s(what_ns), what);
+        snprintf(buf + n, len - (size_t)n, "; waits %.1f s: %s",
+                 pe_report_since_s(what_ns), what);
     else
         snprintf(buf + n, len - (size_t)n, "; waits: %s", what);
 }
 
-static void report_pe(struct daemon *d, const struct pe *pe)
+static void pe_report_report_pe(struct daemon *d, const struct pe *pe)
 {
     char line[REPORT_LINE], doing[DOING_MAX] = "", wchan[WCHAN_MAX] = "";
     char state[] = "-";
     pid_t pid = report_pid(pe);
     if (pid > 0) {
         struct proc_stat s;
-        read_stat(pid, &s);
+        pe_report_read_stat(pid, &s);
         state[0] = s.state;
-        read_proc(pid, "wchan", wchan, sizeof wchan);
-        describe(pe, doing, sizeof doing);
+        pe_report_read_proc(pid, "wchan", wchan, sizeof wchan);
+        pe_report_describe(pe, doing, sizeof doing);
     } else {
         snprintf(doing, sizeof doing, pe->pid > 0 ? "has ended" : "was not started");
     }
@@ -129,5 +131,5 @@ static void report_pe(struct daemon *d, const struct pe *pe)
 void report_table(struct daemon *d)
 {
     for (uint32_t i = 0; i < d->npes; i++)
-        report_pe(d, &d->pe[i]);
+        pe_report_report_pe(d, &d->pe[i]);
 }

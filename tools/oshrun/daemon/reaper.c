@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reaper.c - the process that leaves nothing behind when oshrun ends or is killed.
+ * reaper.c - cleans up processes and files when oshrun ends or is killed.
  *
  * Uses pgas/core/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c, daemon_main.c,
  * starter.c and child.c.
@@ -44,7 +44,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_STEP_NS   1000000 /* 1 ms between two looks */
+#define WAIT_STEP_NS   1000000 /* poll interval: 1 ms */
 #define GROUP_WAIT_MAX 1000    /* steps: killed groups are gone after that */
 #define REMOVE_MAX     20      /* attempts at the directory while others still write */
 #define STOP_WAIT_MS   1500    /* how long oshrun waits for the reaper */
@@ -60,7 +60,7 @@
 #define NAME           "oshrun-reaper"
 #define NAME_BYTES     16 /* of a process, with its newline or zero */
 
-/* What the reaper knows. */
+/* State of the reaper. */
 struct duty {
     pid_t *group;
     size_t count;
@@ -72,12 +72,12 @@ struct duty {
     char mark[MARK_BYTES]; /* how a variable begins that all processes of the job have */
 };
 
-static void step(void)
+static void reaper_step(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
 }
 
-static void set_limit(struct duty *d, int ms)
+static void reaper_set_limit(struct duty *d, int ms)
 {
     if (ms <= 0)
         d->quiet_ms = -1;
@@ -85,7 +85,7 @@ static void set_limit(struct duty *d, int ms)
         d->quiet_ms = ms < QUIET_MAX ? 1 : ms / QUIET_MAX;
 }
 
-static void remember(struct duty *d, pid_t group)
+static void reaper_add_group(struct duty *d, pid_t group)
 {
     if (group == REAPER_FORGET) {
         d->count = 0;
@@ -96,7 +96,7 @@ static void remember(struct duty *d, pid_t group)
         return;
     }
     if (group <= LIMIT) {
-        set_limit(d, LIMIT - group);
+        reaper_set_limit(d, LIMIT - group);
         return;
     }
     if (group == REAPER_TICK)
@@ -113,7 +113,7 @@ static void remember(struct duty *d, pid_t group)
 }
 
 /* Reads announcements.  False: the write end is gone. */
-static bool hear(struct duty *d, int fd)
+static bool reaper_recv(struct duty *d, int fd)
 {
     pid_t group[GROUPS_FIRST];
     ssize_t n = read(fd, group, sizeof group);
@@ -122,12 +122,12 @@ static bool hear(struct duty *d, int fd)
     if (n <= 0)
         return false;
     for (size_t i = 0; i < (size_t)n / sizeof *group; i++)
-        remember(d, group[i]);
+        reaper_add_group(d, group[i]);
     return true;
 }
 
 /* Until the write end is gone; a killed oshrun may be stuck in the kernel with it. */
-static void listen_until_end(struct duty *d, int fd)
+static void reaper_recv_until_eof(struct duty *d, int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     int quiet = 0;
@@ -135,7 +135,7 @@ static void listen_until_end(struct duty *d, int fd)
         int n = poll(&p, 1, d->quiet_ms);
         if (n > 0) {
             quiet = 0;
-            if (!hear(d, fd))
+            if (!reaper_recv(d, fd))
                 return;
         } else if (n == 0 && ++quiet == QUIET_MAX) {
             pidfd_send_signal(d->oshrun, SIGKILL, NULL, 0);
@@ -146,7 +146,7 @@ static void listen_until_end(struct duty *d, int fd)
     }
 }
 
-static void end_groups(const struct duty *d)
+static void reaper_end_groups(const struct duty *d)
 {
     for (size_t i = 0; i < d->count; i++)
         kill(-d->group[i], SIGKILL);
@@ -154,11 +154,11 @@ static void end_groups(const struct duty *d)
         while (i < d->count && kill(-d->group[i], 0) != 0)
             i++;
         if (i < d->count)
-            step();
+            reaper_step();
     }
 }
 
-static FILE *open_proc(const char *pid, const char *name)
+static FILE *reaper_open_proc(const char *pid, const char *name)
 {
     char path[PROC_PATH];
     int n = snprintf(path, sizeof path, "/proc/%s/%s", pid, name);
@@ -166,10 +166,10 @@ static FILE *open_proc(const char *pid, const char *name)
 }
 
 /* True for the reaper of an oshrun inside of our job: it has work to do. */
-static bool is_reaper(const char *pid)
+static bool reaper_is_reaper(const char *pid)
 {
     char name[NAME_BYTES] = "";
-    FILE *f = open_proc(pid, "comm");
+    FILE *f = reaper_open_proc(pid, "comm");
     if (f == NULL)
         return false;
     if (fgets(name, sizeof name, f) == NULL)
@@ -178,12 +178,12 @@ static bool is_reaper(const char *pid)
     return strncmp(name, NAME, strlen(NAME)) == 0;
 }
 
-static bool has_mark(const char *pid, const char *mark)
+static bool reaper_has_mark(const char *pid, const char *mark)
 {
     char *variable = NULL;
     size_t capacity = 0;
     bool found = false;
-    FILE *f = open_proc(pid, "environ");
+    FILE *f = reaper_open_proc(pid, "environ");
     if (f == NULL)
         return false;
     while (!found && getdelim(&variable, &capacity, '\0', f) > 0)
@@ -194,7 +194,7 @@ static bool has_mark(const char *pid, const char *mark)
 }
 
 /* Kills what is there of the job, in any group and session.  False if nothing was. */
-static bool end_marked(const char *mark)
+static bool reaper_end_marked(const char *mark)
 {
     bool found = false;
     struct dirent *e;
@@ -202,8 +202,8 @@ static bool end_marked(const char *mark)
     if (proc == NULL)
         return false;
     while ((e = readdir(proc)) != NULL) {
-        if (!isdigit((unsigned char)e->d_name[0]) || !has_mark(e->d_name, mark) ||
-            is_reaper(e->d_name))
+        if (!isdigit((unsigned char)e->d_name[0]) || !reaper_has_mark(e->d_name, mark) ||
+            reaper_is_reaper(e->d_name))
             continue;
         found = true;
         kill((pid_t)atoi(e->d_name), SIGKILL);
@@ -212,14 +212,14 @@ static bool end_marked(const char *mark)
     return found;
 }
 
-static void end_strays(const struct duty *d)
+static void reaper_end_strays(const struct duty *d)
 {
-    for (int i = 0; !d->spare && i < SEARCH_MAX && end_marked(d->mark); i++)
-        step();
+    for (int i = 0; !d->spare && i < SEARCH_MAX && reaper_end_marked(d->mark); i++)
+        reaper_step();
 }
 
 /* Empties the directory behind fd (and closes it); links are removed, not followed. */
-static void empty_dir(int fd, int depth)
+static void reaper_empty_dir(int fd, int depth)
 {
     DIR *dir = fdopendir(fd);
     if (dir == NULL) {
@@ -234,25 +234,25 @@ static void empty_dir(int fd, int depth)
             continue;
         int sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (sub >= 0)
-            empty_dir(sub, depth - 1);
+            reaper_empty_dir(sub, depth - 1);
         unlinkat(fd, e->d_name, AT_REMOVEDIR);
     }
     closedir(dir);
 }
 
-static void remove_dir(const char *path)
+static void reaper_remove_dir(const char *path)
 {
     for (int i = 0; i < REMOVE_MAX; i++) {
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0)
-            empty_dir(fd, DEPTH_MAX);
+            reaper_empty_dir(fd, DEPTH_MAX);
         if (rmdir(path) == 0 || errno == ENOENT)
             return;
-        step();
+        reaper_step();
     }
 }
 
-static void leave_terminal(void)
+static void reaper_leave_terminal(void)
 {
     sigset_t all;
     sigfillset(&all);
@@ -265,7 +265,7 @@ static void leave_terminal(void)
 }
 
 /* Makes the directory; dir becomes empty with errno set when that fails. */
-static void make_dir(char *dir)
+static void reaper_make_dir(char *dir)
 {
     const char *tmp = getenv("TMPDIR");
     if (tmp == NULL || tmp[0] != '/')
@@ -280,7 +280,7 @@ static void make_dir(char *dir)
 static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
 {
     static struct duty d;
-    leave_terminal();
+    reaper_leave_terminal();
     snprintf(d.mark, sizeof d.mark, NODE_ENV "=/proc/%d/", (int)oshrun);
     d.quiet_ms = -1;
     d.oshrun = pidfd_open(oshrun, 0);
@@ -288,23 +288,23 @@ static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
         close(d.oshrun); /* it is dead, and the number perhaps that of somebody else */
         d.oshrun = -1;
     }
-    make_dir(d.dir);
+    reaper_make_dir(d.dir);
     int err = d.dir[0] ? 0 : errno;
     if (write(answer_fd, &err, sizeof err) != sizeof err ||
         write(answer_fd, d.dir, strlen(d.dir) + 1) < 0)
         err = errno; /* oshrun is dead already; the pipe will tell */
     close(answer_fd);
     if (chdir("/") == 0)
-        listen_until_end(&d, listen_fd);
-    end_groups(&d);
-    end_strays(&d);
+        reaper_recv_until_eof(&d, listen_fd);
+    reaper_end_groups(&d);
+    reaper_end_strays(&d);
     if (d.dir[0] != '\0')
-        remove_dir(d.dir);
+        reaper_remove_dir(d.dir);
     _exit(0);
 }
 
 /* Reads the reaper's answer, errno and directory, up to its end. */
-static int read_answer(struct reaper *j, int fd)
+static int reaper_read_answer(struct reaper *j, int fd)
 {
     char buf[sizeof(int) + PATH_MAX];
     size_t len = 0;
@@ -325,7 +325,7 @@ static int read_answer(struct reaper *j, int fd)
     return 0;
 }
 
-static int start(struct reaper *j)
+static int reaper_fork(struct reaper *j)
 {
     int duty[2], answer[2];
     if (pipe2(duty, O_CLOEXEC) != 0)
@@ -344,7 +344,7 @@ static int start(struct reaper *j)
     close(duty[0]);
     close(answer[1]);
     j->fd = duty[1];
-    int rc = read_answer(j, answer[0]);
+    int rc = reaper_read_answer(j, answer[0]);
     close(answer[0]);
     return rc;
 close_answer:
@@ -359,7 +359,7 @@ close_duty:
 int reaper_start(struct reaper *j)
 {
     *j = (struct reaper){.pid = -1, .fd = -1};
-    if (start(j) == 0)
+    if (reaper_fork(j) == 0)
         return 0;
     const char *tmp = getenv("TMPDIR");
     fprintf(stderr,
@@ -390,5 +390,5 @@ void reaper_stop(struct reaper *j)
         close(end.fd);
     }
     waitpid(j->pid, NULL, WNOHANG);
-    remove_dir(j->dir); /* for the case that somebody killed the reaper */
+    reaper_remove_dir(j->dir); /* for the case that somebody killed the reaper */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reaper.h - a process that outlives oshrun by a moment and removes what it leaves.
+ * reaper.h - a process that outlives oshrun, ends its processes and removes its files.
  *
  * Uses nothing of ours.  Used by main.c (start, stop), child.c (announce), daemon.c,
  * daemon_main.c (watch), starter.c.
@@ -30,12 +30,12 @@ int reaper_start(struct reaper *j);
  * child itself calls it between vfork and exec. */
 void reaper_announce(int fd, pid_t group);
 
-/* From now on the reaper kills us when it has heard nothing from us for so long, and
- * does its work: a stopped process could not end its PEs.  Say REAPER_TICK every quarter
- * of that.  0: no longer. */
+/* Arms a watchdog: if the reaper receives nothing for this time, it kills the calling
+ * process and cleans up, since a stopped process cannot end its PEs.  The caller sends
+ * REAPER_TICK every quarter of the time.  0: disarms it. */
 void reaper_watch(int fd, uint32_t ms);
 
-/* Lets it do its work now and waits (with a bound) until it has. */
+/* Makes the reaper clean up now and waits (with a bound) for it. */
 void reaper_stop(struct reaper *j);
 
 #endif

@@ -57,12 +57,12 @@ struct stacks {
     struct loop_timer late;
 };
 
-static void start_more(struct stacks *s);
+static void stacks_start_more(struct stacks *s);
 
 /* ---- printing --------------------------------------------------------------------- */
 
 /* The next line of *text that belongs to a stack, or NULL. */
-static char *next_frame(char **text)
+static char *stacks_next_frame(char **text)
 {
     char *line;
     while ((line = strsep(text, "\n")) != NULL) {
@@ -75,7 +75,7 @@ static char *next_frame(char **text)
 
 /* Removes what differs between processes that stand at the same place: addresses, and
  * the numbers of threads. */
-static void normalize(char *line)
+static void stacks_normalize(char *line)
 {
     char *to = line;
     if (strncmp(line, "Thread ", 7) == 0 || strncmp(line, "TID ", 4) == 0) {
@@ -94,7 +94,7 @@ static void normalize(char *line)
 }
 
 /* Replaces the debugger's output by its frames, one per line. */
-static void tidy(struct stack *k)
+static void stacks_tidy(struct stack *k)
 {
     char *rest = k->text, *line, *out;
     size_t len;
@@ -103,8 +103,8 @@ static void tidy(struct stack *k)
     FILE *f = open_memstream(&out, &len);
     if (f == NULL)
         return;
-    while ((line = next_frame(&rest)) != NULL) {
-        normalize(line);
+    while ((line = stacks_next_frame(&rest)) != NULL) {
+        stacks_normalize(line);
         fprintf(f, "    %s\n", line);
     }
     if (fclose(f) != 0)
@@ -114,7 +114,7 @@ static void tidy(struct stack *k)
     k->len = len;
 }
 
-static void emit_lines(struct daemon *d, char *text)
+static void stacks_emit_lines(struct daemon *d, char *text)
 {
     char *line;
     while ((line = strsep(&text, "\n")) != NULL)
@@ -122,13 +122,13 @@ static void emit_lines(struct daemon *d, char *text)
             d->ev->report(d->front, JOB_NO_PE, line);
 }
 
-static bool same(const struct stack *a, const struct stack *b)
+static bool stacks_same(const struct stack *a, const struct stack *b)
 {
     return a->len == b->len && a->len > 0 && memcmp(a->text, b->text, a->len) == 0;
 }
 
 /* One stack and all others that are equal to it. */
-static void emit_stack(struct stacks *s, uint32_t at)
+static void stacks_emit_stack(struct stacks *s, uint32_t at)
 {
     struct stack *k = &s->stack[at];
     char *head;
@@ -138,7 +138,7 @@ static void emit_stack(struct stacks *s, uint32_t at)
         return;
     fprintf(f, "stack of PE %u", k->rank);
     for (uint32_t i = at + 1; i < s->count; i++) {
-        if (s->stack[i].printed || !same(k, &s->stack[i]))
+        if (s->stack[i].printed || !stacks_same(k, &s->stack[i]))
             continue;
         s->stack[i].printed = true;
         fprintf(f, ", %u", s->stack[i].rank);
@@ -149,21 +149,21 @@ static void emit_stack(struct stacks *s, uint32_t at)
     s->d->ev->report(s->d->front, JOB_NO_PE, head);
     free(head);
     if (k->len > 0)
-        emit_lines(s->d, k->text);
+        stacks_emit_lines(s->d, k->text);
 }
 
-static void emit_all(struct stacks *s)
+static void stacks_emit_all(struct stacks *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        tidy(&s->stack[i]);
+        stacks_tidy(&s->stack[i]);
     for (uint32_t i = 0; i < s->count; i++)
         if (!s->stack[i].printed && s->stack[i].target > 0)
-            emit_stack(s, i);
+            stacks_emit_stack(s, i);
 }
 
 /* ---- running ---------------------------------------------------------------------- */
 
-static void end_run(struct run *r)
+static void stacks_end_run(struct run *r)
 {
     struct loop *loop = r->all->d->loop;
     if (r->stack == NULL)
@@ -177,14 +177,14 @@ static void end_run(struct run *r)
     r->all->busy--;
 }
 
-static void on_run_late(void *arg)
+static void stacks_on_run_late(void *arg)
 {
     struct run *r = arg;
-    end_run(r);
-    start_more(r->all);
+    stacks_end_run(r);
+    stacks_start_more(r->all);
 }
 
-static void on_run_output(void *arg, unsigned ready)
+static void stacks_on_run_output(void *arg, unsigned ready)
 {
     struct run *r = arg;
     struct stack *k = r->stack;
@@ -201,11 +201,11 @@ static void on_run_output(void *arg, unsigned ready)
         k->text[k->len] = '\0';
         return;
     }
-    end_run(r);
-    start_more(r->all);
+    stacks_end_run(r);
+    stacks_start_more(r->all);
 }
 
-static pid_t start_debugger(struct stacks *s, pid_t target, int out)
+static pid_t stacks_start_debugger(struct stacks *s, pid_t target, int out)
 {
     static char *const env_none[] = {NULL};
     char pid[PID_DIGITS];
@@ -228,57 +228,57 @@ static pid_t start_debugger(struct stacks *s, pid_t target, int out)
     return child;
 }
 
-static void start_run(struct run *r, struct stack *k)
+static void stacks_start_run(struct run *r, struct stack *k)
 {
     struct stacks *s = r->all;
     int p[2];
     if (pipe2(p, O_CLOEXEC | O_NONBLOCK) != 0)
         return;
     fcntl(p[1], F_SETFL, 0);
-    r->pid = start_debugger(s, k->target, p[1]);
+    r->pid = stacks_start_debugger(s, k->target, p[1]);
     close(p[1]);
     if (r->pid < 0) {
         close(p[0]);
         return;
     }
     r->stack = k;
-    r->watch = (struct loop_watch){.fd = p[0], .fn = on_run_output, .arg = r};
-    r->late = (struct loop_timer){.fn = on_run_late, .arg = r};
+    r->watch = (struct loop_watch){.fd = p[0], .fn = stacks_on_run_output, .arg = r};
+    r->late = (struct loop_timer){.fn = stacks_on_run_late, .arg = r};
     loop_want(s->d->loop, &r->watch, LOOP_IN);
     loop_after(s->d->loop, &r->late, RUN_MS);
     s->busy++;
 }
 
-static void done(struct stacks *s)
+static void stacks_done(struct stacks *s)
 {
     struct daemon *d = s->d;
-    emit_all(s);
+    stacks_emit_all(s);
     stacks_free(d);
     d->ev->reported(d->front);
 }
 
-static void start_more(struct stacks *s)
+static void stacks_start_more(struct stacks *s)
 {
     for (int i = 0; i < RUNS_MAX; i++)
         while (s->run[i].stack == NULL && s->next < s->count) {
             struct stack *k = &s->stack[s->next++];
             if (k->target > 0)
-                start_run(&s->run[i], k);
+                stacks_start_run(&s->run[i], k);
         }
     if (s->busy == 0)
-        done(s);
+        stacks_done(s);
 }
 
-static void on_all_late(void *arg)
+static void stacks_on_all_late(void *arg)
 {
     struct stacks *s = arg;
     s->next = s->count;
     for (int i = 0; i < RUNS_MAX; i++)
-        end_run(&s->run[i]);
-    done(s);
+        stacks_end_run(&s->run[i]);
+    stacks_done(s);
 }
 
-static struct stacks *make(struct daemon *d)
+static struct stacks *stacks_make(struct daemon *d)
 {
     struct stacks *s = calloc(1, sizeof *s);
     if (s == NULL)
@@ -292,7 +292,7 @@ static struct stacks *make(struct daemon *d)
     }
     for (int i = 0; i < RUNS_MAX; i++)
         s->run[i].all = s;
-    s->late = (struct loop_timer){.fn = on_all_late, .arg = s};
+    s->late = (struct loop_timer){.fn = stacks_on_all_late, .arg = s};
     return s;
 }
 
@@ -307,14 +307,14 @@ void stacks_start(struct daemon *d)
         d->ev->reported(d->front);
         return;
     }
-    if (d->stacks != NULL || (d->stacks = make(d)) == NULL) {
+    if (d->stacks != NULL || (d->stacks = stacks_make(d)) == NULL) {
         d->ev->reported(d->front);
         return;
     }
     d->stacks->gdb = gdb;
     memcpy(d->stacks->path, path, sizeof path);
     loop_after(d->loop, &d->stacks->late, ALL_MS);
-    start_more(d->stacks);
+    stacks_start_more(d->stacks);
 }
 
 void stacks_free(struct daemon *d)
@@ -325,7 +325,7 @@ void stacks_free(struct daemon *d)
     d->stacks = NULL;
     loop_cancel(d->loop, &s->late);
     for (int i = 0; i < RUNS_MAX; i++)
-        end_run(&s->run[i]);
+        stacks_end_run(&s->run[i]);
     for (uint32_t i = 0; i < s->count; i++)
         free(s->stack[i].text);
     free(s->stack);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exit status.c - what the end of a PE means for the job.  Pure: no clock, no I/O.
+ * exit_status.c - what the end of a PE means for the job.  Pure: no clock, no I/O.
  *
  * Uses daemon.h.  Used by front.c.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exit status.h - what the end of a PE means for the job.  Pure: no clock, no I/O.
+ * exit_status.h - exit status policy: what the end of a PE means for the job.  Pure: no
+ * clock, no I/O.
  *
  * Uses daemon.h (struct daemon_end).  Used by front.c.
  */
@@ -13,16 +14,18 @@
 #include <stddef.h>
 
 enum exit_status {
-    EXIT_STATUS_GOOD,   /* the PE did its part */
-    EXIT_STATUS_COUNTS, /* its status counts, the others go on */
-    EXIT_STATUS_WAIT,   /* left without finalizing: bad unless all others leave soon */
-    EXIT_STATUS_ABSENT, /* never connected to PMIx: the same once another has connected */
+    EXIT_STATUS_GOOD,   /* the PE has finalized and exited with 0 */
+    EXIT_STATUS_COUNTS, /* its status is the job's; other PEs continue */
+    EXIT_STATUS_WAIT,   /* exited without finalizing: an error unless all others exit soon
+                         */
+    EXIT_STATUS_ABSENT, /* never connected to PMIx: as WAIT once another PE has connected
+                         */
     EXIT_STATUS_END,    /* the others are to be ended */
 };
 
 enum exit_status exit_status_classify(const struct daemon_end *end);
 
-/* Exit status of oshrun if this is what decides. */
+/* Exit status of oshrun if this end of a PE decides. */
 int exit_status_code(const struct daemon_end *end);
 
 /* "PE 3 (pid 812) was killed by signal 11 (Segmentation fault)" */

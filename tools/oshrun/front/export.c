@@ -21,7 +21,7 @@ static const char *const stays[] = {
     "PGAS_NODE_JOB", "PGAS_JOINED", "BASH_FUNC_*",
 };
 
-static bool is_like(const char *assignment, const char *pattern)
+static bool export_is_like(const char *assignment, const char *pattern)
 {
     size_t len = strlen(pattern);
     if (len > 0 && pattern[len - 1] == '*')
@@ -29,12 +29,12 @@ static bool is_like(const char *assignment, const char *pattern)
     return strncmp(assignment, pattern, len) == 0 && assignment[len] == '=';
 }
 
-static bool belongs_here(const char *assignment)
+static bool export_belongs_here(const char *assignment)
 {
-    if (is_like(assignment, "PMIX_MCA_*"))
+    if (export_is_like(assignment, "PMIX_MCA_*"))
         return false; /* settings of the user */
     for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
-        if (is_like(assignment, stays[i]))
+        if (export_is_like(assignment, stays[i]))
             return true;
     return false;
 }
@@ -45,7 +45,7 @@ char **export_env(char *const *more)
     char **env =
         calloc(string_list_count(environ) + string_list_count(more) + 1, sizeof *env);
     for (char **e = environ; env != NULL && *e != NULL; e++)
-        if (!belongs_here(*e))
+        if (!export_belongs_here(*e))
             env[n++] = *e;
     for (char *const *e = more; env != NULL && *e != NULL; e++)
         env[n++] = *e;

@@ -45,7 +45,7 @@ void front_say(struct front *f, const char *format, ...)
 /* Complaints carry no argument. */
 static struct front *speaker;
 
-static void send_error(const char *sentence)
+static void front_send_error(const char *sentence)
 {
     front_say(speaker, "%s", sentence);
 }
@@ -58,7 +58,7 @@ const char *front_plural(uint32_t n)
 /* ---- start and end ---------------------------------------------------------------- */
 
 /* Where the program runs on other hosts: as here. */
-static int make_wdir(struct front *f)
+static int front_make_wdir(struct front *f)
 {
     const char *wdir = f->o->wdir;
     size_t capacity = sizeof f->wdir;
@@ -81,7 +81,7 @@ static int make_wdir(struct front *f)
     return 0;
 }
 
-static int make_env(struct front *f)
+static int front_make_env(struct front *f)
 {
     if (f->plan.kind != PLAN_HOSTS || f->o->dry_run)
         return 0;
@@ -93,7 +93,7 @@ static int make_env(struct front *f)
 }
 
 /* Different on every start, also of the same pid on another host. */
-static void name_job(struct front *f)
+static void front_name_job(struct front *f)
 {
     uint32_t random = 0;
     if (f->plan.kind == PLAN_HERE || getrandom(&random, sizeof random, 0) < 0)
@@ -103,7 +103,7 @@ static void name_job(struct front *f)
                  random);
 }
 
-static int make_job(struct front *f, const struct options *o)
+static int front_make_job(struct front *f, const struct options *o)
 {
     f->o = o;
     f->job = (struct job){.argv = o->argv,
@@ -117,20 +117,20 @@ static int make_job(struct front *f, const struct options *o)
     int rc = plan_make(&f->plan, o, &f->job);
     f->job.whole_lines = f->job.npes > 1 || o->tag_output;
     if (rc == 0)
-        rc = make_wdir(f);
+        rc = front_make_wdir(f);
     if (rc == 0)
-        rc = make_env(f);
-    name_job(f);
+        rc = front_make_env(f);
+    front_name_job(f);
     return rc;
 }
 
-static void free_job(struct front *f)
+static void front_free_job(struct front *f)
 {
     plan_free(&f->plan, &f->job);
     free(f->env);
 }
 
-static int set_up(struct front *f)
+static int front_set_up(struct front *f)
 {
     if (loop_open(&f->loop) != 0 || front_watch_signals(f) != 0) {
         error_report("cannot make an event loop: %s", strerror(errno));
@@ -144,7 +144,7 @@ static int set_up(struct front *f)
 }
 
 /* A debugger had the terminal: take it back. */
-static void recover_terminal(const struct front *f)
+static void front_recover_terminal(const struct front *f)
 {
     sigset_t ttou;
     if (f->job.gdb_pe == JOB_NO_PE || !isatty(STDIN_FILENO))
@@ -155,7 +155,7 @@ static void recover_terminal(const struct front *f)
     tcsetpgrp(STDIN_FILENO, getpgrp());
 }
 
-static void print_timing(struct front *f)
+static void front_print_timing(struct front *f)
 {
     char *text, *line;
     size_t len;
@@ -173,11 +173,11 @@ static void print_timing(struct front *f)
 }
 
 /* Returns the exit status: only now all output is known to be written. */
-static int clean_up(struct front *f)
+static int front_clean_up(struct front *f)
 {
     front_close_files(f);
     timing_free(&f->timing);
-    free_job(f);
+    front_free_job(f);
     loop_close(&f->loop);
     int status = f->status;
     free(f);
@@ -185,22 +185,23 @@ static int clean_up(struct front *f)
 }
 
 /* The end of the job is not the end of what left its groups, if all went well. */
-static void spare_strays(const struct front *f, const struct reaper *reaper)
+static void front_spare_strays(const struct front *f, const struct reaper *reaper)
 {
     if (!f->ending)
         reaper_announce(reaper->fd, REAPER_SPARE);
 }
 
-static int run(struct front *f, const struct reaper *reaper, struct rlimit files)
+static int front_run_job(struct front *f, const struct reaper *reaper,
+                         struct rlimit files)
 {
     int rc = nodes_start(&f->nodes, &f->job, &f->plan, f->o, &front_events, f, &f->loop,
                          reaper, files);
     if (rc != 0)
         return rc;
     speaker = f;
-    error_redirect(send_error);
+    error_redirect(front_send_error);
     loop_run(&f->loop);
-    spare_strays(f, reaper);
+    front_spare_strays(f, reaper);
     return 0;
 }
 
@@ -208,7 +209,7 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
               uint64_t start_ns)
 {
     struct front *f = calloc(1, sizeof *f);
-    int rc = f != NULL ? make_job(f, o) : FRONT_EXIT_ERROR;
+    int rc = f != NULL ? front_make_job(f, o) : FRONT_EXIT_ERROR;
     if (rc != 0)
         return rc;
     if (o->report) {
@@ -216,28 +217,28 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
         fflush(stdout); /* before the output of the PEs; main looks for errors */
     }
     rc = timing_open(&f->timing, f->job.npes, start_ns) != 0 ? FRONT_EXIT_ERROR
-                                                             : set_up(f);
+                                                             : front_set_up(f);
     if (rc == 0)
-        rc = run(f, reaper, files);
+        rc = front_run_job(f, reaper, files);
     if (rc != 0)
         front_set_status(f, rc);
     nodes_stop(f->nodes, !f->ending);
     f->nodes = NULL;
     error_redirect(NULL);
-    recover_terminal(f);
+    front_recover_terminal(f);
     if (o->verbose && rc == 0 && !f->unstarted)
-        print_timing(f);
-    return clean_up(f);
+        front_print_timing(f);
+    return front_clean_up(f);
 }
 
 int front_dry_run(const struct options *o)
 {
     static struct front f;
-    int rc = make_job(&f, o);
+    int rc = front_make_job(&f, o);
     if (rc == 0 && o->report)
         map_print(&f.job, &f.plan.hosts);
     if (rc == 0)
         rc = nodes_dry_run(&f.job);
-    free_job(&f);
+    front_free_job(&f);
     return rc;
 }

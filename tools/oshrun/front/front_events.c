@@ -4,7 +4,7 @@
  * runs, is perhaps ended (SIGTERM to all, SIGKILL half a second later), and is over when
  * all PEs have ended and all of their output has come.
  *
- * Uses nodes.h, exit status.c.
+ * Uses nodes.h, exit_status.c.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@ void front_set_status(struct front *f, int status)
     f->failed = true;
 }
 
-static void on_kill_all(void *arg)
+static void front_events_on_kill_all(void *arg)
 {
     struct front *f = arg;
     if (f->ended == f->job.npes) { /* only their output is awaited: nobody reads it */
@@ -39,7 +39,7 @@ static void on_kill_all(void *arg)
     loop_after(&f->loop, &f->give_up, GIVE_UP_MS);
 }
 
-static void on_give_up(void *arg)
+static void front_events_on_give_up(void *arg)
 {
     struct front *f = arg;
     if (f->ended < f->job.npes)
@@ -65,7 +65,7 @@ bool front_is_decided(const struct front *f)
 }
 
 /* Says why, and ends what is left. */
-static void fail_by(struct front *f, const struct daemon_end *end)
+static void front_events_fail_by(struct front *f, const struct daemon_end *end)
 {
     char why[LINE_BYTES];
     uint32_t others = f->job.npes - f->ended;
@@ -80,15 +80,15 @@ static void fail_by(struct front *f, const struct daemon_end *end)
     front_end_job(f, SIGTERM);
 }
 
-static void on_unfinished(void *arg)
+static void front_events_on_unfinished(void *arg)
 {
     struct front *f = arg;
     if (!front_is_decided(f) && f->ended < f->job.npes)
-        fail_by(f, &f->first_unfinished);
+        front_events_fail_by(f, &f->first_unfinished);
 }
 
 /* The others would wait for this PE for ever, unless they leave too. */
-static void await_others(struct front *f, const struct daemon_end *end)
+static void front_events_await_others(struct front *f, const struct daemon_end *end)
 {
     if (f->unfinished.due_ns != 0)
         return;
@@ -98,7 +98,7 @@ static void await_others(struct front *f, const struct daemon_end *end)
 
 /* ---- events of the nodes ---------------------------------------------------------- */
 
-static void on_connected(void *arg, uint32_t rank)
+static void front_events_on_connected(void *arg, uint32_t rank)
 {
     struct front *f = arg;
     f->connected = true;
@@ -108,19 +108,19 @@ static void on_connected(void *arg, uint32_t rank)
             loop_cancel(&f->loop, &f->unfinished);
     }
     if (f->absent)
-        await_others(f, &f->first_absent);
+        front_events_await_others(f, &f->first_absent);
 }
 
 /* After the end of the process that we started: one that it left behind is the PE, and
  * had connected before we saw that end. */
-static void on_finalized(void *arg, uint32_t rank)
+static void front_events_on_finalized(void *arg, uint32_t rank)
 {
     struct front *f = arg;
     if (f->first_unfinished.rank == rank)
         loop_cancel(&f->loop, &f->unfinished);
 }
 
-static void on_ended(void *arg, const struct daemon_end *end)
+static void front_events_on_ended(void *arg, const struct daemon_end *end)
 {
     struct front *f = arg;
     char why[LINE_BYTES];
@@ -137,22 +137,23 @@ static void on_ended(void *arg, const struct daemon_end *end)
         front_set_status(f, exit_status_code(end));
         break;
     case EXIT_STATUS_WAIT:
-        await_others(f, end);
+        front_events_await_others(f, end);
         break;
     case EXIT_STATUS_ABSENT: /* the program uses no PMIx, or this PE failed to */
         if (!f->absent)
             f->first_absent = *end;
         f->absent = true;
         if (f->connected)
-            await_others(f, end);
+            front_events_await_others(f, end);
         break;
     case EXIT_STATUS_END:
-        fail_by(f, end);
+        front_events_fail_by(f, end);
         break;
     }
 }
 
-static void on_aborted(void *arg, uint32_t rank, int status, const char *text)
+static void front_events_on_aborted(void *arg, uint32_t rank, int status,
+                                    const char *text)
 {
     struct front *f = arg;
     if (front_is_decided(f))
@@ -164,13 +165,13 @@ static void on_aborted(void *arg, uint32_t rank, int status, const char *text)
     front_end_job(f, SIGTERM);
 }
 
-static void on_report(void *arg, uint32_t rank, const char *line)
+static void front_events_on_report(void *arg, uint32_t rank, const char *line)
 {
     (void)rank;
     front_say(arg, "%s", line);
 }
 
-static void on_reported(void *arg)
+static void front_events_on_reported(void *arg)
 {
     struct front *f = arg;
     f->reports--;
@@ -182,24 +183,25 @@ static void on_reported(void *arg)
 }
 
 /* Each node keeps the pids of its own PEs. */
-static void on_started(void *arg, uint32_t rank, int32_t pid)
+static void front_events_on_started(void *arg, uint32_t rank, int32_t pid)
 {
     (void)arg, (void)rank, (void)pid;
 }
 
-static void on_control(void *arg, int sig, const uint32_t *rank, uint32_t count)
+static void front_events_on_control(void *arg, int sig, const uint32_t *rank,
+                                    uint32_t count)
 {
     struct front *f = arg;
     nodes_control(f->nodes, sig, rank, count);
 }
 
-static void on_say(void *arg, const char *sentence)
+static void front_events_on_say(void *arg, const char *sentence)
 {
     front_say(arg, "%s", sentence);
 }
 
 /* Nothing of the job can be right any more: what has been started is ended at once. */
-static void on_failed(void *arg, int status)
+static void front_events_on_failed(void *arg, int status)
 {
     struct front *f = arg;
     front_set_status(f, status);
@@ -208,7 +210,8 @@ static void on_failed(void *arg, int status)
     f->loop.stop = true;
 }
 
-static void on_lost(void *arg, uint32_t own, uint32_t pes, const char *sentence)
+static void front_events_on_lost(void *arg, uint32_t own, uint32_t pes,
+                                 const char *sentence)
 {
     struct front *f = arg;
     uint32_t others = f->job.npes - f->ended - own;
@@ -220,13 +223,13 @@ static void on_lost(void *arg, uint32_t own, uint32_t pes, const char *sentence)
     front_end_job(f, SIGTERM);
 }
 
-static void on_stage(void *arg, enum daemon_stage stage)
+static void front_events_on_stage(void *arg, enum daemon_stage stage)
 {
     struct front *f = arg;
     timing_stage(&f->timing, stage);
 }
 
-static void on_drained(void *arg)
+static void front_events_on_drained(void *arg)
 {
     struct front *f = arg;
     f->loop.stop = true;
@@ -234,25 +237,25 @@ static void on_drained(void *arg)
 
 const struct nodes_events front_events = {
     .pe.output = front_on_output,
-    .pe.connected = on_connected,
-    .pe.finalized = on_finalized,
-    .pe.ended = on_ended,
-    .pe.aborted = on_aborted,
+    .pe.connected = front_events_on_connected,
+    .pe.finalized = front_events_on_finalized,
+    .pe.ended = front_events_on_ended,
+    .pe.aborted = front_events_on_aborted,
     .pe.input = front_on_input,
-    .pe.report = on_report,
-    .pe.reported = on_reported,
-    .pe.stage = on_stage,
-    .pe.drained = on_drained,
-    .pe.started = on_started,
-    .pe.control = on_control,
-    .pe.say = on_say,
-    .pe.failed = on_failed,
-    .lost = on_lost,
+    .pe.report = front_events_on_report,
+    .pe.reported = front_events_on_reported,
+    .pe.stage = front_events_on_stage,
+    .pe.drained = front_events_on_drained,
+    .pe.started = front_events_on_started,
+    .pe.control = front_events_on_control,
+    .pe.say = front_events_on_say,
+    .pe.failed = front_events_on_failed,
+    .lost = front_events_on_lost,
 };
 
 void front_open_timers(struct front *f)
 {
-    f->kill_all = (struct loop_timer){.fn = on_kill_all, .arg = f};
-    f->give_up = (struct loop_timer){.fn = on_give_up, .arg = f};
-    f->unfinished = (struct loop_timer){.fn = on_unfinished, .arg = f};
+    f->kill_all = (struct loop_timer){.fn = front_events_on_kill_all, .arg = f};
+    f->give_up = (struct loop_timer){.fn = front_events_on_give_up, .arg = f};
+    f->unfinished = (struct loop_timer){.fn = front_events_on_unfinished, .arg = f};
 }

@@ -22,8 +22,8 @@
 /* ---- output ----------------------------------------------------------------------- */
 
 /* Puts "[PE] " before each line; a line may come in pieces. */
-static void put_tagged(struct out *o, uint32_t rank, bool *mid, const char *text,
-                       size_t len)
+static void front_io_put_tagged(struct out *o, uint32_t rank, bool *mid, const char *text,
+                                size_t len)
 {
     char tag[TAG_BYTES];
     size_t tag_len = (size_t)snprintf(tag, sizeof tag, "[%u] ", rank);
@@ -51,17 +51,17 @@ void front_on_output(void *arg, uint32_t rank, enum daemon_stream s, const char 
     bool *mid = &f->mid_line[s][rank];
     if (len == 0 && *mid)
         out_put(o, "\n", 1);
-    put_tagged(o, rank, mid, text, len);
+    front_io_put_tagged(o, rank, mid, text, len);
 }
 
-static void flow_stdout(void *arg, bool go)
+static void front_io_flow_stdout(void *arg, bool go)
 {
     struct front *f = arg;
     if (f->nodes != NULL)
         nodes_flow(f->nodes, DAEMON_STDOUT, go);
 }
 
-static void flow_stderr(void *arg, bool go)
+static void front_io_flow_stderr(void *arg, bool go)
 {
     struct front *f = arg;
     if (f->nodes != NULL)
@@ -69,7 +69,7 @@ static void flow_stderr(void *arg, bool go)
 }
 
 /* A reader that leaves has seen enough; any other error has lost output. */
-static void lose_output(struct front *f, enum daemon_stream s, int err)
+static void front_io_discard_output(struct front *f, enum daemon_stream s, int err)
 {
     if (err != EPIPE) {
         front_say(f, "cannot write the standard %s: %s",
@@ -80,27 +80,27 @@ static void lose_output(struct front *f, enum daemon_stream s, int err)
         nodes_close_output(f->nodes, s);
 }
 
-static void gone_stdout(void *arg, int err)
+static void front_io_on_stdout_closed(void *arg, int err)
 {
-    lose_output(arg, DAEMON_STDOUT, err);
+    front_io_discard_output(arg, DAEMON_STDOUT, err);
 }
 
-static void gone_stderr(void *arg, int err)
+static void front_io_on_stderr_closed(void *arg, int err)
 {
-    lose_output(arg, DAEMON_STDERR, err);
+    front_io_discard_output(arg, DAEMON_STDERR, err);
 }
 
 /* ---- input ------------------------------------------------------------------------ */
 
 /* Reading a terminal from the background would stop us. */
-static bool may_read_input(void)
+static bool front_io_may_read_input(void)
 {
     return !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
 void front_update_input(struct front *f)
 {
-    bool go = f->input_wanted && may_read_input();
+    bool go = f->input_wanted && front_io_may_read_input();
     loop_want(&f->loop, &f->input_watch, go ? LOOP_IN : 0);
 }
 
@@ -111,7 +111,7 @@ void front_on_input(void *arg, bool open)
     front_update_input(f);
 }
 
-static void on_input_ready(void *arg, unsigned ready)
+static void front_io_on_input_ready(void *arg, unsigned ready)
 {
     struct front *f = arg;
     (void)ready;
@@ -132,15 +132,16 @@ int front_open_files(struct front *f)
     for (int i = 0; i < DAEMON_STREAMS; i++) {
         out_open(&f->out[i], &f->loop,
                  i == DAEMON_STDOUT ? STDOUT_FILENO : STDERR_FILENO);
-        f->out[i].flow = i == DAEMON_STDOUT ? flow_stdout : flow_stderr;
-        f->out[i].gone = i == DAEMON_STDOUT ? gone_stdout : gone_stderr;
+        f->out[i].flow = i == DAEMON_STDOUT ? front_io_flow_stdout : front_io_flow_stderr;
+        f->out[i].gone =
+            i == DAEMON_STDOUT ? front_io_on_stdout_closed : front_io_on_stderr_closed;
         f->out[i].arg = f;
         f->mid_line[i] = calloc(f->job.npes, sizeof *f->mid_line[i]);
         if (f->mid_line[i] == NULL)
             return -1;
     }
     f->input_watch =
-        (struct loop_watch){.fd = STDIN_FILENO, .fn = on_input_ready, .arg = f};
+        (struct loop_watch){.fd = STDIN_FILENO, .fn = front_io_on_input_ready, .arg = f};
     return 0;
 }
 

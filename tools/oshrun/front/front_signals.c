@@ -16,12 +16,12 @@
 #define MS_PER_S   1000u
 #define SUSPEND_MS 20 /* for the daemons to be told */
 
-static void say_columns(struct front *f)
+static void front_signals_say_columns(struct front *f)
 {
     front_say(f, "   PE node              pid  state, sleeps in      last stage");
 }
 
-static void on_suspend(void *arg)
+static void front_signals_on_suspend(void *arg)
 {
     struct front *f = arg;
     raise(SIGSTOP); /* returns when somebody continues us */
@@ -30,22 +30,22 @@ static void on_suspend(void *arg)
 }
 
 /* The PEs first; we stop when the loop has sent that to the daemons. */
-static void suspend(struct front *f)
+static void front_signals_suspend(struct front *f)
 {
     nodes_signal(f->nodes, SIGSTOP);
-    f->suspend = (struct loop_timer){.fn = on_suspend, .arg = f};
+    f->suspend = (struct loop_timer){.fn = front_signals_on_suspend, .arg = f};
     loop_after(&f->loop, &f->suspend, SUSPEND_MS);
 }
 
-static void report(struct front *f, bool stacks)
+static void front_signals_report(struct front *f, bool stacks)
 {
-    say_columns(f);
+    front_signals_say_columns(f);
     f->reports++;
     nodes_report(f->nodes, stacks);
 }
 
 /* The user wants the end; the second time without delay. */
-static void interrupt(struct front *f, int sig)
+static void front_signals_interrupt(struct front *f, int sig)
 {
     if (f->ending) {
         nodes_signal(f->nodes, SIGKILL);
@@ -58,7 +58,7 @@ static void interrupt(struct front *f, int sig)
     front_end_job(f, sig);
 }
 
-static void on_signal(void *arg, unsigned ready)
+static void front_signals_on_signal(void *arg, unsigned ready)
 {
     struct front *f = arg;
     struct signalfd_siginfo si;
@@ -69,11 +69,11 @@ static void on_signal(void *arg, unsigned ready)
     switch (sig) {
     case SIGUSR1:
         front_say(f, "state of %u PEs:", f->job.npes);
-        report(f, false);
+        front_signals_report(f, false);
         break;
     case SIGTSTP:
         if (f->suspend.due_ns == 0)
-            suspend(f);
+            front_signals_suspend(f);
         break;
     case SIGCONT:
         loop_cancel(&f->loop, &f->suspend); /* it discards a stop that is still pending */
@@ -85,11 +85,11 @@ static void on_signal(void *arg, unsigned ready)
         nodes_signal(f->nodes, sig);
         break;
     default:
-        interrupt(f, sig);
+        front_signals_interrupt(f, sig);
     }
 }
 
-static void on_timeout(void *arg)
+static void front_signals_on_timeout(void *arg)
 {
     struct front *f = arg;
     if (f->ending)
@@ -97,12 +97,12 @@ static void on_timeout(void *arg)
     f->timed_out = true;
     front_set_status(f, FRONT_EXIT_TIMEOUT);
     front_say(f, "the job has not ended after %u s; state of its PEs:", f->o->timeout_s);
-    report(f, true);
+    front_signals_report(f, true);
 }
 
-static void start_timeout(struct front *f)
+static void front_signals_start_timeout(struct front *f)
 {
-    f->timeout = (struct loop_timer){.fn = on_timeout, .arg = f};
+    f->timeout = (struct loop_timer){.fn = front_signals_on_timeout, .arg = f};
     if (f->o->timeout_s > 0)
         loop_after(&f->loop, &f->timeout, (uint64_t)f->o->timeout_s * MS_PER_S);
 }
@@ -121,10 +121,10 @@ int front_watch_signals(struct front *f)
         sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    f->signals = (struct loop_watch){.fd = fd, .fn = on_signal, .arg = f};
+    f->signals = (struct loop_watch){.fd = fd, .fn = front_signals_on_signal, .arg = f};
     if (fd < 0)
         return -1;
     loop_want(&f->loop, &f->signals, LOOP_IN);
-    start_timeout(f);
+    front_signals_start_timeout(f);
     return 0;
 }

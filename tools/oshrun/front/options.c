@@ -31,7 +31,8 @@ struct option {
     const char *help;
 };
 
-static int wrong(const struct option *self, const char *value, const char *expected)
+static int options_wrong(const struct option *self, const char *value,
+                         const char *expected)
 {
     fprintf(stderr, "oshrun: %s %s: expected %s\n", self->names[0], *value ? value : "''",
             expected);
@@ -50,21 +51,24 @@ int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
     return 0;
 }
 
-static int set_npes(struct options *o, const struct option *self, const char *value)
+static int options_set_npes(struct options *o, const struct option *self,
+                            const char *value)
 {
     if (options_number(value, 1, OPTIONS_NPES_MAX, &o->npes) == 0)
         return 0;
-    return wrong(self, value, "the number of PEs, from 1 to 65536");
+    return options_wrong(self, value, "the number of PEs, from 1 to 65536");
 }
 
-static int set_wdir(struct options *o, const struct option *self, const char *value)
+static int options_set_wdir(struct options *o, const struct option *self,
+                            const char *value)
 {
     (void)self;
     o->wdir = value;
     return 0;
 }
 
-static int set_bind(struct options *o, const struct option *self, const char *value)
+static int options_set_bind(struct options *o, const struct option *self,
+                            const char *value)
 {
     static const char *const names[] = {"none", "core", "numa"};
     static const enum job_bind kinds[] = {JOB_BIND_NONE, JOB_BIND_CORE, JOB_BIND_NUMA};
@@ -74,25 +78,27 @@ static int set_bind(struct options *o, const struct option *self, const char *va
         o->bind = kinds[i];
         return 0;
     }
-    return wrong(self, value, "none, core or numa");
+    return options_wrong(self, value, "none, core or numa");
 }
 
-static int set_timeout(struct options *o, const struct option *self, const char *value)
+static int options_set_timeout(struct options *o, const struct option *self,
+                               const char *value)
 {
     if (options_number(value, 1, INT32_MAX / 1000, &o->timeout_s) == 0)
         return 0;
-    return wrong(self, value, "seconds, a whole number of at least 1");
+    return options_wrong(self, value, "seconds, a whole number of at least 1");
 }
 
-static int set_gdb(struct options *o, const struct option *self, const char *value)
+static int options_set_gdb(struct options *o, const struct option *self,
+                           const char *value)
 {
     o->gdb_pe = 0;
     if (value == NULL || options_number(value, 0, OPTIONS_NPES_MAX - 1, &o->gdb_pe) == 0)
         return 0;
-    return wrong(self, value, "the number of a PE");
+    return options_wrong(self, value, "the number of a PE");
 }
 
-static char *assignment(const char *value)
+static char *options_assignment(const char *value)
 {
     char *out = NULL;
     if (strchr(value, '=') != NULL)
@@ -105,46 +111,52 @@ static char *assignment(const char *value)
     return asprintf(&out, "%s=%s", value, now) < 0 ? NULL : out;
 }
 
-static int add_env(struct options *o, const struct option *self, const char *value)
+static int options_add_env(struct options *o, const struct option *self,
+                           const char *value)
 {
     if (*value == '\0' || *value == '=')
-        return wrong(self, value, "NAME or NAME=value");
+        return options_wrong(self, value, "NAME or NAME=value");
     size_t n = 0;
     while (o->env[n] != NULL)
         n++;
-    o->env[n] = assignment(value); /* there is space for one entry per argument */
+    o->env[n] = options_assignment(value); /* there is space for one entry per argument */
     return 0;
 }
 
-static int set_tag(struct options *o, const struct option *self, const char *value)
+static int options_set_tag(struct options *o, const struct option *self,
+                           const char *value)
 {
     (void)self, (void)value;
     o->tag_output = true;
     return 0;
 }
 
-static int set_report(struct options *o, const struct option *self, const char *value)
+static int options_set_report(struct options *o, const struct option *self,
+                              const char *value)
 {
     (void)self, (void)value;
     o->report_bindings = true;
     return 0;
 }
 
-static int set_valgrind(struct options *o, const struct option *self, const char *value)
+static int options_set_valgrind(struct options *o, const struct option *self,
+                                const char *value)
 {
     (void)self, (void)value;
     o->valgrind = true;
     return 0;
 }
 
-static int set_dry_run(struct options *o, const struct option *self, const char *value)
+static int options_set_dry_run(struct options *o, const struct option *self,
+                               const char *value)
 {
     (void)self, (void)value;
     o->dry_run = true;
     return 0;
 }
 
-static int set_verbose(struct options *o, const struct option *self, const char *value)
+static int options_set_verbose(struct options *o, const struct option *self,
+                               const char *value)
 {
     (void)self, (void)value;
     o->verbose = true;
@@ -152,19 +164,20 @@ static int set_verbose(struct options *o, const struct option *self, const char 
 }
 
 /* -N and ppr both say how many PEs a node gets; they must not differ. */
-static int set_per_node(struct options *o, const struct option *self, const char *value)
+static int options_set_per_node(struct options *o, const struct option *self,
+                                const char *value)
 {
     uint32_t n;
     if (options_number(value, 1, OPTIONS_NPES_MAX, &n) != 0)
-        return wrong(self, value, "the number of PEs per node, from 1 to 65536");
+        return options_wrong(self, value, "the number of PEs per node, from 1 to 65536");
     if (o->order.by == MAP_BY_PPR && o->order.per_node != n)
-        return wrong(self, value, "the same number as in --map-by ppr");
+        return options_wrong(self, value, "the same number as in --map-by ppr");
     o->order.per_node = n;
     return 0;
 }
 
 /* "4:node" */
-static int read_ppr(const char *text, uint32_t *n)
+static int options_read_ppr(const char *text, uint32_t *n)
 {
     char number[sizeof "65536"];
     size_t len = strcspn(text, ":");
@@ -175,39 +188,42 @@ static int read_ppr(const char *text, uint32_t *n)
     return options_number(number, 1, OPTIONS_NPES_MAX, n);
 }
 
-static int set_ppr(struct options *o, const struct option *self, const char *value)
+static int options_set_ppr(struct options *o, const struct option *self,
+                           const char *value)
 {
     uint32_t n;
-    if (read_ppr(value + strlen(PPR), &n) != 0)
-        return wrong(self, value, "ppr:N:node with N from 1 to 65536");
+    if (options_read_ppr(value + strlen(PPR), &n) != 0)
+        return options_wrong(self, value, "ppr:N:node with N from 1 to 65536");
     if (o->order.by != MAP_BY_PPR && o->order.per_node != 0 && o->order.per_node != n)
-        return wrong(self, value, "the same number as -N");
+        return options_wrong(self, value, "the same number as -N");
     o->order.by = MAP_BY_PPR;
     o->order.per_node = n;
     return 0;
 }
 
-static int set_map_by(struct options *o, const struct option *self, const char *value)
+static int options_set_map_by(struct options *o, const struct option *self,
+                              const char *value)
 {
     if (strncmp(value, PPR, strlen(PPR)) == 0)
-        return set_ppr(o, self, value);
+        return options_set_ppr(o, self, value);
     bool node = strcmp(value, "node") == 0;
     if (!node && strcmp(value, "slot") != 0)
-        return wrong(self, value, "slot, node or ppr:N:node");
+        return options_wrong(self, value, "slot, node or ppr:N:node");
     if (o->order.by == MAP_BY_PPR)
         o->order.per_node = 0;
     o->order.by = node ? MAP_BY_NODE : MAP_BY_SLOT;
     return 0;
 }
 
-static int set_rank_file(struct options *o, const struct option *self, const char *value)
+static int options_set_rank_file(struct options *o, const struct option *self,
+                                 const char *value)
 {
     o->order.rank_file = value;
-    return *value != '\0' ? 0 : wrong(self, value, "the name of a file");
+    return *value != '\0' ? 0 : options_wrong(self, value, "the name of a file");
 }
 
 /* Only one option may say where the nodes are. */
-static int set_where(struct options *o, const struct option *self)
+static int options_set_where(struct options *o, const struct option *self)
 {
     if (o->where != NULL && strcmp(o->where, self->names[0]) != 0) {
         fprintf(stderr, "oshrun: %s and %s both say where the PEs go; give one\n",
@@ -218,151 +234,175 @@ static int set_where(struct options *o, const struct option *self)
     return 0;
 }
 
-static int set_hosts(struct options *o, const struct option *self, const char *value)
+static int options_set_hosts(struct options *o, const struct option *self,
+                             const char *value)
 {
     o->hosts = value;
-    return set_where(o, self);
+    return options_set_where(o, self);
 }
 
-static int set_host_file(struct options *o, const struct option *self, const char *value)
+static int options_set_host_file(struct options *o, const struct option *self,
+                                 const char *value)
 {
     o->host_file = value;
     if (*value == '\0')
-        return wrong(self, value, "the name of a file, or - for standard input");
-    return set_where(o, self);
+        return options_wrong(self, value, "the name of a file, or - for standard input");
+    return options_set_where(o, self);
 }
 
-static int set_vnodes(struct options *o, const struct option *self, const char *value)
+static int options_set_vnodes(struct options *o, const struct option *self,
+                              const char *value)
 {
     if (options_number(value, 1, OPTIONS_VNODES_MAX, &o->vnodes) != 0)
-        return wrong(self, value, "the number of virtual nodes, from 1 to 65536");
-    return set_where(o, self);
+        return options_wrong(self, value, "the number of virtual nodes, from 1 to 65536");
+    return options_set_where(o, self);
 }
 
-static int set_agent(struct options *o, const struct option *self, const char *value)
+static int options_set_agent(struct options *o, const struct option *self,
+                             const char *value)
 {
     o->agent = value;
-    return *value != '\0' ? 0 : wrong(self, value, "a command, such as 'ssh -p 2222'");
+    return *value != '\0'
+               ? 0
+               : options_wrong(self, value, "a command, such as 'ssh -p 2222'");
 }
 
-static int set_interface(struct options *o, const struct option *self, const char *value)
+static int options_set_interface(struct options *o, const struct option *self,
+                                 const char *value)
 {
     o->interface = value;
-    return *value != '\0' ? 0 : wrong(self, value, "interfaces or subnets");
+    return *value != '\0' ? 0 : options_wrong(self, value, "interfaces or subnets");
 }
 
-static int set_launcher(struct options *o, const struct option *self, const char *value)
+static int options_set_launcher(struct options *o, const struct option *self,
+                                const char *value)
 {
     o->launcher = value;
-    return *value != '\0' ? 0 : wrong(self, value, "the name of a launcher");
+    return *value != '\0' ? 0 : options_wrong(self, value, "the name of a launcher");
 }
 
-static int set_map_report(struct options *o, const struct option *self, const char *value)
+static int options_set_map_report(struct options *o, const struct option *self,
+                                  const char *value)
 {
     (void)self, (void)value;
     o->report = true;
     return 0;
 }
 
-static int print_version(struct options *o, const struct option *self, const char *value)
+static int options_print_version(struct options *o, const struct option *self,
+                                 const char *value)
 {
     (void)o, (void)self, (void)value;
     printf("oshrun (pgas) %s\n", PACKAGE_VERSION);
     return 1;
 }
 
-static int print_help(struct options *o, const struct option *self, const char *value);
+static int options_print_help(struct options *o, const struct option *self,
+                              const char *value);
 
 static const struct option table[] = {
     {{"-n", "-np", "--np", "-c"},
      VALUE_NEEDED,
      "N",
-     set_npes,
+     options_set_npes,
      "start N PEs (default: one, or one per slot)"},
     {{"--host", "-H", "-host"},
      VALUE_NEEDED,
      "NAME[:SLOTS],...",
-     set_hosts,
+     options_set_hosts,
      "run on these hosts; names may hold ranges, n[0-3,7]:4"},
     {{"--hostfile", "-hostfile", "--machinefile", "-machinefile"},
      VALUE_NEEDED,
      "FILE",
-     set_host_file,
+     options_set_host_file,
      "run on the hosts in FILE, lines 'NAME slots=4'"},
     {{"--vnodes"},
      VALUE_NEEDED,
      "K",
-     set_vnodes,
+     options_set_vnodes,
      "run as K nodes, all of them on this machine"},
     {{"-N", "--npernode", "--ppn"},
      VALUE_NEEDED,
      "N",
-     set_per_node,
+     options_set_per_node,
      "start at most N PEs per node"},
     {{"--map-by"},
      VALUE_NEEDED,
      "slot|node|ppr:N:node",
-     set_map_by,
+     options_set_map_by,
      "fill hosts (default), deal out, or N on each"},
     {{"--rank-file", "--rankfile", "-rankfile"},
      VALUE_NEEDED,
      "FILE",
-     set_rank_file,
+     options_set_rank_file,
      "take each PE's place from FILE, lines 'rank 0=NAME slot=0-3'"},
-    {{"--report"}, VALUE_NONE, NULL, set_map_report, "print which PEs are where"},
+    {{"--report"}, VALUE_NONE, NULL, options_set_map_report, "print which PEs are where"},
     {{"--launch-agent"},
      VALUE_NEEDED,
      "COMMAND",
-     set_agent,
+     options_set_agent,
      "start daemons on the hosts by this (default ssh)"},
     {{"--if"},
      VALUE_NEEDED,
      "NAME|NET/BITS,...",
-     set_interface,
+     options_set_interface,
      "talk over these interfaces or subnets only"},
     {{"--launcher"},
      VALUE_NEEDED,
      "NAME",
-     set_launcher,
+     options_set_launcher,
      "call mpirun, mpiexec, prterun or srun instead"},
     {{"-x"},
      VALUE_NEEDED,
      "NAME[=value]",
-     add_env,
+     options_add_env,
      "give the PEs this variable; may be repeated"},
-    {{"--wdir", "-wdir"}, VALUE_NEEDED, "DIR", set_wdir, "working directory of the PEs"},
+    {{"--wdir", "-wdir"},
+     VALUE_NEEDED,
+     "DIR",
+     options_set_wdir,
+     "working directory of the PEs"},
     {{"--bind-to"},
      VALUE_NEEDED,
      "none|core|numa",
-     set_bind,
+     options_set_bind,
      "bind each PE (default core, none if N > cores)"},
-    {{"--report-bindings"}, VALUE_NONE, NULL, set_report, "say where each PE is bound"},
-    {{"--tag-output"}, VALUE_NONE, NULL, set_tag, "begin each line with [PE]"},
+    {{"--report-bindings"},
+     VALUE_NONE,
+     NULL,
+     options_set_report,
+     "say where each PE is bound"},
+    {{"--tag-output"}, VALUE_NONE, NULL, options_set_tag, "begin each line with [PE]"},
     {{"--timeout"},
      VALUE_NEEDED,
      "S",
-     set_timeout,
+     options_set_timeout,
      "after S seconds print states and stacks, end, exit 124"},
     {{"--gdb"},
      VALUE_OPTIONAL,
      "PE",
-     set_gdb,
+     options_set_gdb,
      "run one PE (default 0) under gdb on this terminal"},
-    {{"--valgrind"}, VALUE_NONE, NULL, set_valgrind, "run the PEs under valgrind"},
-    {{"--dry-run"}, VALUE_NONE, NULL, set_dry_run, "print what would be run"},
+    {{"--valgrind"},
+     VALUE_NONE,
+     NULL,
+     options_set_valgrind,
+     "run the PEs under valgrind"},
+    {{"--dry-run"}, VALUE_NONE, NULL, options_set_dry_run, "print what would be run"},
     {{"--verbose", "-v"},
      VALUE_NONE,
      NULL,
-     set_verbose,
+     options_set_verbose,
      "print what the time of start and end went into"},
-    {{"--version", "-V"}, VALUE_NONE, NULL, print_version, "print the version"},
-    {{"--help", "-h"}, VALUE_NONE, NULL, print_help, "print this"},
+    {{"--version", "-V"}, VALUE_NONE, NULL, options_print_version, "print the version"},
+    {{"--help", "-h"}, VALUE_NONE, NULL, options_print_help, "print this"},
 };
 
 #define OPTION_COUNT (sizeof table / sizeof *table)
 #define NAME_COUNT   (sizeof table->names / sizeof *table->names)
 
-static int print_help(struct options *o, const struct option *self, const char *value)
+static int options_print_help(struct options *o, const struct option *self,
+                              const char *value)
 {
     (void)o, (void)self, (void)value;
     printf("usage: oshrun [options] [--] program [arguments]\n"
@@ -387,7 +427,7 @@ static int print_help(struct options *o, const struct option *self, const char *
 }
 
 /* The option that arg names; *value = what follows '=' in --name=value. */
-static const struct option *find(const char *arg, const char **value)
+static const struct option *options_find(const char *arg, const char **value)
 {
     size_t len = strncmp(arg, "--", 2) == 0 ? strcspn(arg, "=") : strlen(arg);
     *value = arg[len] == '=' ? arg + len + 1 : NULL;
@@ -400,13 +440,13 @@ static const struct option *find(const char *arg, const char **value)
 }
 
 /* Handles *argv and advances.  0; 1: done, end; -1: wrong, a sentence was printed. */
-static int read_one(struct options *o, char ***argv)
+static int options_read_one(struct options *o, char ***argv)
 {
     const char *arg = *(*argv)++, *value;
-    const struct option *t = find(arg, &value);
+    const struct option *t = options_find(arg, &value);
     if (t == NULL && (strncmp(arg, "-n", 2) == 0 || strncmp(arg, "-N", 2) == 0) &&
         arg[2] >= '0' && arg[2] <= '9') { /* -n4 */
-        t = find(arg[1] == 'n' ? "-n" : "-N", &value);
+        t = options_find(arg[1] == 'n' ? "-n" : "-N", &value);
         value = arg + 2;
     }
     if (t == NULL) {
@@ -428,7 +468,7 @@ static int read_one(struct options *o, char ***argv)
     return t->set(o, t, value);
 }
 
-static int check(const struct options *o)
+static int options_check(const struct options *o)
 {
     if (o->argv[0] == NULL) {
         fprintf(stderr, "oshrun: no program given; see oshrun --help\n");
@@ -452,7 +492,7 @@ static int check(const struct options *o)
     return 0;
 }
 
-static void set_defaults(struct options *o)
+static void options_set_defaults(struct options *o)
 {
     *o = (struct options){.gdb_pe = JOB_NO_PE,
                           .bind = JOB_BIND_AUTO,
@@ -466,7 +506,7 @@ enum options_result options_read(struct options *o, char **argv)
     size_t argc = 0;
     while (argv[argc] != NULL)
         argc++;
-    set_defaults(o);
+    options_set_defaults(o);
     o->env = calloc(argc + 1, sizeof *o->env);
     if (o->env == NULL) {
         fprintf(stderr, "oshrun: no memory for the options\n");
@@ -479,11 +519,11 @@ enum options_result options_read(struct options *o, char **argv)
             argv++;
             break;
         }
-        rc = read_one(o, &argv);
+        rc = options_read_one(o, &argv);
     }
     o->argv = argv;
     o->order.npes = o->npes;
-    if (rc == 0 && check(o) == 0 && options_read_env(o) == 0)
+    if (rc == 0 && options_check(o) == 0 && options_read_env(o) == 0)
         return OPTIONS_RUN;
     return rc > 0 ? OPTIONS_DONE : OPTIONS_WRONG;
 }

@@ -21,13 +21,13 @@
 #define SECONDS_LONG 4 /* digits before the point */
 
 /* One that is set to nothing counts as not set. */
-static const char *look(const char *name)
+static const char *options_env_look(const char *name)
 {
     const char *value = getenv(name);
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
-static int wrong(const char *name, const char *value, const char *expected)
+static int options_env_wrong(const char *name, const char *value, const char *expected)
 {
     fprintf(stderr, "oshrun: %s=%s: expected %s\n", name, value, expected);
     return -1;
@@ -35,7 +35,7 @@ static int wrong(const char *name, const char *value, const char *expected)
 
 /* "2.5" as 2500; digits after the third are not looked at.  By hand: strtod takes its
  * decimal point from the locale. */
-static int read_ms(const char *text, uint32_t *ms)
+static int options_env_read_ms(const char *text, uint32_t *ms)
 {
     uint32_t s = 0, part = 0, unit = MS_PER_S;
     size_t digits = strspn(text, "0123456789");
@@ -53,54 +53,55 @@ static int read_ms(const char *text, uint32_t *ms)
     return *text == '\0' && *ms >= SILENCE_MIN && *ms <= SILENCE_MAX ? 0 : -1;
 }
 
-static int read_seconds(const char *name, uint32_t *ms)
+static int options_env_read_seconds(const char *name, uint32_t *ms)
 {
-    const char *value = look(name);
-    if (value == NULL || read_ms(value, ms) == 0)
+    const char *value = options_env_look(name);
+    if (value == NULL || options_env_read_ms(value, ms) == 0)
         return 0;
-    return wrong(name, value, "seconds, a number from 0.5 to 3600");
+    return options_env_wrong(name, value, "seconds, a number from 0.5 to 3600");
 }
 
-static int read_fanout(uint32_t *fanout)
+static int options_env_read_fanout(uint32_t *fanout)
 {
-    const char *value = look(PREFIX "FANOUT");
+    const char *value = options_env_look(PREFIX "FANOUT");
     if (value == NULL || options_number(value, 1, FANOUT_MAX, fanout) == 0)
         return 0;
-    return wrong(PREFIX "FANOUT", value, "a number from 1 to 65535");
+    return options_env_wrong(PREFIX "FANOUT", value, "a number from 1 to 65535");
 }
 
-static int read_vnodes(struct options *o)
+static int options_env_read_vnodes(struct options *o)
 {
-    const char *value = look(PREFIX "VNODES");
+    const char *value = options_env_look(PREFIX "VNODES");
     if (value == NULL)
         return 0;
     o->where = PREFIX "VNODES";
     if (options_number(value, 1, OPTIONS_VNODES_MAX, &o->vnodes) == 0)
         return 0;
-    return wrong(PREFIX "VNODES", value, "the number of virtual nodes, from 1 to 65536");
+    return options_env_wrong(PREFIX "VNODES", value,
+                             "the number of virtual nodes, from 1 to 65536");
 }
 
 /* The first variable that is set counts. */
-static int read_where(struct options *o)
+static int options_env_read_where(struct options *o)
 {
     if (o->where != NULL)
         return 0;
-    if (read_vnodes(o) != 0)
+    if (options_env_read_vnodes(o) != 0)
         return -1;
-    if (o->where == NULL && (o->hosts = look(PREFIX "HOSTS")) != NULL)
+    if (o->where == NULL && (o->hosts = options_env_look(PREFIX "HOSTS")) != NULL)
         o->where = PREFIX "HOSTS";
-    if (o->where == NULL && (o->host_file = look(PREFIX "HOSTFILE")) != NULL)
+    if (o->where == NULL && (o->host_file = options_env_look(PREFIX "HOSTFILE")) != NULL)
         o->where = PREFIX "HOSTFILE";
     return 0;
 }
 
-static int read_daemon_path(struct options *o)
+static int options_env_read_daemon_path(struct options *o)
 {
-    o->daemon_path = look(PREFIX "DAEMON");
+    o->daemon_path = options_env_look(PREFIX "DAEMON");
     if (o->daemon_path == NULL || o->daemon_path[0] == '/')
         return 0;
-    return wrong(PREFIX "DAEMON", o->daemon_path,
-                 "the path of oshrun on the hosts, from the root");
+    return options_env_wrong(PREFIX "DAEMON", o->daemon_path,
+                             "the path of oshrun on the hosts, from the root");
 }
 
 int options_read_env(struct options *o)
@@ -108,12 +109,13 @@ int options_read_env(struct options *o)
     if (o->launcher != NULL) /* these are for our own daemons */
         return 0;
     if (o->agent == NULL)
-        o->agent = look(PREFIX "AGENT");
+        o->agent = options_env_look(PREFIX "AGENT");
     if (o->interface == NULL)
-        o->interface = look(PREFIX "IF");
-    if (read_where(o) != 0 || read_daemon_path(o) != 0 || read_fanout(&o->fanout) != 0 ||
-        read_seconds(PREFIX "TIMEOUT", &o->timeout_ms) != 0 ||
-        read_seconds(PREFIX "START_TIMEOUT", &o->start_timeout_ms) != 0)
+        o->interface = options_env_look(PREFIX "IF");
+    if (options_env_read_where(o) != 0 || options_env_read_daemon_path(o) != 0 ||
+        options_env_read_fanout(&o->fanout) != 0 ||
+        options_env_read_seconds(PREFIX "TIMEOUT", &o->timeout_ms) != 0 ||
+        options_env_read_seconds(PREFIX "START_TIMEOUT", &o->start_timeout_ms) != 0)
         return -1;
     return 0;
 }

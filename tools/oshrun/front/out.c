@@ -31,7 +31,7 @@
 #define WRITES_AT_ONCE 16
 #define PROC_PATH      32
 
-static int reopen_nonblocking(int fd)
+static int out_reopen_nonblocking(int fd)
 {
     char path[PROC_PATH];
     struct stat st;
@@ -48,7 +48,7 @@ bool out_empty(const struct out *o)
     return o->closed || o->head == o->tail;
 }
 
-static void close_queue(struct out *o, int err)
+static void out_close_queue(struct out *o, int err)
 {
     o->closed = true;
     loop_want(o->loop, &o->watch, 0);
@@ -58,7 +58,7 @@ static void close_queue(struct out *o, int err)
 }
 
 /* One write of what is there.  True if more can be written now. */
-static bool write_some(struct out *o)
+static bool out_write_some(struct out *o)
 {
     size_t max = o->reopened ? WRITE_MAX : PIPE_BUF;
     size_t len = o->tail - o->head;
@@ -66,7 +66,7 @@ static bool write_some(struct out *o)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n < 0) {
-        close_queue(o, errno);
+        out_close_queue(o, errno);
         return false;
     }
     o->head += (size_t)n;
@@ -78,12 +78,12 @@ static bool write_some(struct out *o)
     return false;
 }
 
-static void on_writable(void *arg, unsigned ready)
+static void out_on_writable(void *arg, unsigned ready)
 {
     struct out *o = arg;
     (void)ready;
     for (int i = 0; i < WRITES_AT_ONCE && !out_empty(o); i++)
-        if (!write_some(o))
+        if (!out_write_some(o))
             break;
     if (out_empty(o))
         loop_want(o->loop, &o->watch, 0);
@@ -95,14 +95,14 @@ static void on_writable(void *arg, unsigned ready)
 
 void out_open(struct out *o, struct loop *loop, int fd)
 {
-    int reopened = reopen_nonblocking(fd);
+    int reopened = out_reopen_nonblocking(fd);
     *o = (struct out){
         .loop = loop, .fd = reopened >= 0 ? reopened : fd, .reopened = reopened >= 0};
-    o->watch = (struct loop_watch){.fd = o->fd, .fn = on_writable, .arg = o};
+    o->watch = (struct loop_watch){.fd = o->fd, .fn = out_on_writable, .arg = o};
 }
 
 /* Makes space for len bytes behind the tail. */
-static bool reserve(struct out *o, size_t len)
+static bool out_reserve(struct out *o, size_t len)
 {
     if (o->head > 0) {
         memmove(o->data, o->data + o->head, o->tail - o->head);
@@ -124,7 +124,7 @@ void out_put(struct out *o, const char *text, size_t len)
 {
     if (o->closed || len == 0)
         return;
-    if (o->capacity - o->tail < len && !reserve(o, len))
+    if (o->capacity - o->tail < len && !out_reserve(o, len))
         return;
     memcpy(o->data + o->tail, text, len);
     o->tail += len;
@@ -141,7 +141,7 @@ void out_finish(struct out *o, int ms)
     while (!out_empty(o) && loop_now_ns() < end) {
         struct pollfd p = {.fd = o->fd, .events = POLLOUT};
         if (poll(&p, 1, ms) > 0)
-            on_writable(o, LOOP_OUT);
+            out_on_writable(o, LOOP_OUT);
     }
     loop_want(o->loop, &o->watch, 0);
     free(o->data);

@@ -28,7 +28,7 @@ enum { ENDING_MAX = 48, NAME_MAX_BYTES = PATH_MAX + ENDING_MAX };
 extern char **environ;
 
 /* The value that the PEs see: -x comes before the environment, its last one counts. */
-static const char *report_variable(const struct options *o)
+static const char *profile_report_report_variable(const struct options *o)
 {
     const char *value = getenv(VARIABLE);
     size_t len = strlen(VARIABLE);
@@ -40,8 +40,8 @@ static const char *report_variable(const struct options *o)
 }
 
 /* `base` or, of a later shmem_init, `base.2` with the ending. */
-static void report_name(char name[NAME_MAX_BYTES], const struct report *r,
-                        unsigned generation, const char *ending)
+static void profile_report_report_name(char name[NAME_MAX_BYTES], const struct report *r,
+                                       unsigned generation, const char *ending)
 {
     char number[ENDING_MAX / 2] = "";
 
@@ -51,7 +51,8 @@ static void report_name(char name[NAME_MAX_BYTES], const struct report *r,
 }
 
 /* Relative to the directory in which the PEs run. */
-static int report_set_base(struct report *r, const struct options *o, const char *value)
+static int profile_report_report_set_base(struct report *r, const struct options *o,
+                                          const char *value)
 {
     char cwd[PATH_MAX] = "";
     const char *wdir = o->wdir != NULL ? o->wdir : "";
@@ -68,11 +69,11 @@ static int report_set_base(struct report *r, const struct options *o, const char
     return 0;
 }
 
-static int report_check(const struct report *r, const char *ending)
+static int profile_report_report_check(const struct report *r, const char *ending)
 {
     char name[NAME_MAX_BYTES];
 
-    report_name(name, r, 1, ending);
+    profile_report_report_name(name, r, 1, ending);
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) {
         error_report(VARIABLE ": cannot write '%s': %s", name, strerror(errno));
@@ -84,7 +85,7 @@ static int report_check(const struct report *r, const char *ending)
 
 int report_prepare(struct report *r, const struct options *o)
 {
-    const char *value = report_variable(o);
+    const char *value = profile_report_report_variable(o);
     bool raw = profile_name_ends(value, PROFILE_SUFFIX);
     char name[NAME_MAX_BYTES];
 
@@ -92,7 +93,7 @@ int report_prepare(struct report *r, const struct options *o)
     unsetenv(PROFILE_BY_OSHRUN);
     if (value[0] == '\0')
         return 0;
-    if (report_set_base(r, o, value) != 0) {
+    if (profile_report_report_set_base(r, o, value) != 0) {
         error_report(VARIABLE ": the name is too long: %.100s", value);
         return -1;
     }
@@ -100,18 +101,18 @@ int report_prepare(struct report *r, const struct options *o)
     r->text = !raw && !profile_name_ends(value, ".html");
     r->html = !raw && r->ending[0] == '\0';
     for (unsigned i = 1;; i++) { /* of an earlier job */
-        report_name(name, r, i, PROFILE_SUFFIX);
+        profile_report_report_name(name, r, i, PROFILE_SUFFIX);
         if (unlink(name) != 0)
             break;
     }
-    if ((r->text && report_check(r, r->ending) != 0) ||
-        (r->html && report_check(r, ".html") != 0))
+    if ((r->text && profile_report_report_check(r, r->ending) != 0) ||
+        (r->html && profile_report_report_check(r, ".html") != 0))
         return -1;
     return setenv(PROFILE_BY_OSHRUN, value, 1);
 }
 
 /* The oshprof beside this oshrun.  Its exit status. */
-static int run_oshprof(char *const *argv)
+static int profile_report_run_oshprof(char *const *argv)
 {
     char path[PATH_MAX];
     int status = -1;
@@ -133,15 +134,16 @@ static int run_oshprof(char *const *argv)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int make_one(const struct report *r, unsigned generation, char *profile)
+static int profile_report_make_one(const struct report *r, unsigned generation,
+                                   char *profile)
 {
     static char program[] = "oshprof", command[] = "report", option[] = "-o";
     char text[NAME_MAX_BYTES], html[NAME_MAX_BYTES];
     char *argv[8] = {program, command, profile};
     int n = 3;
 
-    report_name(text, r, generation, r->ending);
-    report_name(html, r, generation, ".html");
+    profile_report_report_name(text, r, generation, r->ending);
+    profile_report_report_name(html, r, generation, ".html");
     if (r->text) {
         argv[n++] = option;
         argv[n++] = text;
@@ -150,18 +152,18 @@ static int make_one(const struct report *r, unsigned generation, char *profile)
         argv[n++] = option;
         argv[n++] = html;
     }
-    return r->text || r->html ? run_oshprof(argv) : 0;
+    return r->text || r->html ? profile_report_run_oshprof(argv) : 0;
 }
 
 /* The job wrote no profile: the empty files that report_check made go. */
-static void remove_reports(const struct report *r)
+static void profile_report_remove_reports(const struct report *r)
 {
     char name[NAME_MAX_BYTES];
 
-    report_name(name, r, 1, r->ending);
+    profile_report_report_name(name, r, 1, r->ending);
     if (r->text)
         unlink(name);
-    report_name(name, r, 1, ".html");
+    profile_report_report_name(name, r, 1, ".html");
     if (r->html)
         unlink(name);
 }
@@ -173,17 +175,17 @@ int report_make(const struct report *r, int status)
     int rc = 0;
 
     for (unsigned i = 1; r->base[0] != '\0'; i++) {
-        report_name(profile, r, i, PROFILE_SUFFIX);
+        profile_report_report_name(profile, r, i, PROFILE_SUFFIX);
         bool there = stat(profile, &st) == 0;
         if (there && st.st_size > 0) {
-            rc = make_one(r, i, profile) != 0 ? -1 : rc;
+            rc = profile_report_make_one(r, i, profile) != 0 ? -1 : rc;
             continue;
         }
         if (there)
             unlink(profile);
         if (i > 1)
             break;
-        remove_reports(r);
+        profile_report_remove_reports(r);
         if (status != 0)
             break; /* the job has failed, and said why */
         error_report(VARIABLE

@@ -43,7 +43,7 @@ void timing_stage(struct timing *t, enum daemon_stage stage)
 
 /* When the PE passed the last stage before `stage`: stages need not be in order of time.
  */
-static uint64_t stage_before(const struct daemon_end *end, int stage)
+static uint64_t timing_stage_before(const struct daemon_end *end, int stage)
 {
     uint64_t last = end->stage_ns[NODE_STAGE_FORK];
 
@@ -63,18 +63,18 @@ void timing_pe(struct timing *t, const struct daemon_end *end)
     for (int i = NODE_STAGE_FORK + 1; i < NODE_STAGES; i++) {
         if (end->stage_ns[i] < fork_ns || t->count[i] == t->npes)
             continue; /* never reached */
-        t->took_ns[i][t->count[i]] = end->stage_ns[i] - stage_before(end, i);
+        t->took_ns[i][t->count[i]] = end->stage_ns[i] - timing_stage_before(end, i);
         t->pe_ns[i][t->count[i]++] = end->stage_ns[i] - fork_ns;
     }
 }
 
-static int compare(const void *a, const void *b)
+static int timing_compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-static double ms(uint64_t ns)
+static double timing_ms(uint64_t ns)
 {
     return (double)ns / NS_PER_MS;
 }
@@ -87,8 +87,8 @@ void timing_print(const struct timing *t, FILE *f)
         uint64_t at = t->daemon_ns[i];
         if (at == 0)
             continue;
-        fprintf(f, "%-34s %9.1f %9.1f\n", daemon_text[i], ms(at - t->start_ns),
-                at > last ? ms(at - last) : 0.0);
+        fprintf(f, "%-34s %9.1f %9.1f\n", daemon_text[i], timing_ms(at - t->start_ns),
+                at > last ? timing_ms(at - last) : 0.0);
         last = at > last ? at : last;
     }
     fprintf(f, "%-34s %9s %9s %9s %9s %6s\n", "PEs, in ms after their fork", "min",
@@ -97,10 +97,10 @@ void timing_print(const struct timing *t, FILE *f)
         uint32_t n = t->count[i];
         if (n == 0)
             continue;
-        qsort(t->pe_ns[i], n, sizeof *t->pe_ns[i], compare);
-        qsort(t->took_ns[i], n, sizeof *t->took_ns[i], compare);
-        fprintf(f, "%-34s %9.1f %9.1f %9.1f %9.1f %6u\n", pe_text[i], ms(t->pe_ns[i][0]),
-                ms(t->pe_ns[i][n / 2]), ms(t->pe_ns[i][n - 1]), ms(t->took_ns[i][n / 2]),
-                n);
+        qsort(t->pe_ns[i], n, sizeof *t->pe_ns[i], timing_compare);
+        qsort(t->took_ns[i], n, sizeof *t->took_ns[i], timing_compare);
+        fprintf(f, "%-34s %9.1f %9.1f %9.1f %9.1f %6u\n", pe_text[i],
+                timing_ms(t->pe_ns[i][0]), timing_ms(t->pe_ns[i][n / 2]),
+                timing_ms(t->pe_ns[i][n - 1]), timing_ms(t->took_ns[i][n / 2]), n);
     }
 }

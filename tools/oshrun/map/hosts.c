@@ -14,13 +14,13 @@
 #define FNV_BASIS      2166136261u
 #define FNV_PRIME      16777619u
 
-static int no_memory(char why[HOSTS_WHY])
+static int hosts_no_memory(char why[HOSTS_WHY])
 {
     return names_refuse(why, "no memory for the names of the hosts");
 }
 
 /* The cell of name, or the free one where it belongs. */
-static uint32_t *find_cell(const struct hosts *h, const char *name)
+static uint32_t *hosts_find_cell(const struct hosts *h, const char *name)
 {
     uint32_t hash = FNV_BASIS;
     for (const char *c = name; *c != '\0'; c++)
@@ -34,11 +34,11 @@ static uint32_t *find_cell(const struct hosts *h, const char *name)
 
 uint32_t hosts_find(const struct hosts *h, const char *name)
 {
-    uint32_t at = h->cells > 0 ? *find_cell(h, name) : 0;
+    uint32_t at = h->cells > 0 ? *hosts_find_cell(h, name) : 0;
     return at > 0 ? at - 1 : HOSTS_NONE;
 }
 
-static int grow(struct hosts *h)
+static int hosts_grow(struct hosts *h)
 {
     uint32_t capacity = h->capacity > 0 ? h->capacity * 2 : FIRST_CAPACITY;
     struct host *host = realloc(h->host, capacity * sizeof *host);
@@ -53,12 +53,12 @@ static int grow(struct hosts *h)
     h->cell = cell;
     h->cells = capacity * CELLS_RATIO;
     for (uint32_t i = 0; i < h->count; i++)
-        *find_cell(h, h->host[i].name) = i + 1;
+        *hosts_find_cell(h, h->host[i].name) = i + 1;
     return 0;
 }
 
 /* Named again: the slots of both together. */
-static int join(struct host *at, const struct host *more, char why[HOSTS_WHY])
+static int hosts_join(struct host *at, const struct host *more, char why[HOSTS_WHY])
 {
     uint32_t slots =
         (at->slots > 0 ? at->slots : 1) + (more->slots > 0 ? more->slots : 1);
@@ -76,21 +76,21 @@ int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY])
     if (h->named++ == HOSTS_NAMED_MAX)
         return names_refuse(why, "hosts are named more than %d times", HOSTS_NAMED_MAX);
     if (at != HOSTS_NONE)
-        return join(&h->host[at], more, why);
+        return hosts_join(&h->host[at], more, why);
     if (h->count == HOSTS_MAX)
         return names_refuse(why, "there are more than %d hosts", HOSTS_MAX);
-    if (h->count == h->capacity && grow(h) != 0)
-        return no_memory(why);
+    if (h->count == h->capacity && hosts_grow(h) != 0)
+        return hosts_no_memory(why);
     struct host host = *more;
     host.name = strdup(more->name);
     if (host.name == NULL)
-        return no_memory(why);
-    *find_cell(h, host.name) = h->count + 1;
+        return hosts_no_memory(why);
+    *hosts_find_cell(h, host.name) = h->count + 1;
     h->host[h->count++] = host;
     return 0;
 }
 
-static int missing(const char *text, size_t at, char why[HOSTS_WHY])
+static int hosts_missing(const char *text, size_t at, char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
     if (text[0] == '\0')
@@ -104,7 +104,8 @@ static int missing(const char *text, size_t at, char why[HOSTS_WHY])
                         names_show(shown, text + from, at - from));
 }
 
-static int read_item(struct hosts *h, const char *text, size_t len, char why[HOSTS_WHY])
+static int hosts_read_item(struct hosts *h, const char *text, size_t len,
+                           char why[HOSTS_WHY])
 {
     struct host host = {0};
     size_t name_len;
@@ -113,13 +114,14 @@ static int read_item(struct hosts *h, const char *text, size_t len, char why[HOS
     return names_expand(h, text, name_len, &host, why);
 }
 
-static int read_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
+static int hosts_read_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
 {
     size_t len = strlen(text);
     int rc = 0;
     for (size_t at = 0; rc == 0 && at <= len; at++) {
         size_t n = names_span(text + at, len - at, ",");
-        rc = n == 0 ? missing(text, at, why) : read_item(h, text + at, n, why);
+        rc =
+            n == 0 ? hosts_missing(text, at, why) : hosts_read_item(h, text + at, n, why);
         at += n;
     }
     return rc;
@@ -128,7 +130,7 @@ static int read_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
 int hosts_from_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
 {
     *h = (struct hosts){0};
-    int rc = read_list(h, text, why);
+    int rc = hosts_read_list(h, text, why);
     if (rc != 0)
         hosts_free(h);
     return rc;

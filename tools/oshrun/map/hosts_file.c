@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* "slots=4" and the like, into host. */
-static int read_setting(const char *word, struct host *host, char why[HOSTS_WHY])
+static int hosts_file_read_setting(const char *word, struct host *host,
+                                   char why[HOSTS_WHY])
 {
     static const char *const max_names[] = {"max-slots", "max_slots"};
     char shown[NAMES_SHOWN];
@@ -30,11 +31,12 @@ static int read_setting(const char *word, struct host *host, char why[HOSTS_WHY]
                        why);
 }
 
-static int read_settings(struct lines *l, struct host *host, char why[HOSTS_WHY])
+static int hosts_file_read_settings(struct lines *l, struct host *host,
+                                    char why[HOSTS_WHY])
 {
     const char *word;
     while ((word = lines_word(l)) != NULL)
-        if (read_setting(word, host, why) != 0)
+        if (hosts_file_read_setting(word, host, why) != 0)
             return -1;
     if (host->max > 0 && host->slots == 0)
         return names_refuse(why, "max-slots needs slots too");
@@ -44,23 +46,23 @@ static int read_settings(struct lines *l, struct host *host, char why[HOSTS_WHY]
     return 0;
 }
 
-static int read_host(struct hosts *h, struct lines *l, char why[HOSTS_WHY])
+static int hosts_file_read_host(struct hosts *h, struct lines *l, char why[HOSTS_WHY])
 {
     struct host host = {0};
     const char *name = lines_word(l);
     size_t len;
     if (names_split(name, strlen(name), &len, &host, why) != 0 ||
-        read_settings(l, &host, why) != 0)
+        hosts_file_read_settings(l, &host, why) != 0)
         return -1;
     return names_expand(h, name, len, &host, why);
 }
 
-static int read_file(struct hosts *h, struct lines *l, char why[HOSTS_WHY])
+static int hosts_file_read_file(struct hosts *h, struct lines *l, char why[HOSTS_WHY])
 {
     char reason[HOSTS_WHY];
     int rc;
     while ((rc = lines_next(l, why)) > 0) {
-        if (read_host(h, l, reason) != 0)
+        if (hosts_file_read_host(h, l, reason) != 0)
             return lines_refuse(l, why, "%s", reason);
     }
     if (rc == 0 && h->count == 0)
@@ -74,7 +76,7 @@ int hosts_from_file(struct hosts *h, const char *path, char why[HOSTS_WHY])
     *h = (struct hosts){0};
     int rc = lines_open(&l, "hostfile", path, why);
     if (rc == 0)
-        rc = read_file(h, &l, why);
+        rc = hosts_file_read_file(h, &l, why);
     lines_close(&l);
     if (rc != 0)
         hosts_free(h);

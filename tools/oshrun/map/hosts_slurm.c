@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* "2(x3)": 2 for the next 3 hosts.  0, or -1. */
-static int read_group(const char *text, size_t len, uint32_t *slots, uint32_t *times)
+static int hosts_slurm_read_group(const char *text, size_t len, uint32_t *slots,
+                                  uint32_t *times)
 {
     char end = '\0', copy[NAMES_SHOWN];
     int used = 0;
@@ -26,7 +27,7 @@ static int read_group(const char *text, size_t len, uint32_t *slots, uint32_t *t
 }
 
 /* "2(x3),1" says the slots of each host in turn. */
-static int read_slots(struct hosts *h, const char *text, char why[HOSTS_WHY])
+static int hosts_slurm_read_slots(struct hosts *h, const char *text, char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
     size_t len = strlen(text);
@@ -34,7 +35,7 @@ static int read_slots(struct hosts *h, const char *text, char why[HOSTS_WHY])
     for (size_t at = 0; at <= len; at++) {
         size_t n = strcspn(text + at, ",");
         uint32_t slots, times;
-        if (read_group(text + at, n, &slots, &times) != 0)
+        if (hosts_slurm_read_group(text + at, n, &slots, &times) != 0)
             return names_refuse(why, "'%s' is not a list of numbers such as 2(x3),1",
                                 names_show(shown, text, len));
         for (; times > 0 && filled < h->count; times--)
@@ -49,7 +50,7 @@ static int read_slots(struct hosts *h, const char *text, char why[HOSTS_WHY])
                         names_show(shown, text, len), h->count);
 }
 
-static int read_names(struct hosts *h, const char *text, char why[HOSTS_WHY])
+static int hosts_slurm_read_names(struct hosts *h, const char *text, char why[HOSTS_WHY])
 {
     static const struct host like = {0};
     char shown[NAMES_SHOWN];
@@ -70,11 +71,11 @@ int hosts_from_slurm(struct hosts *h, const char *nodelist, const char *tasks,
                      const char *cpus, char why[HOSTS_WHY])
 {
     *h = (struct hosts){0};
-    int rc = read_names(h, nodelist, why);
+    int rc = hosts_slurm_read_names(h, nodelist, why);
     if (rc == 0 && tasks != NULL)
-        rc = read_slots(h, tasks, why);
+        rc = hosts_slurm_read_slots(h, tasks, why);
     else if (rc == 0 && cpus != NULL)
-        rc = read_slots(h, cpus, why);
+        rc = hosts_slurm_read_slots(h, cpus, why);
     if (rc != 0)
         hosts_free(h);
     return rc;

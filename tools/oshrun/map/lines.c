@@ -23,7 +23,7 @@ int lines_refuse(const struct lines *l, char why[HOSTS_WHY], const char *format,
                         HOSTS_WHY - NAMES_SHOWN, rest);
 }
 
-static int unreadable(const struct lines *l, char why[HOSTS_WHY])
+static int lines_unreadable(const struct lines *l, char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
     names_show(shown, l->path, strlen(l->path));
@@ -34,7 +34,7 @@ int lines_open(struct lines *l, const char *kind, const char *path, char why[HOS
 {
     *l = (struct lines){.kind = kind, .path = path};
     l->f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    return l->f != NULL ? 0 : unreadable(l, why);
+    return l->f != NULL ? 0 : lines_unreadable(l, why);
 }
 
 void lines_close(struct lines *l)
@@ -45,7 +45,7 @@ void lines_close(struct lines *l)
 }
 
 /* One line without its end.  1, 0 at the end of the file, or -1 and a sentence. */
-static int read_line(struct lines *l, char why[HOSTS_WHY])
+static int lines_read_line(struct lines *l, char why[HOSTS_WHY])
 {
     size_t n = 0;
     int c;
@@ -59,7 +59,7 @@ static int read_line(struct lines *l, char why[HOSTS_WHY])
         l->text[n++] = (char)c;
     }
     if (ferror(l->f))
-        return unreadable(l, why);
+        return lines_unreadable(l, why);
     l->text[n] = '\0';
     return n > 0 || c != EOF ? 1 : 0;
 }
@@ -67,7 +67,7 @@ static int read_line(struct lines *l, char why[HOSTS_WHY])
 int lines_next(struct lines *l, char why[HOSTS_WHY])
 {
     int rc;
-    while ((rc = read_line(l, why)) > 0) {
+    while ((rc = lines_read_line(l, why)) > 0) {
         l->text[strcspn(l->text, "#")] = '\0';
         l->rest = l->text;
         if (l->text[strspn(l->text, SPACES)] != '\0')

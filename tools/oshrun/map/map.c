@@ -39,7 +39,7 @@ struct placing {
     char *why;
 };
 
-static int no_memory(char why[HOSTS_WHY])
+static int map_no_memory(char why[HOSTS_WHY])
 {
     return names_refuse(why, "no memory for the map of the PEs");
 }
@@ -47,15 +47,15 @@ static int no_memory(char why[HOSTS_WHY])
 /* ---- how many --------------------------------------------------------------------- */
 
 /* How the user said how many PEs a node gets. */
-static const char *per_node_text(const struct map_order *o, char text[NAMES_SHOWN])
+static const char *map_per_node_text(const struct map_order *o, char text[NAMES_SHOWN])
 {
     snprintf(text, NAMES_SHOWN, o->by == MAP_BY_PPR ? "--map-by ppr:%u:node" : "-N %u",
              o->per_node);
     return text;
 }
 
-static int check_per_node(const struct hosts *h, const struct map_order *o,
-                          uint64_t *npes, char why[HOSTS_WHY])
+static int map_check_per_node(const struct hosts *h, const struct map_order *o,
+                              uint64_t *npes, char why[HOSTS_WHY])
 {
     char text[NAMES_SHOWN];
     uint64_t sum = (uint64_t)o->per_node * h->count;
@@ -63,28 +63,28 @@ static int check_per_node(const struct hosts *h, const struct map_order *o,
         *npes = sum;
     if (o->by == MAP_BY_PPR && *npes != sum)
         return names_refuse(why, "%s gives %llu PEs on %u nodes, but -n asks for %llu",
-                            per_node_text(o, text), (unsigned long long)sum, h->count,
+                            map_per_node_text(o, text), (unsigned long long)sum, h->count,
                             (unsigned long long)*npes);
     if (*npes > sum)
         return names_refuse(why,
                             "%s gives at most %llu PEs on %u nodes, but -n asks for %llu",
-                            per_node_text(o, text), (unsigned long long)sum, h->count,
+                            map_per_node_text(o, text), (unsigned long long)sum, h->count,
                             (unsigned long long)*npes);
     for (uint32_t i = 0; i < h->count; i++)
         if (h->host[i].max > 0 && h->host[i].max < o->per_node)
             return names_refuse(why, "host '%.*s' takes %u PEs at most, but %s was asked",
                                 NAMES_SHOWN, h->host[i].name, h->host[i].max,
-                                per_node_text(o, text));
+                                map_per_node_text(o, text));
     return 0;
 }
 
-static int count_pes(const struct hosts *h, const struct map_order *o, uint32_t *out,
-                     char why[HOSTS_WHY])
+static int map_count_pes(const struct hosts *h, const struct map_order *o, uint32_t *out,
+                         char why[HOSTS_WHY])
 {
     uint64_t npes = o->npes;
     if (h->count == 0)
         return names_refuse(why, "there are no hosts");
-    if (o->per_node > 0 && check_per_node(h, o, &npes, why) != 0)
+    if (o->per_node > 0 && map_check_per_node(h, o, &npes, why) != 0)
         return -1;
     for (uint32_t i = 0; o->npes == 0 && o->per_node == 0 && i < h->count; i++)
         npes += h->host[i].slots > 0 ? h->host[i].slots : 1;
@@ -100,7 +100,7 @@ static int count_pes(const struct hosts *h, const struct map_order *o, uint32_t 
 
 /* What hosts without slots get of the PEs that the others leave: each `share`, and the
  * first `more` of them one more. */
-static void find_share(const struct placing *p, uint32_t *share, uint32_t *more)
+static void map_find_share(const struct placing *p, uint32_t *share, uint32_t *more)
 {
     uint64_t slots = 0;
     uint32_t open = 0;
@@ -113,10 +113,10 @@ static void find_share(const struct placing *p, uint32_t *share, uint32_t *more)
     *more = open > 0 ? rest % open : 0;
 }
 
-static void make_spots(struct placing *p)
+static void map_make_spots(struct placing *p)
 {
     uint32_t share, more;
-    find_share(p, &share, &more);
+    map_find_share(p, &share, &more);
     for (uint32_t i = 0; i < p->h->count; i++) {
         const struct host *host = &p->h->host[i];
         struct spot s = {.host = i, .cap = host->slots};
@@ -134,28 +134,28 @@ static void make_spots(struct placing *p)
     }
 }
 
-static void place_one(struct placing *p, struct spot *s)
+static void map_place_one(struct placing *p, struct spot *s)
 {
     p->host_of[p->placed++] = s->host;
     s->in_round++;
     s->left--;
 }
 
-static bool is_full(const struct spot *s)
+static bool map_is_full(const struct spot *s)
 {
     return s->in_round == s->cap || s->left == 0;
 }
 
 /* Fills each host in turn. */
-static void fill_round(struct placing *p)
+static void map_fill_round(struct placing *p)
 {
     for (uint32_t i = 0; i < p->spots; i++)
-        while (p->placed < p->npes && !is_full(&p->spot[i]))
-            place_one(p, &p->spot[i]);
+        while (p->placed < p->npes && !map_is_full(&p->spot[i]))
+            map_place_one(p, &p->spot[i]);
 }
 
 /* One PE for each host in turn, until all are full. */
-static void deal_round(struct placing *p)
+static void map_deal_round(struct placing *p)
 {
     uint32_t turns = p->spots;
     for (uint32_t i = 0; i < turns; i++)
@@ -164,8 +164,8 @@ static void deal_round(struct placing *p)
         uint32_t still = 0;
         for (uint32_t i = 0; i < turns && p->placed < p->npes; i++) {
             struct spot *s = &p->spot[p->turn[i]];
-            place_one(p, s);
-            if (!is_full(s))
+            map_place_one(p, s);
+            if (!map_is_full(s))
                 p->turn[still++] = p->turn[i];
         }
         turns = still;
@@ -173,7 +173,7 @@ static void deal_round(struct placing *p)
 }
 
 /* A new round: who has reached its limit is out. */
-static void next_round(struct placing *p)
+static void map_next_round(struct placing *p)
 {
     uint32_t still = 0;
     for (uint32_t i = 0; i < p->spots; i++) {
@@ -184,15 +184,15 @@ static void next_round(struct placing *p)
     p->spots = still;
 }
 
-static int place_all(struct placing *p)
+static int map_place_all(struct placing *p)
 {
-    make_spots(p);
+    map_make_spots(p);
     while (p->placed < p->npes && p->spots > 0) {
         if (p->order->by == MAP_BY_NODE)
-            deal_round(p);
+            map_deal_round(p);
         else
-            fill_round(p);
-        next_round(p);
+            map_fill_round(p);
+        map_next_round(p);
     }
     if (p->placed == p->npes)
         return 0;
@@ -202,16 +202,16 @@ static int place_all(struct placing *p)
                         p->placed, p->npes);
 }
 
-static int place(struct placing *p)
+static int map_place(struct placing *p)
 {
     int rc = -1;
     p->spot = calloc(p->h->count, sizeof *p->spot);
     p->turn = calloc(p->h->count, sizeof *p->turn);
     p->host_of = calloc(p->npes, sizeof *p->host_of);
     if (p->spot != NULL && p->turn != NULL && p->host_of != NULL)
-        rc = place_all(p);
+        rc = map_place_all(p);
     else
-        no_memory(p->why);
+        map_no_memory(p->why);
     free(p->spot);
     free(p->turn);
     return rc;
@@ -219,31 +219,31 @@ static int place(struct placing *p)
 
 /* ---- the nodes -------------------------------------------------------------------- */
 
-static int make_node(struct job_node *node, const struct host *host, uint32_t npes,
-                     char why[HOSTS_WHY])
+static int map_make_node(struct job_node *node, const struct host *host, uint32_t npes,
+                         char why[HOSTS_WHY])
 {
     if (host->max > 0 && npes > host->max)
         return names_refuse(why, "host '%.*s' takes %u PEs at most (max-slots), not %u",
                             NAMES_SHOWN, host->name, host->max, npes);
     *node = (struct job_node){.name = host->name};
     node->rank = calloc(npes, sizeof *node->rank);
-    return node->rank != NULL ? 0 : no_memory(why);
+    return node->rank != NULL ? 0 : map_no_memory(why);
 }
 
 /* node_of[host] becomes the host's index in job->node[]. */
-static int make_nodes(struct job *job, const struct hosts *h, const uint32_t *host_of,
-                      uint32_t *node_of, char why[HOSTS_WHY])
+static int map_make_nodes(struct job *job, const struct hosts *h, const uint32_t *host_of,
+                          uint32_t *node_of, char why[HOSTS_WHY])
 {
     for (uint32_t i = 0; i < job->npes; i++)
         job->nnodes += node_of[host_of[i]]++ == 0; /* first as a count of its PEs */
     job->node = calloc(job->nnodes, sizeof *job->node);
     if (job->node == NULL)
-        return no_memory(why);
+        return map_no_memory(why);
     for (uint32_t host = 0, node = 0; host < h->count; host++) {
         uint32_t npes = node_of[host];
         if (npes == 0)
             continue;
-        if (make_node(&job->node[node], &h->host[host], npes, why) != 0)
+        if (map_make_node(&job->node[node], &h->host[host], npes, why) != 0)
             return -1;
         node_of[host] = node++;
     }
@@ -254,19 +254,20 @@ static int make_nodes(struct job *job, const struct hosts *h, const uint32_t *ho
     return 0;
 }
 
-static int build(struct job *job, const struct hosts *h, const uint32_t *host_of,
-                 char why[HOSTS_WHY])
+static int map_build(struct job *job, const struct hosts *h, const uint32_t *host_of,
+                     char why[HOSTS_WHY])
 {
     uint32_t *node_of = calloc(h->count, sizeof *node_of);
-    int rc = node_of != NULL ? make_nodes(job, h, host_of, node_of, why) : no_memory(why);
+    int rc = node_of != NULL ? map_make_nodes(job, h, host_of, node_of, why)
+                             : map_no_memory(why);
     free(node_of);
     return rc;
 }
 
 /* ---- by a rank file --------------------------------------------------------------- */
 
-static int find_host(struct hosts *h, bool add, const struct rank_entry *e,
-                     const char *path, uint32_t *host, char why[HOSTS_WHY])
+static int map_find_host(struct hosts *h, bool add, const struct rank_entry *e,
+                         const char *path, uint32_t *host, char why[HOSTS_WHY])
 {
     const struct host like = {.name = e->host};
     char shown[NAMES_SHOWN];
@@ -283,7 +284,7 @@ static int find_host(struct hosts *h, bool add, const struct rank_entry *e,
 }
 
 /* Moves the lists of processors to their nodes. */
-static int take_cpus(struct job_node *node, struct rank_file *r)
+static int map_take_cpus(struct job_node *node, struct rank_file *r)
 {
     for (uint32_t i = 0; i < node->npes; i++) {
         struct rank_entry *e = &r->entry[node->rank[i]];
@@ -308,14 +309,14 @@ static int map_by_file(struct job *job, struct hosts *h, const struct map_order 
         return -1;
     job->npes = r.npes;
     uint32_t *host_of = calloc(r.npes, sizeof *host_of);
-    int rc = host_of != NULL ? 0 : no_memory(why);
+    int rc = host_of != NULL ? 0 : map_no_memory(why);
     for (uint32_t i = 0; rc == 0 && i < r.npes; i++)
-        rc = find_host(h, add, &r.entry[i], order->rank_file, &host_of[i], why);
+        rc = map_find_host(h, add, &r.entry[i], order->rank_file, &host_of[i], why);
     if (rc == 0)
-        rc = build(job, h, host_of, why);
+        rc = map_build(job, h, host_of, why);
     for (uint32_t i = 0; rc == 0 && i < job->nnodes; i++)
-        if (take_cpus(&job->node[i], &r) != 0)
-            rc = no_memory(why);
+        if (map_take_cpus(&job->node[i], &r) != 0)
+            rc = map_no_memory(why);
     free(host_of);
     rank_file_free(&r);
     return rc;
@@ -329,12 +330,12 @@ int map_make(struct job *job, struct hosts *h, const struct map_order *order,
     job->node = NULL;
     if (order->rank_file != NULL)
         return map_by_file(job, h, order, why);
-    if (count_pes(h, order, &p.npes, why) != 0)
+    if (map_count_pes(h, order, &p.npes, why) != 0)
         return -1;
     job->npes = p.npes;
-    int rc = place(&p);
+    int rc = map_place(&p);
     if (rc == 0)
-        rc = build(job, h, p.host_of, why);
+        rc = map_build(job, h, p.host_of, why);
     free(p.host_of);
     return rc;
 }
@@ -354,7 +355,7 @@ void map_free(struct job *job)
 }
 
 /* "0-3,8" */
-static void print_ranks(const struct job_node *node)
+static void map_print_ranks(const struct job_node *node)
 {
     for (uint32_t i = 0; i < node->npes; i++) {
         uint32_t first = node->rank[i];
@@ -375,7 +376,7 @@ void map_print(const struct job *job, const struct hosts *h)
             host++; /* nodes have the order and the very names of the hosts */
         uint32_t slots = host < h->count ? h->host[host].slots : 0;
         printf("%s: PE%s ", node->name, node->npes > 1 ? "s" : "");
-        print_ranks(node);
+        map_print_ranks(node);
         if (slots > 0)
             printf(" (%u slot%s)", slots, slots > 1 ? "s" : "");
         putchar('\n');

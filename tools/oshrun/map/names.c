@@ -40,7 +40,7 @@ const char *names_show(char shown[NAMES_SHOWN], const char *text, size_t len)
 }
 
 /* At most `digits` digits and nothing else. */
-static int read_number(const char *text, size_t len, size_t digits, uint32_t *out)
+static int names_read_number(const char *text, size_t len, size_t digits, uint32_t *out)
 {
     uint32_t v = 0;
     if (len == 0 || len > digits)
@@ -59,7 +59,8 @@ int names_slots(uint32_t *slots, const char *text, size_t len, const char *whole
 {
     char shown[NAMES_SHOWN];
     names_show(shown, whole, whole_len);
-    if (read_number(text, len, NUMBER_DIGITS, slots) != 0 || *slots > HOSTS_SLOTS_MAX)
+    if (names_read_number(text, len, NUMBER_DIGITS, slots) != 0 ||
+        *slots > HOSTS_SLOTS_MAX)
         return names_refuse(why, "'%s': expected a number of slots from 1 to %d", shown,
                             HOSTS_SLOTS_MAX);
     if (*slots == 0)
@@ -92,8 +93,8 @@ struct making {
     size_t len;
 };
 
-__attribute__((format(printf, 2, 3))) static int refuse(struct making *m,
-                                                        const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int names_reject(struct making *m,
+                                                              const char *format, ...)
 {
     char shown[NAMES_SHOWN], rest[HOSTS_WHY];
     va_list ap;
@@ -104,61 +105,63 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct making *m,
                         HOSTS_WHY - NAMES_SHOWN, rest);
 }
 
-static int put(struct making *m, size_t at, const char *text, size_t len)
+static int names_put(struct making *m, size_t at, const char *text, size_t len)
 {
     if (at + len >= sizeof m->name)
-        return refuse(m, "the name is longer than %zu characters", sizeof m->name - 1);
+        return names_reject(m, "the name is longer than %zu characters",
+                            sizeof m->name - 1);
     memcpy(m->name + at, text, len);
     return 0;
 }
 
 /* The name is whole: m->name[0..at). */
-static int add(struct making *m, size_t at)
+static int names_add(struct making *m, size_t at)
 {
     struct host host = *m->like;
     m->name[at] = '\0';
     char *host_part = strchr(m->name, '@');
     host_part = host_part != NULL ? host_part + 1 : m->name;
     if (*host_part == '\0' || m->name[0] == '@')
-        return refuse(m, "a part of the name is missing");
+        return names_reject(m, "a part of the name is missing");
     if (strchr(host_part, '@') != NULL)
-        return refuse(m, "the name has two '@'");
+        return names_reject(m, "the name has two '@'");
     if (m->name[0] == '-' || *host_part == '-') /* it would be an option of the agent */
-        return refuse(m, "a name cannot begin with '-'");
+        return names_reject(m, "a name cannot begin with '-'");
     host.name = m->name;
     return hosts_add(m->h, &host, m->why);
 }
 
-static int expand(struct making *m, size_t at, const char *text, const char *end);
+static int names_expand_at(struct making *m, size_t at, const char *text,
+                           const char *end);
 
 /* lo to hi in the digits of lo ("08-10"), each followed by what comes after the bracket.
  */
-static int expand_range(struct making *m, size_t at, const char *range, size_t len,
-                        const char *after, const char *end)
+static int names_expand_range(struct making *m, size_t at, const char *range, size_t len,
+                              const char *after, const char *end)
 {
     char number[NUMBER_DIGITS + 2], shown[NAMES_SHOWN];
     const char *dash = memchr(range, '-', len);
     size_t lo_len = dash != NULL ? (size_t)(dash - range) : len;
     uint32_t lo, hi;
-    int rc = read_number(range, lo_len, NUMBER_DIGITS, &lo);
+    int rc = names_read_number(range, lo_len, NUMBER_DIGITS, &lo);
     hi = lo;
     if (rc == 0 && dash != NULL)
-        rc = read_number(dash + 1, len - lo_len - 1, NUMBER_DIGITS, &hi);
+        rc = names_read_number(dash + 1, len - lo_len - 1, NUMBER_DIGITS, &hi);
     if (rc != 0 || hi < lo)
-        return refuse(m, "'%s' is not a range of numbers such as 0-3",
-                      names_show(shown, range, len));
+        return names_reject(m, "'%s' is not a range of numbers such as 0-3",
+                            names_show(shown, range, len));
     for (uint32_t v = lo; rc == 0 && v <= hi; v++) {
         int n = snprintf(number, sizeof number, "%0*u", (int)lo_len, v);
-        rc = put(m, at, number, (size_t)n);
+        rc = names_put(m, at, number, (size_t)n);
         if (rc == 0)
-            rc = expand(m, at + (size_t)n, after, end);
+            rc = names_expand_at(m, at + (size_t)n, after, end);
     }
     return rc;
 }
 
 /* [fe80::1%eth0]: kept without brackets. */
-static int expand_address(struct making *m, size_t at, const char *text, size_t len,
-                          bool alone)
+static int names_expand_address(struct making *m, size_t at, const char *text, size_t len,
+                                bool alone)
 {
     char address[NAMES_BYTES];
     struct in6_addr parsed;
@@ -170,53 +173,55 @@ static int expand_address(struct making *m, size_t at, const char *text, size_t 
     }
     if (!alone || n >= sizeof address || inet_pton(AF_INET6, address, &parsed) != 1 ||
         (zone != NULL && (n + 1 == len || strspn(zone + 1, ZONE_CHARS) < len - n - 1)))
-        return refuse(m, "this is not an IPv6 address such as [fe80::1]");
-    if (put(m, at, text, len) != 0)
+        return names_reject(m, "this is not an IPv6 address such as [fe80::1]");
+    if (names_put(m, at, text, len) != 0)
         return -1;
-    return add(m, at + len);
+    return names_add(m, at + len);
 }
 
-static int expand_bracket(struct making *m, size_t at, const char *text, const char *end)
+static int names_expand_bracket(struct making *m, size_t at, const char *text,
+                                const char *end)
 {
     const char *inner = text + 1;
     const char *close = memchr(inner, ']', (size_t)(end - inner));
     if (close == NULL)
-        return refuse(m, "the bracket is not closed");
+        return names_reject(m, "the bracket is not closed");
     if (memchr(inner, ':', (size_t)(close - inner)) != NULL)
-        return expand_address(m, at, inner, (size_t)(close - inner),
-                              close + 1 == end && (at == 0 || m->name[at - 1] == '@'));
+        return names_expand_address(m, at, inner, (size_t)(close - inner),
+                                    close + 1 == end &&
+                                        (at == 0 || m->name[at - 1] == '@'));
     int rc = 0;
     for (const char *p = inner; rc == 0 && p <= close; p++) {
         const char *comma = memchr(p, ',', (size_t)(close - p));
         const char *stop = comma != NULL ? comma : close;
-        rc = expand_range(m, at, p, (size_t)(stop - p), close + 1, end);
+        rc = names_expand_range(m, at, p, (size_t)(stop - p), close + 1, end);
         p = stop;
     }
     return rc;
 }
 
-static int expand(struct making *m, size_t at, const char *text, const char *end)
+static int names_expand_at(struct making *m, size_t at, const char *text, const char *end)
 {
     size_t n = 0, len = (size_t)(end - text);
     while (n < len && text[n] != '\0' && strchr(NAME_CHARS, text[n]) != NULL)
         n++;
-    if (put(m, at, text, n) != 0)
+    if (names_put(m, at, text, n) != 0)
         return -1;
     if (n == len)
-        return add(m, at + n);
+        return names_add(m, at + n);
     unsigned char c = (unsigned char)text[n];
     if (c == '[')
-        return expand_bracket(m, at + n, text + n, end);
+        return names_expand_bracket(m, at + n, text + n, end);
     if (c < PRINTABLE || c >= DELETE)
-        return refuse(m, "the byte 0x%02x cannot stand in the name of a host", c);
-    return refuse(m, "the character '%c' cannot stand in the name of a host", c);
+        return names_reject(m, "the byte 0x%02x cannot stand in the name of a host", c);
+    return names_reject(m, "the character '%c' cannot stand in the name of a host", c);
 }
 
 int names_expand(struct hosts *h, const char *text, size_t len, const struct host *like,
                  char why[HOSTS_WHY])
 {
     struct making m = {.h = h, .like = like, .why = why, .text = text, .len = len};
-    return expand(&m, 0, text, text + len);
+    return names_expand_at(&m, 0, text, text + len);
 }
 
 int names_split(const char *text, size_t len, size_t *name_len, struct host *host,

@@ -20,14 +20,14 @@
 
 /* ---- the hosts -------------------------------------------------------------------- */
 
-static void this_machine(char *name, size_t size)
+static void plan_this_machine(char *name, size_t size)
 {
     name[size - 1] = '\0';
     if (gethostname(name, size - 1) != 0 || name[0] == '\0')
         snprintf(name, size, "localhost");
 }
 
-static int virtual_hosts(struct hosts *h, uint32_t count)
+static int plan_virtual_hosts(struct hosts *h, uint32_t count)
 {
     char name[VNODE_BYTES], why[HOSTS_WHY];
     struct host host = {.name = name};
@@ -41,7 +41,7 @@ static int virtual_hosts(struct hosts *h, uint32_t count)
     return 0;
 }
 
-static int listed_hosts(struct hosts *h, const struct options *o)
+static int plan_listed_hosts(struct hosts *h, const struct options *o)
 {
     char why[HOSTS_WHY], shown[NAMES_SHOWN];
     if (hosts_from_list(h, o->hosts, why) == 0)
@@ -51,7 +51,7 @@ static int listed_hosts(struct hosts *h, const struct options *o)
     return EXIT_USAGE;
 }
 
-static int hosts_of_file(struct hosts *h, const struct options *o)
+static int plan_hosts_of_file(struct hosts *h, const struct options *o)
 {
     char why[HOSTS_WHY];
     if (hosts_from_file(h, o->host_file, why) == 0)
@@ -61,21 +61,21 @@ static int hosts_of_file(struct hosts *h, const struct options *o)
 }
 
 /* A task among others of a step: its step has the hosts for itself already. */
-static bool is_one_of_many(void)
+static bool plan_is_one_of_many(void)
 {
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     uint32_t n;
     return tasks != NULL && options_number(tasks, 1, UINT32_MAX, &n) == 0 && n > 1;
 }
 
-static bool in_allocation(void)
+static bool plan_in_allocation(void)
 {
     const char *nodes = getenv("SLURM_JOB_NODELIST");
-    return nodes != NULL && nodes[0] != '\0' && !is_one_of_many();
+    return nodes != NULL && nodes[0] != '\0' && !plan_is_one_of_many();
 }
 
 /* Inside a step of one task SLURM_TASKS_PER_NODE is that of the step, and of no use. */
-static int slurm_hosts(struct hosts *h)
+static int plan_slurm_hosts(struct hosts *h)
 {
     char why[HOSTS_WHY];
     const char *nodes = getenv("SLURM_JOB_NODELIST");
@@ -90,38 +90,38 @@ static int slurm_hosts(struct hosts *h)
     return EXIT_ERROR;
 }
 
-static int this_host(struct hosts *h)
+static int plan_this_host(struct hosts *h)
 {
     char name[HOST_BYTES], why[HOSTS_WHY];
     struct host host = {.name = name};
-    this_machine(name, sizeof name);
+    plan_this_machine(name, sizeof name);
     if (hosts_add(h, &host, why) == 0)
         return 0;
     error_report("%s", why);
     return EXIT_ERROR;
 }
 
-static int find_hosts(struct plan *plan, const struct options *o)
+static int plan_find_hosts(struct plan *plan, const struct options *o)
 {
     plan->kind = o->vnodes > 0 ? PLAN_VNODES : PLAN_HOSTS;
     if (o->vnodes > 0)
-        return virtual_hosts(&plan->hosts, o->vnodes);
+        return plan_virtual_hosts(&plan->hosts, o->vnodes);
     if (o->hosts != NULL)
-        return listed_hosts(&plan->hosts, o);
+        return plan_listed_hosts(&plan->hosts, o);
     if (o->host_file != NULL)
-        return hosts_of_file(&plan->hosts, o);
-    if (in_allocation()) {
+        return plan_hosts_of_file(&plan->hosts, o);
+    if (plan_in_allocation()) {
         plan->kind = PLAN_SLURM;
-        return slurm_hosts(&plan->hosts);
+        return plan_slurm_hosts(&plan->hosts);
     }
     /* A rank file names its hosts itself. */
-    return o->order.rank_file == NULL ? this_host(&plan->hosts) : 0;
+    return o->order.rank_file == NULL ? plan_this_host(&plan->hosts) : 0;
 }
 
 /* ---- the map ---------------------------------------------------------------------- */
 
 /* Slurm was told how many tasks the user wants. */
-static int slurm_npes(struct map_order *order)
+static int plan_slurm_npes(struct map_order *order)
 {
     const char *tasks = getenv("SLURM_NTASKS");
     if (tasks == NULL || order->npes > 0 || order->per_node > 0 ||
@@ -133,12 +133,12 @@ static int slurm_npes(struct map_order *order)
     return EXIT_ERROR;
 }
 
-static int make_map(struct plan *plan, const struct options *o, struct job *job)
+static int plan_make_map(struct plan *plan, const struct options *o, struct job *job)
 {
     char why[HOSTS_WHY];
     struct map_order order = o->order;
     order.npes = o->npes;
-    if (plan->kind == PLAN_SLURM && slurm_npes(&order) != 0)
+    if (plan->kind == PLAN_SLURM && plan_slurm_npes(&order) != 0)
         return EXIT_ERROR;
     if (map_make(job, &plan->hosts, &order, why) == 0)
         return 0;
@@ -148,7 +148,7 @@ static int make_map(struct plan *plan, const struct options *o, struct job *job)
 
 /* ---- which of them is this machine ------------------------------------------------ */
 
-static bool is_loopback(const char *name)
+static bool plan_is_loopback(const char *name)
 {
     return strcasecmp(name, "localhost") == 0 || strcmp(name, "::1") == 0 ||
            (strncmp(name, LOOPBACK_START, strlen(LOOPBACK_START)) == 0 &&
@@ -156,7 +156,7 @@ static bool is_loopback(const char *name)
 }
 
 /* machine may have a domain that name leaves out. */
-static bool is_machine(const char *name, const char *machine)
+static bool plan_is_machine(const char *name, const char *machine)
 {
     size_t len = strlen(name);
     return strncasecmp(name, machine, len) == 0 &&
@@ -164,7 +164,8 @@ static bool is_machine(const char *name, const char *machine)
 }
 
 /* To other nodes "localhost" would be themselves. */
-static int give_own_name(struct plan *plan, struct job_node *node, const char *machine)
+static int plan_give_own_name(struct plan *plan, struct job_node *node,
+                              const char *machine)
 {
     char *name = strdup(machine);
     for (uint32_t i = 0; name != NULL && i < plan->hosts.count; i++)
@@ -180,14 +181,14 @@ static int give_own_name(struct plan *plan, struct job_node *node, const char *m
 }
 
 /* Sets local[]; *here is the node that is this machine, NULL if there is none. */
-static int mark_local(struct plan *plan, struct job *job, const char *machine,
-                      struct job_node **here)
+static int plan_mark_local(struct plan *plan, struct job *job, const char *machine,
+                           struct job_node **here)
 {
     *here = NULL;
     for (uint32_t i = 0; i < job->nnodes; i++) {
         struct job_node *node = &job->node[i];
-        plan->local[i] = plan->kind == PLAN_VNODES || is_loopback(node->name) ||
-                         is_machine(node->name, machine);
+        plan->local[i] = plan->kind == PLAN_VNODES || plan_is_loopback(node->name) ||
+                         plan_is_machine(node->name, machine);
         if (!plan->local[i] || plan->kind == PLAN_VNODES)
             continue;
         if (*here != NULL) {
@@ -201,7 +202,7 @@ static int mark_local(struct plan *plan, struct job *job, const char *machine,
     return 0;
 }
 
-static int find_local(struct plan *plan, struct job *job)
+static int plan_find_local(struct plan *plan, struct job *job)
 {
     char machine[HOST_BYTES];
     struct job_node *here;
@@ -210,15 +211,15 @@ static int find_local(struct plan *plan, struct job *job)
         error_report("no memory for %u nodes", job->nnodes);
         return EXIT_ERROR;
     }
-    this_machine(machine, sizeof machine);
-    int rc = mark_local(plan, job, machine, &here);
-    if (rc == 0 && here != NULL && is_loopback(here->name))
-        rc = give_own_name(plan, here, machine);
+    plan_this_machine(machine, sizeof machine);
+    int rc = plan_mark_local(plan, job, machine, &here);
+    if (rc == 0 && here != NULL && plan_is_loopback(here->name))
+        rc = plan_give_own_name(plan, here, machine);
     return rc;
 }
 
-static int check_gdb(const struct plan *plan, const struct options *o,
-                     const struct job *job)
+static int plan_check_gdb(const struct plan *plan, const struct options *o,
+                          const struct job *job)
 {
     if (o->gdb_pe == JOB_NO_PE)
         return 0;
@@ -238,17 +239,17 @@ int plan_make(struct plan *plan, const struct options *o, struct job *job)
     *plan = (struct plan){0};
     job->nnodes = job->here = 0;
     job->node = NULL;
-    int rc = find_hosts(plan, o);
+    int rc = plan_find_hosts(plan, o);
     if (rc == 0)
-        rc = make_map(plan, o, job);
+        rc = plan_make_map(plan, o, job);
     if (rc == 0)
-        rc = find_local(plan, job);
+        rc = plan_find_local(plan, job);
     if (rc != 0)
         return rc;
     if (plan->kind != PLAN_VNODES && job->nnodes == 1 && plan->local[0])
         plan->kind = PLAN_HERE;
     job->virtual_nodes = plan->kind == PLAN_VNODES;
-    return check_gdb(plan, o, job);
+    return plan_check_gdb(plan, o, job);
 }
 
 void plan_free(struct plan *plan, struct job *job)

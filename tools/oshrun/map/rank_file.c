@@ -17,7 +17,7 @@
 #define DECIMAL        10
 
 /* The digits that text begins with; advances it.  0, or -1. */
-static int read_number(const char **text, uint32_t *out)
+static int rank_file_read_number(const char **text, uint32_t *out)
 {
     size_t n = strspn(*text, "0123456789");
     if (n == 0 || n > NUMBER_DIGITS)
@@ -29,28 +29,28 @@ static int read_number(const char **text, uint32_t *out)
 }
 
 /* "0-3,8" */
-static bool is_cpu_list(const char *text)
+static bool rank_file_is_cpu_list(const char *text)
 {
     do {
         uint32_t lo, hi;
-        if (read_number(&text, &lo) != 0)
+        if (rank_file_read_number(&text, &lo) != 0)
             return false;
         if (*text != '-')
             continue;
         text++;
-        if (read_number(&text, &hi) != 0 || hi < lo)
+        if (rank_file_read_number(&text, &hi) != 0 || hi < lo)
             return false;
     } while (*text++ == ',');
     return text[-1] == '\0';
 }
 
-static int bad_line(const struct lines *l, char why[HOSTS_WHY])
+static int rank_file_bad_line(const struct lines *l, char why[HOSTS_WHY])
 {
     return lines_refuse(l, why, "expected 'rank N=HOST' or 'rank N=HOST slot=0-3,8'");
 }
 
 /* The one name that the text stands for; NULL after a sentence. */
-static char *read_name(const char *text, char why[HOSTS_WHY])
+static char *rank_file_read_name(const char *text, char why[HOSTS_WHY])
 {
     static const struct host like = {0};
     char shown[NAMES_SHOWN], *name = NULL;
@@ -71,7 +71,7 @@ static char *read_name(const char *text, char why[HOSTS_WHY])
 }
 
 /* Space for one more rank. */
-static int grow(struct rank_file *r, uint32_t rank)
+static int rank_file_grow(struct rank_file *r, uint32_t rank)
 {
     uint32_t capacity = r->capacity > 0 ? r->capacity : FIRST_CAPACITY;
     while (capacity <= rank)
@@ -88,22 +88,22 @@ static int grow(struct rank_file *r, uint32_t rank)
 }
 
 /* "3=host" */
-static int read_place(struct rank_file *r, struct lines *l, const char *text,
-                      struct rank_entry **entry, char why[HOSTS_WHY])
+static int rank_file_read_place(struct rank_file *r, struct lines *l, const char *text,
+                                struct rank_entry **entry, char why[HOSTS_WHY])
 {
     char reason[HOSTS_WHY];
     uint32_t rank;
-    if (read_number(&text, &rank) != 0 || *text != '=')
-        return bad_line(l, why);
+    if (rank_file_read_number(&text, &rank) != 0 || *text != '=')
+        return rank_file_bad_line(l, why);
     if (rank >= MAP_NPES_MAX)
         return lines_refuse(l, why, "rank %u is over %d", rank, MAP_NPES_MAX - 1);
-    if (grow(r, rank) != 0)
+    if (rank_file_grow(r, rank) != 0)
         return lines_refuse(l, why, "no memory");
     struct rank_entry *e = *entry = &r->entry[rank];
     if (e->line != 0)
         return lines_refuse(l, why, "rank %u was in line %u already", rank, e->line);
     e->line = l->number;
-    e->host = read_name(text + 1, reason);
+    e->host = rank_file_read_name(text + 1, reason);
     if (e->host == NULL)
         return lines_refuse(l, why, "%s", reason);
     if (rank >= r->npes)
@@ -111,16 +111,16 @@ static int read_place(struct rank_file *r, struct lines *l, const char *text,
     return 0;
 }
 
-static int read_rank(struct rank_file *r, struct lines *l, char why[HOSTS_WHY])
+static int rank_file_read_rank(struct rank_file *r, struct lines *l, char why[HOSTS_WHY])
 {
     struct rank_entry *e = NULL;
     const char *word = lines_word(l), *place = lines_word(l), *cpus = lines_word(l);
     if (strcmp(word, "rank") != 0 || place == NULL || lines_word(l) != NULL)
-        return bad_line(l, why);
-    if (cpus != NULL &&
-        (strncmp(cpus, SLOT, strlen(SLOT)) != 0 || !is_cpu_list(cpus + strlen(SLOT))))
+        return rank_file_bad_line(l, why);
+    if (cpus != NULL && (strncmp(cpus, SLOT, strlen(SLOT)) != 0 ||
+                         !rank_file_is_cpu_list(cpus + strlen(SLOT))))
         return lines_refuse(l, why, "expected processors, such as slot=0-3,8");
-    if (read_place(r, l, place, &e, why) != 0)
+    if (rank_file_read_place(r, l, place, &e, why) != 0)
         return -1;
     if (cpus == NULL)
         return 0;
@@ -129,8 +129,8 @@ static int read_rank(struct rank_file *r, struct lines *l, char why[HOSTS_WHY])
 }
 
 /* All ranks must be there, and none that -n has not asked for. */
-static int check_all(struct rank_file *r, const char *path, uint32_t npes,
-                     char why[HOSTS_WHY])
+static int rank_file_check_all(struct rank_file *r, const char *path, uint32_t npes,
+                               char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
     names_show(shown, path, strlen(path));
@@ -155,11 +155,12 @@ int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
     *r = (struct rank_file){0};
     int rc = lines_open(&l, KIND, path, why);
     if (rc == 0)
-        while ((rc = lines_next(&l, why)) > 0 && (rc = read_rank(r, &l, why)) == 0)
+        while ((rc = lines_next(&l, why)) > 0 &&
+               (rc = rank_file_read_rank(r, &l, why)) == 0)
             ;
     lines_close(&l);
     if (rc == 0)
-        rc = check_all(r, path, npes, why);
+        rc = rank_file_check_all(r, path, npes, why);
     if (rc != 0)
         rank_file_free(r);
     return rc;

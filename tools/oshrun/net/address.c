@@ -22,7 +22,7 @@
 /* ---- texts ------------------------------------------------------------------------ */
 
 /* The bytes of the address alone, and their number. */
-static const unsigned char *bytes_of(const struct sockaddr *a, size_t *len)
+static const unsigned char *address_bytes_of(const struct sockaddr *a, size_t *len)
 {
     if (a->sa_family == AF_INET6) {
         *len = sizeof(struct in6_addr);
@@ -33,15 +33,15 @@ static const unsigned char *bytes_of(const struct sockaddr *a, size_t *len)
         ->sin_addr;
 }
 
-static bool internet(const struct sockaddr *a)
+static bool address_internet(const struct sockaddr *a)
 {
     return a != NULL && (a->sa_family == AF_INET || a->sa_family == AF_INET6);
 }
 
-static void host_text(const struct sockaddr *a, char text[ADDRESS_TEXT])
+static void address_host_text(const struct sockaddr *a, char text[ADDRESS_TEXT])
 {
     size_t len;
-    const unsigned char *b = bytes_of(a, &len);
+    const unsigned char *b = address_bytes_of(a, &len);
     if (inet_ntop(a->sa_family, b, text, ADDRESS_TEXT) == NULL)
         snprintf(text, ADDRESS_TEXT, "?");
 }
@@ -51,15 +51,15 @@ void address_text(const struct address *a, char text[ADDRESS_TEXT])
     char host[ADDRESS_TEXT];
     bool six = a->as.any.sa_family == AF_INET6;
     snprintf(text, ADDRESS_TEXT, "?");
-    if (!internet(&a->as.any))
+    if (!address_internet(&a->as.any))
         return;
-    host_text(&a->as.any, host);
+    address_host_text(&a->as.any, host);
     unsigned port = ntohs(six ? a->as.in6.sin6_port : a->as.in.sin_port);
     snprintf(text, ADDRESS_TEXT, six ? "[%.45s]:%u" : "%.45s:%u", host, port);
 }
 
 /* An address without port.  0, or -1. */
-static int parse_host(struct address *a, const char *text)
+static int address_parse_host(struct address *a, const char *text)
 {
     *a = (struct address){.len = sizeof a->as.in};
     if (inet_pton(AF_INET, text, &a->as.in.sin_addr) == 1) {
@@ -74,7 +74,7 @@ static int parse_host(struct address *a, const char *text)
 }
 
 /* Digits only.  -1: it is none, or more than max. */
-static int parse_number(const char *text, int max)
+static int address_parse_number(const char *text, int max)
 {
     int n = 0;
     if (*text == '\0')
@@ -100,7 +100,7 @@ int address_parse(struct address *a, const char *text, size_t len)
     if (strlen(copy) != len || colon == NULL)
         return -1;
     *colon = '\0';
-    int port = parse_number(colon + 1, PORT_MAX);
+    int port = address_parse_number(colon + 1, PORT_MAX);
     bool six = *host == '[';
     if (six) {
         if (colon[-1] != ']')
@@ -108,7 +108,8 @@ int address_parse(struct address *a, const char *text, size_t len)
         colon[-1] = '\0';
         host++;
     }
-    if (port <= 0 || parse_host(a, host) != 0 || six != (a->as.any.sa_family == AF_INET6))
+    if (port <= 0 || address_parse_host(a, host) != 0 ||
+        six != (a->as.any.sa_family == AF_INET6))
         return -1;
     *(six ? &a->as.in6.sin6_port : &a->as.in.sin_port) = htons((uint16_t)port);
     return 0;
@@ -118,7 +119,7 @@ int address_parse(struct address *a, const char *text, size_t len)
 
 typedef int name_fn(int fd, struct sockaddr *a, socklen_t *len);
 
-static void name_of(struct address *a, int fd, name_fn *fn)
+static void address_name_of(struct address *a, int fd, name_fn *fn)
 {
     *a = (struct address){.len = sizeof a->as};
     if (fn(fd, &a->as.any, &a->len) != 0)
@@ -127,12 +128,12 @@ static void name_of(struct address *a, int fd, name_fn *fn)
 
 void address_of_socket(struct address *a, int fd)
 {
-    name_of(a, fd, getsockname);
+    address_name_of(a, fd, getsockname);
 }
 
 void address_of_peer(struct address *a, int fd)
 {
-    name_of(a, fd, getpeername);
+    address_name_of(a, fd, getpeername);
 }
 
 int address_socket(const struct address *a)
@@ -160,25 +161,25 @@ struct choice {
 
 /* An address that others can be told: those of one wire only (fe80::) mean nothing
  * without the name that the wire has there. */
-static bool usable(const struct ifaddrs *i)
+static bool address_usable(const struct ifaddrs *i)
 {
-    if (!internet(i->ifa_addr) || (i->ifa_flags & IFF_UP) == 0)
+    if (!address_internet(i->ifa_addr) || (i->ifa_flags & IFF_UP) == 0)
         return false;
     const struct sockaddr_in6 *six = (const void *)i->ifa_addr;
     return i->ifa_addr->sa_family == AF_INET || !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
 }
 
-static bool same(const struct sockaddr *a, const struct sockaddr *b)
+static bool address_same(const struct sockaddr *a, const struct sockaddr *b)
 {
     size_t na, nb;
-    const unsigned char *xa = bytes_of(a, &na), *xb = bytes_of(b, &nb);
+    const unsigned char *xa = address_bytes_of(a, &na), *xb = address_bytes_of(b, &nb);
     return a->sa_family == b->sa_family && memcmp(xa, xb, na) == 0;
 }
 
-static void add(struct choice *c, const struct ifaddrs *i)
+static void address_add(struct choice *c, const struct ifaddrs *i)
 {
     for (size_t k = 0; k < c->n; k++)
-        if (same(&c->list[k].as.any, i->ifa_addr))
+        if (address_same(&c->list[k].as.any, i->ifa_addr))
             return;
     if (c->n == c->max)
         return;
@@ -189,17 +190,17 @@ static void add(struct choice *c, const struct ifaddrs *i)
 }
 
 /* All that are connected to something; the loopback if `loop`. */
-static void choose_all(struct choice *c, bool loop)
+static void address_choose_all(struct choice *c, bool loop)
 {
     unsigned up = IFF_UP | IFF_RUNNING;
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next)
-        if (usable(i) && (i->ifa_flags & up) == up &&
+        if (address_usable(i) && (i->ifa_flags & up) == up &&
             ((i->ifa_flags & IFF_LOOPBACK) != 0) == loop)
-            add(c, i);
+            address_add(c, i);
 }
 
-__attribute__((format(printf, 2, 3))) static void say(struct choice *c,
-                                                      const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void address_say(struct choice *c,
+                                                              const char *format, ...)
 {
     size_t have = strlen(c->why);
     va_list args;
@@ -210,54 +211,56 @@ __attribute__((format(printf, 2, 3))) static void say(struct choice *c,
 
 /* The first entry of the list with the name of `i`, of those that are usable if so
  * wanted. */
-static const struct ifaddrs *first_of(const struct choice *c, const struct ifaddrs *i,
-                                      bool with_address)
+static const struct ifaddrs *address_first_of(const struct choice *c,
+                                              const struct ifaddrs *i, bool with_address)
 {
     for (const struct ifaddrs *k = c->all; k != NULL; k = k->ifa_next)
-        if (strcmp(k->ifa_name, i->ifa_name) == 0 && (!with_address || usable(k)))
+        if (strcmp(k->ifa_name, i->ifa_name) == 0 && (!with_address || address_usable(k)))
             return k;
     return NULL;
 }
 
 /* "; this host has eth0 (10.77.0.1), lo" */
-static void say_what_there_is(struct choice *c)
+static void address_say_what_there_is(struct choice *c)
 {
     const char *before = "; this host has ";
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
         char text[ADDRESS_TEXT];
-        if (first_of(c, i, false) != i)
+        if (address_first_of(c, i, false) != i)
             continue;
-        const struct ifaddrs *with = first_of(c, i, true);
-        say(c, "%s%s", before, i->ifa_name);
+        const struct ifaddrs *with = address_first_of(c, i, true);
+        address_say(c, "%s%s", before, i->ifa_name);
         before = ", ";
         if (with == NULL || (i->ifa_flags & IFF_LOOPBACK) != 0)
             continue;
-        host_text(with->ifa_addr, text);
-        say(c, " (%s)", text);
+        address_host_text(with->ifa_addr, text);
+        address_say(c, " (%s)", text);
     }
 }
 
 /* "10.0.0.0/8", "fd00::/8", or one address.  0, or -1. */
-static int parse_network(const char *item, struct address *net, int *bits)
+static int address_parse_network(const char *item, struct address *net, int *bits)
 {
     char copy[ITEM_BYTES];
     snprintf(copy, sizeof copy, "%s", item);
     char *slash = strchr(copy, '/');
     if (slash != NULL)
         *slash = '\0';
-    if (parse_host(net, copy) != 0)
+    if (address_parse_host(net, copy) != 0)
         return -1;
     size_t len;
-    bytes_of(&net->as.any, &len);
+    address_bytes_of(&net->as.any, &len);
     int most = (int)len * BITS_PER_BYTE;
-    *bits = slash != NULL ? parse_number(slash + 1, most) : most;
+    *bits = slash != NULL ? address_parse_number(slash + 1, most) : most;
     return *bits < 0 ? -1 : 0;
 }
 
-static bool in_network(const struct sockaddr *a, const struct address *net, int bits)
+static bool address_in_network(const struct sockaddr *a, const struct address *net,
+                               int bits)
 {
     size_t len;
-    const unsigned char *x = bytes_of(a, &len), *y = bytes_of(&net->as.any, &len);
+    const unsigned char *x = address_bytes_of(a, &len),
+                        *y = address_bytes_of(&net->as.any, &len);
     if (a->sa_family != net->as.any.sa_family)
         return false;
     size_t whole = (size_t)bits / BITS_PER_BYTE;
@@ -267,65 +270,67 @@ static bool in_network(const struct sockaddr *a, const struct address *net, int 
     return rest == 0 || ((x[whole] ^ y[whole]) >> (BITS_PER_BYTE - rest)) == 0;
 }
 
-static bool choose_network(struct choice *c, const char *item)
+static bool address_choose_network(struct choice *c, const char *item)
 {
     struct address net;
     int bits;
     bool found = false;
-    if (parse_network(item, &net, &bits) != 0) {
-        say(c, "--if %s: that is no network, which looks like 10.0.0.0/8 or fd00::/8",
+    if (address_parse_network(item, &net, &bits) != 0) {
+        address_say(
+            c, "--if %s: that is no network, which looks like 10.0.0.0/8 or fd00::/8",
             item);
         return false;
     }
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
-        if (!usable(i) || !in_network(i->ifa_addr, &net, bits))
+        if (!address_usable(i) || !address_in_network(i->ifa_addr, &net, bits))
             continue;
-        add(c, i);
+        address_add(c, i);
         found = true;
     }
     if (!found) {
-        say(c, "--if %s: this host has no address there that is up", item);
-        say_what_there_is(c);
+        address_say(c, "--if %s: this host has no address there that is up", item);
+        address_say_what_there_is(c);
     }
     return found;
 }
 
-static bool choose_interface(struct choice *c, const char *item)
+static bool address_choose_interface(struct choice *c, const char *item)
 {
     bool known = false, found = false;
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
         if (strcmp(i->ifa_name, item) != 0)
             continue;
         known = true;
-        if (!usable(i))
+        if (!address_usable(i))
             continue;
-        add(c, i);
+        address_add(c, i);
         found = true;
     }
     if (!found) {
-        say(c, "--if %s: %s", item,
-            known ? "this interface has no address that is up"
-                  : "there is no such interface");
-        say_what_there_is(c);
+        address_say(c, "--if %s: %s", item,
+                    known ? "this interface has no address that is up"
+                          : "there is no such interface");
+        address_say_what_there_is(c);
     }
     return found;
 }
 
 /* Each item must name something: a misspelt one is not passed over. */
-static bool choose_listed(struct choice *c, const char *which)
+static bool address_choose_listed(struct choice *c, const char *which)
 {
     struct address host;
     char item[ITEM_BYTES];
     for (const char *at = which;; at++) {
         size_t len = strcspn(at, ",");
         if (len == 0 || len >= sizeof item) {
-            say(c, "--if %s: the name of an interface or a network is %s", which,
-                len == 0 ? "missing" : "too long");
+            address_say(c, "--if %s: the name of an interface or a network is %s", which,
+                        len == 0 ? "missing" : "too long");
             return false;
         }
         snprintf(item, sizeof item, "%.*s", (int)len, at);
-        bool network = strchr(item, '/') != NULL || parse_host(&host, item) == 0;
-        if (!(network ? choose_network(c, item) : choose_interface(c, item)))
+        bool network = strchr(item, '/') != NULL || address_parse_host(&host, item) == 0;
+        if (!(network ? address_choose_network(c, item)
+                      : address_choose_interface(c, item)))
             return false;
         at += len;
         if (*at == '\0')
@@ -343,15 +348,15 @@ size_t address_choose(const char *which, struct address *list, size_t max, char 
                  strerror(errno));
         return 0;
     }
-    if (which != NULL && !choose_listed(&c, which))
+    if (which != NULL && !address_choose_listed(&c, which))
         c.n = 0;
     if (which == NULL)
-        choose_all(&c, false);
+        address_choose_all(&c, false);
     if (which == NULL && c.n == 0)
-        choose_all(&c, true);
+        address_choose_all(&c, true);
     if (c.n == 0 && why[0] == '\0') {
-        say(&c, "no network interface of this host is up and has an address");
-        say_what_there_is(&c);
+        address_say(&c, "no network interface of this host is up and has an address");
+        address_say_what_there_is(&c);
     }
     freeifaddrs(c.all);
     return c.n;

@@ -26,7 +26,7 @@ _Static_assert(SHA256_DIGEST_SIZE == AUTH_MAC_BYTES, "a MAC is a SHA-256");
 
 /* ---- the nonce -------------------------------------------------------------------- */
 
-static int fill_random(unsigned char *bytes, size_t len)
+static int auth_fill_random(unsigned char *bytes, size_t len)
 {
     ssize_t n;
     do
@@ -39,7 +39,7 @@ static int fill_random(unsigned char *bytes, size_t len)
 
 int nonce_make(struct nonce *n)
 {
-    return fill_random(n->byte, sizeof n->byte);
+    return auth_fill_random(n->byte, sizeof n->byte);
 }
 
 static const char digits[] = "0123456789abcdef";
@@ -68,7 +68,7 @@ int nonce_from_hex(struct nonce *n, const char *hex)
 /* ---- messages --------------------------------------------------------------------- */
 
 /* The listener's address as bytes that are the same on both ends. */
-static void add_address(struct hmac_sha256_ctx *mac, const struct address *a)
+static void auth_add_address(struct hmac_sha256_ctx *mac, const struct address *a)
 {
     unsigned char family = (unsigned char)a->as.any.sa_family;
     hmac_sha256_update(mac, sizeof family, &family);
@@ -84,8 +84,8 @@ static void add_address(struct hmac_sha256_ctx *mac, const struct address *a)
 }
 
 /* The MAC that the end with this role sends. */
-static void make_mac(const struct auth *a, enum auth_role sender,
-                     unsigned char mac[AUTH_MAC_BYTES])
+static void auth_make_mac(const struct auth *a, enum auth_role sender,
+                          unsigned char mac[AUTH_MAC_BYTES])
 {
     static const char *const role[] = {
         [AUTH_LISTENER] = "listener", [AUTH_CONNECTOR] = "connector"};
@@ -94,21 +94,22 @@ static void make_mac(const struct auth *a, enum auth_role sender,
     hmac_sha256_set_key(&ctx, NONCE_BYTES, a->nonce->byte);
     hmac_sha256_update(&ctx, sizeof magic, magic);
     hmac_sha256_update(&ctx, strlen(role[sender]), (const uint8_t *)role[sender]);
-    add_address(&ctx, &a->listener);
+    auth_add_address(&ctx, &a->listener);
     hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, listener ? a->mine : a->theirs);
     hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, listener ? a->theirs : a->mine);
     hmac_sha256_digest(&ctx, AUTH_MAC_BYTES, mac);
 }
 
-static bool right_mac(const struct auth *a, const unsigned char *mac)
+static bool auth_right_mac(const struct auth *a, const unsigned char *mac)
 {
     unsigned char right[AUTH_MAC_BYTES];
-    make_mac(a, a->role == AUTH_LISTENER ? AUTH_CONNECTOR : AUTH_LISTENER, right);
+    auth_make_mac(a, a->role == AUTH_LISTENER ? AUTH_CONNECTOR : AUTH_LISTENER, right);
     return memeql_sec(right, mac, sizeof right) != 0;
 }
 
 /* A message always fits into the buffer of a socket through which little has gone. */
-static int send_message(const struct auth *a, enum kind kind, const unsigned char *body)
+static int auth_send_message(const struct auth *a, enum kind kind,
+                             const unsigned char *body)
 {
     unsigned char m[AUTH_MESSAGE_BYTES];
     size_t len = sizeof magic + 1 + body_bytes[kind];
@@ -129,27 +130,27 @@ int auth_start(struct auth *a, int fd, enum auth_role role, const struct nonce *
         address_of_socket(&a->listener, fd);
     else
         address_of_peer(&a->listener, fd);
-    if (fill_random(a->mine, sizeof a->mine) != 0)
+    if (auth_fill_random(a->mine, sizeof a->mine) != 0)
         return -1;
-    return role == AUTH_LISTENER ? send_message(a, GREETING, a->mine) : 0;
+    return role == AUTH_LISTENER ? auth_send_message(a, GREETING, a->mine) : 0;
 }
 
 int auth_prove(struct auth *a)
 {
     unsigned char body[AUTH_CHALLENGE_BYTES + AUTH_MAC_BYTES];
     memcpy(body, a->mine, sizeof a->mine);
-    make_mac(a, AUTH_CONNECTOR, body + sizeof a->mine);
+    auth_make_mac(a, AUTH_CONNECTOR, body + sizeof a->mine);
     a->proved = true;
-    return send_message(a, PROOF, body);
+    return auth_send_message(a, PROOF, body);
 }
 
 void auth_leave(struct auth *a)
 {
-    send_message(a, a->role == AUTH_LISTENER ? AGAIN : LEAVE, NULL);
+    auth_send_message(a, a->role == AUTH_LISTENER ? AGAIN : LEAVE, NULL);
 }
 
 /* True if what has come so far can become a message that is right now. */
-static bool acceptable(const struct auth *a)
+static bool auth_acceptable(const struct auth *a)
 {
     size_t len = a->have < sizeof magic ? a->have : sizeof magic;
     if (memcmp(a->got, magic, len) != 0)
@@ -163,17 +164,17 @@ static bool acceptable(const struct auth *a)
            (kind == REPLY && a->proved);
 }
 
-static enum auth_news take_proof(struct auth *a, const unsigned char *body)
+static enum auth_news auth_take_proof(struct auth *a, const unsigned char *body)
 {
     unsigned char mac[AUTH_MAC_BYTES];
     memcpy(a->theirs, body, sizeof a->theirs);
-    if (!right_mac(a, body + sizeof a->theirs))
+    if (!auth_right_mac(a, body + sizeof a->theirs))
         return AUTH_WRONG;
-    make_mac(a, AUTH_LISTENER, mac);
-    return send_message(a, REPLY, mac) == 0 ? AUTH_PROVEN : AUTH_BROKEN;
+    auth_make_mac(a, AUTH_LISTENER, mac);
+    return auth_send_message(a, REPLY, mac) == 0 ? AUTH_PROVEN : AUTH_BROKEN;
 }
 
-static enum auth_news take_message(struct auth *a)
+static enum auth_news auth_take_message(struct auth *a)
 {
     const unsigned char *body = a->got + AUTH_HEADER_BYTES;
     a->have = 0;
@@ -183,9 +184,9 @@ static enum auth_news take_message(struct auth *a)
         a->greeted = true;
         return AUTH_GREETED;
     case PROOF:
-        return take_proof(a, body);
+        return auth_take_proof(a, body);
     case REPLY:
-        return right_mac(a, body) ? AUTH_PROVEN : AUTH_WRONG;
+        return auth_right_mac(a, body) ? AUTH_PROVEN : AUTH_WRONG;
     case AGAIN:
         return AUTH_AGAIN;
     default:
@@ -200,7 +201,7 @@ enum auth_news auth_read(struct auth *a)
         if (a->have >= AUTH_HEADER_BYTES)
             need += body_bytes[a->got[sizeof magic]];
         if (a->have == need)
-            return take_message(a);
+            return auth_take_message(a);
         ssize_t n = recv(a->fd, a->got + a->have, need - a->have, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
@@ -209,7 +210,7 @@ enum auth_news auth_read(struct auth *a)
         if (n == 0)
             return AUTH_CLOSED;
         a->have += (size_t)n;
-        if (!acceptable(a))
+        if (!auth_acceptable(a))
             return AUTH_ALIEN;
     }
 }

@@ -15,8 +15,8 @@
  * The listener gives no MAC before it has seen a right one.  Each message has a fixed
  * size and starts with the same bytes, so that other talk is known by its first bytes.
  *
- * Besides: AGAIN from the listener (it has no space for you now) and LEAVE from the
- * connector (I found another way), which prove nothing and change nothing.
+ * Two further messages carry no proof: AGAIN from the listener (its table is full; retry)
+ * and LEAVE from the connector (another address has been authenticated).
  */
 #ifndef OSHRUN_NET_AUTH_H
 #define OSHRUN_NET_AUTH_H
@@ -36,9 +36,9 @@ enum auth_role { AUTH_LISTENER, AUTH_CONNECTOR };
 
 enum auth_news {
     AUTH_WAITS,   /* for more bytes */
-    AUTH_GREETED, /* to the connector: auth_prove may follow */
+    AUTH_GREETED, /* connector: the caller may call auth_prove */
     AUTH_PROVEN,
-    AUTH_ALIEN, /* what came is not of these messages */
+    AUTH_ALIEN, /* malformed message */
     AUTH_WRONG, /* the other side does not know the nonce */
     AUTH_AGAIN,
     AUTH_LEFT,
@@ -57,11 +57,11 @@ struct auth {
     size_t have;
 };
 
-/* fd: connected, does not block; it stays the caller's.  The listener greets.  0, or -1
- * with errno. */
+/* fd: connected and non-blocking; owned by the caller.  A listener sends GREETING.
+ * Returns 0, or -1 with errno. */
 int auth_start(struct auth *a, int fd, enum auth_role role, const struct nonce *nonce);
 
-/* Reads what has come, and no byte of what follows the messages. */
+/* Reads available bytes, but none beyond the authentication messages. */
 enum auth_news auth_read(struct auth *a);
 
 /* The connector's proof.  0, or -1 with errno. */

@@ -2,11 +2,11 @@
 /*
  * connector.c - see listener.h.
  *
- * The addresses are tried one after the other, each without waiting long for those
- * before it: one that is dead costs a moment and not the whole time, and one that works
- * is mostly alone.  What answers there may be another service, or the listener of another
- * job (a 172.17.0.1 is on many hosts), so only a exit status ends the search.  Only one
- * attempt at a time sends its proof: the listener must not let the same daemon in twice.
+ * Connection attempts are staggered by STAGGER_MS (RFC 8305): an unreachable address
+ * costs STAGGER_MS, and a reachable one usually sees no concurrent attempt.  The process
+ * at an address may be another service, or the listener of another job (172.17.0.1 exists
+ * on many hosts), so only the MAC of the listener ends the search.  At most one attempt
+ * at a time sends its proof: the listener must not accept the same daemon twice.
  */
 #include "config.h"
 
@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 #define ATTEMPTS_MAX 32
-#define STAGGER_MS   200  /* from one address to the next */
-#define AGAIN_MS     100  /* when the listener has no space */
-#define REPLY_MS     2000 /* then another address that answers has its turn */
+#define STAGGER_MS   200  /* between attempts */
+#define AGAIN_MS     100  /* before a retry after AGAIN */
+#define REPLY_MS     2000 /* for the reply to a proof, before the next attempt proves */
 #define WHY_BYTES    96
 #define SENTENCE_MAX 1024
 #define MS_PER_S     1000
@@ -35,9 +35,9 @@ enum state {
     IDLE,
     CONNECTING,
     LISTENING, /* for the greeting */
-    GREETED,   /* waits for its turn to prove itself */
+    GREETED,   /* greeting received; another attempt is proving */
     PROVING,
-    PAUSED, /* told to come again */
+    PAUSED, /* AGAIN received */
     FAILED
 };
 
@@ -57,15 +57,15 @@ struct connector {
     const struct connector_events *events;
     void *arg;
     struct connector_limits limits;
-    bool extended; /* some host has accepted: its process is waited for */
+    bool extended; /* a host has accepted: prove_ms applies */
     struct loop_timer step, end;
     struct attempt attempt[ATTEMPTS_MAX];
     size_t n;
     bool is_bad;
-    char bad[ADDRESS_TEXT]; /* what is no address, or its start */
+    char bad[ADDRESS_TEXT]; /* the malformed address (possibly truncated) */
 };
 
-static void hang_up(struct attempt *a, enum state now)
+static void connector_attempt_close(struct attempt *a, enum state now)
 {
     loop_cancel(a->connector->loop, &a->timer);
     if (a->state >= CONNECTING && a->state <= PROVING) {
@@ -75,7 +75,7 @@ static void hang_up(struct attempt *a, enum state now)
     a->state = now;
 }
 
-static struct attempt *first_in(struct connector *d, enum state state)
+static struct attempt *connector_first_in(struct connector *d, enum state state)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->attempt[i].state == state)
@@ -83,34 +83,34 @@ static struct attempt *first_in(struct connector *d, enum state state)
     return NULL;
 }
 
-/* The next step comes from the loop, so that no event comes from within another. */
-static void fail(struct attempt *a, const char *why)
+/* The next step runs from the loop, so that callbacks never nest. */
+static void connector_attempt_fail(struct attempt *a, const char *why)
 {
     snprintf(a->why, sizeof a->why, "%s", why);
-    hang_up(a, FAILED);
+    connector_attempt_close(a, FAILED);
     loop_after(a->connector->loop, &a->connector->step, 0);
 }
 
 /* ---- one attempt ------------------------------------------------------------------ */
 
-static void on_attempt(void *arg, unsigned ready);
+static void connector_on_attempt(void *arg, unsigned ready);
 
-static void connect_to(struct attempt *a)
+static void connector_connect_to(struct attempt *a)
 {
     int fd = address_socket(&a->to);
     if (fd < 0) {
-        fail(a, strerror(errno));
+        connector_attempt_fail(a, strerror(errno));
         return;
     }
     a->state = CONNECTING;
-    a->watch = (struct loop_watch){.fd = fd, .fn = on_attempt, .arg = a};
+    a->watch = (struct loop_watch){.fd = fd, .fn = connector_on_attempt, .arg = a};
     if (connect(fd, &a->to.as.any, a->to.len) != 0 && errno != EINPROGRESS)
-        fail(a, strerror(errno));
+        connector_attempt_fail(a, strerror(errno));
     else
         loop_want(a->connector->loop, &a->watch, LOOP_OUT);
 }
 
-static void connected(struct attempt *a)
+static void connector_connected(struct attempt *a)
 {
     int err = 0;
     socklen_t len = sizeof err;
@@ -120,106 +120,106 @@ static void connected(struct attempt *a)
         auth_start(&a->auth, a->watch.fd, AUTH_CONNECTOR, &a->connector->nonce) != 0)
         err = errno;
     if (err != 0) {
-        fail(a, strerror(err));
+        connector_attempt_fail(a, strerror(err));
         return;
     }
     a->state = LISTENING;
     loop_want(a->connector->loop, &a->watch, LOOP_IN);
 }
 
-static void prove(struct attempt *a)
+static void connector_send_proof(struct attempt *a)
 {
     if (auth_prove(&a->auth) != 0) {
-        fail(a, strerror(errno));
+        connector_attempt_fail(a, strerror(errno));
         return;
     }
     a->state = PROVING;
     loop_after(a->connector->loop, &a->timer, REPLY_MS);
 }
 
-/* One that has had its proof for long keeps nobody from trying another address. */
-static void on_attempt_timer(void *arg)
+/* An attempt without a reply after REPLY_MS no longer blocks the other attempts. */
+static void connector_on_attempt_timer(void *arg)
 {
-    struct attempt *a = arg, *idle = first_in(a->connector, IDLE);
+    struct attempt *a = arg, *idle = connector_first_in(a->connector, IDLE);
     if (a->state == PAUSED) {
-        connect_to(a);
-    } else if (first_in(a->connector, GREETED) != NULL) {
-        fail(a, "it has not answered");
+        connector_connect_to(a);
+    } else if (connector_first_in(a->connector, GREETED) != NULL) {
+        connector_attempt_fail(a, "it has not answered");
     } else {
         loop_after(a->connector->loop, &a->timer, REPLY_MS);
         if (idle != NULL)
-            connect_to(idle);
+            connector_connect_to(idle);
     }
 }
 
-static void come_again(struct attempt *a)
+static void connector_retry_later(struct attempt *a)
 {
-    hang_up(a, PAUSED);
+    connector_attempt_close(a, PAUSED);
     loop_after(a->connector->loop, &a->timer, AGAIN_MS);
     loop_after(a->connector->loop, &a->connector->step, 0);
 }
 
 /* ---- all together ----------------------------------------------------------------- */
 
-static void stop(struct connector *d)
+static void connector_stop_attempts(struct connector *d)
 {
     loop_cancel(d->loop, &d->step);
     loop_cancel(d->loop, &d->end);
     for (struct attempt *a = d->attempt; a < d->attempt + d->n; a++) {
         if (a->state == LISTENING || a->state == GREETED)
             auth_leave(&a->auth);
-        hang_up(a, FAILED);
+        connector_attempt_close(a, FAILED);
     }
 }
 
-static void won(struct attempt *a)
+static void connector_succeed(struct attempt *a)
 {
     struct connector *d = a->connector;
     int fd = a->watch.fd;
     loop_want(d->loop, &a->watch, 0);
     loop_cancel(d->loop, &a->timer);
     a->state = FAILED; /* its descriptor is the receiver's */
-    stop(d);
+    connector_stop_attempts(d);
     d->events->made(d->arg, fd);
 }
 
-static void greeted(struct attempt *a)
+static void connector_on_greeting(struct attempt *a)
 {
     a->state = GREETED;
     loop_after(a->connector->loop, &a->connector->step, 0);
 }
 
-static void on_attempt(void *arg, unsigned ready)
+static void connector_on_attempt(void *arg, unsigned ready)
 {
     struct attempt *a = arg;
     (void)ready;
     if (a->state == CONNECTING) {
-        connected(a);
+        connector_connected(a);
         return;
     }
     enum auth_news news = auth_read(&a->auth);
     if (news == AUTH_PROVEN)
-        won(a);
+        connector_succeed(a);
     else if (news == AUTH_GREETED)
-        greeted(a);
+        connector_on_greeting(a);
     else if (news == AUTH_AGAIN)
-        come_again(a);
+        connector_retry_later(a);
     else if (news == AUTH_BROKEN)
-        fail(a, strerror(errno));
+        connector_attempt_fail(a, strerror(errno));
     else if (news == AUTH_CLOSED && !a->auth.proved)
-        fail(a, "it closed the connection");
+        connector_attempt_fail(a, "it closed the connection");
     else if (news != AUTH_WAITS)
-        fail(a, "it is not of this job");
+        connector_attempt_fail(a, "it is not of this job");
 }
 
 /* "cannot connect to 10.0.0.1:40000 (No route to host), 10.1.0.1:40000 (...)".  The last
  * thing that is done. */
-static void report(struct connector *d)
+static void connector_report(struct connector *d)
 {
     char sentence[SENTENCE_MAX], text[ADDRESS_TEXT];
     size_t have = 0;
     sentence[0] = '\0';
-    stop(d);
+    connector_stop_attempts(d);
     for (size_t i = 0; i < d->n && have < sizeof sentence; i++) {
         address_text(&d->attempt[i].to, text);
         have += (size_t)snprintf(sentence + have, sizeof sentence - have, "%s%s (%s)",
@@ -233,8 +233,8 @@ static void report(struct connector *d)
     d->events->failed(d->arg, sentence);
 }
 
-/* Some host has accepted, so the process there may yet answer. */
-static bool may_answer(const struct connector *d)
+/* True if a host has accepted, so that its process may still answer. */
+static bool connector_may_answer(const struct connector *d)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->attempt[i].state > CONNECTING && d->attempt[i].state < FAILED)
@@ -242,11 +242,11 @@ static bool may_answer(const struct connector *d)
     return false;
 }
 
-static void on_end(void *arg)
+static void connector_on_end(void *arg)
 {
     struct connector *d = arg;
     uint32_t ms = d->limits.connect_ms, more = d->limits.prove_ms;
-    if (!d->extended && more > ms && may_answer(d)) {
+    if (!d->extended && more > ms && connector_may_answer(d)) {
         d->extended = true;
         loop_after(d->loop, &d->end, more - ms);
         return;
@@ -255,10 +255,10 @@ static void on_end(void *arg)
         if (a->state != FAILED)
             snprintf(a->why, sizeof a->why, "no answer for %.1f s",
                      (double)(d->extended ? more : ms) / MS_PER_S);
-    report(d);
+    connector_report(d);
 }
 
-static bool all_failed(const struct connector *d)
+static bool connector_all_failed(const struct connector *d)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->attempt[i].state != FAILED)
@@ -266,29 +266,29 @@ static bool all_failed(const struct connector *d)
     return true;
 }
 
-/* Whenever something has changed, and a while after each new attempt. */
-static void on_step(void *arg)
+/* Runs after each change of state and STAGGER_MS after each new attempt. */
+static void connector_on_step(void *arg)
 {
     struct connector *d = arg;
-    struct attempt *next = first_in(d, GREETED);
-    if (first_in(d, PROVING) != NULL)
+    struct attempt *next = connector_first_in(d, GREETED);
+    if (connector_first_in(d, PROVING) != NULL)
         return;
     if (next != NULL) {
-        prove(next);
+        connector_send_proof(next);
         return;
     }
-    next = first_in(d, IDLE);
+    next = connector_first_in(d, IDLE);
     if (next != NULL) {
         loop_after(d->loop, &d->step, STAGGER_MS);
-        connect_to(next);
-    } else if (all_failed(d)) {
-        report(d);
+        connector_connect_to(next);
+    } else if (connector_all_failed(d)) {
+        connector_report(d);
     }
 }
 
 /* Fills in the attempts.  A text that is no address spoils all: it is not of a listener.
  */
-static void read_addresses(struct connector *d, const char *text)
+static void connector_read_addresses(struct connector *d, const char *text)
 {
     for (size_t len; d->n < ATTEMPTS_MAX; text += len + 1) {
         struct attempt *a = &d->attempt[d->n];
@@ -301,7 +301,7 @@ static void read_addresses(struct connector *d, const char *text)
             return;
         }
         a->connector = d;
-        a->timer = (struct loop_timer){.fn = on_attempt_timer, .arg = a};
+        a->timer = (struct loop_timer){.fn = connector_on_attempt_timer, .arg = a};
         d->n++;
         if (text[len] == '\0')
             return;
@@ -320,9 +320,9 @@ struct connector *connector_start(struct loop *loop, const struct nonce *nonce,
     d->events = events;
     d->arg = arg;
     d->limits = limits;
-    d->step = (struct loop_timer){.fn = on_step, .arg = d};
-    d->end = (struct loop_timer){.fn = on_end, .arg = d};
-    read_addresses(d, addresses);
+    d->step = (struct loop_timer){.fn = connector_on_step, .arg = d};
+    d->end = (struct loop_timer){.fn = connector_on_end, .arg = d};
+    connector_read_addresses(d, addresses);
     loop_after(loop, &d->step, 0);
     loop_after(loop, &d->end, limits.connect_ms);
     return d;
@@ -332,7 +332,7 @@ void connector_free(struct connector *d)
 {
     if (d == NULL)
         return;
-    stop(d);
+    connector_stop_attempts(d);
     explicit_bzero(&d->nonce, sizeof d->nonce);
     free(d);
 }

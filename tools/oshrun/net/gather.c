@@ -65,14 +65,14 @@ struct gather {
 
 /* ---- groups ----------------------------------------------------------------------- */
 
-static bool same_group(const struct group *a, const struct group *b)
+static bool gather_same_group(const struct group *a, const struct group *b)
 {
     return a->key_len == b->key_len && a->nnodes == b->nnodes &&
            memcmp(a->key, b->key, a->key_len) == 0 &&
            memcmp(a->node, b->node, a->nnodes * sizeof *a->node) == 0;
 }
 
-static bool is_member(const struct group *group, uint32_t node)
+static bool gather_is_member(const struct group *group, uint32_t node)
 {
     for (uint32_t i = 0; i < group->nnodes; i++)
         if (group->node[i] == node)
@@ -80,8 +80,8 @@ static bool is_member(const struct group *group, uint32_t node)
     return false;
 }
 
-static uint32_t count_below(const struct gather *g, const struct group *group,
-                            uint32_t top)
+static uint32_t gather_count_below(const struct gather *g, const struct group *group,
+                                   uint32_t top)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < group->nnodes; i++)
@@ -91,42 +91,44 @@ static uint32_t count_below(const struct gather *g, const struct group *group,
 
 /* Marks the children with members below them, and this node if it is one, in
  * from[0, nchildren].  Returns how many. */
-static uint32_t sources(const struct gather *g, const struct group *group, bool *from)
+static uint32_t gather_sources(const struct gather *g, const struct group *group,
+                               bool *from)
 {
     uint32_t n = 0;
     for (uint32_t c = 0; c < g->nchildren; c++) {
-        from[c] = count_below(g, group, tree_child(&g->tree, g->me, c)) > 0;
+        from[c] = gather_count_below(g, group, tree_child(&g->tree, g->me, c)) > 0;
         n += from[c];
     }
-    from[g->nchildren] = is_member(group, g->me);
+    from[g->nchildren] = gather_is_member(group, g->me);
     return n + from[g->nchildren];
 }
 
 /* The lowest node that is above all members, where their pieces meet. */
-static uint32_t top_of(const struct gather *g, const struct group *group)
+static uint32_t gather_top_of(const struct gather *g, const struct group *group)
 {
     uint32_t top = group->node[0];
-    while (count_below(g, group, top) != group->nnodes)
+    while (gather_count_below(g, group, top) != group->nnodes)
         top = tree_parent(&g->tree, top);
     return top;
 }
 
 /* True if messages of the group pass `node`. */
-static bool passes(const struct gather *g, const struct group *group, uint32_t node)
+static bool gather_passes(const struct gather *g, const struct group *group,
+                          uint32_t node)
 {
-    return count_below(g, group, node) > 0 &&
-           tree_below(&g->tree, top_of(g, group), node);
+    return gather_count_below(g, group, node) > 0 &&
+           tree_below(&g->tree, gather_top_of(g, group), node);
 }
 
-static bool is_lost(const struct gather *g, const struct group *group)
+static bool gather_is_lost(const struct gather *g, const struct group *group)
 {
     for (uint32_t i = 0; i < g->nlost; i++)
-        if (passes(g, group, g->lost[i]))
+        if (gather_passes(g, group, g->lost[i]))
             return true;
     return false;
 }
 
-static void pack_group(struct pack *p, const struct group *group)
+static void gather_pack_group(struct pack *p, const struct group *group)
 {
     pack_bytes(p, group->key, group->key_len);
     pack_u32(p, group->nnodes);
@@ -135,8 +137,8 @@ static void pack_group(struct pack *p, const struct group *group)
 }
 
 /* Its members must exist and ascend.  The caller frees *nodes, also on failure. */
-static int read_group(const struct gather *g, struct unpack *u, struct group *group,
-                      uint32_t **nodes)
+static int gather_read_group(const struct gather *g, struct unpack *u,
+                             struct group *group, uint32_t **nodes)
 {
     group->key = unpack_bytes(u, &group->key_len);
     group->nnodes = unpack_count(u, NODE_BYTES);
@@ -157,7 +159,7 @@ static int read_group(const struct gather *g, struct unpack *u, struct group *gr
 /* ---- rounds ----------------------------------------------------------------------- */
 
 /* One allocation: it must not fail half-way. */
-static struct round *make_round(const struct gather *g, const struct group *group)
+static struct round *gather_make_round(const struct gather *g, const struct group *group)
 {
     size_t pieces = group->nnodes * sizeof(struct piece);
     size_t nodes = group->nnodes * sizeof *group->node;
@@ -173,13 +175,13 @@ static struct round *make_round(const struct gather *g, const struct group *grou
     r->group.key = at + pieces + nodes + came;
     if (group->key_len > 0)
         memcpy(at + pieces + nodes + came, group->key, group->key_len);
-    r->missing = sources(g, group, r->came);
+    r->missing = gather_sources(g, group, r->came);
     for (uint32_t i = 0; i <= g->nchildren; i++)
         r->came[i] = !r->came[i]; /* who has no members has nothing to send */
     return r;
 }
 
-static void free_round(struct round *r)
+static void gather_free_round(struct round *r)
 {
     for (struct block *b = r->blocks, *next; b != NULL; b = next) {
         next = b->next;
@@ -188,7 +190,7 @@ static void free_round(struct round *r)
     free(r);
 }
 
-static void append(struct round **list, struct round *r)
+static void gather_append(struct round **list, struct round *r)
 {
     while (*list != NULL)
         list = &(*list)->next;
@@ -196,7 +198,7 @@ static void append(struct round **list, struct round *r)
     *list = r;
 }
 
-static void remove(struct round **list, struct round *r)
+static void gather_remove(struct round **list, struct round *r)
 {
     while (*list != r)
         list = &(*list)->next;
@@ -204,19 +206,19 @@ static void remove(struct round **list, struct round *r)
 }
 
 /* The first open round of the group that `child` has not contributed to, or a new one. */
-static struct round *round_for(struct gather *g, const struct group *group,
-                               uint32_t child)
+static struct round *gather_round_for(struct gather *g, const struct group *group,
+                                      uint32_t child)
 {
     for (struct round *r = g->open; r != NULL; r = r->next)
-        if (!r->came[child] && same_group(&r->group, group))
+        if (!r->came[child] && gather_same_group(&r->group, group))
             return r;
-    struct round *r = make_round(g, group);
+    struct round *r = gather_make_round(g, group);
     if (r != NULL)
-        append(&g->open, r);
+        gather_append(&g->open, r);
     return r;
 }
 
-static void *keep(struct round *r, const void *data, size_t len)
+static void *gather_keep(struct round *r, const void *data, size_t len)
 {
     struct block *b = malloc(sizeof *b + len);
     if (b == NULL)
@@ -228,7 +230,7 @@ static void *keep(struct round *r, const void *data, size_t len)
     return b->data;
 }
 
-static void drop_blocks(struct round *r)
+static void gather_drop_blocks(struct round *r)
 {
     while (r->blocks != NULL) {
         struct block *b = r->blocks;
@@ -239,7 +241,8 @@ static void drop_blocks(struct round *r)
 
 /* ---- messages --------------------------------------------------------------------- */
 
-static void send(struct gather *g, enum wire_type type, uint32_t to, const struct pack *p)
+static void gather_send(struct gather *g, enum wire_type type, uint32_t to,
+                        const struct pack *p)
 {
     const struct frame f = {
         .type = type, .from = g->me, .to = to, .data = p->data, .len = p->len};
@@ -247,45 +250,45 @@ static void send(struct gather *g, enum wire_type type, uint32_t to, const struc
 }
 
 /* Ends a round that is in no list any more. */
-static void end_round(struct gather *g, struct round *r, int status, uint64_t number,
-                      const void *data, size_t len)
+static void gather_end_round(struct gather *g, struct round *r, int status,
+                             uint64_t number, const void *data, size_t len)
 {
     if (r->joined)
         g->ev->done(g->arg, r->mine, status, number, data, len);
-    free_round(r);
+    gather_free_round(r);
 }
 
 /* To the children with members below them, and to this node. */
-static void hand_down(struct gather *g, struct round *r, uint64_t number,
-                      const void *data, size_t len)
+static void gather_hand_down(struct gather *g, struct round *r, uint64_t number,
+                             const void *data, size_t len)
 {
     struct pack p = {0};
     for (uint32_t c = 0; c < g->nchildren; c++) {
         uint32_t child = tree_child(&g->tree, g->me, c);
-        if (count_below(g, &r->group, child) == 0)
+        if (gather_count_below(g, &r->group, child) == 0)
             continue;
         if (p.len == 0) {
-            pack_group(&p, &r->group);
+            gather_pack_group(&p, &r->group);
             pack_u64(&p, number);
             pack_bytes(&p, data, len);
         }
         if (!p.failed)
-            send(g, WIRE_GATHER_DOWN, child, &p);
+            gather_send(g, WIRE_GATHER_DOWN, child, &p);
     }
     int status = p.failed ? -1 : 0;
     pack_free(&p);
-    end_round(g, r, status, number, data, len);
+    gather_end_round(g, r, status, number, data, len);
 }
 
 /* All pieces are here. */
-static void finish(struct gather *g, struct round *r)
+static void gather_finish(struct gather *g, struct round *r)
 {
     size_t len = 0;
     for (uint32_t i = 0; i < r->group.nnodes; i++)
         len += r->piece[i].len;
     unsigned char *all = malloc(len > 0 ? len : 1), *end = all;
     if (all == NULL) {
-        end_round(g, r, -1, 0, NULL, 0);
+        gather_end_round(g, r, -1, 0, NULL, 0);
         return;
     }
     for (uint32_t i = 0; i < r->group.nnodes; i++)
@@ -293,48 +296,48 @@ static void finish(struct gather *g, struct round *r)
             memcpy(end, r->piece[i].data, r->piece[i].len);
             end += r->piece[i].len;
         }
-    drop_blocks(r);
+    gather_drop_blocks(r);
     /* Each node counts in steps of the number of places of the tree: no two get the
      * same number, and none is 0. */
     uint64_t place = g->me == WIRE_FRONT ? 0 : (uint64_t)g->me + 1;
     uint64_t number = ++g->rounds * ((uint64_t)g->tree.nnodes + 1) + place;
-    hand_down(g, r, number, all, len);
+    gather_hand_down(g, r, number, all, len);
     free(all);
 }
 
 /* All pieces from here and below are here. */
-static void hand_up(struct gather *g, struct round *r)
+static void gather_hand_up(struct gather *g, struct round *r)
 {
     struct pack p = {0};
-    pack_group(&p, &r->group);
+    gather_pack_group(&p, &r->group);
     for (uint32_t i = 0; i < r->group.nnodes; i++)
         if (tree_below(&g->tree, g->me, r->group.node[i]))
             pack_bytes(&p, r->piece[i].data, r->piece[i].len);
     if (p.failed) {
         pack_free(&p);
-        end_round(g, r, -1, 0, NULL, 0);
+        gather_end_round(g, r, -1, 0, NULL, 0);
         return;
     }
-    drop_blocks(r);
-    append(&g->sent, r);
-    send(g, WIRE_GATHER_UP, tree_parent(&g->tree, g->me), &p);
+    gather_drop_blocks(r);
+    gather_append(&g->sent, r);
+    gather_send(g, WIRE_GATHER_UP, tree_parent(&g->tree, g->me), &p);
     pack_free(&p);
 }
 
-static void came(struct gather *g, struct round *r, uint32_t child)
+static void gather_came(struct gather *g, struct round *r, uint32_t child)
 {
     r->came[child] = true;
     if (--r->missing > 0)
         return;
-    remove(&g->open, r);
-    if (count_below(g, &r->group, g->me) == r->group.nnodes)
-        finish(g, r);
+    gather_remove(&g->open, r);
+    if (gather_count_below(g, &r->group, g->me) == r->group.nnodes)
+        gather_finish(g, r);
     else
-        hand_up(g, r);
+        gather_hand_up(g, r);
 }
 
 /* The number of the child, or nchildren. */
-static uint32_t child_number(const struct gather *g, uint32_t node)
+static uint32_t gather_child_number(const struct gather *g, uint32_t node)
 {
     uint32_t c = 0;
     while (c < g->nchildren && tree_child(&g->tree, g->me, c) != node)
@@ -343,8 +346,8 @@ static uint32_t child_number(const struct gather *g, uint32_t node)
 }
 
 /* One piece per member below child, and no more.  r = NULL: only looks. */
-static int read_pieces(const struct gather *g, struct unpack u, const struct group *group,
-                       uint32_t child, struct round *r)
+static int gather_read_pieces(const struct gather *g, struct unpack u,
+                              const struct group *group, uint32_t child, struct round *r)
 {
     for (uint32_t i = 0; i < group->nnodes; i++) {
         if (!tree_below(&g->tree, child, group->node[i]))
@@ -357,29 +360,29 @@ static int read_pieces(const struct gather *g, struct unpack u, const struct gro
     return unpack_done(&u) ? 0 : -1;
 }
 
-static int take_up(struct gather *g, const struct frame *f, struct unpack u,
-                   const struct group *group)
+static int gather_take_up(struct gather *g, const struct frame *f, struct unpack u,
+                          const struct group *group)
 {
-    uint32_t child = child_number(g, f->from);
+    uint32_t child = gather_child_number(g, f->from);
     /* Not above the top: the pieces meet below us, and nothing of them comes here. */
-    if (child == g->nchildren || count_below(g, group, f->from) == 0 ||
-        count_below(g, group, f->from) == group->nnodes ||
-        read_pieces(g, u, group, f->from, NULL) != 0)
+    if (child == g->nchildren || gather_count_below(g, group, f->from) == 0 ||
+        gather_count_below(g, group, f->from) == group->nnodes ||
+        gather_read_pieces(g, u, group, f->from, NULL) != 0)
         return -1;
-    if (is_lost(g, group))
+    if (gather_is_lost(g, group))
         return 0;
-    struct round *r = round_for(g, group, child);
+    struct round *r = gather_round_for(g, group, child);
     size_t len = (size_t)(u.end - u.at);
-    const void *data = r != NULL ? keep(r, u.at, len) : NULL;
+    const void *data = r != NULL ? gather_keep(r, u.at, len) : NULL;
     if (data == NULL)
         return -1;
-    read_pieces(g, unpack_of(data, len), group, f->from, r);
-    came(g, r, child);
+    gather_read_pieces(g, unpack_of(data, len), group, f->from, r);
+    gather_came(g, r, child);
     return 0;
 }
 
-static int take_down(struct gather *g, const struct frame *f, struct unpack u,
-                     const struct group *group)
+static int gather_take_down(struct gather *g, const struct frame *f, struct unpack u,
+                            const struct group *group)
 {
     uint64_t number = unpack_u64(&u);
     size_t len;
@@ -387,12 +390,12 @@ static int take_down(struct gather *g, const struct frame *f, struct unpack u,
     if (!unpack_done(&u) || f->from != tree_parent(&g->tree, g->me))
         return -1;
     struct round *r = g->sent;
-    while (r != NULL && !same_group(&r->group, group))
+    while (r != NULL && !gather_same_group(&r->group, group))
         r = r->next;
     if (r == NULL)
-        return is_lost(g, group) ? 0 : -1;
-    remove(&g->sent, r);
-    hand_down(g, r, number, data, len);
+        return gather_is_lost(g, group) ? 0 : -1;
+    gather_remove(&g->sent, r);
+    gather_hand_down(g, r, number, data, len);
     return 0;
 }
 
@@ -401,11 +404,11 @@ int gather_take(struct gather *g, const struct frame *f)
     struct unpack u = unpack_of(f->data, f->len);
     struct group group;
     uint32_t *nodes = NULL;
-    int rc = read_group(g, &u, &group, &nodes);
+    int rc = gather_read_group(g, &u, &group, &nodes);
     if (rc == 0 && f->type == WIRE_GATHER_UP)
-        rc = take_up(g, f, u, &group);
+        rc = gather_take_up(g, f, u, &group);
     else if (rc == 0)
-        rc = f->type == WIRE_GATHER_DOWN ? take_down(g, f, u, &group) : -1;
+        rc = f->type == WIRE_GATHER_DOWN ? gather_take_down(g, f, u, &group) : -1;
     free(nodes);
     return rc;
 }
@@ -416,12 +419,12 @@ int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_
                 uint32_t nnodes, const void *data, size_t len, void *mine)
 {
     const struct group group = {key, key_len, node, nnodes};
-    if (is_lost(g, &group)) {
+    if (gather_is_lost(g, &group)) {
         g->ev->done(g->arg, mine, -1, 0, NULL, 0);
         return 0;
     }
-    struct round *r = round_for(g, &group, g->nchildren);
-    void *copy = r != NULL ? keep(r, data, len) : NULL;
+    struct round *r = gather_round_for(g, &group, g->nchildren);
+    void *copy = r != NULL ? gather_keep(r, data, len) : NULL;
     if (copy == NULL)
         return -1;
     for (uint32_t i = 0; i < nnodes; i++)
@@ -429,20 +432,20 @@ int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_
             r->piece[i] = (struct piece){copy, len};
     r->joined = true;
     r->mine = mine;
-    came(g, r, g->nchildren);
+    gather_came(g, r, g->nchildren);
     return 0;
 }
 
-static void end_lost(struct gather *g, struct round **list, uint32_t node)
+static void gather_end_lost(struct gather *g, struct round **list, uint32_t node)
 {
     struct round *r;
     do {
         for (r = *list; r != NULL; r = r->next)
-            if (passes(g, &r->group, node))
+            if (gather_passes(g, &r->group, node))
                 break;
         if (r != NULL) {
-            remove(list, r);
-            end_round(g, r, -1, 0, NULL, 0);
+            gather_remove(list, r);
+            gather_end_round(g, r, -1, 0, NULL, 0);
         }
     } while (r != NULL); /* from the start: done() may have joined another round */
 }
@@ -454,8 +457,8 @@ void gather_lost(struct gather *g, uint32_t node)
         lost[g->nlost++] = node;
         g->lost = lost;
     }
-    end_lost(g, &g->open, node);
-    end_lost(g, &g->sent, node);
+    gather_end_lost(g, &g->open, node);
+    gather_end_lost(g, &g->sent, node);
 }
 
 struct gather *gather_new(const struct tree *t, uint32_t me,
@@ -472,11 +475,11 @@ struct gather *gather_new(const struct tree *t, uint32_t me,
     return g;
 }
 
-static void free_all(struct round *r)
+static void gather_free_all(struct round *r)
 {
     for (struct round *next; r != NULL; r = next) {
         next = r->next;
-        free_round(r);
+        gather_free_round(r);
     }
 }
 
@@ -484,8 +487,8 @@ void gather_free(struct gather *g)
 {
     if (g == NULL)
         return;
-    free_all(g->open);
-    free_all(g->sent);
+    gather_free_all(g->open);
+    gather_free_all(g->sent);
     free(g->lost);
     free(g);
 }

@@ -56,7 +56,7 @@ struct link {
     uint64_t timeout_ns; /* silence of the process */
     uint64_t host_ns;    /* silence of its host's kernel */
     uint64_t last_recv_ns, sent_ns, ticked_ns;
-    uint64_t silent_ns; /* silence of the other side, while we could have heard it */
+    uint64_t silent_ns; /* silence of the other side, while this process was running */
     bool mute;          /* nothing is sent any more */
     bool busy, freed;   /* in frame(); link_free was called meanwhile */
     char why[WHY_BYTES];
@@ -69,7 +69,7 @@ _Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link
 
 /* Space for len more bytes.  What is moved was preceded by as much that went, or comes
  * with a doubling: each byte is moved a few times at most. */
-static bool reserve(struct queue *q, size_t len)
+static bool link_reserve(struct queue *q, size_t len)
 {
     if (q->capacity - q->tail >= len)
         return true;
@@ -92,37 +92,37 @@ static bool reserve(struct queue *q, size_t len)
     return true;
 }
 
-static void empty(struct queue *q)
+static void link_empty(struct queue *q)
 {
     free(q->data);
     *q = (struct queue){0};
 }
 
-static void took(struct queue *q, size_t len)
+static void link_took(struct queue *q, size_t len)
 {
     q->head += len;
     if (q->head < q->tail)
         return;
     q->head = q->tail = 0;
     if (q->capacity > FIRST_CAPACITY)
-        empty(q);
+        link_empty(q);
 }
 
-static size_t waiting(const struct queue *q)
+static size_t link_waiting(const struct queue *q)
 {
     return q->tail - q->head;
 }
 
 /* ---- the end ---------------------------------------------------------------------- */
 
-static void release(struct link *l)
+static void link_release(struct link *l)
 {
-    empty(&l->in);
-    empty(&l->out);
+    link_empty(&l->in);
+    link_empty(&l->out);
     free(l);
 }
 
-static void silence(struct link *l)
+static void link_silence(struct link *l)
 {
     l->mute = true;
     loop_want(l->loop, &l->watch, 0);
@@ -131,70 +131,71 @@ static void silence(struct link *l)
 }
 
 /* The last thing that is done with a link: the receiver may free it. */
-static void go_down(struct link *l, const char *why)
+static void link_go_down(struct link *l, const char *why)
 {
     char first[WHY_BYTES]; /* what came first is the reason */
     snprintf(first, sizeof first, "%s", l->why[0] != '\0' ? l->why : why);
-    silence(l);
+    link_silence(l);
     l->events->down(l->arg, l, first);
 }
 
-static const char *unanswered(uint64_t ns, char text[WHY_BYTES])
+static const char *link_unanswered(uint64_t ns, char text[WHY_BYTES])
 {
     snprintf(text, WHY_BYTES, "has not answered for %.1f s",
              (double)ns / NS_PER_MS / MS_PER_S);
     return text;
 }
 
-static const char *error_text(const struct link *l, int err, char text[WHY_BYTES])
+static const char *link_error_text(const struct link *l, int err, char text[WHY_BYTES])
 {
     if (err == ETIMEDOUT)
-        return unanswered(l->host_ns, text);
+        return link_unanswered(l->host_ns, text);
     snprintf(text, WHY_BYTES, "has lost its connection (%s)", strerror(err));
     return text;
 }
 
 /* Nothing can be sent any more; the loop reads to the end and tells it. */
-static void fail_to_send(struct link *l, const char *why)
+static void link_fail_to_send(struct link *l, const char *why)
 {
     l->mute = true;
     snprintf(l->why, sizeof l->why, "%s", why);
-    empty(&l->out);
+    link_empty(&l->out);
     shutdown(l->watch.fd, SHUT_RDWR);
 }
 
 /* ---- sending ---------------------------------------------------------------------- */
 
-static void write_some(struct link *l)
+static void link_write_some(struct link *l)
 {
     char text[WHY_BYTES];
     size_t left = TURN_BYTES;
-    while (left > 0 && waiting(&l->out) > 0) {
-        size_t len = waiting(&l->out) < left ? waiting(&l->out) : left;
+    while (left > 0 && link_waiting(&l->out) > 0) {
+        size_t len = link_waiting(&l->out) < left ? link_waiting(&l->out) : left;
         ssize_t n = send(l->watch.fd, l->out.data + l->out.head, len, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
             break;
         if (n < 0) {
-            fail_to_send(l, error_text(l, errno, text));
+            link_fail_to_send(l, link_error_text(l, errno, text));
             break;
         }
         l->sent_ns = loop_now_ns();
         left -= (size_t)n;
-        took(&l->out, (size_t)n);
+        link_took(&l->out, (size_t)n);
     }
-    loop_want(l->loop, &l->watch, waiting(&l->out) > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
+    loop_want(l->loop, &l->watch,
+              link_waiting(&l->out) > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
 }
 
 /* Once for all frames of one round of the loop. */
-static void on_flush(void *arg)
+static void link_on_flush(void *arg)
 {
     struct link *l = arg;
-    write_some(l);
+    link_write_some(l);
 }
 
-static void put_number(unsigned char **at, uint64_t v, size_t len)
+static void link_put_number(unsigned char **at, uint64_t v, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         *(*at)++ = (unsigned char)(v >> (8 * i));
@@ -204,16 +205,16 @@ void link_send(struct link *l, const struct frame *f)
 {
     if (l->mute)
         return;
-    if (f->len > PAYLOAD_MAX || !reserve(&l->out, HEADER_BYTES + f->len)) {
-        fail_to_send(l, "there is no memory for what is to be sent to it");
+    if (f->len > PAYLOAD_MAX || !link_reserve(&l->out, HEADER_BYTES + f->len)) {
+        link_fail_to_send(l, "there is no memory for what is to be sent to it");
         return;
     }
-    bool first = waiting(&l->out) == 0;
+    bool first = link_waiting(&l->out) == 0;
     unsigned char *at = l->out.data + l->out.tail;
-    put_number(&at, f->type, sizeof(uint32_t));
-    put_number(&at, f->from, sizeof(uint32_t));
-    put_number(&at, f->to, sizeof(uint32_t));
-    put_number(&at, f->len, sizeof(uint64_t));
+    link_put_number(&at, f->type, sizeof(uint32_t));
+    link_put_number(&at, f->from, sizeof(uint32_t));
+    link_put_number(&at, f->to, sizeof(uint32_t));
+    link_put_number(&at, f->len, sizeof(uint64_t));
     if (f->len > 0)
         memcpy(at, f->data, f->len);
     l->out.tail += HEADER_BYTES + f->len;
@@ -223,11 +224,11 @@ void link_send(struct link *l, const struct frame *f)
 
 size_t link_queued(const struct link *l)
 {
-    return waiting(&l->out);
+    return link_waiting(&l->out);
 }
 
 /* Waits for at most FLUSH_STEP_MS; what is wanted may come without waking us. */
-static void wait_a_little(const struct link *l, short events)
+static void link_wait_a_little(const struct link *l, short events)
 {
     struct pollfd p = {.fd = l->watch.fd, .events = events};
     poll(&p, 1, FLUSH_STEP_MS);
@@ -235,7 +236,7 @@ static void wait_a_little(const struct link *l, short events)
 
 /* True while the other host has not acknowledged all: closing a socket that has something
  * to read throws away what has not arrived there. */
-static bool under_way(const struct link *l)
+static bool link_under_way(const struct link *l)
 {
     int bytes = 0;
     return ioctl(l->watch.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
@@ -246,26 +247,26 @@ void link_flush(struct link *l, uint32_t ms)
     uint64_t end = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
     if (l->mute)
         return;
-    write_some(l);
-    while (!l->mute && waiting(&l->out) > 0 && loop_now_ns() < end) {
-        wait_a_little(l, POLLOUT);
-        write_some(l);
+    link_write_some(l);
+    while (!l->mute && link_waiting(&l->out) > 0 && loop_now_ns() < end) {
+        link_wait_a_little(l, POLLOUT);
+        link_write_some(l);
     }
     if (l->mute)
         return;
     l->mute = true;
-    empty(&l->out);
+    link_empty(&l->out);
     loop_cancel(l->loop, &l->flush);
     loop_want(l->loop, &l->watch, LOOP_IN);
     shutdown(l->watch.fd, SHUT_WR);
-    while (under_way(l) && loop_now_ns() < end)
-        wait_a_little(l, 0);
+    while (link_under_way(l) && loop_now_ns() < end)
+        link_wait_a_little(l, 0);
 }
 
 /* ---- receiving -------------------------------------------------------------------- */
 
 /* False: the receiver has freed the link. */
-static bool deliver(struct link *l, const struct frame *f)
+static bool link_deliver(struct link *l, const struct frame *f)
 {
     if (f->type == WIRE_PING)
         return true;
@@ -274,15 +275,15 @@ static bool deliver(struct link *l, const struct frame *f)
     l->busy = false;
     if (!l->freed)
         return true;
-    release(l);
+    link_release(l);
     return false;
 }
 
 /* Hands out the whole frames that are there.  False: the link is down or freed. */
-static bool take_frames(struct link *l)
+static bool link_take_frames(struct link *l)
 {
     char text[WHY_BYTES];
-    while (waiting(&l->in) >= HEADER_BYTES) {
+    while (link_waiting(&l->in) >= HEADER_BYTES) {
         const unsigned char *at = l->in.data + l->in.head;
         struct unpack u = unpack_of(at, HEADER_BYTES);
         struct frame f = {.data = at + HEADER_BYTES};
@@ -298,38 +299,38 @@ static bool take_frames(struct link *l)
                      "sent what is no message (%s of %" PRIu64 " bytes)", wire_name(type),
                      len);
         if (text[0] != '\0') {
-            go_down(l, text);
+            link_go_down(l, text);
             return false;
         }
-        if (waiting(&l->in) - HEADER_BYTES < len)
+        if (link_waiting(&l->in) - HEADER_BYTES < len)
             return true;
         f.type = type;
         f.len = len;
-        if (!deliver(l, &f))
+        if (!link_deliver(l, &f))
             return false;
-        took(&l->in, HEADER_BYTES + f.len);
+        link_took(&l->in, HEADER_BYTES + f.len);
     }
     return true;
 }
 
 /* The other side has closed, or the socket is broken. */
-static void found_end(struct link *l, int err)
+static void link_found_end(struct link *l, int err)
 {
     char text[WHY_BYTES];
     if (err != 0)
-        go_down(l, error_text(l, err, text));
-    else if (waiting(&l->in) > 0)
-        go_down(l, "closed the connection in the middle of a message");
+        link_go_down(l, link_error_text(l, err, text));
+    else if (link_waiting(&l->in) > 0)
+        link_go_down(l, "closed the connection in the middle of a message");
     else
-        go_down(l, "closed the connection");
+        link_go_down(l, "closed the connection");
 }
 
 /* A bounded amount, so that the other descriptors of the loop have their turn. */
-static void read_some(struct link *l)
+static void link_read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
-        if (!reserve(&l->in, READ_ROOM)) {
-            go_down(l, "sends more than there is memory for");
+        if (!link_reserve(&l->in, READ_ROOM)) {
+            link_go_down(l, "sends more than there is memory for");
             return;
         }
         size_t capacity = l->in.capacity - l->in.tail,
@@ -340,25 +341,25 @@ static void read_some(struct link *l)
         if (n < 0 && errno == EAGAIN)
             return;
         if (n <= 0) {
-            found_end(l, n < 0 ? errno : 0);
+            link_found_end(l, n < 0 ? errno : 0);
             return;
         }
         l->in.tail += (size_t)n;
         l->last_recv_ns = loop_now_ns();
         l->silent_ns = 0;
         left -= (size_t)n;
-        if (!take_frames(l) || (size_t)n < len)
+        if (!link_take_frames(l) || (size_t)n < len)
             return;
     }
 }
 
-static void on_ready(void *arg, unsigned ready)
+static void link_on_ready(void *arg, unsigned ready)
 {
     struct link *l = arg;
     if (ready & LOOP_OUT)
-        write_some(l);
+        link_write_some(l);
     if (ready & LOOP_IN)
-        read_some(l);
+        link_read_some(l);
 }
 
 /* ---- signs of life ---------------------------------------------------------------- */
@@ -366,7 +367,7 @@ static void on_ready(void *arg, unsigned ready)
 /* Adds the time since the last look to the silence of the other side.  Only as much as
  * there should be between two looks: the rest we were stopped, or busy, and what came
  * meanwhile may not be read yet.  After a long time of that its timeout starts anew. */
-static void measure_silence(struct link *l, uint64_t now)
+static void link_measure_silence(struct link *l, uint64_t now)
 {
     uint64_t from = l->last_recv_ns > l->ticked_ns ? l->last_recv_ns : l->ticked_ns;
     uint64_t most = 2 * (l->host_ns / TICKS);
@@ -383,7 +384,7 @@ static void measure_silence(struct link *l, uint64_t now)
  * TCP_USER_TIMEOUT cannot detect this: it also ends a connection whose other side merely
  * does not read.
  */
-static bool host_gone(const struct link *l)
+static bool link_host_gone(const struct link *l)
 {
     struct tcp_info t;
     socklen_t len = sizeof t;
@@ -396,51 +397,51 @@ static bool host_gone(const struct link *l)
 
 /* Not to one that waits for nothing because it is stopped: nobody reads them, and they
  * would fill its window. */
-static bool ping_due(const struct link *l, uint64_t now)
+static bool link_ping_due(const struct link *l, uint64_t now)
 {
-    if (l->mute || waiting(&l->out) > 0 || now - l->sent_ns < l->host_ns / PINGS)
+    if (l->mute || link_waiting(&l->out) > 0 || now - l->sent_ns < l->host_ns / PINGS)
         return false;
     return l->life == LINK_AWAKE || l->silent_ns < l->timeout_ns;
 }
 
-static void on_tick(void *arg)
+static void link_on_tick(void *arg)
 {
     static const struct frame ping = {WIRE_PING, WIRE_NONE, WIRE_NONE, NULL, 0};
     struct link *l = arg;
     char text[WHY_BYTES];
     uint64_t now = loop_now_ns();
-    measure_silence(l, now);
+    link_measure_silence(l, now);
     bool silent = l->life == LINK_AWAKE && l->silent_ns >= l->timeout_ns;
-    if (silent || host_gone(l)) {
-        go_down(l, unanswered(silent ? l->timeout_ns : l->host_ns, text));
+    if (silent || link_host_gone(l)) {
+        link_go_down(l, link_unanswered(silent ? l->timeout_ns : l->host_ns, text));
         return;
     }
-    if (ping_due(l, now))
+    if (link_ping_due(l, now))
         link_send(l, &ping);
     loop_after(l->loop, &l->tick, l->host_ns / NS_PER_MS / TICKS + 1);
 }
 
 /* ---- life ------------------------------------------------------------------------- */
 
-static void set(int fd, int level, int name, int value)
+static void link_set(int fd, int level, int name, int value)
 {
     setsockopt(fd, level, name, &value, sizeof value); /* refused by what is no TCP */
 }
 
 /* The kernel finds out that the host is gone also while nothing is sent. */
-static void tune(int fd, uint32_t timeout_ms, enum link_life life)
+static void link_tune(int fd, uint32_t timeout_ms, enum link_life life)
 {
     uint32_t probes =
         link_host_ms(timeout_ms) / MS_PER_S / KEEPALIVE_S + UNANSWERED_PROBE;
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S);
-    set(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S);
-    set(fd, IPPROTO_TCP, TCP_KEEPCNT,
-        (int)(probes < KEEPALIVES_MAX ? probes : KEEPALIVES_MAX));
+    link_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    link_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    link_set(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S);
+    link_set(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S);
+    link_set(fd, IPPROTO_TCP, TCP_KEEPCNT,
+             (int)(probes < KEEPALIVES_MAX ? probes : KEEPALIVES_MAX));
     if (life == LINK_AWAKE)
-        set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
+        link_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
 }
 
 struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
@@ -457,12 +458,12 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
     l->timeout_ns = (uint64_t)timeout_ms * NS_PER_MS;
     l->host_ns = (uint64_t)link_host_ms(timeout_ms) * NS_PER_MS;
     l->last_recv_ns = l->sent_ns = l->ticked_ns = now;
-    l->watch = (struct loop_watch){.fd = fd, .fn = on_ready, .arg = l};
-    l->flush = (struct loop_timer){.fn = on_flush, .arg = l};
-    l->tick = (struct loop_timer){.fn = on_tick, .arg = l};
+    l->watch = (struct loop_watch){.fd = fd, .fn = link_on_ready, .arg = l};
+    l->flush = (struct loop_timer){.fn = link_on_flush, .arg = l};
+    l->tick = (struct loop_timer){.fn = link_on_tick, .arg = l};
     address_of_peer(&other, fd);
     address_text(&other, l->peer);
-    tune(fd, timeout_ms, peer);
+    link_tune(fd, timeout_ms, peer);
     loop_want(loop, &l->watch, LOOP_IN);
     loop_after(loop, &l->tick, link_host_ms(timeout_ms) / TICKS + 1);
     return l;
@@ -487,9 +488,9 @@ void link_free(struct link *l)
 {
     if (l == NULL || l->freed)
         return;
-    silence(l);
+    link_silence(l);
     close(l->watch.fd);
     l->freed = true;
     if (!l->busy)
-        release(l);
+        link_release(l);
 }

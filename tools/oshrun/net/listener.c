@@ -2,13 +2,12 @@
 /*
  * listener.c - see listener.h.
  *
- * Unauthenticated connections are connections that have proven nothing yet.  There is
- * space for a fixed number of them and a fixed time for each; when one more comes the
- * oldest is shut out. That cannot keep out a daemon of the job: it answers the greeting
- * at once, so it needs its place for one round trip, in which all the others would have
- * to come after it. Should that happen, it is told to come again and does (connector.c).
- * With the youngest shut out, or none accepted, a few silent connections would hold the
- * listener shut.
+ * A connection is pending until its peer is authenticated.  At most PENDING_MAX
+ * connections are pending, each for at most PENDING_MS.  When the table is full, the
+ * oldest connection is evicted.  A daemon of the job answers the greeting at once, so it
+ * needs its slot for one round trip only; if it is evicted nevertheless, it receives
+ * AGAIN and retries (connector.c).  Evicting the newest connection, or accepting none,
+ * would let a few silent peers block the listener.
  */
 #include "config.h"
 
@@ -26,12 +25,12 @@
 #include <unistd.h>
 
 #define SOCKETS_MAX    16   /* addresses at which one listener listens */
-#define PENDING_MAX    64   /* at a time */
-#define PENDING_MS     2000 /* that an unauthenticated connection may take */
-#define PERIODS        4    /* that make it up */
-#define ACCEPTS        16   /* in one turn of the loop */
-#define PAUSE_MS       100  /* when there is no descriptor or memory for one more */
-#define TOLD_MAX       8    /* refusals that are told */
+#define PENDING_MAX    64   /* pending connections */
+#define PENDING_MS     2000 /* time limit of the authentication */
+#define PERIODS        4    /* timer periods in PENDING_MS */
+#define ACCEPTS        16   /* per event of a listen socket */
+#define PAUSE_MS       100  /* before accepting again after EMFILE or ENOMEM */
+#define TOLD_MAX       8    /* refusals that are reported */
 #define SENTENCE_BYTES 256
 #define MS_PER_S       1000
 
@@ -44,10 +43,10 @@ struct pending {
     struct listener *listener;
     struct loop_watch watch;
     struct loop_timer patience;
-    int periods; /* of its time that are over */
+    int periods; /* elapsed timer periods */
     struct auth auth;
     struct address from;
-    uint64_t number; /* in the order of arrival; 0: this place is free */
+    uint64_t number; /* order of arrival; 0: the slot is free */
 };
 
 struct listener {
@@ -61,14 +60,13 @@ struct listener {
     uint64_t came;
     unsigned told;
     struct loop_timer pause;
-    bool accepting, closed; /* listener_close was called in an event of that */
+    bool accepting, closed; /* closed: listener_close ran in a callback */
 };
 
-/* ---- unauthenticated connections
- * -------------------------------------------------------------------- */
+/* ---- unauthenticated connections --------------------------------------------------- */
 
-/* Its place is free; the descriptor is the caller's. */
-static int pending_detach(struct pending *s)
+/* Frees the slot and returns the descriptor, which the caller owns. */
+static int listener_pending_detach(struct pending *s)
 {
     loop_want(s->listener->loop, &s->watch, 0);
     loop_cancel(s->listener->loop, &s->patience);
@@ -76,12 +74,12 @@ static int pending_detach(struct pending *s)
     return s->watch.fd;
 }
 
-/* The receiver of the event may close the listener. */
-static void refuse(struct pending *s, const char *why)
+/* The callback may call listener_close(). */
+static void listener_refuse(struct pending *s, const char *why)
 {
     struct listener *d = s->listener;
     char from[ADDRESS_TEXT], sentence[SENTENCE_BYTES];
-    close(pending_detach(s));
+    close(listener_pending_detach(s));
     if (d->told == TOLD_MAX)
         return;
     d->told++;
@@ -91,7 +89,7 @@ static void refuse(struct pending *s, const char *why)
     d->events->refused(d->arg, sentence);
 }
 
-static void refuse_for(struct pending *s, enum auth_news news)
+static void listener_refuse_for(struct pending *s, enum auth_news news)
 {
     static const char *const why[] = {
         [AUTH_ALIEN] = "it sent what is not the greeting of a daemon",
@@ -102,10 +100,10 @@ static void refuse_for(struct pending *s, enum auth_news news)
     if (news == AUTH_BROKEN)
         snprintf(error, sizeof error, "it broke off before it had proven itself (%s)",
                  strerror(errno));
-    refuse(s, news == AUTH_BROKEN ? error : why[news]);
+    listener_refuse(s, news == AUTH_BROKEN ? error : why[news]);
 }
 
-static void on_pending_readable(void *arg, unsigned ready)
+static void listener_on_pending_readable(void *arg, unsigned ready)
 {
     struct pending *s = arg;
     struct listener *d = s->listener;
@@ -114,30 +112,30 @@ static void on_pending_readable(void *arg, unsigned ready)
     if (news == AUTH_WAITS)
         return;
     if (news == AUTH_PROVEN)
-        d->events->came(d->arg, pending_detach(s));
+        d->events->came(d->arg, listener_pending_detach(s));
     else if (news == AUTH_LEFT)
-        close(pending_detach(s));
+        close(listener_pending_detach(s));
     else
-        refuse_for(s, news);
+        listener_refuse_for(s, news);
 }
 
-static void on_pending_timeout(void *arg)
+static void listener_on_pending_timeout(void *arg)
 {
     struct pending *s = arg;
     char why[SENTENCE_BYTES / 2];
-    if (++s->periods < PERIODS) { /* in parts: what we are stopped for counts once */
+    if (++s->periods < PERIODS) { /* a SIGSTOP of this process costs at most one period */
         loop_after(s->listener->loop, &s->patience, PENDING_MS / PERIODS);
         return;
     }
     snprintf(why, sizeof why, "it %s for %d s",
              s->auth.have > 0 ? "sent half a greeting and then nothing" : "said nothing",
              PENDING_MS / MS_PER_S);
-    auth_leave(&s->auth); /* in case it is one of us, and slow */
-    refuse(s, why);
+    auth_leave(&s->auth); /* the peer may be a slow daemon of this job: it retries */
+    listener_refuse(s, why);
 }
 
-/* A free place: the oldest leaves if there is none. */
-static struct pending *evict_oldest(struct listener *d)
+/* Returns a free slot; evicts the oldest connection if the table is full. */
+static struct pending *listener_get_slot(struct listener *d)
 {
     struct pending *oldest = &d->pending[0];
     for (struct pending *s = d->pending; s < d->pending + PENDING_MAX; s++)
@@ -146,13 +144,14 @@ static struct pending *evict_oldest(struct listener *d)
     if (oldest->number == 0)
         return oldest;
     auth_leave(&oldest->auth);
-    refuse(oldest, "it had not proven itself when too many others came");
+    listener_refuse(oldest, "it had not proven itself when too many others came");
     return oldest;
 }
 
-static void accept_pending(struct listener *d, int fd, const struct address *from)
+static void listener_accept_pending(struct listener *d, int fd,
+                                    const struct address *from)
 {
-    struct pending *s = evict_oldest(d);
+    struct pending *s = listener_get_slot(d);
     if (d->closed || auth_start(&s->auth, fd, AUTH_LISTENER, &d->nonce) != 0) {
         close(fd);
         return;
@@ -160,43 +159,43 @@ static void accept_pending(struct listener *d, int fd, const struct address *fro
     s->listener = d;
     s->from = *from;
     s->number = ++d->came;
-    s->watch = (struct loop_watch){.fd = fd, .fn = on_pending_readable, .arg = s};
-    s->patience = (struct loop_timer){.fn = on_pending_timeout, .arg = s};
+    s->watch =
+        (struct loop_watch){.fd = fd, .fn = listener_on_pending_readable, .arg = s};
+    s->patience = (struct loop_timer){.fn = listener_on_pending_timeout, .arg = s};
     loop_want(d->loop, &s->watch, LOOP_IN);
     s->periods = 0;
     loop_after(d->loop, &s->patience, PENDING_MS / PERIODS);
 }
 
-/* ---- the listener ---------------------------------------------------------------------
- */
+/* ---- the listener ------------------------------------------------------------------ */
 
-static void listen_at_all(struct listener *d, bool on)
+static void listener_watch(struct listener *d, bool on)
 {
     for (size_t i = 0; i < d->nsockets; i++)
         loop_want(d->loop, &d->socket[i].watch, on ? LOOP_IN : 0);
 }
 
-static void on_pause_over(void *arg)
+static void listener_on_pause_over(void *arg)
 {
-    listen_at_all(arg, true);
+    listener_watch(arg, true);
 }
 
-/* What accept can say that is not about one connection only: trying again at once would
- * only spin. */
-static bool exhausted(int err)
+/* Errors of accept that do not concern a single connection: an immediate retry would
+ * spin. */
+static bool listener_out_of_resources(int err)
 {
     return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
 }
 
-static void accept_some(struct listener *d, int listener)
+static void listener_accept(struct listener *d, int listener)
 {
     for (int i = 0; i < ACCEPTS && !d->closed; i++) {
         struct address from = {.len = sizeof from.as};
         int fd = accept4(listener, &from.as.any, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            accept_pending(d, fd, &from);
-        } else if (exhausted(errno)) {
-            listen_at_all(d, false);
+            listener_accept_pending(d, fd, &from);
+        } else if (listener_out_of_resources(errno)) {
+            listener_watch(d, false);
             loop_after(d->loop, &d->pause, PAUSE_MS);
             return;
         } else if (errno == EAGAIN) {
@@ -205,20 +204,20 @@ static void accept_some(struct listener *d, int listener)
     }
 }
 
-static void on_acceptable(void *arg, unsigned ready)
+static void listener_on_acceptable(void *arg, unsigned ready)
 {
     struct listen_socket *e = arg;
     struct listener *d = e->listener;
     (void)ready;
     d->accepting = true;
-    accept_some(d, e->watch.fd);
+    listener_accept(d, e->watch.fd);
     d->accepting = false;
     if (d->closed)
         free(d);
 }
 
 /* Adds a socket that listens at this address.  0, or -1 with errno. */
-static int add_socket(struct listener *d, struct address *at)
+static int listener_add_socket(struct listener *d, struct address *at)
 {
     int fd = address_socket(at);
     if (fd < 0)
@@ -232,18 +231,19 @@ static int add_socket(struct listener *d, struct address *at)
     address_of_socket(at, fd);
     struct listen_socket *e = &d->socket[d->nsockets++];
     *e = (struct listen_socket){.listener = d};
-    e->watch = (struct loop_watch){.fd = fd, .fn = on_acceptable, .arg = e};
+    e->watch = (struct loop_watch){.fd = fd, .fn = listener_on_acceptable, .arg = e};
     return 0;
 }
 
-/* At one address at least, of those that were chosen: one may have just gone. */
-static int listen_where(struct listener *d, struct address *at, size_t n, char *addresses,
-                        char *why, size_t len)
+/* Succeeds if at least one chosen address can be bound: an interface may have gone down
+ * since address_choose(). */
+static int listener_bind(struct listener *d, struct address *at, size_t n,
+                         char *addresses, char *why, size_t len)
 {
     char text[ADDRESS_TEXT];
     size_t have = 0;
     for (size_t i = 0; i < n; i++) {
-        if (add_socket(d, &at[i]) != 0) {
+        if (listener_add_socket(d, &at[i]) != 0) {
             address_text(&at[i], text);
             snprintf(why, len, "cannot listen at %s (%s)", text, strerror(errno));
             continue;
@@ -272,12 +272,12 @@ struct listener *listener_open(struct loop *loop, const struct nonce *nonce,
         return NULL;
     }
     *d = (struct listener){.loop = loop, .nonce = *nonce, .events = events, .arg = arg};
-    d->pause = (struct loop_timer){.fn = on_pause_over, .arg = d};
-    if (listen_where(d, at, n, addresses, why, len) != 0) {
+    d->pause = (struct loop_timer){.fn = listener_on_pause_over, .arg = d};
+    if (listener_bind(d, at, n, addresses, why, len) != 0) {
         listener_close(d);
         return NULL;
     }
-    listen_at_all(d, true);
+    listener_watch(d, true);
     return d;
 }
 
@@ -287,12 +287,12 @@ void listener_close(struct listener *d)
         return;
     d->closed = true;
     loop_cancel(d->loop, &d->pause);
-    listen_at_all(d, false);
+    listener_watch(d, false);
     for (size_t i = 0; i < d->nsockets; i++)
         close(d->socket[i].watch.fd);
     for (struct pending *s = d->pending; s < d->pending + PENDING_MAX; s++)
         if (s->number != 0)
-            close(pending_detach(s));
+            close(listener_pending_detach(s));
     explicit_bzero(&d->nonce, sizeof d->nonce);
     if (!d->accepting)
         free(d);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * listener.h - where connections come in and go out, and both sides prove that they are
- * of this job.
+ * listener.h - accepts and opens TCP connections between processes of one job, and
+ * authenticates both ends.
  *
  * Uses loop.h, auth.h, address.h.  Used by daemons*.c and daemon_main.c.
  *
- * Both sides know the job's nonce, which travelled on the standard input of the daemon
- * and is never sent: each sends a random challenge and answers the other's with an
- * HMAC-SHA256 of it under the nonce (and of its own role, so that no answer can be sent
- * back).  An unauthenticated connection learns nothing, holds no memory of ours but a
- * small fixed one, and is shut out after a moment.
+ * Both ends know the nonce of the job.  A daemon receives it on its standard input; it is
+ * never sent over these connections.  Each end sends a random challenge and answers the
+ * challenge of its peer with an HMAC-SHA256 under the nonce.  The MAC also covers the
+ * role of the sender, which prevents reflection.  An unauthenticated connection occupies
+ * one slot of a fixed table and is closed after a timeout.
  */
 #ifndef OSHRUN_NET_LISTENER_H
 #define OSHRUN_NET_LISTENER_H
@@ -30,15 +30,15 @@ struct nonce {
 /* 0, or -1 with errno: from getrandom. */
 int nonce_make(struct nonce *n);
 void nonce_to_hex(const struct nonce *n, char hex[NONCE_HEX_BYTES]);
-/* 0, or -1 if it is not one. */
+/* Returns 0, or -1 if hex is malformed. */
 int nonce_from_hex(struct nonce *n, const char *hex);
 
 struct listener_events {
-    /* A proven connection: its descriptor is the receiver's now. */
+    /* An authenticated connection.  The callee owns the descriptor. */
     void (*came)(void *arg, int fd);
     /* A connection was refused: a sentence without newline ("refused a connection from
-     * 10.0.0.3:4242: it does not know the nonce of this job").  At most 8 of one
-     * listener, the last of which says that further ones are not told. */
+     * 10.0.0.3:4242: it does not know the nonce of this job").  A listener reports at
+     * most 8 refusals; the last report says that further ones are suppressed. */
     void (*refused)(void *arg, const char *sentence);
 };
 
@@ -75,7 +75,7 @@ struct connector_limits {
 struct connector *connector_start(struct loop *loop, const struct nonce *nonce,
                                   const char *addresses, struct connector_limits limits,
                                   const struct connector_events *events, void *arg);
-/* Also after made or failed. */
+/* Must also be called after made or failed. */
 void connector_free(struct connector *d);
 
 #endif

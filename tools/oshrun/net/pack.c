@@ -10,7 +10,7 @@
 #define FIRST_CAPACITY ((size_t)256)
 #define NULL_STRING    UINT32_MAX /* as a length: NULL, and no bytes follow */
 
-static bool reserve(struct pack *p, size_t len)
+static bool pack_reserve(struct pack *p, size_t len)
 {
     if (p->failed || len > SIZE_MAX / 4 - p->len) {
         p->failed = true;
@@ -31,36 +31,36 @@ static bool reserve(struct pack *p, size_t len)
     return true;
 }
 
-static void put(struct pack *p, const void *data, size_t len)
+static void pack_put(struct pack *p, const void *data, size_t len)
 {
-    if (len == 0 || !reserve(p, len))
+    if (len == 0 || !pack_reserve(p, len))
         return;
     memcpy(p->data + p->len, data, len);
     p->len += len;
 }
 
 /* The lowest len bytes of v, lowest first. */
-static void put_number(struct pack *p, uint64_t v, size_t len)
+static void pack_put_number(struct pack *p, uint64_t v, size_t len)
 {
     unsigned char b[sizeof v];
     for (size_t i = 0; i < len; i++)
         b[i] = (unsigned char)(v >> (8 * i));
-    put(p, b, len);
+    pack_put(p, b, len);
 }
 
 void pack_u8(struct pack *p, uint8_t v)
 {
-    put_number(p, v, sizeof v);
+    pack_put_number(p, v, sizeof v);
 }
 
 void pack_u32(struct pack *p, uint32_t v)
 {
-    put_number(p, v, sizeof v);
+    pack_put_number(p, v, sizeof v);
 }
 
 void pack_u64(struct pack *p, uint64_t v)
 {
-    put_number(p, v, sizeof v);
+    pack_put_number(p, v, sizeof v);
 }
 
 void pack_string(struct pack *p, const char *text)
@@ -75,13 +75,13 @@ void pack_string(struct pack *p, const char *text)
         return;
     }
     pack_u32(p, (uint32_t)len);
-    put(p, text, len + 1);
+    pack_put(p, text, len + 1);
 }
 
 void pack_bytes(struct pack *p, const void *data, size_t len)
 {
     pack_u64(p, len);
-    put(p, data, len);
+    pack_put(p, data, len);
 }
 
 void pack_numbers(struct pack *p, const uint32_t *list, uint32_t count)
@@ -105,7 +105,7 @@ struct unpack unpack_of(const void *data, size_t len)
 }
 
 /* len bytes, or NULL. */
-static const unsigned char *take(struct unpack *u, uint64_t len)
+static const unsigned char *pack_take(struct unpack *u, uint64_t len)
 {
     if (u->failed || len > (size_t)(u->end - u->at)) {
         u->failed = true;
@@ -116,9 +116,9 @@ static const unsigned char *take(struct unpack *u, uint64_t len)
     return at;
 }
 
-static uint64_t take_number(struct unpack *u, size_t len)
+static uint64_t pack_take_number(struct unpack *u, size_t len)
 {
-    const unsigned char *b = take(u, len);
+    const unsigned char *b = pack_take(u, len);
     uint64_t v = 0;
     for (size_t i = 0; b != NULL && i < len; i++)
         v |= (uint64_t)b[i] << (8 * i);
@@ -127,17 +127,17 @@ static uint64_t take_number(struct unpack *u, size_t len)
 
 uint8_t unpack_u8(struct unpack *u)
 {
-    return (uint8_t)take_number(u, sizeof(uint8_t));
+    return (uint8_t)pack_take_number(u, sizeof(uint8_t));
 }
 
 uint32_t unpack_u32(struct unpack *u)
 {
-    return (uint32_t)take_number(u, sizeof(uint32_t));
+    return (uint32_t)pack_take_number(u, sizeof(uint32_t));
 }
 
 uint64_t unpack_u64(struct unpack *u)
 {
-    return take_number(u, sizeof(uint64_t));
+    return pack_take_number(u, sizeof(uint64_t));
 }
 
 const char *unpack_string(struct unpack *u)
@@ -145,7 +145,7 @@ const char *unpack_string(struct unpack *u)
     uint32_t len = unpack_u32(u);
     if (u->failed || len == NULL_STRING)
         return NULL;
-    const unsigned char *text = take(u, (uint64_t)len + 1);
+    const unsigned char *text = pack_take(u, (uint64_t)len + 1);
     /* The zero must be at the end and nowhere before. */
     if (text != NULL && memchr(text, '\0', (size_t)len + 1) != text + len) {
         u->failed = true;
@@ -157,7 +157,7 @@ const char *unpack_string(struct unpack *u)
 const void *unpack_bytes(struct unpack *u, size_t *len)
 {
     uint64_t n = unpack_u64(u);
-    const void *data = take(u, n);
+    const void *data = pack_take(u, n);
     *len = data != NULL ? (size_t)n : 0;
     return data;
 }

@@ -22,7 +22,7 @@ struct route_child {
     struct waiting *first, **last;
 };
 
-static void forget_waiting(struct route_child *c)
+static void route_forget_waiting(struct route_child *c)
 {
     struct waiting *next;
     for (struct waiting *w = c->first; w != NULL; w = next) {
@@ -51,7 +51,7 @@ int route_open(struct route *r, const struct tree *tree, uint32_t me)
 void route_close(struct route *r)
 {
     for (uint32_t i = 0; i < r->nchildren; i++) {
-        forget_waiting(&r->child[i]);
+        route_forget_waiting(&r->child[i]);
         if (r->child[i].link != NULL)
             link_free(r->child[i].link);
     }
@@ -61,7 +61,7 @@ void route_close(struct route *r)
     *r = (struct route){.me = WIRE_NONE};
 }
 
-static struct route_child *find_child(const struct route *r, uint32_t node)
+static struct route_child *route_find_child(const struct route *r, uint32_t node)
 {
     for (uint32_t i = 0; i < r->nchildren; i++)
         if (r->child[i].node == node)
@@ -72,7 +72,7 @@ static struct route_child *find_child(const struct route *r, uint32_t node)
 int route_attach(struct route *r, uint32_t node, struct link *l,
                  const struct frame *first)
 {
-    struct route_child *c = find_child(r, node);
+    struct route_child *c = route_find_child(r, node);
     if (c == NULL || c->link != NULL || c->gone)
         return -1;
     c->link = l;
@@ -80,7 +80,7 @@ int route_attach(struct route *r, uint32_t node, struct link *l,
         link_send(l, first);
     for (struct waiting *w = c->first; w != NULL; w = w->next)
         link_send(l, &w->f);
-    forget_waiting(c);
+    route_forget_waiting(c);
     return 0;
 }
 
@@ -94,11 +94,11 @@ uint32_t route_child_of(const struct route *r, const struct link *l)
 
 void route_detach(struct route *r, uint32_t node)
 {
-    struct route_child *c = find_child(r, node);
+    struct route_child *c = route_find_child(r, node);
     if (c == NULL)
         return;
     c->gone = true;
-    forget_waiting(c);
+    route_forget_waiting(c);
     if (c->link != NULL)
         link_free(c->link);
     c->link = NULL;
@@ -106,7 +106,7 @@ void route_detach(struct route *r, uint32_t node)
 
 bool route_has_child(const struct route *r, uint32_t node)
 {
-    const struct route_child *c = find_child(r, node);
+    const struct route_child *c = route_find_child(r, node);
     return c != NULL && c->link != NULL;
 }
 
@@ -118,7 +118,7 @@ bool route_has_children(const struct route *r)
     return false;
 }
 
-static void keep(struct route_child *c, const struct frame *f)
+static void route_keep(struct route_child *c, const struct frame *f)
 {
     struct waiting *w = malloc(sizeof *w + f->len);
     if (w == NULL)
@@ -132,21 +132,21 @@ static void keep(struct route_child *c, const struct frame *f)
     c->last = &w->next;
 }
 
-static void send_child(struct route_child *c, const struct frame *f)
+static void route_send_child(struct route_child *c, const struct frame *f)
 {
     if (c->link != NULL)
         link_send(c->link, f);
     else if (!c->gone)
-        keep(c, f);
+        route_keep(c, f);
 }
 
-static void send_children(struct route *r, const struct frame *f)
+static void route_send_children(struct route *r, const struct frame *f)
 {
     for (uint32_t i = 0; i < r->nchildren; i++)
-        send_child(&r->child[i], f);
+        route_send_child(&r->child[i], f);
 }
 
-static void send_up(struct route *r, const struct frame *f)
+static void route_send_up(struct route *r, const struct frame *f)
 {
     if (r->up != NULL)
         link_send(r->up, f);
@@ -155,33 +155,34 @@ static void send_up(struct route *r, const struct frame *f)
 void route_send(struct route *r, const struct frame *f)
 {
     if (f->to == WIRE_ALL && r->me == WIRE_FRONT) {
-        send_children(r, f);
+        route_send_children(r, f);
         return;
     }
-    uint32_t hop = f->to == WIRE_ALL ? tree_parent(&r->tree, r->me)
-                                     : tree_hop(&r->tree, r->me, f->to);
-    struct route_child *c = find_child(r, hop);
+    uint32_t next = f->to == WIRE_ALL ? tree_parent(&r->tree, r->me)
+                                      : tree_next(&r->tree, r->me, f->to);
+    struct route_child *c = route_find_child(r, next);
     if (c != NULL)
-        send_child(c, f);
+        route_send_child(c, f);
     else
-        send_up(r, f);
+        route_send_up(r, f);
 }
 
 /* What is for all goes up to the front, which sends it down to all. */
-static bool take_for_all(struct route *r, const struct link *l, const struct frame *f)
+static bool route_take_for_all(struct route *r, const struct link *l,
+                               const struct frame *f)
 {
     if (l != r->up && r->me != WIRE_FRONT) {
-        send_up(r, f);
+        route_send_up(r, f);
         return false;
     }
-    send_children(r, f);
+    route_send_children(r, f);
     return r->me != WIRE_FRONT;
 }
 
 bool route_take(struct route *r, const struct link *l, const struct frame *f)
 {
     if (f->to == WIRE_ALL)
-        return take_for_all(r, l, f);
+        return route_take_for_all(r, l, f);
     if (f->to == r->me)
         return true;
     bool known = f->to == WIRE_FRONT || f->to < r->tree.nnodes;

@@ -34,6 +34,6 @@ uint32_t tree_child(const struct tree *t, uint32_t node, uint32_t i);
 bool tree_below(const struct tree *t, uint32_t top, uint32_t node);
 
 /* The neighbour of `me` that is next on the way to `to`; me != to. */
-uint32_t tree_hop(const struct tree *t, uint32_t me, uint32_t to);
+uint32_t tree_next(const struct tree *t, uint32_t me, uint32_t to);
 
 #endif

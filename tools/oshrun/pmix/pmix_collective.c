@@ -22,7 +22,7 @@ struct answer {
     size_t n;
 };
 
-static void free_answer(void *arg)
+static void pmix_collective_free_answer(void *arg)
 {
     struct answer *a = arg;
     for (size_t i = 0; i < a->n; i++)
@@ -30,7 +30,7 @@ static void free_answer(void *arg)
     free(a);
 }
 
-static void *copy_of(const void *data, size_t len)
+static void *pmix_collective_copy_of(const void *data, size_t len)
 {
     void *copy = malloc(len > 0 ? len : 1);
     if (copy != NULL && len > 0)
@@ -38,9 +38,10 @@ static void *copy_of(const void *data, size_t len)
     return copy;
 }
 
-static void answer_fence(struct pmix_request *r, const void *data, size_t len)
+static void pmix_collective_answer_fence(struct pmix_request *r, const void *data,
+                                         size_t len)
 {
-    char *copy = copy_of(data, len);
+    char *copy = pmix_collective_copy_of(data, len);
     if (copy == NULL) {
         pmix_request_answer(r, PMIX_ERR_NOMEM);
         return;
@@ -49,12 +50,13 @@ static void answer_fence(struct pmix_request *r, const void *data, size_t len)
     r->modex(PMIX_SUCCESS, copy, len, r->arg, free, copy);
 }
 
-static void answer_group(struct pmix_request *r, uint64_t number, const void *data,
-                         size_t len)
+static void pmix_collective_answer_group(struct pmix_request *r, uint64_t number,
+                                         const void *data, size_t len)
 {
     struct answer *a = calloc(1, sizeof *a);
     size_t context = number;
-    pmix_byte_object_t endpoints = {.bytes = copy_of(data, len), .size = len};
+    pmix_byte_object_t endpoints = {.bytes = pmix_collective_copy_of(data, len),
+                                    .size = len};
     if (a == NULL || endpoints.bytes == NULL) {
         free(a);
         free(endpoints.bytes);
@@ -68,26 +70,26 @@ static void answer_group(struct pmix_request *r, uint64_t number, const void *da
                        PMIX_BYTE_OBJECT);
     free(endpoints.bytes);
     r->answered = true;
-    r->info(PMIX_SUCCESS, a->info, a->n, r->arg, free_answer, a);
+    r->info(PMIX_SUCCESS, a->info, a->n, r->arg, pmix_collective_free_answer, a);
 }
 
-static void on_done(void *arg, void *mine, int status, uint64_t number, const void *data,
-                    size_t len)
+static void pmix_collective_on_done(void *arg, void *mine, int status, uint64_t number,
+                                    const void *data, size_t len)
 {
     struct pmix_net *n = arg;
     struct pmix_request *r = mine;
     if (status != 0)
         pmix_request_answer(r, PMIX_ERR_LOST_CONNECTION);
     else if (!r->answered && r->modex != NULL)
-        answer_fence(r, data, len);
+        pmix_collective_answer_fence(r, data, len);
     else if (!r->answered && r->info != NULL)
-        answer_group(r, number, data, len);
+        pmix_collective_answer_group(r, number, data, len);
     else
         pmix_request_answer(r, PMIX_SUCCESS);
     pmix_request_done(&n->collectives, r);
 }
 
-static void on_send(void *arg, const struct frame *f)
+static void pmix_collective_on_send(void *arg, const struct frame *f)
 {
     struct pmix_net *n = arg;
     n->out.send(n->out.arg, f);
@@ -95,7 +97,8 @@ static void on_send(void *arg, const struct frame *f)
 
 int pmix_collective_open(struct pmix_net *n)
 {
-    static const struct gather_events events = {.send = on_send, .done = on_done};
+    static const struct gather_events events = {.send = pmix_collective_on_send,
+                                                .done = pmix_collective_on_done};
     const struct tree alone = {.nnodes = 1, .fanout = 1};
     n->gather = gather_new(n->has_net ? &n->tree : &alone, n->has_net ? n->job->here : 0,
                            &events, n);
@@ -103,8 +106,8 @@ int pmix_collective_open(struct pmix_net *n)
 }
 
 /* The nodes of the members, ascending; NULL: no memory. */
-static uint32_t *nodes_of(const struct pmix_net *n, const struct pmix_request *r,
-                          uint32_t *count)
+static uint32_t *pmix_collective_nodes_of(const struct pmix_net *n,
+                                          const struct pmix_request *r, uint32_t *count)
 {
     bool *takes_part = calloc(n->job->nnodes, sizeof *takes_part);
     uint32_t *node = calloc(n->job->nnodes, sizeof *node);
@@ -122,10 +125,10 @@ static uint32_t *nodes_of(const struct pmix_net *n, const struct pmix_request *r
     return node;
 }
 
-static pmix_status_t join(struct pmix_net *n, struct pmix_request *r)
+static pmix_status_t pmix_collective_join(struct pmix_net *n, struct pmix_request *r)
 {
     uint32_t nnodes;
-    uint32_t *node = nodes_of(n, r, &nnodes);
+    uint32_t *node = pmix_collective_nodes_of(n, r, &nnodes);
     int rc = node != NULL ? gather_join(n->gather, r->key.data, r->key.len, node, nnodes,
                                         r->data, r->len, r)
                           : -1;
@@ -139,7 +142,7 @@ void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
     pmix_status_t status = r->status;
     pmix_request_wait(n, &n->collectives, r);
     if (status == PMIX_SUCCESS)
-        status = join(n, r);
+        status = pmix_collective_join(n, r);
     if (status != PMIX_SUCCESS) {
         pmix_request_answer(r, status);
         pmix_request_done(&n->collectives, r);

@@ -51,7 +51,7 @@ void pmix_event_post(struct pmix_net *n, struct pmix_request *r)
     pmix_request_free(r);
 }
 
-static int unpack_infos(struct event *e, const void *data, size_t len)
+static int pmix_event_unpack_infos(struct event *e, const void *data, size_t len)
 {
     pmix_data_buffer_t buffer;
     pmix_byte_object_t bytes = {.bytes = malloc(len), .size = len};
@@ -69,7 +69,7 @@ static int unpack_infos(struct event *e, const void *data, size_t len)
     return rc == PMIX_SUCCESS && (size_t)n == e->n ? 0 : -1;
 }
 
-static int read_event(const struct frame *f, struct event *e)
+static int pmix_event_read_event(const struct frame *f, struct event *e)
 {
     struct unpack u = unpack_of(f->data, f->len);
     e->code = (pmix_status_t)unpack_u32(&u);
@@ -83,10 +83,10 @@ static int read_event(const struct frame *f, struct event *e)
         e->n > len / INFO_BYTES)
         return -1;
     PMIX_PROC_LOAD(&e->source, nspace, rank);
-    return e->n > 0 ? unpack_infos(e, data, len) : 0;
+    return e->n > 0 ? pmix_event_unpack_infos(e, data, len) : 0;
 }
 
-static void free_event(struct event *e)
+static void pmix_event_free_event(struct event *e)
 {
     if (e->info != NULL)
         PMIX_INFO_FREE(e->info, e->n);
@@ -94,10 +94,10 @@ static void free_event(struct event *e)
 }
 
 /* In libpmix's thread, when all that wanted it have got it. */
-static void on_delivered(pmix_status_t status, void *arg)
+static void pmix_event_on_delivered(pmix_status_t status, void *arg)
 {
     (void)status;
-    free_event(arg);
+    pmix_event_free_event(arg);
 }
 
 /* To the PEs of this node; libpmix does not tell us about it again. */
@@ -108,13 +108,13 @@ int pmix_event_take(struct pmix_net *n, const struct frame *f)
     struct event *e = calloc(1, sizeof *e);
     if (e == NULL)
         return -1;
-    if (read_event(f, e) != 0) {
-        free_event(e);
+    if (pmix_event_read_event(f, e) != 0) {
+        pmix_event_free_event(e);
         return -1;
     }
-    pmix_status_t rc =
-        PMIx_Notify_event(e->code, &e->source, e->range, e->info, e->n, on_delivered, e);
+    pmix_status_t rc = PMIx_Notify_event(e->code, &e->source, e->range, e->info, e->n,
+                                         pmix_event_on_delivered, e);
     if (rc != PMIX_SUCCESS) /* done already, or it cannot be: nobody waits for it */
-        free_event(e);
+        pmix_event_free_event(e);
     return 0;
 }

@@ -125,7 +125,7 @@ static int pmix_failed(const char *what, pmix_status_t rc)
  * libpmix would look for all devices of the machine (10 of the 14 ms that its start
  * takes).  It wants a topology for localities only: give it one without devices.
  */
-static int make_topology(struct pmix_host *h)
+static int pmix_host_make_topology(struct pmix_host *h)
 {
     if (hwloc_topology_init(&h->topo) != 0)
         return -1;
@@ -135,8 +135,8 @@ static int make_topology(struct pmix_host *h)
     return -1;
 }
 
-static pmix_status_t init_server(struct pmix_host *h, const struct job *job,
-                                 const char *dir)
+static pmix_status_t pmix_host_init_server(struct pmix_host *h, const struct job *job,
+                                           const char *dir)
 {
     enum { TMPDIR, SYSTEM, HOST, SHARE, TOPOLOGY, INFOS };
     pmix_info_t info[INFOS];
@@ -148,7 +148,7 @@ static pmix_status_t init_server(struct pmix_host *h, const struct job *job,
     PMIX_INFO_LOAD(&info[SYSTEM], PMIX_SYSTEM_TMPDIR, dir, PMIX_STRING);
     PMIX_INFO_LOAD(&info[HOST], PMIX_HOSTNAME, job->node[job->here].name, PMIX_STRING);
     PMIX_INFO_LOAD(&info[SHARE], PMIX_SERVER_SHARE_TOPOLOGY, &no, PMIX_BOOL);
-    if (make_topology(h) == 0) {
+    if (pmix_host_make_topology(h) == 0) {
         topo.topology = h->topo;
         PMIX_INFO_LOAD(&info[TOPOLOGY], PMIX_TOPOLOGY2, &topo, PMIX_TOPO);
         n = INFOS;
@@ -159,7 +159,7 @@ static pmix_status_t init_server(struct pmix_host *h, const struct job *job,
     return rc;
 }
 
-static void set_segments(const struct job *job)
+static void pmix_host_set_segments(const struct job *job)
 {
     setenv(DATA_SEGMENT_ENV, job->nnodes > 1 ? DATA_SEGMENT_NET : DATA_SEGMENT_BYTES, 0);
     if (job->npes <= ENTRY_SEGMENT_PES)
@@ -174,12 +174,12 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     h->job = job;
     memcpy(h->nspace, job->nspace, sizeof job->nspace);
     h->last = &h->first;
-    set_segments(job);
+    pmix_host_set_segments(job);
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->settled, NULL);
     h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pmix_status_t rc =
-        h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : init_server(h, job, dir);
+        h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : pmix_host_init_server(h, job, dir);
     if (rc == PMIX_SUCCESS)
         return h;
     pmix_failed("the start of the server", rc);
@@ -188,7 +188,7 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
 }
 
 /* Adds NAME=value to an environment.  0, or -1: no memory. */
-static int add_variable(char ***env, const char *name, const char *value)
+static int pmix_host_add_variable(char ***env, const char *name, const char *value)
 {
     size_t n = 0, len = strlen(name) + strlen(value) + sizeof "=";
     while (*env != NULL && (*env)[n] != NULL)
@@ -208,13 +208,13 @@ static int add_variable(char ***env, const char *name, const char *value)
 }
 
 /* The sizes, as far as they are set. */
-static int add_segments(char ***env)
+static int pmix_host_add_segments(char ***env)
 {
     static const char *const name[] = {DATA_SEGMENT_ENV, ENTRY_SEGMENT_ENV};
     int rc = 0;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
         if (rc == 0 && getenv(name[i]) != NULL)
-            rc = add_variable(env, name[i], getenv(name[i]));
+            rc = pmix_host_add_variable(env, name[i], getenv(name[i]));
     return rc;
 }
 
@@ -224,7 +224,7 @@ char **pmix_host_env(struct pmix_host *h, uint32_t rank)
     pmix_proc_t p;
     PMIX_PROC_LOAD(&p, h->nspace, rank);
     pmix_status_t rc = PMIx_server_setup_fork(&p, &env);
-    if (rc == PMIX_SUCCESS && add_segments(&env) != 0)
+    if (rc == PMIX_SUCCESS && pmix_host_add_segments(&env) != 0)
         rc = PMIX_ERR_NOMEM;
     if (rc == PMIX_SUCCESS)
         return env;

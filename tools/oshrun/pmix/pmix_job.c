@@ -18,14 +18,14 @@
 #define PE_INFOS    5
 #define AS_IT_IS    "raw:"
 
-static int failed(const char *what, pmix_status_t rc)
+static int pmix_job_failed(const char *what, pmix_status_t rc)
 {
     error_report("PMIx: %s failed: %s (%d)", what, PMIx_Error_string(rc), rc);
     return -1;
 }
 
 /* "0,1,5" for one node. */
-static char *rank_list(const struct job_node *node)
+static char *pmix_job_rank_list(const struct job_node *node)
 {
     char *text = malloc((size_t)node->npes * RANK_DIGITS + 1);
     char *end = text;
@@ -42,7 +42,7 @@ static char *rank_list(const struct job_node *node)
  * that libpmix takes as it is.  What PMIx_generate_regex makes is shorter, but wrong for
  * names with large numbers, and out of order for some.
  */
-static int list_nodes(const struct job *job, char **names, char **ranks)
+static int pmix_job_list_nodes(const struct job *job, char **names, char **ranks)
 {
     size_t names_len, ranks_len;
     FILE *n = open_memstream(names, &names_len);
@@ -52,7 +52,7 @@ static int list_nodes(const struct job *job, char **names, char **ranks)
     fputs(AS_IT_IS, n);
     fputs(AS_IT_IS, r);
     for (uint32_t i = 0; i < job->nnodes; i++) {
-        char *list = rank_list(&job->node[i]);
+        char *list = pmix_job_rank_list(&job->node[i]);
         fprintf(n, "%s%s", i ? "," : "", job->node[i].name);
         fprintf(r, "%s%s", i ? ";" : "", list != NULL ? list : "");
         free(list);
@@ -60,67 +60,68 @@ static int list_nodes(const struct job *job, char **names, char **ranks)
     return fclose(n) == 0 && fclose(r) == 0 ? 0 : -1;
 }
 
-static void load_u32(pmix_info_t *info, const char *key, uint32_t value)
+static void pmix_job_load_u32(pmix_info_t *info, const char *key, uint32_t value)
 {
     PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
 }
 
-static void load_rank(pmix_info_t *info, const char *key, pmix_rank_t value)
+static void pmix_job_load_rank(pmix_info_t *info, const char *key, pmix_rank_t value)
 {
     PMIX_INFO_LOAD(info, key, &value, PMIX_PROC_RANK);
 }
 
-static void load_u16(pmix_info_t *info, const char *key, uint32_t value)
+static void pmix_job_load_u16(pmix_info_t *info, const char *key, uint32_t value)
 {
     uint16_t v = (uint16_t)value;
     PMIX_INFO_LOAD(info, key, &v, PMIX_UINT16);
 }
 
 /* What every PE may ask about PE number i of a node. */
-static void load_pe(pmix_info_t *info, const struct job *job, uint32_t node, uint32_t i)
+static void pmix_job_load_pe(pmix_info_t *info, const struct job *job, uint32_t node,
+                             uint32_t i)
 {
     pmix_info_t *pe;
     PMIX_INFO_CREATE(pe, PE_INFOS);
-    load_rank(&pe[0], PMIX_RANK, job->node[node].rank[i]);
-    load_u16(&pe[1], PMIX_LOCAL_RANK, i);
-    load_u16(&pe[2], PMIX_NODE_RANK, i);
-    load_u32(&pe[3], PMIX_NODEID, node);
+    pmix_job_load_rank(&pe[0], PMIX_RANK, job->node[node].rank[i]);
+    pmix_job_load_u16(&pe[1], PMIX_LOCAL_RANK, i);
+    pmix_job_load_u16(&pe[2], PMIX_NODE_RANK, i);
+    pmix_job_load_u32(&pe[3], PMIX_NODEID, node);
     PMIX_INFO_LOAD(&pe[4], PMIX_HOSTNAME, job->node[node].name, PMIX_STRING);
     pmix_data_array_t array = {.type = PMIX_INFO, .size = PE_INFOS, .array = pe};
     PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(pe, PE_INFOS);
 }
 
-static size_t load_job(pmix_info_t *info, const struct job *job, char *node_map,
-                       char *proc_map, const char *peers)
+static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *node_map,
+                                char *proc_map, const char *peers)
 {
     const struct job_node *here = &job->node[job->here];
     size_t n = 0;
     PMIX_INFO_LOAD(&info[n++], PMIX_NODE_MAP, node_map, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[n++], PMIX_PROC_MAP, proc_map, PMIX_REGEX);
-    load_u32(&info[n++], PMIX_JOB_SIZE, job->npes);
-    load_u32(&info[n++], PMIX_UNIV_SIZE, job->npes);
-    load_u32(&info[n++], PMIX_MAX_PROCS, job->npes);
-    load_u32(&info[n++], PMIX_LOCAL_SIZE, here->npes);
-    load_u32(&info[n++], PMIX_NODE_SIZE, here->npes);
-    load_u32(&info[n++], PMIX_NUM_NODES, job->nnodes);
+    pmix_job_load_u32(&info[n++], PMIX_JOB_SIZE, job->npes);
+    pmix_job_load_u32(&info[n++], PMIX_UNIV_SIZE, job->npes);
+    pmix_job_load_u32(&info[n++], PMIX_MAX_PROCS, job->npes);
+    pmix_job_load_u32(&info[n++], PMIX_LOCAL_SIZE, here->npes);
+    pmix_job_load_u32(&info[n++], PMIX_NODE_SIZE, here->npes);
+    pmix_job_load_u32(&info[n++], PMIX_NUM_NODES, job->nnodes);
     PMIX_INFO_LOAD(&info[n++], PMIX_JOBID, job->nspace, PMIX_STRING);
     PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING);
-    load_rank(&info[n++], PMIX_LOCALLDR, here->rank[0]);
+    pmix_job_load_rank(&info[n++], PMIX_LOCALLDR, here->rank[0]);
     for (uint32_t node = 0; node < job->nnodes; node++)
         for (uint32_t i = 0; i < job->node[node].npes; i++)
-            load_pe(&info[n++], job, node, i);
+            pmix_job_load_pe(&info[n++], job, node, i);
     return n;
 }
 
-static pmix_status_t register_job(struct pmix_host *h, const struct job *job,
-                                  pmix_info_t *info)
+static pmix_status_t pmix_job_register_job(struct pmix_host *h, const struct job *job,
+                                           pmix_info_t *info)
 {
     char *names = NULL, *ranks = NULL;
-    char *peers = rank_list(&job->node[job->here]);
+    char *peers = pmix_job_rank_list(&job->node[job->here]);
     pmix_status_t rc = PMIX_ERR_NOMEM;
-    if (list_nodes(job, &names, &ranks) == 0 && peers != NULL) {
-        size_t n = load_job(info, job, names, ranks, peers);
+    if (pmix_job_list_nodes(job, &names, &ranks) == 0 && peers != NULL) {
+        size_t n = pmix_job_load_job(info, job, names, ranks, peers);
         pmix_host_begin(h);
         pmix_host_began(h, PMIx_server_register_nspace(h->nspace,
                                                        (int)job->node[job->here].npes,
@@ -134,7 +135,7 @@ static pmix_status_t register_job(struct pmix_host *h, const struct job *job,
 }
 
 /* All at once: libpmix's thread works them off while we make the next call. */
-static pmix_status_t register_clients(struct pmix_host *h, const struct job *job)
+static pmix_status_t pmix_job_register_clients(struct pmix_host *h, const struct job *job)
 {
     const struct job_node *here = &job->node[job->here];
     pmix_host_begin(h);
@@ -156,11 +157,11 @@ int pmix_host_register(struct pmix_host *h, const struct job *job)
     pmix_info_t *info;
     PMIX_INFO_CREATE(info, capacity);
     if (info == NULL)
-        return failed("the registration of the job", PMIX_ERR_NOMEM);
-    pmix_status_t rc = register_job(h, job, info);
+        return pmix_job_failed("the registration of the job", PMIX_ERR_NOMEM);
+    pmix_status_t rc = pmix_job_register_job(h, job, info);
     PMIX_INFO_FREE(info, capacity);
     if (rc != PMIX_SUCCESS)
-        return failed("the registration of the job", rc);
-    rc = register_clients(h, job);
-    return rc == PMIX_SUCCESS ? 0 : failed("the registration of the PEs", rc);
+        return pmix_job_failed("the registration of the job", rc);
+    rc = pmix_job_register_clients(h, job);
+    return rc == PMIX_SUCCESS ? 0 : pmix_job_failed("the registration of the PEs", rc);
 }

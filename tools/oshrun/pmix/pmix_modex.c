@@ -80,8 +80,8 @@ int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f)
 
 /* ---- answering -------------------------------------------------------------------- */
 
-static void answer(struct pmix_served *s, pmix_status_t status, const void *data,
-                   size_t len)
+static void pmix_modex_answer(struct pmix_served *s, pmix_status_t status,
+                              const void *data, size_t len)
 {
     struct pack p = {0};
     if (s->answered)
@@ -95,7 +95,7 @@ static void answer(struct pmix_served *s, pmix_status_t status, const void *data
     pack_free(&p);
 }
 
-static void release(struct pmix_served *s)
+static void pmix_modex_release(struct pmix_served *s)
 {
     struct pmix_served **at = &s->net->served;
     while (*at != s)
@@ -106,7 +106,7 @@ static void release(struct pmix_served *s)
 }
 
 /* In libpmix's thread.  The data is libpmix's and gone when we return. */
-static void on_data(pmix_status_t status, char *data, size_t len, void *arg)
+static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, void *arg)
 {
     struct pmix_served *s = arg;
     struct pmix_host_post *post = calloc(1, sizeof *post);
@@ -134,17 +134,18 @@ static void on_data(pmix_status_t status, char *data, size_t len, void *arg)
 void pmix_modex_data(struct pmix_net *n, struct pmix_request *r)
 {
     (void)n;
-    answer(r->served, r->status, r->data, r->len);
-    release(r->served);
+    pmix_modex_answer(r->served, r->status, r->data, r->len);
+    pmix_modex_release(r->served);
     pmix_request_free(r);
 }
 
-static void on_ended_timer(void *arg)
+static void pmix_modex_on_ended_timer(void *arg)
 {
-    answer(arg, PMIX_ERR_NOT_FOUND, NULL, 0);
+    pmix_modex_answer(arg, PMIX_ERR_NOT_FOUND, NULL, 0);
 }
 
-static int serve(struct pmix_net *n, uint32_t from, uint64_t number, uint32_t rank)
+static int pmix_modex_serve(struct pmix_net *n, uint32_t from, uint64_t number,
+                            uint32_t rank)
 {
     struct pmix_served *s = malloc(sizeof *s);
     if (s == NULL)
@@ -155,14 +156,14 @@ static int serve(struct pmix_net *n, uint32_t from, uint64_t number, uint32_t ra
                               .rank = rank,
                               .from = from,
                               .number = number};
-    s->timer = (struct loop_timer){.fn = on_ended_timer, .arg = s};
+    s->timer = (struct loop_timer){.fn = pmix_modex_on_ended_timer, .arg = s};
     n->served = s;
     pmix_proc_t p;
     PMIX_PROC_LOAD(&p, n->host->nspace, rank);
-    pmix_status_t rc = PMIx_server_dmodex_request(&p, on_data, s);
+    pmix_status_t rc = PMIx_server_dmodex_request(&p, pmix_modex_on_data, s);
     if (rc != PMIX_SUCCESS) {
-        answer(s, rc, NULL, 0);
-        release(s);
+        pmix_modex_answer(s, rc, NULL, 0);
+        pmix_modex_release(s);
     } else if (n->ended[rank]) {
         loop_after(n->loop, &s->timer, ENDED_MS);
     }
@@ -176,7 +177,7 @@ int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f)
     uint32_t rank = unpack_u32(&u);
     if (!unpack_done(&u) || rank >= n->job->npes || n->node_of[rank] != n->job->here)
         return -1;
-    return serve(n, f->from, number, rank);
+    return pmix_modex_serve(n, f->from, number, rank);
 }
 
 void pmix_modex_ended(struct pmix_net *n, uint32_t rank)

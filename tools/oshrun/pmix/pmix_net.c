@@ -38,7 +38,7 @@ void pmix_request_answer(struct pmix_request *r, pmix_status_t status)
         r->op(status, r->arg);
 }
 
-static void on_timeout(void *arg)
+static void pmix_net_on_timeout(void *arg)
 {
     pmix_request_answer(arg, PMIX_ERR_TIMEOUT);
 }
@@ -49,7 +49,7 @@ void pmix_request_wait(struct pmix_net *n, struct pmix_request **list,
     r->net = n;
     r->next = *list;
     *list = r;
-    r->timer = (struct loop_timer){.fn = on_timeout, .arg = r};
+    r->timer = (struct loop_timer){.fn = pmix_net_on_timeout, .arg = r};
     if (r->timeout_s > 0)
         loop_after(n->loop, &r->timer, (uint64_t)r->timeout_s * MS_PER_S);
 }
@@ -126,7 +126,7 @@ void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post)
 
 /* ---- life ------------------------------------------------------------------------- */
 
-static int map_pes(struct pmix_net *n)
+static int pmix_net_map_pes(struct pmix_net *n)
 {
     n->node_of = calloc(n->job->npes, sizeof *n->node_of);
     n->ended = calloc(n->job->npes, sizeof *n->ended);
@@ -155,13 +155,13 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
     }
     if (local != NULL)
         n->local = *local;
-    if (map_pes(n) == 0 && pmix_collective_open(n) == 0)
+    if (pmix_net_map_pes(n) == 0 && pmix_collective_open(n) == 0)
         return n;
     pmix_net_free(n);
     return NULL;
 }
 
-static void free_list(struct pmix_request **list)
+static void pmix_net_free_list(struct pmix_request **list)
 {
     while (*list != NULL)
         pmix_request_done(list, *list);
@@ -172,9 +172,9 @@ void pmix_net_free(struct pmix_net *n)
     if (n == NULL)
         return;
     gather_free(n->gather);
-    free_list(&n->collectives);
-    free_list(&n->modexes);
-    free_list(&n->queries);
+    pmix_net_free_list(&n->collectives);
+    pmix_net_free_list(&n->modexes);
+    pmix_net_free_list(&n->queries);
     pmix_modex_free(n);
     free(n->node_of);
     free(n->ended);

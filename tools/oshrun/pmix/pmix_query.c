@@ -49,7 +49,7 @@ struct answer {
     size_t n;
 };
 
-static void free_answer(void *arg)
+static void pmix_query_free_answer(void *arg)
 {
     struct answer *a = arg;
     if (a->info != NULL)
@@ -65,7 +65,7 @@ struct row {
     uint32_t how;
 };
 
-static struct row read_row(struct unpack *u)
+static struct row pmix_query_read_row(struct unpack *u)
 {
     struct row row;
     row.rank = unpack_u32(u);
@@ -76,7 +76,7 @@ static struct row read_row(struct unpack *u)
     return row;
 }
 
-static pmix_proc_state_t state_of(const struct row *row)
+static pmix_proc_state_t pmix_query_state_of(const struct row *row)
 {
     if (row->state == STATE_NOT_STARTED)
         return PMIX_PROC_STATE_PREPPED;
@@ -87,7 +87,7 @@ static pmix_proc_state_t state_of(const struct row *row)
     return row->how == 0 ? PMIX_PROC_STATE_TERMINATED : PMIX_PROC_STATE_TERM_NON_ZERO;
 }
 
-static int exit_code_of(const struct row *row)
+static int pmix_query_exit_code_of(const struct row *row)
 {
     if (row->state != STATE_ENDED)
         return 0;
@@ -96,15 +96,15 @@ static int exit_code_of(const struct row *row)
 }
 
 /* The rows of all nodes, or of this one. */
-static void load_table(const struct pmix_net *n, pmix_info_t *info, const char *key,
-                       struct unpack u, bool local)
+static void pmix_query_load_table(const struct pmix_net *n, pmix_info_t *info,
+                                  const char *key, struct unpack u, bool local)
 {
     uint32_t count = unpack_count(&u, PE_BYTES);
     pmix_proc_info_t *table;
     size_t used = 0;
     PMIX_PROC_INFO_CREATE(table, count > 0 ? count : 1);
     for (uint32_t i = 0; table != NULL && i < count; i++) {
-        const struct row row = read_row(&u);
+        const struct row row = pmix_query_read_row(&u);
         if (local && row.node != n->job->here)
             continue;
         pmix_proc_info_t *pe = &table[used++];
@@ -112,8 +112,8 @@ static void load_table(const struct pmix_net *n, pmix_info_t *info, const char *
         pe->hostname = strdup(n->job->node[row.node].name);
         pe->executable_name = strdup(n->job->argv[0]);
         pe->pid = (pid_t)row.pid;
-        pe->exit_code = exit_code_of(&row);
-        pe->state = state_of(&row);
+        pe->exit_code = pmix_query_exit_code_of(&row);
+        pe->state = pmix_query_state_of(&row);
     }
     pmix_data_array_t array = {.type = PMIX_PROC_INFO, .size = used, .array = table};
     PMIX_INFO_LOAD(info, key, &array, PMIX_DATA_ARRAY);
@@ -123,13 +123,13 @@ static void load_table(const struct pmix_net *n, pmix_info_t *info, const char *
 
 /* ---- answers ---------------------------------------------------------------------- */
 
-static void load_u32(pmix_info_t *info, const char *key, uint32_t value)
+static void pmix_query_load_u32(pmix_info_t *info, const char *key, uint32_t value)
 {
     PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
 }
 
-static void load_one(const struct pmix_net *n, pmix_info_t *info, enum pmix_query_key key,
-                     struct unpack rows)
+static void pmix_query_load_one(const struct pmix_net *n, pmix_info_t *info,
+                                enum pmix_query_key key, struct unpack rows)
 {
     switch (key) {
     case PMIX_ASKED_NAMESPACES:
@@ -137,13 +137,13 @@ static void load_one(const struct pmix_net *n, pmix_info_t *info, enum pmix_quer
         break;
     case PMIX_ASKED_TABLE:
     case PMIX_ASKED_LOCAL_TABLE:
-        load_table(n, info, keys[key], rows, key == PMIX_ASKED_LOCAL_TABLE);
+        pmix_query_load_table(n, info, keys[key], rows, key == PMIX_ASKED_LOCAL_TABLE);
         break;
     case PMIX_ASKED_JOB_SIZE:
-        load_u32(info, keys[key], n->job->npes);
+        pmix_query_load_u32(info, keys[key], n->job->npes);
         break;
     case PMIX_ASKED_NUM_NODES:
-        load_u32(info, keys[key], n->job->nnodes);
+        pmix_query_load_u32(info, keys[key], n->job->nnodes);
         break;
     case PMIX_ASKED_KEYS:
         PMIX_INFO_LOAD(info, keys[key], all_keys + 1, PMIX_STRING);
@@ -151,7 +151,8 @@ static void load_one(const struct pmix_net *n, pmix_info_t *info, enum pmix_quer
     }
 }
 
-static void answer(struct pmix_net *n, struct pmix_request *r, struct unpack rows)
+static void pmix_query_answer(struct pmix_net *n, struct pmix_request *r,
+                              struct unpack rows)
 {
     struct answer *a = calloc(1, sizeof *a);
     if (a != NULL)
@@ -163,13 +164,13 @@ static void answer(struct pmix_net *n, struct pmix_request *r, struct unpack row
     }
     a->n = r->nasked;
     for (uint32_t i = 0; i < r->nasked; i++)
-        load_one(n, &a->info[i], r->asked[i], rows);
+        pmix_query_load_one(n, &a->info[i], r->asked[i], rows);
     r->answered = true;
     r->info(r->unknown ? PMIX_QUERY_PARTIAL_SUCCESS : PMIX_SUCCESS, a->info, a->n, r->arg,
-            free_answer, a);
+            pmix_query_free_answer, a);
 }
 
-static bool wants_table(const struct pmix_request *r)
+static bool pmix_query_wants_table(const struct pmix_request *r)
 {
     for (uint32_t i = 0; i < r->nasked; i++)
         if (r->asked[i] == PMIX_ASKED_TABLE || r->asked[i] == PMIX_ASKED_LOCAL_TABLE)
@@ -181,25 +182,25 @@ void pmix_query_post(struct pmix_net *n, struct pmix_request *r)
 {
     struct pack p = {0};
     pmix_request_wait(n, &n->queries, r);
-    if (wants_table(r) && n->has_net) {
+    if (pmix_query_wants_table(r) && n->has_net) {
         r->number = ++n->number;
         pack_u64(&p, r->number);
         pmix_net_send(n, WIRE_QUERY_ASK, WIRE_FRONT, &p);
     } else {
-        if (wants_table(r))
+        if (pmix_query_wants_table(r))
             n->local.procs(n->local.arg, &p);
-        answer(n, r, unpack_of(p.data, p.len));
+        pmix_query_answer(n, r, unpack_of(p.data, p.len));
         pmix_request_done(&n->queries, r);
     }
     pack_free(&p);
 }
 
 /* True if all rows can be believed. */
-static bool is_table(const struct pmix_net *n, struct unpack u)
+static bool pmix_query_is_table(const struct pmix_net *n, struct unpack u)
 {
     uint32_t count = unpack_count(&u, PE_BYTES);
     for (uint32_t i = 0; i < count; i++) {
-        const struct row row = read_row(&u);
+        const struct row row = pmix_query_read_row(&u);
         if (row.rank >= n->job->npes || row.node >= n->job->nnodes || row.state >= STATES)
             return false;
     }
@@ -210,9 +211,9 @@ int pmix_query_take(struct pmix_net *n, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     struct pmix_request *r = pmix_request_find(n->queries, unpack_u64(&u));
-    if (u.failed || r == NULL || !is_table(n, u))
+    if (u.failed || r == NULL || !pmix_query_is_table(n, u))
         return -1;
-    answer(n, r, u);
+    pmix_query_answer(n, r, u);
     pmix_request_done(&n->queries, r);
     return 0;
 }

@@ -24,7 +24,7 @@ static struct pmix_host *self;
 
 /* ---- posts ------------------------------------------------------------------------ */
 
-static pmix_status_t post(const struct pmix_host_post *what)
+static pmix_status_t pmix_upcalls_post(const struct pmix_host_post *what)
 {
     struct pmix_host_post *p = malloc(sizeof *p);
     if (p == NULL)
@@ -35,33 +35,34 @@ static pmix_status_t post(const struct pmix_host_post *what)
 }
 
 /* Leaves the answer to the loop.  Takes r, which may be NULL: no memory. */
-static pmix_status_t post_request(enum pmix_host_kind kind, struct pmix_request *r)
+static pmix_status_t pmix_upcalls_post_request(enum pmix_host_kind kind,
+                                               struct pmix_request *r)
 {
     pmix_status_t rc = PMIX_ERR_NOMEM;
     if (r != NULL && !r->key.failed)
-        rc =
-            post(&(struct pmix_host_post){.kind = kind, .rank = JOB_NO_PE, .request = r});
+        rc = pmix_upcalls_post(
+            &(struct pmix_host_post){.kind = kind, .rank = JOB_NO_PE, .request = r});
     if (rc == PMIX_OPERATION_SUCCEEDED)
         return PMIX_SUCCESS;
     pmix_request_free(r);
     return rc;
 }
 
-static bool is_ours(const pmix_proc_t *p)
+static bool pmix_upcalls_is_ours(const pmix_proc_t *p)
 {
     return strncmp(p->nspace, self->nspace, PMIX_MAX_NSLEN) == 0 &&
            (p->rank == PMIX_RANK_WILDCARD || p->rank < self->job->npes);
 }
 
-static int by_rank(const void *a, const void *b)
+static int pmix_upcalls_by_rank(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
 /* The ranks of a list, ascending and each once; *n = 0: all of the job. */
-static pmix_status_t ranks_of(const pmix_proc_t *procs, size_t np, uint32_t **rank,
-                              uint32_t *n)
+static pmix_status_t pmix_upcalls_ranks_of(const pmix_proc_t *procs, size_t np,
+                                           uint32_t **rank, uint32_t *n)
 {
     *n = 0;
     *rank = calloc(np > 0 ? np : 1, sizeof **rank);
@@ -69,14 +70,14 @@ static pmix_status_t ranks_of(const pmix_proc_t *procs, size_t np, uint32_t **ra
         return PMIX_ERR_NOMEM;
     bool all = np == 0;
     for (size_t i = 0; i < np; i++) {
-        if (!is_ours(&procs[i]))
+        if (!pmix_upcalls_is_ours(&procs[i]))
             return PMIX_ERR_NOT_FOUND;
         all = all || procs[i].rank == PMIX_RANK_WILDCARD;
         (*rank)[i] = procs[i].rank;
     }
     if (all)
         return PMIX_SUCCESS;
-    qsort(*rank, np, sizeof **rank, by_rank);
+    qsort(*rank, np, sizeof **rank, pmix_upcalls_by_rank);
     for (size_t i = 0; i < np; i++)
         if (i == 0 || (*rank)[i] != (*rank)[*n - 1])
             (*rank)[(*n)++] = (*rank)[i];
@@ -85,7 +86,8 @@ static pmix_status_t ranks_of(const pmix_proc_t *procs, size_t np, uint32_t **ra
     return PMIX_SUCCESS;
 }
 
-static const pmix_info_t *find_info(const pmix_info_t *info, size_t n, const char *key)
+static const pmix_info_t *pmix_upcalls_find_info(const pmix_info_t *info, size_t n,
+                                                 const char *key)
 {
     for (size_t i = 0; i < n; i++)
         if (PMIX_CHECK_KEY(&info[i], key))
@@ -93,16 +95,16 @@ static const pmix_info_t *find_info(const pmix_info_t *info, size_t n, const cha
     return NULL;
 }
 
-static bool flag(const pmix_info_t *info, size_t n, const char *key)
+static bool pmix_upcalls_flag(const pmix_info_t *info, size_t n, const char *key)
 {
-    const pmix_info_t *i = find_info(info, n, key);
+    const pmix_info_t *i = pmix_upcalls_find_info(info, n, key);
     return i != NULL && (i->value.type != PMIX_BOOL || i->value.data.flag);
 }
 
 /* In seconds; 0: there is none. */
-static int timeout_of(const pmix_info_t *info, size_t n)
+static int pmix_upcalls_timeout_of(const pmix_info_t *info, size_t n)
 {
-    const pmix_info_t *i = find_info(info, n, PMIX_TIMEOUT);
+    const pmix_info_t *i = pmix_upcalls_find_info(info, n, PMIX_TIMEOUT);
     if (i == NULL)
         return 0;
     int s = i->value.type == PMIX_INT      ? i->value.data.integer
@@ -113,45 +115,49 @@ static int timeout_of(const pmix_info_t *info, size_t n)
 
 /* ---- the life of a PE ------------------------------------------------------------- */
 
-static pmix_status_t on_connected(const pmix_proc_t *p, void *obj, pmix_info_t *info,
-                                  size_t n, pmix_op_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_connected(const pmix_proc_t *p, void *obj,
+                                               pmix_info_t *info, size_t n,
+                                               pmix_op_cbfunc_t cb, void *arg)
 {
     (void)obj, (void)info, (void)n, (void)cb, (void)arg;
-    return post(&(struct pmix_host_post){.kind = PMIX_HOST_CONNECTED, .rank = p->rank});
+    return pmix_upcalls_post(
+        &(struct pmix_host_post){.kind = PMIX_HOST_CONNECTED, .rank = p->rank});
 }
 
-static pmix_status_t on_finalized(const pmix_proc_t *p, void *obj, pmix_op_cbfunc_t cb,
-                                  void *arg)
+static pmix_status_t pmix_upcalls_on_finalized(const pmix_proc_t *p, void *obj,
+                                               pmix_op_cbfunc_t cb, void *arg)
 {
     (void)obj, (void)cb, (void)arg;
-    return post(&(struct pmix_host_post){.kind = PMIX_HOST_FINALIZED, .rank = p->rank});
+    return pmix_upcalls_post(
+        &(struct pmix_host_post){.kind = PMIX_HOST_FINALIZED, .rank = p->rank});
 }
 
-__attribute__((format(printf, 2, 3))) static void say(const pmix_proc_t *p,
-                                                      const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void
+pmix_upcalls_say(const pmix_proc_t *p, const char *format, ...)
 {
     struct pmix_host_post what = {.kind = PMIX_HOST_SAY, .rank = p->rank};
     va_list args;
     va_start(args, format);
     vsnprintf(what.text, sizeof what.text, format, args);
     va_end(args);
-    post(&what);
+    pmix_upcalls_post(&what);
 }
 
 /* An abort ends the whole job; one of some PEs only cannot be had.  libpmix does not pass
  * our refusal on, so the user is told. */
-static pmix_status_t on_abort(const pmix_proc_t *p, void *obj, int status,
-                              const char *text, pmix_proc_t *procs, size_t n,
-                              pmix_op_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_abort(const pmix_proc_t *p, void *obj, int status,
+                                           const char *text, pmix_proc_t *procs, size_t n,
+                                           pmix_op_cbfunc_t cb, void *arg)
 {
     (void)obj, (void)cb, (void)arg;
     uint32_t *rank, some;
-    pmix_status_t rc = ranks_of(procs, procs != NULL ? n : 0, &rank, &some);
+    pmix_status_t rc = pmix_upcalls_ranks_of(procs, procs != NULL ? n : 0, &rank, &some);
     free(rank);
     if (rc != PMIX_SUCCESS)
         return rc;
     if (some > 0) {
-        say(p,
+        pmix_upcalls_say(
+            p,
             "PE %u asked to abort some PEs only (PMIx_Abort with a list); oshrun can "
             "only "
             "end the whole job",
@@ -161,16 +167,17 @@ static pmix_status_t on_abort(const pmix_proc_t *p, void *obj, int status,
     struct pmix_host_post what = {
         .kind = PMIX_HOST_ABORT, .rank = p->rank, .status = status};
     snprintf(what.text, sizeof what.text, "%s", text != NULL ? text : "");
-    return post(&what);
+    return pmix_upcalls_post(&what);
 }
 
-static pmix_status_t on_spawn(const pmix_proc_t *p, const pmix_info_t *info, size_t n,
-                              const pmix_app_t *apps, size_t na, pmix_spawn_cbfunc_t cb,
-                              void *arg)
+static pmix_status_t pmix_upcalls_on_spawn(const pmix_proc_t *p, const pmix_info_t *info,
+                                           size_t n, const pmix_app_t *apps, size_t na,
+                                           pmix_spawn_cbfunc_t cb, void *arg)
 {
     (void)info, (void)n, (void)cb, (void)arg;
     const char *cmd = na > 0 && apps[0].cmd != NULL ? apps[0].cmd : "nothing";
-    say(p,
+    pmix_upcalls_say(
+        p,
         "PE %u asked to start more processes (PMIx_Spawn of '%.64s'); oshrun cannot do "
         "that",
         p->rank, cmd);
@@ -187,7 +194,8 @@ static pmix_status_t on_spawn(const pmix_proc_t *p, const pmix_info_t *info, siz
 #define KIND_DESTRUCT   'h'
 
 /* Its key: kind, name and members, so that no two different ones meet. */
-static void make_key(struct pmix_request *r, unsigned char kind, const char *name)
+static void pmix_upcalls_make_key(struct pmix_request *r, unsigned char kind,
+                                  const char *name)
 {
     pack_u8(&r->key, kind);
     pack_string(&r->key, name);
@@ -197,26 +205,29 @@ static void make_key(struct pmix_request *r, unsigned char kind, const char *nam
 
 /* An error is left in r->status for the loop: libpmix forgets to pass on one that the
  * upcall for a group returns.  NULL: no memory. */
-static struct pmix_request *new_collective(unsigned char kind, const char *name,
-                                           const pmix_proc_t *procs, size_t np,
-                                           const pmix_info_t *info, size_t n)
+static struct pmix_request *pmix_upcalls_new_collective(unsigned char kind,
+                                                        const char *name,
+                                                        const pmix_proc_t *procs,
+                                                        size_t np,
+                                                        const pmix_info_t *info, size_t n)
 {
     struct pmix_request *r = calloc(1, sizeof *r);
     if (r == NULL)
         return NULL;
-    r->status = ranks_of(procs, np, &r->rank, &r->nranks);
+    r->status = pmix_upcalls_ranks_of(procs, np, &r->rank, &r->nranks);
     if (r->status == PMIX_SUCCESS)
-        make_key(r, kind, name);
-    r->timeout_s = timeout_of(info, n);
+        pmix_upcalls_make_key(r, kind, name);
+    r->timeout_s = pmix_upcalls_timeout_of(info, n);
     return r;
 }
 
 /* The data is ours: libpmix has allocated it for us. */
-static pmix_status_t on_fence(const pmix_proc_t *procs, size_t np,
-                              const pmix_info_t *info, size_t n, char *data, size_t len,
-                              pmix_modex_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_fence(const pmix_proc_t *procs, size_t np,
+                                           const pmix_info_t *info, size_t n, char *data,
+                                           size_t len, pmix_modex_cbfunc_t cb, void *arg)
 {
-    struct pmix_request *r = new_collective(KIND_FENCE, NULL, procs, np, info, n);
+    struct pmix_request *r =
+        pmix_upcalls_new_collective(KIND_FENCE, NULL, procs, np, info, n);
     if (r == NULL) {
         free(data);
         return PMIX_ERR_NOMEM;
@@ -225,13 +236,14 @@ static pmix_status_t on_fence(const pmix_proc_t *procs, size_t np,
     r->arg = arg;
     r->data = data;
     r->len = data != NULL ? len : 0;
-    return post_request(PMIX_HOST_COLLECTIVE, r);
+    return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
 }
 
 /* What the members of a group tell each other while they make it. */
-static void copy_endpoints(struct pmix_request *r, const pmix_info_t *info, size_t n)
+static void pmix_upcalls_copy_endpoints(struct pmix_request *r, const pmix_info_t *info,
+                                        size_t n)
 {
-    const pmix_info_t *i = find_info(info, n, PMIX_GROUP_ENDPT_DATA);
+    const pmix_info_t *i = pmix_upcalls_find_info(info, n, PMIX_GROUP_ENDPT_DATA);
     if (i == NULL || i->value.type != PMIX_BYTE_OBJECT || i->value.data.bo.size == 0)
         return;
     r->data = malloc(i->value.data.bo.size);
@@ -243,56 +255,57 @@ static void copy_endpoints(struct pmix_request *r, const pmix_info_t *info, size
     memcpy(r->data, i->value.data.bo.bytes, r->len);
 }
 
-static pmix_status_t on_group(pmix_group_operation_t op, char *group,
-                              const pmix_proc_t *procs, size_t np,
-                              const pmix_info_t *info, size_t n, pmix_info_cbfunc_t cb,
-                              void *arg)
+static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *group,
+                                           const pmix_proc_t *procs, size_t np,
+                                           const pmix_info_t *info, size_t n,
+                                           pmix_info_cbfunc_t cb, void *arg)
 {
     bool make = op == PMIX_GROUP_CONSTRUCT;
-    struct pmix_request *r =
-        new_collective(make ? KIND_CONSTRUCT : KIND_DESTRUCT, group, procs, np, info, n);
+    struct pmix_request *r = pmix_upcalls_new_collective(
+        make ? KIND_CONSTRUCT : KIND_DESTRUCT, group, procs, np, info, n);
     if (r == NULL)
         return PMIX_ERR_NOMEM;
     r->info = cb;
     r->arg = arg;
-    r->wants_number = make && flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    r->wants_number = make && pmix_upcalls_flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID);
     if (make)
-        copy_endpoints(r, info, n);
-    return post_request(PMIX_HOST_COLLECTIVE, r);
+        pmix_upcalls_copy_endpoints(r, info, n);
+    return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
 }
 
-static pmix_status_t connect_or_not(unsigned char kind, const pmix_proc_t *procs,
-                                    size_t np, const pmix_info_t *info, size_t n,
-                                    pmix_op_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_connect_or_not(unsigned char kind,
+                                                 const pmix_proc_t *procs, size_t np,
+                                                 const pmix_info_t *info, size_t n,
+                                                 pmix_op_cbfunc_t cb, void *arg)
 {
-    struct pmix_request *r = new_collective(kind, NULL, procs, np, info, n);
+    struct pmix_request *r = pmix_upcalls_new_collective(kind, NULL, procs, np, info, n);
     if (r == NULL)
         return PMIX_ERR_NOMEM;
     r->op = cb;
     r->arg = arg;
-    return post_request(PMIX_HOST_COLLECTIVE, r);
+    return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
 }
 
-static pmix_status_t on_connect(const pmix_proc_t *procs, size_t np,
-                                const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
-                                void *arg)
+static pmix_status_t pmix_upcalls_on_connect(const pmix_proc_t *procs, size_t np,
+                                             const pmix_info_t *info, size_t n,
+                                             pmix_op_cbfunc_t cb, void *arg)
 {
-    return connect_or_not(KIND_CONNECT, procs, np, info, n, cb, arg);
+    return pmix_upcalls_connect_or_not(KIND_CONNECT, procs, np, info, n, cb, arg);
 }
 
-static pmix_status_t on_disconnect(const pmix_proc_t *procs, size_t np,
-                                   const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
-                                   void *arg)
+static pmix_status_t pmix_upcalls_on_disconnect(const pmix_proc_t *procs, size_t np,
+                                                const pmix_info_t *info, size_t n,
+                                                pmix_op_cbfunc_t cb, void *arg)
 {
-    return connect_or_not(KIND_DISCONNECT, procs, np, info, n, cb, arg);
+    return pmix_upcalls_connect_or_not(KIND_DISCONNECT, procs, np, info, n, cb, arg);
 }
 
 /* ---- data of a PE of another node ------------------------------------------------- */
 
-static pmix_status_t on_modex(const pmix_proc_t *p, const pmix_info_t *info, size_t n,
-                              pmix_modex_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_modex(const pmix_proc_t *p, const pmix_info_t *info,
+                                           size_t n, pmix_modex_cbfunc_t cb, void *arg)
 {
-    if (!is_ours(p) || p->rank == PMIX_RANK_WILDCARD)
+    if (!pmix_upcalls_is_ours(p) || p->rank == PMIX_RANK_WILDCARD)
         return PMIX_ERR_NOT_FOUND;
     struct pmix_request *r = calloc(1, sizeof *r);
     if (r == NULL)
@@ -300,32 +313,32 @@ static pmix_status_t on_modex(const pmix_proc_t *p, const pmix_info_t *info, siz
     r->modex = cb;
     r->arg = arg;
     r->modex_rank = p->rank;
-    r->timeout_s = timeout_of(info, n);
-    return post_request(PMIX_HOST_MODEX, r);
+    r->timeout_s = pmix_upcalls_timeout_of(info, n);
+    return pmix_upcalls_post_request(PMIX_HOST_MODEX, r);
 }
 
 /* ---- events ----------------------------------------------------------------------- */
 
 /* libpmix itself keeps the lists of events and delivers them on the node. */
-static pmix_status_t on_register_events(pmix_status_t *codes, size_t nc,
-                                        const pmix_info_t *info, size_t n,
-                                        pmix_op_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_register_events(pmix_status_t *codes, size_t nc,
+                                                     const pmix_info_t *info, size_t n,
+                                                     pmix_op_cbfunc_t cb, void *arg)
 {
     (void)codes, (void)nc, (void)info, (void)n, (void)cb, (void)arg;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-static pmix_status_t on_deregister_events(pmix_status_t *codes, size_t nc,
-                                          pmix_op_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_deregister_events(pmix_status_t *codes, size_t nc,
+                                                       pmix_op_cbfunc_t cb, void *arg)
 {
     (void)codes, (void)nc, (void)cb, (void)arg;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
 /* The PEs of this node have got it by libpmix. */
-static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
-                               pmix_data_range_t range, pmix_info_t *info, size_t n,
-                               pmix_op_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_notify(pmix_status_t code, const pmix_proc_t *source,
+                                            pmix_data_range_t range, pmix_info_t *info,
+                                            size_t n, pmix_op_cbfunc_t cb, void *arg)
 {
     (void)cb, (void)arg;
     if (range == PMIX_RANGE_LOCAL || range == PMIX_RANGE_PROC_LOCAL ||
@@ -340,13 +353,13 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     }
     r->data = p.data;
     r->len = p.len;
-    pmix_status_t rc = post_request(PMIX_HOST_EVENT, r);
+    pmix_status_t rc = pmix_upcalls_post_request(PMIX_HOST_EVENT, r);
     return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
 
 /* ---- queries ---------------------------------------------------------------------- */
 
-static size_t count_keys(const pmix_query_t *queries, size_t n)
+static size_t pmix_upcalls_count_keys(const pmix_query_t *queries, size_t n)
 {
     size_t keys = 0;
     for (size_t i = 0; i < n; i++)
@@ -356,7 +369,7 @@ static size_t count_keys(const pmix_query_t *queries, size_t n)
 }
 
 /* Queries may be limited to a job; there is only ours. */
-static bool asks_for_us(const pmix_query_t *q)
+static bool pmix_upcalls_asks_for_us(const pmix_query_t *q)
 {
     for (size_t i = 0; i < q->nqual; i++) {
         const pmix_info_t *qual = &q->qualifiers[i];
@@ -367,8 +380,8 @@ static bool asks_for_us(const pmix_query_t *q)
     return true;
 }
 
-static pmix_status_t on_query(pmix_proc_t *p, pmix_query_t *queries, size_t n,
-                              pmix_info_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_query(pmix_proc_t *p, pmix_query_t *queries,
+                                           size_t n, pmix_info_cbfunc_t cb, void *arg)
 {
     (void)p;
     struct pmix_request *r = calloc(1, sizeof *r);
@@ -376,13 +389,13 @@ static pmix_status_t on_query(pmix_proc_t *p, pmix_query_t *queries, size_t n,
         return PMIX_ERR_NOMEM;
     r->info = cb;
     r->arg = arg;
-    r->asked = calloc(count_keys(queries, n) + 1, sizeof *r->asked);
+    r->asked = calloc(pmix_upcalls_count_keys(queries, n) + 1, sizeof *r->asked);
     pmix_status_t rc = r->asked != NULL ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_NOMEM;
     for (size_t i = 0; r->asked != NULL && i < n; i++) {
-        if (!asks_for_us(&queries[i]))
+        if (!pmix_upcalls_asks_for_us(&queries[i]))
             rc = PMIX_ERR_NOT_FOUND;
         for (char **k = queries[i].keys; k != NULL && *k != NULL; k++) {
-            int key = asks_for_us(&queries[i]) ? pmix_query_key_of(*k) : -1;
+            int key = pmix_upcalls_asks_for_us(&queries[i]) ? pmix_query_key_of(*k) : -1;
             if (key >= 0)
                 r->asked[r->nasked++] = (enum pmix_query_key)key;
             else
@@ -390,7 +403,7 @@ static pmix_status_t on_query(pmix_proc_t *p, pmix_query_t *queries, size_t n,
         }
     }
     if (r->nasked > 0)
-        return post_request(PMIX_HOST_QUERY, r);
+        return pmix_upcalls_post_request(PMIX_HOST_QUERY, r);
     pmix_request_free(r);
     return rc;
 }
@@ -399,7 +412,7 @@ static pmix_status_t on_query(pmix_proc_t *p, pmix_query_t *queries, size_t n,
 
 /* The signal that a directive stands for; 0: it says nothing; -1: not supported; -2: bad
  * value. */
-static int signal_of(const pmix_info_t *d)
+static int pmix_upcalls_signal_of(const pmix_info_t *d)
 {
     static const struct {
         const char *key;
@@ -416,16 +429,17 @@ static int signal_of(const pmix_info_t *d)
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (PMIX_CHECK_KEY(d, known[i].key))
-            return flag(d, 1, known[i].key) ? known[i].signal : 0;
+            return pmix_upcalls_flag(d, 1, known[i].key) ? known[i].signal : 0;
     return -1;
 }
 
 /* What is to be done: exactly one thing. */
-static pmix_status_t signal_of_all(const pmix_info_t *info, size_t n, int *sig)
+static pmix_status_t pmix_upcalls_signal_of_all(const pmix_info_t *info, size_t n,
+                                                int *sig)
 {
     *sig = 0;
     for (size_t i = 0; i < n; i++) {
-        int one = signal_of(&info[i]);
+        int one = pmix_upcalls_signal_of(&info[i]);
         if (one == -1)
             return PMIX_ERR_NOT_SUPPORTED;
         if (one == -2 || (one > 0 && *sig > 0))
@@ -436,7 +450,7 @@ static pmix_status_t signal_of_all(const pmix_info_t *info, size_t n, int *sig)
 }
 
 /* The post and its list in one piece, so that the receiver has one thing to free. */
-static pmix_status_t post_control(int sig, const uint32_t *rank, uint32_t n)
+static pmix_status_t pmix_upcalls_post_control(int sig, const uint32_t *rank, uint32_t n)
 {
     struct pmix_host_post *p = calloc(1, sizeof *p + n * sizeof *rank);
     if (p == NULL)
@@ -450,38 +464,39 @@ static pmix_status_t post_control(int sig, const uint32_t *rank, uint32_t n)
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-static pmix_status_t on_job_control(const pmix_proc_t *p, const pmix_proc_t *targets,
-                                    size_t nt, const pmix_info_t *info, size_t n,
-                                    pmix_info_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_on_job_control(const pmix_proc_t *p,
+                                                 const pmix_proc_t *targets, size_t nt,
+                                                 const pmix_info_t *info, size_t n,
+                                                 pmix_info_cbfunc_t cb, void *arg)
 {
     (void)p, (void)cb, (void)arg;
     int sig;
-    pmix_status_t rc = signal_of_all(info, n, &sig);
+    pmix_status_t rc = pmix_upcalls_signal_of_all(info, n, &sig);
     if (rc != PMIX_SUCCESS)
         return rc;
     uint32_t *rank, count;
-    rc = ranks_of(targets, targets != NULL ? nt : 0, &rank, &count);
+    rc = pmix_upcalls_ranks_of(targets, targets != NULL ? nt : 0, &rank, &count);
     if (rc == PMIX_SUCCESS)
-        rc = post_control(sig, rank, count);
+        rc = pmix_upcalls_post_control(sig, rank, count);
     free(rank);
     return rc;
 }
 
 static pmix_server_module_t upcalls = {
-    .client_connected2 = on_connected,
-    .client_finalized = on_finalized,
-    .abort = on_abort,
-    .fence_nb = on_fence,
-    .direct_modex = on_modex,
-    .spawn = on_spawn,
-    .connect = on_connect,
-    .disconnect = on_disconnect,
-    .register_events = on_register_events,
-    .deregister_events = on_deregister_events,
-    .notify_event = on_notify,
-    .query = on_query,
-    .job_control = on_job_control,
-    .group = on_group,
+    .client_connected2 = pmix_upcalls_on_connected,
+    .client_finalized = pmix_upcalls_on_finalized,
+    .abort = pmix_upcalls_on_abort,
+    .fence_nb = pmix_upcalls_on_fence,
+    .direct_modex = pmix_upcalls_on_modex,
+    .spawn = pmix_upcalls_on_spawn,
+    .connect = pmix_upcalls_on_connect,
+    .disconnect = pmix_upcalls_on_disconnect,
+    .register_events = pmix_upcalls_on_register_events,
+    .deregister_events = pmix_upcalls_on_deregister_events,
+    .notify_event = pmix_upcalls_on_notify,
+    .query = pmix_upcalls_on_query,
+    .job_control = pmix_upcalls_on_job_control,
+    .group = pmix_upcalls_on_group,
 };
 
 pmix_server_module_t *pmix_upcalls(struct pmix_host *h)

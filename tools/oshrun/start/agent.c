@@ -24,22 +24,22 @@
 #define DRAIN_MAX 64 /* reads of what an agent left in its pipe */
 #define DELETE    127
 
-static void close_fd(int *fd)
+static void agent_close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
 }
 
-static void close_watch(struct agent *a, struct loop_watch *w)
+static void agent_close_watch(struct agent *a, struct loop_watch *w)
 {
     loop_want(starter_loop(a->s), w, 0);
-    close_fd(&w->fd);
+    agent_close_fd(&w->fd);
 }
 
-static void close_input(struct agent *a)
+static void agent_close_input(struct agent *a)
 {
-    close_watch(a, &a->in);
+    agent_close_watch(a, &a->in);
     free(a->input);
     a->input = NULL;
 }
@@ -47,7 +47,7 @@ static void close_input(struct agent *a)
 /* ---- its output ------------------------------------------------------------------- */
 
 /* A line or a piece of one, with nothing in it that could upset a terminal. */
-static void tell(struct agent *a, const char *text, size_t len)
+static void agent_tell(struct agent *a, const char *text, size_t len)
 {
     while (len > 0 && (text[len - 1] == '\r' || text[len - 1] == ' '))
         len--;
@@ -62,43 +62,43 @@ static void tell(struct agent *a, const char *text, size_t len)
     starter_said(a, line);
 }
 
-static void take_lines(void *arg, const char *text, size_t len)
+static void agent_take_lines(void *arg, const char *text, size_t len)
 {
     struct agent *a = arg;
     while (len > 0) {
         size_t max = len < LINE_BYTES - 1 ? len : LINE_BYTES - 1;
         const char *end = memchr(text, '\n', max);
         size_t n = end != NULL ? (size_t)(end - text) : max;
-        tell(a, text, n);
+        agent_tell(a, text, n);
         n += end != NULL;
         text += n;
         len -= n;
     }
 }
 
-static void on_output(void *arg, unsigned ready)
+static void agent_on_output(void *arg, unsigned ready)
 {
     struct agent *a = arg;
     (void)ready;
-    if (iobuf_read(&a->half, a->out.fd, true, take_lines, a) == IOBUF_END)
-        close_watch(a, &a->out);
+    if (iobuf_read(&a->half, a->out.fd, true, agent_take_lines, a) == IOBUF_END)
+        agent_close_watch(a, &a->out);
 }
 
 /* What is there now.  The pipe stays open if something that the agent started has it. */
-static void drain(struct agent *a)
+static void agent_drain(struct agent *a)
 {
     enum iobuf_status s = IOBUF_MORE;
     for (int i = 0; i < DRAIN_MAX && s == IOBUF_MORE && a->out.fd >= 0; i++) {
-        s = iobuf_read(&a->half, a->out.fd, true, take_lines, a);
+        s = iobuf_read(&a->half, a->out.fd, true, agent_take_lines, a);
         if (s == IOBUF_END)
-            close_watch(a, &a->out);
+            agent_close_watch(a, &a->out);
     }
-    iobuf_flush(&a->half, take_lines, a);
+    iobuf_flush(&a->half, agent_take_lines, a);
 }
 
 /* ---- its input -------------------------------------------------------------------- */
 
-static void on_input(void *arg, unsigned ready)
+static void agent_on_input(void *arg, unsigned ready)
 {
     struct agent *a = arg;
     (void)ready;
@@ -108,28 +108,28 @@ static void on_input(void *arg, unsigned ready)
     if (n > 0)
         a->input_sent += (size_t)n;
     if (n < 0 || a->input_sent == a->input_len)
-        close_input(a); /* it does not read: what it writes, or its end, says why */
+        agent_close_input(a); /* it does not read: what it writes, or its end, says why */
 }
 
 /* ---- its end ---------------------------------------------------------------------- */
 
-static bool look(struct agent *a, siginfo_t *how)
+static bool agent_look(struct agent *a, siginfo_t *how)
 {
     *how = (siginfo_t){0};
     return waitid(P_PID, (id_t)a->pid, how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            how->si_pid == a->pid;
 }
 
-static void on_end(void *arg, unsigned ready)
+static void agent_on_end(void *arg, unsigned ready)
 {
     struct agent *a = arg;
     siginfo_t how;
     (void)ready;
-    if (!look(a, &how))
+    if (!agent_look(a, &how))
         return;
-    close_watch(a, &a->end);
-    close_input(a);
-    drain(a);
+    agent_close_watch(a, &a->end);
+    agent_close_input(a);
+    agent_drain(a);
     a->ended = true;
     starter_ended(a, &how);
 }
@@ -140,13 +140,13 @@ void agent_init(struct agent *a, struct starter *s, uint32_t node)
 {
     a->s = s;
     a->node = node;
-    a->in = (struct loop_watch){.fd = -1, .fn = on_input, .arg = a};
-    a->out = (struct loop_watch){.fd = -1, .fn = on_output, .arg = a};
-    a->end = (struct loop_watch){.fd = -1, .fn = on_end, .arg = a};
+    a->in = (struct loop_watch){.fd = -1, .fn = agent_on_input, .arg = a};
+    a->out = (struct loop_watch){.fd = -1, .fn = agent_on_output, .arg = a};
+    a->end = (struct loop_watch){.fd = -1, .fn = agent_on_end, .arg = a};
 }
 
 /* Our end of the pipes does not block; theirs does, as programs expect. */
-static int open_pipes(struct agent *a, int theirs[2])
+static int agent_open_pipes(struct agent *a, int theirs[2])
 {
     int in[2], out[2];
     if (pipe2(in, O_CLOEXEC) != 0)
@@ -163,11 +163,11 @@ static int open_pipes(struct agent *a, int theirs[2])
                : 0;
 }
 
-static int start(struct agent *a, struct child_spec *spec, int theirs[2],
-                 const char **step)
+static int agent_spawn(struct agent *a, struct child_spec *spec, int theirs[2],
+                       const char **step)
 {
     *step = "make pipes";
-    if (open_pipes(a, theirs) != 0)
+    if (agent_open_pipes(a, theirs) != 0)
         return -1;
     spec->fd[STDIN_FILENO] = theirs[0];
     spec->fd[STDOUT_FILENO] = spec->fd[STDERR_FILENO] = theirs[1];
@@ -185,13 +185,13 @@ static int start(struct agent *a, struct child_spec *spec, int theirs[2],
 int agent_start(struct agent *a, struct child_spec *spec, const char **step)
 {
     int theirs[2] = {-1, -1};
-    int rc = start(a, spec, theirs, step);
+    int rc = agent_spawn(a, spec, theirs, step);
     int err = errno;
-    close_fd(&theirs[0]);
-    close_fd(&theirs[1]);
+    agent_close_fd(&theirs[0]);
+    agent_close_fd(&theirs[1]);
     if (rc != 0) {
         agent_silence(a);
-        close_fd(&a->out.fd);
+        agent_close_fd(&a->out.fd);
         errno = err;
         return -1;
     }
@@ -204,7 +204,7 @@ int agent_start(struct agent *a, struct child_spec *spec, const char **step)
 
 void agent_silence(struct agent *a)
 {
-    close_input(a);
+    agent_close_input(a);
     loop_want(starter_loop(a->s), &a->out, 0);
     loop_want(starter_loop(a->s), &a->end, 0);
 }
@@ -212,23 +212,23 @@ void agent_silence(struct agent *a)
 void agent_wait(struct agent *a, uint64_t until_ns)
 {
     siginfo_t how;
-    while (a->pid > 0 && !a->ended && !(a->ended = look(a, &how))) {
+    while (a->pid > 0 && !a->ended && !(a->ended = agent_look(a, &how))) {
         uint64_t now = loop_now_ns();
         if (now >= until_ns)
             return;
         struct pollfd p[2] = {{.fd = a->end.fd, .events = POLLIN},
                               {.fd = a->out.fd, .events = POLLIN}};
         if (poll(p, 2, (int)((until_ns - now) / NS_PER_MS) + 1) > 0 && p[1].revents != 0)
-            on_output(a, LOOP_IN);
+            agent_on_output(a, LOOP_IN);
     }
 }
 
 bool agent_finish(struct agent *a)
 {
     if (a->out.fd >= 0)
-        drain(a);
-    close_watch(a, &a->out);
-    close_watch(a, &a->end);
+        agent_drain(a);
+    agent_close_watch(a, &a->out);
+    agent_close_watch(a, &a->end);
     iobuf_flush(&a->half, NULL, NULL);
     return a->pid == 0 || waitpid(a->pid, NULL, WNOHANG) == a->pid;
 }

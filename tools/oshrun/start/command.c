@@ -30,7 +30,7 @@
 /* Whether we are inside of quotes in a shell's text. */
 enum quotes { QUOTES_NONE, QUOTES_SINGLE, QUOTES_DOUBLE };
 
-static enum quotes after(enum quotes q, char c)
+static enum quotes command_after(enum quotes q, char c)
 {
     if (c == '\'' && q != QUOTES_DOUBLE)
         return q == QUOTES_SINGLE ? QUOTES_NONE : QUOTES_SINGLE;
@@ -40,7 +40,7 @@ static enum quotes after(enum quotes q, char c)
 }
 
 /* Parameter n as one word, wherever it stands. */
-static void put_parameter(FILE *f, enum quotes q, int n)
+static void command_put_parameter(FILE *f, enum quotes q, int n)
 {
     static const char *const form[] = {"\"${%d}\"", "'\"${%d}\"'", "${%d}"};
     const char *text = form[q];
@@ -53,18 +53,18 @@ struct used {
 };
 
 /* What stands after a percent sign.  False: nothing that we know. */
-static bool put_item(FILE *f, enum quotes q, char item, struct used *used)
+static bool command_put_item(FILE *f, enum quotes q, char item, struct used *used)
 {
     switch (item) {
     case '%':
         fputc('%', f);
         return true;
     case 'h':
-        put_parameter(f, q, 1);
+        command_put_parameter(f, q, 1);
         used->host = true;
         return true;
     case 'c':
-        put_parameter(f, q, 2);
+        command_put_parameter(f, q, 2);
         used->command = true;
         return true;
     default:
@@ -73,19 +73,19 @@ static bool put_item(FILE *f, enum quotes q, char item, struct used *used)
 }
 
 /* Returns the character that is wrong after a percent sign, else -1. */
-static int translate(FILE *f, const char *form, struct used *used)
+static int command_translate(FILE *f, const char *form, struct used *used)
 {
     enum quotes q = QUOTES_NONE;
     for (const char *p = form; *p != '\0'; p++) {
         if (*p == '%') {
-            if (!put_item(f, q, p[1], used))
+            if (!command_put_item(f, q, p[1], used))
                 return p[1];
             p++;
         } else if (*p == '\\' && q != QUOTES_SINGLE && p[1] != '\0') {
             fputc(*p++, f);
             fputc(*p, f);
         } else {
-            q = after(q, *p);
+            q = command_after(q, *p);
             fputc(*p, f);
         }
     }
@@ -94,7 +94,7 @@ static int translate(FILE *f, const char *form, struct used *used)
 
 /* One command whose name is plain to see: can be looked up, and needs no shell around
  * it. */
-static bool is_plain(const char *form)
+static bool command_is_plain(const char *form)
 {
     size_t n = strcspn(form, BLANKS);
     return strpbrk(form, OPERATORS) == NULL && strspn(form, SHELL_PLAIN_CHARS) >= n;
@@ -109,9 +109,9 @@ char *command_script(const char *form, char *why, size_t len)
     FILE *f = open_memstream(&text, &bytes);
     if (f == NULL)
         return NULL;
-    if (is_plain(form))
+    if (command_is_plain(form))
         fputs("exec ", f);
-    int wrong = translate(f, form, &used);
+    int wrong = command_translate(f, form, &used);
     if (!used.host && !used.command)
         fputs(" \"${1}\"", f);
     if (!used.command)
@@ -152,11 +152,11 @@ char *command_host(const char *host)
     return copy;
 }
 
-static void set_name(struct command *c, const char *form)
+static void command_set_name(struct command *c, const char *form)
 {
     const char *name = "the launch agent";
     int len = (int)strlen(name);
-    if (is_plain(form)) {
+    if (command_is_plain(form)) {
         const char *end = form + strcspn(form, BLANKS);
         name = end;
         while (name > form && name[-1] != '/')
@@ -167,10 +167,10 @@ static void set_name(struct command *c, const char *form)
 }
 
 /* 0, or -1 after an error message: the agent is not there. */
-static int look_up(const char *form)
+static int command_look_up(const char *form)
 {
     char path[PATH_MAX];
-    if (!is_plain(form))
+    if (!command_is_plain(form))
         return 0;
     char *name = strndup(form, strcspn(form, BLANKS));
     if (name == NULL ||
@@ -193,9 +193,9 @@ int command_make(struct command *c, const char *form, const char *daemon_path)
         error_report("the launch agent is empty: give a command such as 'ssh'");
         return -1;
     }
-    if (look_up(form) != 0)
+    if (command_look_up(form) != 0)
         return -1;
-    set_name(c, form);
+    command_set_name(c, form);
     c->script = command_script(form, why, sizeof why);
     char *path = command_quote(daemon_path);
     if (path == NULL || asprintf(&c->remote, "exec %s " DAEMON_OPTION, path) < 0)

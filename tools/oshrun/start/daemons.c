@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daemons.c - see daemons.h: the start and the end of the daemons.  Uses starter.c,
+/* daemons.c - see daemons.h: starts and stops the daemons.  Uses starter.c,
  * listener.c, route.c, gather.c, pack.c. */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #define WINDOW_MIN  ((uint64_t)16 << 10) /* ... of one node */
 #define WINDOW_MAX  ((uint64_t)256 << 10)
 #define STOP_MS     1500   /* for the daemons to end when they are told to */
-#define STEP_MS     250    /* of the time of a start */
+#define STEP_MS     250    /* period of the start timer */
 #define UP_MIN_MS   2000u  /* for a running daemon to connect, at least */
 #define UP_MAX_MS   10000u /* and at most: a busy host may delay it */
 #define UP_EXTRA_MS 1000u  /* ... beyond the time of silence: it may try several ways */
@@ -53,8 +53,8 @@ void daemons_conn_finished(struct daemons *ds)
         ds->ev->pe.drained(ds->front);
 }
 
-/* Returns the PEs that had not ended; -1: there is nothing more to lose. */
-static int64_t lose(struct daemons *ds, struct daemon_conn *dc)
+/* Returns the number of live PEs of the node, or -1 if it is already lost. */
+static int64_t daemons_conn_lose(struct daemons *ds, struct daemon_conn *dc)
 {
     enum conn_state was = dc->state;
     dc->state = CONN_LOST;
@@ -74,7 +74,7 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
     for (uint32_t i = node; i < ds->job->nnodes; i++) {
         if (!tree_below(&ds->route.tree, node, i))
             continue;
-        int64_t lost = lose(ds, &ds->conn[i]);
+        int64_t lost = daemons_conn_lose(ds, &ds->conn[i]);
         nodes += lost >= 0;
         pes += lost > 0 ? (uint32_t)lost : 0;
     }
@@ -93,7 +93,7 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
 
 /* What is said before the call may be noise of the way there: it is told only if no call
  * comes (by the starter, or at the start limit). */
-static void on_said(void *arg, uint32_t node, const char *line)
+static void daemons_on_agent_line(void *arg, uint32_t node, const char *line)
 {
     struct daemons *ds = arg;
     struct daemon_conn *dc = node == STARTER_ALL ? &ds->conn[0] : &ds->conn[node];
@@ -109,7 +109,7 @@ static void on_said(void *arg, uint32_t node, const char *line)
         ds->ev->pe.say(ds->front, text);
 }
 
-static void on_agent_ended(void *arg, uint32_t node, bool failed, const char *why)
+static void daemons_on_agent_ended(void *arg, uint32_t node, bool failed, const char *why)
 {
     struct daemons *ds = arg;
     const char *reason = failed
@@ -128,9 +128,9 @@ static void on_agent_ended(void *arg, uint32_t node, bool failed, const char *wh
     }
 }
 
-/* What a daemon has not done in time. */
-static void what_is_due(const struct daemons *ds, const struct daemon_conn *dc,
-                        char *text, size_t size)
+/* Writes the step of the start that the daemon has not completed in time. */
+static void daemons_overdue_step(const struct daemons *ds, const struct daemon_conn *dc,
+                                 char *text, size_t size)
 {
     uint32_t parent = tree_parent(&ds->route.tree, dc->node);
 
@@ -141,11 +141,11 @@ static void what_is_due(const struct daemons *ds, const struct daemon_conn *dc,
                  parent == WIRE_FRONT ? "this process" : daemons_host(ds, parent));
 }
 
-static void fail_start(struct daemons *ds, const struct daemon_conn *dc)
+static void daemons_fail_start(struct daemons *ds, const struct daemon_conn *dc)
 {
     char due[ERROR_BYTES];
 
-    what_is_due(ds, dc, due, sizeof due);
+    daemons_overdue_step(ds, dc, due, sizeof due);
     daemons_fail(
         ds, DAEMONS_EXIT_ERROR,
         "%s: its node daemon has not %s within %.1f s%s%s; is the way from there to "
@@ -154,24 +154,24 @@ static void fail_start(struct daemons *ds, const struct daemon_conn *dc)
         dc->said != NULL ? "; last words: " : "", dc->said != NULL ? dc->said : "");
 }
 
-static bool is_due(const struct daemon_conn *dc)
+static bool daemons_is_due(const struct daemon_conn *dc)
 {
     return dc->state < CONN_READY && dc->left_ms > 0;
 }
 
-/* In steps, so that time in which we are stopped counts for one step only. */
-static void on_start_step(void *arg)
+/* Counts timer periods, so that a SIGSTOP of this process costs one period at most. */
+static void daemons_on_start_step(void *arg)
 {
     struct daemons *ds = arg;
     bool more = false;
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {
         struct daemon_conn *dc = &ds->conn[i];
-        if (!is_due(dc))
+        if (!daemons_is_due(dc))
             continue;
         dc->left_ms -= STEP_MS;
         more = more || dc->left_ms > 0;
         if (dc->left_ms <= 0)
-            fail_start(ds, dc);
+            daemons_fail_start(ds, dc);
     }
     if (more && !ds->failed)
         loop_after(ds->loop, &ds->start, STEP_MS);
@@ -193,7 +193,7 @@ uint32_t daemons_find_node(const struct daemons *ds, uint32_t node, const char *
     return node;
 }
 
-static void on_agent_started(void *arg, uint32_t node)
+static void daemons_on_agent_started(void *arg, uint32_t node)
 {
     struct daemons *ds = arg;
     for (uint32_t i = 0; i < ds->job->nnodes; i++)
@@ -202,7 +202,7 @@ static void on_agent_started(void *arg, uint32_t node)
 }
 
 /* The way there is over: the daemon itself is quick, or stopped, or cut off. */
-static void on_up(void *arg, uint32_t node, const char *host)
+static void daemons_on_up(void *arg, uint32_t node, const char *host)
 {
     struct daemons *ds = arg;
     uint32_t ms = ds->o->timeout_ms < UP_MIN_MS ? UP_MIN_MS : ds->o->timeout_ms;
@@ -214,7 +214,7 @@ static void on_up(void *arg, uint32_t node, const char *host)
     daemons_set_deadline(ds, &ds->conn[node], ms + UP_EXTRA_MS);
 }
 
-static void on_came(void *arg, int fd)
+static void daemons_on_accepted(void *arg, int fd)
 {
     struct daemons *ds = arg;
     struct link **more = realloc(ds->unidentified,
@@ -230,25 +230,25 @@ static void on_came(void *arg, int fd)
         ds->unidentified[ds->nunidentified++] = l;
 }
 
-static void on_refused(void *arg, const char *sentence)
+static void daemons_on_refused(void *arg, const char *sentence)
 {
     struct daemons *ds = arg;
     ds->ev->pe.say(ds->front, sentence);
 }
 
-static void on_gathered(void *arg, void *mine, int status, uint64_t number,
-                        const void *data, size_t len)
+static void daemons_on_gathered(void *arg, void *mine, int status, uint64_t number,
+                                const void *data, size_t len)
 {
     (void)arg, (void)mine, (void)status, (void)number, (void)data, (void)len;
 }
 
-static void on_gather_send(void *arg, const struct frame *f)
+static void daemons_on_gather_send(void *arg, const struct frame *f)
 {
     struct daemons *ds = arg;
     route_send(&ds->route, f);
 }
 
-static int make_members(struct daemons *ds)
+static int daemons_alloc_conns(struct daemons *ds)
 {
     const struct job *job = ds->job;
     ds->conn = calloc(job->nnodes, sizeof *ds->conn);
@@ -267,10 +267,10 @@ static int make_members(struct daemons *ds)
     return ds->job_bytes.failed ? -1 : 0;
 }
 
-static int make_tree(struct daemons *ds)
+static int daemons_make_tree(struct daemons *ds)
 {
-    static const struct gather_events events = {.send = on_gather_send,
-                                                .done = on_gathered};
+    static const struct gather_events events = {.send = daemons_on_gather_send,
+                                                .done = daemons_on_gathered};
     struct tree t = {.nnodes = ds->job->nnodes, .fanout = ds->o->fanout};
     ds->window = WINDOW_ALL / t.nnodes;
     if (ds->window < WINDOW_MIN)
@@ -281,17 +281,18 @@ static int make_tree(struct daemons *ds)
     return ds->gather == NULL ? -1 : route_open(&ds->route, &t, WIRE_FRONT);
 }
 
-/* On virtual nodes nobody outside has anything to say. */
-static const char *interface_of(const struct daemons *ds)
+/* Virtual nodes need the loopback interface only. */
+static const char *daemons_interface_of(const struct daemons *ds)
 {
     return ds->plan->kind == PLAN_VNODES ? LOOPBACK : ds->o->interface;
 }
 
-static int open_listener(struct daemons *ds)
+static int daemons_open_listener(struct daemons *ds)
 {
-    static const struct listener_events events = {.came = on_came, .refused = on_refused};
+    static const struct listener_events events = {.came = daemons_on_accepted,
+                                                  .refused = daemons_on_refused};
     char addresses[ADDRESSES_MAX], why[ERROR_BYTES], hex[NONCE_HEX_BYTES];
-    const char *which = interface_of(ds);
+    const char *which = daemons_interface_of(ds);
     if (nonce_make(&ds->nonce) != 0) {
         error_report("cannot get random bytes: %s", strerror(errno));
         return -1;
@@ -322,12 +323,12 @@ static int open_listener(struct daemons *ds)
     return -1;
 }
 
-static int begin(struct daemons *ds, struct rlimit files)
+static int daemons_begin(struct daemons *ds, struct rlimit files)
 {
-    static const struct starter_events events = {.started = on_agent_started,
-                                                 .up = on_up,
-                                                 .said = on_said,
-                                                 .ended = on_agent_ended};
+    static const struct starter_events events = {.started = daemons_on_agent_started,
+                                                 .up = daemons_on_up,
+                                                 .said = daemons_on_agent_line,
+                                                 .ended = daemons_on_agent_ended};
     static const enum starter_kind kind[] = {[PLAN_HERE] = STARTER_LOCAL,
                                              [PLAN_VNODES] = STARTER_LOCAL,
                                              [PLAN_HOSTS] = STARTER_AGENT,
@@ -373,13 +374,15 @@ int daemons_start(struct daemons **out, const struct job *job, const struct plan
     ds->front = front;
     ds->loop = loop;
     ds->reaper = reaper;
-    ds->start = (struct loop_timer){.fn = on_start_step, .arg = ds};
+    ds->start = (struct loop_timer){.fn = daemons_on_start_step, .arg = ds};
     ds->report_limit = (struct loop_timer){.fn = daemons_on_report_limit, .arg = ds};
-    if (make_members(ds) != 0 || make_tree(ds) != 0) {
+    if (daemons_alloc_conns(ds) != 0 || daemons_make_tree(ds) != 0) {
         error_report("no memory for %u nodes", job->nnodes);
         return DAEMONS_EXIT_ERROR;
     }
-    return open_listener(ds) == 0 && begin(ds, files) == 0 ? 0 : DAEMONS_EXIT_ERROR;
+    return daemons_open_listener(ds) == 0 && daemons_begin(ds, files) == 0
+               ? 0
+               : DAEMONS_EXIT_ERROR;
 }
 
 /* ---- end -------------------------------------------------------------------------- */
@@ -393,16 +396,16 @@ void daemons_departed(struct daemons *ds, struct link *l)
         ds->loop->stop = true;
 }
 
-static void on_stop_limit(void *arg)
+static void daemons_on_stop_limit(void *arg)
 {
     struct daemons *ds = arg;
     ds->loop->stop = true;
 }
 
-/* Tells all to leave, and sees them hang up. */
-static void dismiss(struct daemons *ds, bool good)
+/* Sends STOP to all daemons and waits until they have closed their links. */
+static void daemons_conn_dismiss(struct daemons *ds, bool good)
 {
-    struct loop_timer limit = {.fn = on_stop_limit, .arg = ds};
+    struct loop_timer limit = {.fn = daemons_on_stop_limit, .arg = ds};
     ds->stopping = true;
     if (ds->route.child == NULL)
         return;
@@ -417,7 +420,7 @@ static void dismiss(struct daemons *ds, bool good)
     loop_cancel(ds->loop, &limit);
 }
 
-static void free_members(struct daemons *ds)
+static void daemons_free_conns(struct daemons *ds)
 {
     for (uint32_t i = 0; ds->conn != NULL && i < ds->job->nnodes; i++) {
         if (ds->conn[i].direct != NULL)
@@ -439,13 +442,13 @@ void daemons_stop(struct daemons *ds, bool good)
         return;
     loop_cancel(ds->loop, &ds->start);
     loop_cancel(ds->loop, &ds->report_limit);
-    dismiss(ds, good);
+    daemons_conn_dismiss(ds, good);
     if (ds->starter != NULL)
         starter_stop(ds->starter);
     if (ds->listener != NULL)
         listener_close(ds->listener);
     route_close(&ds->route);
-    free_members(ds);
+    daemons_free_conns(ds);
     if (ds->gather != NULL)
         gather_free(ds->gather);
     daemons_report_free(ds);

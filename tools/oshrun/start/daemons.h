@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * daemons.h - the daemons of several nodes: gets them started, takes their calls, knows
- * what each of them does, and what its PEs do.
+ * daemons.h - starts the daemons of several nodes, holds the connections to them, and
+ * tracks the state of each daemon and of its PEs.
  *
  * Uses starter.h, listener.h, route.h, gather.h.  Used by nodes.c.
  *
- * A daemon that has been started calls the front (HELLO), is told its place in the tree
- * (PLACE), and gets the job from its parent.  The front's own children keep the link they
- * called on; the others call their parent, and hang up here when they have the job.
+ * A daemon connects to the front end and sends HELLO, receives its position in the tree
+ * (PLACE), and receives the job from its parent.  Children of the front end keep this
+ * link.  Other daemons connect to their parent and close the link to the front end when
+ * they have received the job.
  */
 #ifndef OSHRUN_START_DAEMONS_H
 #define OSHRUN_START_DAEMONS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * daemons_int.h - the inside of daemons.h, for the files it is made of.
+ * daemons_int.h - internals of daemons.h.
  *
- * Used by daemons.c (start, end), daemons_take.c (what daemons say) and daemons_tell.c
- * (what they are told); nobody else.
+ * Used by daemons.c (start, stop), daemons_recv.c (messages from daemons) and
+ * daemons_send.c (messages to daemons) only.
  */
 #ifndef OSHRUN_START_DAEMONS_INT_H
 #define OSHRUN_START_DAEMONS_INT_H
@@ -16,9 +16,9 @@
 #include "tools/oshrun/start/starter.h"
 
 enum conn_state {
-    CONN_STARTED,  /* started, has not called */
-    CONN_UNPLACED, /* waits for its place: its parent has not called yet */
-    CONN_PLACED,   /* has been told its parent */
+    CONN_STARTED,  /* started, not connected */
+    CONN_UNPLACED, /* connected; its parent is not connected yet */
+    CONN_PLACED,   /* PLACE sent */
     CONN_READY,    /* has the job */
     CONN_DRAINED,  /* all its PEs have ended, and all their output is here */
     CONN_LOST,
@@ -29,15 +29,15 @@ struct daemon_conn {
     enum conn_state state;
     uint32_t node;
     struct link
-        *direct;       /* on which it called; NULL when it has hung up, or is attached */
-    char *addresses;   /* where its children reach it */
-    char *said;        /* its last line before it called */
-    int64_t clock_ns;  /* our clock minus its */
-    uint32_t live;     /* PEs that have not ended */
-    uint32_t limit_ms; /* for what it does now, in its start */
-    int64_t left_ms;   /* of that; 0: nothing is due */
-    uint64_t unconfirmed[DAEMON_STREAMS]; /* bytes taken, and not yet confirmed */
-    bool reports;                         /* its part of a report is awaited */
+        *direct;     /* link to the front end; NULL when closed or attached to the tree */
+    char *addresses; /* its listen addresses */
+    char *said;      /* last line of its agent */
+    int64_t clock_ns;                     /* our clock minus its */
+    uint32_t live;                        /* PEs that have not ended */
+    uint32_t limit_ms;                    /* time limit of the current start step */
+    int64_t left_ms;                      /* remaining time; 0: no limit */
+    uint64_t unconfirmed[DAEMON_STREAMS]; /* bytes written, not yet confirmed */
+    bool reports;                         /* its part of the report is pending */
 };
 
 struct conn_pe {
@@ -96,11 +96,11 @@ struct daemons {
 /* "n2" */
 const char *daemons_host(const struct daemons *ds, uint32_t node);
 
-/* Says the sentence and ends the start of the job; only the first counts. */
+/* Reports the error and ends the start of the job; later calls have no effect. */
 __attribute__((format(printf, 3, 4))) void daemons_fail(struct daemons *ds, int status,
                                                         const char *format, ...);
 
-/* daemons_take.c: what a link brings. */
+/* daemons_recv.c: handlers of received frames. */
 extern const struct link_events daemons_link_events;
 
 /* Node (and what is below it in the tree) is gone, because its daemon `why`. */
@@ -109,7 +109,7 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why);
 /* While the daemons stop: the daemon behind this link has left. */
 void daemons_departed(struct daemons *ds, struct link *l);
 
-/* From now on the member has so much time for its next step.  0: as long as it takes. */
+/* Sets the time limit of the daemon's next start step.  0: no limit. */
 void daemons_set_deadline(struct daemons *ds, struct daemon_conn *dc, uint32_t ms);
 
 /* The node of a daemon that tells its number, or (srun) the name of its host. */
@@ -118,7 +118,7 @@ uint32_t daemons_find_node(const struct daemons *ds, uint32_t node, const char *
 /* One more node is DRAINED or LOST. */
 void daemons_conn_finished(struct daemons *ds);
 
-/* daemons_tell.c */
+/* daemons_send.c */
 void daemons_send(struct daemons *ds, enum wire_type type, uint32_t to, const void *data,
                   size_t len);
 void daemons_send_pack(struct daemons *ds, enum wire_type type, uint32_t to,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daemons_take.c - see daemons_int.h: what the daemons say, from their first call to the
- * end of their links.  Uses route.c, pack.c, gather.c, starter.c. */
+/* daemons_recv.c - see daemons_int.h: handles messages of the daemons.  Uses route.c,
+ * pack.c, gather.c, starter.c. */
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BAD (-1) /* the message is not a right one */
+#define BAD (-1) /* malformed message */
 
 /* ---- calls and places ------------------------------------------------------------- */
 
 /* The daemon has the job, or will get it: it is attached to its parent. */
-static void place(struct daemons *ds, struct daemon_conn *dc)
+static void daemons_recv_place(struct daemons *ds, struct daemon_conn *dc)
 {
     const struct tree *t = &ds->route.tree;
     uint32_t parent = tree_parent(t, dc->node);
@@ -45,7 +45,7 @@ static void place(struct daemons *ds, struct daemon_conn *dc)
                                  .len = ds->job_bytes.len});
 }
 
-static bool may_place(const struct daemons *ds, const struct daemon_conn *dc)
+static bool daemons_recv_may_place(const struct daemons *ds, const struct daemon_conn *dc)
 {
     uint32_t parent = tree_parent(&ds->route.tree, dc->node);
     return dc->state == CONN_UNPLACED &&
@@ -53,33 +53,33 @@ static bool may_place(const struct daemons *ds, const struct daemon_conn *dc)
 }
 
 /* A daemon that has called lets itself and its children be placed. */
-static void place_around(struct daemons *ds, struct daemon_conn *dc)
+static void daemons_recv_place_around(struct daemons *ds, struct daemon_conn *dc)
 {
     const struct tree *t = &ds->route.tree;
-    if (may_place(ds, dc))
-        place(ds, dc);
+    if (daemons_recv_may_place(ds, dc))
+        daemons_recv_place(ds, dc);
     for (uint32_t i = 0; i < tree_children(t, dc->node); i++) {
         struct daemon_conn *child = &ds->conn[tree_child(t, dc->node, i)];
-        if (may_place(ds, child))
-            place(ds, child);
+        if (daemons_recv_may_place(ds, child))
+            daemons_recv_place(ds, child);
     }
 }
 
-static void forget_caller(struct daemons *ds, const struct link *l)
+static void daemons_recv_forget_link(struct daemons *ds, const struct link *l)
 {
     for (uint32_t i = 0; i < ds->nunidentified; i++)
         if (ds->unidentified[i] == l)
             ds->unidentified[i] = ds->unidentified[--ds->nunidentified];
 }
 
-static void hang_up(struct daemons *ds, struct link *l, const char *why)
+static void daemons_recv_close_link(struct daemons *ds, struct link *l, const char *why)
 {
     error_report("refused the node daemon at %s: %s", link_peer(l), why);
-    forget_caller(ds, l);
+    daemons_recv_forget_link(ds, l);
     link_free(l);
 }
 
-static void take_hello(struct daemons *ds, struct link *l, const struct frame *f)
+static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     uint32_t wire = unpack_u32(&u);
@@ -100,20 +100,20 @@ static void take_hello(struct daemons *ds, struct link *l, const struct frame *f
         return;
     }
     if (u.failed || version == NULL || addresses == NULL || node >= ds->job->nnodes) {
-        hang_up(ds, l, "it is for no node of this job");
+        daemons_recv_close_link(ds, l, "it is for no node of this job");
         return;
     }
     struct daemon_conn *dc = &ds->conn[node];
     if (dc->state == CONN_LOST) { /* too late */
-        forget_caller(ds, l);
+        daemons_recv_forget_link(ds, l);
         link_free(l);
         return;
     }
     if (dc->state != CONN_STARTED) {
-        hang_up(ds, l, "its node has a daemon already");
+        daemons_recv_close_link(ds, l, "its node has a daemon already");
         return;
     }
-    forget_caller(ds, l);
+    daemons_recv_forget_link(ds, l);
     link_set_user(l, dc);
     dc->state = CONN_UNPLACED;
     daemons_set_deadline(ds, dc, 0); /* until its parent has called */
@@ -123,14 +123,15 @@ static void take_hello(struct daemons *ds, struct link *l, const struct frame *f
     starter_arrived(ds->starter, node);
     if (++ds->staged[DAEMON_STAGE_CALLED] == ds->job->nnodes)
         ds->ev->pe.stage(ds->front, DAEMON_STAGE_CALLED);
-    place_around(ds, dc);
+    daemons_recv_place_around(ds, dc);
 }
 
 /* ---- what becomes of PEs ---------------------------------------------------------- */
 
 /* The PE that a message is about, if it is one of that node. */
-static struct conn_pe *read_pe(struct daemons *ds, const struct daemon_conn *dc,
-                               struct unpack *u, uint32_t *rank)
+static struct conn_pe *daemons_recv_read_pe(struct daemons *ds,
+                                            const struct daemon_conn *dc,
+                                            struct unpack *u, uint32_t *rank)
 {
     *rank = unpack_u32(u);
     if (u->failed || *rank >= ds->job->npes || ds->pe[*rank].node != dc->node)
@@ -138,10 +139,11 @@ static struct conn_pe *read_pe(struct daemons *ds, const struct daemon_conn *dc,
     return &ds->pe[*rank];
 }
 
-static int take_started(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_started(struct daemons *ds, struct daemon_conn *dc,
+                                struct unpack *u)
 {
     uint32_t rank, pid;
-    struct conn_pe *pe = read_pe(ds, dc, u, &rank);
+    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
     pid = unpack_u32(u);
     if (pe == NULL || !unpack_done(u))
         return BAD;
@@ -151,11 +153,12 @@ static int take_started(struct daemons *ds, struct daemon_conn *dc, struct unpac
     return 0;
 }
 
-static int take_output(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_output(struct daemons *ds, struct daemon_conn *dc,
+                               struct unpack *u)
 {
     uint32_t rank;
     size_t len;
-    struct conn_pe *pe = read_pe(ds, dc, u, &rank);
+    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
     uint8_t s = unpack_u8(u);
     const char *text = unpack_bytes(u, &len);
     if (pe == NULL || !unpack_done(u) || s >= DAEMON_STREAMS)
@@ -165,28 +168,31 @@ static int take_output(struct daemons *ds, struct daemon_conn *dc, struct unpack
     return 0;
 }
 
-static int take_connected(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_connected(struct daemons *ds, struct daemon_conn *dc,
+                                  struct unpack *u)
 {
     uint32_t rank;
-    if (read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+    if (daemons_recv_read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
         return BAD;
     ds->ev->pe.connected(ds->front, rank);
     return 0;
 }
 
-static int take_finalized(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_finalized(struct daemons *ds, struct daemon_conn *dc,
+                                  struct unpack *u)
 {
     uint32_t rank;
-    if (read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+    if (daemons_recv_read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
         return BAD;
     ds->ev->pe.finalized(ds->front, rank);
     return 0;
 }
 
-static int take_ended(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_ended(struct daemons *ds, struct daemon_conn *dc,
+                              struct unpack *u)
 {
     struct daemon_end end;
-    struct conn_pe *pe = read_pe(ds, dc, u, &end.rank);
+    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &end.rank);
     end.pid = (int32_t)unpack_u32(u);
     end.signalled = unpack_u8(u) != 0;
     end.code = (int)unpack_u32(u);
@@ -205,10 +211,11 @@ static int take_ended(struct daemons *ds, struct daemon_conn *dc, struct unpack 
     return 0;
 }
 
-static int take_aborted(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_aborted(struct daemons *ds, struct daemon_conn *dc,
+                                struct unpack *u)
 {
     uint32_t rank;
-    struct conn_pe *pe = read_pe(ds, dc, u, &rank);
+    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
     int status = (int)unpack_u32(u);
     const char *text = unpack_string(u);
     if (pe == NULL || !unpack_done(u) || text == NULL)
@@ -217,7 +224,8 @@ static int take_aborted(struct daemons *ds, struct daemon_conn *dc, struct unpac
     return 0;
 }
 
-static int take_input_wanted(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_input_wanted(struct daemons *ds, struct daemon_conn *dc,
+                                     struct unpack *u)
 {
     bool open = unpack_u8(u) != 0;
     if (!unpack_done(u))
@@ -229,7 +237,8 @@ static int take_input_wanted(struct daemons *ds, struct daemon_conn *dc, struct 
 
 /* ---- what becomes of nodes -------------------------------------------------------- */
 
-static int take_report_line(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_report_line(struct daemons *ds, struct daemon_conn *dc,
+                                    struct unpack *u)
 {
     uint32_t number = unpack_u32(u), rank = unpack_u32(u);
     const char *text = unpack_string(u);
@@ -239,7 +248,8 @@ static int take_report_line(struct daemons *ds, struct daemon_conn *dc, struct u
     return 0;
 }
 
-static int take_reported(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_reported(struct daemons *ds, struct daemon_conn *dc,
+                                 struct unpack *u)
 {
     uint32_t number = unpack_u32(u);
     if (!unpack_done(u))
@@ -249,7 +259,8 @@ static int take_reported(struct daemons *ds, struct daemon_conn *dc, struct unpa
     return 0;
 }
 
-static int take_stage(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_stage(struct daemons *ds, struct daemon_conn *dc,
+                              struct unpack *u)
 {
     (void)dc;
     uint8_t stage = unpack_u8(u);
@@ -260,7 +271,8 @@ static int take_stage(struct daemons *ds, struct daemon_conn *dc, struct unpack 
     return 0;
 }
 
-static int take_drained(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_drained(struct daemons *ds, struct daemon_conn *dc,
+                                struct unpack *u)
 {
     if (!unpack_done(u) || dc->state >= CONN_DRAINED)
         return BAD;
@@ -270,7 +282,7 @@ static int take_drained(struct daemons *ds, struct daemon_conn *dc, struct unpac
     return 0;
 }
 
-static int take_say(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_say(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
 {
     const char *text = unpack_string(u);
     char line[ERROR_BYTES];
@@ -281,7 +293,8 @@ static int take_say(struct daemons *ds, struct daemon_conn *dc, struct unpack *u
     return 0;
 }
 
-static int take_failed(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_failed(struct daemons *ds, struct daemon_conn *dc,
+                               struct unpack *u)
 {
     int status = (int)unpack_u32(u);
     const char *text = unpack_string(u);
@@ -293,7 +306,7 @@ static int take_failed(struct daemons *ds, struct daemon_conn *dc, struct unpack
     return 0;
 }
 
-static int take_lost(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_lost(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
 {
     uint32_t node = unpack_u32(u);
     const char *why = unpack_string(u);
@@ -306,7 +319,8 @@ static int take_lost(struct daemons *ds, struct daemon_conn *dc, struct unpack *
 
 /* ---- PMIx ------------------------------------------------------------------------- */
 
-static int take_query(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_query(struct daemons *ds, struct daemon_conn *dc,
+                              struct unpack *u)
 {
     uint64_t number = unpack_u64(u);
     struct pack p = {0};
@@ -323,7 +337,8 @@ static int take_query(struct daemons *ds, struct daemon_conn *dc, struct unpack 
     return 0;
 }
 
-static int take_control(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
+static int daemons_recv_control(struct daemons *ds, struct daemon_conn *dc,
+                                struct unpack *u)
 {
     (void)dc;
     int sig = (int)unpack_u32(u);
@@ -340,25 +355,25 @@ static int take_control(struct daemons *ds, struct daemon_conn *dc, struct unpac
 typedef int take_fn(struct daemons *ds, struct daemon_conn *dc, struct unpack *u);
 
 static take_fn *const take[WIRE_TYPES] = {
-    [WIRE_STARTED] = take_started,
-    [WIRE_OUTPUT] = take_output,
-    [WIRE_CONNECTED] = take_connected,
-    [WIRE_FINALIZED] = take_finalized,
-    [WIRE_ENDED] = take_ended,
-    [WIRE_ABORTED] = take_aborted,
-    [WIRE_INPUT_WANTED] = take_input_wanted,
-    [WIRE_REPORT_LINE] = take_report_line,
-    [WIRE_REPORTED] = take_reported,
-    [WIRE_STAGE] = take_stage,
-    [WIRE_DRAINED] = take_drained,
-    [WIRE_SAY] = take_say,
-    [WIRE_FAILED] = take_failed,
-    [WIRE_LOST] = take_lost,
-    [WIRE_QUERY_ASK] = take_query,
-    [WIRE_CONTROL_ASK] = take_control,
+    [WIRE_STARTED] = daemons_recv_started,
+    [WIRE_OUTPUT] = daemons_recv_output,
+    [WIRE_CONNECTED] = daemons_recv_connected,
+    [WIRE_FINALIZED] = daemons_recv_finalized,
+    [WIRE_ENDED] = daemons_recv_ended,
+    [WIRE_ABORTED] = daemons_recv_aborted,
+    [WIRE_INPUT_WANTED] = daemons_recv_input_wanted,
+    [WIRE_REPORT_LINE] = daemons_recv_report_line,
+    [WIRE_REPORTED] = daemons_recv_reported,
+    [WIRE_STAGE] = daemons_recv_stage,
+    [WIRE_DRAINED] = daemons_recv_drained,
+    [WIRE_SAY] = daemons_recv_say,
+    [WIRE_FAILED] = daemons_recv_failed,
+    [WIRE_LOST] = daemons_recv_lost,
+    [WIRE_QUERY_ASK] = daemons_recv_query,
+    [WIRE_CONTROL_ASK] = daemons_recv_control,
 };
 
-static int take_here(struct daemons *ds, const struct frame *f)
+static int daemons_recv_frame(struct daemons *ds, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     if (f->type == WIRE_GATHER_UP || f->type == WIRE_GATHER_DOWN)
@@ -367,29 +382,30 @@ static int take_here(struct daemons *ds, const struct frame *f)
         return BAD;
     struct daemon_conn *dc = &ds->conn[f->from];
     if (dc->state == CONN_LOST)
-        return 0; /* its last words came after the news of its end */
+        return 0; /* the loss of the daemon was reported before its last frames arrived */
     return take[f->type](ds, dc, &u);
 }
 
-/* From a daemon that has not its place in the tree yet. */
-static int take_call(struct daemons *ds, struct daemon_conn *dc, const struct frame *f)
+/* Handles a frame of a daemon that is not attached to the tree yet. */
+static int daemons_recv_direct(struct daemons *ds, struct daemon_conn *dc,
+                               const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
-    /* What it says through the tree may have come before. */
+    /* A message through the tree may have overtaken this one. */
     if (f->type == WIRE_PLACE && dc->state == CONN_PLACED)
         dc->state = CONN_READY;
     else if (f->type == WIRE_PLACE && dc->state > CONN_PLACED)
         return 0;
     else if (f->type == WIRE_FAILED)
-        return take_failed(ds, dc, &u);
+        return daemons_recv_failed(ds, dc, &u);
     else if (f->type == WIRE_SAY)
-        return take_say(ds, dc, &u);
+        return daemons_recv_say(ds, dc, &u);
     else
         return BAD;
     return 0;
 }
 
-static void on_frame(void *arg, struct link *l, const struct frame *f)
+static void daemons_recv_on_frame(void *arg, struct link *l, const struct frame *f)
 {
     struct daemons *ds = arg;
     struct daemon_conn *dc = link_user(l);
@@ -397,21 +413,22 @@ static void on_frame(void *arg, struct link *l, const struct frame *f)
     if (ds->failed || ds->stopping)
         return;
     if (dc == NULL && f->type == WIRE_HELLO)
-        take_hello(ds, l, f);
+        daemons_recv_hello(ds, l, f);
     else if (dc == NULL)
-        hang_up(ds, l, "it does not say who it is");
+        daemons_recv_close_link(ds, l, "it does not say who it is");
     else if (dc->direct == l)
-        rc = take_call(ds, dc, f);
+        rc = daemons_recv_direct(ds, dc, f);
     else if (route_take(&ds->route, l, f))
-        rc = take_here(ds, f);
+        rc = daemons_recv_frame(ds, f);
     if (rc != 0)
         daemons_fail(ds, DAEMONS_EXIT_ERROR,
                      "%s: its daemon has sent a wrong message (%s)",
                      daemons_host(ds, dc->node), wire_name(f->type));
 }
 
-/* A daemon hangs up when it has the job from its parent. */
-static void on_call_down(struct daemons *ds, struct daemon_conn *dc, const char *why)
+/* A daemon closes its direct link when it has received the job from its parent. */
+static void daemons_recv_on_direct_down(struct daemons *ds, struct daemon_conn *dc,
+                                        const char *why)
 {
     struct link *l = dc->direct;
     dc->direct = NULL;
@@ -420,7 +437,7 @@ static void on_call_down(struct daemons *ds, struct daemon_conn *dc, const char 
     link_free(l);
 }
 
-static void on_down(void *arg, struct link *l, const char *why)
+static void daemons_recv_on_down(void *arg, struct link *l, const char *why)
 {
     struct daemons *ds = arg;
     struct daemon_conn *dc = link_user(l);
@@ -429,12 +446,12 @@ static void on_down(void *arg, struct link *l, const char *why)
         return;
     }
     if (dc == NULL) {
-        forget_caller(ds, l);
+        daemons_recv_forget_link(ds, l);
         link_free(l);
         return;
     }
     if (dc->direct == l) {
-        on_call_down(ds, dc, why);
+        daemons_recv_on_direct_down(ds, dc, why);
         return;
     }
     char copy[ERROR_BYTES]; /* why goes with the link */
@@ -443,4 +460,5 @@ static void on_down(void *arg, struct link *l, const char *why)
     daemons_lost(ds, dc->node, copy);
 }
 
-const struct link_events daemons_link_events = {.frame = on_frame, .down = on_down};
+const struct link_events daemons_link_events = {.frame = daemons_recv_on_frame,
+                                                .down = daemons_recv_on_down};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daemons_tell.c - see daemons_int.h: what the daemons are told, output that is confirmed
- * to them, and the reports that they give.  Uses route.c, pack.c. */
+/* daemons_send.c - see daemons_int.h: commands to the daemons, confirmation of output,
+ * and collection of reports.  Uses route.c, pack.c. */
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORT_MS   2000  /* for the part of a node in a table */
-#define STACKS_MS   20000 /* ... with stacks: daemons give up on debuggers before that */
-#define LINES_FIRST 64
-#define LINE_BYTES  512
-#define CONFIRM_DIVISOR                                                                  \
-    4 /* output is confirmed when this part of the window is unconfirmed */
+#define REPORT_MS       2000 /* for the part of a node in a table */
+#define STACKS_MS       20000 /* ... with stacks: daemons give up on debuggers before that */
+#define LINES_FIRST     64
+#define LINE_BYTES      512
+#define CONFIRM_DIVISOR 4 /* confirm when window / CONFIRM_DIVISOR is unconfirmed */
 
 void daemons_send(struct daemons *ds, enum wire_type type, uint32_t to, const void *data,
                   size_t len)
@@ -36,8 +35,8 @@ void daemons_send_pack(struct daemons *ds, enum wire_type type, uint32_t to,
 
 /* ---- commands --------------------------------------------------------------------- */
 
-/* Nodes whose daemons have not come yet will not start anything any more. */
-static void give_up_absent(struct daemons *ds)
+/* A daemon that connects after this point starts no PEs. */
+static void daemons_send_give_up_absent(struct daemons *ds)
 {
     ds->ending = true;
     for (uint32_t i = 0; i < ds->job->nnodes; i++)
@@ -49,7 +48,7 @@ void daemons_signal(struct daemons *ds, int sig)
 {
     struct pack p = {0};
     if (daemon_is_fatal(sig))
-        give_up_absent(ds);
+        daemons_send_give_up_absent(ds);
     pack_u32(&p, (uint32_t)sig);
     daemons_send_pack(ds, WIRE_SIGNAL, WIRE_ALL, &p);
 }
@@ -77,7 +76,8 @@ void daemons_input(struct daemons *ds, const char *text, size_t len)
 
 /* ---- output ----------------------------------------------------------------------- */
 
-static void confirm(struct daemons *ds, struct daemon_conn *dc, enum daemon_stream s)
+static void daemons_send_confirm(struct daemons *ds, struct daemon_conn *dc,
+                                 enum daemon_stream s)
 {
     struct pack p = {0};
     pack_u8(&p, (uint8_t)s);
@@ -91,21 +91,21 @@ void daemons_output_taken(struct daemons *ds, struct daemon_conn *dc,
 {
     dc->unconfirmed[s] += len;
     if (!ds->paused[s] && dc->unconfirmed[s] >= ds->window / CONFIRM_DIVISOR)
-        confirm(ds, dc, s);
+        daemons_send_confirm(ds, dc, s);
 }
 
-/* The daemons stop by themselves when nothing is confirmed. */
+/* Without confirmations, the daemons stop reading when their window is full. */
 void daemons_flow(struct daemons *ds, enum daemon_stream s, bool go)
 {
     ds->paused[s] = !go;
     for (uint32_t i = 0; go && i < ds->job->nnodes; i++)
         if (ds->conn[i].unconfirmed[s] > 0)
-            confirm(ds, &ds->conn[i], s);
+            daemons_send_confirm(ds, &ds->conn[i], s);
 }
 
 /* ---- reports ---------------------------------------------------------------------- */
 
-static void await_report(struct daemons *ds, struct daemon_conn *dc)
+static void daemons_send_await_report(struct daemons *ds, struct daemon_conn *dc)
 {
     char line[LINE_BYTES];
     dc->reports = dc->state == CONN_READY;
@@ -117,7 +117,8 @@ static void await_report(struct daemons *ds, struct daemon_conn *dc)
     daemons_report_line(ds, ds->report_number, dc->node, JOB_NO_PE, line);
 }
 
-static void ask_report(struct daemons *ds, struct daemon_conn *dc, bool stacks)
+static void daemons_send_ask_report(struct daemons *ds, struct daemon_conn *dc,
+                                    bool stacks)
 {
     struct pack p = {0};
     pack_u8(&p, stacks);
@@ -128,7 +129,7 @@ static void ask_report(struct daemons *ds, struct daemon_conn *dc, bool stacks)
         pack_free(&p);
 }
 
-/* One at a time; another one waits for its turn. */
+/* One report runs at a time; further requests are queued. */
 void daemons_report(struct daemons *ds, bool stacks)
 {
     if (ds->reporting) {
@@ -138,17 +139,17 @@ void daemons_report(struct daemons *ds, bool stacks)
     ds->reporting = true;
     ds->report_number++;
     for (uint32_t i = 0; i < ds->job->nnodes; i++)
-        await_report(ds, &ds->conn[i]);
+        daemons_send_await_report(ds, &ds->conn[i]);
     for (uint32_t i = 0; i < ds->job->nnodes; i++)
-        ask_report(ds, &ds->conn[i], stacks);
+        daemons_send_ask_report(ds, &ds->conn[i], stacks);
     loop_after(ds->loop, &ds->report_limit,
                ds->reports == 0 ? 0
                : stacks         ? STACKS_MS
                                 : REPORT_MS);
 }
 
-/* By rank; what belongs to no PE comes after, by node, as it arrived. */
-static int by_rank(const void *a, const void *b)
+/* By rank; lines that belong to no PE follow, by node and order of arrival. */
+static int daemons_send_by_rank(const void *a, const void *b)
 {
     const struct report_line *x = a, *y = b;
     if (x->rank != y->rank)
@@ -167,13 +168,13 @@ void daemons_report_free(struct daemons *ds)
     ds->report_len = ds->report_capacity = 0;
 }
 
-static void finish_report(struct daemons *ds)
+static void daemons_send_finish_report(struct daemons *ds)
 {
     loop_cancel(ds->loop, &ds->report_limit);
     ds->reports = 0;
     ds->reporting = false;
     if (ds->report_len > 0)
-        qsort(ds->report, ds->report_len, sizeof *ds->report, by_rank);
+        qsort(ds->report, ds->report_len, sizeof *ds->report, daemons_send_by_rank);
     for (size_t i = 0; i < ds->report_len; i++)
         ds->ev->pe.report(ds->front, ds->report[i].rank, ds->report[i].text);
     daemons_report_free(ds);
@@ -216,7 +217,7 @@ void daemons_report_part(struct daemons *ds, struct daemon_conn *dc)
         return;
     dc->reports = false;
     if (--ds->reports == 0)
-        finish_report(ds);
+        daemons_send_finish_report(ds);
 }
 
 void daemons_on_report_limit(void *arg)
@@ -231,5 +232,5 @@ void daemons_on_report_limit(void *arg)
         daemons_report_line(ds, ds->report_number, i, JOB_NO_PE, line);
         ds->conn[i].reports = false;
     }
-    finish_report(ds);
+    daemons_send_finish_report(ds);
 }

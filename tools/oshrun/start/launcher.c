@@ -49,7 +49,7 @@ struct call {
     bool broken; /* no memory */
 };
 
-static void add_word(struct call *c, char *word)
+static void launcher_add_word(struct call *c, char *word)
 {
     char **grown = realloc(c->word, (c->count + 2) * sizeof *grown);
     if (grown != NULL)
@@ -63,8 +63,8 @@ static void add_word(struct call *c, char *word)
     grown[c->count] = NULL;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(struct call *c, const char *format,
-                                                      ...)
+__attribute__((format(printf, 2, 3))) static void launcher_add(struct call *c,
+                                                               const char *format, ...)
 {
     char *word = NULL;
     va_list ap;
@@ -72,25 +72,25 @@ __attribute__((format(printf, 2, 3))) static void add(struct call *c, const char
     if (vasprintf(&word, format, ap) < 0)
         word = NULL;
     va_end(ap);
-    add_word(c, word);
+    launcher_add_word(c, word);
 }
 
-static void add_pair(struct call *c, const char *option, const char *value)
+static void launcher_add_pair(struct call *c, const char *option, const char *value)
 {
-    add(c, "%s", option);
-    add(c, "%s", value);
+    launcher_add(c, "%s", option);
+    launcher_add(c, "%s", value);
 }
 
-static void add_number(struct call *c, const char *option, uint32_t value)
+static void launcher_add_number(struct call *c, const char *option, uint32_t value)
 {
-    add(c, "%s", option);
-    add(c, "%u", value);
+    launcher_add(c, "%s", option);
+    launcher_add(c, "%u", value);
 }
 
 /* ---- what cannot be said ---------------------------------------------------------- */
 
 /* Whether an argument of the program would end it in Open MPI's and PRRTE's eyes. */
-static bool has_colon(char *const *argv)
+static bool launcher_has_colon(char *const *argv)
 {
     for (; *argv != NULL; argv++)
         if (strcmp(*argv, ":") == 0)
@@ -98,7 +98,7 @@ static bool has_colon(char *const *argv)
     return false;
 }
 
-static const char *unknown_there(const struct call *c)
+static const char *launcher_unknown_there(const struct call *c)
 {
     const struct options *o = c->o;
     bool srun = c->family == SRUN;
@@ -120,16 +120,16 @@ static const char *unknown_there(const struct call *c)
     return NULL;
 }
 
-static int check(const struct call *c)
+static int launcher_check(const struct call *c)
 {
     const struct options *o = c->o;
-    const char *unknown = unknown_there(c);
+    const char *unknown = launcher_unknown_there(c);
     if (unknown != NULL)
         error_report("%s has no meaning for %s; leave it out, or leave out --launcher",
                      unknown, o->launcher);
     else if (o->order.per_node > 0 && o->order.by == MAP_BY_NODE)
         error_report("%s takes -N or --map-by node, but not both", o->launcher);
-    else if (c->family != SRUN && has_colon(o->argv))
+    else if (c->family != SRUN && launcher_has_colon(o->argv))
         error_report(
             "%s takes the argument ':' for itself; use oshrun without --launcher",
             o->launcher);
@@ -141,7 +141,7 @@ static int check(const struct call *c)
 /* ---- words of the launchers ------------------------------------------------------- */
 
 /* "a:4,b", or with names only "a,b". */
-static char *join_hosts(const struct hosts *h, bool slots)
+static char *launcher_join_hosts(const struct hosts *h, bool slots)
 {
     char *text = NULL;
     size_t len;
@@ -157,7 +157,7 @@ static char *join_hosts(const struct hosts *h, bool slots)
 }
 
 /* The hosts one by one: the ranges in our lists are not the other launchers'. */
-static int read_hosts(const struct call *c, struct hosts *h)
+static int launcher_read_hosts(const struct call *c, struct hosts *h)
 {
     char why[HOSTS_WHY];
     const struct options *o = c->o;
@@ -172,26 +172,26 @@ static int read_hosts(const struct call *c, struct hosts *h)
     return 0;
 }
 
-static int add_mpi_hosts(struct call *c)
+static int launcher_add_mpi_hosts(struct call *c)
 {
     struct hosts h = {0};
     if (c->o->host_file != NULL) {
-        add_pair(c, "--hostfile", c->o->host_file);
+        launcher_add_pair(c, "--hostfile", c->o->host_file);
         return 0;
     }
-    int rc = read_hosts(c, &h);
+    int rc = launcher_read_hosts(c, &h);
     if (rc == 0 && h.count > 0) {
-        add(c, "--host");
-        add_word(c, join_hosts(&h, true));
+        launcher_add(c, "--host");
+        launcher_add_word(c, launcher_join_hosts(&h, true));
     }
     hosts_free(&h);
     return rc;
 }
 
-static int add_srun_hosts(struct call *c)
+static int launcher_add_srun_hosts(struct call *c)
 {
     struct hosts h = {0};
-    int rc = read_hosts(c, &h);
+    int rc = launcher_read_hosts(c, &h);
     for (uint32_t i = 0; rc == 0 && i < h.count; i++)
         if (h.host[i].slots > 0) {
             error_report("srun takes no slots per host, as host '%s' has; use -N",
@@ -199,103 +199,107 @@ static int add_srun_hosts(struct call *c)
             rc = EXIT_USAGE;
         }
     if (rc == 0 && h.count > 0) {
-        char *list = join_hosts(&h, false);
-        add(c, "--nodes=%u", h.count);
-        add(c, "--nodelist=%s", list != NULL ? list : "");
+        char *list = launcher_join_hosts(&h, false);
+        launcher_add(c, "--nodes=%u", h.count);
+        launcher_add(c, "--nodelist=%s", list != NULL ? list : "");
         free(list);
     }
     hosts_free(&h);
     return rc;
 }
 
-static const char *bind_name(enum job_bind bind, const char *core, const char *numa)
+static const char *launcher_bind_name(enum job_bind bind, const char *core,
+                                      const char *numa)
 {
     return bind == JOB_BIND_CORE ? core : bind == JOB_BIND_NUMA ? numa : "none";
 }
 
 /* PEs may be more than slots and more than processors, as with oshrun itself. */
-static void add_mpirun(struct call *c)
+static void launcher_add_mpirun(struct call *c)
 {
     const struct options *o = c->o;
-    add(c, "--oversubscribe");
+    launcher_add(c, "--oversubscribe");
     if (o->order.per_node > 0) {
-        add(c, "--map-by");
-        add(c, "ppr:%u:node", o->order.per_node);
+        launcher_add(c, "--map-by");
+        launcher_add(c, "ppr:%u:node", o->order.per_node);
     } else if (o->order.by == MAP_BY_NODE) {
-        add_pair(c, "--map-by", "node");
+        launcher_add_pair(c, "--map-by", "node");
     }
     if (o->tag_output)
-        add(c, "--tag-output");
+        launcher_add(c, "--tag-output");
     if (o->report)
-        add(c, "--display-map");
+        launcher_add(c, "--display-map");
     if (o->report_bindings)
-        add(c, "--report-bindings");
+        launcher_add(c, "--report-bindings");
 }
 
-static void add_prterun(struct call *c)
+static void launcher_add_prterun(struct call *c)
 {
     const struct options *o = c->o;
-    add(c, "--map-by");
+    launcher_add(c, "--map-by");
     if (o->order.per_node > 0)
-        add(c, "ppr:%u:node:OVERSUBSCRIBE", o->order.per_node);
+        launcher_add(c, "ppr:%u:node:OVERSUBSCRIBE", o->order.per_node);
     else
-        add(c, "%s:OVERSUBSCRIBE", o->order.by == MAP_BY_NODE ? "node" : "slot");
+        launcher_add(c, "%s:OVERSUBSCRIBE", o->order.by == MAP_BY_NODE ? "node" : "slot");
     if (o->tag_output)
-        add_pair(c, "--output", "tag");
+        launcher_add_pair(c, "--output", "tag");
     if (o->report)
-        add_pair(c, "--display", "map");
+        launcher_add_pair(c, "--display", "map");
     if (o->report_bindings)
-        add_pair(c, "--display", "bindings");
+        launcher_add_pair(c, "--display", "bindings");
 }
 
-static int add_mpi(struct call *c)
+static int launcher_add_mpi(struct call *c)
 {
     const struct options *o = c->o;
     if (c->family == PRTERUN)
-        add_prterun(c);
+        launcher_add_prterun(c);
     else
-        add_mpirun(c);
+        launcher_add_mpirun(c);
     if (o->npes > 0)
-        add_number(c, "-n", o->npes);
+        launcher_add_number(c, "-n", o->npes);
     if (o->bind != JOB_BIND_AUTO)
-        add_pair(c, "--bind-to",
-                 bind_name(o->bind, "core:overload-allowed", "numa:overload-allowed"));
+        launcher_add_pair(c, "--bind-to",
+                          launcher_bind_name(o->bind, "core:overload-allowed",
+                                             "numa:overload-allowed"));
     if (o->wdir != NULL)
-        add_pair(c, "--wdir", o->wdir);
+        launcher_add_pair(c, "--wdir", o->wdir);
     if (o->timeout_s > 0)
-        add_number(c, "--timeout", o->timeout_s);
+        launcher_add_number(c, "--timeout", o->timeout_s);
     for (char **e = o->env; *e != NULL; e++)
-        add_pair(c, "-x", *e);
-    return add_mpi_hosts(c);
+        launcher_add_pair(c, "-x", *e);
+    return launcher_add_mpi_hosts(c);
 }
 
 /* Standard input and the failure of a PE are as with oshrun. */
-static int add_srun(struct call *c)
+static int launcher_add_srun(struct call *c)
 {
     const struct options *o = c->o;
-    add(c, "--mpi=pmix");
-    add(c, "--input=0");
-    add(c, "--kill-on-bad-exit=1");
+    launcher_add(c, "--mpi=pmix");
+    launcher_add(c, "--input=0");
+    launcher_add(c, "--kill-on-bad-exit=1");
     if (o->npes > 0)
-        add(c, "--ntasks=%u", o->npes);
+        launcher_add(c, "--ntasks=%u", o->npes);
     if (o->order.per_node > 0)
-        add(c, "--ntasks-per-node=%u", o->order.per_node);
+        launcher_add(c, "--ntasks-per-node=%u", o->order.per_node);
     if (o->order.by == MAP_BY_NODE)
-        add(c, "--distribution=cyclic");
+        launcher_add(c, "--distribution=cyclic");
     if (o->bind != JOB_BIND_AUTO || o->report_bindings)
-        add(c, "--cpu-bind=%s%s%s", o->report_bindings ? "verbose" : "",
-            o->report_bindings && o->bind != JOB_BIND_AUTO ? "," : "",
-            o->bind != JOB_BIND_AUTO ? bind_name(o->bind, "cores", "ldoms") : "");
+        launcher_add(c, "--cpu-bind=%s%s%s", o->report_bindings ? "verbose" : "",
+                     o->report_bindings && o->bind != JOB_BIND_AUTO ? "," : "",
+                     o->bind != JOB_BIND_AUTO
+                         ? launcher_bind_name(o->bind, "cores", "ldoms")
+                         : "");
     if (o->tag_output)
-        add(c, "--label");
+        launcher_add(c, "--label");
     if (o->wdir != NULL)
-        add(c, "--chdir=%s", o->wdir);
+        launcher_add(c, "--chdir=%s", o->wdir);
     if (*o->env != NULL) /* they go by srun's own environment */
-        add(c, "--export=ALL");
-    return add_srun_hosts(c);
+        launcher_add(c, "--export=ALL");
+    return launcher_add_srun_hosts(c);
 }
 
-static int find_family(struct call *c)
+static int launcher_find_family(struct call *c)
 {
     const char *slash = strrchr(c->o->launcher, '/');
     const char *name = slash != NULL ? slash + 1 : c->o->launcher;
@@ -309,17 +313,17 @@ static int find_family(struct call *c)
     return EXIT_USAGE;
 }
 
-static int make(struct call *c)
+static int launcher_make(struct call *c)
 {
-    int rc = find_family(c);
+    int rc = launcher_find_family(c);
     if (rc == 0)
-        rc = check(c);
+        rc = launcher_check(c);
     if (rc != 0)
         return rc;
-    add(c, "%s", c->o->launcher);
-    rc = c->family == SRUN ? add_srun(c) : add_mpi(c);
+    launcher_add(c, "%s", c->o->launcher);
+    rc = c->family == SRUN ? launcher_add_srun(c) : launcher_add_mpi(c);
     for (char *const *a = c->o->argv; *a != NULL; a++)
-        add(c, "%s", *a);
+        launcher_add(c, "%s", *a);
     if (rc == 0 && c->broken) {
         error_report("no memory for the command of %s", c->o->launcher);
         rc = EXIT_ERROR;
@@ -329,25 +333,25 @@ static int make(struct call *c)
 
 /* ---- doing it --------------------------------------------------------------------- */
 
-static void print_word(const char *before, const char *word)
+static void launcher_print_word(const char *before, const char *word)
 {
     fputs(before, stdout);
     shell_quote(stdout, word);
 }
 
-static void print(const struct call *c)
+static void launcher_print(const struct call *c)
 {
     bool by_env = c->family == SRUN && *c->o->env != NULL;
     if (by_env)
         printf("env");
     for (char **e = c->o->env; by_env && *e != NULL; e++)
-        print_word(" ", *e);
+        launcher_print_word(" ", *e);
     for (size_t i = 0; i < c->count; i++)
-        print_word(i > 0 || by_env ? " " : "", c->word[i]);
+        launcher_print_word(i > 0 || by_env ? " " : "", c->word[i]);
     putchar('\n');
 }
 
-static int execute(const struct call *c)
+static int launcher_execute(const struct call *c)
 {
     if (c->family == SRUN)
         for (char **e = c->o->env; *e != NULL; e++)
@@ -362,11 +366,11 @@ static int execute(const struct call *c)
 int launcher_exec(const struct options *o)
 {
     struct call c = {.o = o};
-    int rc = make(&c);
+    int rc = launcher_make(&c);
     if (rc == 0 && o->dry_run)
-        print(&c);
+        launcher_print(&c);
     else if (rc == 0)
-        rc = execute(&c);
+        rc = launcher_execute(&c);
     for (size_t i = 0; i < c.count; i++)
         free(c.word[i]);
     free(c.word);

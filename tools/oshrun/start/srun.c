@@ -43,19 +43,19 @@ static const char *const kept[] = {
     "SLURM_CLUSTER", "SLURM_CONF",    "SLURM_JOBID=",         "SLURM_JOB_",
     "SLURM_JWT=",    "SLURM_SUBMIT_", "SLURM_WORKING_CLUSTER"};
 
-static bool begins(const char *text, const char *prefix)
+static bool srun_begins(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_kept(const char *assignment)
+static bool srun_is_kept(const char *assignment)
 {
-    if (begins(assignment, "SRUN_"))
+    if (srun_begins(assignment, "SRUN_"))
         return false;
-    if (!begins(assignment, "SLURM_"))
+    if (!srun_begins(assignment, "SLURM_"))
         return true;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (begins(assignment, kept[i]))
+        if (srun_begins(assignment, kept[i]))
             return true;
     return false;
 }
@@ -67,12 +67,12 @@ char **srun_env(void)
         n++;
     char **env = calloc(n + 1, sizeof *env);
     for (size_t i = 0; env != NULL && i < n; i++)
-        if (is_kept(environ[i]))
+        if (srun_is_kept(environ[i]))
             env[to++] = environ[i];
     return env;
 }
 
-static char *node_list(const struct starter_config *c)
+static char *srun_node_list(const struct starter_config *c)
 {
     char *text = NULL;
     size_t len;
@@ -88,7 +88,7 @@ static char *node_list(const struct starter_config *c)
     return NULL;
 }
 
-static char *number(const char *option, uint32_t n)
+static char *srun_number(const char *option, uint32_t n)
 {
     char *text;
     return asprintf(&text, "%s=%u", option, n) < 0 ? NULL : text;
@@ -101,9 +101,9 @@ char **srun_argv(const struct starter_config *c)
     if (argv == NULL)
         return NULL;
     argv[n++] = strdup("srun");
-    argv[n++] = number("--nodes", c->nnodes);
-    argv[n++] = number("--ntasks", c->nnodes);
-    argv[n++] = node_list(c);
+    argv[n++] = srun_number("--nodes", c->nnodes);
+    argv[n++] = srun_number("--ntasks", c->nnodes);
+    argv[n++] = srun_node_list(c);
     for (size_t i = 0; i < OPTIONS; i++)
         argv[n++] = strdup(options[i]);
     argv[n++] = strdup(c->daemon_path);
@@ -128,15 +128,15 @@ void srun_free_argv(char **argv)
 
 bool srun_is_noise(const char *line)
 {
-    return begins(line, "srun: cluster configuration lacks support for cpu binding");
+    return srun_begins(line, "srun: cluster configuration lacks support for cpu binding");
 }
 
 bool srun_is_task_end(const char *line)
 {
-    return begins(line, "srun: error: ") && strstr(line, ": task") != NULL;
+    return srun_begins(line, "srun: error: ") && strstr(line, ": task") != NULL;
 }
 
 bool srun_lacks_program(const char *line)
 {
-    return begins(line, "slurmstepd") && strstr(line, "execve()") != NULL;
+    return srun_begins(line, "slurmstepd") && strstr(line, "execve()") != NULL;
 }

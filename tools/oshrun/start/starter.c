@@ -62,7 +62,7 @@ struct loop *starter_loop(const struct starter *s)
 
 /* ---- why an agent has ended ------------------------------------------------------- */
 
-static const char *name_of(const struct agent *a)
+static const char *starter_name_of(const struct agent *a)
 {
     if (a->local)
         return "the node daemon";
@@ -70,7 +70,7 @@ static const char *name_of(const struct agent *a)
 }
 
 /* The shell on the host, or Slurm there, could not run the daemon. */
-static bool is_missing(const struct agent *a, int status)
+static bool starter_is_missing(const struct agent *a, int status)
 {
     if (a->s->kind == STARTER_SRUN)
         return a->s->arrivals < a->s->nnodes && srun_lacks_program(a->last);
@@ -78,7 +78,7 @@ static bool is_missing(const struct agent *a, int status)
            (status == CHILD_NOT_FOUND || status == CHILD_NOT_RUNABLE);
 }
 
-static void explain_missing(const struct agent *a, int status, char *why)
+static void starter_explain_missing(const struct agent *a, int status, char *why)
 {
     /* The loader, too, says 127, when a library is missing. */
     bool there = status != CHILD_NOT_FOUND || strstr(a->last, "shared libraries") != NULL;
@@ -91,22 +91,22 @@ static void explain_missing(const struct agent *a, int status, char *why)
              a->s->daemon_path, there ? "cannot be run" : "is not there", code, a->last);
 }
 
-static void explain(const struct agent *a, const siginfo_t *how, char *why)
+static void starter_explain(const struct agent *a, const siginfo_t *how, char *why)
 {
     const char *mark = *a->last ? ": " : "";
     if (how->si_code != CLD_EXITED)
-        snprintf(why, WHY_BYTES, "%s was ended by signal %d (%s)%s%s", name_of(a),
+        snprintf(why, WHY_BYTES, "%s was ended by signal %d (%s)%s%s", starter_name_of(a),
                  how->si_status, strsignal(how->si_status), mark, a->last);
-    else if (is_missing(a, how->si_status))
-        explain_missing(a, how->si_status, why);
+    else if (starter_is_missing(a, how->si_status))
+        starter_explain_missing(a, how->si_status, why);
     else
-        snprintf(why, WHY_BYTES, "%s ended with status %d%s%s", name_of(a),
+        snprintf(why, WHY_BYTES, "%s ended with status %d%s%s", starter_name_of(a),
                  how->si_status, mark, a->last);
 }
 
 /* ---- start ------------------------------------------------------------------------ */
 
-static void no_longer_waited(struct agent *a)
+static void starter_no_longer_waited(struct agent *a)
 {
     struct starter *s = a->s;
     if (!a->waited)
@@ -119,22 +119,22 @@ static void no_longer_waited(struct agent *a)
 
 /* srun does not end before the last daemon does: its line is the end for those who wait
  * for all daemons to call. */
-static void on_task_end(void *arg)
+static void starter_on_task_end(void *arg)
 {
     struct starter *s = arg;
     struct agent *a = &s->agent[0];
     char why[WHY_BYTES];
     if (a->ended || s->arrivals == s->nnodes)
         return;
-    if (is_missing(a, 0))
-        explain_missing(a, 0, why);
+    if (starter_is_missing(a, 0))
+        starter_explain_missing(a, 0, why);
     else
         snprintf(why, sizeof why, "%s%s%s", a->last, *a->last ? "; " : "", s->task_end);
     s->end_is_told = true;
     s->events->ended(s->arg, a->node, true, why);
 }
 
-static void take_srun_line(struct agent *a, const char *line)
+static void starter_take_srun_line(struct agent *a, const char *line)
 {
     struct starter *s = a->s;
     if (!srun_is_task_end(line)) {
@@ -146,7 +146,7 @@ static void take_srun_line(struct agent *a, const char *line)
 }
 
 /* The first line of a daemon is for us. */
-static bool take_up(const struct starter *s, const char *line)
+static bool starter_take_up(const struct starter *s, const char *line)
 {
     unsigned node;
     char host[LINE_BYTES];
@@ -160,12 +160,12 @@ static bool take_up(const struct starter *s, const char *line)
 void starter_said(struct agent *a, const char *line)
 {
     bool srun = a->s->kind == STARTER_SRUN;
-    if (take_up(a->s, line))
+    if (starter_take_up(a->s, line))
         return;
     if (srun && srun_is_noise(line))
         return;
     if (srun)
-        take_srun_line(a, line);
+        starter_take_srun_line(a, line);
     else
         snprintf(a->last, sizeof a->last, "%s", line);
     a->s->events->said(a->s->arg, a->node, line);
@@ -177,13 +177,13 @@ void starter_ended(struct agent *a, const siginfo_t *how)
     bool failed = how->si_code != CLD_EXITED || how->si_status != 0;
     if (a->last[0] == '\0')
         snprintf(a->last, sizeof a->last, "%s", a->s->task_end);
-    explain(a, how, why);
-    no_longer_waited(a);
+    starter_explain(a, how, why);
+    starter_no_longer_waited(a);
     if (!a->s->end_is_told)
         a->s->events->ended(a->s->arg, a->node, failed, why);
 }
 
-static void start_failed(struct agent *a, const char *path, const char *step)
+static void starter_start_failed(struct agent *a, const char *path, const char *step)
 {
     char why[WHY_BYTES];
     int err = errno;
@@ -192,12 +192,12 @@ static void start_failed(struct agent *a, const char *path, const char *step)
     else
         snprintf(why, sizeof why, "cannot start %s: %s: %s", path, step, strerror(err));
     a->ended = true;
-    no_longer_waited(a);
+    starter_no_longer_waited(a);
     a->s->events->ended(a->s->arg, a->node, true, why);
 }
 
 /* The line for the daemon, with the number of its node. */
-static int make_input(struct agent *a)
+static int starter_make_input(struct agent *a)
 {
     const char *line = a->s->line;
     int n = a->node == STARTER_ALL ? asprintf(&a->input, "%s\n", line)
@@ -210,7 +210,7 @@ static int make_input(struct agent *a)
     return 0;
 }
 
-static void start(struct agent *a)
+static void starter_start(struct agent *a)
 {
     struct starter *s = a->s;
     char *local_argv[] = {s->daemon_path, (char[]){DAEMON_OPTION}, NULL};
@@ -237,22 +237,22 @@ static void start(struct agent *a)
     const char *step = "find memory";
     a->waited = true;
     s->waiting++;
-    if (make_input(a) != 0 || agent_start(a, &spec, &step) != 0)
-        start_failed(a, spec.path, step);
+    if (starter_make_input(a) != 0 || agent_start(a, &spec, &step) != 0)
+        starter_start_failed(a, spec.path, step);
     else
         s->events->started(s->arg, a->node);
 }
 
-static void start_some(void *arg)
+static void starter_start_some(void *arg)
 {
     struct starter *s = arg;
     while (s->next < s->count && s->waiting < AGENTS_MAX)
-        start(&s->agent[s->next++]);
+        starter_start(&s->agent[s->next++]);
 }
 
 /* ---- begin and stop --------------------------------------------------------------- */
 
-static void release(struct starter *s)
+static void starter_release(struct starter *s)
 {
     loop_cancel(s->loop, &s->go);
     loop_cancel(s->loop, &s->on_task_end);
@@ -267,13 +267,13 @@ static void release(struct starter *s)
     free(s);
 }
 
-static int report_no_memory(void)
+static int starter_report_no_memory(void)
 {
     error_report("no memory to start the node daemons");
     return -1;
 }
 
-static int make_agents(struct starter *s, const struct starter_config *c)
+static int starter_make_agents(struct starter *s, const struct starter_config *c)
 {
     bool all = c->kind == STARTER_SRUN;
     s->count = all ? 1 : c->nnodes;
@@ -281,19 +281,19 @@ static int make_agents(struct starter *s, const struct starter_config *c)
     s->daemon_path = strdup(c->daemon_path);
     s->line = strdup(c->line);
     if (s->agent == NULL || s->daemon_path == NULL || s->line == NULL)
-        return report_no_memory();
+        return starter_report_no_memory();
     for (uint32_t i = 0; i < s->count; i++) {
         struct agent *a = &s->agent[i];
         agent_init(a, s, all ? STARTER_ALL : i);
         a->local = c->kind == STARTER_LOCAL || (c->kind == STARTER_AGENT && c->local[i]);
         a->host = all || a->local ? NULL : command_host(c->host[i]);
         if (!all && !a->local && a->host == NULL)
-            return report_no_memory();
+            return starter_report_no_memory();
     }
     return 0;
 }
 
-static int make_srun(struct starter *s, const struct starter_config *c)
+static int starter_make_srun(struct starter *s, const struct starter_config *c)
 {
     if (child_find(AT_FDCWD, getenv("PATH"), SRUN, s->srun_path, sizeof s->srun_path) !=
         0) {
@@ -304,10 +304,10 @@ static int make_srun(struct starter *s, const struct starter_config *c)
     }
     s->srun_argv = srun_argv(c);
     s->srun_env = srun_env();
-    return s->srun_argv == NULL || s->srun_env == NULL ? report_no_memory() : 0;
+    return s->srun_argv == NULL || s->srun_env == NULL ? starter_report_no_memory() : 0;
 }
 
-static bool any_remote(const struct starter *s)
+static bool starter_any_remote(const struct starter *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
         if (!s->agent[i].local)
@@ -315,12 +315,12 @@ static bool any_remote(const struct starter *s)
     return false;
 }
 
-static int make(struct starter *s, const struct starter_config *c)
+static int starter_make(struct starter *s, const struct starter_config *c)
 {
-    int rc = make_agents(s, c);
+    int rc = starter_make_agents(s, c);
     if (rc == 0 && c->kind == STARTER_SRUN)
-        rc = make_srun(s, c);
-    if (rc == 0 && c->kind == STARTER_AGENT && any_remote(s))
+        rc = starter_make_srun(s, c);
+    if (rc == 0 && c->kind == STARTER_AGENT && starter_any_remote(s))
         rc = command_make(&s->command, c->agent, c->daemon_path);
     return rc;
 }
@@ -330,7 +330,7 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
 {
     struct starter *s = calloc(1, sizeof *s);
     if (s == NULL) {
-        report_no_memory();
+        starter_report_no_memory();
         return NULL;
     }
     s->loop = loop;
@@ -340,10 +340,10 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
     s->reaper_fd = config->reaper_fd;
     s->files = config->files;
     s->nnodes = config->nnodes;
-    s->go = (struct loop_timer){.fn = start_some, .arg = s};
-    s->on_task_end = (struct loop_timer){.fn = on_task_end, .arg = s};
-    if (make(s, config) != 0) {
-        release(s);
+    s->go = (struct loop_timer){.fn = starter_start_some, .arg = s};
+    s->on_task_end = (struct loop_timer){.fn = starter_on_task_end, .arg = s};
+    if (starter_make(s, config) != 0) {
+        starter_release(s);
         return NULL;
     }
     loop_after(loop, &s->go, 0);
@@ -357,16 +357,16 @@ void starter_arrived(struct starter *s, uint32_t node)
         return;
     s->arrivals++;
     s->agent[i].arrived = true;
-    no_longer_waited(&s->agent[i]);
+    starter_no_longer_waited(&s->agent[i]);
 }
 
-static void send(const struct agent *a, int sig)
+static void starter_send(const struct agent *a, int sig)
 {
     if (a->pid > 0)
         kill(-a->pid, sig);
 }
 
-static void wait_all(struct starter *s, uint32_t ms)
+static void starter_wait_all(struct starter *s, uint32_t ms)
 {
     uint64_t until = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
     for (uint32_t i = 0; i < s->count; i++)
@@ -375,7 +375,7 @@ static void wait_all(struct starter *s, uint32_t ms)
 
 /* Those whose daemons had called, and were told to leave, may end by themselves: srun,
  * when it is ended, kills the daemons while they clean up. */
-static void wait_arrived(struct starter *s)
+static void starter_wait_arrived(struct starter *s)
 {
     uint64_t until = loop_now_ns() + (uint64_t)LEAVE_MS * NS_PER_MS;
     for (uint32_t i = 0; i < s->count; i++)
@@ -383,20 +383,21 @@ static void wait_arrived(struct starter *s)
             agent_wait(&s->agent[i], until);
 }
 
-static void end_all(struct starter *s)
+static void starter_end_all(struct starter *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
         if (!s->agent[i].arrived)
-            send(&s->agent[i], SIGTERM);
-    wait_arrived(s);
+            starter_send(&s->agent[i], SIGTERM);
+    starter_wait_arrived(s);
     for (uint32_t i = 0; i < s->count; i++) {
-        send(&s->agent[i], SIGTERM);
-        send(&s->agent[i], SIGCONT); /* a stopped one would not notice */
+        starter_send(&s->agent[i], SIGTERM);
+        starter_send(&s->agent[i], SIGCONT); /* a stopped one would not notice */
     }
-    wait_all(s, STOP_MS);
+    starter_wait_all(s, STOP_MS);
     for (uint32_t i = 0; i < s->count; i++)
-        send(&s->agent[i], SIGKILL); /* also what ended agents left in their groups */
-    wait_all(s, REAP_MS);
+        starter_send(&s->agent[i],
+                     SIGKILL); /* also what ended agents left in their groups */
+    starter_wait_all(s, REAP_MS);
 }
 
 void starter_stop(struct starter *s)
@@ -406,10 +407,10 @@ void starter_stop(struct starter *s)
     bool gone = true;
     for (uint32_t i = 0; i < s->count; i++)
         agent_silence(&s->agent[i]);
-    end_all(s);
+    starter_end_all(s);
     for (uint32_t i = 0; i < s->count; i++)
         gone = agent_finish(&s->agent[i]) && gone;
     if (gone)
         reaper_announce(s->reaper_fd, REAPER_FORGET);
-    release(s);
+    starter_release(s);
 }

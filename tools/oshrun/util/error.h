@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error.h - says to the user why something cannot be done.
+ * error.h - error messages to the user.
  *
  * Used by all of oshrun.  In the front it is a line on standard error; in a node daemon
  * the sentence travels to the front, which puts the name of the host before it.
@@ -12,11 +12,11 @@
 
 typedef void error_fn(const char *sentence);
 
-/* Where sentences go instead of standard error; NULL: there again. */
+/* Redirects error messages to fn; NULL: back to standard error. */
 void error_redirect(error_fn *fn);
 
-/* There is no memory for what must not be lost: says so, and ends the process; its
- * reaper, or the end of its links, ends the job. */
+/* Out of memory for data that must not be lost: prints a message and exits.  The reaper,
+ * or the peers of its links, then end the job. */
 _Noreturn void error_no_memory(void);
 
 /* A sentence without "oshrun: " and without newline. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void drop(struct iobuf *b)
+static void iobuf_drop(struct iobuf *b)
 {
     free(b->data);
     *b = (struct iobuf){0};
@@ -23,11 +23,11 @@ void iobuf_flush(struct iobuf *b, iobuf_lines_fn *lines, void *arg)
 {
     if (b->len > 0 && lines != NULL)
         lines(arg, b->data, b->len);
-    drop(b);
+    iobuf_drop(b);
 }
 
 /* How many bytes of the buffer may go out: up to the last newline, or all of it. */
-static size_t complete(const struct iobuf *b, bool whole_lines)
+static size_t iobuf_complete(const struct iobuf *b, bool whole_lines)
 {
     if (!whole_lines)
         return b->len;
@@ -37,20 +37,21 @@ static size_t complete(const struct iobuf *b, bool whole_lines)
     return b->len == IOBUF_MAX ? b->len : 0;
 }
 
-static void pass_on(struct iobuf *b, bool whole_lines, iobuf_lines_fn *lines, void *arg)
+static void iobuf_pass_on(struct iobuf *b, bool whole_lines, iobuf_lines_fn *lines,
+                          void *arg)
 {
-    size_t n = complete(b, whole_lines);
+    size_t n = iobuf_complete(b, whole_lines);
     if (n > 0)
         lines(arg, b->data, n);
     b->len -= n;
     if (b->len == 0)
-        drop(b);
+        iobuf_drop(b);
     else if (n > 0)
         memmove(b->data, b->data + n, b->len);
 }
 
 /* Space for at least one more byte. */
-static bool reserve(struct iobuf *b)
+static bool iobuf_reserve(struct iobuf *b)
 {
     if (b->len < b->capacity)
         return true;
@@ -66,12 +67,12 @@ static bool reserve(struct iobuf *b)
 enum iobuf_status iobuf_read(struct iobuf *b, int fd, bool whole_lines,
                              iobuf_lines_fn *lines, void *arg)
 {
-    if (!reserve(b))
+    if (!iobuf_reserve(b))
         return IOBUF_EMPTY; /* try again at the next round */
     ssize_t n = read(fd, b->data + b->len, b->capacity - b->len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         if (b->len == 0)
-            drop(b);
+            iobuf_drop(b);
         return IOBUF_EMPTY;
     }
     if (n <= 0) {
@@ -79,6 +80,6 @@ enum iobuf_status iobuf_read(struct iobuf *b, int fd, bool whole_lines,
         return IOBUF_END;
     }
     b->len += (size_t)n;
-    pass_on(b, whole_lines, lines, arg);
+    iobuf_pass_on(b, whole_lines, lines, arg);
     return IOBUF_MORE;
 }

@@ -16,7 +16,7 @@
 
 /* ---- writing ---------------------------------------------------------------------- */
 
-static void pack_list(struct pack *p, char *const *list)
+static void job_pack_list(struct pack *p, char *const *list)
 {
     uint32_t n = 0;
     while (list[n] != NULL)
@@ -26,7 +26,7 @@ static void pack_list(struct pack *p, char *const *list)
         pack_string(p, list[i]);
 }
 
-static void pack_cpus(struct pack *p, const struct job_node *node)
+static void job_pack_cpus(struct pack *p, const struct job_node *node)
 {
     pack_u8(p, node->cpus != NULL);
     for (uint32_t i = 0; node->cpus != NULL && i < node->npes; i++)
@@ -34,7 +34,7 @@ static void pack_cpus(struct pack *p, const struct job_node *node)
 }
 
 /* The map as runs of ranks that follow each other on one node: node, number of PEs. */
-static void pack_map(struct pack *p, const struct job *job)
+static void job_pack_map(struct pack *p, const struct job *job)
 {
     uint32_t *node_of = calloc(job->npes, sizeof *node_of);
     if (node_of == NULL) {
@@ -66,11 +66,11 @@ void job_pack(struct pack *p, const struct job *job)
     for (uint32_t i = 0; i < job->nnodes; i++) {
         pack_string(p, job->node[i].name);
         pack_u32(p, job->node[i].npes);
-        pack_cpus(p, &job->node[i]);
+        job_pack_cpus(p, &job->node[i]);
     }
-    pack_map(p, job);
-    pack_list(p, job->argv);
-    pack_list(p, job->env);
+    job_pack_map(p, job);
+    job_pack_list(p, job->argv);
+    job_pack_list(p, job->env);
     pack_string(p, job->wdir);
     pack_u8(p, (uint8_t)job->bind);
     pack_u8(p, job->bind_report);
@@ -83,12 +83,12 @@ void job_pack(struct pack *p, const struct job *job)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-static char *unpack_text(struct unpack *u)
+static char *job_unpack_text(struct unpack *u)
 {
     return (char *)(uintptr_t)unpack_string(u);
 }
 
-static char **unpack_list(struct unpack *u)
+static char **job_unpack_list(struct unpack *u)
 {
     uint32_t n = unpack_count(u, STRING_MIN);
     char **list = calloc((size_t)n + 1, sizeof *list);
@@ -97,14 +97,14 @@ static char **unpack_list(struct unpack *u)
         return NULL;
     }
     for (uint32_t i = 0; i < n && !u->failed; i++) {
-        list[i] = unpack_text(u);
+        list[i] = job_unpack_text(u);
         if (list[i] == NULL)
             u->failed = true;
     }
     return list;
 }
 
-static void unpack_node(struct unpack *u, struct job_node *node, uint32_t most)
+static void job_unpack_node(struct unpack *u, struct job_node *node, uint32_t most)
 {
     node->name = unpack_string(u);
     node->npes = unpack_u32(u);
@@ -120,11 +120,11 @@ static void unpack_node(struct unpack *u, struct job_node *node, uint32_t most)
     if (node->rank == NULL || (cpus && node->cpus == NULL))
         u->failed = true;
     for (uint32_t i = 0; cpus && !u->failed && i < node->npes; i++)
-        node->cpus[i] = unpack_text(u);
+        node->cpus[i] = job_unpack_text(u);
 }
 
 /* Deals the ranks to the nodes; each must get as many as it says. */
-static void unpack_map(struct unpack *u, struct job *job)
+static void job_unpack_map(struct unpack *u, struct job *job)
 {
     uint32_t *filled = calloc(job->nnodes, sizeof *filled);
     uint32_t runs = unpack_count(u, RUN_BYTES), rank = 0;
@@ -145,7 +145,7 @@ static void unpack_map(struct unpack *u, struct job *job)
     free(filled);
 }
 
-static void unpack_nodes(struct unpack *u, struct job *job)
+static void job_unpack_nodes(struct unpack *u, struct job *job)
 {
     job->npes = unpack_u32(u);
     job->nnodes = unpack_count(u, NODE_MIN);
@@ -156,12 +156,12 @@ static void unpack_nodes(struct unpack *u, struct job *job)
         return;
     }
     for (uint32_t i = 0; i < job->nnodes && !u->failed; i++)
-        unpack_node(u, &job->node[i], job->npes);
+        job_unpack_node(u, &job->node[i], job->npes);
     if (!u->failed)
-        unpack_map(u, job);
+        job_unpack_map(u, job);
 }
 
-static void unpack_flags(struct unpack *u, struct job *job)
+static void job_unpack_flags(struct unpack *u, struct job *job)
 {
     uint8_t bind = unpack_u8(u);
     job->bind = (enum job_bind)bind;
@@ -185,12 +185,12 @@ struct job *job_unpack(struct unpack *u, uint32_t here)
         u->failed = true;
     else
         snprintf(job->nspace, sizeof job->nspace, "%s", nspace);
-    unpack_nodes(u, job);
+    job_unpack_nodes(u, job);
     job->here = here;
-    job->argv = unpack_list(u);
-    job->env = unpack_list(u);
+    job->argv = job_unpack_list(u);
+    job->env = job_unpack_list(u);
     job->wdir = unpack_string(u);
-    unpack_flags(u, job);
+    job_unpack_flags(u, job);
     if (unpack_done(u) && here < job->nnodes && job->argv[0] != NULL)
         return job;
     job_free(job);

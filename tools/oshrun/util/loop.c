@@ -37,7 +37,7 @@ void loop_close(struct loop *l)
     l->epoll = -1;
 }
 
-static void drop_always(struct loop *l, struct loop_watch *w)
+static void loop_drop_always(struct loop *l, struct loop_watch *w)
 {
     struct loop_watch **p = &l->always;
     while (*p != NULL && *p != w)
@@ -47,7 +47,7 @@ static void drop_always(struct loop *l, struct loop_watch *w)
     w->always = false;
 }
 
-static void add_always(struct loop *l, struct loop_watch *w)
+static void loop_add_always(struct loop *l, struct loop_watch *w)
 {
     w->always = true;
     w->next_always = l->always;
@@ -55,7 +55,7 @@ static void add_always(struct loop *l, struct loop_watch *w)
 }
 
 /* A watch that is silenced may be freed before its turn comes in this round. */
-static void forget(struct loop *l, const struct loop_watch *w)
+static void loop_forget(struct loop *l, const struct loop_watch *w)
 {
     for (int i = 0; i < l->nround; i++)
         if (l->round[i] == w)
@@ -71,10 +71,10 @@ void loop_want(struct loop *l, struct loop_watch *w, unsigned want)
     int op = w->want == 0 ? EPOLL_CTL_ADD : want == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
     w->want = want;
     if (want == 0)
-        forget(l, w);
+        loop_forget(l, w);
     if (w->always) {
         if (want == 0)
-            drop_always(l, w);
+            loop_drop_always(l, w);
         return;
     }
     struct epoll_event e = {.data.ptr = w};
@@ -84,7 +84,7 @@ void loop_want(struct loop *l, struct loop_watch *w, unsigned want)
         return;
     if (errno == ENOMEM || errno == ENOSPC)
         error_no_memory();
-    add_always(l, w);
+    loop_add_always(l, w);
 }
 
 void loop_cancel(struct loop *l, struct loop_timer *t)
@@ -109,7 +109,7 @@ void loop_after(struct loop *l, struct loop_timer *t, uint64_t ms)
 }
 
 /* Milliseconds until the first timer, rounded up so that it is due when we wake. */
-static int sleep_ms(const struct loop *l)
+static int loop_sleep_ms(const struct loop *l)
 {
     if (l->always != NULL)
         return 0;
@@ -122,7 +122,7 @@ static int sleep_ms(const struct loop *l)
     return ms > IDLE_MS ? IDLE_MS : (int)ms;
 }
 
-static void fire_timers(struct loop *l)
+static void loop_fire_timers(struct loop *l)
 {
     uint64_t now = loop_now_ns();
     while (l->timers != NULL && l->timers->due_ns <= now) {
@@ -132,7 +132,7 @@ static void fire_timers(struct loop *l)
     }
 }
 
-static void fire_always(struct loop *l)
+static void loop_fire_always(struct loop *l)
 {
     for (struct loop_watch *w = l->always; w != NULL; w = l->next_always) {
         l->next_always = w->next_always;
@@ -141,14 +141,14 @@ static void fire_always(struct loop *l)
     l->next_always = NULL;
 }
 
-static unsigned ready_bits(uint32_t events)
+static unsigned loop_ready_bits(uint32_t events)
 {
     if (events & (EPOLLHUP | EPOLLERR))
         return LOOP_IN | LOOP_OUT;
     return ((events & EPOLLIN) ? LOOP_IN : 0u) | ((events & EPOLLOUT) ? LOOP_OUT : 0u);
 }
 
-static void fire_ready(struct loop *l, const struct epoll_event *ev, int n)
+static void loop_fire_ready(struct loop *l, const struct epoll_event *ev, int n)
 {
     struct loop_watch *round[EVENTS_MAX];
     for (int i = 0; i < n; i++)
@@ -157,7 +157,7 @@ static void fire_ready(struct loop *l, const struct epoll_event *ev, int n)
     l->nround = n;
     for (int i = 0; i < n; i++) {
         struct loop_watch *w = round[i];
-        unsigned ready = w != NULL ? ready_bits(ev[i].events) & w->want : 0;
+        unsigned ready = w != NULL ? loop_ready_bits(ev[i].events) & w->want : 0;
         if (ready != 0) /* not silenced by a call earlier in this round */
             w->fn(w->arg, ready);
     }
@@ -168,9 +168,9 @@ void loop_run(struct loop *l)
 {
     struct epoll_event ev[EVENTS_MAX];
     while (!l->stop) {
-        int n = epoll_wait(l->epoll, ev, EVENTS_MAX, sleep_ms(l));
-        fire_ready(l, ev, n);
-        fire_always(l);
-        fire_timers(l);
+        int n = epoll_wait(l->epoll, ev, EVENTS_MAX, loop_sleep_ms(l));
+        loop_fire_ready(l, ev, n);
+        loop_fire_always(l);
+        loop_fire_timers(l);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * string_list.h - lists of words, such as an argument vector, and words as sh reads them.
+ * string_list.h - NULL-terminated lists of strings, and quoting for sh.
  *
  * Pure.  Used by export.c, node/launch.c, start/.
  */
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What stands for itself everywhere in a command; '=' does so but in its first word. */
+/* Characters that need no quoting in a command; neither does '=' after the first word. */
 #define SHELL_PLAIN_CHARS                                                                \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%"
 
-/* How many words there are before the NULL. */
+/* Number of strings before the NULL. */
 size_t string_list_count(char *const *list);
 
-/* Write a word so that sh reads it back as one, as it is. */
+/* Writes the word quoted for sh. */
 void shell_quote(FILE *out, const char *word);
 
 #endif
