@@ -116,12 +116,12 @@ void raw_hear(void *data, size_t len)
         raw_fail("the other side", "is gone");
 }
 
-void raw_own_address(char *to, size_t room)
+void raw_own_address(char *to, size_t space)
 {
     struct sockaddr_storage here;
     socklen_t len = sizeof(here);
     if (getsockname(other, (void *)&here, &len) != 0 ||
-        getnameinfo((void *)&here, len, to, (socklen_t)room, NULL, 0, NI_NUMERICHOST) !=
+        getnameinfo((void *)&here, len, to, (socklen_t)space, NULL, 0, NI_NUMERICHOST) !=
             0)
         raw_fail("own address", "is not known");
 }

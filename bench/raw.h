@@ -45,7 +45,7 @@ _Noreturn void raw_fail(const char *what, const char *why);
 void raw_tell(const void *data, size_t len);
 void raw_hear(void *data, size_t len);
 /* The address of this side on that connection, as a number. */
-void raw_own_address(char *to, size_t room);
+void raw_own_address(char *to, size_t space);
 /* In every loop that waits: progress, and an end if nothing happens for long. */
 void raw_wait(void);
 

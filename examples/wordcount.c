@@ -59,10 +59,10 @@ static char letter(char c)
 static void count_word(const char *text, uint64_t len)
 {
     static char *word;
-    static uint64_t room;
-    if (len > room) {
-        room = 2 * len;
-        word = realloc(word, room);
+    static uint64_t space;
+    if (len > space) {
+        space = 2 * len;
+        word = realloc(word, space);
         if (word == NULL)
             give_up("a word", strerror(errno));
     }

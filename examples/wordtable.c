@@ -37,10 +37,11 @@ void wordtable_open(uint64_t slot_count, uint64_t bytes)
     pool = shmem_malloc(bytes);
     pool_used = shmem_calloc(1, sizeof(*pool_used));
     if (slots == NULL || pool == NULL || pool_used == NULL) {
-        fprintf(stderr,
-                "wordcount: no room for %llu slots and %llu bytes in the symmetric heap; "
-                "set SHMEM_SYMMETRIC_SIZE higher\n",
-                (unsigned long long)slot_count, (unsigned long long)bytes);
+        fprintf(
+            stderr,
+            "wordcount: no space for %llu slots and %llu bytes in the symmetric heap; "
+            "set SHMEM_SYMMETRIC_SIZE higher\n",
+            (unsigned long long)slot_count, (unsigned long long)bytes);
         shmem_global_exit(1);
     }
 }
@@ -147,16 +148,16 @@ static char *fetch_word(const struct slot *slot, int pe)
 size_t wordtable_collect(struct wordcount **list)
 {
     struct slot *copy = malloc(slots_max * sizeof(*copy));
-    size_t n = 0, room = 0;
+    size_t n = 0, space = 0;
     *list = NULL;
     for (int pe = 0; pe < shmem_n_pes(); pe++) {
         shmem_getmem(copy, slots, slots_max * sizeof(*copy), pe);
         for (uint64_t i = 0; i < slots_max; i++) {
             if (copy[i].tag == 0)
                 continue;
-            if (n == room) {
-                room = room == 0 ? PIECE : 2 * room;
-                *list = realloc(*list, room * sizeof(**list));
+            if (n == space) {
+                space = space == 0 ? PIECE : 2 * space;
+                *list = realloc(*list, space * sizeof(**list));
             }
             (*list)[n].word = fetch_word(&copy[i], pe);
             (*list)[n++].count = copy[i].count;

@@ -3533,7 +3533,7 @@ void shmem_udcflush_line(void *dest);
 
 /* ---- C11 type-gen
     ric names ------------------------------------------------------------ */
-#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L &&                           \
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L &&                          \
     !defined(__cplusplus) && !defined(SHMEM_NO_GENERICS)
 
 #define SHMEM_ARG1_(a, ...)    a
@@ -4361,13 +4361,13 @@ struct shmem_type_not_supported;
         int64_t *: shmem_int64_atomic_xor,                                              \
         default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
 
-#define shmem_signal_add(...)                                                             \
-    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                 \
-        shmem_ctx_t: shmem_ctx_signal_add,                                                \
+#define shmem_signal_add(...)                                                            \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                \
+        shmem_ctx_t: shmem_ctx_signal_add,                                               \
         default: shmem_signal_add)(__VA_ARGS__)
-#define shmem_signal_set(...)                                                             \
-    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                 \
-        shmem_ctx_t: shmem_ctx_signal_set,                                                \
+#define shmem_signal_set(...)                                                            \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                \
+        shmem_ctx_t: shmem_ctx_signal_set,                                               \
         default: shmem_signal_set)(__VA_ARGS__)
 
 #define shmem_alltoall(...)                                                             \
@@ -4733,9 +4733,9 @@ struct shmem_type_not_supported;
         default: SHMEM_TYPE_NOT_SUPPORTED_)(__VA_ARGS__)
 #else
 /* A team, or the active set of the deprecated routine */
-#define shmem_sync(...)                                                                   \
-    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                 \
-        shmem_team_t: shmem_team_sync,                                                    \
+#define shmem_sync(...)                                                                  \
+    _Generic(SHMEM_ARG1_(__VA_ARGS__, 0),                                                \
+        shmem_team_t: shmem_team_sync,                                                   \
         default: shmem_sync)(__VA_ARGS__)
 #define shmem_wait_until(...)                                                           \
     _Generic(SHMEM_ARG1_(__VA_ARGS__, 0, 0),                                            \

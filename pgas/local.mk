@@ -9,36 +9,36 @@ libpgas_la_SOURCES = \
 	pgas/datatype/isa.c pgas/datatype/isa.h pgas/datatype/isa_cpu.h \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
-	pgas/core/agree.c pgas/core/agree.h \
-	pgas/core/alloc.c pgas/core/alloc.h \
-	pgas/core/block.c pgas/core/block.h \
-	pgas/core/boot.c pgas/core/boot.h pgas/core/boot_nodes.c pgas/core/boot_pmix.h \
-	pgas/core/check.c pgas/core/check.def pgas/core/check.h \
-	pgas/core/check_kinds.c pgas/core/check_kinds.h \
-	pgas/core/clock.h \
-	pgas/core/coredump.c pgas/core/coredump.h \
-	pgas/core/ctx.c pgas/core/ctx.h \
-	pgas/core/data.c pgas/core/data.h \
-	pgas/core/env.c pgas/core/env.def pgas/core/env.h \
-	pgas/core/environ.c pgas/core/environ.h \
-	pgas/core/fork.c \
-	pgas/core/guard.c pgas/core/guard.h \
-	pgas/core/heap.c pgas/core/heap.h \
-	pgas/core/init.c pgas/core/init.h \
-	pgas/core/log.c pgas/core/log.h \
-	pgas/core/net.c pgas/core/net.h pgas/core/net_int.h pgas/core/net_card.c \
-	pgas/core/net_ops.c pgas/core/net_thread.c \
+	pgas/core/boot/agree.c pgas/core/boot/agree.h \
+	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
+	pgas/core/progress/block.c pgas/core/progress/block.h \
+	pgas/core/boot/boot.c pgas/core/boot/boot.h pgas/core/boot/boot_nodes.c pgas/core/boot/boot_pmix.h \
+	pgas/core/check/check.c pgas/core/check/check.def pgas/core/check/check.h \
+	pgas/core/check/check_kinds.c pgas/core/check/check_kinds.h \
+	pgas/core/base/clock.h \
+	pgas/core/memory/coredump.c pgas/core/memory/coredump.h \
+	pgas/core/team/ctx.c pgas/core/team/ctx.h \
+	pgas/core/memory/data.c pgas/core/memory/data.h \
+	pgas/core/base/env.c pgas/core/base/env.def pgas/core/base/env.h \
+	pgas/core/base/environ.c pgas/core/base/environ.h \
+	pgas/core/memory/fork.c \
+	pgas/core/memory/guard.c pgas/core/memory/guard.h \
+	pgas/core/memory/heap.c pgas/core/memory/heap.h \
+	pgas/core/boot/init.c pgas/core/boot/init.h \
+	pgas/core/base/log.c pgas/core/base/log.h \
+	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c \
+	pgas/core/progress/net_ops.c pgas/core/progress/net_thread.c \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
-	pgas/core/node.h pgas/core/nodeseg.c pgas/core/nodeseg.h \
-	pgas/core/peer.c pgas/core/peer.h \
-	pgas/core/pgas.h pgas/core/pgas_assert.h pgas/core/self.c \
-	pgas/core/place.c pgas/core/place.h \
-	pgas/core/pool.c pgas/core/pool.h \
-	pgas/core/segment.c pgas/core/segment.h \
-	pgas/core/slot.c pgas/core/slot.h \
-	pgas/core/stress.c pgas/core/stress.h \
-	pgas/core/team.c pgas/core/team.h \
-	pgas/core/tree.c pgas/core/tree.h \
+	pgas/core/boot/node.h pgas/core/boot/nodeseg.c pgas/core/boot/nodeseg.h \
+	pgas/core/memory/peer.c pgas/core/memory/peer.h \
+	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c \
+	pgas/core/boot/binding.c pgas/core/boot/binding.h \
+	pgas/core/base/pool.c pgas/core/base/pool.h \
+	pgas/core/memory/segment.c pgas/core/memory/segment.h \
+	pgas/core/team/slot.c pgas/core/team/slot.h \
+	pgas/core/base/stress.c pgas/core/base/stress.h \
+	pgas/core/team/team.c pgas/core/team/team.h \
+	pgas/core/base/treap.c pgas/core/base/treap.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
@@ -47,39 +47,39 @@ libpgas_la_SOURCES = \
 	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \
 	pgas/rma/api_wait.c pgas/rma/compare.h \
 	pgas/rma/wait.c pgas/rma/wait.h pgas/rma/wait_set.c pgas/rma/wait_set.h \
-	pgas/coll/active.c pgas/coll/active.h \
-	pgas/coll/adapt.c pgas/coll/adapt.h \
-	pgas/coll/alltoall.c pgas/coll/alltoall.h \
-	pgas/coll/alltoall_far.c pgas/coll/alltoall_far.h \
-	pgas/coll/alltoalls.c \
-	pgas/coll/api_coll.c pgas/coll/api_deprecated.c pgas/coll/api_life.c pgas/coll/api_team.c \
-	pgas/coll/life.c pgas/coll/life.h \
-	pgas/coll/meet.c pgas/coll/meet.h \
-	pgas/coll/arrival.c pgas/coll/arrival.h \
-	pgas/coll/barrier.c pgas/coll/barrier.h \
-	pgas/coll/bcast.c pgas/coll/bcast.h pgas/coll/bcast_far.c pgas/coll/bcast_far.h \
-	pgas/coll/board.c pgas/coll/board.h \
-	pgas/coll/bridge.c pgas/coll/bridge.h \
-	pgas/coll/collect.c pgas/coll/collect.h \
-	pgas/coll/collect_far.c pgas/coll/collect_far.h \
-	pgas/coll/hop.c pgas/coll/hop.h \
-	pgas/coll/look.c pgas/coll/look.h \
-	pgas/coll/mem.c pgas/coll/mem.h \
-	pgas/coll/nb.c pgas/coll/nb.h pgas/coll/nb_int.h pgas/coll/nb_data.c \
-	pgas/coll/nb_ops.c pgas/coll/nb_tree.c \
-	pgas/coll/pick.c pgas/coll/pick.def pgas/coll/pick.h \
-	pgas/coll/pick_table.c pgas/coll/pick_table.h \
-	pgas/coll/reduce.c pgas/coll/reduce.h pgas/coll/reduce_int.h pgas/coll/reduce_chain.c \
-	pgas/coll/reduce_far.c pgas/coll/reduce_flat.c pgas/coll/reduce_lead.c \
-	pgas/coll/reduce_hops.c pgas/coll/reduce_relay.c pgas/coll/reduce_slices.c \
-	pgas/coll/remote.c pgas/coll/remote.h \
-	pgas/coll/room.c pgas/coll/room.h \
-	pgas/coll/roster.c pgas/coll/roster.h \
-	pgas/coll/scan.c pgas/coll/scan.h pgas/coll/slice.h \
-	pgas/coll/api_shared.c pgas/coll/shared.c pgas/coll/shared.h pgas/coll/shared_int.h \
-	pgas/coll/shared_far.c pgas/coll/shared_near.c \
-	pgas/coll/stage.c pgas/coll/stage.h \
-	pgas/coll/split.c pgas/coll/split.h
+	pgas/coll/api/active.c pgas/coll/api/active.h \
+	pgas/coll/select/adapt.c pgas/coll/select/adapt.h \
+	pgas/coll/algorithms/alltoall.c pgas/coll/algorithms/alltoall.h \
+	pgas/coll/algorithms/alltoall_internode.c pgas/coll/algorithms/alltoall_internode.h \
+	pgas/coll/algorithms/alltoalls.c \
+	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
+	pgas/coll/api/life.c pgas/coll/api/life.h \
+	pgas/coll/api/verify.c pgas/coll/api/verify.h \
+	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h \
+	pgas/coll/sync/barrier.c pgas/coll/sync/barrier.h \
+	pgas/coll/algorithms/bcast.c pgas/coll/algorithms/bcast.h pgas/coll/algorithms/bcast_internode.c pgas/coll/algorithms/bcast_internode.h \
+	pgas/coll/sync/mailbox.c pgas/coll/sync/mailbox.h \
+	pgas/coll/sync/internode.c pgas/coll/sync/internode.h \
+	pgas/coll/algorithms/collect.c pgas/coll/algorithms/collect.h \
+	pgas/coll/algorithms/collect_internode.c pgas/coll/algorithms/collect_internode.h \
+	pgas/coll/sync/leader_msg.c pgas/coll/sync/leader_msg.h \
+	pgas/coll/sync/probe.c pgas/coll/sync/probe.h \
+	pgas/coll/api/symheap.c pgas/coll/api/symheap.h \
+	pgas/coll/nonblocking/nb.c pgas/coll/nonblocking/nb.h pgas/coll/nonblocking/nb_int.h pgas/coll/nonblocking/nb_data.c \
+	pgas/coll/nonblocking/nb_ops.c pgas/coll/nonblocking/nb_tree.c \
+	pgas/coll/select/select.c pgas/coll/select/select.def pgas/coll/select/select.h \
+	pgas/coll/select/select_table.c pgas/coll/select/select_table.h \
+	pgas/coll/algorithms/reduce.c pgas/coll/algorithms/reduce.h pgas/coll/algorithms/reduce_int.h pgas/coll/algorithms/reduce_chain.c \
+	pgas/coll/algorithms/reduce_internode.c pgas/coll/algorithms/reduce_flat.c pgas/coll/algorithms/reduce_combiner.c \
+	pgas/coll/algorithms/reduce_leaders.c pgas/coll/algorithms/reduce_buffered.c pgas/coll/algorithms/reduce_slices.c \
+	pgas/coll/sync/remote.c pgas/coll/sync/remote.h \
+	pgas/coll/sync/scratch.c pgas/coll/sync/scratch.h \
+	pgas/coll/sync/allgather.c pgas/coll/sync/allgather.h \
+	pgas/coll/algorithms/scan.c pgas/coll/algorithms/scan.h pgas/coll/algorithms/slice.h \
+	pgas/coll/shared/api_shared.c pgas/coll/shared/shared.c pgas/coll/shared/shared.h pgas/coll/shared/shared_int.h \
+	pgas/coll/shared/shared_internode.c pgas/coll/shared/shared_node.c \
+	pgas/coll/sync/bounce.c pgas/coll/sync/bounce.h \
+	pgas/coll/api/split.c pgas/coll/api/split.h
 # The arrival profile: recording only; tools/oshprof makes the report.
 libpgas_la_SOURCES += \
 	pgas/profile/profile.c pgas/profile/profile.h pgas/profile/profile_file.h \

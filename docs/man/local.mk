@@ -136,7 +136,7 @@ SUFFIXES += .md
 	sh $(GEN_MAN) $(PACKAGE_VERSION) $< >$@.tmp && mv -f $@.tmp $@
 $(MAN_MADE): $(GEN_MAN) $(top_srcdir)/tools/man-parts $(top_srcdir)/docs/man/parts.md \
 	$(top_srcdir)/include/shmem_types.def \
-	$(top_srcdir)/pgas/core/env.def
+	$(top_srcdir)/pgas/core/base/env.def
 
 # A page for each name, which refers to the page that has the text.
 man_links = cd $(srcdir) && sh tools/man-names $(MAN_MD) | sort -u -k 2,2 | \

@@ -20,9 +20,9 @@
 
 #include "pgas/profile/profile.h"
 #include "pgas/profile/profile_int.h"
-#include "pgas/core/clock.h"
-#include "pgas/core/log.h"
-#include "pgas/core/pgas.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
 
 enum {
     BLOCK = 8192,          /* records */
@@ -42,13 +42,13 @@ static struct profile_header header; /* of PE 0 */
 
 /* ---- records --------------------------------------------------------------------- */
 
-static struct profile_record *record_at(size_t i)
+static struct profile_record *profile_record_at(size_t i)
 {
     return &block[i / BLOCK][i % BLOCK];
 }
 
-/* Index of a new record plus 1; 0: there is no room. */
-static size_t record_alloc(void)
+/* Index of a new record plus 1; 0: there is no space. */
+static size_t profile_record_alloc(void)
 {
     if (nrecords == records_max)
         return 0;
@@ -58,7 +58,7 @@ static size_t record_alloc(void)
 }
 
 /* Bytes that this PE contributes. */
-static uint64_t bytes_of(const struct check_call *call)
+static uint64_t profile_bytes_of(const struct check_call *call)
 {
     uint64_t n =
         check_value(call, CHECK_COUNT_INT, check_value(call, CHECK_COUNT_OWN, 0));
@@ -69,7 +69,7 @@ static uint64_t bytes_of(const struct check_call *call)
 }
 
 /* The caller holds the lock. */
-static void record_call(struct check_call *call)
+static void profile_record_call(struct check_call *call)
 {
     int site = profile_site_of(call->site, call->fn);
     int team = profile_team_of(call);
@@ -78,7 +78,7 @@ static void record_call(struct check_call *call)
         return;
     struct profile_team *t = profile_team_at((size_t)team);
     uint64_t number = t->calls++;
-    size_t record = record_alloc();
+    size_t record = profile_record_alloc();
     call->watch[0] = profile_mix(t->id, number);
     call->watch[1] = record;
     profile_team_gone(call);
@@ -86,28 +86,29 @@ static void record_call(struct check_call *call)
     if (record == 0)
         return;
     t->recorded = number + 1;
-    *record_at(record - 1) = (struct profile_record){.enter = call->came,
-                                                     .bytes = bytes_of(call),
-                                                     .site = (uint32_t)site,
-                                                     .team = (uint32_t)team,
-                                                     .call = number};
+    *profile_record_at(record - 1) =
+        (struct profile_record){.enter = call->came,
+                                .bytes = profile_bytes_of(call),
+                                .site = (uint32_t)site,
+                                .team = (uint32_t)team,
+                                .call = number};
 }
 
-static void on_enter(struct check_call *call)
+static void profile_on_enter(struct check_call *call)
 {
     pthread_mutex_lock(&lock);
     if (on)
-        record_call(call);
+        profile_record_call(call);
     pthread_mutex_unlock(&lock);
 }
 
-static void on_exit_call(const struct check_call *call)
+static void profile_on_exit_call(const struct check_call *call)
 {
     uint64_t now = clock_ns();
 
     pthread_mutex_lock(&lock);
     if (on && call->watch[1] != 0)
-        record_at(call->watch[1] - 1)->exit = now;
+        profile_record_at(call->watch[1] - 1)->exit = now;
     if (on && call->scope == CHECK_BY_TEAM)
         profile_team_made(call, call->watch[0]);
     pthread_mutex_unlock(&lock);
@@ -119,7 +120,7 @@ static FILE *out; /* of PE 0 */
 static enum profile_chunk_kind chunk_kind;
 static size_t chunk_row_bytes;
 
-static void write_chunk(int pe, const void *rows, size_t n)
+static void profile_write_chunk(int pe, const void *rows, size_t n)
 {
     struct profile_chunk chunk = {.kind = chunk_kind, .pe = (uint32_t)pe, .n = n};
 
@@ -130,39 +131,39 @@ static void write_chunk(int pe, const void *rows, size_t n)
 }
 
 /* Collective: the rows of all PEs become chunks of this kind. */
-static void gather_chunks(enum profile_chunk_kind kind, size_t n, size_t bytes,
-                          const void *(*row)(size_t i))
+static void profile_gather_chunks(enum profile_chunk_kind kind, size_t n, size_t bytes,
+                                  const void *(*row)(size_t i))
 {
     chunk_kind = kind;
     chunk_row_bytes = bytes;
-    profile_gather(&(struct profile_rows){n, bytes, row, write_chunk});
+    profile_gather(&(struct profile_rows){n, bytes, row, profile_write_chunk});
 }
 
-static void write_own_chunk(enum profile_chunk_kind kind, size_t bytes, const void *rows,
-                            size_t n)
+static void profile_write_own_chunk(enum profile_chunk_kind kind, size_t bytes,
+                                    const void *rows, size_t n)
 {
     chunk_kind = kind;
     chunk_row_bytes = bytes;
-    write_chunk(0, rows, n);
+    profile_write_chunk(0, rows, n);
 }
 
-static void write_nodes(void)
+static void profile_write_nodes(void)
 {
     for (uint32_t pe = 0; pe < pgas_self.npes && out != NULL; pe++) {
         uint32_t node = pgas_self.node_of != NULL ? pgas_self.node_of[pe] : 0;
         chunk_kind = PROFILE_CHUNK_NODE;
         chunk_row_bytes = sizeof node;
-        write_chunk((int)pe, &node, 1);
+        profile_write_chunk((int)pe, &node, 1);
     }
 }
 
-static const void *lost_row(size_t i)
+static const void *profile_lost_row(size_t i)
 {
     (void)i;
     return &lost;
 }
 
-static const void *site_row(size_t i)
+static const void *profile_site_row(size_t i)
 {
     static struct profile_site site;
 
@@ -170,14 +171,14 @@ static const void *site_row(size_t i)
     return &site;
 }
 
-static const void *team_row(size_t i)
+static const void *profile_team_row(size_t i)
 {
     return profile_team_at(i);
 }
 
-static const void *record_row(size_t i)
+static const void *profile_record_row(size_t i)
 {
-    return record_at(i);
+    return profile_record_at(i);
 }
 
 /* ---- message times --------------------------------------------------------------- */
@@ -185,13 +186,13 @@ static const void *record_row(size_t i)
 static bool wanted[PROFILE_BUCKETS]; /* sizes of calls; on PE 0 of all PEs */
 static struct profile_alpha alpha[PROFILE_ALPHAS], *measured[PROFILE_ALPHAS];
 
-static const void *wanted_row(size_t i)
+static const void *profile_wanted_row(size_t i)
 {
     (void)i;
     return wanted;
 }
 
-static void merge_wanted(int pe, const void *rows, size_t n)
+static void profile_merge_wanted(int pe, const void *rows, size_t n)
 {
     const bool *row = rows;
 
@@ -200,18 +201,18 @@ static void merge_wanted(int pe, const void *rows, size_t n)
         wanted[i] = wanted[i] || row[i];
 }
 
-static const void *alpha_row(size_t i)
+static const void *profile_alpha_row(size_t i)
 {
     return measured[i];
 }
 
 /* Sizes between two buckets are interpolated: the next smaller bucket is needed too, and
  * the largest one that is always measured, for larger sizes. */
-static void mark_wanted(void)
+static void profile_mark_wanted(void)
 {
     memset(wanted, 0, sizeof wanted);
     for (size_t i = 0; i < nrecords; i++) {
-        int bucket = profile_bucket(record_at(i)->bytes);
+        int bucket = profile_bucket(profile_record_at(i)->bytes);
         wanted[bucket] = wanted[bucket > 0 ? bucket - 1 : 0] = true;
         wanted[profile_bucket(PROFILE_SURE)] = true;
         if (bucket > profile_bucket(PROFILE_LARGEST))
@@ -219,24 +220,25 @@ static void mark_wanted(void)
     }
 }
 
-static void gather_alpha(void)
+static void profile_gather_alpha(void)
 {
     size_t n = 0;
 
-    mark_wanted();
-    profile_gather(&(struct profile_rows){1, sizeof wanted, wanted_row, merge_wanted});
+    profile_mark_wanted();
+    profile_gather(&(struct profile_rows){1, sizeof wanted, profile_wanted_row,
+                                          profile_merge_wanted});
     profile_measure(wanted, alpha);
     for (int i = 0; i < PROFILE_ALPHAS; i++)
         if (alpha[i].bytes_max > 0 && (int)alpha[i].first == pgas_self.me)
             measured[n++] = &alpha[i];
-    gather_chunks(PROFILE_CHUNK_ALPHA, n, sizeof alpha[0], alpha_row);
+    profile_gather_chunks(PROFILE_CHUNK_ALPHA, n, sizeof alpha[0], profile_alpha_row);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
 
 /* Absolute, as the program may change its directory; with PROFILE_SUFFIX, and from the
  * second shmem_init on with a number before it. */
-static char *make_file_name(const char *name)
+static char *profile_make_file_name(const char *name)
 {
     char cwd[PATH_MAX], number[SUFFIX_MAX] = "";
     size_t len = profile_base_length(name), size = len + sizeof cwd + 2 * SUFFIX_MAX;
@@ -252,7 +254,7 @@ static char *make_file_name(const char *name)
     return full;
 }
 
-static void describe_job(void)
+static void profile_describe_job(void)
 {
     char *command = header.command;
     FILE *f = fopen("/proc/self/cmdline", "re");
@@ -268,7 +270,7 @@ static void describe_job(void)
     header.date = (int64_t)time(NULL);
 }
 
-static FILE *open_file(const char *mode)
+static FILE *profile_open_file(const char *mode)
 {
     FILE *f = fopen(file, mode);
 
@@ -281,11 +283,11 @@ static FILE *open_file(const char *mode)
 
 void profile_init(void)
 {
-    static const struct check_watcher watcher = {on_enter, on_exit_call};
+    static const struct check_watcher watcher = {profile_on_enter, profile_on_exit_call};
 
     if (pgas_self.env.profile_arrival[0] == '\0')
         return;
-    file = make_file_name(pgas_self.env.profile_arrival);
+    file = profile_make_file_name(pgas_self.env.profile_arrival);
     records_max = ALL_MAX / pgas_self.npes;
     records_max = records_max < RECORDS_MAX ? records_max : RECORDS_MAX;
     header = (struct profile_header){.magic = PROFILE_MAGIC,
@@ -294,8 +296,8 @@ void profile_init(void)
                                      .nnodes = pgas_self.nnodes,
                                      .records_max = records_max};
     if (pgas_self.me == 0) {
-        describe_job();
-        fclose(open_file("we")); /* an error is found now, not after hours */
+        profile_describe_job();
+        fclose(profile_open_file("we")); /* an error is found now, not after hours */
     }
     on = true;
     profile_gather_init();
@@ -305,7 +307,7 @@ void profile_init(void)
 
 /* Other threads may still be in a collective if the process is ending: no record changes
  * from here on. */
-static void stop_recording(void)
+static void profile_stop_recording(void)
 {
     check_watch(NULL);
     pthread_mutex_lock(&lock);
@@ -313,7 +315,7 @@ static void stop_recording(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void free_records(void)
+static void profile_free_records(void)
 {
     for (size_t i = 0; i < BLOCKS_MAX; i++) {
         free(block[i]);
@@ -328,11 +330,11 @@ static void free_records(void)
     file = NULL;
 }
 
-static void close_file(void)
+static void profile_close_file(void)
 {
     const char *report = getenv(PROFILE_BY_OSHRUN);
 
-    write_own_chunk(PROFILE_CHUNK_END, 0, NULL, 0);
+    profile_write_own_chunk(PROFILE_CHUNK_END, 0, NULL, 0);
     bool failed = ferror(out) != 0;
     failed = fclose(out) != 0 || failed;
     out = NULL;
@@ -348,24 +350,25 @@ void profile_end(void)
 {
     if (file == NULL)
         return;
-    stop_recording();
+    profile_stop_recording();
     header.end = clock_ns();
     const struct profile_clock_sample *samples = profile_gather_clocks();
     if (pgas_self.me == 0) {
-        out = open_file("we");
+        out = profile_open_file("we");
         fwrite(&header, sizeof header, 1, out);
     }
-    write_nodes();
-    write_own_chunk(PROFILE_CHUNK_CLOCK, sizeof *samples, samples,
-                    2 * (size_t)pgas_self.nnodes);
-    gather_chunks(PROFILE_CHUNK_LOST, 1, sizeof lost, lost_row);
-    gather_alpha();
-    gather_chunks(PROFILE_CHUNK_SITE, profile_sites(), sizeof(struct profile_site),
-                  site_row);
-    gather_chunks(PROFILE_CHUNK_TEAM, profile_teams(), sizeof(struct profile_team),
-                  team_row);
-    gather_chunks(PROFILE_CHUNK_RECORD, nrecords, sizeof **block, record_row);
+    profile_write_nodes();
+    profile_write_own_chunk(PROFILE_CHUNK_CLOCK, sizeof *samples, samples,
+                            2 * (size_t)pgas_self.nnodes);
+    profile_gather_chunks(PROFILE_CHUNK_LOST, 1, sizeof lost, profile_lost_row);
+    profile_gather_alpha();
+    profile_gather_chunks(PROFILE_CHUNK_SITE, profile_sites(),
+                          sizeof(struct profile_site), profile_site_row);
+    profile_gather_chunks(PROFILE_CHUNK_TEAM, profile_teams(),
+                          sizeof(struct profile_team), profile_team_row);
+    profile_gather_chunks(PROFILE_CHUNK_RECORD, nrecords, sizeof **block,
+                          profile_record_row);
     if (pgas_self.me == 0)
-        close_file();
-    free_records();
+        profile_close_file();
+    profile_free_records();
 }

@@ -45,7 +45,7 @@ struct profile_header {
 enum profile_chunk_kind {
     PROFILE_CHUNK_NODE,   /* uint32_t: node of each PE; one chunk */
     PROFILE_CHUNK_CLOCK,  /* struct profile_clock_sample: two for each node; one chunk */
-    PROFILE_CHUNK_LOST,   /* uint64_t: calls for which the PE had no room */
+    PROFILE_CHUNK_LOST,   /* uint64_t: calls for which the PE had no space */
     PROFILE_CHUNK_ALPHA,  /* struct profile_alpha */
     PROFILE_CHUNK_SITE,   /* struct profile_site */
     PROFILE_CHUNK_TEAM,   /* struct profile_team */

@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/coll/barrier.h"
+#include "pgas/coll/sync/barrier.h"
 #include "pgas/profile/profile_int.h"
-#include "pgas/core/block.h"
-#include "pgas/core/clock.h"
-#include "pgas/core/heap.h"
-#include "pgas/core/log.h"
-#include "pgas/core/pgas.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
@@ -45,22 +45,22 @@ struct window {
 };
 enum { DATA = WINDOW - offsetof(struct window, data) };
 _Static_assert((int)DATA >= (int)PROFILE_SURE,
-               "there is room for a window behind the words");
+               "there is space for a window behind the words");
 
 static struct shmem_team team;
 static struct team_nodes nodes;
 
-static struct window *window(void)
+static struct window *profile_gather_window(void)
 {
     return (struct window *)(pgas_self.heap_base + HEAP_PROFILE + WORDS);
 }
 
-static void gather_barrier(void)
+static void profile_gather_gather_barrier(void)
 {
     barrier_sync(&team, PROFILE_FN);
 }
 
-static void fetch(void *to, const void *from, size_t bytes, int pe)
+static void profile_gather_fetch(void *to, const void *from, size_t bytes, int pe)
 {
     rma_get(SHMEM_CTX_DEFAULT, to, from, bytes, pe, PROFILE_FN);
 }
@@ -72,7 +72,7 @@ struct goal {
     uint64_t not ;
 };
 
-static bool changed(const void *arg)
+static bool profile_gather_changed(const void *arg)
 {
     const struct goal *g = arg;
 
@@ -80,56 +80,60 @@ static bool changed(const void *arg)
 }
 
 /* Wait until the word differs from `last`. */
-static uint64_t listen(uint64_t last)
+static uint64_t profile_gather_listen(uint64_t last)
 {
-    const uint64_t *word = &window()->word;
+    const uint64_t *word = &profile_gather_window()->word;
     struct goal g = {word, last};
 
-    block_until(&(struct block_wait){
-        .ready = changed, .arg = &g, .word = word, .far = team.far, .what = PROFILE_FN});
+    block_until(&(struct block_wait){.ready = profile_gather_changed,
+                                     .arg = &g,
+                                     .word = word,
+                                     .far = team.far,
+                                     .what = PROFILE_FN});
     return load_acquire_u64(word);
 }
 
-static void tell(int pe, uint64_t word)
+static void profile_gather_tell(int pe, uint64_t word)
 {
     order_fence(SHMEM_CTX_DEFAULT, PROFILE_FN);
-    rma_put(SHMEM_CTX_DEFAULT, &window()->word, &word, sizeof word, pe, PROFILE_FN);
+    rma_put(SHMEM_CTX_DEFAULT, &profile_gather_window()->word, &word, sizeof word, pe,
+            PROFILE_FN);
 }
 
 /* All PEs have entered, and all words are 0. */
-static void begin_talk(void)
+static void profile_gather_begin_talk(void)
 {
-    gather_barrier();
-    window()->word = 0;
-    gather_barrier();
+    profile_gather_gather_barrier();
+    profile_gather_window()->word = 0;
+    profile_gather_gather_barrier();
 }
 
 /* ---- clocks ---------------------------------------------------------------------- */
 
 static struct profile_clock_sample *samples; /* of PE 0: by node, two each */
 
-static uint32_t node_of(int pe)
+static uint32_t profile_gather_node_of(int pe)
 {
     return pgas_self.node_of != NULL ? pgas_self.node_of[pe] : 0;
 }
 
-static bool first_of_node(int pe)
+static bool profile_gather_first_of_node(int pe)
 {
     for (int i = 0; i < pe; i++)
-        if (node_of(i) == node_of(pe))
+        if (profile_gather_node_of(i) == profile_gather_node_of(pe))
             return false;
     return true;
 }
 
-static struct profile_clock_sample ask_clock(int pe)
+static struct profile_clock_sample profile_gather_ask_clock(int pe)
 {
     struct profile_clock_sample best = {.error = UINT64_MAX};
-    uint64_t last = window()->word;
+    uint64_t last = profile_gather_window()->word;
 
     for (uint64_t i = 1; i <= QUESTIONS; i++) {
         uint64_t before = clock_ns();
-        tell(pe, i);
-        last = listen(last);
+        profile_gather_tell(pe, i);
+        last = profile_gather_listen(last);
         uint64_t after = clock_ns(), error = (after - before + 1) / 2;
         int64_t offset = (int64_t)(last - before - (after - before) / 2);
         if (error < best.error)
@@ -138,45 +142,48 @@ static struct profile_clock_sample ask_clock(int pe)
     return best;
 }
 
-static void answer_clock(void)
+static void profile_gather_answer_clock(void)
 {
     uint64_t last = 0;
 
     for (int i = 0; i < QUESTIONS; i++) {
-        last = listen(last);
-        tell(0, clock_ns());
+        last = profile_gather_listen(last);
+        profile_gather_tell(0, clock_ns());
     }
 }
 
 /* `time` is 0 at the beginning and 1 at the end. */
-static void sample_clocks(int time)
+static void profile_gather_sample_clocks(int time)
 {
     if (pgas_self.node_of == NULL)
         return;
-    begin_talk();
+    profile_gather_begin_talk();
     if (pgas_self.me != 0) {
-        if (node_of(pgas_self.me) != node_of(0) && first_of_node(pgas_self.me))
-            answer_clock();
+        if (profile_gather_node_of(pgas_self.me) != profile_gather_node_of(0) &&
+            profile_gather_first_of_node(pgas_self.me))
+            profile_gather_answer_clock();
     } else {
         for (int pe = 1; pe < team.npes; pe++)
-            if (node_of(pe) != node_of(0) && first_of_node(pe))
-                samples[2 * node_of(pe) + (uint32_t)time] = ask_clock(pe);
+            if (profile_gather_node_of(pe) != profile_gather_node_of(0) &&
+                profile_gather_first_of_node(pe))
+                samples[2 * profile_gather_node_of(pe) + (uint32_t)time] =
+                    profile_gather_ask_clock(pe);
     }
-    gather_barrier();
+    profile_gather_gather_barrier();
 }
 
 /* ---- life ------------------------------------------------------------------------ */
 
 /* A PE without the variable would never enter a barrier of the profile: PE 0 reads the
  * mark of all PEs, the others that of PE 0. */
-static void check_all_profile(void)
+static void profile_gather_check_all_profile(void)
 {
     const uint64_t *mark = (const uint64_t *)(pgas_self.heap_base + HEAP_PROFILED);
     int last = team.me == 0 ? team.npes - 1 : 0;
 
     for (int pe = 0; pe <= last; pe++) {
         uint64_t marked;
-        fetch(&marked, mark, sizeof marked, pe);
+        profile_gather_fetch(&marked, mark, sizeof marked, pe);
         if (marked == 0)
             log_die("SHMEM_PROFILE_ARRIVAL is set here, but not on PE %d; set it for all "
                     "PEs or for none",
@@ -197,19 +204,19 @@ void profile_gather_init(void)
                                .name = "PROFILE"};
     if (world->nodes != NULL) {
         nodes = *world->nodes;
-        nodes.counts = nodes.crossings = nodes.boxes = 0;
+        nodes.counts = nodes.internode_epoch = nodes.boxes = 0;
         team.nodes = &nodes;
     }
     samples = calloc(2 * (size_t)pgas_self.nnodes, sizeof *samples);
     if (samples == NULL)
         log_die("no memory for the clocks of %u nodes", pgas_self.nnodes);
-    check_all_profile();
-    sample_clocks(0);
+    profile_gather_check_all_profile();
+    profile_gather_sample_clocks(0);
 }
 
 const struct profile_clock_sample *profile_gather_clocks(void)
 {
-    sample_clocks(1);
+    profile_gather_sample_clocks(1);
     return samples;
 }
 
@@ -223,9 +230,9 @@ void profile_gather_fini(void)
 /* ---- rows ------------------------------------------------------------------------ */
 
 /* Put the rows from `next` on that fit into the window; the next one is returned. */
-static size_t window_fill(const struct profile_rows *rows, size_t next)
+static size_t profile_gather_window_fill(const struct profile_rows *rows, size_t next)
 {
-    struct window *w = window();
+    struct window *w = profile_gather_window();
     size_t n = DATA / rows->bytes;
 
     n = rows->n - next < n ? rows->n - next : n;
@@ -237,25 +244,27 @@ static size_t window_fill(const struct profile_rows *rows, size_t next)
 }
 
 /* Pass the rows in the window of a PE to the sink.  Does it have more? */
-static bool window_fetch(int pe, const struct profile_rows *rows, char *copy)
+static bool profile_gather_window_fetch(int pe, const struct profile_rows *rows,
+                                        char *copy)
 {
     struct window seen;
 
-    fetch(&seen, window(), sizeof seen, pe);
+    profile_gather_fetch(&seen, profile_gather_window(), sizeof seen, pe);
     if (seen.rows > 0) {
-        fetch(copy, window()->data, seen.rows * rows->bytes, pe);
+        profile_gather_fetch(copy, profile_gather_window()->data, seen.rows * rows->bytes,
+                             pe);
         rows->sink(pe, copy, seen.rows);
     }
     return seen.more;
 }
 
-static bool window_fetch_all(const struct profile_rows *rows)
+static bool profile_gather_window_fetch_all(const struct profile_rows *rows)
 {
     static _Alignas(NODE_LINE) char copy[DATA];
     bool more = false;
 
     for (int pe = 0; pe < team.npes; pe++)
-        more = window_fetch(pe, rows, copy) || more;
+        more = profile_gather_window_fetch(pe, rows, copy) || more;
     return more;
 }
 
@@ -265,12 +274,12 @@ void profile_gather(const struct profile_rows *rows)
     uint64_t again = 1;
 
     while (again != 0) {
-        next = window_fill(rows, next);
-        gather_barrier();
+        next = profile_gather_window_fill(rows, next);
+        profile_gather_gather_barrier();
         if (team.me == 0)
-            window()->again = window_fetch_all(rows);
-        gather_barrier();
-        fetch(&again, &window()->again, sizeof again, 0);
+            profile_gather_window()->again = profile_gather_window_fetch_all(rows);
+        profile_gather_gather_barrier();
+        profile_gather_fetch(&again, &profile_gather_window()->again, sizeof again, 0);
     }
 }
 
@@ -280,23 +289,23 @@ enum { ROUNDS_SMALL = 21, ROUNDS_LARGE = 3, SMALL = 1 << 16, SETTLE_NS = 4000000
 
 /* One round trip between the PEs of a pair, with a word behind each message; ns one way.
  * Both PEs count the words in *said. */
-static uint64_t ping_pong(const struct profile_alpha *pair, void *buffer, size_t bytes,
-                          uint64_t *said)
+static uint64_t profile_gather_ping_pong(const struct profile_alpha *pair, void *buffer,
+                                         size_t bytes, uint64_t *said)
 {
     bool first = team.me == (int)pair->first;
     int other = (int)(first ? pair->last : pair->first);
     uint64_t before = clock_ns(), word = *said;
 
     if (!first)
-        listen(word);
+        profile_gather_listen(word);
     rma_put(SHMEM_CTX_DEFAULT, buffer, buffer, bytes, other, PROFILE_FN);
-    tell(other, ++*said);
+    profile_gather_tell(other, ++*said);
     if (first)
-        listen(word);
+        profile_gather_listen(word);
     return (clock_ns() - before) / 2;
 }
 
-static int compare_u64(const void *a, const void *b)
+static int profile_gather_compare_u64(const void *a, const void *b)
 {
     uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
 
@@ -304,61 +313,62 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /* The median of some round trips after one to warm up. */
-static double time_message(const struct profile_alpha *pair, void *buffer, size_t bytes,
-                           uint64_t *said)
+static double profile_gather_time_message(const struct profile_alpha *pair, void *buffer,
+                                          size_t bytes, uint64_t *said)
 {
     uint64_t ns[ROUNDS_SMALL];
     int rounds = bytes <= SMALL ? ROUNDS_SMALL : ROUNDS_LARGE;
 
-    ping_pong(pair, buffer, bytes, said);
+    profile_gather_ping_pong(pair, buffer, bytes, said);
     for (int i = 0; i < rounds; i++)
-        ns[i] = ping_pong(pair, buffer, bytes, said);
-    qsort(ns, (size_t)rounds, sizeof *ns, compare_u64);
+        ns[i] = profile_gather_ping_pong(pair, buffer, bytes, said);
+    qsort(ns, (size_t)rounds, sizeof *ns, profile_gather_compare_u64);
     return (double)ns[rounds / 2];
 }
 
 /* A buffer of *bytes at the same symmetric address on all PEs: from the heap if there is
- * room on all of them, else the window, which is smaller.  Collective. */
-static void *alloc_buffer(size_t *bytes)
+ * space on all of them, else the window, which is smaller.  Collective. */
+static void *profile_gather_alloc_buffer(size_t *bytes)
 {
-    void *mine = heap_take(*bytes, NODE_LINE);
+    void *mine = heap_alloc(*bytes, NODE_LINE);
     uint64_t symaddr = mine != NULL ? check_place((uintptr_t)mine) : 0, other = 0;
     bool same = symaddr != 0;
 
-    window()->buffer = symaddr;
-    gather_barrier();
+    profile_gather_window()->buffer = symaddr;
+    profile_gather_gather_barrier();
     for (int pe = 0; pe < team.npes && team.me == 0; pe++) {
-        fetch(&other, &window()->buffer, sizeof other, pe);
+        profile_gather_fetch(&other, &profile_gather_window()->buffer, sizeof other, pe);
         same = same && other == symaddr;
     }
     if (team.me == 0)
-        window()->again = same;
-    gather_barrier();
-    fetch(&other, &window()->again, sizeof other, 0);
+        profile_gather_window()->again = same;
+    profile_gather_gather_barrier();
+    profile_gather_fetch(&other, &profile_gather_window()->again, sizeof other, 0);
     if (other != 0)
         return mine;
     *bytes = DATA;
-    return window()->data;
+    return profile_gather_window()->data;
 }
 
-static void measure_pair(const bool *wanted, size_t room, void *buffer,
-                         struct profile_alpha *alpha)
+static void profile_gather_measure_pair(const bool *wanted, size_t space, void *buffer,
+                                        struct profile_alpha *alpha)
 {
     uint64_t said = 0;
 
-    memset(buffer, 0, room); /* page faults are not part of the time */
-    block_sleep(SETTLE_NS);  /* the other PEs sleep in the barrier by then */
+    memset(buffer, 0, space); /* page faults are not part of the time */
+    block_sleep(SETTLE_NS);   /* the other PEs sleep in the barrier by then */
     for (int i = 0; i < PROFILE_BUCKETS; i++) {
         double bytes = profile_bucket_bytes(i);
-        if (!wanted[i] || bytes > (double)room)
+        if (!wanted[i] || bytes > (double)space)
             continue;
         alpha->bytes_max = bytes < 1 ? 1 : (uint64_t)bytes;
-        alpha->ns[i] = time_message(alpha, buffer, alpha->bytes_max, &said);
+        alpha->ns[i] =
+            profile_gather_time_message(alpha, buffer, alpha->bytes_max, &said);
     }
 }
 
 /* The largest size that is wanted, limited to what is measured. */
-static size_t largest_wanted(const bool *wanted)
+static size_t profile_gather_largest_wanted(const bool *wanted)
 {
     int last = 0;
 
@@ -369,12 +379,12 @@ static size_t largest_wanted(const bool *wanted)
 }
 
 /* PE 0 and the last PE of another node; in a job of one node, the last PE. */
-static struct profile_alpha job_pair(void)
+static struct profile_alpha profile_gather_job_pair(void)
 {
     struct profile_alpha pair = {.last = (uint32_t)team.npes - 1, .same_node = true};
 
     for (uint32_t pe = pair.last; pe > 0 && pair.same_node; pe--)
-        if (node_of((int)pe) != node_of(0)) {
+        if (profile_gather_node_of((int)pe) != profile_gather_node_of(0)) {
             pair.last = pe;
             pair.same_node = false;
         }
@@ -383,7 +393,7 @@ static struct profile_alpha job_pair(void)
 
 /* The first two PEs that share a node in a job over nodes; first == last: there are
  * none. */
-static struct profile_alpha node_pair(void)
+static struct profile_alpha profile_gather_node_pair(void)
 {
     struct profile_alpha pair = {.same_node = true};
     uint32_t *first = calloc((size_t)pgas_self.nnodes, sizeof *first); /* PE + 1 */
@@ -391,7 +401,7 @@ static struct profile_alpha node_pair(void)
     if (first == NULL)
         log_die("no memory for the first PEs of %u nodes", pgas_self.nnodes);
     for (int pe = 0; pe < team.npes && pgas_self.nnodes > 1; pe++) {
-        uint32_t *f = &first[node_of(pe)];
+        uint32_t *f = &first[profile_gather_node_of(pe)];
         if (*f != 0) {
             pair.first = *f - 1;
             pair.last = (uint32_t)pe;
@@ -409,24 +419,24 @@ void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPH
     int any = 0;
 
     if (team.me == 0)
-        memcpy(window()->wanted, wanted, sizeof all);
-    gather_barrier();
-    fetch(all, window()->wanted, sizeof all, 0);
+        memcpy(profile_gather_window()->wanted, wanted, sizeof all);
+    profile_gather_gather_barrier();
+    profile_gather_fetch(all, profile_gather_window()->wanted, sizeof all, 0);
     for (int i = 0; i < PROFILE_BUCKETS; i++)
         any += all[i];
-    alpha[0] = job_pair();
-    alpha[1] = node_pair();
+    alpha[0] = profile_gather_job_pair();
+    alpha[1] = profile_gather_node_pair();
     if (any == 0)
         return;
-    size_t room = largest_wanted(all);
-    void *buffer = alloc_buffer(&room);
+    size_t space = profile_gather_largest_wanted(all);
+    void *buffer = profile_gather_alloc_buffer(&space);
     for (int i = 0; i < PROFILE_ALPHAS; i++) {
         bool takes_part = team.me == (int)alpha[i].first || team.me == (int)alpha[i].last;
         if (alpha[i].first == alpha[i].last)
             continue;
-        begin_talk();
+        profile_gather_begin_talk();
         if (takes_part)
-            measure_pair(all, room, buffer, &alpha[i]);
-        gather_barrier();
+            profile_gather_measure_pair(all, space, buffer, &alpha[i]);
+        profile_gather_gather_barrier();
     }
 }

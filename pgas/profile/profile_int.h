@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "pgas/core/check.h"
-#include "pgas/core/team.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/team/team.h"
 #include "pgas/profile/profile_file.h"
 
 #define PROFILE_FN "the arrival profile"

@@ -22,7 +22,7 @@ static struct site {
     const char *routine;
     uint32_t next; /* row + 1 of the next one with this head */
 } * sites;
-static size_t nsites, room;
+static size_t nsites, space;
 static uint32_t head[HEADS];
 
 size_t profile_sites(void)
@@ -34,18 +34,18 @@ void profile_site_fini(void)
 {
     free(sites);
     sites = NULL;
-    nsites = room = 0;
+    nsites = space = 0;
     memset(head, 0, sizeof head);
 }
 
-static bool grow(void)
+static bool profile_site_grow(void)
 {
-    size_t wanted = room > 0 ? GROW * room : FIRST;
-    struct site *more = nsites < room ? sites : realloc(sites, wanted * sizeof *sites);
+    size_t wanted = space > 0 ? GROW * space : FIRST;
+    struct site *more = nsites < space ? sites : realloc(sites, wanted * sizeof *sites);
 
     if (more == NULL)
         return false;
-    room = nsites < room ? room : wanted;
+    space = nsites < space ? space : wanted;
     sites = more;
     return true;
 }
@@ -57,7 +57,7 @@ int profile_site_of(const void *site, const char *routine)
     for (uint32_t i = *list; i != 0; i = sites[i - 1].next)
         if (sites[i - 1].address == site && sites[i - 1].routine == routine)
             return (int)i - 1;
-    if (!grow())
+    if (!profile_site_grow())
         return -1;
     sites[nsites++] = (struct site){site, routine, *list};
     *list = (uint32_t)nsites;
@@ -65,7 +65,7 @@ int profile_site_of(const void *site, const char *routine)
 }
 
 /* The end of a path that is too long says more than its beginning. */
-static void copy_path_end(char *to, size_t size, const char *path)
+static void profile_site_copy_path_end(char *to, size_t size, const char *path)
 {
     size_t len = strlen(path), cut = len >= size ? len - size + 1 : 0;
 
@@ -91,6 +91,6 @@ void profile_site_describe(size_t row, struct profile_site *out)
         ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
         program[len > 0 ? len : 0] = '\0';
     }
-    copy_path_end(out->module, sizeof out->module,
-                  map->l_name[0] != '\0' ? map->l_name : program);
+    profile_site_copy_path_end(out->module, sizeof out->module,
+                               map->l_name[0] != '\0' ? map->l_name : program);
 }

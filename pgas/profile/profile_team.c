@@ -14,13 +14,13 @@
 #include <string.h>
 
 #include "pgas/profile/profile_int.h"
-#include "pgas/core/log.h"
-#include "pgas/core/pgas.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
 
 enum { KIND_TEAM = 1, KIND_SET = 2, GROW = 2, FIRST = 16 };
 
 static struct profile_team *teams; /* destroyed ones too */
-static size_t nteams, teams_room;
+static size_t nteams, teams_capacity;
 static uint32_t *row_of_slot; /* row + 1 of the team in that slot */
 static size_t slots;
 
@@ -50,29 +50,29 @@ void profile_team_fini(void)
     free(row_of_slot);
     teams = NULL;
     row_of_slot = NULL;
-    nteams = teams_room = slots = 0;
+    nteams = teams_capacity = slots = 0;
 }
 
-static int add(const struct profile_team *team)
+static int profile_team_add(const struct profile_team *team)
 {
-    if (nteams == teams_room) {
-        size_t room = teams_room > 0 ? GROW * teams_room : FIRST;
-        struct profile_team *more = realloc(teams, room * sizeof *teams);
+    if (nteams == teams_capacity) {
+        size_t space = teams_capacity > 0 ? GROW * teams_capacity : FIRST;
+        struct profile_team *more = realloc(teams, space * sizeof *teams);
         if (more == NULL)
             return -1;
         teams = more;
-        teams_room = room;
+        teams_capacity = space;
     }
     teams[nteams] = *team;
     return (int)nteams++;
 }
 
-static size_t slot_of(const struct shmem_team *team)
+static size_t profile_team_slot_of(const struct shmem_team *team)
 {
     return team_slot(team);
 }
 
-static bool has_slot(size_t slot)
+static bool profile_team_has_slot(size_t slot)
 {
     if (slot < slots)
         return true;
@@ -87,7 +87,7 @@ static bool has_slot(size_t slot)
 }
 
 /* "WORLD"; "PEs 0..6 by 2"; or "PEs 0, 3, .. 7", where they are in a list. */
-static void name_team(const struct shmem_team *team, char *text, size_t size)
+static void profile_team_name_team(const struct shmem_team *team, char *text, size_t size)
 {
     int last = team_world_pe(team, team->npes - 1);
 
@@ -101,30 +101,30 @@ static void name_team(const struct shmem_team *team, char *text, size_t size)
         snprintf(text, size, "%d PEs, %d .. %d", team->npes, team->list[0], last);
 }
 
-static int add_team(const struct shmem_team *team, uint64_t id)
+static int profile_team_add_team(const struct shmem_team *team, uint64_t id)
 {
     struct profile_team row = {.id = id, .npes = (uint32_t)team->npes};
 
-    name_team(team, row.name, sizeof row.name);
-    if (!has_slot(slot_of(team)))
+    profile_team_name_team(team, row.name, sizeof row.name);
+    if (!profile_team_has_slot(profile_team_slot_of(team)))
         return -1;
-    int i = add(&row);
-    row_of_slot[slot_of(team)] = (uint32_t)(i + 1);
+    int i = profile_team_add(&row);
+    row_of_slot[profile_team_slot_of(team)] = (uint32_t)(i + 1);
     return i;
 }
 
 /* A predefined team at its first use. */
-static int find_team(const struct shmem_team *team)
+static int profile_team_find_team(const struct shmem_team *team)
 {
-    size_t slot = slot_of(team);
+    size_t slot = profile_team_slot_of(team);
 
     if (slot < slots && row_of_slot[slot] != 0)
         return (int)row_of_slot[slot] - 1;
-    return add_team(team, profile_mix(profile_mix(KIND_TEAM, slot),
-                                      (uint64_t)team_world_pe(team, 0)));
+    return profile_team_add_team(team, profile_mix(profile_mix(KIND_TEAM, slot),
+                                                   (uint64_t)team_world_pe(team, 0)));
 }
 
-static int find_set(const struct check_call *call)
+static int profile_team_find_set(const struct check_call *call)
 {
     uint64_t start = check_value(call, CHECK_SET_START, 0);
     uint64_t log_stride = check_value(call, CHECK_SET_STRIDE, 0);
@@ -137,7 +137,7 @@ static int find_set(const struct check_call *call)
             return (int)i;
     snprintf(row.name, sizeof row.name, "set %d, 2^%d, %d", (int)start, (int)log_stride,
              (int)size);
-    return add(&row);
+    return profile_team_add(&row);
 }
 
 int profile_team_of(const struct check_call *call)
@@ -145,10 +145,12 @@ int profile_team_of(const struct check_call *call)
     uint64_t team = check_team_value(call);
 
     if (call->scope == CHECK_BY_SET)
-        return find_set(call);
+        return profile_team_find_set(call);
     if (call->scope == CHECK_BY_WORLD)
-        return find_team(team_of(SHMEM_TEAM_WORLD, call->fn));
-    return team != 0 ? find_team(team_of((shmem_team_t)(uintptr_t)team, call->fn)) : -1;
+        return profile_team_find_team(team_of(SHMEM_TEAM_WORLD, call->fn));
+    return team != 0
+               ? profile_team_find_team(team_of((shmem_team_t)(uintptr_t)team, call->fn))
+               : -1;
 }
 
 void profile_team_made(const struct check_call *call, uint64_t id)
@@ -161,7 +163,7 @@ void profile_team_made(const struct check_call *call, uint64_t id)
             continue;
         const struct shmem_team *team = team_of(made, call->fn);
         uint64_t first = (uint64_t)team_world_pe(team, 0);
-        add_team(team, profile_mix(profile_mix(id, (uint64_t)i), first));
+        profile_team_add_team(team, profile_mix(profile_mix(id, (uint64_t)i), first));
     }
 }
 
@@ -171,7 +173,8 @@ void profile_team_gone(const struct check_call *call)
 
     if (handle == 0)
         return;
-    size_t slot = slot_of(team_of((shmem_team_t)(uintptr_t)handle, call->fn));
+    size_t slot =
+        profile_team_slot_of(team_of((shmem_team_t)(uintptr_t)handle, call->fn));
     if (slot < slots)
         row_of_slot[slot] = 0;
 }

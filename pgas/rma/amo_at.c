@@ -24,7 +24,7 @@ uint64_t amo_call(const struct amo_call *c)
 {
     uint64_t old = 0;
 
-    if (!net_far(c->pe))
+    if (!net_remote(c->pe))
         return amo_call_local(c);
     void *const result[] = {[AMO_NOW] = &old, [AMO_LATER] = c->later, [AMO_NEVER] = NULL};
     struct transport_amo amo = {.op = c->op,

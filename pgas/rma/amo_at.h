@@ -7,7 +7,7 @@
 #ifndef PGAS_RMA_AMO_AT_H
 #define PGAS_RMA_AMO_AT_H
 
-#include "pgas/core/ctx.h"
+#include "pgas/core/team/ctx.h"
 #include "pgas/transport/transport.h"
 
 /* One call of an atomic routine. */

@@ -13,7 +13,8 @@
  *
  * A row has: the result type, the name, the bytes of an element, the scope (check_scope:
  * which PEs call it), and for each parameter its type, its name in the specification and
- * its kind (core/check.h).  The body may use the parameters and `fn`, the routine's name.
+ * its kind (core/check/check.h).  The body may use the parameters and `fn`, the routine's
+ * name.
  *
  * A row defines the strong symbol pshmem_x and the weak symbol shmem_x, so that a tool
  * can define shmem_x and call pshmem_x (section 10).  It also defines an out-of-line
@@ -31,9 +32,9 @@
 #include "include/shmem.h"
 #pragma GCC visibility pop
 #include "include/shmem_types.def"
-#include "pgas/core/check.h"
-#include "pgas/core/ctx.h"
-#include "pgas/core/pgas.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/team/ctx.h"
+#include "pgas/core/base/pgas.h"
 #include "pgas/threads/atomic.h"
 
 /* The wrappers return the value of the body, which may be void. */
@@ -108,7 +109,7 @@
 #define API_PUBLIC(ret, name, where, ...)                                                \
     API(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)))                                     \
     {                                                                                    \
-        if (unlikely(pgas_self.twins)) {                                                 \
+        if (unlikely(pgas_self.checked)) {                                               \
             API_SITE_##where return checked_##name(EACH(PAR_PASS, __VA_ARGS__)); }       \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
@@ -130,7 +131,7 @@
 #define API_PUBLIC_0(ret, name, where)                                                   \
     API(ret, name, (void))                                                               \
     {                                                                                    \
-        if (unlikely(pgas_self.twins)) { API_SITE_##where return checked_##name(); }     \
+        if (unlikely(pgas_self.checked)) { API_SITE_##where return checked_##name(); }   \
         return body_##name(#name);                                                       \
     }
 #define ROUTINE_0(ret, name, where)                                                      \

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "pgas/threads/amo.h"
-#include "pgas/core/net.h"
+#include "pgas/core/progress/net.h"
 #include "pgas/rma/api.h"
 #include "pgas/rma/signal.h"
 

@@ -27,8 +27,8 @@
 #include <string.h>
 
 #include "include/shmem.h"
-#include "pgas/core/log.h"
-#include "pgas/core/pgas_assert.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/lock.h"
 #include "pgas/rma/order.h"

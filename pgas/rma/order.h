@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * order.h - fence and quiet (9.12) of a context.  Puts to mapped PEs are stores: fence
- * orders them, quiet makes them visible.  For PEs of other nodes see core/net.h.
+ * orders them, quiet makes them visible.  For PEs of other nodes see core/progress/net.h.
  * Uses: threads/atomic, core/ctx, core/net.  Used by: api_order, api_ctx, lock, coll.
  */
 #ifndef PGAS_RMA_ORDER_H
 #define PGAS_RMA_ORDER_H
 
-#include "pgas/core/ctx.h"
-#include "pgas/core/net.h"
+#include "pgas/core/team/ctx.h"
+#include "pgas/core/progress/net.h"
 #include "pgas/threads/atomic.h"
 
 static inline void order_fence(shmem_ctx_t ctx, const char *fn)

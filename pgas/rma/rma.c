@@ -2,7 +2,7 @@
 /* rma.c - see rma.h.  Uses: core/peer, core/net, core/ctx, core/log, datatype/copy. */
 #include "config.h"
 
-#include "pgas/core/log.h"
+#include "pgas/core/base/log.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 
@@ -20,7 +20,7 @@ void rma_size_overflow(size_t n, size_t size, const char *fn)
 SLOW void rma_put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
                        int pe, enum net_when when, const char *fn)
 {
-    if (!net_far(pe)) {
+    if (!net_remote(pe)) {
         copy_bytes(peer_at_slow(dest, bytes, pe, fn), source, bytes);
         rma_changed(dest, bytes, pe);
     } else if (bytes > 0) {
@@ -31,7 +31,7 @@ SLOW void rma_put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 SLOW void rma_get_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
                        int pe, enum net_when when, const char *fn)
 {
-    if (!net_far(pe))
+    if (!net_remote(pe))
         copy_bytes(dest, peer_at_slow(source, bytes, pe, fn), bytes);
     else if (bytes > 0)
         net_get(ctx_net(ctx), dest, peer_place(source, bytes, pe, fn), bytes, when, fn);

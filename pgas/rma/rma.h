@@ -2,22 +2,22 @@
 /*
  * rma.h - contiguous put and get.
  *
- * A put to a mapped PE (core/peer.h) is a memory copy: it is complete on return, and the
- * context tracks nothing.  A put to a PE of another node (core/net.h) goes through the
- * context's transport.  `fn` is the name of the public routine, for error messages.
- * Thread-safe within the limits of the context's options.
- * Uses: core/peer, core/block, core/ctx, core/net, datatype/copy.  Used by: the rows,
- * strided, signal, coll.
+ * A put to a mapped PE (core/memory/peer.h) is a memory copy: it is complete on return,
+ * and the context tracks nothing.  A put to a PE of another node (core/progress/net.h)
+ * goes through the context's transport.  `fn` is the name of the public routine, for
+ * error messages. Thread-safe within the limits of the context's options. Uses:
+ * core/peer, core/block, core/ctx, core/net, datatype/copy.  Used by: the rows, strided,
+ * signal, coll.
  */
 #ifndef PGAS_RMA_RMA_H
 #define PGAS_RMA_RMA_H
 
 #include <stddef.h>
 
-#include "pgas/core/block.h"
-#include "pgas/core/ctx.h"
-#include "pgas/core/net.h"
-#include "pgas/core/peer.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/team/ctx.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/memory/peer.h"
 
 /* On return the source of a put may be reused and the dest of a get holds the data.  For
  * the nbi forms this holds after the context's quiet; until then the library owns both

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "include/shmem.h"
-#include "pgas/core/log.h"
+#include "pgas/core/base/log.h"
 #include "pgas/transport/perform.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/rma.h"
@@ -51,7 +51,7 @@ signal_put_remote(shmem_ctx_t ctx, const struct signal_put *put, size_t bytes,
                                        .op = signal_amo_op(sig_op, fn),
                                        .size = sizeof *sig_addr,
                                        .operand = signal};
-    struct transport_place to = s.at;
+    struct transport_symaddr to = s.at;
 
     if (bytes > 0)
         to = peer_place(put->dest, bytes, pe, fn);
@@ -64,7 +64,7 @@ void signal_put(shmem_ctx_t ctx, const struct signal_put *put, uint64_t *sig_add
 {
     size_t bytes = rma_bytes(put->n, put->size, fn);
 
-    if (net_far(pe)) {
+    if (net_remote(pe)) {
         signal_put_remote(ctx, put, bytes, sig_addr, signal, sig_op, pe, fn);
         return;
     }

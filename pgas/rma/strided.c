@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pgas/core/log.h"
+#include "pgas/core/base/log.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
@@ -114,7 +114,7 @@ void strided_put(shmem_ctx_t ctx, void *dest, const void *source, struct strided
     }
     struct extent e = strided_extent_of(&s, s.dst, fn);
     char *low = (char *)dest + e.low;
-    if (net_far(pe)) {
+    if (net_remote(pe)) {
         (void)peer_place(low, e.bytes, pe, fn);
         strided_put_remote(ctx, dest, source, &s, pe, fn);
         return;
@@ -133,7 +133,7 @@ void strided_get(shmem_ctx_t ctx, void *dest, const void *source, struct strided
     }
     struct extent e = strided_extent_of(&s, s.sst, fn);
     const char *low = (const char *)source + e.low;
-    if (net_far(pe)) {
+    if (net_remote(pe)) {
         (void)peer_place(low, e.bytes, pe, fn);
         strided_get_remote(ctx, dest, source, &s, pe, fn);
         return;

@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include "include/shmem.h"
-#include "pgas/core/block.h"
-#include "pgas/core/log.h"
-#include "pgas/core/net.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net.h"
 #include "pgas/rma/wait.h"
 #include "pgas/threads/pause.h"
 

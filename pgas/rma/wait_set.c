@@ -2,9 +2,9 @@
 /* wait_set.c - see wait_set.h.  Uses: compare, wait, core/block, core/net. */
 #include "config.h"
 
-#include "pgas/core/block.h"
-#include "pgas/core/net.h"
-#include "pgas/core/pgas_assert.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/rma/wait.h"
 #include "pgas/rma/wait_set.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * avoid.h - the words of world->avoid (SHMEM_NET_AVOID): capabilities that a transport
+ * avoid.h - the words of world->avoid (SHMEM_NET_DISABLE): capabilities that a transport
  * must not use although it has them, so that code for devices without them can be tested.
  * Uses: nothing of ours.  Used by: net, the transports.
  */
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* X(name, word). ucx knows the last one only. */
-#define TRANSPORT_AVOID_TABLE(X)                                                         \
+#define TRANSPORT_CAPABILITY_TABLE(X)                                                    \
     X(ORDER, "order")       /* completion at delivery in any case */                     \
     X(ATOMICS, "atomics")   /* amos by messages */                                       \
     X(INJECT, "inject")     /* every operation has a completion */                       \
@@ -19,26 +19,28 @@
     X(LOCAL, "local")       /* private memory goes through registered memory */          \
     X(SIZE, "size")         /* long operations go in small pieces */                     \
     X(CONTEXTS, "contexts") /* there is context 0 only */
-#define X(name, word) AVOID_##name,
-enum transport_avoid { TRANSPORT_AVOID_TABLE(X) AVOIDS };
+#define X(name, word) CAPABILITY_##name,
+enum transport_capability { TRANSPORT_CAPABILITY_TABLE(X) CAPABILITIES };
 #undef X
 
 /* Set avoid[i] if the comma list (may be NULL) contains word i. NULL; or the first
  * unknown word in it, of *len bytes. */
-static inline const char *avoid_read(const char *list, bool avoid[AVOIDS], size_t *len)
+static inline const char *capability_read(const char *list, bool avoid[CAPABILITIES],
+                                          size_t *len)
 {
 #define X(name, word) word,
-    static const char *const words[AVOIDS] = {TRANSPORT_AVOID_TABLE(X)};
+    static const char *const words[CAPABILITIES] = {TRANSPORT_CAPABILITY_TABLE(X)};
 #undef X
     const char *unknown = NULL;
 
-    memset(avoid, 0, AVOIDS * sizeof *avoid);
+    memset(avoid, 0, CAPABILITIES * sizeof *avoid);
     for (size_t n; list != NULL && *list != '\0'; list += n + (list[n] == ',')) {
         n = strcspn(list, ",");
         int i = 0;
-        while (i < AVOIDS && (strlen(words[i]) != n || strncmp(list, words[i], n) != 0))
+        while (i < CAPABILITIES &&
+               (strlen(words[i]) != n || strncmp(list, words[i], n) != 0))
             i++;
-        if (i < AVOIDS) {
+        if (i < CAPABILITIES) {
             avoid[i] = true;
         } else if (unknown == NULL) {
             unknown = list;

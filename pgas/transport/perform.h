@@ -66,7 +66,7 @@ static inline void perform_result(const struct transport_amo *amo, uint64_t valu
 }
 
 /* Complete an operation, if done is given; error: 0 or -errno. */
-static inline void perform_completion(struct transport_done *done, int error)
+static inline void perform_completion(struct transport_completion *done, int error)
 {
     if (done == NULL)
         return;

@@ -41,7 +41,7 @@
 enum transport_segment { SEGMENT_HEAP, SEGMENT_DATA, SEGMENTS };
 
 /* A symmetric address: `offset` bytes into a segment of PE pe. */
-struct transport_place {
+struct transport_symaddr {
     int pe;
     enum transport_segment segment;
     uint64_t offset;
@@ -74,7 +74,7 @@ struct transport_amo {
 
 /* The signal of a put: SET or ADD of a word at the target. */
 struct transport_signal {
-    struct transport_place at; /* naturally aligned */
+    struct transport_symaddr at; /* naturally aligned */
     enum transport_amo_op op;
     uint32_t size; /* 4 or 8 */
     uint64_t operand;
@@ -87,7 +87,7 @@ struct transport_signal {
  * if it failed, error, a negative errno value, is stored before. The caller owns it,
  * sets pending to 1 and error to 0 before the post, and keeps it until pending is 0. A
  * refused post does not touch it. */
-struct transport_done {
+struct transport_completion {
     uint32_t pending;
     int error;
 };
@@ -102,10 +102,10 @@ struct transport_world {
     } segment[SEGMENTS];
 
     /* Store the endpoint descriptor of PE pe, as its address() gave it, in at most
-     * room bytes; returns its length or -1. Called at the first operation to a PE, by
+     * space bytes; returns its length or -1. Called at the first operation to a PE, by
      * any thread, once or a few times per PE. */
     ssize_t (*address_of)(const struct transport_world *world, int pe, void *to,
-                          size_t room);
+                          size_t space);
     /* A permanent failure of PE pe (-1 = of no single one). May end the process; if it
      * returns, operations to that PE fail. */
     void (*failed)(const struct transport_world *world, int pe, const char *sentence);
@@ -116,7 +116,7 @@ struct transport_world {
     const char
         *order; /* ofi: may it rely on the provider's order?  "auto", "yes", "no" */
     const char *avoid;   /* comma list of capabilities not to use: avoid.h */
-    const char *chaos;   /* hook: the faults to inject (hook.h) */
+    const char *faults;  /* hook: the faults to inject (hook.h) */
     uint64_t timeout_ns; /* after which an operation without progress fails; 0 = never */
 };
 
@@ -164,16 +164,16 @@ struct transport {
     /* Copy len > 0 bytes to a PE. With done: it completes when `from` may be changed,
      * possibly before this returns, and says nothing about the target. Without done,
      * `from` belongs to the transport until quiet. */
-    int (*put)(struct transport_ctx *ctx, const struct transport_place *to,
-               const void *from, size_t len, struct transport_done *done);
+    int (*put)(struct transport_ctx *ctx, const struct transport_symaddr *to,
+               const void *from, size_t len, struct transport_completion *done);
     /* Copy len > 0 bytes from a PE. done, if given, completes when they have arrived. */
-    int (*get)(struct transport_ctx *ctx, void *to, const struct transport_place *from,
-               size_t len, struct transport_done *done);
+    int (*get)(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
+               size_t len, struct transport_completion *done);
     /* Atomic with respect to every other amo and to atomic instructions of the target
      * PE's processors. done, if given, completes when the result has arrived; without
      * a result, when the amo was performed. */
-    int (*amo)(struct transport_ctx *ctx, const struct transport_place *at,
-               const struct transport_amo *amo, struct transport_done *done);
+    int (*amo)(struct transport_ctx *ctx, const struct transport_symaddr *at,
+               const struct transport_amo *amo, struct transport_completion *done);
 
     /* Longest data of put_signal, in bytes. */
     size_t (*signal_max)(struct transport_net *net);
@@ -183,9 +183,9 @@ struct transport {
      * may become visible before earlier puts and after later ones. from and done: as
      * for put. If refused, nothing was done; otherwise both parts are done or have
      * failed, and count for quiet as a put and an amo. */
-    int (*put_signal)(struct transport_ctx *ctx, const struct transport_place *to,
+    int (*put_signal)(struct transport_ctx *ctx, const struct transport_symaddr *to,
                       const void *from, size_t len, const struct transport_signal *signal,
-                      struct transport_done *done);
+                      struct transport_completion *done);
 
     /* ---- order and completion: 0 = yes; -EAGAIN: call progress and ask again
      * ----------- */
@@ -196,7 +196,8 @@ struct transport {
     /* Are all operations of ctx done? May post operations to find out. */
     int (*quiet)(struct transport_ctx *ctx);
     /* Number of operations that are posted and not known to be done; if any, *pe (may
-     * be NULL) is a PE that owes a completion, or -1. Makes no system call. */
+     * be NULL) is a PE that has an outstanding completion, or -1. Makes no system call.
+     */
     uint64_t (*pending)(struct transport_ctx *ctx, int *pe);
 
     /* ---- progress ------------------------------------------------------------------ */

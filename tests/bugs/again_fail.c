@@ -63,7 +63,7 @@ static void inside(const char *way)
 
 /* Afterwards nobody has to look at the process of another PE to reach its heap, so that
  * the launcher is the first to see that it has gone. */
-static void meet_all(void)
+static void barrier_all_pes(void)
 {
     long *block = check_alloc(sizeof *block);
     for (int pe = 0; pe < shmem_n_pes(); pe++)
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     if (me == ODD_ONE)
         between(way);
     shmem_init();
-    meet_all();
+    barrier_all_pes();
     if (me == ODD_ONE)
         inside(way);
     for (int i = 0; i < 3; i++)

@@ -3,7 +3,7 @@
  * heap_limits.c - what heap_limits.sh tries:
  *   calloc   a calloc of the library fails on the last PE alone during shmem_malloc; the
  *            PEs compare the offsets of what follows
- *   room     shmem_malloc finds no room, several times
+ *   space     shmem_malloc finds no space, several times
  *   lenient  what the specification leaves open and other libraries let pass
  */
 #include "config.h"
@@ -51,7 +51,7 @@ static void try_calloc(void)
         }
 }
 
-static void try_room(void)
+static void try_scratch(void)
 {
     CHECK(shmem_malloc((size_t)3 << 20) == NULL);
     CHECK(shmem_malloc((size_t)4 << 20) == NULL);
@@ -89,8 +89,8 @@ int main(int argc, char **argv)
     npes = shmem_n_pes();
     if (strcmp(argv[1], "calloc") == 0)
         try_calloc();
-    else if (strcmp(argv[1], "room") == 0)
-        try_room();
+    else if (strcmp(argv[1], "space") == 0)
+        try_scratch();
     else
         try_lenient();
     shmem_finalize();

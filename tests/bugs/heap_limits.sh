@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# heap_limits.sh - the symmetric heap where memory or room ends, and what it tolerates.
+# heap_limits.sh - the symmetric heap where memory or space ends, and what it tolerates.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 
@@ -22,8 +22,8 @@ if [ -z "${SANITIZED:-}" ]; then
         ;;
     esac
 fi
-run 0 -n 3 env SHMEM_SYMMETRIC_SIZE=2m "$bugs/heap_limits" room
-lines 1 'no room'
+run 0 -n 3 env SHMEM_SYMMETRIC_SIZE=2m "$bugs/heap_limits" space
+lines 1 'no space'
 says 'PE 0: shmem_malloc: cannot allocate 3145728 bytes in the symmetric heap of 2097152 bytes; .*SHMEM_SYMMETRIC_SIZE'
 run 0 -n 2 "$bugs/heap_limits" lenient
 lines 1 "shmem_malloc_with_hints: argument 'hints' has unknown bits (0x100000)"

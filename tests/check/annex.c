@@ -29,7 +29,7 @@ static void start_threads(int level)
     npes = shmem_n_pes();
 }
 
-/* The first n PEs, with room for a context */
+/* The first n PEs, with space for a context */
 static void make_team(int n, shmem_team_t *team)
 {
     shmem_team_config_t config = {.num_contexts = 1};
@@ -455,7 +455,7 @@ static void psync_not_ready(void)
     sum_with(word, other, pwrk, psync);
 }
 
-static void strides_too_far(void)
+static void strides_too_remote(void)
 {
     start();
     shmem_long_ibput(word, other, (ptrdiff_t)1 << 61, 1, 8, 4, 0);
@@ -529,8 +529,8 @@ static const struct annex_case cases[] = {
     {"pwrk_is_psync", "overlap the 512 of 'pSync'", pwrk_is_psync},
     {"psync_not_ready", "its element 5 is 7, and all must be SHMEM_SYNC_VALUE (0)",
      psync_not_ready},
-    {"strides_too_far", "strides of 2305843009213693952 elements overflows size_t",
-     strides_too_far},
+    {"strides_too_remote", "strides of 2305843009213693952 elements overflows size_t",
+     strides_too_remote},
     {"blocks_too_long", "'bsize' = 1152921504606846976 elements of 8 bytes each times",
      blocks_too_long},
     {NULL, NULL, NULL},
@@ -554,7 +554,7 @@ int main(int argc, char **argv)
     const struct annex_case *one = find(cases, name);
 
     if (one == NULL)
-        one = find(annex_meet_cases, name);
+        one = find(annex_verify_cases, name);
     if (one != NULL)
         one->run();
     return one != NULL || name == NULL ? 0 : 2;

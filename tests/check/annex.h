@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* annex.h - what the cases of annex.c and annex_meet.c share. */
+/* annex.h - what the cases of annex.c and annex_verify.c share. */
 #ifndef TESTS_CHECK_ANNEX_H
 #define TESTS_CHECK_ANNEX_H
 
@@ -21,6 +21,6 @@ extern int me, npes;
 void start(void);
 
 /* What PEs do differently in a collective; ends with a name of NULL. */
-extern const struct annex_case annex_meet_cases[];
+extern const struct annex_case annex_verify_cases[];
 
 #endif

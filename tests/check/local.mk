@@ -17,7 +17,7 @@ TESTS += tests/check/bad.pes
 
 check_PROGRAMS += tests/check/annex
 tests_check_annex_SOURCES = tests/check/annex.c tests/check/annex.h \
-	tests/check/annex_meet.c tests/multi/check.h
+	tests/check/annex_verify.c tests/multi/check.h
 tests_check_annex_LDADD = libshmem.la -lpthread
 tests_check_annex_LDFLAGS = $(pes_link)
 TESTS += tests/check/annex.sh

@@ -88,7 +88,7 @@ scan      barrier  *    * 1
 END
 run 0 -n 3 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE="$work/flat" "$mix" 100 7 3000
 says 'Algorithms of reduce on 3 PEs: first to 99, chain to 300, first to 2048, slices$'
-says 'Algorithms of broadcast on 3 PEs: board to 0, barrier to 2048, direct$'
+says 'Algorithms of broadcast on 3 PEs: mailbox to 0, barrier to 2048, direct$'
 says 'Algorithms of scan on 3 PEs: barrier$'
 run 0 -n 5 -x SHMEM_COLL_TABLE="$work/flat" "$mix" 60 8 3000
 run 0 -n 3 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE="$work/flat" \

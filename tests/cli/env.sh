@@ -51,7 +51,7 @@ for name in SHMEM SMA; do
     says_once '^pgas [0-9].*OpenSHMEM 1\.6$'
     with 0 "${name}_INFO=x"
     for each in $(sed -n 's/^ *[ET](\([A-Z_0-9]*\),.*/\1/p' \
-        "$top_srcdir/pgas/core/env.def"); do
+        "$top_srcdir/pgas/core/base/env.def"); do
         says_once "^SHMEM_$each "
     done
 done

@@ -39,7 +39,7 @@ info --nonsense 2>/dev/null && fail '--nonsense is accepted'
 SHMEM_SYMMETRIC_SIZE=3m info --env >"$dir/env"
 grep -q '^SHMEM_SYMMETRIC_SIZE .* 3m ' "$dir/env" || fail '--env has no current value'
 # Every variable of the table is listed, and nothing else.
-sed -n 's/^ *E(\([A-Z_0-9]*\),.*/SHMEM_\1/p' "$top_srcdir/pgas/core/env.def" >"$dir/want"
+sed -n 's/^ *E(\([A-Z_0-9]*\),.*/SHMEM_\1/p' "$top_srcdir/pgas/core/base/env.def" >"$dir/want"
 sed -n 's/^\(SHMEM_[A-Z_0-9]*\).*/\1/p' "$dir/env" | cmp -s - "$dir/want" ||
     fail '--env does not list the variables of env.def'
 for args in --all --config --paths --transports; do
@@ -74,7 +74,7 @@ for key in selection machine collectives builtin now algorithms reproducible; do
     grep -q "\"$key\": " "$dir/json" || fail "--json --algorithms has no key $key"
 done
 SHMEM_SCAN_ALGORITHM=barrier info --algorithms >"$dir/page"
-grep -A 1 '^scan, built-in  *board to ' "$dir/page" | grep -q '^  used now  *barrier$' ||
+grep -A 1 '^scan, built-in  *mailbox to ' "$dir/page" | grep -q '^  used now  *barrier$' ||
     fail "--algorithms does not follow a variable: $(cat "$dir/page")"
 info --json --env >"$dir/json"
 json_valid "$dir/json" '--json --env'

@@ -2,8 +2,8 @@
 /*
  * oshrun-client.c - a PMIx client that ends in the way its arguments say.
  *
- * Uses libpmix, pgas/core/node.h.  Used by oshrun-*.sh, to test the launcher without the
- * library.
+ * Uses libpmix, pgas/core/boot/node.h.  Used by oshrun-*.sh, to test the launcher without
+ * the library.
  *
  *   oshrun-client HOW [RANK] [NUMBER]: after init and a barrier, PE RANK (default 0) ends
  *   by HOW; the others finalize at once (HOW = good, late, leave-all), or hang until they
@@ -12,7 +12,7 @@
  */
 #include "config.h"
 
-#include "pgas/core/node.h"
+#include "pgas/core/boot/node.h"
 #include "tools/oshrun/pmix/pmix_api.h"
 
 #include <fcntl.h>

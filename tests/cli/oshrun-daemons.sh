@@ -7,7 +7,7 @@
 set -eu
 . "$top_srcdir/tests/cli/oshrun-lib.sh"
 limit_s=40
-come_s=20 # for the PEs of a job to come up
+late_s=20 # for the PEs of a job to come up
 slack_ms=0
 [ -z "${SANITIZED:-}" ] || slack_ms=6000
 oshrun_exe=$(readlink -f "$OSHRUN")
@@ -61,7 +61,7 @@ there() {
 }
 
 await_pes() {
-    until_true $come_s there "$1" && return 0
+    until_true $late_s there "$1" && return 0
     fail "the PEs do not come up: $(cat "$work/err")"
 }
 

@@ -22,7 +22,7 @@ pids_on() {
     marked
 }
 
-check_left() {
+check_departed() {
     until_true "$2" nothing_left && return 0
     check_nothing_left "$1" # says what, and removes it
     return 1

@@ -31,13 +31,13 @@ TESTS      += tests/coll/nb.sh
 EXTRA_DIST += tests/coll/nb.sh
 
 # Large collectives between nodes, with every algorithm
-check_PROGRAMS += tests/coll/bridge
-tests_coll_bridge_SOURCES = tests/coll/bridge.c tests/multi/coll.h tests/multi/check.h
-tests_coll_bridge_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
-tests_coll_bridge_LDFLAGS = $(AM_LDFLAGS) -no-install
-check_PROGRAMS += tests/coll/bridge_left
-tests_coll_bridge_left_SOURCES = tests/coll/bridge_left.c tests/multi/check.h
-tests_coll_bridge_left_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
-tests_coll_bridge_left_LDFLAGS = $(AM_LDFLAGS) -no-install
-TESTS      += tests/coll/bridge.sh
-EXTRA_DIST += tests/coll/bridge.sh
+check_PROGRAMS += tests/coll/internode
+tests_coll_internode_SOURCES = tests/coll/internode.c tests/multi/coll.h tests/multi/check.h
+tests_coll_internode_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_coll_internode_LDFLAGS = $(AM_LDFLAGS) -no-install
+check_PROGRAMS += tests/coll/internode_departed
+tests_coll_internode_left_SOURCES = tests/coll/internode_departed.c tests/multi/check.h
+tests_coll_internode_left_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_coll_internode_left_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS      += tests/coll/internode.sh
+EXTRA_DIST += tests/coll/internode.sh

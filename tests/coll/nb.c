@@ -16,7 +16,7 @@
 
 #include <pthread.h>
 
-#include "pgas/coll/nb.h"
+#include "pgas/coll/nonblocking/nb.h"
 #include "tests/multi/coll.h"
 
 enum { OPEN = 14, MOST = 24 * 1024, SMALL = 300, MIDDLE = 3000, LATE = 64, BUSY_S = 20 };

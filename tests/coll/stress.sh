@@ -48,8 +48,8 @@ for algorithm in auto slices chain tree static; do
     large SHMEM_REDUCE_ALGORITHM=$algorithm
 done
 mix SHMEM_DEBUG=1 SHMEM_REDUCE_ALGORITHM=chain
-for algorithm in board direct barrier; do
-    others=board exchange=$algorithm barrier=dissemination
+for algorithm in mailbox direct barrier; do
+    others=mailbox exchange=$algorithm barrier=dissemination
     [ $algorithm != barrier ] || others=barrier
     [ $algorithm != direct ] || exchange=arrival barrier=counter
     mix SHMEM_BROADCAST_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=$exchange \
@@ -74,7 +74,7 @@ done
 # A PE that leaves while the others wait for it.
 for n in 2 5; do
     run 1 --timeout $stacks_s -n "$n" -x SHMEM_ALLTOALL_ALGORITHM=arrival \
-        "$top_builddir/tests/coll/bridge_left" alltoall 5000
+        "$top_builddir/tests/coll/internode_departed" alltoall 5000
     says "PE $((n - 1)) has exited or called shmem_finalize while PE [0-3] waits in"
 done
 run 1 -n 2 -x SHMEM_REDUCE_ALGORITHM=quick "$top_builddir/examples/hello"

@@ -16,18 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/coll/alltoall.h"
-#include "pgas/coll/barrier.h"
-#include "pgas/coll/bcast.h"
-#include "pgas/coll/collect.h"
-#include "pgas/coll/nb.h"
-#include "pgas/coll/pick.h"
-#include "pgas/coll/reduce.h"
-#include "pgas/coll/scan.h"
-#include "pgas/coll/shared_int.h"
-#include "pgas/core/alloc.h"
-#include "pgas/core/block.h"
-#include "pgas/core/heap.h"
+#include "pgas/coll/algorithms/alltoall.h"
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/algorithms/bcast.h"
+#include "pgas/coll/algorithms/collect.h"
+#include "pgas/coll/nonblocking/nb.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/algorithms/reduce.h"
+#include "pgas/coll/algorithms/scan.h"
+#include "pgas/coll/shared/shared_int.h"
+#include "pgas/core/memory/alloc.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/memory/heap.h"
 
 enum { PES_MAX = 16, TEAMS = 2, MOST = 20000, BURST = 20, ADAPTING = 60 };
 enum { PES = 4, CALLS = 300, SEED = 1 };
@@ -88,7 +88,7 @@ static struct shmemx_shared shared_number(struct shmem_team *team, int k, uint64
 
     return (struct shmemx_shared){.team = team,
                                   .bytes = ARRAY_BYTES,
-                                  .mates = npes,
+                                  .local_pes = npes,
                                   .rank = team->me,
                                   .head = head,
                                   .copy = (char *)head + sizeof(struct shared_head),
@@ -256,10 +256,10 @@ static void try_shared(const struct call *c)
                       "shared_broadcast");
         break;
     case 1:
-        shared_near_fcollect(s, c->source, c->n * 8, "shared_fcollect");
+        shared_node_fcollect(s, c->source, c->n * 8, "shared_fcollect");
         break;
     default:
-        shared_near_reduce(&job);
+        shared_node_reduce(&job);
     }
     for (size_t e = 0; e < c->n; e++)
         expect(&seen, e,
@@ -389,7 +389,7 @@ int main(int argc, char **argv)
     if (npes < 1 || npes > PES_MAX || env_load(&settings, error) != 0)
         return 2;
     pgas_self.env = settings;
-    pick_init();
+    select_init();
     make_node();
     block_init();
     for (intptr_t i = 0; i < npes; i++)

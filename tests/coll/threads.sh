@@ -19,7 +19,7 @@ cd "$top_srcdir"
 # Those of the library, some of them made by its build, without the public names.
 list_sources() {
     grep -o 'pgas/[a-z0-9_/]*\.c' pgas/local.mk | sort -u |
-        grep -v -e '^pgas/transport/[ou][fc][ix]' -e '^pgas/coll/board.c' -e _sve \
+        grep -v -e '^pgas/transport/[ou][fc][ix]' -e '^pgas/coll/sync/mailbox.c' -e _sve \
             -e '/sim' -e '/api_' |
         while read -r source; do
             [ -f "$source" ] || source=$top_builddir/$source
@@ -64,7 +64,7 @@ echo 'int main(void) { return 0; }' >"$work/nothing.c"
 "$CC" -fsanitize=thread "$work/nothing.c" -o "$work/nothing" 2>/dev/null &&
     "$work/nothing" 2>/dev/null || skip "$CC has no thread sanitizer that works here"
 # shellcheck disable=SC2046 # words
-compile $(list_sources) tests/coll/threads.c tests/coll/threads_one_pe.c pgas/coll/board.c \
+compile $(list_sources) tests/coll/threads.c tests/coll/threads_one_pe.c pgas/coll/sync/mailbox.c \
     pgas/transport/ofi/ofi_absent.c pgas/transport/ucx/ucx_absent.c
 link one_pe threads_one_pe
 timeout -s KILL $limit_s "$work/one_pe" "$calls" >"$work/out" 2>&1 || {
@@ -111,14 +111,14 @@ mutant() {
     }
     compile "$3"
 }
-mutant 4 auto pgas/coll/board.c board_show
-mutant 4 chain pgas/coll/board.c board_hand_on
-mutant 4 slices pgas/coll/barrier.c count
-mutant 4 chain pgas/coll/reduce_relay.c hand_on
-mutant 4 auto pgas/coll/nb_data.c nb_tell
+mutant 4 auto pgas/coll/sync/mailbox.c mailbox_publish
+mutant 4 chain pgas/coll/sync/mailbox.c mailbox_hand_over
+mutant 4 slices pgas/coll/sync/barrier.c barrier_count
+mutant 4 chain pgas/coll/algorithms/reduce_buffered.c reduce_buffered_hand_on
+mutant 4 auto pgas/coll/nonblocking/nb_data.c nb_tell
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
-    mutant 4 tree pgas/coll/board.c board_hand_on
-    mutant 2 slices pgas/coll/barrier.c disseminate
-    mutant 4 auto pgas/coll/shared_near.c say
+    mutant 4 tree pgas/coll/sync/mailbox.c mailbox_hand_over
+    mutant 2 slices pgas/coll/sync/barrier.c barrier_disseminate
+    mutant 4 auto pgas/coll/shared/shared_node.c shared_node_say
 fi
 [ $failures -eq 0 ]

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/core/block.h"
-#include "pgas/core/ctx.h"
-#include "pgas/core/team.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/team/ctx.h"
+#include "pgas/core/team/team.h"
 
 enum { THREADS = 3, CALLS = 200, HEAP_BYTES = 1 << 16 };
 

@@ -105,7 +105,7 @@ static void lay_out(const struct routine *r, size_t row)
             size_up(r, o);
             o->from = from_used;
             o->to = to_used;
-            /* SHARED may be larger on another node: all have room for the largest. */
+            /* SHARED may be larger on another node: all have space for the largest. */
             struct one most = *o;
             most.team = &cf_teams[0];
             size_up(r, &most);

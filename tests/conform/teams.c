@@ -101,11 +101,11 @@ static void run_strided(const struct model *parent, int depth)
 
     for (int stride = -3; stride <= 3; stride++)
         for (int start = 0; start < n; start += 1 + n / 3) {
-            int room = stride > 0   ? (n - 1 - start) / stride
-                       : stride < 0 ? start / -stride
-                                    : 0;
+            int space = stride > 0   ? (n - 1 - start) / stride
+                        : stride < 0 ? start / -stride
+                                     : 0;
             if (count < KEPT_MAX)
-                kept[count++] = split(parent, start, stride, room + 1);
+                kept[count++] = split(parent, start, stride, space + 1);
         }
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k += 1 + count / 7)

@@ -22,8 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pgas/coll/pick_table.h"
-#include "pgas/core/env.h"
+#include "pgas/coll/select/select_table.h"
+#include "pgas/core/base/env.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
 #include "pgas/transport/test/hook.h"
@@ -117,14 +117,14 @@ static void fuzz_options(char *text, size_t len)
 
 static void fuzz_table(char *text, size_t len)
 {
-    static struct pick_table table;
+    static struct select_table table;
     FILE *in = len > 0 ? fmemopen(text, len, "r") : NULL;
 
     if (in == NULL)
         return;
-    table = (struct pick_table){0};
-    pick_table_read(in, "table", "8 some processor", &table);
-    pick_table_free(&table);
+    table = (struct select_table){0};
+    select_table_read(in, "table", "8 some processor", &table);
+    select_table_free(&table);
     fclose(in);
 }
 
@@ -139,12 +139,12 @@ static void fuzz_faults(char *text, size_t len)
 static void fuzz_transports(char *text, size_t len)
 {
     static const char *const names[] = {"ofi", "ucx"};
-    bool wanted[2], avoid[AVOIDS];
+    bool wanted[2], avoid[CAPABILITIES];
     size_t bad;
 
     (void)len;
     choice_read(text, names, 2, wanted, &bad);
-    avoid_read(text, avoid, &bad);
+    capability_read(text, avoid, &bad);
 }
 
 /* The same text as a size, a number, a flag and a level. */
@@ -190,10 +190,10 @@ static const struct target {
       "--map-by\nnode\n--fanout=3\n--if\n10.0.0.0/8\n./a"}},
     {"table of algorithms",
      fuzz_table,
-     {PICK_TABLE_HEADER "\nmachine 8 some processor\n"
-                        "allreduce flat bytes 0-1024 pes 2-16 nodes 1-1\n",
-      PICK_TABLE_HEADER "\nmachine 8 some processor\n# x\n"
-                        "broadcast binomial bytes 0- pes 2- nodes 2-\n"}},
+     {SELECT_TABLE_HEADER "\nmachine 8 some processor\n"
+                          "allreduce flat bytes 0-1024 pes 2-16 nodes 1-1\n",
+      SELECT_TABLE_HEADER "\nmachine 8 some processor\n# x\n"
+                          "broadcast binomial bytes 0- pes 2- nodes 2-\n"}},
     {"fault injection",
      fuzz_faults,
      {"seed=7,delay=100us,reorder,eagain=3", "die=1@100,drop=5", "seed=1"}},

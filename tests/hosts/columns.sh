@@ -8,7 +8,7 @@
 #   launcher PROGRAM ARGS..  becomes the launcher
 #   target                   prints the process that a signal of a user is meant for
 #   pids_on NODE             prints the processes on that node, among others
-#   check_left WHAT SECONDS  fails if a job left something behind
+#   check_departed WHAT SECONDS  fails if a job left something behind
 # shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
 columns=${TABLE_COLUMNS:-'start exit signal abort input output usr1 ctrl_c'}
 per_node=2
@@ -226,7 +226,7 @@ run_cell() {
         said=FAIL
         ;;
     esac
-    check_left "$row, $column" $left_s || said=FAIL
+    check_departed "$row, $column" $left_s || said=FAIL
     said=${said%;}
     cell "${said:-ok}"
 }

@@ -86,7 +86,7 @@ pids_on() {
     esac
 }
 
-check_left() {
+check_departed() {
     seconds=$2
     [ -z "$foreign" ] || seconds=$((seconds + 6))
     check_hosts "$1" "$seconds"

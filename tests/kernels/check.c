@@ -323,13 +323,13 @@ size_t check_rows(void)
 /* ---- memory ---------------------------------------------------------------------- */
 
 /* Room for one operand, between pages that cannot be touched */
-struct room {
+struct space {
     unsigned char *begin, *end;
 };
 
 enum { DATA_MAX = CHECK_COUNT_MAX * ELEMENT_MAX };
 
-static struct room room_make(void)
+static struct space capacity_grow(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t len = (DATA_MAX + SHIFT_MAX + 2 * MARGIN + page - 1) / page * page;
@@ -339,7 +339,7 @@ static struct room room_make(void)
     if (at == MAP_FAILED || mprotect(at, page, PROT_NONE) != 0 ||
         mprotect(at + page + len, page, PROT_NONE) != 0)
         abort();
-    return (struct room){at + page, at + page + len};
+    return (struct space){at + page, at + page + len};
 }
 
 static size_t least(size_t a, size_t b)
@@ -348,7 +348,7 @@ static size_t least(size_t a, size_t b)
 }
 
 /* The bytes around an operand, as far as there are any, are marked, */
-static void mark(const struct room *r, unsigned char *at, size_t bytes)
+static void mark(const struct space *r, unsigned char *at, size_t bytes)
 {
     size_t before = least(MARGIN, (size_t)(at - r->begin));
     size_t after = least(MARGIN, (size_t)(r->end - at) - bytes);
@@ -358,7 +358,7 @@ static void mark(const struct room *r, unsigned char *at, size_t bytes)
 }
 
 /* and must be so afterwards. */
-static bool marked(const struct room *r, const unsigned char *at, size_t bytes)
+static bool marked(const struct space *r, const unsigned char *at, size_t bytes)
 {
     static unsigned char marks[MARGIN];
     size_t before = least(MARGIN, (size_t)(at - r->begin));
@@ -372,16 +372,16 @@ static bool marked(const struct room *r, const unsigned char *at, size_t bytes)
 /* ---- one kernel ------------------------------------------------------------------ */
 
 static struct {
-    struct room out, a, b;
+    struct space out, a, b;
     unsigned char given_a[DATA_MAX], given_b[DATA_MAX], wanted[DATA_MAX];
 } m;
 
 static void prepare(const struct row *row, bool special, size_t n)
 {
     if (m.out.begin == NULL) {
-        m.out = room_make();
-        m.a = room_make();
-        m.b = room_make();
+        m.out = capacity_grow();
+        m.a = capacity_grow();
+        m.b = capacity_grow();
     }
     memset(m.wanted, 0, sizeof m.wanted);
     for (size_t i = 0; i < n; i++) {
@@ -397,11 +397,11 @@ struct call {
     const struct row *row;
     const struct op_fns *fns;
     size_t n, shift;
-    bool at_begin; /* of the room; else the end of the operands is at its end */
+    bool at_begin; /* of the space; else the end of the operands is at its end */
 };
 
 /* The shifts of the operands differ from each other, but for 0. */
-static unsigned char *place(const struct room *r, const struct call *c, size_t factor)
+static unsigned char *place(const struct space *r, const struct call *c, size_t factor)
 {
     size_t bytes = c->n * c->row->bytes, shift = c->shift * factor % SHIFT_MAX;
     unsigned char *at = c->at_begin ? r->begin + shift : r->end - shift - bytes;

@@ -29,7 +29,7 @@ BEGIN {
     max_file = 700
     max_function = 70
     max_macro = 8
-    shared_look = "atomic_load|_load\\(|load_(acquire|relaxed|seq)|volatile"
+    shared_probe = "atomic_load|_load\\(|load_(acquire|relaxed|seq)|volatile"
     sleeping = "(^|[^A-Za-z0-9_])(sched_yield|usleep|nanosleep|clock_nanosleep|sleep|pause" \
         "|_mm_pause|__builtin_ia32_pause|cpu_pause) ?\\("
 }
@@ -108,7 +108,7 @@ function end_function(    len) {
     if (judged && !generated && figures != "")
         print len >>figures
     if (forever && looks && !wait_allowed())
-        offence(forever, "wait", "a loop in " name " waits by itself; use core/block.c")
+        offence(forever, "wait", "a loop in " name " waits by itself; use core/progress/block.c")
     in_function = forever = looks = 0
     start = 0
 }
@@ -146,7 +146,7 @@ function check_function() {
 }
 
 # -- waiting ----------------------------------------------------------------------------------
-# A loop whose header looks at a shared word waits for somebody; only core/block.c may.
+# A loop whose header looks at a shared word waits for somebody; only core/progress/block.c may.
 function wait_allowed() {
     return ((file "|" name) in wait_ok) || ((file "|*") in wait_ok)
 }
@@ -157,8 +157,8 @@ function check_header(    s, opened, closed) {
     closed = gsub(/\)/, ")", s)
     if (opened > closed)
         return
-    if (header ~ shared_look && !wait_allowed())
-        offence(header_line, "wait", "a loop in " name " waits by itself; use core/block.c")
+    if (header ~ shared_probe && !wait_allowed())
+        offence(header_line, "wait", "a loop in " name " waits by itself; use core/progress/block.c")
     header = ""
 }
 
@@ -176,12 +176,12 @@ function check_wait() {
     # An endless loop has its condition inside: judged at the end of the function.
     if (code ~ /for \(;;\)|while \((1|true)\)/)
         forever = FNR
-    if (code ~ shared_look)
+    if (code ~ shared_probe)
         looks = 1
     if (header != "")
         check_header()
     if (code ~ sleeping && !wait_allowed())
-        offence(FNR, "wait", name " sleeps or yields by itself; use core/block.c")
+        offence(FNR, "wait", name " sleeps or yields by itself; use core/progress/block.c")
 }
 
 # -- layers -----------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ printf '%s\nvoid a_do(void)\n{\n    sched_yield();\n}\n' "$spdx" >"$tree/t/pgas/
 expect wait 'a yield'
 
 fresh
-printf '%s\n#include "pgas/core/pgas.h"\n' "$spdx" >"$tree/t/pgas/threads/a.h"
+printf '%s\n#include "pgas/core/base/pgas.h"\n' "$spdx" >"$tree/t/pgas/threads/a.h"
 expect layer 'a leaf that includes the core'
 
 fresh

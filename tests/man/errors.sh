@@ -80,6 +80,6 @@ END {
     print rows " rows, " checked " parameters with a test"
     if (rows < 1500 || checked < 3000)
         print "FAIL: too few rows were found"
-}' pgas/core/check.def "$work/names" "$work/rows" >"$work/report"
+}' pgas/core/check/check.def "$work/names" "$work/rows" >"$work/report"
 cat "$work/report"
 ! grep -q '^FAIL' "$work/report"

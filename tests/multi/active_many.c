@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * active_many.c - many active sets in turn, which overlap, more than there is room for as
- * teams; all PEs call each of them, and those outside return at once.  With the argument
- * "threads" two threads of each PE do so at the same time, with pSync arrays of their
- * own; with "mixed" only some PEs have said that they have threads.
+ * active_many.c - many active sets in turn, which overlap, more than there is space for
+ * as teams; all PEs call each of them, and those outside return at once.  With the
+ * argument "threads" two threads of each PE do so at the same time, with pSync arrays of
+ * their own; with "mixed" only some PEs have said that they have threads.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # active_many.sh - many active sets that overlap, with PEs that are outside: all of them as
-# teams, and with room for a few teams only; with delays at the hand-overs; with threads;
+# teams, and with space for a few teams only; with delays at the hand-overs; with threads;
 # over nodes.
 set -eu
 . "$top_srcdir/tests/cli/oshrun-lib.sh"

@@ -5,14 +5,14 @@
  */
 #include "config.h"
 
-#include "pgas/core/team.h"
+#include "pgas/core/team/team.h"
 #include "tests/multi/check.h"
 
 enum { N = 4, PES_MAX = 16, CALLS = 20 };
 static long source[N * PES_MAX], dest[N * PES_MAX];
 static int me, npes;
 
-/* What all PEs have done so many calls of the world's boards later, all ended. */
+/* What all PEs have done so many calls of the world's mailboxes later, all ended. */
 static void skip_calls(uint64_t calls)
 {
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, "arrival_wrap");

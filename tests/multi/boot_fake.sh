@@ -43,8 +43,8 @@ refused() {
     [ "$(wc -l <"$work/err")" -eq 2 ] || fail "$1: they say more"
 }
 refused nothing '2 of the 6 PEs .* not which of the others share a node'
-refused twins 'does not name PE [14] .*; give each node a host name of its own'
-for kind in twins-by-name other-twins other-twins-by-name; do
+refused checked 'does not name PE [14] .*; give each node a host name of its own'
+for kind in checked-by-name other-checked other-checked-by-name; do
     refused $kind 'share a node; give each node a host name of its own'
 done
 refused no-peers 'does not say which PEs share this node'

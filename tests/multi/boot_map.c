@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_map.c - what PEs can do before they reach each other's memory (pgas/core/boot.h),
- * on any nodes and under any launcher: each says where it is, and all check that they
- * agree, that a barrier is one, and that what one puts all get.
+ * boot_map.c - what PEs can do before they reach each other's memory
+ * (pgas/core/boot/boot.h), on any nodes and under any launcher: each says where it is,
+ * and all check that they agree, that a barrier is one, and that what one puts all get.
  *
  *   boot_map                  prints "PE 3 of 6, node 1 of 3 (n1), local 1 of 2, shared
  *                             team 2/1/2" (start/stride/size; 0+3+4/3 if not strided)
@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pgas/core/block.h"
-#include "pgas/core/boot.h"
-#include "pgas/core/clock.h"
-#include "pgas/core/nodeseg.h"
-#include "pgas/core/pgas.h"
-#include "pgas/core/team.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/boot/boot.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/boot/nodeseg.h"
+#include "pgas/core/base/pgas.h"
+#include "pgas/core/team/team.h"
 
 enum {
     NAME_MAX_LEN = 256,
@@ -181,7 +181,7 @@ static void exchange(void)
             check(blob[i] == blob_byte(pe, i), "get gives other bytes", pe);
     }
     if (b.launched)
-        check(boot_get(0, "test.blob", blob, 1) == -1, "get into too little room", 0);
+        check(boot_get(0, "test.blob", blob, 1) == -1, "get into too little space", 0);
 }
 
 /* The first PE of each node tells only its node: as a node segment is found. */
@@ -273,7 +273,7 @@ static int end_by(const char *how, int number, uint32_t pe)
 /* What shmem_init does, as far as it concerns no memory but that of the node. */
 static void join(void)
 {
-    nodeseg_await_parted();
+    nodeseg_await_detached();
     boot_connect(&b);
     pgas_self.me = (int)b.rank;
     pgas_self.npes = b.size;

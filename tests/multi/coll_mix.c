@@ -9,8 +9,8 @@
  */
 #include "config.h"
 
-#include "pgas/coll/active.h"
-#include "pgas/coll/reduce.h"
+#include "pgas/coll/api/active.h"
+#include "pgas/coll/algorithms/reduce.h"
 #include "tests/multi/coll.h"
 
 enum { CALLS = 4000, SEED = 1, MOST = 3000, LATE = 64, PES_MAX = 64 };
@@ -320,9 +320,9 @@ int main(int argc, char **argv)
     CHECK(shmem_n_pes() <= PES_MAX);
     add_teams(shmem_n_pes());
     mine = random * 77 + (uint64_t)shmem_my_pe();
-    size_t room = most * (size_t)shmem_n_pes() * sizeof(int64_t);
-    source = shmem_malloc(room);
-    dest = shmem_malloc(room);
+    size_t space = most * (size_t)shmem_n_pes() * sizeof(int64_t);
+    source = shmem_malloc(space);
+    dest = shmem_malloc(space);
     CHECK(source != NULL && dest != NULL);
     for (long number = 1; number <= calls; number++) {
         struct call c = draw(&random, number, most);

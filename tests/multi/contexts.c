@@ -19,7 +19,7 @@ static uint64_t signal_word;
 
 static shmem_ctx_t const garbage = (shmem_ctx_t)-1; /* must be overwritten */
 
-/* A team with room for some contexts. */
+/* A team with space for some contexts. */
 static shmem_team_t split(shmem_team_t parent, int start, int stride, int size)
 {
     shmem_team_config_t config = {.num_contexts = CONTEXTS};

@@ -122,7 +122,7 @@ static void test_remote(void)
     shmem_free(block);
 }
 
-/* Take blocks until there are no more, give all back, and have the room again. */
+/* Take blocks until there are no more, give all back, and have the space again. */
 static size_t test_exhaustion(void)
 {
     enum { PIECE = 16 << 20, PIECES_MAX = 4096 };

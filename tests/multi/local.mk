@@ -208,17 +208,17 @@ COLL_TESTS = \
 	tests/multi/active.pes tests/multi/alltoall.pes tests/multi/arrival_wrap.pes \
 	tests/multi/barrier_mix.pes \
 	tests/multi/collect.pes tests/multi/deprecated.pes tests/multi/reduce_bits.pes \
-	tests/multi/roster_parts.pes tests/multi/scan.pes
-tests_multi_roster_parts_pes_SOURCES = tests/multi/roster_parts.c tests/multi/check.h
-tests_multi_roster_parts_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
-tests_multi_roster_parts_pes_LDFLAGS = $(pes_link)
+	tests/multi/allgather_parts.pes tests/multi/scan.pes
+tests_multi_allgather_parts_pes_SOURCES = tests/multi/allgather_parts.c tests/multi/check.h
+tests_multi_allgather_parts_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
+tests_multi_allgather_parts_pes_LDFLAGS = $(pes_link)
 tests_multi_arrival_wrap_pes_SOURCES = tests/multi/arrival_wrap.c tests/multi/check.h
 tests_multi_arrival_wrap_pes_LDADD = libpgas.la $(PMIX_LIBS) -lpthread
 tests_multi_arrival_wrap_pes_LDFLAGS = $(pes_link)
 tests_multi_reduce_bits_pes_SOURCES = tests/multi/reduce_bits.c tests/multi/check.h
 tests_multi_reduce_bits_pes_LDADD = libshmem.la
 tests_multi_reduce_bits_pes_LDFLAGS = $(pes_link)
-check_PROGRAMS += $(COLL_TESTS) tests/multi/active_left tests/multi/active_many
+check_PROGRAMS += $(COLL_TESTS) tests/multi/active_departed tests/multi/active_many
 tests_multi_active_pes_SOURCES = tests/multi/active.c tests/multi/check.h
 tests_multi_active_pes_LDADD = libshmem.la
 tests_multi_active_pes_LDFLAGS = $(pes_link)
@@ -240,14 +240,14 @@ tests_multi_deprecated_pes_LDFLAGS = $(pes_link)
 tests_multi_scan_pes_SOURCES = tests/multi/scan.c tests/multi/coll.h tests/multi/check.h
 tests_multi_scan_pes_LDADD = libshmem.la -lm
 tests_multi_scan_pes_LDFLAGS = $(pes_link)
-tests_multi_active_left_SOURCES = tests/multi/active_left.c tests/multi/check.h
+tests_multi_active_left_SOURCES = tests/multi/active_departed.c tests/multi/check.h
 tests_multi_active_left_LDADD = libshmem.la
 tests_multi_active_left_LDFLAGS = $(pes_link)
 tests_multi_active_many_SOURCES = tests/multi/active_many.c tests/multi/check.h
 tests_multi_active_many_LDADD = libshmem.la -lpthread
 tests_multi_active_many_LDFLAGS = $(pes_link)
-TESTS += $(COLL_TESTS) tests/multi/active_left.sh tests/multi/active_many.sh
-EXTRA_DIST += tests/multi/active_left.sh tests/multi/active_many.sh
+TESTS += $(COLL_TESTS) tests/multi/active_departed.sh tests/multi/active_many.sh
+EXTRA_DIST += tests/multi/active_departed.sh tests/multi/active_many.sh
 
 check_PROGRAMS += tests/multi/again.pes
 tests_multi_again_pes_SOURCES = tests/multi/again.c tests/multi/check.h

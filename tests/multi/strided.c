@@ -64,7 +64,7 @@ static const struct routine routines[] = {SHMEM_TYPES_RMA(TYPED) SHMEM_SIZES(S)}
 
 enum {
     ROUTINES = sizeof(routines) / sizeof(routines[0]),
-    ELEMENTS_MAX = 64, /* of a buffer, with room around what is copied */
+    ELEMENTS_MAX = 64, /* of a buffer, with space around what is copied */
     MARGIN = 4,
     STRIDE_MAX = 3,
     BLOCK_MAX = 3,

@@ -22,7 +22,7 @@ static struct model split(const struct model *parent, int start, int stride, int
     CHECK_EQ(
         shmem_team_split_strided(parent->team, start, stride, size, NULL, 0, &m.team), 0);
     model_check(&m);
-    model_meet(&m);
+    model_barrier(&m);
     return m;
 }
 
@@ -31,8 +31,8 @@ static void test_predefined(void)
     struct model world = model_world(), node = model_shared();
     model_check(&world);
     model_check(&node);
-    model_meet(&world);
-    model_meet(&node);
+    model_barrier(&world);
+    model_barrier(&node);
     CHECK(SHMEM_TEAM_WORLD != SHMEM_TEAM_SHARED);
     CHECK(SHMEM_TEAM_WORLD != SHMEM_TEAM_INVALID);
     CHECK(SHMEM_TEAM_SHARED != SHMEM_TEAM_INVALID);
@@ -46,10 +46,10 @@ static void test_strided(void)
         const struct model *parent = k == 0 ? &world : &back;
         for (int start = 0; start < npes; start++) {
             for (int stride = -npes; stride <= npes; stride++) {
-                int room = stride > 0   ? (npes - 1 - start) / stride + 1
-                           : stride < 0 ? start / -stride + 1
-                                        : 1;
-                struct model m = split(parent, start, stride, room);
+                int space = stride > 0   ? (npes - 1 - start) / stride + 1
+                            : stride < 0 ? start / -stride + 1
+                                         : 1;
+                struct model m = split(parent, start, stride, space);
                 if (m.team != SHMEM_TEAM_INVALID)
                     shmem_team_destroy(m.team);
             }
@@ -113,8 +113,8 @@ static void test_2d_of(const struct model *parent, int xrange)
     model_check(&ys);
     CHECK_EQ(shmem_team_my_pe(xs.team), column);
     CHECK_EQ(shmem_team_my_pe(ys.team), row);
-    model_meet(&ys);
-    model_meet(&xs);
+    model_barrier(&ys);
+    model_barrier(&xs);
     CHECK_EQ(shmem_team_get_config(xs.team, SHMEM_TEAM_NUM_CONTEXTS, &config), 0);
     CHECK_EQ(config.num_contexts, 0);
     CHECK_EQ(shmem_team_get_config(ys.team, SHMEM_TEAM_NUM_CONTEXTS, &config), 0);
@@ -160,7 +160,7 @@ static void test_list(void)
         CHECK_EQ(shmemx_team_create(SHMEM_TEAM_WORLD, list, n, &m.team), 0);
         memset(list, 0, sizeof list); /* it belongs to us */
         model_check(&m);
-        model_meet(&m);
+        model_barrier(&m);
         if (m.team == SHMEM_TEAM_INVALID)
             continue;
         struct model part =
@@ -168,7 +168,7 @@ static void test_list(void)
         test_2d_of(&m, 2);
         shmem_team_destroy(m.team); /* before what was made from it */
         model_check(&part);
-        model_meet(&part);
+        model_barrier(&part);
         if (part.team != SHMEM_TEAM_INVALID)
             shmem_team_destroy(part.team);
     }

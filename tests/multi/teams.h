@@ -73,7 +73,7 @@ static inline void model_check(const struct model *m)
 }
 
 /* The PEs of the team meet, and find that they are who they should be. */
-static inline void model_meet(const struct model *m)
+static inline void model_barrier(const struct model *m)
 {
     static long mine[2], sum[2];
     long me = shmem_my_pe(), all[2] = {0, 0};

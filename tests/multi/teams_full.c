@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * teams_full.c - with little space for teams: the one too many is refused on all PEs, the
- * others work on, and what is destroyed makes room again.  PEs have different numbers of
+ * others work on, and what is destroyed makes space again.  PEs have different numbers of
  * free places, so that a team may fail for one PE alone.
  */
 #include "config.h"
@@ -43,11 +43,11 @@ static void test_full(void)
             first = n;
         CHECK_EQ(n, first); /* nothing got lost */
         for (int i = 0; i < n; i++)
-            model_meet(&all[i]);
+            model_barrier(&all[i]);
         shmem_team_destroy(all[n / 2].team);
         int again = fill(some, npes);
         CHECK_EQ(again, 1);
-        model_meet(&some[0]);
+        model_barrier(&some[0]);
         all[n / 2] = some[0];
         for (int i = 0; i < n; i++)
             shmem_team_destroy(all[i].team);
@@ -75,7 +75,7 @@ static void test_uneven(void)
              0);
     model_check(&last[0]);
     for (int i = 0; i < n; i++)
-        model_meet(&some[i]);
+        model_barrier(&some[i]);
     for (int i = 0; i < n; i++)
         shmem_team_destroy(some[i].team);
     int left = fill(some, npes);

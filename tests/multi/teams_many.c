@@ -15,7 +15,7 @@ enum { MANY = 1200, EACH = 7, ROUNDS = 3, ALIVE_MAX = 40, STEPS = 400 };
 static int me, npes;
 static uint64_t mine, ours; /* random: other on each PE, and the same on all */
 
-static int pick(int n)
+static int select_algorithm(int n)
 {
     return (int)(check_random(&ours) >> 33) % n;
 }
@@ -23,7 +23,7 @@ static int pick(int n)
 static void shuffle(int *list, int n)
 {
     for (int i = n - 1; i > 0; i--) {
-        int k = pick(i + 1), other = list[k];
+        int k = select_algorithm(i + 1), other = list[k];
         list[k] = list[i];
         list[i] = other;
     }
@@ -54,7 +54,7 @@ static void test_many(void)
         }
         for (int i = 0; i < MANY; i += EACH) {
             model_check(&m[i]);
-            model_meet(&m[i]);
+            model_barrier(&m[i]);
         }
         shuffle(order, MANY);
         for (int i = 0; i < MANY; i++)
@@ -68,14 +68,15 @@ static void test_many(void)
 static struct model alive[ALIVE_MAX];
 static int count;
 
-static bool room(int n)
+static bool space(int n)
 {
     return count + n <= ALIVE_MAX;
 }
 
 static void split_strided(const struct model *parent)
 {
-    int n = parent->n, start = pick(n), stride = pick(2 * n + 1) - n, size = pick(n + 1);
+    int n = parent->n, start = select_algorithm(n),
+        stride = select_algorithm(2 * n + 1) - n, size = select_algorithm(n + 1);
     int last = start + stride * (size - 1);
     bool valid = size > 0 && last >= 0 && last < n && (stride != 0 || size == 1);
     shmem_team_t team = SHMEM_TEAM_INVALID;
@@ -92,7 +93,7 @@ static void split_strided(const struct model *parent)
 
 static void split_list(const struct model *parent)
 {
-    int list[TEAMS_MAX_PES], n = pick(parent->n) + 1;
+    int list[TEAMS_MAX_PES], n = select_algorithm(parent->n) + 1;
     struct model *m = &alive[count++];
     for (int i = 0; i < parent->n; i++)
         list[i] = i;
@@ -106,9 +107,9 @@ static void split_list(const struct model *parent)
 
 static void split_2d(const struct model *parent)
 {
-    int n = parent->n, x = pick(n) + 1, rows = (n + x - 1) / x;
+    int n = parent->n, x = select_algorithm(n) + 1, rows = (n + x - 1) / x;
     shmem_team_t row = SHMEM_TEAM_INVALID, column = SHMEM_TEAM_INVALID;
-    if (!room(rows + x))
+    if (!space(rows + x))
         return;
     if (model_has_me(parent))
         CHECK_EQ(shmem_team_split_2d(parent->team, x, NULL, 0, &row, NULL, 0, &column),
@@ -133,23 +134,23 @@ static void test_random(void)
 {
     alive[count++] = model_world();
     for (int step = 0; step < STEPS; step++) {
-        struct model parent = alive[pick(count)];
-        int before = count, way = pick(3);
+        struct model parent = alive[select_algorithm(count)];
+        int before = count, way = select_algorithm(3);
         check_delay(&mine);
-        if (room(1) && way == 0)
+        if (space(1) && way == 0)
             split_strided(&parent);
-        else if (room(1) && way == 1)
+        else if (space(1) && way == 1)
             split_list(&parent);
         else
             split_2d(&parent);
         for (int i = before; i < count; i++) {
             model_check(&alive[i]);
             check_delay(&mine);
-            model_meet(&alive[i]);
+            model_barrier(&alive[i]);
         }
-        model_meet(&alive[pick(count)]);
-        while (count > 1 && (!room(8) || pick(3) == 0))
-            destroy(1 + pick(count - 1));
+        model_barrier(&alive[select_algorithm(count)]);
+        while (count > 1 && (!space(8) || select_algorithm(3) == 0))
+            destroy(1 + select_algorithm(count - 1));
     }
 }
 

@@ -50,7 +50,7 @@ none='no network transport is usable'
 all SHMEM_TRANSPORT=^ofi,^ucx \
     "$none (ofi: excluded by SHMEM_TRANSPORT; ucx: excluded by SHMEM_TRANSPORT)"
 all SHMEM_OFI_ORDER=nonsense "SHMEM_OFI_ORDER=nonsense: must be auto, yes or no"
-all SHMEM_CHAOS=nonsense "SHMEM_CHAOS has 'nonsense', but its words are"
+all SHMEM_FAULTS=nonsense "SHMEM_FAULTS has 'nonsense', but its words are"
 
 of_ofi() {
     all SHMEM_OFI_PROVIDER=nonsense "$none (ofi: .*nonsense"

@@ -19,7 +19,7 @@ tried_in_build() {
 }
 [ -z "${SANITIZED:-}" ] || tried_in_build multi_vnodes.sh sleeper.sh lost.sh
 [ -z "${DISTCHECK:-}" ] ||
-    tried_in_build multi_vnodes.sh sleeper.sh lost.sh conform_ucx.sh hammer.sh chaos.sh
+    tried_in_build multi_vnodes.sh sleeper.sh lost.sh conform_ucx.sh hammer.sh faults.sh
 net=$top_builddir/tests/net
 stacks_s=50 # after which oshrun prints stacks and ends a job
 SHMEM_LAUNCH_TIMEOUT=20 # daemons on a busy machine; how one is lost is tested elsewhere

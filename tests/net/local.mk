@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/net/local.mk - jobs over several virtual nodes: the conformance suite and the
 # programs of tests/multi on each network transport, progress, peers that are lost,
-# atomics of all at once, chaos.
+# atomics of all at once, faults.
 net_link = $(AM_LDFLAGS) -no-install
 check_PROGRAMS += tests/net/flood tests/net/hammer tests/net/lost \
 	tests/net/progress tests/net/sleeper
@@ -23,7 +23,7 @@ tests_net_sleeper_LDADD = libshmem.la
 tests_net_sleeper_LDFLAGS = $(net_link)
 
 net_tests = \
-	tests/net/chaos.sh \
+	tests/net/faults.sh \
 	tests/net/config.sh \
 	tests/net/conform_ofi.sh \
 	tests/net/conform_ucx.sh \

@@ -9,7 +9,7 @@ progress() {
     job 0 2 2 "$net/progress"
     [ -n "$brief" ] && return
     job 0 3 5 "$net/progress"
-    SHMEM_CHAOS=seed=1,delay=20ms job 0 2 2 "$net/progress"
+    SHMEM_FAULTS=seed=1,delay=20ms job 0 2 2 "$net/progress"
 }
 
 for_each "ofi ucx" progress

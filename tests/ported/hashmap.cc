@@ -277,7 +277,7 @@ template <typename Value> static void test_table(shmem_team_t team, Value unit)
     check(table.sum_of_all() == sum, "the sum over the team is not the model's");
 }
 
-// The PEs fill the table until there is no room: all slots are taken, each by one key.
+// The PEs fill the table until there is no space: all slots are taken, each by one key.
 static void test_full()
 {
     static long counts[2], work[_SHMEM_REDUCE_MIN_WRKDATA_SIZE];

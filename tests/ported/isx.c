@@ -2,7 +2,7 @@
 /*
  * isx.c - bucket sort of integers, after U. Hanebutte and J. Hemstad, "ISx: A Scalable
  * Integer Sort for Co-design in the Exascale Era", PGAS 2015.  Each PE owns one range of
- * keys.  It claims room at the owner of each range with one fetch-and-add and puts its
+ * keys.  It claims space at the owner of each range with one fetch-and-add and puts its
  * keys there; then it counts the keys that it got.  Checked against a count of all PEs'
  * keys.
  */

@@ -43,7 +43,7 @@ static uint64_t model(enum transport_amo_op op, uint64_t old, uint64_t operand,
 
 /* One operation on one word; half = which 4 bytes of the 8. */
 struct trial {
-    struct transport_place at;
+    struct transport_symaddr at;
     enum transport_amo_op op;
     uint32_t size;
     bool fetch, done;
@@ -68,7 +68,7 @@ static uint64_t perform(struct chan *chan, const struct trial *t)
 {
     const struct transport_amo amo = {
         .op = t->op, .size = t->size, .operand = t->operand, .cond = t->cond};
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
 
     if (t->fetch)
         return amo_fetch(chan, t->at, t->op, t->size, t->operand, t->cond);

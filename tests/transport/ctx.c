@@ -40,7 +40,7 @@ static void work(struct chan *chan, int t, unsigned turns)
     for (unsigned i = 0; i < turns; i++) {
         const size_t len = lens[i % 4];
         const int to = next(pe, (int)i);
-        const struct transport_place at =
+        const struct transport_symaddr at =
             slot_place(pe, to, SEGMENT_HEAP, pe->me, (size_t)t * ROOM + i % 7);
         const unsigned char *from = pattern(i * 1000 + (unsigned)(t * 100 + pe->me));
 
@@ -221,7 +221,7 @@ static void address(struct pe *pe)
 /* -- sleeping on fd ------------------------------------------------------------- */
 
 /* Wait for done with nothing but fd: after arm() said 0 it must wake us. */
-static void sleep_until_done(struct chan *chan, const struct transport_done *done)
+static void sleep_until_done(struct chan *chan, const struct transport_completion *done)
 {
     struct pe *pe = chan->pe;
 
@@ -252,9 +252,9 @@ static void sleep_gets(struct pe *pe, struct chan *chan)
     unsigned char *to = own(pe, slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
 
     for (unsigned i = 0; i < times(pe, 30); i++) {
-        const struct transport_place from =
+        const struct transport_symaddr from =
             slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, i % 9);
-        struct transport_done done = NOT_DONE;
+        struct transport_completion done = NOT_DONE;
 
         memcpy(view(pe, from), pattern(i), lens[i % 3]);
         CHECK(pe, try_get(chan, to, from, lens[i % 3], &done) == 0, "a get was refused");
@@ -290,7 +290,7 @@ static void use_sleeper(struct pe *pe, unsigned turns)
     static unsigned char got[LEN];
 
     for (unsigned i = 0; i < turns; i++) {
-        const struct transport_place at =
+        const struct transport_symaddr at =
             slot_place(pe, 0, SEGMENT_HEAP, pe->me, GUARD + i);
         const size_t len = i % 2 ? LEN : 8;
         uint64_t old;

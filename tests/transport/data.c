@@ -45,7 +45,7 @@ static bool fits(enum memory kind, size_t len)
            (kind != IN_DATA_SEGMENT || len < DATA_SLOT / 2);
 }
 
-/* Buffers of one PE; heap has room for any length. */
+/* Buffers of one PE; heap has space for any length. */
 struct buffers {
     unsigned char stack[STACK_MAX + 2 * GUARD + OFFSETS];
     unsigned char *heap;
@@ -70,7 +70,7 @@ static unsigned char *buffer(struct pe *pe, struct buffers *b, enum memory kind,
 struct turn {
     size_t len, shift;
     enum memory kind;
-    struct transport_place place;
+    struct transport_symaddr place;
     bool nbi;
     uint64_t seed;
 };
@@ -148,10 +148,11 @@ static void all_sizes(struct pe *pe,
                       void (*run)(struct pe *, struct buffers *, struct turn *))
 {
     const unsigned turns = times(pe, 2);
-    const size_t room = MAX_LEN + 2 * GUARD;
+    const size_t space = MAX_LEN + 2 * GUARD;
     struct buffers b;
 
-    b.heap = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    b.heap =
+        mmap(NULL, space, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(pe, b.heap != MAP_FAILED, "no memory");
     for (unsigned i = 0; size_at(i); i++)
         for (unsigned j = 0; j < turns; j++) {
@@ -159,7 +160,7 @@ static void all_sizes(struct pe *pe,
 
             run(pe, &b, &t);
         }
-    munmap(b.heap, room);
+    munmap(b.heap, space);
 }
 
 static void put_sizes(struct pe *pe)
@@ -179,7 +180,7 @@ static void edge(struct pe *pe, int target, enum transport_segment segment, bool
                  size_t len)
 {
     const size_t end = pe->layout->len[segment];
-    const struct transport_place place = {
+    const struct transport_symaddr place = {
         .pe = target, .segment = segment, .offset = last ? end - len : 0};
     const unsigned char *should = pattern(place.offset + len + (size_t)target);
     unsigned char *at = view(pe, place), got[2 * GUARD + DATA_SLOT / 64];

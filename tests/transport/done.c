@@ -5,7 +5,7 @@
 
 #include "tests/transport/suite.h"
 
-enum { ROUND_ROOM = 64 << 10, COUNT_WORD = 0 };
+enum { ROUND_SCRATCH = 64 << 10, COUNT_WORD = 0 };
 
 static int next(const struct pe *pe, int by)
 {
@@ -17,9 +17,9 @@ static int next(const struct pe *pe, int by)
 static const size_t quiet_lens[] = {1, 8, 65, 500, 4097, 20000, 150001, 16};
 enum { QUIET_LENS = sizeof quiet_lens / sizeof quiet_lens[0] };
 
-static struct transport_place quiet_place(const struct pe *pe, int to, int from, int i)
+static struct transport_symaddr quiet_place(const struct pe *pe, int to, int from, int i)
 {
-    return slot_place(pe, to, SEGMENT_HEAP, from, (size_t)i * 4 * ROUND_ROOM + 5);
+    return slot_place(pe, to, SEGMENT_HEAP, from, (size_t)i * 4 * ROUND_SCRATCH + 5);
 }
 
 static void quiet_post(struct pe *pe, unsigned round)
@@ -36,7 +36,7 @@ static void quiet_post(struct pe *pe, unsigned round)
 static void quiet_seen(struct pe *pe)
 {
     const int from = next(pe, pe->npes - 1), before = next(pe, 2 * pe->npes - 2);
-    unsigned char *got = malloc(3 * ROUND_ROOM);
+    unsigned char *got = malloc(3 * ROUND_SCRATCH);
 
     CHECK(pe, got, "no memory");
     for (unsigned round = 1; round <= times(pe, 40); round++) {
@@ -67,7 +67,7 @@ static void amo_done(struct pe *pe)
     for (unsigned i = 1; i <= times(pe, 300); i++) {
         const struct transport_amo add = {
             .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1};
-        struct transport_done done = NOT_DONE;
+        struct transport_completion done = NOT_DONE;
 
         CHECK(pe, try_amo(&pe->ctx0, word_place(to, COUNT_WORD), &add, &done) == 0,
               "an add was refused");
@@ -116,10 +116,10 @@ static void nbi_source(struct pe *pe)
 
     for (unsigned round = 0; round < times(pe, 20); round++)
         for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
-            const struct transport_place from =
+            const struct transport_symaddr from =
                 slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, GUARD + round);
             unsigned char *source = own(pe, from);
-            const struct transport_place to =
+            const struct transport_symaddr to =
                 slot_place(pe, next(pe, (int)round), SEGMENT_HEAP, pe->me, GUARD);
 
             guards_set(source, lens[i]);
@@ -141,12 +141,12 @@ static void many_small(struct pe *pe)
 {
     enum { MANY = 10000 };
     const int to = next(pe, 1);
-    const struct transport_place at = slot_place(pe, to, SEGMENT_HEAP, pe->me, 0);
+    const struct transport_symaddr at = slot_place(pe, to, SEGMENT_HEAP, pe->me, 0);
     uint64_t *from = malloc(MANY * sizeof from[0]), *got = calloc(MANY, sizeof got[0]);
 
     CHECK(pe, from && got, "no memory");
     for (unsigned i = 0; i < MANY; i++) {
-        struct transport_place word = at;
+        struct transport_symaddr word = at;
 
         word.offset += i * sizeof from[0];
         from[i] = mix(i + (unsigned)pe->me * MANY);
@@ -156,7 +156,7 @@ static void many_small(struct pe *pe)
     check_bytes(pe, view(pe, at), (unsigned char *)from, MANY * sizeof from[0],
                 "10000 puts");
     for (unsigned i = 0; i < MANY; i++) {
-        struct transport_place word = at;
+        struct transport_symaddr word = at;
 
         word.offset += i * sizeof got[0];
         get_nbi(&pe->ctx0, &got[i], word, sizeof got[i]);
@@ -171,7 +171,7 @@ static void many_small(struct pe *pe)
 static void many_amos(struct pe *pe)
 {
     enum { MANY = 4000 };
-    const struct transport_place at = word_place(next(pe, 1), COUNT_WORD);
+    const struct transport_symaddr at = word_place(next(pe, 1), COUNT_WORD);
     uint64_t *old = calloc(MANY, sizeof old[0]), sum = 0;
 
     CHECK(pe, old, "no memory");

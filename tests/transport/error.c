@@ -24,12 +24,12 @@ static int one(struct chan *chan, int to, unsigned i)
     struct pe *pe = chan->pe;
     uint64_t old = 0;
     unsigned char *got = own(pe, slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
-    const struct transport_place at = slot_place(pe, to, SEGMENT_HEAP, pe->me, i % 5);
+    const struct transport_symaddr at = slot_place(pe, to, SEGMENT_HEAP, pe->me, i % 5);
     const struct transport_amo add = {
         .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1, .result = i % 2 ? &old : NULL};
     const struct transport_signal signal = {
         .at = word_place(to, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
     int status;
 
     switch (i % 8) {
@@ -66,7 +66,7 @@ static void survivors_work(struct pe *pe, struct chan *chan, unsigned i)
 
     if (to == DEAD)
         to = (to + 1) % pe->npes;
-    const struct transport_place at =
+    const struct transport_symaddr at =
         slot_place(pe, to, SEGMENT_DATA, pe->me, 10 + i % 100);
 
     put(chan, at, pattern(i), sizeof got);
@@ -199,7 +199,7 @@ static void killed_at(struct pe *pe)
 
 /* What an operation that never ends keeps, by PE. */
 static struct lasting {
-    struct transport_done done;
+    struct transport_completion done;
     uint64_t got, own;
 } lasting[PES_MAX];
 
@@ -327,8 +327,8 @@ static void nonsense(struct pe *pe)
         world.domain = NULL;
     }
     if (pe->options->hook) {
-        world.chaos = "delay=200us,nonsense=1";
-        refused(pe, &world, "chaos nonsense=1");
+        world.faults = "delay=200us,nonsense=1";
+        refused(pe, &world, "faults nonsense=1");
     }
 }
 
@@ -344,9 +344,9 @@ const struct test_case error_cases[] = {
     {.name = "error.kill",
      .run = killed_at,
      .flags = CASE_HOOK | CASE_PROCESSES | CASE_DIES,
-     .chaos = "kill=1@40"},
-    {.name = "error.drop", .run = dropped, .flags = CASE_HOOK, .chaos = "drop=1@1"},
-    {.name = "error.fail", .run = failing, .flags = CASE_HOOK, .chaos = "fail=1@9"},
+     .faults = "kill=1@40"},
+    {.name = "error.drop", .run = dropped, .flags = CASE_HOOK, .faults = "drop=1@1"},
+    {.name = "error.fail", .run = failing, .flags = CASE_HOOK, .faults = "fail=1@9"},
     {.name = "error.sim_killed", .run = killed_sim, .flags = CASE_SIM | CASE_ALONE},
     {.name = "error.sim_silent", .run = silent_sim, .flags = CASE_SIM | CASE_ALONE},
     {.name = NULL},

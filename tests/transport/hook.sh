@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # hook.sh - the conformance suite on the hook transport around each other one: late, out
 # of order, refused now and then.  sim.sh has it around the simulation; left to the long form:
-# around UCX, and shm without chaos or with more PEs.
+# around UCX, and shm without faults or with more PEs.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 

@@ -51,9 +51,9 @@ static void dissemination(struct pe *pe)
 static void ring(struct pe *pe)
 {
     const int to = (pe->me + 1) % pe->npes, from = (pe->me + pe->npes - 1) % pe->npes;
-    const struct transport_place at = {
+    const struct transport_symaddr at = {
         .pe = to, .segment = SEGMENT_HEAP, .offset = WORDS};
-    struct transport_place mine = at;
+    struct transport_symaddr mine = at;
     enum { LEN = 1000 };
 
     put_nbi(&pe->ctx0, at, pattern((unsigned)pe->me), LEN);

@@ -48,8 +48,8 @@ static void connection_is_back(void)
 static int try_put(uint64_t ms)
 {
     static const uint64_t from = 42;
-    const struct transport_place to = {.pe = B};
-    struct transport_done done = {.pending = 1};
+    const struct transport_symaddr to = {.pe = B};
+    struct transport_completion done = {.pending = 1};
     uint64_t end = pair_now_ms() + ms;
     int error = -EAGAIN;
 

@@ -26,7 +26,7 @@ static int refused; /* by B so far */
 /* `len` bytes at `message` from a PE to the other one's context 0. */
 static void send_raw(int from, const void *message, size_t len)
 {
-    const struct transport_place place = {.pe = 1 - from};
+    const struct transport_symaddr place = {.pe = 1 - from};
     struct transport_ctx *ctx = pair.ctx[from];
     struct ofi_target target;
     ssize_t rc = -FI_EAGAIN;
@@ -90,7 +90,7 @@ static void too_long(void)
 {
     static unsigned char bytes[8000];
     struct ofi_message m = add_request();
-    const struct transport_place place = {.pe = B};
+    const struct transport_symaddr place = {.pe = B};
     struct ofi_target target;
     ssize_t rc = -FI_EAGAIN;
 
@@ -228,15 +228,15 @@ static bool find_token(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 static void twice(void)
 {
     uint64_t got[2] = {0, 0};
-    struct transport_done done[2] = {{.pending = 1}, {.pending = 1}};
+    struct transport_completion done[2] = {{.pending = 1}, {.pending = 1}};
     struct ofi_message m = {.type = OFI_MESSAGE_REPLY, .operand = 77};
 
     pair_check_works(&pair);
     pair.heap[B][WORD] = 5;
     pair.heap[B][WORD + 1] = 6;
     for (unsigned i = 0; i < 2; i++) {
-        const struct transport_place at = {.pe = B,
-                                           .offset = (WORD + i) * sizeof(uint64_t)};
+        const struct transport_symaddr at = {.pe = B,
+                                             .offset = (WORD + i) * sizeof(uint64_t)};
         const struct transport_amo fetch = {
             .op = TRANSPORT_AMO_FETCH, .size = sizeof got[i], .result = &got[i]};
         CHECK(pair.t->amo(pair.ctx[A], &at, &fetch, &done[i]) == 0, "refused");

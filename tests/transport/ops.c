@@ -24,17 +24,17 @@ static void posted(struct chan *chan, int status, const char *what, int target)
           status < 0 ? strerror(-status) : "not a status", status);
 }
 
-void put_nbi(struct chan *chan, struct transport_place to, const void *from, size_t len)
+void put_nbi(struct chan *chan, struct transport_symaddr to, const void *from, size_t len)
 {
     posted(chan, try_put(chan, to, from, len, NULL), "put", to.pe);
 }
 
-void get_nbi(struct chan *chan, void *to, struct transport_place from, size_t len)
+void get_nbi(struct chan *chan, void *to, struct transport_symaddr from, size_t len)
 {
     posted(chan, try_get(chan, to, from, len, NULL), "get", from.pe);
 }
 
-void done_wait(struct chan *chan, struct transport_done *done, const char *what)
+void done_wait(struct chan *chan, struct transport_completion *done, const char *what)
 {
     WAIT_OPS(chan, what, __atomic_load_n(&done->pending, __ATOMIC_ACQUIRE) == 0);
     CHECK(chan->pe, done->error <= 0, "%s: done->error is %d", what, done->error);
@@ -42,23 +42,23 @@ void done_wait(struct chan *chan, struct transport_done *done, const char *what)
           strerror(-done->error));
 }
 
-void put(struct chan *chan, struct transport_place to, const void *from, size_t len)
+void put(struct chan *chan, struct transport_symaddr to, const void *from, size_t len)
 {
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
 
     posted(chan, try_put(chan, to, from, len, &done), "put", to.pe);
     done_wait(chan, &done, "a put's source");
 }
 
-void get(struct chan *chan, void *to, struct transport_place from, size_t len)
+void get(struct chan *chan, void *to, struct transport_symaddr from, size_t len)
 {
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
 
     posted(chan, try_get(chan, to, from, len, &done), "get", from.pe);
     done_wait(chan, &done, "a get");
 }
 
-void amo_nbi(struct chan *chan, struct transport_place at, enum transport_amo_op op,
+void amo_nbi(struct chan *chan, struct transport_symaddr at, enum transport_amo_op op,
              uint32_t size, uint64_t operand)
 {
     const struct transport_amo amo = {.op = op, .size = size, .operand = operand};
@@ -66,13 +66,14 @@ void amo_nbi(struct chan *chan, struct transport_place at, enum transport_amo_op
     posted(chan, try_amo(chan, at, &amo, NULL), "amo", at.pe);
 }
 
-uint64_t amo_fetch(struct chan *chan, struct transport_place at, enum transport_amo_op op,
-                   uint32_t size, uint64_t operand, uint64_t cond)
+uint64_t amo_fetch(struct chan *chan, struct transport_symaddr at,
+                   enum transport_amo_op op, uint32_t size, uint64_t operand,
+                   uint64_t cond)
 {
     uint64_t result[3] = {0, 0, 0}; /* the middle one; nothing else may change */
     const struct transport_amo amo = {
         .op = op, .size = size, .operand = operand, .cond = cond, .result = &result[1]};
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
 
     posted(chan, try_amo(chan, at, &amo, &done), "fetching amo", at.pe);
     done_wait(chan, &done, "a fetching amo");
@@ -81,7 +82,7 @@ uint64_t amo_fetch(struct chan *chan, struct transport_place at, enum transport_
     return result[1];
 }
 
-void put_signal_nbi(struct chan *chan, struct transport_place to, const void *from,
+void put_signal_nbi(struct chan *chan, struct transport_symaddr to, const void *from,
                     size_t len, const struct transport_signal *signal)
 {
     const struct pe *pe = chan->pe;
@@ -117,23 +118,23 @@ void fence(struct chan *chan)
 
 /* -- memory --------------------------------------------------------------------- */
 
-struct transport_place slot_place(const struct pe *pe, int target,
-                                  enum transport_segment segment, int origin,
-                                  size_t offset)
+struct transport_symaddr slot_place(const struct pe *pe, int target,
+                                    enum transport_segment segment, int origin,
+                                    size_t offset)
 {
-    return (struct transport_place){
+    return (struct transport_symaddr){
         .pe = target,
         .segment = segment,
         .offset = WORDS + (uint64_t)origin * pe->layout->slot[segment] + offset};
 }
 
-struct transport_place word_place(int target, unsigned i)
+struct transport_symaddr word_place(int target, unsigned i)
 {
-    return (struct transport_place){
+    return (struct transport_symaddr){
         .pe = target, .segment = SEGMENT_HEAP, .offset = (uint64_t)i * WORD};
 }
 
-unsigned char *view(const struct pe *pe, struct transport_place place)
+unsigned char *view(const struct pe *pe, struct transport_symaddr place)
 {
     return pe->view[place.segment][place.pe] + place.offset;
 }
@@ -143,7 +144,7 @@ uint64_t *view_word(const struct pe *pe, int target, unsigned i)
     return (uint64_t *)(void *)view(pe, word_place(target, i));
 }
 
-unsigned char *own(const struct pe *pe, struct transport_place place)
+unsigned char *own(const struct pe *pe, struct transport_symaddr place)
 {
     return (unsigned char *)pe->world.segment[place.segment].base + place.offset;
 }

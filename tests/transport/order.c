@@ -66,8 +66,8 @@ static uint64_t seed_of(int from, int to, unsigned k)
     return (uint64_t)k * PES_MAX * PES_MAX + (uint64_t)(from * PES_MAX + to);
 }
 
-static struct transport_place data_place(const struct pe *pe, int to, int from,
-                                         unsigned k)
+static struct transport_symaddr data_place(const struct pe *pe, int to, int from,
+                                           unsigned k)
 {
     return slot_place(pe, to, SEGMENT_HEAP, from, (size_t)(k % SLOTS) * ROOM + k % 3);
 }
@@ -78,9 +78,9 @@ static void send_ahead(struct flows *f, int to, unsigned k)
 {
     struct pe *pe = f->pe;
     const unsigned ahead = f->plan->ahead;
-    const struct transport_place at = data_place(pe, to, pe->me, k);
+    const struct transport_symaddr at = data_place(pe, to, pe->me, k);
     const unsigned char *from = pattern(seed_of(pe->me, to, k));
-    const struct transport_place count = word_place(to, COUNT_0 + (unsigned)pe->me);
+    const struct transport_symaddr count = word_place(to, COUNT_0 + (unsigned)pe->me);
     const struct transport_amo add = {
         .op = TRANSPORT_AMO_ADD,
         .size = 8,
@@ -103,7 +103,7 @@ static void send_ahead(struct flows *f, int to, unsigned k)
 
 static void send_flag(struct flows *f, int to, unsigned k)
 {
-    const struct transport_place at =
+    const struct transport_symaddr at =
         word_place(to, FLAG_0 + (unsigned)f->pe->me * SLOTS + k % SLOTS);
     const struct transport_amo swap = {
         .op = TRANSPORT_AMO_SWAP,
@@ -367,7 +367,7 @@ static void same_word(struct pe *pe)
 {
     const unsigned turns = times(pe, 400);
     const int to = (pe->me + 1) % pe->npes;
-    const struct transport_place at = word_place(to, SAME_0);
+    const struct transport_symaddr at = word_place(to, SAME_0);
     uint64_t *number = malloc((turns + 1) * sizeof number[0]);
     uint64_t last = 0;
 
@@ -409,6 +409,6 @@ const struct test_case order_cases[] = {
     {.name = "signal.after_late",
      .run = after_puts,
      .flags = CASE_HOOK,
-     .chaos = "seed=7,delay=200us,reorder"},
+     .faults = "seed=7,delay=200us,reorder"},
     {.name = NULL},
 };

@@ -19,13 +19,13 @@ uint64_t pair_now_ms(void)
 }
 
 static ssize_t pair_address_of(const struct transport_world *world, int pe, void *to,
-                               size_t room)
+                               size_t space)
 {
     struct pair *pair = world->arg;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     size_t len = pair->t->address(pair->net[pe], address);
 
-    if (len > room)
+    if (len > space)
         return -1;
     memcpy(to, address, len);
     return (ssize_t)len;
@@ -94,12 +94,12 @@ void pair_idle(struct pair *pair, unsigned ms)
 uint64_t pair_add(struct pair *pair, int pe, unsigned i, uint64_t operand)
 {
     uint64_t before = 0;
-    const struct transport_place at = {.pe = 1 - pe, .offset = i * sizeof before};
+    const struct transport_symaddr at = {.pe = 1 - pe, .offset = i * sizeof before};
     const struct transport_amo add = {.op = TRANSPORT_AMO_ADD,
                                       .size = sizeof before,
                                       .operand = operand,
                                       .result = &before};
-    struct transport_done done = {.pending = 1};
+    struct transport_completion done = {.pending = 1};
     int error = -EAGAIN;
 
     PAIR_UNTIL(pair, (error = pair->t->amo(pair->ctx[pe], &at, &add, &done)) != -EAGAIN,
@@ -119,13 +119,14 @@ void pair_check_works(struct pair *pair)
     memset(pair->heap, 0, sizeof pair->heap);
     for (unsigned k = 0; k < TURNS; k++)
         for (int pe = 0; pe < PAIR_PES; pe++) {
-            const struct transport_place to = {.pe = 1 - pe, .offset = TO * sizeof from};
+            const struct transport_symaddr to = {.pe = 1 - pe,
+                                                 .offset = TO * sizeof from};
             const struct transport_signal signal = {
                 .at = {.pe = 1 - pe, .offset = SIGNAL * sizeof from},
                 .op = TRANSPORT_AMO_ADD,
                 .size = sizeof from,
                 .operand = 1};
-            struct transport_done done = {.pending = 1};
+            struct transport_completion done = {.pending = 1};
             int error = -EAGAIN;
             uint64_t before = pair_add(pair, pe, COUNT, 1);
             CHECK(before == k, "fetching add %u of PE %d gave %llu", k, pe,

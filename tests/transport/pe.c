@@ -30,12 +30,12 @@ enum {
 static const uint64_t ns_per_s = 1000000000;
 
 static ssize_t address_of(const struct transport_world *world, int who, void *to,
-                          size_t room)
+                          size_t space)
 {
     const struct pe *pe = world->arg;
     const struct shared_pe *peer = &pe->shared->pe[who];
 
-    if (who < 0 || who >= pe->npes || peer->address_len == 0 || peer->address_len > room)
+    if (who < 0 || who >= pe->npes || peer->address_len == 0 || peer->address_len > space)
         return -1;
     memcpy(to, peer->address, peer->address_len);
     return (ssize_t)peer->address_len;

@@ -124,7 +124,7 @@ static void check_word(struct pe *pe, unsigned word, uint64_t should, const char
 static void contend(struct race *r, int to, uint64_t *last)
 {
     struct pe *pe = r->pe;
-    struct transport_place half = word_place(to, HALVES_WORD);
+    struct transport_symaddr half = word_place(to, HALVES_WORD);
     const uint64_t old =
         amo_fetch(&pe->ctx0, word_place(to, ADD_WORD), TRANSPORT_AMO_ADD, BYTES_8, 1, 0);
 

@@ -56,8 +56,8 @@ static uint64_t seed_of(int from, int to, unsigned k)
     return (uint64_t)k * PES_MAX * PES_MAX + (uint64_t)(from * PES_MAX + to);
 }
 
-static struct transport_place data_place(const struct pe *pe, int to, int from,
-                                         unsigned k)
+static struct transport_symaddr data_place(const struct pe *pe, int to, int from,
+                                           unsigned k)
 {
     return slot_place(pe, to, SEGMENT_HEAP, from,
                       GUARD + (size_t)(k % SLOTS) * ROOM + k % 3);
@@ -69,8 +69,8 @@ static uint32_t size_of(unsigned k)
     return k % 2 == 0 ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-static struct transport_place flag_place(const struct pe *pe, int to, int from,
-                                         unsigned k)
+static struct transport_symaddr flag_place(const struct pe *pe, int to, int from,
+                                           unsigned k)
 {
     (void)pe;
     return word_place(to, ((unsigned)from * SLOTS + k % SLOTS) * WORDS_PER_FLAG + 1);
@@ -80,11 +80,11 @@ static struct transport_place flag_place(const struct pe *pe, int to, int from,
  */
 
 /* A put with done from a source that is changed at once. */
-static void send_done(struct flows *f, struct transport_place to,
+static void send_done(struct flows *f, struct transport_symaddr to,
                       const unsigned char *from, size_t len,
                       const struct transport_signal *signal)
 {
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
 
     if (len > f->pe->t->signal_max(f->pe->net)) {
         put_signal_nbi(f->chan, to, from, len, signal);
@@ -369,6 +369,6 @@ const struct test_case signal_cases[] = {
     {.name = "put_signal.late",
      .run = put_add,
      .flags = CASE_HOOK,
-     .chaos = "seed=9,delay=200us,reorder"},
+     .faults = "seed=9,delay=200us,reorder"},
     {.name = NULL},
 };

@@ -67,7 +67,7 @@ static void watch_amo(struct pe *pe, struct chan *chan)
     uint64_t old = 0;
     const struct transport_amo add = {
         .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1, .result = &old};
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
     const pid_t pid = stopped_pid(pe);
     const uint64_t end = now_ns() + STOP_MS * ns_per_ms;
     int who = -1;
@@ -156,7 +156,7 @@ static void long_puts_wait(struct pe *pe)
 /* Its first contact is refused once the limit has passed, not before; nobody spins. */
 static void no_contact(struct pe *pe)
 {
-    struct transport_done done = NOT_DONE;
+    struct transport_completion done = NOT_DONE;
     const uint64_t start = now_ns();
     const double cpu = cpu_ms();
     uint64_t got, took;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * suite.c - the conformance suite of the transport contract (pgas/transport/transport.h).
- * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-r ORDER] [-c CHAOS]
+ * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-r ORDER] [-c FAULTS]
  * [-o CASE] [-l TIMES]
  * TRANSPORT is shm, ofi, ucx, sim, or hook: and one of them.  -o runs the cases
  * whose name starts so; -l repeats more.  Ends with a line "TRANSPORT: N passed, N
@@ -195,7 +195,7 @@ static void make_pe(struct suite *s, int i)
                                          .avoid = o->avoid};
     pe->world.timeout_ns =
         (uint64_t)(first->timeout_ms > 0 ? first->timeout_ms : TIMEOUT_MS) * NS_PER_MS;
-    pe->world.chaos = first->chaos ? first->chaos : o->chaos;
+    pe->world.faults = first->faults ? first->faults : o->faults;
     for (int seg = 0; seg < SEGMENTS; seg++) {
         pe->view[seg] = s->view[seg];
         pe->world.segment[seg].len = s->layout.len[seg];
@@ -393,7 +393,7 @@ static void watch(struct suite *s)
 
 static bool alone(const struct test_case *c)
 {
-    return c->flags & (CASE_ALONE | CASE_MANY) || c->chaos || c->timeout_ms > 0;
+    return c->flags & (CASE_ALONE | CASE_MANY) || c->faults || c->timeout_ms > 0;
 }
 
 /* Run the cases from `from` on that go together; returns the first that did not run. */
@@ -477,7 +477,7 @@ static bool parse(struct options *o, int argc, char **argv)
             o->order = optarg;
             break;
         case 'c':
-            o->chaos = optarg;
+            o->faults = optarg;
             break;
         case 'o':
             o->only = optarg;
@@ -501,7 +501,7 @@ int main(int argc, char **argv)
     if (!parse(&s.options, argc, argv)) {
         fprintf(stderr,
                 "usage: suite shm|ofi|ucx|sim|hook:TRANSPORT [-n 2..%d] [-p PROVIDER]"
-                " [-a AVOID] [-r ORDER] [-c CHAOS] [-o CASE] [-l TIMES]\n",
+                " [-a AVOID] [-r ORDER] [-c FAULTS] [-o CASE] [-l TIMES]\n",
                 NPES_MAX);
         return EXIT_FAILURE;
     }

@@ -27,7 +27,7 @@ enum {
     GUARD = 64,             /* bytes looked at on both sides of what is written */
     WORDS = 8192,           /* bytes at the start of a segment for flags and counters */
     MAX_LEN = 5 << 20,      /* longest pattern */
-    HEAP_SLOT = 4500 << 10, /* room of each origin in the heap of a PE */
+    HEAP_SLOT = 4500 << 10, /* space of each origin in the heap of a PE */
     DATA_SLOT = 1100 << 10,
     SHARED_WORDS = 64, /* for the cases, per PE, in shared memory */
     WHAT_MAX = 512,
@@ -90,7 +90,7 @@ struct chan {
 struct options {
     const char *name;                          /* as the user gave it, "hook:ofi" */
     const struct transport *transport, *inner; /* inner: the one that hook wraps */
-    const char *provider, *avoid, *order, *chaos, *only;
+    const char *provider, *avoid, *order, *faults, *only;
     int npes;
     unsigned scale;
     bool sim, hook, memory; /* memory: a dead PE's memory can still be reached */
@@ -161,53 +161,55 @@ void chan_close(struct chan *chan);
 
 /* -- operations: post until accepted; an error fails the case ------------------- */
 
-int try_put(struct chan *chan, struct transport_place to, const void *from, size_t len,
-            struct transport_done *done);
-int try_get(struct chan *chan, void *to, struct transport_place from, size_t len,
-            struct transport_done *done);
-int try_amo(struct chan *chan, struct transport_place at, const struct transport_amo *amo,
-            struct transport_done *done);
-int try_put_signal(struct chan *chan, struct transport_place to, const void *from,
+int try_put(struct chan *chan, struct transport_symaddr to, const void *from, size_t len,
+            struct transport_completion *done);
+int try_get(struct chan *chan, void *to, struct transport_symaddr from, size_t len,
+            struct transport_completion *done);
+int try_amo(struct chan *chan, struct transport_symaddr at,
+            const struct transport_amo *amo, struct transport_completion *done);
+int try_put_signal(struct chan *chan, struct transport_symaddr to, const void *from,
                    size_t len, const struct transport_signal *signal,
-                   struct transport_done *done);
+                   struct transport_completion *done);
 int try_quiet(struct chan *chan);
 int try_fence(struct chan *chan);
 uint64_t pending(struct chan *chan, int *pe);
 
-void put_nbi(struct chan *chan, struct transport_place to, const void *from, size_t len);
-void get_nbi(struct chan *chan, void *to, struct transport_place from, size_t len);
+void put_nbi(struct chan *chan, struct transport_symaddr to, const void *from,
+             size_t len);
+void get_nbi(struct chan *chan, void *to, struct transport_symaddr from, size_t len);
 /* In one message, or as many as the transport takes it in. */
-void put_signal_nbi(struct chan *chan, struct transport_place to, const void *from,
+void put_signal_nbi(struct chan *chan, struct transport_symaddr to, const void *from,
                     size_t len, const struct transport_signal *signal);
 /* Wait until `from` may be changed, or the data is here. */
-void put(struct chan *chan, struct transport_place to, const void *from, size_t len);
-void get(struct chan *chan, void *to, struct transport_place from, size_t len);
-void amo_nbi(struct chan *chan, struct transport_place at, enum transport_amo_op op,
+void put(struct chan *chan, struct transport_symaddr to, const void *from, size_t len);
+void get(struct chan *chan, void *to, struct transport_symaddr from, size_t len);
+void amo_nbi(struct chan *chan, struct transport_symaddr at, enum transport_amo_op op,
              uint32_t size, uint64_t operand);
 /* The old value. */
-uint64_t amo_fetch(struct chan *chan, struct transport_place at, enum transport_amo_op op,
-                   uint32_t size, uint64_t operand, uint64_t cond);
+uint64_t amo_fetch(struct chan *chan, struct transport_symaddr at,
+                   enum transport_amo_op op, uint32_t size, uint64_t operand,
+                   uint64_t cond);
 void quiet(struct chan *chan);
 void fence(struct chan *chan);
-void done_wait(struct chan *chan, struct transport_done *done, const char *what);
-#define NOT_DONE ((struct transport_done){.pending = 1, .error = 0})
+void done_wait(struct chan *chan, struct transport_completion *done, const char *what);
+#define NOT_DONE ((struct transport_completion){.pending = 1, .error = 0})
 
 /* -- memory --------------------------------------------------------------------- */
 
-/* Byte `offset` of the room that PE origin has in a segment of PE pe; origin == npes: the
- * room of the PE itself. */
-struct transport_place slot_place(const struct pe *pe, int target,
-                                  enum transport_segment segment, int origin,
-                                  size_t offset);
+/* Byte `offset` of the space that PE origin has in a segment of PE pe; origin == npes:
+ * the space of the PE itself. */
+struct transport_symaddr slot_place(const struct pe *pe, int target,
+                                    enum transport_segment segment, int origin,
+                                    size_t offset);
 /* Word i (8 bytes) of the words at the start of the target's heap. */
-struct transport_place word_place(int target, unsigned i);
+struct transport_symaddr word_place(int target, unsigned i);
 /* The same memory, seen past the transport. */
-unsigned char *view(const struct pe *pe, struct transport_place place);
+unsigned char *view(const struct pe *pe, struct transport_symaddr place);
 uint64_t *view_word(const struct pe *pe, int target, unsigned i);
 /* All PEs: set the words of every heap, and those in shared memory, to 0. */
 void words_clear(struct pe *pe);
 /* This PE's own mapping, as its program sees it. */
-unsigned char *own(const struct pe *pe, struct transport_place place);
+unsigned char *own(const struct pe *pe, struct transport_symaddr place);
 uint64_t *own_word(const struct pe *pe, unsigned i);
 
 /* MAX_LEN random bytes, another stretch for each seed. */
@@ -247,7 +249,7 @@ struct test_case {
     const char *name;
     void (*run)(struct pe *pe);
     unsigned flags;
-    const char *chaos;   /* instead of the user's */
+    const char *faults;  /* instead of the user's */
     unsigned timeout_ms; /* world->timeout_ns; 0 = the suite's */
 };
 

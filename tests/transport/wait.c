@@ -330,27 +330,27 @@ void service_pause(struct pe *pe, bool pause)
              (enter(chan), status = (call), leave(chan), status != -EAGAIN));            \
     return status
 
-int try_put(struct chan *chan, struct transport_place to, const void *from, size_t len,
-            struct transport_done *done)
+int try_put(struct chan *chan, struct transport_symaddr to, const void *from, size_t len,
+            struct transport_completion *done)
 {
     POST(chan, "put to be taken", t->put(ctx, &to, from, len, done));
 }
 
-int try_get(struct chan *chan, void *to, struct transport_place from, size_t len,
-            struct transport_done *done)
+int try_get(struct chan *chan, void *to, struct transport_symaddr from, size_t len,
+            struct transport_completion *done)
 {
     POST(chan, "get to be taken", t->get(ctx, to, &from, len, done));
 }
 
-int try_amo(struct chan *chan, struct transport_place at, const struct transport_amo *amo,
-            struct transport_done *done)
+int try_amo(struct chan *chan, struct transport_symaddr at,
+            const struct transport_amo *amo, struct transport_completion *done)
 {
     POST(chan, "amo to be taken", t->amo(ctx, &at, amo, done));
 }
 
-int try_put_signal(struct chan *chan, struct transport_place to, const void *from,
+int try_put_signal(struct chan *chan, struct transport_symaddr to, const void *from,
                    size_t len, const struct transport_signal *signal,
-                   struct transport_done *done)
+                   struct transport_completion *done)
 {
     POST(chan, "put with signal to be taken",
          t->put_signal(ctx, &to, from, len, signal, done));

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "pgas/coll/adapt.h"
+#include "pgas/coll/select/adapt.h"
 
 enum { CALLS = 2000, EVERY = 4, ALL_WAYS = 7, FEW = 3, TRIAL = FEW + 1, NOISE = 64 };
 
@@ -76,13 +76,13 @@ Test(adapt, the_best_way_is_taken_at_once)
     }
 }
 
-Test(adapt, what_is_far_worse_costs_little)
+Test(adapt, what_is_remote_worse_costs_little)
 {
     check_near_best(&(struct model){1000, {10000, 40000, 100000}, 0}, 0);
     check_near_best(&(struct model){500000, {40000, 10000, 60000}, 20}, 1);
 }
 
-Test(adapt, what_is_far_worse_is_tried_seldom)
+Test(adapt, what_is_remote_worse_is_tried_seldom)
 {
     struct team_adapt state = begin(ALL_WAYS);
     int counts[TEAM_WAYS];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/core/alloc.h"
+#include "pgas/core/memory/alloc.h"
 
 enum { BEGIN = 64 * 1024, BYTES = 256 * 1024, LIVE_MAX = 200, STEPS = 20000 };
 
@@ -67,7 +67,7 @@ static void take(struct model *m, struct alloc *a)
     struct alloc_stats s;
 
     alloc_count(a, &s);
-    if (!alloc_take(a, size, align, &offset)) {
+    if (!alloc_acquire(a, size, align, &offset)) {
         cr_assert_lt(s.largest_free, size + align + ALLOC_LINE,
                      "refused though %zu is free", s.largest_free);
         return;
@@ -86,7 +86,7 @@ static void take(struct model *m, struct alloc *a)
 static void give(struct model *m, struct alloc *a, int i)
 {
     mark(m, m->live[i].offset, m->live[i].size, m->live[i].id, 0);
-    cr_assert(alloc_give(a, m->live[i].offset));
+    cr_assert(alloc_release(a, m->live[i].offset));
     m->live[i] = m->live[--m->count];
 }
 
@@ -105,7 +105,7 @@ static void resize(struct model *m, struct alloc *a, int i)
 static void ask(struct model *m, const struct alloc *a)
 {
     size_t offset = BEGIN + next_random(m) % BYTES;
-    size_t rest = alloc_rest(a, offset);
+    size_t rest = alloc_block_rest(a, offset);
 
     for (int i = 0; i < m->count; i++) {
         size_t in = offset - m->live[i].offset;
@@ -170,11 +170,11 @@ Test(alloc, a_failed_calloc_changes_nothing)
 
     for (size_t i = 0; i < 100; i++) {
         size_t size = 40 + i * 7 % 200, align = i % 3 == 0 ? 1024 : 16;
-        cr_assert(alloc_take(a, size, align, &at[i]));
+        cr_assert(alloc_acquire(a, size, align, &at[i]));
         for (int nth = 1;; nth++) {
             alloc_count(b, &before);
             calloc_fails_at = nth;
-            bool taken = alloc_take(b, size, align, &also);
+            bool taken = alloc_acquire(b, size, align, &also);
             calloc_fails_at = 0;
             cr_assert(alloc_valid(b));
             if (taken)
@@ -185,7 +185,7 @@ Test(alloc, a_failed_calloc_changes_nothing)
         }
         cr_assert_eq(also, at[i], "block %zu is at %zu and at %zu", i, at[i], also);
         if (i % 5 == 4) {
-            cr_assert(alloc_give(a, at[i - 2]) && alloc_give(b, at[i - 2]));
+            cr_assert(alloc_release(a, at[i - 2]) && alloc_release(b, at[i - 2]));
             cr_assert(alloc_resize(a, at[i - 1], 16) && alloc_resize(b, at[i - 1], 16));
         }
     }
@@ -205,10 +205,10 @@ Test(alloc, same_calls_give_same_offsets)
         seed = seed * 1664525u + 1013904223u;
         size_t k = (seed >> 8) % 64, x = 0, y = 0, size = (seed >> 14) % 5000 + 1;
         if (live[k] != 0) {
-            cr_assert(alloc_give(a, live[k] - 1) && alloc_give(b, live[k] - 1));
+            cr_assert(alloc_release(a, live[k] - 1) && alloc_release(b, live[k] - 1));
             live[k] = 0;
-        } else if (alloc_take(a, size, 16, &x)) {
-            cr_assert(alloc_take(b, size, 16, &y));
+        } else if (alloc_acquire(a, size, 16, &x)) {
+            cr_assert(alloc_acquire(b, size, 16, &y));
             cr_assert_eq(x, y);
             live[k] = x + 1;
         }
@@ -222,14 +222,14 @@ Test(alloc, whole_arena_and_one_more)
     struct alloc *a = alloc_new(0, BYTES);
     size_t offset;
 
-    cr_assert(alloc_take(a, BYTES, 16, &offset));
+    cr_assert(alloc_acquire(a, BYTES, 16, &offset));
     cr_assert_eq(offset, 0);
-    cr_assert_not(alloc_take(a, 1, 16, &offset));
-    cr_assert(alloc_give(a, 0));
-    cr_assert_not(alloc_take(a, BYTES + 1, 16, &offset));
-    cr_assert_not(alloc_take(a, SIZE_MAX, 16, &offset));
-    cr_assert_not(alloc_take(a, 0, 16, &offset));
-    cr_assert_not(alloc_take(a, 16, (size_t)1 << 62, &offset) && offset != 0);
+    cr_assert_not(alloc_acquire(a, 1, 16, &offset));
+    cr_assert(alloc_release(a, 0));
+    cr_assert_not(alloc_acquire(a, BYTES + 1, 16, &offset));
+    cr_assert_not(alloc_acquire(a, SIZE_MAX, 16, &offset));
+    cr_assert_not(alloc_acquire(a, 0, 16, &offset));
+    cr_assert_not(alloc_acquire(a, 16, (size_t)1 << 62, &offset) && offset != 0);
     alloc_delete(a);
 }
 
@@ -238,7 +238,7 @@ Test(alloc, empty_arena)
     struct alloc *a = alloc_new(0, 0);
     size_t offset;
 
-    cr_assert_not(alloc_take(a, 1, 1, &offset));
+    cr_assert_not(alloc_acquire(a, 1, 1, &offset));
     cr_assert(alloc_valid(a));
     alloc_delete(a);
 }
@@ -248,10 +248,10 @@ Test(alloc, unknown_and_double_give_are_refused)
     struct alloc *a = alloc_new(0, BYTES);
     size_t offset;
 
-    cr_assert(alloc_take(a, 100, 16, &offset));
-    cr_assert_not(alloc_give(a, offset + 16));
-    cr_assert(alloc_give(a, offset));
-    cr_assert_not(alloc_give(a, offset));
+    cr_assert(alloc_acquire(a, 100, 16, &offset));
+    cr_assert_not(alloc_release(a, offset + 16));
+    cr_assert(alloc_release(a, offset));
+    cr_assert_not(alloc_release(a, offset));
     cr_assert_eq(alloc_size(a, offset), 0);
     alloc_delete(a);
 }
@@ -266,12 +266,12 @@ Test(alloc, fragmentation_stays_low)
     /* Fill with mixed sizes, then replace random blocks many times: the live bytes stay
      * about the same, so the memory behind the last block must stay one large piece. */
     for (int i = 0; i < 4096; i++)
-        cr_assert(alloc_take(a, (size_t)(i % 97 + 1) * 64, 16, &at[i]));
+        cr_assert(alloc_acquire(a, (size_t)(i % 97 + 1) * 64, 16, &at[i]));
     for (int i = 0; i < 100000; i++) {
         seed = seed * 1664525u + 1013904223u;
         size_t k = (seed >> 8) % 4096, size = ((seed >> 4) % 97 + 1) * 64;
-        cr_assert(alloc_give(a, at[k]));
-        cr_assert(alloc_take(a, size, 16, &at[k]));
+        cr_assert(alloc_release(a, at[k]));
+        cr_assert(alloc_acquire(a, size, 16, &at[k]));
     }
     alloc_count(a, &s);
     size_t scattered = s.free_bytes - s.largest_free;

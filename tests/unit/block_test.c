@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pgas/core/block.h"
-#include "pgas/core/clock.h"
-#include "pgas/core/heap.h"
-#include "pgas/core/peer.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/memory/peer.h"
 
 enum { ROUNDS = 3000, THREADS = 12, DELAY_MAX_US = 60 };
 
@@ -42,7 +42,7 @@ static void world(void)
     cr_assert_eq(heap_init(), 0);
     cr_assert_eq(peer_init(pes), 0);
     g->peer[0].heap = (char *)g->heap_base;
-    word = heap_take(64 * sizeof *word, 64);
+    word = heap_alloc(64 * sizeof *word, 64);
     memset(word, 0, 64 * sizeof *word);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pgas/core/env.h"
+#include "pgas/core/base/env.h"
 
 static const struct {
     const char *text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_chaos_test.c - unit tests of transport/hook_faults.c: what SHMEM_CHAOS may say. */
+/* hook_chaos_test.c - unit tests of transport/hook_faults.c: what SHMEM_FAULTS may say.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
@@ -71,7 +72,7 @@ Test(hook_faults, wrong_words_are_named)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         cr_expect_eq(hook_faults_parse(wrong[i].text, 0, NPES, &c, why), -EINVAL, "%s",
                      wrong[i].text);
-        cr_expect(strstr(why, wrong[i].named) != NULL && strstr(why, "SHMEM_CHAOS"),
+        cr_expect(strstr(why, wrong[i].named) != NULL && strstr(why, "SHMEM_FAULTS"),
                   "%s: %s", wrong[i].text, why);
     }
 }

@@ -35,7 +35,7 @@ static int nposted;
 static int refusals; /* so many posts get -EAGAIN */
 static int inner_error, inner_fd = -1, progressed;
 static bool slow; /* done comes later, by slow_done */
-static struct transport_done *slow_done;
+static struct transport_completion *slow_done;
 
 static struct transport_net *const fake_net = (void *)&nposted;
 static struct transport_ctx *const fake_ctx = (void *)&refusals;
@@ -85,7 +85,8 @@ static void fake_ctx_close(struct transport_ctx *ctx)
     (void)ctx;
 }
 
-static int note(const struct transport_place *at, char first, struct transport_done *done)
+static int note(const struct transport_symaddr *at, char first,
+                struct transport_completion *done)
 {
     if (inner_error != 0)
         return inner_error;
@@ -104,8 +105,8 @@ static int note(const struct transport_place *at, char first, struct transport_d
     return 0;
 }
 
-static int fake_put(struct transport_ctx *ctx, const struct transport_place *to,
-                    const void *from, size_t len, struct transport_done *done)
+static int fake_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+                    const void *from, size_t len, struct transport_completion *done)
 {
     (void)ctx;
     (void)len;
@@ -113,16 +114,16 @@ static int fake_put(struct transport_ctx *ctx, const struct transport_place *to,
 }
 
 static int fake_get(struct transport_ctx *ctx, void *to,
-                    const struct transport_place *from, size_t len,
-                    struct transport_done *done)
+                    const struct transport_symaddr *from, size_t len,
+                    struct transport_completion *done)
 {
     (void)ctx;
     memset(to, 'g', len);
     return note(from, 0, done);
 }
 
-static int fake_amo(struct transport_ctx *ctx, const struct transport_place *at,
-                    const struct transport_amo *amo, struct transport_done *done)
+static int fake_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+                    const struct transport_amo *amo, struct transport_completion *done)
 {
     (void)ctx;
     (void)amo;
@@ -135,10 +136,10 @@ static size_t fake_signal_max(struct transport_net *net)
     return SIZE_MAX;
 }
 
-static int fake_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+static int fake_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                            const void *from, size_t len,
                            const struct transport_signal *signal,
-                           struct transport_done *done)
+                           struct transport_completion *done)
 {
     (void)ctx;
     (void)len;
@@ -229,24 +230,24 @@ static uint64_t clock_by_hand(void)
     return time_now;
 }
 
-static struct transport_net *open_hook(const char *chaos)
+static struct transport_net *open_hook(const char *faults)
 {
     struct transport_net *net;
     char why[TRANSPORT_TEXT_MAX] = "";
 
     nposted = 0;
     world = (struct transport_world){
-        .me = 0, .npes = NPES, .failed = note_failed, .chaos = chaos};
+        .me = 0, .npes = NPES, .failed = note_failed, .faults = faults};
     hook_wrap(&fake);
     cr_assert_eq(hook->open(&world, &net, why), 0, "%s", why);
     return net;
 }
 
 static int put(struct transport_ctx *ctx, int pe, uint64_t offset,
-               struct transport_done *done)
+               struct transport_completion *done)
 {
     static const char source[] = "s";
-    struct transport_place to = {.pe = pe, .segment = SEGMENT_HEAP, .offset = offset};
+    struct transport_symaddr to = {.pe = pe, .segment = SEGMENT_HEAP, .offset = offset};
 
     return hook->put(ctx, &to, source, 1, done);
 }
@@ -265,11 +266,11 @@ Test(hook, open_says_what_is_wrong)
     struct transport_net *net;
     char why[TRANSPORT_TEXT_MAX];
 
-    world = (struct transport_world){.me = 0, .npes = 1, .chaos = "nonsense"};
+    world = (struct transport_world){.me = 0, .npes = 1, .faults = "nonsense"};
     hook_wrap(&fake);
     cr_assert_eq(hook->open(&world, &net, why), -EINVAL);
     cr_assert(strstr(why, "nonsense"));
-    world.chaos = "trace=/nowhere/at/all";
+    world.faults = "trace=/nowhere/at/all";
     cr_assert_eq(hook->open(&world, &net, why), -ENOENT);
     cr_assert(strstr(why, "/nowhere/at/all"));
 }
@@ -315,9 +316,9 @@ static void check_epochs(void)
 }
 
 /* A number for the order in which things were posted. */
-static uint64_t order_with(const char *chaos)
+static uint64_t order_with(const char *faults)
 {
-    struct transport_net *net = open_hook(chaos);
+    struct transport_net *net = open_hook(faults);
     struct transport_ctx *ctx = hook->ctx_0(net);
     uint64_t order = 0;
 
@@ -384,8 +385,8 @@ Test(hook, blocking_put_may_change_its_source_at_once)
 {
     struct transport_net *net = open_hook("reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.pending = 1};
-    struct transport_place to = {.pe = 1};
+    struct transport_completion done = {.pending = 1};
+    struct transport_symaddr to = {.pe = 1};
     char source = 'a';
 
     cr_assert_eq(hook->put(ctx, &to, &source, 1, &done), 0);
@@ -556,7 +557,7 @@ Test(hook, dropped_operations_are_never_done)
 {
     struct transport_net *net = open_hook("drop=2@3,reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.pending = 1};
+    struct transport_completion done = {.pending = 1};
     int pe = -1;
 
     cr_assert_eq(put(ctx, 2, 0, NULL), 0);
@@ -580,7 +581,7 @@ Test(hook, failed_operations_say_so)
 {
     struct transport_net *net = open_hook("fail=2@2");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.pending = 1}, other = {.pending = 1};
+    struct transport_completion done = {.pending = 1}, other = {.pending = 1};
 
     cr_assert_eq(put(ctx, 2, 0, NULL), 0);
     cr_assert_eq(put(ctx, 2, 1, &done), 0, "the first fails after it was posted");
@@ -606,8 +607,8 @@ Test(hook, held_back_ones_that_the_inner_one_fails_are_done)
 {
     struct transport_net *net = open_hook("reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    struct transport_done done = {.pending = 1};
-    struct transport_place at = {.pe = 1};
+    struct transport_completion done = {.pending = 1};
+    struct transport_symaddr at = {.pe = 1};
     char to;
 
     cr_assert_eq(hook->get(ctx, &to, &at, 1, &done), 0);
@@ -639,15 +640,15 @@ static int read_lines(const char *path, char line[][128], int max)
 
 Test(hook, trace_has_a_line_per_operation)
 {
-    char path[64], chaos[128], line[8][128], to[8] = "";
+    char path[64], faults[128], line[8][128], to[8] = "";
     snprintf(path, sizeof path, "/tmp/hook_test.%d", (int)getpid());
-    snprintf(chaos, sizeof chaos, "trace=%s.%%p", path);
+    snprintf(faults, sizeof faults, "trace=%s.%%p", path);
     snprintf(path, sizeof path, "/tmp/hook_test.%d.0", (int)getpid());
     hook_clock(clock_by_hand);
     time_now = 77;
-    struct transport_net *net = open_hook(chaos);
+    struct transport_net *net = open_hook(faults);
     struct transport_ctx *ctx = hook->ctx_0(net), *other;
-    struct transport_place at = {.pe = 3, .segment = SEGMENT_DATA, .offset = 16};
+    struct transport_symaddr at = {.pe = 3, .segment = SEGMENT_DATA, .offset = 16};
     struct transport_amo add = {.op = TRANSPORT_AMO_ADD, .size = 8};
 
     cr_assert_eq(hook->ctx_open(net, &other), 0);
@@ -664,14 +665,14 @@ Test(hook, trace_has_a_line_per_operation)
 
 Test(hook, kill_ends_the_process_at_its_operation)
 {
-    char path[64], chaos[128], line[8][128];
+    char path[64], faults[128], line[8][128];
     int status;
 
     snprintf(path, sizeof path, "/tmp/hook_test.%d", (int)getpid());
-    snprintf(chaos, sizeof chaos, "kill=3@1,kill=3,trace=%s", path);
+    snprintf(faults, sizeof faults, "kill=3@1,kill=3,trace=%s", path);
     pid_t child = fork();
     if (child == 0) {
-        struct transport_ctx *ctx = hook->ctx_0(open_hook(chaos));
+        struct transport_ctx *ctx = hook->ctx_0(open_hook(faults));
         for (uint64_t i = 0; i < 5; i++)
             put(ctx, 1, i, NULL);
         _exit(0);

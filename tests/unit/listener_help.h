@@ -45,7 +45,7 @@ static struct {
     bool free_it;
 } connector;
 
-static inline void on_came(void *arg, int fd)
+static inline void on_arrival(void *arg, int fd)
 {
     cr_assert_eq(arg, &listener);
     if (listener.came++ > 0)
@@ -93,7 +93,7 @@ static inline void on_failed(void *arg, const char *why)
         connector_free(connector.connector);
 }
 
-static const struct listener_events listener_events = {on_came, on_refused};
+static const struct listener_events listener_events = {on_arrival, on_refused};
 static const struct connector_events connector_events = {on_made, on_failed};
 
 static inline void set_up(void)

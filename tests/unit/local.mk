@@ -4,7 +4,7 @@ UNIT_TESTS = \
 	tests/unit/alloc_test tests/unit/block_test tests/unit/copy_test \
 	tests/unit/env_test tests/unit/isa_test tests/unit/op_test tests/unit/peer_test \
 	tests/unit/pool_test tests/unit/slot_test tests/unit/tree_test tests/unit/adapt_test \
-	tests/unit/pick_test tests/unit/place_test tests/unit/tune_test
+	tests/unit/select_test tests/unit/place_test tests/unit/tune_test
 UNIT_TESTS += \
 	tests/unit/command_test tests/unit/reaper_test tests/unit/starter_test
 UNIT_TESTS += \
@@ -60,9 +60,9 @@ tests_unit_pool_test_LDADD = $(UNIT_LDADD)
 tests_unit_adapt_test_SOURCES = tests/unit/adapt_test.c
 tests_unit_adapt_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_adapt_test_LDADD = $(UNIT_LDADD)
-tests_unit_pick_test_SOURCES = tests/unit/pick_test.c
-tests_unit_pick_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_pick_test_LDADD = $(UNIT_LDADD)
+tests_unit_select_test_SOURCES = tests/unit/select_test.c
+tests_unit_select_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_select_test_LDADD = $(UNIT_LDADD)
 tests_unit_tune_test_SOURCES = tests/unit/tune_test.c \
 	tools/oshmem_info/tune.h tools/oshmem_info/tune_best.c
 tests_unit_tune_test_CFLAGS = $(UNIT_CFLAGS)

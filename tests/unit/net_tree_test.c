@@ -85,8 +85,8 @@ Test(net_tree, all_small_trees)
         }
 }
 
-/* Numbers near the end of their type; a message arrives after as many hops as there are
- * levels up and down. */
+/* Numbers near the end of their type; a message arrives after as many exchange as there
+ * are levels up and down. */
 Test(net_tree, large_trees)
 {
     static const struct tree trees[] = {{65536, 1},
@@ -96,15 +96,15 @@ Test(net_tree, large_trees)
                                         {100, 1000}};
     for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
         const struct tree *t = &trees[i];
-        uint32_t last = t->nnodes - 1, at = 0, hops = 0;
+        uint32_t last = t->nnodes - 1, at = 0, exchange = 0;
         cr_assert(tree_below(t, WIRE_FRONT, last));
         cr_assert_eq(tree_children(t, last), 0);
         uint32_t above = tree_parent(t, last);
         cr_assert_eq(tree_child(t, above, tree_children(t, above) - 1), last);
         if (t->fanout == 1)
-            continue; /* as many hops as nodes */
-        for (; at != last; hops++) {
-            cr_assert_lt(hops, 64);
+            continue; /* as many exchange as nodes */
+        for (; at != last; exchange++) {
+            cr_assert_lt(exchange, 64);
             at = tree_next(t, at, last);
         }
     }

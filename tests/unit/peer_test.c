@@ -5,9 +5,9 @@
 #include <criterion/criterion.h>
 #include <unistd.h>
 
-#include "pgas/core/heap.h"
-#include "pgas/core/peer.h"
-#include "pgas/core/segment.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/core/memory/segment.h"
 
 enum { LEN = 1 << 20 };
 
@@ -45,7 +45,7 @@ static void world(void)
 
 Test(peer, own_addresses_stay, .init = world)
 {
-    char *p = heap_take(100, 16);
+    char *p = heap_alloc(100, 16);
 
     cr_assert_eq(peer_at(p, 100, 0, "test"), p);
     cr_assert_eq(peer_at(data + 8, 8, 0, "test"), data + 8);
@@ -53,7 +53,7 @@ Test(peer, own_addresses_stay, .init = world)
 
 Test(peer, same_offset_on_the_other_pe, .init = world)
 {
-    long *p = heap_take(sizeof *p, 16), *q = peer_at(p, sizeof *p, 1, "test");
+    long *p = heap_alloc(sizeof *p, 16), *q = peer_at(p, sizeof *p, 1, "test");
 
     cr_assert_neq(q, p);
     *p = 1;
@@ -80,7 +80,7 @@ Test(peer, edges_of_a_segment, .init = world)
 Test(peer, what_is_not_symmetric_or_no_pe_is_not_found, .init = world)
 {
     long local = 0;
-    char *p = heap_take(8, 16);
+    char *p = heap_alloc(8, 16);
 
     cr_assert_eq(peer_find(&local, sizeof local, 1), NULL);
     cr_assert_eq(peer_find(NULL, 1, 1), NULL);

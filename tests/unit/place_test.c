@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pgas/core/place.h"
+#include "pgas/core/boot/binding.h"
 
 /* ---- the kernel: its masks have KERNEL_BYTES -----------------------------------------
  */

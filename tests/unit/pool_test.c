@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool_test.c - unit tests of core/pool.c: any address can be tested for a live object.
+/* pool_test.c - unit tests of core/base/pool.c: any address can be tested for a live
+ * object.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "pgas/core/pool.h"
+#include "pgas/core/base/pool.h"
 
 struct thing {
     struct pool_item item;
@@ -23,16 +24,16 @@ Test(pool, random_sequences_against_a_model)
         seed = seed * 1664525u + 1013904223u;
         int i = (int)(seed >> 8) % THINGS;
         if (thing[i] == NULL) {
-            thing[i] = pool_take(&pool);
+            thing[i] = pool_alloc(&pool);
             cr_assert_not_null(thing[i]);
             cr_assert_eq(thing[i]->number, 0, "what is taken is zero");
-            cr_assert_not(pool_has(&pool, thing[i]), "not live before pool_show");
+            cr_assert_not(pool_has(&pool, thing[i]), "not live before pool_publish");
             thing[i]->number = i + 1;
-            pool_show(&thing[i]->item);
+            pool_publish(&thing[i]->item);
         } else {
             cr_assert(pool_has(&pool, thing[i]));
             cr_assert_eq(thing[i]->number, i + 1);
-            pool_give(&pool, thing[i]);
+            pool_free(&pool, thing[i]);
             cr_assert_not(pool_has(&pool, thing[i]), "a stale handle is found out");
             thing[i] = NULL;
         }
@@ -43,9 +44,9 @@ Test(pool, random_sequences_against_a_model)
 Test(pool, other_addresses_are_not_objects)
 {
     static struct pool pool = POOL_OF(struct thing);
-    struct thing *one = pool_take(&pool), local;
+    struct thing *one = pool_alloc(&pool), local;
 
-    pool_show(&one->item);
+    pool_publish(&one->item);
     cr_assert(pool_has(&pool, one));
     cr_assert_not(pool_has(&pool, NULL));
     cr_assert_not(pool_has(&pool, &local));
@@ -70,10 +71,10 @@ Test(pool, each_visits_live_objects_and_gives_some_back)
     int seen = 0;
 
     for (int i = 0; i < 100; i++) {
-        thing[i] = pool_take(&pool);
+        thing[i] = pool_alloc(&pool);
         thing[i]->number = i;
         if (i < 90)
-            pool_show(&thing[i]->item);
+            pool_publish(&thing[i]->item);
     }
     pool_each(&pool, is_even, &seen);
     cr_assert_eq(seen, 90);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pgas/core/node.h"
+#include "pgas/core/boot/node.h"
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/daemon/reaper.h"
 

@@ -150,7 +150,7 @@ static struct frame frame_of(enum wire_type type, uint32_t from, uint32_t to, si
 /* -- one target ---------------------------------------------------------------------- */
 
 static const struct {
-    uint32_t me, to, hop;
+    uint32_t me, to, leader_msg;
 } way[] = {
     {0, WIRE_FRONT, UP}, {0, 1, UP},
     {0, 2, UP},          {0, 6, UP},
@@ -171,11 +171,11 @@ Test(route, frames_go_to_their_target)
         struct spot *s = open_with(way[i].me, tree_children(&tree, way[i].me));
         struct frame f = frame_of(WIRE_EVENT, way[i].me, way[i].to, 100);
         route_send(&s->r, &f);
-        expect_at(s, &way[i].hop, 1, way[i].me, way[i].to);
+        expect_at(s, &way[i].leader_msg, 1, way[i].me, way[i].to);
         for (unsigned k = 0; k < s->fars; k++) { /* from a neighbour, also back to it */
             f.from = 7;
             cr_assert_not(route_take(&s->r, s->far[k]->near.link, &f));
-            expect_at(s, &way[i].hop, 1, 7, way[i].to);
+            expect_at(s, &way[i].leader_msg, 1, 7, way[i].to);
         }
         close_spot(s);
     }

@@ -72,9 +72,9 @@ static struct pe *open_pe(int me)
     return pe;
 }
 
-static struct transport_place word_of(int pe, unsigned word)
+static struct transport_symaddr word_of(int pe, unsigned word)
 {
-    return (struct transport_place){
+    return (struct transport_symaddr){
         .pe = pe, .segment = SEGMENT_HEAP, .offset = word * sizeof(uint64_t)};
 }
 
@@ -84,7 +84,7 @@ static void quiet(struct pe *pe)
         t->progress(pe->ctx);
 }
 
-static void wait_done(struct pe *pe, const struct transport_done *done)
+static void wait_done(struct pe *pe, const struct transport_completion *done)
 {
     while (done->pending != 0)
         t->progress(pe->ctx);
@@ -98,7 +98,7 @@ static void wait_word(struct pe *pe, unsigned word, uint64_t atleast)
 
 static void add(struct pe *pe, int to, unsigned word, uint64_t n)
 {
-    struct transport_place at = word_of(to, word);
+    struct transport_symaddr at = word_of(to, word);
     struct transport_amo amo = {
         .op = TRANSPORT_AMO_ADD, .size = sizeof(uint64_t), .operand = n};
 
@@ -131,8 +131,8 @@ static void times(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
     static char buffer[400];
-    struct transport_done done = {.pending = 1};
-    struct transport_place at = word_of(1, 0);
+    struct transport_completion done = {.pending = 1};
+    struct transport_symaddr at = word_of(1, 0);
     struct transport_amo fetch = {
         .op = TRANSPORT_AMO_FETCH, .size = sizeof(uint64_t), .result = buffer};
 
@@ -202,8 +202,8 @@ Test(sim, operations_wait_for_a_pe_that_opens_late)
 static void outside(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
-    struct transport_place at = word_of(0, WORDS);
-    struct transport_done done = {.pending = 1};
+    struct transport_symaddr at = word_of(0, WORDS);
+    struct transport_completion done = {.pending = 1};
 
     (void)arg;
     cr_assert_eq(t->put(pe->ctx, &at, pe, 1, &done), -EINVAL);
@@ -245,8 +245,8 @@ static void flags(int me, void *arg)
     struct pe *pe = open_pe(me);
 
     for (uint64_t round = 1; round <= ROUNDS; round++) {
-        struct transport_place data = word_of(1, 1), flag = word_of(1, 2);
-        struct transport_done done = {.pending = 1}, other = {.pending = 1};
+        struct transport_symaddr data = word_of(1, 1), flag = word_of(1, 2);
+        struct transport_completion done = {.pending = 1}, other = {.pending = 1};
         if (me == 0) {
             cr_assert_eq(t->put(pe->ctx, &data, &round, sizeof round, &done), 0);
             if (order->fence)
@@ -282,9 +282,9 @@ Test(sim, fence_orders_and_nothing_else_does)
 static void late_source(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
-    struct transport_place to = word_of(1, 0);
+    struct transport_symaddr to = word_of(1, 0);
     uint64_t source = 1, other = 1;
-    struct transport_done done = {.pending = 1};
+    struct transport_completion done = {.pending = 1};
 
     (void)arg;
     if (me == 1) {
@@ -385,7 +385,7 @@ static void two_contexts(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
     struct transport_ctx *other;
-    struct transport_place at = word_of(1 - me, 0);
+    struct transport_symaddr at = word_of(1 - me, 0);
     uint64_t value;
 
     (void)arg;
@@ -458,8 +458,8 @@ static void die(int me, void *arg)
 {
     struct death *death = arg;
     struct pe *pe = open_pe(me);
-    struct transport_place at = word_of(2, 0);
-    struct transport_done done = {.pending = 1}, late_done = {.pending = 1};
+    struct transport_symaddr at = word_of(2, 0);
+    struct transport_completion done = {.pending = 1}, late_done = {.pending = 1};
     uint64_t value;
 
     if (me == 2) {

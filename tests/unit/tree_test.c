@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 
-#include "pgas/core/tree.h"
+#include "pgas/core/base/treap.h"
 
 enum { KEYS = 512, STEPS = 20000 };
 

@@ -9,8 +9,8 @@
 static struct tune_job job;
 static struct tune_range range[TUNE_RANGES_MAX];
 
-static struct tune_point *add(enum pick_collective what, size_t bytes,
-                              enum pick_algorithm builtin, double ns)
+static struct tune_point *add(enum select_collective what, size_t bytes,
+                              enum select_algorithm builtin, double ns)
 {
     struct tune_series *s = &job.series[what];
     struct tune_point *p = &s->point[s->points++];
@@ -22,7 +22,7 @@ static struct tune_point *add(enum pick_collective what, size_t bytes,
     return p;
 }
 
-static void other(struct tune_point *p, enum pick_algorithm a, double ns, bool sure)
+static void other(struct tune_point *p, enum select_algorithm a, double ns, bool sure)
 {
     p->ns[a] = ns;
     p->sure[a] = sure;
@@ -30,8 +30,8 @@ static void other(struct tune_point *p, enum pick_algorithm a, double ns, bool s
 
 Test(tune, a_little_better_or_seldom_better_is_not_taken)
 {
-    other(add(PICK_REDUCE, 8, REDUCE_FLAT, 100), REDUCE_LAST, 96, true);
-    other(add(PICK_REDUCE, 32, REDUCE_FLAT, 100), REDUCE_LAST, 50, false);
+    other(add(SELECT_REDUCE, 8, REDUCE_FLAT, 100), REDUCE_LAST, 96, true);
+    other(add(SELECT_REDUCE, 32, REDUCE_FLAT, 100), REDUCE_LAST, 50, false);
     cr_assert_eq(tune_ranges(&job, 3, 4, range), 1);
     cr_assert_eq(range[0].best, REDUCE_FLAT);
     cr_assert_float_eq(range[0].factor, 1, 1e-9);
@@ -39,13 +39,13 @@ Test(tune, a_little_better_or_seldom_better_is_not_taken)
 
 Test(tune, ranges_meet_between_the_sizes)
 {
-    struct tune_point *p = add(PICK_REDUCE, 8, REDUCE_FLAT, 100);
+    struct tune_point *p = add(SELECT_REDUCE, 8, REDUCE_FLAT, 100);
 
     other(p, REDUCE_LAST, 80, true);
     other(p, REDUCE_FIRST, 50, true);
-    add(PICK_REDUCE, 32, REDUCE_FLAT, 100);
-    other(add(PICK_REDUCE, 8192, REDUCE_SLICES, 100), REDUCE_CHAIN, 40, true);
-    other(add(PICK_REDUCE, 32768, REDUCE_SLICES, 100), REDUCE_CHAIN, 10, true);
+    add(SELECT_REDUCE, 32, REDUCE_FLAT, 100);
+    other(add(SELECT_REDUCE, 8192, REDUCE_SLICES, 100), REDUCE_CHAIN, 40, true);
+    other(add(SELECT_REDUCE, 32768, REDUCE_SLICES, 100), REDUCE_CHAIN, 10, true);
     cr_assert_eq(tune_ranges(&job, 3, 4, range), 3);
     cr_assert_eq(range[0].best, REDUCE_FIRST);
     cr_assert_eq(range[0].from, 0);
@@ -55,27 +55,27 @@ Test(tune, ranges_meet_between_the_sizes)
     cr_assert_eq(range[1].from, 17);
     cr_assert_eq(range[1].to, 512);
     cr_assert_eq(range[2].best, REDUCE_CHAIN);
-    cr_assert_eq(range[2].to, PICK_ANY_BYTES);
+    cr_assert_eq(range[2].to, SELECT_ANY_BYTES);
     cr_assert_float_eq(range[2].factor, 5, 1e-9);
 }
 
 Test(tune, no_range_goes_beyond_what_was_compared)
 {
-    other(add(PICK_SCAN, 2048, SCAN_BOARD, 100), SCAN_BARRIER, 50, true);
+    other(add(SELECT_SCAN, 2048, SCAN_MAILBOX, 100), SCAN_BARRIER, 50, true);
     cr_assert_eq(tune_ranges(&job, 3, 4, range), 1);
-    cr_assert_eq(range[0].to, pick_info(SCAN_BOARD)->bytes);
+    cr_assert_eq(range[0].to, select_info(SCAN_MAILBOX)->bytes);
 }
 
 Test(tune, where_bytes_are_not_known_one_serves_all)
 {
-    other(add(PICK_COLLECT, 8, COLLECT_BOARD, 100), COLLECT_BARRIER, 50, true);
-    other(add(PICK_COLLECT, 64, COLLECT_BOARD, 100), COLLECT_BARRIER, 100, false);
-    other(add(PICK_COLLECT, 512, COLLECT_BOARD, 100), COLLECT_BARRIER, 50, true);
+    other(add(SELECT_COLLECT, 8, COLLECT_MAILBOX, 100), COLLECT_BARRIER, 50, true);
+    other(add(SELECT_COLLECT, 64, COLLECT_MAILBOX, 100), COLLECT_BARRIER, 100, false);
+    other(add(SELECT_COLLECT, 512, COLLECT_MAILBOX, 100), COLLECT_BARRIER, 50, true);
     cr_assert_eq(tune_ranges(&job, 3, 4, range), 1);
     cr_assert_eq(range[0].best, COLLECT_BARRIER);
     cr_assert_eq(range[0].from, 0);
-    cr_assert_eq(range[0].to, PICK_ANY_BYTES);
-    job.series[PICK_COLLECT].point[1].ns[COLLECT_BARRIER] = 1000;
+    cr_assert_eq(range[0].to, SELECT_ANY_BYTES);
+    job.series[SELECT_COLLECT].point[1].ns[COLLECT_BARRIER] = 1000;
     tune_ranges(&job, 3, 4, range);
-    cr_assert_eq(range[0].best, COLLECT_BOARD);
+    cr_assert_eq(range[0].best, COLLECT_MAILBOX);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * algorithms.c - the algorithms of the collectives, and which would be used here.
- * Uses: emit, tune (processors), coll/pick, coll/pick_table, core/env.  Used by: main.
+ * Uses: emit, tune (processors), coll/select, coll/select_table, core/env.  Used by:
+ * main.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/coll/pick_table.h"
-#include "pgas/core/env.h"
+#include "pgas/coll/select/select_table.h"
+#include "pgas/core/base/env.h"
 #include "tools/oshmem_info/info.h"
 #include "tools/oshmem_info/tune.h"
 
 enum { NAME_LEN = 64, PLAN_LEN = 512, NUMBER_LEN = 24, PES_MOST = 1 << 24 };
 
 static int team_pes; /* 0: as many as there are processors */
-static struct pick_table table;
+static struct select_table table;
 static struct env env;
 
 bool algorithms_pes(const char *text)
@@ -32,26 +33,26 @@ bool algorithms_pes(const char *text)
 
 /* ---- what is in effect ----------------------------------------------------------- */
 
-static void report_selection(struct emit *e, int processors)
+static void algorithms_report_selection(struct emit *e, int processors)
 {
-    static const char *const states[] = {[PICK_TABLE_ABSENT] = "none",
-                                         [PICK_TABLE_USED] = "used",
-                                         [PICK_TABLE_OTHER] = "of another machine",
-                                         [PICK_TABLE_BAD] = "bad"};
+    static const char *const states[] = {[SELECT_TABLE_ABSENT] = "none",
+                                         [SELECT_TABLE_USED] = "used",
+                                         [SELECT_TABLE_OTHER] = "of another machine",
+                                         [SELECT_TABLE_BAD] = "bad"};
     bool page = e->form == FORM_PAGE;
-    char text[PICK_MACHINE_MAX];
+    char text[SELECT_MACHINE_MAX];
 
     emit_section(e, "selection");
     emit_text(e, "table", "Table of algorithms",
               table.path[0] != '\0' ? table.path : (page ? "none" : NULL));
-    if (!page || table.state != PICK_TABLE_ABSENT)
+    if (!page || table.state != SELECT_TABLE_ABSENT)
         emit_text(e, "state", "its state", states[table.state]);
     if (!page || table.note[0] != '\0')
         emit_text(e, "note", "why", table.note[0] != '\0' ? table.note : NULL);
     snprintf(text, sizeof text, "%zu", table.rows);
-    if (!page || table.state == PICK_TABLE_USED)
+    if (!page || table.state == SELECT_TABLE_USED)
         emit_text(e, "rows", "its rows", text);
-    pick_machine((unsigned)processors, text, sizeof text);
+    select_machine((unsigned)processors, text, sizeof text);
     emit_text(e, "machine", "This machine", text);
     snprintf(text, sizeof text,
              page && team_pes > processors ? "%d, more than processors" : "%d", team_pes);
@@ -59,7 +60,7 @@ static void report_selection(struct emit *e, int processors)
     emit_end(e);
 }
 
-static bool environment(struct emit *e)
+static bool algorithms_environment(struct emit *e)
 {
     char error[ENV_ERROR_MAX];
 
@@ -74,57 +75,58 @@ static bool environment(struct emit *e)
 /* ---- collectives ----------------------------------------------------------------- */
 
 /* The plan with the variable and the table, or the built-in one. */
-static const char *plan_text(enum pick_collective what, bool builtin, int processors,
-                             char *text, size_t size)
+static const char *algorithms_plan_text(enum select_collective what, bool builtin,
+                                        int processors, char *text, size_t size)
 {
-    struct pick_case c = {.npes = team_pes,
-                          .nodes = 1,
-                          .crowded = team_pes > processors,
-                          .first = PICK_ALGORITHMS_ALL};
+    struct select_case c = {.npes = team_pes,
+                            .nodes = 1,
+                            .crowded = team_pes > processors,
+                            .first = SELECT_ALGORITHMS_ALL};
     struct team_choice plan[TEAM_CHOICES];
     bool cut;
 
     if (!builtin) {
-        const char *wish = pick_wish(what, &env);
-        c.first = pick_algorithm_of(what, wish);
-        if (c.first == PICK_ALGORITHMS_ALL && strcmp(wish, "auto") != 0)
+        const char *wish = select_wish(what, &env);
+        c.first = select_algorithm_of(what, wish);
+        if (c.first == SELECT_ALGORITHMS_ALL && strcmp(wish, "auto") != 0)
             return "none, as the variable's value is none of them";
         c.reproducible = env.reproducible == REPRODUCIBLE_ANYWHERE;
         c.table = &table;
     }
-    if (pick_choose(what, &c, plan, &cut) == 0)
+    if (select_choose(what, &c, plan, &cut) == 0)
         return "none";
-    return pick_plan_text(plan, text, size);
+    return select_plan_text(plan, text, size);
 }
 
-static void variable_name(enum pick_collective what, char text[NAME_LEN])
+static void algorithms_variable_name(enum select_collective what, char text[NAME_LEN])
 {
 #define X(NAME, name) "SHMEM_" #NAME "_ALGORITHM",
-    static const char *const names[] = {PICK_COLLECTIVES(X)};
+    static const char *const names[] = {SELECT_COLLECTIVES(X)};
 #undef X
 
     snprintf(text, NAME_LEN, "%s", names[what]);
 }
 
-static void report_collective(struct emit *e, enum pick_collective what, int processors)
+static void algorithms_report_collective(struct emit *e, enum select_collective what,
+                                         int processors)
 {
     char variable[NAME_LEN], label[NAME_LEN + 16], builtin[PLAN_LEN], now[PLAN_LEN];
 
-    variable_name(what, variable);
-    plan_text(what, true, processors, builtin, sizeof builtin);
-    plan_text(what, false, processors, now, sizeof now);
+    algorithms_variable_name(what, variable);
+    algorithms_plan_text(what, true, processors, builtin, sizeof builtin);
+    algorithms_plan_text(what, false, processors, now, sizeof now);
     if (e->form == FORM_PAGE) {
-        snprintf(label, sizeof label, "%s, built-in", pick_name(what));
+        snprintf(label, sizeof label, "%s, built-in", select_name(what));
         emit_text(e, "", label, builtin);
         if (strcmp(builtin, now) != 0)
             emit_text(e, "", "  used now", now);
         return;
     }
-    emit_item(e, pick_name(what));
+    emit_item(e, select_name(what));
     if (e->form == FORM_JSON)
-        emit_text(e, "name", "", pick_name(what));
+        emit_text(e, "name", "", select_name(what));
     emit_text(e, "variable", "", variable);
-    emit_text(e, "current", "", pick_wish(what, &env));
+    emit_text(e, "current", "", select_wish(what, &env));
     emit_text(e, "builtin", "", builtin);
     emit_text(e, "now", "", now);
     emit_end(e);
@@ -133,7 +135,7 @@ static void report_collective(struct emit *e, enum pick_collective what, int pro
 /* ---- algorithms ------------------------------------------------------------------ */
 
 /* A number, or "any". */
-static const char *limit_text(size_t limit, size_t any, char text[NUMBER_LEN])
+static const char *algorithms_limit_text(size_t limit, size_t any, char text[NUMBER_LEN])
 {
     if (limit >= any)
         return "any";
@@ -141,21 +143,21 @@ static const char *limit_text(size_t limit, size_t any, char text[NUMBER_LEN])
     return text;
 }
 
-static void report_algorithm(struct emit *e, const struct pick_info *a)
+static void algorithms_report_algorithm(struct emit *e, const struct select_info *a)
 {
     char bytes[NUMBER_LEN], pes[NUMBER_LEN], name[NAME_LEN];
-    const char *most_bytes = limit_text(a->bytes, PICK_ANY_BYTES, bytes);
-    const char *most_pes = limit_text((size_t)a->pes, PICK_ANY_PES, pes);
+    const char *most_bytes = algorithms_limit_text(a->bytes, SELECT_ANY_BYTES, bytes);
+    const char *most_pes = algorithms_limit_text((size_t)a->pes, SELECT_ANY_PES, pes);
 
     if (e->form == FORM_PAGE) {
-        fprintf(e->out, "%-16s %-13s %12s %8s  %s\n", pick_name(a->what), a->name,
+        fprintf(e->out, "%-16s %-13s %12s %8s  %s\n", select_name(a->what), a->name,
                 most_bytes, most_pes, a->same ? "yes" : "no");
         return;
     }
-    snprintf(name, sizeof name, "%s.%s", pick_name(a->what), a->name);
+    snprintf(name, sizeof name, "%s.%s", select_name(a->what), a->name);
     emit_item(e, name);
     if (e->form == FORM_JSON) {
-        emit_text(e, "collective", "", pick_name(a->what));
+        emit_text(e, "collective", "", select_name(a->what));
         emit_text(e, "name", "", a->name);
     }
     emit_text(e, "bytes", "", most_bytes);
@@ -168,22 +170,22 @@ void report_algorithms(struct emit *e)
 {
     int processors = tune_processors();
 
-    if (!environment(e))
+    if (!algorithms_environment(e))
         return;
     if (team_pes == 0)
         team_pes = processors > 1 ? processors : 2;
-    pick_table_find(env.coll_table, (unsigned)processors, &table);
-    report_selection(e, processors);
+    select_table_find(env.coll_table, (unsigned)processors, &table);
+    algorithms_report_selection(e, processors);
     emit_list(e, "collectives");
-    for (int what = 0; what < PICK_ALL; what++)
-        report_collective(e, (enum pick_collective)what, processors);
+    for (int what = 0; what < SELECT_ALL; what++)
+        algorithms_report_collective(e, (enum select_collective)what, processors);
     emit_end(e);
     emit_list(e, "algorithms");
     if (e->form == FORM_PAGE)
         fprintf(e->out, "\n%-16s %-13s %12s %8s  %s\n", "collective", "algorithm",
                 "bytes <=", "PEs/nodes", "same bits in any order of arrival");
-    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++)
-        report_algorithm(e, pick_info((enum pick_algorithm)a));
+    for (int a = 0; a < SELECT_ALGORITHMS_ALL; a++)
+        algorithms_report_algorithm(e, select_info((enum select_algorithm)a));
     emit_end(e);
-    pick_table_free(&table);
+    select_table_free(&table);
 }

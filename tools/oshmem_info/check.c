@@ -64,7 +64,7 @@ void check_flaw(struct finding *f, enum verdict verdict, const char *remedy,
 }
 
 /* Remove what is below the open directory fd, which is closed. */
-static void remove_below(int fd, int depth)
+static void check_remove_below(int fd, int depth)
 {
     DIR *dir = fdopendir(fd);
 
@@ -81,7 +81,7 @@ static void remove_below(int fd, int depth)
             continue;
         }
         if (depth < DIR_DEPTH_MAX)
-            remove_below(sub, depth + 1);
+            check_remove_below(sub, depth + 1);
         else
             close(sub);
         unlinkat(fd, d->d_name, AT_REMOVEDIR);
@@ -89,12 +89,12 @@ static void remove_below(int fd, int depth)
     closedir(dir);
 }
 
-static void remove_dir(const char *path)
+static void check_remove_dir(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd >= 0)
-        remove_below(fd, 0);
+        check_remove_below(fd, 0);
     rmdir(path);
 }
 
@@ -115,7 +115,7 @@ static void check_child(const struct check *c, const char *dir, int result)
     _exit(n == (ssize_t)sizeof f ? 0 : 1);
 }
 
-static long now_ms(void)
+static long check_now_ms(void)
 {
     struct timespec t;
 
@@ -125,14 +125,14 @@ static long now_ms(void)
 
 /* Read the finding that the process writes at once; false when time is up, when the
  * process died, or when `stop` says that we are to end. */
-static bool read_finding(int result, int stop, struct finding *f)
+static bool check_read_finding(int result, int stop, struct finding *f)
 {
-    long end = now_ms() + CHECK_LIMIT_MS;
+    long end = check_now_ms() + CHECK_LIMIT_MS;
     struct pollfd p[] = {{.fd = result, .events = POLLIN},
                          {.fd = stop, .events = POLLIN}};
     int ready = -1;
 
-    for (long left = CHECK_LIMIT_MS; ready < 0 && left > 0; left = end - now_ms()) {
+    for (long left = CHECK_LIMIT_MS; ready < 0 && left > 0; left = end - check_now_ms()) {
         ready = poll(p, sizeof p / sizeof p[0], (int)left);
         if (ready < 0 && errno != EINTR)
             return false;
@@ -141,7 +141,7 @@ static bool read_finding(int result, int stop, struct finding *f)
 }
 
 /* End the process and everything it started; says how it ended. */
-static void reap(pid_t pid, bool finished, struct finding *f)
+static void check_reap(pid_t pid, bool finished, struct finding *f)
 {
     int status = 0;
 
@@ -162,7 +162,7 @@ static void reap(pid_t pid, bool finished, struct finding *f)
     snprintf(f->remedy, sizeof f->remedy, "run it under gdb or strace -f and report it");
 }
 
-static void ending_signals(sigset_t *set)
+static void check_ending_signals(sigset_t *set)
 {
     sigemptyset(set);
     sigaddset(set, SIGHUP);
@@ -170,13 +170,13 @@ static void ending_signals(sigset_t *set)
     sigaddset(set, SIGTERM);
 }
 
-static void run_in(const struct check *c, struct finding *f, const char *dir,
-                   const sigset_t *ours)
+static void check_run_in(const struct check *c, struct finding *f, const char *dir,
+                         const sigset_t *ours)
 {
     sigset_t ending;
     int result[2], stop;
 
-    ending_signals(&ending);
+    check_ending_signals(&ending);
     stop = signalfd(-1, &ending, SFD_CLOEXEC);
     if (pipe2(result, O_CLOEXEC) != 0) {
         check_flaw(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
@@ -192,7 +192,7 @@ static void run_in(const struct check *c, struct finding *f, const char *dir,
     close(result[1]);
     if (pid > 0) {
         setpgid(pid, pid);
-        reap(pid, read_finding(result[0], stop, f), f);
+        check_reap(pid, check_read_finding(result[0], stop, f), f);
     } else {
         check_flaw(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
     }
@@ -200,7 +200,7 @@ static void run_in(const struct check *c, struct finding *f, const char *dir,
     close(stop);
 }
 
-static int make_dir(char dir[DIR_MAX_LEN])
+static int check_make_dir(char dir[DIR_MAX_LEN])
 {
     const char *tmp = getenv("TMPDIR");
 
@@ -209,13 +209,13 @@ static int make_dir(char dir[DIR_MAX_LEN])
     return mkdtemp(dir) != NULL ? 0 : -1;
 }
 
-static void no_dir(struct finding *f, const char *dir)
+static void check_no_dir(struct finding *f, const char *dir)
 {
     check_flaw(f, CHECK_FAIL, "set TMPDIR to a directory that can be written",
                "mkdtemp %s: %s", dir, strerror(errno));
 }
 
-static void run_check(const struct check *c, struct finding *f)
+static void check_run_check(const struct check *c, struct finding *f)
 {
     char dir[DIR_MAX_LEN];
     sigset_t ending, ours;
@@ -223,15 +223,15 @@ static void run_check(const struct check *c, struct finding *f)
     *f = (struct finding){.verdict = CHECK_FAIL};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* A signal that ends us waits until the directory is gone. */
-    ending_signals(&ending);
+    check_ending_signals(&ending);
     sigprocmask(SIG_BLOCK, &ending, &ours);
-    if (make_dir(dir) != 0) {
-        no_dir(f, dir);
+    if (check_make_dir(dir) != 0) {
+        check_no_dir(f, dir);
         sigprocmask(SIG_SETMASK, &ours, NULL);
         return;
     }
-    run_in(c, f, dir, &ours);
-    remove_dir(dir);
+    check_run_in(c, f, dir, &ours);
+    check_remove_dir(dir);
     sigprocmask(SIG_SETMASK, &ours, NULL);
 }
 
@@ -247,13 +247,13 @@ void check_run(const char *key, struct finding *f)
 {
     for (size_t i = 0; i < CHECKS; i++)
         if (strcmp(table[i].key, key) == 0)
-            run_check(&table[i], f);
+            check_run_check(&table[i], f);
 }
 
 /* The last row, which follows from others. */
 static const struct check network = {"network", "PEs of other nodes", NULL};
 
-static const struct finding *of(const char *key, const struct finding *f)
+static const struct finding *check_of(const char *key, const struct finding *f)
 {
     size_t i = 0;
 
@@ -262,7 +262,7 @@ static const struct finding *of(const char *key, const struct finding *f)
     return &f[i];
 }
 
-static void show(struct emit *e, const struct check *c, const struct finding *f)
+static void check_print(struct emit *e, const struct check *c, const struct finding *f)
 {
     static const char *const word[] = {"ok", "warn", "FAIL", "skip"};
     char line[CHECK_LINE_MAX];
@@ -292,11 +292,11 @@ static bool check_tmpdir(struct finding *f)
 {
     char dir[DIR_MAX_LEN];
 
-    if (make_dir(dir) == 0) {
-        remove_dir(dir);
+    if (check_make_dir(dir) == 0) {
+        check_remove_dir(dir);
         return true;
     }
-    no_dir(f, dir);
+    check_no_dir(f, dir);
     return false;
 }
 
@@ -307,17 +307,17 @@ bool check_all(struct emit *e)
 
     emit_list(e, "checks");
     if (!check_tmpdir(&tmp)) {
-        show(e, &tmpdir, &tmp);
+        check_print(e, &tmpdir, &tmp);
         count[CHECK_FAIL]++;
     }
     for (size_t i = 0; i <= CHECKS; i++) {
         if (tmp.verdict != CHECK_OK)
             check_flaw(&f[i], CHECK_SKIP, "", "not tested");
         else if (i < CHECKS)
-            run_check(&table[i], &f[i]);
+            check_run_check(&table[i], &f[i]);
         else
-            network_choose(of("libfabric", f), of("ucx", f), &f[i]);
-        show(e, i < CHECKS ? &table[i] : &network, &f[i]);
+            network_choose(check_of("libfabric", f), check_of("ucx", f), &f[i]);
+        check_print(e, i < CHECKS ? &table[i] : &network, &f[i]);
         count[f[i].verdict]++;
     }
     emit_end(e);

@@ -65,7 +65,7 @@ void *check_memory(size_t len, int *fd)
 
 /* The peer: make memory, tell its descriptor, live until the pipe closes or time is up.
  */
-static void procfd_peer(int tell, int live)
+static void check_kernel_procfd_peer(int tell, int live)
 {
     int fd;
     struct pollfd p = {.fd = live, .events = POLLIN};
@@ -82,7 +82,7 @@ static void procfd_peer(int tell, int live)
 }
 
 /* Change the word in the memory file fd of process pid; 0 or errno. */
-static int procfd_change(pid_t pid, int fd)
+static int check_kernel_procfd_change(pid_t pid, int fd)
 {
     char path[64];
 
@@ -101,7 +101,7 @@ static int procfd_change(pid_t pid, int fd)
 }
 
 /* Read an int from the peer within the time; false when none came. */
-static bool read_int(int from, int *value)
+static bool check_kernel_read_int(int from, int *value)
 {
     struct pollfd p = {.fd = from, .events = POLLIN};
 
@@ -124,9 +124,10 @@ void check_procfd(struct finding *f, const char *dir)
     pid_t pid = fork();
     if (pid == 0) {
         close(live[1]);
-        procfd_peer(tell[1], live[0]);
+        check_kernel_procfd_peer(tell[1], live[0]);
     }
-    int error = read_int(tell[0], &fd) ? procfd_change(pid, fd) : ETIMEDOUT;
+    int error = check_kernel_read_int(tell[0], &fd) ? check_kernel_procfd_change(pid, fd)
+                                                    : ETIMEDOUT;
     close(live[1]);
     if (error != 0)
         check_flaw(f, CHECK_FAIL, remedy, "/proc/PID/fd/N of another process: %s",
@@ -137,17 +138,18 @@ void check_procfd(struct finding *f, const char *dir)
         check_ok(f, "a peer's memory can be mapped through /proc/PID/fd");
 }
 
-static long futex(_Atomic uint32_t *word, int op, uint32_t value, struct timespec *limit)
+static long check_kernel_futex(_Atomic uint32_t *word, int op, uint32_t value,
+                               struct timespec *limit)
 {
     return syscall(SYS_futex, word, op, value, limit, NULL, 0);
 }
 
 /* Sleep until *word is no longer `value`; false when the time is up. */
-static bool futex_await(_Atomic uint32_t *word, uint32_t value)
+static bool check_kernel_futex_await(_Atomic uint32_t *word, uint32_t value)
 {
     struct timespec limit = {.tv_sec = CHECK_WAIT_MS / 1000};
 
-    if (futex(word, FUTEX_WAIT, value, &limit) == 0)
+    if (check_kernel_futex(word, FUTEX_WAIT, value, &limit) == 0)
         return true;
     return errno == EAGAIN;
 }
@@ -165,23 +167,23 @@ void check_futex(struct finding *f, const char *dir)
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        bool woken = futex_await(&word[0], 0);
+        bool woken = check_kernel_futex_await(&word[0], 0);
         atomic_store(&word[1], 1);
-        futex(&word[1], FUTEX_WAKE, 1, NULL);
+        check_kernel_futex(&word[1], FUTEX_WAKE, 1, NULL);
         _exit(woken ? 0 : 1);
     }
     atomic_store(&word[0], 1);
-    futex(&word[0], FUTEX_WAKE, 1, NULL);
+    check_kernel_futex(&word[0], FUTEX_WAKE, 1, NULL);
     if (pid < 0)
         check_flaw(f, CHECK_FAIL, "raise ulimit -u", "fork: %s", strerror(errno));
-    else if (!futex_await(&word[1], 0))
+    else if (!check_kernel_futex_await(&word[1], 0))
         check_flaw(f, CHECK_FAIL, old_kernel,
                    "a futex wake did not reach the other process");
     else
         check_ok(f, "a process wakes another by a futex in shared memory");
 }
 
-static int membarrier(int command)
+static int check_kernel_membarrier(int command)
 {
     return (int)syscall(SYS_membarrier, command, 0, 0);
 }
@@ -190,22 +192,22 @@ void check_membarrier(struct finding *f, const char *dir)
 {
     static const char *const remedy =
         "nothing must be done: every put pays for a fence instead (a few ns)";
-    int have = membarrier(MEMBARRIER_CMD_QUERY);
+    int have = check_kernel_membarrier(MEMBARRIER_CMD_QUERY);
 
     (void)dir;
     if (have < 0)
         check_flaw(f, CHECK_WARN, remedy, "membarrier: %s", strerror(errno));
     else if ((have & MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0)
         check_flaw(f, CHECK_WARN, remedy, "membarrier has no global expedited command");
-    else if (membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0 ||
-             membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
+    else if (check_kernel_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0 ||
+             check_kernel_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
         check_flaw(f, CHECK_WARN, remedy, "membarrier fails: %s", strerror(errno));
     else
         check_ok(f, "membarrier (global, expedited) works");
 }
 
 /* The word in brackets of a file such as "always [madvise] never". */
-static void read_setting(const char *path, char *value, size_t len)
+static void check_kernel_read_setting(const char *path, char *value, size_t len)
 {
     char line[SETTING_LEN] = "";
     FILE *in = fopen(path, "re");
@@ -220,7 +222,7 @@ static void read_setting(const char *path, char *value, size_t len)
 }
 
 /* Are pages at `at` mapped as huge pages?  Asks the kernel's table of this process. */
-static bool mapped_huge(const void *at)
+static bool check_kernel_mapped_huge(const void *at)
 {
     char line[512];
     unsigned long start, kib;
@@ -241,7 +243,7 @@ static bool mapped_huge(const void *at)
 }
 
 /* A place of len bytes for a mapping that starts at a multiple of a huge page. */
-static void *aligned_place(size_t len)
+static void *check_kernel_aligned_place(size_t len)
 {
     char *at =
         mmap(NULL, len + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -253,10 +255,10 @@ static void *aligned_place(size_t len)
 }
 
 /* Touch memory that asks for huge pages: 0 none came, 1 they came, 2 after a collapse. */
-static int try_huge(void)
+static int check_kernel_try_huge(void)
 {
     int fd = memfd_create("oshmem_info", MFD_CLOEXEC);
-    void *place = aligned_place(HUGE_TEST);
+    void *place = check_kernel_aligned_place(HUGE_TEST);
 
     if (fd < 0 || place == NULL || ftruncate(fd, (off_t)HUGE_TEST) != 0)
         return 0;
@@ -266,9 +268,9 @@ static int try_huge(void)
         return 0;
     (void)madvise(at, HUGE_TEST, MADV_HUGEPAGE);
     memset(at, 1, HUGE_TEST);
-    if (mapped_huge(at))
+    if (check_kernel_mapped_huge(at))
         return 1;
-    return madvise(at, HUGE_TEST, COLLAPSE) == 0 && mapped_huge(at) ? 2 : 0;
+    return madvise(at, HUGE_TEST, COLLAPSE) == 0 && check_kernel_mapped_huge(at) ? 2 : 0;
 }
 
 void check_thp(struct finding *f, const char *dir)
@@ -276,9 +278,9 @@ void check_thp(struct finding *f, const char *dir)
     char setting[SETTING_LEN];
 
     (void)dir;
-    read_setting("/sys/kernel/mm/transparent_hugepage/shmem_enabled", setting,
-                 sizeof setting);
-    switch (try_huge()) {
+    check_kernel_read_setting("/sys/kernel/mm/transparent_hugepage/shmem_enabled",
+                              setting, sizeof setting);
+    switch (check_kernel_try_huge()) {
     case 1:
         check_ok(f, "shared memory gets huge pages (shmem_enabled is %s)", setting);
         break;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "pgas/core/env.h"
+#include "pgas/core/base/env.h"
 #include "pgas/transport/transport.h"
 #include "pgas/transport/choice.h"
 #include "tools/oshmem_info/info.h"
@@ -35,7 +35,7 @@
 /* ---- libraries -------------------------------------------------------------------- */
 
 /* fi_version(): the major number is in the upper half. */
-static void write_fi_version(void *function, char *to, size_t len)
+static void check_network_write_fi_version(void *function, char *to, size_t len)
 {
     enum { HALF_BITS = 16, LOWER_HALF = 0xffff };
     uint32_t (*version)(void);
@@ -44,7 +44,7 @@ static void write_fi_version(void *function, char *to, size_t len)
     snprintf(to, len, "libfabric %u.%u", version() >> HALF_BITS, version() & LOWER_HALF);
 }
 
-static void write_ucp_version(void *function, char *to, size_t len)
+static void check_network_write_ucp_version(void *function, char *to, size_t len)
 {
     const char *(*version)(void);
 
@@ -60,11 +60,12 @@ static const struct network {
     void (*write_version)(void *function, char *to, size_t len);
     const char *remedy;
 } networks[] = {
-    {&transport_ofi, BUILT_OFI, "libfabric.so.1", "fi_version", write_fi_version,
+    {&transport_ofi, BUILT_OFI, "libfabric.so.1", "fi_version",
+     check_network_write_fi_version,
      "only jobs on several nodes need it; on Debian: apt-get install libfabric1; see "
      "also fi_info(1)"},
     {&transport_ucx, BUILT_UCX, "libucp.so.0", "ucp_get_version_string",
-     write_ucp_version,
+     check_network_write_ucp_version,
      "only jobs on several nodes need it; on Debian: apt-get install libucx0; see also "
      "ucx_info -d"},
 };
@@ -72,7 +73,7 @@ enum { NETWORKS = sizeof networks / sizeof networks[0] };
 
 /* After an attempt to open the transport, which has loaded the library with what must be
  * in the environment then. */
-static void find_version(const struct network *n, struct finding *f)
+static void check_network_find_version(const struct network *n, struct finding *f)
 {
     void *library = n->built ? dlopen(n->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *function = library != NULL ? dlsym(library, n->function) : NULL;
@@ -83,18 +84,19 @@ static void find_version(const struct network *n, struct finding *f)
 
 /* ---- one transport ---------------------------------------------------------------- */
 
-static ssize_t no_address(const struct transport_world *world, int pe, void *to,
-                          size_t room)
+static ssize_t check_network_no_address(const struct transport_world *world, int pe,
+                                        void *to, size_t space)
 {
     (void)world;
     (void)pe;
     (void)to;
-    (void)room;
+    (void)space;
     return -1;
 }
 
 /* The job of one PE has no peer that could fail. */
-static void no_failure(const struct transport_world *world, int pe, const char *sentence)
+static void check_network_no_failure(const struct transport_world *world, int pe,
+                                     const char *sentence)
 {
     (void)world;
     (void)pe;
@@ -102,16 +104,16 @@ static void no_failure(const struct transport_world *world, int pe, const char *
 }
 
 /* This process is a job of one PE with small segments; false: without memory. */
-static bool make_world(struct transport_world *world)
+static bool check_network_make_world(struct transport_world *world)
 {
     *world = (struct transport_world){.npes = 1,
-                                      .address_of = no_address,
-                                      .failed = no_failure,
+                                      .address_of = check_network_no_address,
+                                      .failed = check_network_no_failure,
                                       .provider = env_value("OFI_PROVIDER"),
                                       .fabric = env_value("OFI_FABRIC"),
                                       .domain = env_value("OFI_DOMAIN"),
                                       .order = env_value("OFI_ORDER"),
-                                      .avoid = env_value("NET_AVOID")};
+                                      .avoid = env_value("NET_DISABLE")};
     for (int s = 0; s < SEGMENTS; s++) {
         world->segment[s].len = SEGMENT_BYTES;
         world->segment[s].base = check_memory(SEGMENT_BYTES, &world->segment[s].fd);
@@ -122,12 +124,13 @@ static bool make_world(struct transport_world *world)
 }
 
 /* What the transport has found, or else why it cannot be used; true: it can be. */
-static bool try_open(const struct transport *t, char text[TRANSPORT_TEXT_MAX])
+static bool check_network_try_open(const struct transport *t,
+                                   char text[TRANSPORT_TEXT_MAX])
 {
     static struct transport_world world; /* as long as the net */
     struct transport_net *net;
 
-    if (!make_world(&world)) {
+    if (!check_network_make_world(&world)) {
         snprintf(text, TRANSPORT_TEXT_MAX, "shared memory: %s", strerror(errno));
         return false;
     }
@@ -141,9 +144,9 @@ static bool try_open(const struct transport *t, char text[TRANSPORT_TEXT_MAX])
 static void check_transport(const struct network *n, struct finding *f)
 {
     char text[TRANSPORT_TEXT_MAX];
-    bool opened = try_open(n->t, text);
+    bool opened = check_network_try_open(n->t, text);
 
-    find_version(n, f);
+    check_network_find_version(n, f);
     if (opened)
         check_ok(f, "%s", text);
     else
@@ -173,7 +176,8 @@ bool network_built(const char *transport)
 
 /* ---- the choice ------------------------------------------------------------------- */
 
-static void add_reason(char *to, size_t len, const char *name, const char *why)
+static void check_network_add_reason(char *to, size_t len, const char *name,
+                                     const char *why)
 {
     size_t used = strlen(to);
 
@@ -181,17 +185,17 @@ static void add_reason(char *to, size_t len, const char *name, const char *why)
 }
 
 /* The first that may be used and can be. */
-static void choose(struct finding *f, const struct finding *const *found,
-                   const char *list, const bool *wanted)
+static void check_network_choose(struct finding *f, const struct finding *const *found,
+                                 const char *list, const bool *wanted)
 {
     char passed[CHECK_TEXT_MAX] = "";
 
     for (size_t i = 0; i < NETWORKS; i++) {
         const char *name = networks[i].t->name;
         if (!wanted[i]) {
-            add_reason(passed, sizeof passed, name, "left out");
+            check_network_add_reason(passed, sizeof passed, name, "left out");
         } else if (!networks[i].built || found[i]->verdict != CHECK_OK) {
-            add_reason(passed, sizeof passed, name, found[i]->reason);
+            check_network_add_reason(passed, sizeof passed, name, found[i]->reason);
         } else {
             snprintf(f->subject, sizeof f->subject, "%s", name);
             check_ok(f, "%s (SHMEM_TRANSPORT=%.100s)%s",
@@ -217,7 +221,7 @@ void network_choose(const struct finding *ofi, const struct finding *ucx,
         name[i] = networks[i].t->name;
     const char *bad = choice_read(list, name, NETWORKS, wanted, &len);
     if (bad == NULL)
-        choose(f, found, list, wanted);
+        check_network_choose(f, found, list, wanted);
     else
         check_flaw(
             f, CHECK_WARN,

@@ -44,7 +44,7 @@ struct step {
  */
 
 /* Take the environment that the server made; false when the server gave up. */
-static bool take_environment(int from)
+static bool check_pmix_take_environment(int from)
 {
     static char text[ENV_BYTES_MAX];
     size_t len = 0;
@@ -62,7 +62,7 @@ static bool take_environment(int from)
     return true;
 }
 
-static bool job_size_is_one(const pmix_proc_t *me)
+static bool check_pmix_job_size_is_one(const pmix_proc_t *me)
 {
     pmix_proc_t job = *me;
     pmix_value_t *value = NULL;
@@ -75,7 +75,7 @@ static bool job_size_is_one(const pmix_proc_t *me)
     return one;
 }
 
-static pmix_status_t collecting_fence(void)
+static pmix_status_t check_pmix_collecting_fence(void)
 {
     bool yes = true;
     pmix_info_t info;
@@ -87,16 +87,16 @@ static pmix_status_t collecting_fence(void)
     return rc;
 }
 
-static void client(int from)
+static void check_pmix_client(int from)
 {
     pmix_proc_t me;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (!take_environment(from))
+    if (!check_pmix_take_environment(from))
         _exit(1);
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
         _exit(2);
-    if (!job_size_is_one(&me) || collecting_fence() != PMIX_SUCCESS)
+    if (!check_pmix_job_size_is_one(&me) || check_pmix_collecting_fence() != PMIX_SUCCESS)
         _exit(3);
     _exit(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? 0 : 4);
 }
@@ -107,7 +107,7 @@ static void client(int from)
 static sem_t done;
 static pmix_status_t done_status;
 
-static void on_done(pmix_status_t status, void *cbdata)
+static void check_pmix_on_done(pmix_status_t status, void *cbdata)
 {
     (void)cbdata;
     done_status = status;
@@ -115,7 +115,7 @@ static void on_done(pmix_status_t status, void *cbdata)
 }
 
 /* The result of a request that answers through on_done. */
-static pmix_status_t await(pmix_status_t rc)
+static pmix_status_t check_pmix_await(pmix_status_t rc)
 {
     struct timespec end;
 
@@ -128,7 +128,7 @@ static pmix_status_t await(pmix_status_t rc)
     return sem_timedwait(&done, &end) == 0 ? done_status : PMIX_ERR_TIMEOUT;
 }
 
-static pmix_status_t server_start(const char *dir)
+static pmix_status_t check_pmix_server_start(const char *dir)
 {
     static pmix_server_module_t module;
     pmix_info_t info;
@@ -141,7 +141,7 @@ static pmix_status_t server_start(const char *dir)
 }
 
 /* Tell the server of a job of one process on this host. */
-static pmix_status_t register_job(const char *nspace)
+static pmix_status_t check_pmix_register_job(const char *nspace)
 {
     pmix_info_t info[JOB_INFOS];
     uint32_t one = 1;
@@ -160,7 +160,8 @@ static pmix_status_t register_job(const char *nspace)
     PMIx_Info_load(&info[n++], PMIX_JOB_SIZE, &one, PMIX_UINT32);
     PMIx_Info_load(&info[n++], PMIX_UNIV_SIZE, &one, PMIX_UINT32);
     PMIx_Info_load(&info[n++], PMIX_LOCAL_SIZE, &one, PMIX_UINT32);
-    rc = await(PMIx_server_register_nspace(nspace, 1, info, n, on_done, NULL));
+    rc = check_pmix_await(
+        PMIx_server_register_nspace(nspace, 1, info, n, check_pmix_on_done, NULL));
     for (size_t i = 0; i < n; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     free(nodes);
@@ -169,7 +170,7 @@ static pmix_status_t register_job(const char *nspace)
 }
 
 /* Write the variables of the environment list, each with its zero, and close. */
-static bool give_environment(char **list, int to)
+static bool check_pmix_give_environment(char **list, int to)
 {
     bool good = true;
 
@@ -181,7 +182,7 @@ static bool give_environment(char **list, int to)
     return good;
 }
 
-static bool await_client(pid_t pid, int *code)
+static bool check_pmix_await_client(pid_t pid, int *code)
 {
     int status = 0;
 
@@ -192,32 +193,32 @@ static bool await_client(pid_t pid, int *code)
     return *code == 0;
 }
 
-static struct step serve(const char *dir, pid_t pid, int to, int *code)
+static struct step check_pmix_serve(const char *dir, pid_t pid, int to, int *code)
 {
     pmix_proc_t proc;
     char **list = NULL;
-    pmix_status_t rc = server_start(dir);
+    pmix_status_t rc = check_pmix_server_start(dir);
 
     if (rc != PMIX_SUCCESS)
         return (struct step){"PMIx_server_init", rc};
     PMIX_PROC_LOAD(&proc, "oshmem_info", 0);
-    rc = register_job(proc.nspace);
+    rc = check_pmix_register_job(proc.nspace);
     if (rc != PMIX_SUCCESS)
         return (struct step){"PMIx_server_register_nspace", rc};
-    rc = await(
-        PMIx_server_register_client(&proc, getuid(), getgid(), NULL, on_done, NULL));
+    rc = check_pmix_await(PMIx_server_register_client(&proc, getuid(), getgid(), NULL,
+                                                      check_pmix_on_done, NULL));
     if (rc != PMIX_SUCCESS)
         return (struct step){"PMIx_server_register_client", rc};
     rc = PMIx_server_setup_fork(&proc, &list);
     if (rc != PMIX_SUCCESS)
         return (struct step){"PMIx_server_setup_fork", rc};
-    if (!give_environment(list, to) || !await_client(pid, code))
+    if (!check_pmix_give_environment(list, to) || !check_pmix_await_client(pid, code))
         return (struct step){"client", PMIX_ERROR};
     rc = PMIx_server_finalize();
     return (struct step){"PMIx_server_finalize", rc};
 }
 
-static void conclude(struct finding *f, struct step last, int code)
+static void check_pmix_conclude(struct finding *f, struct step last, int code)
 {
     static const char *const place[] = {"", "setup", "PMIx_Init",
                                         "PMIx_Get or PMIx_Fence", "PMIx_Finalize"};
@@ -250,8 +251,8 @@ void check_pmix(struct finding *f, const char *dir)
     }
     if (pid == 0) {
         close(env[1]);
-        client(env[0]);
+        check_pmix_client(env[0]);
     }
     close(env[0]);
-    conclude(f, serve(dir, pid, env[1], &code), code);
+    check_pmix_conclude(f, check_pmix_serve(dir, pid, env[1], &code), code);
 }

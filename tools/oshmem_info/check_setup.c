@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pgas/core/env.h"
+#include "pgas/core/base/env.h"
 #include "pgas/datatype/isa.h"
 #include "tools/oshmem_info/info.h"
 
@@ -59,7 +59,7 @@ bool find_in_path(const char *name, char *path, size_t len)
     return false;
 }
 
-static bool same_file(const char *a, const char *b)
+static bool check_same_file(const char *a, const char *b)
 {
     struct stat x, y;
 
@@ -75,7 +75,7 @@ void check_oshrun(struct finding *f, const char *dir)
     if (!find_beside("oshrun", mine, sizeof mine))
         check_flaw(f, CHECK_WARN, "install it beside oshmem_info, or use mpirun or srun",
                    "oshrun is not beside this program");
-    else if (find_in_path("oshrun", first, sizeof first) && !same_file(mine, first))
+    else if (find_in_path("oshrun", first, sizeof first) && !check_same_file(mine, first))
         check_flaw(f, CHECK_WARN,
                    "put its directory first in PATH, or call it by its full name",
                    "%.150s is ours, but PATH finds %.150s", mine, first);

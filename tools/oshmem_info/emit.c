@@ -12,7 +12,7 @@
 #define UTF8_REST_MAX 3
 
 /* How many bytes follow the first byte of a UTF-8 character; -1: it is no first byte. */
-static int utf8_rest(unsigned char c)
+static int emit_utf8_rest(unsigned char c)
 {
     if (c < 0x80)
         return 0;
@@ -24,7 +24,7 @@ static int utf8_rest(unsigned char c)
 }
 
 /* Too long forms, surrogates and numbers above U+10FFFF differ in the second byte. */
-static bool utf8_second(unsigned char first, unsigned char second)
+static bool emit_utf8_second(unsigned char first, unsigned char second)
 {
     switch (first) {
     case 0xe0:
@@ -41,19 +41,19 @@ static bool utf8_second(unsigned char first, unsigned char second)
 }
 
 /* Length of the UTF-8 character at text, 0 if there is none. */
-static int utf8_length(const unsigned char *text)
+static int emit_utf8_length(const unsigned char *text)
 {
-    int rest = utf8_rest(text[0]);
+    int rest = emit_utf8_rest(text[0]);
 
     for (int i = 1; i <= rest; i++)
         if ((text[i] & 0xc0) != 0x80)
             return 0;
-    if (rest > 0 && !utf8_second(text[0], text[1]))
+    if (rest > 0 && !emit_utf8_second(text[0], text[1]))
         return 0;
     return rest + 1;
 }
 
-static void json_char(FILE *out, unsigned char c)
+static void emit_json_char(FILE *out, unsigned char c)
 {
     if (c == '"' || c == '\\')
         fprintf(out, "\\%c", c);
@@ -69,11 +69,11 @@ void emit_json_string(FILE *out, const char *text)
 
     fputc('"', out);
     while (*at != '\0') {
-        int len = utf8_length(at);
+        int len = emit_utf8_length(at);
         if (len == 0)
             fputs("\\ufffd", out);
         else if (len == 1)
-            json_char(out, *at);
+            emit_json_char(out, *at);
         else
             fwrite(at, 1, (size_t)len, out);
         at += len > 0 ? len : 1;
@@ -81,7 +81,7 @@ void emit_json_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void json_newline(struct emit *e)
+static void emit_json_newline(struct emit *e)
 {
     if (e->comma[e->depth])
         fputc(',', e->out);
@@ -89,10 +89,10 @@ static void json_newline(struct emit *e)
     fprintf(e->out, "\n%*s", (e->depth + 1) * JSON_INDENT, "");
 }
 
-static void begin(struct emit *e, const char *name, bool list)
+static void emit_begin(struct emit *e, const char *name, bool list)
 {
     if (e->form == FORM_JSON) {
-        json_newline(e);
+        emit_json_newline(e);
         if (!e->list[e->depth]) {
             emit_json_string(e->out, name);
             fputs(": ", e->out);
@@ -120,17 +120,17 @@ void emit_close(struct emit *e)
 
 void emit_section(struct emit *e, const char *name)
 {
-    begin(e, name, false);
+    emit_begin(e, name, false);
 }
 
 void emit_list(struct emit *e, const char *name)
 {
-    begin(e, name, true);
+    emit_begin(e, name, true);
 }
 
 void emit_item(struct emit *e, const char *name)
 {
-    begin(e, name, false);
+    emit_begin(e, name, false);
 }
 
 void emit_end(struct emit *e)
@@ -143,7 +143,7 @@ void emit_end(struct emit *e)
 }
 
 /* A line of section:item:key:value; the value is the rest of the line. */
-static void parsable_line(struct emit *e, const char *key, const char *value)
+static void emit_parsable_line(struct emit *e, const char *key, const char *value)
 {
     for (int i = 1; i <= e->depth; i++)
         fprintf(e->out, "%s:", e->name[i]);
@@ -162,10 +162,10 @@ void emit_text(struct emit *e, const char *key, const char *label, const char *v
         fprintf(e->out, "%-*s %s\n", LABEL_COLUMNS, label, shown);
         break;
     case FORM_PARSABLE:
-        parsable_line(e, key, shown);
+        emit_parsable_line(e, key, shown);
         break;
     case FORM_JSON:
-        json_newline(e);
+        emit_json_newline(e);
         emit_json_string(e->out, key);
         fputs(": ", e->out);
         if (value != NULL)
@@ -179,7 +179,7 @@ void emit_text(struct emit *e, const char *key, const char *label, const char *v
 void emit_bool(struct emit *e, const char *key, const char *label, bool value)
 {
     if (e->form == FORM_JSON) {
-        json_newline(e);
+        emit_json_newline(e);
         emit_json_string(e->out, key);
         fprintf(e->out, ": %s", value ? "true" : "false");
     } else {

@@ -47,7 +47,7 @@ static const struct option_row {
 };
 #define OPTIONS (sizeof options / sizeof options[0])
 
-static void usage(void)
+static void main_usage(void)
 {
     puts("usage: oshmem_info [options]\n"
          "Says what this OpenSHMEM is, how it is set, and whether it can work here.\n");
@@ -64,7 +64,7 @@ static void usage(void)
          "Exit status: 0; 1 when --check finds that programs cannot run; 2 usage.");
 }
 
-static int print_path(const char *what)
+static int main_print_path(const char *what)
 {
     char dir[PATH_MAX];
 
@@ -80,14 +80,14 @@ static int print_path(const char *what)
 }
 
 /* A blank line between the parts of a page. */
-static void gap(const struct emit *e, bool *first)
+static void main_gap(const struct emit *e, bool *first)
 {
     if (e->form == FORM_PAGE && !*first)
         fputc('\n', e->out);
     *first = false;
 }
 
-static bool print_report(unsigned parts, enum form form)
+static bool main_print_report(unsigned parts, enum form form)
 {
     static void (*const report[])(struct emit *) = {
         report_package, report_transports, report_config,
@@ -100,18 +100,18 @@ static bool print_report(unsigned parts, enum form form)
     for (size_t i = 0; i < sizeof report / sizeof report[0]; i++) {
         if ((parts & 1u << i) == 0)
             continue;
-        gap(&e, &first);
+        main_gap(&e, &first);
         report[i](&e);
     }
     if ((parts & PART_CHECK) != 0) {
-        gap(&e, &first);
+        main_gap(&e, &first);
         works = check_all(&e);
     }
     emit_close(&e);
     return works;
 }
 
-static const struct option_row *option_find(const char *arg)
+static const struct option_row *main_option_find(const char *arg)
 {
     for (size_t i = 0; i < OPTIONS; i++)
         if (strcmp(arg, options[i].name) == 0 ||
@@ -121,10 +121,10 @@ static const struct option_row *option_find(const char *arg)
 }
 
 /* The options that say one thing and end: exit status, or -1 if arg is none of them. */
-static int answer(const char *arg, const char *next)
+static int main_answer(const char *arg, const char *next)
 {
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
-        usage();
+        main_usage();
         return 0;
     }
     if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0) {
@@ -132,11 +132,11 @@ static int answer(const char *arg, const char *next)
         return 0;
     }
     if (strcmp(arg, "--path") == 0)
-        return print_path(next);
+        return main_print_path(next);
     return -1;
 }
 
-static int wrong(const char *format, const char *what)
+static int main_wrong(const char *format, const char *what)
 {
     fputs("oshmem_info: ", stderr);
     fprintf(stderr, format, what);
@@ -154,25 +154,26 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--tune") == 0)
         return tune_main(argc - 2, argv + 2);
     for (int i = 1; i < argc; i++) {
-        int status = answer(argv[i], argv[i + 1]);
+        int status = main_answer(argv[i], argv[i + 1]);
         if (status >= 0)
             return status;
         if (strcmp(argv[i], "--pes") == 0) {
             if (argv[++i] != NULL && algorithms_pes(argv[i]))
                 continue;
-            return wrong("--pes needs a number of PEs; with several, --tune must come "
-                         "first",
-                         "");
+            return main_wrong(
+                "--pes needs a number of PEs; with several, --tune must come "
+                "first",
+                "");
         }
-        const struct option_row *o = option_find(argv[i]);
+        const struct option_row *o = main_option_find(argv[i]);
         if (o == NULL)
-            return wrong("unknown option %s; see oshmem_info --help", argv[i]);
+            return main_wrong("unknown option %s; see oshmem_info --help", argv[i]);
         parts |= o->parts;
         form = o->form != FORM_PAGE ? o->form : form;
     }
     if (parts == 0)
         parts = form == FORM_PAGE ? PARTS_PAGE : PARTS_ALL;
-    bool works = print_report(parts, form);
+    bool works = main_print_report(parts, form);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("oshmem_info: cannot write");
         return 1;

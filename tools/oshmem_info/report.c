@@ -15,7 +15,7 @@
 
 #include <shmem.h>
 
-#include "pgas/core/env.h"
+#include "pgas/core/base/env.h"
 #include "pgas/datatype/isa.h"
 #include "tools/oshmem_info/info.h"
 
@@ -58,7 +58,7 @@ static const struct {
 
 /* Where the prefix is now: the place of this program less the way from prefix to bindir.
  */
-static void prefix_now(char *prefix, size_t len)
+static void report_prefix_now(char *prefix, size_t len)
 {
     const char *tail = INFO_BINDIR;
     size_t old = strlen(INFO_PREFIX);
@@ -78,7 +78,7 @@ bool report_path(const char *what, char *dir, size_t len)
     char prefix[PATH_MAX];
     size_t old = strlen(INFO_PREFIX);
 
-    prefix_now(prefix, sizeof prefix);
+    report_prefix_now(prefix, sizeof prefix);
     for (size_t i = 0; i < DIRS; i++) {
         if (strcmp(dirs[i].what, what) != 0)
             continue;
@@ -102,7 +102,7 @@ void report_paths(struct emit *e)
     emit_end(e);
 }
 
-static const struct variable *variable_find(const char *name)
+static const struct variable *report_variable_find(const char *name)
 {
     for (size_t i = 0; i < VARIABLES; i++)
         if (strcmp(variables[i].name, name) == 0)
@@ -113,7 +113,7 @@ static const struct variable *variable_find(const char *name)
 /* The heap of a PE: the default, and what the environment makes of it. */
 static void report_heap(struct emit *e)
 {
-    const struct variable *v = variable_find("SYMMETRIC_SIZE");
+    const struct variable *v = report_variable_find("SYMMETRIC_SIZE");
     const char *now = env_value("SYMMETRIC_SIZE");
     char text[NOTE_MAX_LEN];
 
@@ -250,7 +250,7 @@ void report_config(struct emit *e)
     emit_end(e);
 }
 
-static void env_page_row(struct emit *e, const struct variable *v)
+static void report_env_page_row(struct emit *e, const struct variable *v)
 {
     const char *now = env_value(v->name);
 
@@ -261,7 +261,7 @@ static void env_page_row(struct emit *e, const struct variable *v)
             now != NULL ? now : "-", v->help);
 }
 
-static void env_item(struct emit *e, const struct variable *v)
+static void report_env_item(struct emit *e, const struct variable *v)
 {
     char name[64];
 
@@ -284,9 +284,9 @@ void report_env(struct emit *e)
                 "current", "meaning");
     for (size_t i = 0; i < VARIABLES; i++) {
         if (e->form == FORM_PAGE)
-            env_page_row(e, &variables[i]);
+            report_env_page_row(e, &variables[i]);
         else
-            env_item(e, &variables[i]);
+            report_env_item(e, &variables[i]);
     }
     emit_end(e);
 }

@@ -2,7 +2,7 @@
 /*
  * tune.c - oshmem_info --tune: measures the algorithms of the collectives on this machine
  * and writes a table file of those that are better than the built-in choice.
- * Uses: tune_run, tune_best, coll/pick_table.  Used by: main.
+ * Uses: tune_run, tune_best, coll/select_table.  Used by: main.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pgas/coll/pick_table.h"
+#include "pgas/coll/select/select_table.h"
 #include "tools/oshmem_info/info.h"
 #include "tools/oshmem_info/tune_run.h"
 
@@ -34,7 +34,7 @@ static int range_count;
 
 /* ---- options --------------------------------------------------------------------- */
 
-static int wrong(const char *format, const char *what)
+static int tune_wrong(const char *format, const char *what)
 {
     fputs("oshmem_info: --tune: ", stderr);
     fprintf(stderr, format, what);
@@ -42,23 +42,23 @@ static int wrong(const char *format, const char *what)
     return 2;
 }
 
-static int compare(const void *a, const void *b)
+static int tune_compare(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
 }
 
-static void add_pes(int pes)
+static void tune_add_pes(int pes)
 {
     for (int i = 0; i < options.numbers; i++)
         if (options.pes[i] == pes)
             return;
     if (options.numbers < TUNE_PES_MAX)
         options.pes[options.numbers++] = pes;
-    qsort(options.pes, (size_t)options.numbers, sizeof options.pes[0], compare);
+    qsort(options.pes, (size_t)options.numbers, sizeof options.pes[0], tune_compare);
 }
 
 /* "2,4,8" */
-static bool read_pes(const char *list)
+static bool tune_read_pes(const char *list)
 {
     for (const char *at = list;; at++) {
         char *end;
@@ -67,7 +67,7 @@ static bool read_pes(const char *list)
         if (end == at || errno != 0 || pes < 2 || pes > PES_LIMIT ||
             (*end != ',' && *end != '\0') || options.numbers == TUNE_PES_MAX)
             return false;
-        add_pes((int)pes);
+        tune_add_pes((int)pes);
         at = end;
         if (*end == '\0')
             return true;
@@ -82,19 +82,19 @@ int tune_processors(void)
 }
 
 /* Powers of 2 up to twice the processors, and the processors. */
-static void default_pes(void)
+static void tune_default_pes(void)
 {
     int processors = tune_processors();
 
     for (int pes = 2; pes <= 2 * processors || pes <= 4; pes *= 2)
-        add_pes(pes);
+        tune_add_pes(pes);
     if (processors > 1)
-        add_pes(processors);
+        tune_add_pes(processors);
 }
 
 /* The value of an option: its next argument, or what is behind "="; NULL if it is not
  * this option. */
-static const char *value_of(const char *name, char **argv, int *i)
+static const char *tune_value_of(const char *name, char **argv, int *i)
 {
     size_t len = strlen(name);
 
@@ -107,35 +107,37 @@ static const char *value_of(const char *name, char **argv, int *i)
     return argv[*i + 1] != NULL ? argv[++*i] : "";
 }
 
-static int read_options(int argc, char **argv)
+static int tune_read_options(int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
         const char *arg = argv[i], *value;
         if (strcmp(arg, "--quick") == 0) {
             options.quick = true;
-        } else if ((value = value_of("--pes", argv, &i)) != NULL) {
-            if (!read_pes(value))
-                return wrong("--pes '%s' is no list of numbers of PEs, from 2, as in "
-                             "2,4,8",
-                             value);
-        } else if ((value = value_of("-o", argv, &i)) != NULL ||
-                   (value = value_of("--output", argv, &i)) != NULL) {
+        } else if ((value = tune_value_of("--pes", argv, &i)) != NULL) {
+            if (!tune_read_pes(value))
+                return tune_wrong(
+                    "--pes '%s' is no list of numbers of PEs, from 2, as in "
+                    "2,4,8",
+                    value);
+        } else if ((value = tune_value_of("-o", argv, &i)) != NULL ||
+                   (value = tune_value_of("--output", argv, &i)) != NULL) {
             options.out = value;
             if (value[0] == '\0')
-                return wrong("%s needs the name of a file", arg);
+                return tune_wrong("%s needs the name of a file", arg);
         } else {
-            return wrong("unknown option %s; it takes --quick, --pes LIST, -o FILE", arg);
+            return tune_wrong("unknown option %s; it takes --quick, --pes LIST, -o FILE",
+                              arg);
         }
     }
     if (options.numbers == 0)
-        default_pes();
+        tune_default_pes();
     return 0;
 }
 
 /* ---- the file -------------------------------------------------------------------- */
 
 /* Make the directories above a file. */
-static void make_directories(const char *path)
+static void tune_make_directories(const char *path)
 {
     char text[PATH_MAX];
 
@@ -149,14 +151,14 @@ static void make_directories(const char *path)
 }
 
 /* Where the table goes; false after a sentence if it can't be written there. */
-static bool choose_place(char *path, size_t size)
+static bool tune_choose_place(char *path, size_t size)
 {
     char text[PATH_MAX];
 
     if (options.out != NULL) {
         snprintf(path, size, "%s", options.out);
-    } else if (pick_table_place(0, path, size)) {
-        make_directories(path);
+    } else if (select_table_place(0, path, size)) {
+        tune_make_directories(path);
     } else {
         fputs("oshmem_info: --tune: HOME is not set: say where the table goes by -o\n",
               stderr);
@@ -171,18 +173,18 @@ static bool choose_place(char *path, size_t size)
     return false;
 }
 
-static const char *range_text(size_t from, size_t to, char text[TEXT_LEN])
+static const char *tune_range_text(size_t from, size_t to, char text[TEXT_LEN])
 {
     if (from == to)
         snprintf(text, TEXT_LEN, "%zu", from);
-    else if (to == PICK_ANY_BYTES)
+    else if (to == SELECT_ANY_BYTES)
         snprintf(text, TEXT_LEN, from == 0 ? "*" : "%zu-", from);
     else
         snprintf(text, TEXT_LEN, "%zu-%zu", from, to);
     return text;
 }
 
-static void write_rows(FILE *out)
+static void tune_write_rows(FILE *out)
 {
     char bytes[TEXT_LEN], pes[TEXT_LEN];
 
@@ -191,31 +193,31 @@ static void write_rows(FILE *out)
         if (r->best == r->builtin)
             continue;
         fprintf(out, "%-10s %-13s %-17s %-7s 1     # %.2f times as fast as %s on %d\n",
-                pick_name(r->what), pick_info(r->best)->name,
-                range_text(r->from, r->to, bytes),
-                range_text((size_t)r->pes_from, (size_t)r->pes_to, pes), r->factor,
-                pick_info(r->builtin)->name, r->pes);
+                select_name(r->what), select_info(r->best)->name,
+                tune_range_text(r->from, r->to, bytes),
+                tune_range_text((size_t)r->pes_from, (size_t)r->pes_to, pes), r->factor,
+                select_info(r->builtin)->name, r->pes);
     }
 }
 
-static void write_table(FILE *out, unsigned processors)
+static void tune_write_table(FILE *out, unsigned processors)
 {
-    char machine[PICK_MACHINE_MAX];
+    char machine[SELECT_MACHINE_MAX];
 
-    pick_machine(processors, machine, sizeof machine);
+    select_machine(processors, machine, sizeof machine);
     fprintf(out,
-            PICK_TABLE_HEADER "\n"
-                              "# Written by oshmem_info --tune of pgas " PACKAGE_VERSION
-                              "; see oshmem_info(1).\n"
-                              "# Where no row fits, the built-in choice is used.\n"
-                              "machine %s\n"
-                              "# collective algorithm bytes PEs nodes\n",
+            SELECT_TABLE_HEADER "\n"
+                                "# Written by oshmem_info --tune of pgas " PACKAGE_VERSION
+                                "; see oshmem_info(1).\n"
+                                "# Where no row fits, the built-in choice is used.\n"
+                                "machine %s\n"
+                                "# collective algorithm bytes PEs nodes\n",
             machine);
-    write_rows(out);
+    tune_write_rows(out);
 }
 
 /* First beside the place, then there: nobody reads half a table. */
-static bool save(const char *path, unsigned processors)
+static bool tune_save(const char *path, unsigned processors)
 {
     char beside[PATH_MAX + 8];
     mode_t mask = umask(0);
@@ -226,7 +228,7 @@ static bool save(const char *path, unsigned processors)
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
     bool good = out != NULL && fchmod(fd, TABLE_MODE & ~mask) == 0;
     if (good)
-        write_table(out, processors);
+        tune_write_table(out, processors);
     if (out != NULL)
         good = fflush(out) == 0 && good && !ferror(out) && fsync(fd) == 0;
     if (out != NULL)
@@ -242,7 +244,7 @@ static bool save(const char *path, unsigned processors)
 
 /* ---- the summary ----------------------------------------------------------------- */
 
-static void print_heading(int pes, int processors)
+static void tune_print_heading(int pes, int processors)
 {
     printf("%d PEs on %d processors%s\n", pes, processors,
            pes > processors ? ": more than processors, so that times are those of the "
@@ -252,22 +254,22 @@ static void print_heading(int pes, int processors)
            "built-in", "best", "time", "times as fast");
 }
 
-static void print_range(const struct tune_range *r)
+static void tune_print_range(const struct tune_range *r)
 {
     char bytes[TEXT_LEN];
 
-    printf("  %-10s %-18s %-9s ", pick_name(r->what), range_text(r->from, r->to, bytes),
-           pick_info(r->builtin)->name);
+    printf("  %-10s %-18s %-9s ", select_name(r->what),
+           tune_range_text(r->from, r->to, bytes), select_info(r->builtin)->name);
     if (r->best == r->builtin)
         printf("%-9s %8.2f us  -\n", "the same", r->ns / NS_PER_US);
     else
-        printf("%-9s %8.2f us  %.2f\n", pick_info(r->best)->name, r->ns / NS_PER_US,
+        printf("%-9s %8.2f us  %.2f\n", select_info(r->best)->name, r->ns / NS_PER_US,
                r->factor);
 }
 
 /* For which PEs the results of the i-th number count: down to the number before it, but
  * not from more PEs than processors to fewer. */
-static int first_pes(int i, int processors)
+static int tune_first_pes(int i, int processors)
 {
     int from = i > 0 ? options.pes[i - 1] + 1 : 2;
 
@@ -276,7 +278,7 @@ static int first_pes(int i, int processors)
     return from;
 }
 
-static bool measure_all(unsigned *processors)
+static bool tune_measure_all(unsigned *processors)
 {
     static struct tune_job job;
 
@@ -285,17 +287,17 @@ static bool measure_all(unsigned *processors)
             return false;
         *processors = (unsigned)job.processors;
         struct tune_range *range = ranges + range_count;
-        int n = tune_ranges(&job, first_pes(i, job.processors), job.pes, range);
-        print_heading(job.pes, job.processors);
+        int n = tune_ranges(&job, tune_first_pes(i, job.processors), job.pes, range);
+        tune_print_heading(job.pes, job.processors);
         for (int k = 0; k < n; k++)
-            print_range(&range[k]);
+            tune_print_range(&range[k]);
         fflush(stdout);
         range_count += n;
     }
     return true;
 }
 
-static int count_rows(void)
+static int tune_count_rows(void)
 {
     int rows = 0;
 
@@ -305,7 +307,7 @@ static int count_rows(void)
 }
 
 /* As the signal would have ended us. */
-static int end_stopped(void)
+static int tune_end_stopped(void)
 {
     fputs("oshmem_info: --tune: stopped; no table was written\n", stderr);
     signal(tune_stopped(), SIG_DFL);
@@ -314,7 +316,7 @@ static int end_stopped(void)
 }
 
 /* More runnable processes than processors before we have begun. */
-static void warn_if_busy(void)
+static void tune_warn_if_busy(void)
 {
     double load;
 
@@ -329,20 +331,20 @@ int tune_main(int argc, char **argv)
 {
     char path[PATH_MAX];
     unsigned processors = 0;
-    int status = read_options(argc, argv);
+    int status = tune_read_options(argc, argv);
 
     if (status != 0)
         return status;
-    if (!choose_place(path, sizeof path))
+    if (!tune_choose_place(path, sizeof path))
         return 1;
-    warn_if_busy();
+    tune_warn_if_busy();
     tune_watch();
-    bool good = measure_all(&processors) && save(path, processors);
+    bool good = tune_measure_all(&processors) && tune_save(path, processors);
     if (tune_stopped() != 0)
-        return end_stopped();
+        return tune_end_stopped();
     if (!good)
         return 1;
-    printf("%s has %d rows; %s\n", path, count_rows(),
+    printf("%s has %d rows; %s\n", path, tune_count_rows(),
            options.out == NULL ? "programs read it from now on"
                                : "programs read it if SHMEM_COLL_TABLE names it");
     return 0;

@@ -5,7 +5,7 @@
  * The tuner (tune.c) runs one job for each number of PEs.  Its PEs are oshmem_info too
  * (tune_pe.c): they measure the algorithms in turn and PE 0 prints a line for each, which
  * tune.c reads.  What is best, and where, is decided in tune_best.c.
- * Uses: coll/pick.  Used by: the files of the tuner, main.
+ * Uses: coll/select.  Used by: the files of the tuner, main.
  */
 #ifndef OSHMEM_INFO_TUNE_H
 #define OSHMEM_INFO_TUNE_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "pgas/coll/pick.h"
+#include "pgas/coll/select/select.h"
 
 #define TUNE_PE       "--tune-pe"
 #define TUNE_QUICK    "quick"
@@ -38,9 +38,9 @@ enum { TUNE_SIZES_MAX = 16, TUNE_PES_MAX = 16, TUNE_RANGES_MAX = 512 };
 /* What was measured of a collective for some bytes on so many PEs. */
 struct tune_point {
     size_t bytes;
-    double ns[PICK_ALGORITHMS_ALL]; /* 0: not measured */
-    bool sure[PICK_ALGORITHMS_ALL]; /* better in most of the rounds */
-    enum pick_algorithm builtin;
+    double ns[SELECT_ALGORITHMS_ALL]; /* 0: not measured */
+    bool sure[SELECT_ALGORITHMS_ALL]; /* better in most of the rounds */
+    enum select_algorithm builtin;
 };
 struct tune_series {
     int points;
@@ -48,13 +48,13 @@ struct tune_series {
 };
 struct tune_job {
     int pes, processors;
-    struct tune_series series[PICK_ALL];
+    struct tune_series series[SELECT_ALL];
 };
 
 /* Bytes for which one algorithm is to be used on teams of so many PEs. */
 struct tune_range {
-    enum pick_collective what;
-    enum pick_algorithm builtin, best; /* may be equal */
+    enum select_collective what;
+    enum select_algorithm builtin, best; /* may be equal */
     size_t from, to;
     int pes, pes_from, pes_to;
     double factor, ns; /* means: times as fast as the built-in choice; its time */
@@ -62,10 +62,10 @@ struct tune_range {
 };
 
 /* Does the collective's call say how many bytes there are, so that a plan has ranges? */
-bool tune_by_bytes(enum pick_collective what);
+bool tune_by_bytes(enum select_collective what);
 
 /* May the algorithm be used? */
-bool tune_usable(enum pick_algorithm a, size_t bytes, int pes);
+bool tune_usable(enum select_algorithm a, size_t bytes, int pes);
 
 /* The ranges of a job, given for which PEs its results count.  Returns how many. */
 int tune_ranges(const struct tune_job *job, int pes_from, int pes_to,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tune_best.c - from what was measured to ranges of bytes and their best algorithms.
- * Uses: tune, coll/pick.  Used by: tune.c, tune_pe.c, tests.
+ * Uses: tune, coll/select.  Used by: tune.c, tune_pe.c, tests.
  */
 #include "config.h"
 
@@ -9,50 +9,50 @@
 
 #include "tools/oshmem_info/tune.h"
 
-bool tune_by_bytes(enum pick_collective what)
+bool tune_by_bytes(enum select_collective what)
 {
     /* PEs bring different numbers of bytes, or none. */
-    return what != PICK_COLLECT && what != PICK_BARRIER;
+    return what != SELECT_COLLECT && what != SELECT_BARRIER;
 }
 
-bool tune_usable(enum pick_algorithm a, size_t bytes, int pes)
+bool tune_usable(enum select_algorithm a, size_t bytes, int pes)
 {
-    return bytes <= pick_most_bytes(a, pes) && pes <= pick_info(a)->pes;
+    return bytes <= select_most_bytes(a, pes) && pes <= select_info(a)->pes;
 }
 
 /* Times as fast as the built-in choice. */
-static double factor(const struct tune_point *p, enum pick_algorithm a)
+static double tune_best_factor(const struct tune_point *p, enum select_algorithm a)
 {
     return p->ns[a] > 0 ? p->ns[p->builtin] / p->ns[a] : 0;
 }
 
 /* The fastest one that is surely faster than the built-in choice, or that. */
-static enum pick_algorithm best_of(const struct tune_point *p)
+static enum select_algorithm tune_best_best_of(const struct tune_point *p)
 {
-    enum pick_algorithm best = p->builtin;
+    enum select_algorithm best = p->builtin;
 
-    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++)
-        if (p->sure[a] && factor(p, (enum pick_algorithm)a) >= TUNE_BETTER &&
+    for (int a = 0; a < SELECT_ALGORITHMS_ALL; a++)
+        if (p->sure[a] && tune_best_factor(p, (enum select_algorithm)a) >= TUNE_BETTER &&
             p->ns[a] < p->ns[best])
-            best = (enum pick_algorithm)a;
+            best = (enum select_algorithm)a;
     return best;
 }
 
 /* Between two sizes, in the middle of their logarithms. */
-static size_t middle(size_t a, size_t b)
+static size_t tune_best_middle(size_t a, size_t b)
 {
     return (size_t)sqrt((double)a * (double)b);
 }
 
 /* Take the point into the range, whose means are still sums. */
-static void take_in(struct tune_range *r, const struct tune_point *p)
+static void tune_best_take_in(struct tune_range *r, const struct tune_point *p)
 {
-    r->factor += log(factor(p, r->best));
+    r->factor += log(tune_best_factor(p, r->best));
     r->ns += p->ns[r->best];
     r->points++;
 }
 
-static void end_sums(struct tune_range *range, int n)
+static void tune_best_end_sums(struct tune_range *range, int n)
 {
     for (int i = 0; i < n; i++) {
         range[i].factor = exp(range[i].factor / range[i].points);
@@ -60,33 +60,36 @@ static void end_sums(struct tune_range *range, int n)
     }
 }
 
-static size_t least(size_t a, size_t b)
+static size_t tune_best_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* Where the range of the i-th point ends: before the next one's, or where one of the two
  * that were compared does. */
-static size_t end_of(const struct tune_series *s, int i, enum pick_algorithm best)
+static size_t tune_best_end_of(const struct tune_series *s, int i,
+                               enum select_algorithm best)
 {
     const struct tune_point *p = &s->point[i];
-    size_t end = i + 1 < s->points ? middle(p->bytes, p[1].bytes) : PICK_ANY_BYTES;
+    size_t end =
+        i + 1 < s->points ? tune_best_middle(p->bytes, p[1].bytes) : SELECT_ANY_BYTES;
 
-    return least(end, least(pick_info(best)->bytes, pick_info(p->builtin)->bytes));
+    return tune_best_least(
+        end, tune_best_least(select_info(best)->bytes, select_info(p->builtin)->bytes));
 }
 
-static int ranges_by_bytes(const struct tune_series *s, struct tune_range base,
-                           struct tune_range *range, int room)
+static int tune_best_ranges_by_bytes(const struct tune_series *s, struct tune_range base,
+                                     struct tune_range *range, int space)
 {
     size_t from = 0;
     int n = 0;
 
     for (int i = 0; i < s->points; i++) {
         const struct tune_point *p = &s->point[i];
-        enum pick_algorithm best = best_of(p);
+        enum select_algorithm best = tune_best_best_of(p);
         struct tune_range *last = n > 0 ? &range[n - 1] : NULL;
         if (last == NULL || last->best != best || last->builtin != p->builtin) {
-            if (n == room)
+            if (n == space)
                 return n;
             last = &range[n++];
             *last = base;
@@ -94,39 +97,40 @@ static int ranges_by_bytes(const struct tune_series *s, struct tune_range base,
             last->best = best;
             last->from = from;
         }
-        last->to = end_of(s, i, best);
-        take_in(last, p);
+        last->to = tune_best_end_of(s, i, best);
+        tune_best_take_in(last, p);
         from = last->to + 1;
     }
-    end_sums(range, n);
+    tune_best_end_sums(range, n);
     return n;
 }
 
 /* One algorithm for all sizes: the best by the mean factor, if it is surely better for
  * most sizes. */
-static int range_of_all(const struct tune_series *s, struct tune_range base,
-                        struct tune_range *range)
+static int tune_best_range_of_all(const struct tune_series *s, struct tune_range base,
+                                  struct tune_range *range)
 {
     double most = log(TUNE_BETTER);
 
     *range = base;
     range->builtin = range->best = s->point[0].builtin;
-    range->to = PICK_ANY_BYTES;
-    for (int a = 0; a < PICK_ALGORITHMS_ALL; a++) {
+    range->to = SELECT_ANY_BYTES;
+    for (int a = 0; a < SELECT_ALGORITHMS_ALL; a++) {
         double mean = 0;
         int sure = 0;
         for (int i = 0; i < s->points && s->point[i].ns[a] > 0; i++) {
-            mean += log(factor(&s->point[i], (enum pick_algorithm)a)) / s->points;
+            mean +=
+                log(tune_best_factor(&s->point[i], (enum select_algorithm)a)) / s->points;
             sure += s->point[i].sure[a];
         }
         if (2 * sure > s->points && mean >= most) {
-            range->best = (enum pick_algorithm)a;
+            range->best = (enum select_algorithm)a;
             most = mean;
         }
     }
     for (int i = 0; i < s->points; i++)
-        take_in(range, &s->point[i]);
-    end_sums(range, 1);
+        tune_best_take_in(range, &s->point[i]);
+    tune_best_end_sums(range, 1);
     return 1;
 }
 
@@ -135,8 +139,8 @@ int tune_ranges(const struct tune_job *job, int pes_from, int pes_to,
 {
     int n = 0;
 
-    for (int what = 0; what < PICK_ALL && n < TUNE_RANGES_MAX; what++) {
-        struct tune_range base = {.what = (enum pick_collective)what,
+    for (int what = 0; what < SELECT_ALL && n < TUNE_RANGES_MAX; what++) {
+        struct tune_range base = {.what = (enum select_collective)what,
                                   .pes = job->pes,
                                   .pes_from = pes_from,
                                   .pes_to = pes_to};
@@ -144,9 +148,9 @@ int tune_ranges(const struct tune_job *job, int pes_from, int pes_to,
         if (s->points == 0)
             continue;
         if (tune_by_bytes(base.what))
-            n += ranges_by_bytes(s, base, range + n, TUNE_RANGES_MAX - n);
+            n += tune_best_ranges_by_bytes(s, base, range + n, TUNE_RANGES_MAX - n);
         else
-            n += range_of_all(s, base, range + n);
+            n += tune_best_range_of_all(s, base, range + n);
     }
     return n;
 }

@@ -25,7 +25,7 @@ static volatile sig_atomic_t child;   /* oshrun, 0 = none */
 
 /* ---- ending early ---------------------------------------------------------------- */
 
-static void stop(int signal)
+static void tune_run_stop(int signal)
 {
     int keep = errno;
 
@@ -38,7 +38,7 @@ static void stop(int signal)
 void tune_watch(void)
 {
     static const int ending[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction act = {.sa_handler = stop};
+    struct sigaction act = {.sa_handler = tune_run_stop};
     struct sigaction before;
 
     sigemptyset(&act.sa_mask);
@@ -55,18 +55,18 @@ int tune_stopped(void)
 /* ---- oshrun ---------------------------------------------------------------------- */
 
 /* What would change what is measured, or where; the rest of the environment stays. */
-static void clear_environment(void)
+static void tune_run_clear_environment(void)
 {
     static const char *const names[] = {"SHMEM_DEBUG",          "SMA_DEBUG",
                                         "SHMEM_INFO",           "SMA_INFO",
                                         "SHMEM_VERSION",        "SMA_VERSION",
                                         "SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE",
-                                        "SHMEM_STRESS",         "SHMEM_CHAOS",
+                                        "SHMEM_STRESS",         "SHMEM_FAULTS",
                                         "SHMEM_ADAPT",          "SHMEM_REPRODUCIBLE",
                                         "SHMEM_LAUNCH_VNODES",  "SHMEM_LAUNCH_HOSTFILE",
                                         "SHMEM_LAUNCH_HOSTS",   "SHMEM_PROFILE_ARRIVAL",
 #define X(NAME, name) "SHMEM_" #NAME "_ALGORITHM",
-                                        PICK_COLLECTIVES(X)
+                                        SELECT_COLLECTIVES(X)
 #undef X
     };
 
@@ -75,7 +75,8 @@ static void clear_environment(void)
     setenv("SHMEM_COLL_TABLE", "none", 1);
 }
 
-static _Noreturn void become_oshrun(const char *oshrun, int pes, bool quick, int out)
+static _Noreturn void tune_run_become_oshrun(const char *oshrun, int pes, bool quick,
+                                             int out)
 {
     char self[PATH_MAX], number[NUMBER_LEN];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -86,7 +87,7 @@ static _Noreturn void become_oshrun(const char *oshrun, int pes, bool quick, int
     snprintf(number, sizeof number, "%d", pes);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(out, STDOUT_FILENO);
-    clear_environment();
+    tune_run_clear_environment();
     execl(oshrun, oshrun, "-H", "localhost", "-n", number, "--", self, TUNE_PE,
           quick ? TUNE_QUICK : TUNE_THOROUGH, (char *)NULL);
     fprintf(stderr, "oshmem_info: can't run %s: %s\n", oshrun, strerror(errno));
@@ -94,7 +95,7 @@ static _Noreturn void become_oshrun(const char *oshrun, int pes, bool quick, int
 }
 
 /* The end of oshrun's output to read, or -1. */
-static int start(const char *oshrun, int pes, bool quick, pid_t *pid)
+static int tune_run_start(const char *oshrun, int pes, bool quick, pid_t *pid)
 {
     int out[2];
 
@@ -103,7 +104,7 @@ static int start(const char *oshrun, int pes, bool quick, pid_t *pid)
     fflush(NULL);
     *pid = fork();
     if (*pid == 0)
-        become_oshrun(oshrun, pes, quick, out[1]);
+        tune_run_become_oshrun(oshrun, pes, quick, out[1]);
     child = *pid > 0 ? *pid : 0;
     close(out[1]);
     if (*pid > 0)
@@ -115,7 +116,7 @@ static int start(const char *oshrun, int pes, bool quick, pid_t *pid)
 /* ---- what it prints -------------------------------------------------------------- */
 
 /* The point of the series with so many bytes: the last one, or a new one. */
-static struct tune_point *point_of(struct tune_series *s, size_t bytes)
+static struct tune_point *tune_run_point_of(struct tune_series *s, size_t bytes)
 {
     if (s->points > 0 && s->point[s->points - 1].bytes == bytes)
         return &s->point[s->points - 1];
@@ -125,7 +126,7 @@ static struct tune_point *point_of(struct tune_series *s, size_t bytes)
     return &s->point[s->points++];
 }
 
-static void take_line(const char *line, struct tune_job *job)
+static void tune_run_take_line(const char *line, struct tune_job *job)
 {
     int a, better, rounds, builtin;
     size_t bytes;
@@ -134,19 +135,19 @@ static void take_line(const char *line, struct tune_job *job)
     if (sscanf(line, TUNE_LINE_CPUS_SCAN, &job->processors) == 1)
         return;
     if (sscanf(line, TUNE_LINE_SCAN, &a, &bytes, &ns, &better, &rounds, &builtin) != 6 ||
-        a < 0 || a >= PICK_ALGORITHMS_ALL)
+        a < 0 || a >= SELECT_ALGORITHMS_ALL)
         return;
-    struct tune_series *s = &job->series[pick_info((enum pick_algorithm)a)->what];
-    struct tune_point *p = point_of(s, bytes);
+    struct tune_series *s = &job->series[select_info((enum select_algorithm)a)->what];
+    struct tune_point *p = tune_run_point_of(s, bytes);
     if (p == NULL)
         return;
     p->ns[a] = ns;
     p->sure[a] = 3 * better >= 2 * rounds;
     if (builtin)
-        p->builtin = (enum pick_algorithm)a;
+        p->builtin = (enum select_algorithm)a;
 }
 
-static void read_lines(int from, struct tune_job *job)
+static void tune_run_read_lines(int from, struct tune_job *job)
 {
     FILE *in = fdopen(from, "r");
     char line[LINE_LEN];
@@ -159,7 +160,7 @@ static void read_lines(int from, struct tune_job *job)
         if (ferror(in))
             clearerr(in);
         else
-            take_line(line, job);
+            tune_run_take_line(line, job);
     fclose(in);
 }
 
@@ -174,12 +175,12 @@ bool tune_run(int pes, bool quick, struct tune_job *job)
         fprintf(stderr, "oshmem_info: --tune needs oshrun beside oshmem_info\n");
         return false;
     }
-    int out = start(oshrun, pes, quick, &pid);
+    int out = tune_run_start(oshrun, pes, quick, &pid);
     if (out < 0) {
         fprintf(stderr, "oshmem_info: can't start oshrun: %s\n", strerror(errno));
         return false;
     }
-    read_lines(out, job);
+    tune_run_read_lines(out, job);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     child = 0;

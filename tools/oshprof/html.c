@@ -17,7 +17,7 @@ enum { TEXT = 64 };
 #define PRINTS ' ' /* the first sign that a string may have as it is */
 
 /* A string for JSON inside HTML: "<" too is written as a number. */
-static void string(FILE *out, const char *text)
+static void html_string(FILE *out, const char *text)
 {
     putc('"', out);
     for (; *text != '\0'; text++) {
@@ -30,7 +30,7 @@ static void string(FILE *out, const char *text)
     putc('"', out);
 }
 
-static void separate(FILE *out, bool *first)
+static void html_separate(FILE *out, bool *first)
 {
     fputs(*first ? "\n" : ",\n", out);
     *first = false;
@@ -38,7 +38,8 @@ static void separate(FILE *out, bool *first)
 
 /* ---- parts ----------------------------------------------------------------------- */
 
-static void write_alpha(FILE *out, const char *name, const struct profile_alpha *alpha)
+static void html_write_alpha(FILE *out, const char *name,
+                             const struct profile_alpha *alpha)
 {
     bool first = true;
 
@@ -46,28 +47,28 @@ static void write_alpha(FILE *out, const char *name, const struct profile_alpha 
     for (int i = 0; i < PROFILE_BUCKETS; i++) {
         if (alpha->ns[i] <= 0)
             continue;
-        separate(out, &first);
+        html_separate(out, &first);
         fprintf(out, "[%.0f, %.3f]", profile_bucket_bytes(i), alpha->ns[i] / NS_US);
     }
     fprintf(out, "],\n");
 }
 
-static void write_texts(FILE *out, const struct profile_header *h)
+static void html_write_texts(FILE *out, const struct profile_header *h)
 {
     char date[TEXT];
 
     fprintf(out, "\"program\": ");
-    string(out, place_base(h->program));
+    html_string(out, place_base(h->program));
     fprintf(out, ", \"command\": ");
-    string(out, h->command);
+    html_string(out, h->command);
     fprintf(out, ", \"host\": ");
-    string(out, h->host);
+    html_string(out, h->host);
     fprintf(out, ", \"date\": ");
-    string(out, profile_date_text(h->date, date, sizeof date));
+    html_string(out, profile_date_text(h->date, date, sizeof date));
     fprintf(out, ",\n");
 }
 
-static void write_job(FILE *out, const struct profile_sum *sum)
+static void html_write_job(FILE *out, const struct profile_sum *sum)
 {
     const struct profile_join *join = sum->join;
     const struct profile_header *h = &join->header;
@@ -81,32 +82,32 @@ static void write_job(FILE *out, const struct profile_sum *sum)
             h->npes, h->nnodes, (double)(h->end - join->begin) / NS_S, inside / NS_S,
             (unsigned long long)sum->all.calls, (unsigned long long)sum->incomplete,
             (double)join_clock_error(join) / NS_US);
-    write_texts(out, h);
-    write_alpha(out, "alpha", &join->job);
-    write_alpha(out, "node_alpha", &join->node);
+    html_write_texts(out, h);
+    html_write_alpha(out, "alpha", &join->job);
+    html_write_alpha(out, "node_alpha", &join->node);
 }
 
-static void write_sites(FILE *out, const struct profile_join *join)
+static void html_write_sites(FILE *out, const struct profile_join *join)
 {
     bool first = true;
 
     fprintf(out, "\"sites\": [");
     for (size_t i = 0; i < join->sites; i++) {
         const struct profile_site *s = &join->site[i];
-        separate(out, &first);
+        html_separate(out, &first);
         fprintf(out, "{\"routine\": ");
-        string(out, s->routine);
+        html_string(out, s->routine);
         fprintf(out, ", \"place\": ");
-        string(out, join->place[i].text);
+        html_string(out, join->place[i].text);
         fprintf(out, ", \"module\": ");
-        string(out, s->module);
+        html_string(out, s->module);
         fprintf(out, ", \"address\": \"0x%llx\"}", (unsigned long long)s->address);
     }
     fprintf(out, "],\n");
 }
 
 /* The figures of a group without the brackets around them. */
-static void write_figures(FILE *out, const struct profile_group *g)
+static void html_write_figures(FILE *out, const struct profile_group *g)
 {
     fprintf(out,
             "\"calls\": %llu, \"time_ms\": %.6f, \"time_max_ms\": %.6f, "
@@ -124,22 +125,22 @@ static void write_figures(FILE *out, const struct profile_group *g)
             profile_mean(&g->node_average, g->calls));
 }
 
-static void write_classes(FILE *out, const struct profile_sum *sum)
+static void html_write_classes(FILE *out, const struct profile_sum *sum)
 {
     bool first = true;
 
     fprintf(out, "\"classes\": [");
     for (int i = 0; i < PROFILE_CLASSES; i++) {
-        separate(out, &first);
+        html_separate(out, &first);
         fprintf(out, "{\"name\": \"%s\", ", profile_class_name[i]);
-        write_figures(out, &sum->class[i]);
+        html_write_figures(out, &sum->class[i]);
         fprintf(out, "}");
     }
     fprintf(out, "],\n");
 }
 
 /* By power of two; the page adds them up for the classes. */
-static void write_groups(FILE *out, const struct profile_sum *sum)
+static void html_write_groups(FILE *out, const struct profile_sum *sum)
 {
     bool first = true;
 
@@ -149,23 +150,23 @@ static void write_groups(FILE *out, const struct profile_sum *sum)
             const struct profile_group *g = profile_group_at(sum, i, k);
             if (g->calls == 0)
                 continue;
-            separate(out, &first);
+            html_separate(out, &first);
             fprintf(out, "{\"site\": %zu, \"bytes\": %.0f, \"class\": %d, ", i,
                     profile_bucket_bytes(k), profile_class(profile_bucket_bytes(k)));
-            write_figures(out, g);
+            html_write_figures(out, g);
             fprintf(out, "}");
         }
     fprintf(out, "],\n");
 }
 
-static void write_ranks(FILE *out, const struct profile_late *late)
+static void html_write_ranks(FILE *out, const struct profile_late *late)
 {
     for (int i = 0; i < PROFILE_RANKS; i++)
         fprintf(out, "%s%u", i > 0 ? ", " : "", late->rank[i]);
 }
 
 /* By site and PE, without PEs that never called there. */
-static void write_late(FILE *out, const struct profile_sum *sum)
+static void html_write_late(FILE *out, const struct profile_sum *sum)
 {
     bool first = true;
 
@@ -175,41 +176,41 @@ static void write_late(FILE *out, const struct profile_sum *sum)
             const struct profile_late *l = &sum->late[i * sum->join->header.npes + pe];
             if (l->calls == 0)
                 continue;
-            separate(out, &first);
+            html_separate(out, &first);
             fprintf(out,
                     "{\"site\": %zu, \"pe\": %u, \"calls\": %llu, \"last\": %llu, "
                     "\"behind_us\": %.3f, \"ranks\": [",
                     i, pe, (unsigned long long)l->calls, (unsigned long long)l->last,
                     l->behind / (double)l->calls / NS_US);
-            write_ranks(out, l);
+            html_write_ranks(out, l);
             fprintf(out, "]}");
         }
     fprintf(out, "],\n");
 }
 
-static void write_points(FILE *out, const struct profile_sum *sum)
+static void html_write_points(FILE *out, const struct profile_sum *sum)
 {
     bool first = true;
 
     fprintf(out, "\"points\": [");
     for (size_t i = 0; i < sum->points; i++) {
         const struct profile_point *p = &sum->point[i];
-        separate(out, &first);
+        html_separate(out, &first);
         fprintf(out, "[%.6f, %u, %.3f, %.3f, %.3f, %d, %u]", p->t, p->site,
                 p->omega / NS_US, p->spread / NS_US, p->worst, p->last, p->calls);
     }
     fprintf(out, "]\n");
 }
 
-static void write_data(FILE *out, const struct profile_sum *sum)
+static void html_write_data(FILE *out, const struct profile_sum *sum)
 {
     fprintf(out, "{");
-    write_job(out, sum);
-    write_classes(out, sum);
-    write_sites(out, sum->join);
-    write_groups(out, sum);
-    write_late(out, sum);
-    write_points(out, sum);
+    html_write_job(out, sum);
+    html_write_classes(out, sum);
+    html_write_sites(out, sum->join);
+    html_write_groups(out, sum);
+    html_write_late(out, sum);
+    html_write_points(out, sum);
     fprintf(out, "}\n");
 }
 
@@ -217,7 +218,7 @@ void profile_html(FILE *out, const struct profile_sum *sum)
 {
     for (size_t i = 0; profile_page[i] != NULL; i++) {
         if (strcmp(profile_page[i], PLACE "\n") == 0)
-            write_data(out, sum);
+            html_write_data(out, sum);
         else
             fputs(profile_page[i], out);
     }

@@ -23,7 +23,7 @@ struct row {
 
 struct places {
     struct row *at;
-    size_t n, room;
+    size_t n, space;
 };
 
 /* While the file is read: rows of each PE's sites and teams. */
@@ -32,24 +32,24 @@ static struct profile_join *join;
 static bool no_memory, invalid;
 
 /* Room for one more of `size` bytes behind n; false without memory. */
-static bool grow(void **array, size_t n, size_t *room, size_t size)
+static bool join_grow(void **array, size_t n, size_t *space, size_t size)
 {
-    if (n < *room)
+    if (n < *space)
         return true;
-    size_t wanted = *room > 0 ? GROW * *room : FIRST;
+    size_t wanted = *space > 0 ? GROW * *space : FIRST;
     void *more = realloc(*array, wanted * size);
     if (more == NULL)
         return false;
     *array = more;
-    *room = wanted;
+    *space = wanted;
     return true;
 }
 
-static void note_place(struct places *places, uint32_t row, uint32_t member)
+static void join_note_place(struct places *places, uint32_t row, uint32_t member)
 {
     void *at = places->at;
 
-    if (!grow(&at, places->n, &places->room, sizeof *places->at)) {
+    if (!join_grow(&at, places->n, &places->space, sizeof *places->at)) {
         no_memory = true;
         return;
     }
@@ -59,55 +59,55 @@ static void note_place(struct places *places, uint32_t row, uint32_t member)
 
 /* ---- sites ----------------------------------------------------------------------- */
 
-static size_t sites_room, teams_room;
+static size_t sites_capacity, teams_capacity;
 
-static bool same_site(const struct profile_site *a, const struct profile_site *b)
+static bool join_same_site(const struct profile_site *a, const struct profile_site *b)
 {
     return a->address == b->address &&
            strncmp(a->routine, b->routine, sizeof a->routine) == 0 &&
            strncmp(a->module, b->module, sizeof a->module) == 0;
 }
 
-static size_t find_site(const struct profile_site *site)
+static size_t join_find_site(const struct profile_site *site)
 {
     size_t i = 0;
 
-    while (i < join->sites && !same_site(&join->site[i], site))
+    while (i < join->sites && !join_same_site(&join->site[i], site))
         i++;
     return i;
 }
 
-static bool add_site(const struct profile_site *site)
+static bool join_add_site(const struct profile_site *site)
 {
     void *at = join->site;
 
-    if (!grow(&at, join->sites, &sites_room, sizeof *site))
+    if (!join_grow(&at, join->sites, &sites_capacity, sizeof *site))
         return false;
     join->site = at;
     join->site[join->sites++] = *site;
     return true;
 }
 
-static void sink_sites(int pe, const void *rows, size_t n)
+static void join_sink_sites(int pe, const void *rows, size_t n)
 {
     const struct profile_site *site = rows;
 
     for (size_t i = 0; i < n && !no_memory; i++) {
-        size_t row = find_site(&site[i]);
-        if (row == join->sites && !add_site(&site[i]))
+        size_t row = join_find_site(&site[i]);
+        if (row == join->sites && !join_add_site(&site[i]))
             no_memory = true;
         else
-            note_place(&site_of[pe], (uint32_t)row, 0);
+            join_note_place(&site_of[pe], (uint32_t)row, 0);
     }
 }
 
 /* ---- teams ----------------------------------------------------------------------- */
 
-static struct profile_joined *add_team(const struct profile_team *team)
+static struct profile_joined *join_add_team(const struct profile_team *team)
 {
     void *at = join->team;
 
-    if (!grow(&at, join->teams, &teams_room, sizeof *join->team))
+    if (!join_grow(&at, join->teams, &teams_capacity, sizeof *join->team))
         return NULL;
     join->team = at;
     struct profile_joined *t = &join->team[join->teams];
@@ -117,25 +117,26 @@ static struct profile_joined *add_team(const struct profile_team *team)
     return t->member != NULL ? t : NULL;
 }
 
-static struct profile_joined *find_team(const struct profile_team *team)
+static struct profile_joined *join_find_team(const struct profile_team *team)
 {
     for (size_t i = 0; i < join->teams; i++)
         if (join->team[i].team.id == team->id && join->team[i].team.npes == team->npes)
             return &join->team[i];
-    return add_team(team);
+    return join_add_team(team);
 }
 
 /* A PE more than the team has gets no place in member[]. */
-static void add_member(struct profile_joined *t, int pe, const struct profile_team *team)
+static void join_add_member(struct profile_joined *t, int pe,
+                            const struct profile_team *team)
 {
-    note_place(&team_of_pe[pe], (uint32_t)(t - join->team), t->members);
+    join_note_place(&team_of_pe[pe], (uint32_t)(t - join->team), t->members);
     if (t->members < t->team.npes)
         t->member[t->members++] = pe;
     t->calls = team->recorded > t->calls ? team->recorded : t->calls;
     t->all = team->calls > t->all ? team->calls : t->all;
 }
 
-static void sink_teams(int pe, const void *rows, size_t n)
+static void join_sink_teams(int pe, const void *rows, size_t n)
 {
     const struct profile_team *team = rows;
 
@@ -144,9 +145,9 @@ static void sink_teams(int pe, const void *rows, size_t n)
             invalid = true;
             return;
         }
-        struct profile_joined *t = find_team(&team[i]);
+        struct profile_joined *t = join_find_team(&team[i]);
         if (t != NULL)
-            add_member(t, pe, &team[i]);
+            join_add_member(t, pe, &team[i]);
         else
             no_memory = true;
     }
@@ -154,7 +155,7 @@ static void sink_teams(int pe, const void *rows, size_t n)
 
 /* ---- records --------------------------------------------------------------------- */
 
-static void alloc_cells(void)
+static void join_alloc_cells(void)
 {
     for (size_t i = 0; i < join->teams && !no_memory; i++) {
         struct profile_joined *t = &join->team[i];
@@ -165,7 +166,7 @@ static void alloc_cells(void)
 }
 
 /* Time of a PE on the clock of PE 0; the drift between the two samples is linear. */
-static uint64_t to_clock_of_pe_0(int pe, uint64_t ns)
+static uint64_t join_to_clock_of_pe_0(int pe, uint64_t ns)
 {
     const struct profile_clock_sample *s = join->clock + 2 * (size_t)join->node_of[pe];
     double span = (double)(s[1].at - s[0].at), part = 0.0;
@@ -200,33 +201,33 @@ static void join_record(int pe, const struct profile_record *r)
     if (at.member == 0)
         call->site = site_of[pe].at[r->site].row;
     struct profile_cell *cell = &t->cell[r->call * t->team.npes + at.member];
-    cell->enter = to_clock_of_pe_0(pe, r->enter);
-    cell->exit = to_clock_of_pe_0(pe, r->exit);
+    cell->enter = join_to_clock_of_pe_0(pe, r->enter);
+    cell->exit = join_to_clock_of_pe_0(pe, r->exit);
     join->routine_ns[pe] += r->exit - r->enter;
     if ((int64_t)(cell->enter - join->begin) < 0)
         join->begin = cell->enter;
 }
 
-static void sink_records(int pe, const void *rows, size_t n)
+static void join_sink_records(int pe, const void *rows, size_t n)
 {
     const struct profile_record *r = rows;
 
     if (join->teams > 0 && join->team[join->teams - 1].cell == NULL)
-        alloc_cells();
+        join_alloc_cells();
     for (size_t i = 0; i < n && !no_memory && !invalid; i++)
         join_record(pe, &r[i]);
 }
 
 /* ---- the other rows -------------------------------------------------------------- */
 
-static void sink_node(int pe, const void *rows, size_t n)
+static void join_sink_node(int pe, const void *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         join->node_of[pe] = ((const uint32_t *)rows)[i];
     invalid = invalid || join->node_of[pe] >= join->header.nnodes;
 }
 
-static void sink_clock(int pe, const void *rows, size_t n)
+static void join_sink_clock(int pe, const void *rows, size_t n)
 {
     (void)pe;
     if (n == 2 * (size_t)join->header.nnodes)
@@ -235,14 +236,14 @@ static void sink_clock(int pe, const void *rows, size_t n)
         invalid = true;
 }
 
-static void sink_lost(int pe, const void *rows, size_t n)
+static void join_sink_lost(int pe, const void *rows, size_t n)
 {
     (void)pe;
     for (size_t i = 0; i < n; i++)
         join->lost += ((const uint64_t *)rows)[i];
 }
 
-static void sink_alpha(int pe, const void *rows, size_t n)
+static void join_sink_alpha(int pe, const void *rows, size_t n)
 {
     const struct profile_alpha *alpha = rows;
 
@@ -261,17 +262,17 @@ static const struct {
     size_t bytes;
     void (*sink)(int pe, const void *rows, size_t n);
 } kinds[PROFILE_CHUNK_END] = {
-    [PROFILE_CHUNK_NODE] = {sizeof(uint32_t), sink_node},
-    [PROFILE_CHUNK_CLOCK] = {sizeof(struct profile_clock_sample), sink_clock},
-    [PROFILE_CHUNK_LOST] = {sizeof(uint64_t), sink_lost},
-    [PROFILE_CHUNK_ALPHA] = {sizeof(struct profile_alpha), sink_alpha},
-    [PROFILE_CHUNK_SITE] = {sizeof(struct profile_site), sink_sites},
-    [PROFILE_CHUNK_TEAM] = {sizeof(struct profile_team), sink_teams},
-    [PROFILE_CHUNK_RECORD] = {sizeof(struct profile_record), sink_records},
+    [PROFILE_CHUNK_NODE] = {sizeof(uint32_t), join_sink_node},
+    [PROFILE_CHUNK_CLOCK] = {sizeof(struct profile_clock_sample), join_sink_clock},
+    [PROFILE_CHUNK_LOST] = {sizeof(uint64_t), join_sink_lost},
+    [PROFILE_CHUNK_ALPHA] = {sizeof(struct profile_alpha), join_sink_alpha},
+    [PROFILE_CHUNK_SITE] = {sizeof(struct profile_site), join_sink_sites},
+    [PROFILE_CHUNK_TEAM] = {sizeof(struct profile_team), join_sink_teams},
+    [PROFILE_CHUNK_RECORD] = {sizeof(struct profile_record), join_sink_records},
 };
 
 /* Text that was read ends within its array. */
-static void terminate_texts(void)
+static void join_terminate_texts(void)
 {
     struct profile_header *h = &join->header;
 
@@ -285,7 +286,7 @@ static void terminate_texts(void)
         join->team[i].team.name[PROFILE_TEAM_MAX - 1] = '\0';
 }
 
-static bool read_chunk(FILE *in, const struct profile_chunk *chunk)
+static bool join_read_chunk(FILE *in, const struct profile_chunk *chunk)
 {
     size_t bytes = kinds[chunk->kind].bytes;
     void *rows = NULL;
@@ -302,7 +303,7 @@ static bool read_chunk(FILE *in, const struct profile_chunk *chunk)
     return !no_memory && !invalid;
 }
 
-static const char *read_header(FILE *in)
+static const char *join_read_header(FILE *in)
 {
     struct profile_header *h = &join->header;
 
@@ -325,24 +326,24 @@ static const char *read_header(FILE *in)
     return no_memory ? "there is not enough memory" : NULL;
 }
 
-static void free_places(struct places *places)
+static void join_free_places(struct places *places)
 {
     for (uint32_t i = 0; places != NULL && i < join->header.npes; i++)
         free(places[i].at);
     free(places);
 }
 
-static const char *read_chunks(FILE *in)
+static const char *join_read_chunks(FILE *in)
 {
     struct profile_chunk chunk;
 
     while (fread(&chunk, sizeof chunk, 1, in) == 1) {
         if (chunk.kind == PROFILE_CHUNK_END) {
             if (join->teams > 0 && join->team[join->teams - 1].cell == NULL)
-                alloc_cells();
+                join_alloc_cells();
             return no_memory ? "there is not enough memory" : NULL;
         }
-        if (chunk.kind > PROFILE_CHUNK_END || !read_chunk(in, &chunk))
+        if (chunk.kind > PROFILE_CHUNK_END || !join_read_chunk(in, &chunk))
             return no_memory ? "there is not enough memory" : "its contents are invalid";
     }
     return "it is incomplete: was the disk full?";
@@ -352,12 +353,12 @@ const char *join_read(FILE *in, struct profile_join *result)
 {
     join = result;
     *join = (struct profile_join){.sites = 0};
-    const char *error = read_header(in);
+    const char *error = join_read_header(in);
     if (error == NULL)
-        error = read_chunks(in);
-    free_places(site_of);
-    free_places(team_of_pe);
-    terminate_texts();
+        error = join_read_chunks(in);
+    join_free_places(site_of);
+    join_free_places(team_of_pe);
+    join_terminate_texts();
     join->place = calloc(join->sites + 1, sizeof *join->place);
     for (size_t i = 0; i < join->sites && error == NULL && join->place != NULL; i++)
         place_find(&join->site[i], &join->place[i]);

@@ -20,13 +20,13 @@ static const char usage[] =
     "  --help, --version\n"
     "Exit status: 0, 1 for an unusable file, 2 for a wrong command line.\n";
 
-static int complain_usage(const char *what, const char *value)
+static int main_usage_error(const char *what, const char *value)
 {
     fprintf(stderr, "oshprof: %s%s; see oshprof --help\n", what, value);
     return EXIT_USAGE;
 }
 
-static int write_report(const char *name, const struct profile_sum *sum)
+static int main_write_report(const char *name, const struct profile_sum *sum)
 {
     size_t len = strlen(name), n = strlen(".html");
     bool html = len >= n && strcmp(name + len - n, ".html") == 0;
@@ -42,7 +42,7 @@ static int write_report(const char *name, const struct profile_sum *sum)
     return EXIT_ERROR;
 }
 
-static int report(const char *file, char *const *output, int outputs)
+static int main_report(const char *file, char *const *output, int outputs)
 {
     struct profile_join join;
     struct profile_sum sum;
@@ -62,7 +62,7 @@ static int report(const char *file, char *const *output, int outputs)
         return EXIT_ERROR;
     }
     for (int i = 0; i < outputs; i++)
-        rc = write_report(output[i], &sum) != 0 ? EXIT_ERROR : rc;
+        rc = main_write_report(output[i], &sum) != 0 ? EXIT_ERROR : rc;
     profile_sum_free(&sum);
     join_free(&join);
     return rc;
@@ -80,22 +80,22 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
         return printf("oshprof (" PACKAGE_NAME ") " PACKAGE_VERSION "\n") < 0;
     if (argc < 2 || strcmp(argv[1], "report") != 0 || output == NULL)
-        return complain_usage("there is one command, 'report'", "");
+        return main_usage_error("there is one command, 'report'", "");
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
             output[outputs++] = argv[++i];
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return complain_usage("there is no option ", argv[i]);
+            return main_usage_error("there is no option ", argv[i]);
         else if (file != NULL)
-            return complain_usage("more than one profile: ", argv[i]);
+            return main_usage_error("more than one profile: ", argv[i]);
         else
             file = argv[i];
     }
     if (file == NULL)
-        return complain_usage("name the file of a profile", "");
+        return main_usage_error("name the file of a profile", "");
     if (outputs == 0)
         output[outputs++] = standard;
-    rc = report(file, output, outputs);
+    rc = main_report(file, output, outputs);
     free(output);
     return rc;
 }

@@ -63,7 +63,7 @@ struct profile_join {
     struct profile_joined *team;
     size_t teams;
     uint64_t begin;       /* the earlier of shmem_init of PE 0 and the first arrival */
-    uint64_t lost;        /* calls for which PEs had no room */
+    uint64_t lost;        /* calls for which PEs had no space */
     uint64_t *routine_ns; /* of each PE: time in collectives */
     struct profile_alpha job, node; /* message times between and within nodes */
 };

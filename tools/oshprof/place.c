@@ -19,7 +19,8 @@ const char *place_base(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static _Noreturn void exec_addr2line(int out, const char *module, const char *address)
+static _Noreturn void place_exec_addr2line(int out, const char *module,
+                                           const char *address)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -30,7 +31,7 @@ static _Noreturn void exec_addr2line(int out, const char *module, const char *ad
     _exit(1);
 }
 
-static void read_line(FILE *in, char *line, size_t size)
+static void place_read_line(FILE *in, char *line, size_t size)
 {
     if (fgets(line, (int)size, in) == NULL || line[0] == '?')
         line[0] = '\0';
@@ -38,8 +39,8 @@ static void read_line(FILE *in, char *line, size_t size)
 }
 
 /* Two lines: function, and file:line.  Both stay empty without addr2line. */
-static void ask_addr2line(const struct profile_site *site, char *function, char *line,
-                          size_t size)
+static void place_ask_addr2line(const struct profile_site *site, char *function,
+                                char *line, size_t size)
 {
     char address[sizeof "0x" + 2 * sizeof site->address];
     int fd[2];
@@ -49,14 +50,14 @@ static void ask_addr2line(const struct profile_site *site, char *function, char 
         return;
     pid_t pid = fork();
     if (pid == 0)
-        exec_addr2line(fd[1], site->module, address);
+        place_exec_addr2line(fd[1], site->module, address);
     close(fd[1]);
     FILE *in = fdopen(fd[0], "r");
     if (in == NULL) {
         close(fd[0]);
     } else {
-        read_line(in, function, size);
-        read_line(in, line, size);
+        place_read_line(in, function, size);
+        place_read_line(in, line, size);
         fclose(in);
     }
     if (pid > 0)
@@ -68,7 +69,7 @@ void place_find(const struct profile_site *site, struct profile_place *place)
     char line[PLACE_MAX] = "";
 
     *place = (struct profile_place){.text = ""};
-    ask_addr2line(site, place->function, line, sizeof line);
+    place_ask_addr2line(site, place->function, line, sizeof line);
     char *remark = strstr(line, " (discriminator");
     if (remark != NULL)
         *remark = '\0';

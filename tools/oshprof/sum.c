@@ -37,7 +37,7 @@ int profile_class(double bytes)
 }
 
 /* Linear between measured sizes, proportional to the size beyond the largest one. */
-static double alpha_of(const struct profile_alpha *alpha, double bytes)
+static double sum_alpha_of(const struct profile_alpha *alpha, double bytes)
 {
     int top = profile_bucket((uint64_t)bytes), last = profile_bucket(alpha->bytes_max);
 
@@ -65,7 +65,7 @@ struct arrival {
     int pe;
 };
 
-static struct spread spread_of(const struct arrival *a, size_t n)
+static struct spread sum_spread_of(const struct arrival *a, size_t n)
 {
     double mean = 0.0, sum = 0.0;
 
@@ -76,7 +76,7 @@ static struct spread spread_of(const struct arrival *a, size_t n)
     return (struct spread){(double)(a[n - 1].enter - a[0].enter), sum / (double)n};
 }
 
-static int by_time(const void *a, const void *b)
+static int sum_by_time(const void *a, const void *b)
 {
     const struct arrival *first = a, *second = b;
 
@@ -85,21 +85,22 @@ static int by_time(const void *a, const void *b)
 
 static const struct profile_join *job;
 
-static uint32_t node_of(int pe)
+static uint32_t sum_node_of(int pe)
 {
     return job->node_of[pe];
 }
 
-static bool on_one_node(const struct arrival *a, size_t n)
+static bool sum_on_one_node(const struct arrival *a, size_t n)
 {
     for (size_t i = 1; i < n; i++)
-        if (node_of(a[i].pe) != node_of(a[0].pe))
+        if (sum_node_of(a[i].pe) != sum_node_of(a[0].pe))
             return false;
     return true;
 }
 
-/* The mean over the nodes of the PEs of the call; `some` has room for all of them. */
-static struct spread node_spread(const struct arrival *a, size_t n, struct arrival *some)
+/* The mean over the nodes of the PEs of the call; `some` has space for all of them. */
+static struct spread sum_node_spread(const struct arrival *a, size_t n,
+                                     struct arrival *some)
 {
     struct spread sum = {0.0, 0.0};
     int nodes = 0;
@@ -107,11 +108,11 @@ static struct spread node_spread(const struct arrival *a, size_t n, struct arriv
     for (uint32_t node = 0; node < job->header.nnodes; node++) {
         size_t k = 0;
         for (size_t i = 0; i < n; i++)
-            if (node_of(a[i].pe) == node)
+            if (sum_node_of(a[i].pe) == node)
                 some[k++] = a[i];
         if (k == 0)
             continue;
-        struct spread s = spread_of(some, k);
+        struct spread s = sum_spread_of(some, k);
         sum.omega += s.omega;
         sum.mean_distance += s.mean_distance;
         nodes++;
@@ -128,35 +129,35 @@ struct figures {
     struct spread all, node;
 };
 
-static void add(struct profile_mean *mean, double value)
+static void sum_add(struct profile_mean *mean, double value)
 {
     mean->sum += value;
     mean->max = value > mean->max ? value : mean->max;
 }
 
-static void add_factor(struct profile_mean *mean, double ns, double alpha)
+static void sum_add_factor(struct profile_mean *mean, double ns, double alpha)
 {
     if (alpha > 0)
-        add(mean, ns / alpha);
+        sum_add(mean, ns / alpha);
 }
 
-static void add_call(struct profile_group *g, const struct figures *f)
+static void sum_add_call(struct profile_group *g, const struct figures *f)
 {
     g->calls++;
     g->bytes += f->bytes;
     g->time.sum += f->time;
     g->time.max = f->longest > g->time.max ? f->longest : g->time.max;
-    add(&g->omega, f->all.omega);
-    add(&g->spread, f->all.mean_distance);
-    add(&g->node_omega, f->node.omega);
-    add(&g->node_spread, f->node.mean_distance);
-    add_factor(&g->worst, f->all.omega, f->alpha);
-    add_factor(&g->average, f->all.mean_distance, f->alpha);
-    add_factor(&g->node_worst, f->node.omega, f->node_alpha);
-    add_factor(&g->node_average, f->node.mean_distance, f->node_alpha);
+    sum_add(&g->omega, f->all.omega);
+    sum_add(&g->spread, f->all.mean_distance);
+    sum_add(&g->node_omega, f->node.omega);
+    sum_add(&g->node_spread, f->node.mean_distance);
+    sum_add_factor(&g->worst, f->all.omega, f->alpha);
+    sum_add_factor(&g->average, f->all.mean_distance, f->alpha);
+    sum_add_factor(&g->node_worst, f->node.omega, f->node_alpha);
+    sum_add_factor(&g->node_average, f->node.mean_distance, f->node_alpha);
 }
 
-static void add_late(struct profile_late *late, const struct arrival *a, size_t n)
+static void sum_add_late(struct profile_late *late, const struct arrival *a, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct profile_late *l = &late[a[i].pe];
@@ -168,8 +169,8 @@ static void add_late(struct profile_late *late, const struct arrival *a, size_t 
 }
 
 /* For the plot: every so many calls of a site in a row make one point. */
-static void add_point(struct profile_sum *sum, struct profile_point *open,
-                      const struct profile_point *p, uint64_t each)
+static void sum_add_point(struct profile_sum *sum, struct profile_point *open,
+                          const struct profile_point *p, uint64_t each)
 {
     open->calls++;
     if (p->omega >= open->omega) {
@@ -197,14 +198,14 @@ static void sum_up(struct profile_sum *sum, struct pass *pass,
     size_t site = call->site;
 
     f->bytes = (double)call->bytes;
-    f->node_alpha = alpha_of(&job->node, f->bytes);
-    f->alpha = on_one_node(a, n) ? f->node_alpha : alpha_of(&job->job, f->bytes);
-    f->all = spread_of(a, n);
-    f->node = node_spread(a, n, pass->some);
-    add_call(&sum->all, f);
-    add_call(&sum->class[profile_class(f->bytes)], f);
-    add_call(profile_group_at(sum, site, profile_bucket(call->bytes)), f);
-    add_late(&sum->late[site * job->header.npes], a, n);
+    f->node_alpha = sum_alpha_of(&job->node, f->bytes);
+    f->alpha = sum_on_one_node(a, n) ? f->node_alpha : sum_alpha_of(&job->job, f->bytes);
+    f->all = sum_spread_of(a, n);
+    f->node = sum_node_spread(a, n, pass->some);
+    sum_add_call(&sum->all, f);
+    sum_add_call(&sum->class[profile_class(f->bytes)], f);
+    sum_add_call(profile_group_at(sum, site, profile_bucket(call->bytes)), f);
+    sum_add_late(&sum->late[site * job->header.npes], a, n);
     struct profile_point p = {.t =
                                   (double)(int64_t)(a[0].enter - sum->join->begin) / NS_S,
                               .omega = f->all.omega,
@@ -212,11 +213,11 @@ static void sum_up(struct profile_sum *sum, struct pass *pass,
                               .worst = f->alpha > 0 ? f->all.omega / f->alpha : 0.0,
                               .site = (uint32_t)site,
                               .last = a[n - 1].pe};
-    add_point(sum, &pass->open[site], &p, pass->each);
+    sum_add_point(sum, &pass->open[site], &p, pass->each);
 }
 
 /* Are all PEs of the team known to have made this call? */
-static bool complete(const struct profile_joined *t, uint64_t i)
+static bool sum_complete(const struct profile_joined *t, uint64_t i)
 {
     for (size_t k = 0; k < t->team.npes; k++)
         if (t->cell[i * t->team.npes + k].exit == 0)
@@ -237,7 +238,7 @@ static void sum_call(struct profile_sum *sum, struct pass *pass,
         f.time += ns / (double)n;
         f.longest = ns > f.longest ? ns : f.longest;
     }
-    qsort(pass->arrival, n, sizeof *pass->arrival, by_time);
+    qsort(pass->arrival, n, sizeof *pass->arrival, sum_by_time);
     sum_up(sum, pass, &t->call[i], n, &f);
 }
 
@@ -246,7 +247,7 @@ static void sum_team(struct profile_sum *sum, struct pass *pass,
 {
     sum->incomplete += t->all - t->calls;
     for (uint64_t i = 0; i < t->calls; i++) {
-        if (t->members == t->team.npes && complete(t, i))
+        if (t->members == t->team.npes && sum_complete(t, i))
             sum_call(sum, pass, t, i);
         else
             sum->incomplete++;
@@ -254,7 +255,7 @@ static void sum_team(struct profile_sum *sum, struct pass *pass,
 }
 
 /* What remains of the points. */
-static void flush_points(struct profile_sum *sum, const struct pass *pass)
+static void sum_flush_points(struct profile_sum *sum, const struct pass *pass)
 {
     for (size_t i = 0; i < sum->join->sites; i++)
         if (pass->open[i].calls > 0)
@@ -263,7 +264,7 @@ static void flush_points(struct profile_sum *sum, const struct pass *pass)
 
 /* ---- together -------------------------------------------------------------------- */
 
-static uint64_t all_calls(const struct profile_join *join)
+static uint64_t sum_all_calls(const struct profile_join *join)
 {
     uint64_t calls = 0;
 
@@ -272,10 +273,10 @@ static uint64_t all_calls(const struct profile_join *join)
     return calls;
 }
 
-static bool allocate(struct profile_sum *sum, struct pass *pass)
+static bool sum_allocate(struct profile_sum *sum, struct pass *pass)
 {
     size_t sites = sum->join->sites + 1, npes = job->header.npes;
-    uint64_t calls = all_calls(sum->join);
+    uint64_t calls = sum_all_calls(sum->join);
 
     pass->each = calls / POINTS_MAX + 1;
     pass->arrival = malloc(npes * sizeof *pass->arrival);
@@ -294,11 +295,11 @@ bool profile_sum(const struct profile_join *join, struct profile_sum *sum)
 
     job = join;
     *sum = (struct profile_sum){.join = join};
-    bool good = allocate(sum, &pass);
+    bool good = sum_allocate(sum, &pass);
     for (size_t i = 0; i < join->teams && good; i++)
         sum_team(sum, &pass, &join->team[i]);
     if (good)
-        flush_points(sum, &pass);
+        sum_flush_points(sum, &pass);
     free(pass.arrival);
     free(pass.some);
     free(pass.open);

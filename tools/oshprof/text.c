@@ -16,7 +16,7 @@
 
 enum { TEXT = 64, LATEST = 3, PERCENT = 100 };
 
-static const char *bytes_text(double bytes, char *text, size_t size)
+static const char *text_bytes_text(double bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     size_t i = 0;
@@ -39,7 +39,7 @@ const char *profile_date_text(int64_t date, char *text, size_t size)
 
 /* ---- the head -------------------------------------------------------------------- */
 
-static void write_clocks(FILE *out, const struct profile_join *join)
+static void text_write_clocks(FILE *out, const struct profile_join *join)
 {
     if (join->header.nnodes == 1)
         fprintf(out, "Clock: one for all PEs.\n");
@@ -48,7 +48,8 @@ static void write_clocks(FILE *out, const struct profile_join *join)
                 (double)join_clock_error(join) / NS_US);
 }
 
-static void write_alpha(FILE *out, const char *where, const struct profile_alpha *alpha)
+static void text_write_alpha(FILE *out, const char *where,
+                             const struct profile_alpha *alpha)
 {
     char text[TEXT];
 
@@ -58,25 +59,25 @@ static void write_alpha(FILE *out, const char *where, const struct profile_alpha
     for (int i = 0, n = 0; i < PROFILE_BUCKETS; i++)
         if (alpha->ns[i] > 0)
             fprintf(out, "%s  %s %.2f us", n++ % 5 == 0 && n > 1 ? "\n" : "",
-                    bytes_text(profile_bucket_bytes(i), text, sizeof text),
+                    text_bytes_text(profile_bucket_bytes(i), text, sizeof text),
                     alpha->ns[i] / NS_US);
     fprintf(out, "\n");
 }
 
-static void write_alphas(FILE *out, const struct profile_join *join)
+static void text_write_alphas(FILE *out, const struct profile_join *join)
 {
     if (join->header.npes == 1)
         fprintf(out, "alpha was not measured: there is one PE.\n");
     else if (join->job.bytes_max == 0)
         fprintf(out, "alpha was not measured: no collective was called.\n");
     else if (join->header.nnodes > 1)
-        write_alpha(out, "between nodes", &join->job);
-    write_alpha(out, "within a node", &join->node);
+        text_write_alpha(out, "between nodes", &join->job);
+    text_write_alpha(out, "within a node", &join->node);
     if (join->job.bytes_max > 0)
         fprintf(out, "  (larger messages: proportional to the largest size)\n");
 }
 
-static void write_head(FILE *out, const struct profile_sum *sum)
+static void text_write_head(FILE *out, const struct profile_sum *sum)
 {
     const struct profile_join *join = sum->join;
     const struct profile_header *h = &join->header;
@@ -96,17 +97,17 @@ static void write_head(FILE *out, const struct profile_sum *sum)
         fprintf(
             out,
             "Left out: %llu calls of which not all PEs have a record.  A PE keeps its "
-            "first\n%llu calls; %llu had no room.\n",
+            "first\n%llu calls; %llu had no space.\n",
             (unsigned long long)sum->incomplete, (unsigned long long)h->records_max,
             (unsigned long long)join->lost);
-    write_clocks(out, join);
+    text_write_clocks(out, join);
     fprintf(out,
             "\n"
             "Omega: time between the first and the last arrival.  D: mean distance of "
             "the arrivals\nfrom their mean.  Factors: worst = Omega / alpha, average = "
             "D / alpha; alpha: time of one\nmessage of the size that a PE "
             "contributes, within a node for PEs of one node.\n");
-    write_alphas(out, join);
+    text_write_alphas(out, join);
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ struct column {
     int width; /* less than 0: to the left */
 };
 
-static void head(FILE *out, const char *title, const struct column *c, size_t n)
+static void text_head(FILE *out, const char *title, const struct column *c, size_t n)
 {
     fprintf(out, "\n== %s ==\n", title);
     for (size_t i = 0; i < n; i++)
@@ -125,10 +126,10 @@ static void head(FILE *out, const char *title, const struct column *c, size_t n)
 }
 
 #define HEAD(out, title, columns)                                                        \
-    head(out, title, columns, sizeof(columns) / sizeof *(columns))
+    text_head(out, title, columns, sizeof(columns) / sizeof *(columns))
 
-static void write_class(FILE *out, const char *name, const char *where,
-                        const struct profile_group *g, bool node)
+static void text_write_class(FILE *out, const char *name, const char *where,
+                             const struct profile_group *g, bool node)
 {
     uint64_t n = g->calls;
     const struct profile_mean *omega = node ? &g->node_omega : &g->omega;
@@ -144,7 +145,7 @@ static void write_class(FILE *out, const char *name, const char *where,
             profile_mean(node ? &g->node_average : &g->average, n));
 }
 
-static void write_classes(FILE *out, const struct profile_sum *sum)
+static void text_write_classes(FILE *out, const struct profile_sum *sum)
 {
     static const struct column columns[] = {
         {"class", -12}, {"PEs of", -7}, {"calls", 8}, {"Omega us", 10}, {"max", 10},
@@ -154,27 +155,27 @@ static void write_classes(FILE *out, const struct profile_sum *sum)
     for (int i = 0; i <= PROFILE_CLASSES; i++) {
         const struct profile_group *g = i < PROFILE_CLASSES ? &sum->class[i] : &sum->all;
         const char *name = i < PROFILE_CLASSES ? profile_class_name[i] : "all";
-        write_class(out, name, "the job", g, false);
+        text_write_class(out, name, "the job", g, false);
         if (sum->join->header.nnodes > 1)
-            write_class(out, name, "a node", g, true);
+            text_write_class(out, name, "a node", g, true);
     }
 }
 
-static void write_group(FILE *out, size_t site, const char *routine, double bytes,
-                        const struct profile_group *g)
+static void text_write_group(FILE *out, size_t site, const char *routine, double bytes,
+                             const struct profile_group *g)
 {
     char size[TEXT];
 
     if (g->calls == 0)
         return;
     fprintf(out, "%4zu  %-26s  %8s  %7llu  %7.2f  %9.2f  %9.2f  %7.2f  %7.2f\n", site + 1,
-            routine, bytes_text(bytes, size, sizeof size), (unsigned long long)g->calls,
-            g->time.sum / NS_MS, profile_mean(&g->omega, g->calls) / NS_US,
-            g->omega.max / NS_US, profile_mean(&g->worst, g->calls),
-            profile_mean(&g->average, g->calls));
+            routine, text_bytes_text(bytes, size, sizeof size),
+            (unsigned long long)g->calls, g->time.sum / NS_MS,
+            profile_mean(&g->omega, g->calls) / NS_US, g->omega.max / NS_US,
+            profile_mean(&g->worst, g->calls), profile_mean(&g->average, g->calls));
 }
 
-static void write_sites(FILE *out, const struct profile_sum *sum)
+static void text_write_sites(FILE *out, const struct profile_sum *sum)
 {
     static const struct column columns[] = {
         {"site", 4},     {"routine", -26}, {"up to", 8}, {"calls", 7},  {"time ms", 7},
@@ -184,15 +185,15 @@ static void write_sites(FILE *out, const struct profile_sum *sum)
          columns);
     for (size_t i = 0; i < sum->join->sites; i++)
         for (int k = 0; k < PROFILE_BUCKETS; k++)
-            write_group(out, i, sum->join->site[i].routine, profile_bucket_bytes(k),
-                        profile_group_at(sum, i, k));
+            text_write_group(out, i, sum->join->site[i].routine, profile_bucket_bytes(k),
+                             profile_group_at(sum, i, k));
 }
 
 /* ---- who is late ----------------------------------------------------------------- */
 
 /* The PE that arrived last most often after `before` (-1: of all PEs), equal counts in
  * the order of the PEs; -1: there is none. */
-static int next_latest(const struct profile_late *late, int npes, int before)
+static int text_next_latest(const struct profile_late *late, int npes, int before)
 {
     int best = -1;
 
@@ -205,7 +206,7 @@ static int next_latest(const struct profile_late *late, int npes, int before)
     return best;
 }
 
-static void write_latest(FILE *out, const struct profile_sum *sum)
+static void text_write_latest(FILE *out, const struct profile_sum *sum)
 {
     static const struct column columns[] = {
         {"site", 4},  {"routine", -26}, {"PE", 5},        {"calls", 10},
@@ -218,7 +219,7 @@ static void write_latest(FILE *out, const struct profile_sum *sum)
     for (size_t i = 0; i < join->sites; i++) {
         const struct profile_late *late = sum->late + i * (size_t)npes;
         int pe = -1;
-        for (int k = 0; k < LATEST && (pe = next_latest(late, npes, pe)) >= 0; k++)
+        for (int k = 0; k < LATEST && (pe = text_next_latest(late, npes, pe)) >= 0; k++)
             fprintf(out, "%4zu  %-26s  %5d  %10llu  %10llu  %7.1f  %11.2f\n", i + 1,
                     join->site[i].routine, pe, (unsigned long long)late[pe].calls,
                     (unsigned long long)late[pe].last,
@@ -229,7 +230,7 @@ static void write_latest(FILE *out, const struct profile_sum *sum)
 
 /* ---- places and teams ------------------------------------------------------------ */
 
-static void write_places(FILE *out, const struct profile_sum *sum)
+static void text_write_places(FILE *out, const struct profile_sum *sum)
 {
     static const struct column columns[] = {
         {"site", 4}, {"routine", -26}, {"called by", 0}};
@@ -240,7 +241,7 @@ static void write_places(FILE *out, const struct profile_sum *sum)
                 sum->join->place[i].text);
 }
 
-static void write_teams(FILE *out, const struct profile_sum *sum)
+static void text_write_teams(FILE *out, const struct profile_sum *sum)
 {
     static const struct column columns[] = {{"team", -32}, {"PEs", 7}, {"calls", 10}};
 
@@ -254,12 +255,12 @@ static void write_teams(FILE *out, const struct profile_sum *sum)
 
 void profile_text(FILE *out, const struct profile_sum *sum)
 {
-    write_head(out, sum);
+    text_write_head(out, sum);
     if (sum->join->sites == 0)
         return;
-    write_places(out, sum);
-    write_classes(out, sum);
-    write_sites(out, sum);
-    write_latest(out, sum);
-    write_teams(out, sum);
+    text_write_places(out, sum);
+    text_write_classes(out, sum);
+    text_write_sites(out, sum);
+    text_write_latest(out, sum);
+    text_write_teams(out, sum);
 }

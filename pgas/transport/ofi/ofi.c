@@ -38,17 +38,17 @@ static int ofi_net_select(struct transport_net *net, char *why)
     enum ofi_order order;
     int rc = ofi_select_read_order(net->world->order, &order, why);
 
-    if (net->avoid[AVOID_ORDER])
+    if (net->avoid[CAPABILITY_ORDER])
         order = OFI_ORDER_NO;
     if (rc == 0)
         rc = ofi_select(net->world, order, &net->info, why);
     if (rc != 0)
         return rc;
     net->ordered = ofi_select_in_order(net->info, order);
-    net->registers =
-        (net->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0 || net->avoid[AVOID_LOCAL];
+    net->registers = (net->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0 ||
+                     net->avoid[CAPABILITY_LOCAL];
     net->fragment_max = net->info->ep_attr->max_msg_size;
-    if (net->avoid[AVOID_SIZE])
+    if (net->avoid[CAPABILITY_SIZE])
         net->fragment_max = OFI_SMALL_FRAGMENT;
     return 0;
 }
@@ -125,7 +125,7 @@ static int ofi_net_open(const struct transport_world *world, struct transport_ne
     n->world = world;
     n->next_key = 1;
     pthread_mutex_init(&n->lock, NULL);
-    (void)avoid_read(world->avoid, n->avoid, &len);
+    (void)capability_read(world->avoid, n->avoid, &len);
     n->chunks = calloc(nchunks, sizeof n->chunks[0]);
     int rc = -ENOMEM;
     if (n->chunks != NULL) {
@@ -162,7 +162,7 @@ static int ofi_net_ctx_open(struct transport_net *net, struct transport_ctx **ct
 {
     char why[TRANSPORT_TEXT_MAX];
 
-    return net->avoid[AVOID_CONTEXTS] ? -ENOSPC : ofi_ctx_make(net, ctx, why);
+    return net->avoid[CAPABILITY_CONTEXTS] ? -ENOSPC : ofi_ctx_make(net, ctx, why);
 }
 
 const struct transport transport_ofi = {

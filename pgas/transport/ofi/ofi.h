@@ -58,7 +58,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
-#include "pgas/core/pgas_assert.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/transport.h"
@@ -97,7 +97,7 @@ void ofi_process_state_enter(struct ofi_process_state *now);
 void ofi_process_state_restore(const struct ofi_process_state *before);
 
 /* Load libfabric. 0; or -ELIBACC and a sentence in why. One thread at a time. */
-int ofi_load(char *why, size_t room);
+int ofi_load(char *why, size_t space);
 
 /* The errno value of a libfabric error number (both positive). */
 int ofi_errno(int error);
@@ -162,9 +162,9 @@ enum ofi_kind {
 };
 
 struct ofi_fragmented {
-    struct transport_place place; /* of the next fragment */
-    const unsigned char *from;    /* put, or */
-    unsigned char *to;            /* get */
+    struct transport_symaddr place; /* of the next fragment */
+    const unsigned char *from;      /* put, or */
+    unsigned char *to;              /* get */
     size_t len;
     unsigned fragments; /* in flight */
     bool queued;        /* in ctx->backlog */
@@ -173,7 +173,7 @@ struct ofi_fragmented {
 struct ofi_op {
     struct fi_context2 fi; /* libfabric's while the operation is posted; first member */
     struct ofi_op *next;   /* in a list */
-    struct transport_done *done;
+    struct transport_completion *done;
     struct ofi_op *parent; /* the operation that this is a fragment of, or NULL */
     unsigned char *bounce; /* bounce buffer, or NULL */
     void *to; /* destination of a get, result of an amo (may be NULL), buffer of a receive
@@ -289,7 +289,7 @@ struct transport_net {
     struct transport_ctx *ctx_0, *contexts;
     size_t address_len;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
-    bool avoid[AVOIDS];
+    bool avoid[CAPABILITIES];
     char text[TRANSPORT_TEXT_MAX];
 };
 
@@ -346,7 +346,7 @@ bool ofi_select_coherent(const struct fi_info *info);
 bool ofi_select_fd_is_reliable(const struct fi_info *info);
 
 /* The IP address of the interface as text; "" if it has none. */
-void ofi_select_address(const struct fi_info *info, char *to, size_t room);
+void ofi_select_address(const struct fi_info *info, char *to, size_t space);
 
 /* ---- ofi_address.c: registration, what peers must know --------------------------- */
 
@@ -378,7 +378,7 @@ fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
 
 /* 0, or -errno: it cannot be reached. */
 static inline int ofi_target(const struct transport_ctx *ctx,
-                             const struct transport_place *place,
+                             const struct transport_symaddr *place,
                              struct ofi_target *target)
 {
     struct transport_net *net = ctx->net;
@@ -410,7 +410,7 @@ void ofi_ctx_free(struct transport_ctx *ctx);
 /* A record for an operation, counted in in_flight. NULL: OFI_OPS_MAX are in use. */
 struct ofi_op *ofi_op_alloc_slow(struct transport_ctx *ctx);
 static inline struct ofi_op *ofi_op_alloc(struct transport_ctx *ctx, enum ofi_kind kind,
-                                          int pe, struct transport_done *done)
+                                          int pe, struct transport_completion *done)
 {
     struct ofi_op *op = ctx->free;
 
@@ -474,10 +474,10 @@ static inline bool ofi_is_unsignaled(const void *context)
     return context == NULL || ((uintptr_t)context & 1) != 0;
 }
 
-int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
-            size_t len, struct transport_done *done);
-int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
-            size_t len, struct transport_done *done);
+int ofi_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+            const void *from, size_t len, struct transport_completion *done);
+int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
+            size_t len, struct transport_completion *done);
 /* Post fragments of fragmented operations until one is refused. */
 void ofi_rma_post_backlog(struct transport_ctx *ctx);
 /* A fragment of `parent` is done. */
@@ -493,18 +493,19 @@ bool ofi_rma_is_after_puts(struct transport_ctx *ctx, int pe);
 
 /* Find out which atomics the provider has. */
 void ofi_amo_probe(struct transport_net *net);
-int ofi_amo(struct transport_ctx *ctx, const struct transport_place *at,
-            const struct transport_amo *amo, struct transport_done *done);
+int ofi_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+            const struct transport_amo *amo, struct transport_completion *done);
 
 size_t ofi_signal_max(struct transport_net *net);
-int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                    const void *from, size_t len, const struct transport_signal *signal,
-                   struct transport_done *done);
+                   struct transport_completion *done);
 
 /* Post the receives of a context. 0 or -errno. */
 int ofi_am_post_recvs(struct transport_ctx *ctx);
-int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_place *at,
-                        const struct transport_amo *amo, struct transport_done *done);
+int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symaddr *at,
+                        const struct transport_amo *amo,
+                        struct transport_completion *done);
 /* A message of len bytes was received into op, whose receive is posted again. */
 void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len);
 /* A receive failed with a libfabric error number (positive). */

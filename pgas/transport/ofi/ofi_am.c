@@ -22,7 +22,7 @@
 
 #include <rdma/fi_errno.h>
 
-#include "pgas/core/clock.h"
+#include "pgas/core/base/clock.h"
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
 
@@ -43,7 +43,7 @@ static size_t ofi_message_head_len(const struct ofi_message *message)
 
 static bool ofi_am_may_inject(const struct transport_net *net, size_t len)
 {
-    return len <= net->info->tx_attr->inject_size && !net->avoid[AVOID_INJECT];
+    return len <= net->info->tx_attr->inject_size && !net->avoid[CAPABILITY_INJECT];
 }
 
 /* ---- receives -------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ int ofi_am_post_recvs(struct transport_ctx *ctx)
 
 /* Fill the request: the requester, and the operation. */
 static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *op,
-                                const struct transport_place *at,
+                                const struct transport_symaddr *at,
                                 const struct transport_amo *amo)
 {
     op->to = amo->result;
@@ -145,8 +145,9 @@ static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
     return 0;
 }
 
-int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_place *at,
-                        const struct transport_amo *amo, struct transport_done *done)
+int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symaddr *at,
+                        const struct transport_amo *amo,
+                        struct transport_completion *done)
 {
     struct ofi_target target;
     int rc = ctx->recvs_posted ? 0 : ofi_am_post_recvs(ctx);
@@ -174,7 +175,7 @@ size_t ofi_signal_max(struct transport_net *net)
 
 /* Copy message and data into a bounce buffer, so that `from` may be changed at once. */
 static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
-                              const struct transport_place *to, const void *from,
+                              const struct transport_symaddr *to, const void *from,
                               size_t len, const struct transport_signal *signal)
 {
     const struct transport_amo amo = {.op = signal->op,
@@ -198,9 +199,9 @@ static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
     return 0;
 }
 
-int ofi_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                    const void *from, size_t len, const struct transport_signal *signal,
-                   struct transport_done *done)
+                   struct transport_completion *done)
 {
     struct ofi_target target;
     bool unacked = signal->unacked;

@@ -53,7 +53,7 @@ static bool ofi_amo_is_provided(struct fid_ep *ep, enum transport_amo_op op, boo
 
 void ofi_amo_probe(struct transport_net *net)
 {
-    if (net->avoid[AVOID_ATOMICS] || (net->info->caps & FI_ATOMIC) == 0 ||
+    if (net->avoid[CAPABILITY_ATOMICS] || (net->info->caps & FI_ATOMIC) == 0 ||
         net->ctx_0->ep->atomic == NULL || !ofi_select_coherent(net->info))
         return;
     for (unsigned op = 0; op < TRANSPORT_AMO_OPS; op++)
@@ -105,9 +105,9 @@ static ssize_t ofi_amo_post_compare(struct transport_ctx *ctx, struct ofi_op *op
                              t->key, ofi_amo_datatype(op->len), op_of[what], &op->fi);
 }
 
-static int ofi_amo_native(struct transport_ctx *ctx, const struct transport_place *at,
+static int ofi_amo_native(struct transport_ctx *ctx, const struct transport_symaddr *at,
                           const struct transport_amo *amo, bool fetches,
-                          struct transport_done *done)
+                          struct transport_completion *done)
 {
     struct ofi_target target;
     int rc = ofi_target(ctx, at, &target);
@@ -140,8 +140,8 @@ static void ofi_amo_disable_native(struct transport_net *net)
         store_relaxed_u32(&net->native[i], 0);
 }
 
-int ofi_amo(struct transport_ctx *ctx, const struct transport_place *at,
-            const struct transport_amo *amo, struct transport_done *done)
+int ofi_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+            const struct transport_amo *amo, struct transport_completion *done)
 {
     static const uint32_t always_fetch = 1U << TRANSPORT_AMO_FETCH |
                                          1U << TRANSPORT_AMO_SWAP |

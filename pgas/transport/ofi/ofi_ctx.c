@@ -179,7 +179,7 @@ static int ofi_cq_open(struct transport_ctx *ctx)
     int rc = -FI_ENOSYS;
 
     ctx->fd = -1;
-    if (!net->avoid[AVOID_WAITFD] && ofi_select_fd_is_reliable(net->info))
+    if (!net->avoid[CAPABILITY_WAITFD] && ofi_select_fd_is_reliable(net->info))
         rc = fi_cq_open(net->domain, &attr, &ctx->cq, NULL);
     if (rc == 0 && fi_control(&ctx->cq->fid, FI_GETWAIT, &ctx->fd) != 0)
         ctx->fd = -1;
@@ -222,8 +222,9 @@ static int ofi_ep_open(struct transport_ctx *ctx, char *why)
 static size_t ofi_ctx_inject_max(const struct transport_net *net)
 {
     /* Ordered mode only: a later get shows that an unsignaled put was delivered. */
-    return net->ordered && !net->avoid[AVOID_INJECT] ? net->info->tx_attr->inject_size
-                                                     : 0;
+    return net->ordered && !net->avoid[CAPABILITY_INJECT]
+               ? net->info->tx_attr->inject_size
+               : 0;
 }
 
 /* The lowest unused context number. Called with net->lock held. */
@@ -274,7 +275,7 @@ int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
     c->backlog.last = &c->backlog.first;
     c->unposted_recvs.last = &c->unposted_recvs.first;
     c->inject_max = ofi_ctx_inject_max(net);
-    c->unsignaled = net->ordered && !net->avoid[AVOID_INJECT] &&
+    c->unsignaled = net->ordered && !net->avoid[CAPABILITY_INJECT] &&
                     (net->info->mode & (FI_CONTEXT | FI_CONTEXT2)) == 0;
     ofi_ctx_enlist(net, c);
     c->refused_pe = -1;

@@ -10,7 +10,7 @@
 
 #include <rdma/fi_errno.h>
 
-#include "pgas/core/environ.h"
+#include "pgas/core/base/environ.h"
 #include "pgas/transport/ofi/ofi.h"
 
 #define LIBRARY "libfabric.so.1"
@@ -57,25 +57,25 @@ void ofi_process_state_restore(const struct ofi_process_state *before)
     environ_hide(settings, SETTINGS);
 }
 
-static int ofi_lib_error(char *why, size_t room, const char *reason)
+static int ofi_lib_error(char *why, size_t space, const char *reason)
 {
-    snprintf(why, room, "libfabric cannot be used: %s", reason);
+    snprintf(why, space, "libfabric cannot be used: %s", reason);
     return -ELIBACC;
 }
 
-int ofi_load(char *why, size_t room)
+int ofi_load(char *why, size_t space)
 {
     void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == NULL)
-        return ofi_lib_error(why, room, dlerror());
+        return ofi_lib_error(why, space, dlerror());
 #define X(name)                                                                          \
     *(void **)&ofi_lib.name = dlsym(handle, "fi_" #name);                                \
     if (ofi_lib.name == NULL)                                                            \
-        return ofi_lib_error(why, room, "it has no function fi_" #name);
+        return ofi_lib_error(why, space, "it has no function fi_" #name);
     OFI_FUNCTIONS(X)
 #undef X
     if (ofi_lib.version() < OFI_VERSION)
-        return ofi_lib_error(why, room,
+        return ofi_lib_error(why, space,
                              LIBRARY " is older than 1.14; install a newer one");
     return 0;
 }

@@ -179,7 +179,7 @@ static struct ofi_requester *ofi_requester_get(struct ofi_peer *peer, uint16_t c
 fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
                               const struct ofi_message *message)
 {
-    const struct transport_place place = {.pe = message->pe};
+    const struct transport_symaddr place = {.pe = message->pe};
     struct ofi_target target;
     struct ofi_peer *peer;
 

@@ -11,14 +11,14 @@
 
 #include <rdma/fi_errno.h>
 
-#include "pgas/core/clock.h"
+#include "pgas/core/base/clock.h"
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
 
 enum {
     BATCH = 16,      /* completions that are read at once */
     BATCHES_MAX = 8, /* in one call of progress */
-    /* A peer that owes a reply to an amo for so long is probed: a provider that sends
+    /* A peer that has not answered an amo for so long is probed: a provider that sends
      * atomics as messages does not report that the peer is gone. */
     PROBE_NS = 200 * 1000 * 1000,
 };
@@ -33,7 +33,7 @@ static const uint64_t RETRY_IDLE_NS = 1000000000;
 
 void ofi_op_complete(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
-    struct transport_done *done = op->done;
+    struct transport_completion *done = op->done;
 
     PGAS_ASSERT(ctx->in_flight > 0 && op->parent == NULL);
     ofi_op_free(ctx, op);
@@ -116,7 +116,7 @@ struct loss {
 static bool ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     const struct loss *loss = arg;
-    struct transport_done *done = op->done;
+    struct transport_completion *done = op->done;
 
     if (op->pe != loss->pe)
         return true;
@@ -232,14 +232,14 @@ static const char *const ofi_op_text[OFI_KINDS] = {
 static void ofi_cq_read_error(struct transport_ctx *ctx)
 {
     struct fi_cq_err_entry err = {0};
-    char room[TRANSPORT_TEXT_MAX];
+    char space[TRANSPORT_TEXT_MAX];
 
     if (fi_cq_readerr(ctx->cq, &err, 0) <= 0 || err.op_context == NULL)
         return;
     if (ofi_is_unsignaled(err.op_context)) {
         ofi_peer_failed(
             ctx, ofi_unsignaled_pe(err.op_context), ofi_op_text[OFI_PUT], err.err,
-            fi_cq_strerror(ctx->cq, err.prov_errno, err.err_data, room, sizeof room));
+            fi_cq_strerror(ctx->cq, err.prov_errno, err.err_data, space, sizeof space));
         return;
     }
     struct ofi_op *op = err.op_context;
@@ -250,7 +250,7 @@ static void ofi_cq_read_error(struct transport_ctx *ctx)
     if (ofi_op_text[op->kind] != NULL)
         ofi_peer_failed(
             ctx, op->pe, ofi_op_text[op->kind], err.err,
-            fi_cq_strerror(ctx->cq, err.prov_errno, err.err_data, room, sizeof room));
+            fi_cq_strerror(ctx->cq, err.prov_errno, err.err_data, space, sizeof space));
     ofi_op_event(ctx, op, -ofi_errno(err.err));
 }
 
@@ -271,7 +271,7 @@ static bool ofi_probe_find(struct transport_ctx *ctx, struct ofi_op *op, void *a
     return *pe >= 0;
 }
 
-/* Find the lowest PE above `after` that owes a reply, and the lowest of all. */
+/* Find the lowest PE above `after` with an outstanding reply, and the lowest of all. */
 static bool ofi_probe_find_next_peer(struct transport_ctx *ctx, struct ofi_op *op,
                                      void *arg)
 {

@@ -110,7 +110,7 @@ static bool ofi_rma_may_be_unsignaled(const struct transport_ctx *ctx, size_t le
 static int ofi_ep_post_unsignaled(struct transport_ctx *ctx,
                                   const struct ofi_target *target, int pe,
                                   const void *from, size_t len, void *desc,
-                                  struct transport_done *done)
+                                  struct transport_completion *done)
 {
     ssize_t rc =
         len <= ctx->inject_max
@@ -129,7 +129,7 @@ static int ofi_ep_post_unsignaled(struct transport_ctx *ctx,
 
 int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind)
 {
-    struct transport_place place = {.pe = pe};
+    struct transport_symaddr place = {.pe = pe};
     struct ofi_target target;
     int rc = ofi_target(ctx, &place, &target);
 
@@ -244,8 +244,9 @@ void ofi_rma_post_backlog(struct transport_ctx *ctx)
 }
 
 static int ofi_rma_start_fragmented(struct transport_ctx *ctx,
-                                    const struct transport_place *place, const void *from,
-                                    void *to, size_t len, struct transport_done *done)
+                                    const struct transport_symaddr *place,
+                                    const void *from, void *to, size_t len,
+                                    struct transport_completion *done)
 {
     struct ofi_op *op = ofi_op_alloc(ctx, OFI_FRAGMENTED, place->pe, done);
 
@@ -293,7 +294,7 @@ bool ofi_rma_is_after_puts(struct transport_ctx *ctx, int pe)
  * because its source is not registered. */
 static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target *target,
                              int pe, const void *from, size_t len,
-                             struct transport_done *done, bool direct, void *desc,
+                             struct transport_completion *done, bool direct, void *desc,
                              bool delivery_complete)
 {
     struct ofi_op *op = ofi_op_alloc(ctx, OFI_PUT, pe, done);
@@ -322,13 +323,13 @@ static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target 
  * probably follows; if the put completes at delivery, that quiet needs no flush. In a
  * stream of puts it would cost a round trip each. */
 static bool ofi_rma_is_lone_put(const struct transport_ctx *ctx,
-                                const struct transport_done *done)
+                                const struct transport_completion *done)
 {
     return done != NULL && !ctx->has_put && ctx->in_flight == 0;
 }
 
-int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
-            size_t len, struct transport_done *done)
+int ofi_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+            const void *from, size_t len, struct transport_completion *done)
 {
     struct ofi_target target;
     void *desc;
@@ -349,8 +350,8 @@ int ofi_put(struct transport_ctx *ctx, const struct transport_place *to, const v
                              delivery_complete);
 }
 
-int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
-            size_t len, struct transport_done *done)
+int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
+            size_t len, struct transport_completion *done)
 {
     struct ofi_target target;
     void *desc;

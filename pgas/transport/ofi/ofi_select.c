@@ -28,7 +28,7 @@ static const struct sockaddr *ofi_select_sockaddr(const struct fi_info *info)
     return ip ? info->src_addr : NULL;
 }
 
-void ofi_select_address(const struct fi_info *info, char *to, size_t room)
+void ofi_select_address(const struct fi_info *info, char *to, size_t space)
 {
     const struct sockaddr *any = ofi_select_sockaddr(info);
     const void *bytes = NULL;
@@ -39,7 +39,7 @@ void ofi_select_address(const struct fi_info *info, char *to, size_t room)
             any->sa_family == AF_INET
                 ? (const void *)&((const struct sockaddr_in *)(const void *)any)->sin_addr
                 : &((const struct sockaddr_in6 *)(const void *)any)->sin6_addr;
-    if (bytes != NULL && inet_ntop(any->sa_family, bytes, to, (socklen_t)room) == NULL)
+    if (bytes != NULL && inet_ntop(any->sa_family, bytes, to, (socklen_t)space) == NULL)
         *to = '\0';
 }
 
@@ -277,7 +277,7 @@ static struct fi_info *ofi_select_best(const struct fi_info *list,
 }
 
 /* Append "provider on domain (fabric)" of each interface once, as far as it fits. */
-static void ofi_select_list(const struct fi_info *list, char *to, size_t room)
+static void ofi_select_list(const struct fi_info *list, char *to, size_t space)
 {
     size_t len = strlen(to);
     char one[TRANSPORT_TEXT_MAX];
@@ -285,9 +285,9 @@ static void ofi_select_list(const struct fi_info *list, char *to, size_t room)
     for (const struct fi_info *i = list; i != NULL; i = i->next) {
         snprintf(one, sizeof one, " %s on %s (%s)", i->fabric_attr->prov_name,
                  i->domain_attr->name, i->fabric_attr->name);
-        if (strstr(to, one) != NULL || len + strlen(one) + sizeof "," > room)
+        if (strstr(to, one) != NULL || len + strlen(one) + sizeof "," > space)
             continue;
-        len += (size_t)snprintf(to + len, room - len, "%s%s", i == list ? "" : ",", one);
+        len += (size_t)snprintf(to + len, space - len, "%s%s", i == list ? "" : ",", one);
     }
 }
 

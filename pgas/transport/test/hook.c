@@ -15,7 +15,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "pgas/core/clock.h"
+#include "pgas/core/base/clock.h"
 #include "pgas/transport/test/hook.h"
 #include "pgas/transport/test/hook_int.h"
 #include "pgas/transport/perform.h"
@@ -171,7 +171,7 @@ static int hook_net_open_trace(struct transport_net *net, char *why)
     if (net->trace >= 0)
         return 0;
     int error = errno;
-    snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_CHAOS: can't write the trace '%.100s': %s",
+    snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_FAULTS: can't write the trace '%.100s': %s",
              faults->trace, strerror(error));
     return -error;
 }
@@ -202,7 +202,7 @@ static int hook_open(const struct transport_world *world, struct transport_net *
         return hook_self.inner != NULL ? -ENOMEM : -EINVAL;
     }
     n->world = world;
-    int error = hook_faults_parse(world->chaos, world->me, world->npes, &n->faults, why);
+    int error = hook_faults_parse(world->faults, world->me, world->npes, &n->faults, why);
     if (error != 0)
         goto free_net;
     n->holds = n->faults.delay_ns > 0 || n->faults.reorder;
@@ -214,7 +214,7 @@ static int hook_open(const struct transport_world *world, struct transport_net *
     if (error != 0)
         goto close_trace;
     snprintf(n->text, sizeof n->text, "hook (%.200s) around %.200s",
-             world->chaos != NULL ? world->chaos : "",
+             world->faults != NULL ? world->faults : "",
              hook_self.inner->describe(n->inner));
     *net = n;
     return 0;
@@ -254,8 +254,8 @@ static const char *hook_describe(struct transport_net *net)
 
 /* -- operations ------------------------------------------------------------------- */
 
-static int hook_put(struct transport_ctx *ctx, const struct transport_place *to,
-                    const void *from, size_t len, struct transport_done *done)
+static int hook_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+                    const void *from, size_t len, struct transport_completion *done)
 {
     struct hook_op op = {
         .kind = KIND_PUT, .at = *to, .from = from, .len = len, .done = done};
@@ -264,8 +264,8 @@ static int hook_put(struct transport_ctx *ctx, const struct transport_place *to,
 }
 
 static int hook_get(struct transport_ctx *ctx, void *to,
-                    const struct transport_place *from, size_t len,
-                    struct transport_done *done)
+                    const struct transport_symaddr *from, size_t len,
+                    struct transport_completion *done)
 {
     struct hook_op op = {
         .kind = KIND_GET, .at = *from, .to = to, .len = len, .done = done};
@@ -273,8 +273,8 @@ static int hook_get(struct transport_ctx *ctx, void *to,
     return hook_submit(ctx, &op);
 }
 
-static int hook_amo(struct transport_ctx *ctx, const struct transport_place *at,
-                    const struct transport_amo *amo, struct transport_done *done)
+static int hook_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+                    const struct transport_amo *amo, struct transport_completion *done)
 {
     struct hook_op op = {
         .kind = KIND_AMO, .at = *at, .amo = *amo, .len = amo->size, .done = done};
@@ -287,10 +287,10 @@ static size_t hook_signal_max(struct transport_net *net)
     return hook_self.inner->signal_max(net->inner);
 }
 
-static int hook_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+static int hook_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                            const void *from, size_t len,
                            const struct transport_signal *signal,
-                           struct transport_done *done)
+                           struct transport_completion *done)
 {
     struct hook_op op = {.kind = KIND_SIGNAL,
                          .at = *to,
@@ -406,7 +406,7 @@ static int hook_arm(struct transport_ctx *ctx)
 
 const struct transport transport_hook = {
     .name = "hook",
-    .text = "another transport with delay, disorder and failures (SHMEM_CHAOS)",
+    .text = "another transport with delay, disorder and failures (SHMEM_FAULTS)",
     .open = hook_open,
     .close = hook_close,
     .address = hook_address,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hook.h - the hook transport: any other one, with delay, another order, refusals, peers
- * that die, and a trace, as SHMEM_CHAOS says (transport_world.chaos).
+ * that die, and a trace, as SHMEM_FAULTS says (transport_world.faults).
  *
  *   seed=N          the same N and PE: the same choices (default 1)
  *   delay=T         an operation waits 0..T (ns, us, ms) before the inner one gets it
@@ -24,7 +24,7 @@
 #include "pgas/transport/transport.h"
 
 /* Check the text for PE me of npes. 0; or -EINVAL and a sentence. */
-int hook_check(const char *chaos, int me, int npes, char why[TRANSPORT_TEXT_MAX]);
+int hook_check(const char *faults, int me, int npes, char why[TRANSPORT_TEXT_MAX]);
 
 /* Set the transport to wrap, once per process, before transport_hook is opened. */
 void hook_wrap(const struct transport *inner);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_faults.c - parses SHMEM_CHAOS (see hook_int.h). Uses: transport.h. */
+/* hook_faults.c - parses SHMEM_FAULTS (see hook_int.h). Uses: transport.h. */
 #include "config.h"
 
 #include <ctype.h>
@@ -81,13 +81,13 @@ static bool hook_faults_add_rule(struct reader *r, enum hook_fault fault, uint64
 
     if (pe >= (uint64_t)r->npes) {
         snprintf(r->why, TRANSPORT_TEXT_MAX,
-                 "SHMEM_CHAOS names PE %llu, but the job has PEs 0..%d",
+                 "SHMEM_FAULTS names PE %llu, but the job has PEs 0..%d",
                  (unsigned long long)pe, r->npes - 1);
         return false;
     }
     if (c->rules == HOOK_RULES_MAX) {
         snprintf(r->why, TRANSPORT_TEXT_MAX,
-                 "SHMEM_CHAOS has more than %d words drop, fail and kill",
+                 "SHMEM_FAULTS has more than %d words drop, fail and kill",
                  HOOK_RULES_MAX);
         return false;
     }
@@ -172,14 +172,15 @@ static bool hook_faults_word(struct reader *r, char *word)
             return true;
         if (*r->why == '\0')
             snprintf(r->why, TRANSPORT_TEXT_MAX,
-                     "SHMEM_CHAOS has '%.*s', but the form is %s", SHOWN_MAX, word,
+                     "SHMEM_FAULTS has '%.*s', but the form is %s", SHOWN_MAX, word,
                      words[i].form);
         return false;
     }
-    snprintf(r->why, TRANSPORT_TEXT_MAX,
-             "SHMEM_CHAOS has '%.*s', but its words are seed=, delay=, reorder, eagain=, "
-             "drop=, fail=, kill= and trace=",
-             SHOWN_MAX, word);
+    snprintf(
+        r->why, TRANSPORT_TEXT_MAX,
+        "SHMEM_FAULTS has '%.*s', but its words are seed=, delay=, reorder, eagain=, "
+        "drop=, fail=, kill= and trace=",
+        SHOWN_MAX, word);
     return false;
 }
 
@@ -195,7 +196,7 @@ int hook_faults_parse(const char *text, int me, int npes, struct hook_faults *fa
     while (text != NULL && *text != '\0') {
         size_t len = strcspn(text, ",");
         if (len >= sizeof word) {
-            snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_CHAOS has a word of over %d bytes",
+            snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_FAULTS has a word of over %d bytes",
                      WORD_MAX - 1);
             return -EINVAL;
         }

@@ -12,7 +12,7 @@
 
 #include "pgas/transport/test/hook.h"
 
-/* ---- hook_faults.c: SHMEM_CHAOS, read ---- */
+/* ---- hook_faults.c: SHMEM_FAULTS, read ---- */
 
 enum { HOOK_RULES_MAX = 16, HOOK_PATH_MAX = 512 };
 
@@ -57,19 +57,19 @@ enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
  * transport. */
 struct hook_copy {
     struct hook_copy *next;
-    struct transport_done done;
+    struct transport_completion done;
     char bytes[];
 };
 
 struct hook_op {
     enum kind kind;
-    struct transport_place at;
+    struct transport_symaddr at;
     size_t len;
     const void *from; /* put, signal */
     void *to;         /* get */
     struct transport_amo amo;
     struct transport_signal signal;
-    struct transport_done *done;
+    struct transport_completion *done;
     struct hook_copy *copy;
     struct hook_rule *rule; /* the rule that applies, or NULL */
     uint64_t epoch, due;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pgas/core/pgas_assert.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/test/hook_int.h"
 #include "pgas/transport/perform.h"
 #include "pgas/transport/test/random.h"
@@ -67,7 +67,7 @@ static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
         return;
     snprintf(
         text, sizeof text,
-        "PE %d can't be reached: SHMEM_CHAOS has fail=%d@%llu, and PE %d has come to "
+        "PE %d can't be reached: SHMEM_FAULTS has fail=%d@%llu, and PE %d has come to "
         "that operation",
         rule->pe, rule->pe, (unsigned long long)rule->at, net->world->me);
     net->world->failed(net->world, rule->pe, text);
@@ -95,7 +95,7 @@ static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *
 static int hook_op_forward(struct transport_ctx *c, const struct hook_op *op)
 {
     const struct transport *inner = hook_self.inner;
-    struct transport_done *done = op->copy != NULL ? &op->copy->done : op->done;
+    struct transport_completion *done = op->copy != NULL ? &op->copy->done : op->done;
 
     switch (op->kind) {
     case KIND_PUT:
@@ -142,7 +142,7 @@ static int hook_op_copy_source(struct hook_op *op)
 
     if (copy == NULL)
         return -ENOMEM;
-    copy->done = (struct transport_done){.pending = 1};
+    copy->done = (struct transport_completion){.pending = 1};
     if (op->len > 0)
         memcpy(copy->bytes, op->from, op->len);
     op->copy = copy;

@@ -5,9 +5,9 @@
  * nothing makes progress and nothing is pending; a PE that sleeps until a word changes
  * must be woken by other means (net.c).
  *
- * The library uses this transport only under SHMEM_CHAOS; otherwise it reaches PEs of its
- * node by loads and stores (core/peer.h).
- * Uses: transport.h, perform, core/segment, core/heap.h, datatype/copy.
+ * The library uses this transport only under SHMEM_FAULTS; otherwise it reaches PEs of
+ * its node by loads and stores (core/memory/peer.h). Uses: transport.h, perform,
+ * core/segment, core/memory/heap.h, datatype/copy.
  */
 #include "config.h"
 
@@ -19,9 +19,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pgas/core/pgas_assert.h"
-#include "pgas/core/heap.h"
-#include "pgas/core/segment.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/memory/segment.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/transport/perform.h"
 #include "pgas/transport/transport.h"
@@ -194,7 +194,7 @@ static int shm_peer_map(struct transport_net *net, int pe)
 }
 
 /* The local address of a segment that may have to be mapped first. 0 or -errno. */
-static int shm_address_map(struct transport_net *net, const struct transport_place *at,
+static int shm_address_map(struct transport_net *net, const struct transport_symaddr *at,
                            char **base)
 {
     struct peer *peer = &net->peer[at->pe];
@@ -210,7 +210,7 @@ static int shm_address_map(struct transport_net *net, const struct transport_pla
 }
 
 /* The local address of a symmetric address. 0; or -errno: -EINVAL if out of bounds. */
-static int shm_address_find(struct transport_ctx *ctx, const struct transport_place *at,
+static int shm_address_find(struct transport_ctx *ctx, const struct transport_symaddr *at,
                             size_t len, char **to)
 {
     const struct peer *peer = &ctx->net->peer[at->pe];
@@ -223,8 +223,8 @@ static int shm_address_find(struct transport_ctx *ctx, const struct transport_pl
         if (error != 0)
             return error;
     }
-    size_t room = peer->len[at->segment];
-    if (unlikely(len > room || at->offset > room - len))
+    size_t space = peer->len[at->segment];
+    if (unlikely(len > space || at->offset > space - len))
         return -EINVAL;
     *to = base + at->offset;
     return 0;
@@ -232,8 +232,8 @@ static int shm_address_find(struct transport_ctx *ctx, const struct transport_pl
 
 /* -- operations ------------------------------------------------------------------- */
 
-static int shm_put(struct transport_ctx *ctx, const struct transport_place *to,
-                   const void *from, size_t len, struct transport_done *done)
+static int shm_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+                   const void *from, size_t len, struct transport_completion *done)
 {
     char *at;
     int error = shm_address_find(ctx, to, len, &at);
@@ -246,8 +246,8 @@ static int shm_put(struct transport_ctx *ctx, const struct transport_place *to,
 }
 
 static int shm_get(struct transport_ctx *ctx, void *to,
-                   const struct transport_place *from, size_t len,
-                   struct transport_done *done)
+                   const struct transport_symaddr *from, size_t len,
+                   struct transport_completion *done)
 {
     char *at;
     int error = shm_address_find(ctx, from, len, &at);
@@ -261,8 +261,8 @@ static int shm_get(struct transport_ctx *ctx, void *to,
 
 /* after_puts holds: every amo except FETCH is a release, and puts end before they
  * return. */
-static int shm_amo(struct transport_ctx *ctx, const struct transport_place *at,
-                   const struct transport_amo *amo, struct transport_done *done)
+static int shm_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+                   const struct transport_amo *amo, struct transport_completion *done)
 {
     char *word;
     int error = shm_address_find(ctx, at, amo->size, &word);
@@ -281,10 +281,10 @@ static size_t shm_signal_max(struct transport_net *net)
 }
 
 /* SET and ADD are releases. */
-static int shm_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+static int shm_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                           const void *from, size_t len,
                           const struct transport_signal *signal,
-                          struct transport_done *done)
+                          struct transport_completion *done)
 {
     char *at, *word;
     int error = shm_address_find(ctx, to, len, &at);

@@ -7,14 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pgas/core/pgas_assert.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/test/random.h"
 #include "pgas/transport/test/sim_int.h"
 
 enum {
     STACK_DEFAULT = 64 << 10,
     IDLE_FIRST_NS = 1000,
-    EVENTS_FIRST = 64, /* room beside one event per PE */
+    EVENTS_FIRST = 64, /* space beside one event per PE */
 };
 
 static _Thread_local struct sim *running;
@@ -43,13 +43,13 @@ bool sim_reserve(struct sim *sim)
 {
     size_t need = (size_t)sim->config.npes + sim->operations + 1;
 
-    if (need > sim->room) {
-        size_t room = 2 * need + EVENTS_FIRST;
-        struct event *event = realloc(sim->event, room * sizeof *event);
+    if (need > sim->space) {
+        size_t space = 2 * need + EVENTS_FIRST;
+        struct event *event = realloc(sim->event, space * sizeof *event);
         if (event == NULL)
             return false;
         sim->event = event;
-        sim->room = room;
+        sim->space = space;
     }
     return true;
 }
@@ -58,7 +58,7 @@ void sim_push(struct sim *sim, struct event event)
 {
     size_t i = sim->nevents++;
 
-    PGAS_ASSERT(i < sim->room && event.at >= sim->now);
+    PGAS_ASSERT(i < sim->space && event.at >= sim->now);
     event.number = sim->numbers++;
     sim->event[i] = event;
     for (; i > 0 && sim_event_before(&sim->event[i], &sim->event[(i - 1) / 2]);
@@ -207,14 +207,14 @@ int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg)
     return error;
 }
 
-int sim_stuck(const struct sim *sim, int *pes, int room)
+int sim_stuck(const struct sim *sim, int *pes, int space)
 {
     int n = 0;
 
     for (int pe = 0; pe < sim->config.npes; pe++) {
         if (sim->fiber[pe].state != FIBER_PARKED)
             continue;
-        if (n < room)
+        if (n < space)
             pes[n] = pe;
         n++;
     }

@@ -41,9 +41,9 @@ void sim_free(struct sim *sim);
 
 /* Run fn(pe, arg) in each PE until all have returned. 0; or -EDEADLK if every PE waits
  * and nothing is in flight: sim_stuck returns how many wait and stores the first
- * `room` of them in pes. Then only sim_stuck and sim_free may be called. */
+ * `space` of them in pes. Then only sim_stuck and sim_free may be called. */
 int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg);
-int sim_stuck(const struct sim *sim, int *pes, int room);
+int sim_stuck(const struct sim *sim, int *pes, int space);
 
 /* Inside fn: the virtual time, and a sleep. */
 uint64_t sim_now_ns(void);

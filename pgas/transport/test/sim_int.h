@@ -53,7 +53,7 @@ struct sim {
     int nready;
     uint64_t idle;       /* last idle step of the clock */
     struct event *event; /* a heap, the next first */
-    size_t nevents, room;
+    size_t nevents, space;
     uint64_t numbers;  /* of events */
     size_t operations; /* in flight; and alarms */
     char *stacks;

@@ -27,14 +27,14 @@ struct sim_op {
     bool under_way;                 /* there is an event for it */
     enum way way;
     enum kind kind;
-    struct transport_place at;
+    struct transport_symaddr at;
     size_t len;
     const char *from;
     char *to;
     struct transport_amo amo;
     struct transport_signal signal;
     uint64_t value; /* amo: the value before */
-    struct transport_done *done;
+    struct transport_completion *done;
     int error;
     char copy[]; /* source of a put with done */
 };
@@ -53,8 +53,8 @@ struct transport_ctx {
     uint64_t nops;
     struct sim_op *ended, **ended_end;
     uint64_t epoch;
-    struct contact *contact; /* hash table by PE; room: a power of two, or 0 */
-    size_t contacts, room;
+    struct contact *contact; /* hash table by PE; space: a power of two, or 0 */
+    size_t contacts, space;
 };
 
 struct transport_net {
@@ -135,12 +135,12 @@ static uint64_t sim_trip_ns(struct sim *sim, size_t bytes)
     return ns;
 }
 
-static size_t sim_contact_slot(const struct contact *table, size_t room, int pe)
+static size_t sim_contact_slot(const struct contact *table, size_t space, int pe)
 {
-    size_t i = (size_t)((uint64_t)pe * RANDOM_STEP >> 32) & (room - 1);
+    size_t i = (size_t)((uint64_t)pe * RANDOM_STEP >> 32) & (space - 1);
 
     while (table[i].pe >= 0 && table[i].pe != pe)
-        i = (i + 1) & (room - 1);
+        i = (i + 1) & (space - 1);
     return i;
 }
 
@@ -148,29 +148,29 @@ static size_t sim_contact_slot(const struct contact *table, size_t room, int pe)
 static bool sim_contact_grow(struct transport_ctx *ctx)
 {
     enum { CONTACTS_FIRST = 8 };
-    size_t room = ctx->room > 0 ? 2 * ctx->room : CONTACTS_FIRST;
-    struct contact *table = malloc(room * sizeof *table);
+    size_t space = ctx->space > 0 ? 2 * ctx->space : CONTACTS_FIRST;
+    struct contact *table = malloc(space * sizeof *table);
 
     if (table == NULL)
         return false;
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < space; i++)
         table[i] = (struct contact){.pe = -1};
-    for (size_t i = 0; i < ctx->room; i++)
+    for (size_t i = 0; i < ctx->space; i++)
         if (ctx->contact[i].pe >= 0)
-            table[sim_contact_slot(table, room, ctx->contact[i].pe)] = ctx->contact[i];
+            table[sim_contact_slot(table, space, ctx->contact[i].pe)] = ctx->contact[i];
     free(ctx->contact);
     ctx->contact = table;
-    ctx->room = room;
+    ctx->space = space;
     return true;
 }
 
 /* The entry of PE pe in the table of ctx; NULL: no memory. */
 static struct contact *sim_contact_get(struct transport_ctx *ctx, int pe)
 {
-    if (2 * ctx->contacts >= ctx->room && !sim_contact_grow(ctx))
+    if (2 * ctx->contacts >= ctx->space && !sim_contact_grow(ctx))
         return NULL;
     struct contact *contact =
-        &ctx->contact[sim_contact_slot(ctx->contact, ctx->room, pe)];
+        &ctx->contact[sim_contact_slot(ctx->contact, ctx->space, pe)];
     if (contact->pe < 0) {
         *contact = (struct contact){.pe = pe, .epoch = ctx->epoch};
         ctx->contacts++;
@@ -201,11 +201,11 @@ static uint64_t sim_op_arrival_ns(struct transport_ctx *ctx, struct contact *con
 /* -- steps of an operation -------------------------------------------------------- */
 
 static void *sim_memory_of(const struct transport_world *world,
-                           const struct transport_place *at, size_t len)
+                           const struct transport_symaddr *at, size_t len)
 {
-    size_t room = world->segment[at->segment].len;
+    size_t space = world->segment[at->segment].len;
 
-    if (len > room || at->offset > room - len)
+    if (len > space || at->offset > space - len)
         return NULL;
     return (char *)world->segment[at->segment].base + at->offset;
 }
@@ -318,7 +318,7 @@ static void sim_op_report(const struct transport_world *world, int pe, int error
 /* What a post to a dead PE returns; 0: it is never done. */
 static int sim_op_new(struct transport_ctx *ctx, const struct sim_op *op)
 {
-    const struct transport_place *at = &op->at;
+    const struct transport_symaddr *at = &op->at;
     const struct fiber *target = &ctx->net->sim->fiber[at->pe];
 
     if (target->state == FIBER_DEAD && !target->silent) {
@@ -365,8 +365,8 @@ static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, siz
     return 0;
 }
 
-static int sim_put(struct transport_ctx *ctx, const struct transport_place *to,
-                   const void *from, size_t len, struct transport_done *done)
+static int sim_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+                   const void *from, size_t len, struct transport_completion *done)
 {
     struct sim_op op = {.kind = KIND_PUT, .at = *to, .from = from, .len = len};
     int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
@@ -377,8 +377,8 @@ static int sim_put(struct transport_ctx *ctx, const struct transport_place *to,
 }
 
 static int sim_get(struct transport_ctx *ctx, void *to,
-                   const struct transport_place *from, size_t len,
-                   struct transport_done *done)
+                   const struct transport_symaddr *from, size_t len,
+                   struct transport_completion *done)
 {
     struct sim_op op = {
         .kind = KIND_GET, .at = *from, .to = to, .len = len, .done = done};
@@ -386,8 +386,8 @@ static int sim_get(struct transport_ctx *ctx, void *to,
     return sim_op_post(ctx, &op, 0, 0);
 }
 
-static int sim_amo(struct transport_ctx *ctx, const struct transport_place *at,
-                   const struct transport_amo *amo, struct transport_done *done)
+static int sim_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+                   const struct transport_amo *amo, struct transport_completion *done)
 {
     struct sim_op op = {
         .kind = KIND_AMO, .at = *at, .len = amo->size, .amo = *amo, .done = done};
@@ -401,10 +401,10 @@ static size_t sim_signal_max(struct transport_net *net)
     return SIZE_MAX;
 }
 
-static int sim_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+static int sim_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                           const void *from, size_t len,
                           const struct transport_signal *signal,
-                          struct transport_done *done)
+                          struct transport_completion *done)
 {
     struct sim_op op = {
         .kind = KIND_SIGNAL, .at = *to, .from = from, .len = len, .signal = *signal};

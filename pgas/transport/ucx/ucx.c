@@ -48,7 +48,7 @@ static int ucx_net_open(const struct transport_world *world, struct transport_ne
 {
     struct transport_net *n = calloc(1, sizeof *n);
     struct ucx_signals signals;
-    bool avoid[AVOIDS];
+    bool avoid[CAPABILITIES];
     size_t len; /* of an unknown word; net.c has reported it */
     int err;
 
@@ -58,8 +58,8 @@ static int ucx_net_open(const struct transport_world *world, struct transport_ne
     }
     n->world = world;
     pthread_mutex_init(&n->lock, NULL);
-    (void)avoid_read(world->avoid, avoid, &len);
-    n->disable_contexts = avoid[AVOID_CONTEXTS];
+    (void)capability_read(world->avoid, avoid, &len);
+    n->disable_contexts = avoid[CAPABILITY_CONTEXTS];
     ucx_signals_save(&signals);
     err = ucx_net_open_all(n, why);
     ucx_signals_restore(&signals);

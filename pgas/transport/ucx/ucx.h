@@ -43,7 +43,7 @@
 
 #include <ucp/api/ucp.h>
 
-#include "pgas/core/pgas_assert.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/transport.h"
 
 /* ---- ucx_lib.c: UCX's library, loaded when it is needed ----------------------------
@@ -77,7 +77,7 @@ extern struct ucx_lib {
 
 /* Load UCX. 0; or -ELIBACC and a sentence in why. The caller restores signal
  * dispositions (ucx_signals_save, ucx_signals_restore). One thread at a time. */
-int ucx_load(char *why, size_t room);
+int ucx_load(char *why, size_t space);
 
 /* A negative errno value for a status that is not UCS_OK. */
 int ucx_errno(ucs_status_t status);
@@ -153,10 +153,10 @@ struct ucx_peer {
 
 /* An operation that UCX will complete. */
 struct ucx_op {
-    struct ucx_op *next;         /* in ctx->free_ops */
-    struct ucx_peer *peer;       /* NULL: free */
-    bool abandoned;              /* completed with an error; UCX may still complete it */
-    struct transport_done *done; /* may be NULL */
+    struct ucx_op *next;   /* in ctx->free_ops */
+    struct ucx_peer *peer; /* NULL: free */
+    bool abandoned;        /* completed with an error; UCX may still complete it */
+    struct transport_completion *done; /* may be NULL */
     enum ucx_op_kind kind;
     /* Of an amo; UCX may read them until it completes. */
     uint32_t size;
@@ -240,16 +240,16 @@ void ucx_peer_close(struct ucx_peer *peer);
 
 /* ---- ucx_op.c ---------------------------------------------------------------------- */
 
-int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
-            size_t len, struct transport_done *done);
-int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
-            size_t len, struct transport_done *done);
-int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
-            const struct transport_amo *amo, struct transport_done *done);
+int ucx_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+            const void *from, size_t len, struct transport_completion *done);
+int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
+            size_t len, struct transport_completion *done);
+int ucx_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+            const struct transport_amo *amo, struct transport_completion *done);
 size_t ucx_signal_max(struct transport_net *net);
-int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                    const void *from, size_t len, const struct transport_signal *signal,
-                   struct transport_done *done);
+                   struct transport_completion *done);
 /* Handle the reply to a put with signal. False: it is malformed. */
 bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply);
 /* Complete all operations to a failed and closed peer with its error. */

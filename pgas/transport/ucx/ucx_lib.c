@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/core/environ.h"
+#include "pgas/core/base/environ.h"
 #include "pgas/transport/ucx/ucx.h"
 
 enum { OLDEST_MAJOR = 1, OLDEST_MINOR = 12 };
@@ -58,24 +58,24 @@ static void *ucx_lib_dlopen(void)
 }
 
 /* A sentence, or what fits of it. */
-static int ucx_lib_error(char *why, size_t room, const char *what, const char *detail)
+static int ucx_lib_error(char *why, size_t space, const char *what, const char *detail)
 {
-    snprintf(why, room, "%s%s", what, detail);
+    snprintf(why, space, "%s%s", what, detail);
     return -ELIBACC;
 }
 
-static int ucx_lib_resolve(void *lib, char *why, size_t room)
+static int ucx_lib_resolve(void *lib, char *why, size_t space)
 {
     for (int i = 0; i < FUNCTIONS; i++) {
         void *function = dlsym(lib, functions[i].name);
         if (function == NULL)
-            return ucx_lib_error(why, room, "libucp.so.0 has no ", functions[i].name);
+            return ucx_lib_error(why, space, "libucp.so.0 has no ", functions[i].name);
         memcpy((char *)&ucx_lib + functions[i].at, &function, sizeof function);
     }
     return 0;
 }
 
-int ucx_load(char *why, size_t room)
+int ucx_load(char *why, size_t space)
 {
     unsigned major = 0, minor = 0, release = 0;
     void *lib;
@@ -85,13 +85,13 @@ int ucx_load(char *why, size_t room)
         return 0;
     lib = ucx_lib_dlopen();
     if (lib == NULL)
-        return ucx_lib_error(why, room, "UCX cannot be loaded: ", dlerror());
-    err = ucx_lib_resolve(lib, why, room);
+        return ucx_lib_error(why, space, "UCX cannot be loaded: ", dlerror());
+    err = ucx_lib_resolve(lib, why, space);
     if (err != 0)
         return err;
     ucx_lib.get_version(&major, &minor, &release);
     if (major != OLDEST_MAJOR || minor < OLDEST_MINOR) {
-        snprintf(why, room, "UCX %u.%u is installed; 1.%d or newer (1.x) is needed",
+        snprintf(why, space, "UCX %u.%u is installed; 1.%d or newer (1.x) is needed",
                  major, minor, OLDEST_MINOR);
         ucx_lib.status_string = NULL; /* not loaded */
         return -ELIBACC;

@@ -65,7 +65,7 @@ static uint64_t ucx_op_token(const struct ucx_op *op)
 
 /* A record for an operation to a PE. 0; -EAGAIN: MOST_OPS are in use; or -errno. */
 static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
-                        struct transport_done *done, struct ucx_op **op)
+                        struct transport_completion *done, struct ucx_op **op)
 {
     struct ucx_peer *peer;
     int err = ucx_peer_get(ctx, pe, &peer);
@@ -103,7 +103,7 @@ static void ucx_op_free(struct ucx_op *op)
 /* Complete an operation: it was performed, its source may be changed, or it failed. */
 static void ucx_op_complete(struct ucx_op *op, int error)
 {
-    struct transport_done *done = op->done;
+    struct transport_completion *done = op->done;
 
     PGAS_ASSERT(op->peer != NULL && op->peer->ctx->in_use > 0);
     op->peer->ctx->in_use--;
@@ -178,19 +178,19 @@ static int ucx_op_post_result(struct ucx_op *op, ucs_status_ptr_t request)
 /* ---- the slots --------------------------------------------------------------------- */
 
 static uint64_t ucx_op_remote_address(const struct ucx_op *op,
-                                      const struct transport_place *place)
+                                      const struct transport_symaddr *place)
 {
     return op->peer->segment[place->segment].base + place->offset;
 }
 
 static ucp_rkey_h ucx_op_rkey(const struct ucx_op *op,
-                              const struct transport_place *place)
+                              const struct transport_symaddr *place)
 {
     return op->peer->segment[place->segment].key;
 }
 
-int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const void *from,
-            size_t len, struct transport_done *done)
+int ucx_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+            const void *from, size_t len, struct transport_completion *done)
 {
     ucp_request_param_t param;
     struct ucx_op *op;
@@ -204,8 +204,8 @@ int ucx_put(struct transport_ctx *ctx, const struct transport_place *to, const v
                                                   ucx_op_rkey(op, to), &param));
 }
 
-int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_place *from,
-            size_t len, struct transport_done *done)
+int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
+            size_t len, struct transport_completion *done)
 {
     ucp_request_param_t param;
     struct ucx_op *op;
@@ -249,8 +249,8 @@ static void ucx_op_set_operands(struct ucx_op *op, const struct transport_amo *a
     op->reply = compares ? amo->operand : 0;
 }
 
-int ucx_amo(struct transport_ctx *ctx, const struct transport_place *at,
-            const struct transport_amo *amo, struct transport_done *done)
+int ucx_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+            const struct transport_amo *amo, struct transport_completion *done)
 {
     /* Without a reply buffer UCX only reports that it has accepted the operation. */
     bool replies = amo_table[amo->op].replies || amo->result != NULL || done != NULL;
@@ -290,7 +290,7 @@ size_t ucx_signal_max(struct transport_net *net)
 /* Complete the caller's part: the source may be changed. */
 static void ucx_op_source_free(struct ucx_op *op, int error)
 {
-    struct transport_done *done = op->done;
+    struct transport_completion *done = op->done;
 
     op->done = NULL;
     perform_completion(done, error);
@@ -352,7 +352,7 @@ bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head 
 }
 
 static struct ucx_signal_head ucx_op_signal_head(const struct ucx_op *op,
-                                                 const struct transport_place *to,
+                                                 const struct transport_symaddr *to,
                                                  const struct transport_signal *signal)
 {
     return (struct ucx_signal_head){.token = ucx_op_token(op),
@@ -366,9 +366,9 @@ static struct ucx_signal_head ucx_op_signal_head(const struct ucx_op *op,
                                     .segment = (uint8_t)to->segment};
 }
 
-int ucx_put_signal(struct transport_ctx *ctx, const struct transport_place *to,
+int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                    const void *from, size_t len, const struct transport_signal *signal,
-                   struct transport_done *done)
+                   struct transport_completion *done)
 {
     struct ucx_peer *peer = ctx->peers[to->pe];
     struct ucx_op *op;

@@ -12,7 +12,7 @@
 #ifndef OSHRUN_DAEMON_DAEMON_H
 #define OSHRUN_DAEMON_DAEMON_H
 
-#include "pgas/core/node.h"
+#include "pgas/core/boot/node.h"
 #include "tools/oshrun/util/job.h"
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/net/tree.h"

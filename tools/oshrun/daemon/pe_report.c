@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.c - where each PE is: what the kernel says, what the PE itself says.
+ * pe_report.c - where each PE is: what the kernel says, what the PE itself says.
  *
- * Uses daemon_int.h, pgas/core/node.h.  Used by daemon.c (daemon_report), stacks.c.
+ * Uses daemon_int.h, pgas/core/boot/node.h.  Used by daemon.c (daemon_report), stacks.c.
  */
 #include "config.h"
 

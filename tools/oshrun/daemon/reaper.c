@@ -2,8 +2,8 @@
 /*
  * reaper.c - cleans up processes and files when oshrun ends or is killed.
  *
- * Uses pgas/core/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c, daemon_main.c,
- * starter.c and child.c.
+ * Uses pgas/core/boot/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c,
+ * daemon_main.c, starter.c and child.c.
  *
  * The reaper is forked before anything else, has its own session, blocks every signal,
  * and reads a pipe whose write end only oshrun has.  There is no moment at which the
@@ -24,7 +24,7 @@
  */
 #include "config.h"
 
-#include "pgas/core/node.h"
+#include "pgas/core/boot/node.h"
 #include "tools/oshrun/daemon/reaper.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.c - see report.h.
+ * profile_report.c - see profile_report.h.
  *
  * PE 0 of each shmem_init writes one raw profile (pgas/profile/profile_file.h); oshprof
  * makes a report of each.  The variable PROFILE_BY_OSHRUN tells PE 0 that this happens.

@@ -2,7 +2,7 @@
 /*
  * timing.c - what the time of start and end went into: the tables of oshrun -v.
  *
- * Uses daemon.h (stages), pgas/core/node.h.  Used by front.c.
+ * Uses daemon.h (stages), pgas/core/boot/node.h.  Used by front.c.
  */
 #include "config.h"
 

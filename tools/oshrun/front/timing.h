@@ -2,7 +2,7 @@
 /*
  * timing.h - what the time of start and end went into: the tables of oshrun -v.
  *
- * Uses daemon.h (stages), pgas/core/node.h.  Used by front.c.
+ * Uses daemon.h (stages), pgas/core/boot/node.h.  Used by front.c.
  */
 #ifndef OSHRUN_FRONT_TIMING_H
 #define OSHRUN_FRONT_TIMING_H

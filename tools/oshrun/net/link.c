@@ -29,7 +29,7 @@
 #define HEADER_BYTES     20
 #define PAYLOAD_MAX      ((uint64_t)1 << 40)  /* more is a broken header */
 #define FIRST_CAPACITY   ((size_t)64 * 1024)  /* of a queue; an empty one keeps no more */
-#define READ_ROOM        ((size_t)32 * 1024)  /* what a read should find */
+#define READ_SCRATCH     ((size_t)32 * 1024)  /* what a read should find */
 #define TURN_BYTES       ((size_t)256 * 1024) /* of one link, then the next */
 #define WHY_BYTES        128
 #define TICKS            8 /* checks of the clock per host time-out */
@@ -329,7 +329,7 @@ static void link_found_end(struct link *l, int err)
 static void link_read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
-        if (!link_reserve(&l->in, READ_ROOM)) {
+        if (!link_reserve(&l->in, READ_SCRATCH)) {
             link_go_down(l, "sends more than there is memory for");
             return;
         }

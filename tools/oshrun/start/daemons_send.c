@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define REPORT_MS       2000 /* for the part of a node in a table */
-#define STACKS_MS       20000 /* ... with stacks: daemons give up on debuggers before that */
+#define STACKS_MS       20000 /* with stacks; daemons give up on debuggers earlier */
 #define LINES_FIRST     64
 #define LINE_BYTES      512
 #define CONFIRM_DIVISOR 4 /* confirm when window / CONFIRM_DIVISOR is unconfirmed */

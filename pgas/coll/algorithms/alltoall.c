@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alltoall.c - see alltoall.h.  Uses: core/team, core/net, alltoall_internode, arrival,
+ * barrier, mailbox, select, bounce, rma, rma/order, datatype/copy.
+ *
+ * Over nodes see exchange_remote.  Else every two PEs exchange their blocks when the
+ * later one of them comes; or every PE fetches its blocks from all others between two
+ * barriers, beginning with its own, so that the PEs do not all read from the same one at
+ * a time.
+ */
+#include "config.h"
+
+#include "pgas/coll/algorithms/alltoall.h"
+#include "pgas/coll/algorithms/alltoall_internode.h"
+#include "pgas/coll/sync/arrival.h"
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/bounce.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+
+/* Each shows all of its blocks, and all take theirs. */
+static void alltoall_exchange_mailbox(struct shmem_team *team, char *dest,
+                                      const void *source, size_t each, const char *fn)
+{
+    struct mailbox b = mailbox_open(team, (size_t)team->npes * each, fn);
+
+    copy_bytes(mailbox_own(&b), source, (size_t)team->npes * each);
+    mailbox_post(&b);
+    for (int i = 0; i < team->npes; i++)
+        copy_bytes(dest + (size_t)i * each, mailbox_of(&b, i) + (size_t)team->me * each,
+                   each);
+    mailbox_close_all(&b);
+}
+
+/* What PE i has for this one. */
+static void alltoall_take_block(const struct shmem_team *team, int i, char *to,
+                                const void *source, size_t each, const char *fn)
+{
+    const char *block = (const char *)source + (size_t)team->me * each;
+    size_t npes = (size_t)team->npes;
+    int pe = team_world_pe(team, i);
+
+    if (unlikely(net_remote(pe)))
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to, block, each, pe, fn);
+    else
+        copy_part(to, peer_at(block, each, pe, fn), each, each * npes * npes);
+}
+
+static void alltoall_exchange_barrier(struct shmem_team *team, void *dest,
+                                      const void *source, size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    char *to = bounce_open(dest, all, source, all, all, fn);
+
+    barrier_sync(team, fn); /* all sources are ready */
+    for (int k = 0; k < team->npes; k++) {
+        int i = (team->me + k) % team->npes;
+        alltoall_take_block(team, i, to + (size_t)i * each, source, each, fn);
+    }
+    if (unlikely(team->far))
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
+    barrier_sync(team, fn); /* all sources have been read */
+    bounce_close(to, dest, all);
+}
+
+/* Each puts its blocks to all others, beginning with the one after it. */
+static void alltoall_exchange_puts(struct shmem_team *team, char *dest,
+                                   const char *source, size_t each, const char *fn)
+{
+    char *mine = dest + (size_t)team->me * each;
+
+    barrier_sync(team, fn); /* all dests may be written */
+    for (int k = 1; k < team->npes; k++) {
+        int i = (team->me + k) % team->npes;
+        rma_put_nbi(SHMEM_CTX_DEFAULT, mine, source + (size_t)i * each, each,
+                    team_world_pe(team, i), fn);
+    }
+    copy_bytes(mine, source + (size_t)team->me * each, each);
+    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    barrier_sync(team, fn); /* all have been written */
+}
+
+static enum select_algorithm alltoall_algorithm_remote(struct shmem_team *team,
+                                                       size_t each, const char *fn)
+{
+    enum select_algorithm a = select_algorithm(team, SELECT_INTERNODE_ALLTOALL, each);
+
+    if (a == INTERNODE_ALLTOALL_GATHER && !alltoall_gathers(team, each))
+        a = INTERNODE_ALLTOALL_BRUCK;
+    if (a == INTERNODE_ALLTOALL_BRUCK && !alltoall_bruck_fits(team, each, fn))
+        a = INTERNODE_ALLTOALL_PAIRWISE;
+    return a;
+}
+
+static void alltoall_exchange_remote(struct shmem_team *team, void *dest,
+                                     const void *source, size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    enum select_algorithm a = alltoall_algorithm_remote(team, each, fn);
+
+    barrier_guard(team, fn);
+    if (a == INTERNODE_ALLTOALL_GATHER)
+        alltoall_gather(team, dest, source, each, fn);
+    else if (a == INTERNODE_ALLTOALL_BRUCK)
+        alltoall_bruck(team, dest, source, each, fn);
+    else if (a != INTERNODE_ALLTOALL_BARRIER && !bounce_overlap(dest, all, source, all))
+        alltoall_exchange_puts(team, dest, source, each, fn);
+    else
+        alltoall_exchange_barrier(team, dest, source, each, fn);
+    barrier_unguard(team, fn);
+}
+
+static void alltoall_exchange_near(struct shmem_team *team, void *dest,
+                                   const void *source, size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+
+    barrier_guard(team, fn);
+    enum select_algorithm a = select_algorithm(team, SELECT_ALLTOALL, each);
+    if (a == ALLTOALL_MAILBOX)
+        alltoall_exchange_mailbox(team, dest, source, each, fn);
+    else if (a == ALLTOALL_ARRIVAL && !bounce_overlap(dest, all, source, all))
+        arrival_blocks(team, dest, source, each, each, fn);
+    else
+        alltoall_exchange_barrier(team, dest, source, each, fn);
+    barrier_unguard(team, fn);
+}
+
+int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
+             size_t size, const char *fn)
+{
+    size_t each = rma_bytes(n, size, fn);
+    size_t all = rma_bytes((size_t)team->npes, each, fn);
+
+    if (all == 0)
+        return 0;
+    (void)peer_at(source, all, pgas_self.me, fn);
+    (void)peer_at(dest, all, pgas_self.me, fn);
+    if (mailbox_has(team))
+        alltoall_exchange_near(team, dest, source, each, fn);
+    else if (team->nodes != NULL)
+        alltoall_exchange_remote(team, dest, source, each, fn);
+    else
+        alltoall_exchange_barrier(team, dest, source, each, fn);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alltoall.h - exchange between all pairs (9.10.5, 9.10.6).  Uses: arrival, barrier,
+ * bounce, rma. Used by: the rows. */
+#ifndef PGAS_COLL_ALLTOALL_H
+#define PGAS_COLL_ALLTOALL_H
+
+#include <stddef.h>
+
+#include "pgas/core/team/team.h"
+
+/* Block i of dest on PE j of the team = block j of source on PE i; a block has n
+ * elements. Returns 0. */
+int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
+             size_t size, const char *fn);
+
+/* How the elements of an exchange lie: element e of block k at stride * (k * n + e). */
+struct exchange {
+    ptrdiff_t dst, sst; /* strides of dest and source, in elements, at least 1 */
+    size_t n, size;
+};
+int alltoalls(struct shmem_team *team, void *dest, const void *source, struct exchange x,
+              const char *fn);
+
+#endif

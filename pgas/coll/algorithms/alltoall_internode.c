@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alltoall_internode.c - see alltoall_internode.h.
+ * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select, scratch,
+ * datatype/copy.
+ *
+ * Very small blocks all PEs show to all with a meeting (internode.h).
+ *
+ * Else the leader of each node takes the blocks of its PEs for each node, a bundle;
+ * leaders exchange bundles in log2 N messages each (Bruck et al. 1997); and the PEs of a
+ * node take their blocks from what has come to their leader.
+ *
+ * The bundle from node s to node s + j (all around) goes 2^k nodes far in step k if j has
+ * that bit.  So before step k node x has of number j the one that comes from node
+ * x - (j mod 2^k).  Bundles are as long as both nodes have PEs; both sides know that.
+ *
+ * Of its space a leader uses one part for each step, for what comes, and one for bundles
+ * as its own node shall see them: block by block of the PEs in the order of the nodes.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "pgas/coll/algorithms/alltoall_internode.h"
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/sync/leader_msg.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/scratch.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/datatype/copy.h"
+
+/* ---- with a meeting -------------------------------------------------------------- */
+
+bool alltoall_gathers(struct shmem_team *team, size_t each)
+{
+    size_t npes = (size_t)team->npes;
+
+    return select_algorithm(team, SELECT_INTERNODE_ALLTOALL, each) ==
+               INTERNODE_ALLTOALL_GATHER &&
+           each < TEAM_BOX && internode_fits(team, npes, npes * each);
+}
+
+void alltoall_gather(struct shmem_team *team, char *dest, const void *source, size_t each,
+                     const char *fn)
+{
+    size_t mine = (size_t)team->npes * each;
+    const char *box = internode_gather(team, source, mine, -1, fn);
+
+    for (int i = 0; i < team->npes; i++)
+        copy_bytes(dest + (size_t)i * each,
+                   internode_part(team, box, mine, i) + (size_t)team->me * each, each);
+}
+
+/* ---- in bundles ------------------------------------------------------------------ */
+
+struct job {
+    struct shmem_team *team;
+    const struct team_nodes *nodes;
+    size_t each;
+    int *order;    /* PEs of the team node by node; NULL: that is their own order */
+    char **bundle; /* by number: what this leader has of it now; the first one is ours */
+    char *memory;  /* of the bundles */
+    size_t most;   /* bytes of the longest bundle of all */
+    struct exchange exchange;
+    struct mailbox mailbox;
+    const char *fn;
+};
+
+/* ---- who has how many PEs -------------------------------------------------------- */
+
+static int alltoall_inter_pes_of(const struct team_nodes *n, int node)
+{
+    return n->begin[node + 1] - n->begin[node];
+}
+
+static int alltoall_inter_node_at(const struct team_nodes *n, int distance)
+{
+    return ((n->me + distance) % n->leaders + n->leaders) % n->leaders;
+}
+
+static int alltoall_inter_largest(const struct team_nodes *n)
+{
+    int most = 0;
+
+    for (int node = 0; node < n->leaders; node++)
+        most =
+            alltoall_inter_pes_of(n, node) > most ? alltoall_inter_pes_of(n, node) : most;
+    return most;
+}
+
+static size_t alltoall_inter_bundle_bytes(const struct job *j, int from, int to)
+{
+    return (size_t)alltoall_inter_pes_of(j->nodes, from) *
+           (size_t)alltoall_inter_pes_of(j->nodes, to) * j->each;
+}
+
+/* Bytes of what may come in one step. */
+static size_t alltoall_inter_step_bytes(const struct team_nodes *n, size_t most)
+{
+    return (size_t)(n->leaders / 2 + 1) * most;
+}
+
+static int alltoall_inter_steps_of(const struct team_nodes *n)
+{
+    int steps = 0;
+
+    while (1 << steps < n->leaders)
+        steps++;
+    return steps;
+}
+
+bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
+{
+    const struct team_nodes *n = team->nodes;
+    size_t pes = (size_t)alltoall_inter_largest(n);
+    size_t most = pes * pes * each, all = (size_t)team->npes * pes * each;
+
+    if (each > SCRATCH_PIECE || most > SCRATCH_PIECE || all > SCRATCH_PIECE)
+        return false;
+    return (size_t)alltoall_inter_steps_of(n) * alltoall_inter_step_bytes(n, most) <=
+               SCRATCH_BYTES &&
+           scratch_get(team, fn);
+}
+
+/* ---- on the node ------------------------------------------------------------------- */
+
+static int alltoall_inter_pe_at(const struct job *j, int place)
+{
+    return j->order != NULL ? j->order[place] : place;
+}
+
+/* Each shows where its source is. */
+static void alltoall_inter_show(struct job *j, const void *source)
+{
+    j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
+    *(uint64_t *)mailbox_own(&j->mailbox) = check_place((uintptr_t)source);
+    mailbox_post(&j->mailbox);
+}
+
+/* The bundle for a node: for each PE there, the blocks of our PEs. */
+static void alltoall_inter_pack(const struct job *j, char *to, int node)
+{
+    const struct team_nodes *n = j->nodes;
+
+    for (int place = n->begin[node]; place < n->begin[node + 1]; place++)
+        for (int k = 0; k < n->local_pes; k++, to += j->each) {
+            const char *source =
+                check_address(*(const uint64_t *)mailbox_of(&j->mailbox, k));
+            copy_bytes(to,
+                       peer_at(source + (size_t)alltoall_inter_pe_at(j, place) * j->each,
+                               j->each, team_world_pe(j->team, n->local_pe[k]), j->fn),
+                       j->each);
+        }
+}
+
+/* Where in our leader's space the blocks from a node to PE k of ours are. */
+static size_t alltoall_inter_shown_at(const struct job *j, int node, int k)
+{
+    const struct team_nodes *n = j->nodes;
+
+    return SCRATCH_OWN + ((size_t)n->begin[node] * (size_t)n->local_pes +
+                          (size_t)k * (size_t)alltoall_inter_pes_of(n, node)) *
+                             j->each;
+}
+
+/* Bundle number i has come from the node so far before ours, and is for ours. */
+static void alltoall_inter_lay_out(const struct job *j)
+{
+    const struct team_nodes *n = j->nodes;
+
+    for (int i = 0; i < n->leaders; i++) {
+        int from = alltoall_inter_node_at(n, -i);
+        copy_bytes(scratch_at(j->team, n->me, alltoall_inter_shown_at(j, from, 0)),
+                   j->bundle[i], alltoall_inter_bundle_bytes(j, from, n->me));
+    }
+}
+
+static void alltoall_inter_take(const struct job *j, char *dest)
+{
+    const struct team_nodes *n = j->nodes;
+
+    for (int node = 0; node < n->leaders; node++) {
+        size_t pes = (size_t)alltoall_inter_pes_of(n, node);
+        const char *from =
+            peer_at(scratch_at(j->team, n->me,
+                               alltoall_inter_shown_at(j, node, j->team->near->me)),
+                    pes * j->each, internode_leader(j->team), j->fn);
+        for (int place = n->begin[node]; place < n->begin[node + 1]; place++) {
+            copy_bytes(dest + (size_t)alltoall_inter_pe_at(j, place) * j->each, from,
+                       j->each);
+            from += j->each;
+        }
+    }
+}
+
+/* ---- between leaders --------------------------------------------------------------- */
+
+/* What bundle number i is before step k on a node: from where to where. */
+static size_t alltoall_inter_bytes_of(const struct job *j, int i, int k, int distance)
+{
+    int from = alltoall_inter_node_at(j->nodes, distance - (i & ((1 << k) - 1)));
+    int to = (from + i) % j->nodes->leaders;
+
+    return alltoall_inter_bundle_bytes(j, from, to);
+}
+
+static size_t alltoall_inter_scratch_of_step(const struct job *j, int k)
+{
+    return (size_t)k * alltoall_inter_step_bytes(j->nodes, j->most);
+}
+
+/* Bundles with that bit, one behind the other, to who is 2^k nodes farther on. */
+static void alltoall_inter_send_step(const struct job *j, int k, char *buffer)
+{
+    int to = alltoall_inter_node_at(j->nodes, 1 << k);
+    char *space = leader_scratch(&j->exchange, to, alltoall_inter_scratch_of_step(j, k));
+    size_t at = 0;
+
+    for (int i = 1; i < j->nodes->leaders; i++) {
+        size_t bytes = alltoall_inter_bytes_of(j, i, k, 0);
+        if ((i >> k & 1) == 0)
+            continue;
+        copy_bytes(buffer + at, j->bundle[i], bytes);
+        at += bytes;
+    }
+    leader_put_now(&j->exchange, k, to, space, buffer, at);
+}
+
+static void alltoall_inter_receive_step(const struct job *j, int k)
+{
+    const char *from =
+        leader_scratch(&j->exchange, j->nodes->me, alltoall_inter_scratch_of_step(j, k));
+
+    leader_await(&j->exchange, k, alltoall_inter_node_at(j->nodes, -(1 << k)));
+    for (int i = 1; i < j->nodes->leaders; i++) {
+        size_t bytes = alltoall_inter_bytes_of(j, i, k, -(1 << k));
+        if ((i >> k & 1) == 0)
+            continue;
+        copy_bytes(j->bundle[i], from, bytes);
+        from += bytes;
+    }
+}
+
+static void alltoall_inter_make_bundles(struct job *j)
+{
+    size_t n = (size_t)j->nodes->leaders, pes = (size_t)alltoall_inter_largest(j->nodes);
+
+    j->most = pes * pes * j->each;
+    j->bundle = malloc(n * sizeof *j->bundle);
+    j->memory = malloc(n * j->most + alltoall_inter_step_bytes(j->nodes, j->most));
+    if (j->bundle == NULL || j->memory == NULL)
+        log_die("%s: no memory for the blocks of %zu nodes", j->fn, n);
+    for (size_t i = 0; i < n; i++)
+        j->bundle[i] = j->memory + i * j->most;
+}
+
+static void alltoall_inter_exchange(struct job *j)
+{
+    int steps = alltoall_inter_steps_of(j->nodes);
+
+    alltoall_inter_make_bundles(j);
+    for (int i = 0; i < j->nodes->leaders; i++)
+        alltoall_inter_pack(j, j->bundle[i], alltoall_inter_node_at(j->nodes, i));
+    j->exchange = leader_exchange_begin(j->team, steps, j->fn);
+    for (int k = 0; k < steps; k++) {
+        alltoall_inter_send_step(j, k, j->memory + (size_t)j->nodes->leaders * j->most);
+        alltoall_inter_receive_step(j, k);
+    }
+    leader_exchange_end(&j->exchange, true);
+    alltoall_inter_lay_out(j);
+    free(j->memory);
+    free(j->bundle);
+}
+
+/* ---- all together ------------------------------------------------------------------ */
+
+void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, size_t each,
+                    const char *fn)
+{
+    struct job j = {.team = team,
+                    .nodes = team->nodes,
+                    .each = each,
+                    .order = internode_order(team, fn),
+                    .fn = fn};
+    bool leads = internode_is_leader(team);
+
+    internode_begin(team);
+    alltoall_inter_show(&j, source);
+    if (leads) {
+        alltoall_inter_exchange(&j);
+        mailbox_hand_over(&j.mailbox, 1);
+    } else {
+        mailbox_await_handed(&j.mailbox, 0, 1);
+    }
+    alltoall_inter_take(&j, dest);
+    if (leads)
+        mailbox_await_all_closed(&j.mailbox);
+    mailbox_close(&j.mailbox);
+    free(j.order);
+}

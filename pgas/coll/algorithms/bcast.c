@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bcast.c - see bcast.h.  Uses: core/team, barrier, bcast_internode, mailbox, internode,
+ * select, bounce, rma, datatype/copy. */
+#include "config.h"
+
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/algorithms/bcast.h"
+#include "pgas/coll/algorithms/bcast_internode.h"
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/bounce.h"
+#include "pgas/core/base/log.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/rma.h"
+
+struct job {
+    struct shmem_team *team;
+    char *dest;
+    const char *source;
+    size_t bytes;
+    int root;
+    bool copies; /* the root has a copy of its own: not in place, and no active set */
+    const char *fn;
+};
+
+/* ---- on one node ------------------------------------------------------------------ */
+
+/* In its slot, from which the others take it when they come. */
+static void bcast_mailbox(const struct job *j)
+{
+    struct mailbox b = mailbox_open(j->team, j->bytes, j->fn);
+
+    if (j->team->me == j->root) {
+        copy_bytes(mailbox_own(&b), j->source, j->bytes);
+        mailbox_post(&b);
+        if (j->copies)
+            memmove(j->dest, j->source, j->bytes);
+    } else {
+        copy_bytes(j->dest, mailbox_of(&b, j->root), j->bytes);
+    }
+    mailbox_close(&b);
+}
+
+static void bcast_take_from_root(const struct job *j, struct mailbox *b)
+{
+    (void)mailbox_of(b, j->root);
+    rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes,
+            team_world_pe(j->team, j->root), j->fn);
+    mailbox_close(b);
+}
+
+/* The root says that its source is there, and waits until all have taken it. */
+static void bcast_direct(const struct job *j)
+{
+    struct mailbox b = mailbox_open(j->team, 0, j->fn);
+    bool late = bounce_overlap(j->dest, j->bytes, j->source, j->bytes);
+
+    if (j->team->me != j->root) {
+        bcast_take_from_root(j, &b);
+        return;
+    }
+    (void)mailbox_own(&b);
+    mailbox_post(&b);
+    if (j->copies && !late)
+        copy_bytes(j->dest, j->source, j->bytes);
+    mailbox_await_all_closed(&b);
+    mailbox_close(&b);
+    if (j->copies && late)
+        memmove(j->dest, j->source, j->bytes);
+}
+
+/* ---- between two barriers: active sets, and where it is asked for -------------------
+ */
+
+static void bcast_barrier(const struct job *j)
+{
+    struct shmem_team *team = j->team;
+    bool late = bounce_overlap(j->dest, j->bytes, j->source, j->bytes);
+    bool mine = team->me == j->root && j->copies;
+    int from = team_world_pe(team, j->root);
+
+    barrier_sync(team, j->fn); /* the source is ready, and dest may be written */
+    if (team->me != j->root)
+        rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes, from, j->fn);
+    else if (mine && !late)
+        copy_bytes(j->dest, j->source, j->bytes);
+    barrier_sync(team, j->fn); /* the source may be changed */
+    if (mine && late)
+        memmove(j->dest, j->source, j->bytes);
+}
+
+static void bcast_near(const struct job *j)
+{
+    barrier_guard(j->team, j->fn);
+    switch (select_algorithm(j->team, SELECT_BROADCAST, j->bytes)) {
+    case BROADCAST_MAILBOX:
+        bcast_mailbox(j);
+        break;
+    case BROADCAST_DIRECT:
+        bcast_direct(j);
+        break;
+    default:
+        bcast_barrier(j);
+    }
+    barrier_unguard(j->team, j->fn);
+}
+
+/* ---- over nodes ------------------------------------------------------------------ */
+
+/* With a meeting. */
+static void bcast_small(const struct job *j)
+{
+    const char *box = internode_gather(j->team, j->source, j->bytes, j->root, j->fn);
+
+    if (j->team->me != j->root || j->copies)
+        copy_bytes(j->dest, box, j->bytes);
+}
+
+static void bcast_over_nodes(const struct job *j)
+{
+    enum select_algorithm a =
+        select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes);
+
+    barrier_guard(j->team, j->fn);
+    if (a == INTERNODE_BROADCAST_PUSH)
+        bcast_eager(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
+    else if (a == INTERNODE_BROADCAST_GATHER)
+        bcast_small(j);
+    else if (a == INTERNODE_BROADCAST_BARRIER)
+        bcast_barrier(j);
+    else
+        bcast_internode(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
+    barrier_unguard(j->team, j->fn);
+}
+
+static int bcast_job(struct job *j)
+{
+    struct shmem_team *team = j->team;
+
+    if (j->root < 0 || j->root >= team->npes)
+        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", j->fn, j->root,
+                team->npes - 1);
+    if (j->bytes == 0)
+        return 0;
+    if (team->me == j->root) /* else the others would be blamed for it */
+        (void)peer_at(j->source, j->bytes, pgas_self.me, j->fn);
+    if (mailbox_has(team))
+        bcast_near(j);
+    else if (team->nodes != NULL)
+        bcast_over_nodes(j);
+    else
+        bcast_barrier(j);
+    return 0;
+}
+
+int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
+          int root, const char *fn)
+{
+    return bcast_job(&(struct job){team, dest, source, rma_bytes(n, size, fn), root,
+                                   dest != source, fn});
+}
+
+int bcast_set(struct shmem_team *team, void *dest, const void *source, size_t n,
+              size_t size, int root, const char *fn)
+{
+    return bcast_job(
+        &(struct job){team, dest, source, rma_bytes(n, size, fn), root, false, fn});
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bcast.h - broadcast (9.10.7).  Uses: barrier, internode, bounce.  Used by: the rows. */
+#ifndef PGAS_COLL_BCAST_H
+#define PGAS_COLL_BCAST_H
+
+#include <stddef.h>
+
+#include "pgas/core/team/team.h"
+
+/* Copy n elements of `size` bytes from source on PE root of the team to dest on all.
+ * Returns 0. */
+int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
+          int root, const char *fn);
+/* The same to dest on all but the root, whose dest is not touched: for active sets. */
+int bcast_set(struct shmem_team *team, void *dest, const void *source, size_t n,
+              size_t size, int root, const char *fn);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bcast_internode.c - a broadcast of a team over several nodes.
+ * Uses: core/team, bcast, mailbox, internode, leader_msg, select, slice, datatype/copy.
+ *
+ * A small one (push): the root's leader sends it to the others down a binomial tree, from
+ * its slot to theirs, one message with its number; nobody waits for those below.  The
+ * leaders have TEAM_PUSHES slots each.  Invariant: a slot is used again when all leaders
+ * have met, in which each has ended the call that used it: sent it on, and handed it to
+ * its node.
+ *
+ * A large one:
+ *
+ * The root's node gets it from the root, as on one node; then its leader puts it to the
+ * other leaders, and their nodes take it from them, segment by segment.  Between leaders:
+ *
+ * - binomial, kary: each puts a segment to its children when it has come.
+ * - scatter: each gets a slice from the root's leader, and the others around a ring (van
+ *   de Geijn 1994): nobody sends more than twice the message.
+ *
+ * Nodes are counted from the root's one on.  A leader's dest is written to when it has
+ * come (internode_barrier), and is not changed before its node has taken everything.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/coll/algorithms/bcast.h"
+#include "pgas/coll/algorithms/bcast_internode.h"
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/sync/leader_msg.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/algorithms/slice.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/datatype/copy.h"
+
+enum {
+    SEGMENT_BYTES = 128 * 1024,
+    SEGMENTS_MAX = 1 << 15,
+    ARITY = 4, /* of kary */
+};
+
+struct job {
+    struct shmem_team *team;
+    char *dest;
+    const char *from; /* where a leader has the message: its dest, but for a root's */
+    size_t bytes;
+    int nodes, root, place; /* root: the node; place: of ours behind it */
+    struct exchange exchange;
+    struct mailbox mailbox; /* of our node, if it is not the root's */
+    const char *fn;
+};
+
+static size_t bcast_inter_segment_bytes(const struct job *j)
+{
+    return SEGMENT_BYTES + j->bytes / SEGMENTS_MAX;
+}
+
+static struct slice bcast_inter_segment(const struct job *j, int i)
+{
+    size_t most = bcast_inter_segment_bytes(j), first = (size_t)i * most;
+
+    return (struct slice){first, j->bytes - first < most ? j->bytes : first + most};
+}
+
+static int bcast_inter_segments(const struct job *j)
+{
+    return (int)((j->bytes - 1) / bcast_inter_segment_bytes(j)) + 1;
+}
+
+static int bcast_inter_node_of(const struct job *j, int place)
+{
+    return (j->root + place) % j->nodes;
+}
+
+static void bcast_inter_put(const struct job *j, int step, int place, struct slice s)
+{
+    leader_put(&j->exchange, step, bcast_inter_node_of(j, place), j->dest + s.first,
+               j->from + s.first, s.end - s.first);
+}
+
+/* ---- on the other nodes ------------------------------------------------------------ */
+
+static bool bcast_inter_has_local_pes(const struct job *j)
+{
+    return j->place != 0 && j->team->near->npes > 1;
+}
+
+/* So many segments have come to the leader. */
+static void bcast_inter_hand_out(const struct job *j, int n)
+{
+    if (bcast_inter_has_local_pes(j))
+        mailbox_hand_over(&j->mailbox, (uint64_t)n);
+}
+
+static void bcast_inter_take_segments(const struct job *j)
+{
+    for (int i = 0; i < bcast_inter_segments(j); i++) {
+        struct slice s = bcast_inter_segment(j, i);
+        size_t bytes = s.end - s.first;
+        mailbox_await_handed(&j->mailbox, 0, (uint64_t)i + 1);
+        copy_bytes(j->dest + s.first,
+                   peer_at(j->dest + s.first, bytes, internode_leader(j->team), j->fn),
+                   bytes);
+    }
+}
+
+/* ---- trees between leaders --------------------------------------------------------- */
+
+/* The i-th child of a place, i < most, or -1; and whose child it is. */
+struct tree {
+    int most;
+    int (*child)(int place, int i, int nodes);
+    int (*parent)(int place);
+};
+
+static int bcast_inter_binomial_child(int place, int i, int nodes)
+{
+    int bit = 1 << i;
+
+    return (place & (2 * bit - 1)) == 0 && bit < nodes - place ? place + bit : -1;
+}
+
+static int bcast_inter_binomial_parent(int place)
+{
+    return place & (place - 1);
+}
+
+static int bcast_inter_kary_child(int place, int i, int nodes)
+{
+    int64_t child = (int64_t)place * ARITY + 1 + i;
+
+    return child < nodes ? (int)child : -1;
+}
+
+static int bcast_inter_kary_parent(int place)
+{
+    return (place - 1) / ARITY;
+}
+
+static const struct tree binomial = {30, bcast_inter_binomial_child,
+                                     bcast_inter_binomial_parent};
+static const struct tree kary = {ARITY, bcast_inter_kary_child, bcast_inter_kary_parent};
+
+/* The child with the most below it first. */
+static void bcast_inter_put_to_children(const struct job *j, const struct tree *t, int i)
+{
+    for (int k = t->most - 1; k >= 0; k--) {
+        int child = t->child(j->place, k, j->nodes);
+        if (child >= 0)
+            bcast_inter_put(j, i, child, bcast_inter_segment(j, i));
+    }
+}
+
+static void bcast_inter_spread_tree(const struct job *j, const struct tree *t)
+{
+    for (int i = 0; i < bcast_inter_segments(j); i++) {
+        if (j->place != 0)
+            leader_await(&j->exchange, i, bcast_inter_node_of(j, t->parent(j->place)));
+        bcast_inter_hand_out(j, i + 1); /* first, as a put may have to wait */
+        bcast_inter_put_to_children(j, t, i);
+    }
+}
+
+static void bcast_inter_spread_binomial(const struct job *j)
+{
+    bcast_inter_spread_tree(j, &binomial);
+}
+
+static void bcast_inter_spread_kary(const struct job *j)
+{
+    bcast_inter_spread_tree(j, &kary);
+}
+
+/* ---- scatter and ring -------------------------------------------------------------- */
+
+static struct slice bcast_inter_slice_of_place(const struct job *j, int place)
+{
+    return slice_of(j->bytes, 1, (place + j->nodes) % j->nodes, j->nodes);
+}
+
+/* The root needs nothing; so who is before it sends it nothing. */
+static void bcast_inter_spread_scatter(const struct job *j)
+{
+    int before = bcast_inter_node_of(j, j->place - 1 + j->nodes), after = j->place + 1;
+
+    for (int k = 1; j->place == 0 && k < j->nodes; k++)
+        bcast_inter_put(j, 0, k, bcast_inter_slice_of_place(j, k));
+    if (j->place != 0)
+        leader_await(&j->exchange, 0, j->root);
+    for (int k = 1; k < j->nodes; k++) {
+        if (after < j->nodes)
+            bcast_inter_put(j, k, after, bcast_inter_slice_of_place(j, j->place + 1 - k));
+        if (j->place != 0)
+            leader_await(&j->exchange, k, before);
+    }
+    bcast_inter_hand_out(j, bcast_inter_segments(j));
+}
+
+/* ---- all together ------------------------------------------------------------------ */
+
+static void (*const algorithms[])(const struct job *) = {
+    [INTERNODE_BROADCAST_BINOMIAL] = bcast_inter_spread_binomial,
+    [INTERNODE_BROADCAST_KARY] = bcast_inter_spread_kary,
+    [INTERNODE_BROADCAST_SCATTER] = bcast_inter_spread_scatter,
+};
+
+static void bcast_inter_spread(struct job *j)
+{
+    enum select_algorithm a =
+        select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes);
+
+    internode_barrier(j->team, j->fn); /* they have begun: their dests may be written */
+    j->exchange = leader_exchange_begin(
+        j->team, a == INTERNODE_BROADCAST_SCATTER ? j->nodes : bcast_inter_segments(j),
+        j->fn);
+    algorithms[a](j);
+    leader_exchange_end(&j->exchange, false);
+}
+
+/* The root's node has it in dest; without `copies` the root itself in source alone. */
+static void bcast_inter_share(struct job *j, const void *source, int root, bool copies)
+{
+    struct shmem_team *near = j->team->near;
+    int i = team_index(near, team_world_pe(j->team, root));
+
+    if (near->npes > 1 && copies)
+        bcast(near, j->dest, source, j->bytes, 1, i, j->fn);
+    else if (near->npes > 1)
+        bcast_set(near, j->dest, source, j->bytes, 1, i, j->fn);
+    else if (copies)
+        memmove(j->dest, source, j->bytes);
+    if (!copies && j->team->me == root)
+        j->from = source;
+}
+
+/* The root's node. */
+static void bcast_inter_spread_from(struct job *j, const void *source, int root,
+                                    bool copies)
+{
+    bcast_inter_share(j, source, root, copies);
+    if (internode_is_leader(j->team))
+        bcast_inter_spread(j);
+}
+
+/* Another one. */
+static void bcast_inter_receive(struct job *j)
+{
+    bool local_pes = bcast_inter_has_local_pes(j), leads = internode_is_leader(j->team);
+
+    if (local_pes)
+        j->mailbox = mailbox_open(j->team->near, 0, j->fn);
+    if (leads)
+        bcast_inter_spread(j);
+    else
+        bcast_inter_take_segments(j);
+    if (local_pes && leads)
+        mailbox_await_all_closed(&j->mailbox);
+    if (local_pes)
+        mailbox_close(&j->mailbox);
+}
+
+static struct job bcast_inter_job_of(struct shmem_team *team, void *dest, size_t bytes,
+                                     int root, const char *fn)
+{
+    const struct team_nodes *n = team->nodes;
+    int node = team_node(team, root);
+
+    return (struct job){.team = team,
+                        .dest = dest,
+                        .from = dest,
+                        .bytes = bytes,
+                        .nodes = n->leaders,
+                        .root = node,
+                        .place = (n->me - node + n->leaders) % n->leaders,
+                        .fn = fn};
+}
+
+void bcast_internode(struct shmem_team *team, void *dest, const void *source,
+                     size_t bytes, int root, bool copies, const char *fn)
+{
+    struct job j = bcast_inter_job_of(team, dest, bytes, root, fn);
+
+    internode_begin(team);
+    if (j.place == 0)
+        bcast_inter_spread_from(&j, source, root, copies);
+    else
+        bcast_inter_receive(&j);
+}
+
+/* ---- a small one ------------------------------------------------------------------- */
+
+struct push {
+    uint64_t number;
+    char *slot; /* ours; the other leaders' is at the same symmetric address */
+    uint64_t *word;
+};
+
+/* Our slot and word, which leaders alone use: to the others of a node the slot names that
+ * of their leader, at the same symmetric address. */
+static struct push bcast_inter_eager_begin(const struct job *j)
+{
+    struct team_words *w = team_words(j->team, j->team->me);
+    uint64_t number = ++j->team->nodes->eager_seq;
+
+    if (number > TEAM_PUSHES && number % TEAM_PUSHES == 1 && internode_is_leader(j->team))
+        internode_barrier(j->team, j->fn);
+    return (struct push){number, w->push[number % TEAM_PUSHES],
+                         &w->pushed[number % TEAM_PUSHES]};
+}
+
+static void bcast_inter_eager_to_children(const struct job *j, const struct push *p)
+{
+    for (int k = binomial.most - 1; k >= 0; k--) {
+        int child = binomial.child(j->place, k, j->nodes);
+        if (child >= 0)
+            leader_push(j->team, bcast_inter_node_of(j, child), p->slot, j->bytes,
+                        p->word, p->number, j->fn);
+    }
+}
+
+static void bcast_inter_eager_send(struct job *j, const struct push *p,
+                                   const void *source, int root, bool copies)
+{
+    bcast_inter_share(j, source, root, copies);
+    if (!internode_is_leader(j->team))
+        return;
+    copy_bytes(p->slot, j->from, j->bytes);
+    bcast_inter_eager_to_children(j, p);
+}
+
+static void bcast_inter_eager_recv(const struct job *j, const struct push *p)
+{
+    if (internode_is_leader(j->team)) {
+        int parent = bcast_inter_node_of(j, binomial.parent(j->place));
+        leader_await_push(j->team, parent, p->word, p->number, j->fn);
+        bcast_inter_eager_to_children(j, p);
+    }
+    if (j->team->near->npes > 1)
+        bcast(j->team->near, j->dest, p->slot, j->bytes, 1, 0, j->fn);
+    else
+        copy_bytes(j->dest, p->slot, j->bytes);
+}
+
+void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t bytes,
+                 int root, bool copies, const char *fn)
+{
+    struct job j = bcast_inter_job_of(team, dest, bytes, root, fn);
+
+    internode_begin(team);
+    struct push p = bcast_inter_eager_begin(&j);
+    if (j.place == 0)
+        bcast_inter_eager_send(&j, &p, source, root, copies);
+    else
+        bcast_inter_eager_recv(&j, &p);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collect.c - see collect.h.  Uses: core/team, core/check, active, arrival, barrier,
+ * internode, allgather, bounce, rma, rma/order, datatype/copy.
+ *
+ * Over nodes see collect_internode.c.  Else every two PEs give each other their elements
+ * when the later one of them comes; or every PE copies all sources to its own dest.  It
+ * begins with its own one, so that the PEs do not all read the same one at a time.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "pgas/coll/api/active.h"
+#include "pgas/coll/sync/arrival.h"
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/algorithms/collect.h"
+#include "pgas/coll/algorithms/collect_internode.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/allgather.h"
+#include "pgas/coll/sync/bounce.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/base/log.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+
+enum { REMOTE_BYTES = 1024 }; /* of all PEs, from which on they go by nodes */
+
+/* From PE i; `all`: bytes that this PE takes in all. */
+static void collect_take(const struct shmem_team *team, int i, char *to,
+                         const void *source, size_t bytes, size_t all, const char *fn)
+{
+    int pe = team_world_pe(team, i);
+
+    if (bytes > 0 && unlikely(net_remote(pe)))
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to, source, bytes, pe, fn);
+    else if (bytes > 0)
+        copy_part(to, peer_at(source, bytes, pe, fn), bytes, all * (size_t)team->npes);
+}
+
+/* All that has been taken is here. */
+static void collect_taken(const struct shmem_team *team, const char *fn)
+{
+    if (unlikely(team->far))
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
+}
+
+/* What is small goes with the barrier. */
+static void collect_fcollect_small(struct shmem_team *team, void *dest,
+                                   const void *source, size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    const char *box = internode_gather(team, source, each, -1, fn);
+
+    if (team->nodes->place == NULL)
+        copy_bytes(dest, box, all);
+    for (int i = 0; team->nodes->place != NULL && i < team->npes; i++)
+        copy_bytes((char *)dest + (size_t)i * each, internode_part(team, box, each, i),
+                   each);
+}
+
+/* All read the slots of all. */
+static void collect_fcollect_mailbox(struct shmem_team *team, char *dest,
+                                     const void *source, size_t each, const char *fn)
+{
+    struct mailbox b = mailbox_open(team, each, fn);
+
+    copy_bytes(mailbox_own(&b), source, each);
+    mailbox_post(&b);
+    for (int i = 0; i < team->npes; i++)
+        copy_bytes(dest + (size_t)i * each, mailbox_of(&b, i), each);
+    mailbox_close_all(&b);
+}
+
+static void collect_fcollect_barrier(struct shmem_team *team, void *dest,
+                                     const void *source, size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    char *to = bounce_open(dest, all, source, each, all, fn);
+
+    barrier_sync(team, fn); /* all sources are ready */
+    for (int k = 0; k < team->npes; k++) {
+        int i = (team->me + k) % team->npes;
+        collect_take(team, i, to + (size_t)i * each, source, each, all, fn);
+    }
+    collect_taken(team, fn);
+    barrier_sync(team, fn); /* all sources have been read */
+    bounce_close(to, dest, all);
+}
+
+static void collect_fcollect_near(struct shmem_team *team, void *dest, const void *source,
+                                  size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+
+    barrier_guard(team, fn);
+    enum select_algorithm a = select_algorithm(team, SELECT_FCOLLECT, each);
+    if (a == FCOLLECT_MAILBOX)
+        collect_fcollect_mailbox(team, dest, source, each, fn);
+    else if (a == FCOLLECT_ARRIVAL && !bounce_overlap(dest, all, source, each))
+        arrival_blocks(team, dest, source, each, 0, fn);
+    else
+        collect_fcollect_barrier(team, dest, source, each, fn);
+    barrier_unguard(team, fn);
+}
+
+/* By nodes, unless it is asked for otherwise, or dest overlaps a source. */
+static bool collect_is_by_nodes(struct shmem_team *team, size_t all, bool overlap)
+{
+    return team->nodes != NULL && !overlap && team->nodes->leaders < COLLECT_NODES_MAX &&
+           select_algorithm(team, SELECT_INTERNODE_COLLECT, all / (size_t)team->npes) !=
+               INTERNODE_COLLECT_BARRIER;
+}
+
+static size_t collect_at_equal(const struct collect_layout *layout, int i)
+{
+    return layout->each * (size_t)i;
+}
+
+static void collect_fcollect_remote(struct shmem_team *team, void *dest,
+                                    const void *source, size_t each, const char *fn)
+{
+    size_t all = (size_t)team->npes * each;
+    struct collect_layout equal = {collect_at_equal, NULL, each};
+
+    if (!collect_is_by_nodes(team, all, bounce_overlap(dest, all, source, each))) {
+        collect_fcollect_barrier(team, dest, source, each, fn);
+        return;
+    }
+    barrier_guard(team, fn);
+    collect_internode(team, dest, source, &equal, false, fn);
+    barrier_unguard(team, fn);
+}
+
+int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
+             size_t size, const char *fn)
+{
+    size_t each = rma_bytes(n, size, fn);
+    size_t all = rma_bytes((size_t)team->npes, each, fn);
+
+    if (all == 0)
+        return 0;
+    (void)peer_at(source, each, pgas_self.me, fn);
+    (void)peer_at(dest, all, pgas_self.me, fn);
+    if (mailbox_has(team))
+        collect_fcollect_near(team, dest, source, each, fn);
+    else if (internode_fits(team, (size_t)team->npes, each))
+        collect_fcollect_small(team, dest, source, each, fn);
+    else
+        collect_fcollect_remote(team, dest, source, each, fn);
+    return 0;
+}
+
+/*
+ * What PE i says that it brings.  Invariant: PE i alone writes it, before the barrier
+ * that begins a collect; the others read it between that barrier and the one that ends
+ * the collect.  Everybody says where its source is, as who brings nothing need not know
+ * where the others have theirs.
+ */
+static struct team_part *collect_part_of(const struct shmem_team *team, int i,
+                                         const char *fn)
+{
+    return team->psync != NULL ? active_part(team, i, fn) : &team_words(team, i)->part;
+}
+
+/* What all say: in the descriptors if the team is far, on a mailbox, or in the words of
+ * each. */
+struct parts {
+    const struct shmem_team *team;
+    struct descriptors descriptors;
+    const struct mailbox *mailbox;
+    const char *fn;
+};
+
+/* What a PE shows on a mailbox: what it says, and the elements, if they fit. */
+struct shown {
+    struct team_part part;
+    char elements[TEAM_SLOT_BYTES - sizeof(struct team_part)];
+};
+
+static const struct shown *collect_shown(const struct mailbox *b, int i)
+{
+    return (const struct shown *)mailbox_of(b, i);
+}
+
+static struct team_part collect_part_at(const struct parts *parts, int i)
+{
+    if (parts->descriptors.team != NULL)
+        return *(const struct team_part *)allgather_at(&parts->descriptors, i);
+    if (parts->mailbox != NULL)
+        return collect_shown(parts->mailbox, i)->part;
+    const struct team_part *part = collect_part_of(parts->team, i, parts->fn);
+    return (struct team_part){load_relaxed_u64(&part->count),
+                              load_relaxed_u64(&part->place)};
+}
+
+static void collect_say(const struct shmem_team *team, struct team_part part,
+                        const char *fn)
+{
+    struct team_part *mine = collect_part_of(team, team->me, fn);
+
+    store_relaxed_u64(&mine->count, part.count);
+    store_relaxed_u64(&mine->place, part.place);
+}
+
+static size_t collect_sum_before(const struct parts *parts, int end)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < end; i++)
+        if (__builtin_add_overflow(sum, collect_part_at(parts, i).count, &sum))
+            log_die("%s: argument 'nelems': the sum over the PEs does not fit a size_t",
+                    parts->fn);
+    return sum;
+}
+
+/* The bytes of all PEs; only now it is known how long dest must be. */
+static size_t collect_sum_bytes(const struct parts *parts, const void *dest, size_t size)
+{
+    const char *fn = parts->fn;
+    size_t all = rma_bytes(collect_sum_before(parts, parts->team->npes), size, fn);
+
+    if (all == 0)
+        return 0;
+    if (pgas_self.checks)
+        check_inside(dest, all, fn,
+                     "argument 'dest', for the sum over the PEs of 'nelems'");
+    (void)peer_at(dest, all, pgas_self.me, fn);
+    return all;
+}
+
+static void collect_take_all(const struct parts *parts, char *to, size_t all, size_t size)
+{
+    const struct shmem_team *team = parts->team;
+    size_t at = collect_sum_before(parts, team->me) * size;
+
+    for (int k = 0; k < team->npes; k++) {
+        int i = (team->me + k) % team->npes;
+        struct team_part part = collect_part_at(parts, i);
+        at = i == 0 ? 0 : at;
+        collect_take(team, i, to + at, check_address(part.place), part.count * size, all,
+                     parts->fn);
+        at += part.count * size;
+    }
+    collect_taken(team, parts->fn);
+}
+
+/* All PEs meet and have said what they bring. */
+static struct descriptors collect_meet(struct shmem_team *team, const char *fn)
+{
+    if (unlikely(team->far))
+        return allgather_open(team, collect_part_of(team, team->me, fn),
+                              sizeof(struct team_part), fn);
+    barrier_sync(team, fn);
+    return (struct descriptors){.team = NULL};
+}
+
+/* Does dest overlap a source?  The same answer on all PEs. */
+static bool collect_any_overlap(const struct parts *parts, const void *dest, size_t all,
+                                size_t size)
+{
+    for (int i = 0; i < parts->team->npes; i++) {
+        struct team_part part = collect_part_at(parts, i);
+        if (part.count > 0 &&
+            bounce_overlap(dest, all, check_address(part.place), part.count * size))
+            return true;
+    }
+    return false;
+}
+
+/* Where each block begins. */
+static size_t *collect_sum_up(const struct parts *parts, size_t size)
+{
+    int npes = parts->team->npes;
+    size_t *at = malloc(((size_t)npes + 1) * sizeof *at);
+
+    if (at == NULL)
+        log_die("%s: no memory for a list of %d PEs", parts->fn, npes);
+    at[0] = 0;
+    for (int i = 0; i < npes; i++)
+        at[i + 1] = at[i] + collect_part_at(parts, i).count * size;
+    return at;
+}
+
+static size_t collect_at_listed(const struct collect_layout *layout, int i)
+{
+    return ((const size_t *)layout->arg)[i];
+}
+
+/* All PEs have met and said what they bring. */
+static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
+                             void *dest, const void *source, size_t size)
+{
+    size_t *at = collect_sum_up(parts, size);
+    struct collect_layout listed = {collect_at_listed, at, 0};
+
+    barrier_guard(team, parts->fn);
+    collect_internode(team, dest, source, &listed, true, parts->fn);
+    barrier_unguard(team, parts->fn);
+    free(at);
+}
+
+/* Between two barriers; the parts lie in the words of each PE. */
+static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
+                            size_t n, size_t size, const char *fn)
+{
+    collect_say(team, (struct team_part){n, check_place((uintptr_t)source)}, fn);
+    struct parts parts = {team, collect_meet(team, fn), NULL, fn}; /* all are ready */
+    size_t all = collect_sum_bytes(&parts, dest, size);
+    if (all >= REMOTE_BYTES &&
+        collect_is_by_nodes(team, all, collect_any_overlap(&parts, dest, all, size))) {
+        collect_by_nodes(&parts, team, dest, source, size);
+        allgather_close(&parts.descriptors);
+        return;
+    }
+    char *to = bounce_open(dest, all, source, n * size, all, fn);
+    if (all > 0) /* else `to` may be NULL */
+        collect_take_all(&parts, to, all, size);
+    allgather_close(&parts.descriptors);
+    barrier_sync(team, fn); /* all sources and parts have been read */
+    bounce_close(to, dest, all);
+    if (team->psync != NULL)
+        collect_say(team, (struct team_part){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);
+}
+
+/* Do the elements of all PEs fit their slots? */
+static bool collect_all_shown(const struct parts *parts, size_t size)
+{
+    for (int i = 0; i < parts->team->npes; i++)
+        if (collect_part_at(parts, i).count > sizeof((struct shown *)0)->elements / size)
+            return false;
+    return true;
+}
+
+static void collect_take_shown(const struct parts *parts, char *dest, size_t size)
+{
+    for (int i = 0; i < parts->team->npes; i++) {
+        const struct shown *theirs = collect_shown(parts->mailbox, i);
+        size_t bytes = theirs->part.count * size;
+        if (bytes > 0)
+            copy_bytes(dest, theirs->elements, bytes);
+        dest += bytes;
+    }
+}
+
+/* Some have more: all take them from the sources, and nobody leaves before. */
+static void collect_take_from_sources(const struct parts *parts, void *dest,
+                                      const void *source, size_t mine, size_t all,
+                                      size_t size)
+{
+    struct shmem_team *team = parts->mailbox->team;
+    char *to = bounce_open(dest, all, source, mine, all, parts->fn);
+
+    collect_take_all(parts, to, all, size);
+    barrier_sync(team, parts->fn);
+    bounce_close(to, dest, all);
+}
+
+static void collect_mailbox(struct shmem_team *team, void *dest, const void *source,
+                            size_t n, size_t size, const char *fn)
+{
+    struct mailbox b = mailbox_open(team, sizeof(struct shown), fn);
+    struct parts parts = {.team = team, .mailbox = &b, .fn = fn};
+    struct shown *slot = (struct shown *)mailbox_own(&b);
+
+    slot->part = (struct team_part){n, check_place((uintptr_t)source)};
+    if (n > 0 && n <= sizeof slot->elements / size)
+        copy_bytes(slot->elements, source, n * size);
+    mailbox_post(&b);
+    size_t all = collect_sum_bytes(&parts, dest, size);
+    if (collect_all_shown(&parts, size))
+        collect_take_shown(&parts, dest, size);
+    else
+        collect_take_from_sources(&parts, dest, source, n * size, all, size);
+    mailbox_close_all(&b);
+}
+
+static void collect_near(struct shmem_team *team, void *dest, const void *source,
+                         size_t n, size_t size, const char *fn)
+{
+    barrier_guard(team, fn);
+    if (select_algorithm(team, SELECT_COLLECT, 0) == COLLECT_MAILBOX)
+        collect_mailbox(team, dest, source, n, size, fn);
+    else
+        collect_barrier(team, dest, source, n, size, fn);
+    barrier_unguard(team, fn);
+}
+
+int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
+            size_t size, const char *fn)
+{
+    size_t mine = rma_bytes(n, size, fn);
+
+    if (mine > 0) /* else the others would be blamed for it */
+        (void)peer_at(source, mine, pgas_self.me, fn);
+    if (mailbox_has(team))
+        collect_near(team, dest, source, n, size, fn);
+    else
+        collect_barrier(team, dest, source, n, size, fn);
+    return 0;
+}

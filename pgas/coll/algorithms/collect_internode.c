@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collect_internode.c - see collect_internode.h.
+ * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select,
+ * datatype/copy.
+ *
+ * Each leader copies the blocks of its node to its own dest, and puts them to that of the
+ * other leaders; its node takes from its dest what has come, node by node.  So data cross
+ * the network once for each node.  Between leaders:
+ *
+ * - direct: each puts its node's blocks to all others.
+ * - ring: each hands on to the next one what it got last.
+ *
+ * In both the blocks come in the order of the nodes, backwards from our own one.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/algorithms/collect_internode.h"
+#include "pgas/coll/sync/leader_msg.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/datatype/copy.h"
+
+_Static_assert((int)COLLECT_NODES_MAX <= (int)MAILBOX_PARTS,
+               "a node's number is a part's");
+
+struct job {
+    struct shmem_team *team;
+    char *dest;
+    const void *source;
+    const struct collect_layout *layout;
+    int *order; /* PEs of the team node by node; NULL: that is their own order */
+    struct exchange exchange;
+    struct mailbox mailbox;
+    const char *fn;
+};
+
+static size_t collect_inter_at(const struct job *j, int i)
+{
+    return j->layout->at(j->layout, i);
+}
+
+/* ---- the blocks of a node -------------------------------------------------------- */
+
+/* Blocks of PEs that follow each other at once. */
+struct run {
+    size_t first, bytes;
+};
+
+static int collect_inter_pe_at(const struct job *j, int place)
+{
+    return j->order != NULL ? j->order[place] : place;
+}
+
+/* The run that begins at *place, which moves on to the next one. */
+static struct run collect_inter_next_run(const struct job *j, int *place, int end)
+{
+    int first = collect_inter_pe_at(j, *place), n = 1;
+
+    while (*place + n < end && collect_inter_pe_at(j, *place + n) == first + n)
+        n++;
+    *place += n;
+    return (struct run){collect_inter_at(j, first),
+                        collect_inter_at(j, first + n) - collect_inter_at(j, first)};
+}
+
+static void collect_inter_put_node(const struct job *j, int step, int to, int node)
+{
+    const int *begin = j->team->nodes->begin;
+    int place = begin[node], end = begin[node + 1];
+    struct run r = collect_inter_next_run(j, &place, end);
+
+    if (place == end) {
+        leader_put(&j->exchange, step, to, j->dest + r.first, j->dest + r.first, r.bytes);
+        return;
+    }
+    for (;; r = collect_inter_next_run(j, &place, end)) {
+        if (r.bytes > 0)
+            leader_add(&j->exchange, to, j->dest + r.first, j->dest + r.first, r.bytes);
+        if (place == end)
+            break;
+    }
+    leader_signal(&j->exchange, step, to);
+}
+
+/* ---- on the node ------------------------------------------------------------------- */
+
+/* Each shows where its source is. */
+static void collect_inter_show(struct job *j)
+{
+    j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
+    *(uint64_t *)mailbox_own(&j->mailbox) = check_place((uintptr_t)j->source);
+    mailbox_post(&j->mailbox);
+}
+
+/* The leader copies the blocks of its node. */
+static void collect_inter_fill(const struct job *j)
+{
+    const struct team_nodes *n = j->team->nodes;
+
+    for (int k = 0; k < n->local_pes; k++) {
+        int i = n->local_pe[k];
+        size_t bytes = collect_inter_at(j, i + 1) - collect_inter_at(j, i);
+        const char *place = mailbox_of(&j->mailbox, k);
+        if (bytes > 0)
+            copy_bytes(j->dest + collect_inter_at(j, i),
+                       peer_at(check_address(*(const uint64_t *)place), bytes,
+                               team_world_pe(j->team, i), j->fn),
+                       bytes);
+    }
+}
+
+static void collect_inter_take_node(const struct job *j, int node)
+{
+    const int *begin = j->team->nodes->begin;
+
+    for (int place = begin[node]; place < begin[node + 1];) {
+        struct run r = collect_inter_next_run(j, &place, begin[node + 1]);
+        if (r.bytes > 0)
+            copy_bytes(
+                j->dest + r.first,
+                peer_at(j->dest + r.first, r.bytes, internode_leader(j->team), j->fn),
+                r.bytes);
+    }
+}
+
+static int collect_inter_node_before(const struct job *j, int distance)
+{
+    const struct team_nodes *n = j->team->nodes;
+
+    return (n->me - distance + n->leaders) % n->leaders;
+}
+
+static void collect_inter_take_all(const struct job *j)
+{
+    for (int k = 0; k < j->team->nodes->leaders; k++) {
+        mailbox_await_handed(&j->mailbox, 0, (uint64_t)k + 1); /* a part for each node */
+        collect_inter_take_node(j, collect_inter_node_before(j, k));
+    }
+}
+
+/* ---- between leaders --------------------------------------------------------------- */
+
+static void collect_inter_put_direct(const struct job *j)
+{
+    const struct team_nodes *n = j->team->nodes;
+
+    for (int k = 1; k < n->leaders; k++)
+        collect_inter_put_node(j, k, (n->me + k) % n->leaders, n->me);
+}
+
+static void collect_inter_exchange(struct job *j)
+{
+    const struct team_nodes *n = j->team->nodes;
+    bool direct = select_algorithm(j->team, SELECT_INTERNODE_COLLECT,
+                                   collect_inter_at(j, j->team->npes) /
+                                       (size_t)j->team->npes) == INTERNODE_COLLECT_DIRECT;
+
+    j->exchange = leader_exchange_begin(j->team, n->leaders, j->fn);
+    if (direct)
+        collect_inter_put_direct(j);
+    for (int k = 1; k < n->leaders; k++) {
+        if (!direct)
+            collect_inter_put_node(j, k, (n->me + 1) % n->leaders,
+                                   collect_inter_node_before(j, k - 1));
+        leader_await(&j->exchange, k, collect_inter_node_before(j, direct ? k : 1));
+        mailbox_hand_over(&j->mailbox, (uint64_t)k + 1);
+    }
+    leader_exchange_end(&j->exchange, true);
+}
+
+/* ---- all together ------------------------------------------------------------------ */
+
+void collect_internode(struct shmem_team *team, void *dest, const void *source,
+                       const struct collect_layout *layout, bool met, const char *fn)
+{
+    struct job j = {.team = team,
+                    .dest = dest,
+                    .source = source,
+                    .layout = layout,
+                    .order = internode_order(team, fn),
+                    .fn = fn};
+
+    internode_begin(team);
+    collect_inter_show(&j);
+    if (internode_is_leader(team)) {
+        if (!met)
+            internode_barrier(team, fn);
+        collect_inter_fill(&j);
+        mailbox_hand_over(&j.mailbox, 1);
+        collect_inter_exchange(&j);
+        mailbox_await_all_closed(&j.mailbox);
+    } else {
+        collect_inter_take_all(&j);
+    }
+    mailbox_close(&j.mailbox);
+    free(j.order);
+}

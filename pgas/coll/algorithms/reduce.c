@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduce.c - see reduce.h.  Uses: core/team, core/log, adapt, select, rma, datatype,
+ * reduce_int.
+ *
+ * Combining order.  `flat`, `last` and `slices` combine in PE order 0, 1, .., npes - 1;
+ * `static` combines in a fixed tree over the PE numbers.  Their results are bitwise
+ * independent of the arrival order, and those of the first three also of the placement
+ * of the PEs.  `first`, `lines`, `chain` and `tree` combine in arrival order.
+ */
+#include "config.h"
+
+#include "pgas/coll/select/adapt.h"
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/algorithms/reduce.h"
+#include "pgas/coll/algorithms/reduce_int.h"
+#include "pgas/core/base/log.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/rma.h"
+
+typedef void (*reduce_fn)(const struct reduce_job *);
+
+static const reduce_fn algorithms[] = {
+    [REDUCE_FLAT] = reduce_flat,   [REDUCE_LAST] = reduce_last,
+    [REDUCE_FIRST] = reduce_first, [REDUCE_LINES] = reduce_first_lines,
+    [REDUCE_CHAIN] = reduce_chain, [REDUCE_SLICES] = reduce_slices,
+    [REDUCE_TREE] = reduce_tree,   [REDUCE_STATIC] = reduce_static,
+};
+
+/* Algorithms of rooted reductions. */
+static const reduce_fn rooted[] = {
+    [REDUCE_FLAT] = reduce_flat,   [REDUCE_LAST] = reduce_last,
+    [REDUCE_FIRST] = reduce_first, [REDUCE_LINES] = reduce_first_lines,
+    [REDUCE_CHAIN] = reduce_relay, [REDUCE_SLICES] = reduce_shares,
+    [REDUCE_TREE] = reduce_relay,  [REDUCE_STATIC] = reduce_shares,
+};
+
+static void reduce_copy_own(const struct reduce_job *j)
+{
+    if (j->dest != j->source)
+        copy_bytes(j->dest, j->source, reduce_bytes(j));
+}
+
+/* Candidates of adaptive selection, for data that fits an eager slot and for larger data.
+ */
+static const enum select_algorithm small_ways[TEAM_WAYS] = {REDUCE_LAST, REDUCE_FLAT,
+                                                            REDUCE_FIRST};
+static const enum select_algorithm large_ways[TEAM_WAYS] = {REDUCE_SLICES, REDUCE_CHAIN,
+                                                            REDUCE_TREE};
+
+static const enum select_algorithm *reduce_ways_of(const struct reduce_job *j)
+{
+    return reduce_bytes(j) <= TEAM_SLOT_BYTES ? small_ways : large_ways;
+}
+
+/* True if the combining order must not depend on the arrival order.  An algorithm that
+ * the user has requested overrides this. */
+static bool reduce_is_in_order(const struct reduce_job *j)
+{
+    return pgas_self.env.reproducible != REPRODUCIBLE_NOT && !op_exact(j->op) &&
+           !select_asked(SELECT_REDUCE);
+}
+
+/* The algorithm from the plan, replaced by one with a fixed combining order if required.
+ */
+static enum select_algorithm reduce_algorithm_for(const struct reduce_job *j)
+{
+    enum select_algorithm a = select_algorithm(j->team, SELECT_REDUCE, reduce_bytes(j));
+    bool small =
+        reduce_bytes(j) <= TEAM_SLOT_BYTES && j->team->npes <= SELECT_COMBINER_PES;
+
+    if (likely(select_info(a)->same) || !reduce_is_in_order(j))
+        return a;
+    return small ? REDUCE_LAST : REDUCE_SLICES;
+}
+
+/* Bit mask of the candidates that the team may use.  Adjacent candidates that map to the
+ * same function are counted once. */
+static unsigned reduce_usable_ways(const struct reduce_job *j, const reduce_fn *by)
+{
+    const enum select_algorithm *way = reduce_ways_of(j);
+    unsigned usable = 0;
+
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (select_adapts(SELECT_REDUCE, way[w], j->team) &&
+            (select_info(way[w])->same || !reduce_is_in_order(j)) &&
+            (w == 0 || by[way[w]] != by[way[w - 1]]))
+            usable |= 1u << w;
+    return usable;
+}
+
+/* Small rooted reductions do not adapt: exchanging the samples would cost too much. */
+static void reduce_plan_ways(const struct reduce_job *j, struct team_adapt *state,
+                             const reduce_fn *by)
+{
+    bool adapts = j->root < 0 || reduce_ways_of(j) != small_ways;
+
+    adapt_plan(state, adapts ? reduce_usable_ways(j, by) : 0, reduce_bytes(j));
+}
+
+/* Index of an algorithm among the candidates of the state; -1 = not a candidate. */
+static int reduce_way_of(const struct reduce_job *j, const struct team_adapt *state,
+                         enum select_algorithm a)
+{
+    for (int w = 0; w < TEAM_WAYS; w++)
+        if (reduce_ways_of(j)[w] == a && (state->ways >> w & 1) != 0)
+            return w;
+    return -1;
+}
+
+/* Adaptive selection starts with the algorithm from the plan.  Only one of the rooted
+ * candidates has a fixed combining order, so a rooted reduction that needs a fixed order
+ * does not adapt. */
+static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
+                        const reduce_fn *by)
+{
+    enum select_algorithm a = reduce_algorithm_for(j);
+
+    if (reduce_is_in_order(j)) {
+        if (kind == ADAPT_TO_ROOT) {
+            by[a](j);
+            return;
+        }
+        kind = ADAPT_IN_ORDER;
+    }
+    struct team_adapt *state = adapt_state(j->team, kind, reduce_bytes(j));
+
+    if (unlikely(state->ways == 0))
+        reduce_plan_ways(j, state, by);
+    int way = state->ways == ADAPT_NONE ? -1 : reduce_way_of(j, state, a);
+    if (way < 0) {
+        by[a](j);
+        return;
+    }
+    if (state->calls == 0)
+        state->way = (uint8_t)way;
+    struct adapt call = adapt_begin(j->team, kind, reduce_bytes(j), state, j->fn);
+    by[reduce_ways_of(j)[call.way]](j);
+    adapt_end(&call);
+}
+
+static void reduce_near(const struct reduce_job *j, enum adapt_kind kind,
+                        const reduce_fn *by)
+{
+    barrier_guard(j->team, j->fn);
+    reduce_with(j, kind, by);
+    barrier_unguard(j->team, j->fn);
+}
+
+static void reduce_any(const struct reduce_job *j)
+{
+    if (unlikely(j->team->npes == 1))
+        reduce_copy_own(j);
+    else if (unlikely(j->team->far))
+        reduce_internode(j);
+    else if (unlikely(j->team->psync != NULL))
+        reduce_slices(j);
+    else
+        reduce_near(j, ADAPT_TO_ALL, algorithms);
+}
+
+int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
+           const struct op_fns *op, const char *fn)
+{
+    struct reduce_job j = {team, dest, source, n, size, -1, op, fn};
+    size_t bytes = rma_bytes(n, size, fn);
+
+    if (bytes == 0)
+        return 0;
+    (void)peer_at(source, bytes, pgas_self.me, fn); /* check the whole range once */
+    (void)peer_at(dest, bytes, pgas_self.me, fn);
+    reduce_any(&j);
+    return 0;
+}
+
+/* ---- rooted ------------------------------------------------------------------------ */
+
+int reduce_to(struct shmem_team *team, int root, void *dest, const void *source, size_t n,
+              size_t size, const struct op_fns *op, const char *fn)
+{
+    struct reduce_job j = {team, dest, source, n, size, root, op, fn};
+    size_t bytes = rma_bytes(n, size, fn);
+
+    if (root < 0 || root >= team->npes)
+        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
+                team->npes - 1);
+    if (bytes == 0)
+        return 0;
+    (void)peer_at(source, bytes, pgas_self.me, fn);
+    if (reduce_gets(&j))
+        (void)peer_at(dest, bytes, pgas_self.me, fn);
+    if (unlikely(team->npes == 1))
+        reduce_copy_own(&j);
+    else if (mailbox_has(team))
+        reduce_near(&j, ADAPT_TO_ROOT, rooted);
+    else
+        reduce_internode_to(&j);
+    return 0;
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* active.c - see active.h.  Uses: core/team, core/slot, core/block, core/net, rma/rma,
+ * rma/order, rma/amo_at, probe, barrier. */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "pgas/coll/api/active.h"
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/probe.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/team/slot.h"
+#include "pgas/core/base/stress.h"
+#include "pgas/rma/amo_at.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+
+/*
+ * Words of pSync in use, a cache line apart independent of the alignment of the array.
+ * All are SHMEM_SYNC_VALUE (0) between calls.
+ */
+enum {
+    ARRIVED = 0,  /* on the first PE of the set: number of other PEs that have arrived */
+    RELEASED = 8, /* on each other PE: 1 = all PEs have arrived */
+    PART = 16,    /* on each PE: its struct team_part during a collect, or its vote */
+    LOG_STRIDE_MAX = 30,
+};
+_Static_assert(PART + sizeof(struct team_part) / sizeof(long) <= SHMEM_SYNC_SIZE / 2 &&
+                   SHMEM_BARRIER_SYNC_SIZE == SHMEM_SYNC_SIZE &&
+                   SHMEM_COLLECT_SYNC_SIZE == SHMEM_SYNC_SIZE && SHMEM_SYNC_VALUE == 0,
+               "the words fit every pSync array, and are initially 0");
+
+static bool active_is_set(int start, int log_stride, int size)
+{
+    if (start < 0 || log_stride < 0 || size < 1)
+        return false;
+    if (size > 1 && log_stride > LOG_STRIDE_MAX)
+        return false;
+    int64_t last = size > 1 ? start + ((int64_t)(size - 1) << log_stride) : start;
+    return last < pgas_self.npes;
+}
+
+static _Noreturn void active_refuse_set(int start, int log_stride, int size,
+                                        const char *fn)
+{
+    log_die("%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are not "
+            "an active set of the PEs 0..%u",
+            fn, start, log_stride, size, pgas_self.npes - 1);
+}
+
+struct shmem_team active_set(int start, int log_stride, int size, long *psync,
+                             const char *fn)
+{
+    if (!active_is_set(start, log_stride, size))
+        active_refuse_set(start, log_stride, size, fn);
+    int stride = size > 1 ? 1 << log_stride : 1;
+    int away = pgas_self.me - start;
+    if (away < 0 || away % stride != 0 || away / stride >= size)
+        log_die(
+            "%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are an "
+            "active set without the calling PE %d",
+            fn, start, log_stride, size, pgas_self.me);
+    struct shmem_team set = {.npes = size,
+                             .me = away / stride,
+                             .start = start,
+                             .stride = stride,
+                             .cpu = -1,
+                             .psync = psync};
+    set.far = team_has_remote(&set);
+    return set;
+}
+
+static uint64_t *active_word_of(const struct shmem_team *set, int word, int i,
+                                const char *fn)
+{
+    return peer_at(set->psync + word, sizeof(uint64_t), team_world_pe(set, i), fn);
+}
+
+struct team_part *active_part(const struct shmem_team *set, int i, const char *fn)
+{
+    return peer_at(set->psync + PART, sizeof(struct team_part), team_world_pe(set, i),
+                   fn);
+}
+
+/* Wait condition: *word >= goal, where word is in this PE's pSync. */
+struct goal {
+    const uint64_t *word;
+    uint64_t goal;
+    const struct shmem_team *set;
+    const char *fn;
+    struct look *look;
+};
+
+static bool active_reached(const void *arg)
+{
+    const struct goal *g = arg;
+
+    return load_acquire_u64(g->word) >= g->goal;
+}
+
+/* True if PE `pe` of the world has departed (finalized). */
+static bool active_has_departed(int pe, const char *fn)
+{
+    const struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+
+    if (net_remote(pe))
+        return probe_pe(team_here(world, offsetof(struct team_words, left)), pe, fn) != 0;
+    return atomic_load_explicit(&pgas_self.peer[pe].node->last_barrier,
+                                memory_order_acquire) != 0;
+}
+
+/*
+ * This check has no false positives.  The first PE waits for arrivals, and a PE that has
+ * arrived cannot depart before it is released.  The others wait for the first PE only,
+ * which releases them before it departs.  So if the PE waited for has departed, and the
+ * condition, tested again after that, is still false, it will never become true.
+ */
+static void active_check_departed(const struct goal *g, int i)
+{
+    int pe = team_world_pe(g->set, i);
+
+    if (active_has_departed(pe, g->fn) && !active_reached(g))
+        barrier_on_stall(pe, g->fn);
+}
+
+/* Remote PEs are probed one at a time, because each probe costs a round trip. */
+static void active_on_stall(const void *arg)
+{
+    const struct goal *g = arg;
+    int first = g->set->me == 0 ? 1 : 0, end = g->set->me == 0 ? g->set->npes : 1;
+    bool left = atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) != 0;
+
+    for (int i = first; left && i < end; i++)
+        if (!net_remote(team_world_pe(g->set, i)))
+            active_check_departed(g, i);
+    if (g->set->far && probe_due(g->look))
+        active_check_departed(g, first + (int)(g->look->looks % (uint32_t)(end - first)));
+}
+
+static _Noreturn void active_refuse_word(const struct shmem_team *set, int word,
+                                         uint64_t value, const char *fn)
+{
+    log_die(
+        "%s: argument 'pSync' = %p: word %d is %ld during the call; all words must be "
+        "SHMEM_SYNC_VALUE (%ld) before the call, and no other routine may use them",
+        fn, (void *)set->psync, word, (long)value, SHMEM_SYNC_VALUE);
+}
+
+/* Wait until a word of this PE is at least `least`, and reset it to SHMEM_SYNC_VALUE.
+ * Returns the value before the reset. */
+static uint64_t active_take_any(const struct shmem_team *set, int word, uint64_t least,
+                                const char *fn)
+{
+    uint64_t *mine = active_word_of(set, word, set->me, fn);
+    struct look look = {0};
+    struct goal g = {mine, least, set, fn, &look};
+
+    block_until(&(struct block_wait){.ready = active_reached,
+                                     .arg = &g,
+                                     .word = set->psync + word,
+                                     .what = fn,
+                                     .on_stall = active_on_stall});
+    uint64_t value = load_relaxed_u64(mine);
+    store_relaxed_u64(mine, SHMEM_SYNC_VALUE);
+    return value;
+}
+
+static void active_take(const struct shmem_team *set, int word, uint64_t value,
+                        const char *fn)
+{
+    uint64_t taken = active_take_any(set, word, value, fn);
+
+    if (taken != value)
+        active_refuse_word(set, word, taken, fn);
+}
+
+/* Notify the first PE of this PE's arrival. */
+static void active_call(const struct shmem_team *set, const char *fn)
+{
+    int pe = team_world_pe(set, 0);
+
+    if (unlikely(net_remote(pe))) {
+        amo_post(TRANSPORT_AMO_ADD, set->psync + ARRIVED, sizeof(long), 1, pe, fn);
+        return;
+    }
+    stress_point();
+    fetch_add_acq_rel_u64(active_word_of(set, ARRIVED, 0, fn), 1);
+    rma_changed(set->psync + ARRIVED, sizeof(long), pe);
+}
+
+static void active_release(const struct shmem_team *set, int i, uint64_t value,
+                           const char *fn)
+{
+    int pe = team_world_pe(set, i);
+
+    if (unlikely(net_remote(pe))) {
+        amo_post(TRANSPORT_AMO_SET, set->psync + RELEASED, sizeof(long), value, pe, fn);
+        return;
+    }
+    stress_point();
+    store_release_u64(active_word_of(set, RELEASED, i, fn), value);
+    rma_changed(set->psync + RELEASED, sizeof(long), pe);
+}
+
+/*
+ * Central-counter barrier: the first PE counts the arrivals of the others, and then
+ * releases each of them.
+ *
+ * Invariants for consecutive barriers of the same set.  ARRIVED is reset to 0 before any
+ * PE is released, so the arrivals of the next barrier are counted from 0.  RELEASED of a
+ * PE is reset to 0 before that PE arrives at the next barrier (the fetch-and-add has
+ * release semantics and so orders the store), and no PE is released from that barrier
+ * before it has arrived.  So a release is never lost and never attributed to another
+ * barrier.
+ */
+void active_barrier(const struct shmem_team *set, const char *fn)
+{
+    uint64_t others = (uint64_t)set->npes - 1;
+
+    if (set->me > 0) {
+        active_call(set, fn);
+        active_take(set, RELEASED, 1, fn);
+        return;
+    }
+    active_take(set, ARRIVED, others, fn);
+    for (int i = 1; i < set->npes; i++)
+        active_release(set, i, 1, fn);
+}
+
+/* ---- cached teams ------------------------------------------------------------------ */
+
+/*
+ * Cache entry of an active set: its team, or, if some member has no free team slot, a
+ * team without a synchronisation area (`team->psync` != NULL), whose collectives run
+ * between barriers over the pSync array.  The members decide this in the first call of
+ * the set, by a vote through its pSync, and never change it.  So all members take the
+ * same path in all later calls without further communication.
+ *
+ * Invariant: if some member runs with SHMEM_THREAD_MULTIPLE, all members distinguish the
+ * calls of the set by pSync (`by_psync`), because two threads may be in two of them at
+ * the same time.  Otherwise there is one record for the set, independent of pSync.
+ */
+struct record {
+    int start, log_stride, size;
+    const long *psync; /* NULL: any */
+    bool by_psync;     /* no team here: look up the record of (set, pSync) */
+    struct shmem_team *team;
+    struct record *next; /* in the same bucket */
+};
+
+enum {
+    BUCKETS = 256,
+    TEAMS_MAX = 256, /* maximum number of teams of active sets, */
+    TEAMS_PART = 4,  /* and the reciprocal of their maximum share of all team slots */
+};
+
+/* The buckets and teams_made are protected by records_lock; last_used is used only
+ * without SHMEM_THREAD_MULTIPLE. */
+static struct record *bucket[BUCKETS], *last_used;
+static uint32_t teams_made;
+static pthread_mutex_t records_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool active_multiple(void)
+{
+    return pgas_self.thread_level == SHMEM_THREAD_MULTIPLE;
+}
+
+static bool active_record_is(const struct record *r, const struct record *key)
+{
+    return r->start == key->start && r->log_stride == key->log_stride &&
+           r->size == key->size && r->psync == key->psync;
+}
+
+static struct record **active_record_bucket(const struct record *key)
+{
+    uint64_t set = (uint64_t)(uint32_t)key->start << 32 ^ (uint32_t)key->size * 31u ^
+                   (uint64_t)(uint32_t)key->log_stride << 25;
+    uint64_t mixed = (set ^ (uintptr_t)key->psync >> 3) * 0x9e3779b97f4a7c15u;
+
+    return &bucket[mixed >> 56];
+}
+_Static_assert((int)BUCKETS == 256, "a bucket for each value of the hash's upper byte");
+
+static struct record *active_record_find(const struct record *key)
+{
+    pthread_mutex_lock(&records_lock);
+    struct record *r = *active_record_bucket(key);
+    while (r != NULL && !active_record_is(r, key))
+        r = r->next;
+    pthread_mutex_unlock(&records_lock);
+    return r;
+}
+
+static struct record *active_record_add(struct record key, const char *fn)
+{
+    struct record *r = malloc(sizeof *r), **at = active_record_bucket(&key);
+
+    if (r == NULL)
+        log_die("%s: no memory for the record of an active set", fn);
+    pthread_mutex_lock(&records_lock);
+    *r = key;
+    r->next = *at;
+    *at = r;
+    pthread_mutex_unlock(&records_lock);
+    return r;
+}
+
+/* ---- the first call of a set ------------------------------------------------------- */
+
+/*
+ * Vote: each member stores its value in its pSync and notifies the first PE, which
+ * combines the values and sends the result to all members.  The words are reset to
+ * SHMEM_SYNC_VALUE afterwards.
+ */
+#define VOTE_IS       ((uint64_t)1)      /* value and result: makes them nonzero */
+#define VOTE_MULTIPLE ((uint64_t)1 << 1) /* SHMEM_THREAD_MULTIPLE (any member) */
+#define VOTE_EQUAL    ((uint64_t)1 << 2) /* result: all members have the same slot */
+#define VOTE_SLOT     32                 /* shift of the slot; result: the highest */
+#define VOTE_ALL      (UINT32_MAX & ~(VOTE_MULTIPLE | VOTE_EQUAL))
+
+static uint64_t active_vote_merge(uint64_t result, uint64_t value)
+{
+    uint64_t slot = result >> VOTE_SLOT, other = value >> VOTE_SLOT;
+    uint64_t flags =
+        (result & (VOTE_IS | VOTE_EQUAL)) | ((result | value) & VOTE_MULTIPLE);
+
+    if (slot != other)
+        flags &= ~VOTE_EQUAL;
+    return (slot > other ? slot : other) << VOTE_SLOT | flags;
+}
+
+/* On the first PE, after all others have arrived: combine their values. */
+static uint64_t active_vote_count(const struct shmem_team *set, uint64_t mine,
+                                  const char *fn)
+{
+    uint64_t *far = malloc((size_t)set->npes * sizeof *far), result = mine | VOTE_EQUAL;
+
+    if (far == NULL)
+        log_die("%s: no memory for the votes of %d PEs", fn, set->npes);
+    for (int i = 1; i < set->npes; i++) {
+        int pe = team_world_pe(set, i);
+        if (unlikely(net_remote(pe)))
+            rma_get_nbi(SHMEM_CTX_DEFAULT, &far[i], set->psync + PART, sizeof far[i], pe,
+                        fn);
+        else
+            far[i] = load_relaxed_u64(active_word_of(set, PART, i, fn));
+    }
+    if (set->far)
+        order_quiet(SHMEM_CTX_DEFAULT, fn);
+    for (int i = 1; i < set->npes; i++)
+        result = active_vote_merge(result, far[i]);
+    free(far);
+    return result;
+}
+
+static uint64_t active_vote(const struct shmem_team *set, uint32_t slot, const char *fn)
+{
+    uint64_t mine =
+        (uint64_t)slot << VOTE_SLOT | VOTE_IS | (active_multiple() ? VOTE_MULTIPLE : 0);
+    uint64_t *word = active_word_of(set, PART, set->me, fn);
+
+    if (set->me > 0) {
+        store_release_u64(word, mine);
+        active_call(set, fn);
+        uint64_t result = active_take_any(set, RELEASED, VOTE_IS, fn);
+        store_relaxed_u64(word, SHMEM_SYNC_VALUE);
+        if ((result & VOTE_ALL) != VOTE_IS)
+            active_refuse_word(set, RELEASED, result, fn);
+        return result;
+    }
+    active_take(set, ARRIVED, (uint64_t)set->npes - 1, fn);
+    uint64_t result = active_vote_count(set, mine, fn);
+    for (int i = 1; i < set->npes; i++)
+        active_release(set, i, result, fn);
+    return result;
+}
+
+/* Reserve one team of an active set on this PE; false if the limit is reached. */
+static bool active_may_make_team(void)
+{
+    size_t slot_bytes = team_slot_offset(SLOT_USER + 1) - team_slot_offset(SLOT_USER);
+    size_t most = pgas_self.env.team_size / slot_bytes / TEAMS_PART;
+
+    pthread_mutex_lock(&records_lock);
+    bool may = teams_made < (most < TEAMS_MAX ? most : TEAMS_MAX);
+    teams_made += may;
+    pthread_mutex_unlock(&records_lock);
+    return may;
+}
+
+static void active_team_not_made(void)
+{
+    pthread_mutex_lock(&records_lock);
+    teams_made--;
+    pthread_mutex_unlock(&records_lock);
+}
+
+/*
+ * Agree on a team slot that is free on all members, as in a split (split.c): each member
+ * proposes its lowest free slot; members below the maximum of all proposals then propose
+ * their lowest free slot >= that maximum.  SLOT_NONE is greater than all slots.  A set of
+ * all PEs proposes the world's slot first.  Returns the slot; *by_psync is set if the
+ * result is valid for this pSync only.
+ */
+static uint32_t active_agree_on_slot(const struct shmem_team *set, bool able,
+                                     bool *by_psync, const char *fn)
+{
+    bool world = set->npes == (int)pgas_self.npes;
+    uint32_t mine = world ? SLOT_WORLD : able ? slot_alloc(SLOT_USER) : SLOT_NONE;
+
+    for (;;) {
+        uint64_t result = active_vote(set, mine, fn);
+        uint32_t most = (uint32_t)(result >> VOTE_SLOT);
+        *by_psync = (result & VOTE_MULTIPLE) != 0;
+        if ((result & VOTE_EQUAL) != 0 && !(mine == SLOT_WORLD && *by_psync))
+            return mine;
+        if (mine == most && mine != SLOT_WORLD)
+            continue;
+        if (mine != SLOT_NONE && mine != SLOT_WORLD)
+            slot_free(mine);
+        mine = most == SLOT_NONE || !able
+                   ? SLOT_NONE
+                   : slot_alloc(most > SLOT_USER ? most : SLOT_USER);
+    }
+}
+
+/* A team without a synchronisation area: its collectives use barriers over pSync. */
+static struct shmem_team *active_make_slow(const struct shmem_team *set, const char *fn)
+{
+    struct shmem_team *team = malloc(sizeof *team);
+
+    if (team == NULL)
+        log_die("%s: no memory for an active set", fn);
+    *team = *set;
+    return team;
+}
+
+/* Create the team of a set in the first call; collective over the members. */
+static struct shmem_team *active_make_team(const struct shmem_team *set, bool *by_psync,
+                                           const char *fn)
+{
+    struct team_set members = {set->npes, set->start, set->stride, NULL};
+    bool may = active_may_make_team();
+    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+    struct shmem_team *team = may ? team_new(world, &members) : NULL;
+    uint32_t slot = active_agree_on_slot(set, team != NULL, by_psync, fn);
+
+    if (slot == SLOT_WORLD || slot == SLOT_NONE) {
+        if (team != NULL)
+            team_free(team);
+        if (may)
+            active_team_not_made();
+        return slot == SLOT_WORLD ? world : active_make_slow(set, fn);
+    }
+    team_begin(team, slot);
+    active_barrier(set, fn); /* all synchronisation areas are cleared */
+    return team;
+}
+
+/* Create the record in the first call of the set (or of the set and this pSync). */
+static struct record *active_first_call(const struct record *key, long *psync,
+                                        const char *fn)
+{
+    struct shmem_team set = active_set(key->start, key->log_stride, key->size, psync, fn);
+    struct record r = *key;
+    bool by_psync = false;
+
+    r.team =
+        set.npes > 1 ? active_make_team(&set, &by_psync, fn) : active_make_slow(&set, fn);
+    r.psync = by_psync ? psync : NULL;
+    if (by_psync && !active_multiple()) {
+        struct record any = *key;
+        any.psync = NULL;
+        any.by_psync = true;
+        if (active_record_find(&any) == NULL)
+            active_record_add(any, fn);
+    }
+    return active_record_add(r, fn);
+}
+
+/* True if this PE is in the set.  Ends the job with an error message if the arguments do
+ * not describe an active set. */
+static bool active_is_member(const struct record *key, const char *fn)
+{
+    if (!active_is_set(key->start, key->log_stride, key->size))
+        active_refuse_set(key->start, key->log_stride, key->size, fn);
+    int64_t stride = key->size > 1 ? (int64_t)1 << key->log_stride : 1;
+    int64_t away = (int64_t)pgas_self.me - key->start;
+    return away >= 0 && away % stride == 0 && away / stride < key->size;
+}
+
+static struct record *active_record_of(struct record *key, long *psync, const char *fn)
+{
+    struct record *r = active_multiple() ? NULL : active_record_find(key);
+
+    if (r != NULL && !r->by_psync)
+        return r;
+    key->psync = psync;
+    r = active_record_find(key);
+    return r != NULL ? r : active_first_call(key, psync, fn);
+}
+
+struct shmem_team *active_team(int start, int log_stride, int size, long *psync,
+                               const char *fn)
+{
+    struct record key = {
+        .start = start, .log_stride = size > 1 ? log_stride : 0, .size = size};
+    struct record *r = active_multiple() ? NULL : last_used;
+
+    if (r == NULL || r->psync != NULL || !active_record_is(r, &key)) {
+        if (!active_is_member(&key, fn))
+            return NULL;
+        r = active_record_of(&key, psync, fn);
+        if (!active_multiple())
+            last_used = r;
+    }
+    if (r->team->psync != NULL) {
+        r->team->psync = psync;
+        return r->team;
+    }
+    return team_of(r->team->name != NULL ? SHMEM_TEAM_WORLD : (shmem_team_t)r->team, fn);
+}
+
+void active_forget(void)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        while (bucket[i] != NULL) {
+            struct record *r = bucket[i];
+            bucket[i] = r->next;
+            if (r->team != NULL && r->team->psync != NULL)
+                free(r->team);
+            free(r);
+        }
+    last_used = NULL;
+    teams_made = 0;
+}

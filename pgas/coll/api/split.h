@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * split.h - creation of teams from a parent team, and their destruction (9.4.6 to 9.4.8).
+ *
+ * The creation routines are collective over the parent.  The handle is SHMEM_TEAM_INVALID
+ * on a PE that is not a member, and on all PEs if the creation failed.  Different threads
+ * may split different parents concurrently.
+ * Uses: core/team, core/ctx, barrier, allgather.  Used by: api_team.
+ */
+#ifndef PGAS_COLL_SPLIT_H
+#define PGAS_COLL_SPLIT_H
+
+#include "pgas/core/team/team.h"
+
+/* num_contexts of a new team: from config if mask selects it, else 0. */
+int split_config(const shmem_team_config_t *config, long mask);
+
+/* Create a team of the PEs of the set.  Returns 0 or -1, equal on all PEs. */
+int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
+              shmem_team_t *team, const char *fn);
+
+/* Arrange the PEs of the parent in rows of length xrange, and create a team of each row
+ * (axis 0) or column (axis 1).  *team is the one of this PE.  Returns 0 or -1, equal on
+ * all PEs. */
+int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
+               shmem_team_t *team, const char *fn);
+
+/* Destroy a team created by the user, and its contexts; collective over the team. */
+void split_destroy(shmem_team_t team, const char *fn);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* symheap.c - see symheap.h.  Uses: core/heap, core/log, threads/atomic, barrier. */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/api/symheap.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
+#include "pgas/threads/atomic.h"
+
+enum { POISON = 0xdb }; /* fill pattern of freed memory with SHMEM_DEBUG=2 */
+
+static void symheap_meet(const char *fn)
+{
+    barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
+}
+
+/* True if this PE prints a warning: all PEs make the same calls with the same result, so
+ * only PE 0 warns, and only in the first call with this `warned`. */
+static bool symheap_warns(uint32_t *warned)
+{
+    return pgas_self.me == 0 && swap_acq_rel_u32(warned, 1) == 0;
+}
+
+static void *symheap_take(size_t size, size_t align, const char *fn)
+{
+    static uint32_t warned;
+    void *p = heap_alloc(size, align);
+
+    if (p == NULL && symheap_warns(&warned))
+        log_warn(
+            "%s: cannot allocate %zu bytes in the symmetric heap of %zu bytes; NULL is "
+            "returned; set SHMEM_SYMMETRIC_SIZE to a larger size (reported once)",
+            fn, size, pgas_self.heap_len - pgas_self.heap_user);
+    return p;
+}
+
+void *symheap_malloc(size_t size, size_t align, const char *fn)
+{
+    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+
+    if (align == 0 || (align & (align - 1)) != 0 || size == 0)
+        return NULL;
+    void *p = symheap_take(size, align, fn);
+    barrier(world, fn);
+    return p;
+}
+
+void *mem_take_with_hints(size_t size, long hints, const char *fn)
+{
+    static uint32_t warned;
+    const long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
+
+    if ((hints & ~known) != 0 && symheap_warns(&warned))
+        log_warn(
+            "%s: argument 'hints' has unknown bits (0x%lx), which are ignored; known "
+            "are SHMEM_MALLOC_ATOMICS_REMOTE and SHMEM_MALLOC_SIGNAL_REMOTE (0x%lx; "
+            "reported once)",
+            fn, (unsigned long)(hints & ~known), (unsigned long)known);
+    /* All symmetric memory supports atomics and signals, so hints have no effect. */
+    return symheap_malloc(size, sizeof(void *), fn);
+}
+
+void *symheap_calloc(size_t count, size_t size, const char *fn)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
+    void *p = bytes > 0 ? symheap_take(bytes, sizeof(void *), fn) : NULL;
+    if (p != NULL)
+        memset(p, 0, bytes);
+    if (bytes > 0)
+        barrier(world, fn);
+    return p;
+}
+
+static void symheap_check_block(void *p, const char *fn)
+{
+    if (heap_size(p) == 0)
+        log_die(
+            "%s: argument 'ptr' = %p is not the beginning of a block from shmem_malloc "
+            "(or it has been freed already)",
+            fn, p);
+}
+
+void symheap_free(void *p, const char *fn)
+{
+    if (p == NULL)
+        return;
+    symheap_meet(fn); /* no PE uses the block any more */
+    symheap_check_block(p, fn);
+    if (check_deep())
+        memset(p, POISON, heap_size(p));
+    heap_free(p);
+}
+
+void *symheap_realloc(void *p, size_t size, const char *fn)
+{
+    if (p == NULL)
+        return symheap_malloc(size, sizeof(void *), fn);
+    if (size == 0) {
+        symheap_free(p, fn);
+        return NULL;
+    }
+    symheap_meet(fn);
+    symheap_check_block(p, fn);
+    size_t old = heap_size(p);
+    void *moved = p;
+    if (!heap_resize(p, size)) {
+        moved = symheap_take(size, sizeof(void *), fn);
+        if (moved != NULL) {
+            memcpy(moved, p, old < size ? old : size);
+            heap_free(p);
+        }
+    }
+    symheap_meet(fn);
+    return moved;
+}

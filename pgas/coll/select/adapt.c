@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * adapt.c - see adapt.h.  Uses: core/team, core/clock, mailbox.
+ *
+ * Invariants.  At the end of its timed call t a PE writes its sample to `seen[t % 2]`.
+ * It reads the samples of all PEs at the end of the next non-rooted adaptive call c > t:
+ * in c it waited for all PEs, and each of them wrote its sample of t before it entered c.
+ * `seen[t % 2]` is overwritten at the end of timed call t + 2, which every PE enters
+ * only after it has read the samples of t.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/coll/select/adapt.h"
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/threads/atomic.h"
+
+enum {
+    /* Measured calls per trial, for large and small data.  One call before these is not
+     * counted, because the previous candidate determined the arrival order of that call.
+     */
+    FEW_LARGE = 3,
+    FEW_SMALL = TEAM_TRIES,
+    /* Warm-up before the first trial, in trials: first touch of memory. */
+    WARM = 2,
+    /* Window of the running mean, in calls. */
+    MEMORY = 8,
+    /* A sample is clipped at this multiple of the mean: a PE may have been preempted. */
+    CLIP = 2,
+    /* The imbalance has changed if it differs by this factor. */
+    MUCH = 4,
+    /* A candidate is better if it costs less than 15/16 of the other. */
+    BETTER_NUM = 15,
+    BETTER_DEN = 16,
+    /* A candidate that costs p percent more is retried after 3 p times the calls of a
+     * trial, so that retrials cost a third of a percent.  The interval is limited to
+     * TRY_LEAST..TRY_MOST calls. */
+    PERCENT = 100,
+    TRY_NUM = 3,
+    TRY_LEAST = 256,
+    TRY_MOST = 1 << 18,
+    /* One of this many calls is timed: small, large, rooted. */
+    TIMED_SMALL = 32,
+    TIMED_LARGE = 8,
+    TIMED_ROOT = 16,
+    /* Times are normalised to one KiB. */
+    UNIT_SHIFT = 10,
+};
+
+static const size_t class_most[TEAM_CLASSES - 1] = {256, TEAM_SLOT_BYTES, 64 << 10,
+                                                    1 << 20};
+enum { SMALL_CLASSES = 2 };
+
+static int adapt_class_of(size_t bytes)
+{
+    int c = 0;
+
+    while (c < TEAM_CLASSES - 1 && bytes > class_most[c])
+        c++;
+    return c;
+}
+
+_Static_assert(sizeof((struct shmem_team *)0)->adapt ==
+                   sizeof(struct team_adapt[ADAPT_KINDS][TEAM_CLASSES]),
+               "a team has a state for each kind");
+
+struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
+                               size_t bytes)
+{
+    return &team->adapt[kind][adapt_class_of(bytes)];
+}
+
+void adapt_plan(struct team_adapt *state, unsigned ways, size_t bytes)
+{
+    bool several = (ways & (ways - 1)) != 0;
+
+    *state = (struct team_adapt){
+        .ways = (uint8_t)(several ? ways : ADAPT_NONE),
+        .few = adapt_class_of(bytes) < SMALL_CLASSES ? FEW_SMALL : FEW_LARGE};
+}
+
+void adapt_reset(struct shmem_team *team)
+{
+    memset(team->adapt, 0, sizeof team->adapt);
+    team->timed.state = team->timed_to_root.state = NULL;
+}
+
+/* ---- candidates ------------------------------------------------------------------ */
+
+static bool adapt_has(const struct team_adapt *s, unsigned way)
+{
+    return (s->ways >> way & 1) != 0;
+}
+
+/* Calls per trial, including the first one, which is not counted. */
+static unsigned adapt_trial_of(const struct team_adapt *s)
+{
+    return 1u + s->few;
+}
+
+/* The candidate whose trial is in progress or next; -1 = all trials are complete. */
+static int adapt_being_tried(const struct team_adapt *s)
+{
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (adapt_has(s, w) && s->tries[w] < adapt_trial_of(s))
+            return (int)w;
+    return -1;
+}
+
+/* A candidate other than the current one whose retrial is due; -1 = none. */
+static int adapt_due(const struct team_adapt *s, uint32_t call)
+{
+    for (unsigned w = 0; s->settled != 0 && w < TEAM_WAYS; w++)
+        if (adapt_has(s, w) && w != s->way && (int32_t)(call - s->due[w]) >= 0)
+            return (int)w;
+    return -1;
+}
+
+/* The candidate that this call tries; -1 = none. */
+static int adapt_to_try(struct team_adapt *s, uint32_t call)
+{
+    int way = adapt_being_tried(s);
+
+    if (way < 0 && (way = adapt_due(s, call)) >= 0) {
+        s->tries[way] = s->seen[way] = 0;
+        s->due[way] = call + TRY_LEAST; /* until the result is known */
+    }
+    return way;
+}
+
+unsigned adapt_next(struct team_adapt *s, unsigned timed_every, bool *timed)
+{
+    const uint32_t call = s->calls++;
+    const bool warm = call >= WARM * adapt_trial_of(s);
+    const int way = warm ? adapt_to_try(s, call) : -1;
+
+    *timed = warm && (way >= 0 || call % timed_every == 0);
+    if (way < 0)
+        return s->way;
+    s->tries[way]++;
+    return (unsigned)way;
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+static uint64_t adapt_mean(uint64_t before, uint64_t now)
+{
+    return before + now / MEMORY - before / MEMORY;
+}
+
+/* Median; sorts the array. */
+static uint64_t adapt_middle(uint64_t *value, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned j = i; j > 0 && value[j] < value[j - 1]; j--) {
+            uint64_t less = value[j];
+            value[j] = value[j - 1];
+            value[j - 1] = less;
+        }
+    return value[n / 2];
+}
+
+/* The cost of a candidate is the median of its trial, then a running mean. */
+static void adapt_take_work(struct team_adapt *s, unsigned way, uint64_t work)
+{
+    uint64_t *known = &s->work[way];
+
+    if (s->seen[way] == adapt_trial_of(s)) {
+        *known = adapt_mean(*known, work < CLIP * *known ? work : CLIP * *known);
+        return;
+    }
+    if (s->seen[way] > 0)
+        s->trial[s->seen[way] - 1] = work;
+    if (++s->seen[way] == adapt_trial_of(s))
+        *known = adapt_middle(s->trial, s->few);
+}
+
+/* True if the trials of all candidates are complete and their samples have been read. */
+static bool adapt_is_known(const struct team_adapt *s)
+{
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (adapt_has(s, w) && s->seen[w] < adapt_trial_of(s))
+            return false;
+    return true;
+}
+
+static void adapt_set_due(struct team_adapt *s, unsigned way)
+{
+    uint64_t best = s->work[s->way] + 1, more = s->work[way];
+    uint64_t wait =
+        more > best ? (more - best) * PERCENT * TRY_NUM * adapt_trial_of(s) / best : 0;
+
+    wait = wait < TRY_LEAST ? TRY_LEAST : wait > TRY_MOST ? TRY_MOST : wait;
+    s->due[way] = s->calls + (uint32_t)wait;
+}
+
+static unsigned adapt_best_of(const struct team_adapt *s)
+{
+    unsigned best = s->way;
+
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (adapt_has(s, w) && s->work[w] * BETTER_DEN < s->work[best] * BETTER_NUM)
+            best = w;
+    return best;
+}
+
+/* Select the best candidate after the cost of `way` was updated, and set the times of the
+ * retrials. */
+static void adapt_choose(struct team_adapt *s, unsigned way)
+{
+    const unsigned before = s->way;
+
+    s->way = (uint8_t)adapt_best_of(s);
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        if (s->settled == 0 || w == way || (w == before && w != s->way))
+            adapt_set_due(s, w);
+}
+
+static void adapt_try_all_anew(struct team_adapt *s)
+{
+    for (unsigned w = 0; w < TEAM_WAYS; w++)
+        s->tries[w] = s->seen[w] = 0;
+    s->settled = 0;
+}
+
+/* True if imbalance a exceeds both imbalance b and the work by the factor MUCH. */
+static bool adapt_much_more(uint64_t a, uint64_t b, uint64_t work)
+{
+    return a > MUCH * b && a > MUCH * work;
+}
+
+void adapt_learn(struct team_adapt *s, unsigned way, uint64_t imbalance, uint64_t work)
+{
+    adapt_take_work(s, way, work + 1);
+    s->imbalance = s->imbalance == 0 ? imbalance : adapt_mean(s->imbalance, imbalance);
+    if (!adapt_is_known(s))
+        return;
+    adapt_choose(s, way);
+    if (s->settled == 0)
+        s->settled = s->imbalance + 1;
+    if (adapt_much_more(s->imbalance, s->settled, s->work[s->way]) ||
+        adapt_much_more(s->settled, s->imbalance, s->work[s->way]))
+        adapt_try_all_anew(s);
+}
+
+/* ---- times of a call -------------------------------------------------------------- */
+
+/* Calls of one size class differ in size, so times are compared per KiB; the fixed cost
+ * of a call is taken to be that of one KiB. */
+static uint64_t adapt_per_kib(uint64_t ns, size_t bytes)
+{
+    return (ns << UNIT_SHIFT) / (bytes + ((size_t)1 << UNIT_SHIFT));
+}
+
+/* The samples of all PEs: in a mailbox, or in the synchronisation area. */
+struct notes {
+    struct shmem_team *team;
+    const struct mailbox *mailbox;
+};
+
+static struct team_times adapt_note_of(const struct notes *n, int i)
+{
+    if (n->mailbox != NULL)
+        return *(const struct team_times *)mailbox_of(n->mailbox, i);
+    struct team_times *t = &team_words(n->team, i)->seen[n->team->timings % 2];
+    return (struct team_times){load_relaxed_u64(&t->came), load_relaxed_u64(&t->left)};
+}
+
+struct span {
+    uint64_t first, last, end; /* first t_enter, last t_enter, last t_exit */
+};
+
+static struct span adapt_span_of(const struct notes *n)
+{
+    struct span s = {.first = UINT64_MAX};
+
+    for (int i = 0; i < n->team->npes; i++) {
+        struct team_times t = adapt_note_of(n, i);
+        s.first = t.came < s.first ? t.came : s.first;
+        s.last = t.came > s.last ? t.came : s.last;
+        s.end = t.left > s.end ? t.left : s.end;
+    }
+    s.end = s.end > s.last ? s.end : s.last;
+    return s;
+}
+
+/* The cost of a call: the mean over the PEs of t_exit - max(t_enter, last - (end -
+ * last)). The time spent waiting for the last arriver counts for at most as long as the
+ * call took after that arrival.  So the delay of another PE has little weight, while an
+ * algorithm that itself spreads the PEs apart is charged for it. */
+static uint64_t adapt_cost_of(const struct notes *n, const struct span *s)
+{
+    const uint64_t since = s->last - (s->end - s->last);
+    uint64_t sum = 0;
+
+    for (int i = 0; i < n->team->npes; i++) {
+        struct team_times t = adapt_note_of(n, i);
+        uint64_t came = t.came > since ? t.came : since;
+        sum += t.left > came ? t.left - came : 0;
+    }
+    return sum / (uint64_t)n->team->npes;
+}
+
+static void adapt_learn_notes(const struct notes *n, struct team_timed *t)
+{
+    struct span s = adapt_span_of(n);
+
+    adapt_learn(t->state, t->way, adapt_per_kib(s.last - s.first, t->bytes),
+                adapt_per_kib(adapt_cost_of(n, &s), t->bytes));
+    t->state = NULL;
+}
+
+static void adapt_note(const struct adapt *a, uint64_t left_ns)
+{
+    struct shmem_team *team = a->team;
+    struct team_times *mine = &team_words(team, team->me)->seen[++team->timings % 2];
+
+    store_relaxed_u64(&mine->came, a->came_ns);
+    store_relaxed_u64(&mine->left, left_ns);
+    team->timed =
+        (struct team_timed){.state = a->state, .bytes = a->bytes, .way = a->way};
+}
+
+/* Exchange the samples of a rooted call. */
+static void adapt_exchange(struct shmem_team *team, const char *fn)
+{
+    struct mailbox b = mailbox_open(team, sizeof(struct team_times), fn);
+
+    *(struct team_times *)mailbox_own(&b) = team->timed_to_root.own;
+    mailbox_post(&b);
+    adapt_learn_notes(&(struct notes){team, &b}, &team->timed_to_root);
+    mailbox_close_all(&b);
+}
+_Static_assert(sizeof(struct team_times) <= TEAM_LINE_BYTES, "the times fit a line");
+
+static unsigned adapt_timed_every(const struct adapt *a)
+{
+    if (a->kind == ADAPT_TO_ROOT)
+        return TIMED_ROOT;
+    return adapt_class_of(a->bytes) < SMALL_CLASSES ? TIMED_SMALL : TIMED_LARGE;
+}
+
+struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
+                         struct team_adapt *state, const char *fn)
+{
+    struct adapt a = {.team = team, .state = state, .kind = kind, .bytes = bytes};
+
+    if (kind == ADAPT_TO_ROOT && team->timed_to_root.state != NULL)
+        adapt_exchange(team, fn);
+    a.way = adapt_next(state, adapt_timed_every(&a), &a.timed);
+    if (a.timed)
+        a.came_ns = clock_ns();
+    return a;
+}
+
+void adapt_end(struct adapt *a)
+{
+    struct shmem_team *team = a->team;
+    const uint64_t left_ns = a->timed ? clock_ns() : 0; /* excludes the work below */
+
+    if (a->kind != ADAPT_TO_ROOT && team->timed.state != NULL)
+        adapt_learn_notes(&(struct notes){.team = team},
+                          &team->timed); /* previous sample */
+    if (!a->timed)
+        return;
+    if (a->kind != ADAPT_TO_ROOT)
+        adapt_note(a, left_ns);
+    else
+        team->timed_to_root =
+            (struct team_timed){a->state, a->bytes, a->way, {a->came_ns, left_ns}};
+}

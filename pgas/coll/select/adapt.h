@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * adapt.h - adaptive selection: chooses between candidate algorithms of a collective by
+ * measured cost, so that a team uses an arrival-aware algorithm if its PEs arrive
+ * imbalanced, and a balanced one otherwise.
+ *
+ * In a timed call each PE records its t_enter and t_exit in the team's synchronisation
+ * area.  In a later call in which every PE waits for all others, each PE reads all these
+ * samples without a further message.  All PEs therefore compute the same imbalance (from
+ * the first to the last t_enter) and the same cost (time in the call without waiting).
+ * Each candidate is first tried a few times; then the one with the least cost is used.
+ * The others are retried from time to time, less often the higher their cost.  All
+ * candidates are tried anew when the imbalance has changed by a large factor.
+ *
+ * Invariant: all PEs of a team decide alike, because they decide from equal numbers.
+ *
+ * A rooted collective does not make its PEs wait for each other; there the samples are
+ * exchanged through a mailbox at the beginning of the call after a timed one.
+ *
+ * (Such an estimate is proposed as future work in Mohammadalizadehbakhtevari 2021.)
+ * Uses: core/team, core/clock, mailbox.  Used by: reduce, select.
+ */
+#ifndef PGAS_COLL_ADAPT_H
+#define PGAS_COLL_ADAPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pgas/core/team/team.h"
+
+/* Separate states for rooted calls, for calls that deliver to all PEs, and for the latter
+ * with candidates restricted to a combining order independent of the arrival order. */
+enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT, ADAPT_IN_ORDER, ADAPT_KINDS };
+
+/* The state of a team for calls of this kind and size class.  The team must have
+ * mailboxes.  `ways` is 0 before adapt_plan. */
+enum { ADAPT_NONE = 1 << TEAM_WAYS };
+struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
+                               size_t bytes);
+
+/* Set the candidates, a bit mask; ADAPT_NONE is stored if there are fewer than two. */
+void adapt_plan(struct team_adapt *state, unsigned ways, size_t bytes);
+/* Discard all samples because the team's plan changed.  All PEs must call it alike. */
+void adapt_reset(struct shmem_team *team);
+
+/* One call in progress. */
+struct adapt {
+    struct shmem_team *team;
+    struct team_adapt *state;
+    enum adapt_kind kind;
+    size_t bytes;
+    unsigned way; /* the candidate to use */
+    bool timed;
+    uint64_t came_ns;
+};
+
+/* Begin and end a call whose state has at least one candidate (state->ways). */
+struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
+                         struct team_adapt *state, const char *fn);
+void adapt_end(struct adapt *a);
+
+/* ---- decisions: pure functions, exported for unit tests ---------------------------- */
+
+/* The candidate for the next call, and whether that call is timed.  At least one of
+ * `timed_every` calls is timed. */
+unsigned adapt_next(struct team_adapt *state, unsigned timed_every, bool *timed);
+
+/* Add the sample of a call that used candidate `way`; equal on all PEs. */
+void adapt_learn(struct team_adapt *state, unsigned way, uint64_t imbalance,
+                 uint64_t work);
+
+#endif

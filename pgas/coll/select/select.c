@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* select.c - see select.h.  Uses: adapt, select_table, core/env, core/log, core/team. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pgas/coll/select/adapt.h"
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/select/select_table.h"
+#include "pgas/core/boot/agree.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
+
+/* Every variable must be verified to be equal on all PEs (core/boot/agree.h); otherwise
+ * PEs could select different algorithms. */
+#define X(NAME, name)                                                                    \
+    _Static_assert((int)AGREE_##NAME##_ALGORITHM < (int)AGREE_ALL, "in PGAS_ENV_ALIKE");
+SELECT_COLLECTIVES(X)
+#undef X
+
+static const struct select_info algorithms[SELECT_ALGORITHMS_ALL] = {
+#define X(COLLECTIVE, NAME, name, bytes, pes, same)                                      \
+    [COLLECTIVE##_##NAME] = {SELECT_##COLLECTIVE, name, bytes, pes, same},
+    SELECT_ALGORITHMS(X)
+#undef X
+};
+
+/* Whether the node is oversubscribed (more PEs than processors). */
+enum crowd { ROOMY = 1, CROWDED = 2, ALWAYS = ROOMY | CROWDED };
+
+/* The built-in table, sorted by collective, number of PEs and bytes; the first matching
+ * row is used.  The thresholds were measured on 2 processors.  The CROWDED rows for large
+ * blocks assume several PEs per processor, because the last arriver moves most of the
+ * data (arrival.c). */
+struct rule {
+    enum select_algorithm algorithm;
+    enum crowd crowd;
+    int pes;      /* maximum team size */
+    size_t bytes; /* maximum per PE; for an alltoall, of all blocks together */
+};
+static const struct rule rules[] = {
+    {REDUCE_FLAT, ROOMY, 2, 128},
+    {REDUCE_SLICES, ROOMY, 2, SELECT_ANY_BYTES},
+    {REDUCE_FLAT, ROOMY, 8, 2048},
+    {REDUCE_FLAT, CROWDED, 8, 256},
+    {REDUCE_LAST, ALWAYS, SELECT_ANY_PES, 2048},
+    {REDUCE_SLICES, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {BROADCAST_MAILBOX, ROOMY, 2, 128},
+    {BROADCAST_DIRECT, ROOMY, 2, SELECT_ANY_BYTES},
+    {BROADCAST_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
+    {BROADCAST_DIRECT, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {COLLECT_MAILBOX, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {FCOLLECT_MAILBOX, ROOMY, 2, 256},
+    {FCOLLECT_BARRIER, ROOMY, 2, SELECT_ANY_BYTES},
+    {FCOLLECT_MAILBOX, CROWDED, 3, 128},
+    {FCOLLECT_ARRIVAL, CROWDED, 4, 16384},
+    {FCOLLECT_BARRIER, CROWDED, 4, SELECT_ANY_BYTES},
+    {FCOLLECT_ARRIVAL, CROWDED, 8, 4096},
+    {FCOLLECT_BARRIER, CROWDED, 8, 131072},
+    {FCOLLECT_ARRIVAL, CROWDED, 32, SELECT_ANY_BYTES},
+    {FCOLLECT_ARRIVAL, CROWDED, SELECT_ORDER_PES, 4096},
+    {FCOLLECT_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
+    {FCOLLECT_BARRIER, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {ALLTOALL_MAILBOX, ROOMY, 2, 256},
+    {ALLTOALL_BARRIER, ROOMY, 2, SELECT_ANY_BYTES},
+    {ALLTOALL_MAILBOX, CROWDED, 3, 512},
+    {ALLTOALL_ARRIVAL, CROWDED, 4, 65536},
+    {ALLTOALL_BARRIER, CROWDED, 4, SELECT_ANY_BYTES},
+    {ALLTOALL_ARRIVAL, CROWDED, 8, 32768},
+    {ALLTOALL_BARRIER, CROWDED, 8, 262144},
+    {ALLTOALL_ARRIVAL, CROWDED, 32, SELECT_ANY_BYTES},
+    {ALLTOALL_ARRIVAL, CROWDED, SELECT_ORDER_PES, 65536},
+    {ALLTOALL_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
+    {ALLTOALL_BARRIER, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {SCAN_MAILBOX, ROOMY, 2, 256},
+    {SCAN_BARRIER, ROOMY, 2, SELECT_ANY_BYTES},
+    {SCAN_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
+    {SCAN_BARRIER, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {BARRIER_DISSEMINATION, ROOMY, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {BARRIER_COUNTER, CROWDED, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_REDUCE_GATHER, ALWAYS, SELECT_ANY_PES, 8192},
+    {INTERNODE_REDUCE_DOUBLING, ALWAYS, SELECT_ANY_PES, 16384},
+    {INTERNODE_REDUCE_DIRECT, ALWAYS, 16, SELECT_ANY_BYTES},
+    {INTERNODE_REDUCE_HALVING, ALWAYS, SELECT_ANY_PES, 262144},
+    {INTERNODE_REDUCE_RING, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_PUSH, ALWAYS, SELECT_ANY_PES, TEAM_PUSH_BYTES},
+    {INTERNODE_BROADCAST_GATHER, ALWAYS, SELECT_ANY_PES, TEAM_BOX},
+    {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, 8, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, SELECT_ANY_PES, 131072},
+    {INTERNODE_BROADCAST_SCATTER, ALWAYS, SELECT_SCATTER_NODES, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_COLLECT_DIRECT, ALWAYS, 16, SELECT_ANY_BYTES},
+    {INTERNODE_COLLECT_RING, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_ALLTOALL_GATHER, ALWAYS, SELECT_ANY_PES, 256},
+    {INTERNODE_ALLTOALL_BRUCK, ALWAYS, SELECT_ANY_PES, 4096},
+    {INTERNODE_ALLTOALL_PAIRWISE, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+};
+
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+enum { NAMES_MAX = 128, PLAN_MAX = 512 };
+
+/* By collective: the requested algorithm; SELECT_ALGORITHMS_ALL = none. */
+static enum select_algorithm wanted[SELECT_ALL];
+static struct select_table table;
+
+/* ---- names ----------------------------------------------------------------------- */
+
+const struct select_info *select_info(enum select_algorithm algorithm)
+{
+    return &algorithms[algorithm];
+}
+
+const char *select_name(enum select_collective what)
+{
+#define X(NAME, name) #name,
+    static const char *const names[] = {SELECT_COLLECTIVES(X)};
+#undef X
+
+    return names[what];
+}
+
+static const char *select_variable_of(enum select_collective what)
+{
+#define X(NAME, name) "SHMEM_" #NAME "_ALGORITHM",
+    static const char *const names[] = {SELECT_COLLECTIVES(X)};
+#undef X
+
+    return names[what];
+}
+
+const char *select_wish(enum select_collective what, const struct env *env)
+{
+#define X(NAME, name) env->name##_algorithm,
+    const char *const values[] = {SELECT_COLLECTIVES(X)};
+#undef X
+
+    return values[what];
+}
+
+const char *select_names(enum select_collective what, char *text, size_t size)
+{
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (int a = 0; a < SELECT_ALGORITHMS_ALL && at < size; a++)
+        if (algorithms[a].what == what)
+            at += (size_t)snprintf(text + at, size - at, "%s%s", at > 0 ? ", " : "",
+                                   algorithms[a].name);
+    return text;
+}
+
+enum select_algorithm select_algorithm_of(enum select_collective what, const char *name)
+{
+    int a = 0;
+
+    while (a < SELECT_ALGORITHMS_ALL &&
+           (algorithms[a].what != what || strcmp(algorithms[a].name, name) != 0))
+        a++;
+    return (enum select_algorithm)a;
+}
+
+/* ---- the environment --------------------------------------------------------------- */
+
+static enum select_algorithm select_find(enum select_collective what)
+{
+    const char *name = select_wish(what, &pgas_self.env);
+    enum select_algorithm a = select_algorithm_of(what, name);
+    char names[NAMES_MAX];
+
+    if (a == SELECT_ALGORITHMS_ALL && strcmp(name, "auto") != 0)
+        log_die("%s = '%s' is not an algorithm; use one of auto, %s",
+                select_variable_of(what), name, select_names(what, names, sizeof names));
+    return a;
+}
+
+void select_init(void)
+{
+    for (int what = 0; what < SELECT_ALL; what++)
+        wanted[what] = select_find((enum select_collective)what);
+}
+
+const struct select_table *select_init_table(unsigned processors)
+{
+    const char *name = pgas_self.env.coll_table;
+    bool asked = name[0] != '\0', tell = pgas_self.me == 0;
+
+    select_table_free(&table);
+    select_table_find(name, processors, &table);
+    if (table.state == SELECT_TABLE_BAD && asked)
+        log_die("SHMEM_COLL_TABLE: %s", table.note);
+    if (table.state == SELECT_TABLE_BAD && tell)
+        log_warn("%s; the table is ignored", table.note);
+    if (table.state == SELECT_TABLE_OTHER && asked && tell)
+        log_warn("SHMEM_COLL_TABLE: %s and is ignored; oshmem_info --tune makes one",
+                 table.note);
+    else if (table.state == SELECT_TABLE_OTHER)
+        log_debug("%s: the table is ignored", table.note);
+    return &table;
+}
+
+/* ---- plans ----------------------------------------------------------------------- */
+
+/* Number of participants: PEs, or nodes for an inter-node collective. */
+static int select_parties(enum select_collective what, int npes, int nodes)
+{
+    return what < SELECT_INTERNODE_REDUCE ? npes : nodes;
+}
+
+static int select_nodes_of(const struct shmem_team *team)
+{
+    return team->nodes != NULL ? team->nodes->leaders : 1;
+}
+
+static bool select_reproducible(void)
+{
+    return pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE;
+}
+
+static bool select_may_use(enum select_algorithm algorithm, int npes, int nodes,
+                           bool reproducible)
+{
+    const struct select_info *a = &algorithms[algorithm];
+
+    return select_parties(a->what, npes, nodes) <= a->pes && (a->same || !reproducible);
+}
+
+/* Limits of an alltoall are for all blocks of a PE together, because they share one eager
+ * slot; plans and table files count the bytes of one block. */
+static size_t select_block_limit(enum select_collective what, size_t bytes, int npes)
+{
+    return what == SELECT_ALLTOALL && bytes != SELECT_ANY_BYTES ? bytes / (size_t)npes
+                                                                : bytes;
+}
+
+size_t select_most_bytes(enum select_algorithm algorithm, int npes)
+{
+    const struct select_info *a = &algorithms[algorithm];
+
+    return select_block_limit(a->what, a->bytes, npes);
+}
+
+bool select_adapts(enum select_collective what, enum select_algorithm other,
+                   const struct shmem_team *team)
+{
+    return wanted[what] == SELECT_ALGORITHMS_ALL && pgas_self.env.adapt != 0 &&
+           team->npes > 2 &&
+           select_may_use(other, team->npes, select_nodes_of(team),
+                          select_reproducible());
+}
+
+bool select_asked(enum select_collective what)
+{
+    return wanted[what] != SELECT_ALGORITHMS_ALL;
+}
+
+/* A candidate algorithm and the range of bytes for which it is usable. */
+struct offer {
+    enum select_algorithm algorithm;
+    struct select_range bytes;
+};
+
+static bool select_in_range(const struct select_range *r, int n)
+{
+    return (size_t)n >= r->from && (size_t)n <= r->to;
+}
+
+static bool select_of_row(const struct select_row *r, enum select_collective what,
+                          const struct select_case *c, struct offer *o)
+{
+    *o = (struct offer){r->algorithm, r->bytes};
+    return r->what == what && select_in_range(&r->pes, c->npes) &&
+           select_in_range(&r->nodes, c->nodes);
+}
+
+static bool select_of_rule(const struct rule *r, enum select_collective what,
+                           const struct select_case *c, struct offer *o)
+{
+    *o = (struct offer){r->algorithm, {0, select_block_limit(what, r->bytes, c->npes)}};
+    return algorithms[r->algorithm].what == what &&
+           (r->crowd & (c->crowded ? CROWDED : ROOMY)) != 0 &&
+           select_parties(what, c->npes, c->nodes) <= r->pes;
+}
+
+/* The i-th candidate in order of precedence: the requested algorithm, the rows of the
+ * table file, the built-in rules.  Returns false if it does not apply to this case. */
+static bool select_nth_offer(size_t i, enum select_collective what,
+                             const struct select_case *c, struct offer *o)
+{
+    size_t rows = c->table != NULL ? c->table->rows : 0;
+    bool fits = i == 0 && c->first != SELECT_ALGORITHMS_ALL;
+
+    *o = (struct offer){c->first, {0, SELECT_ANY_BYTES}};
+    if (i > 0 && i <= rows)
+        fits = select_of_row(&c->table->row[i - 1], what, c, o);
+    else if (i > rows)
+        fits = select_of_rule(&rules[i - 1 - rows], what, c, o);
+    if (!fits || !select_may_use(o->algorithm, c->npes, c->nodes, c->reproducible))
+        return false;
+    size_t most = select_most_bytes(o->algorithm, c->npes);
+    if (o->bytes.to > most)
+        o->bytes.to = most;
+    return o->bytes.from <= o->bytes.to;
+}
+
+/* Select the first candidate that covers `bytes`.  choice->most is where its range ends
+ * or where the range of a candidate with higher precedence begins, whichever is smaller.
+ * Returns false if no candidate covers `bytes`. */
+static bool select_best_offer(enum select_collective what, const struct select_case *c,
+                              size_t bytes, struct team_choice *choice)
+{
+    size_t all = 1 + (c->table != NULL ? c->table->rows : 0) + RULES;
+    size_t most = SELECT_ANY_BYTES;
+    struct offer o;
+
+    for (size_t i = 0; i < all; i++) {
+        if (!select_nth_offer(i, what, c, &o) || o.bytes.to < bytes)
+            continue;
+        if (o.bytes.from <= bytes) {
+            most = o.bytes.to < most ? o.bytes.to : most;
+            *choice = (struct team_choice){most, (int)o.algorithm};
+            return true;
+        }
+        most = o.bytes.from - 1 < most ? o.bytes.from - 1 : most;
+    }
+    return false;
+}
+
+int select_choose(enum select_collective what, const struct select_case *c,
+                  struct team_choice plan[TEAM_CHOICES], bool *cut)
+{
+    struct team_choice next = {.most = 0};
+    int n = 0;
+
+    *cut = false;
+    for (size_t bytes = 0; next.most != SELECT_ANY_BYTES; bytes = next.most + 1) {
+        bool good = select_best_offer(what, c, bytes, &next);
+        n -= good && n > 0 && plan[n - 1].algorithm == next.algorithm; /* merge */
+        if (good && n == TEAM_CHOICES - 1 && next.most != SELECT_ANY_BYTES) {
+            *cut = true;
+            good = select_best_offer(what, c, SELECT_ANY_BYTES, &next);
+        }
+        if (!good)
+            return 0;
+        plan[n++] = next;
+    }
+    return n;
+}
+
+static void select_tell_unused(enum select_collective what, const struct shmem_team *team)
+{
+    enum select_algorithm first = wanted[what];
+
+    if (first != SELECT_ALGORITHMS_ALL &&
+        !select_may_use(first, team->npes, select_nodes_of(team), select_reproducible()))
+        log_debug("%s = '%s' is not used on a team of %d PEs%s", select_variable_of(what),
+                  algorithms[first].name, team->npes,
+                  select_reproducible() ? " with SHMEM_REPRODUCIBLE=1" : "");
+}
+
+static void select_make_plan(struct shmem_team *team, enum select_collective what)
+{
+    struct select_case c = {.npes = team->npes,
+                            .nodes = select_nodes_of(team),
+                            .crowded = pgas_self.oversubscribed,
+                            .reproducible = select_reproducible(),
+                            .first = wanted[what],
+                            .table = &table};
+    bool cut;
+
+    select_tell_unused(what, team);
+    if (select_choose(what, &c, team->plan[what], &cut) == 0)
+        log_die("pgas: no algorithm covers all sizes of %s", select_name(what));
+    if (cut && team->me == 0)
+        log_warn(
+            "%s: more than %d ranges of bytes for %s on %d PEs; the further ones are "
+            "ignored",
+            table.path, TEAM_CHOICES, select_name(what), team->npes);
+}
+
+void select_plan(struct shmem_team *team)
+{
+    for (int what = 0; what < SELECT_ALL; what++)
+        select_make_plan(team, (enum select_collective)what);
+    adapt_reset(team);
+    team->planned = true;
+}
+
+void select_force(enum select_collective what, enum select_algorithm algorithm)
+{
+    wanted[what] = algorithm;
+    select_plan(team_of(SHMEM_TEAM_WORLD, "oshmem_info"));
+}
+
+/* ---- output ---------------------------------------------------------------------- */
+
+const char *select_plan_text(const struct team_choice *plan, char *text, size_t size)
+{
+    size_t at = 0;
+
+    for (;; plan++) {
+        bool last = plan->most == SELECT_ANY_BYTES;
+        at += (size_t)snprintf(text + at, size - at, last ? "%s%s" : "%s%s to %zu",
+                               at > 0 ? ", " : "", algorithms[plan->algorithm].name,
+                               plan->most);
+        if (last || at >= size)
+            return text;
+    }
+}
+
+void select_print(FILE *out, struct shmem_team *team)
+{
+    char text[PLAN_MAX];
+
+    if (table.state == SELECT_TABLE_USED)
+        fprintf(out, "Table of algorithms: %s (%zu rows)\n", table.path, table.rows);
+    else
+        fprintf(out, "Table of algorithms: none%s%s\n", table.note[0] != '\0' ? "; " : "",
+                table.note);
+    select_plan(team);
+    if (team->near != NULL)
+        select_plan(team->near);
+    for (int what = 0; what < SELECT_ALL; what++) {
+        bool internode = what >= SELECT_INTERNODE_REDUCE;
+        const struct shmem_team *t = internode || team->near == NULL ? team : team->near;
+        if (!internode || team->nodes != NULL)
+            fprintf(
+                out, "Algorithms of %s on %d %s: %s\n",
+                select_name((enum select_collective)what),
+                select_parties((enum select_collective)what, t->npes, select_nodes_of(t)),
+                internode ? "nodes" : "PEs",
+                select_plan_text(t->plan[what], text, sizeof text));
+    }
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shared.c - see shared.h: handles, and what each call does first.
+ * Uses: core/team, core/heap, core/pool, core/log, barrier, internode, allgather,
+ * shared_node, shared_internode.
+ *
+ * Only the leader of a node takes memory for the copy: from a part of the heap that no
+ * allocation of the user comes from, so that shmem_malloc goes on to give all PEs the
+ * same addresses though not all PEs of the job are in the team.  Where it lies in each
+ * leader's heap, all PEs of the team learn when the result is made.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/sync/allgather.h"
+#include "pgas/coll/shared/shared.h"
+#include "pgas/coll/shared/shared_int.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/rma/rma.h"
+
+static struct pool results = POOL_OF(struct shmemx_shared);
+
+/* ---- handles --------------------------------------------------------------------- */
+
+static struct shmemx_shared *shared_result_of(shmemx_shared_t handle, const char *fn)
+{
+    if (!pool_has(&results, handle))
+        log_die("%s: argument 'shared' = %p is no node-shared result%s; use one from "
+                "shmemx_shared_create",
+                fn, (void *)handle,
+                handle == SHMEMX_SHARED_INVALID ? " (SHMEMX_SHARED_INVALID)"
+                                                : " (any more)");
+    if (!team_alive(handle->handle))
+        log_die("%s: the team of argument 'shared' = %p has been destroyed; call "
+                "shmemx_shared_destroy before shmem_team_destroy",
+                fn, (void *)handle);
+    (void)team_of(handle->handle, fn); /* whose words are looked at now */
+    return handle;
+}
+
+void *shared_ptr(shmemx_shared_t shared, const char *fn)
+{
+    return shared_result_of(shared, fn)->copy;
+}
+
+/* ---- creation -------------------------------------------------------------------- */
+
+static int shared_nodes_of(const struct shmem_team *team)
+{
+    return team->nodes != NULL ? team->nodes->leaders : 1;
+}
+
+static int shared_leader_of(const struct shmem_team *team, int node)
+{
+    return team->nodes != NULL ? team->nodes->leader[node] : 0;
+}
+
+static bool shared_leads(const struct shmemx_shared *s)
+{
+    return s->rank == 0;
+}
+
+static struct shmemx_shared *shared_new_result(struct shmem_team *team, size_t bytes)
+{
+    struct shmemx_shared *s = pool_alloc(&results);
+    uint64_t *place = calloc((size_t)shared_nodes_of(team), sizeof *place);
+
+    if (s == NULL || place == NULL) {
+        if (s != NULL)
+            pool_free(&results, s);
+        free(place);
+        return NULL;
+    }
+    s->team = team;
+    s->bytes = bytes;
+    s->place = place;
+    s->local_pes = team->nodes != NULL ? team->nodes->local_pes : team->npes;
+    while (shared_local_pe(s, s->rank) != team->me)
+        s->rank++;
+    return s;
+}
+
+static void shared_free_result(struct shmemx_shared *s)
+{
+    free(s->place);
+    pool_free(&results, s);
+}
+
+/* The leader's memory: its offset in the heap, or 0. */
+static size_t shared_take_block(const struct shmemx_shared *s)
+{
+    size_t all, offset;
+
+    if (__builtin_add_overflow(s->bytes, sizeof(struct shared_head), &all) ||
+        !heap_alloc_result(all, &offset))
+        return 0;
+    memset((char *)pgas_self.heap_base + offset, 0, sizeof(struct shared_head));
+    return offset;
+}
+
+/* What a PE says: the bytes plus 1, 0 = it has no memory; and where its block is. */
+static void shared_say(const struct shmem_team *team, struct team_part part)
+{
+    struct team_part *mine = &team_words(team, team->me)->part;
+
+    store_relaxed_u64(&mine->count, part.count);
+    store_relaxed_u64(&mine->place, part.place);
+}
+
+static struct team_part shared_seen(const struct shmem_team *team,
+                                    const struct descriptors *r, int i)
+{
+    if (r->team != NULL)
+        return *(const struct team_part *)allgather_at(r, i);
+    const struct team_part *part = &team_words(team, i)->part;
+    return (struct team_part){load_relaxed_u64(&part->count),
+                              load_relaxed_u64(&part->place)};
+}
+
+/* Have all PEs memory?  The same answer on all of them. */
+static bool shared_all_able(const struct shmem_team *team, const struct descriptors *r,
+                            size_t bytes, const char *fn)
+{
+    bool able = true;
+
+    for (int i = 0; i < team->npes; i++) {
+        uint64_t count = shared_seen(team, r, i).count;
+        able = able && count != 0;
+        if (count != 0 && count - 1 != bytes)
+            log_die("%s: argument 'bytes' = %zu, but it is %llu on PE %d; all PEs must "
+                    "give the same number",
+                    fn, bytes, (unsigned long long)(count - 1), team_world_pe(team, i));
+    }
+    return able;
+}
+
+static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
+                         struct team_part mine, size_t bytes, const char *fn)
+{
+    struct descriptors r = {.team = NULL};
+
+    shared_say(team, mine);
+    if (team->far)
+        r = allgather_open(team, &team_words(team, team->me)->part, sizeof mine, fn);
+    else
+        barrier_sync(team, fn);
+    bool able = shared_all_able(team, &r, bytes, fn);
+    for (int node = 0; able && node < shared_nodes_of(team); node++)
+        s->place[node] = shared_seen(team, &r, shared_leader_of(team, node)).place;
+    allgather_close(&r);
+    barrier_sync(team, fn); /* all have read the parts */
+    return able;
+}
+
+static void shared_begin(struct shmemx_shared *s, const char *fn)
+{
+    int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
+    int leader = team_world_pe(s->team, shared_local_pe(s, 0));
+
+    s->head = peer_at((char *)pgas_self.heap_base + s->place[node],
+                      sizeof(struct shared_head) + s->bytes, leader, fn);
+    s->copy = (char *)(s->head + 1);
+    pool_publish(&s->item);
+}
+
+static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_shared **out,
+                      const char *fn)
+{
+    struct shmemx_shared *s = bytes < SIZE_MAX ? shared_new_result(team, bytes) : NULL;
+    size_t block = s != NULL && shared_leads(s) ? shared_take_block(s) : 0;
+    bool able = s != NULL && (block != 0 || !shared_leads(s));
+
+    *out = s;
+    if (shared_agree(team, s, (struct team_part){able ? bytes + 1 : 0, block}, bytes,
+                     fn)) {
+        shared_begin(s, fn);
+        return 0;
+    }
+    if (block != 0)
+        heap_free_result(block);
+    if (s != NULL)
+        shared_free_result(s);
+    log_debug(
+        "%s: no space for %zu bytes on some node; set SHMEM_SHARED_SIZE to a larger "
+        "size than %zu bytes",
+        fn, bytes, pgas_self.env.shared_size);
+    return -1;
+}
+
+int shared_create(shmem_team_t team, size_t bytes, shmemx_shared_t *shared,
+                  const char *fn)
+{
+    struct shmemx_shared *s;
+
+    *shared = SHMEMX_SHARED_INVALID;
+    if (team == SHMEM_TEAM_INVALID)
+        return -1;
+    struct shmem_team *t = team_of(team, fn);
+    barrier_guard(t, fn);
+    int status = shared_new(t, bytes, &s, fn);
+    barrier_unguard(t, fn);
+    if (status != 0)
+        return status;
+    s->handle = team;
+    *shared = s;
+    return 0;
+}
+
+void shared_destroy(shmemx_shared_t *shared, const char *fn)
+{
+    if (*shared == SHMEMX_SHARED_INVALID)
+        return;
+    struct shmemx_shared *s = shared_result_of(*shared, fn);
+    int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
+    barrier_guard(s->team, fn);
+    barrier_sync(s->team, fn); /* nobody reads the copy or its words any more */
+    barrier_unguard(s->team, fn);
+    if (shared_leads(s))
+        heap_free_result(s->place[node]);
+    shared_free_result(s);
+    *shared = SHMEMX_SHARED_INVALID;
+}
+
+static bool shared_drop(void *object, void *arg)
+{
+    (void)arg;
+    free(((struct shmemx_shared *)object)->place);
+    return true;
+}
+
+void shared_forget(void)
+{
+    pool_each(&results, shared_drop, NULL);
+    pool_clear(&results);
+}
+
+/* ---- calls ----------------------------------------------------------------------- */
+
+static struct shmemx_shared *shared_enter_result(struct shmemx_shared *s, const char *fn)
+{
+    barrier_guard(s->team, fn);
+    shared_enter(s, fn);
+    return s;
+}
+
+static int shared_leave(const struct shmemx_shared *s, const char *fn)
+{
+    barrier_unguard(s->team, fn);
+    return 0;
+}
+
+int shared_reclaim(shmemx_shared_t shared, const char *fn)
+{
+    struct shmemx_shared *s = shared_enter_result(shared_result_of(shared, fn), fn);
+
+    shared_await_open(s, fn);
+    return shared_leave(s, fn);
+}
+
+static void shared_check_root(const struct shmem_team *team, int root, const char *fn)
+{
+    if (root < 0 || root >= team->npes)
+        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
+                team->npes - 1);
+}
+
+int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, int root,
+                     const char *fn)
+{
+    struct shmemx_shared *s = shared_result_of(shared, fn);
+
+    shared_check_root(s->team, root, fn);
+    if (bytes > s->bytes)
+        log_die("%s: argument 'bytes' = %zu, but the result was made for %zu bytes; give "
+                "shmemx_shared_create a larger number",
+                fn, bytes, s->bytes);
+    shared_enter_result(s, fn);
+    if (s->team->far)
+        shared_internode_broadcast(s, source, bytes, root, fn);
+    else
+        shared_spread(s, source, bytes, root, fn);
+    return shared_leave(s, fn);
+}
+
+int shared_fcollect(shmemx_shared_t shared, const void *source, size_t bytes,
+                    const char *fn)
+{
+    struct shmemx_shared *s = shared_result_of(shared, fn);
+
+    if (bytes > s->bytes / (size_t)s->team->npes)
+        log_die("%s: argument 'bytes' = %zu of each of %d PEs, but the result was made "
+                "for %zu bytes; give shmemx_shared_create a larger number",
+                fn, bytes, s->team->npes, s->bytes);
+    shared_enter_result(s, fn);
+    if (s->team->far)
+        shared_internode_fcollect(s, source, bytes, fn);
+    else
+        shared_node_fcollect(s, source, bytes, fn);
+    return shared_leave(s, fn);
+}
+
+int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t size,
+                  const struct op_fns *op, const char *fn)
+{
+    struct shmemx_shared *s = shared_result_of(shared, fn);
+    struct shared_sum sum = {s, source, n, size, op, fn};
+
+    if (n > s->bytes / size)
+        log_die("%s: argument 'nreduce' = %zu elements of %zu bytes, but the result was "
+                "made for %zu bytes; give shmemx_shared_create a larger number",
+                fn, n, size, s->bytes);
+    if (n > 0) /* else the others would be blamed for it */
+        (void)peer_at(source, n * size, pgas_self.me, fn);
+    shared_enter_result(s, fn);
+    if (s->team->far)
+        shared_internode_reduce(&sum);
+    else
+        shared_node_reduce(&sum);
+    return shared_leave(s, fn);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shared_internode.c - node-shared results: what happens between nodes.
+ * Uses: core/team, core/log, barrier, internode, slice, rma, rma/order, rma/signal,
+ * datatype/copy.
+ *
+ * A call begins with a barrier of the team (shared_enter), in which every leader has got
+ * all that it wanted from the other nodes' copies in the call before: so those may be
+ * written.  Data cross the network once per node, from copy to copy: a leader gets them,
+ * then releases its node.
+ *
+ * Reduction: each node has combined its own PEs' elements in its copy.  Then leader i
+ * combines slice i of all nodes, in the order of the nodes, and writes it to its own
+ * copy, whose slice i nobody else reads meanwhile; then all get the other slices from
+ * those who have them.  So all nodes have the same bits.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/internode.h"
+#include "pgas/coll/shared/shared_int.h"
+#include "pgas/coll/algorithms/slice.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+#include "pgas/rma/signal.h"
+
+enum {
+    PART_BYTES = 64 * 1024,    /* of a node's elements at a time, at most, */
+    PARTS_BYTES = 1024 * 1024, /* and of all nodes, unless that is less than a line */
+};
+
+/* The symmetric address of byte `at` of a node's copy, in its leader's memory. */
+static char *shared_inter_copy_at(const struct shmemx_shared *s, int node, size_t at)
+{
+    return (char *)pgas_self.heap_base + s->place[node] + sizeof(struct shared_head) + at;
+}
+
+static int shared_inter_leader_of(const struct shmemx_shared *s, int node)
+{
+    return team_world_pe(s->team, s->team->nodes->leader[node]);
+}
+
+/* Begin to get n bytes from byte `at` of a node's copy. */
+static void shared_inter_get(const struct shmemx_shared *s, void *to, int node, size_t at,
+                             size_t n, const char *fn)
+{
+    if (n > 0)
+        rma_get_nbi(SHMEM_CTX_DEFAULT, to, shared_inter_copy_at(s, node, at), n,
+                    shared_inter_leader_of(s, node), fn);
+}
+
+/* All that our leader got is here; the others wait for it. */
+static void shared_inter_got(const struct shmemx_shared *s, const char *fn)
+{
+    if (!internode_is_leader(s->team)) {
+        shared_await_ready(s, fn);
+        return;
+    }
+    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    shared_release(s);
+}
+
+/* ---- broadcast ------------------------------------------------------------------- */
+
+/* The root's node has it: say so to the other leaders. */
+static void shared_inter_announce(const struct shmemx_shared *s, const char *fn)
+{
+    const struct team_nodes *n = s->team->nodes;
+
+    order_fence(SHMEM_CTX_DEFAULT, fn);
+    for (int k = 1; k < n->leaders; k++) {
+        int node = (n->me + k) % n->leaders;
+        char *head = shared_inter_copy_at(s, node, 0) - sizeof(struct shared_head);
+        signal_update(SHMEM_CTX_DEFAULT,
+                      (uint64_t *)(head + offsetof(struct shared_head, come)), s->calls,
+                      SHMEM_SIGNAL_SET, shared_inter_leader_of(s, node), fn);
+    }
+}
+
+void shared_internode_broadcast(struct shmemx_shared *s, const void *source, size_t bytes,
+                                int root, const char *fn)
+{
+    int node = team_node(s->team, root);
+
+    if (node == s->team->nodes->me) {
+        shared_spread(s, source, bytes, root, fn);
+        if (s->team->me == root)
+            shared_inter_announce(s, fn);
+        return;
+    }
+    if (internode_is_leader(s->team)) {
+        shared_await_entered(s, fn);
+        shared_inter_get(s, s->copy, node, 0, bytes, fn);
+    }
+    shared_inter_got(s, fn);
+}
+
+/* ---- fcollect -------------------------------------------------------------------- */
+
+/* Get the blocks that other nodes have: those of PEs that follow each other at once. */
+static void shared_inter_get_blocks(const struct shmemx_shared *s, size_t bytes,
+                                    const char *fn)
+{
+    const struct shmem_team *team = s->team;
+
+    for (int i = 0, end; i < team->npes; i = end) {
+        int node = team_node(team, i);
+        for (end = i + 1; end < team->npes && team_node(team, end) == node;)
+            end++;
+        size_t at = (size_t)i * bytes, n = (size_t)(end - i) * bytes;
+        if (node != team->nodes->me)
+            shared_inter_get(s, s->copy + at, node, at, n, fn);
+    }
+}
+
+void shared_internode_fcollect(struct shmemx_shared *s, const void *source, size_t bytes,
+                               const char *fn)
+{
+    shared_put_block(s, source, bytes);
+    barrier_sync(s->team, fn); /* all nodes have the blocks of their PEs */
+    if (internode_is_leader(s->team))
+        shared_inter_get_blocks(s, bytes, fn);
+    shared_inter_got(s, fn);
+}
+
+/* ---- reduction ------------------------------------------------------------------- */
+
+/* Elements that a leader combines at a time. */
+static size_t shared_inter_part_of(const struct shared_sum *sum)
+{
+    size_t bytes = PARTS_BYTES / (size_t)sum->s->team->nodes->leaders;
+
+    bytes = bytes > PART_BYTES ? PART_BYTES : bytes < NODE_LINE ? NODE_LINE : bytes;
+    return bytes / sum->size;
+}
+
+/* Combine n elements of all nodes: those of node i are at part + i * bytes, but ours,
+ * which are in our copy and give way to the result. */
+static void shared_inter_combine_part(const struct shared_sum *sum, char *part,
+                                      size_t first, size_t n)
+{
+    const struct team_nodes *nodes = sum->s->team->nodes;
+    size_t bytes = n * sum->size;
+    char *mine = sum->s->copy + first * sum->size;
+    char *acc = nodes->me == 0 ? mine : part;
+
+    for (int i = 1; i < nodes->leaders; i++)
+        sum->op->two(acc, i == nodes->me ? mine : part + (size_t)i * bytes, n);
+    if (acc != mine)
+        copy_bytes(mine, acc, bytes);
+}
+
+static void shared_inter_combine_parts(const struct shared_sum *sum, struct slice slice)
+{
+    const struct team_nodes *nodes = sum->s->team->nodes;
+    size_t most = shared_inter_part_of(sum);
+    char *part = malloc((size_t)nodes->leaders * most * sum->size);
+
+    if (part == NULL)
+        log_die("%s: no memory for the elements of %d nodes", sum->fn, nodes->leaders);
+    for (size_t first = slice.first; first < slice.end; first += most) {
+        size_t n = slice.end - first < most ? slice.end - first : most;
+        size_t at = first * sum->size, bytes = n * sum->size;
+        for (int k = 1; k < nodes->leaders; k++) {
+            int node = (nodes->me + k) % nodes->leaders;
+            shared_inter_get(sum->s, part + (size_t)node * bytes, node, at, bytes,
+                             sum->fn);
+        }
+        order_quiet(SHMEM_CTX_DEFAULT, sum->fn);
+        shared_inter_combine_part(sum, part, first, n);
+    }
+    free(part);
+}
+
+static struct slice shared_inter_slice_of_node(const struct shared_sum *sum, int node)
+{
+    return slice_of(sum->n, sum->size, node, sum->s->team->nodes->leaders);
+}
+
+static void shared_inter_get_slices(const struct shared_sum *sum)
+{
+    const struct team_nodes *nodes = sum->s->team->nodes;
+
+    for (int k = 1; k < nodes->leaders; k++) {
+        int node = (nodes->me + k) % nodes->leaders;
+        struct slice slice = shared_inter_slice_of_node(sum, node);
+        size_t at = slice.first * sum->size;
+        shared_inter_get(sum->s, sum->s->copy + at, node, at,
+                         (slice.end - slice.first) * sum->size, sum->fn);
+    }
+}
+
+void shared_internode_reduce(const struct shared_sum *sum)
+{
+    struct shmem_team *team = sum->s->team;
+    struct slice slice = shared_inter_slice_of_node(sum, team->nodes->me);
+
+    shared_combine(sum);
+    barrier_sync(team, sum->fn); /* all nodes have combined their PEs' elements */
+    if (internode_is_leader(team) && slice.first < slice.end)
+        shared_inter_combine_parts(sum, slice);
+    barrier_sync(team, sum->fn); /* all slices are combined */
+    if (internode_is_leader(team))
+        shared_inter_get_slices(sum);
+    shared_inter_got(sum->s, sum->fn);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shared_node.c - node-shared results: what happens on one node.
+ * Uses: core/team, core/block, core/check, core/stress, barrier, slice, bounce, rma,
+ * datatype.
+ *
+ * Invariant: the copy is written for call k only after all PEs of the node have entered
+ * call k (over nodes: all PEs of the team have), each of which has then read what it
+ * wanted of the result of call k - 1.  So a call needs no barrier after it.  Entering is
+ * an acq_rel addition: the last PE to enter has acquired all of the others' reads, and
+ * hands them on with the release store of `open`.  In the same way `filled` collects what
+ * the PEs have written, and `ready` hands it on: a reader waits for that word alone.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/shared/shared_int.h"
+#include "pgas/coll/algorithms/slice.h"
+#include "pgas/coll/sync/bounce.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/core/base/stress.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/rma/rma.h"
+
+enum {
+    TOGETHER_BYTES = 128 * 1024, /* from so many on all PEs copy the root's source */
+    CHUNK_BYTES = 16 * 1024,     /* fits the first-level cache with one source chunk */
+};
+
+/* ---- words ----------------------------------------------------------------------- */
+
+struct goal {
+    const uint64_t *word;
+    uint64_t value;
+    const struct shmemx_shared *s;
+    const char *fn;
+};
+
+static bool shared_node_reached(const void *arg)
+{
+    const struct goal *g = arg;
+
+    return load_acquire_u64(g->word) >= g->value;
+}
+
+static uint64_t shared_node_all_entries(const struct shmemx_shared *s)
+{
+    return s->calls * (uint64_t)s->local_pes;
+}
+
+/* A PE that is in shmem_finalize enters no more calls.  If not all have entered ours, it
+ * has not: it can't have left a call that not all had entered. */
+static void shared_node_on_stall(const void *arg)
+{
+    const struct goal *g = arg;
+    const struct shmem_team *team = g->s->team;
+
+    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
+        return;
+    for (int i = 0; !team->far && i < team->npes; i++)
+        if (load_acquire_u32(&team_words(team, i)->left) != 0 &&
+            load_acquire_u64(&g->s->head->entered) < shared_node_all_entries(g->s))
+            barrier_on_stall(team_world_pe(team, i), g->fn);
+}
+
+/* The symmetric address of a word of our leader's head. */
+static const void *shared_node_here(const struct shmemx_shared *s, const uint64_t *word)
+{
+    int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
+    size_t offset = (size_t)((const char *)word - (const char *)s->head);
+
+    return (const char *)pgas_self.heap_base + s->place[node] + offset;
+}
+
+static void shared_node_await(const struct shmemx_shared *s, const uint64_t *word,
+                              bool far, const char *fn)
+{
+    struct goal g = {word, s->calls, s, fn};
+
+    stress_point();
+    if (load_acquire_u64(word) < g.value)
+        block_until(&(struct block_wait){.ready = shared_node_reached,
+                                         .arg = &g,
+                                         .word = shared_node_here(s, word),
+                                         .far = far,
+                                         .what = fn,
+                                         .on_stall = shared_node_on_stall});
+    stress_point();
+}
+
+/* This call's number goes to a word that others wait for. */
+static void shared_node_say(const struct shmemx_shared *s, uint64_t *word)
+{
+    stress_point();
+    store_release_u64(word, s->calls);
+    for (int k = 0; k < s->local_pes; k++)
+        if (k != s->rank)
+            rma_changed(shared_node_here(s, word), sizeof *word,
+                        team_world_pe(s->team, shared_local_pe(s, k)));
+}
+
+void shared_enter(struct shmemx_shared *s, const char *fn)
+{
+    s->calls++;
+    stress_point();
+    if (s->team->far)
+        barrier_sync(s->team, fn);
+    else if (fetch_add_acq_rel_u64(&s->head->entered, 1) + 1 ==
+             shared_node_all_entries(s))
+        shared_node_say(s, &s->head->open);
+}
+
+void shared_await_open(const struct shmemx_shared *s, const char *fn)
+{
+    if (!s->team->far)
+        shared_node_await(s, &s->head->open, false, fn);
+}
+
+void shared_release(const struct shmemx_shared *s)
+{
+    shared_node_say(s, &s->head->ready);
+}
+
+void shared_await_ready(const struct shmemx_shared *s, const char *fn)
+{
+    shared_node_await(s, &s->head->ready, false, fn);
+}
+
+void shared_await_entered(const struct shmemx_shared *s, const char *fn)
+{
+    shared_node_await(s, &s->head->come, true, fn);
+}
+
+/* This PE's part is written; who is the last one of the node releases the result. */
+static void shared_node_fill(struct shmemx_shared *s)
+{
+    uint64_t all = ++s->fills * (uint64_t)s->local_pes;
+
+    stress_point();
+    if (fetch_add_acq_rel_u64(&s->head->filled, 1) + 1 == all)
+        shared_release(s);
+}
+
+/* ---- data ------------------------------------------------------------------------ */
+
+/* The user may have his source in the copy. */
+static void shared_node_move(char *to, const void *source, size_t bytes)
+{
+    if (source == NULL || source == to || bytes == 0)
+        return;
+    if (bounce_overlap(to, bytes, source, bytes))
+        memmove(to, source, bytes);
+    else
+        copy_bytes(to, source, bytes);
+}
+
+/* Where the others find the source, if they do: only in the root's heap, as another
+ * executable has other globals. */
+static uint64_t shared_node_place_of(const struct shmemx_shared *s, const void *source,
+                                     size_t bytes)
+{
+    uint64_t place = check_place((uintptr_t)source);
+
+    return place % 2 == 0 && !bounce_overlap(s->copy, s->bytes, source, bytes) ? place
+                                                                               : 0;
+}
+
+static void shared_node_take_slice(const struct shmemx_shared *s, size_t bytes, int root,
+                                   const char *fn)
+{
+    struct slice slice = slice_of(bytes, 1, s->rank, s->local_pes);
+    const char *from = check_address(s->head->from); /* written before `told` */
+    size_t n = slice.end - slice.first;
+
+    if (from != NULL && n > 0)
+        copy_bytes(s->copy + slice.first,
+                   peer_at(from + slice.first, n, team_world_pe(s->team, root), fn), n);
+}
+
+/* Each PE of the node copies a slice of the root's source. */
+static void shared_node_spread_together(struct shmemx_shared *s, const void *source,
+                                        size_t bytes, int root, const char *fn)
+{
+    if (s->team->me == root) {
+        shared_await_open(s, fn);
+        s->head->from = shared_node_place_of(s, source, bytes);
+        if (s->head->from == 0)
+            shared_node_move(s->copy, source, bytes);
+        shared_node_say(s, &s->head->told);
+    }
+    shared_node_await(s, &s->head->told, false, fn);
+    shared_node_take_slice(s, bytes, root, fn);
+    shared_node_fill(s);
+    shared_await_ready(s, fn);
+}
+
+void shared_spread(struct shmemx_shared *s, const void *source, size_t bytes, int root,
+                   const char *fn)
+{
+    if (bytes >= TOGETHER_BYTES && s->local_pes > 1) {
+        shared_node_spread_together(s, source, bytes, root, fn);
+    } else if (s->team->me == root) {
+        shared_await_open(s, fn);
+        shared_node_move(s->copy, source, bytes);
+        shared_release(s);
+    } else {
+        shared_await_ready(s, fn);
+    }
+}
+
+void shared_put_block(const struct shmemx_shared *s, const void *source, size_t bytes)
+{
+    shared_node_move(s->copy + (size_t)s->team->me * bytes, source, bytes);
+}
+
+/* What is in place was written after all had entered the call before. */
+void shared_node_fcollect(struct shmemx_shared *s, const void *source, size_t bytes,
+                          const char *fn)
+{
+    if (source != NULL)
+        shared_await_open(s, fn);
+    shared_put_block(s, source, bytes);
+    shared_node_fill(s);
+    shared_await_ready(s, fn);
+}
+
+static const void *shared_node_source_of(const struct shared_sum *sum, size_t at,
+                                         size_t bytes, int k)
+{
+    return peer_at(sum->source + at, bytes,
+                   team_world_pe(sum->s->team, shared_local_pe(sum->s, k)), sum->fn);
+}
+
+static void shared_node_combine_chunk(const struct shared_sum *sum, size_t first,
+                                      size_t n)
+{
+    size_t at = first * sum->size, bytes = n * sum->size;
+    char *to = sum->s->copy + at;
+
+    if (sum->s->local_pes == 1) {
+        copy_bytes(to, shared_node_source_of(sum, at, bytes, 0), bytes);
+        return;
+    }
+    sum->op->three(to, shared_node_source_of(sum, at, bytes, 0),
+                   shared_node_source_of(sum, at, bytes, 1), n);
+    for (int k = 2; k < sum->s->local_pes; k++)
+        sum->op->two(to, shared_node_source_of(sum, at, bytes, k), n);
+}
+
+void shared_combine(const struct shared_sum *sum)
+{
+    struct slice slice = slice_of(sum->n, sum->size, sum->s->rank, sum->s->local_pes);
+    size_t chunk = CHUNK_BYTES / sum->size;
+
+    for (size_t first = slice.first; first < slice.end; first += chunk)
+        shared_node_combine_chunk(sum, first,
+                                  slice.end - first < chunk ? slice.end - first : chunk);
+}
+
+void shared_node_reduce(const struct shared_sum *sum)
+{
+    shared_await_open(sum->s, sum->fn);
+    shared_combine(sum);
+    shared_node_fill(sum->s);
+    shared_await_ready(sum->s, sum->fn);
+}

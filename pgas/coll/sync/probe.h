@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * probe.h - liveness probe: during a long wait for a remote PE, the waiting PE reads a
+ * word of that PE at intervals to detect that it has departed.
+ * Uses: core/net, rma.  Used by: internode, active.
+ */
+#ifndef PGAS_COLL_LOOK_H
+#define PGAS_COLL_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The probes of one wait; initialised to zero. */
+struct look {
+    uint64_t next_ns; /* time of the next probe; 0 = the wait has just started */
+    uint32_t looks;   /* number of probes, used to probe the PEs in turn */
+};
+
+/* True if a probe is due; it is then counted.  Probes are rare, because each costs a
+ * round trip.  (The liveness of nodes is checked by block_until through net_watch.) */
+bool probe_due(struct look *look);
+
+/* Read a symmetric word of remote PE `pe` of the world. */
+uint32_t probe_pe(const uint32_t *word, int pe, const char *fn);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.c - see log.h.  Uses: pgas.h, block. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/threads/atomic.h"
+
+#define LINE_MAX_LEN  1024
+#define LOST_GRACE_NS (NS_PER_S / 5) /* time for the launcher to see the peer's exit */
+
+static void log_write(const char *format, va_list args)
+{
+    char line[LINE_MAX_LEN];
+    int used = pgas_self.npes > 0
+                   ? snprintf(line, sizeof line, "pgas: PE %d: ", pgas_self.me)
+                   : snprintf(line, sizeof line, "pgas: ");
+    int more = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, args);
+    size_t len = (size_t)(used + (more > 0 ? more : 0));
+
+    if (len > sizeof line - 2)
+        len = sizeof line - 2;
+    line[len] = '\n';
+    /* One write, so that the lines of several PEs are not interleaved.  A failure cannot
+     * be reported. */
+    ssize_t written = write(STDERR_FILENO, line, len + 1);
+    (void)written;
+}
+
+void log_warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    log_write(format, args);
+    va_end(args);
+}
+
+void log_debug(const char *format, ...)
+{
+    va_list args;
+
+    if (pgas_self.env.debug == 0)
+        return;
+    va_start(args, format);
+    log_write(format, args);
+    va_end(args);
+}
+
+/* Orders the program's output before the message.  Skipped if another thread is inside
+ * stdio: the caller may be in that thread's signal handler, or it may block on input. */
+void log_flush(FILE *stream)
+{
+    if (ftrylockfile(stream) != 0)
+        return;
+    fflush_unlocked(stream);
+    funlockfile(stream);
+}
+
+/* Only the first thread that ends the process prints; others wait for the exit. */
+static void log_final(const char *format, va_list args)
+{
+    static uint32_t ending;
+
+    if (swap_acq_rel_u32(&ending, 1) != 0) {
+        block_sleep(2 * LOST_GRACE_NS);
+        _exit(EXIT_FAILURE);
+    }
+    log_flush(stdout);
+    log_write(format, args);
+}
+
+void log_die(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    log_final(format, args);
+    va_end(args);
+    _exit(EXIT_FAILURE);
+}
+
+void log_lost(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    log_final(format, args);
+    va_end(args);
+    block_sleep(LOST_GRACE_NS);
+    _exit(EXIT_FAILURE);
+}
+
+/* No flush and no lock: the failed condition may be one of stdio's caller, and the core
+ * that abort() leaves should show the state of the failure. */
+void pgas_assert_failed(const char *condition, const char *file, int line,
+                        const char *function)
+{
+    log_warn(
+        "%s:%d: %s: assertion failed: %s; this is a defect of pgas, please report it",
+        file, line, function, condition);
+    abort();
+}

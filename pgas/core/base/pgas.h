@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pgas.h - the root structure of a PE.
+ *
+ * Terms: a PE is a process of the job.  A node is a set of PEs that can map each other's
+ * memory.  The segments of a PE are its symmetric heap and its symmetric data (the
+ * globals of the executable).  The root structure is pgas_self (self.c).
+ */
+#ifndef PGAS_CORE_PGAS_H
+#define PGAS_CORE_PGAS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pgas/core/base/env.h"
+#include "pgas/core/boot/node.h"
+
+struct alloc;
+struct net;
+
+/* One PE as seen by the calling PE.  peer.c sets heap and data once, from NULL to the
+ * local mapping of the PE's segment (stored with release; read by any thread). */
+struct peer {
+    char *heap;
+    char *data;
+    struct node_pe *node; /* its record in the node segment; NULL: remote (net.h) */
+    uint32_t program;     /* of a remote PE: enum peer_program */
+};
+
+/* FORKED: a child process of a PE; it is not a PE itself. */
+enum life { LIFE_NEW, LIFE_UP, LIFE_DOWN, LIFE_FORKED };
+
+struct pgas {
+    /* Read on the fast path of every put, get and atomic: one or two cache lines. */
+    uintptr_t heap_base;
+    size_t heap_len;   /* 0 outside shmem_init .. shmem_finalize */
+    struct peer *peer; /* npes of them */
+    uint32_t npes;
+    int me;
+    uintptr_t data_base;
+    size_t data_len;
+    int checks;  /* nonzero: routines check their arguments first (check.h) */
+    int checked; /* nonzero: routines use their checked entry points (rma/api.h) */
+
+    /* The node */
+    struct node *node;
+    size_t node_len;
+    int local_rank;
+    uint32_t local_size;
+    bool oversubscribed; /* more PEs than processors on this node, or SHMEM_OVERSUBSCRIBED
+                          */
+    int node_fd;
+    uint32_t nnodes;
+    const uint32_t *node_of; /* the node of each PE; NULL: one node */
+    struct net *net;         /* the transport; NULL: there are no remote PEs */
+
+    /* Memory */
+    int heap_fd;
+    size_t heap_user; /* offset of the user's part, which extends to the end */
+    int data_fd;
+    uint64_t data_tag;
+    struct alloc *alloc;
+    struct alloc *results;     /* for node-shared results */
+    pthread_mutex_t heap_lock; /* alloc, results */
+    pthread_mutex_t peer_lock; /* mapping of peer segments */
+
+    /* The process */
+    enum life life;
+    int starts;          /* calls of shmem_init minus calls of shmem_finalize */
+    uint32_t generation; /* number of initialisations of the library in this process */
+    int thread_level;
+    pthread_t main_thread; /* the thread that called shmem_init */
+    pid_t pid;             /* differs in a forked child, which is not a PE */
+    bool membarrier;       /* sleepers execute the fence on behalf of wakers (block.h) */
+    struct env env;
+};
+
+/* Tests in which PEs are threads (tests/coll/threads.c) make it _Thread_local. */
+#ifndef PGAS_PE_LOCAL
+#define PGAS_PE_LOCAL
+#endif
+extern __attribute__((visibility("hidden"))) PGAS_PE_LOCAL struct pgas pgas_self;
+
+#endif

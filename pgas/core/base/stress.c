@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stress.c - see stress.h.  Uses: pgas.h, block. */
+#include "config.h"
+
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/stress.h"
+
+enum {
+    SLEEPS = 64, /* one delay in 64 sleeps, */
+    SPINS = 4,   /* one in 4 spins, the others return immediately */
+    SPIN_MAX = 1 << 14,
+    SLEEP_NS_MAX = 1 << 18,
+};
+
+/* xorshift64* with a seed per thread and PE. */
+static uint64_t stress_next_random(void)
+{
+    static _Thread_local uint64_t state;
+
+    if (state == 0)
+        state = (pgas_self.env.stress + (uint64_t)pgas_self.me) * 0x9e3779b97f4a7c15u ^
+                (uintptr_t)&state;
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+void stress_delay(void)
+{
+    uint64_t random = stress_next_random() >> 16;
+
+    if (random % SLEEPS == 0)
+        block_sleep(random / SLEEPS % SLEEP_NS_MAX);
+    else if (random % SPINS == 0)
+        for (uint64_t n = random / SLEEPS % SPIN_MAX; n > 0; n--)
+            fence_compiler(); /* keeps the loop */
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* binding.c - see binding.h.  Uses: pgas.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/core/boot/node.h"
+#include "pgas/core/base/pgas.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/boot/binding.h"
+
+enum { CPUS_FIRST = 1024, CPUS_MAX = 1 << 20 }; /* sizes of masks that are tried */
+
+bool place_read(pid_t pid, struct place_cpus *cpus)
+{
+    for (size_t n = CPUS_FIRST; n <= CPUS_MAX; n *= 2) {
+        *cpus = (struct place_cpus){.set = CPU_ALLOC(n), .bytes = CPU_ALLOC_SIZE(n)};
+        if (cpus->set == NULL)
+            return false;
+        CPU_ZERO_S(cpus->bytes, cpus->set);
+        if (sched_getaffinity(pid, cpus->bytes, cpus->set) == 0)
+            return true;
+        place_free(cpus);
+        if (errno != EINVAL) /* else the kernel's masks are longer */
+            return false;
+    }
+    return false;
+}
+
+void place_free(struct place_cpus *cpus)
+{
+    CPU_FREE(cpus->set);
+    *cpus = (struct place_cpus){0};
+}
+
+int place_count(const struct place_cpus *cpus)
+{
+    return cpus->set != NULL ? CPU_COUNT_S(cpus->bytes, cpus->set) : 0;
+}
+
+/* Remove from a set what the cgroup of this process forbids: the kernel cuts any mask
+ * that is set down to the cpuset.  The parent's mask may have more: a launcher's daemon
+ * (slurmstepd) need not be in the cgroup of the job.  `mine` is this thread's mask. */
+static void binding_cut_to_cgroup(struct place_cpus *cpus, const struct place_cpus *mine)
+{
+    struct place_cpus allowed;
+
+    if (sched_setaffinity(0, cpus->bytes, cpus->set) != 0)
+        return;
+    if (place_read(0, &allowed)) {
+        if (allowed.bytes == cpus->bytes)
+            CPU_AND_S(cpus->bytes, cpus->set, cpus->set, allowed.set);
+        place_free(&allowed);
+    }
+    sched_setaffinity(0, mine->bytes, mine->set);
+}
+
+bool place_job(struct place_cpus *cpus)
+{
+    struct place_cpus mine, parents;
+
+    if (!place_read(0, &mine))
+        return false;
+    if (!place_read(0, cpus)) {
+        place_free(&mine);
+        return false;
+    }
+    if (place_read(getppid(), &parents)) {
+        if (parents.bytes == mine.bytes)
+            CPU_OR_S(mine.bytes, cpus->set, mine.set, parents.set);
+        place_free(&parents);
+    }
+    if (!CPU_EQUAL_S(mine.bytes, cpus->set, mine.set))
+        binding_cut_to_cgroup(cpus, &mine);
+    PGAS_ASSERT(place_count(cpus) > 0);
+    place_free(&mine);
+    return true;
+}
+
+/* The k-th processor of the set. */
+static size_t binding_nth_cpu(const struct place_cpus *cpus, int k)
+{
+    size_t cpu = 0;
+
+    PGAS_ASSERT(k >= 0 && k < place_count(cpus));
+    while (!CPU_ISSET_S(cpu, cpus->bytes, cpus->set) || k-- > 0)
+        cpu++;
+    return cpu;
+}
+
+static struct place_cpus mask; /* where we may run; empty unless there is a choice */
+
+/* Has the program changed our mask since?  Then it knows better than we do. */
+static bool binding_mask_is_ours(void)
+{
+    struct place_cpus now;
+
+    if (mask.set == NULL || !place_read(0, &now))
+        return false;
+    bool same = now.bytes == mask.bytes && CPU_EQUAL_S(now.bytes, now.set, mask.set);
+    place_free(&now);
+    return same;
+}
+
+void binding_move(int cpu)
+{
+    if (!binding_mask_is_ours()) {
+        if (mask.set != NULL)
+            CPU_ZERO_S(mask.bytes, mask.set); /* not freed: a thread may look at it */
+        return;
+    }
+    cpu_set_t *one = CPU_ALLOC(mask.bytes * 8);
+    if (one == NULL)
+        return;
+    CPU_ZERO_S(mask.bytes, one);
+    CPU_SET_S((size_t)cpu, mask.bytes, one);
+    if (sched_setaffinity(0, mask.bytes, one) == 0)
+        sched_setaffinity(0, mask.bytes, mask.set);
+    CPU_FREE(one);
+}
+
+bool binding_allowed(int cpu)
+{
+    return mask.set != NULL && CPU_ISSET_S((size_t)cpu, mask.bytes, mask.set);
+}
+
+void binding_spread(void)
+{
+    if (pgas_self.local_size <= pgas_self.node->cpus)
+        return;
+    if (mask.set != NULL) /* of the generation before */
+        place_free(&mask);
+    if (!place_read(0, &mask))
+        return;
+    int cpus = place_count(&mask);
+    if (cpus < 2)
+        place_free(&mask);
+    else
+        binding_move((int)binding_nth_cpu(&mask, pgas_self.local_rank % cpus));
+}

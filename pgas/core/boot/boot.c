@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* boot.c - see boot.h.  Uses: boot_pmix, log. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/boot/boot_pmix.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
+
+/* Set in the environment of a PE, and so of its children, to its PMIx namespace. */
+#define JOINED_ENV "PGAS_JOINED"
+
+#define GET_LIMIT_S 86400 /* a PE may be late by up to a day */
+
+static pmix_proc_t myself;
+static bool connected;
+static pmix_status_t failure; /* of the last call that failed */
+
+const char *boot_nspace(void)
+{
+    return myself.nspace;
+}
+
+static pmix_value_t *boot_get_value(uint32_t rank, const char *key, pmix_info_t *how,
+                                    size_t n)
+{
+    pmix_proc_t proc;
+    pmix_value_t *value = NULL;
+
+    PMIX_LOAD_PROCID(&proc, myself.nspace, rank);
+    failure = PMIx_Get(&proc, key, how, n, &value);
+    return failure == PMIX_SUCCESS ? value : NULL;
+}
+
+pmix_value_t *boot_value(uint32_t rank, const char *key)
+{
+    return boot_get_value(rank, key, NULL, 0);
+}
+
+/* Launchers differ in the types that they give (PMIX_INT, UINT16, UINT32, PROC_RANK). */
+bool boot_number(uint32_t rank, const char *key, uint32_t *out)
+{
+    pmix_value_t *value = boot_value(rank, key);
+
+    if (value == NULL)
+        return false;
+    PMIX_VALUE_GET_NUMBER(failure, value, *out, uint32_t);
+    PMIX_VALUE_RELEASE(value);
+    return failure == PMIX_SUCCESS;
+}
+
+/* Variables of other launchers with the number of processes. */
+static void boot_warn_if_alone_by_mistake(void)
+{
+    static const struct {
+        const char *size, *inside; /* `inside` is set in a process the launcher started */
+    } launcher[] = {{"PMI_SIZE", "PMI_RANK"},
+                    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+
+    for (size_t i = 0; i < sizeof launcher / sizeof launcher[0]; i++) {
+        const char *size = getenv(launcher[i].size);
+        if (size == NULL || atoi(size) <= 1 || getenv(launcher[i].inside) == NULL)
+            continue;
+        log_warn("%s=%s indicates more processes, but there is no PMIx server: "
+                 "this process runs alone as PE 0 of 1; start it with oshrun, or with a "
+                 "launcher that has PMIx (srun --mpi=pmix, mpirun of Open MPI)",
+                 launcher[i].size, size);
+        return;
+    }
+}
+
+static void boot_singleton(struct boot *b)
+{
+    static uint32_t only_me, only_node;
+
+    boot_warn_if_alone_by_mistake();
+    *b = (struct boot){.size = 1,
+                       .local_size = 1,
+                       .local_pes = &only_me,
+                       .nnodes = 1,
+                       .node_of = &only_node};
+}
+
+/* "PGAS_JOINED=" and the namespace in which this process, or one of its ancestors, has
+ * joined as a PE.  Entered into the environment before main() and modified in place
+ * later: setenv() must not be called while the program may have threads (environ.h). */
+static char joined[sizeof JOINED_ENV + 1 + PMIX_MAX_NSLEN] = JOINED_ENV "=";
+static char *const joined_value = joined + sizeof JOINED_ENV;
+
+static __attribute__((constructor)) void boot_enter_joined(void)
+{
+    const char *inherited = getenv(JOINED_ENV);
+
+    if (getenv("PMIX_NAMESPACE") == NULL)
+        return;
+    if (inherited != NULL && strlen(inherited) <= PMIX_MAX_NSLEN)
+        strcpy(joined_value, inherited);
+    putenv(joined);
+}
+
+/* Children of a PE inherit its variables: one that calls shmem_init would connect as the
+ * same PE. */
+static void boot_refuse_to_join_twice(void)
+{
+    const char *nspace = getenv("PMIX_NAMESPACE");
+
+    if (pgas_self.generation > 1)
+        return;
+    if (strcmp(joined_value, nspace) == 0)
+        log_die(
+            "this PE has joined already: a program that a PE starts with fork or exec "
+            "cannot be the same PE; run it without PMIX_* and PGAS_* variables");
+    if (strlen(nspace) <= PMIX_MAX_NSLEN)
+        strcpy(joined_value, nspace);
+}
+
+/* LeakSanitizer, if the program has it. */
+void __lsan_disable(void) __attribute__((weak));
+void __lsan_enable(void) __attribute__((weak));
+
+/* libpmix never frees some bytes that PMIx_Init allocates: a program with
+ * -fsanitize=address would end with an error because of them. */
+static void boot_leak_check(bool on)
+{
+    void (*set)(void) = on ? __lsan_enable : __lsan_disable;
+
+    if (set != NULL)
+        set();
+}
+
+void boot_connect(struct boot *b)
+{
+    *b = (struct boot){0};
+    if (getenv("PMIX_NAMESPACE") == NULL) {
+        boot_singleton(b);
+        return;
+    }
+    boot_refuse_to_join_twice();
+    boot_leak_check(false);
+    pmix_status_t rc = PMIx_Init(&myself, NULL, 0);
+    boot_leak_check(true);
+    if (rc != PMIX_SUCCESS)
+        log_die("the PMIx server that PMIX_NAMESPACE=%s names does not answer: %s; start "
+                "the program with oshrun, or alone without PMIX_* variables",
+                getenv("PMIX_NAMESPACE"), PMIx_Error_string(rc));
+    connected = true;
+    b->launched = true;
+    b->rank = myself.rank;
+    boot_find_nodes(b);
+}
+
+static int boot_done(pmix_status_t rc)
+{
+    failure = rc;
+    return rc == PMIX_SUCCESS ? 0 : -1;
+}
+
+const char *boot_error(void)
+{
+    return PMIx_Error_string(failure);
+}
+
+/* Values of an earlier generation are still there: the key has the generation's number.
+ */
+static const char *boot_key_now(const char *key, pmix_key_t now)
+{
+    snprintf(now, sizeof(pmix_key_t), "%s.%u", key, pgas_self.generation);
+    return now;
+}
+
+int boot_put(enum boot_scope scope, const char *key, const void *data, size_t len)
+{
+    pmix_key_t now;
+    pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
+                          .data.bo = {.bytes = (char *)data, .size = len}};
+
+    if (!connected)
+        return 0;
+    int rc = boot_done(PMIx_Put(scope == BOOT_NODE ? PMIX_LOCAL : PMIX_GLOBAL,
+                                boot_key_now(key, now), &value));
+    return rc == 0 ? boot_done(PMIx_Commit()) : rc;
+}
+
+/* Without a time-out attribute a PMIx server fails the request after 2 seconds. */
+static pmix_value_t *boot_wait_for(uint32_t rank, const char *key)
+{
+    pmix_key_t now;
+    pmix_info_t limit;
+    int seconds = GET_LIMIT_S;
+
+    if (!connected)
+        return NULL;
+    PMIX_INFO_LOAD(&limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    return boot_get_value(rank, boot_key_now(key, now), &limit, 1);
+}
+
+ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
+{
+    pmix_value_t *value = boot_wait_for(rank, key);
+    ssize_t len = -1;
+
+    if (value == NULL)
+        return -1;
+    failure = value->type == PMIX_BYTE_OBJECT ? PMIX_ERR_OUT_OF_RESOURCE
+                                              : PMIX_ERR_TYPE_MISMATCH;
+    if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size <= space) {
+        len = (ssize_t)value->data.bo.size;
+        memcpy(data, value->data.bo.bytes, value->data.bo.size);
+    }
+    PMIX_VALUE_RELEASE(value);
+    return len;
+}
+
+/* Under srun a fence without data collection returns immediately: it is not a barrier. */
+int boot_barrier(void)
+{
+    pmix_info_t collect;
+    bool yes = true;
+
+    if (!connected)
+        return 0;
+    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    return boot_done(PMIx_Fence(NULL, 0, &collect, 1));
+}
+
+void boot_abort(int status, const char *why)
+{
+    if (connected)
+        PMIx_Abort(status, why, NULL, 0);
+}
+
+void boot_disconnect(struct boot *b, bool keep)
+{
+    bool was = connected;
+
+    if (connected)
+        PMIx_Finalize(NULL, 0);
+    connected = false;
+    if (keep)
+        return;
+    if (was) {
+        free(b->local_pes);
+        free(b->node_of);
+    }
+    b->local_pes = b->node_of = NULL;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * boot_nodes.c - how many PEs there are, and which is on which node.  Uses: boot_pmix,
+ * log.
+ *
+ * Only the launcher is asked: memory that can be mapped proves nothing, as nodes may be
+ * made of one machine.  No launcher gives all keys (docs/LAUNCHERS.md), so there are
+ * three ways to ask, and an answer counts only if it fits the rest of what the launcher
+ * says.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/core/boot/boot_pmix.h"
+#include "pgas/core/base/log.h"
+
+#define NOWHERE    UINT32_MAX
+#define NAME_SHOWN 65     /* bytes of a host name in a sentence */
+#define CUT        ", .." /* for the nodes that a sentence has no space for */
+
+/* ---- the PEs of this node ------------------------------------------------------------
+ */
+
+/* "0,1,5" or "0-3,7" to n numbers below `size`. */
+static void boot_nodes_parse_ranks(const char *list, uint32_t *out, uint32_t n,
+                                   uint32_t size)
+{
+    const char *text = list;
+    uint32_t k = 0;
+
+    while (*text != '\0' && k < n) {
+        char *end;
+        unsigned long first = strtoul(text, &end, 10), last = first;
+        if (end == text)
+            break;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        for (unsigned long r = first; r <= last && r < size && k < n; r++)
+            out[k++] = (uint32_t)r;
+        text = *end == ',' ? end + 1 : end;
+        if (*end != ',' && *end != '\0')
+            break;
+    }
+    if (k != n)
+        log_die(
+            "the launcher says that %u of the %u PEs are on this node, but names these: "
+            "%s",
+            n, size, list);
+}
+
+static uint32_t boot_nodes_number_or_die(const char *key)
+{
+    uint32_t number;
+
+    if (!boot_number(PMIX_RANK_WILDCARD, key, &number))
+        log_die("the launcher's PMIx server does not say '%s': %s; is it older than PMIx "
+                "3?",
+                key, boot_error());
+    return number;
+}
+
+static void boot_nodes_find_local(struct boot *b)
+{
+    pmix_value_t *peers = boot_value(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
+
+    b->local_size = boot_nodes_number_or_die(PMIX_LOCAL_SIZE);
+    b->local_pes = calloc(b->local_size, sizeof *b->local_pes);
+    if (b->local_pes == NULL)
+        log_die("no memory for a list of %u PEs", b->local_size);
+    if (peers == NULL || peers->type != PMIX_STRING)
+        log_die("the launcher's PMIx server does not say which PEs share this node");
+    boot_nodes_parse_ranks(peers->data.string, b->local_pes, b->local_size, b->size);
+    PMIX_VALUE_RELEASE(peers);
+    for (b->local_rank = 0; b->local_rank < b->local_size; b->local_rank++)
+        if (b->local_pes[b->local_rank] == b->rank)
+            return;
+    log_die(
+        "the launcher's PMIx server does not name PE %u among the PEs of its own node; "
+        "give each node a host name of its own",
+        b->rank);
+}
+
+/* ---- two ways to ask: fill node_of with any numbers, one for each node -------------
+ */
+
+/* Enter the PEs of one host.  False if one of them is elsewhere too. */
+static bool boot_nodes_enter_host(struct boot *b, const char *host, uint32_t node,
+                                  uint32_t *found)
+{
+    pmix_proc_t *pe = NULL;
+    size_t n = 0;
+    bool good = PMIx_Resolve_peers(host, boot_nspace(), &pe, &n) == PMIX_SUCCESS;
+
+    for (size_t i = 0; good && i < n; i++) {
+        good = pe[i].rank < b->size && b->node_of[pe[i].rank] == NOWHERE;
+        if (good)
+            b->node_of[pe[i].rank] = node;
+    }
+    if (pe != NULL)
+        PMIX_PROC_FREE(pe, n);
+    *found += (uint32_t)n;
+    return good;
+}
+
+/* By the list of hosts: a call for each node, that libpmix answers by itself. */
+static bool boot_nodes_ask_hosts(struct boot *b)
+{
+    pmix_value_t *list = boot_value(PMIX_RANK_WILDCARD, PMIX_NODE_LIST);
+    bool good = list != NULL && list->type == PMIX_STRING;
+    uint32_t node = 0, found = 0;
+    char *rest = NULL;
+
+    for (uint32_t pe = 0; pe < b->size; pe++)
+        b->node_of[pe] = NOWHERE;
+    for (char *host = good ? strtok_r(list->data.string, ",", &rest) : NULL;
+         good && host != NULL; host = strtok_r(NULL, ",", &rest))
+        good = boot_nodes_enter_host(b, host, node++, &found);
+    if (list != NULL)
+        PMIX_VALUE_RELEASE(list);
+    return good && found == b->size;
+}
+
+/* Put a PE with the first one before it that has the same host name. */
+static void boot_nodes_join_host(struct boot *b, char **host, uint32_t pe)
+{
+    uint32_t before = pe > 0 ? b->node_of[pe - 1] : 0;
+
+    if (strcmp(host[before], host[pe]) != 0)
+        for (before = 0; strcmp(host[before], host[pe]) != 0;)
+            before++;
+    b->node_of[pe] = before;
+}
+
+/* By the name of each PE's host. */
+static bool boot_nodes_ask_names(struct boot *b)
+{
+    char **host = calloc(b->size, sizeof *host);
+    bool good = host != NULL;
+
+    for (uint32_t pe = 0; good && pe < b->size; pe++) {
+        pmix_value_t *name = boot_value(pe, PMIX_HOSTNAME);
+        if (name != NULL && name->type == PMIX_STRING)
+            host[pe] = strdup(name->data.string);
+        if (name != NULL)
+            PMIX_VALUE_RELEASE(name);
+        good = host[pe] != NULL;
+        if (good)
+            boot_nodes_join_host(b, host, pe);
+    }
+    for (uint32_t pe = 0; host != NULL && pe < b->size; pe++)
+        free(host[pe]);
+    free(host);
+    return good;
+}
+
+/* ---- what an answer is worth ---------------------------------------------------------
+ */
+
+/* Number the nodes anew by their lowest PEs; `as_said` has space for one word per node.
+ */
+static void boot_nodes_renumber(struct boot *b, uint32_t *as_said)
+{
+    uint32_t node = 0;
+
+    b->nnodes = 0;
+    for (uint32_t pe = 0; pe < b->size; pe++) {
+        uint32_t said = b->node_of[pe];
+        if (b->nnodes == 0 || as_said[node] != said)
+            for (node = 0; node < b->nnodes && as_said[node] != said;)
+                node++;
+        if (node == b->nnodes)
+            as_said[b->nnodes++] = said;
+        b->node_of[pe] = node;
+    }
+    b->node = b->node_of[b->rank];
+}
+
+/* Are these the nodes of which the launcher also says how many there are, and which PEs
+ * share the one of this PE? */
+static bool boot_nodes_plausible(const struct boot *b)
+{
+    uint32_t nnodes, here = 0;
+
+    for (uint32_t pe = 0; pe < b->size; pe++)
+        here += b->node_of[pe] == b->node;
+    for (uint32_t i = 0; i < b->local_size; i++)
+        if (b->node_of[b->local_pes[i]] != b->node)
+            return false;
+    return here == b->local_size &&
+           (!boot_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES, &nnodes) ||
+            nnodes == b->nnodes);
+}
+
+static void boot_nodes_ask_for_nodes(struct boot *b)
+{
+    static bool (*const ask[])(struct boot *) = {boot_nodes_ask_hosts,
+                                                 boot_nodes_ask_names};
+    uint32_t *as_said = calloc(b->size, sizeof *as_said);
+
+    if (as_said == NULL)
+        log_die("no memory for a list of %u nodes", b->size);
+    for (size_t i = 0; i < sizeof ask / sizeof ask[0]; i++) {
+        if (!ask[i](b))
+            continue;
+        boot_nodes_renumber(b, as_said);
+        if (!boot_nodes_plausible(b))
+            continue;
+        free(as_said);
+        return;
+    }
+    log_die("the launcher says that %u of the %u PEs are on the node of PE %u, but not "
+            "which of the others share a node; give each node a host name of its own",
+            b->local_size, b->size, b->rank);
+}
+
+void boot_find_nodes(struct boot *b)
+{
+    b->size = boot_nodes_number_or_die(PMIX_JOB_SIZE);
+    boot_nodes_find_local(b);
+    b->node_of = calloc(b->size, sizeof *b->node_of);
+    if (b->node_of == NULL)
+        log_die("no memory for a list of %u PEs", b->size);
+    b->node = 0;
+    b->nnodes = 1;
+    if (b->local_size < b->size)
+        boot_nodes_ask_for_nodes(b);
+}
+
+void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size)
+{
+    uint32_t pe = 0;
+    pmix_value_t *host = NULL;
+
+    while (b->node_of[pe] != node)
+        pe++;
+    if (b->launched)
+        host = boot_value(pe, PMIX_HOSTNAME);
+    if (host != NULL && host->type == PMIX_STRING)
+        snprintf(name, size, "%s", host->data.string);
+    else if (b->launched || gethostname(name, size) != 0)
+        snprintf(name, size, "node %u", node);
+    if (host != NULL)
+        PMIX_VALUE_RELEASE(host);
+}
+
+void boot_nodes_text(const struct boot *b, char *text, size_t size)
+{
+    char name[NAME_SHOWN];
+    size_t used = 0;
+
+    for (uint32_t node = 0; node < b->nnodes; node++) {
+        uint32_t npes = 0;
+        for (uint32_t pe = 0; pe < b->size; pe++)
+            npes += b->node_of[pe] == node;
+        boot_node_name(b, node, name, sizeof name);
+        int len = snprintf(text + used, size - used, "%s%s: %u", used > 0 ? ", " : "",
+                           name, npes);
+        if (len < 0 || (size_t)len >= size - used - sizeof CUT) {
+            snprintf(text + used, size - used, "%s", CUT);
+            return;
+        }
+        used += (size_t)len;
+    }
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nodeseg.c - see nodeseg.h.  Uses: pgas.h, boot, segment, block, clock, log. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/boot/nodeseg.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/boot/binding.h"
+#include "pgas/core/memory/segment.h"
+
+#define KEY         "pgas.node"
+#define PLACE_LEN   64
+#define END_WAIT_MS 1000           /* for a process that is ending to have ended */
+#define LOOK_NS     (NS_PER_S / 4) /* between two looks for PEs that have ended */
+
+/* Stages reached before there is a segment to note them in. */
+static uint64_t early_ns[NODE_STAGES];
+
+static struct node_pe *nodeseg_my_record(void)
+{
+    return &pgas_self.node->pe[pgas_self.local_rank];
+}
+
+static void nodeseg_note(enum node_stage stage, uint64_t ns)
+{
+    atomic_store_explicit(&nodeseg_my_record()->stage_ns[stage], ns,
+                          memory_order_relaxed);
+}
+
+/* The segment stays from one generation to the next: at the start of one its later stages
+ * are yet to come, and a report must not take them from the one before. */
+void nodeseg_stage(enum node_stage stage)
+{
+    uint64_t now = clock_ns();
+
+    if (pgas_self.node == NULL) {
+        early_ns[stage] = now;
+        return;
+    }
+    for (int s = NODE_STAGES - 1; stage == NODE_STAGE_ENTER && s > (int)stage; s--)
+        nodeseg_note((enum node_stage)s, 0);
+    nodeseg_note(stage, now);
+}
+
+/* Processors that the PEs of the node may use together.  A launcher may have bound this
+ * PE to a part of them, so its own mask is not enough. */
+static uint32_t nodeseg_count_cpus(void)
+{
+    struct place_cpus cpus;
+
+    if (!place_job(&cpus))
+        return 1;
+    int count = place_count(&cpus);
+    place_free(&cpus);
+    return (uint32_t)count;
+}
+
+static void nodeseg_map_or_die(int fd, const char *place)
+{
+    struct pgas *g = &pgas_self;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        log_die("can't open the node segment %s: %s; if the PE that made it has not "
+                "ended, the "
+                "launcher must be of the same user and PID namespace",
+                place, strerror(errno));
+    g->node_len = (size_t)st.st_size;
+    if (g->node_len < node_bytes(g->local_size))
+        log_die("the node segment %s has %zu bytes, too few for %u PEs: oshrun and "
+                "libshmem are of different versions",
+                place, g->node_len, g->local_size);
+    g->node = segment_map(fd, g->node_len, 0);
+    if (g->node == NULL)
+        log_die("can't map the node segment %s: %s", place, strerror(errno));
+}
+
+static void nodeseg_check(const char *place)
+{
+    const struct node *n = pgas_self.node;
+
+    if (n->magic != NODE_MAGIC || n->version != NODE_VERSION ||
+        n->npes != pgas_self.local_size)
+        log_die(
+            "the node segment %s (magic %#x, version %u, %u PEs) is not what this "
+            "library expects (magic %#x, version %u, %u PEs): oshrun and libshmem are "
+            "of different versions",
+            place, n->magic, n->version, n->npes, NODE_MAGIC, NODE_VERSION,
+            pgas_self.local_size);
+}
+
+static void nodeseg_open_place(const char *place)
+{
+    int fd = open(place, O_RDWR | O_CLOEXEC);
+
+    nodeseg_map_or_die(fd, place);
+    close(fd);
+    nodeseg_check(place);
+}
+
+static void nodeseg_make(void)
+{
+    struct pgas *g = &pgas_self;
+    size_t len = node_bytes(g->local_size);
+
+    g->node_fd = len > 0 ? segment_create("pgas-node", len) : -1;
+    nodeseg_map_or_die(g->node_fd, "of this node");
+    g->node->magic = NODE_MAGIC;
+    g->node->version = NODE_VERSION;
+    g->node->bytes = (uint32_t)len;
+    g->node->npes = g->local_size;
+    g->node->cpus = nodeseg_count_cpus();
+}
+
+/* Local rank 0 makes the segment and says where; the others wait for that. */
+static void nodeseg_make_or_find(const struct boot *b)
+{
+    char place[PLACE_LEN];
+
+    if (b->local_rank == 0) {
+        nodeseg_make();
+        snprintf(place, sizeof place, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
+        if (b->local_size > 1 && boot_put(BOOT_NODE, KEY, place, strlen(place) + 1) != 0)
+            log_die("can't publish the node segment through PMIx: %s", boot_error());
+        return;
+    }
+    if (boot_get(b->local_pes[0], KEY, place, sizeof place) <= 0)
+        log_die("PE %u did not publish the node segment through PMIx: %s",
+                b->local_pes[0], boot_error());
+    nodeseg_open_place(place);
+}
+
+/* Enter our process, unless another has this PE's place. */
+static void nodeseg_claim_record(void)
+{
+    int32_t nobody = 0;
+
+    if (!atomic_compare_exchange_strong(&nodeseg_my_record()->pid, &nobody,
+                                        (int32_t)getpid()))
+        log_die(
+            "PE %d has joined already as process %d; a program that a PE starts, or that "
+            "runs after it in its place, must be run without PMIX_* and PGAS_* variables",
+            pgas_self.me, (int)nobody);
+}
+
+/* oshrun's segment, if it is for our job: another launcher may run inside oshrun. */
+const char *nodeseg_path(void)
+{
+    const char *job = getenv(NODE_JOB_ENV), *nspace = getenv("PMIX_NAMESPACE");
+
+    if (job == NULL || nspace == NULL || strcmp(job, nspace) != 0)
+        return NULL;
+    return getenv(NODE_ENV);
+}
+
+static void nodeseg_note_early(void)
+{
+    for (int s = 0; s < NODE_STAGES; s++)
+        if (early_ns[s] != 0)
+            nodeseg_note((enum node_stage)s, early_ns[s]);
+}
+
+void nodeseg_open(const struct boot *b)
+{
+    struct pgas *g = &pgas_self;
+    const char *place = b->launched ? nodeseg_path() : NULL;
+
+    if (g->node != NULL)
+        return; /* the segment of the generation before serves this one too */
+    g->local_rank = (int)b->local_rank;
+    g->local_size = b->local_size;
+    if (place != NULL)
+        nodeseg_open_place(place);
+    else
+        nodeseg_make_or_find(b);
+    PGAS_ASSERT(g->local_rank >= 0 && (uint32_t)g->local_rank < g->local_size);
+    nodeseg_claim_record();
+    g->oversubscribed = g->env.oversubscribed || g->local_size > g->node->cpus;
+    nodeseg_note_early();
+}
+
+/* The counts go on from one generation to the next; they wrap around. */
+static bool nodeseg_all_of(const _Atomic uint32_t *count, uint32_t generations)
+{
+    uint32_t all = pgas_self.node->npes * generations;
+
+    return (int32_t)(atomic_load_explicit(count, memory_order_acquire) - all) >= 0;
+}
+
+static bool nodeseg_all_joined(const void *arg)
+{
+    const struct node *n = arg;
+
+    return nodeseg_all_of(&n->joined, pgas_self.generation);
+}
+
+static bool nodeseg_all_left(const void *arg)
+{
+    const struct node *n = arg;
+
+    return nodeseg_all_of(&n->left, pgas_self.generation);
+}
+
+static bool nodeseg_all_detached(const void *arg)
+{
+    const struct node *n = arg;
+
+    return nodeseg_all_of(&n->detached, pgas_self.generation - 1);
+}
+
+/* Count this PE; wake all if it is the last. */
+static void nodeseg_count_me(_Atomic uint32_t *count)
+{
+    struct pgas *g = &pgas_self;
+    /* Release what we wrote with the count; whoever sees the last count sees it all. */
+    uint32_t before = atomic_fetch_add_explicit(count, 1, memory_order_acq_rel);
+
+    PGAS_ASSERT(g->local_size * g->generation - before - 1 < g->local_size);
+
+    if (before + 1 == g->local_size * g->generation)
+        for (uint32_t i = 0; i < g->local_size; i++)
+            block_wake(&g->node->pe[i], NULL, 0);
+}
+
+/* A process that waits for its parent to notice its end has ended too, but not one whose
+ * first thread alone has: a pidfd tells them apart. */
+static bool nodeseg_process_ended(pid_t pid, int wait_ms)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+
+    if (end.fd < 0)
+        return kill(pid, 0) != 0 && errno == ESRCH;
+    bool ended = poll(&end, 1, wait_ms) == 1;
+    close(end.fd);
+    return ended;
+}
+
+bool nodeseg_await_end(int pe)
+{
+    return nodeseg_process_ended(pgas_self.peer[pe].node->pid, END_WAIT_MS);
+}
+
+/* A PE of this node whose process has ended; -1 for none. */
+static int nodeseg_find_ended(void)
+{
+    const struct pgas *g = &pgas_self;
+
+    for (uint32_t pe = 0; pe < g->npes; pe++)
+        if (g->peer[pe].node != NULL && nodeseg_process_ended(g->peer[pe].node->pid, 0))
+            return (int)pe;
+    return -1;
+}
+
+/* What the wait of nodeseg_join has found so far. */
+static struct {
+    uint64_t next_ns; /* when to look again */
+    int ended;        /* the PE that had ended at the look before, or -1 */
+} seen;
+
+/*
+ * A PE may end after a generation with status 0, which says nothing to the launcher: it
+ * can't know that the others start another generation.  We say so one look after we have
+ * found it: by then the launcher has ended the job if the PE failed, or our wait is over
+ * if the PE ended after all had joined.
+ */
+static void nodeseg_join_on_stall(const void *arg)
+{
+    uint64_t now = clock_ns();
+
+    (void)arg;
+    if (now < seen.next_ns)
+        return;
+    if (seen.ended >= 0)
+        log_die("PE %d has ended, but PE %d calls shmem_init again; all PEs must",
+                seen.ended, pgas_self.me);
+    seen.ended = nodeseg_find_ended();
+    seen.next_ns = now + LOOK_NS;
+}
+
+void nodeseg_leave(uint32_t barriers)
+{
+    struct pgas *g = &pgas_self;
+
+    atomic_store_explicit(&nodeseg_my_record()->last_barrier, barriers + 1,
+                          memory_order_release);
+    nodeseg_count_me(&g->node->left);
+    block_until(&(struct block_wait){.ready = nodeseg_all_left,
+                                     .arg = g->node,
+                                     .what = "shmem_finalize: for all PEs of the node"});
+}
+
+void nodeseg_join(void)
+{
+    struct pgas *g = &pgas_self;
+    struct node_pe *me = nodeseg_my_record();
+
+    PGAS_ASSERT(g->heap_fd >= 0 && g->heap_len > 0);
+    PGAS_ASSERT(me->pid == (int32_t)getpid());
+    me->heap_fd = g->heap_fd;
+    me->heap_len = g->heap_len;
+    me->data_fd = g->data_fd;
+    me->data_len = g->data_len;
+    me->data_tag = g->data_tag;
+    /* All have left the generation before, so nobody needs this any more. */
+    atomic_store_explicit(&me->last_barrier, 0, memory_order_relaxed);
+    nodeseg_count_me(&g->node->joined);
+    seen.ended = -1;
+    seen.next_ns = 0;
+    block_until(
+        &(struct block_wait){.ready = nodeseg_all_joined,
+                             .arg = g->node,
+                             .on_stall = g->generation > 1 ? nodeseg_join_on_stall : NULL,
+                             .what = "shmem_init: for all PEs of the node"});
+}
+
+void nodeseg_part(void)
+{
+    nodeseg_count_me(&pgas_self.node->detached);
+}
+
+void nodeseg_await_detached(void)
+{
+    if (pgas_self.node != NULL)
+        block_until(
+            &(struct block_wait){.ready = nodeseg_all_detached,
+                                 .arg = pgas_self.node,
+                                 .what = "shmem_init: for PEs to leave the launcher"});
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* data.c - see data.h.  Uses: pgas.h, segment, log. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pgas/core/memory/data.h"
+#include "pgas/core/memory/guard.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/memory/segment.h"
+
+#define FNV_START         0xcbf29ce484222325u
+#define FNV_PRIME         0x100000001b3u
+#define PAGEMAP_IN_USE(e) (((e) >> 62) != 0) /* present or swapped out */
+#define PAGEMAP_BATCH     512                /* entries read at a time */
+
+/* A part of the executable's writable data: what is behind RELRO in one PT_LOAD.  There
+ * is one as a rule, more with -mcmodel=medium (large arrays) or an unusual linker. */
+struct span {
+    uintptr_t begin;    /* a page boundary */
+    uintptr_t file_end; /* end of what comes from the file: .data */
+    uintptr_t end;      /* end of .bss, a page boundary */
+};
+
+struct layout {
+    struct span
+        *span; /* space for one per program header; stays for the process's life */
+    int spans;
+    uintptr_t relro_end;
+    uint64_t tag; /* hash of layout and build id */
+};
+
+static struct layout layout; /* of the spans that are shared now */
+
+static uintptr_t data_page_down(uintptr_t a)
+{
+    return a & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+static uintptr_t data_page_up(uintptr_t a)
+{
+    return data_page_down(a + (uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+static uint64_t data_hash(uint64_t h, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * FNV_PRIME;
+    return h;
+}
+
+static void data_add_span(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
+{
+    uintptr_t at = load + ph->p_vaddr;
+
+    l->span[l->spans++] = (struct span){.begin = data_page_down(at),
+                                        .file_end = at + ph->p_filesz,
+                                        .end = data_page_up(at + ph->p_memsz)};
+}
+
+static void data_add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
+{
+    uintptr_t at = load + ph->p_vaddr;
+
+    l->tag = data_hash(l->tag, ph, sizeof *ph);
+    if (ph->p_type == PT_NOTE)
+        l->tag = data_hash(l->tag, (const void *)at, ph->p_memsz);
+    if (ph->p_type == PT_GNU_RELRO)
+        l->relro_end = data_page_down(at + ph->p_memsz);
+    if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) != 0)
+        data_add_span(l, load, ph);
+}
+
+/* What RELRO has made read-only is left out, and spans that are all RELRO. */
+static void data_cut_relro(struct layout *l)
+{
+    int kept = 0;
+
+    for (int i = 0; i < l->spans; i++) {
+        struct span s = l->span[i];
+        if (s.begin < l->relro_end)
+            s.begin = l->relro_end;
+        if (s.begin < s.end)
+            l->span[kept++] = s;
+    }
+    l->spans = kept;
+}
+
+/* dl_iterate_phdr calls this for the executable first: that one is all we want. */
+static int data_find_layout(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct layout *l = arg;
+
+    (void)size;
+    l->span = calloc((size_t)info->dlpi_phnum, sizeof *l->span);
+    if (l->span == NULL)
+        log_die("no memory for a list of the %d segments of the executable",
+                (int)info->dlpi_phnum);
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        data_add_header(l, info->dlpi_addr, &info->dlpi_phdr[i]);
+    data_cut_relro(l);
+    for (int i = 0; i < l->spans; i++) {
+        PGAS_ASSERT(l->span[i].begin < l->span[i].end);
+        PGAS_ASSERT(l->span[i].file_end <= l->span[i].end);
+        PGAS_ASSERT(i == 0 || l->span[i - 1].end <= l->span[i].begin);
+    }
+    return 1;
+}
+
+static int data_write_page(int fd, uintptr_t page, off_t at)
+{
+    size_t len = (size_t)sysconf(_SC_PAGESIZE);
+
+    /* The bare system call: AddressSanitizer's pwrite would find the red zones between
+     * the program's variables, which a page full of them has. */
+    return syscall(SYS_pwrite64, fd, page, len, at) == (long)len ? 0 : -1;
+}
+
+/* Copy the pages that differ from zero into fd, the first one to `to`: all of .data, of
+ * .bss those in use. */
+static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t entry[PAGEMAP_BATCH];
+
+    for (uintptr_t at = s->begin; at < s->end; at += page) {
+        size_t k = (at - s->begin) / page % PAGEMAP_BATCH;
+        if (k == 0 && pread(pagemap, entry, sizeof entry,
+                            (off_t)(at / page * sizeof entry[0])) <= 0)
+            memset(entry, 0xff, sizeof entry); /* unknown: copy them */
+        if (at >= s->file_end && !PAGEMAP_IN_USE(entry[k]))
+            continue;
+        if (data_write_page(fd, at, to + (off_t)(at - s->begin)) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Put the span's pages into fd and map them shared where they were. */
+static int data_move_span(const struct span *s, int fd, off_t to, int pagemap)
+{
+    size_t len = s->end - s->begin;
+
+    PGAS_ASSERT(s->begin == data_page_down(s->begin) && s->end == data_page_down(s->end));
+    if (guard_begin((void *)s->begin, len) != 0)
+        return -1;
+    int rc = data_copy_pages(s, fd, to, pagemap);
+    if (rc == 0 && mmap((void *)s->begin, len, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED, fd, to) == MAP_FAILED)
+        rc = -1;
+    guard_end((void *)s->begin, len);
+    return rc;
+}
+
+static uintptr_t data_first_byte(const struct layout *l)
+{
+    return l->span[0].begin;
+}
+
+static size_t data_bytes_of(const struct layout *l)
+{
+    return l->span[l->spans - 1].end - data_first_byte(l);
+}
+
+static int data_share_spans(const struct layout *l)
+{
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int fd = segment_create("pgas-data", data_bytes_of(l));
+    int rc = fd < 0 ? -1 : 0;
+
+    for (int i = 0; rc == 0 && i < l->spans; i++)
+        rc = data_move_span(&l->span[i], fd,
+                            (off_t)(l->span[i].begin - data_first_byte(l)), pagemap);
+    int reason = errno;
+    if (pagemap >= 0)
+        close(pagemap);
+    if (rc != 0 && fd >= 0)
+        close(fd);
+    errno = reason;
+    return rc == 0 ? fd : -1;
+}
+
+void data_share(void)
+{
+    struct pgas *g = &pgas_self;
+    struct layout found = {.tag = FNV_START};
+
+    if (g->data_fd >= 0)
+        return;
+    dl_iterate_phdr(data_find_layout, &found);
+    if (found.spans == 0) {
+        free(found.span);
+        return;
+    }
+    g->data_fd = data_share_spans(&found);
+    if (g->data_fd < 0) {
+        log_warn("global variables are not symmetric in this run: can't share the data "
+                 "segment: %s; memory from shmem_malloc is not affected",
+                 strerror(errno));
+        free(found.span);
+        return;
+    }
+    layout = found;
+    g->data_base = data_first_byte(&found);
+    g->data_len = data_bytes_of(&found);
+    g->data_tag = found.tag;
+}
+
+/* Read len bytes at `at` of the data segment.  The bare system call, since the variables'
+ * red zones under AddressSanitizer are copied too. */
+static int data_read_pages(char *to, off_t at, size_t len)
+{
+    while (len > 0) {
+        long n = syscall(SYS_pread64, pgas_self.data_fd, to, len, at);
+        if (n <= 0)
+            return -1;
+        to += n;
+        at += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Copy what the shared pages at..end of the memfd hold, holes left out, to memory. */
+static int data_read_span(char *to, off_t at, off_t end)
+{
+    off_t begin, hole = at;
+
+    while (hole < end && (begin = lseek(pgas_self.data_fd, hole, SEEK_DATA)) >= 0 &&
+           begin < end) {
+        hole = lseek(pgas_self.data_fd, begin, SEEK_HOLE);
+        hole = hole > end ? end : hole;
+        if (data_read_pages(to + (begin - at), begin, (size_t)(hole - begin)) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int data_unshare_span(const struct span *s)
+{
+    size_t len = s->end - s->begin;
+    off_t at = (off_t)(s->begin - data_first_byte(&layout));
+    char *copy = mmap(NULL, len, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (copy == MAP_FAILED || data_read_span(copy, at, at + (off_t)len) != 0)
+        return -1;
+    return mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)s->begin) ==
+                   MAP_FAILED
+               ? -1
+               : 0;
+}
+
+int data_unshare(void)
+{
+    struct pgas *g = &pgas_self;
+
+    for (int i = 0; i < layout.spans; i++)
+        if (data_unshare_span(&layout.span[i]) != 0)
+            return -1;
+    if (g->data_fd >= 0)
+        close(g->data_fd);
+    g->data_fd = -1;
+    g->data_len = 0;
+    layout.spans = 0;
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* guard.c - see guard.h. */
+#include "config.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "pgas/core/memory/guard.h"
+
+/* The pages under guard; len is 0 when there are none.  Written by one thread, read by
+ * the handler in others. */
+static uintptr_t guarded;
+static size_t guarded_len;
+static struct sigaction before;
+static bool active;
+
+static bool guard_more_than_one_thread(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int n = 0;
+
+    if (tasks == NULL)
+        return true;
+    for (struct dirent *e = readdir(tasks); e != NULL; e = readdir(tasks))
+        n += e->d_name[0] != '.';
+    closedir(tasks);
+    return n > 1;
+}
+
+static bool guard_is_guarded(uintptr_t at)
+{
+    size_t len = __atomic_load_n(&guarded_len, __ATOMIC_ACQUIRE);
+
+    return at - guarded < len;
+}
+
+/* Returning repeats the store.  A fault elsewhere is the program's own: give it back its
+ * handler, which the repeated instruction then calls. */
+static void guard_wait_or_pass(int sig, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (!guard_is_guarded((uintptr_t)info->si_addr)) {
+        if (__atomic_load_n(&guarded_len, __ATOMIC_ACQUIRE) == 0)
+            return; /* it faulted just before the end: the page is writable now */
+        sigaction(sig, &before, NULL);
+        return;
+    }
+    while (guard_is_guarded((uintptr_t)info->si_addr))
+        sched_yield();
+}
+
+int guard_begin(void *pages, size_t len)
+{
+    struct sigaction act = {.sa_sigaction = guard_wait_or_pass,
+                            .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    if (!guard_more_than_one_thread())
+        return 0;
+    sigemptyset(&act.sa_mask);
+    guarded = (uintptr_t)pages;
+    __atomic_store_n(&guarded_len, len, __ATOMIC_RELEASE);
+    if (sigaction(SIGSEGV, &act, &before) != 0)
+        return -1;
+    active = true;
+    if (mprotect(pages, len, PROT_READ) == 0)
+        return 0;
+    guard_end(pages, len);
+    return -1;
+}
+
+void guard_end(void *pages, size_t len)
+{
+    if (!active)
+        return;
+    mprotect(pages, len, PROT_READ | PROT_WRITE); /* where moving them failed */
+    __atomic_store_n(&guarded_len, 0, __ATOMIC_RELEASE);
+    sigaction(SIGSEGV, &before, NULL);
+    active = false;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peer.c - see peer.h.  Uses: pgas.h, segment, heap, net, log. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/memory/coredump.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/boot/nodeseg.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/memory/segment.h"
+
+enum { REGIONS_TEXT_MAX = 256 };
+
+int peer_init(const uint32_t *local_pes)
+{
+    struct pgas *g = &pgas_self;
+
+    g->peer = calloc(g->npes, sizeof *g->peer);
+    if (g->peer == NULL)
+        return -1;
+    for (uint32_t i = 0; i < g->local_size; i++) {
+        PGAS_ASSERT(local_pes[i] < g->npes);
+        PGAS_ASSERT(i == 0 || local_pes[i - 1] < local_pes[i]);
+    }
+    for (uint32_t i = 0; i < g->local_size; i++)
+        g->peer[local_pes[i]].node = &g->node->pe[i];
+    return 0;
+}
+
+void peer_fini(void)
+{
+    free(pgas_self.peer);
+    pgas_self.peer = NULL;
+}
+
+/* Map one segment of a peer and publish it.  NULL with errno. */
+static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t align)
+{
+    struct pgas *g = &pgas_self;
+
+    pthread_mutex_lock(&g->peer_lock);
+    char *p = *slot;
+    if (p == NULL) {
+        PGAS_ASSERT(pe != g->me && g->peer[pe].node != NULL);
+        p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
+        if (p != NULL)
+            coredump_exclude(p, len); /* it is in the peer's own core file */
+        __atomic_store_n(slot, p, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&g->peer_lock);
+    return p;
+}
+
+/* Has the PE a heap, or globals, of the same shape as ours? */
+static bool peer_same_heap(int pe)
+{
+    return net_remote(pe) || pgas_self.peer[pe].node->heap_len == pgas_self.heap_len;
+}
+
+static bool peer_same_data(int pe)
+{
+    const struct node_pe *n = pgas_self.peer[pe].node;
+
+    if (net_remote(pe)) {
+        net_connect(pe);
+        return load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_SAME;
+    }
+    return n->data_tag == pgas_self.data_tag && n->data_len == pgas_self.data_len;
+}
+
+static bool peer_reachable(int pe)
+{
+    return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL;
+}
+
+/* `len` bytes at addr in a segment of `bytes` at base?  Their offset goes to *offset. */
+static bool peer_inside(uintptr_t base, size_t bytes, const void *addr, size_t len,
+                        size_t *offset)
+{
+    *offset = (uintptr_t)addr - base;
+    return *offset < bytes && len <= bytes - *offset;
+}
+
+void *peer_find(const void *addr, size_t len, int pe)
+{
+    const struct pgas *g = &pgas_self;
+    char *base = NULL;
+    size_t offset;
+
+    if (!peer_reachable(pe))
+        return NULL;
+    struct peer *p = &g->peer[pe];
+    if (peer_inside(g->heap_base, g->heap_len, addr, len, &offset) && peer_same_heap(pe))
+        base = peer_map_segment(&p->heap, pe, p->node->heap_fd, g->heap_len, HEAP_ALIGN);
+    else if (peer_inside(g->data_base, g->data_len, addr, len, &offset) &&
+             peer_same_data(pe))
+        base = peer_map_segment(&p->data, pe, p->node->data_fd, g->data_len, 0);
+    return base != NULL ? base + offset : NULL;
+}
+
+const char *peer_life_text(void)
+{
+    if (pgas_self.life == LIFE_NEW)
+        return "before shmem_init: call shmem_init first";
+    if (pgas_self.life == LIFE_FORKED)
+        return "in a child of fork(), which is no PE";
+    return "after shmem_finalize";
+}
+
+void peer_check(int pe, const char *fn)
+{
+    if (pgas_self.life != LIFE_UP)
+        log_die("%s: called %s", fn, peer_life_text());
+    if ((uint32_t)pe >= pgas_self.npes)
+        log_die("%s: argument 'pe' = %d, but team WORLD has PEs 0..%u", fn, pe,
+                pgas_self.npes - 1);
+}
+
+const char *peer_regions(char *text, size_t size)
+{
+    const struct pgas *g = &pgas_self;
+
+    snprintf(text, size,
+             "neither in the symmetric heap (%p, %zu bytes) nor in the global variables "
+             "of the executable (%p, %zu bytes); use shmem_malloc or a global or static "
+             "variable",
+             (void *)(g->heap_base + g->heap_user), g->heap_len - g->heap_user,
+             (void *)g->data_base, g->data_len);
+    return text;
+}
+
+/* End the job with the reason why peer_find gave NULL. */
+static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const char *fn)
+{
+    const struct pgas *g = &pgas_self;
+    int reason = errno;
+    char where[REGIONS_TEXT_MAX];
+    size_t offset;
+    bool heap = peer_inside(g->heap_base, g->heap_len, addr, len, &offset);
+    bool data = peer_inside(g->data_base, g->data_len, addr, len, &offset);
+
+    if (heap && !peer_same_heap(pe))
+        log_die(
+            "%s: the symmetric heap has %zu bytes here and %llu on PE %d; set "
+            "SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE and SHMEM_SHARED_SIZE to one value "
+            "for all PEs",
+            fn, g->heap_len, (unsigned long long)g->peer[pe].node->heap_len, pe);
+    if (data && !peer_same_data(pe))
+        log_die("%s: PE %d runs another executable, so that its global variables are not "
+                "symmetric with ours; use memory from shmem_malloc",
+                fn, pe);
+    if ((heap || data) && nodeseg_await_end(pe))
+        log_lost("%s: PE %d (process %d) has ended", fn, pe, (int)g->peer[pe].node->pid);
+    if (heap || data)
+        log_die("%s: can't map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
+                "node must share the PID namespace and the user (oshmem_info --check)",
+                fn, pe, (int)g->peer[pe].node->pid, strerror(reason));
+    log_die("%s: %zu bytes at %p are not symmetric: %s", fn, len, addr,
+            peer_regions(where, sizeof where));
+}
+
+/* Which segment, and where in it; false if it is in none. */
+static bool peer_find_place(const void *addr, size_t len, struct transport_symaddr *place)
+{
+    const struct pgas *g = &pgas_self;
+    size_t offset;
+
+    if (peer_inside(g->heap_base, g->heap_len, addr, len, &offset))
+        place->segment = SEGMENT_HEAP;
+    else if (peer_inside(g->data_base, g->data_len, addr, len, &offset))
+        place->segment = SEGMENT_DATA;
+    else
+        return false;
+    PGAS_ASSERT(len <= g->heap_len || len <= g->data_len);
+    place->offset = offset;
+    return true;
+}
+
+struct transport_symaddr peer_place(const void *addr, size_t len, int pe, const char *fn)
+{
+    struct transport_symaddr place = {.pe = pe};
+
+    if (unlikely(!peer_find_place(addr, len, &place) ||
+                 (place.segment == SEGMENT_DATA && !peer_same_data(pe)))) {
+        peer_check(pe, fn);
+        peer_explain(addr, len, pe, fn);
+    }
+    return place;
+}
+
+bool peer_accessible(const void *addr, int pe)
+{
+    struct transport_symaddr place;
+
+    if (!net_remote(pe))
+        return peer_find(addr, 1, pe) != NULL;
+    return peer_find_place(addr, 1, &place) &&
+           (place.segment == SEGMENT_HEAP || peer_same_data(pe));
+}
+
+void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
+{
+    peer_check(pe, fn);
+    void *p = peer_find(addr, len, pe);
+    if (p != NULL)
+        return p;
+    if (len == 0)
+        return pgas_self.peer[pgas_self.me].heap;
+    if (net_remote(pe))
+        log_die(
+            "%s: internal error: memory of PE %d, which is on another node, was to be "
+            "mapped; please report it",
+            fn, pe);
+    peer_explain(addr, len, pe, fn);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* block.c - see block.h.  Uses: pgas.h, clock, net, threads.  Used by: rma, coll, node.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/threads/pause.h"
+
+enum {
+    SPINS_FIRST = 64,              /* polls before the clock is read for the first time */
+    SPINS_OVERSUBSCRIBED = 4,      /* polls in total with more PEs than processors */
+    SPINS_PER_CLOCK = 16,          /* polls between two reads of the clock */
+    POLLS_PER_CLOCK = 4,           /* the same if each poll progresses the network */
+    SLEEP_FIRST_PART = 16,         /* the first sleep is 1/16 of the longest */
+    SLEEP_UNSAFE_NS = 1000 * 1000, /* longest sleep if a wake-up may be missed */
+    SLEEP_WORK_NS = 1000 * 1000, /* longest sleep while there is work (block_set_work) */
+    SLEEP_SHORT_NS = 200 * 1000, /* see block_stay_awake */
+    AWAKE_SPINS = 4,             /* times env.spin_ns between two yields */
+    OTHER_RAN_NS = 2000,         /* a sched_yield without a switch is shorter */
+    OTHERS_RAN_MAX = 8,          /* yields with a switch, then sleep */
+    AWAKE_FIRST_NS = 50 * 1000,
+    AWAKE_MAX_NS = 8000 * 1000,
+};
+
+/* sleep_mask of a PE that every store must wake.  A mask built from keys never has all
+ * bits set. */
+#define ANY UINT64_MAX
+_Static_assert(NODE_SLEEP_SLOTS < 64, "keys do not fill the mask");
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static int unlisted; /* sleeping threads of this PE without a slot; under list_lock */
+
+static _Thread_local int depth; /* nesting of block_until in this thread */
+
+static PGAS_PE_LOCAL void (*the_work)(void);
+
+void block_set_work(void (*work)(void))
+{
+    __atomic_store_n(&the_work, work, __ATOMIC_RELEASE);
+    if (work != NULL) /* sleepers on one word must now wake at any store */
+        block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
+}
+
+static bool block_has_work(void)
+{
+    return __atomic_load_n(&the_work, __ATOMIC_RELAXED) != NULL;
+}
+
+static void block_do_work(void)
+{
+    void (*work)(void) = __atomic_load_n(&the_work, __ATOMIC_ACQUIRE);
+
+    if (unlikely(work != NULL))
+        work();
+}
+
+static int block_membarrier_call(int command)
+{
+    return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+void block_init(void)
+{
+    pgas_self.membarrier =
+        block_membarrier_call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+}
+
+/*
+ * The key of a symmetric word: its offset in 8-byte units, the same on all PEs.  Heap
+ * words have even keys, data words odd ones; the key of a symmetric address is never 0,
+ * and 0 stands for an address in neither segment.
+ */
+static uint64_t block_key_of(const void *addr)
+{
+    const struct pgas *g = &pgas_self;
+    uint64_t heap = (uintptr_t)addr - g->heap_base;
+    uint64_t data = (uintptr_t)addr - g->data_base;
+
+    if (heap < g->heap_len)
+        return (heap / sizeof(uint64_t) + 1) * 2;
+    if (data < g->data_len)
+        return (data / sizeof(uint64_t) + 1) * 2 + 1;
+    return 0;
+}
+
+static bool block_sleeps_for(const struct node_pe *pe, const void *addr, size_t len)
+{
+    uint64_t first = block_key_of(addr);
+    uint64_t units = ((uintptr_t)addr % sizeof(uint64_t) + len + sizeof(uint64_t) - 1) /
+                     sizeof(uint64_t);
+
+    /* The caller loaded the mask before: a sleeper whose bit was set has its key in a
+     * slot by now. */
+    fence_acq_rel();
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
+        uint64_t key = atomic_load_explicit(&pe->sleep_key[i], memory_order_acquire);
+        if (key != 0 && key % 2 == first % 2 && key >= first && key < first + 2 * units)
+            return true;
+    }
+    return first == 0 ||
+           atomic_load_explicit(&pe->sleep_mask, memory_order_acquire) == ANY;
+}
+
+void block_wake(struct node_pe *pe, const void *addr, size_t len)
+{
+    PGAS_ASSERT(pe >= pgas_self.node->pe);
+    PGAS_ASSERT(pe < pgas_self.node->pe + pgas_self.local_size);
+    if (addr != NULL && !block_sleeps_for(pe, addr, len))
+        return;
+    atomic_fetch_add_explicit(&pe->wake, 1, memory_order_release);
+    syscall(SYS_futex, &pe->wake, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint64_t value)
+{
+    block_wake(pe, addr, len);
+    return value;
+}
+
+/* Polls n times.  Without a pause `between` polls, the processor speculates many loads
+ * ahead and has to flush its pipeline when the awaited store arrives. */
+ALWAYS_INLINE bool block_poll(block_ready ready, const void *arg, int n,
+                              void (*between)(void))
+{
+    for (; n > 0; n--) {
+        if (ready(arg))
+            return true;
+        between();
+    }
+    return false;
+}
+
+/* Polls for ns; progresses the network between two polls in a job over several nodes. */
+static bool block_spin_for(block_ready ready, const void *arg, uint64_t ns)
+{
+    bool far = pgas_self.net != NULL;
+    uint64_t end = clock_ns() + ns;
+
+    while (clock_ns() < end) {
+        if (unlikely(far) ? block_poll(ready, arg, POLLS_PER_CLOCK, net_poll)
+                          : block_poll(ready, arg, SPINS_PER_CLOCK, cpu_pause))
+            return true;
+        block_do_work();
+    }
+    return false;
+}
+
+/* The first polls do not progress the network: a PE of this node may answer at once. */
+bool block_spin(block_ready ready, const void *arg)
+{
+    return block_poll(ready, arg, SPINS_FIRST, cpu_pause) ||
+           block_spin_for(ready, arg, pgas_self.env.spin_ns);
+}
+
+/* An oversubscribed PE polls only a few times: its peer may need the processor. */
+static bool block_spin_briefly(const struct block_wait *w)
+{
+    if (pgas_self.oversubscribed)
+        return block_poll(w->ready, w->arg, SPINS_OVERSUBSCRIBED, cpu_pause);
+    if (w->far)
+        return block_spin_for(w->ready, w->arg, pgas_self.env.spin_ns);
+    return block_spin(w->ready, w->arg);
+}
+
+/* Calls sched_yield; true if another thread ran meanwhile. */
+static bool block_yield_once(void)
+{
+    uint64_t begin = clock_ns();
+
+    sched_yield();
+    return clock_ns() - begin > OTHER_RAN_NS;
+}
+
+/*
+ * Yields the processor repeatedly for ns and polls for spin_ns after each yield.  A
+ * container or a shared machine does not show how many threads compete for its
+ * processors. A waiter that is not known to be oversubscribed, and finds that other
+ * threads do run when it yields, goes to sleep after a few yields: a thread that keeps
+ * yielding falls far behind threads that spin.
+ */
+static bool block_yield(const struct block_wait *w, uint64_t ns, uint64_t spin_ns)
+{
+    uint64_t end = clock_ns() + ns;
+    int patience = pgas_self.oversubscribed ? INT_MAX : OTHERS_RAN_MAX;
+
+    do {
+        if (spin_ns > 0 && block_spin_for(w->ready, w->arg, spin_ns))
+            return true;
+        net_poll();
+        block_do_work();
+        patience -= block_yield_once();
+        if (w->ready(w->arg))
+            return true;
+    } while (patience > 0 && clock_ns() < end);
+    return false;
+}
+
+static struct timespec block_timespec_of(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S),
+                             .tv_nsec = (long)(ns % NS_PER_S)};
+}
+
+void block_sleep(uint64_t ns)
+{
+    struct timespec remaining = block_timespec_of(ns);
+
+    while (nanosleep(&remaining, &remaining) != 0 && errno == EINTR)
+        ;
+}
+
+/* Sleeps once, for at most ns; returns immediately if `wake` differs from `seen`. */
+static void block_sleep_on(struct node_pe *me, uint32_t seen, uint64_t ns)
+{
+    struct timespec limit = block_timespec_of(ns);
+
+    syscall(SYS_futex, &me->wake, FUTEX_WAIT, seen, &limit, NULL, 0);
+}
+
+/* The mask bit of a key: the cache line within its page; segments are page-aligned. */
+static uint64_t block_bit_of(uint64_t key)
+{
+    return (uint64_t)1 << ((key / 2 - 1) * sizeof(uint64_t) / NODE_LINE % 64);
+}
+
+/* Recomputes the mask from the current sleepers of this PE.  Called with list_lock held.
+ */
+static void block_publish_mask(struct node_pe *me)
+{
+    uint64_t mask = unlisted > 0 ? ANY : 0;
+
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
+        uint64_t key = atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed);
+        mask |= key != 0 ? block_bit_of(key) : 0;
+    }
+    PGAS_ASSERT(unlisted > 0 || mask != ANY);
+    atomic_store_explicit(&me->sleep_mask, mask, memory_order_seq_cst);
+}
+
+static int block_free_slot(const struct node_pe *me)
+{
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++)
+        if (atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed) == 0)
+            return i;
+    return -1;
+}
+
+/* Publishes the word that this thread is going to sleep on.  Returns its slot, or -1:
+ * then any store wakes the thread. */
+static int block_list(struct node_pe *me, const void *word)
+{
+    uint64_t key = word != NULL ? block_key_of(word) : 0;
+
+    pthread_mutex_lock(&list_lock);
+    int slot = key != 0 ? block_free_slot(me) : -1;
+    if (slot >= 0)
+        atomic_store_explicit(&me->sleep_key[slot], key, memory_order_release);
+    else
+        unlisted++;
+    PGAS_ASSERT(unlisted >= 0);
+    block_publish_mask(me);
+    pthread_mutex_unlock(&list_lock);
+    return slot;
+}
+
+static void block_unlist(struct node_pe *me, int slot)
+{
+    PGAS_ASSERT(slot >= -1 && slot < NODE_SLEEP_SLOTS);
+    PGAS_ASSERT(slot < 0 || atomic_load(&me->sleep_key[slot]) != 0);
+    pthread_mutex_lock(&list_lock);
+    if (slot >= 0)
+        atomic_store_explicit(&me->sleep_key[slot], 0, memory_order_release);
+    else
+        unlisted--;
+    PGAS_ASSERT(unlisted >= 0);
+    block_publish_mask(me);
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* The longest sleep. */
+static uint64_t block_sleep_max_ns(void)
+{
+    uint64_t ns = pgas_self.env.sleep_ns;
+    /* With SHMEM_FAULTS on one node the transport stores to this PE without block_poke.
+     */
+    bool unsafe =
+        !pgas_self.membarrier || (pgas_self.net != NULL && pgas_self.nnodes < 2);
+
+    return !unsafe || ns < SLEEP_UNSAFE_NS ? ns : SLEEP_UNSAFE_NS;
+}
+
+/*
+ * After a sleep that the progress thread ended because other PEs access this one: stay
+ * awake and poll.  The time doubles each time this happens soon after the thread went to
+ * sleep.  A waiting PE that is the target of gets and atomics then serves them without a
+ * wake-up per message.
+ */
+static bool block_stay_awake(const struct block_wait *w, uint64_t slept_ns,
+                             uint64_t *awake_ns)
+{
+    if (!net_poll_handed_over() || slept_ns > SLEEP_SHORT_NS)
+        *awake_ns = 0;
+    if (!net_poll_handed_over())
+        return false;
+    *awake_ns = *awake_ns == 0 ? AWAKE_FIRST_NS : *awake_ns * 2;
+    *awake_ns = *awake_ns < AWAKE_MAX_NS ? *awake_ns : AWAKE_MAX_NS;
+    return block_yield(w, *awake_ns, AWAKE_SPINS * pgas_self.env.spin_ns);
+}
+
+/* The limit of a sleep of ns: short if only this thread can progress a context, which it
+ * does here. */
+static uint64_t block_moved_on(uint64_t ns)
+{
+    if (likely(!net_alone()))
+        return ns;
+    net_poll();
+    net_idle();
+    return ns < SLEEP_UNSAFE_NS ? ns : SLEEP_UNSAFE_NS;
+}
+
+/* Publishes a sleeper; every later store to the word sees it. */
+static int block_listed(struct node_pe *me, const void *word)
+{
+    int slot = block_list(me, word);
+
+    if (pgas_self.membarrier)
+        block_membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    return slot;
+}
+
+/*
+ * What a thread of this PE waits for, for reports.  One thread at a time has written the
+ * text: it has set what_taken (acquire) and clears it after the text (release).  A thread
+ * that waits while another has it looks again each time it sleeps.
+ */
+static uint32_t what_taken;
+static _Thread_local bool what_mine; /* this thread has it */
+
+static void block_what_claim(struct node_pe *me, const char *what)
+{
+    uint64_t words[NODE_WHAT / sizeof(uint64_t)] = {0};
+
+    /* What a wait inside another one waits for says less. */
+    if (depth != 1 || what_mine || load_relaxed_u32(&what_taken) != 0 ||
+        cas_acq_rel_u32(&what_taken, 0, 1) != 0)
+        return;
+    what_mine = true;
+    strncpy((char *)words, what, NODE_WHAT - 1);
+    for (size_t i = 0; i < NODE_WHAT / sizeof(uint64_t); i++)
+        atomic_store_explicit(&me->what[i], words[i], memory_order_relaxed);
+    atomic_store_explicit(&me->what_ns, clock_ns(), memory_order_relaxed);
+}
+
+static void block_what_release(struct node_pe *me)
+{
+    PGAS_ASSERT(depth == 0);
+    if (!what_mine)
+        return;
+    atomic_store_explicit(&me->what[0], 0, memory_order_relaxed);
+    what_mine = false;
+    store_release_u32(&what_taken, 0);
+}
+
+static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
+{
+    uint64_t ns_max = block_sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
+    bool any = block_has_work();
+    int slot = block_listed(me, any ? NULL : w->word);
+    uint64_t begin = clock_ns();
+
+    for (;;) {
+        /* The order matters: mask, barrier, wake word, condition, sleep.  A poke after
+         * the barrier changes the wake word, so that the sleep ends immediately. */
+        net_wake_local(); /* first, because it may change our own wake word */
+        uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
+        if (unlikely(!any && block_has_work())) {
+            any = true;
+            block_unlist(me, slot);
+            slot = block_listed(me, NULL);
+        }
+        block_do_work();
+        if (w->ready(w->arg))
+            break;
+        if (w->on_stall != NULL)
+            w->on_stall(w->arg);
+        block_what_claim(me, w->what);
+        uint64_t now = clock_ns();
+        net_watch(w->what, now - begin);
+        net_idle();
+        block_sleep_on(me, seen, block_moved_on(ns));
+        if (block_stay_awake(w, clock_ns() - now, &awake_ns))
+            break;
+        ns = ns * 2 < ns_max ? ns * 2 : ns_max;
+    }
+    block_unlist(me, slot);
+    net_idle(); /* the progress thread may assume that this thread still polls */
+}
+
+/* As sleep_until, with the waiter's own sleep function. */
+static void block_own_sleep_until(struct node_pe *me, const struct block_wait *w)
+{
+    uint64_t ns_max = pgas_self.env.sleep_ns;
+
+    net_idle();
+    while (!w->ready(w->arg)) {
+        if (w->on_stall != NULL)
+            w->on_stall(w->arg);
+        block_do_work();
+        block_what_claim(me, w->what);
+        w->sleep(w->arg, block_moved_on(block_has_work() ? SLEEP_WORK_NS : ns_max));
+    }
+}
+
+void block_until(const struct block_wait *w)
+{
+    if (block_spin_briefly(w)) {
+        net_wake_local();
+        return;
+    }
+    struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+    PGAS_ASSERT(depth >= 0);
+    depth++;
+    block_what_claim(me, w->what);
+    if (!block_yield(w, pgas_self.env.yield_ns, 0)) {
+        if (w->sleep != NULL)
+            block_own_sleep_until(me, w);
+        else
+            block_sleep_until(me, w);
+    }
+    if (--depth == 0)
+        block_what_release(me);
+    net_wake_local();
+}
+
+bool block_inside(void)
+{
+    return depth > 0;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net.c - see net.h: selects, opens and closes the transport, and its contexts.
+ * Uses: net_int, boot, log, pgas/transport. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net_int.h"
+#include "pgas/transport/avoid.h"
+#include "pgas/transport/choice.h"
+#include "pgas/transport/test/hook.h"
+
+enum {
+    NODES_SHOWN = 512,   /* bytes of a list of nodes in a message */
+    REFUSED_WAIT_S = 10, /* time for PE 0 to end a job that cannot run */
+    REASONS_MAX = 1024,
+};
+
+static struct net the_net;
+
+/* In the order of preference. */
+static const struct transport *const choices[] = {&transport_ofi, &transport_ucx};
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+/* ---- selection ------------------------------------------------------------------- */
+
+/* The transports that SHMEM_TRANSPORT allows.  An unknown word is an error. */
+static void net_read_choice(bool wanted[CHOICES])
+{
+    const char *list = pgas_self.env.transport, *name[CHOICES];
+    size_t len;
+
+    for (int i = 0; i < CHOICES; i++)
+        name[i] = choices[i]->name;
+    const char *bad = choice_read(list, name, CHOICES, wanted, &len);
+    if (bad != NULL)
+        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not a transport; use auto, a list of ofi "
+                "and ucx, or a list of ^ofi and ^ucx to exclude them",
+                list, (int)len, bad);
+}
+
+/* An unknown word in SHMEM_NET_DISABLE is an error: it is for tests, which would
+ * otherwise pass without their effect. */
+static void net_check_avoid(const char *list)
+{
+    bool avoid[CAPABILITIES];
+    size_t len = 0;
+    const char *unknown = capability_read(list, avoid, &len);
+
+    if (unknown != NULL)
+        log_die(
+            "SHMEM_NET_DISABLE=%s: '%.*s' is not a capability; oshmem_info --env lists "
+            "them",
+            list, (int)len, unknown);
+}
+
+/* A malformed value must not make the job use another transport. */
+static void net_check_order(const char *order)
+{
+    if (order != NULL && *order != '\0' && strcmp(order, "auto") != 0 &&
+        strcmp(order, "yes") != 0 && strcmp(order, "no") != 0)
+        log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", order);
+}
+
+/* Likewise for SHMEM_FAULTS. */
+static void net_check_faults(const struct transport_world *world)
+{
+    char why[TRANSPORT_TEXT_MAX];
+
+    if (world->faults != NULL &&
+        hook_check(world->faults, world->me, world->npes, why) != 0)
+        log_die("SHMEM_FAULTS=%s: %s", world->faults, why);
+}
+
+static void net_add_reason(char *reasons, const char *name, const char *why)
+{
+    size_t used = strlen(reasons);
+
+    snprintf(reasons + used, REASONS_MAX - used, "%s%s: %s", used > 0 ? "; " : "", name,
+             why);
+}
+
+/* Opens the first usable transport; false, with the reasons, if there is none. */
+static bool net_open_one(struct net *n, char *reasons)
+{
+    char why[TRANSPORT_TEXT_MAX];
+    bool wanted[CHOICES];
+
+    net_read_choice(wanted);
+    for (int i = 0; i < CHOICES; i++) {
+        const struct transport *t = choices[i];
+        if (!wanted[i]) {
+            net_add_reason(reasons, t->name, "excluded by SHMEM_TRANSPORT");
+            continue;
+        }
+        if (n->world.faults != NULL) {
+            hook_wrap(t);
+            t = &transport_hook;
+        }
+        if (t->open(&n->world, &n->open, why) == 0) {
+            n->t = t;
+            return true;
+        }
+        net_add_reason(reasons, t->name, why);
+    }
+    return false;
+}
+
+/* PE 0 reports the error and aborts the job.  The other PEs delay: a launcher that sees
+ * one of them exit might kill PE 0 before it has reported. */
+static _Noreturn void net_refuse(const struct boot *b, const char *reasons)
+{
+    char nodes[NODES_SHOWN];
+
+    boot_nodes_text(b, nodes, sizeof nodes);
+    if (b->rank != 0)
+        sleep(REFUSED_WAIT_S);
+    log_flush(stdout);
+    log_warn("shmem_init: the job has %u PEs on %u nodes (%s), but no network transport "
+             "is usable (%s); run all PEs on one node, or see oshmem_info --check",
+             b->size, b->nnodes, nodes, reasons);
+    boot_abort(EXIT_FAILURE, "no network transport");
+    _exit(EXIT_FAILURE);
+}
+
+/* ---- failures -------------------------------------------------------------------- */
+
+/* "routine: " if a thread of this PE waits in one, else "". */
+static const char *net_waiting_in(char *text, size_t size)
+{
+    char what[NODE_WHAT];
+
+    node_what(&pgas_self.node->pe[pgas_self.local_rank], what);
+    snprintf(text, size, "%s%s", what, what[0] != '\0' ? ": " : "");
+    return text;
+}
+
+/* The launcher knows the node names; the number is used while another thread asks it. */
+static void net_node_name(struct net *n, int pe, char *name, size_t size)
+{
+    uint32_t node = n->boot->node_of[pe];
+
+    snprintf(name, size, "number %u", node);
+    if (pthread_mutex_trylock(&n->boot_lock) != 0)
+        return;
+    boot_node_name(n->boot, node, name, size);
+    pthread_mutex_unlock(&n->boot_lock);
+}
+
+/* transport_world.failed: ends the job unless it is finalizing. */
+static void net_failed(const struct transport_world *world, int pe, const char *reason)
+{
+    struct net *n = world->arg;
+    char name[TRANSPORT_TEXT_MAX], what[2 * NODE_WHAT];
+
+    if (load_acquire_u32(&n->stop) != 0 || load_acquire_u32(&n->leaving) != 0)
+        return;
+    if (pe < 0)
+        log_die("%s: %s", n->t->name, reason);
+    net_node_name(n, pe, name, sizeof name);
+    log_lost("%slost PE %d on node %s: %s: %s", net_waiting_in(what, sizeof what), pe,
+             name, n->t->name, reason);
+}
+
+/* ---- initialisation -------------------------------------------------------------- */
+
+static void net_set_world(struct net *n)
+{
+    const struct pgas *g = &pgas_self;
+    const struct env *e = &g->env;
+
+    n->world = (struct transport_world){.me = g->me,
+                                        .npes = (int)g->npes,
+                                        .address_of = net_endpoint_address,
+                                        .failed = net_failed,
+                                        .arg = n,
+                                        .provider = e->ofi_provider,
+                                        .fabric = e->ofi_fabric,
+                                        .domain = e->ofi_domain,
+                                        .order = e->ofi_order,
+                                        .avoid = e->net_disable,
+                                        .timeout_ns = net_timeout_ns()};
+    n->world.segment[SEGMENT_HEAP].base = (void *)g->heap_base;
+    n->world.segment[SEGMENT_HEAP].len = g->heap_len;
+    n->world.segment[SEGMENT_HEAP].fd = g->heap_fd;
+    n->world.segment[SEGMENT_DATA].base = (void *)g->data_base;
+    n->world.segment[SEGMENT_DATA].len = g->data_len;
+    n->world.segment[SEGMENT_DATA].fd = g->data_fd;
+    if (e->faults != NULL && e->faults[0] != '\0')
+        n->world.faults = e->faults;
+}
+
+/* With SHMEM_FAULTS on one node all accesses to other PEs go through the hook transport.
+ */
+static bool net_open_on_node(struct net *n, char *reasons)
+{
+    hook_wrap(&transport_shm);
+    n->t = &transport_hook;
+    return n->t->open(&n->world, &n->open, reasons) == 0;
+}
+
+static void net_set_text(struct net *n)
+{
+    snprintf(n->text, sizeof n->text, "%s (%s)", n->t->name, n->t->describe(n->open));
+}
+
+void net_open(const struct boot *b)
+{
+    struct net *n = &the_net;
+    char reasons[REASONS_MAX] = "";
+
+    *n = (struct net){.boot = b, .stop_fd = -1};
+    net_set_world(n);
+    pgas_self.nnodes = b->nnodes;
+    if (b->nnodes < 2 && (n->world.faults == NULL || b->size < 2))
+        return;
+    net_check_avoid(n->world.avoid);
+    net_check_faults(&n->world);
+    net_check_order(n->world.order);
+    if (b->nnodes < 2 ? !net_open_on_node(n, reasons) : !net_open_one(n, reasons))
+        net_refuse(b, reasons);
+    pthread_mutex_init(&n->ctx_0.lock, NULL);
+    pthread_mutex_init(&n->ctx_lock, NULL);
+    pthread_mutex_init(&n->boot_lock, NULL);
+    n->ctx_0.t = n->t->ctx_0(n->open);
+    n->ctx_0.locked = n->ctx_0.serves = true;
+    net_watch_init();
+    net_set_text(n);
+    net_endpoint_write(n);
+    pgas_self.net = n;
+    pgas_self.node_of = b->nnodes > 1 ? b->node_of : NULL;
+}
+
+/* Treats every other PE as remote: for SHMEM_FAULTS on one node. */
+static void net_set_all_remote(void)
+{
+    struct pgas *g = &pgas_self;
+
+    for (uint32_t pe = 0; pe < g->npes; pe++)
+        if ((int)pe != g->me)
+            g->peer[pe].node = NULL;
+}
+
+void net_publish(const struct boot *b)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    net_thread_start(n);
+    if (b->nnodes > 1)
+        net_endpoint_publish(n);
+    else
+        net_set_all_remote();
+    log_debug("network transport: %s", n->text);
+}
+
+void net_leave(const char *fn)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    store_release_u32(&n->leaving, 1);
+    if (boot_barrier() != 0)
+        log_warn("%s: the barrier of the launcher failed: %s", fn, boot_error());
+}
+
+void net_close(bool exiting)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    net_thread_stop(n);
+    if (exiting)
+        return; /* other threads may still use it */
+    n->t->close(n->open);
+    pgas_self.net = NULL;
+    pgas_self.node_of = NULL;
+}
+
+const char *net_text(void)
+{
+    return pgas_self.net != NULL ? pgas_self.net->text : "none (all PEs are on one node)";
+}
+
+/* ---- contexts -------------------------------------------------------------------- */
+
+/* Locks held by this thread, for a signal handler that exits (net_inside). */
+static _Thread_local int held;
+
+void net_lock(struct net_ctx *c)
+{
+    held++;
+    if (c->locked)
+        pthread_mutex_lock(&c->lock);
+}
+
+bool net_try_lock(struct net_ctx *c)
+{
+    held++;
+    if (c->locked ? pthread_mutex_trylock(&c->lock) == 0
+                  : pthread_equal(c->owner, pthread_self()) && held == 1)
+        return true;
+    held--;
+    return false;
+}
+
+void net_unlock(struct net_ctx *c)
+{
+    if (c->locked)
+        pthread_mutex_unlock(&c->lock);
+    held--;
+}
+
+bool net_inside(void)
+{
+    return held > 0;
+}
+
+struct net_ctx *net_ctx_default(void)
+{
+    return pgas_self.net != NULL ? &pgas_self.net->ctx_0 : NULL;
+}
+
+struct net_ctx *net_ctx_open(bool private)
+{
+    struct net *n = pgas_self.net;
+    struct net_ctx *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return &n->ctx_0;
+    pthread_mutex_init(&c->lock, NULL);
+    c->locked = !private;
+    c->owner = pthread_self();
+    pthread_mutex_lock(&n->ctx_lock);
+    int rc = n->t->ctx_open(n->open, &c->t);
+    if (rc == 0) {
+        c->next = n->contexts;
+        n->contexts = c;
+    }
+    pthread_mutex_unlock(&n->ctx_lock);
+    if (rc == 0)
+        return c;
+    log_debug("%s has no more contexts (%s): this one shares the default one", n->t->name,
+              strerror(-rc));
+    free(c);
+    return &n->ctx_0;
+}
+
+void net_ctx_close(struct net_ctx *c)
+{
+    struct net *n = pgas_self.net;
+
+    if (c == NULL || n == NULL || c == &n->ctx_0)
+        return;
+    pthread_mutex_lock(&n->ctx_lock);
+    struct net_ctx **at = &n->contexts;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    n->t->ctx_close(c->t);
+    pthread_mutex_unlock(&n->ctx_lock);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_endpoint.c - endpoint descriptors: the data that PEs of other nodes need to reach
+ * this one, and their exchange.
+ *
+ * A PE's descriptor has the sizes of its segments and its transport address.  It is
+ * stored in the reserved part of the PE's heap before the PEs of the node synchronise.
+ * The first PE of each node puts all descriptors of the node to the launcher as one
+ * value, and one fence distributes these to all nodes.  A PE reads the value of a node
+ * when it first accesses a PE there and does not cache it: descriptors cost no memory per
+ * PE. Uses: net_int, boot, segment, heap, peer, log.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net_int.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/core/memory/segment.h"
+#include "pgas/core/team/team.h"
+
+#define KEY "pgas.net"
+
+/* In the reserved part of the heap (heap.h). */
+#define CARD_OFFSET HEAP_TEAMS
+
+enum { CARD_NAME_MAX = 16 };
+
+struct card {
+    uint64_t heap_len, data_len, data_tag;
+    char transport[CARD_NAME_MAX];
+    uint32_t len; /* of the address */
+    unsigned char address[];
+};
+
+#define CARD_MAX (sizeof(struct card) + TRANSPORT_ADDRESS_MAX)
+_Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_PROFILE,
+               "a descriptor fits behind the words of the predefined teams");
+
+void net_endpoint_write(struct net *n)
+{
+    struct pgas *g = &pgas_self;
+    struct card *card = (struct card *)(g->heap_base + CARD_OFFSET);
+
+    *card = (struct card){
+        .heap_len = g->heap_len, .data_len = g->data_len, .data_tag = g->data_tag};
+    snprintf(card->transport, sizeof card->transport, "%s", n->t->name);
+    card->len = (uint32_t)n->t->address(n->open, card->address);
+}
+
+static size_t net_ep_endpoint_bytes(const struct card *card)
+{
+    return sizeof *card + card->len;
+}
+
+static _Noreturn void net_ep_refuse_heap(int pe, uint64_t len)
+{
+    log_die("the symmetric heap has %zu bytes here and %llu on PE %d; set "
+            "SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE and SHMEM_SHARED_SIZE to one value "
+            "for all PEs",
+            pgas_self.heap_len, (unsigned long long)len, pe);
+}
+
+/* ---- publishing ------------------------------------------------------------------ */
+
+/* The descriptor of a node's i-th PE in the node's value, which starts with a table of
+ * offsets; NULL if the value is malformed. */
+static const struct card *net_ep_nth_endpoint(const char *value, size_t len, uint32_t i)
+{
+    uint32_t at;
+
+    if (((size_t)i + 1) * sizeof at > len)
+        return NULL;
+    memcpy(&at, value + i * sizeof at, sizeof at);
+    if (at % sizeof(uint64_t) != 0 || at + sizeof(struct card) > len)
+        return NULL;
+    const struct card *card = (const struct card *)(value + at);
+    return at + net_ep_endpoint_bytes(card) <= len ? card : NULL;
+}
+
+static uint32_t net_ep_round_up(size_t n)
+{
+    return (uint32_t)((n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
+}
+
+/* The number of PEs of a node. */
+static uint32_t net_ep_count_pes(const struct boot *b, uint32_t node)
+{
+    uint32_t n = 0;
+
+    for (uint32_t pe = 0; pe < b->size; pe++)
+        n += b->node_of[pe] == node;
+    return n;
+}
+
+/* The maximum size in bytes of the value of a node with n PEs. */
+static size_t net_ep_value_max(uint32_t n)
+{
+    return net_ep_round_up(n * sizeof(uint32_t)) + n * (size_t)net_ep_round_up(CARD_MAX);
+}
+
+static uint32_t net_ep_add_endpoint(char *value, uint32_t i, uint32_t at, int pe)
+{
+    const void *here = (const void *)(pgas_self.heap_base + CARD_OFFSET);
+    const struct card *card = peer_find(here, CARD_MAX, pe);
+    uint64_t len = pgas_self.peer[pe].node->heap_len;
+
+    if (len != pgas_self.heap_len)
+        net_ep_refuse_heap(pe, len);
+    if (card == NULL)
+        log_die("shmem_init: can't map the memory of PE %d: %s", pe, strerror(errno));
+    memcpy(value + i * sizeof at, &at, sizeof at);
+    memcpy(value + at, card, net_ep_endpoint_bytes(card));
+    return at + net_ep_round_up(net_ep_endpoint_bytes(card));
+}
+
+/* The value of this node: the descriptors of its PEs in ascending order. */
+static char *net_ep_gather(const struct boot *b, size_t *len)
+{
+    uint32_t at = net_ep_round_up(b->local_size * sizeof at), i = 0;
+    char *value = malloc(net_ep_value_max(b->local_size));
+
+    if (value == NULL)
+        log_die("shmem_init: no memory for the addresses of %u PEs", b->local_size);
+    for (uint32_t pe = 0; pe < b->size; pe++)
+        if (b->node_of[pe] == b->node)
+            at = net_ep_add_endpoint(value, i++, at, (int)pe);
+    *len = at;
+    return value;
+}
+
+/* The lowest PE of a node. */
+static uint32_t net_ep_first_of(const struct boot *b, uint32_t node)
+{
+    uint32_t pe = 0;
+
+    while (b->node_of[pe] != node)
+        pe++;
+    return pe;
+}
+
+void net_endpoint_publish(struct net *n)
+{
+    const struct boot *b = n->boot;
+    size_t len;
+
+    if (net_ep_first_of(b, b->node) == b->rank) {
+        char *value = net_ep_gather(b, &len);
+        if (boot_put(BOOT_ALL, KEY, value, len) != 0)
+            log_die("shmem_init: can't publish %zu bytes of addresses: %s", len,
+                    boot_error());
+        free(value);
+    }
+    if (boot_barrier() != 0)
+        log_die("shmem_init: can't exchange addresses with the other nodes: %s",
+                boot_error());
+}
+
+/* ---- lookup ---------------------------------------------------------------------- */
+
+/* Checks that the PE's heap and transport match this PE's, and copies its address. */
+static ssize_t net_ep_take(const struct net *n, int pe, const struct card *card, void *to,
+                           size_t space)
+{
+    const struct pgas *g = &pgas_self;
+
+    if (strncmp(card->transport, n->t->name, sizeof card->transport) != 0)
+        log_die("PE %d uses the network transport %.*s and PE %d %s; set SHMEM_TRANSPORT "
+                "to one that all nodes have",
+                pe, CARD_NAME_MAX, card->transport, g->me, n->t->name);
+    if (card->heap_len != g->heap_len)
+        net_ep_refuse_heap(pe, card->heap_len);
+    bool same = card->data_len == g->data_len && card->data_tag == g->data_tag;
+    store_release_u32(&g->peer[pe].program, same ? PROGRAM_SAME : PROGRAM_OTHER);
+    if (card->len > space)
+        return -1;
+    memcpy(to, card->address, card->len);
+    return card->len;
+}
+
+static uint32_t net_ep_local_rank_of(const struct boot *b, int pe)
+{
+    uint32_t i = 0;
+
+    while (b->local_pes[i] != (uint32_t)pe)
+        i++;
+    return i;
+}
+
+/* With SHMEM_FAULTS on one node: the PE is local, but reached through the transport. */
+static ssize_t net_ep_take_from_memory(const struct net *n, int pe, void *to,
+                                       size_t space)
+{
+    const struct node_pe *p = &pgas_self.node->pe[net_ep_local_rank_of(n->boot, pe)];
+    char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
+
+    if (heap == NULL)
+        log_die("can't map the memory of PE %d: %s", pe, strerror(errno));
+    ssize_t len =
+        net_ep_take(n, pe, (const struct card *)(heap + CARD_OFFSET), to, space);
+    munmap(heap, p->heap_len);
+    return len;
+}
+
+/* The index of a PE among the PEs of its node. */
+static uint32_t net_ep_nth_of_node(const struct boot *b, int pe)
+{
+    uint32_t nth = 0;
+
+    for (int i = 0; i < pe; i++)
+        nth += b->node_of[i] == b->node_of[pe];
+    return nth;
+}
+
+static ssize_t net_ep_take_from_launcher(struct net *n, int pe, void *to, size_t space)
+{
+    const struct boot *b = n->boot;
+    uint32_t node = b->node_of[pe];
+    size_t most = net_ep_value_max(net_ep_count_pes(b, node));
+    char *value = malloc(most);
+
+    if (value == NULL)
+        return -1;
+    pthread_mutex_lock(&n->boot_lock);
+    ssize_t len = boot_get(net_ep_first_of(b, node), KEY, value, most);
+    pthread_mutex_unlock(&n->boot_lock);
+    const struct card *card =
+        len > 0 ? net_ep_nth_endpoint(value, (size_t)len, net_ep_nth_of_node(b, pe))
+                : NULL;
+    if (card == NULL)
+        log_die("the launcher does not know how to reach PE %d: %s", pe, boot_error());
+    len = net_ep_take(n, pe, card, to, space);
+    free(value);
+    return len;
+}
+
+ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
+                             size_t space)
+{
+    struct net *n = world->arg;
+
+    if (n->boot->nnodes > 1)
+        return net_ep_take_from_launcher(n, pe, to, space);
+    return net_ep_take_from_memory(n, pe, to, space);
+}
+
+void net_connect(int pe)
+{
+    unsigned char address[TRANSPORT_ADDRESS_MAX];
+
+    if (load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_UNKNOWN)
+        net_endpoint_address(&pgas_self.net->world, pe, address, sizeof address);
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_ops.c - operations on remote PEs: posts them to the transport and waits for their
+ * completion.
+ *
+ * A transport never blocks.  Every wait here is one block_until whose condition
+ * progresses its context.  Context 0 is progressed by block.c itself (net_poll) and,
+ * while the thread sleeps, by the progress thread, which wakes it.  For other contexts
+ * the thread sleeps on the context's file descriptor. Uses: net_int, block, clock, log.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "pgas/core/progress/block.h"
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net_int.h"
+#include "pgas/core/base/pgas_assert.h"
+
+enum {
+    POSTS_PER_PROGRESS = 8,
+    CHECK_MAX_MS = 500, /* most of the time between two checks that counts as silence */
+    LIMIT_BUSY = 4,     /* times the time-out that one operation may take in all */
+    NAP_MAX_MS = 10,    /* longest sleep on a context's file descriptor */
+    WATCH_AFTER_MS = 2000, /* sleep in one wait before the first liveness probe */
+    WATCH_EVERY_MS = 1000, /* interval of liveness probes */
+};
+#define NS_PER_MS ((uint64_t)1000 * 1000)
+
+/* How long a context has made no progress.  Time in which this process was stopped does
+ * not count. */
+struct patience {
+    uint64_t checked_ns, silent_ns;
+    uint64_t waited_ns; /* total, for one operation */
+    uint64_t pending;   /* at the last check */
+};
+
+enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_SIGNAL, OP_FENCE, OP_QUIET };
+
+/* One operation. */
+struct op {
+    struct net_ctx *c;
+    const char *fn;
+    enum op_kind kind;
+    struct transport_symaddr place;
+    void *to;
+    const void *from;
+    size_t len;
+    const struct transport_amo *amo;
+    const struct transport_signal *signal;
+    struct transport_completion *done;
+    bool open; /* quiet must wait for this operation */
+    int rc;
+    struct patience patience;
+    unsigned wakes; /* consecutive wake-ups without progress */
+};
+
+/* Posts the operation to the transport once.  The context is locked. */
+static int net_op_start(const struct op *o)
+{
+    const struct transport *t = pgas_self.net->t;
+    struct transport_ctx *ctx = o->c->t;
+
+    switch (o->kind) {
+    case OP_PUT:
+        return t->put(ctx, &o->place, o->from, o->len, o->done);
+    case OP_GET:
+        return t->get(ctx, o->to, &o->place, o->len, o->done);
+    case OP_AMO:
+        return t->amo(ctx, &o->place, o->amo, o->done);
+    case OP_SIGNAL:
+        return t->put_signal(ctx, &o->place, o->from, o->len, o->signal, o->done);
+    case OP_FENCE:
+        return t->fence(ctx);
+    case OP_QUIET:
+        return t->quiet(ctx);
+    }
+    return -EINVAL;
+}
+
+/* Reap completions every 8 posts, so that a posting loop does not contend with the
+ * progress thread for the lock. */
+static bool net_op_is_due(struct net_ctx *c)
+{
+    return ++c->posts % POSTS_PER_PROGRESS == 0;
+}
+
+/* A block_ready function: the transport has accepted the operation or failed it. */
+static bool net_op_accepted(const void *arg)
+{
+    struct op *o = *(struct op *const *)arg;
+
+    PGAS_ASSERT(pgas_self.net != NULL && o->c != NULL);
+    net_lock(o->c);
+    o->rc = net_op_start(o);
+    bool full = o->rc == -EAGAIN, moved = full || net_op_is_due(o->c);
+    int n = moved ? pgas_self.net->t->progress(o->c->t) : 0;
+    if (moved)
+        net_polled(o->c);
+    if (full)
+        o->rc = net_op_start(o);
+    bool first = o->rc == 0 && o->open && load_relaxed_u32(&o->c->open) == 0;
+    if (o->rc == 0 && (o->open || o->kind == OP_QUIET))
+        store_release_u32(&o->c->open, o->open);
+    net_unlock(o->c);
+    if (first && !o->c->serves)
+        net_kick(pgas_self.net);
+    if (n > 0)
+        net_wake_sleepers(); /* it may have completed the wait of another thread */
+    else if (moved)
+        net_defer_wakeup();
+    return o->rc != -EAGAIN;
+}
+
+/* A block_ready function: the posted operation is complete. */
+static bool net_op_completed(const void *arg)
+{
+    const struct op *o = *(struct op *const *)arg;
+
+    PGAS_ASSERT(o->done != NULL && o->rc == 0); /* the transport has accepted it */
+    if (load_acquire_u32(&o->done->pending) == 0)
+        return true;
+    if (o->c->serves || !net_try_lock(o->c))
+        return false; /* another thread progresses it */
+    pgas_self.net->t->progress(o->c->t);
+    net_unlock(o->c);
+    return load_acquire_u32(&o->done->pending) == 0;
+}
+
+static _Noreturn void net_op_timed_out(const struct op *o, int pe)
+{
+    unsigned seconds = (unsigned)pgas_self.env.net_timeout;
+
+    if (pe < 0)
+        log_die("%s: no network progress for %u s; is a node or a link down? "
+                "SHMEM_NET_TIMEOUT sets the limit",
+                o->fn, seconds);
+    log_die("%s: PE %d has not answered for %u s; is it stopped, or is its node or the "
+            "link down? SHMEM_NET_TIMEOUT sets the limit",
+            o->fn, pe, seconds);
+}
+
+uint64_t net_timeout_ns(void)
+{
+    uint64_t seconds = pgas_self.env.net_timeout;
+
+    return seconds < UINT64_MAX / NS_PER_S / LIMIT_BUSY ? seconds * NS_PER_S : 0;
+}
+
+/*
+ * block_wait.on_stall: ends the job when the context has made no progress for the
+ * time-out. While other operations on it complete, one that is queued behind them has
+ * more time, but not without limit: they may be other threads' operations on other PEs.
+ */
+static void net_op_check_stall(const void *arg)
+{
+    struct op *o = *(struct op *const *)arg;
+    struct patience *p = &o->patience;
+    uint64_t now = clock_ns(), limit = net_timeout_ns();
+    uint64_t passed = p->checked_ns != 0 ? now - p->checked_ns : 0;
+    bool one = o->kind < OP_FENCE;
+    int pe = one ? o->place.pe : -1;
+
+    net_lock(o->c);
+    uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
+    net_unlock(o->c);
+    PGAS_ASSERT(now >= p->checked_ns);
+    if (passed > CHECK_MAX_MS * NS_PER_MS) /* beyond that this process was stopped */
+        passed = CHECK_MAX_MS * NS_PER_MS;
+    p->silent_ns = pending == p->pending ? p->silent_ns + passed : 0;
+    p->waited_ns += passed;
+    p->checked_ns = now;
+    p->pending = pending;
+    if (limit > 0 && (p->silent_ns > limit || (one && p->waited_ns > LIMIT_BUSY * limit)))
+        net_op_timed_out(o, pe);
+}
+
+/* Sleeps until the context is ready, for at most ms.  True if it is ready. */
+static bool net_op_sleep_on_ctx(const struct op *o, int ms)
+{
+    const struct transport *t = pgas_self.net->t;
+
+    net_lock(o->c);
+    int armed = t->arm(o->c->t);
+    struct pollfd fd = {.fd = t->fd(o->c->t), .events = POLLIN};
+    net_unlock(o->c);
+    return armed != 0 || poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
+}
+
+/* block_wait.sleep for contexts other than 0. */
+static void net_op_nap(const void *arg, uint64_t ns)
+{
+    struct op *o = *(struct op *const *)arg;
+    int ms = ns / NS_PER_MS < NAP_MAX_MS ? (int)(ns / NS_PER_MS) : NAP_MAX_MS;
+
+    net_back_off(&o->wakes, net_op_sleep_on_ctx(o, ms));
+}
+
+static void net_op_wait_until(struct op *o, block_ready ready)
+{
+    block_until(&(struct block_wait){.ready = ready,
+                                     .arg = &o,
+                                     .far = true,
+                                     .what = o->fn,
+                                     .on_stall = net_op_check_stall,
+                                     .sleep = o->c->serves ? NULL : net_op_nap});
+}
+
+static void net_op_check_taken(const struct op *o)
+{
+    if (unlikely(o->rc < 0))
+        log_lost("%s: PE %d is unreachable: %s", o->fn, o->place.pe, strerror(-o->rc));
+}
+
+/* Posts the operation; waits only if the transport has no resources. */
+static void net_op_post(struct op *o)
+{
+    const struct op *const self = o;
+
+    if (!net_op_accepted(&self))
+        net_op_wait_until(o, net_op_accepted);
+    net_op_check_taken(o);
+}
+
+static bool net_op_try_start(struct op *o)
+{
+    const struct op *const self = o;
+
+    if (!net_op_accepted(&self))
+        return false;
+    net_op_check_taken(o);
+    return true;
+}
+
+void net_check_done(const struct transport_completion *done, int pe, const char *fn)
+{
+    if (unlikely(done->error != 0))
+        log_lost("%s: lost PE %d: %s", fn, pe, strerror(-done->error));
+}
+
+static void net_op_await_done(struct op *o)
+{
+    const struct op *const self = o;
+
+    if (!net_op_completed(&self))
+        net_op_wait_until(o, net_op_completed);
+    net_check_done(o->done, o->place.pe, o->fn);
+}
+
+static void net_op_post_and_wait(struct op *o)
+{
+    struct transport_completion done = {.pending = 1};
+
+    PGAS_ASSERT(o->done == NULL);
+    o->done = &done;
+    net_op_post(o);
+    net_op_await_done(o);
+    PGAS_ASSERT(done.pending == 0); /* nobody uses our stack any more */
+}
+
+static void net_op_run(struct op *o, enum net_when when)
+{
+    bool puts = o->kind == OP_PUT || o->kind == OP_SIGNAL;
+
+    PGAS_ASSERT(o->kind < OP_FENCE && net_remote(o->place.pe));
+    PGAS_ASSERT(o->place.segment == SEGMENT_HEAP || o->place.segment == SEGMENT_DATA);
+    PGAS_ASSERT(o->place.segment == SEGMENT_DATA || o->place.offset < pgas_self.heap_len);
+
+    /* A blocking get or fetch is complete on return; a put is outstanding until quiet. */
+    o->open = when == NET_LATER || puts;
+    if (when == NET_NOW)
+        net_op_post_and_wait(o);
+    else
+        net_op_post(o);
+}
+
+void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, size_t len,
+             enum net_when when, const char *fn)
+{
+    net_op_run(
+        &(struct op){
+            .c = c, .fn = fn, .kind = OP_PUT, .place = to, .from = from, .len = len},
+        when);
+}
+
+void net_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
+             enum net_when when, const char *fn)
+{
+    net_op_run(
+        &(struct op){
+            .c = c, .fn = fn, .kind = OP_GET, .place = from, .to = to, .len = len},
+        when);
+}
+
+void net_amo(struct net_ctx *c, struct transport_symaddr at,
+             const struct transport_amo *amo, enum net_when when, const char *fn)
+{
+    net_op_run(&(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = amo},
+               amo->result == NULL && when == NET_NOW ? NET_LATER : when);
+}
+
+/* The most bytes of a put with signal that is one message. */
+static size_t net_op_signal_max(void)
+{
+    return pgas_self.net->t->signal_max(pgas_self.net->open);
+}
+
+/* The update of a signal without data. */
+static void net_op_put_none(struct net_ctx *c, const struct transport_signal *signal,
+                            bool after_puts, enum net_when when, const char *fn)
+{
+    const struct transport_amo amo = {.op = signal->op,
+                                      .size = signal->size,
+                                      .operand = signal->operand,
+                                      .after_puts = after_puts};
+
+    net_amo(c, signal->at, &amo, when, fn);
+}
+
+void net_put_signal(struct net_ctx *c, struct transport_symaddr to, const void *from,
+                    size_t len, const struct transport_signal *signal, enum net_when when,
+                    const char *fn)
+{
+    if (len == 0) {
+        net_op_put_none(c, signal, false, when, fn);
+    } else if (len > net_op_signal_max()) {
+        net_put(c, to, from, len, when, fn);
+        net_op_put_none(c, signal, true, when, fn);
+    } else {
+        net_op_run(&(struct op){.c = c,
+                                .fn = fn,
+                                .kind = OP_SIGNAL,
+                                .place = to,
+                                .from = from,
+                                .len = len,
+                                .signal = signal},
+                   when);
+    }
+}
+
+static void net_op_note_bytes(struct net_ctx *c, struct transport_symaddr to,
+                              const void *from, size_t len,
+                              struct transport_completion *done, const char *fn)
+{
+    net_op_post(&(struct op){.c = c,
+                             .fn = fn,
+                             .kind = OP_PUT,
+                             .place = to,
+                             .from = from,
+                             .len = len,
+                             .done = done});
+}
+
+void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from,
+                size_t len, const struct transport_signal *signal,
+                struct transport_completion *done, const char *fn)
+{
+    struct transport_signal s;
+
+    if (done != NULL)
+        *done = (struct transport_completion){.pending = 1};
+    if (signal == NULL) {
+        net_op_note_bytes(c, to, from, len, done, fn);
+        return;
+    }
+    s = *signal;
+    s.unacked = true;
+    if (len > net_op_signal_max()) {
+        net_op_note_bytes(c, to, from, len, done, fn);
+        s.after_puts = true;
+        to = s.at;
+        len = 0;
+        done = NULL;
+    }
+    net_op_post(&(struct op){.c = c,
+                             .fn = fn,
+                             .kind = OP_SIGNAL,
+                             .place = to,
+                             .from = from,
+                             .len = len,
+                             .signal = &s,
+                             .done = done});
+}
+
+void net_await_source(struct net_ctx *c, struct transport_completion *done, int pe,
+                      const char *fn)
+{
+    net_op_await_done(
+        &(struct op){.c = c, .fn = fn, .kind = OP_PUT, .place.pe = pe, .done = done});
+}
+
+bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
+                   struct transport_completion *done, const char *fn)
+{
+    *done = (struct transport_completion){.pending = 1};
+    return net_op_try_start(&(struct op){.c = c,
+                                         .fn = fn,
+                                         .kind = OP_GET,
+                                         .place = from,
+                                         .to = to,
+                                         .len = len,
+                                         .done = done});
+}
+
+bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t value,
+                   const char *fn)
+{
+    const struct transport_amo set = {
+        .op = TRANSPORT_AMO_SET, .operand = value, .size = sizeof value};
+
+    return net_op_try_start(
+        &(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = &set});
+}
+
+bool net_quick_add(void)
+{
+    return pgas_self.net->t->quick_add;
+}
+
+static void net_op_run_all(struct net_ctx *c, enum op_kind kind, const char *fn)
+{
+    struct op o = {.c = c, .fn = fn, .kind = kind, .place.pe = -1};
+
+    net_op_post(&o);
+}
+
+void net_fence(struct net_ctx *c, const char *fn)
+{
+    if (c != NULL)
+        net_op_run_all(c, OP_FENCE, fn);
+}
+
+void net_quiet(struct net_ctx *c, const char *fn)
+{
+    if (c != NULL && load_acquire_u32(&c->open) != 0)
+        net_op_run_all(c, OP_QUIET, fn);
+}
+
+/* ---- liveness probes of other nodes ---------------------------------------------- */
+
+/*
+ * A PE that waits for a store of another PE has no outstanding operation that could fail.
+ * A thread that sleeps for long therefore reads a word of a PE of other nodes in turn: a
+ * node that has vanished is detected after net_timeout, and the job ends.  At most one
+ * such read per process is outstanding.
+ */
+static struct {
+    pthread_mutex_t lock;
+    struct transport_completion done;
+    bool asked;        /* a read is outstanding, */
+    bool taken;        /* and the transport has accepted it */
+    uint32_t distance; /* from our node to the last one probed */
+    uint64_t word;
+    uint64_t next_ns;
+    struct op op;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .distance = 1};
+
+void net_watch_init(void)
+{
+    watch.asked = watch.taken = false;
+    watch.next_ns = 0;
+}
+
+/* The nodes at distance 1, 2, 4 .. in turn: each node is probed by several others, not
+ * all of which compute at the same time, and each PE connects to few. */
+static uint32_t net_op_next_node(void)
+{
+    watch.distance = watch.distance * 2 < pgas_self.nnodes ? watch.distance * 2 : 1;
+    return (pgas_self.node_of[pgas_self.me] + watch.distance) % pgas_self.nnodes;
+}
+
+/* A PE of the node, a different one for each local rank. */
+static int net_op_pe_of_node(uint32_t node)
+{
+    const struct pgas *g = &pgas_self;
+    int n = 0;
+
+    for (uint32_t pe = 0; pe < g->npes; pe++)
+        n += g->node_of[pe] == node;
+    int nth = g->local_rank % n, pe = -1;
+    for (int seen = -1; seen < nth; seen += g->node_of[pe] == node)
+        pe++;
+    return pe;
+}
+
+static void net_op_ask_next_node(const char *fn)
+{
+    watch.done = (struct transport_completion){.pending = 1};
+    watch.op = (struct op){
+        .c = &pgas_self.net->ctx_0,
+        .fn = fn,
+        .kind = OP_GET,
+        .place = {.pe = net_op_pe_of_node(net_op_next_node()), .segment = SEGMENT_HEAP},
+        .to = &watch.word,
+        .len = sizeof watch.word,
+        .done = &watch.done,
+    };
+    watch.asked = true;
+    watch.taken = false;
+}
+
+/* A read that the transport does not accept counts as silence as well. */
+static void net_op_go_on_watching(void)
+{
+    const struct op *const self = &watch.op;
+
+    if (!watch.taken)
+        watch.taken = net_op_accepted(&self);
+    if (watch.taken && (watch.op.rc != 0 || load_acquire_u32(&watch.done.pending) == 0))
+        watch.asked = false; /* answered, or failed: the transport has reported why */
+    else
+        net_op_check_stall(&self);
+}
+
+void net_watch(const char *fn, uint64_t slept_ns)
+{
+    struct net *n = pgas_self.net;
+
+    /* During shmem_init a PE may be unknown to the launcher; a lookup would wait for its
+     * node, which waits for this one. */
+    if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||
+        pgas_self.node_of == NULL || slept_ns < WATCH_AFTER_MS * NS_PER_MS ||
+        pthread_mutex_trylock(&watch.lock) != 0)
+        return;
+    uint64_t now = clock_ns();
+    if (!watch.asked && now >= watch.next_ns) {
+        watch.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
+        net_op_ask_next_node(fn);
+    }
+    if (watch.asked)
+        net_op_go_on_watching();
+    pthread_mutex_unlock(&watch.lock);
+}

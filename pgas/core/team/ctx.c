@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ctx.c - see ctx.h.  Uses: core/pool, core/team, core/log, threads/atomic. */
+#include "config.h"
+
+#include "pgas/core/team/ctx.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/base/pgas_assert.h"
+
+static struct pool contexts = POOL_OF(struct shmem_ctx);
+
+static _Noreturn __attribute__((cold)) void ctx_no_ctx(shmem_ctx_t ctx, const char *fn)
+{
+    log_die("%s: argument 'ctx' = %p is no context%s; use one from shmem_ctx_create or "
+            "shmem_team_create_ctx, or SHMEM_CTX_DEFAULT",
+            fn, (void *)ctx,
+            ctx == SHMEM_CTX_INVALID ? " (SHMEM_CTX_INVALID)" : " (any more)");
+}
+
+static _Noreturn __attribute__((cold)) void ctx_no_pe(const struct shmem_team *team,
+                                                      int pe, const char *fn)
+{
+    log_die("%s: argument 'pe' = %d, but the context is of %s%s, which has PEs 0..%d", fn,
+            pe, team->name != NULL ? "team " : "a team of the user",
+            team->name != NULL ? team->name : "", team->npes - 1);
+}
+
+/* Every put and get with a context comes here: no lock, and no look at other contexts. */
+int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn)
+{
+    if (unlikely(ctx == SHMEM_CTX_INVALID || ctx->team == NULL))
+        ctx_no_ctx(ctx, fn);
+    const struct shmem_team *team = ctx->team;
+    if (unlikely((unsigned)pe >= (unsigned)team->npes))
+        ctx_no_pe(team, pe, fn);
+    return team_world_pe(team, pe);
+}
+
+bool ctx_alive(shmem_ctx_t ctx)
+{
+    return ctx == SHMEM_CTX_DEFAULT || pool_has(&contexts, ctx);
+}
+
+static pthread_mutex_t net_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Opened by its first use; so that contexts for PEs of the node cost nothing. */
+static struct net_ctx *ctx_open_net(struct shmem_ctx *ctx)
+{
+    pthread_mutex_lock(&net_lock);
+    struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_RELAXED);
+    PGAS_ASSERT(ctx->team != NULL && pgas_self.net != NULL);
+    if (net == NULL) {
+        net = net_ctx_open((ctx->options & SHMEM_CTX_PRIVATE) != 0);
+        __atomic_store_n(&ctx->net, net, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&net_lock);
+    return net;
+}
+
+struct net_ctx *ctx_net(shmem_ctx_t ctx)
+{
+    if (ctx == SHMEM_CTX_DEFAULT)
+        return net_ctx_default();
+    struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
+    return likely(net != NULL) ? net : ctx_open_net(ctx);
+}
+
+struct net_ctx *ctx_net_used(shmem_ctx_t ctx)
+{
+    if (ctx == SHMEM_CTX_DEFAULT)
+        return net_ctx_default();
+    return __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
+}
+
+/* What was done with it is done before its transport's context goes. */
+static void ctx_close_net(struct shmem_ctx *ctx, const char *fn)
+{
+    if (ctx->net == NULL || pgas_self.net == NULL)
+        return;
+    net_quiet(ctx->net, fn);
+    net_ctx_close(ctx->net);
+    ctx->net = NULL;
+}
+
+struct shmem_team *ctx_team(shmem_ctx_t ctx)
+{
+    return ctx == SHMEM_CTX_DEFAULT ? team_world() : ctx->team;
+}
+
+shmem_team_t ctx_handle(shmem_ctx_t ctx)
+{
+    return ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : ctx->handle;
+}
+
+int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *fn)
+{
+    *ctx = SHMEM_CTX_INVALID;
+    if (handle == SHMEM_TEAM_INVALID)
+        return -1;
+    struct shmem_team *team = team_of(handle, fn);
+    struct shmem_ctx *new = pool_alloc(&contexts);
+    if (new == NULL)
+        return -1;
+    fetch_add_acq_rel_u32(&team->contexts, 1);
+    PGAS_ASSERT(new->net == NULL &&new->team == NULL);
+    new->team = team;
+    new->handle = handle;
+    new->options = options;
+    new->owner = pthread_self();
+    new->net = NULL;
+    pool_publish(&new->item);
+    *ctx = new;
+    return 0;
+}
+
+void ctx_destroy(shmem_ctx_t ctx, const char *fn)
+{
+    if (ctx == SHMEM_CTX_INVALID)
+        return;
+    if (ctx == SHMEM_CTX_DEFAULT)
+        log_die("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which can't be destroyed", fn);
+    if (!pool_has(&contexts, ctx))
+        ctx_no_ctx(ctx, fn);
+    PGAS_ASSERT(ctx->team != NULL);
+    fence_full(); /* the implied quiet */
+    ctx_close_net(ctx, fn);
+    uint32_t before = fetch_add_acq_rel_u32(&ctx->team->contexts, UINT32_MAX); /* - 1 */
+    PGAS_ASSERT(before > 0);
+    (void)before;
+    pool_free(&contexts, ctx);
+}
+
+struct count {
+    const struct shmem_team *team;
+    int n;
+};
+
+static bool ctx_count_private(void *object, void *arg)
+{
+    const struct shmem_ctx *ctx = object;
+    struct count *count = arg;
+
+    count->n += (count->team == NULL || ctx->team == count->team) &&
+                (ctx->options & SHMEM_CTX_PRIVATE) != 0;
+    return false;
+}
+
+int ctx_private(const struct shmem_team *team)
+{
+    struct count count = {.team = team};
+
+    pool_each(&contexts, ctx_count_private, &count);
+    return count.n;
+}
+
+/* pool_each: close those of a team (NULL: of all); true = they go. */
+static bool ctx_drop(void *object, void *arg)
+{
+    struct shmem_ctx *ctx = object;
+
+    if (arg != NULL && ctx->team != arg)
+        return false;
+    ctx_close_net(ctx, "shmem_ctx_destroy");
+    return true;
+}
+
+void ctx_destroy_all(const struct shmem_team *team)
+{
+    if (load_relaxed_u32(&team->contexts) > 0)
+        pool_each(&contexts, ctx_drop, (void *)team);
+}
+
+void ctx_close_all(void)
+{
+    pool_each(&contexts, ctx_drop, NULL);
+}
+
+void ctx_fini(void)
+{
+    pool_clear(&contexts);
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team.c - see team.h.  Uses: core/peer, core/heap, core/net, core/pool, core/slot,
+ * core/log. */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/base/log.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/team/team.h"
+#include "pgas/threads/atomic.h"
+
+static struct shmem_team world, shared;
+
+/* The routine with which this thread last used a team, for sentences.  Of the thread and
+ * not of the team: threads may use one team at the same time.  Every use of a handle
+ * stores it, so it is reached without a call (initial-exec). */
+static _Thread_local const char *last_routine __attribute__((tls_model("initial-exec"))) =
+    "a collective routine";
+static struct pool teams = POOL_OF(struct shmem_team);
+
+/* In each slot: the words of the team, and those of its PEs on one node. */
+enum { WORDS_OF_TEAM, WORDS_OF_NEAR, WORDS };
+
+_Static_assert(SLOT_USER *WORDS * sizeof(struct team_words) <= HEAP_TEAMS,
+               "the predefined teams' words fit the reserved part of the heap");
+
+/* ---- who is in a team -------------------------------------------------------------- */
+
+bool team_strided(const int *list, int n, int *start, int *stride)
+{
+    *start = list[0];
+    *stride = n > 1 ? list[1] - list[0] : 1;
+    for (int i = 1; i < n; i++)
+        if (list[i] - list[i - 1] != *stride)
+            return false;
+    return true;
+}
+
+/* Make it strided if it can be: that takes no memory and is found again faster. */
+static void team_simplify(struct shmem_team *team, int *list)
+{
+    if (team_strided(list, team->npes, &team->start, &team->stride))
+        free(list);
+    else
+        team->list = list;
+}
+
+/* Enter the PEs of the set, which are counted in the parent.  False without memory. */
+static bool team_fill(struct shmem_team *team, const struct shmem_team *parent,
+                      const struct team_set *set)
+{
+    int *list = malloc((size_t)set->size * sizeof *list);
+
+    if (list == NULL)
+        return false;
+    for (int i = 0; i < set->size; i++)
+        list[i] = team_world_pe(parent, team_set_at(set, i));
+    team->npes = set->size;
+    team_simplify(team, list);
+    team->me = team_index(team, pgas_self.me);
+    PGAS_ASSERT(team->me >= 0); /* only members make a team */
+    return true;
+}
+
+int team_index(const struct shmem_team *team, int world_pe)
+{
+    if (team->list == NULL) {
+        int distance = world_pe - team->start, i = distance / team->stride;
+        return distance % team->stride == 0 && i >= 0 && i < team->npes ? i : -1;
+    }
+    for (int i = 0; i < team->npes; i++)
+        if (team->list[i] == world_pe)
+            return i;
+    return -1;
+}
+
+/* ---- who is where ------------------------------------------------------------------ */
+
+bool team_has_remote(const struct shmem_team *team)
+{
+    for (int i = 0; pgas_self.net != NULL && i < team->npes; i++)
+        if (net_remote(team_world_pe(team, i)))
+            return true;
+    return false;
+}
+
+int team_count_remote(const struct shmem_team *team)
+{
+    int far = 0;
+
+    for (int i = 0; i < team->npes; i++)
+        far += net_remote(team_world_pe(team, i));
+    return far;
+}
+
+/* A number for the node of PE i of the team, less than that of PEs.  In a job on one node
+ * where PEs are far all the same (SHMEM_FAULTS) each PE counts as a node. */
+static uint32_t team_node_of(const struct shmem_team *team, int i)
+{
+    int pe = team_world_pe(team, i);
+
+    return pgas_self.node_of != NULL ? pgas_self.node_of[pe] : (uint32_t)pe;
+}
+
+int team_node(const struct shmem_team *team, int i)
+{
+    const struct team_nodes *n = team->nodes;
+    int place = team_place(team, i), first = 0, end = n->leaders;
+
+    while (end - first > 1) { /* begin[first] <= place < begin[end] */
+        int middle = first + (end - first) / 2;
+        if (n->begin[middle] <= place)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* The lists of struct team_nodes while they are made. */
+struct lists {
+    int *local_pe, *leader, *begin, *place;
+    int *index; /* by node_of: which node of the team it is, plus 1; 0 = none yet */
+};
+
+static void team_free_lists(const struct lists *l)
+{
+    free(l->local_pe);
+    free(l->leader);
+    free(l->begin);
+    free(l->place);
+    free(l->index);
+}
+
+/* False without memory. */
+static bool team_make_lists(struct lists *l, int npes)
+{
+    size_t n = (size_t)npes, size = sizeof(int);
+
+    *l = (struct lists){.local_pe = malloc(n * size),
+                        .leader = malloc(n * size),
+                        .begin = calloc(n + 1, size),
+                        .place = malloc(n * size),
+                        .index = calloc(pgas_self.npes, size)};
+    return l->local_pe != NULL && l->leader != NULL && l->begin != NULL &&
+           l->place != NULL && l->index != NULL;
+}
+
+/* Write down the team's PEs of our node, the first one of each node, and how many each
+ * node has, in begin[node + 1]. */
+static void team_note_nodes(const struct shmem_team *team, struct team_nodes *n,
+                            const struct lists *l)
+{
+    for (int i = 0; i < team->npes; i++) {
+        int *index = &l->index[team_node_of(team, i)];
+        if (*index == 0) {
+            l->leader[n->leaders++] = i;
+            *index = n->leaders;
+        }
+        l->begin[*index]++;
+        if (net_remote(team_world_pe(team, i)))
+            continue;
+        n->me = *index - 1;
+        l->local_pe[n->local_pes++] = i;
+    }
+}
+
+/* Sum up begin, and give each PE its place.  Are those the numbers in the team? */
+static bool team_note_places(const struct shmem_team *team, const struct team_nodes *n,
+                             const struct lists *l)
+{
+    bool same = true;
+
+    for (int node = 0; node < n->leaders; node++) {
+        PGAS_ASSERT(l->begin[node + 1] > 0); /* no node without a PE */
+        l->begin[node + 1] += l->begin[node];
+    }
+    for (int i = 0; i < team->npes; i++) {
+        l->place[i] = l->begin[l->index[team_node_of(team, i)] - 1]++;
+        same = same && l->place[i] == i;
+    }
+    for (int node = n->leaders; node > 0; node--) /* begin has moved on by one node */
+        l->begin[node] = l->begin[node - 1];
+    l->begin[0] = 0;
+    return same;
+}
+
+static int *team_shorten(int *list, int n)
+{
+    int *kept = realloc(list, (size_t)n * sizeof *list);
+
+    return kept != NULL ? kept : list;
+}
+
+static void team_free_nodes(struct shmem_team *team)
+{
+    const struct team_nodes *n = team->nodes;
+
+    if (n == NULL)
+        return;
+    if (n->space != NULL && n->local_pe[0] == team->me)
+        heap_free_result(n->space[n->me]);
+    free((void *)n->local_pe);
+    free((void *)n->leader);
+    free((void *)n->begin);
+    free((void *)n->place);
+    free(n->space);
+    free(team->nodes);
+    team->nodes = NULL;
+}
+
+static void team_free_near(struct shmem_team *team)
+{
+    if (team->near != NULL)
+        free((void *)team->near->list);
+    free(team->near);
+    team->near = NULL;
+}
+
+/* Find the nodes of a team that is far.  False without memory. */
+static bool team_fill_nodes(struct shmem_team *team)
+{
+    struct lists l;
+
+    team->far = team_has_remote(team);
+    if (!team->far)
+        return true;
+    struct team_nodes *n = calloc(1, sizeof *n);
+    if (!team_make_lists(&l, team->npes) || n == NULL) {
+        team_free_lists(&l);
+        free(n);
+        return false;
+    }
+    team_note_nodes(team, n, &l);
+    bool same = team_note_places(team, n, &l);
+    PGAS_ASSERT(n->local_pes >= 1 && n->local_pes <= team->npes); /* we are one */
+    PGAS_ASSERT(n->leaders >= 1 && n->me >= 0 && n->me < n->leaders);
+    PGAS_ASSERT(l.begin[0] == 0 && l.begin[n->leaders] == team->npes);
+    n->local_pe = team_shorten(l.local_pe, n->local_pes);
+    n->leader = team_shorten(l.leader, n->leaders);
+    n->begin = team_shorten(l.begin, n->leaders + 1);
+    n->place = same ? NULL : l.place;
+    if (n->place == NULL)
+        free(l.place);
+    free(l.index);
+    team->nodes = n;
+    return true;
+}
+
+/* Make a team of its PEs on our node, if it is far.  False without memory. */
+static bool team_fill_near(struct shmem_team *team)
+{
+    if (!team->far)
+        return true;
+    const struct team_nodes *n = team->nodes;
+    struct shmem_team *near = calloc(1, sizeof *near);
+    int *list = malloc((size_t)n->local_pes * sizeof *list);
+    if (near == NULL || list == NULL) {
+        free(near);
+        free(list);
+        return false;
+    }
+    for (int k = 0; k < n->local_pes; k++)
+        list[k] = team_world_pe(team, n->local_pe[k]);
+    near->npes = n->local_pes;
+    near->cpu = -1;
+    team_simplify(near, list);
+    near->me = team_index(near, pgas_self.me);
+    PGAS_ASSERT(near->me >= 0 && n->local_pe[near->me] == team->me);
+    team->near = near;
+    return true;
+}
+
+/* Both, or neither. */
+static bool team_fill_parts(struct shmem_team *team)
+{
+    if (team_fill_nodes(team) && team_fill_near(team))
+        return true;
+    team_free_nodes(team);
+    return false;
+}
+
+/* ---- handles --------------------------------------------------------------------- */
+
+static bool team_predefined(shmem_team_t handle)
+{
+    return handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED;
+}
+
+bool team_alive(shmem_team_t handle)
+{
+    return team_predefined(handle) || pool_has(&teams, handle);
+}
+
+struct shmem_team *team_of(shmem_team_t handle, const char *fn)
+{
+    struct shmem_team *team = handle == SHMEM_TEAM_WORLD    ? &world
+                              : handle == SHMEM_TEAM_SHARED ? &shared
+                              : pool_has(&teams, handle)    ? handle
+                                                            : NULL;
+
+    if (likely(team != NULL)) {
+        last_routine = fn;
+        return team;
+    }
+    log_die("%s: %p is no team%s; use one from shmem_team_split_strided or "
+            "shmem_team_split_2d, SHMEM_TEAM_WORLD or SHMEM_TEAM_SHARED",
+            fn, (void *)handle,
+            handle == SHMEM_TEAM_INVALID ? " (SHMEM_TEAM_INVALID)" : " (any more)");
+}
+
+/* ---- words ----------------------------------------------------------------------- */
+
+struct shmem_team *team_world(void)
+{
+    return &world;
+}
+
+uint32_t team_world_epoch(void)
+{
+    return world.epoch;
+}
+
+/* Only far teams have PEs that are near. */
+static size_t team_slot_bytes(void)
+{
+    return (pgas_self.net != NULL ? WORDS : WORDS_OF_NEAR) * sizeof(struct team_words);
+}
+
+size_t team_slot_offset(uint32_t slot)
+{
+    size_t bytes = team_slot_bytes();
+
+    PGAS_ASSERT(slot < SLOT_MAX);
+    return slot < SLOT_USER ? slot * bytes : HEAP_RESERVED + (slot - SLOT_USER) * bytes;
+}
+
+uint32_t team_slot(const struct shmem_team *team)
+{
+    size_t offset = team->words_offset, bytes = team_slot_bytes();
+
+    return (uint32_t)(offset < HEAP_RESERVED
+                          ? offset / bytes
+                          : (offset - HEAP_RESERVED) / bytes + SLOT_USER);
+}
+
+const void *team_here(const struct shmem_team *team, size_t offset)
+{
+    return (const char *)pgas_self.heap_base + team->words_offset + offset;
+}
+
+struct team_words *team_words(const struct shmem_team *team, int i)
+{
+    PGAS_ASSERT(i >= 0 && i < team->npes);
+    return peer_at(team_here(team, 0), sizeof(struct team_words), team_world_pe(team, i),
+                   last_routine);
+}
+
+/* ---- life of a team -------------------------------------------------------------- */
+
+struct shmem_team *team_new(const struct shmem_team *parent, const struct team_set *set)
+{
+    struct shmem_team *team = pool_alloc(&teams);
+
+    if (team == NULL)
+        return NULL;
+    team->cpu = -1;
+    if (team_fill(team, parent, set)) {
+        if (team_fill_parts(team))
+            return team;
+        free((void *)team->list);
+    }
+    pool_free(&teams, team);
+    return NULL;
+}
+
+static void team_place_words(struct shmem_team *team, uint32_t slot)
+{
+    team->words_offset = team_slot_offset(slot);
+    PGAS_ASSERT(team_slot(team) == slot);
+    PGAS_ASSERT(team->words_offset + team_slot_bytes() <= pgas_self.heap_user);
+    if (team->near != NULL)
+        team->near->words_offset =
+            team->words_offset + WORDS_OF_NEAR * sizeof(struct team_words);
+}
+
+static void team_clear_words(const struct shmem_team *team)
+{
+    memset(team_words(team, team->me), 0, offsetof(struct team_words, relayed));
+}
+
+void team_begin(struct shmem_team *team, uint32_t slot)
+{
+    PGAS_ASSERT(slot >= SLOT_USER && team->me >= 0 && team->contexts == 0);
+    team_place_words(team, slot);
+    if (!slot_first_use(
+            slot)) { /* else they are zero, and perhaps no page is there yet */
+        team_clear_words(team);
+        if (team->near != NULL)
+            team_clear_words(team->near);
+    }
+    pool_publish(&team->item);
+}
+
+void team_free(struct shmem_team *team)
+{
+    PGAS_ASSERT(team != &world && team != &shared);
+    if (team->words_offset != 0)
+        slot_free(team_slot(team));
+    free((void *)team->list);
+    team_free_nodes(team);
+    team_free_near(team);
+    pool_free(&teams, team);
+}
+
+/* The PEs of this node: those whose memory we can map. */
+static void team_fill_shared(void)
+{
+    int *list = calloc(pgas_self.npes, sizeof *list);
+
+    if (list == NULL)
+        log_die("no memory for a list of %u PEs", pgas_self.npes);
+    for (int pe = 0; pe < (int)pgas_self.npes; pe++)
+        if (pgas_self.peer[pe].node != NULL)
+            list[shared.npes++] = pe;
+    team_simplify(&shared, list);
+    shared.me = team_index(&shared, pgas_self.me);
+    PGAS_ASSERT(shared.me == pgas_self.local_rank);
+    PGAS_ASSERT(shared.npes == (int)pgas_self.local_size);
+}
+
+void team_init(void)
+{
+    world = (struct shmem_team){.npes = (int)pgas_self.npes,
+                                .me = pgas_self.me,
+                                .stride = 1,
+                                .cpu = -1,
+                                .num_contexts = INT_MAX,
+                                .name = "WORLD"};
+    shared = (struct shmem_team){.cpu = -1,
+                                 .words_offset = team_slot_offset(SLOT_SHARED),
+                                 .num_contexts = INT_MAX,
+                                 .name = "SHARED"};
+    team_fill_shared();
+    if (!team_fill_parts(&world))
+        log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
+    team_place_words(&world, SLOT_WORLD);
+    size_t slots = pgas_self.env.team_size / team_slot_bytes();
+    slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
+}
+
+static bool team_leave(void *object, void *arg)
+{
+    struct shmem_team *team = object;
+
+    if (team->near != NULL)
+        team_leave(team->near, arg);
+    store_relaxed_u64(&team_words(team, team->me)->left_call, team->calls + 1);
+    store_relaxed_u64(&team_words(team, team->me)->left_nb, team->nbs_ended + 1);
+    store_release_u32(&team_words(team, team->me)->left, team->epoch + 1);
+    return false;
+}
+
+void team_leave_all(void)
+{
+    team_leave(&world, NULL);
+    team_leave(&shared, NULL);
+    pool_each(&teams, team_leave, NULL);
+}
+
+static bool team_drop(void *object, void *arg)
+{
+    struct shmem_team *team = object;
+
+    (void)arg;
+    free((void *)team->list);
+    team_free_nodes(team);
+    team_free_near(team);
+    return true;
+}
+
+void team_fini(void)
+{
+    pool_each(&teams, team_drop, NULL);
+    pool_clear(&teams);
+    slot_fini();
+    team_free_nodes(&world);
+    team_free_near(&world);
+    free((void *)shared.list);
+    shared.list = NULL;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * internode.c - large collectives of teams over several nodes: every algorithm between
+ * leaders, with every number of bytes around its limits, on teams with like and unlike
+ * numbers of PEs on the nodes, back to back, against a model.
+ *   internode [rounds]
+ */
+#include "config.h"
+
+#include "pgas/coll/select/select.h"
+#include "pgas/coll/algorithms/reduce.h"
+#include "pgas/coll/sync/scratch.h"
+#include "pgas/core/team/team.h"
+#include "tests/multi/coll.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST = (SCRATCH_PIECE * 2 + 4096) / (int)sizeof(long),
+    /* More segments of a broadcast (128 KiB) than can be told apart at a time; and fewer,
+     * of which a leader sends more messages to several others than are under way at once.
+     */
+    SEGMENTED = (TEAM_LEADERS * 2 + 3) * 128 * 1024 / (int)sizeof(long),
+    SPREAD = (TEAM_LEFT / 2 + 9) * 128 * 1024 / (int)sizeof(long),
+    PES_MAX = 16,
+};
+
+static const size_t counts[] = {
+    1, 7, 130, TEAM_BOX / 8 / 3, TEAM_BOX / 8 + 1, 5000, 16400, 40001, MOST};
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+static long *from, *to;
+
+/* Element i that PE `pe` of the team brings in this round. */
+static long element(int pe, size_t i, long round)
+{
+    return (long)i * 3 + (long)pe * 1000003 + round * 7919;
+}
+
+static void force(enum select_collective what, int algorithm)
+{
+    select_force(what, (enum select_algorithm)algorithm);
+    for (int g = 0; g < ngroups; g++)
+        team_of(groups[g].team, "internode")->planned = false;
+}
+
+static void fill(const struct group *g, size_t n, long round)
+{
+    for (size_t i = 0; i < n; i++)
+        from[i] = element(g->me, i, round);
+}
+
+static void clear(size_t n)
+{
+    memset(to, GUARD_BYTE, n * sizeof *to + GUARD);
+}
+
+static void check(const struct group *g, const char *what, size_t i, size_t n, long is,
+                  long wanted)
+{
+    CHECK_NAMED(is == wanted, "%s of %zu over %s: element %zu is %ld, not %ld", what, n,
+                g->name, i, is, wanted);
+}
+
+/* ---- the collectives ------------------------------------------------------------- */
+
+static void check_sum(const struct group *g, const char *what, const long *sum, size_t n,
+                      long round)
+{
+    for (size_t i = 0; i < n; i++) {
+        long wanted = 0;
+        for (int pe = 0; pe < g->npes; pe++)
+            wanted += element(pe, i, round);
+        check(g, what, i, n, sum[i], wanted);
+    }
+}
+
+static void try_reduce(const struct group *g, size_t n, long round)
+{
+    fill(g, n, round);
+    clear(n);
+    CHECK_EQ(shmem_long_sum_reduce(g->team, to, from, n), 0);
+    check_sum(g, "sum", to, n, round);
+    check_guard((unsigned char *)(to + n), "sum", g);
+    CHECK_EQ(shmem_long_sum_reduce(g->team, from, from, n), 0);
+    check_sum(g, "sum in place", from, n, round);
+}
+
+/* Sums of which no two orders need have the same bits: all PEs have the same. */
+static void try_bits(const struct group *g, size_t n, long round)
+{
+    static uint64_t mine, all[PES_MAX];
+    double *in = (double *)from, *out = (double *)to;
+
+    for (size_t i = 0; i < n; i++)
+        in[i] = 1.0 / (double)(1 + (element(g->me, i, round) & 0xfff));
+    CHECK_EQ(shmem_double_sum_reduce(g->team, out, in, n), 0);
+    mine = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &out[i], sizeof bits);
+        mine = mine * 31 + bits;
+    }
+    CHECK_EQ(shmem_uint64_fcollect(g->team, all, &mine, 1), 0);
+    for (int pe = 0; pe < g->npes; pe++)
+        CHECK_NAMED(all[pe] == mine, "%zu sums over %s: PE %d has other bits", n, g->name,
+                    pe);
+}
+
+/* Not public: only the root gets it, and only its dest may change. */
+static void try_reduce_to(const struct group *g, size_t n, long round)
+{
+    int root = (int)(round % g->npes);
+    const struct op_fns *sum = op_find(OP_SUM, OP_SINT, sizeof(long));
+
+    fill(g, n, round);
+    clear(n);
+    CHECK_EQ(reduce_to(team_of(g->team, "internode"), root, to, from, n, sizeof(long),
+                       sum, "internode"),
+             0);
+    if (g->me == root)
+        check_sum(g, "sum to a root", to, n, round);
+    else
+        check_guard((unsigned char *)to, "sum to another root", g);
+    check_guard((unsigned char *)(to + n), "sum to a root", g);
+    for (size_t i = 0; i < n; i++)
+        check(g, "source of a sum", i, n, from[i], element(g->me, i, round));
+}
+
+static void try_broadcast_of(const struct group *g, int root, size_t n, long round)
+{
+    fill(g, n, round);
+    clear(n);
+    CHECK_EQ(shmem_long_broadcast(g->team, to, from, n, root), 0);
+    for (size_t i = 0; i < n; i++)
+        check(g, "broadcast", i, n, to[i], element(root, i, round));
+    check_guard((unsigned char *)(to + n), "broadcast", g);
+}
+
+static void try_broadcast(const struct group *g, size_t n, long round)
+{
+    try_broadcast_of(g, (int)((round * 5 + (long)n) % g->npes), n, round);
+}
+
+/* One PE is late for a call, and the others go on as far as they may. */
+static void be_late(const struct group *g, long late)
+{
+    enum { LATE_US = 2000 };
+
+    if (g->me == late % g->npes)
+        check_sleep_us(LATE_US);
+}
+
+/* Many small ones after each other: no PE waits for others, the source is another one at
+ * once, and slots come round. */
+static void try_eager(const struct group *g, long round)
+{
+    enum { CALLS = 200, LONGS = TEAM_PUSH_BYTES / sizeof(long), EACH_LATE = 40 };
+
+    for (long k = 0; k < CALLS; k++) {
+        long late = round + k / EACH_LATE;
+        if (k % EACH_LATE == 0)
+            be_late(g, late);
+        try_broadcast_of(g, (int)((late + 1) % g->npes),
+                         1 + (size_t)(k * 37 + round) % LONGS, k);
+    }
+}
+
+/* PE i brings n elements, or fewer: how many. */
+static size_t part(int pe, size_t n, bool even)
+{
+    return even ? n : (size_t)(pe % 3) * n / 2;
+}
+
+static void try_collect(const struct group *g, size_t n, long round)
+{
+    bool even = round % 2 == 0;
+    size_t each = n / (size_t)g->npes + 1, all = 0, mine = part(g->me, each, even);
+
+    fill(g, mine, round);
+    clear(MOST + PES_MAX);
+    if (even)
+        CHECK_EQ(shmem_long_fcollect(g->team, to, from, each), 0);
+    else
+        CHECK_EQ(shmem_long_collect(g->team, to, from, mine), 0);
+    for (int pe = 0; pe < g->npes; pe++)
+        for (size_t i = 0; i < part(pe, each, even); i++, all++)
+            check(g, even ? "fcollect" : "collect", all, n, to[all],
+                  element(pe, i, round));
+    check_guard((unsigned char *)(to + all), "collect", g);
+}
+
+static void try_alltoall(const struct group *g, size_t n, long round)
+{
+    size_t each = n / (size_t)g->npes + 1;
+
+    fill(g, each * (size_t)g->npes, round);
+    clear(each * (size_t)g->npes);
+    CHECK_EQ(shmem_long_alltoall(g->team, to, from, each), 0);
+    for (int pe = 0; pe < g->npes; pe++)
+        for (size_t i = 0; i < each; i++)
+            check(g, "alltoall", (size_t)pe * each + i, n, to[(size_t)pe * each + i],
+                  element(pe, (size_t)g->me * each + i, round));
+    check_guard((unsigned char *)(to + each * (size_t)g->npes), "alltoall", g);
+}
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+typedef void (*try_fn)(const struct group *g, size_t n, long round);
+
+static const struct kind {
+    enum select_collective what;
+    try_fn try;
+} kinds[] = {
+    {SELECT_INTERNODE_REDUCE, try_reduce},   {SELECT_INTERNODE_REDUCE, try_reduce_to},
+    {SELECT_INTERNODE_REDUCE, try_bits},     {SELECT_INTERNODE_BROADCAST, try_broadcast},
+    {SELECT_INTERNODE_COLLECT, try_collect}, {SELECT_INTERNODE_ALLTOALL, try_alltoall},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Pushes and one of the others, and then a team that gets the memory of that one. */
+static void try_teams(uint64_t *seed)
+{
+    enum { TEAMS = 12 };
+    int npes = shmem_n_pes();
+
+    for (int k = 0; k < TEAMS; k++) {
+        struct group g =
+            group_split("a short team", k, k % 2 ? npes - 1 : 0, k % 2 ? -1 : 1, npes);
+        for (long i = 0; i < 3 + k; i++)
+            try_broadcast(&g, 1 + (size_t)i * 9, i + k);
+        check_delay(seed);
+        kinds[k % KINDS].try(&g, 5000, k);
+        shmem_team_destroy(g.team);
+    }
+}
+
+/* Each PE is late in turn; it is the root of a reduction to one.  Rooms and words come
+ * round. */
+static void try_late(const struct kind *k, const struct group *g, long round)
+{
+    enum { CALLS = 9, EACH_LATE = 5 };
+    static const size_t some[] = {300, 5000, 17000};
+
+    for (long late = 0; late < g->npes; late++)
+        for (long c = 0; c < CALLS; c++) {
+            if (c % EACH_LATE == 0)
+                be_late(g, late);
+            k->try(g, some[(round + late + c / EACH_LATE) % 3], c * g->npes + late);
+        }
+}
+
+/* On every team, each of its PEs perhaps late. */
+static void try_all(const struct kind *k, long round, uint64_t *seed)
+{
+    for (int g = 0; g < ngroups; g++)
+        for (int c = 0; c < (g == 0 ? COUNTS : 6); c++) {
+            check_delay(seed);
+            k->try(&groups[g], counts[c], round + c);
+        }
+    for (int g = 0; k->what == SELECT_INTERNODE_BROADCAST && g < ngroups; g++)
+        try_eager(&groups[g], round);
+    try_late(k, &groups[0], round);
+    if (k->what != SELECT_INTERNODE_BROADCAST)
+        return;
+    k->try(&groups[0], SPREAD, round);
+    k->try(&groups[0], SEGMENTED, round);
+}
+
+static void try_algorithms(const struct kind *k, long round, uint64_t *seed)
+{
+    for (int a = 0; a < SELECT_ALGORITHMS_ALL; a++) {
+        if (select_info((enum select_algorithm)a)->what != k->what)
+            continue;
+        force(k->what, a);
+        try_all(k, round, seed);
+    }
+    force(k->what, SELECT_ALGORITHMS_ALL);
+    try_all(k, round, seed);
+}
+
+/* One kind after the other, without a pause: what one leaves behind the next one finds.
+ */
+static void try_mixed(long round, uint64_t *seed)
+{
+    for (int g = 0; g < ngroups; g++)
+        for (int i = 0; i < 2 * KINDS; i++) {
+            check_delay(seed);
+            kinds[i % KINDS].try(&groups[g], counts[(size_t)(i + round) % 7], round + i);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
+
+    shmem_init();
+    uint64_t seed = check_seed(shmem_my_pe());
+    CHECK(shmem_n_pes() <= PES_MAX);
+    groups_init();
+    from = check_alloc(SEGMENTED * sizeof *from + GUARD);
+    to = check_alloc(SEGMENTED * sizeof *to + GUARD);
+    for (long round = 0; round < rounds; round++) {
+        for (int k = 0; k < KINDS; k++)
+            try_algorithms(&kinds[k], round, &seed);
+        try_teams(&seed);
+        for (long i = 0; i < 5; i++)
+            try_mixed(round * 5 + i, &seed);
+    }
+    shmem_finalize();
+    return 0;
+}

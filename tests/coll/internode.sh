@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# internode.sh - tests/coll/internode on virtual nodes with as many PEs each, with unlike numbers,
+# and with one each, with each transport, and delays at every hand-over.
+set -eu
+. "$top_srcdir/tests/net/lib.sh"
+program=$top_builddir/tests/coll/internode
+stacks_s=60 shapes='2:4 3:7 6:7' rounds=1
+[ -z "$brief" ] || shapes=3:5
+[ -z "${PGAS_TEST_LONG:-}" ] || shapes='2:4 2:7 3:7 4:4 5:5 6:7 4:11 7:9' rounds=10 stacks_s=900 limit_s=1000
+
+over_nodes() {
+    for shape in $shapes; do
+        run 0 --timeout $stacks_s -x SHMEM_STRESS=$((stress += 1)) \
+            --vnodes "${shape%:*}" -n "${shape#*:}" "$program" $rounds
+    done
+}
+stress=0
+transports="ofi ucx"
+[ -z "$brief" ] || transports=ofi
+for_each "$transports" over_nodes
+# Without space for what leaders get, and with an order that arrivals do not change.
+run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes 2 -n 3 "$program" $rounds
+run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 --vnodes 3 -n 4 "$program" $rounds
+# Where messages may overtake each other, and where they come late and are refused.
+disturbed() {
+    run 0 --timeout $stacks_s -x SHMEM_TRANSPORT=ofi -x SHMEM_NET_DISABLE=order --vnodes 3 -n 4 \
+        "$program" $rounds
+    run 0 --timeout $stacks_s -x SHMEM_FAULTS=seed=5,delay=100us,reorder,eagain=20 \
+        --vnodes 3 -n 3 "$program" $rounds
+}
+[ -n "$brief" ] || disturbed
+# A PE that leaves while the others wait for it: one call of each kind, in the long form of
+# each algorithm.
+leaves='reduce:1 reduce:20000 rooted:20000 broadcast:100 collect:10000 alltoall:50 alltoall:5000'
+[ -z "$long" ] || leaves="$leaves reduce:1000 broadcast:20000 collect:20 alltoall:1"
+leave_each() {
+    for call in $leaves; do
+        run 1 --timeout $stacks_s --vnodes 3 -n 5 "$program"_left "${call%:*}" "${call#*:}"
+        says 'PE 4 has exited or called shmem_finalize while PE [0-3] waits in'
+    done
+}
+[ -z "$long" ] || for_each "$transports" leave_each
+[ -n "$brief$long" ] || leave_each
