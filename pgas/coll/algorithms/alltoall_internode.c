@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoall_internode.c - see alltoall_internode.h.
- * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select, scratch,
- * datatype/copy.
+ * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select,
+ * scratch, datatype/copy.
  *
  * Very small blocks all PEs show to all with a meeting (internode.h).
  *

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * symheap.h - symmetric memory (9.3): the local heap allocator combined with a barrier, so
- * that a block is allocated on all PEs when a routine returns, and is no longer in use on
- * any PE when it is freed.
- * Uses: core/heap, barrier.  Used by: api_life.
+ * symheap.h - symmetric memory (9.3): the local heap allocator combined with a barrier,
+ * so that a block is allocated on all PEs when a routine returns, and is no longer in use
+ * on any PE when it is freed. Uses: core/heap, barrier.  Used by: api_life.
  */
 #ifndef PGAS_COLL_MEM_H
 #define PGAS_COLL_MEM_H

@@ -29,8 +29,8 @@ enum {
     SELECT_CHAIN_PES = 2048,
     SELECT_ORDER_PES = 256,
 };
-/* Between node leaders: limits given by the scratch buffer (scratch.h) and by the number of
- * notified put steps (leader_msg.h). */
+/* Between node leaders: limits given by the scratch buffer (scratch.h) and by the number
+ * of notified put steps (leader_msg.h). */
 enum {
     SELECT_DOUBLING_BYTES = 16 * 1024,
     SELECT_BRUCK_BYTES = 16 * 1024,

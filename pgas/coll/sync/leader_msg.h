@@ -13,8 +13,8 @@
  * leader gets at most one message; of steps that are TEAM_LEADERS apart, if there are so
  * many, one leader is the sender.  To write to others' memory but to their scratches one
  * has to know that they have begun it: by a message of theirs, or internode_barrier
- * before. Uses: core/team, core/block, core/net, rma, rma/signal, internode, scratch.  Used
- * by: reduce_leaders, bcast_internode, collect_internode, alltoall_internode.
+ * before. Uses: core/team, core/block, core/net, rma, rma/signal, internode, scratch.
+ * Used by: reduce_leaders, bcast_internode, collect_internode, alltoall_internode.
  */
 #ifndef PGAS_COLL_LEADER_H
 #define PGAS_COLL_LEADER_H

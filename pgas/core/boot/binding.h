@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * binding.h - sets of processors; where a PE starts when there are fewer of them than PEs.
- * Uses: pgas.h.  Used by: init, nodeseg, net_thread, coll/barrier.
+ * binding.h - sets of processors; where a PE starts when there are fewer of them than
+ * PEs. Uses: pgas.h.  Used by: init, nodeseg, net_thread, coll/barrier.
  */
 #ifndef PGAS_CORE_PLACE_H
 #define PGAS_CORE_PLACE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile_report.h - the arrival profile of a job: checks at the start that its report can be
- * written, and runs oshprof at the end.
+ * profile_report.h - the arrival profile of a job: checks at the start that its report
+ * can be written, and runs oshprof at the end.
  *
  * Uses options.h, error.h.  Used by main.c.
  */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORT_MS       2000 /* for the part of a node in a table */
+#define REPORT_MS       2000  /* for the part of a node in a table */
 #define STACKS_MS       20000 /* with stacks; daemons give up on debuggers earlier */
 #define LINES_FIRST     64
 #define LINE_BYTES      512
