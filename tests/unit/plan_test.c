@@ -182,7 +182,7 @@ Test(plan, settings, .init = clear)
     char *argv[] = {"oshrun", "p", NULL};
 
     cr_assert_eq(options_read(&o, argv), OPTIONS_RUN);
-    cr_assert(o.npes == 0 && o.fanout == 32 && o.timeout_ms == 3000 &&
+    cr_assert(o.npes == 0 && o.fanout == 32 && o.timeout_ms == 60000 &&
               o.start_timeout_ms == 30000);
     options_free(&o);
     set("SHMEM_LAUNCH_FANOUT=2 SHMEM_LAUNCH_TIMEOUT=2.5 SHMEM_LAUNCH_START_TIMEOUT=0.75");
