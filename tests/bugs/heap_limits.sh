@@ -23,7 +23,7 @@ if [ -z "${SANITIZED:-}" ]; then
     esac
 fi
 run 0 -n 3 env SHMEM_SYMMETRIC_SIZE=2m "$bugs/heap_limits" space
-lines 1 'no space'
+lines 1 'cannot allocate'
 says 'PE 0: shmem_malloc: cannot allocate 3145728 bytes in the symmetric heap of 2097152 bytes; .*SHMEM_SYMMETRIC_SIZE'
 run 0 -n 2 "$bugs/heap_limits" lenient
 lines 1 "shmem_malloc_with_hints: argument 'hints' has unknown bits (0x100000)"

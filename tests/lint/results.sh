@@ -7,6 +7,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/results.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 failures=0
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs this test
 
 {
     cat <<END

@@ -20,7 +20,7 @@ cat >"$work/pgas/rma/api.h" <<'EOF'
     @ROW shmem_##X ALONE __VA_ARGS__ @END \
     @ROW shmem_ctx_##X ALONE (shmem_ctx_t, ctx, CTX), __VA_ARGS__ @END
 EOF
-for file in pgas/*/api_*.c; do
+for file in pgas/*/api_*.c pgas/*/*/api_*.c; do
     # shellcheck disable=SC2086 # CC may have arguments
     ${CC:-cc} -E -P -I"$work" -I. -I"$builddir" -Iinclude "$file" || echo "@FAIL $file"
 done | tr '\n' ' ' | sed 's/@END/\
