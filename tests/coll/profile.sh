@@ -153,7 +153,7 @@ grep -q '^<!DOCTYPE html>' "$report.html" || fail "report.html is no web page"
 [ ! -e "$report" ] && [ ! -e "$report.html.html" ] || fail "reports that nobody asked for"
 run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$report.txt" "$program"
 grep -q '^Arrival profile' "$report.txt" || fail "report.txt is no text"
-run 0 --wdir "$work" -n 2 -x SHMEM_PROFILE_ARRIVAL=raw.oshprof "$PWD/$program"
+run 0 --wdir "$work" -n 2 -x SHMEM_PROFILE_ARRIVAL=raw.oshprof "$program"
 "$oshprof" report "$work/raw.oshprof" | grep -q '^Arrival profile' || fail "no report of a raw profile"
 
 # Without oshrun's help PE 0 names the file.

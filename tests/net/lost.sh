@@ -35,14 +35,20 @@ ends() {
 
 # What a PE says whose peer does not answer; the name of its routine comes first.
 silent="pgas: PE [01]: shmem[a-z_]*: \\(PE 3 has not answered for $timeout_s s\\|lost PE 3 .*timed out\\)"
-hidden="pgas: PE [01]: \(shmem[a-z_]*: \)\?lost PE 3"
+hidden="pgas: PE [01]: \(shmem[a-z_]*: \)\?\(lost PE 3\|PE 3 has not answered\)"
 hide='"$0" "$@" || s=$?; [ "${s:-0}" != 137 ] || sleep 15; exit $s'
 
 lose() {
     case $1 in
     kill) ends kill "$2" 0 137 '^oshrun: PE 3 .* killed by signal 9' ;;
     # Behind a shell that the launcher watches in its place: the PEs must notice.
-    hidden-kill) ends hidden-kill "$2" 0 1 "$hidden" sh -c "$hide" ;;
+    # A PE that is not answered takes that for a failure after SHMEM_NET_TIMEOUT.
+    hidden-kill)
+        SHMEM_NET_TIMEOUT=$timeout_s
+        export SHMEM_NET_TIMEOUT
+        ends hidden-kill "$2" $timeout_s 1 "$hidden" sh -c "$hide"
+        unset SHMEM_NET_TIMEOUT
+        ;;
     stop)
         SHMEM_NET_TIMEOUT=$timeout_s
         export SHMEM_NET_TIMEOUT

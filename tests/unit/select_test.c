@@ -60,7 +60,7 @@ Test(table, rows_comments_and_the_machine)
                                              "machine " MACHINE "  \r\n"
                                              "\n"
                                              "reduce last 9-64K 2 1 # why\n"
-                                             "  scan\tboard  *  3-  1-4\n"
+                                             "  scan\tmailbox  *  3-  1-4\n"
                                              "collect barrier 1k- * *");
 
     cr_assert_eq(t.state, SELECT_TABLE_USED, "%s", t.note);
