@@ -41,7 +41,8 @@ static void send_raw(unsigned id, const void *head, size_t head_len, size_t len)
 
     CHECK(!UCS_PTR_IS_ERR(request), "a message of %zu + %zu bytes cannot be sent",
           head_len, len);
-    PAIR_UNTIL(&pair, request == NULL || done, "a message to be sent");
+    const volatile bool *is_sent = &done; /* set by the callback */
+    PAIR_UNTIL(&pair, request == NULL || *is_sent, "a message to be sent");
 }
 
 static struct ucx_signal_head add_request(void)
