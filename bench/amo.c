@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amo.c - each remote atomic operation, next to the processor's own on the same memory.
- * PE 0 works and its peer waits in a barrier, but for the rows `shared`: there both work
- * on one word.  Uses: bench.h. */
+/* amo.c - measures each remote atomic operation and, for comparison, the processor's
+ * atomic instruction on the same memory.  PE 0 is the initiator and its peer waits in a
+ * barrier; in the rows `shared` both PEs update one word.  Uses: bench.h. */
 #include "bench.h"
 
 #include <shmem.h>

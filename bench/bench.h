@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bench.h - the frame of shmem_bench: how a point is measured and printed.
- * Everything here uses OpenSHMEM 1.4 only, so that it compiles with any implementation.
+ * bench.h - the framework of shmem_bench: it measures a data point and prints it.
+ * This file uses OpenSHMEM 1.4 only, so that it compiles with any implementation.
  */
 #ifndef BENCH_H
 #define BENCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* busy.c - put, get and fetch_add while the target computes and calls no SHMEM routine;
- * the rows `wait_` are the same with a target that waits in a barrier.
+/* busy.c - measures put, get and fetch_add while the target computes and calls no SHMEM
+ * routine; in the rows `wait_` the target waits in a barrier instead.
  * Uses: bench.h. */
 #include "bench.h"
 

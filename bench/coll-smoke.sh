@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# coll-smoke.sh - bench/coll runs all libraries that are here and has a figure of each in
-# its tables; what is wrong with its options is said.  No time is judged.
+# coll-smoke.sh - tests that bench/coll runs every installed library, that its tables
+# contain a figure for each, and that it rejects invalid options with an error message.
+# Times are not checked.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

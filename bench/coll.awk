@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# coll.awk - a table for each mode, number of PEs and operation, for bench/coll.
+# coll.awk - prints one table per mode, number of PEs and operation, for bench/coll.
 #   awk -v contestants=.. -v figure=.. -v processors=.. -f median.awk -f coll.awk data
 # A line of data: contestant, round, mode, PEs, name, size, value, unit.  `to best`: the
 # other library with the best median; ratio: the median over rounds of (ours / that one's),
 # each of one round.  `to own`: ours to the best of ours with a forced algorithm, likewise.
 BEGIN {
-    LIMIT = 1.05 # as fast, but for noise
+    LIMIT = 1.05 # within noise
     columns = split(contestants, who, " ")
     for (i = 1; i <= columns; i++)
         has_own = has_own || who[i] ~ /^ours:/
@@ -42,7 +42,7 @@ NF == 8 {
 
 function mid(name, row) { return median(all[name, row]) }
 
-# The best of the others, or (own) of ours with a forced algorithm; "": there is none.
+# The best of the other libraries or (own) of our forced algorithms; "" if none was run.
 function best(row, own, rate,    i, m, least, name) {
     for (i = 1; i <= columns; i++) {
         if (own ? who[i] !~ /^ours:/ : who[i] ~ /^ours/)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll.h - what the benchmarks of collectives need of a library.  The programs
+ * coll.h - library interface of the benchmarks of collectives.  The programs
  * (coll_bench.c, train.c, kern_bench.c) are the same for all; coll_shmem.c (OpenSHMEM
  * with teams), coll_active.c (OpenSHMEM 1.4 and before, with active sets) and coll_mpi.c
  * (MPI) fill in `coll_lib`.  coll_common.c has the clock, the delays and the numbers of

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_active.c - the benchmarks of collectives on OpenSHMEM 1.4 and before: with active
- * sets.  A collective that all PEs leave only when all are in it needs two work arrays by
- * turns; PE 0 leaves a broadcast when it likes, so that has many, and a barrier before
- * the first one is used again: 1 / BROADCASTS of a barrier is in each time.
+ * coll_active.c - backend of the benchmarks of collectives for OpenSHMEM 1.4 and before,
+ * with active sets.  A collective that no PE leaves before all PEs have entered it
+ * alternates between two work arrays.  The root (PE 0) may leave a broadcast early, so
+ * broadcasts cycle through BROADCASTS work arrays, with a barrier before the first array
+ * is reused: each measured time includes 1 / BROADCASTS of a barrier.
  */
 #include "coll.h"
 #include "coll_put.h"

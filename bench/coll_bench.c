@@ -8,15 +8,16 @@
  *   -i MIF      imbalanced: loop { barrier; own delay; collective }: a delay is r times
  *               alpha(size), r = MIF * U[0,1), and is not in the time; alpha is half of a
  *               ping-pong of a message of that size between PE 0 and PE 1
- * What the printed harness leaves open (or gets wrong) is decided so: seeds differ by PE
- * and the k-th iteration has the same delays in each run and with each library; r is
- * fresh for each iteration, with -f drawn once; the computation goes on until r * alpha
- * has passed by the clock, so that a part of a unit is a part of its time.  With more PEs
- * than processors busy delays take the processor from others, whose delays then last
- * longer; sleeping ones (-d sleep) do not, but are some microseconds too long.
+ * Where the published harness is unspecified or wrong, this program does the following:
+ * the seed depends on the PE, and the k-th iteration has the same delays in each run and
+ * with each library; r is drawn in each iteration, or once with -f; the delay loop runs
+ * until r * alpha has elapsed on the clock, so that fractions of a unit are exact.  If
+ * there are more PEs than processors, busy delays take processor time from other PEs and
+ * lengthen their delays; sleeping (-d sleep) avoids this, but oversleeps by some
+ * microseconds.
  * A barrier has the alpha of 8 bytes.
- * Sizes: bytes of the result for allreduce and broadcast, of what each PE gives for
- * fcollect, of what each PE gives to each for alltoall.
+ * Sizes: bytes of the result for allreduce and broadcast, of each PE's contribution for
+ * fcollect, of the block for each destination PE for alltoall.
  * Lines: NAME is the mean over iterations and PEs; NAME.mid the median over batches of
  * such means; NAME.max that of the slowest PE; NAME.last (not with -b) the mean time from
  * the last arrival to the last exit, where all PEs have one clock; NAME.skew (-i) the

@@ -82,7 +82,7 @@ double coll_number(const char *option, const char *text, double least, double mo
     return x;
 }
 
-/* One size, with `,` or the end behind it, where `text` then is; 0: there is none. */
+/* Parses a size that ends at ',' or '\0' and advances *text to it; 0 if it is invalid. */
 static size_t one_size(const char **text)
 {
     char *end;

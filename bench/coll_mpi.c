@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_mpi.c - the benchmarks of collectives on MPI.  PE 0 broadcasts from its source,
- * without a copy of its own.  The counts of MPI are int: a piece is below 2 GiB.
+ * coll_mpi.c - backend of the benchmarks of collectives for MPI.  PE 0 broadcasts from
+ * its source buffer and makes no local copy.  MPI counts are int: blocks are < 2 GiB.
  */
 #include "coll.h"
 

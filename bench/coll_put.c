@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_put.c - memory, figures and messages by puts, for the benchmarks of collectives.
+ * coll_put.c - symmetric memory, exchange of results and messages with puts, for the
+ * OpenSHMEM backends of the benchmarks of collectives.
  */
 #include "coll_put.h"
 

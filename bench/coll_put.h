@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_put.h - what both forms of OpenSHMEM (coll_shmem.c, coll_active.c) have in common:
- * the members of `coll_lib` that are no collectives.
+ * coll_put.h - the members of `coll_lib` other than collectives, which both OpenSHMEM
+ * backends (coll_shmem.c, coll_active.c) share.
  */
 #ifndef BENCH_COLL_PUT_H
 #define BENCH_COLL_PUT_H

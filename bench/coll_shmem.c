@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_shmem.c - the benchmarks of collectives on OpenSHMEM 1.5 and later: with teams.
+ * coll_shmem.c - backend of the benchmarks of collectives for OpenSHMEM 1.5 and later,
+ * with teams.
  */
 #include "coll.h"
 #include "coll_put.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fi_raw.c - what libfabric does by itself; see raw.h.  Uses: raw.h, net.h, libfabric. */
+/* fi_raw.c - measures libfabric without OpenSHMEM; see raw.h.
+ * Uses: raw.h, net.h, libfabric. */
 #include "raw.h"
 
 #include <netdb.h>

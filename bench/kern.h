@@ -60,7 +60,7 @@ const void *kern_fcollect(struct kern_result *r, size_t bytes);
 double kern_max(struct kern_result *r, double mine);
 void kern_exchange(double *halo, const double *first, const double *last, size_t n);
 
-/* A sentence about a wrong result, and the end of all PEs. */
+/* Prints an error message about a wrong result and ends all PEs. */
 void kern_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void *kern_memory(size_t bytes); /* zeroed, private; or the end */
 

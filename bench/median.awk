@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# median.awk - the median of a list of numbers; "" of an empty one.
+# median.awk - returns the median of a list of numbers, or "" for an empty list.
 function median(list,    n, i, j, a, t) {
     n = split(list, a, " ")
     for (i = 2; i <= n; i++)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# net-memory.awk - tables, fits and their extrapolation for bench/net-memory.
+# net-memory.awk - prints tables, linear fits and extrapolations for bench/net-memory.
 #   awk -v nodes=K -f median.awk -f net-memory.awk data
 # A line of data: transport, round, PEs, stage, peers used, then ms ("start") or RSS, PSS,
 # private (KiB) and open files.

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net-peers.c - what a PE's peers on other nodes cost it in memory.  Uses OpenSHMEM.
- * Used by bench/net-memory.
+ * net-peers.c - measures the memory that a PE needs for its remote peers.  Uses
+ * OpenSHMEM.  Used by bench/net-memory.
  *
  *   net-peers            shmem_init and shmem_finalize
  *   net-peers FILE ALL   each PE prints `memory STAGE PEERS RSS PSS PRIVATE FILES` (KiB)
- *                        after shmem_init, after it has used one PE on another node and,
- *                        if ALL is not 0, after it has used all of these.  Between the
- *                        stages PEs meet in FILE (made of zeros, on a file system that
- * all share): a barrier of the library would use peers by itself.
+ *                        after shmem_init, after its first access to one remote PE and,
+ *                        if ALL is not 0, after accesses to all remote PEs.  Between the
+ *                        stages the PEs synchronise through FILE (zero-filled, on a
+ *                        shared file system), because a barrier of the library would
+ *                        itself connect peers.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# net-smoke.sh - bench/net and bench/net-memory run what they measure with, read it, and
-# judge it; a contestant that fails is told.  No time is judged.
+# net-smoke.sh - tests that bench/net and bench/net-memory run their programs, parse and
+# evaluate the output, and report a contestant that fails.  Times are not checked.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

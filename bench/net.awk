@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# net.awk - medians, ratios and verdicts for bench/net.
+# net.awk - prints medians, ratios and pass or fail for bench/net.
 #   awk -f median.awk -f net.awk data
 # A line of data: contestant, round, name, size, value, unit.  A ratio is the median over
-# rounds of (ours / other), each of one round; for rates it should be high, for times low.
+# the rounds of (ours / other) within a round: high is good for rates, low for times.
 BEGIN {
-    RAW = 1.10    # the raw library: what may be lost on top of it
-    THEIRS = 1.05 # oshmem: as fast, but for noise
+    RAW = 1.10    # permitted overhead over the network library
+    THEIRS = 1.05 # permitted ratio to oshmem: equal within noise
     LINE = "%-10s %7s %-5s"
     raw_of["ofi"] = "fi_raw"
     raw_of["ucx"] = "ucp_raw ucx_perftest"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net.h - what all programs of bench/net measure alike: sizes, windows, turns.
- * A leaf.  Used by: network.c, fi_raw.c.
+ * net.h - sizes, windows and repetitions that all programs of bench/net have in common.
+ * Uses: nothing.  Used by: network.c, raw.h.
  *
  * Rows, each printed as `name size value unit`:
  *   put_lat, get_lat   us    one transfer, and its completion at the target
- *   put_bw, get_bw     MB/s  transfers that are not waited for, then completion of all
+ *   put_bw, get_bw     MB/s  a window of nonblocking transfers, then completion of all
  *   pingpong           us    half of: put a word, wait for the one put back
  *   fetch_add          us    one fetching atomic
  *   put_rate, add_rate, fadd_rate  M/s  puts, adds, fetching adds of 8 bytes; as put_bw

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network.c - shmem_bench -n: the rows of bench/net, which fi_raw.c and others measure
- * too.  PE 0 works with the last PE, which waits in a barrier; collectives are of all.
- * Uses: bench.h, net.h. */
+/* network.c - shmem_bench -n: measures the rows of bench/net, as fi_raw.c and ucp_raw.c
+ * do.  PE 0 accesses the last PE, which waits in a barrier; all PEs take part in
+ * collectives.  Uses: bench.h, net.h. */
 #include "bench.h"
 #include "net.h"
 

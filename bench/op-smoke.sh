@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# op-smoke.sh - op_bench measures all operations, in all forms, in and out of the caches,
-# and prints lines of figures.  No time is judged.
+# op-smoke.sh - tests that op_bench measures all operations in all forms, in cache and
+# out of cache, and prints parsable lines.  Times are not checked.
 set -eu
 bench=$top_builddir/bench/op_bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# lines N: there are so many, and all are figures.
+# lines N: fails unless the output has N lines and each consists of figures.
 lines() {
     awk -v wanted="$1" '
         $1 == "#" { contestants = NF - 6; next }

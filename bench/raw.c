@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* raw.c - see raw.h.  Uses: net.h. */
+/* raw.c - framework of fi_raw and ucp_raw; see raw.h.  Uses: net.h. */
 #include "raw.h"
 
 #include <netdb.h>

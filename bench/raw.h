@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * raw.h - the frame of fi_raw and ucp_raw, which measure what a network library does by
- * itself: the limit that bench/net holds ours against.
+ * raw.h - framework of fi_raw and ucp_raw, which measure a network library alone: the
+ * limit with which bench/net compares this library.
  *
  *   fi_raw [options]        the target: serves one initiator and ends
  *   fi_raw [options] HOST   the initiator: measures, prints lines `name size value unit`
  *
- * They tell each other over TCP where they are.  The target only makes progress and looks
- * at one word, as a PE does that waits.  Where there are several ways to do something,
- * the fastest counts.  Whatever fails ends the process with a sentence.  One thread.
+ * They exchange their addresses over TCP.  The target only makes progress and polls one
+ * word, like a waiting PE.  If an operation can be done in several ways, the fastest
+ * result counts.  Every failure ends the process with an error message.  One thread.
  */
 #ifndef BENCH_RAW_H
 #define BENCH_RAW_H

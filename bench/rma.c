@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rma.c - put and get: latency of 8 bytes, message rate, bandwidth next to memcpy.
- * PE 0 works, its peer waits in a barrier.  Uses: bench.h. */
+/* rma.c - measures put and get: 8-byte latency, message rate, and bandwidth compared with
+ * memcpy.  PE 0 is the initiator; its peer waits in a barrier.  Uses: bench.h. */
 #include "bench.h"
 
 #include <shmem.h>

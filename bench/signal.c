@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signal.c - ping-pong by put with signal, where the library has it (OpenSHMEM 1.5).
+/* signal.c - ping-pong with put-with-signal, if the library has it (OpenSHMEM 1.5).
  * Uses: bench.h. */
 #include "bench.h"
 

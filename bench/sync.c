@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sync.c - ping-pong by put and wait_until next to the raw round trip of a cache line,
- * and barriers of all PEs.  Uses: bench.h. */
+/* sync.c - measures a ping-pong with put and wait_until, compared with the round trip of
+ * a cache line, and barriers of all PEs.  Uses: bench.h. */
 #include "bench.h"
 
 #include <shmem.h>

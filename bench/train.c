@@ -5,9 +5,9 @@
  * A step: k times { a k-th of the computation; an allreduce of 8 bytes, in which the PEs
  * agree on what is ready }; then one allreduce of all gradients, fused into SIZE bytes.
  * The computation of a step takes -c us and on each PE a random part of -j us more, by
- * the clock; the j-th step has the same ones in each run and with each library.  The
- * loop ends when PE 0 has seen the time pass, which it tells in a negotiation.  Line
- * `train.wait`: the mean share of the time in which a PE is in a collective.  Uses:
+ * the clock; the j-th step has the same delays in each run and with each library.  When
+ * the time is over, PE 0 announces the end of the loop in a negotiation.  Line
+ * `train.wait`: the mean fraction of the time that a PE spends in collectives.  Uses:
  * coll.h.
  */
 #include "coll.h"

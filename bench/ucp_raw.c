@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp_raw.c - what UCX (UCP) does by itself; see raw.h.  Next to ucx_perftest it has
- * puts that are complete at the target.  Its transports come from UCX_TLS.
+/* ucp_raw.c - measures UCX (UCP) without OpenSHMEM; see raw.h.  Unlike ucx_perftest, it
+ * measures puts up to their completion at the target.  UCX_TLS selects the transports.
  * Uses: raw.h, net.h, UCX. */
 #include "raw.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * algorithms.c - the algorithms of the collectives, and which would be used here.
+ * algorithms.c - reports the algorithms of the collectives and which of them this
+ * machine would use.
  * Uses: emit, tune (processors), coll/select, coll/select_table, core/env.  Used by:
  * main.
  */

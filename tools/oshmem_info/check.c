@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.c - the self-test: the table of checks, and what runs each of them in a process
- * of its own for a bounded time.  Uses: check_*.c, emit.  Used by: main, report.
+ * check.c - the self-test: the table of checks and the code that runs each check in a
+ * child process with a time limit.  Uses: check_*.c, emit.  Used by: main, report.
  */
 #include "config.h"
 
@@ -63,7 +63,7 @@ void check_flaw(struct finding *f, enum verdict verdict, const char *remedy,
     va_end(args);
 }
 
-/* Remove what is below the open directory fd, which is closed. */
+/* Removes the contents of the open directory fd and closes fd. */
 static void check_remove_below(int fd, int depth)
 {
     DIR *dir = fdopendir(fd);
@@ -98,7 +98,7 @@ static void check_remove_dir(const char *path)
     rmdir(path);
 }
 
-/* The process of one check: what libraries print is not for the user, the finding is. */
+/* Child process of one check: it returns a finding; output of libraries is discarded. */
 static void check_child(const struct check *c, const char *dir, int result)
 {
     struct finding f = {.verdict = CHECK_FAIL};
@@ -123,8 +123,8 @@ static long check_now_ms(void)
     return (long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Read the finding that the process writes at once; false when time is up, when the
- * process died, or when `stop` says that we are to end. */
+/* Reads the finding, which the child writes with one write(); false on a time-out, when
+ * the child has died, or when `stop` is set. */
 static bool check_read_finding(int result, int stop, struct finding *f)
 {
     long end = check_now_ms() + CHECK_LIMIT_MS;
@@ -140,14 +140,14 @@ static bool check_read_finding(int result, int stop, struct finding *f)
     return p[0].revents != 0 && read(result, f, sizeof *f) == (ssize_t)sizeof *f;
 }
 
-/* End the process and everything it started; says how it ended. */
+/* Kills the child and its descendants; unless it finished, f tells how it ended. */
 static void check_reap(pid_t pid, bool finished, struct finding *f)
 {
     int status = 0;
 
     kill(-pid, SIGKILL);
     pid_t waited = waitpid(pid, &status, 0);
-    /* What it left running comes to us (run_check made us the reaper) and is dying. */
+    /* Its orphans are reparented to this process (a subreaper) and are being killed. */
     while (waitpid(-pid, NULL, 0) > 0)
         ;
     if (waited < 0 || finished)
@@ -222,7 +222,7 @@ static void check_run_check(const struct check *c, struct finding *f)
 
     *f = (struct finding){.verdict = CHECK_FAIL};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    /* A signal that ends us waits until the directory is gone. */
+    /* Termination signals stay blocked until the directory is removed. */
     check_ending_signals(&ending);
     sigprocmask(SIG_BLOCK, &ending, &ours);
     if (check_make_dir(dir) != 0) {
@@ -250,7 +250,7 @@ void check_run(const char *key, struct finding *f)
             check_run_check(&table[i], f);
 }
 
-/* The last row, which follows from others. */
+/* The last row, which is derived from others. */
 static const struct check network = {"network", "PEs of other nodes", NULL};
 
 static const struct finding *check_of(const char *key, const struct finding *f)
@@ -285,7 +285,7 @@ static void check_print(struct emit *e, const struct check *c, const struct find
     emit_end(e);
 }
 
-/* Every check needs a directory: without one there is one failure, not one for each. */
+/* Every check needs a directory: if none can be made, one failure is reported for all. */
 static const struct check tmpdir = {"tmpdir", "temporary files", NULL};
 
 static bool check_tmpdir(struct finding *f)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check_kernel.c - checks of what the runtime asks of the kernel: sealed memory files,
- * memory of another process, futexes between processes, membarrier, huge pages.
+ * check_kernel.c - checks the kernel features that the runtime needs: sealed memory
+ * files, memory of another process, futexes between processes, membarrier, huge pages.
  * Uses: check.  Used by: check (its table).
  */
 #include "config.h"
@@ -100,7 +100,7 @@ static int check_kernel_procfd_change(pid_t pid, int fd)
     return 0;
 }
 
-/* Read an int from the peer within the time; false when none came. */
+/* Reads an int from the peer; false on a time-out. */
 static bool check_kernel_read_int(int from, int *value)
 {
     struct pollfd p = {.fd = from, .events = POLLIN};
@@ -144,7 +144,7 @@ static long check_kernel_futex(_Atomic uint32_t *word, int op, uint32_t value,
     return syscall(SYS_futex, word, op, value, limit, NULL, 0);
 }
 
-/* Sleep until *word is no longer `value`; false when the time is up. */
+/* Sleeps while *word == value; false on a time-out. */
 static bool check_kernel_futex_await(_Atomic uint32_t *word, uint32_t value)
 {
     struct timespec limit = {.tv_sec = CHECK_WAIT_MS / 1000};
@@ -221,7 +221,7 @@ static void check_kernel_read_setting(const char *path, char *value, size_t len)
     fclose(in);
 }
 
-/* Are pages at `at` mapped as huge pages?  Asks the kernel's table of this process. */
+/* Are pages at `at` mapped as huge pages?  Reads the kernel's mapping information. */
 static bool check_kernel_mapped_huge(const void *at)
 {
     char line[512];
@@ -242,7 +242,7 @@ static bool check_kernel_mapped_huge(const void *at)
     return huge;
 }
 
-/* A place of len bytes for a mapping that starts at a multiple of a huge page. */
+/* Reserves an address range of len bytes, aligned to the size of a huge page. */
 static void *check_kernel_aligned_place(size_t len)
 {
     char *at =
@@ -254,7 +254,8 @@ static void *check_kernel_aligned_place(size_t len)
     return over == 0 ? at : at + (HUGE_BYTES - over);
 }
 
-/* Touch memory that asks for huge pages: 0 none came, 1 they came, 2 after a collapse. */
+/* Touches memory advised for huge pages: 0 without huge pages, 1 with, 2 only after
+ * MADV_COLLAPSE. */
 static int check_kernel_try_huge(void)
 {
     int fd = memfd_create("oshmem_info", MFD_CLOEXEC);

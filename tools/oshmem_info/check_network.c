@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check_network.c - checks of the transports to PEs of other nodes: each is opened as
- * shmem_init does it, in a world of one PE, and says what it has found.
+ * check_network.c - checks the network transports: opens each one as shmem_init does, in
+ * a job of one PE, and reports its description or its error.
  * Uses: check, choice, core/env, pgas/transport.  Used by: check (its table), report.
  */
 #include "config.h"
@@ -56,7 +56,7 @@ static void check_network_write_ucp_version(void *function, char *to, size_t len
 static const struct network {
     const struct transport *t;
     bool built;
-    const char *library, *function; /* which says its version */
+    const char *library, *function; /* the function returns the version */
     void (*write_version)(void *function, char *to, size_t len);
     const char *remedy;
 } networks[] = {
@@ -184,7 +184,7 @@ static void check_network_add_reason(char *to, size_t len, const char *name,
     snprintf(to + used, len - used, "; %s: %.*s", name, REASON_SHOWN, why);
 }
 
-/* The first that may be used and can be. */
+/* The first transport that is enabled and usable. */
 static void check_network_choose(struct finding *f, const struct finding *const *found,
                                  const char *list, const bool *wanted)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check_pmix.c - a PMIx server and one client of it, as oshrun and a PE are.
+ * check_pmix.c - checks PMIx with a server and one client, like oshrun and a PE.
  * Uses: check, libpmix.  Used by: check (its table).
  *
  * The client is forked before the server starts its threads, and waits for its
@@ -34,7 +34,7 @@ static const char *const remedy =
     "see that libpmix2 is installed, that the interface lo is up (ip link set lo up), "
     "that TMPDIR can be written, and that no PMIX_MCA_* variable is in the way";
 
-/* What went wrong first, for the sentence. */
+/* The first error, for the error message. */
 struct step {
     const char *what;
     pmix_status_t rc;
@@ -43,7 +43,7 @@ struct step {
 /* ---- the client ----------------------------------------------------------------------
  */
 
-/* Take the environment that the server made; false when the server gave up. */
+/* Receives the environment from the server; false if the server failed. */
 static bool check_pmix_take_environment(int from)
 {
     static char text[ENV_BYTES_MAX];
@@ -140,7 +140,7 @@ static pmix_status_t check_pmix_server_start(const char *dir)
     return rc;
 }
 
-/* Tell the server of a job of one process on this host. */
+/* Registers a job of one process on this host with the server. */
 static pmix_status_t check_pmix_register_job(const char *nspace)
 {
     pmix_info_t info[JOB_INFOS];
@@ -186,7 +186,7 @@ static bool check_pmix_await_client(pid_t pid, int *code)
 {
     int status = 0;
 
-    /* The check as a whole is ended when it takes too long, so this cannot hang. */
+    /* The time limit of the whole check bounds this wait. */
     if (waitpid(pid, &status, 0) != pid)
         return false;
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -11,7 +11,8 @@
 #define JSON_INDENT   2
 #define UTF8_REST_MAX 3
 
-/* How many bytes follow the first byte of a UTF-8 character; -1: it is no first byte. */
+/* Number of continuation bytes after the lead byte of a UTF-8 character; -1 if invalid.
+ */
 static int emit_utf8_rest(unsigned char c)
 {
     if (c < 0x80)
@@ -23,7 +24,8 @@ static int emit_utf8_rest(unsigned char c)
     return c >= 0xf0 && c < 0xf5 ? UTF8_REST_MAX : -1;
 }
 
-/* Too long forms, surrogates and numbers above U+10FFFF differ in the second byte. */
+/* Overlong forms, surrogates and values above U+10FFFF are detected in the second byte.
+ */
 static bool emit_utf8_second(unsigned char first, unsigned char second)
 {
     switch (first) {
@@ -40,7 +42,7 @@ static bool emit_utf8_second(unsigned char first, unsigned char second)
     }
 }
 
-/* Length of the UTF-8 character at text, 0 if there is none. */
+/* Length of the UTF-8 character at text, 0 if it is invalid. */
 static int emit_utf8_length(const unsigned char *text)
 {
     int rest = emit_utf8_rest(text[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * info.h - what the files of oshmem_info share: the output (emit), the reports, and the
- * self-test.  Uses: libc only.  Used by: the other files here.
+ * info.h - internal interfaces of oshmem_info: output (emit), reports and self-test.
+ * Uses: libc only.  Used by: the other files here.
  */
 #ifndef OSHMEM_INFO_INFO_H
 #define OSHMEM_INFO_INFO_H
@@ -15,14 +15,14 @@ enum form { FORM_PAGE, FORM_JSON, FORM_PARSABLE };
 
 #define EMIT_DEPTH_MAX 4
 
-/* Where a report goes.  name[] are the sections and items that are open. */
+/* Output state of a report.  name[] holds the open sections and items. */
 struct emit {
     FILE *out;
     enum form form;
     int depth;
     const char *name[EMIT_DEPTH_MAX];
     bool list[EMIT_DEPTH_MAX];
-    bool comma[EMIT_DEPTH_MAX]; /* the next thing at this depth needs a comma */
+    bool comma[EMIT_DEPTH_MAX]; /* the next element at this depth needs a comma */
 };
 
 void emit_open(struct emit *e, FILE *out, enum form form);
@@ -41,15 +41,15 @@ void emit_bool(struct emit *e, const char *key, const char *label, bool value);
 /* text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void emit_json_string(FILE *out, const char *text);
 
-/* ---- report.c: what there is to say ---------------------------------------------- */
+/* ---- report.c: the parts of a report --------------------------------------------- */
 void report_package(struct emit *e);
 void report_transports(struct emit *e);
 void report_config(struct emit *e);
 void report_paths(struct emit *e);
 void report_env(struct emit *e);
 
-/* algorithms.c: those of the collectives, for a team of the processors' number of PEs, or
- * of another one, which must be set first (false: it is none). */
+/* algorithms.c: reports the algorithms of the collectives for a team of as many PEs as
+ * processors, or of the number set before (false: text is not a number of PEs). */
 void report_algorithms(struct emit *e);
 bool algorithms_pes(const char *text);
 
@@ -72,8 +72,8 @@ struct finding {
 };
 
 /*
- * A check runs in a process of its own, in a process group of its own, and is ended when
- * it takes too long; dir is an empty private directory that is removed afterwards.
+ * A check runs in a child process with its own process group and is killed when its time
+ * limit expires; dir is an empty private directory that is removed afterwards.
  */
 struct check {
     const char *key;
@@ -81,10 +81,10 @@ struct check {
     void (*run)(struct finding *f, const char *dir);
 };
 
-/* Run the check of that key within its time. */
+/* Runs the check with that key, with its time limit. */
 void check_run(const char *key, struct finding *f);
 
-/* Run and report all of them; true when the runtime can work here. */
+/* Runs and reports all checks; true if the runtime can work on this machine. */
 bool check_all(struct emit *e);
 
 /* "subject: reason", or the reason alone. */
@@ -117,11 +117,11 @@ void check_gdb(struct finding *f, const char *dir);
 void check_libfabric(struct finding *f, const char *dir);
 void check_ucx(struct finding *f, const char *dir);
 bool network_built(const char *transport);
-/* From what these two have found: by which PEs of other nodes would be reached. */
+/* Derives from these two findings the transport that would be used between nodes. */
 void network_choose(const struct finding *ofi, const struct finding *ucx,
                     struct finding *f);
 
-/* Where a program is that can be executed: beside this one; first in PATH. */
+/* Path of an executable program: in the directory of this program; first in PATH. */
 bool find_beside(const char *name, char *path, size_t len);
 bool find_in_path(const char *name, char *path, size_t len);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * main.c - oshmem_info: says what this OpenSHMEM is, how it is set, and whether it can
- * work here.  Uses: report, check, emit.  Used by: people, scripts (--json), and bug
- * reports.  See oshmem_info(1).
+ * main.c - oshmem_info: reports the version and configuration of this OpenSHMEM library
+ * and tests whether it can work on this machine.  Uses: report, check, emit.  Used by:
+ * users, scripts (--json) and bug reports.  See oshmem_info(1).
  */
 #include "config.h"
 
@@ -120,7 +120,7 @@ static const struct option_row *main_option_find(const char *arg)
     return NULL;
 }
 
-/* The options that say one thing and end: exit status, or -1 if arg is none of them. */
+/* Handles options that print one item and exit: exit status, or -1 for other options. */
 static int main_answer(const char *arg, const char *next)
 {
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.c - what oshmem_info knows: versions, transports, build, directories, variables.
+ * report.c - reports versions, transports, build, directories and variables.
  * Uses: emit, check (what is usable here), core/env (the table), datatype/isa,
  * shmem.h (the level).
  * Used by: main.
@@ -56,8 +56,8 @@ static const struct {
 };
 #define DIRS (sizeof dirs / sizeof dirs[0])
 
-/* Where the prefix is now: the place of this program less the way from prefix to bindir.
- */
+/* The prefix after relocation: this program's directory without the path from prefix to
+ * bindir. */
 static void report_prefix_now(char *prefix, size_t len)
 {
     const char *tail = INFO_BINDIR;
@@ -110,7 +110,7 @@ static const struct variable *report_variable_find(const char *name)
     return NULL;
 }
 
-/* The heap of a PE: the default, and what the environment makes of it. */
+/* The symmetric heap size: the default, and the value from the environment. */
 static void report_heap(struct emit *e)
 {
     const struct variable *v = report_variable_find("SYMMETRIC_SIZE");
@@ -170,7 +170,7 @@ void report_package(struct emit *e)
     emit_end(e);
 }
 
-/* f: what the check of the transport has found. */
+/* f: the finding of the transport's check. */
 static void report_transport(struct emit *e, const char *name, bool built,
                              const struct finding *f)
 {

@@ -26,7 +26,7 @@ static struct {
     int pes[TUNE_PES_MAX]; /* ascending */
     int numbers;
     bool quick;
-    const char *out; /* NULL: the user's place */
+    const char *out; /* NULL: the user's default file */
 } options;
 
 static struct tune_range ranges[TUNE_PES_MAX * TUNE_RANGES_MAX];
@@ -92,8 +92,8 @@ static void tune_default_pes(void)
         tune_add_pes(processors);
 }
 
-/* The value of an option: its next argument, or what is behind "="; NULL if it is not
- * this option. */
+/* The value of an option: the next argument or the text after "="; NULL if the argument
+ * is another option. */
 static const char *tune_value_of(const char *name, char **argv, int *i)
 {
     size_t len = strlen(name);
@@ -136,7 +136,7 @@ static int tune_read_options(int argc, char **argv)
 
 /* ---- the file -------------------------------------------------------------------- */
 
-/* Make the directories above a file. */
+/* Creates the parent directories of a file. */
 static void tune_make_directories(const char *path)
 {
     char text[PATH_MAX];
@@ -150,7 +150,8 @@ static void tune_make_directories(const char *path)
     }
 }
 
-/* Where the table goes; false after a sentence if it can't be written there. */
+/* Determines the path of the table; false, with an error message, if it cannot be
+ * written there. */
 static bool tune_choose_place(char *path, size_t size)
 {
     char text[PATH_MAX];
@@ -216,7 +217,7 @@ static void tune_write_table(FILE *out, unsigned processors)
     tune_write_rows(out);
 }
 
-/* First beside the place, then there: nobody reads half a table. */
+/* Writes a temporary file and renames it, so that readers never see a partial table. */
 static bool tune_save(const char *path, unsigned processors)
 {
     char beside[PATH_MAX + 8];
@@ -267,8 +268,8 @@ static void tune_print_range(const struct tune_range *r)
                r->factor);
 }
 
-/* For which PEs the results of the i-th number count: down to the number before it, but
- * not from more PEs than processors to fewer. */
+/* Range of PEs to which the results of the i-th number apply: down to the number before
+ * it, but not across the number of processors. */
 static int tune_first_pes(int i, int processors)
 {
     int from = i > 0 ? options.pes[i - 1] + 1 : 2;
@@ -306,7 +307,7 @@ static int tune_count_rows(void)
     return rows;
 }
 
-/* As the signal would have ended us. */
+/* Ends the process by the signal that was caught. */
 static int tune_end_stopped(void)
 {
     fputs("oshmem_info: --tune: stopped; no table was written\n", stderr);
@@ -315,7 +316,7 @@ static int tune_end_stopped(void)
     return 1;
 }
 
-/* More runnable processes than processors before we have begun. */
+/* Were there more runnable processes than processors before the start? */
 static void tune_warn_if_busy(void)
 {
     double load;

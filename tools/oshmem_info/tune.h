@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tune.h - what the files of oshmem_info --tune share.
+ * tune.h - internal interfaces of oshmem_info --tune.
  *
  * The tuner (tune.c) runs one job for each number of PEs.  Its PEs are oshmem_info too
  * (tune_pe.c): they measure the algorithms in turn and PE 0 prints a line for each, which
@@ -30,12 +30,12 @@
 #define TUNE_LINE_CPUS_PRINT "processors %u\n"
 #define TUNE_LINE_CPUS_SCAN  "processors %d"
 
-/* Times as fast as the built-in choice, at least, to be put before it. */
+/* Minimum speed-up over the built-in choice for which it is replaced. */
 #define TUNE_BETTER 1.05
 
 enum { TUNE_SIZES_MAX = 16, TUNE_PES_MAX = 16, TUNE_RANGES_MAX = 512 };
 
-/* What was measured of a collective for some bytes on so many PEs. */
+/* Results of a collective for one size and number of PEs. */
 struct tune_point {
     size_t bytes;
     double ns[SELECT_ALGORITHMS_ALL]; /* 0: not measured */
@@ -61,13 +61,14 @@ struct tune_range {
     int points;
 };
 
-/* Does the collective's call say how many bytes there are, so that a plan has ranges? */
+/* Does the call of the collective have a size, so that a plan has ranges of bytes? */
 bool tune_by_bytes(enum select_collective what);
 
 /* May the algorithm be used? */
 bool tune_usable(enum select_algorithm a, size_t bytes, int pes);
 
-/* The ranges of a job, given for which PEs its results count.  Returns how many. */
+/* Computes the ranges of a job, whose results apply to pes_from to pes_to PEs.  Returns
+ * their number. */
 int tune_ranges(const struct tune_job *job, int pes_from, int pes_to,
                 struct tune_range range[TUNE_RANGES_MAX]);
 

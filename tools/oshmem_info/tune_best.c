@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tune_best.c - from what was measured to ranges of bytes and their best algorithms.
+ * tune_best.c - computes ranges of bytes and their best algorithms from measurements.
  * Uses: tune, coll/select.  Used by: tune.c, tune_pe.c, tests.
  */
 #include "config.h"
@@ -11,7 +11,7 @@
 
 bool tune_by_bytes(enum select_collective what)
 {
-    /* PEs bring different numbers of bytes, or none. */
+    /* PEs contribute different numbers of bytes, or none. */
     return what != SELECT_COLLECT && what != SELECT_BARRIER;
 }
 
@@ -20,13 +20,14 @@ bool tune_usable(enum select_algorithm a, size_t bytes, int pes)
     return bytes <= select_most_bytes(a, pes) && pes <= select_info(a)->pes;
 }
 
-/* Times as fast as the built-in choice. */
+/* Speed-up over the built-in choice. */
 static double tune_best_factor(const struct tune_point *p, enum select_algorithm a)
 {
     return p->ns[a] > 0 ? p->ns[p->builtin] / p->ns[a] : 0;
 }
 
-/* The fastest one that is surely faster than the built-in choice, or that. */
+/* The fastest algorithm that is faster than the built-in choice in most rounds; else the
+ * built-in choice. */
 static enum select_algorithm tune_best_best_of(const struct tune_point *p)
 {
     enum select_algorithm best = p->builtin;
@@ -38,13 +39,13 @@ static enum select_algorithm tune_best_best_of(const struct tune_point *p)
     return best;
 }
 
-/* Between two sizes, in the middle of their logarithms. */
+/* The geometric mean of two sizes. */
 static size_t tune_best_middle(size_t a, size_t b)
 {
     return (size_t)sqrt((double)a * (double)b);
 }
 
-/* Take the point into the range, whose means are still sums. */
+/* Adds the point to the range, whose means are still sums. */
 static void tune_best_take_in(struct tune_range *r, const struct tune_point *p)
 {
     r->factor += log(tune_best_factor(p, r->best));
@@ -105,8 +106,8 @@ static int tune_best_ranges_by_bytes(const struct tune_series *s, struct tune_ra
     return n;
 }
 
-/* One algorithm for all sizes: the best by the mean factor, if it is surely better for
- * most sizes. */
+/* Selects one algorithm for all sizes: the one with the best mean factor, if it was
+ * better in most rounds for most sizes. */
 static int tune_best_range_of_all(const struct tune_series *s, struct tune_range base,
                                   struct tune_range *range)
 {

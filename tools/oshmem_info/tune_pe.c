@@ -2,9 +2,9 @@
 /*
  * tune_pe.c - the PEs of oshmem_info --tune: measure each algorithm of each collective.
  *
- * For each collective and size the algorithms take turns, so that what disturbs the
- * machine disturbs all of them.  A turn is a batch of calls with a barrier before each;
- * its time is the mean over calls and PEs of the time in the call.
+ * For each collective and size the algorithms alternate, so that noise affects all of
+ * them alike.  A turn is a batch of calls with a barrier before each; its time is the
+ * mean over calls and PEs of the time in the call.
  * Uses: tune, coll/select, core/clock, shmem.h.  Used by: main.
  */
 #include "config.h"
@@ -19,7 +19,7 @@
 
 enum { ROUNDS_MAX = 16, CALLS_MAX = 2000, CALLS_MIN = 2 };
 #define MEMORY_MAX ((size_t)512 << 20) /* for the results of all PEs */
-#define SETTLED    2                   /* calls before the time of a call is taken */
+#define SETTLED    2                   /* warm-up calls */
 
 static const size_t quick_sizes[] = {8, 256, 2048, 16 << 10, 128 << 10, 1 << 20};
 static const size_t sizes[] = {8,       32,       128,       512,       2048,
@@ -35,7 +35,7 @@ static struct {
 static int me, npes;
 static char *dest, *src; /* symmetric */
 static double *times;    /* of all PEs, on PE 0; symmetric */
-static long *calls;      /* how many a batch has; symmetric */
+static long *calls;      /* number of calls in a batch; symmetric */
 
 /* ---- the collectives ------------------------------------------------------------- */
 
@@ -80,9 +80,9 @@ static void tune_pe_run_barrier(size_t bytes)
 /* A collective without a row is not tuned. */
 static const struct {
     void (*run)(size_t bytes);
-    bool gathers; /* each PE gets the bytes of all */
-    bool deals;   /* a PE has as many bytes for each PE */
-    bool once;    /* it has no bytes */
+    bool gathers; /* each PE receives the blocks of all PEs */
+    bool deals;   /* each PE sends a block to every PE */
+    bool once;    /* it transfers no data: one size */
 } kinds[SELECT_ALL] = {
     [SELECT_REDUCE] = {.run = tune_pe_run_reduce},
     [SELECT_BROADCAST] = {.run = tune_pe_run_broadcast},
@@ -137,7 +137,7 @@ static double tune_pe_measure(enum select_collective what, size_t bytes, long n)
     return sum / npes;
 }
 
-/* How many calls make a batch: PE 0 says so. */
+/* Number of calls in a batch, which PE 0 determines. */
 static long tune_pe_calls_for(enum select_collective what, size_t bytes)
 {
     double ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tune_run.c - one job of the tuner: oshrun with oshmem_info as its PEs; what PE 0
- * prints. Uses: tune, info (find_beside).  Used by: tune.c.
+ * tune_run.c - runs one job of the tuner (oshrun with oshmem_info as its PEs) and parses
+ * the output of PE 0.  Uses: tune, info (find_beside).  Used by: tune.c.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 
 enum { LINE_LEN = 256, NUMBER_LEN = 16, EXEC_FAILED = 127 };
 
-static volatile sig_atomic_t stopped; /* the signal that ends us */
+static volatile sig_atomic_t stopped; /* the signal received, or 0 */
 static volatile sig_atomic_t child;   /* oshrun, 0 = none */
 
 /* ---- ending early ---------------------------------------------------------------- */
@@ -54,7 +54,7 @@ int tune_stopped(void)
 
 /* ---- oshrun ---------------------------------------------------------------------- */
 
-/* What would change what is measured, or where; the rest of the environment stays. */
+/* Variables that would change the measurement or its location are unset. */
 static void tune_run_clear_environment(void)
 {
     static const char *const names[] = {"SHMEM_DEBUG",          "SMA_DEBUG",
@@ -94,7 +94,7 @@ static _Noreturn void tune_run_become_oshrun(const char *oshrun, int pes, bool q
     _exit(EXEC_FAILED);
 }
 
-/* The end of oshrun's output to read, or -1. */
+/* The read end of the pipe from oshrun's output, or -1. */
 static int tune_run_start(const char *oshrun, int pes, bool quick, pid_t *pid)
 {
     int out[2];
@@ -115,7 +115,7 @@ static int tune_run_start(const char *oshrun, int pes, bool quick, pid_t *pid)
 
 /* ---- what it prints -------------------------------------------------------------- */
 
-/* The point of the series with so many bytes: the last one, or a new one. */
+/* The point of the series for this size: the last one, or a new one. */
 static struct tune_point *tune_run_point_of(struct tune_series *s, size_t bytes)
 {
     if (s->points > 0 && s->point[s->points - 1].bytes == bytes)

@@ -5,11 +5,13 @@
 
 #include "tools/oshmem_info/tune.h"
 
-/* From now on SIGINT and the like end the job that runs, if any, and are remembered: */
+/* Installs handlers of SIGINT and the like, which end the running job, if any, and record
+ * the signal: */
 void tune_watch(void);
-int tune_stopped(void); /* which, or 0 */
+int tune_stopped(void); /* the signal, or 0 */
 
-/* Measure with so many PEs on this machine.  False after a sentence, or when stopped. */
+/* Measures with `pes` PEs on this machine.  False after an error message, or when
+ * stopped. */
 bool tune_run(int pes, bool quick, struct tune_job *job);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * html.c - the arrival profile as one web page: page.html with the data in the
- * place of its line @DATA@, as JSON.
+ * html.c - writes the arrival profile as one web page: page.html with its line @DATA@
+ * replaced by the data in JSON.
  */
 #include "config.h"
 
@@ -14,9 +14,9 @@
 #define NS_US 1e3
 #define NS_S  1e9
 enum { TEXT = 64 };
-#define PRINTS ' ' /* the first sign that a string may have as it is */
+#define PRINTS ' ' /* the first character that needs no escape */
 
-/* A string for JSON inside HTML: "<" too is written as a number. */
+/* Writes a JSON string inside HTML: "<" is escaped too. */
 static void html_string(FILE *out, const char *text)
 {
     putc('"', out);
@@ -139,7 +139,7 @@ static void html_write_classes(FILE *out, const struct profile_sum *sum)
     fprintf(out, "],\n");
 }
 
-/* By power of two; the page adds them up for the classes. */
+/* Groups by power of two; the page sums them for the classes. */
 static void html_write_groups(FILE *out, const struct profile_sum *sum)
 {
     bool first = true;
@@ -165,7 +165,7 @@ static void html_write_ranks(FILE *out, const struct profile_late *late)
         fprintf(out, "%s%u", i > 0 ? ", " : "", late->rank[i]);
 }
 
-/* By site and PE, without PEs that never called there. */
+/* Arrivals by site and PE, without PEs that made no calls at the site. */
 static void html_write_late(FILE *out, const struct profile_sum *sum)
 {
     bool first = true;

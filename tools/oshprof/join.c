@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * join.c - reads a profile and puts the calls of all PEs side by side.
+ * join.c - reads a profile and matches the calls of all PEs.
  *
- * Sites and teams come first in the file: their rows are merged with those of the other
- * PEs.  Then each call of each PE of each team gets a cell, which its record fills.
- * Everything that is read from the file is checked before it is used as an index.
+ * The file begins with sites and teams, whose rows are merged over the PEs.  Then a cell
+ * is allocated for each call of each PE of each team, and the records fill the cells.
+ * Every value from the file is checked before it is used as an index.
  */
 #include "config.h"
 
@@ -15,8 +15,7 @@
 
 enum { GROW = 2, FIRST = 64, PES_MAX = 1 << 24, CALLS_MAX = 1 << 23 };
 
-/* Row of all PEs to which a row of one PE belongs; for a team, also the index of the PE.
- */
+/* Merged row to which a row of one PE belongs; for a team, also the index of the PE. */
 struct row {
     uint32_t row, member;
 };
@@ -26,12 +25,12 @@ struct places {
     size_t n, space;
 };
 
-/* While the file is read: rows of each PE's sites and teams. */
+/* Used while reading the file: merged rows of each PE's sites and teams. */
 static struct places *site_of, *team_of_pe;
 static struct profile_join *join;
 static bool no_memory, invalid;
 
-/* Room for one more of `size` bytes behind n; false without memory. */
+/* Grows the array for one more element of `size` bytes; false if memory is exhausted. */
 static bool join_grow(void **array, size_t n, size_t *space, size_t size)
 {
     if (n < *space)
@@ -125,7 +124,7 @@ static struct profile_joined *join_find_team(const struct profile_team *team)
     return join_add_team(team);
 }
 
-/* A PE more than the team has gets no place in member[]. */
+/* Surplus PEs (more than team.npes) are not stored in member[]. */
 static void join_add_member(struct profile_joined *t, int pe,
                             const struct profile_team *team)
 {

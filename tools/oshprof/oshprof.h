@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * oshprof.h - interfaces between the files of oshprof, which makes a report from the
- * arrival profile of a job.
+ * oshprof.h - internal interfaces of oshprof, which makes a report from the arrival
+ * profile of a job.
  *
  *   main.c    the command line
- *   join.c    reads a file and puts the calls of all PEs side by side
+ *   join.c    reads a file and matches the calls of all PEs
  *   place.c   names call sites (addr2line)
  *   sum.c     statistics
  *   text.c, html.c   the report; page.html is the page
@@ -21,19 +21,19 @@
 
 enum {
     PROFILE_CLASSES = 4, /* 0-1 KiB, 1 KiB-1 MiB, 1-64 MiB, more */
-    PROFILE_RANKS = 16,  /* parts of the order of arrival that are distinguished */
+    PROFILE_RANKS = 16,  /* bins of the histogram of arrival ranks */
     PLACE_MAX = 256,
 };
 
 /* ---- join.c ---------------------------------------------------------------------- */
 
-/* A call of a PE, in ns of PE 0's clock.  exit = 0: none. */
+/* A call of a PE, in ns of PE 0's clock.  exit = 0: no record. */
 struct profile_cell {
     uint64_t enter, exit;
 };
 
 struct profile_call {
-    uint64_t bytes; /* the most that a PE contributes */
+    uint64_t bytes; /* largest contribution of a PE */
     uint32_t site;  /* of the team's first PE */
 };
 
@@ -42,7 +42,7 @@ struct profile_joined {
     struct profile_team team;
     int *member;
     uint32_t members; /* PEs in member[] */
-    uint64_t calls;   /* that may have records of all PEs */
+    uint64_t calls;   /* calls that may have records of all PEs */
     uint64_t all;
     struct profile_cell *cell;
     struct profile_call *call;
@@ -63,12 +63,12 @@ struct profile_join {
     struct profile_joined *team;
     size_t teams;
     uint64_t begin;       /* the earlier of shmem_init of PE 0 and the first arrival */
-    uint64_t lost;        /* calls for which PEs had no space */
+    uint64_t lost;        /* calls dropped because a PE's buffer was full */
     uint64_t *routine_ns; /* of each PE: time in collectives */
     struct profile_alpha job, node; /* message times between and within nodes */
 };
 
-/* Read the file.  NULL, or why it cannot be used. */
+/* Reads the file.  Returns NULL or an error message. */
 const char *join_read(FILE *in, struct profile_join *join);
 void join_free(struct profile_join *join);
 uint64_t join_clock_error(const struct profile_join *join);
@@ -80,7 +80,7 @@ const char *place_base(const char *path);
 
 /* ---- sum.c ----------------------------------------------------------------------- */
 
-/* A figure of many calls. */
+/* Sum and maximum of a figure over many calls. */
 struct profile_mean {
     double sum, max;
 };
@@ -103,12 +103,12 @@ struct profile_group {
 
 /* Arrivals of a PE at a site. */
 struct profile_late {
-    uint64_t calls, last; /* calls, and in how many it arrived last */
+    uint64_t calls, last; /* calls, and those in which it arrived last */
     double behind;        /* sum of the delays after the first PE, ns */
     uint32_t rank[PROFILE_RANKS];
 };
 
-/* Consecutive calls of a site, for a plot: the one with the largest omega. */
+/* A point of a plot: of consecutive calls of a site, the one with the largest omega. */
 struct profile_point {
     double t, omega, spread, worst; /* s since begin; ns; ns; factor */
     uint32_t site;
@@ -126,7 +126,7 @@ struct profile_sum {
     uint64_t incomplete; /* calls without a record of each PE */
 };
 
-/* false: no memory. */
+/* false: out of memory. */
 bool profile_sum(const struct profile_join *join, struct profile_sum *sum);
 void profile_sum_free(struct profile_sum *sum);
 
