@@ -13,9 +13,8 @@
 columns=${TABLE_COLUMNS:-'start exit signal abort input output usr1 ctrl_c'}
 per_node=2
 limit_s=30
-end_ms=3000 # of a job that a PE has ended
-left_s=2    # until nothing is left
-[ -z "${SANITIZED:-}" ] || end_ms=9000 left_s=8
+end_ms=15000 # of a job that a PE has ended; its other PEs would run for 60 s
+left_s=10    # until nothing is left
 big=10000000
 text='a line of some length'
 head -c $big /dev/urandom >"$work/random"
