@@ -10,7 +10,8 @@ EXTRA_DIST    += contrib/openshmem.pc.in contrib/OpenSHMEMConfig.cmake.in \
 	docs/BENCHMARKS.md docs/LAUNCHERS.md docs/PORTING.md docs/TRANSPORTS.md docs/TROUBLESHOOTING.md \
 	docs/TUNING.md docs/TUTORIAL.md pgas/core/README.md pgas/coll/README.md \
 	pgas/rma/README.md pgas/datatype/README.md tools/oshrun/README.md \
-	quickstart tools/stages.sh tools/show-tail.sh tools/run-tests tools/plan.awk tools/archive-complete \
+	quickstart tools/stages.sh tools/show-tail.sh tools/run-tests tools/clang-check tools/plan.awk \
+	tools/archive-complete \
 	.clang-format .editorconfig .ci/run
 
 # `check` is a target of make: as a part of EXTRA_DIST it would run all tests.

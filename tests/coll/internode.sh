@@ -5,7 +5,7 @@
 set -eu
 . "$top_srcdir/tests/net/lib.sh"
 program=$top_builddir/tests/coll/internode
-stacks_s=60 shapes='2:4 3:7 6:7' rounds=1
+stacks_s=60 shapes='2:4 3:7 6:7' rounds=0
 [ -z "$brief" ] || shapes=3:5
 [ -z "${PGAS_TEST_LONG:-}" ] || shapes='2:4 2:7 3:7 4:4 5:5 6:7 4:11 7:9' rounds=10 stacks_s=900 limit_s=1000
 

@@ -31,7 +31,9 @@ void *calloc(size_t n, size_t size)
 {
     int left = calloc_fails_at;
 
-    if (left > 0 && (calloc_fails_at = left - 1) == 0)
+    if (left > 0)
+        calloc_fails_at = left - 1;
+    if (left == 1)
         return NULL;
     return __libc_calloc(n, size);
 }
