@@ -59,7 +59,7 @@ check_report() {
     *) fail "the late site is $(figure 'call sites' shmem_long_sum_reduce 3)" ;;
     esac
     head -n 2 "$report" | grep -q " on $(hostname): .*/profile" || fail "no host or command"
-    equals 'lines of over 104 columns' "$(awk 'length > 104 && !/^Started/' "$report" | wc -l)" 0
+    equals 'lines of over 100 columns' "$(awk 'length > 100 && !/^Started/' "$report" | wc -l)" 0
     equals 'teams of the even PEs' "$(grep -c '^PEs 0..2 by 2  ' "$report")" 2
     ! grep -q '^Left out' "$report" || fail "$(grep '^Left out' "$report")"
     [ $failures -eq 0 ] || cat "$report"

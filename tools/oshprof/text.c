@@ -168,7 +168,7 @@ static void text_write_group(FILE *out, size_t site, const char *routine, double
 
     if (g->calls == 0)
         return;
-    fprintf(out, "%4zu  %-26s  %8s  %7llu  %7.2f  %9.2f  %9.2f  %7.2f  %7.2f\n", site + 1,
+    fprintf(out, "%4zu  %-26s  %8s  %7llu  %7.2f  %8.1f  %8.1f  %8.2f  %8.2f\n", site + 1,
             routine, text_bytes_text(bytes, size, sizeof size),
             (unsigned long long)g->calls, g->time.sum / NS_MS,
             profile_mean(&g->omega, g->calls) / NS_US, g->omega.max / NS_US,
@@ -179,7 +179,7 @@ static void text_write_sites(FILE *out, const struct profile_sum *sum)
 {
     static const struct column columns[] = {
         {"site", 4},     {"routine", -26}, {"up to", 8}, {"calls", 7},  {"time ms", 7},
-        {"Omega us", 9}, {"max", 9},       {"worst", 7}, {"average", 7}};
+        {"Omega us", 8}, {"max", 8},       {"worst", 8}, {"average", 8}};
 
     HEAD(out, "calls by site and size (time: sum of a PE's calls, mean over the PEs)",
          columns);
