@@ -206,8 +206,8 @@ static const void *profile_alpha_row(size_t i)
     return measured[i];
 }
 
-/* Sizes between two buckets are interpolated: the next smaller bucket is needed too, and
- * the largest one that is always measured, for larger sizes. */
+/* Sizes between two buckets are interpolated: mark the next smaller bucket too, and for
+ * larger sizes the largest bucket that is measured. */
 static void profile_mark_wanted(void)
 {
     memset(wanted, 0, sizeof wanted);

@@ -68,7 +68,7 @@ struct profile_clock_sample {
 /* Time of a message one way between two PEs in ns, by size; 0: not measured. */
 struct profile_alpha {
     uint32_t first, last; /* the two PEs */
-    bool same_node;       /* are they on one node? */
+    bool same_node;       /* both on one node */
     uint64_t bytes_max;   /* the largest message that was measured */
     double ns[PROFILE_BUCKETS];
 };
@@ -117,7 +117,7 @@ static inline int profile_bucket(uint64_t bytes)
     return bucket;
 }
 
-/* Does the name end so, behind at least one other character? */
+/* True if the name has this ending and at least one character before it. */
 static inline bool profile_name_ends(const char *name, const char *ending)
 {
     size_t len = strlen(name), n = strlen(ending);

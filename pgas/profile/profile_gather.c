@@ -229,7 +229,7 @@ void profile_gather_fini(void)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Put the rows from `next` on that fit into the window; the next one is returned. */
+/* Copy the rows from `next` on that fit to the window; returns the first that did not. */
 static size_t profile_gather_window_fill(const struct profile_rows *rows, size_t next)
 {
     struct window *w = profile_gather_window();
@@ -243,7 +243,7 @@ static size_t profile_gather_window_fill(const struct profile_rows *rows, size_t
     return next + n;
 }
 
-/* Pass the rows in the window of a PE to the sink.  Does it have more? */
+/* Pass the rows in the window of a PE to the sink; true if the PE has more. */
 static bool profile_gather_window_fetch(int pe, const struct profile_rows *rows,
                                         char *copy)
 {
@@ -287,8 +287,8 @@ void profile_gather(const struct profile_rows *rows)
 
 enum { ROUNDS_SMALL = 21, ROUNDS_LARGE = 3, SMALL = 1 << 16, SETTLE_NS = 4000000 };
 
-/* One round trip between the PEs of a pair, with a word behind each message; ns one way.
- * Both PEs count the words in *said. */
+/* One round trip between the PEs of a pair, with a word sent after each message; returns
+ * half of its time in ns.  Both PEs count the words in *said. */
 static uint64_t profile_gather_ping_pong(const struct profile_alpha *pair, void *buffer,
                                          size_t bytes, uint64_t *said)
 {
@@ -391,8 +391,8 @@ static struct profile_alpha profile_gather_job_pair(void)
     return pair;
 }
 
-/* The first two PEs that share a node in a job over nodes; first == last: there are
- * none. */
+/* The first two PEs that share a node, in a job over several nodes; first == last if
+ * there are none. */
 static struct profile_alpha profile_gather_node_pair(void)
 {
     struct profile_alpha pair = {.same_node = true};

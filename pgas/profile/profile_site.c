@@ -20,7 +20,7 @@ enum { HEADS = 256, GROW = 2, FIRST = 64 };
 static struct site {
     const void *address;
     const char *routine;
-    uint32_t next; /* row + 1 of the next one with this head */
+    uint32_t next; /* row + 1 of the next one in the same bucket */
 } * sites;
 static size_t nsites, space;
 static uint32_t head[HEADS];
@@ -64,7 +64,6 @@ int profile_site_of(const void *site, const char *routine)
     return (int)nsites - 1;
 }
 
-/* The end of a path that is too long says more than its beginning. */
 static void profile_site_copy_path_end(char *to, size_t size, const char *path)
 {
     size_t len = strlen(path), cut = len >= size ? len - size + 1 : 0;

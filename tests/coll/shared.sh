@@ -40,19 +40,19 @@ wrong() { # what, sentence
     run 1 -n 2 "$program" wrong "$1"
     says "$2"
 }
-wrong invalid "shmemx_shared_ptr: argument 'shared' = (nil) is no node-shared result \
+wrong invalid "shmemx_shared_ptr: argument 'shared' = (nil) is not a valid node-shared result \
 (SHMEMX_SHARED_INVALID); use one from shmemx_shared_create"
 wrong bytes "shmemx_shared_broadcast: argument 'bytes' = 1001, but the result was made for 1000 \
-bytes; give shmemx_shared_create a larger number"
+bytes; pass shmemx_shared_create a larger number"
 wrong root "shmemx_shared_broadcast: argument 'PE_root' = 2, but the team has PEs 0..1"
 wrong blocks "shmemx_shared_fcollect: argument 'bytes' = 501 of each of 2 PEs, but the result \
 was made for 1000 bytes"
 wrong elements "shmemx_long_shared_sum_reduce: argument 'nreduce' = 126 elements of 8 bytes, but \
 the result was made for 1000 bytes"
 wrong source "shmemx_long_shared_sum_reduce: 8 bytes at .* are not symmetric"
-wrong differ "shmemx_shared_create: argument 'bytes' = .*; all PEs must give the same number"
+wrong differ "shmemx_shared_create: argument 'bytes' = .*; all PEs must pass the same number"
 wrong team "shmemx_shared_reclaim: the team of argument 'shared' = .* has been destroyed; call"
-wrong gone "shmemx_shared_reclaim: argument 'shared' = .* is no node-shared result (any more)"
-wrong again "shmemx_shared_reclaim: argument 'shared' = .* is no node-shared result (any more)"
+wrong gone "argument 'shared' = .* is not a valid node-shared result (already destroyed?)"
+wrong again "argument 'shared' = .* is not a valid node-shared result (already destroyed?)"
 wrong left "PE 1 has exited or called shmem_finalize while PE 0 waits in shmemx_shared_reclaim"
 finish

@@ -3,10 +3,16 @@
  * alltoall.c - see alltoall.h.  Uses: core/team, core/net, alltoall_internode, arrival,
  * barrier, mailbox, select, bounce, rma, rma/order, datatype/copy.
  *
- * Over nodes see exchange_remote.  Else every two PEs exchange their blocks when the
- * later one of them comes; or every PE fetches its blocks from all others between two
- * barriers, beginning with its own, so that the PEs do not all read from the same one at
- * a time.
+ * On a node, n PEs, blocks of b bytes:
+ * - mailbox (small): each PE reads its blocks from the eager slots of all others.
+ * - arrival: pairwise exchange in arrival order, by the later PE of each pair.
+ * - barrier: direct; each PE gets its blocks between two barriers, starting with its
+ *   own so that the PEs do not all read from one source at the same time.
+ *
+ * Over several nodes:
+ * - gather, bruck (small): alltoall_internode.c.
+ * - pairwise (large): each PE puts its blocks to all others in cyclic order, n - 1
+ *   messages of b bytes, between two barriers.
  */
 #include "config.h"
 
@@ -23,7 +29,6 @@
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
-/* Each shows all of its blocks, and all take theirs. */
 static void alltoall_exchange_mailbox(struct shmem_team *team, char *dest,
                                       const void *source, size_t each, const char *fn)
 {
@@ -37,7 +42,7 @@ static void alltoall_exchange_mailbox(struct shmem_team *team, char *dest,
     mailbox_close_all(&b);
 }
 
-/* What PE i has for this one. */
+/* Get this PE's block from PE i. */
 static void alltoall_take_block(const struct shmem_team *team, int i, char *to,
                                 const void *source, size_t each, const char *fn)
 {
@@ -68,13 +73,12 @@ static void alltoall_exchange_barrier(struct shmem_team *team, void *dest,
     bounce_close(to, dest, all);
 }
 
-/* Each puts its blocks to all others, beginning with the one after it. */
 static void alltoall_exchange_puts(struct shmem_team *team, char *dest,
                                    const char *source, size_t each, const char *fn)
 {
     char *mine = dest + (size_t)team->me * each;
 
-    barrier_sync(team, fn); /* all dests may be written */
+    barrier_sync(team, fn); /* all PEs have entered: dest is writable */
     for (int k = 1; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
         rma_put_nbi(SHMEM_CTX_DEFAULT, mine, source + (size_t)i * each, each,
@@ -82,7 +86,7 @@ static void alltoall_exchange_puts(struct shmem_team *team, char *dest,
     }
     copy_bytes(mine, source + (size_t)team->me * each, each);
     order_quiet(SHMEM_CTX_DEFAULT, fn);
-    barrier_sync(team, fn); /* all have been written */
+    barrier_sync(team, fn); /* all blocks have arrived */
 }
 
 static enum select_algorithm alltoall_algorithm_remote(struct shmem_team *team,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall.h - exchange between all pairs (9.10.5, 9.10.6).  Uses: arrival, barrier,
- * bounce, rma. Used by: the rows. */
+/* alltoall.h - all-to-all exchange (9.10.5, 9.10.6).
+ * Uses: arrival, barrier, bounce, rma.  Used by: the rows. */
 #ifndef PGAS_COLL_ALLTOALL_H
 #define PGAS_COLL_ALLTOALL_H
 
@@ -13,7 +13,7 @@
 int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
              size_t size, const char *fn);
 
-/* How the elements of an exchange lie: element e of block k at stride * (k * n + e). */
+/* Layout of a strided exchange: element e of block k is at stride * (k * n + e). */
 struct exchange {
     ptrdiff_t dst, sst; /* strides of dest and source, in elements, at least 1 */
     size_t n, size;

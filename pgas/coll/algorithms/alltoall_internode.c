@@ -4,18 +4,20 @@
  * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select,
  * scratch, datatype/copy.
  *
- * Very small blocks all PEs show to all with a meeting (internode.h).
+ * N nodes.  Very small blocks are piggybacked on a barrier (internode_gather): every PE
+ * receives the blocks of all PEs.
  *
- * Else the leader of each node takes the blocks of its PEs for each node, a bundle;
- * leaders exchange bundles in log2 N messages each (Bruck et al. 1997); and the PEs of a
- * node take their blocks from what has come to their leader.
+ * Else Bruck et al. 1997 over nodes: the leader packs the blocks of its PEs for each node
+ * into a bundle; leaders exchange bundles in ceil(log2 N) rounds of one message with up
+ * to N / 2 + 1 bundles; the PEs of a node copy their blocks from their leader's memory.
  *
- * The bundle from node s to node s + j (all around) goes 2^k nodes far in step k if j has
- * that bit.  So before step k node x has of number j the one that comes from node
- * x - (j mod 2^k).  Bundles are as long as both nodes have PEs; both sides know that.
+ * The bundle from node s to node s + i (cyclic) is number i.  It moves on by 2^k nodes in
+ * round k if i has bit k set.  So before round k, node x holds the bundle number i that
+ * originates from node x - (i mod 2^k).  The length of a bundle follows from the number
+ * of PEs of both nodes and is known to both.
  *
- * Of its space a leader uses one part for each step, for what comes, and one for bundles
- * as its own node shall see them: block by block of the PEs in the order of the nodes.
+ * Leader scratch buffer: one receive part per round, and the bundles for the own node,
+ * ordered by PE, within a PE by source node.
  */
 #include "config.h"
 
@@ -32,7 +34,7 @@
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
 
-/* ---- with a meeting -------------------------------------------------------------- */
+/* ---- piggybacked ----------------------------------------------------------------- */
 
 bool alltoall_gathers(struct shmem_team *team, size_t each)
 {
@@ -54,22 +56,22 @@ void alltoall_gather(struct shmem_team *team, char *dest, const void *source, si
                    internode_part(team, box, mine, i) + (size_t)team->me * each, each);
 }
 
-/* ---- in bundles ------------------------------------------------------------------ */
+/* ---- bundles --------------------------------------------------------------------- */
 
 struct job {
     struct shmem_team *team;
     const struct team_nodes *nodes;
     size_t each;
-    int *order;    /* PEs of the team node by node; NULL: that is their own order */
-    char **bundle; /* by number: what this leader has of it now; the first one is ours */
+    int *order;    /* PEs of the team in node order; NULL: team order is node order */
+    char **bundle; /* by number: the one that this leader holds; 0 = for its own node */
     char *memory;  /* of the bundles */
-    size_t most;   /* bytes of the longest bundle of all */
+    size_t most;   /* bytes of the longest bundle */
     struct exchange exchange;
     struct mailbox mailbox;
     const char *fn;
 };
 
-/* ---- who has how many PEs -------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------- */
 
 static int alltoall_inter_pes_of(const struct team_nodes *n, int node)
 {
@@ -97,7 +99,7 @@ static size_t alltoall_inter_bundle_bytes(const struct job *j, int from, int to)
            (size_t)alltoall_inter_pes_of(j->nodes, to) * j->each;
 }
 
-/* Bytes of what may come in one step. */
+/* Maximum bytes of a message. */
 static size_t alltoall_inter_step_bytes(const struct team_nodes *n, size_t most)
 {
     return (size_t)(n->leaders / 2 + 1) * most;
@@ -125,14 +127,14 @@ bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
            scratch_get(team, fn);
 }
 
-/* ---- on the node ------------------------------------------------------------------- */
+/* ---- node phase ------------------------------------------------------------------- */
 
 static int alltoall_inter_pe_at(const struct job *j, int place)
 {
     return j->order != NULL ? j->order[place] : place;
 }
 
-/* Each shows where its source is. */
+/* Publish the address of this PE's source. */
 static void alltoall_inter_show(struct job *j, const void *source)
 {
     j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
@@ -140,7 +142,7 @@ static void alltoall_inter_show(struct job *j, const void *source)
     mailbox_post(&j->mailbox);
 }
 
-/* The bundle for a node: for each PE there, the blocks of our PEs. */
+/* Pack the bundle for a node: for each PE there, the blocks of all PEs of this node. */
 static void alltoall_inter_pack(const struct job *j, char *to, int node)
 {
     const struct team_nodes *n = j->nodes;
@@ -156,7 +158,7 @@ static void alltoall_inter_pack(const struct job *j, char *to, int node)
         }
 }
 
-/* Where in our leader's space the blocks from a node to PE k of ours are. */
+/* Offset in the leader's scratch buffer of the blocks from `node` to local PE k. */
 static size_t alltoall_inter_shown_at(const struct job *j, int node, int k)
 {
     const struct team_nodes *n = j->nodes;
@@ -166,7 +168,7 @@ static size_t alltoall_inter_shown_at(const struct job *j, int node, int k)
                              j->each;
 }
 
-/* Bundle number i has come from the node so far before ours, and is for ours. */
+/* At the end bundle i is the one from the node at distance -i to this node. */
 static void alltoall_inter_lay_out(const struct job *j)
 {
     const struct team_nodes *n = j->nodes;
@@ -196,9 +198,9 @@ static void alltoall_inter_take(const struct job *j, char *dest)
     }
 }
 
-/* ---- between leaders --------------------------------------------------------------- */
+/* ---- inter-node phase -------------------------------------------------------------- */
 
-/* What bundle number i is before step k on a node: from where to where. */
+/* Bytes of bundle number i that the node at `distance` holds before round k. */
 static size_t alltoall_inter_bytes_of(const struct job *j, int i, int k, int distance)
 {
     int from = alltoall_inter_node_at(j->nodes, distance - (i & ((1 << k) - 1)));
@@ -212,7 +214,7 @@ static size_t alltoall_inter_scratch_of_step(const struct job *j, int k)
     return (size_t)k * alltoall_inter_step_bytes(j->nodes, j->most);
 }
 
-/* Bundles with that bit, one behind the other, to who is 2^k nodes farther on. */
+/* Send the bundles whose number has bit k to the node at distance 2^k. */
 static void alltoall_inter_send_step(const struct job *j, int k, char *buffer)
 {
     int to = alltoall_inter_node_at(j->nodes, 1 << k);
@@ -275,7 +277,7 @@ static void alltoall_inter_exchange(struct job *j)
     free(j->bundle);
 }
 
-/* ---- all together ------------------------------------------------------------------ */
+/* ---- all PEs ----------------------------------------------------------------------- */
 
 void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, size_t each,
                     const char *fn)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoalls.c - exchanges of elements with strides, see alltoall.h.
+ * alltoalls.c - strided all-to-all exchange, see alltoall.h.
  * Uses: core/log, core/net, core/team, alltoall, alltoall_internode, arrival, barrier,
  * mailbox, select, bounce, rma, rma/order, rma/strided, datatype/copy.
  *
- * Every PE fetches its blocks from all others, between two barriers; or on one node every
- * two PEs exchange theirs when the later one of them comes.  Over a network an
- * element costs far more than the gap after it: what lies close together is fetched with
- * the gaps, and taken apart here.  What is very small goes with one meeting, packed.
+ * Algorithms as in alltoall.c: direct gets between two barriers; on a node also pairwise
+ * exchange in arrival order; very small data packed and piggybacked on a barrier.  Over a
+ * network a message costs far more than the gap after an element: if the stride is small,
+ * elements are fetched in one get with the gaps between them, and unpacked here.
  */
 #include "config.h"
 
@@ -27,12 +27,12 @@
 #include "pgas/rma/strided.h"
 
 enum {
-    STEP_MOST = 4096,     /* bytes from an element to the next, to be fetched with gaps */
-    SPAN_BYTES = 1 << 16, /* of a PE at a time, */
-    SPANS_BYTES = 1 << 22, /* of all of them, if that is at least an element each */
+    STEP_MOST = 4096,      /* maximum stride in bytes for fetching with the gaps */
+    SPAN_BYTES = 1 << 16,  /* maximum of a PE at a time */
+    SPANS_BYTES = 1 << 22, /* maximum of all PEs, but at least an element each */
 };
 
-/* Bytes from the first to behind the last of n elements with that stride. */
+/* Extent in bytes of n elements with that stride. */
 static size_t alltoalls_span(size_t n, ptrdiff_t stride, const struct exchange *x,
                              const char *fn)
 {
@@ -44,13 +44,12 @@ static size_t alltoalls_span(size_t n, ptrdiff_t stride, const struct exchange *
         __builtin_mul_overflow(bytes, x->size, &bytes) ||
         __builtin_add_overflow(bytes, x->size, &bytes))
         log_die(
-            "%s: %zu elements of %zu bytes with stride %td reach farther than a size_t "
-            "holds",
+            "%s: %zu elements of %zu bytes with stride %td exceed the range of size_t",
             fn, n, x->size, stride);
     return bytes;
 }
 
-/* n elements that lie `stride` elements apart; one after the other with stride 1. */
+/* Copy n elements; a stride of 1 is contiguous. */
 static void alltoalls_copy_elements(char *to, ptrdiff_t to_stride, const char *from,
                                     ptrdiff_t stride, size_t n, size_t size)
 {
@@ -60,14 +59,14 @@ static void alltoalls_copy_elements(char *to, ptrdiff_t to_stride, const char *f
         copy_bytes(to + e * to_step, from + e * step, size);
 }
 
-/* ---- from far PEs ---------------------------------------------------------------- */
+/* ---- from remote PEs ------------------------------------------------------------- */
 
-/* Where this PE's block of each PE goes to, and with what stride. */
+/* Destination and stride of this PE's block from each PE. */
 struct fetch {
     const struct shmem_team *team;
     char *to;
     ptrdiff_t dst;
-    const char *block; /* this PE's, in the source of each PE */
+    const char *block; /* symmetric address of this PE's block in each source */
     struct exchange x;
     const char *fn;
 };
@@ -82,7 +81,7 @@ static char *alltoalls_place_of(const struct fetch *f, int i, size_t element)
     return f->to + ((size_t)i * f->x.n + element) * f->x.size * (size_t)f->dst;
 }
 
-/* How many elements of each far PE are fetched at a time. */
+/* Elements that are fetched from each remote PE at a time. */
 static size_t alltoalls_at_a_time(const struct fetch *f, size_t far)
 {
     size_t bytes = SPANS_BYTES / far < SPAN_BYTES ? SPANS_BYTES / far : SPAN_BYTES;
@@ -92,7 +91,8 @@ static size_t alltoalls_at_a_time(const struct fetch *f, size_t far)
     return n > 0 ? n : 1;
 }
 
-/* n elements from `first` on of all far PEs, each to `space` bytes of memory. */
+/* Get elements first .. first + n - 1 of each remote PE with their gaps, to `space` bytes
+ * of memory per PE. */
 static void alltoalls_get_spans(const struct fetch *f, char *memory, size_t space,
                                 size_t first, size_t n)
 {
@@ -166,7 +166,7 @@ static void alltoalls_fetch(const struct fetch *f)
         alltoalls_fetch_elements(f);
 }
 
-/* n: elements of all blocks of a PE. */
+/* n: number of elements of all blocks of a PE. */
 static void alltoalls_exchange_barrier(struct shmem_team *team, void *dest,
                                        const char *source, size_t n,
                                        const struct exchange *x, const char *fn)
@@ -185,7 +185,7 @@ static void alltoalls_exchange_barrier(struct shmem_team *team, void *dest,
     bounce_close(to, dest, 0);
 }
 
-/* ---- in the order of arrival ----------------------------------------------------- */
+/* ---- in arrival order ------------------------------------------------------------ */
 
 struct blocks {
     const struct shmem_team *team;
@@ -195,7 +195,7 @@ struct blocks {
     const char *fn;
 };
 
-/* The place of PE i's block among those of a PE, with that stride. */
+/* Offset of block i in an array with that stride. */
 static size_t alltoalls_block_at(const struct blocks *b, int i, ptrdiff_t stride)
 {
     return (size_t)i * b->x.n * b->x.size * (size_t)stride;
@@ -210,7 +210,7 @@ static void alltoalls_take_block(const struct blocks *b, int i)
                 team_world_pe(b->team, i), b->fn);
 }
 
-/* What PE i has for this one, and the other way round. */
+/* Copy the blocks between PE i and this PE in both directions. */
 static void alltoalls_swap_blocks(const void *job, int i)
 {
     const struct blocks *b = job;
@@ -222,8 +222,8 @@ static void alltoalls_swap_blocks(const void *job, int i)
                 team_world_pe(b->team, i), b->fn);
 }
 
-/* n: elements of all blocks of a PE.  With strides there is no mailbox: what is for few
- * bytes goes as what is too long for one. */
+/* n: number of elements of all blocks of a PE.  There is no mailbox form with strides, so
+ * small blocks use the algorithm of the smallest block that exceeds a mailbox slot. */
 static bool alltoalls_by_arrival(struct shmem_team *team, const void *dest,
                                  const void *source, size_t n, const struct exchange *x,
                                  const char *fn)

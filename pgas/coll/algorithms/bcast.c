@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bcast.c - see bcast.h.  Uses: core/team, barrier, bcast_internode, mailbox, internode,
- * select, bounce, rma, datatype/copy. */
+/*
+ * bcast.c - see bcast.h.  Uses: core/team, barrier, bcast_internode, mailbox, internode,
+ * select, bounce, rma, datatype/copy.
+ *
+ * On a node, m bytes:
+ * - mailbox: the root writes its eager slot, the others read it.  The root waits for no
+ *   reader, so it may run ahead by the number of slots.
+ * - direct: the root announces its source, each PE copies from it, the root awaits all.
+ * - barrier: each PE gets the source between two barriers; also for active sets.
+ *
+ * Over several nodes: bcast_internode.c; very small data travel with a barrier.
+ */
 #include "config.h"
 
 #include "pgas/coll/sync/barrier.h"
@@ -20,13 +30,12 @@ struct job {
     const char *source;
     size_t bytes;
     int root;
-    bool copies; /* the root has a copy of its own: not in place, and no active set */
+    bool copies; /* the root writes its own dest: not in place, no active set */
     const char *fn;
 };
 
-/* ---- on one node ------------------------------------------------------------------ */
+/* ---- on a node -------------------------------------------------------------------- */
 
-/* In its slot, from which the others take it when they come. */
 static void bcast_mailbox(const struct job *j)
 {
     struct mailbox b = mailbox_open(j->team, j->bytes, j->fn);
@@ -50,7 +59,6 @@ static void bcast_take_from_root(const struct job *j, struct mailbox *b)
     mailbox_close(b);
 }
 
-/* The root says that its source is there, and waits until all have taken it. */
 static void bcast_direct(const struct job *j)
 {
     struct mailbox b = mailbox_open(j->team, 0, j->fn);
@@ -69,9 +77,6 @@ static void bcast_direct(const struct job *j)
     if (j->copies && late)
         memmove(j->dest, j->source, j->bytes);
 }
-
-/* ---- between two barriers: active sets, and where it is asked for -------------------
- */
 
 static void bcast_barrier(const struct job *j)
 {
@@ -108,7 +113,6 @@ static void bcast_near(const struct job *j)
 
 /* ---- over nodes ------------------------------------------------------------------ */
 
-/* With a meeting. */
 static void bcast_small(const struct job *j)
 {
     const char *box = internode_gather(j->team, j->source, j->bytes, j->root, j->fn);
@@ -143,7 +147,7 @@ static int bcast_job(struct job *j)
                 team->npes - 1);
     if (j->bytes == 0)
         return 0;
-    if (team->me == j->root) /* else the others would be blamed for it */
+    if (team->me == j->root) /* report a bad source here, not on a PE that reads it */
         (void)peer_at(j->source, j->bytes, pgas_self.me, j->fn);
     if (mailbox_has(team))
         bcast_near(j);

@@ -11,7 +11,7 @@
  * Returns 0. */
 int bcast(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
           int root, const char *fn);
-/* The same to dest on all but the root, whose dest is not touched: for active sets. */
+/* As bcast, but the root's dest is not written: for active sets. */
 int bcast_set(struct shmem_team *team, void *dest, const void *source, size_t n,
               size_t size, int root, const char *fn);
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast_internode.c - a broadcast of a team over several nodes.
+ * bcast_internode.c - broadcast of a team over several nodes.
  * Uses: core/team, bcast, mailbox, internode, leader_msg, select, slice, datatype/copy.
  *
- * A small one (push): the root's leader sends it to the others down a binomial tree, from
- * its slot to theirs, one message with its number; nobody waits for those below.  The
- * leaders have TEAM_PUSHES slots each.  Invariant: a slot is used again when all leaders
- * have met, in which each has ended the call that used it: sent it on, and handed it to
+ * N nodes, m bytes; nodes are numbered cyclically from the root's node.
+ *
+ * Small (bcast_eager): binomial tree of the leaders, ceil(log2 N) rounds, N - 1 messages
+ * from eager slot to eager slot; no PE waits for its descendants.  A leader has
+ * TEAM_PUSHES slots.  Invariant: a slot is reused only after an inter-node barrier, which
+ * a leader enters after it has forwarded the data of all earlier calls and passed them to
  * its node.
  *
- * A large one:
+ * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
+ * in segments, and each leader publishes every segment to its node on arrival.
+ * - binomial, kary: pipelined tree; segments are forwarded on arrival.
+ * - scatter: scatter + ring allgather (van de Geijn 1994): N - 1 rounds after the
+ *   scatter; each leader sends at most 2 m bytes.
  *
- * The root's node gets it from the root, as on one node; then its leader puts it to the
- * other leaders, and their nodes take it from them, segment by segment.  Between leaders:
- *
- * - binomial, kary: each puts a segment to its children when it has come.
- * - scatter: each gets a slice from the root's leader, and the others around a ring (van
- *   de Geijn 1994): nobody sends more than twice the message.
- *
- * Nodes are counted from the root's one on.  A leader's dest is written to when it has
- * come (internode_barrier), and is not changed before its node has taken everything.
+ * Invariant: a leader's dest is written only after the leader has entered the call
+ * (internode_barrier), and is not modified before its node has read all segments.
  */
 #include "config.h"
 
@@ -44,11 +43,11 @@ enum {
 struct job {
     struct shmem_team *team;
     char *dest;
-    const char *from; /* where a leader has the message: its dest, but for a root's */
+    const char *from; /* the data on a leader: dest, except on the root */
     size_t bytes;
-    int nodes, root, place; /* root: the node; place: of ours behind it */
+    int nodes, root, place; /* root: its node; place: cyclic distance from that node */
     struct exchange exchange;
-    struct mailbox mailbox; /* of our node, if it is not the root's */
+    struct mailbox mailbox; /* of this node, unless it is the root's */
     const char *fn;
 };
 
@@ -80,14 +79,14 @@ static void bcast_inter_put(const struct job *j, int step, int place, struct sli
                j->from + s.first, s.end - s.first);
 }
 
-/* ---- on the other nodes ------------------------------------------------------------ */
+/* ---- node phase ------------------------------------------------------------------- */
 
 static bool bcast_inter_has_local_pes(const struct job *j)
 {
     return j->place != 0 && j->team->near->npes > 1;
 }
 
-/* So many segments have come to the leader. */
+/* Publish the first n segments to the node. */
 static void bcast_inter_hand_out(const struct job *j, int n)
 {
     if (bcast_inter_has_local_pes(j))
@@ -108,7 +107,7 @@ static void bcast_inter_take_segments(const struct job *j)
 
 /* ---- trees between leaders --------------------------------------------------------- */
 
-/* The i-th child of a place, i < most, or -1; and whose child it is. */
+/* Tree over places: the i-th child (i < most) or -1, and the parent. */
 struct tree {
     int most;
     int (*child)(int place, int i, int nodes);
@@ -143,7 +142,7 @@ static const struct tree binomial = {30, bcast_inter_binomial_child,
                                      bcast_inter_binomial_parent};
 static const struct tree kary = {ARITY, bcast_inter_kary_child, bcast_inter_kary_parent};
 
-/* The child with the most below it first. */
+/* Largest subtree first. */
 static void bcast_inter_put_to_children(const struct job *j, const struct tree *t, int i)
 {
     for (int k = t->most - 1; k >= 0; k--) {
@@ -158,7 +157,7 @@ static void bcast_inter_spread_tree(const struct job *j, const struct tree *t)
     for (int i = 0; i < bcast_inter_segments(j); i++) {
         if (j->place != 0)
             leader_await(&j->exchange, i, bcast_inter_node_of(j, t->parent(j->place)));
-        bcast_inter_hand_out(j, i + 1); /* first, as a put may have to wait */
+        bcast_inter_hand_out(j, i + 1); /* before the puts, which may wait */
         bcast_inter_put_to_children(j, t, i);
     }
 }
@@ -173,14 +172,14 @@ static void bcast_inter_spread_kary(const struct job *j)
     bcast_inter_spread_tree(j, &kary);
 }
 
-/* ---- scatter and ring -------------------------------------------------------------- */
+/* ---- scatter + ring allgather ------------------------------------------------------ */
 
 static struct slice bcast_inter_slice_of_place(const struct job *j, int place)
 {
     return slice_of(j->bytes, 1, (place + j->nodes) % j->nodes, j->nodes);
 }
 
-/* The root needs nothing; so who is before it sends it nothing. */
+/* The root has all slices, so its predecessor sends it nothing. */
 static void bcast_inter_spread_scatter(const struct job *j)
 {
     int before = bcast_inter_node_of(j, j->place - 1 + j->nodes), after = j->place + 1;
@@ -198,7 +197,7 @@ static void bcast_inter_spread_scatter(const struct job *j)
     bcast_inter_hand_out(j, bcast_inter_segments(j));
 }
 
-/* ---- all together ------------------------------------------------------------------ */
+/* ---- large broadcast --------------------------------------------------------------- */
 
 static void (*const algorithms[])(const struct job *) = {
     [INTERNODE_BROADCAST_BINOMIAL] = bcast_inter_spread_binomial,
@@ -211,7 +210,7 @@ static void bcast_inter_spread(struct job *j)
     enum select_algorithm a =
         select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes);
 
-    internode_barrier(j->team, j->fn); /* they have begun: their dests may be written */
+    internode_barrier(j->team, j->fn); /* all leaders have entered: dest is writable */
     j->exchange = leader_exchange_begin(
         j->team, a == INTERNODE_BROADCAST_SCATTER ? j->nodes : bcast_inter_segments(j),
         j->fn);
@@ -219,7 +218,7 @@ static void bcast_inter_spread(struct job *j)
     leader_exchange_end(&j->exchange, false);
 }
 
-/* The root's node has it in dest; without `copies` the root itself in source alone. */
+/* On the root's node all PEs get the data in dest; the root only if `copies`. */
 static void bcast_inter_share(struct job *j, const void *source, int root, bool copies)
 {
     struct shmem_team *near = j->team->near;
@@ -235,7 +234,6 @@ static void bcast_inter_share(struct job *j, const void *source, int root, bool 
         j->from = source;
 }
 
-/* The root's node. */
 static void bcast_inter_spread_from(struct job *j, const void *source, int root,
                                     bool copies)
 {
@@ -244,7 +242,6 @@ static void bcast_inter_spread_from(struct job *j, const void *source, int root,
         bcast_inter_spread(j);
 }
 
-/* Another one. */
 static void bcast_inter_receive(struct job *j)
 {
     bool local_pes = bcast_inter_has_local_pes(j), leads = internode_is_leader(j->team);
@@ -289,16 +286,16 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
         bcast_inter_receive(&j);
 }
 
-/* ---- a small one ------------------------------------------------------------------- */
+/* ---- small broadcast --------------------------------------------------------------- */
 
 struct push {
     uint64_t number;
-    char *slot; /* ours; the other leaders' is at the same symmetric address */
+    char *slot; /* same symmetric address on all leaders */
     uint64_t *word;
 };
 
-/* Our slot and word, which leaders alone use: to the others of a node the slot names that
- * of their leader, at the same symmetric address. */
+/* The slot and word of this call.  Only those of leaders are used; on other PEs `slot` is
+ * the symmetric address of their leader's. */
 static struct push bcast_inter_eager_begin(const struct job *j)
 {
     struct team_words *w = team_words(j->team, j->team->me);

@@ -3,9 +3,13 @@
  * collect.c - see collect.h.  Uses: core/team, core/check, active, arrival, barrier,
  * internode, allgather, bounce, rma, rma/order, datatype/copy.
  *
- * Over nodes see collect_internode.c.  Else every two PEs give each other their elements
- * when the later one of them comes; or every PE copies all sources to its own dest.  It
- * begins with its own one, so that the PEs do not all read the same one at a time.
+ * On a node, n PEs, m bytes in total:
+ * - mailbox (small): each PE reads the eager slots of all others.
+ * - arrival (fcollect): pairwise exchange in arrival order, by the later PE of each pair.
+ * - barrier: direct; each PE copies all sources to its dest between two barriers,
+ *   starting with its own so that the PEs do not all read one source at the same time.
+ *
+ * Over several nodes: collect_internode.c; very small blocks travel with a barrier.
  */
 #include "config.h"
 
@@ -27,9 +31,9 @@
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
-enum { REMOTE_BYTES = 1024 }; /* of all PEs, from which on they go by nodes */
+enum { REMOTE_BYTES = 1024 }; /* minimum of all PEs for the two-level algorithm */
 
-/* From PE i; `all`: bytes that this PE takes in all. */
+/* Copy from PE i; `all`: bytes that this PE copies in total. */
 static void collect_take(const struct shmem_team *team, int i, char *to,
                          const void *source, size_t bytes, size_t all, const char *fn)
 {
@@ -41,14 +45,14 @@ static void collect_take(const struct shmem_team *team, int i, char *to,
         copy_part(to, peer_at(source, bytes, pe, fn), bytes, all * (size_t)team->npes);
 }
 
-/* All that has been taken is here. */
+/* Complete all gets. */
 static void collect_taken(const struct shmem_team *team, const char *fn)
 {
     if (unlikely(team->far))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
 }
 
-/* What is small goes with the barrier. */
+/* Blocks are piggybacked on a barrier. */
 static void collect_fcollect_small(struct shmem_team *team, void *dest,
                                    const void *source, size_t each, const char *fn)
 {
@@ -62,7 +66,6 @@ static void collect_fcollect_small(struct shmem_team *team, void *dest,
                    each);
 }
 
-/* All read the slots of all. */
 static void collect_fcollect_mailbox(struct shmem_team *team, char *dest,
                                      const void *source, size_t each, const char *fn)
 {
@@ -107,7 +110,7 @@ static void collect_fcollect_near(struct shmem_team *team, void *dest, const voi
     barrier_unguard(team, fn);
 }
 
-/* By nodes, unless it is asked for otherwise, or dest overlaps a source. */
+/* Two-level, unless another algorithm is selected or dest overlaps a source. */
 static bool collect_is_by_nodes(struct shmem_team *team, size_t all, bool overlap)
 {
     return team->nodes != NULL && !overlap && team->nodes->leaders < COLLECT_NODES_MAX &&
@@ -155,10 +158,10 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
 }
 
 /*
- * What PE i says that it brings.  Invariant: PE i alone writes it, before the barrier
- * that begins a collect; the others read it between that barrier and the one that ends
- * the collect.  Everybody says where its source is, as who brings nothing need not know
- * where the others have theirs.
+ * The descriptor of PE i.  Invariant: it is written by PE i only, before the barrier at
+ * the beginning of a collect, and read by others between that barrier and the one at the
+ * end.  It contains the address of the source, because a PE without elements may pass any
+ * pointer as its source.
  */
 static struct team_part *collect_part_of(const struct shmem_team *team, int i,
                                          const char *fn)
@@ -166,8 +169,8 @@ static struct team_part *collect_part_of(const struct shmem_team *team, int i,
     return team->psync != NULL ? active_part(team, i, fn) : &team_words(team, i)->part;
 }
 
-/* What all say: in the descriptors if the team is far, on a mailbox, or in the words of
- * each. */
+/* Descriptors of all PEs: gathered if the team spans nodes, else in mailbox slots or in
+ * the sync areas. */
 struct parts {
     const struct shmem_team *team;
     struct descriptors descriptors;
@@ -175,7 +178,7 @@ struct parts {
     const char *fn;
 };
 
-/* What a PE shows on a mailbox: what it says, and the elements, if they fit. */
+/* Contents of a mailbox slot: descriptor, and the elements if they fit. */
 struct shown {
     struct team_part part;
     char elements[TEAM_SLOT_BYTES - sizeof(struct team_part)];
@@ -217,7 +220,7 @@ static size_t collect_sum_before(const struct parts *parts, int end)
     return sum;
 }
 
-/* The bytes of all PEs; only now it is known how long dest must be. */
+/* Bytes of all PEs; checks dest, whose length is known only now. */
 static size_t collect_sum_bytes(const struct parts *parts, const void *dest, size_t size)
 {
     const char *fn = parts->fn;
@@ -248,7 +251,7 @@ static void collect_take_all(const struct parts *parts, char *to, size_t all, si
     collect_taken(team, parts->fn);
 }
 
-/* All PEs meet and have said what they bring. */
+/* Barrier, after which the descriptors of all PEs can be read. */
 static struct descriptors collect_meet(struct shmem_team *team, const char *fn)
 {
     if (unlikely(team->far))
@@ -258,7 +261,7 @@ static struct descriptors collect_meet(struct shmem_team *team, const char *fn)
     return (struct descriptors){.team = NULL};
 }
 
-/* Does dest overlap a source?  The same answer on all PEs. */
+/* True if dest overlaps any source; the same result on all PEs. */
 static bool collect_any_overlap(const struct parts *parts, const void *dest, size_t all,
                                 size_t size)
 {
@@ -271,7 +274,7 @@ static bool collect_any_overlap(const struct parts *parts, const void *dest, siz
     return false;
 }
 
-/* Where each block begins. */
+/* Offsets of the blocks in dest. */
 static size_t *collect_sum_up(const struct parts *parts, size_t size)
 {
     int npes = parts->team->npes;
@@ -290,7 +293,7 @@ static size_t collect_at_listed(const struct collect_layout *layout, int i)
     return ((const size_t *)layout->arg)[i];
 }
 
-/* All PEs have met and said what they bring. */
+/* After collect_meet. */
 static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
                              void *dest, const void *source, size_t size)
 {
@@ -303,7 +306,7 @@ static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
     free(at);
 }
 
-/* Between two barriers; the parts lie in the words of each PE. */
+/* Descriptors in the sync areas; two barriers. */
 static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
                             size_t n, size_t size, const char *fn)
 {
@@ -326,7 +329,7 @@ static void collect_barrier(struct shmem_team *team, void *dest, const void *sou
         collect_say(team, (struct team_part){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);
 }
 
-/* Do the elements of all PEs fit their slots? */
+/* True if the elements of every PE fit its slot. */
 static bool collect_all_shown(const struct parts *parts, size_t size)
 {
     for (int i = 0; i < parts->team->npes; i++)
@@ -346,7 +349,7 @@ static void collect_take_shown(const struct parts *parts, char *dest, size_t siz
     }
 }
 
-/* Some have more: all take them from the sources, and nobody leaves before. */
+/* Some PE has more: all copy from the sources, which stay valid until the barrier. */
 static void collect_take_from_sources(const struct parts *parts, void *dest,
                                       const void *source, size_t mine, size_t all,
                                       size_t size)
@@ -394,7 +397,7 @@ int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
 {
     size_t mine = rma_bytes(n, size, fn);
 
-    if (mine > 0) /* else the others would be blamed for it */
+    if (mine > 0) /* report a bad source here, not on a PE that reads it */
         (void)peer_at(source, mine, pgas_self.me, fn);
     if (mailbox_has(team))
         collect_near(team, dest, source, n, size, fn);

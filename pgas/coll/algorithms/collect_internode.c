@@ -4,14 +4,13 @@
  * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select,
  * datatype/copy.
  *
- * Each leader copies the blocks of its node to its own dest, and puts them to that of the
- * other leaders; its node takes from its dest what has come, node by node.  So data cross
- * the network once for each node.  Between leaders:
+ * Each leader copies the blocks of its node to its own dest and puts them to the dest of
+ * the other leaders; the other PEs of a node copy from their leader's dest as blocks
+ * arrive.  N nodes, m bytes in total; a leader receives m (N - 1) / N bytes:
+ * - direct: N - 1 messages to N - 1 leaders at once.
+ * - ring: N - 1 rounds; each leader forwards the blocks that it received last.
  *
- * - direct: each puts its node's blocks to all others.
- * - ring: each hands on to the next one what it got last.
- *
- * In both the blocks come in the order of the nodes, backwards from our own one.
+ * In both, the blocks arrive in descending cyclic node order, starting with the own node.
  */
 #include "config.h"
 
@@ -27,14 +26,14 @@
 #include "pgas/datatype/copy.h"
 
 _Static_assert((int)COLLECT_NODES_MAX <= (int)MAILBOX_PARTS,
-               "a node's number is a part's");
+               "node numbers are part numbers");
 
 struct job {
     struct shmem_team *team;
     char *dest;
     const void *source;
     const struct collect_layout *layout;
-    int *order; /* PEs of the team node by node; NULL: that is their own order */
+    int *order; /* PEs of the team in node order; NULL: team order is node order */
     struct exchange exchange;
     struct mailbox mailbox;
     const char *fn;
@@ -47,7 +46,7 @@ static size_t collect_inter_at(const struct job *j, int i)
 
 /* ---- the blocks of a node -------------------------------------------------------- */
 
-/* Blocks of PEs that follow each other at once. */
+/* Contiguous blocks: of PEs with consecutive numbers. */
 struct run {
     size_t first, bytes;
 };
@@ -57,7 +56,7 @@ static int collect_inter_pe_at(const struct job *j, int place)
     return j->order != NULL ? j->order[place] : place;
 }
 
-/* The run that begins at *place, which moves on to the next one. */
+/* The run that begins at *place, which is advanced to the next run. */
 static struct run collect_inter_next_run(const struct job *j, int *place, int end)
 {
     int first = collect_inter_pe_at(j, *place), n = 1;
@@ -88,9 +87,9 @@ static void collect_inter_put_node(const struct job *j, int step, int to, int no
     leader_signal(&j->exchange, step, to);
 }
 
-/* ---- on the node ------------------------------------------------------------------- */
+/* ---- node phase ------------------------------------------------------------------- */
 
-/* Each shows where its source is. */
+/* Publish the address of this PE's source. */
 static void collect_inter_show(struct job *j)
 {
     j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
@@ -98,7 +97,7 @@ static void collect_inter_show(struct job *j)
     mailbox_post(&j->mailbox);
 }
 
-/* The leader copies the blocks of its node. */
+/* The leader copies the blocks of its node to its dest. */
 static void collect_inter_fill(const struct job *j)
 {
     const struct team_nodes *n = j->team->nodes;
@@ -139,12 +138,12 @@ static int collect_inter_node_before(const struct job *j, int distance)
 static void collect_inter_take_all(const struct job *j)
 {
     for (int k = 0; k < j->team->nodes->leaders; k++) {
-        mailbox_await_handed(&j->mailbox, 0, (uint64_t)k + 1); /* a part for each node */
+        mailbox_await_handed(&j->mailbox, 0, (uint64_t)k + 1); /* one part per node */
         collect_inter_take_node(j, collect_inter_node_before(j, k));
     }
 }
 
-/* ---- between leaders --------------------------------------------------------------- */
+/* ---- inter-node phase -------------------------------------------------------------- */
 
 static void collect_inter_put_direct(const struct job *j)
 {
@@ -174,7 +173,7 @@ static void collect_inter_exchange(struct job *j)
     leader_exchange_end(&j->exchange, true);
 }
 
-/* ---- all together ------------------------------------------------------------------ */
+/* ---- all PEs ----------------------------------------------------------------------- */
 
 void collect_internode(struct shmem_team *team, void *dest, const void *source,
                        const struct collect_layout *layout, bool met, const char *fn)

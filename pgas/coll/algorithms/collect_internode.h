@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collect_internode.h - large collects of a team over several nodes (team->nodes).
+ * collect_internode.h - large collect and fcollect of a team over several nodes.
  * Uses: core/team.  Used by: collect.
  */
 #ifndef PGAS_COLL_COLLECT_REMOTE_H
@@ -13,15 +13,14 @@
 
 enum { COLLECT_NODES_MAX = 1 << 16 };
 
-/* Where in dest the block of PE i begins; i = npes: the bytes of all. */
+/* at: offset in dest of the block of PE i; for i = npes the bytes of all PEs. */
 struct collect_layout {
     size_t (*at)(const struct collect_layout *layout, int i);
     const void *arg;
     size_t each;
 };
 
-/* dest and the sources do not overlap.  `met`: all PEs have met since they began the
- * collective. */
+/* dest overlaps no source.  `met`: this collective has had a barrier. */
 void collect_internode(struct shmem_team *team, void *dest, const void *source,
                        const struct collect_layout *layout, bool met, const char *fn);
 

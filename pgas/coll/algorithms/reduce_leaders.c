@@ -7,16 +7,15 @@
  * The data is processed in pieces that fit the leader scratch buffer.  No barrier is
  * needed at the beginning: a leader writes to the user buffer of another leader only
  * after the data there has been delivered to every leader that combines it; the scratch
- * buffer may be written at any time.  With N nodes:
+ * buffer may be written at any time.  With N nodes and m bytes:
  *
- * - direct: reduce-scatter and allgather by direct exchange: each leader receives its
- *   slice from all others, combines it and puts the result to all others.
- *   Two latencies, 2 (N - 1) messages.
- * - ring: ring reduce-scatter and ring allgather, N - 1 steps each (Patarasuk, Yuan
- *   2009).
- * - halving: recursive halving reduce-scatter, then recursive doubling allgather, log2 N
- *   steps each (Rabenseifner 2004).
- * - doubling: recursive doubling of the whole data, log2 N steps.
+ * - direct: reduce-scatter and allgather by direct exchange: 2 rounds of N - 1
+ *   messages, 2 m (N - 1) / N bytes per leader.
+ * - ring: ring reduce-scatter and ring allgather (Patarasuk, Yuan 2009): 2 (N - 1) rounds
+ *   of one message, 2 m (N - 1) / N bytes.
+ * - halving: recursive halving reduce-scatter and recursive doubling allgather
+ *   (Rabenseifner 2004): 2 log2 N rounds of one message, 2 m (N - 1) / N bytes.
+ * - doubling: recursive doubling of the whole data: log2 N rounds, m log2 N bytes.
  *
  * In halving and doubling, leaders in excess of a power of two first pass their data to a
  * neighbour, and receive the result from it at the end.  All leaders obtain the same

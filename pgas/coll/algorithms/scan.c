@@ -3,8 +3,10 @@
  * scan.c - see scan.h.  Uses: core/team, core/net, barrier, internode, remote, slice,
  * rma, datatype.
  *
- * For its slice of the elements each PE accumulates the sources in PE order, and writes
- * each prefix to the dest of the corresponding PE.
+ * Small data: every PE combines the contributions of its predecessors, from their eager
+ * slots or piggybacked on a barrier.  Large data: between two barriers each PE
+ * accumulates its slice of all sources in PE order, and writes each prefix to the dest of
+ * its PE.
  */
 #include "config.h"
 

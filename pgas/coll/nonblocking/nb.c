@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nb.c - see nb.h: what goes on when.  Uses: nb_int, barrier, probe, core/block,
+ * nb.c - see nb.h: progress of the requests.  Uses: nb_int, barrier, probe, core/block,
  * core/heap, core/log, core/net.
  *
- * A request is a program of steps, each of which goes on as far as it can and is called
- * again later; so nobody waits here but in nb_wait.  All requests of this PE that have
- * not ended hang on their teams, those on a list, under one lock; any thread that comes
- * by moves all of them on: in nb_test, and in block_until (block_set_work).  A PE that
- * sleeps there is woken by every store to it meanwhile.
+ * A request is a program of steps.  A step does what it can without waiting and is called
+ * again until it is complete; only nb_wait waits.  Incomplete requests are queued at
+ * their team, and these teams are in a list, all under one lock.  Any thread advances all
+ * requests of its PE, in nb_test and in block_until (block_set_work); a PE that sleeps
+ * there is woken by every store to it meanwhile.
  *
- * Each call has words of its own (struct team_nb), that with number c the slot c modulo
- * TEAM_NB_SLOTS.  Invariant: a PE begins call c, and may write for it to others' words,
- * only when all PEs have ended call c - TEAM_NB_SLOTS, for which these were used before.
- * For it begins c when it has ended all calls up to c - TEAM_NB_OUT.  Among the last
- * TEAM_NB_MEET of those is one with a number that is a multiple of TEAM_NB_MEET, which
- * nobody has ended before all have begun it (they meet, if its program does not let
- * them); and who has begun call b has ended all up to b - TEAM_NB_OUT. What is written
- * for a call is waited for by its reader before that ends it: so nothing comes later, in
- * another call or another team.
+ * Call c uses sync slot c % TEAM_NB_SLOTS (struct team_nb).  Invariant: a PE begins call
+ * c, and may write to other PEs' slots for it, only when all PEs have ended the last
+ * user of the slot, call c - TEAM_NB_SLOTS.  Proof: the PE has ended all calls up to
+ * c - TEAM_NB_OUT.  One of the last TEAM_NB_MEET of them, b, is a multiple of
+ * TEAM_NB_MEET, and no PE ends such a call before all PEs have begun it (it ends with a
+ * barrier unless its program implies one).  A PE that has begun b has ended all calls up
+ * to b - TEAM_NB_OUT >= c - TEAM_NB_SLOTS.  Each value written for a call is awaited by
+ * its reader before that PE ends the call, so no write arrives in a later call or team.
  */
 #include "config.h"
 
@@ -34,25 +33,25 @@
 
 static PGAS_PE_LOCAL struct {
     pthread_mutex_t lock;
-    struct shmem_team *teams; /* with requests that have not ended; read without, too */
-    size_t open;              /* requests that have not been freed */
-    const char *last;         /* which routine has started the last one */
+    struct shmem_team *teams; /* with incomplete requests; also read without the lock */
+    size_t open;              /* requests not freed yet */
+    const char *last;         /* public routine that started the last one */
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local bool inside; /* of go_on: what waits in there comes here again */
+static _Thread_local bool inside; /* of nb_go_on, against recursion */
 
 _Static_assert(TEAM_NB_SLOTS >= 2 * TEAM_NB_OUT + TEAM_NB_MEET - 1,
-               "the invariant above");
+               "the invariant at the top");
 
-/* ---- going on --------------------------------------------------------------------- */
+/* ---- progress --------------------------------------------------------------------- */
 
-/* The step after the last one where all must meet. */
+/* True if the call ends with an extra barrier after its last step. */
 static bool nb_waits_last(const struct nb *r)
 {
     return !r->program->meets && r->call % TEAM_NB_MEET == 0;
 }
 
-/* Do what can be done of a request: has it ended? */
+/* Advance a request; true if it is complete. */
 static bool nb_advance(struct nb *r)
 {
     const nb_step *step = r->program->step;
@@ -63,7 +62,7 @@ static bool nb_advance(struct nb *r)
     return !nb_waits_last(r) || nb_barrier_step(r);
 }
 
-/* Who waits for the request must see it.  The request is not ours any more then. */
+/* Publish completion to waiters; afterwards the request may be freed at any time. */
 static void nb_end(struct nb *r)
 {
     const void *any = team_here(r->team, 0);
@@ -73,7 +72,7 @@ static void nb_end(struct nb *r)
     rma_changed(any, sizeof(uint64_t), pgas_self.me);
 }
 
-/* Move on those of a team whose turn it is.  Has one ended? */
+/* Advance the active requests of a team; true if one has completed. */
 static bool nb_advance_team(struct shmem_team *team)
 {
     uint64_t end_call = team->nb->call + TEAM_NB_OUT;
@@ -95,7 +94,7 @@ static bool nb_advance_team(struct shmem_team *team)
     return ended;
 }
 
-/* The same for all teams: those without requests leave the list. */
+/* Advance all teams, and remove those without requests; true if one has completed. */
 static bool nb_advance_all(void)
 {
     bool ended = false;
@@ -110,7 +109,7 @@ static bool nb_advance_all(void)
     return ended;
 }
 
-/* When one ends it may be another one's turn.  block_set_work */
+/* block_set_work callback.  Repeated, as a completed request lets a queued one start. */
 static void nb_go_on(void)
 {
     if (inside || __atomic_load_n(&all.teams, __ATOMIC_RELAXED) == NULL)
@@ -190,7 +189,7 @@ bool nb_test(struct nb **request)
     if (*request == NULL)
         return true;
     if (!nb_has_ended(*request)) {
-        net_poll(); /* the program asks again and again */
+        net_poll(); /* the program polls with nb_test */
         if (!nb_has_ended(*request))
             return false;
     }
@@ -201,7 +200,7 @@ bool nb_test(struct nb **request)
 /* ---- waiting ---------------------------------------------------------------------- */
 
 struct goal {
-    const struct nb *request; /* first: has_ended looks at it */
+    const struct nb *request;
     struct look look;
 };
 
@@ -210,7 +209,7 @@ static bool nb_reached(const void *arg)
     return nb_has_ended(((const struct goal *)arg)->request);
 }
 
-/* PE i of the team has left, after it had ended `ended` - 1 calls. */
+/* PE i of the team has departed after it had ended `ended` - 1 calls. */
 static void nb_judge(const struct nb *r, int i, uint64_t ended)
 {
     if (ended - 1 < r->call)
@@ -238,7 +237,7 @@ static void nb_probe_remote(const struct nb *r, int i)
     nb_judge(r, i, ended);
 }
 
-/* Near PEs at each call, one far PE in turn now and then. */
+/* Local PEs at each call; one remote PE in turn at each probe interval. */
 static void nb_on_stall(const void *arg)
 {
     struct goal *g = (struct goal *)arg; /* nb_wait's */
@@ -270,7 +269,7 @@ void nb_wait(struct nb **request)
     nb_finish(request);
 }
 
-/* ---- at the end of a team, and of all --------------------------------------------- */
+/* ---- end of a team and of the job -------------------------------------------------- */
 
 static _Noreturn void nb_not_ended(size_t n, const char *one, const char *fn)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nb_data.c - steps of nonblocking collectives: meetings, and data.  Data are always got
- * from where they lie, never put: to a mapped PE that is a copy, from a far one several
- * gets are under way at a time, and nobody waits for them.
+ * nb_data.c - steps of nonblocking collectives: barrier and data.  Data are moved by gets
+ * only: a copy from a mapped PE, up to NB_GETS outstanding gets from remote PEs.
  * Uses: nb_int, core/net, core/stress, rma, slice, datatype/copy.
  */
 #include "config.h"
@@ -43,9 +42,8 @@ bool nb_tell(const struct nb *r, int i, size_t offset, uint64_t value)
 }
 
 /*
- * Dissemination as in barrier.c.  The word of a round is written by one PE alone,
- * whatever the call, and a later meeting of a call has a higher number: so it is enough
- * that the word is at least the number.
+ * Dissemination as in barrier.c.  The word of a round is always written by the same PE,
+ * and a later barrier of the call has a higher number, so reaching a value >= suffices.
  */
 bool nb_barrier_step(struct nb *r)
 {
@@ -65,9 +63,9 @@ bool nb_barrier_step(struct nb *r)
     return true;
 }
 
-/* ---- getting ---------------------------------------------------------------------- */
+/* ---- gets ------------------------------------------------------------------------- */
 
-/* Take note of the gets that have ended.  One that is free, or NULL. */
+/* Retire completed gets; returns a free record or NULL. */
 static struct nb_get *nb_data_free_get(struct nb *r)
 {
     struct nb_get *unused = NULL;
@@ -93,7 +91,7 @@ static bool nb_data_all_here(struct nb *r)
     return true;
 }
 
-/* False: not now. */
+/* False: the network has no resources now; call again. */
 static bool nb_data_pull_remote(struct nb *r, const struct nb_piece *p, int pe)
 {
     struct nb_get *g = nb_data_free_get(r);
@@ -131,7 +129,7 @@ bool nb_pull(struct nb *r, int count, nb_piece piece)
 
 /* ---- blocks ----------------------------------------------------------------------- */
 
-/* The k-th other PE, ourselves the last. */
+/* The k-th other PE in cyclic order; this PE is the last. */
 static int nb_data_other(const struct nb *r, int k)
 {
     return (int)(((int64_t)r->team->me + 1 + k) % r->team->npes);
@@ -168,7 +166,7 @@ bool nb_exchange(struct nb *r)
     return nb_pull(r, r->team->npes, nb_data_exchanged);
 }
 
-/* A slice of the result, from the dest of who has combined it. */
+/* The slice that PE i has combined, from its dest. */
 static struct nb_piece nb_data_combined(const struct nb *r, int k)
 {
     int i = nb_data_other(r, k);
@@ -209,7 +207,7 @@ static const char *nb_data_sources_at(const struct nb *r)
     return r->source + (r->first + r->s.done) * r->size;
 }
 
-/* What far PE k has in this chunk. */
+/* The elements of PE k in this chunk; nothing if it is local. */
 static struct nb_piece nb_data_remote_part(const struct nb *r, int k)
 {
     size_t bytes =
@@ -227,7 +225,7 @@ static const void *nb_data_part(const struct nb *r, int k)
                                     pe, r->fn);
 }
 
-/* In private memory: the result may lie where our source is, which is read here. */
+/* Combine in private memory: the result may overlap this PE's source. */
 static void nb_data_combine_chunk(const struct nb *r)
 {
     size_t n = nb_data_chunk_now(r);

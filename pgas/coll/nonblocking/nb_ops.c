@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nb_ops.c - see nb.h: which steps each nonblocking collective takes.
+ * nb_ops.c - see nb.h: the programs of the nonblocking collectives.
  * Uses: nb_int, core/heap, core/log, core/peer, rma, slice, bounce.
  *
- * Reductions to all: of few bytes every PE combines all sources for itself.  Of many each
- * combines a slice, and gets the others from those that have them: dest may be source, as
- * nobody else reads that slice of our source, and the others are written when all have
- * been combined.  What is between goes up and down a tree.
+ * n PEs, m bytes; all data move by gets (nb_data.c).
+ * - broadcast: binomial tree.
+ * - fcollect, alltoall: direct, n - 1 gets between two barriers.
+ * - reduction to all: small: each PE combines all sources (n m bytes); large: each PE
+ *   combines a slice of all sources, then gets the other slices (2 m bytes); medium:
+ *   binomial tree up and down.  With slices dest may be source: no other PE reads this
+ *   PE's slice of its source, and the other slices are written after a barrier.
+ * - reduction to one PE: binomial tree.
+ * - scan: each PE combines the sources of its predecessors.
  */
 #include "config.h"
 
@@ -21,11 +26,11 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    ALONE_BYTES = 8 * 1024,      /* so few may every PE combine for itself, */
-    ALONE_ALL_BYTES = 32 * 1024, /* if those of all PEs are no more than this */
-    SLICE_BYTES = 4 * 1024,      /* slices of at least so many */
-    CHUNK_BYTES = 64 * 1024,     /* of one PE at a time, */
-    CHUNKS_BYTES = 1024 * 1024,  /* and of all, unless that is less than a line each */
+    ALONE_BYTES = 8 * 1024,      /* maximum for combining all sources on each PE, */
+    ALONE_ALL_BYTES = 32 * 1024, /* and maximum of all PEs together */
+    SLICE_BYTES = 4 * 1024,      /* minimum of a slice */
+    CHUNK_BYTES = 64 * 1024,     /* maximum chunk of one PE */
+    CHUNKS_BYTES = 1024 * 1024,  /* maximum of all PEs, but at least a line for each */
 };
 
 static const struct nb_program nothing = {.meets = false};
@@ -91,7 +96,7 @@ struct nb *nb_bcast(struct shmem_team *team, void *dest, const void *source, siz
     return nb_start(&r);
 }
 
-/* ---- blocks of all ---------------------------------------------------------------- */
+/* ---- fcollect, alltoall ----------------------------------------------------------- */
 
 static struct nb *nb_ops_start_blocks(struct nb *r, size_t from_bytes, size_t all_bytes)
 {
@@ -135,7 +140,7 @@ struct nb *nb_alltoall(struct shmem_team *team, void *dest, const void *source,
 
 /* ---- reductions ------------------------------------------------------------------- */
 
-/* Room for a chunk of each of so many PEs. */
+/* Allocate a chunk for each of `pes` PEs. */
 static void nb_ops_take_chunks(struct nb *r, int pes)
 {
     size_t bytes = CHUNKS_BYTES / (size_t)pes, n = r->count;
@@ -146,7 +151,7 @@ static void nb_ops_take_chunks(struct nb *r, int pes)
         r->chunks = nb_ops_take_memory((size_t)pes * r->chunk * r->size, r->fn);
 }
 
-/* Combine these elements of the first so many PEs. */
+/* nb_combine: these elements of the first `pes` PEs. */
 static void nb_ops_plan_range(struct nb *r, int pes, struct slice slice, char *result)
 {
     r->pes = pes;
@@ -171,7 +176,7 @@ static void nb_ops_plan_slices(struct nb *r)
     nb_ops_plan_range(r, r->team->npes, mine, r->dest + mine.first * r->size);
 }
 
-/* A PE whose dest is nobody's result combines in memory of its own. */
+/* A PE whose dest does not receive the result combines in heap memory. */
 static void nb_ops_plan_tree(struct nb *r)
 {
     bool in_dest = r->to == NB_ALL || (r->team->me == r->root && r->root == r->to);
@@ -184,8 +189,8 @@ static void nb_ops_plan_tree(struct nb *r)
     if (in_dest || !nb_has_children(r))
         return;
     if (!heap_alloc_result(r->bytes, &r->memory))
-        log_die("%s: no space for %zu bytes of a nonblocking reduction; set "
-                "SHMEM_SHARED_SIZE to a larger size than %zu bytes",
+        log_die("%s: no space for %zu bytes of a nonblocking reduction. Increase "
+                "SHMEM_SHARED_SIZE (now %zu bytes).",
                 r->fn, r->bytes, pgas_self.env.shared_size);
     r->sum = (char *)pgas_self.heap_base + r->memory;
 }

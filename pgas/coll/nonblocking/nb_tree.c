@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nb_tree.c - steps of nonblocking collectives: binomial trees.  Counted from the root
- * on, PE v has the children v + 2^k, for all 2^k below the lowest bit of v; the k-th
- * child's tree is the next 2^k PEs.  So in a reduction, where each PE combines first its
- * own elements, then those of its children in the order of k, those of neighbours come
- * together.
+ * nb_tree.c - steps of nonblocking collectives: binomial tree.  Numbered cyclically from
+ * the root, PE v has the children v + 2^k for all 2^k below the lowest set bit of v; the
+ * subtree of the k-th child is the next 2^k PEs.  So a PE that combines its own elements
+ * first and then those of its children by ascending k combines neighbouring ranges.
+ * ceil(log2 n) rounds, n - 1 gets of m bytes per direction.
  *
- * Words.  up[k]: the k-th child has something to take, and where (WHERE_*, or an offset
- * in the heap), or has taken ours; made 0 again before anything that lets the child write
- * it anew.  down: ours may be taken from the parent, or the parent has taken it; the
- * first in a broadcast, also one that follows a reduction to all, the second else. Uses:
- * nb_int, core/stress, rma, datatype/copy.
+ * Sync words of a PE.
+ * - up[k]: the k-th child has a partial result at this encoded address (WHERE_* or a heap
+ *   offset), or has completed its get.  Reset to 0 before anything that lets the child
+ *   write it again.
+ * - down: this PE may get from its parent (broadcast, also after a reduction to all), or
+ *   the parent has completed its get (reduction to one PE).
+ *
+ * Uses: nb_int, core/stress, rma, datatype/copy.
  */
 #include "config.h"
 
@@ -21,9 +24,9 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
 
-enum { WHERE_SOURCE = 1, WHERE_DEST = 2 }; /* no offsets: there begins no page */
+enum { WHERE_SOURCE = 1, WHERE_DEST = 2 }; /* never heap offsets, which are aligned */
 
-/* ---- who is who ------------------------------------------------------------------- */
+/* ---- tree ------------------------------------------------------------------------- */
 
 static int nb_tree_place_of(const struct nb *r)
 {
@@ -42,7 +45,7 @@ static bool nb_tree_is_root(const struct nb *r)
     return r->team->me == r->root;
 }
 
-/* Which child of its parent. */
+/* The k for which this PE is the k-th child of its parent. */
 static int nb_tree_own_k(const struct nb *r)
 {
     return __builtin_ctz((unsigned)nb_tree_place_of(r));
@@ -55,7 +58,7 @@ static int nb_tree_parent(const struct nb *r)
     return nb_tree_pe_at(r, place & (place - 1));
 }
 
-/* The k-th child, or -1: then there is no further one. */
+/* The k-th child, or -1 if there are at most k. */
 static int nb_tree_child(const struct nb *r, int k)
 {
     int64_t place = nb_tree_place_of(r), of = place + ((int64_t)1 << k);
@@ -98,7 +101,7 @@ static bool nb_tree_told_down(const struct nb *r)
     return load_acquire_u64(&nb_words(r)->down) >= r->call;
 }
 
-/* The word, which is 0 again if it was not; 0: not yet. */
+/* Consume a word: returns its value and resets it; 0 = not written yet. */
 static uint64_t nb_tree_take_word(uint64_t *word)
 {
     uint64_t value = load_acquire_u64(word);
@@ -109,9 +112,9 @@ static uint64_t nb_tree_take_word(uint64_t *word)
     return value;
 }
 
-/* ---- down ------------------------------------------------------------------------- */
+/* ---- broadcast -------------------------------------------------------------------- */
 
-/* The root of a broadcast has it in source, that of a reduction in dest. */
+/* The root has the data in source (broadcast) or in dest (reduction). */
 static const char *nb_tree_from_parent(const struct nb *r)
 {
     return r->op == NULL && nb_tree_parent(r) == r->root ? r->source : r->dest;
@@ -131,7 +134,7 @@ bool nb_take(struct nb *r)
             nb_tree_tell_up(r, WHERE_SOURCE));
 }
 
-/* Those with large trees first; then all must have taken it. */
+/* Signal the largest subtrees first; then wait until all children have got the data. */
 bool nb_pass(struct nb *r)
 {
     int n = nb_tree_children(r);
@@ -152,7 +155,7 @@ bool nb_keep(struct nb *r)
     return true;
 }
 
-/* ---- up --------------------------------------------------------------------------- */
+/* ---- reduction -------------------------------------------------------------------- */
 
 static const char *nb_tree_childs_at(const struct nb *r)
 {
@@ -179,7 +182,7 @@ static struct nb_piece nb_tree_childs(const struct nb *r, int k)
                              nb_tree_childs_at(r), nb_tree_elements_now(r) * r->size};
 }
 
-/* What the child has, of a far one chunk by chunk, is combined with ours. */
+/* Combine the child's partial result into this PE's; from a remote child in chunks. */
 static bool nb_tree_fold_child(struct nb *r)
 {
     int pe = team_world_pe(r->team, nb_tree_child(r, r->s.k));
@@ -198,7 +201,7 @@ static bool nb_tree_fold_child(struct nb *r)
     return true;
 }
 
-/* A child of a reduction to all learns by the broadcast that follows that it is done. */
+/* In a reduction to all the broadcast that follows serves as acknowledgement. */
 static bool nb_tree_gather_child(struct nb *r)
 {
     if (r->s.part == 0) {
@@ -233,7 +236,7 @@ bool nb_give(struct nb *r)
     return r->to == NB_ALL || nb_tree_told_down(r);
 }
 
-/* ---- from the tree's root --------------------------------------------------------- */
+/* ---- from the root of the tree to `to` --------------------------------------------- */
 
 static struct nb_piece nb_tree_roots(const struct nb *r, int k)
 {
@@ -247,7 +250,7 @@ static bool nb_tree_tell_step(const struct nb *r, int i, uint64_t value)
     return nb_tell(r, i, offsetof(struct team_nb, leader_msg), value);
 }
 
-/* The root of the tree says where it is, the other one that it has taken it. */
+/* The tree's root publishes the address; `to` acknowledges after its get. */
 bool nb_tree_step(struct nb *r)
 {
     uint64_t *word = &nb_words(r)->leader_msg;

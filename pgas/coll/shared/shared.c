@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared.c - see shared.h: handles, and what each call does first.
+ * shared.c - see shared.h: handles, creation, and the entry of each call.
  * Uses: core/team, core/heap, core/pool, core/log, barrier, internode, allgather,
  * shared_node, shared_internode.
  *
- * Only the leader of a node takes memory for the copy: from a part of the heap that no
- * allocation of the user comes from, so that shmem_malloc goes on to give all PEs the
- * same addresses though not all PEs of the job are in the team.  Where it lies in each
- * leader's heap, all PEs of the team learn when the result is made.
+ * Only the leader of a node allocates memory for the copy, from a part of the heap that
+ * serves no user allocations: otherwise shmem_malloc would return different addresses on
+ * PEs outside the team.  All PEs of the team learn each leader's offset at creation.
  */
 #include "config.h"
 
@@ -31,16 +30,16 @@ static struct pool results = POOL_OF(struct shmemx_shared);
 static struct shmemx_shared *shared_result_of(shmemx_shared_t handle, const char *fn)
 {
     if (!pool_has(&results, handle))
-        log_die("%s: argument 'shared' = %p is no node-shared result%s; use one from "
-                "shmemx_shared_create",
+        log_die("%s: argument 'shared' = %p is not a valid node-shared result%s; use one "
+                "from shmemx_shared_create",
                 fn, (void *)handle,
                 handle == SHMEMX_SHARED_INVALID ? " (SHMEMX_SHARED_INVALID)"
-                                                : " (any more)");
+                                                : " (already destroyed?)");
     if (!team_alive(handle->handle))
         log_die("%s: the team of argument 'shared' = %p has been destroyed; call "
                 "shmemx_shared_destroy before shmem_team_destroy",
                 fn, (void *)handle);
-    (void)team_of(handle->handle, fn); /* whose words are looked at now */
+    (void)team_of(handle->handle, fn); /* records fn for messages */
     return handle;
 }
 
@@ -92,7 +91,7 @@ static void shared_free_result(struct shmemx_shared *s)
     pool_free(&results, s);
 }
 
-/* The leader's memory: its offset in the heap, or 0. */
+/* The leader's memory as heap offset; 0 = none. */
 static size_t shared_take_block(const struct shmemx_shared *s)
 {
     size_t all, offset;
@@ -104,7 +103,7 @@ static size_t shared_take_block(const struct shmemx_shared *s)
     return offset;
 }
 
-/* What a PE says: the bytes plus 1, 0 = it has no memory; and where its block is. */
+/* Publish this PE's descriptor: bytes + 1 (0 = no memory), and the block's offset. */
 static void shared_say(const struct shmem_team *team, struct team_part part)
 {
     struct team_part *mine = &team_words(team, team->me)->part;
@@ -123,7 +122,7 @@ static struct team_part shared_seen(const struct shmem_team *team,
                               load_relaxed_u64(&part->place)};
 }
 
-/* Have all PEs memory?  The same answer on all of them. */
+/* True if all PEs have memory; the result is the same on all. */
 static bool shared_all_able(const struct shmem_team *team, const struct descriptors *r,
                             size_t bytes, const char *fn)
 {
@@ -134,7 +133,7 @@ static bool shared_all_able(const struct shmem_team *team, const struct descript
         able = able && count != 0;
         if (count != 0 && count - 1 != bytes)
             log_die("%s: argument 'bytes' = %zu, but it is %llu on PE %d; all PEs must "
-                    "give the same number",
+                    "pass the same number",
                     fn, bytes, (unsigned long long)(count - 1), team_world_pe(team, i));
     }
     return able;
@@ -154,7 +153,7 @@ static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
     for (int node = 0; able && node < shared_nodes_of(team); node++)
         s->place[node] = shared_seen(team, &r, shared_leader_of(team, node)).place;
     allgather_close(&r);
-    barrier_sync(team, fn); /* all have read the parts */
+    barrier_sync(team, fn); /* before the descriptors are reused */
     return able;
 }
 
@@ -186,10 +185,9 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
         heap_free_result(block);
     if (s != NULL)
         shared_free_result(s);
-    log_debug(
-        "%s: no space for %zu bytes on some node; set SHMEM_SHARED_SIZE to a larger "
-        "size than %zu bytes",
-        fn, bytes, pgas_self.env.shared_size);
+    log_debug("%s: no space for %zu bytes on some node. Increase SHMEM_SHARED_SIZE (now "
+              "%zu bytes).",
+              fn, bytes, pgas_self.env.shared_size);
     return -1;
 }
 
@@ -219,7 +217,7 @@ void shared_destroy(shmemx_shared_t *shared, const char *fn)
     struct shmemx_shared *s = shared_result_of(*shared, fn);
     int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
     barrier_guard(s->team, fn);
-    barrier_sync(s->team, fn); /* nobody reads the copy or its words any more */
+    barrier_sync(s->team, fn); /* no PE reads the copy or its head any more */
     barrier_unguard(s->team, fn);
     if (shared_leads(s))
         heap_free_result(s->place[node]);
@@ -277,7 +275,7 @@ int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, i
 
     shared_check_root(s->team, root, fn);
     if (bytes > s->bytes)
-        log_die("%s: argument 'bytes' = %zu, but the result was made for %zu bytes; give "
+        log_die("%s: argument 'bytes' = %zu, but the result was made for %zu bytes; pass "
                 "shmemx_shared_create a larger number",
                 fn, bytes, s->bytes);
     shared_enter_result(s, fn);
@@ -295,7 +293,7 @@ int shared_fcollect(shmemx_shared_t shared, const void *source, size_t bytes,
 
     if (bytes > s->bytes / (size_t)s->team->npes)
         log_die("%s: argument 'bytes' = %zu of each of %d PEs, but the result was made "
-                "for %zu bytes; give shmemx_shared_create a larger number",
+                "for %zu bytes; pass shmemx_shared_create a larger number",
                 fn, bytes, s->team->npes, s->bytes);
     shared_enter_result(s, fn);
     if (s->team->far)
@@ -313,9 +311,9 @@ int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t s
 
     if (n > s->bytes / size)
         log_die("%s: argument 'nreduce' = %zu elements of %zu bytes, but the result was "
-                "made for %zu bytes; give shmemx_shared_create a larger number",
+                "made for %zu bytes; pass shmemx_shared_create a larger number",
                 fn, n, size, s->bytes);
-    if (n > 0) /* else the others would be blamed for it */
+    if (n > 0) /* report a bad source here, not on a PE that reads it */
         (void)peer_at(source, n * size, pgas_self.me, fn);
     shared_enter_result(s, fn);
     if (s->team->far)

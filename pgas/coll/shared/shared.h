@@ -13,29 +13,29 @@
 #include "include/shmemx.h"
 #include "pgas/datatype/op.h"
 
-/* All PEs of the team: 0, or -1 on all of them (no space, or SHMEM_TEAM_INVALID). */
+/* Collective: 0, or -1 on all PEs (no space, or SHMEM_TEAM_INVALID). */
 int shared_create(shmem_team_t team, size_t bytes, shmemx_shared_t *shared,
                   const char *fn);
 void shared_destroy(shmemx_shared_t *shared, const char *fn);
 
-/* This node's copy. */
+/* Address of this node's copy. */
 void *shared_ptr(shmemx_shared_t shared, const char *fn);
 
 /*
- * Each is called by all PEs of the team, in one order.  The result of a call stays until
- * this PE calls the next one.  After shared_reclaim nobody reads an old one any more, and
- * PEs may write in place: then the next call's source is NULL.
+ * Collective calls, in the same order on all PEs of the team.  The result of a call is
+ * valid until this PE enters the next one.  After shared_reclaim no PE reads the old
+ * result: PEs may write their part of the next one in place and pass a NULL source.
  */
 int shared_reclaim(shmemx_shared_t shared, const char *fn);
 int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, int root,
                      const char *fn);
 int shared_fcollect(shmemx_shared_t shared, const void *source, size_t bytes,
                     const char *fn);
-/* n elements of `size` bytes: on each node in the order of the PEs, then node by node. */
+/* Combines n elements of `size` bytes: on each node in PE order, then in node order. */
 int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t size,
                   const struct op_fns *op, const char *fn);
 
-/* shmem_finalize: the handles that are left are none any more. */
+/* In shmem_finalize: invalidate the remaining handles. */
 void shared_forget(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_int.h - a node-shared result as its algorithms see it.
+ * shared_int.h - internals of node-shared results.
  * Uses: core/team, core/pool, core/peer.  Used by: shared, shared_node, shared_internode.
  */
 #ifndef PGAS_COLL_SHARED_INT_H
@@ -12,38 +12,38 @@
 #include "pgas/datatype/op.h"
 
 /*
- * The words before a node's copy, in the memory of its leader: the first PE of the team
- * there.  All of them only grow.  Calls are numbered 1, 2, .. by each PE for itself.
+ * Synchronisation words before a node's copy, in the memory of its leader.  All of them
+ * only increase.  Each PE numbers its calls 1, 2, ..
  */
 struct shared_head {
-    /* How often PEs of this node have entered a call (acq_rel): call k has been entered
-     * by all when it is k times as many as they are.  Nobody enters k + 1 before, as
-     * nobody leaves k before. */
+    /* Number of entries of PEs of this node (acq_rel): call k has been entered by all
+     * when it is k * local_pes.  No PE enters k + 1 earlier, since no PE leaves k
+     * earlier. */
     _Alignas(NODE_LINE) uint64_t entered;
-    /* The last call that all have entered: the copy may be written. */
+    /* Last call that all have entered (release): the copy may be written. */
     _Alignas(NODE_LINE) uint64_t open;
-    /* How often PEs have written their part, in the calls in which each has one. */
+    /* Number of parts written (acq_rel), in calls in which each PE writes a part. */
     _Alignas(NODE_LINE) uint64_t filled;
-    /* The last call whose result is there (release; who reads it acquires). */
+    /* Last call whose result is complete (store release, load acquire). */
     _Alignas(NODE_LINE) uint64_t ready;
-    /* In a large broadcast: the last call whose root has said where its source is, and
-     * that place (check_place), 0 = it is in the copy already. */
+    /* Large broadcast: last call whose root has published the address of its source in
+     * `from` (check_place); 0 = the data are already in the copy. */
     _Alignas(NODE_LINE) uint64_t told;
     uint64_t from;
-    /* From the network: the last call whose root has its node's copy ready. */
+    /* Set over the network: last call whose root's node has a complete copy. */
     _Alignas(NODE_LINE) uint64_t come;
 };
 
 struct shmemx_shared {
     struct pool_item item;
-    shmem_team_t handle; /* of the team, as the user gave it */
+    shmem_team_t handle; /* of the team, as passed by the user */
     struct shmem_team *team;
     size_t bytes;
-    uint64_t calls, fills; /* of this PE; the same on all when they are in one call */
-    int local_pes, rank; /* how many PEs of the team are on our node; which one we are */
-    struct shared_head *head; /* of our leader */
+    uint64_t calls, fills; /* entered by this PE; equal on all PEs within a call */
+    int local_pes, rank;   /* PEs of the team on this node; index of this PE among them */
+    struct shared_head *head; /* of this node's leader */
     char *copy;
-    uint64_t *place; /* by node: where its leader's head is, in bytes in the heap */
+    uint64_t *place; /* by node: heap offset of its leader's head */
 };
 
 /* One reduction. */
@@ -55,33 +55,33 @@ struct shared_sum {
     const char *fn;
 };
 
-/* The k-th PE of the team on our node, in the team. */
+/* Team number of the k-th PE of the team on this node. */
 static inline int shared_local_pe(const struct shmemx_shared *s, int k)
 {
     return s->team->nodes != NULL ? s->team->nodes->local_pe[k] : k;
 }
 
-/* This PE is in the next call, and has read the result of the one before; over nodes: all
- * are. */
+/* Enter the next call; the result of the previous one is not read any more.  Over several
+ * nodes: a barrier. */
 void shared_enter(struct shmemx_shared *s, const char *fn);
-/* All PEs of the node have entered it. */
+/* Wait until all PEs of the node have entered the call. */
 void shared_await_open(const struct shmemx_shared *s, const char *fn);
-/* The result is there: release it / wait for that. */
+/* Publish the result of the call / wait for it. */
 void shared_release(const struct shmemx_shared *s);
 void shared_await_ready(const struct shmemx_shared *s, const char *fn);
-/* Wait until a far root has said that its node has it. */
+/* Wait until a remote root has announced that its node's copy is complete. */
 void shared_await_entered(const struct shmemx_shared *s, const char *fn);
 
-/* On the root's node: from its source to the copy, and release it. */
+/* On the root's node: copy the root's source to the node's copy, and publish it. */
 void shared_spread(struct shmemx_shared *s, const void *source, size_t bytes, int root,
                    const char *fn);
-/* To our block of the copy, unless source is NULL or that block. */
+/* Copy to this PE's block of the copy, unless source is NULL or that block. */
 void shared_put_block(const struct shmemx_shared *s, const void *source, size_t bytes);
 /* After shared_enter, for a team on one node. */
 void shared_node_fcollect(struct shmemx_shared *s, const void *source, size_t bytes,
                           const char *fn);
 void shared_node_reduce(const struct shared_sum *sum);
-/* Our slice of the sources of our node's PEs, combined in the copy. */
+/* Combine this PE's slice of the sources of the PEs of this node, into the copy. */
 void shared_combine(const struct shared_sum *sum);
 
 /* After shared_enter, for a team over several nodes. */

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_internode.c - node-shared results: what happens between nodes.
+ * shared_internode.c - node-shared results: inter-node phase.
  * Uses: core/team, core/log, barrier, internode, slice, rma, rma/order, rma/signal,
  * datatype/copy.
  *
- * A call begins with a barrier of the team (shared_enter), in which every leader has got
- * all that it wanted from the other nodes' copies in the call before: so those may be
- * written.  Data cross the network once per node, from copy to copy: a leader gets them,
- * then releases its node.
+ * Invariant: a call begins with a barrier of the team (shared_enter), before which every
+ * leader has completed its gets from other nodes' copies in the previous call; so the
+ * copies may be written.  Data cross the network once per node, by gets between copies.
  *
- * Reduction: each node has combined its own PEs' elements in its copy.  Then leader i
- * combines slice i of all nodes, in the order of the nodes, and writes it to its own
- * copy, whose slice i nobody else reads meanwhile; then all get the other slices from
- * those who have them.  So all nodes have the same bits.
+ * N nodes, m bytes.
+ * - Broadcast: the root signals N - 1 leaders, which get m bytes from its node.
+ * - Fcollect: direct; each leader gets the blocks of each other node.
+ * - Reduce: reduce-scatter + allgather with direct gets.  Each node combines the elements
+ *   of its PEs in its copy; leader i combines slice i of all nodes in node order into its
+ *   own copy (no PE reads slice i of that copy in this phase); then all leaders get the
+ *   other slices.  2 (N - 1) gets and 2 m (N - 1) / N bytes per leader.  All nodes get
+ *   the same bits.
  */
 #include "config.h"
 
@@ -30,11 +33,11 @@
 #include "pgas/rma/signal.h"
 
 enum {
-    PART_BYTES = 64 * 1024,    /* of a node's elements at a time, at most, */
-    PARTS_BYTES = 1024 * 1024, /* and of all nodes, unless that is less than a line */
+    PART_BYTES = 64 * 1024,    /* maximum chunk of a node's elements */
+    PARTS_BYTES = 1024 * 1024, /* maximum of all nodes, but at least a line for each */
 };
 
-/* The symmetric address of byte `at` of a node's copy, in its leader's memory. */
+/* Symmetric address of byte `at` of a node's copy, in its leader's memory. */
 static char *shared_inter_copy_at(const struct shmemx_shared *s, int node, size_t at)
 {
     return (char *)pgas_self.heap_base + s->place[node] + sizeof(struct shared_head) + at;
@@ -45,7 +48,7 @@ static int shared_inter_leader_of(const struct shmemx_shared *s, int node)
     return team_world_pe(s->team, s->team->nodes->leader[node]);
 }
 
-/* Begin to get n bytes from byte `at` of a node's copy. */
+/* Start a nonblocking get of n bytes from byte `at` of a node's copy. */
 static void shared_inter_get(const struct shmemx_shared *s, void *to, int node, size_t at,
                              size_t n, const char *fn)
 {
@@ -54,7 +57,7 @@ static void shared_inter_get(const struct shmemx_shared *s, void *to, int node, 
                     shared_inter_leader_of(s, node), fn);
 }
 
-/* All that our leader got is here; the others wait for it. */
+/* Complete the leader's gets and publish the result to its node. */
 static void shared_inter_got(const struct shmemx_shared *s, const char *fn)
 {
     if (!internode_is_leader(s->team)) {
@@ -67,7 +70,7 @@ static void shared_inter_got(const struct shmemx_shared *s, const char *fn)
 
 /* ---- broadcast ------------------------------------------------------------------- */
 
-/* The root's node has it: say so to the other leaders. */
+/* Signal the other leaders that the root's node has a complete copy. */
 static void shared_inter_announce(const struct shmemx_shared *s, const char *fn)
 {
     const struct team_nodes *n = s->team->nodes;
@@ -102,7 +105,7 @@ void shared_internode_broadcast(struct shmemx_shared *s, const void *source, siz
 
 /* ---- fcollect -------------------------------------------------------------------- */
 
-/* Get the blocks that other nodes have: those of PEs that follow each other at once. */
+/* Get the blocks of other nodes; consecutive PEs of a node in one get. */
 static void shared_inter_get_blocks(const struct shmemx_shared *s, size_t bytes,
                                     const char *fn)
 {
@@ -130,7 +133,7 @@ void shared_internode_fcollect(struct shmemx_shared *s, const void *source, size
 
 /* ---- reduction ------------------------------------------------------------------- */
 
-/* Elements that a leader combines at a time. */
+/* Elements of a chunk. */
 static size_t shared_inter_part_of(const struct shared_sum *sum)
 {
     size_t bytes = PARTS_BYTES / (size_t)sum->s->team->nodes->leaders;
@@ -139,8 +142,8 @@ static size_t shared_inter_part_of(const struct shared_sum *sum)
     return bytes / sum->size;
 }
 
-/* Combine n elements of all nodes: those of node i are at part + i * bytes, but ours,
- * which are in our copy and give way to the result. */
+/* Combine n elements of all nodes in node order into this node's copy.  The elements of
+ * node i are at part + i * bytes, except this node's, which are in the copy. */
 static void shared_inter_combine_part(const struct shared_sum *sum, char *part,
                                       size_t first, size_t n)
 {
@@ -201,7 +204,7 @@ void shared_internode_reduce(const struct shared_sum *sum)
     struct slice slice = shared_inter_slice_of_node(sum, team->nodes->me);
 
     shared_combine(sum);
-    barrier_sync(team, sum->fn); /* all nodes have combined their PEs' elements */
+    barrier_sync(team, sum->fn); /* all nodes have combined the elements of their PEs */
     if (internode_is_leader(team) && slice.first < slice.end)
         shared_inter_combine_parts(sum, slice);
     barrier_sync(team, sum->fn); /* all slices are combined */

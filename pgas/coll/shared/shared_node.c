@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_node.c - node-shared results: what happens on one node.
+ * shared_node.c - node-shared results: node phase.
  * Uses: core/team, core/block, core/check, core/stress, barrier, slice, bounce, rma,
  * datatype.
  *
- * Invariant: the copy is written for call k only after all PEs of the node have entered
- * call k (over nodes: all PEs of the team have), each of which has then read what it
- * wanted of the result of call k - 1.  So a call needs no barrier after it.  Entering is
- * an acq_rel addition: the last PE to enter has acquired all of the others' reads, and
- * hands them on with the release store of `open`.  In the same way `filled` collects what
- * the PEs have written, and `ready` hands it on: a reader waits for that word alone.
+ * Invariant: the copy is written for call k only after all PEs of the node (over several
+ * nodes: of the team) have entered call k, hence have read the result of call k - 1.  So
+ * a call needs no barrier at its end.  Entering is an acq_rel increment: the last PE to
+ * enter has acquired the reads of the others and passes them on by the store-release of
+ * `open`.  In the same way `filled` collects the PEs' writes and `ready` publishes them.
  */
 #include "config.h"
 
@@ -27,7 +26,7 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    TOGETHER_BYTES = 128 * 1024, /* from so many on all PEs copy the root's source */
+    TOGETHER_BYTES = 128 * 1024, /* threshold: all PEs copy the root's source */
     CHUNK_BYTES = 16 * 1024,     /* fits the first-level cache with one source chunk */
 };
 
@@ -52,8 +51,8 @@ static uint64_t shared_node_all_entries(const struct shmemx_shared *s)
     return s->calls * (uint64_t)s->local_pes;
 }
 
-/* A PE that is in shmem_finalize enters no more calls.  If not all have entered ours, it
- * has not: it can't have left a call that not all had entered. */
+/* A departed PE enters no more calls.  It cannot have left a call that not all PEs have
+ * entered, so if this one is incomplete the PE has not entered it. */
 static void shared_node_on_stall(const void *arg)
 {
     const struct goal *g = arg;
@@ -67,7 +66,7 @@ static void shared_node_on_stall(const void *arg)
             barrier_on_stall(team_world_pe(team, i), g->fn);
 }
 
-/* The symmetric address of a word of our leader's head. */
+/* Symmetric address of a word of this node's head. */
 static const void *shared_node_here(const struct shmemx_shared *s, const uint64_t *word)
 {
     int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
@@ -92,7 +91,7 @@ static void shared_node_await(const struct shmemx_shared *s, const uint64_t *wor
     stress_point();
 }
 
-/* This call's number goes to a word that others wait for. */
+/* Store the call number to a word and wake the PEs of the node. */
 static void shared_node_say(const struct shmemx_shared *s, uint64_t *word)
 {
     stress_point();
@@ -135,7 +134,7 @@ void shared_await_entered(const struct shmemx_shared *s, const char *fn)
     shared_node_await(s, &s->head->come, true, fn);
 }
 
-/* This PE's part is written; who is the last one of the node releases the result. */
+/* This PE's part is written; the last PE of the node publishes the result. */
 static void shared_node_fill(struct shmemx_shared *s)
 {
     uint64_t all = ++s->fills * (uint64_t)s->local_pes;
@@ -147,7 +146,7 @@ static void shared_node_fill(struct shmemx_shared *s)
 
 /* ---- data ------------------------------------------------------------------------ */
 
-/* The user may have his source in the copy. */
+/* source may be in the copy. */
 static void shared_node_move(char *to, const void *source, size_t bytes)
 {
     if (source == NULL || source == to || bytes == 0)
@@ -158,8 +157,8 @@ static void shared_node_move(char *to, const void *source, size_t bytes)
         copy_bytes(to, source, bytes);
 }
 
-/* Where the others find the source, if they do: only in the root's heap, as another
- * executable has other globals. */
+/* Encoded address of the source if other PEs can read it: only in the heap, because
+ * globals of another executable have other addresses; and not if it overlaps the copy. */
 static uint64_t shared_node_place_of(const struct shmemx_shared *s, const void *source,
                                      size_t bytes)
 {
@@ -217,7 +216,7 @@ void shared_put_block(const struct shmemx_shared *s, const void *source, size_t 
     shared_node_move(s->copy + (size_t)s->team->me * bytes, source, bytes);
 }
 
-/* What is in place was written after all had entered the call before. */
+/* In place (source NULL): the blocks were written after shared_reclaim. */
 void shared_node_fcollect(struct shmemx_shared *s, const void *source, size_t bytes,
                           const char *fn)
 {

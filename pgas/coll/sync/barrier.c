@@ -3,12 +3,13 @@
  * barrier.c - see barrier.h.  Uses: core/team, core/block, rma/rma, rma/order, active,
  * internode, select.
  *
- * Over nodes: see internode.c.  On a node:
- * With a processor for each PE: dissemination (Hensgen, Finkel, Manber 1988), log2 n
- * one-way latencies.  With more PEs than processors (or SHMEM_BARRIER_ALGORITHM): a
- * counter, so that each PE has to be scheduled just once per barrier.  Whoever finds that
- * all PEs of its own processor have called spins, as there is nobody to yield to; the
- * others yield at once.
+ * n = PEs of the team.  Teams over several nodes: internode.c.
+ * - Dissemination (Hensgen, Finkel, Manber 1988), if each PE has a processor:
+ *   ceil(log2 n) rounds, one store per PE and round.
+ * - Central counter, with more PEs than processors or by SHMEM_BARRIER_ALGORITHM: n
+ *   atomic increments of one word and one release store, so that each PE is scheduled
+ *   once per barrier.  The PE that arrives last on its processor spins, because no PE
+ *   there can use the time; the others yield at once.
  */
 #include "config.h"
 
@@ -28,19 +29,19 @@
 enum { EVEN_OUT_EVERY = 256 }; /* barriers */
 
 struct goal {
-    const uint32_t *word; /* where it is mapped here */
+    const uint32_t *word; /* local mapping */
     uint32_t epoch;
     const struct shmem_team *team;
     const char *fn;
 };
 
-/* Epochs wrap around: compare them by their distance.  What is behind, also the 0 of a
- * word that was never used, is far away. */
+/* Epochs wrap around: compare them by distance.  The distance of an older epoch, and of
+ * the 0 of an unused word, is large. */
 static bool barrier_reached(const void *arg)
 {
     const struct goal *g = arg;
 
-    return load_acquire_u32(g->word) - g->epoch <= 1; /* a partner may be one ahead */
+    return load_acquire_u32(g->word) - g->epoch <= 1; /* the partner may be one ahead */
 }
 
 _Noreturn void barrier_on_stall(int pe, const char *fn)
@@ -51,8 +52,8 @@ _Noreturn void barrier_on_stall(int pe, const char *fn)
             pe, pgas_self.me, fn);
 }
 
-/* A PE that is in shmem_finalize begins no more barriers.  (If it had begun ours, it may
- * have passed while the news is still on its way to us.) */
+/* A PE that has entered the awaited barrier before it departed is not an error: its
+ * signal may still be in flight. */
 void barrier_check_left(const struct shmem_team *team, int i, uint32_t left,
                         const char *fn)
 {
@@ -81,10 +82,10 @@ static void barrier_wait_for(const struct goal *g, const void *word)
 }
 
 /*
- * Invariant: round[k].epoch of PE i is the barrier that its k-th partner is in, or behind
- * it by at most one.  A partner can't be two ahead: it would have passed a barrier that
- * needs us.  So one word per round is enough, and the release store of the signal orders
- * all that this PE stored before the barrier.
+ * Invariant: while this PE is in barrier e, round[k].epoch is e - 1, e or e + 1.  The
+ * k-th partner cannot reach e + 2, because that requires that this PE has entered e + 1.
+ * So one word per round is enough.  The release store of the signal orders all stores of
+ * this PE before the barrier.
  */
 static void barrier_disseminate(struct shmem_team *team, const char *fn)
 {
@@ -101,15 +102,14 @@ static void barrier_disseminate(struct shmem_team *team, const char *fn)
     }
 }
 
-/* Do its PEs share the processors with no others?  Else a PE that finds all of its team
- * on its processor waiting may still have to make space there. */
+/* Only a team of all PEs knows that no other PE needs its processors. */
 static bool barrier_is_everybody(const struct shmem_team *team)
 {
     return team->npes == (int)pgas_self.npes;
 }
 
-/* This PE calls on its processor.  True if it is the last one there: a guess, as PEs may
- * move; a wrong one costs time and nothing else. */
+/* Count this PE in on its processor.  True if it is the last resident PE to arrive there.
+ * This is a hint: PEs may migrate, and a wrong answer only costs time. */
 static bool barrier_last_on_cpu(struct shmem_team *team, struct team_words *root)
 {
     int cpu = sched_getcpu();
@@ -130,8 +130,8 @@ static bool barrier_last_on_cpu(struct shmem_team *team, struct team_words *root
     return next - tag == load_relaxed_u32(&root->cpu[cpu].residents);
 }
 
-/* Where at least two more PEs live on our processor than on another, go there: the kernel
- * may leave it so for seconds.  Seldom, as it costs as much as some barriers. */
+/* If this processor has at least two residents more than another one, move there: the
+ * kernel may keep an imbalance for seconds.  Costs as much as several barriers. */
 static void barrier_even_out(const struct shmem_team *team, const struct team_words *root)
 {
     uint32_t here = load_relaxed_u32(&root->cpu[team->cpu].residents);
@@ -145,9 +145,8 @@ static void barrier_even_out(const struct shmem_team *team, const struct team_wo
     }
 }
 
-/* Invariant: `arrived` on the first PE is the number of calls so far, modulo 2^32, in
- * barriers that count; the call that makes it a multiple of npes is the last one of that
- * barrier. */
+/* Invariant: `arrived` of team PE 0 is the number of arrivals modulo 2^32 in all counting
+ * barriers; the arrival that makes it counted * npes is the last one of a barrier. */
 static void barrier_count(struct shmem_team *team, const char *fn)
 {
     struct team_words *root = team_words(team, 0);
@@ -178,8 +177,8 @@ static _Noreturn void barrier_two_threads(const char *fn)
             fn);
 }
 
-/* An active set of all PEs is the world, whose team must not be in a collective at the
- * same time (annex "Undefined Behavior"); two such sets may, with a pSync each. */
+/* An active set of all PEs and the world team must not be in collectives concurrently
+ * (annex "Undefined Behavior"); two such sets may, because each has its own pSync. */
 static void barrier_enter_set(const struct shmem_team *set, uint64_t me, const char *fn)
 {
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
@@ -202,7 +201,7 @@ static void barrier_leave_set(const struct shmem_team *set, const char *fn)
 
 void barrier_enter(struct shmem_team *team, const char *fn)
 {
-    static _Thread_local char here; /* its address is the thread's name */
+    static _Thread_local char here; /* its address identifies the thread */
     uint64_t me = (uintptr_t)&here;
 
     if (team->psync != NULL) {
@@ -238,8 +237,7 @@ static void barrier_all_pes(struct shmem_team *team, const char *fn)
         barrier_count(team, fn);
     else
         barrier_disseminate(team, fn);
-    team->known =
-        team->calls; /* of those with a mailbox (mailbox.c): all have ended them */
+    team->known = team->calls; /* all PEs have ended their mailbox calls (mailbox.c) */
 }
 
 void barrier(struct shmem_team *team, const char *fn)
@@ -267,12 +265,12 @@ void barrier_last(struct shmem_team *team, const char *fn)
     if (team->npes == 1)
         return;
     if (pgas_self.checks)
-        barrier_enter(team, fn); /* and never leave: there is no team after this */
+        barrier_enter(team, fn); /* without barrier_leave: the team ends here */
     if (team->far) {
         internode_cross_last(team, fn);
         return;
     }
     team->epoch++;
-    /* When counting, the last ones still look at the first PE's words. */
+    /* Not the counter: its waiters read the words of team PE 0 after the last arrival. */
     barrier_disseminate(team, fn);
 }

@@ -3,27 +3,29 @@
  * internode.c - see internode.h.  Uses: core/team, core/block, rma, rma/order, probe,
  * barrier, datatype/copy.
  *
- * On each node the PEs count in with their leader, which waits for them, then meets the
- * other leaders over the network, then releases its node.  What comes over the network
- * wakes nobody but the PE to which it comes: so a leader alone waits for it.
+ * Algorithm, for N nodes: the PEs of a node count in at their leader; the leaders
+ * synchronise over the network; each leader releases its node.  Only leaders wait for the
+ * network, as an incoming message wakes no PE but its target.
  *
- * Leaders meet by dissemination, log2 (nodes) one-way latencies, as in barrier.c; a few
- * of them in one round, in which each calls all others.  A call is a put of one byte, its
- * number, which needs no answer; or where an update is sooner there, one of the word in
- * which that byte is.  The calls of a round need no order: those with even and odd
- * numbers have a word each, and a leader begins crossing n + 2 after all have ended
- * crossing n, for which its partner had got the call.  So it is there too early by at
- * most one.
+ * Between leaders: dissemination (as in barrier.c), ceil(log2 N) rounds with one message
+ * each; up to AT_ONCE nodes one round of N - 1 direct messages.  A message is an
+ * unacknowledged one-byte put of the epoch, or an atomic set of the word that contains
+ * that byte where the transport makes this faster.  Messages of a round need no order:
+ * even and odd epochs have separate words.  A leader begins epoch e + 2 after all leaders
+ * have ended e, for which they had received its messages of e.  So a partner that is
+ * ahead has sent e + 1 at most, to the other word: comparing epochs modulo 256 is enough.
  *
- * In a small collective they hand on in each round what they have got from how many nodes
- * until then (Bruck et al. 1997), or a few of them their own to all.  It lies in the
- * leaders' boxes, node by node.  The call goes with its last part as a signal: all bytes
- * of the word are set to its number then, as who waits looks at the first one.  A
- * leader's box is the one of two that was not used last.  Invariant: nobody writes to a
- * box that somebody still reads or sends.  Who uses it again has gone through another
- * meeting since, into which a PE goes after it has read all that it wanted of the meeting
- * before; and what a leader had sent from it has come to its partners, which have waited
- * for it.  The same holds for the bytes from which the calls are sent.
+ * Small collectives piggyback data: in each round a leader forwards the blocks of the
+ * nodes that it has so far (Bruck et al. 1997), ceil(log2 N) messages and all blocks once
+ * per leader; with direct messages it sends its own block to all.  The blocks are in node
+ * order in the leaders' piggyback buffers.  The last part carries the signal, which sets
+ * all four bytes of the word, because the waiter reads the first one.
+ *
+ * Invariant: no PE writes to a piggyback buffer that another one still reads or sends
+ * from.  There are two buffers, used alternately.  A PE that reuses one has completed
+ * another barrier since, which each PE enters after its reads of the result of the
+ * previous one; and the puts from the buffer have arrived, because their targets waited
+ * for them.  The same holds for the bytes that the one-byte puts are sent from.
  */
 #include "config.h"
 
@@ -41,14 +43,14 @@
 
 enum {
     NO_LEADER = -1,
-    AT_ONCE = 5, /* nodes at most whose leaders call each other in one round */
+    AT_ONCE = 5, /* maximum number of nodes for direct messages in one round */
 };
 
-/* What this PE waits for: that a word is at least `value`, or a byte is `value`. */
+/* Wait until a word is >= `value` (epochs wrap around), or a byte is == `value`. */
 struct goal {
     const void *word;
     uint32_t value;
-    int from; /* the node whose leader changes it, or NO_LEADER */
+    int from; /* node of the leader that stores it, or NO_LEADER */
     const struct shmem_team *team;
     const char *fn;
     struct look *look;
@@ -58,7 +60,7 @@ static bool internode_reached(const void *arg)
 {
     const struct goal *g = arg;
 
-    return (int32_t)(load_acquire_u32(g->word) - g->value) >= 0; /* they wrap around */
+    return (int32_t)(load_acquire_u32(g->word) - g->value) >= 0;
 }
 
 static void internode_probe_node(const struct goal *g)
@@ -73,8 +75,8 @@ static void internode_probe_node(const struct goal *g)
                            g->fn);
 }
 
-/* Each leader looks at the one for which it waits; if that waits for another one in turn,
- * it looks itself. */
+/* A leader probes only the leader for which it waits; if that one waits for another, it
+ * probes that one itself. */
 void internode_probe(const struct shmem_team *team, int node, struct look *look,
                      const char *fn)
 {
@@ -95,7 +97,7 @@ static void internode_on_stall(const void *arg)
         internode_probe(g->team, g->from, g->look, g->fn);
 }
 
-/* A word of a PE of this node; `here` is its symmetric address. */
+/* Wait for a word of a PE of this node; `here` is its symmetric address. */
 static void internode_wait_near(const struct shmem_team *team, const uint32_t *word,
                                 const uint32_t *here, uint32_t value, const char *fn)
 {
@@ -116,7 +118,7 @@ static bool internode_called(const void *arg)
            (uint8_t)g->value;
 }
 
-/* The leader of another node has made call number n of round k. */
+/* Wait for the message of round k in epoch n from the leader of node `from`. */
 static void internode_await_call(const struct shmem_team *team, int k, uint32_t n,
                                  int from, const char *fn)
 {
@@ -155,15 +157,15 @@ static struct team_words *internode_own_words(const struct shmem_team *team)
     return team_words(team, team->me);
 }
 
-/* The calls that the leader has seen when all of its node have called.  (Not every epoch
- * has such calls: see internode_begin.) */
+/* Value of the leader's `arrived` when all PEs of its node have arrived.  (`counts` is
+ * not team->epoch, which internode_begin advances without an arrival.) */
 static uint32_t internode_all_calls(const struct shmem_team *team)
 {
     return team->nodes->counts * (uint32_t)(team->nodes->local_pes - 1);
 }
 
-/* Invariant: `arrived` of a leader counts the calls of its node but its own, modulo 2^32.
- * Nobody calls again before the leader has seen all calls. */
+/* Invariant: `arrived` of a leader is the number of arrivals of the other PEs of its
+ * node, modulo 2^32.  No PE arrives again before the leader has seen all arrivals. */
 static void internode_count_in(const struct shmem_team *team)
 {
     stress_point();
@@ -204,22 +206,21 @@ static void internode_await_release(const struct shmem_team *team, const char *f
 
 /* ---- between leaders ------------------------------------------------------------- */
 
-/* What goes with the calls: in the box `bytes` of each PE, or of each node, or of one
- * alone. */
+/* Data piggybacked on the messages. */
 struct cargo {
-    char *box; /* ours */
-    size_t bytes;
-    int from;      /* the node of the one, or -1 */
-    bool of_nodes; /* of each node */
+    char *box;     /* this leader's piggyback buffer */
+    size_t bytes;  /* size of a block; 0 = no data */
+    int from;      /* node of the only block, or -1 for a block of each PE or node */
+    bool of_nodes; /* a block per node instead of per PE */
 };
 
-/* How many parts the nodes before this one have in a box. */
+/* Index of the first block of a node in the buffer. */
 static int internode_begin_of(const struct team_nodes *n, const struct cargo *c, int node)
 {
     return c->of_nodes ? node : n->begin[node];
 }
 
-/* Put to another leader, which waits for it. */
+/* Unacknowledged put to another leader, which waits for it. */
 static void internode_note(void *here, const void *from, size_t bytes, int to,
                            const char *fn)
 {
@@ -227,8 +228,8 @@ static void internode_note(void *here, const void *from, size_t bytes, int to,
                NULL, fn);
 }
 
-/* Bytes of our box that belong to the same place of others'; after: of more that have
- * been put before. */
+/* A contiguous part of the buffer, put to the same offset at the target; after: other
+ * parts were put before it. */
 struct run {
     char *at;
     size_t bytes;
@@ -241,9 +242,8 @@ static struct run internode_run_of(const struct cargo *c, int begin, int end)
                         .bytes = (size_t)(end - begin) * c->bytes};
 }
 
-/* Hand on what belongs to so many nodes: ours and those before it, all around; but for
- * the last run of it, which goes with the call: that is returned, and empty if there is
- * nothing. */
+/* Forward the blocks of `nodes` nodes, cyclically ending with this one, except the last
+ * contiguous part, which goes with the signal and is returned (bytes == 0: no data). */
 static struct run internode_hand_on(const struct team_nodes *n, const struct cargo *c,
                                     int nodes, int to, const char *fn)
 {
@@ -266,8 +266,8 @@ static struct run internode_hand_on(const struct team_nodes *n, const struct car
     return last;
 }
 
-/* Tell a leader that this one has called, for the n-th time in round k, with bytes that
- * are there then; or with none, by an update that is a message as short as a put. */
+/* Signal round k of epoch n to a leader, together with data (put with signal) or without
+ * (an atomic set, which is a message as short as a put). */
 static void internode_call_with(struct team_words *mine, struct run run, int k,
                                 uint32_t n, int to, const char *fn)
 {
@@ -286,7 +286,7 @@ static void internode_call_with(struct team_words *mine, struct run run, int k,
     net_notify(net_ctx_default(), place, run.at, run.bytes, &signal, NULL, fn);
 }
 
-/* The same without bytes. */
+/* Signal without data. */
 static void internode_call(struct team_words *mine, int k, uint32_t n, int to,
                            const char *fn)
 {
@@ -307,7 +307,7 @@ static bool internode_all_at_once(const struct team_nodes *n)
     return n->leaders <= AT_ONCE;
 }
 
-/* How far from a leader the one is that it calls in round k. */
+/* Distance to the leader that is signalled in round k. */
 static int internode_distance_of(const struct team_nodes *n, int k)
 {
     return internode_all_at_once(n) ? k + 1 : 1 << k;
@@ -326,7 +326,7 @@ static int internode_partner_of(const struct shmem_team *team, int k)
                          n->leader[(n->me + internode_distance_of(n, k)) % n->leaders]);
 }
 
-/* Whose bytes go with a call: of so many nodes, up to ours. */
+/* Number of nodes, ending with this one, whose blocks go with the message of round k. */
 static int internode_nodes_of_call(const struct team_nodes *n, int k)
 {
     int step = internode_distance_of(n, k);
@@ -366,7 +366,7 @@ static void internode_exchange(struct shmem_team *team, const struct cargo *c,
     struct team_nodes *n = team->nodes;
 
     n->internode_epoch++;
-    n->leader_synced = n->leader_calls; /* who comes here has ended those */
+    n->leader_synced = n->leader_calls; /* a leader enters after it has ended those */
     for (int k = 0; internode_has_round(n, k); k++) {
         internode_call_partner(team, c, k, fn);
         if (!internode_all_at_once(n))
@@ -376,7 +376,7 @@ static void internode_exchange(struct shmem_team *team, const struct cargo *c,
         internode_await_partner(team, k, fn);
 }
 
-/* ---- all together ---------------------------------------------------------------- */
+/* ---- all PEs --------------------------------------------------------------------- */
 
 static void internode_cross_epoch(struct shmem_team *team, const struct cargo *c,
                                   const char *fn)
@@ -398,7 +398,7 @@ void internode_cross(struct shmem_team *team, const char *fn)
     internode_cross_epoch(team, &(struct cargo){.bytes = 0}, fn);
 }
 
-/* The last calls must have left before their words are cleared for another team. */
+/* The last messages must arrive before their words are cleared for another team. */
 static void internode_flush_calls(const struct shmem_team *team, const char *fn)
 {
     uint8_t byte = 0;
@@ -409,9 +409,9 @@ static void internode_flush_calls(const struct shmem_team *team, const char *fn)
     order_quiet(SHMEM_CTX_DEFAULT, fn);
 }
 
-/* When its node has been released, the leader waits until all have seen that: they look
- * at its words.  Nobody looks at the others', and what comes to a leader over the network
- * in a barrier has come before it leaves. */
+/* After the release the leader waits until all PEs of its node have seen it, because they
+ * read the leader's words.  No PE reads other words, and a leader leaves a barrier only
+ * after all messages to it have arrived. */
 void internode_cross_last(struct shmem_team *team, const char *fn)
 {
     internode_cross(team, fn);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * internode.h - how a team over several nodes (team_nodes) meets, and what it hands over
- * while it does.
+ * internode.h - barrier of a team over several nodes (team_nodes), and allgather of small
+ * data piggybacked on it.
  * Uses: core/team, core/block, rma, probe, barrier.  Used by: barrier, bcast, collect,
  * alltoall, reduce, scan, their *_remote and *_leaders, leader_msg, scratch, allgather.
  */
@@ -13,23 +13,23 @@
 
 #include "pgas/core/team/team.h"
 
-/* barrier_sync and barrier_last of such a team. */
+/* barrier_sync and barrier_last of a team over several nodes. */
 void internode_cross(struct shmem_team *team, const char *fn);
 void internode_cross_last(struct shmem_team *team, const char *fn);
 
-/* Do `bytes` of each of `parts` PEs fit a box?  False for a team without nodes. */
+/* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit. */
 bool internode_fits(const struct shmem_team *team, size_t parts, size_t bytes);
 
 /*
- * All PEs meet, and each has then what the others have brought: `bytes` at mine of all
- * PEs, or those of PE root alone, if it is not -1.  They stay where they are until this
- * PE calls it again for the team, and are aligned for any type of which bytes is a
- * multiple. Only if internode_fits; 0 bytes will do.
+ * Barrier with allgather: returns the `bytes` at `mine` of all PEs in node order
+ * (internode_part), or those of PE root only if root is not -1.  The result is valid
+ * until this PE calls it again for the team, and is aligned for any type whose size
+ * divides bytes.  Requires internode_fits; bytes may be 0.
  */
 const char *internode_gather(struct shmem_team *team, const void *mine, size_t bytes,
                              int root, const char *fn);
 
-/* Of what internode_gather has returned for all PEs: that of PE i. */
+/* The block of PE i in the result of internode_gather with root -1. */
 static inline const char *internode_part(const struct shmem_team *team, const char *all,
                                          size_t bytes, int i)
 {
@@ -37,32 +37,29 @@ static inline const char *internode_part(const struct shmem_team *team, const ch
 }
 
 /*
- * Collectives whose PEs meet on their nodes first, as teams of their own (team->near),
- * and in which only the leaders meet over the network.  Each begins with internode_begin
- * on all PEs: one that waits in it then knows who has left the job before.  In
- * internode_gather_nodes a leader knows that all PEs of its node have come.
+ * Two-level collectives: a node phase in the node team (team->near), and an inter-node
+ * phase in which only the leaders communicate.  All PEs begin with internode_begin, so
+ * that a PE that waits in the collective can tell which PEs departed before it.
  */
 void internode_begin(struct shmem_team *team);
-/* The leaders meet; the others do not wait. */
+/* Barrier among the leaders; returns at once on other PEs. */
 void internode_barrier(struct shmem_team *team, const char *fn);
-/* The same, and each leader has then `bytes` of each node, at bytes * node; they stay
- * until the PEs of the team have called this, or internode_gather, twice more.  All PEs
- * call it; NULL if we do not lead.  Only if internode_fits for as many parts as there are
- * nodes.
- */
+/* Barrier with allgather among the leaders: returns `bytes` of each node, in node order;
+ * valid until the PEs of the team have called this or internode_gather twice more.  All
+ * PEs call it; NULL on PEs other than leaders.  Requires internode_fits(nodes, bytes). */
 const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn);
 
-/* Now and then, who waits for the leader of a node looks whether it has left the job;
- * ends it then. */
+/* Called during a wait for the leader of a node: probes at intervals whether that leader
+ * has departed, and ends the job if so. */
 struct look;
 void internode_probe(const struct shmem_team *team, int node, struct look *look,
                      const char *fn);
 
-/* The PEs of the team, node by node, to be freed; NULL: they are in that order. */
+/* Array of the team's PEs in node order, to be freed; NULL: team order is node order. */
 int *internode_order(const struct shmem_team *team, const char *fn);
 
-/* World PE of the leader of our node, and whether that is us. */
+/* World PE of the leader of this node; whether this PE is that leader. */
 int internode_leader(const struct shmem_team *team);
 bool internode_is_leader(const struct shmem_team *team);
 

@@ -3,23 +3,21 @@
  * leader_msg.c - see leader_msg.h.  Uses: core/team, core/block, core/net, core/peer,
  * core/stress, rma/order, rma/signal, internode, probe, scratch.
  *
- * The message of a step sets word step modulo TEAM_LEADERS of its target's `landed` to
- * its number, base + step + 1.  Collectives with even and odd numbers have words of their
- * own, and scratches.
+ * The message of step s sets word s % TEAM_LEADERS of `landed` at its target to
+ * base + s + 1.  Even and odd collectives have separate words and scratch buffers.
  *
- * Invariants: a leader begins collective k only when it knows that all leaders have ended
- * k - 2, at whose end each of them had received all messages sent to it.  Hence a signal
- * word never holds a value of k before the message of k has arrived, and no leader writes
- * to scratch memory that another one still reads.  A leader knows this from an inter-node
- * barrier after k - 2, or because it has ended a collective k - 1 that returns only after
- * a message of every other leader (leader_exchange_end).  Most reductions are of that
- * kind and need no barrier.  All leaders count alike, so either all or none enter a
- * barrier.
+ * Invariant: a leader begins collective k only when it knows that all leaders have ended
+ * k - 2; by then they have received all messages of k - 2.  Hence no signal word reaches
+ * a value of k before the message of k has arrived, and no scratch buffer is written
+ * while it is read.  A leader knows this from an inter-node barrier after k - 2, or
+ * because collective k - 1 returned after a message that depends on every leader
+ * (leader_exchange_end with all).  Most reductions are of that kind, so consecutive
+ * reductions need no barrier.  All leaders count alike: all or none enter a barrier.
  *
- * Messages are notes, so nobody answers, and what is waited for in the end is only that
- * the sources are free.  In a collective of more than TEAM_LEADERS steps, where words are
- * used again, they are puts with signals, with a fence between two uses: so the second
- * signal says that the first message is there too.
+ * Flow control: messages are unacknowledged notified puts; a leader only waits for the
+ * local completion of its puts.  If a collective has more than TEAM_LEADERS steps, it
+ * reuses words; then each message is a put with signal, and a fence precedes each reuse,
+ * so that the later signal implies that the earlier message has arrived.
  */
 #include "config.h"
 
@@ -70,7 +68,7 @@ void leader_exchange_end(struct exchange *h, bool all)
     n->exchange += (uint64_t)h->steps;
 }
 
-/* Of what is there twice. */
+/* Which of the two sets of words and scratch buffers this collective uses. */
 static unsigned leader_msg_turn_of(const struct exchange *h)
 {
     return h->team->nodes->leader_calls % 2;
@@ -88,7 +86,7 @@ static int leader_of(const struct exchange *h, int node)
     return team_world_pe(h->team, h->team->nodes->leader[node]);
 }
 
-/* Our word for a step: the others' are at the same symmetric address. */
+/* Signal word of a step in this PE's memory; it has the same symmetric address on all. */
 static uint64_t *leader_msg_word_of(const struct exchange *h, int step)
 {
     return &team_words(h->team, h->team->me)
@@ -100,7 +98,8 @@ static uint64_t leader_msg_number_of(const struct exchange *h, int step)
     return h->base + (uint64_t)step + 1;
 }
 
-/* A record for a message to a leader; one of the first ones again, once that has left. */
+/* A completion record for a message to a leader; waits for the oldest one if all are in
+ * use. */
 static struct team_left *leader_msg_next_left(const struct exchange *h, int pe)
 {
     struct team_nodes *n = h->team->nodes;
@@ -128,7 +127,7 @@ static struct transport_signal leader_msg_signal_of_step(const struct exchange *
                                 leader_msg_number_of(h, step), pe, h->fn);
 }
 
-/* Bytes, and then the signal of a step. */
+/* Put the data and signal the step. */
 static struct team_left *leader_msg_note(const struct exchange *h, int step, int node,
                                          void *there, const void *from, size_t bytes)
 {
@@ -142,7 +141,7 @@ static struct team_left *leader_msg_note(const struct exchange *h, int step, int
     return left;
 }
 
-/* The signal alone, after all bytes that have been put before. */
+/* Signal the step after all data put before. */
 static void leader_msg_note_after(const struct exchange *h, int step, int node)
 {
     struct transport_signal signal =
@@ -152,7 +151,7 @@ static void leader_msg_note_after(const struct exchange *h, int step, int node)
     net_notify(net_ctx_default(), signal.at, NULL, 0, &signal, NULL, h->fn);
 }
 
-/* The same where words are used again. */
+/* As leader_msg_note, in a collective that reuses words. */
 static void leader_msg_put_with_signal(const struct exchange *h, int step, int node,
                                        const struct signal_put *put)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leader_msg.h - messages between the leaders of a team over several nodes: bytes that
- * are put to where they belong, with a signal behind them.
+ * leader_msg.h - leader messages: notified puts between the node leaders of a team.
  *
- *     internode_begin
- *     struct exchange h = leader_exchange_begin(team, steps, fn);      others' scratches
- * may be written leader_put(&h, step, node, there, from, bytes);      to some
- *     leader_await(&h, step, node);                        for what some send
+ *     internode_begin(team);
+ *     struct exchange h = leader_exchange_begin(team, steps, fn);
+ *     leader_put(&h, step, node, there, from, bytes);      to any leader's scratch buffer
+ *     leader_await(&h, step, node);                        receive
  *     leader_exchange_end(&h, all);
  *
- * A collective has steps 0, 1, .. steps - 1, as many on all leaders, in each of which a
- * leader gets at most one message; of steps that are TEAM_LEADERS apart, if there are so
- * many, one leader is the sender.  To write to others' memory but to their scratches one
- * has to know that they have begun it: by a message of theirs, or internode_barrier
- * before. Uses: core/team, core/block, core/net, rma, rma/signal, internode, scratch.
+ * A collective has steps 0 .. steps - 1, equally many on all leaders.  In each step a
+ * leader receives at most one message; steps whose numbers are equal modulo TEAM_LEADERS
+ * have the same sender.  Before it writes to a peer's memory other than its scratch
+ * buffer, a leader must know that the peer has entered the collective: by a message from
+ * it, or by internode_barrier.
+ *
+ * Uses: core/team, core/block, core/net, rma, rma/signal, internode, scratch.
  * Used by: reduce_leaders, bcast_internode, collect_internode, alltoall_internode.
  */
 #ifndef PGAS_COLL_LEADER_H
@@ -27,39 +28,40 @@
 struct exchange {
     struct shmem_team *team;
     const char *fn;
-    uint64_t base; /* messages that this PE had counted before */
+    uint64_t base; /* team_nodes.exchange at the beginning */
     int steps;
 };
 
 struct exchange leader_exchange_begin(struct shmem_team *team, int steps, const char *fn);
-/* All that was put from here has left: its source may be changed.  all: who comes here
- * knows that all leaders have begun it. */
+/* Returns when the sources of all puts may be modified.  all: this leader has received a
+ * message that depends on every leader having begun the collective. */
 void leader_exchange_end(struct exchange *h, bool all);
 
-/* The symmetric address of byte `at` of what a node's leader has space for; only if
- * scratch_get, and less than SCRATCH_BYTES. */
+/* Symmetric address of byte `at` < SCRATCH_BYTES of the scratch buffer of a node's
+ * leader; only after scratch_get. */
 char *leader_scratch(const struct exchange *h, int node, size_t at);
 
-/* Put `bytes` (0 = just the signal) to symmetric address `there` of a node's leader.
- * `from` must stay as it is until leader_exchange_end, or until that leader must have got
- * them. */
+/* Put `bytes` (0 = signal only) to symmetric address `there` of a node's leader and
+ * signal the step.  `from` must not be modified before leader_exchange_end, or before
+ * that leader is known to have received the message. */
 void leader_put(const struct exchange *h, int step, int node, void *there,
                 const void *from, size_t bytes);
-/* The same; `from` may be changed when it returns. */
+/* As leader_put, but `from` may be modified on return. */
 void leader_put_now(const struct exchange *h, int step, int node, void *there,
                     const void *from, size_t bytes);
-/* More for the same place and signal, before leader_put. */
+/* Put data of a step whose signal follows with leader_signal. */
 void leader_add(const struct exchange *h, int node, void *there, const void *from,
                 size_t bytes);
-/* After leader_add, in place of leader_put. */
+/* Signal the step after all data of leader_add. */
 void leader_signal(const struct exchange *h, int step, int node);
 
-/* What the leader of that node sends in that step is here. */
+/* Wait for the message of that step from the leader of `node`. */
 void leader_await(const struct exchange *h, int step, int node);
 
-/* Without steps, and without a meeting before: a message to another leader's symmetric
- * word, where the value says that the bytes are there; and to wait for that.  The bytes
- * stay as they are until that leader has got them. */
+/* Without steps and without leader_exchange_begin: put n bytes to the same symmetric
+ * address of another leader, then set `word` there to `value`; and wait until a word of
+ * this PE is at least `value`.  `bytes` must not be modified before that leader has
+ * received them. */
 void leader_push(struct shmem_team *team, int node, char *bytes, size_t n, uint64_t *word,
                  uint64_t value, const char *fn);
 void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,

@@ -2,22 +2,20 @@
 /*
  * mailbox.c - see mailbox.h.  Uses: core/team, core/block, rma, barrier.
  *
- * Each PE has TEAM_SLOTS slots in its words of the team, and TEAM_LINES for data that fit
- * a line; call k uses the one with number k modulo how many there are, and the number k,
- * stored there with release after the data, says that they are there.
+ * Each PE has TEAM_SLOTS full slots and TEAM_LINES inline slots (data and call number in
+ * one cache line) in its sync area.  Call k uses slot k modulo their number; the writer
+ * stores the data and then k with release.
  *
- * Invariant: a PE writes to a slot for call k + TEAM_SLOTS (or to a line for call k +
- * TEAM_LINES), which it has not used since call k, only when it knows that all PEs have
- * ended call k, so have read what they wanted to.  Up to which call it knows that is
- * `known`, from one of these:
- *  - a call j in which it has seen data of all others: they all had begun j, so ended
- *    j - 1 (their reads came before the release store by which it saw that);
- *  - a barrier: they all have ended every call before;
- *  - else from `done`, which each PE stores at the end of each call of any other kind. If
- *    all calls after k are of that kind each PE will store a number that is high enough
- *    without waiting for this one, as it has shown its data in all of them: so nobody
- *    waits in a circle.
- * So calls in which only some wait for some (a broadcast) may run that many ahead.
+ * Invariant: a PE writes to a slot for call k + TEAM_SLOTS (inline: k + TEAM_LINES) only
+ * when it knows that all PEs have ended call k, the last user of the slot.  It knows this
+ * of all calls <= team->known, which advances by
+ *  - a call j in which this PE has read data of all others: all had begun j, so they have
+ *    ended j - 1, and their reads precede the release store that this PE has acquired;
+ *  - a barrier: all calls before it are ended;
+ *  - else the `done` words, which each PE stores at the end of every call of other kinds.
+ *    If all calls after k are of that kind, each PE reaches a sufficient `done` without
+ *    waiting for this PE, which has published its data in all of them: no deadlock.
+ * So calls in which only some PEs wait for others (a broadcast) may run that far ahead.
  */
 #include "config.h"
 
@@ -31,7 +29,7 @@ struct goal {
     const uint64_t *word;
     uint64_t value;
     const struct mailbox *mailbox;
-    int from; /* the PE of the team that will store it, or -1 for any */
+    int from; /* the PE of the team that stores it, or -1 for any */
 };
 
 static bool mailbox_reached(const void *arg)
@@ -41,7 +39,7 @@ static bool mailbox_reached(const void *arg)
     return load_acquire_u64(g->word) >= g->value;
 }
 
-/* A PE that is in shmem_finalize stores nothing any more. */
+/* A PE in shmem_finalize stores nothing any more. */
 static void mailbox_check_departed(const struct goal *g)
 {
     const struct team_words *words = team_words(g->mailbox->team, g->from);
@@ -50,7 +48,7 @@ static void mailbox_check_departed(const struct goal *g)
         barrier_on_stall(team_world_pe(g->mailbox->team, g->from), g->mailbox->fn);
 }
 
-/* Nor does it begin calls. */
+/* For a word that any PE may store: no PE has departed without beginning this call. */
 static void mailbox_check_all_departed(const struct goal *g)
 {
     const struct shmem_team *team = g->mailbox->team;
@@ -75,8 +73,8 @@ static void mailbox_on_stall(const void *arg)
         mailbox_check_all_departed(g);
 }
 
-/* For what a PE sleeps that waits for a word of that PE: an address in the word's line,
- * by PE, so that the others who store to their own words do not all wake it. */
+/* Address to sleep on for a word of PE i: within the word's line, but by PE, so that the
+ * stores of other PEs to their words at the same offset do not wake all waiters. */
 static const void *mailbox_key_of(const struct mailbox *b, size_t offset, int i)
 {
     return team_here(b->team, offset + (size_t)i % (NODE_LINE / sizeof(uint64_t)) *
@@ -138,7 +136,7 @@ void mailbox_wake_owner(const struct mailbox *b, size_t offset, int i)
     mailbox_wake_one(b, offset, i, i);
 }
 
-/* ---- part by part ---------------------------------------------------------------- */
+/* ---- pipelining ------------------------------------------------------------------- */
 
 static uint64_t handed(const struct mailbox *b, uint64_t n)
 {
@@ -157,9 +155,9 @@ void mailbox_await_handed(const struct mailbox *b, int i, uint64_t n)
     mailbox_wait(b, offsetof(struct team_words, handed), i, handed(b, n));
 }
 
-/* ---- one PE does it for all ----------------------------------------------------- */
+/* ---- announcement of the working PE ------------------------------------------------ */
 
-enum { LEAD_PE_BITS = 16 }; /* of `lead`: for a PE of the node */
+enum { LEAD_PE_BITS = 16 }; /* width of the PE in `lead` */
 
 uint64_t mailbox_wait_first(const struct mailbox *b, size_t offset, uint64_t value)
 {
@@ -232,7 +230,6 @@ static size_t mailbox_slot_offset(const struct mailbox *b)
            b->call % TEAM_SLOTS * sizeof(struct team_slot);
 }
 
-/* The slot or line of PE i. */
 static struct team_slot *mailbox_slot_of(const struct mailbox *b, int i)
 {
     return (struct team_slot *)((char *)team_words(b->team, i) + mailbox_slot_offset(b));
@@ -248,13 +245,13 @@ static void mailbox_await_done(const struct mailbox *b, int i, uint64_t call)
     mailbox_wait(b, offsetof(struct team_words, done), i, call);
 }
 
-/* Calls after which a slot or line is used again. */
+/* Number of calls after which a slot is reused. */
 static uint64_t mailbox_depth(const struct mailbox *b)
 {
     return b->line ? TEAM_LINES : TEAM_SLOTS;
 }
 
-/* Out of line: once in so many calls where the others keep up. */
+/* Out of line: once per mailbox_depth calls if the other PEs keep up. */
 static __attribute__((noinline)) void mailbox_await_free(struct mailbox *b)
 {
     uint64_t known = b->call - 1;
@@ -307,7 +304,7 @@ bool mailbox_published(const struct mailbox *b, int i)
 }
 
 struct any {
-    struct goal goal; /* first: on_stall looks at it */
+    struct goal goal; /* first member: the argument of mailbox_on_stall */
     block_ready ready;
     const void *arg;
 };

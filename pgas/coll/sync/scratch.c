@@ -12,7 +12,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/threads/atomic.h"
 
-/* By node, or NULL if a leader has none. */
+/* Heap offsets of the buffers by node; NULL if a leader has none. */
 static uint64_t *scratch_note(const struct shmem_team *team, const struct descriptors *r)
 {
     const struct team_nodes *n = team->nodes;
@@ -48,8 +48,8 @@ static void scratch_ask(struct shmem_team *team, const char *fn)
         return;
     if (offset != 0)
         heap_free_result(offset);
-    log_debug("%s: no space for %d bytes on some leader (SHMEM_SHARED_SIZE): large "
-              "collectives over nodes are slower",
+    log_debug("%s: a node leader has no memory for %d bytes of scratch buffer; large "
+              "collectives over nodes are slower. Increase SHMEM_SHARED_SIZE.",
               fn, (int)SCRATCH_ALL);
 }
 

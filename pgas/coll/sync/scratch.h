@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scratch.h - where the leaders of a team over several nodes have space for what others
- * send them in large collectives, and cannot be put to where it belongs yet. Uses:
- * core/team, core/heap, allgather.  Used by: reduce_internode, reduce_leaders,
- * alltoall_internode.
+ * scratch.h - scratch buffers of the node leaders of a team over several nodes: receive
+ * buffers for large collectives whose data cannot be put to their destination directly.
+ * Uses: core/team, core/heap, allgather.
+ * Used by: reduce_internode, reduce_leaders, alltoall_internode.
  */
 #ifndef PGAS_COLL_SCRATCH_H
 #define PGAS_COLL_SCRATCH_H
@@ -15,20 +15,19 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    SCRATCH_PIECE =
-        512 * 1024, /* of a large message that is worked on at a time, at most */
-    SCRATCH_SLACK = 16 * 1024, /* for parts that begin on lines of their own */
-    /* Of a leader, for what comes in one collective; and another one, for the next. */
+    SCRATCH_PIECE = 512 * 1024, /* segment of a pipelined message */
+    SCRATCH_SLACK = 16 * 1024,  /* alignment of parts to cache lines */
+    /* Of one collective; there are two, for even and odd collectives (leader_msg.c). */
     SCRATCH_BYTES = 2 * SCRATCH_PIECE + SCRATCH_SLACK,
-    SCRATCH_OWN = 2 * SCRATCH_BYTES, /* where another piece is, for the leader */
+    SCRATCH_OWN = 2 * SCRATCH_BYTES, /* offset of a segment that only the leader writes */
     SCRATCH_ALL = SCRATCH_OWN + SCRATCH_PIECE,
 };
 
-/* Have all leaders space?  The first time for a team all of its PEs meet, and they get
- * the same answer.  It is SHMEM_SHARED_SIZE that may be too small. */
+/* True if all leaders have a scratch buffer; equal on all PEs.  The first call of a team
+ * is collective and allocates them.  False if SHMEM_SHARED_SIZE is too small. */
 bool scratch_get(struct shmem_team *team, const char *fn);
 
-/* The symmetric address of byte `at` of the space of a node's leader. */
+/* Symmetric address of byte `at` of the scratch buffer of a node's leader. */
 static inline char *scratch_at(const struct shmem_team *team, int node, size_t at)
 {
     return (char *)pgas_self.heap_base + team->nodes->space[node] + at;
