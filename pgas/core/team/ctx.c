@@ -25,7 +25,7 @@ static _Noreturn __attribute__((cold)) void ctx_no_pe(const struct shmem_team *t
             team->name != NULL ? team->name : "", team->npes - 1);
 }
 
-/* Every put and get with a context comes here: no lock, and no look at other contexts. */
+/* On the path of each put and get with a context: no lock, no search among contexts. */
 int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn)
 {
     if (unlikely(ctx == SHMEM_CTX_INVALID || ctx->team == NULL))
@@ -43,7 +43,7 @@ bool ctx_alive(shmem_ctx_t ctx)
 
 static pthread_mutex_t net_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Opened by its first use; so that contexts for PEs of the node cost nothing. */
+/* Opens it at first use, so that contexts used only on the node cost nothing. */
 static struct net_ctx *ctx_open_net(struct shmem_ctx *ctx)
 {
     pthread_mutex_lock(&net_lock);
@@ -72,7 +72,7 @@ struct net_ctx *ctx_net_used(shmem_ctx_t ctx)
     return __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
 }
 
-/* What was done with it is done before its transport's context goes. */
+/* Completes all operations of the context before it closes that of the transport. */
 static void ctx_close_net(struct shmem_ctx *ctx, const char *fn)
 {
     if (ctx->net == NULL || pgas_self.net == NULL)
@@ -153,7 +153,7 @@ int ctx_private(const struct shmem_team *team)
     return count.n;
 }
 
-/* pool_each: close those of a team (NULL: of all); true = they go. */
+/* pool_each: closes contexts of a team (NULL: of all); true: the object is freed. */
 static bool ctx_drop(void *object, void *arg)
 {
     struct shmem_ctx *ctx = object;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ctx.h - communication contexts (9.5): a team whose PE numbers a routine's `pe` means,
- * and options.  Among PEs that are mapped it has no state to order or complete; for far
- * ones it has a context of the transport.
+ * ctx.h - communication contexts (9.5): options, and the team to which PE arguments
+ * refer.  Operations on mapped PEs need no state in the context; those on far PEs use a
+ * context of the transport.
  * Uses: team, net.  Used by: rma, check.
  */
 #ifndef PGAS_CORE_CTX_H
@@ -16,22 +16,22 @@
 
 struct net_ctx;
 
-/* Stays as it is from creation to destruction, but for net, so that threads may use
- * it without a lock. */
+/* Immutable between creation and destruction, except for net; threads use it without a
+ * lock. */
 struct shmem_ctx {
     struct pool_item item;
-    struct shmem_team *team; /* that it was made from; NULL once destroyed */
+    struct shmem_team *team; /* its team; NULL once destroyed */
     shmem_team_t handle;     /* of that team */
     long options;            /* SHMEM_CTX_* */
-    pthread_t owner;         /* the thread that made it, for SHMEM_CTX_PRIVATE */
-    struct net_ctx *net;     /* NULL until it is first used with a far PE; see ctx_net */
+    pthread_t owner;         /* creating thread, for SHMEM_CTX_PRIVATE */
+    struct net_ctx *net;     /* NULL until first used with a far PE; see ctx_net */
 };
 
-/* The rest of ctx_world_pe: contexts of the user.  Ends the job with a sentence if pe is
- * no PE of the context's team, or ctx is SHMEM_CTX_INVALID. */
+/* Slow path of ctx_world_pe: contexts of the user.  Reports a PE outside the context's
+ * team, or SHMEM_CTX_INVALID, and ends the job. */
 int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn);
 
-/* World number of PE `pe` of the context's team. */
+/* World PE of index `pe` in the context's team. */
 ALWAYS_INLINE int ctx_world_pe(shmem_ctx_t ctx, int pe, const char *fn)
 {
     if (likely(ctx == SHMEM_CTX_DEFAULT))
@@ -39,32 +39,32 @@ ALWAYS_INLINE int ctx_world_pe(shmem_ctx_t ctx, int pe, const char *fn)
     return ctx_world_pe_slow(ctx, pe, fn);
 }
 
-/* Is it a context that has been created and not destroyed, or the default one? */
+/* True if ctx, which may be anything, is an existing context or the default one. */
 bool ctx_alive(shmem_ctx_t ctx);
 
-/* The team of a live context, and its handle. */
+/* The team of an existing context, and its handle. */
 struct shmem_team *ctx_team(shmem_ctx_t ctx);
 shmem_team_t ctx_handle(shmem_ctx_t ctx);
 
-/* Its context of the transport; for jobs with far PEs alone. */
+/* The transport's context, opened at first use; only in jobs with far PEs. */
 struct net_ctx *ctx_net(shmem_ctx_t ctx);
-/* The same; NULL if it was never used with a far PE. */
+/* The transport's context; NULL if it was never used with a far PE. */
 struct net_ctx *ctx_net_used(shmem_ctx_t ctx);
 
-/* Make a context for the team behind the handle.  0, or -1 (no memory, or
- * SHMEM_TEAM_INVALID): *ctx is SHMEM_CTX_INVALID then. */
+/* Creates a context of the team.  Returns 0; or -1 and sets *ctx to SHMEM_CTX_INVALID (no
+ * memory, or SHMEM_TEAM_INVALID). */
 int ctx_create(shmem_team_t team, long options, shmem_ctx_t *ctx, const char *fn);
 void ctx_destroy(shmem_ctx_t ctx, const char *fn);
 
-/* How many live contexts with SHMEM_CTX_PRIVATE has the team (NULL: all teams)? */
+/* Number of existing contexts of the team (NULL: of all teams) with SHMEM_CTX_PRIVATE. */
 int ctx_private(const struct shmem_team *team);
-/* Destroy all contexts of a team. */
+/* Destroys all contexts of a team. */
 void ctx_destroy_all(const struct shmem_team *team);
 
-/* Destroy all contexts, while far PEs can still be reached. */
+/* Destroys all contexts; while the transport is still open. */
 void ctx_close_all(void);
 
-/* Free the memory of all contexts. */
+/* Frees the memory of all contexts. */
 void ctx_fini(void);
 
 #endif

@@ -17,9 +17,9 @@
 
 static struct shmem_team world, shared;
 
-/* The routine with which this thread last used a team, for sentences.  Of the thread and
- * not of the team: threads may use one team at the same time.  Every use of a handle
- * stores it, so it is reached without a call (initial-exec). */
+/* Routine with which this thread last used a team, for messages.  Thread-local, since
+ * threads may use one team concurrently; initial-exec, since each use of a handle stores
+ * it. */
 static _Thread_local const char *last_routine __attribute__((tls_model("initial-exec"))) =
     "a collective routine";
 static struct pool teams = POOL_OF(struct shmem_team);
@@ -30,7 +30,8 @@ enum { WORDS_OF_TEAM, WORDS_OF_NEAR, WORDS };
 _Static_assert(SLOT_USER *WORDS * sizeof(struct team_words) <= HEAP_TEAMS,
                "the predefined teams' words fit the reserved part of the heap");
 
-/* ---- who is in a team -------------------------------------------------------------- */
+/* ---- members ------------------------------------------------------------------------
+ */
 
 bool team_strided(const int *list, int n, int *start, int *stride)
 {
@@ -42,7 +43,7 @@ bool team_strided(const int *list, int n, int *start, int *stride)
     return true;
 }
 
-/* Make it strided if it can be: that takes no memory and is found again faster. */
+/* Represents the members as start and stride if possible: no memory, index in O(1). */
 static void team_simplify(struct shmem_team *team, int *list)
 {
     if (team_strided(list, team->npes, &team->start, &team->stride))
@@ -51,7 +52,7 @@ static void team_simplify(struct shmem_team *team, int *list)
         team->list = list;
 }
 
-/* Enter the PEs of the set, which are counted in the parent.  False without memory. */
+/* Sets the members from a set of indices in the parent.  False: no memory. */
 static bool team_fill(struct shmem_team *team, const struct shmem_team *parent,
                       const struct team_set *set)
 {
@@ -64,7 +65,7 @@ static bool team_fill(struct shmem_team *team, const struct shmem_team *parent,
     team->npes = set->size;
     team_simplify(team, list);
     team->me = team_index(team, pgas_self.me);
-    PGAS_ASSERT(team->me >= 0); /* only members make a team */
+    PGAS_ASSERT(team->me >= 0); /* only members create a team */
     return true;
 }
 
@@ -80,7 +81,8 @@ int team_index(const struct shmem_team *team, int world_pe)
     return -1;
 }
 
-/* ---- who is where ------------------------------------------------------------------ */
+/* ---- distribution over nodes --------------------------------------------------------
+ */
 
 bool team_has_remote(const struct shmem_team *team)
 {
@@ -99,8 +101,8 @@ int team_count_remote(const struct shmem_team *team)
     return far;
 }
 
-/* A number for the node of PE i of the team, less than that of PEs.  In a job on one node
- * where PEs are far all the same (SHMEM_FAULTS) each PE counts as a node. */
+/* Job-wide node number of PE i of the team, less than the number of PEs.  With fault
+ * injection on one node (SHMEM_FAULTS) each PE counts as a node. */
 static uint32_t team_node_of(const struct shmem_team *team, int i)
 {
     int pe = team_world_pe(team, i);
@@ -123,10 +125,10 @@ int team_node(const struct shmem_team *team, int i)
     return first;
 }
 
-/* The lists of struct team_nodes while they are made. */
+/* Lists of struct team_nodes under construction. */
 struct lists {
     int *local_pe, *leader, *begin, *place;
-    int *index; /* by node_of: which node of the team it is, plus 1; 0 = none yet */
+    int *index; /* by node_of: 1 + index of the node in the team; 0: not in it so far */
 };
 
 static void team_free_lists(const struct lists *l)
@@ -138,7 +140,7 @@ static void team_free_lists(const struct lists *l)
     free(l->index);
 }
 
-/* False without memory. */
+/* False: no memory. */
 static bool team_make_lists(struct lists *l, int npes)
 {
     size_t n = (size_t)npes, size = sizeof(int);
@@ -152,8 +154,8 @@ static bool team_make_lists(struct lists *l, int npes)
            l->place != NULL && l->index != NULL;
 }
 
-/* Write down the team's PEs of our node, the first one of each node, and how many each
- * node has, in begin[node + 1]. */
+/* Collects the PEs of this node, the leader of each node, and in begin[node + 1] the
+ * number of PEs of each node. */
 static void team_note_nodes(const struct shmem_team *team, struct team_nodes *n,
                             const struct lists *l)
 {
@@ -171,7 +173,8 @@ static void team_note_nodes(const struct shmem_team *team, struct team_nodes *n,
     }
 }
 
-/* Sum up begin, and give each PE its place.  Are those the numbers in the team? */
+/* Turns begin into a prefix sum and sets the place of each PE.  True if place is the
+ * identity. */
 static bool team_note_places(const struct shmem_team *team, const struct team_nodes *n,
                              const struct lists *l)
 {
@@ -185,7 +188,7 @@ static bool team_note_places(const struct shmem_team *team, const struct team_no
         l->place[i] = l->begin[l->index[team_node_of(team, i)] - 1]++;
         same = same && l->place[i] == i;
     }
-    for (int node = n->leaders; node > 0; node--) /* begin has moved on by one node */
+    for (int node = n->leaders; node > 0; node--) /* undo the increments above */
         l->begin[node] = l->begin[node - 1];
     l->begin[0] = 0;
     return same;
@@ -223,7 +226,7 @@ static void team_free_near(struct shmem_team *team)
     team->near = NULL;
 }
 
-/* Find the nodes of a team that is far.  False without memory. */
+/* Determines the nodes of a far team.  False: no memory. */
 static bool team_fill_nodes(struct shmem_team *team)
 {
     struct lists l;
@@ -239,7 +242,7 @@ static bool team_fill_nodes(struct shmem_team *team)
     }
     team_note_nodes(team, n, &l);
     bool same = team_note_places(team, n, &l);
-    PGAS_ASSERT(n->local_pes >= 1 && n->local_pes <= team->npes); /* we are one */
+    PGAS_ASSERT(n->local_pes >= 1 && n->local_pes <= team->npes); /* this PE is one */
     PGAS_ASSERT(n->leaders >= 1 && n->me >= 0 && n->me < n->leaders);
     PGAS_ASSERT(l.begin[0] == 0 && l.begin[n->leaders] == team->npes);
     n->local_pe = team_shorten(l.local_pe, n->local_pes);
@@ -253,7 +256,7 @@ static bool team_fill_nodes(struct shmem_team *team)
     return true;
 }
 
-/* Make a team of its PEs on our node, if it is far.  False without memory. */
+/* Creates `near` if the team is far.  False: no memory. */
 static bool team_fill_near(struct shmem_team *team)
 {
     if (!team->far)
@@ -327,7 +330,7 @@ uint32_t team_world_epoch(void)
     return world.epoch;
 }
 
-/* Only far teams have PEs that are near. */
+/* A job on one node has no far teams, hence no words of `near`. */
 static size_t team_slot_bytes(void)
 {
     return (pgas_self.net != NULL ? WORDS : WORDS_OF_NEAR) * sizeof(struct team_words);
@@ -399,8 +402,7 @@ void team_begin(struct shmem_team *team, uint32_t slot)
 {
     PGAS_ASSERT(slot >= SLOT_USER && team->me >= 0 && team->contexts == 0);
     team_place_words(team, slot);
-    if (!slot_first_use(
-            slot)) { /* else they are zero, and perhaps no page is there yet */
+    if (!slot_first_use(slot)) { /* unused memory is zero and may have no pages yet */
         team_clear_words(team);
         if (team->near != NULL)
             team_clear_words(team->near);
@@ -419,7 +421,7 @@ void team_free(struct shmem_team *team)
     pool_free(&teams, team);
 }
 
-/* The PEs of this node: those whose memory we can map. */
+/* SHMEM_TEAM_SHARED: the PEs whose memory this PE has mapped. */
 static void team_fill_shared(void)
 {
     int *list = calloc(pgas_self.npes, sizeof *list);
