@@ -4,7 +4,7 @@
  *
  * Invariants: the blocks tile begin..end, in a list by offset; no two free blocks are
  * neighbours; a free block is in by_size, a used one in by_offset, each in just one.
- * Records: an operation changes nothing before SPARES_MAX records are at hand, so that it
+ * Records: an operation reserves SPARES_MAX records before its first change, so that it
  * cannot fail half-way for lack of private memory.
  */
 #include "config.h"
@@ -25,21 +25,21 @@ struct block {
     struct block *prev, *next; /* neighbours by offset; next: of a spare record too */
 };
 
-/* An operation makes at most two blocks: what lies before an aligned one, and behind it.
- */
+/* An operation creates at most two blocks: the padding before an aligned block, and the
+ * tail behind it. */
 enum { SPARES_MAX = 2 };
 
 struct alloc {
     struct tree by_size;   /* free blocks, by (size, offset) */
     struct tree by_offset; /* used blocks, by offset */
     struct block *first;
-    struct block *spare; /* records without a block */
-    int spares;          /* how many, <= SPARES_MAX */
+    struct block *spare; /* list of unused records */
+    int spares;          /* its length, <= SPARES_MAX */
     size_t begin, end;
 };
 
-/* Free blocks that are looked at one by one for an aligned fit before a size that fits
- * whatever its offset is asked for. */
+/* Free blocks that an aligned request examines individually before it searches for size +
+ * alignment, which fits at any offset. */
 #define ALIGNED_TRIES 32
 
 static struct block *alloc_block_of(const struct tree_node *n)
@@ -79,7 +79,7 @@ bool alloc_reserve(struct alloc *a)
     return true;
 }
 
-/* Make a block of a spare record, which alloc_reserve() has provided. */
+/* Creates a block from a record that alloc_reserve() has provided. */
 static struct block *alloc_block_new(struct alloc *a, size_t offset, size_t size)
 {
     struct block *b = a->spare;
@@ -125,7 +125,7 @@ static void alloc_link_after(struct block *b, struct block *fresh)
     b->next = fresh;
 }
 
-/* Take b's successor, which is in no tree, into b, which is in none either. */
+/* Merges b with its successor; neither is in a tree. */
 static void alloc_absorb_next(struct alloc *a, struct block *b)
 {
     struct block *next = b->next;
@@ -202,7 +202,7 @@ static struct block *alloc_free_after(const struct alloc *a, const struct block 
     return n != NULL ? alloc_block_of(n) : NULL;
 }
 
-/* The smallest free block that holds an aligned `size`, or nearly the smallest. */
+/* Best fit, or nearly so, for an aligned `size`. */
 static struct block *alloc_find_fit(const struct alloc *a, size_t size, size_t align)
 {
     struct block *b = alloc_free_at_least(a, size);
@@ -216,14 +216,13 @@ static struct block *alloc_find_fit(const struct alloc *a, size_t size, size_t a
         sure = alloc_free_at_least(a, sure_size);
     if (sure != NULL)
         return sure;
-    /* Only blocks between size and size + align are left: try each before giving up. */
+    /* Only blocks between size and size + align remain: examine each. */
     while (b != NULL && !alloc_fits(b, size, align))
         b = alloc_free_after(a, b);
     return b;
 }
 
-/* Cut what lies behind the first `size` bytes off b into a free block.  b is in no tree.
- */
+/* Truncates b, which is in no tree, to `size` bytes; the tail becomes a free block. */
 static void alloc_cut_tail(struct alloc *a, struct block *b, size_t size)
 {
     PGAS_ASSERT(size > 0 && size <= b->size);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alloc.h - a deterministic allocator of offsets: best fit, free neighbours joined.
+ * alloc.h - a deterministic allocator of offsets: best fit with coalescing.
  *
- * It never touches the memory that it manages: its records are in private memory, so a
- * user's overrun can't corrupt it and untouched memory stays uncommitted.  The same calls
- * give the same offsets in every process.  No lock: the caller has one.
- * Cost O(log blocks); an aligned request that only free blocks between size and size +
- * alignment could hold looks at each of those.  Uses: treap.  Used by: heap.
+ * Its records are in private memory and it never touches the memory that it manages: a
+ * user's overrun cannot corrupt it, and untouched memory stays uncommitted.  Equal
+ * sequences of calls give equal offsets in every process.  Not thread-safe: the caller
+ * holds a lock.  Cost O(log blocks); an aligned request that only free blocks between
+ * size and size + alignment can satisfy examines each of those.
+ * Uses: treap.  Used by: heap.
  */
 #ifndef PGAS_CORE_ALLOC_H
 #define PGAS_CORE_ALLOC_H
@@ -14,8 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Every block begins and ends on a multiple of this; blocks of a cache line and more
- * begin on a line. */
+/* Alignment of all blocks; blocks of at least a cache line are aligned to the line. */
 #define ALLOC_GRAIN 16
 #define ALLOC_LINE  64
 
@@ -25,36 +25,36 @@ struct alloc_stats {
     size_t used_bytes, free_bytes, used_blocks, free_blocks, largest_free;
 };
 
-/* Manage offsets begin..end, multiples of ALLOC_GRAIN.  NULL without memory. */
+/* An allocator of offsets begin..end, multiples of ALLOC_GRAIN.  NULL: no memory. */
 struct alloc *alloc_new(size_t begin, size_t end);
 void alloc_delete(struct alloc *a);
 
-/* Allocate the private memory that the next alloc_acquire() or alloc_resize() may need.
- * False: there is none.  After true neither fails for lack of private memory, so that its
- * result depends on the calls before it alone, and is the same in every process. */
+/* Allocates the private memory that the next alloc_acquire() or alloc_resize() may need.
+ * False: no memory.  After true neither fails for lack of private memory; its result then
+ * depends only on the preceding calls and is equal in every process. */
 bool alloc_reserve(struct alloc *a);
 
-/* Take `size` > 0 bytes at a multiple of align (a power of two).  False: no space (or no
- * private memory); nothing is changed then. */
+/* Allocates `size` > 0 bytes at a multiple of align (a power of two).  False: no space
+ * (or no private memory); the state is unchanged. */
 bool alloc_acquire(struct alloc *a, size_t size, size_t align, size_t *offset);
 
-/* Give back the block that begins at offset.  False: no block begins there. */
+/* Frees the block that begins at offset.  False: no block begins there. */
 bool alloc_release(struct alloc *a, size_t offset);
 
-/* Make the block at offset `size` > 0 bytes long where it is.  False: can't be done
- * (or no block begins there); nothing is changed then. */
+/* Resizes the block at offset in place to `size` > 0 bytes.  False: no space behind it,
+ * or no block begins there; the state is unchanged. */
 bool alloc_resize(struct alloc *a, size_t offset, size_t size);
 
-/* Length in bytes of the block that begins at offset; 0 if none does. */
+/* Bytes of the block that begins at offset; 0 if none does. */
 size_t alloc_size(const struct alloc *a, size_t offset);
 
-/* Bytes from offset to the end of what was asked for when the block was taken in which it
- * lies; 0 if it lies in none. */
+/* Bytes from offset to the end of the requested size of the block that contains it; 0 if
+ * no block does. */
 size_t alloc_block_rest(const struct alloc *a, size_t offset);
 
 void alloc_count(const struct alloc *a, struct alloc_stats *out);
 
-/* Walk everything; false if an invariant is broken (tests). */
+/* Walks all blocks; false if an invariant is broken (tests). */
 bool alloc_valid(const struct alloc *a);
 
 #endif

@@ -39,7 +39,7 @@ void peer_fini(void)
     pgas_self.peer = NULL;
 }
 
-/* Map one segment of a peer and publish it.  NULL with errno. */
+/* Maps one segment of a peer and publishes the address.  NULL with errno. */
 static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t align)
 {
     struct pgas *g = &pgas_self;
@@ -57,7 +57,7 @@ static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t al
     return p;
 }
 
-/* Has the PE a heap, or globals, of the same shape as ours? */
+/* True if the PE's heap (its globals) has the size of ours. */
 static bool peer_same_heap(int pe)
 {
     return net_remote(pe) || pgas_self.peer[pe].node->heap_len == pgas_self.heap_len;
@@ -79,7 +79,7 @@ static bool peer_reachable(int pe)
     return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL;
 }
 
-/* `len` bytes at addr in a segment of `bytes` at base?  Their offset goes to *offset. */
+/* True if `len` bytes at addr are in the segment of `bytes` at base; sets *offset. */
 static bool peer_inside(uintptr_t base, size_t bytes, const void *addr, size_t len,
                         size_t *offset)
 {
@@ -135,7 +135,7 @@ const char *peer_regions(char *text, size_t size)
     return text;
 }
 
-/* End the job with the reason why peer_find gave NULL. */
+/* Reports why peer_find returned NULL, and ends the job. */
 static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const char *fn)
 {
     const struct pgas *g = &pgas_self;
@@ -165,7 +165,7 @@ static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const c
             peer_regions(where, sizeof where));
 }
 
-/* Which segment, and where in it; false if it is in none. */
+/* Segment and offset of an address; false if it is in no segment. */
 static bool peer_find_place(const void *addr, size_t len, struct transport_symaddr *place)
 {
     const struct pgas *g = &pgas_self;

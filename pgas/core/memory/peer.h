@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer.h - from (symmetric address, PE) to the address of the PE's copy here.
+ * peer.h - translation of (symmetric address, PE) to the local mapping of the PE's copy.
  *
- * Segments of peers are mapped at the first access (start-up stays O(PEs of the node)).
+ * Segments of peers are mapped at the first access: start-up is O(PEs of the node).
  * Uses: pgas.h, segment, log.  Used by: rma, coll, init.
  */
 #ifndef PGAS_CORE_PEER_H
@@ -12,39 +12,39 @@
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/transport.h"
 
-/* Allocate pgas_self.peer for npes PEs and enter the records of this node's PEs. */
+/* Allocates pgas_self.peer for npes PEs and sets the records of this node's PEs. */
 int peer_init(const uint32_t *local_pes);
 void peer_fini(void);
 
-/* What peer_at does when the quick way fails: the first access to a PE, and every error.
- * Ends the job with a sentence that names fn if there is no such memory. */
+/* Slow path of peer_at: the first access to a PE, and all errors, which are reported in
+ * the name of fn and end the job. */
 void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
     __attribute__((returns_nonnull));
 
-/* The same without ending the job: NULL if addr is not symmetric or pe unreachable. */
+/* The same, but returns NULL if addr is not symmetric or pe is unreachable. */
 void *peer_find(const void *addr, size_t len, int pe);
 
-/* Where symmetric memory is, and how to get some: the end of a sentence, into text. */
+/* Writes the symmetric regions and how to allocate, as the end of a message, to text. */
 const char *peer_regions(char *text, size_t size);
 
-/* When a routine is called though this process is no PE, for a sentence. */
+/* Why this process is not a PE (before init, after finalize, forked), for a message. */
 const char *peer_life_text(void);
 
-/* The same address as a transport names it; ends the job with a sentence if it is not
- * symmetric.  Of a PE that is far (net.h). */
+/* Translates a symmetric address of a far PE (net.h) to segment and offset; an address
+ * that is not symmetric is reported and ends the job. */
 struct transport_symaddr peer_place(const void *addr, size_t len, int pe, const char *fn);
 
-/* Is the executable of a far PE ours, so that its globals are symmetric to ours? */
+/* Whether a far PE runs the same executable: only then are its globals symmetric. */
 enum peer_program { PROGRAM_UNKNOWN, PROGRAM_SAME, PROGRAM_OTHER };
 
-/* Is the address symmetric on that PE, mapped or far? */
+/* True if the address is symmetric on that PE, mapped or far. */
 bool peer_accessible(const void *addr, int pe);
 
-/* End the job with a sentence if pe is no PE of the world. */
+/* Reports a pe outside the world, or a process that is no PE, and ends the job. */
 void peer_check(int pe, const char *fn);
 
-/* `len` bytes at `offset` in a segment of `bytes`?  A heap has more bytes than any length
- * that the compiler knows, so that one comparison is enough for those. */
+/* True if `len` bytes at `offset` are inside a segment of `bytes`.  A heap is larger than
+ * any constant length, for which one comparison is therefore enough. */
 ALWAYS_INLINE bool peer_in_heap(size_t offset, size_t len, size_t bytes)
 {
     if (__builtin_constant_p(len) && len <= sizeof(long double))
@@ -53,8 +53,8 @@ ALWAYS_INLINE bool peer_in_heap(size_t offset, size_t len, size_t bytes)
 }
 
 /*
- * Address here of `len` bytes at symmetric address addr of PE pe, if that segment of that
- * PE is mapped already; else NULL, for peer_at_slow to find out why.  Without a call: a
+ * Local address of `len` bytes at symmetric address addr of PE pe, if that segment of the
+ * PE is mapped; else NULL, and peer_at_slow finds the reason.  Inline cost: one
  * comparison for the PE, one or two for the address, and two loads.
  */
 ALWAYS_INLINE void *peer_quick(const void *addr, size_t len, int pe)
@@ -75,8 +75,8 @@ ALWAYS_INLINE void *peer_quick(const void *addr, size_t len, int pe)
     return likely(base != NULL) ? base + offset : NULL;
 }
 
-/* The same for every symmetric address.  fn is the public routine, for the sentence that
- * ends the job if addr is not symmetric or pe is no PE. */
+/* The same for all symmetric addresses.  Errors are reported in the name of the public
+ * routine fn and end the job. */
 ALWAYS_INLINE void *peer_at(const void *addr, size_t len, int pe, const char *fn)
 {
     void *quick = peer_quick(addr, len, pe);

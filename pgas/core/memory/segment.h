@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * segment.h - memory without a name that several processes map: sealed memfds.
- * A peer opens it as /proc/PID/fd/N, so nothing is left behind whoever dies.
+ * segment.h - anonymous shared memory: sealed memfds.
+ * A peer opens it as /proc/PID/fd/N, so the kernel frees it with its last process.
  * Uses: nothing of ours.  Used by: node, heap, data, peer.
  */
 #ifndef PGAS_CORE_SEGMENT_H
@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A memfd of len bytes whose length can't change any more; -1 with errno. */
+/* Creates a memfd of len bytes, sealed against resizing; -1 with errno. */
 int segment_create(const char *name, size_t len);
 
-/* Map len bytes of fd at an address aligned to `align` (a power of two, 0 = any).
+/* Maps len bytes of fd at an address aligned to `align` (a power of two, 0 = any).
  * NULL with errno. */
 void *segment_map(int fd, size_t len, size_t align);
 
-/* Descriptor of process pid's descriptor fd; -1 with errno. */
+/* Opens the file behind descriptor fd of process pid; -1 with errno. */
 int segment_open(pid_t pid, int fd);
 
-/* Map process pid's descriptor fd; NULL with errno. */
+/* Maps the file behind descriptor fd of process pid; NULL with errno. */
 void *segment_map_peer(pid_t pid, int fd, size_t len, size_t align);
 
 #endif
