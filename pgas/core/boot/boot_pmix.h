@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_pmix.h - the inside of boot.  Uses: boot, PMIx.  Used by: boot.c, boot_nodes.c;
- * nobody else calls PMIx in the library.
+ * boot_pmix.h - internal interface of boot.c and boot_nodes.c, the only files of the
+ * library that call PMIx.  Uses: boot, PMIx.
  */
 #ifndef PGAS_CORE_BOOT_PMIX_H
 #define PGAS_CORE_BOOT_PMIX_H
@@ -10,18 +10,18 @@
 
 #include "pgas/core/boot/boot.h"
 
-/* What the launcher, or PE `rank`, says under a key: PMIX_VALUE_RELEASE it.  NULL: it
- * does not say. */
+/* The value of a key of the job or of PE `rank`, to be freed by PMIX_VALUE_RELEASE.
+ * NULL: no such key. */
 pmix_value_t *boot_value(uint32_t rank, const char *key);
 
-/* The same for a number, of whatever type.  False: it does not say. */
+/* The same for a number of any type.  False: no such key. */
 bool boot_number(uint32_t rank, const char *key, uint32_t *out);
 
-/* The name space of the job. */
+/* The PMIx namespace of the job. */
 const char *boot_nspace(void);
 
-/* Fill all but rank, which is there, and launched.  Ends the process with a sentence if
- * the launcher does not say enough. */
+/* Sets all members but rank and launched.  Missing information from the launcher is
+ * reported and ends the process. */
 void boot_find_nodes(struct boot *b);
 
 #endif

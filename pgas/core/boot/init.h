@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * init.h - start and stop of the library, as stages.
+ * init.h - initialisation and finalisation of the library, in stages.
  * Uses: all of core.  Used by: coll/life.
  */
 #ifndef PGAS_CORE_INIT_H
@@ -8,22 +8,23 @@
 
 #include <stdbool.h>
 
-/* Bring up everything but what needs collectives.  thread_level is what the user asked
- * for.  prepare is called before the PEs of the node meet, with the environment read.
- * Returns true if this call did it, false if the library was up already. */
+/* Initialises everything that does not need collectives.  thread_level is the requested
+ * one.  prepare is called with the environment read and before the PEs of the node
+ * synchronise.  Returns false if the library was initialised already. */
 bool init_up(int thread_level, void (*prepare)(void));
 
-/* True if this call is the one that must take the library down. */
+/* True if this call must finalise the library. */
 bool init_last(void);
 
-/* Take down what init_up brought up, after nodeseg_leave; `exiting`: the process ends, so
- * memory stays mapped. */
+/* Finalises what init_up has initialised; after nodeseg_leave.  `exiting`: the process
+ * ends, so memory stays mapped. */
 void init_down(bool exiting);
 
-/* End the job with this status; does not return. */
+/* Ends the job with this status; does not return. */
 _Noreturn void init_abort(int status);
 
-/* Called once per process at its exit with the library still up and status 0. */
+/* Registers what the process calls once if it exits with status 0 and without
+ * shmem_finalize. */
 void init_at_exit(void (*finalize)(void));
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node.h - the segment that all PEs of one node share: who they are, who sleeps, what
- * each of them is doing.
+ * node.h - layout of the shared segment of a node: identity, wait state and progress of
+ * each of its PEs.
  *
- * A memfd without a name.  oshrun's node daemon makes it before it starts the PEs and
- * passes its place in the environment (PGAS_NODE=/proc/PID/fd/N); under a foreign
- * launcher the PE with local rank 0 makes it and publishes the place through PMIx.
- * This header is the whole contract between the launcher and the library: it has data
- * and no functions, and includes nothing of ours.
+ * An anonymous memfd.  oshrun's node daemon creates it before it starts the PEs and
+ * passes its path in the environment (PGAS_NODE=/proc/PID/fd/N); under a foreign launcher
+ * the PE with local rank 0 creates it and publishes the path through PMIx.  This header
+ * is the interface between launcher and library and includes no other of the project.
  */
 #ifndef PGAS_CORE_NODE_H
 #define PGAS_CORE_NODE_H
@@ -21,12 +20,12 @@
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
 #define NODE_VERSION     3u              /* changes with any change of the layout below */
-#define NODE_LINE        64              /* bytes that travel together between caches */
-#define NODE_SLEEP_SLOTS 7  /* sleepers whose word is known: they fill up a line */
+#define NODE_LINE        64              /* bytes of a cache line */
+#define NODE_SLEEP_SLOTS 7  /* sleepers with a known word: they fill a cache line */
 #define NODE_WHAT        48 /* bytes of the "doing what" text, with its zero */
 #define NODE_SETTINGS    32 /* that must be the same on all PEs, at most */
 
-/* Moments in the life of a PE, in order of time.  X(name, text) */
+/* Stages of a PE, in chronological order.  X(name, text) */
 #define NODE_STAGE_TABLE(X)                                                              \
     X(FORK, "forked by the launcher")                                                    \
     X(ENTER, "entered shmem_init")                                                       \
@@ -42,24 +41,24 @@ enum node_stage { NODE_STAGE_TABLE(X) NODE_STAGES };
 #undef X
 
 /*
- * One PE, indexed by local rank.  Only the owner writes, but for `wake` (any PE of the
+ * One PE, indexed by local rank.  Only the owner writes, except `wake` (any PE of the
  * node) and stage_ns[NODE_STAGE_FORK] (the daemon).
  */
 struct node_pe {
-    /* One bit per line-in-a-page for which a thread of the PE sleeps or is about to; 0 =
-     * nobody sleeps.  Every put and atomic to the PE reads it (a line of its own that is
-     * read-mostly, so it stays in the callers' caches). */
+    /* One bit per cache line of a page for which a thread of the PE sleeps or is about
+     * to; 0: no sleeper.  Read by every put and atomic to the PE; alone in a read-mostly
+     * line, so that it stays in the callers' caches. */
     _Alignas(NODE_LINE) _Atomic uint64_t sleep_mask;
-    /* What word each sleeper waits for (see block.c); 0 = a free slot. */
+    /* Word on which each sleeper waits (see block.c); 0: free slot. */
     _Atomic uint64_t sleep_key[NODE_SLEEP_SLOTS];
-    /* The futex word they sleep on; goes up by one with each wake. */
+    /* Futex word of the sleepers; incremented by each wake. */
     _Alignas(NODE_LINE) _Atomic uint32_t wake;
 
     _Alignas(NODE_LINE) _Atomic int32_t pid; /* 0 until the PE has joined */
     int32_t heap_fd; /* descriptor of the heap memfd in process pid */
     int32_t data_fd; /* the same of the data segment, -1 if there is none */
-    /* Barriers of the world team that the PE had begun when it entered shmem_finalize,
-     * plus 1; 0 before that.  Whoever waits in a later one waits in vain. */
+    /* 1 + the number of barriers of the world team that the PE had begun when it entered
+     * shmem_finalize; 0 before.  A later barrier cannot complete. */
     _Atomic uint32_t last_barrier;
     uint64_t heap_len;
     uint64_t data_len;
@@ -69,10 +68,10 @@ struct node_pe {
 
     /* CLOCK_MONOTONIC nanoseconds at each stage, 0 = not reached. */
     _Atomic uint64_t stage_ns[NODE_STAGES];
-    /* What the PE waits for: a NUL-terminated text, empty when it does not wait.  It is
-     * stored in words, without order: see node_what(). */
+    /* Description of what the PE waits for, NUL-terminated; empty: it does not wait.
+     * Stored word by word with relaxed order: see node_what(). */
     _Atomic uint64_t what[NODE_WHAT / sizeof(uint64_t)];
-    /* CLOCK_MONOTONIC nanoseconds when that wait began. */
+    /* CLOCK_MONOTONIC nanoseconds at the begin of that wait. */
     _Atomic uint64_t what_ns;
 };
 
@@ -88,7 +87,7 @@ struct node {
     struct node_pe pe[];
 };
 
-/* A copy of what the PE waits for, which may be half of two texts. */
+/* Copies the description; during an update it may mix two texts. */
 static inline void node_what(const struct node_pe *pe, char text[NODE_WHAT])
 {
     uint64_t words[NODE_WHAT / sizeof(uint64_t)];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nodeseg.h - open or make the node segment of node.h and meet the node's PEs in it.
+ * nodeseg.h - the node segment (node.h): mapping, and synchronisation of the node's PEs.
  * Uses: pgas.h, boot, segment, block, log.  Used by: init.
  */
 #ifndef PGAS_CORE_NODESEG_H
@@ -9,33 +9,33 @@
 #include "pgas/core/boot/boot.h"
 #include "pgas/core/boot/node.h"
 
-/* Map the segment, once: oshrun's if there is one, else the one that local rank 0 makes.
- * Ends the process with a sentence on failure. */
+/* Maps the segment, once: that of oshrun if it exists, else the one that local rank 0
+ * creates.  A failure is reported and ends the process. */
 void nodeseg_open(const struct boot *b);
 
-/* Fill this PE's record, then wait until all PEs of the node have filled theirs.  Ends
- * the process with a sentence if one of them has ended since the generation before. */
+/* Fills this PE's record and waits until all PEs of the node have filled theirs.  A PE
+ * that has ended since the previous generation is reported and ends the process. */
 void nodeseg_join(void);
 
-/* Say that this PE needs nobody any more, having begun so many barriers of the world
- * team, and wait until all PEs of the node have said so. */
+/* Marks this PE as departed after this number of barriers of the world team, and waits
+ * until all PEs of the node have departed. */
 void nodeseg_leave(uint32_t barriers);
 
-/* Say that this PE has disconnected from the launcher / wait until all PEs of the node
- * have, before one of them connects again for the next generation: PMIx counts a PE that
- * disconnects out of what the new ones wait for. */
+/* nodeseg_part marks this PE as disconnected from the launcher; nodeseg_await_detached
+ * waits for that of all PEs of the node.  No PE may connect for the next generation
+ * before: PMIx removes a PE that disconnects from the operations of the new ones. */
 void nodeseg_part(void);
 void nodeseg_await_detached(void);
 
-/* Has the process of a PE of this node ended?  One that is ending may refuse access to
- * its memory a little before its end can be seen, so this waits a moment for that. */
+/* True if the process of a PE of this node has ended.  The memory of a process becomes
+ * inaccessible a little before its end is visible, hence a short wait. */
 bool nodeseg_await_end(int pe);
 
-/* Where oshrun's segment of this job is; NULL under another launcher. */
+/* Path of oshrun's segment of this job; NULL under another launcher. */
 const char *nodeseg_path(void);
 
-/* Note that this PE has reached a stage now.  Before nodeseg_open it is remembered.
- * NODE_STAGE_ENTER forgets the later stages, which were of the generation before. */
+/* Records the time at which this PE reached a stage, also before nodeseg_open.
+ * NODE_STAGE_ENTER resets the later stages, which belong to the previous generation. */
 void nodeseg_stage(enum node_stage stage);
 
 #endif

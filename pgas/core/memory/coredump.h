@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coredump.h - what of the symmetric memory a core file of this PE contains (SHMEM_CORE).
+ * coredump.h - which symmetric memory is in a core file of this PE (SHMEM_CORE).
  *
- * The kernel faults in every page of a shared mapping that it dumps: the whole address
- * space of the heap, of the teams and of each mapped peer would be allocated and written.
- * So these mappings are left out (MADV_DONTDUMP) but for what SHMEM_CORE wants:
+ * The kernel faults in every page of a shared mapping that it dumps: it would allocate
+ * and write the whole address space of the heap, of the teams and of each mapped peer.
+ * Therefore these mappings are excluded (MADV_DONTDUMP), except as SHMEM_CORE selects:
  *   small  nothing of the symmetric heap
- *   heap   the part of this PE's heap up to the last block that was ever handed out
+ *   heap   this PE's heap up to the highest block ever allocated
  *   full   everything
- * Global variables are in the core file always.  Uses: pgas.h, heap.h, log.
+ * Global variables are always in the core file.  Uses: pgas.h, heap.h, log.
  */
 #ifndef PGAS_CORE_COREDUMP_H
 #define PGAS_CORE_COREDUMP_H
 
 #include <stddef.h>
 
-/* Read SHMEM_CORE; ends the job with a sentence if it is not valid. */
+/* Reads SHMEM_CORE; an invalid value is reported and ends the job. */
 void coredump_init(void);
 
-/* Leave a new mapping of symmetric memory out, unless the mode is full. */
+/* Excludes a new mapping of symmetric memory unless the mode is full. */
 void coredump_exclude(void *base, size_t len);
 
-/* The block at offset .. offset + size of this PE's heap has been handed out.  Called
- * with heap_lock held. */
+/* Includes a newly allocated block of this PE's heap.  Requires heap_lock. */
 void coredump_include(size_t offset, size_t size);
 
 #endif

@@ -23,8 +23,8 @@
 #define PAGEMAP_IN_USE(e) (((e) >> 62) != 0) /* present or swapped out */
 #define PAGEMAP_BATCH     512                /* entries read at a time */
 
-/* A part of the executable's writable data: what is behind RELRO in one PT_LOAD.  There
- * is one as a rule, more with -mcmodel=medium (large arrays) or an unusual linker. */
+/* A part of the executable's writable data: one writable PT_LOAD without its RELRO part.
+ * Usually one; more with -mcmodel=medium (large arrays) or an unusual linker. */
 struct span {
     uintptr_t begin;    /* a page boundary */
     uintptr_t file_end; /* end of what comes from the file: .data */
@@ -39,7 +39,7 @@ struct layout {
     uint64_t tag; /* hash of layout and build id */
 };
 
-static struct layout layout; /* of the spans that are shared now */
+static struct layout layout; /* of the spans that are shared */
 
 static uintptr_t data_page_down(uintptr_t a)
 {
@@ -82,7 +82,7 @@ static void data_add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) *
         data_add_span(l, load, ph);
 }
 
-/* What RELRO has made read-only is left out, and spans that are all RELRO. */
+/* Removes the RELRO part of each span, and spans that consist of it. */
 static void data_cut_relro(struct layout *l)
 {
     int kept = 0;
@@ -97,7 +97,8 @@ static void data_cut_relro(struct layout *l)
     l->spans = kept;
 }
 
-/* dl_iterate_phdr calls this for the executable first: that one is all we want. */
+/* dl_iterate_phdr calls this for the executable first; the result 1 ends the iteration.
+ */
 static int data_find_layout(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct layout *l = arg;
@@ -122,13 +123,12 @@ static int data_write_page(int fd, uintptr_t page, off_t at)
 {
     size_t len = (size_t)sysconf(_SC_PAGESIZE);
 
-    /* The bare system call: AddressSanitizer's pwrite would find the red zones between
-     * the program's variables, which a page full of them has. */
+    /* The raw system call: AddressSanitizer's pwrite would report the red zones between
+     * the program's variables. */
     return syscall(SYS_pwrite64, fd, page, len, at) == (long)len ? 0 : -1;
 }
 
-/* Copy the pages that differ from zero into fd, the first one to `to`: all of .data, of
- * .bss those in use. */
+/* Copies to fd, from offset `to` on, all pages of .data and the used pages of .bss. */
 static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -147,7 +147,7 @@ static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
     return 0;
 }
 
-/* Put the span's pages into fd and map them shared where they were. */
+/* Copies the pages of the span to fd and maps fd shared in their place. */
 static int data_move_span(const struct span *s, int fd, off_t to, int pagemap)
 {
     size_t len = s->end - s->begin;
@@ -217,8 +217,8 @@ void data_share(void)
     g->data_tag = found.tag;
 }
 
-/* Read len bytes at `at` of the data segment.  The bare system call, since the variables'
- * red zones under AddressSanitizer are copied too. */
+/* Reads len bytes at `at` of the data segment.  The raw system call, since it also copies
+ * AddressSanitizer's red zones. */
 static int data_read_pages(char *to, off_t at, size_t len)
 {
     while (len > 0) {
@@ -232,7 +232,7 @@ static int data_read_pages(char *to, off_t at, size_t len)
     return 0;
 }
 
-/* Copy what the shared pages at..end of the memfd hold, holes left out, to memory. */
+/* Copies the shared pages at..end of the memfd, except holes, to memory. */
 static int data_read_span(char *to, off_t at, off_t end)
 {
     off_t begin, hole = at;

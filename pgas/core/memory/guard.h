@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * guard.h - hold up other threads' stores to pages that are being moved.
+ * guard.h - delays stores of other threads to pages that are being moved.
  *
- * The pages are made read-only; a thread that stores into them takes a SIGSEGV and waits
- * in its handler until the pages are writable again, then stores anew.  (A system call
- * that writes into them meanwhile fails with EFAULT.)  Nothing is done in a process with
- * one thread.  Uses: threads/pause.  Used by: data.
+ * The pages are made read-only; a thread that stores to them receives SIGSEGV, waits in
+ * the handler until the pages are writable again, and repeats the store.  (A system call
+ * that writes to them meanwhile fails with EFAULT.)  No effect in a process with one
+ * thread.  Used by: data.
  */
 #ifndef PGAS_CORE_GUARD_H
 #define PGAS_CORE_GUARD_H
