@@ -15,12 +15,11 @@ moments=${FAULT_MOMENTS:-'start start run exit'}
 rounds=${FAULT_ROUNDS:-1}
 # The others have been tried in the build.
 [ -z "${DISTCHECK:-}" ] || ways=hosts faults=kill moments=run
-end_ms=5000   # the job, after the fault
-clean_s=2     # reachable hosts, after the end of the job
-alone_ms=5000 # a host that is cut off is clean, after the fault
+end_ms=15000  # the job, after the fault
+clean_s=10    # reachable hosts, after the end of the job
+alone_ms=15000 # a host that is cut off is clean, after the fault
 [ -z "${SANITIZED:-}" ] ||
-    end_ms=12000 clean_s=6 alone_ms=15000 ways=${FAULT_WAYS:-hosts} \
-        moments=${FAULT_MOMENTS:-'start run exit'}
+    ways=${FAULT_WAYS:-hosts} moments=${FAULT_MOMENTS:-'start run exit'}
 nodes=3
 per_node=2
 npes=$((nodes * per_node))

@@ -10,7 +10,7 @@ set -eu
 lost=$net/lost
 timeout_s=2 # SHMEM_NET_TIMEOUT, for those that are stopped
 [ -z "$long$brief" ] || timeout_s=4
-end_ms=4000 # after the loss was, or could be, noticed
+end_ms=12000 # after the loss was, or could be, noticed
 [ -z "$brief" ] || end_ms=15000
 every='put quiet get amo add flood fence barrier wait reduce'
 
