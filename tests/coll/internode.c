@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * internode.c - large collectives of teams over several nodes: every algorithm between
- * leaders, with every number of bytes around its limits, on teams with like and unlike
- * numbers of PEs on the nodes, back to back, against a model.
+ * internode.c - large collectives of teams over several nodes against a model: every
+ * inter-node algorithm, sizes around its limits, teams with equal and unequal numbers of
+ * PEs per node, back to back.
  *   internode [rounds]
  * With 0 rounds: one round with a third of the numbers of elements and two late PEs.
  */
@@ -19,9 +19,8 @@
 
 enum {
     MOST = (SCRATCH_PIECE * 2 + 4096) / (int)sizeof(long),
-    /* More segments of a broadcast (128 KiB) than can be told apart at a time; and fewer,
-     * of which a leader sends more messages to several others than are under way at once.
-     */
+    /* More segments of a broadcast (128 KiB) than signal words; and fewer segments, for
+     * which a leader with several children sends more messages than it has records. */
     SEGMENTED = (TEAM_LEADERS * 2 + 3) * 128 * 1024 / (int)sizeof(long),
     SPREAD = (TEAM_LEFT / 2 + 9) * 128 * 1024 / (int)sizeof(long),
     PES_MAX = 16,
@@ -34,7 +33,7 @@ enum { COUNTS = sizeof counts / sizeof counts[0] };
 static long *from, *to;
 static bool brief;
 
-/* Element i that PE `pe` of the team brings in this round. */
+/* Element i of the contribution of PE `pe` of the team in this round. */
 static long element(int pe, size_t i, long round)
 {
     return (long)i * 3 + (long)pe * 1000003 + round * 7919;
@@ -89,7 +88,7 @@ static void try_reduce(const struct group *g, size_t n, long round)
     check_sum(g, "sum in place", from, n, round);
 }
 
-/* Sums of which no two orders need have the same bits: all PEs have the same. */
+/* Sums whose bits depend on the order of combination: all PEs get the same bits. */
 static void try_bits(const struct group *g, size_t n, long round)
 {
     static uint64_t mine, all[PES_MAX];
@@ -110,7 +109,7 @@ static void try_bits(const struct group *g, size_t n, long round)
                     pe);
 }
 
-/* Not public: only the root gets it, and only its dest may change. */
+/* The internal rooted reduction: only the root's dest may change. */
 static void try_reduce_to(const struct group *g, size_t n, long round)
 {
     int root = (int)(round % g->npes);
@@ -145,7 +144,7 @@ static void try_broadcast(const struct group *g, size_t n, long round)
     try_broadcast_of(g, (int)((round * 5 + (long)n) % g->npes), n, round);
 }
 
-/* One PE is late for a call, and the others go on as far as they may. */
+/* One PE enters a call late; the others run ahead as far as the call permits. */
 static void be_late(const struct group *g, long late)
 {
     enum { LATE_US = 2000 };
@@ -154,8 +153,8 @@ static void be_late(const struct group *g, long late)
         check_sleep_us(LATE_US);
 }
 
-/* Many small ones after each other: no PE waits for others, the source is another one at
- * once, and slots come round. */
+/* Many small calls, in which no PE waits for others: the source is overwritten at once,
+ * and slots are reused. */
 static void try_eager(const struct group *g, long round)
 {
     enum { CALLS = 200, LONGS = TEAM_PUSH_BYTES / sizeof(long), EACH_LATE = 40 };
@@ -169,7 +168,7 @@ static void try_eager(const struct group *g, long round)
     }
 }
 
-/* PE i brings n elements, or fewer: how many. */
+/* Number of elements of PE i: n, or fewer unless `even`. */
 static size_t part(int pe, size_t n, bool even)
 {
     return even ? n : (size_t)(pe % 3) * n / 2;
@@ -221,7 +220,7 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* Pushes and one of the others, and then a team that gets the memory of that one. */
+/* Eager broadcasts and another collective, then a new team in the memory of the old. */
 static void try_teams(uint64_t *seed)
 {
     enum { TEAMS = 12 };
@@ -238,8 +237,8 @@ static void try_teams(uint64_t *seed)
     }
 }
 
-/* Each PE is late in turn; it is the root of a reduction to one.  Rooms and words come
- * round. */
+/* Each PE is late in turn; it is the root of a rooted reduction.  Scratch buffers and
+ * signal words are reused. */
 static void try_late(const struct kind *k, const struct group *g, long round)
 {
     enum { CALLS = 9, EACH_LATE = 5 };
@@ -253,7 +252,7 @@ static void try_late(const struct kind *k, const struct group *g, long round)
         }
 }
 
-/* On every team, each of its PEs perhaps late. */
+/* On every team, with each of its PEs possibly late. */
 static void try_all(const struct kind *k, long round, uint64_t *seed)
 {
     for (int g = 0; g < ngroups; g++)
@@ -283,8 +282,7 @@ static void try_algorithms(const struct kind *k, long round, uint64_t *seed)
     try_all(k, round, seed);
 }
 
-/* One kind after the other, without a pause: what one leaves behind the next one finds.
- */
+/* Collectives of changing kinds back to back: each finds the state that the last left. */
 static void try_mixed(long round, uint64_t *seed)
 {
     for (int g = 0; g < ngroups; g++)

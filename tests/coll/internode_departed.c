@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * internode_departed.c - the last PE finalizes while the others wait for it in a
- * collective over nodes: internode.sh expects that the job ends with a sentence that
- * names it. internode_departed reduce|rooted|broadcast|collect|alltoall [elements]
+ * collective over several nodes: the job must end with a message that names that PE.
+ *   internode_departed reduce|rooted|broadcast|collect|alltoall [elements]
  */
 #include "config.h"
 
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     from = check_alloc(MOST * sizeof *from);
     to = check_alloc(MOST * sizeof *to);
     collective(what, n);
-    check_sleep_us(LATE_US); /* the others are asleep in the second one, or not yet */
+    check_sleep_us(LATE_US); /* the others may sleep in the second one by now */
     if (shmem_my_pe() != shmem_n_pes() - 1)
         collective(what, n);
     shmem_finalize();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nb.c - nonblocking collectives, through the library's internal names.
- *   nb mix CALLS SEED: a random sequence of all of them, and of blocking ones, on teams
- *       that overlap; many are under way and are tested or waited for in a random order,
- *       another one on each PE.  Each result against a serial model.
- *   nb threads CALLS SEED: the same from two threads, each with teams of its own
- *   nb order: real sums have the same bits whatever the root, and those of the serial sum
- *       where all PEs get them (SHMEM_REPRODUCIBLE)
- *   nb overlap: a root that has started computes, the others end without it
- *   nb waits: who has started waits in other routines, the others end all the same
- *   nb many: far more are started than may be under way
+ *   nb mix CALLS SEED: a random sequence of all of them and of blocking ones on
+ *       overlapping teams; many are outstanding, and each PE tests or waits for them in
+ *       its own random order.  Each result against a serial model.
+ *   nb threads CALLS SEED: the same from two threads, each with its own teams
+ *   nb order: sums of reals have the same bits for every root; if all PEs get the sum,
+ *       those of the serial sum (SHMEM_REPRODUCIBLE)
+ *   nb overlap: a root computes after the start, and the other PEs complete meanwhile
+ *   nb waits: a PE waits in other routines after the start, and the others complete
+ *   nb many: far more are started than can be active
  *   nb wrong WHAT: one wrong call
  */
 #include "config.h"
@@ -35,15 +35,15 @@ struct call {
     struct nb *request;
 };
 
-/* What one thread does. */
+/* State of one thread. */
 struct mix {
     const struct group *teams;
     int nteams;
     long calls;
     uint64_t seed;
-    int64_t *memory; /* sources and dests of calls under way, of a blocking one last */
+    int64_t *memory; /* arrays of outstanding calls; the blocking call's are last */
     struct call open[OPEN];
-    uint64_t own; /* random numbers of this PE alone */
+    uint64_t own; /* seed of the random numbers that differ between PEs */
 };
 
 static struct group teams[TEAMS_MAX];
@@ -182,7 +182,7 @@ static void complete(struct call *c, bool wait)
         memset(c->dest, 0x55, dest_elements(c) * sizeof *c->dest);
 }
 
-/* Complete some, in any order. */
+/* Complete some, in a random order. */
 static void complete_some(struct mix *m)
 {
     for (int k = (int)(check_random(&m->own) >> 8) % 4; k > 0; k--) {
@@ -191,7 +191,7 @@ static void complete_some(struct mix *m)
     }
 }
 
-/* The same data for a blocking one. */
+/* The blocking form with the same data. */
 static void do_blocking(struct mix *m, struct call *c)
 {
     static const size_t most = SMALL;
@@ -375,7 +375,7 @@ static void order(void)
 
 /* ---- progress --------------------------------------------------------------------- */
 
-/* Looks at the word without a call of the library, as who computes. */
+/* Polls the word without library calls, as a computing PE. */
 static void compute_until(const long *word, long least)
 {
     double begin = check_now();
@@ -386,7 +386,7 @@ static void compute_until(const long *word, long least)
     }
 }
 
-/* The call with a number that makes all meet is not among these. */
+/* Without a call whose number makes it end with a barrier. */
 static void overlap(void)
 {
     static long seen;
@@ -422,8 +422,8 @@ static void wait_elsewhere(int k, long *word)
     }
 }
 
-/* PE 0 alone waits for the result, and only then does what lets the others go on: those
- * must go on with the reduction meanwhile, as each combines what its children have. */
+/* PE 0 alone waits for the result, and its later action lets the others go on.  They must
+ * advance the reduction in that wait, because each PE combines for its children. */
 static void waits(void)
 {
     struct shmem_team *t = team_of(SHMEM_TEAM_WORLD, "nb");
@@ -450,7 +450,7 @@ static void waits(void)
     }
 }
 
-/* To start waits for nobody: PE 0 starts all of them before the others start one. */
+/* A start does not wait: PE 0 starts all requests before the others start one. */
 static void many(void)
 {
     static long go;

@@ -2,10 +2,9 @@
 /*
  * profile.c - collectives with known delays, for profile.sh.
  *   profile [exit | empty]
- * PE LATE comes to each call of one site when the others have been there for a while;
- * another site is balanced.  Teams are made,
- * destroyed, and made again in the same place.  With `exit` nobody calls shmem_finalize,
- * with `empty` nobody calls a collective.
+ * PE LATE arrives late at each call of one site; another site is balanced.  Teams are
+ * created, destroyed, and created again in the same slot.  With `exit` no PE calls
+ * shmem_finalize, with `empty` no PE calls a collective.
  */
 #include <shmem.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ enum {
 static long source[LARGE], dest[LARGE], psync[SHMEM_REDUCE_SYNC_SIZE];
 static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 
-static long here; /* calls to which the others have come, on PE LATE */
+static long here; /* on PE LATE: number of calls that the others have entered */
 
 static void come_late(void)
 {
@@ -42,7 +41,7 @@ static void come_late(void)
     usleep(DELAY_US);
 }
 
-/* A site whose function has a name only in the table of symbols. */
+/* A function whose name is only in the static symbol table. */
 static __attribute__((noinline)) void late_reduce(void)
 {
     come_late();
@@ -59,7 +58,7 @@ static void balanced_reduces(void)
                                 LARGE);
 }
 
-/* The even PEs, then the odd ones too, in teams one after the other. */
+/* A team of the even PEs, then one of the odd PEs too. */
 static void teams(void)
 {
     int n = shmem_n_pes();

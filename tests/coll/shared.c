@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shared.c - node-shared results.
- *   shared mix CALLS SEED: a random sequence of all operations, sizes, roots and ways to
- *       give the source, on overlapping teams, without synchronization in between; each
- *       result against a serial model when it is there and once more just before this PE
- *       calls the next routine with the handle
- *   shared memory [private]: what memory the results take on all nodes, and private ones
+ *   shared mix CALLS SEED: a random sequence of all operations, sizes, roots and forms of
+ *       the source on overlapping teams, without synchronization in between.  Each result
+ *       is compared with a serial model when it is complete, and again just before this
+ *       PE enters the next call of the handle
+ *   shared memory [private]: memory use of the results, and of private copies
  *   shared wrong WHAT: one wrong call
  */
 #include "config.h"
@@ -47,7 +47,7 @@ static uint64_t salt(const struct call *c, int i)
     return (uint64_t)c->number * PES_MAX + (uint64_t)i;
 }
 
-/* Element e of what PE i brings; small, so that sums of doubles are exact. */
+/* Element e of PE i's contribution; small, so that sums of doubles are exact. */
 static int64_t value(const struct call *c, int i, size_t e)
 {
     uint64_t x = (salt(c, i) + 1) * 0x9e3779b97f4a7c15u + e * 0xff51afd7ed558ccdu;
@@ -97,7 +97,7 @@ static void check_result(const struct user *u, const struct call *c)
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-/* The bytes of a PE where a call wants them: private or symmetric memory, or in place. */
+/* Write the contribution where the call wants it: private, symmetric or in place. */
 static const void *give(const struct user *u, const struct call *c, size_t at)
 {
     char *to = c->way == 0 ? local : (char *)source;
@@ -149,7 +149,7 @@ static void call(const struct user *u, const struct call *c)
             0);
     else
         reduce(u, c);
-    memset(source, 0x55, 64); /* nobody reads it any more */
+    memset(source, 0x55, 64); /* the source may be changed now */
 }
 
 /* ---- the mix ----------------------------------------------------------------------- */
@@ -217,11 +217,11 @@ static void end_users(void)
         check_result(u, &last[k]);
         shmemx_shared_destroy(&u->shared);
         CHECK(u->shared == SHMEMX_SHARED_INVALID);
-        shmemx_shared_destroy(&u->shared); /* does nothing */
+        shmemx_shared_destroy(&u->shared); /* no effect */
     }
 }
 
-/* One in a while is made again, in memory that has been used. */
+/* Now and again a result is created anew, in memory that was used before. */
 static void renew(struct user *u)
 {
     shmemx_shared_destroy(&u->shared);
@@ -241,7 +241,7 @@ static void mix(long calls, uint64_t seed)
             continue;
         if (check_random(&mine) % LATE == 0)
             check_delay(&mine);
-        check_result(&users[k], &last[k]); /* still there */
+        check_result(&users[k], &last[k]); /* unchanged */
         if (number % RENEW == 0)
             renew(&users[k]);
         call(&users[k], &c);
@@ -253,7 +253,7 @@ static void mix(long calls, uint64_t seed)
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-/* Bytes of this PE's heap that have been touched. */
+/* Bytes of this PE's heap with pages in memory. */
 static long long touched(void)
 {
     char link[64], name[64];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads.c - the collectives of one node with PEs that are threads of one process, so
- * that the thread sanitizer sees all of them: what one PE stores and another one loads
- * without an order between the two is a race, also where it happens to come out right.
+ * threads.c - the collectives of one node with threads of one process as PEs, for the
+ * thread sanitizer: a store of one PE and a load of another that are not ordered are
+ * reported as a race even if the result is right.
  *   threads [PEs [calls [seed]]]
- * The library's sources are compiled for it with pgas_self as a variable of each thread;
- * a PE is its heap, its record in the node segment and its table of peers.  Each thread
- * does the same random calls on two teams; results are checked.
+ * The library's sources are compiled into it with pgas_self as a thread-local variable; a
+ * PE is its heap, its record in the node segment and its peer table.  All threads make
+ * the same random calls on two teams; results are checked.
  */
 #include "config.h"
 
@@ -31,11 +31,11 @@
 
 enum { PES_MAX = 16, TEAMS = 2, MOST = 20000, BURST = 20, ADAPTING = 60 };
 enum { PES = 4, CALLS = 300, SEED = 1 };
-enum { NB = 5, NB_MOST = 4000 }; /* nonblocking ones at a time */
+enum { NB = 5, NB_MOST = 4000 }; /* outstanding nonblocking collectives; elements */
 #define ARRAY_BYTES ((size_t)PES_MAX * MOST * sizeof(int64_t))
 #define SHARED      (HEAP_RESERVED + 2 * ARRAY_BYTES) /* where node-shared results are */
 #define OWN         (SHARED + TEAMS * (sizeof(struct shared_head) + ARRAY_BYTES))
-#define OWN_BYTES   ((size_t)2 << 20) /* for what is combined */
+#define OWN_BYTES   ((size_t)2 << 20) /* of a PE's heap, for partial results */
 #define HEAP_BYTES  ((OWN + OWN_BYTES + 4095) / 4096 * 4096)
 
 static char *heaps[PES_MAX];
@@ -69,7 +69,7 @@ static void be_pe(int me)
     g->results = alloc_new((OWN + 4095) / 4096 * 4096, HEAP_BYTES);
 }
 
-/* All PEs in their order, and backwards. */
+/* Team 0: all PEs in order; team 1: in reverse order. */
 static struct shmem_team team_number(int k, int me)
 {
     return (struct shmem_team){.npes = npes,
@@ -80,7 +80,7 @@ static struct shmem_team team_number(int k, int me)
                                .words_offset = (size_t)k * sizeof(struct team_words)};
 }
 
-/* The result of such a team, in the heap of its first PE. */
+/* The node-shared result of team k, in the heap of its first PE. */
 static struct shmemx_shared shared_number(struct shmem_team *team, int k, uint64_t *place)
 {
     *place = SHARED + (size_t)k * (sizeof(struct shared_head) + ARRAY_BYTES);
@@ -147,7 +147,7 @@ static void try_reduce(const struct call *c)
         expect(c, e, sum(c, npes, e));
 }
 
-/* So many in a row that the team tries other algorithms, and goes on with the best. */
+/* Enough calls in a row for the team to try other algorithms and to settle on one. */
 static void try_adapting(const struct call *c)
 {
     struct call one = *c;
@@ -161,7 +161,7 @@ static void try_adapting(const struct call *c)
     }
 }
 
-/* One after the other: nobody waits for the root. */
+/* Consecutive calls, in which no PE waits for the root. */
 static void try_rooted(const struct call *c)
 {
     struct call one = *c;
@@ -195,7 +195,7 @@ static void try_bcast(const struct call *c)
         expect(c, e, value(c, root, e));
 }
 
-/* Nobody waits for the readers in these: so the root runs ahead of them. */
+/* Calls in which the root does not wait for the readers, and so runs ahead of them. */
 static void try_burst(const struct call *c)
 {
     struct call one = *c;
@@ -221,7 +221,7 @@ static void try_collect(const struct call *c)
             expect(c, at++, value(c, i, e));
 }
 
-/* The elements of dest lie two apart. */
+/* dest with stride 2. */
 static void try_alltoalls(const struct call *c)
 {
     size_t n = c->n / (size_t)npes / 2;
@@ -240,7 +240,7 @@ static void try_alltoall(const struct call *c)
         expect(c, e, value(c, (int)(e / n), (size_t)c->team->me * n + e % n));
 }
 
-/* The result is looked at while others may be in the next call. */
+/* The result is read while other PEs may be in the next call. */
 static void try_shared(const struct call *c)
 {
     struct shmemx_shared *s = c->shared;
@@ -300,8 +300,8 @@ static void nb_expect(const struct call *c, int k)
                         : sum(c, npes, e));
 }
 
-/* Several at a time, with a blocking one in between, that end in the order in which each
- * PE asks. */
+/* Several requests at a time and a blocking call in between; each PE completes them in
+ * its own order. */
 static void try_nb(const struct call *c)
 {
     struct call one[NB];

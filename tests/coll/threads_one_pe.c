@@ -21,7 +21,7 @@ enum { THREADS = 3, CALLS = 200, HEAP_BYTES = 1 << 16 };
 static char *heap;
 static struct node *node;
 static long calls = CALLS;
-static uint32_t turn; /* whose turn it is, and how often there was one */
+static uint32_t turn; /* number of turns so far; modulo THREADS: the next thread */
 
 static void be_the_pe(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt_test.c - what a team decides from the arrivals that it has seen. */
+/* adapt_test.c - the decisions of adaptive selection for given samples. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -8,10 +8,10 @@
 
 enum { CALLS = 2000, EVERY = 4, ALL_WAYS = 7, FEW = 3, TRIAL = FEW + 1, NOISE = 64 };
 
-/* A model: the imbalance, and what is left to do when the last PE has come, by way. */
+/* A model: imbalance, and work after the last arrival, by candidate. */
 struct model {
     uint64_t imbalance, work[TEAM_WAYS];
-    uint64_t noise; /* up to so many percent more */
+    uint64_t noise; /* percentage that is added at random */
 };
 
 static uint64_t disturbed(uint64_t value, uint64_t noise, int k)
@@ -19,8 +19,8 @@ static uint64_t disturbed(uint64_t value, uint64_t noise, int k)
     return value + value * (noise * (uint64_t)(k * 37 % NOISE) / NOISE) / 100;
 }
 
-/* Play calls as adapt_begin and adapt_end do: what is known of a call is known at the end
- * of the next one.  counts: how many calls went each way.  Returns their work. */
+/* Execute calls as adapt_begin and adapt_end do: the sample of a call is read at the end
+ * of the next one.  counts: calls by candidate.  Returns the sum of their work. */
 static uint64_t play(struct team_adapt *state, const struct model *m,
                      int counts[TEAM_WAYS])
 {
@@ -49,7 +49,7 @@ static struct team_adapt begin(unsigned ways)
     return (struct team_adapt){.ways = (uint8_t)ways, .few = FEW};
 }
 
-/* No more than 5 % over what the best way alone takes. */
+/* At most 5 % more than with the best candidate only. */
 static void check_near_best(const struct model *m, unsigned best)
 {
     struct team_adapt state = begin(ALL_WAYS);
@@ -123,7 +123,7 @@ Test(adapt, small_costs_have_the_same_margin)
     }
 }
 
-/* Another imbalance: what was bad may be good now. */
+/* After a change of the imbalance another candidate may be the best. */
 Test(adapt, another_imbalance_is_noticed_soon)
 {
     struct team_adapt state = begin(ALL_WAYS);
@@ -139,7 +139,7 @@ Test(adapt, another_imbalance_is_noticed_soon)
     cr_assert_gt(counts[0], CALLS * 9 / 10, "%d", counts[0]);
 }
 
-/* With the same imbalance: by the calls that try other ways. */
+/* The imbalance stays: found by the calls that retry other candidates. */
 Test(adapt, work_that_changes_is_noticed)
 {
     struct team_adapt state = begin(ALL_WAYS);
@@ -151,7 +151,7 @@ Test(adapt, work_that_changes_is_noticed)
     cr_assert_eq(state.way, 2);
 }
 
-/* One call in which somebody lost its processor changes nothing. */
+/* A single call in which a PE was preempted changes nothing. */
 Test(adapt, a_lost_processor_changes_nothing)
 {
     struct team_adapt state = begin(ALL_WAYS);
@@ -161,12 +161,12 @@ Test(adapt, a_lost_processor_changes_nothing)
     adapt_learn(&state, 0, 1000, 4000000);
     cr_assert_eq(state.way, 0);
     cr_assert_lt(state.work[0], 12000);
-    for (int k = 0; k < 20; k++) /* but if it goes on so */
+    for (int k = 0; k < 20; k++) /* but many of them do */
         adapt_learn(&state, 0, 1000, 40000);
     cr_assert_neq(state.way, 0);
 }
 
-/* A team that begins with what a table says stays there if that is as good. */
+/* If the table's algorithm, with which a team starts, is as good, the team keeps it. */
 Test(adapt, the_first_way_may_be_any)
 {
     struct team_adapt state = begin(ALL_WAYS);

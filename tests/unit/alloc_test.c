@@ -103,7 +103,7 @@ static void resize(struct model *m, struct alloc *a, int i)
     m->live[i].size = size;
 }
 
-/* Any offset: how far the block reaches that it lies in. */
+/* Compare the extent of the block at a random offset. */
 static void ask(struct model *m, const struct alloc *a)
 {
     size_t offset = BEGIN + next_random(m) % BYTES;
@@ -160,8 +160,8 @@ Test(alloc, random_sequences_against_a_model)
         run_model(seed);
 }
 
-/* Do the same in both, but every calloc of b may fail.  What fails changes nothing, and
- * succeeds when it is tried again: the offsets stay the same. */
+/* The same operations on a and b, but every calloc of b may fail.  A failed operation
+ * changes nothing and succeeds when repeated: the offsets stay equal. */
 Test(alloc, a_failed_calloc_changes_nothing)
 {
     struct alloc *a = alloc_new(BEGIN, BEGIN + BYTES);

@@ -91,7 +91,7 @@ Test(bind, virtual_nodes_follow_each_other, .init = listen)
     cr_assert(bound == 0 || bound == cpus); /* 0: processors that share cores */
 }
 
-/* They are too many for the machine, although those of each node are not. */
+/* The PEs of all virtual nodes together exceed the machine's processors. */
 Test(bind, too_many_in_all_are_not_bound, .init = listen)
 {
     struct job_node node[2];
@@ -104,7 +104,7 @@ Test(bind, too_many_in_all_are_not_bound, .init = listen)
         cr_assert_eq(bind_make(&plan, job), 0, "%s", said);
         cr_assert_null(plan.place);
     }
-    job->bind = JOB_BIND_CORE; /* but if the user says so */
+    job->bind = JOB_BIND_CORE; /* the user's request overrides this */
     job->here = 1;
     cr_assert_eq(bind_make(&plan, job), 0, "%s", said);
     cr_assert_not_null(plan.place);

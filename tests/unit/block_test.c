@@ -2,9 +2,9 @@
 /*
  * block_test.c - waiting: no wake-up is lost, and only the right stores wake.
  *
- * Threads of one process stand for PEs.  A delay is put at random before the poke and
- * into the condition, which is called at each racy point of the sleeper: between listing
- * and the look at the word, and between that look and the sleep.
+ * Threads of one process stand for PEs.  Random delays precede the poke and are in the
+ * condition, which is called at each racy point of the sleeper: between listing and the
+ * first test of the word, and between that test and the sleep.
  */
 #include "config.h"
 
@@ -63,7 +63,7 @@ static bool reached(const void *arg)
     const struct at_least *a = arg;
     bool yes = load_acquire_u64(a->word) >= a->value;
 
-    delay(); /* the store may come just now, after the look */
+    delay(); /* the store may come now, after the test */
     return yes;
 }
 
@@ -149,7 +149,7 @@ Test(block, a_store_elsewhere_does_not_wake, .init = world, .timeout = 30)
     pthread_join(t, NULL);
 }
 
-/* A store by shmem_ptr is announced by nobody; the sleep is bounded all the same. */
+/* A store through shmem_ptr wakes nobody; the sleep is bounded. */
 Test(block, an_unannounced_store_is_seen, .init = world, .timeout = 30)
 {
     pthread_t t;

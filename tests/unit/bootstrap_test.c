@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bootstrap_test.c - the line that tells a node daemon what to do: what is read from it,
- * and that no line is taken that is not complete. */
+/* bootstrap_test.c - parsing of the bootstrap line, and rejection of lines that are not
+ * complete. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -186,7 +186,7 @@ Test(bootstrap, what_follows_the_line_is_left, .init = listen_to_complaints)
     close(fd[1]);
 }
 
-/* A line that ends too early, never, or not within its space. */
+/* A line that ends early, does not end, or does not fit. */
 static void expect_unread(const char *text, bool closed, int wait_ms)
 {
     struct bootstrap b;

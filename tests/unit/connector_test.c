@@ -69,8 +69,7 @@ Test(connector, somebody_silent, .init = set_up, .fini = tear_down)
     close(silent);
 }
 
-/* A dead address, one of another job, one that talks otherwise, and then the right one.
- */
+/* Unreachable, of another job, with another protocol, and then the right one. */
 Test(connector, the_right_address_comes_last, .init = set_up, .fini = tear_down)
 {
     char at[3][ADDRESS_TEXT], all[ADDRESSES_MAX], other[ADDRESSES_MAX], why[256];
@@ -93,7 +92,7 @@ Test(connector, the_right_address_comes_last, .init = set_up, .fini = tear_down)
     close(talker);
 }
 
-/* Several ways to one listener: one connection, and no word about the others. */
+/* Several addresses of one listener: one connection, and no error for the others. */
 Test(connector, several_ways_to_one_listener, .init = set_up, .fini = tear_down)
 {
     char all[ADDRESSES_MAX];
@@ -225,7 +224,7 @@ Test(connector, addresses_of_this_host)
     cr_assert_null(strstr(text, "fe80"));
 }
 
-/* The same as a whole: what is dialled is what is listened at. */
+/* End to end: the connector dials the addresses at which the listener listens. */
 Test(connector, all_addresses_lead_in, .init = set_up, .fini = tear_down)
 {
     static const char *const which[] = {NULL, "lo", "127.0.0.1", "0.0.0.0/0"};

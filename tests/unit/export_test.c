@@ -48,7 +48,7 @@ static const char *const goes[] = {
     "PMIX_MCA_ptl_base_if_include=eth0",
     "UCX_TLS=tcp",
     "FI_PROVIDER=tcp",
-    /* They only begin like ones that stay. */
+    /* They only start like names that are not exported. */
     "HOMEWORK=done",
     "USERS=3",
     "TMPFILE=x",
@@ -115,7 +115,7 @@ Test(export, ours_go_and_those_of_this_host_stay)
     free(env);
 }
 
-/* What the user names goes, whatever it is called, and after all else. */
+/* A variable that the user names is exported whatever its name, last of all. */
 Test(export, what_is_named_wins)
 {
     static const char *const list[] = {"A=old", "HOME=/home/u", "B=2", "PATH=/bin", NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather_test.c - gathers of many simulated nodes in one process: links keep the order,
- * nothing else does.
+ * gather_test.c - gathers over many simulated nodes in one process: messages are ordered
+ * on each link only.
  */
 #include "config.h"
 
@@ -47,7 +47,7 @@ struct world {
     unsigned nkept;
 };
 
-/* A join that waits. */
+/* A join that is not complete. */
 struct mine {
     struct world *w;
     struct set *set;
@@ -225,8 +225,7 @@ static void join_one(struct world *w)
     cr_assert_eq(rc, 0);
 }
 
-/* The oldest message of some link: link 2n goes up from node n, link 2n + 1 down to it.
- */
+/* The oldest message of a random link: 2n goes up from node n, 2n + 1 down to it. */
 static void deliver_one(struct world *w)
 {
     uint32_t links = 2 * w->tree.nnodes, at = below(links);
@@ -373,7 +372,8 @@ Test(gather, lost_node)
     cr_assert_gt(failed, 5000u, "the losses hit something: %u", failed);
 }
 
-/* The front has no data but may be where pieces meet; one node alone needs nobody. */
+/* The front end has no data but may be an inner node of the tree; a single node's gather
+ * completes at once. */
 Test(gather, alone_is_done_at_once)
 {
     static struct world w;
@@ -490,7 +490,7 @@ static void drop(void *arg, const struct frame *f)
     (void)arg, (void)f;
 }
 
-/* Spoilt frames do no harm, whatever they are taken for. */
+/* Corrupted frames do no harm, as whatever type they are received. */
 Test(gather, survives_spoilt_frames)
 {
     static const struct gather_events deaf = {.send = drop, .done = forget_mine};

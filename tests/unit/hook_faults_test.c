@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_chaos_test.c - unit tests of transport/hook_faults.c: what SHMEM_FAULTS may say.
- */
+/* hook_faults_test.c - unit tests of transport/hook_faults.c: syntax of SHMEM_FAULTS. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>

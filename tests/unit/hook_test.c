@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_test.c - unit tests of the hook transport, around one that writes down what it is
- * given. */
+/* hook_test.c - unit tests of the hook transport, on a transport that logs calls. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <poll.h>
@@ -32,9 +31,9 @@ static struct {
     char first; /* byte of a put */
 } posted[LOG_MAX];
 static int nposted;
-static int refusals; /* so many posts get -EAGAIN */
+static int refusals; /* number of posts that return -EAGAIN */
 static int inner_error, inner_fd = -1, progressed;
-static bool slow; /* done comes later, by slow_done */
+static bool slow; /* completion is delayed until slow_done */
 static struct transport_completion *slow_done;
 
 static struct transport_net *const fake_net = (void *)&nposted;
@@ -290,7 +289,7 @@ static void post_epochs(struct transport_ctx *ctx)
     }
 }
 
-/* Was everything posted once, and is there a fence between two epochs of each PE? */
+/* True if every operation was posted once, with a fence between two epochs of each PE. */
 static void check_epochs(void)
 {
     int count = 0;
@@ -315,7 +314,7 @@ static void check_epochs(void)
     cr_assert_eq(count, EPOCHS * EACH * ORDERED);
 }
 
-/* A number for the order in which things were posted. */
+/* Hash of the order of the posts. */
 static uint64_t order_with(const char *faults)
 {
     struct transport_net *net = open_hook(faults);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* isa_test.c - what counts as an instruction set that is here, and what SHMEM_ISA takes.
- */
+/* isa_test.c - detection of instruction sets, and the values of SHMEM_ISA. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +9,7 @@
 
 #include "pgas/datatype/isa.h"
 
-/* A processor that has all, under a system that saves all */
+/* A processor with all extensions, under a system that saves all registers */
 static const struct isa_x86 full = {
     .leaf1_ecx = 1u << 27 | 1u << 28,
     .leaf7_ebx = 1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job_test.c - a job that is sent to another node arrives as it was, and nothing else is
- * taken for a job. */
+/* job_test.c - packing and unpacking of a job; rejection of invalid data. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -170,7 +169,7 @@ static void expect_same(const struct job *a, const struct job *b)
     cr_assert_eq(a->gdb_pe, b->gdb_pe);
 }
 
-/* Of bytes in a space of exactly their size.  The space goes to *copy. */
+/* Unpack from a buffer of exactly that size, which is returned in *copy. */
 static struct job *unpack_copy(const void *data, size_t len, uint32_t here, void **copy)
 {
     *copy = malloc(len > 0 ? len : 1);
@@ -242,7 +241,7 @@ Test(job, every_shorter_message_is_refused)
     free_made(job);
 }
 
-/* A job of two nodes with two PEs each, but for what the row says. */
+/* A job of two nodes with two PEs each, changed as the row says. */
 static const struct row {
     const char *what;
     uint32_t npes, nnodes, has[2];
@@ -319,7 +318,7 @@ static void check_list(char *const *list)
         cr_assert_lt(strlen(list[i]), SIZE_MAX);
 }
 
-/* Each rank is on one node, in ascending order, and all can be read. */
+/* Each rank is on one node, in ascending order, and all strings are readable. */
 static void check_job(const struct job *job)
 {
     bool *seen = calloc(job->npes, sizeof *seen);
@@ -346,7 +345,7 @@ static void check_job(const struct job *job)
     check_list(job->env);
 }
 
-/* Changes a few bytes, mostly to small numbers, and the length seldom. */
+/* Change a few bytes, mostly to small numbers, and sometimes the length. */
 static size_t mutate(unsigned char *data, size_t len)
 {
     for (uint32_t n = 1 + next_random() % 3; n > 0; n--) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * link_help.h - links for tests: their other end is one of ours too, or a bare socket.
- */
+/* link_help.h - links for tests; the other end is a second link or a bare socket. */
 #ifndef TESTS_UNIT_LINK_HELP_H
 #define TESTS_UNIT_LINK_HELP_H
 
@@ -19,7 +17,7 @@
 
 enum { HEADER = 20, MIB = 1 << 20 };
 
-/* One end that counts and checks what comes. */
+/* An end that counts and checks received frames. */
 struct end {
     struct link *link;
     size_t frames, stop_at;
@@ -110,7 +108,7 @@ static inline void open_end(struct end *e, int fd, uint32_t timeout_ms,
     cr_assert_not_null(e->link);
 }
 
-/* A link of ours, and the bare socket at its other end. */
+/* A link, and the bare socket at its other end. */
 static inline int open_half(struct end *e, uint32_t timeout_ms, enum link_life peer)
 {
     int fd[2];
@@ -132,7 +130,7 @@ static inline void send_one(struct link *l, enum wire_type type, size_t len)
     fill(data, len);
     struct frame f = {type, 1, WIRE_FRONT, data, len};
     link_send(l, &f);
-    memset(data, 0, len); /* it is ours again */
+    memset(data, 0, len); /* the caller owns it again */
     free(data);
 }
 
@@ -157,7 +155,7 @@ static inline void send_raw(int fd, uint32_t type, uint64_t claimed, size_t len)
     free(bytes);
 }
 
-/* All that has come to a bare socket. */
+/* All bytes that a bare socket has received. */
 static inline size_t drain(int fd)
 {
     static char sink[MIB];
@@ -174,7 +172,7 @@ static inline void reset(int fd)
     close(fd);
 }
 
-/* What goes down does so once, says why, and takes nothing more. */
+/* A link goes down once, with the reason, and then refuses frames. */
 static inline void expect_down(struct end *e, const char *why)
 {
     while (e->downs == 0)

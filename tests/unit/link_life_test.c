@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * link_life_test.c - who is called dead and who is not, over a link whose other end is a
- * bare socket or a process that can be stopped.
+ * link_life_test.c - detection of a dead peer on a link; the peer is a bare socket or a
+ * process that can be stopped.
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ Test(link_life, silence_is_found_out, .init = set_up, .fini = tear_down)
     close(fd);
 }
 
-/* Whoever talks lives, even if it is one byte of a large message now and then. */
+/* A peer that sends is alive, even if it sends single bytes of a large message. */
 Test(link_life, a_slow_sender_lives, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
@@ -50,7 +50,7 @@ Test(link_life, a_slow_sender_lives, .init = set_up, .fini = tear_down)
     close(fd);
 }
 
-/* The time in which we do not look is not the other's silence. */
+/* Time in which this process did not run is not counted against the peer. */
 Test(link_life, our_own_pause_is_not_its_silence, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
@@ -63,7 +63,7 @@ Test(link_life, our_own_pause_is_not_its_silence, .init = set_up, .fini = tear_d
     close(fd);
 }
 
-/* A shorter one counts for a little only. */
+/* A shorter pause is counted in part only. */
 Test(link_life, a_short_pause_of_ours, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
@@ -76,7 +76,7 @@ Test(link_life, a_short_pause_of_ours, .init = set_up, .fini = tear_down)
     close(fd);
 }
 
-/* Pings lie unread; nobody may be blamed for that. */
+/* Pings lie unread, but neither side is declared dead. */
 Test(link_life, both_pause, .init = set_up, .fini = tear_down)
 {
     struct end a = {0}, b = {0};
@@ -97,7 +97,7 @@ static void echo(struct end *e, const struct frame *f)
     link_send(e->link, &answer);
 }
 
-/* A process with a link, which sends back what it gets until the connection ends. */
+/* A process with a link that echoes all frames until the connection ends. */
 static pid_t start_peer(int fd, int other, enum link_life parent)
 {
     pid_t pid = fork_helper();
@@ -150,8 +150,8 @@ Test(link_life, a_stopped_daemon_is_down, .init = set_up, .fini = tear_down)
     exit_status(pid);
 }
 
-/* The front is stopped by Ctrl-Z, and more waits for it than its buffers hold.  Later it
- * goes on, and blames nobody. */
+/* The front end is stopped by Ctrl-Z, and more data is queued for it than its buffers
+ * hold. When it continues, it declares no peer dead. */
 Test(link_life, a_stopped_front_is_waited_for, .init = set_up, .fini = tear_down)
 {
     enum { FRAMES = 24 };
@@ -173,7 +173,7 @@ Test(link_life, a_stopped_front_is_waited_for, .init = set_up, .fini = tear_down
     cr_assert_eq(exit_status(pid), 0);
 }
 
-/* Signs of life that nobody reads do not pile up. */
+/* Pings do not accumulate while the receiver is stopped. */
 Test(link_life, a_stopped_front_gets_few_pings, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};

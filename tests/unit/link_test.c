@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_test.c - frames over links, how links end, and who frees what meanwhile. */
+/* link_test.c - frames over links, the end of links, and deletion in callbacks. */
 #include "config.h"
 
 #include <sys/resource.h>
@@ -103,7 +103,7 @@ Test(link, one_byte_at_a_time, .init = set_up, .fini = tear_down)
     link_free(a.link);
 }
 
-/* A link that is read must not keep the others from being read. */
+/* One busy link does not starve the others. */
 Test(link, a_flood_has_its_turns, .init = set_up, .fini = tear_down)
 {
     enum { ONE = HEADER + 1000, TURN = MIB / 2 };
@@ -131,7 +131,7 @@ static void free_in_frame(struct end *e, const struct frame *f)
         return;
     link_send(e->link, &answer);
     link_free(e->link);
-    check_data(f); /* still there */
+    check_data(f); /* still valid */
     e->link = NULL;
     loop.stop = true;
 }
@@ -157,7 +157,7 @@ static void free_other(struct end *e, const struct frame *f)
     e->other->link = NULL;
 }
 
-/* Both are ready in the same round of the loop; the one that comes first frees the
+/* Both are ready in the same round of the loop; the callback of the first one frees the
  * other. */
 Test(link, freed_in_the_frame_of_another, .init = set_up, .fini = tear_down)
 {
@@ -180,7 +180,7 @@ Test(link, freed_in_the_frame_of_another, .init = set_up, .fini = tear_down)
 static void free_in_down(void *arg, struct link *l, const char *why)
 {
     link_free(l);
-    on_down(arg, l, why); /* why is still there */
+    on_down(arg, l, why); /* `why` is still valid */
 }
 
 Test(link, freed_in_down, .init = set_up, .fini = tear_down)
@@ -243,7 +243,7 @@ Test(link, bad_headers, .init = set_up, .fini = tear_down)
     }
 }
 
-/* A header may claim what it wants; memory comes with the bytes. */
+/* Memory is allocated as bytes arrive, not for the length that a header claims. */
 Test(link, claimed_lengths_take_no_memory, .init = set_up, .fini = tear_down)
 {
     enum { LINKS = 100, GROWTH_KIB = 64 * 1024 };
@@ -265,7 +265,7 @@ Test(link, claimed_lengths_take_no_memory, .init = set_up, .fini = tear_down)
     }
 }
 
-/* The last words of a daemon that leaves reach us although our writes fail. */
+/* The last frames of a departing daemon are received although our writes fail. */
 Test(link, last_words_are_read_after_a_failed_write, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
@@ -275,7 +275,7 @@ Test(link, last_words_are_read_after_a_failed_write, .init = set_up, .fini = tea
     sleep_ms(20);
     for (int i = 0; i < 3; i++) {
         send_one(a.link, WIRE_STOP, 0);
-        link_flush(a.link, 0); /* writes now, and fails */
+        link_flush(a.link, 0); /* the write fails */
         cr_assert_eq(a.downs, 0, "told from the loop only");
     }
     expect_down(&a, "has lost its connection (Connection reset by peer)");
@@ -297,7 +297,7 @@ Test(link, more_than_can_be_sent, .init = set_up, .fini = tear_down)
 
 /* ---- flush ------------------------------------------------------------------------ */
 
-/* Another process that reads all, after a while; its exit status: MiB that came. */
+/* A process that reads everything after a delay; its exit status is the number of MiB. */
 static pid_t start_reader(int fd, int other)
 {
     pid_t pid = fork_helper();
@@ -312,8 +312,7 @@ static pid_t start_reader(int fd, int other)
     _exit((int)(sum / MIB));
 }
 
-/* Also when something has come that nobody reads: closing such a socket destroys what is
- * under way. */
+/* Also with unread received data: closing such a socket discards data in flight. */
 Test(link, flush_sends_all, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};

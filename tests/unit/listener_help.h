@@ -28,7 +28,7 @@ enum { KIND_GREETING, KIND_PROOF, KIND_VERDICT, KIND_AGAIN, KIND_LEAVE };
 
 static struct nonce nonce, other_nonce;
 
-/* What a listener and a connector said. */
+/* Events of a listener and a connector. */
 static struct {
     struct listener *listener;
     char at[ADDRESSES_MAX];
@@ -53,7 +53,7 @@ static inline void on_arrival(void *arg, int fd)
     listener.fd = fd;
     loop.stop = true;
     if (listener.speak) {
-        int on = 1; /* at once, so that it lies behind the last message */
+        int on = 1; /* send at once, so that it follows the last message */
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         cr_assert_eq(write(fd, "hello", 5), 5);
     }
@@ -138,7 +138,7 @@ static inline void start_connector(const struct nonce *n, const char *at,
     cr_assert_eq(connector.made + connector.failed, 0, "events come from the loop");
 }
 
-/* Both ends have told that they have each other, and really do. */
+/* Both ends have reported the connection, and it works. */
 static inline void expect_in(void)
 {
     char byte = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listener_test.c - who gets in at a listener and who does not. */
+/* listener_test.c - which connections a listener accepts. */
 #include "config.h"
 
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ Test(listener, the_right_nonce, .init = set_up, .fini = tear_down)
     cr_assert_eq(listener.refused, 0, "%s", listener.sentence[0]);
 }
 
-/* The listener's owner may speak at once: no byte of that is taken for the handshake. */
+/* The listener's owner may send at once; the handshake consumes none of those bytes. */
 Test(listener, what_follows_the_handshake_is_left, .init = set_up, .fini = tear_down)
 {
     char text[6] = "";
@@ -61,7 +61,7 @@ Test(listener, a_wrong_nonce, .init = set_up, .fini = tear_down)
     expect_failed("it is not of this job");
     cr_assert_not_null(strstr(connector.why, listener.at), "%s", connector.why);
     expect_refused(1, ": it does not know the nonce of this job");
-    struct nonce near = nonce; /* each bit counts */
+    struct nonce near = nonce; /* differs in one bit */
     near.byte[NONCE_BYTES - 1] ^= 1;
     start_connector(&near, listener.at, PATIENT_MS);
     expect_failed("it is not of this job");
@@ -171,7 +171,7 @@ static int open_files(void)
     return n;
 }
 
-/* Whoever holds connections holds no place for long. */
+/* Unauthenticated connections do not occupy the listener for long. */
 Test(listener, more_strangers_than_places, .init = set_up, .fini = tear_down)
 {
     enum { MANY = 200, PLACES = 64 };
@@ -198,11 +198,11 @@ Test(listener, more_strangers_than_places, .init = set_up, .fini = tear_down)
     cr_assert_geq(shut, MANY - PLACES);
 }
 
-/* Connects without end, and holds each connection for a while. */
+/* A process that keeps connecting and holds each connection for a while. */
 static pid_t start_flood(void)
 {
     enum { HELD = 300, MANY = 200000 };
-    static const struct linger hard = {.l_onoff = 1}; /* leaves no port behind */
+    static const struct linger hard = {.l_onoff = 1}; /* no TIME_WAIT */
     pid_t pid = fork_helper();
     if (pid > 0)
         return pid;
@@ -240,7 +240,7 @@ static uint32_t next_random(void)
     return seed >> 8;
 }
 
-/* Mostly right at its start, so that all parts of the reader have their share. */
+/* Mostly valid at its start, so that all parts of the parser are reached. */
 static size_t make_rubbish(unsigned char *m, size_t max)
 {
     size_t len = next_random() % (max + 1);
@@ -278,15 +278,15 @@ Test(listener, random_bytes, .init = set_up, .fini = tear_down)
     expect_daemon_gets_in();
 }
 
-/* A listen_fd of a forger, which a daemon connects; the true listen_fd is dialled by the
- * forger. */
+/* A forger between a daemon, which connects to its socket, and the true listener, to
+ * which the forger connects. */
 struct forger {
     int listener, victim, truth;
     char at[ADDRESS_TEXT];
     unsigned char greeting[GREETING_BYTES], proof[PROOF_BYTES];
 };
 
-/* The daemon has answered the true listen_fd's challenge to the forger. */
+/* The daemon has sent the answer to the true listener's challenge to the forger. */
 static void open_forger(struct forger *f)
 {
     f->listener = listen_bare(f->at);
@@ -305,7 +305,7 @@ static void close_forger(struct forger *f)
     close(f->listener);
 }
 
-/* The answer is for the address that was dialled, and for no other listener. */
+/* Relay: the answer is bound to the address that the daemon has connected to. */
 Test(listener, an_answer_passed_on, .init = set_up, .fini = tear_down)
 {
     struct forger f;
@@ -319,7 +319,7 @@ Test(listener, an_answer_passed_on, .init = set_up, .fini = tear_down)
     close_forger(&f);
 }
 
-/* The connector's own answer as the listener's. */
+/* Reflection of the connector's own answer. */
 Test(listener, an_answer_sent_back_to_the_connector, .init = set_up, .fini = tear_down)
 {
     struct forger f;
@@ -332,7 +332,7 @@ Test(listener, an_answer_sent_back_to_the_connector, .init = set_up, .fini = tea
     close_forger(&f);
 }
 
-/* The listener's own bytes sent back to it, as whatever they may be taken for. */
+/* Reflection of the listener's own bytes, as every message of the protocol. */
 Test(listener, the_listener_s_challenge_sent_back, .init = set_up, .fini = tear_down)
 {
     unsigned char greeting[GREETING_BYTES], proof[PROOF_BYTES];
@@ -355,7 +355,7 @@ Test(listener, the_listener_s_challenge_sent_back, .init = set_up, .fini = tear_
     cr_assert_eq(listener.came, 0);
 }
 
-/* A whole handshake that was overheard is worth nothing at another time. */
+/* Replay: a recorded handshake is not valid again. */
 Test(listener, a_handshake_played_again, .init = set_up, .fini = tear_down)
 {
     unsigned char greeting[GREETING_BYTES], proof[PROOF_BYTES];
@@ -366,7 +366,7 @@ Test(listener, a_handshake_played_again, .init = set_up, .fini = tear_down)
     cr_assert_eq(auth_read(&a), AUTH_GREETED);
     int pair[2];
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    a.fd = pair[0]; /* to see the proof before the listener does */
+    a.fd = pair[0]; /* intercept the proof */
     cr_assert_eq(auth_prove(&a), 0);
     cr_assert_eq(recv(pair[1], proof, sizeof proof, 0), sizeof proof);
     for (int time = 0; time < 2; time++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * map_test.c - which PE runs where, against a slow definition of the same: each PE that a
- * host could get has a key (round, turn, host), and the PEs of the job are the first ones
- * in the order of the keys.
+ * map_test.c - placement of PEs against a slow reference: each PE that a host could get
+ * has a key (round, turn, host), and the PEs of the job are the first ones in key order.
  */
 #include "config.h"
 
@@ -62,7 +61,7 @@ static void find_caps(const struct hosts *h, const struct map_order *o, unsigned
             cap[i] = NO_LIMIT;
 }
 
-/* host_of[rank]; returns how many PEs find a place. */
+/* Reference placement: host_of[rank]; returns the number of PEs placed. */
 static unsigned place_slowly(const struct hosts *h, const struct map_order *o,
                              unsigned npes, unsigned *host_of)
 {
@@ -114,7 +113,7 @@ static void make_order(unsigned *seed, struct map_order *o, const struct hosts *
     }
 }
 
-/* Must map_make refuse it? */
+/* True if map_make must reject it. */
 static bool is_wrong(const struct hosts *h, const struct map_order *o)
 {
     unsigned sum = o->per_node * h->count;
@@ -269,7 +268,7 @@ Test(map, no_hosts)
     cr_assert(strstr(why, "no hosts"), "%s", why);
 }
 
-/* All of these would take minutes if a step looked at all hosts for each PE. */
+/* These would take minutes with a search of all hosts for each PE. */
 Test(map, many_pes_on_many_hosts_are_quick)
 {
     static const char *const lists[] = {"n[0-65535]", "n[0-65535]:1", "n[0-32766]:1,z:4",
@@ -395,7 +394,7 @@ Test(rank_file, limits_of_the_hosts_hold, .init = make_path, .fini = remove_path
     hosts_free(&h);
 }
 
-/* Text that is often nearly right. */
+/* Text that is often almost valid. */
 static void make_text(unsigned *seed, char *text)
 {
     static const char *const pieces[] = {

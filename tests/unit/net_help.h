@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_help.h - runs the loop of a test of net/ for a while.
+ * net_help.h - runs the event loop of a test for a while.
  *
- * A time that must pass is checked from below; from above only so widely that a busy
- * machine does not matter.
+ * Lower limits of times are exact; upper limits are so wide that load does not matter.
  */
 #ifndef TESTS_UNIT_NET_HELP_H
 #define TESTS_UNIT_NET_HELP_H
@@ -29,7 +28,7 @@ static void on_time(void *arg)
     loop.stop = true;
 }
 
-/* Until somebody stops the loop.  False if ms have passed. */
+/* Run until the loop is stopped; false if ms have passed. */
 static inline bool run(uint64_t ms)
 {
     bool late = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* net_tree_test.c - the tree of front and daemons against tables made by hand. */
+/* net_tree_test.c - the tree of front end and daemons against hand-made tables. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -20,8 +20,7 @@ static uint32_t place_of(uint32_t node)
     return node == WIRE_FRONT ? 0 : node + 1;
 }
 
-/* parent[] as the definition says: places are given to parents in their order, each of
- * which takes `fanout`. */
+/* parent[] by definition: places get parents in order, `fanout` places per parent. */
 static void make_parents(const struct tree *t, uint32_t parent[PLACES])
 {
     uint32_t owner = 0, taken = 0;
@@ -85,8 +84,7 @@ Test(net_tree, all_small_trees)
         }
 }
 
-/* Numbers near the end of their type; a message arrives after as many exchange as there
- * are levels up and down. */
+/* Values near the limit of their type; the number of hops is that of the levels. */
 Test(net_tree, large_trees)
 {
     static const struct tree trees[] = {{65536, 1},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_test.c - every reduction kernel of every instruction set that is here, against C's
- * own operators (tests/kernels/check.c): lengths 0 to 300, all places in a word, nothing
- * read or written beyond; and that the tables of types find their kernels.
+ * op_test.c - every reduction kernel of every available instruction set against C's own
+ * operators (tests/kernels/check.c): lengths 0 to 300, all alignments, no access outside
+ * the arrays; and the kernels that the type tables refer to.
  */
 #include "config.h"
 
@@ -98,7 +98,7 @@ Test(op, none_where_none_is_defined)
     cr_assert_null(op_find(OP_SUM, OP_PAIR_FLT, sizeof(float)));
 }
 
-/* The rule that C's own operators do not have. */
+/* C leaves this undefined. */
 Test(op, signed_overflow_wraps_around)
 {
     long most = INT64_MAX, one = 1, two = 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pack_test.c - what is packed comes back; what is no message does not get in. */
+/* pack_test.c - packing and unpacking are inverse; invalid messages are rejected. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -52,7 +52,7 @@ static bool unpack_sample(struct unpack *u)
     return same;
 }
 
-/* A copy of its own, so that a read past the end is found out. */
+/* A copy of exact size, so that a read past its end is detected. */
 static unsigned char *copy_of(const void *data, size_t len)
 {
     unsigned char *copy = malloc(len > 0 ? len : 1);

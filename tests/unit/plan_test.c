@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan_test.c - where a job goes: options, variables, Slurm, and what is this machine. */
+/* plan_test.c - hosts of a job: options, variables, Slurm, names of this machine. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -49,8 +49,8 @@ static void set(const char *assignments)
     free(copy);
 }
 
-/* The plan of a command line: "KIND name=npes ...", an asterisk for this machine; or the
- * exit status and what was said. */
+/* The plan of a command line, "KIND name=npes ...", with an asterisk for this machine; or
+ * the exit status and the message. */
 static const char *plan(const char *line)
 {
     static const char *const kinds[] = {"here", "vnodes", "hosts", "slurm"};
@@ -120,7 +120,7 @@ static const struct {
      "2 --gdb: a debugger on this terminal is only for jobs on one node, this machine"},
     {"", "--gdb --vnodes 2 p",
      "2 --gdb: a debugger on this terminal is only for jobs on one node, this machine"},
-    /* variables, and what comes before what */
+    /* variables, and precedence */
     {"SHMEM_LAUNCH_HOSTS=a:2,b", "p", "hosts a=2 b=1"},
     {"SHMEM_LAUNCH_HOSTS= SHMEM_LAUNCH_VNODES=", "p", "here ME*=1"},
     {"SHMEM_LAUNCH_VNODES=2", "p", "vnodes vn0*=1 vn1*=1"},
@@ -162,7 +162,7 @@ Test(plan, cases, .init = clear)
     }
 }
 
-/* With a domain, and without it. */
+/* With and without the domain. */
 Test(plan, the_own_name_is_this_machine, .init = clear)
 {
     char line[512], name[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_net_test.c - what the PMIx servers of three nodes say to each other, without
- * libpmix behind them: requests as its upcalls would post them.
+ * pmix_net_test.c - messages between the PMIx servers of three nodes, without libpmix:
+ * requests are made as its upcalls would.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@ struct message {
     unsigned char data[];
 };
 
-/* What was answered to a request. */
+/* The answer to a request. */
 struct answer {
     int count;
     pmix_status_t status;
@@ -78,7 +78,7 @@ static void answer_query(const struct frame *f)
     pack_free(&p);
 }
 
-/* Delivers all; returns how many frames were refused. */
+/* Deliver all frames; returns how many were rejected. */
 static int deliver(void)
 {
     int refused = 0;
@@ -256,13 +256,13 @@ Test(pmix_net, fences_cross)
                   memcmp(all[i].data, "abc", 3) == 0);
 }
 
-/* Who waits is answered once, also when the others come after all. */
+/* A request that timed out is not answered again by late data. */
 Test(pmix_net, timeouts)
 {
     struct answer late[NODES] = {{0}}, asked = {0};
     fence(0, true, "a", 1, &late[0]);
     fence(1, true, "b", 0, &late[1]);
-    modex(2, 1, 1, &asked); /* the server of node 1 is deaf until then */
+    modex(2, 1, 1, &asked); /* node 1 does not answer until then */
     run_for(1200);
     cr_assert(late[0].count == 1 && late[0].status == PMIX_ERR_TIMEOUT);
     cr_assert(asked.count == 1 && asked.status == PMIX_ERR_TIMEOUT);
@@ -321,7 +321,7 @@ static void take_spoilt(const struct frame *f)
     free(m);
 }
 
-/* Whatever comes is taken or refused, and no request is answered twice. */
+/* Every frame is accepted or rejected, and no request is answered twice. */
 Test(pmix_net, survives_spoilt_frames)
 {
     static struct answer a[SPOILT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reaper_test.c - the watch over an oshrun that is stopped. */
+/* reaper_test.c - the reaper of an oshrun that is stopped. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -17,7 +17,7 @@
 #include "tools/oshrun/daemon/reaper.h"
 
 enum {
-    LIMIT_MS = 1200, /* a loaded machine may hold a tick for most of it */
+    LIMIT_MS = 1200, /* load may delay a tick for most of it */
     SLACK_MS = 1000,
     MS = 1000000,
     TRIES = 100,
@@ -25,13 +25,13 @@ enum {
     STEP_US = 5000
 };
 
-/* What the process that is watched tells us. */
+/* Messages of the watched process. */
 struct told {
     pid_t self, group, reaper;
     char dir[PATH_MAX];
 };
 
-/* A process in a group of its own, that no signal of its parent's death ends. */
+/* A process in its own group that does not end with its parent. */
 static pid_t start_group(int reaper_fd)
 {
     pid_t pid = fork();
@@ -56,12 +56,12 @@ static void tick_for(int fd, int ms)
 
 typedef void life_fn(const struct reaper *j);
 
-/* An oshrun with a reaper and one group; we are told of both by the pipe. */
+/* An oshrun with a reaper and one group, both of which report through the pipe. */
 static void start_watched(life_fn *life, struct told *told)
 {
     int fd[2];
     cr_assert_eq(pipe(fd), 0);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* so that zombies are ours */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphaned zombies become our children */
     pid_t pid = fork();
     if (pid == 0) {
         struct reaper j;
@@ -82,8 +82,8 @@ static void start_watched(life_fn *life, struct told *told)
     close(fd[1]);
 }
 
-/* Milliseconds until the process has ended; the status of its end.  Ends it, and what the
- * reaper should have ended, when it lives for too long. */
+/* Milliseconds until the process has ended, and its status.  After the limit it is
+ * killed, with the processes that the reaper should have killed. */
 static uint64_t wait_for(const struct told *told, int *status)
 {
     uint64_t start = loop_now_ns(), ms = 0;
@@ -186,7 +186,7 @@ Test(reaper, ends_the_watch_when_asked_to)
     cr_assert_eq(status, 0);
 }
 
-/* All processes stand still together for longer than the limit, as if the machine did. */
+/* All processes are stopped for longer than the limit, as on a suspended machine. */
 Test(reaper, does_not_count_time_in_which_nothing_ran)
 {
     struct told told;

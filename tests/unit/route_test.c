@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* route_test.c - which way frames take in the tree, over real links. */
+/* route_test.c - routing of frames in the tree, over real links. */
 #include "config.h"
 
 #include "tests/unit/link_help.h"
@@ -14,10 +14,10 @@ enum { NODES = 13, FANOUT = 3, HEARD_MAX = 16, MANY = 2000, UP = 100 };
 
 static const struct tree tree = {.nnodes = NODES, .fanout = FANOUT};
 
-/* What has come to the far end of a link of the route. */
+/* The far end of a link of the route, with the frames received. */
 struct far {
-    struct end e;  /* first: it is found by its address */
-    uint32_t node; /* of whom it is the end; UP: of the parent */
+    struct end e;  /* first: converted from its address */
+    uint32_t node; /* node at that end; UP: the parent */
     struct end near;
     struct heard {
         enum wire_type type;
@@ -25,7 +25,7 @@ struct far {
         size_t len;
     } heard[HEARD_MAX];
     unsigned count;
-    bool done; /* the mark of pump() has come */
+    bool done; /* the mark of pump() has arrived */
 };
 
 /* A route, and the far ends of its links in the order in which they were made. */
@@ -109,7 +109,7 @@ static struct link *near_of(const struct spot *s, uint32_t node)
     return NULL;
 }
 
-/* Returns when all that has been sent to this end has come. */
+/* Wait until all that was sent to this end has arrived. */
 static void pump(struct far *far)
 {
     far->done = false;
@@ -118,7 +118,7 @@ static void pump(struct far *far)
         cr_assert(run(PATIENT_MS));
 }
 
-/* Exactly the far ends in ends[] (n of them) have heard one frame. */
+/* Exactly the n far ends in ends[] have received one frame. */
 static void expect_at(struct spot *s, const uint32_t *ends, unsigned n, uint32_t from,
                       uint32_t to)
 {
@@ -216,7 +216,7 @@ Test(route, for_all_from_the_front)
     struct frame f = frame_of(WIRE_EVENT, WIRE_FRONT, WIRE_ALL, 100);
     route_send(&s->r, &f);
     expect_at(s, children, FANOUT, WIRE_FRONT, WIRE_ALL);
-    f.from = 7; /* a daemon's goes down to all of them too, the sender's side with them */
+    f.from = 7; /* a daemon's frame reaches all, the sender's subtree too */
     cr_assert_not(route_take(&s->r, near_of(s, 1), &f), "the front is none of all");
     expect_at(s, children, FANOUT, 7, WIRE_ALL);
     close_spot(s);
@@ -248,7 +248,7 @@ Test(route, for_all_at_a_leaf)
 
 /* -- links that come and go ---------------------------------------------------------- */
 
-/* The job is first, then what has waited in its order, then what comes now. */
+/* Order: the job, the frames queued before the link was attached, later frames. */
 Test(route, frames_wait_for_a_link)
 {
     struct spot *s = open_with(0, 1);
@@ -303,9 +303,9 @@ Test(route, many_frames_wait_in_order)
 
 Test(route, a_gone_child_takes_nothing)
 {
-    struct spot *s = open_with(0, 1); /* node 3 is there, 4 and 5 are awaited */
+    struct spot *s = open_with(0, 1); /* node 3 is attached, 4 and 5 are not yet */
     struct frame f = frame_of(WIRE_EVENT, 0, 4, 100);
-    route_send(&s->r, &f); /* waits, and is forgotten */
+    route_send(&s->r, &f); /* queued, and then discarded */
     route_detach(&s->r, 4);
     route_send(&s->r, &f);
     cr_assert_not(route_take(&s->r, near_of(s, UP), &f));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* select_test.c - table files, good and bad, and the plans that come of them. */
+/* select_test.c - valid and invalid table files, and the plans made from them. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -209,7 +209,7 @@ Test(plan, with_more_pes_than_processors_exchanges_go_by_arrival)
         cr_assert_str_eq(planned(SELECT_ALLTOALL, c, ""), should[i].plan, "%d PEs",
                          c.npes);
     }
-    c.first = ALLTOALL_ARRIVAL; /* there is no space for so many */
+    c.first = ALLTOALL_ARRIVAL; /* exceeds its limit of PEs */
     cr_assert_str_eq(planned(SELECT_ALLTOALL, c, ""), "mailbox to 7, barrier");
     cr_assert_str_eq(planned(SELECT_BARRIER, c, ""), "counter");
     cr_assert_str_eq(planned(SELECT_BARRIER, two, ""), "dissemination");
@@ -274,7 +274,7 @@ Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
     cr_assert_eq(t.state, SELECT_TABLE_ABSENT);
 }
 
-/* What the help of a variable says. */
+/* The help text of a variable. */
 static const char *help_of(const char *variable)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sim_test.c - unit tests of the sim transport: time, order, deaths, and many PEs. */
+/* sim_test.c - unit tests of the sim transport: time, order, failures, and many PEs. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static struct pe *pes;
 static int npes;
 static struct sim *sim;
 
-/* What happened, in its order. */
+/* Log of events. */
 static struct {
     int pe;
     uint64_t ns;
@@ -105,7 +105,7 @@ static void add(struct pe *pe, int to, unsigned word, uint64_t n)
     cr_assert_eq(t->amo(pe->ctx, &at, &amo, NULL), 0);
 }
 
-/* Run fn in n PEs; what sim_run gave.  sim_free is left to finish(). */
+/* Run fn in n PEs; returns the result of sim_run.  finish() calls sim_free. */
 static int run(struct sim_config config, void (*fn)(int pe, void *arg), void *arg)
 {
     npes = config.npes;
@@ -278,7 +278,7 @@ Test(sim, fence_orders_and_nothing_else_does)
     cr_assert_gt(without.wrong, ROUNDS / 10);
 }
 
-/* A put without done is read when it arrives, as a transport may that sends no copy. */
+/* A put without completion reads its source on arrival, as zero-copy transports may. */
 static void late_source(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
@@ -325,7 +325,7 @@ static void hits(int me, void *arg)
     note(me);
 }
 
-/* A number for the order and the times of all that happened. */
+/* Hash of the order and times of all events. */
 static uint64_t order_of(uint64_t seed, uint64_t jitter_ns)
 {
     struct sim_config config = plain;
@@ -380,7 +380,7 @@ Test(sim, alarms_end_progress_in_time)
     finish();
 }
 
-/* Progress of one context goes on though another has something for us. */
+/* Progress on one context while another has events. */
 static void two_contexts(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
@@ -453,7 +453,7 @@ struct death {
     bool silent, stuck;
 };
 
-/* PE 2 dies at 5 latencies: one operation is on its way, one comes after. */
+/* PE 2 fails at 5 latencies: one operation is in flight, one starts later. */
 static void die(int me, void *arg)
 {
     struct death *death = arg;
@@ -533,7 +533,7 @@ Test(sim, a_pe_may_kill_itself)
 
 enum { BARRIERS = 3 };
 
-/* Dissemination: in round r, tell the PE 2^r further on, and wait for who tells us. */
+/* Dissemination barrier. */
 static void barriers(int me, void *arg)
 {
     struct pe *pe = open_pe(me);

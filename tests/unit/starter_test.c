@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* starter_test.c - daemons and agents that are shell scripts, started and ended. */
+/* starter_test.c - start and end of daemons and launch agents that are shell scripts. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -25,7 +25,7 @@
 #define SHORT_MS  300
 #define STOPS_MS  2500
 
-/* As an ssh: the arguments after the host are one command for a shell there. */
+/* Like ssh: the arguments after the host are joined to one shell command. */
 #define AS_SSH "host=$1; shift; HOST=$host exec sh -c \"$*\""
 
 static struct {
@@ -37,9 +37,9 @@ static struct {
     size_t lines;
     uint64_t bytes;
     size_t ended, failed, wanted_ends;
-    size_t most; /* agents that had said something and not arrived */
+    size_t most; /* maximum of agents that had reported and not connected */
     size_t here;
-    const char *wanted; /* the line that we wait for */
+    const char *wanted; /* line awaited by run_until */
     uint32_t arrive[NODES_MAX];
     size_t arrivals;
     struct loop_timer late, arrival;
@@ -193,7 +193,7 @@ static void run(const struct starter_config *c, size_t ends)
     cr_assert_eq(t.ended, ends, "%zu of %zu have ended", t.ended, ends);
 }
 
-/* Runs until this line comes. */
+/* Run until this line is received. */
 static void run_until(const struct starter_config *c, const char *line)
 {
     t.wanted = line;
@@ -242,7 +242,7 @@ static pid_t said_pid(const char *what)
     return -1;
 }
 
-/* No process has it, nor a zombie: those that its parent left are our children. */
+/* The process does not exist, not even as a zombie (orphans become our children). */
 static void expect_gone(pid_t pid)
 {
     for (int i = 0; i < 100 && kill(pid, 0) == 0; i++) {
@@ -454,7 +454,7 @@ Test(starter, what_an_agent_left_running_is_still_told)
 Test(starter, the_last_half_line_explains_an_end)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
-    c.agent = script("agent", "sleep 100 & printf half; exit 9"); /* it has the pipe */
+    c.agent = script("agent", "sleep 100 & printf half; exit 9"); /* sleep has the pipe */
     run(&c, 1);
     cr_assert_str_eq(t.why[0], "agent ended with status 9: half");
 }
@@ -472,7 +472,7 @@ static void on_arrival(void *arg)
         t.loop.stop = true;
 }
 
-/* An agent says "up": its daemon calls, but one after the other. */
+/* When an agent reports "up" its daemon connects, one at a time. */
 static void said_up(void *arg, uint32_t node, const char *line)
 {
     t.arrive[t.lines] = node;
@@ -652,7 +652,7 @@ Test(starter, srun_goes_on_without_one_daemon)
                      "n1: no way; srun: error: n1: task 1: Exited with exit code 3");
     kill(said_pid("pid="), SIGTERM);
     run_for(SHORT_MS);
-    cr_assert_eq(t.ended, 1); /* told once only */
+    cr_assert_eq(t.ended, 1); /* reported once */
 }
 
 Test(starter, a_daemon_under_srun_that_had_called)
@@ -663,7 +663,7 @@ Test(starter, a_daemon_under_srun_that_had_called)
     starter_arrived(t.s, 0);
     starter_arrived(t.s, 1);
     run_for(SHORT_MS * 2);
-    cr_assert_eq(t.ended, 0); /* its connection tells */
+    cr_assert_eq(t.ended, 0); /* its connection reports that */
     kill(said_pid("pid="), SIGTERM);
     t.wanted_ends = 1;
     run_for(WAIT_MS);

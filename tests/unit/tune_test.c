@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tune_test.c - what the tuner makes of what it has measured. */
+/* tune_test.c - the table that the tuner makes from its measurements. */
 #include "config.h"
 
 #include <criterion/criterion.h>
