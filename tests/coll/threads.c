@@ -55,7 +55,7 @@ static void be_pe(int me)
     for (int i = 0; i < npes; i++)
         peers[i] = (struct peer){.heap = heaps[i], .node = &node->pe[i]};
     g->heap_base = (uintptr_t)heaps[me];
-    g->heap_len = HEAP_BYTES;
+    g->heap_len = g->heap_user = HEAP_BYTES;
     g->peer = peers;
     g->npes = g->local_size = (uint32_t)npes;
     g->me = g->local_rank = me;
