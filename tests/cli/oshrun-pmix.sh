@@ -27,7 +27,7 @@ everything() {
     for bytes in 0 1 1000 200000; do
         good "$@" -- fence $bytes
     done
-    for mode in barrier subsets group connect late ended unauthenticated connections fence-timeout; do
+    for mode in barrier subsets group connect late ended unknown fence-timeout; do
         good "$@" -- $mode
     done
     for mode in map event query; do

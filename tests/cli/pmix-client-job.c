@@ -379,7 +379,7 @@ void mode_abort_some(void)
 }
 
 /* Members that do not exist: an error at once, no wait for them. */
-void mode_strangers(void)
+void mode_unknown(void)
 {
     pmix_proc_t procs[2] = {me, proc(npes + 100)};
     pmix_info_t *results = NULL;

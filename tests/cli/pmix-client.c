@@ -360,7 +360,7 @@ int main(int argc, char **argv)
                 {"end", mode_end},
                 {"spawn", mode_spawn},
                 {"abort-some", mode_abort_some},
-                {"strangers", mode_strangers},
+                {"unknown", mode_unknown},
                 {"group", mode_group},
                 {"connect", mode_connect}};
     const char *name = argc > 1 ? argv[1] : "";

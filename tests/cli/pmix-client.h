@@ -57,7 +57,7 @@ void mode_control(void);
 void mode_end(void);
 void mode_spawn(void);
 void mode_abort_some(void);
-void mode_strangers(void);
+void mode_unknown(void);
 void mode_group(void);
 void mode_connect(void);
 
