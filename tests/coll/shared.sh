@@ -52,7 +52,9 @@ the result was made for 1000 bytes"
 wrong source "shmemx_long_shared_sum_reduce: 8 bytes at .* are not symmetric"
 wrong differ "shmemx_shared_create: argument 'bytes' = .*; all PEs must pass the same number"
 wrong team "shmemx_shared_reclaim: the team of argument 'shared' = .* has been destroyed; call"
-wrong gone "argument 'shared' = .* is not a valid node-shared result (already destroyed?)"
-wrong again "argument 'shared' = .* is not a valid node-shared result (already destroyed?)"
+wrong gone "shmemx_shared_reclaim: argument 'shared' = .* is not a valid node-shared result \
+(already destroyed?)"
+wrong again "shmemx_shared_reclaim: argument 'shared' = .* is not a valid node-shared result \
+(already destroyed?)"
 wrong left "PE 1 has exited or called shmem_finalize while PE 0 waits in shmemx_shared_reclaim"
 finish

@@ -18,8 +18,7 @@ rounds=${FAULT_ROUNDS:-1}
 end_ms=15000  # the job, after the fault
 clean_s=10    # reachable hosts, after the end of the job
 alone_ms=15000 # a host that is cut off is clean, after the fault
-[ -z "${SANITIZED:-}" ] ||
-    ways=${FAULT_WAYS:-hosts} moments=${FAULT_MOMENTS:-'start run exit'}
+[ -z "${SANITIZED:-}" ] || ways=${FAULT_WAYS:-hosts} moments=${FAULT_MOMENTS:-'start run exit'}
 nodes=3
 per_node=2
 npes=$((nodes * per_node))

@@ -84,7 +84,7 @@ Test(net_tree, all_small_trees)
         }
 }
 
-/* Values near the limit of their type; the number of hops is that of the levels. */
+/* Values near the limit of their type; the depth is the number of levels. */
 Test(net_tree, large_trees)
 {
     static const struct tree trees[] = {{65536, 1},

@@ -23,8 +23,8 @@ void init_down(bool exiting);
 /* Ends the job with this status; does not return. */
 _Noreturn void init_abort(int status);
 
-/* Registers what the process calls once if it exits with status 0 and without
- * shmem_finalize. */
+/* Registers the function that is called once if the process exits with status 0 and
+ * without shmem_finalize. */
 void init_at_exit(void (*finalize)(void));
 
 #endif

@@ -71,7 +71,7 @@ struct node_pe {
     /* Description of what the PE waits for, NUL-terminated; empty: it does not wait.
      * Stored word by word with relaxed order: see node_what(). */
     _Atomic uint64_t what[NODE_WHAT / sizeof(uint64_t)];
-    /* CLOCK_MONOTONIC nanoseconds at the begin of that wait. */
+    /* CLOCK_MONOTONIC nanoseconds at the beginning of that wait. */
     _Atomic uint64_t what_ns;
 };
 

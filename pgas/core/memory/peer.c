@@ -57,7 +57,7 @@ static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t al
     return p;
 }
 
-/* True if the PE's heap (its globals) has the size of ours. */
+/* True if the PE's heap has the size of ours; its globals the layout of ours. */
 static bool peer_same_heap(int pe)
 {
     return net_remote(pe) || pgas_self.peer[pe].node->heap_len == pgas_self.heap_len;
