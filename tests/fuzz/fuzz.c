@@ -109,8 +109,8 @@ static void fuzz_options(char *text, size_t len)
     for (char *word = strtok_r(text, "\n", &rest); word != NULL && n <= ARGS_MAX;
          word = strtok_r(NULL, "\n", &rest))
         argv[n++] = word;
-    if (options_read(&options, argv) == OPTIONS_RUN)
-        options_free(&options);
+    options_read(&options, argv);
+    options_free(&options);
     dup2(shown, STDERR_FILENO);
     close(shown);
 }

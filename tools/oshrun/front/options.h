@@ -51,7 +51,7 @@ struct options {
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
 
 /* Reads argv.  OPTIONS_DONE: --help or --version was printed.  OPTIONS_WRONG: a
- * sentence was. */
+ * sentence was.  After each of them, options_free. */
 enum options_result options_read(struct options *o, char **argv);
 void options_free(struct options *o);
 
