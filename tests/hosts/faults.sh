@@ -6,7 +6,7 @@
 # So they do when oshrun itself is killed (front).
 # On virtual nodes (no cutting) and, as root, on three hosts.
 # FAULT_WAYS, FAULTS, FAULT_MOMENTS: only these; FAULT_ROUNDS: as often as this.
-# shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
+# shellcheck disable=SC2016,SC2046 # $PMIX_RANK is for the PEs; lists of pids
 set -eu
 . "$top_srcdir/tests/hosts/lib.sh"
 ways=${FAULT_WAYS:-'vnodes hosts'}
@@ -47,10 +47,17 @@ pids_of() {
     esac
 }
 
+# Processes in the order of their start (pids may have wrapped around in between).
+by_start() {
+    for p in "$@"; do
+        awk '{ print $22, $1 }' "/proc/$p/stat" 2>/dev/null || :
+    done | sort -n -k 1,1 -k 2,2 | cut -d ' ' -f 2
+}
+
 # Prints the daemons of a node, not their reapers (which for a moment look the same).
 # Virtual nodes: those of all, in the order of their start.
 daemons() {
-    for p in $(pids_of "$1" | sort -n); do
+    for p in $(by_start $(pids_of "$1")); do
         case $({ tr '\0' ' ' <"/proc/$p/cmdline"; } 2>/dev/null || :) in
         "$OSHRUN --node-daemon ") ;;
         *) continue ;;
