@@ -2,7 +2,7 @@
 /*
  * isa.h - the instruction sets with kernels of their own, and run-time detection of those
  * that the processor and the operating system support.  A leaf.
- * Used by: copy, op, core/init, oshmem_info.
+ * Used by: copy, op, coll/life, oshmem_info.
  */
 #ifndef PGAS_DATATYPE_ISA_H
 #define PGAS_DATATYPE_ISA_H

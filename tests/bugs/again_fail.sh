@@ -59,7 +59,7 @@ run 0 -n 3 "$bugs/again_fail" late
 
 reports hang-inside '^oshrun:  *0 .* left shmem_init .*waits.* shmem_barrier_all' \
     '^oshrun:  *1 .* left shmem_init '
-reports hang-between '^oshrun:  *0 .* symmetric heap mapped .*waits.* shmem_init: ' \
+reports hang-between '^oshrun:  *0 .* network ready .*waits.* shmem_init: ' \
     '^oshrun:  *1 .* left shmem_finalize '
 
 # under_mpirun WAY STATUS: the job ends with it (some: any but 0) there too.

@@ -180,7 +180,7 @@ static const struct target {
      {"rank 0=a slot=0-1,4\nrank 1=b\n", "# x\nrank 0=+n0\n"}},
     {"bootstrap line",
      fuzz_bootstrap_line,
-     {"oshrun 1 0.1.0 nonce=00112233445566778899aabbccddeeff"
+     {"oshrun 2 0.1.0 nonce=00112233445566778899aabbccddeeff"
       "00112233445566778899aabbccddeeff at=10.77.0.1:4000,[fe80::1]:4000 "
       "if=10.77.0.0/16 timeout=3000 start=500 window=262144 node=7"}},
     {"options",

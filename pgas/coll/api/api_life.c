@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * api_life.c - API entry points of set-up, exit and query (9.1), threads (9.2), memory
- * (9.3) and profiling control (9.14).  Uses: life, symheap, core/init, core/peer.
+ * (9.3) and profiling control (9.14).  Uses: life, symheap, core/peer.
  */
 #include "config.h"
 
@@ -9,7 +9,6 @@
 
 #include "pgas/coll/api/life.h"
 #include "pgas/coll/api/symheap.h"
-#include "pgas/core/boot/init.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/rma/api.h"
@@ -45,7 +44,7 @@ ROUTINE(void, shmem_query_thread, 0, ANYTIME, (int *, provided, POINTER))
 
 /* Defined without ROUTINE because it never returns; it accepts any status at any time. */
 API(void, shmem_global_exit, (int status))
-{ init_abort(status); }
+{ life_abort(status); }
 
 ROUTINE_0(int, shmem_my_pe, ALONE)
 { (void)fn; return pgas_self.me; }

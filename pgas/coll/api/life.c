@@ -1,39 +1,233 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* life.c - see life.h.  Uses: select_table, core/agree, core/init, core/nodeseg,
- * core/team, core/log. */
+/* life.c - see life.h.  Uses: all of core, profile, select, the collectives' own state.
+ */
 #include "config.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "pgas/coll/api/active.h"
-#include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/api/life.h"
 #include "pgas/coll/api/verify.h"
 #include "pgas/coll/nonblocking/nb.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/select/select_table.h"
 #include "pgas/coll/shared/shared.h"
-#include "pgas/core/boot/agree.h"
-#include "pgas/core/team/ctx.h"
-#include "pgas/core/boot/init.h"
+#include "pgas/coll/sync/barrier.h"
 #include "pgas/core/base/log.h"
-#include "pgas/core/progress/net.h"
-#include "pgas/core/boot/nodeseg.h"
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/boot/agree.h"
+#include "pgas/core/boot/binding.h"
+#include "pgas/core/boot/boot.h"
+#include "pgas/core/boot/nodeseg.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/memory/coredump.h"
+#include "pgas/core/memory/data.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/team/ctx.h"
 #include "pgas/core/team/team.h"
+#include "pgas/datatype/copy.h"
+#include "pgas/datatype/op.h"
 #include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
 
-/* Free all state of the library.  No other thread uses it any more. */
-static void life_forget(void)
+static struct boot boot;
+static enum isa isa; /* instruction set of the copy and reduction kernels */
+
+/* Under oshrun stdout is a pipe: make it line-buffered, unless the program has already
+ * set a buffer. */
+static void life_buffer_stdout(void)
 {
-    ctx_fini();
-    shared_forget();
-    active_forget();
-    team_fini();
+    struct stat st;
+
+    if (nodeseg_path() == NULL || __fbufsize(stdout) != 0)
+        return;
+    if (fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode))
+        setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-static void life_take_down(bool exiting)
+static void life_read_environment(void)
 {
-    nodeseg_stage(NODE_STAGE_FINALIZE);
+    struct env *env = &pgas_self.env;
+    char error[ENV_ERROR_MAX];
+
+    if (env_load(env, error) != 0)
+        log_die("%s", error);
+    if (isa_read(env->isa, &isa, error, sizeof error) != 0)
+        log_die("SHMEM_ISA=%s: %s", env->isa, error);
+    copy_init(isa, env->nontemporal);
+    op_init(isa, env->nontemporal);
+    coredump_init();
+    life_buffer_stdout();
+}
+
+static void life_share_data(void)
+{
+    data_share();
+    block_init();
+}
+
+static void life_connect_launcher(void)
+{
+    nodeseg_await_detached();
+    boot_connect(&boot);
+    pgas_self.me = (int)boot.rank;
+    pgas_self.npes = boot.size;
+}
+
+static void life_disconnect_launcher(bool exiting)
+{
+    boot_disconnect(&boot, exiting);
+    nodeseg_part();
+    if (!exiting)
+        pgas_self.npes =
+            0; /* no PE number is valid: every fast path fails into an error */
+}
+
+static void life_open_node_segment(void)
+{
+    nodeseg_open(&boot);
+}
+
+static void life_create_heap(void)
+{
+    struct pgas *g = &pgas_self;
+
+    if (heap_init() != 0)
+        log_die("can't make a symmetric heap of %zu bytes, %zu for teams and %zu for "
+                "node-shared results: %s; set SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE or "
+                "SHMEM_SHARED_SIZE to a smaller size",
+                g->env.symmetric_size, g->env.team_size, g->env.shared_size,
+                strerror(errno));
+    if (peer_init(boot.local_pes) != 0)
+        log_die("no memory for a table of %u PEs", g->npes);
+    g->peer[g->me].heap = (char *)g->heap_base;
+    g->peer[g->me].data = (char *)g->data_base;
+    if (g->env.profile_arrival[0] != '\0')
+        *(uint64_t *)(g->heap_base + HEAP_PROFILED) = 1;
+}
+
+static void life_free_heap(bool exiting)
+{
+    if (exiting)
+        return;
+    peer_fini();
+    heap_fini();
+}
+
+static void life_open_network(void)
+{
+    net_open(&boot);
+}
+
+/* The settings that must be equal on all PEs are in this PE's record before nodeseg_join,
+ * so that every PE of the node can compare them after it (core/boot/agree.h). */
+static void life_join_node(void)
+{
+    agree_write();
+    select_init();
+    const struct select_table *t = select_init_table(pgas_self.node->cpus);
+    const char *value = t->rows > 0 ? t->path : SELECT_TABLE_NONE;
+    agree_set(AGREE_TABLE_NEAR, select_table_digest(t, false), value);
+    agree_set(AGREE_TABLE_REMOTE, select_table_digest(t, true), value);
+    nodeseg_join();
+    agree_check_node(&boot);
+}
+
+static void life_exchange_endpoints(void)
+{
+    agree_publish(&boot);
+    net_publish(&boot);
+    agree_check_internode(&boot);
+}
+
+static void life_print_info(void)
+{
+    if (pgas_self.env.version)
+        fprintf(stderr, "pgas %s, OpenSHMEM 1.6\n", PACKAGE_VERSION);
+    if (pgas_self.env.info) {
+        env_print(stderr);
+        fprintf(stderr, "Network transport: %s\n", net_text());
+        fprintf(stderr, "Instruction set: %s\n", isa_name(isa));
+    }
+    env_warn_unknown(stderr);
+}
+
+static void life_create_teams(void)
+{
+    struct pgas *g = &pgas_self;
+    bool prints = g->me == 0 && g->generation == 1;
+
+    PGAS_ASSERT(g->me >= 0 && (uint32_t)g->me < g->npes && g->local_size <= g->npes);
+    PGAS_ASSERT(g->peer[g->me].node == &g->node->pe[g->local_rank]);
+    PGAS_ASSERT((g->net != NULL) || g->nnodes == 1);
+    binding_spread();
+    g->pid = getpid();
+    g->main_thread = pthread_self();
+    g->starts = 1;
+    g->life = LIFE_UP;
+    check_init();
+    if (prints)
+        life_print_info();
+    if (g->me == 0)
+        log_debug("of %u PEs; %zu bytes of symmetric heap, %zu of global variables",
+                  g->npes, g->heap_len - g->heap_user, g->data_len);
+    team_init();
+    verify_init();
+    if (prints && g->env.info)
+        select_print(stderr, team_of(SHMEM_TEAM_WORLD, "shmem_init"));
+}
+
+static void life_free_teams(bool exiting)
+{
+    net_leave("shmem_finalize");
+    if (!exiting) {
+        ctx_fini();
+        shared_forget();
+        active_forget();
+        team_fini();
+    }
+    pgas_self.life = LIFE_DOWN;
+    check_init();
+}
+
+static void life_take_down(bool exiting);
+
+/* A program that exits with status 0 and without shmem_finalize is finalized implicitly.
+ * A process that exits with another status must not wait for other PEs, nor may exit() in
+ * a signal handler that interrupted a wait. */
+static void life_on_exit(int status, void *arg)
+{
+    (void)arg;
+    if (pgas_self.life != LIFE_UP || getpid() != pgas_self.pid || status != 0 ||
+        block_inside() || net_inside())
+        return;
+    log_debug("the program ended without shmem_finalize; doing it now");
+    life_take_down(true);
+}
+
+static void life_make_ready(void)
+{
+    static bool registered;
+
+    profile_init();
+    if (!registered)
+        registered = on_exit(life_on_exit, NULL) == 0;
+}
+
+/* Completes this PE's operations, then waits until no PE of the node accesses this one.
+ */
+static void life_complete(bool exiting)
+{
     fence_full(); /* complete this PE's puts before it announces its departure */
     if (pgas_self.net != NULL) {
         net_quiet(net_ctx_default(), "shmem_finalize");
@@ -43,16 +237,87 @@ static void life_take_down(bool exiting)
     team_leave_all();
     nodeseg_leave(team_world_epoch());
     profile_end();
-    net_leave("shmem_finalize");
-    if (!exiting)
-        life_forget();
-    init_down(exiting);
+}
+
+/*
+ * The stages: shmem_init runs `up` of each row downwards, shmem_finalize runs `down`
+ * upwards; each is followed by its time stamp (core/boot/node.h).  `exiting`: an implicit
+ * finalize; other threads may still run, so the kernel releases the memory.
+ *
+ * A stage that fails ends the process with log_die, without `down` of the stages above:
+ * those wait for other PEs, which may never get there.  The kernel releases what the
+ * process holds, and the launcher ends the job.
+ */
+#define NO_DOWN NODE_STAGES, NULL
+static const struct stage {
+    enum node_stage up_stamp; /* the name of the stage */
+    void (*up)(void);
+    enum node_stage down_stamp;
+    void (*down)(bool exiting); /* NULL: nothing, or nothing before the process ends */
+    const char *reason;         /* for the position of the row */
+} stages[] = {
+    {NODE_STAGE_ENV, life_read_environment, NO_DOWN, "all other stages read settings"},
+    {NODE_STAGE_DATA, life_share_data, NO_DOWN,
+     "before PMIx starts threads, which may store into pages that move, and in whose "
+     "presence block_init takes 10 ms"},
+    {NODE_STAGE_BOOT, life_connect_launcher, NODE_STAGE_LEAVE, life_disconnect_launcher,
+     "provides the PE number, which all later messages contain, and the PEs of the node"},
+    {NODE_STAGE_NODE, life_open_node_segment, NO_DOWN, "PMIx tells its location"},
+    {NODE_STAGE_HEAP, life_create_heap, NODE_STAGE_HEAP_DOWN, life_free_heap,
+     "the peer table points into the node segment"},
+    {NODE_STAGE_NET, life_open_network, NODE_STAGE_NET_DOWN, net_close,
+     "registers the heap and the globals"},
+    {NODE_STAGE_JOIN, life_join_node, NO_DOWN,
+     "publishes the descriptor of the heap to the PEs of the node"},
+    {NODE_STAGE_EXCHANGE, life_exchange_endpoints, NO_DOWN,
+     "publishes the endpoint address of an open network"},
+    {NODE_STAGE_TEAMS, life_create_teams, NODE_STAGE_TEAMS_DOWN, life_free_teams,
+     "contexts and selection need the heap and the addresses of all PEs"},
+    {NODE_STAGE_READY, life_make_ready, NODE_STAGE_COMPLETE, life_complete,
+     "an implicit finalize needs all stages; operations complete before any teardown"},
+};
+
+enum { STAGES = sizeof stages / sizeof stages[0] };
+
+static void life_take_down(bool exiting)
+{
+    PGAS_ASSERT(pgas_self.life == LIFE_UP && (exiting || pgas_self.starts == 0));
+    nodeseg_stage(NODE_STAGE_FINALIZE);
+    for (int i = STAGES - 1; i >= 0; i--) {
+        if (stages[i].down == NULL)
+            continue;
+        stages[i].down(exiting);
+        nodeseg_stage(stages[i].down_stamp);
+    }
+}
+
+int life_start(int thread_level)
+{
+    struct pgas *g = &pgas_self;
+
+    if (g->life == LIFE_UP) {
+        g->starts++;
+        return g->thread_level;
+    }
+    if (g->life == LIFE_FORKED)
+        log_die("shmem_init: called %s", peer_life_text());
+    PGAS_ASSERT(g->life == LIFE_NEW || g->life == LIFE_DOWN);
+    PGAS_ASSERT(g->heap_len == 0 && g->peer == NULL && g->npes == 0);
+    g->generation++;
+    g->thread_level = thread_level;
+    nodeseg_stage(NODE_STAGE_ENTER);
+    for (int i = 0; i < STAGES; i++) {
+        stages[i].up();
+        nodeseg_stage(stages[i].up_stamp);
+    }
+    return thread_level;
 }
 
 /* Every call of shmem_finalize except the last is a barrier (1.6). */
 void life_finalize(const char *fn)
 {
-    if (!init_last()) {
+    PGAS_ASSERT(pgas_self.starts > 0);
+    if (--pgas_self.starts > 0) {
         barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
         return;
     }
@@ -65,36 +330,11 @@ void life_finalize(const char *fn)
     life_take_down(false);
 }
 
-static void life_finalize_at_exit(void)
+void life_abort(int status)
 {
-    life_take_down(true);
-}
-
-/* Before the first barrier: provide the values that must be equal on all PEs
- * (core/boot/agree.h). */
-static void life_prepare(void)
-{
-    select_init();
-    const struct select_table *t = select_init_table(pgas_self.node->cpus);
-    const char *value = t->rows > 0 ? t->path : SELECT_TABLE_NONE;
-    agree_set(AGREE_TABLE_NEAR, select_table_digest(t, false), value);
-    agree_set(AGREE_TABLE_REMOTE, select_table_digest(t, true), value);
-}
-
-static void life_print_summary(void)
-{
-    if (pgas_self.me == 0 && pgas_self.generation == 1 && pgas_self.env.info)
-        select_print(stderr, team_of(SHMEM_TEAM_WORLD, "shmem_init"));
-}
-
-int life_start(int thread_level)
-{
-    if (!init_up(thread_level, life_prepare))
-        return pgas_self.thread_level;
-    team_init();
-    verify_init();
-    life_print_summary();
-    profile_init();
-    init_at_exit(life_finalize_at_exit);
-    return pgas_self.thread_level;
+    log_flush(stdout);
+    log_flush(stderr);
+    if (pgas_self.life == LIFE_UP)
+        boot_abort(status, "shmem_global_exit");
+    _exit(status);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * env.h - the SHMEM_* environment variables.  The table is env.def.
- * A leaf.  Used by: init, block, heap, oshmem_info, tests.
+ * A leaf.  Used by: coll/life, block, heap, oshmem_info, tests.
  */
 #ifndef PGAS_CORE_ENV_H
 #define PGAS_CORE_ENV_H

@@ -6,7 +6,7 @@
  * Each PE stores a digest of each setting in its record of the node segment before the
  * PEs of the node synchronise; then all of them compare.  PE 0's digests reach the other
  * nodes with the fence of the start-up.  A difference is reported and ends the job.
- * Uses: node.h, boot, env, log.  Used by: init, coll/life.
+ * Uses: node.h, boot, env, log.  Used by: coll/life.
  */
 #ifndef PGAS_CORE_AGREE_H
 #define PGAS_CORE_AGREE_H

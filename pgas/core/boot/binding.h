@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * binding.h - processor sets, and the initial placement of PEs on oversubscribed nodes.
- * Uses: pgas.h.  Used by: init, nodeseg, net_thread, coll/barrier.
+ * Uses: pgas.h.  Used by: coll/life, nodeseg, net_thread, coll/barrier.
  */
 #ifndef PGAS_CORE_PLACE_H
 #define PGAS_CORE_PLACE_H

@@ -5,7 +5,7 @@
  *
  * Only one thread at a time may call these.  boot_get waits for up to a day and
  * boot_barrier without limit, because only the launcher can tell a late PE from a dead
- * one; it ends the job. Uses: pgas.h, log.  Used by: init, nodeseg.
+ * one; it ends the job. Uses: pgas.h, log.  Used by: coll/life, nodeseg.
  */
 #ifndef PGAS_CORE_BOOT_H
 #define PGAS_CORE_BOOT_H

@@ -19,7 +19,7 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     3u              /* changes with any change of the layout below */
+#define NODE_VERSION     4u              /* changes with any change of the layout below */
 #define NODE_LINE        64              /* bytes of a cache line */
 #define NODE_SLEEP_SLOTS 7  /* sleepers with a known word: they fill a cache line */
 #define NODE_WHAT        48 /* bytes of the "doing what" text, with its zero */
@@ -29,11 +29,21 @@
 #define NODE_STAGE_TABLE(X)                                                              \
     X(FORK, "forked by the launcher")                                                    \
     X(ENTER, "entered shmem_init")                                                       \
+    X(ENV, "environment read")                                                           \
     X(DATA, "globals made symmetric")                                                    \
     X(BOOT, "PMIx client connected")                                                     \
+    X(NODE, "node segment mapped")                                                       \
     X(HEAP, "symmetric heap mapped")                                                     \
+    X(NET, "network ready")                                                              \
+    X(JOIN, "joined the PEs of the node")                                                \
+    X(EXCHANGE, "endpoint addresses exchanged")                                          \
+    X(TEAMS, "teams created")                                                            \
     X(READY, "left shmem_init")                                                          \
     X(FINALIZE, "entered shmem_finalize")                                                \
+    X(COMPLETE, "operations completed")                                                  \
+    X(TEAMS_DOWN, "teams freed")                                                         \
+    X(NET_DOWN, "network closed")                                                        \
+    X(HEAP_DOWN, "symmetric heap released")                                              \
     X(LEAVE, "left shmem_finalize")
 
 #define X(name, text) NODE_STAGE_##name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nodeseg.h - the node segment (node.h): mapping, and synchronisation of the node's PEs.
- * Uses: pgas.h, boot, segment, block, log.  Used by: init.
+ * Uses: pgas.h, boot, segment, block, log.  Used by: coll/life.
  */
 #ifndef PGAS_CORE_NODESEG_H
 #define PGAS_CORE_NODESEG_H

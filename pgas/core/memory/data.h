@@ -6,7 +6,7 @@
  * copied into a memfd which then replaces it, at its address, as a shared mapping; peers
  * map the memfd.  PIE and ASLR do not matter: a variable has the same offset in each PE's
  * segment.  Variables of shared libraries and thread-local ones stay private.
- * Uses: pgas.h, segment, log.  Used by: init.
+ * Uses: pgas.h, segment, log.  Used by: coll/life.
  */
 #ifndef PGAS_CORE_DATA_H
 #define PGAS_CORE_DATA_H

@@ -6,7 +6,8 @@
  * (team.h; env.team_size of address space); aligned to HEAP_ALIGN, node-shared results
  * (env.shared_size of address space, allocated per PE); aligned to HEAP_ALIGN, the user's
  * blocks (env.symmetric_size).  Pages are committed when touched.
- * Uses: pgas.h, segment, alloc, log.  Used by: peer, init, coll/symheap, coll/shared.
+ * Uses: pgas.h, segment, alloc, log.
+ * Used by: peer, coll/life, coll/symheap, coll/shared.
  */
 #ifndef PGAS_CORE_HEAP_H
 #define PGAS_CORE_HEAP_H

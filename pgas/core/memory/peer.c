@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "pgas/core/memory/coredump.h"
 #include "pgas/core/memory/heap.h"
@@ -35,8 +36,18 @@ int peer_init(const uint32_t *local_pes)
 
 void peer_fini(void)
 {
-    free(pgas_self.peer);
-    pgas_self.peer = NULL;
+    struct pgas *g = &pgas_self;
+
+    for (uint32_t i = 0; i < g->npes; i++) {
+        if ((int)i == g->me)
+            continue;
+        if (g->peer[i].heap != NULL)
+            munmap(g->peer[i].heap, g->heap_len);
+        if (g->peer[i].data != NULL)
+            munmap(g->peer[i].data, g->data_len);
+    }
+    free(g->peer);
+    g->peer = NULL;
 }
 
 /* Maps one segment of a peer and publishes the address.  NULL with errno. */

@@ -3,7 +3,7 @@
  * peer.h - translation of (symmetric address, PE) to the local mapping of the PE's copy.
  *
  * Segments of peers are mapped at the first access: start-up is O(PEs of the node).
- * Uses: pgas.h, segment, log.  Used by: rma, coll, init.
+ * Uses: pgas.h, segment, log.  Used by: rma, coll.
  */
 #ifndef PGAS_CORE_PEER_H
 #define PGAS_CORE_PEER_H
@@ -14,6 +14,7 @@
 
 /* Allocates pgas_self.peer for npes PEs and sets the records of this node's PEs. */
 int peer_init(const uint32_t *local_pes);
+/* Unmaps the segments of other PEs and frees pgas_self.peer; before heap_fini. */
 void peer_fini(void);
 
 /* Slow path of peer_at: the first access to a PE, and all errors, which are reported in

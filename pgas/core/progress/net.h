@@ -14,7 +14,7 @@
  *
  * All functions may be called by several threads, each context as its options allow.  fn
  * is the public routine, for error messages; an operation that fails ends the job.
- * Uses: peer, boot, block, transport.h.  Used by: init, ctx, rma, coll.
+ * Uses: peer, boot, block, transport.h.  Used by: coll/life, ctx, rma, coll.
  */
 #ifndef PGAS_CORE_NET_H
 #define PGAS_CORE_NET_H
