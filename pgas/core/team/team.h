@@ -96,7 +96,7 @@ struct team_call {
 };
 
 /* Contribution of a PE to a collective of variable lengths (collect): the number of
- * elements and the source (check_place). */
+ * elements and the source (symaddr_to_place). */
 struct team_part {
     uint64_t count, place;
 };
