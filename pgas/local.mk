@@ -34,6 +34,7 @@ libpgas_la_SOURCES = \
 	pgas/core/boot/binding.c pgas/core/boot/binding.h \
 	pgas/core/base/pool.c pgas/core/base/pool.h \
 	pgas/core/memory/segment.c pgas/core/memory/segment.h \
+	pgas/core/memory/symaddr.h \
 	pgas/core/team/slot.c pgas/core/team/slot.h \
 	pgas/core/base/stress.c pgas/core/base/stress.h \
 	pgas/core/team/team.c pgas/core/team/team.h \

@@ -331,7 +331,7 @@ static double profile_gather_time_message(const struct profile_alpha *pair, void
 static void *profile_gather_alloc_buffer(size_t *bytes)
 {
     void *mine = heap_alloc(*bytes, NODE_LINE);
-    uint64_t symaddr = mine != NULL ? check_place((uintptr_t)mine) : 0, other = 0;
+    uint64_t symaddr = mine != NULL ? symaddr_to_place(mine) : 0, other = 0;
     bool same = symaddr != 0;
 
     profile_gather_window()->buffer = symaddr;

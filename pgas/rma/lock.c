@@ -81,11 +81,11 @@ static uint32_t lock_compare_swap(uint32_t *word, uint32_t expected, uint32_t va
 static int lock_home(const long *lock)
 {
     const struct pgas *g = &pgas_self;
-    size_t offset = (uintptr_t)lock - g->heap_base;
+    size_t offset;
+    enum transport_segment segment = symaddr_find(lock, sizeof *lock, &offset);
 
-    if (offset >= g->heap_len)
-        offset = (uintptr_t)lock - g->data_base;
-    PGAS_ASSERT(offset < g->heap_len || offset < g->data_len);
+    PGAS_ASSERT(segment != SEGMENTS);
+    (void)segment;
     return (int)(offset / sizeof(long) % g->npes);
 }
 

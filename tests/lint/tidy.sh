@@ -17,7 +17,7 @@ checks=$checks,bugprone-suspicious-missing-comma,bugprone-suspicious-semicolon,c
 
 # The files that hold these functions, wherever they are.
 functions='env_load hosts_from_list hosts_from_file options_read bootstrap_parse
-select_table_read hook_check alloc_acquire link_open'
+rank_file_read select_table_read hook_check alloc_acquire link_open'
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
     files=$(find pgas tools -name '*.c' ! -name 'op_*' ! -name '*_absent.c')
 else

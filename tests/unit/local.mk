@@ -3,7 +3,7 @@
 UNIT_TESTS = \
 	tests/unit/alloc_test tests/unit/block_test tests/unit/copy_test \
 	tests/unit/env_test tests/unit/isa_test tests/unit/op_test tests/unit/peer_test \
-	tests/unit/pool_test tests/unit/slot_test tests/unit/tree_test tests/unit/adapt_test \
+	tests/unit/pool_test tests/unit/slot_test tests/unit/team_test tests/unit/tree_test tests/unit/adapt_test \
 	tests/unit/select_test tests/unit/place_test tests/unit/tune_test
 UNIT_TESTS += \
 	tests/unit/command_test tests/unit/reaper_test tests/unit/starter_test
@@ -54,6 +54,9 @@ tests_unit_op_test_LDADD = $(UNIT_LDADD)
 tests_unit_peer_test_SOURCES = tests/unit/peer_test.c
 tests_unit_peer_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_peer_test_LDADD = $(UNIT_LDADD)
+tests_unit_team_test_SOURCES = tests/unit/team_test.c
+tests_unit_team_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_team_test_LDADD = $(UNIT_LDADD)
 tests_unit_pool_test_SOURCES = tests/unit/pool_test.c
 tests_unit_pool_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_pool_test_LDADD = $(UNIT_LDADD)

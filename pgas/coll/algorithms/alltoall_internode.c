@@ -138,7 +138,7 @@ static int alltoall_inter_pe_at(const struct job *j, int place)
 static void alltoall_inter_show(struct job *j, const void *source)
 {
     j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
-    *(uint64_t *)mailbox_own(&j->mailbox) = check_place((uintptr_t)source);
+    *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_to_place(source);
     mailbox_post(&j->mailbox);
 }
 
@@ -150,7 +150,7 @@ static void alltoall_inter_pack(const struct job *j, char *to, int node)
     for (int place = n->begin[node]; place < n->begin[node + 1]; place++)
         for (int k = 0; k < n->local_pes; k++, to += j->each) {
             const char *source =
-                check_address(*(const uint64_t *)mailbox_of(&j->mailbox, k));
+                symaddr_of_place(*(const uint64_t *)mailbox_of(&j->mailbox, k));
             copy_bytes(to,
                        peer_at(source + (size_t)alltoall_inter_pe_at(j, place) * j->each,
                                j->each, team_world_pe(j->team, n->local_pe[k]), j->fn),

@@ -244,8 +244,8 @@ static void collect_take_all(const struct parts *parts, char *to, size_t all, si
         int i = (team->me + k) % team->npes;
         struct team_part part = collect_part_at(parts, i);
         at = i == 0 ? 0 : at;
-        collect_take(team, i, to + at, check_address(part.place), part.count * size, all,
-                     parts->fn);
+        collect_take(team, i, to + at, symaddr_of_place(part.place), part.count * size,
+                     all, parts->fn);
         at += part.count * size;
     }
     collect_taken(team, parts->fn);
@@ -268,7 +268,7 @@ static bool collect_any_overlap(const struct parts *parts, const void *dest, siz
     for (int i = 0; i < parts->team->npes; i++) {
         struct team_part part = collect_part_at(parts, i);
         if (part.count > 0 &&
-            bounce_overlap(dest, all, check_address(part.place), part.count * size))
+            bounce_overlap(dest, all, symaddr_of_place(part.place), part.count * size))
             return true;
     }
     return false;
@@ -310,7 +310,7 @@ static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
 static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
                             size_t n, size_t size, const char *fn)
 {
-    collect_say(team, (struct team_part){n, check_place((uintptr_t)source)}, fn);
+    collect_say(team, (struct team_part){n, symaddr_to_place(source)}, fn);
     struct parts parts = {team, collect_meet(team, fn), NULL, fn}; /* all are ready */
     size_t all = collect_sum_bytes(&parts, dest, size);
     if (all >= REMOTE_BYTES &&
@@ -369,7 +369,7 @@ static void collect_mailbox(struct shmem_team *team, void *dest, const void *sou
     struct parts parts = {.team = team, .mailbox = &b, .fn = fn};
     struct shown *slot = (struct shown *)mailbox_own(&b);
 
-    slot->part = (struct team_part){n, check_place((uintptr_t)source)};
+    slot->part = (struct team_part){n, symaddr_to_place(source)};
     if (n > 0 && n <= sizeof slot->elements / size)
         copy_bytes(slot->elements, source, n * size);
     mailbox_post(&b);

@@ -93,7 +93,7 @@ static void collect_inter_put_node(const struct job *j, int step, int to, int no
 static void collect_inter_show(struct job *j)
 {
     j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
-    *(uint64_t *)mailbox_own(&j->mailbox) = check_place((uintptr_t)j->source);
+    *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_to_place(j->source);
     mailbox_post(&j->mailbox);
 }
 
@@ -108,7 +108,7 @@ static void collect_inter_fill(const struct job *j)
         const char *place = mailbox_of(&j->mailbox, k);
         if (bytes > 0)
             copy_bytes(j->dest + collect_inter_at(j, i),
-                       peer_at(check_address(*(const uint64_t *)place), bytes,
+                       peer_at(symaddr_of_place(*(const uint64_t *)place), bytes,
                                team_world_pe(j->team, i), j->fn),
                        bytes);
     }

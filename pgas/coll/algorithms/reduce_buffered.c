@@ -156,7 +156,7 @@ char *reduce_root_dest(const struct reduce_job *j, const struct mailbox *b)
     if (j->team->me == j->root)
         return j->dest;
     uint64_t place = *(const uint64_t *)mailbox_of(b, j->root);
-    return reduce_at(j, check_address(place), reduce_bytes(j), j->root);
+    return reduce_at(j, symaddr_of_place(place), reduce_bytes(j), j->root);
 }
 
 void reduce_relay(const struct reduce_job *j)
@@ -166,7 +166,7 @@ void reduce_relay(const struct reduce_job *j)
     bool root = j->team->me == j->root;
 
     if (root) {
-        *(uint64_t *)slot = check_place((uintptr_t)j->dest);
+        *(uint64_t *)slot = symaddr_to_place(j->dest);
         mailbox_post(&b);
     }
     struct arrival p = reduce_arrive_ahead(&b);

@@ -27,7 +27,7 @@ struct shared_head {
     /* Last call whose result is complete (store release, load acquire). */
     _Alignas(NODE_LINE) uint64_t ready;
     /* Large broadcast: last call whose root has published the address of its source in
-     * `from` (check_place); 0 = the data are already in the copy. */
+     * `from` (symaddr_to_place); 0 = the data are already in the copy. */
     _Alignas(NODE_LINE) uint64_t told;
     uint64_t from;
     /* Set over the network: last call whose root's node has a complete copy. */

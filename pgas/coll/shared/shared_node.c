@@ -162,7 +162,7 @@ static void shared_node_move(char *to, const void *source, size_t bytes)
 static uint64_t shared_node_place_of(const struct shmemx_shared *s, const void *source,
                                      size_t bytes)
 {
-    uint64_t place = check_place((uintptr_t)source);
+    uint64_t place = symaddr_to_place(source);
 
     return place % 2 == 0 && !bounce_overlap(s->copy, s->bytes, source, bytes) ? place
                                                                                : 0;
@@ -172,7 +172,7 @@ static void shared_node_take_slice(const struct shmemx_shared *s, size_t bytes, 
                                    const char *fn)
 {
     struct slice slice = slice_of(bytes, 1, s->rank, s->local_pes);
-    const char *from = check_address(s->head->from); /* written before `told` */
+    const char *from = symaddr_of_place(s->head->from); /* written before `told` */
     size_t n = slice.end - slice.first;
 
     if (from != NULL && n > 0)

@@ -147,23 +147,6 @@ void check_return(struct check_call *call)
         w->leave(call);
 }
 
-/* Derived from the offset in the segment: even for the heap, odd for the data. */
-uint64_t check_place(uintptr_t address)
-{
-    const struct pgas *g = &pgas_self;
-    uint64_t heap = address - g->heap_base, data = address - g->data_base;
-
-    return heap < g->heap_len ? 2 * heap + 2 : data < g->data_len ? 2 * data + 1 : 0;
-}
-
-const void *check_address(uint64_t place)
-{
-    uintptr_t heap = pgas_self.heap_base + place / 2 - 1;
-    uintptr_t data = pgas_self.data_base + place / 2;
-
-    return place == 0 ? NULL : (const void *)(place % 2 == 0 ? heap : data);
-}
-
 /* A digest of a list of ints (FNV-1a). */
 static uint64_t check_digest_of(const int *list, size_t n)
 {
@@ -181,7 +164,7 @@ bool check_comparable(const struct check_call *call, int i, uint64_t *out)
 
     *out = value;
     if (same == SAME_OFFSET)
-        *out = check_place(value);
+        *out = symaddr_to_place((const void *)(uintptr_t)value);
     else if (same == SAME_LIST)
         *out = check_digest_of((const int *)(uintptr_t)value,
                                check_value(call, CHECK_COUNT_INT, 0));

@@ -90,11 +90,6 @@ uint64_t check_team_value(const struct check_call *call);
  * globals. `what` names the argument and the purpose of the range. */
 void check_inside(const void *addr, size_t bytes, const char *fn, const char *what);
 
-/* Converts a symmetric address to a nonzero number that is the same on all PEs (0 for any
- * other address), and back. */
-uint64_t check_place(uintptr_t address);
-const void *check_address(uint64_t place);
-
 /* Cross-checks the arguments of a collective among its PEs at level 2.  Set once by coll.
  */
 extern void (*check_verify)(const struct check_call *call);

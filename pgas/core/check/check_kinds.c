@@ -300,11 +300,12 @@ enum range { RANGE_GOOD, RANGE_NOT_SYMMETRIC, RANGE_NO_BLOCK, RANGE_TOO_LONG };
 static enum range check_range_of(uintptr_t at, size_t bytes, size_t *rest)
 {
     const struct pgas *g = &pgas_self;
-    size_t heap = at - g->heap_base, data = at - g->data_base;
+    size_t offset;
+    enum transport_segment segment = symaddr_find((const void *)at, bytes, &offset);
 
-    if (bytes == 0 || (data < g->data_len && bytes <= g->data_len - data))
+    if (bytes == 0 || segment == SEGMENT_DATA)
         return RANGE_GOOD;
-    if (heap < g->heap_user || heap >= g->heap_len || bytes > g->heap_len - heap)
+    if (segment == SEGMENTS || offset < g->heap_user)
         return RANGE_NOT_SYMMETRIC;
     if (!check_deep())
         return RANGE_GOOD;

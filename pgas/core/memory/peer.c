@@ -90,14 +90,6 @@ static bool peer_reachable(int pe)
     return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL;
 }
 
-/* True if `len` bytes at addr are in the segment of `bytes` at base; sets *offset. */
-static bool peer_inside(uintptr_t base, size_t bytes, const void *addr, size_t len,
-                        size_t *offset)
-{
-    *offset = (uintptr_t)addr - base;
-    return *offset < bytes && len <= bytes - *offset;
-}
-
 void *peer_find(const void *addr, size_t len, int pe)
 {
     const struct pgas *g = &pgas_self;
@@ -107,10 +99,10 @@ void *peer_find(const void *addr, size_t len, int pe)
     if (!peer_reachable(pe))
         return NULL;
     struct peer *p = &g->peer[pe];
-    if (peer_inside(g->heap_base, g->heap_len, addr, len, &offset) && peer_same_heap(pe))
+    enum transport_segment segment = symaddr_find(addr, len, &offset);
+    if (segment == SEGMENT_HEAP && peer_same_heap(pe))
         base = peer_map_segment(&p->heap, pe, p->node->heap_fd, g->heap_len, HEAP_ALIGN);
-    else if (peer_inside(g->data_base, g->data_len, addr, len, &offset) &&
-             peer_same_data(pe))
+    else if (segment == SEGMENT_DATA && peer_same_data(pe))
         base = peer_map_segment(&p->data, pe, p->node->data_fd, g->data_len, 0);
     return base != NULL ? base + offset : NULL;
 }
@@ -153,8 +145,8 @@ static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const c
     int reason = errno;
     char where[REGIONS_TEXT_MAX];
     size_t offset;
-    bool heap = peer_inside(g->heap_base, g->heap_len, addr, len, &offset);
-    bool data = peer_inside(g->data_base, g->data_len, addr, len, &offset);
+    enum transport_segment segment = symaddr_find(addr, len, &offset);
+    bool heap = segment == SEGMENT_HEAP, data = segment == SEGMENT_DATA;
 
     if (heap && !peer_same_heap(pe))
         log_die(
@@ -176,43 +168,27 @@ static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const c
             peer_regions(where, sizeof where));
 }
 
-/* Segment and offset of an address; false if it is in no segment. */
-static bool peer_find_place(const void *addr, size_t len, struct transport_symaddr *place)
-{
-    const struct pgas *g = &pgas_self;
-    size_t offset;
-
-    if (peer_inside(g->heap_base, g->heap_len, addr, len, &offset))
-        place->segment = SEGMENT_HEAP;
-    else if (peer_inside(g->data_base, g->data_len, addr, len, &offset))
-        place->segment = SEGMENT_DATA;
-    else
-        return false;
-    PGAS_ASSERT(len <= g->heap_len || len <= g->data_len);
-    place->offset = offset;
-    return true;
-}
-
 struct transport_symaddr peer_place(const void *addr, size_t len, int pe, const char *fn)
 {
-    struct transport_symaddr place = {.pe = pe};
+    size_t offset;
+    enum transport_segment segment = symaddr_find(addr, len, &offset);
 
-    if (unlikely(!peer_find_place(addr, len, &place) ||
-                 (place.segment == SEGMENT_DATA && !peer_same_data(pe)))) {
+    if (unlikely(segment == SEGMENTS ||
+                 (segment == SEGMENT_DATA && !peer_same_data(pe)))) {
         peer_check(pe, fn);
         peer_explain(addr, len, pe, fn);
     }
-    return place;
+    return (struct transport_symaddr){.pe = pe, .segment = segment, .offset = offset};
 }
 
 bool peer_accessible(const void *addr, int pe)
 {
-    struct transport_symaddr place;
+    size_t offset;
 
     if (!net_remote(pe))
         return peer_find(addr, 1, pe) != NULL;
-    return peer_find_place(addr, 1, &place) &&
-           (place.segment == SEGMENT_HEAP || peer_same_data(pe));
+    enum transport_segment segment = symaddr_find(addr, 1, &offset);
+    return segment == SEGMENT_HEAP || (segment == SEGMENT_DATA && peer_same_data(pe));
 }
 
 void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)

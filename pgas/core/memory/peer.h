@@ -9,6 +9,7 @@
 #define PGAS_CORE_PEER_H
 
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/memory/symaddr.h"
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/transport.h"
 
@@ -44,14 +45,8 @@ bool peer_accessible(const void *addr, int pe);
 /* Reports a pe outside the world, or a process that is no PE, and ends the job. */
 void peer_check(int pe, const char *fn);
 
-/* True if `len` bytes at `offset` are inside a segment of `bytes`.  A heap is larger than
- * any constant length, for which one comparison is therefore enough. */
-ALWAYS_INLINE bool peer_in_heap(size_t offset, size_t len, size_t bytes)
-{
-    if (__builtin_constant_p(len) && len <= sizeof(long double))
-        return offset <= bytes - len;
-    return offset < bytes && len <= bytes - offset;
-}
+/* Every heap is longer: lengths up to this one take a single comparison. */
+#define PEER_HEAP_MIN 4096
 
 /*
  * Local address of `len` bytes at symmetric address addr of PE pe, if that segment of the
@@ -61,18 +56,17 @@ ALWAYS_INLINE bool peer_in_heap(size_t offset, size_t len, size_t bytes)
 ALWAYS_INLINE void *peer_quick(const void *addr, size_t len, int pe)
 {
     const struct pgas *g = &pgas_self;
-    size_t offset = (uintptr_t)addr - g->heap_base;
     char *base = NULL;
+    size_t offset;
 
     if (unlikely((uint32_t)pe >= g->npes)) /* npes is 0 while there is no heap */
         return NULL;
-    if (likely(peer_in_heap(offset, len, g->heap_len))) {
+    if (g->heap_len < PEER_HEAP_MIN)
+        __builtin_unreachable();
+    if (likely(symaddr_in_heap(addr, len, &offset)))
         base = __atomic_load_n(&g->peer[pe].heap, __ATOMIC_ACQUIRE);
-    } else {
-        offset = (uintptr_t)addr - g->data_base;
-        if (offset < g->data_len && len <= g->data_len - offset)
-            base = __atomic_load_n(&g->peer[pe].data, __ATOMIC_ACQUIRE);
-    }
+    else if (symaddr_in_data(addr, len, &offset))
+        base = __atomic_load_n(&g->peer[pe].data, __ATOMIC_ACQUIRE);
     return likely(base != NULL) ? base + offset : NULL;
 }
 

@@ -15,6 +15,7 @@
 
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
+#include "pgas/core/memory/symaddr.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/threads/pause.h"
@@ -85,15 +86,12 @@ void block_init(void)
  */
 static uint64_t block_key_of(const void *addr)
 {
-    const struct pgas *g = &pgas_self;
-    uint64_t heap = (uintptr_t)addr - g->heap_base;
-    uint64_t data = (uintptr_t)addr - g->data_base;
+    size_t offset;
+    enum transport_segment segment = symaddr_find(addr, 1, &offset);
 
-    if (heap < g->heap_len)
-        return (heap / sizeof(uint64_t) + 1) * 2;
-    if (data < g->data_len)
-        return (data / sizeof(uint64_t) + 1) * 2 + 1;
-    return 0;
+    return segment == SEGMENTS
+               ? 0
+               : (offset / sizeof(uint64_t) + 1) * 2 + (segment == SEGMENT_DATA);
 }
 
 static bool block_sleeps_for(const struct node_pe *pe, const void *addr, size_t len)

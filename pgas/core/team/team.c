@@ -52,11 +52,34 @@ static void team_simplify(struct shmem_team *team, int *list)
         team->list = list;
 }
 
+static int team_compare_pes(const void *a, const void *b, void *list)
+{
+    const int *pe = list;
+
+    return pe[*(const int *)a] < pe[*(const int *)b] ? -1 : 1;
+}
+
+/* Sorts the indices of a list that is not ascending by PE, for team_index. */
+static void team_sort_indices(struct shmem_team *team, int *index)
+{
+    int ascending = 1;
+
+    while (ascending < team->npes && team->list[ascending - 1] < team->list[ascending])
+        ascending++;
+    if (ascending == team->npes)
+        return;
+    for (int i = 0; i < team->npes; i++)
+        index[i] = i;
+    qsort_r(index, (size_t)team->npes, sizeof *index, team_compare_pes,
+            (void *)team->list);
+    team->sorted = index;
+}
+
 /* Sets the members from a set of indices in the parent.  False: no memory. */
 static bool team_fill(struct shmem_team *team, const struct shmem_team *parent,
                       const struct team_set *set)
 {
-    int *list = malloc((size_t)set->size * sizeof *list);
+    int *list = malloc(2 * (size_t)set->size * sizeof *list); /* PEs, sorted indices */
 
     if (list == NULL)
         return false;
@@ -64,6 +87,8 @@ static bool team_fill(struct shmem_team *team, const struct shmem_team *parent,
         list[i] = team_world_pe(parent, team_set_at(set, i));
     team->npes = set->size;
     team_simplify(team, list);
+    if (team->list != NULL)
+        team_sort_indices(team, list + set->size);
     team->me = team_index(team, pgas_self.me);
     PGAS_ASSERT(team->me >= 0); /* only members create a team */
     return true;
@@ -75,9 +100,16 @@ int team_index(const struct shmem_team *team, int world_pe)
         int distance = world_pe - team->start, i = distance / team->stride;
         return distance % team->stride == 0 && i >= 0 && i < team->npes ? i : -1;
     }
-    for (int i = 0; i < team->npes; i++)
+    for (int first = 0, end = team->npes; first < end;) {
+        int middle = first + (end - first) / 2;
+        int i = team->sorted != NULL ? team->sorted[middle] : middle;
         if (team->list[i] == world_pe)
             return i;
+        if (team->list[i] < world_pe)
+            first = middle + 1;
+        else
+            end = middle;
+    }
     return -1;
 }
 
@@ -96,7 +128,9 @@ int team_count_remote(const struct shmem_team *team)
 {
     int far = 0;
 
-    for (int i = 0; i < team->npes; i++)
+    if (team->nodes != NULL)
+        return team->npes - team->nodes->local_pes;
+    for (int i = 0; team->far && i < team->npes; i++)
         far += net_remote(team_world_pe(team, i));
     return far;
 }

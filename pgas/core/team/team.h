@@ -96,7 +96,7 @@ struct team_call {
 };
 
 /* Contribution of a PE to a collective of variable lengths (collect): the number of
- * elements and the source (check_place). */
+ * elements and the source (symaddr_to_place). */
 struct team_part {
     uint64_t count, place;
 };
@@ -243,6 +243,7 @@ struct shmem_team {
     int npes, me;      /* me: index of this PE in the team */
     int start, stride; /* world PE of index i = start + i * stride, if list is NULL */
     const int *list;   /* else list[i]; owned by the team */
+    const int *sorted; /* indices of list by ascending PE, behind it; NULL: it ascends */
     uint32_t epoch;    /* barriers begun by this PE */
     uint32_t counted;  /* those of them counted in `arrived` (coll/sync/barrier.c) */
     uint32_t offers;   /* rounds of slot proposals begun by this PE */
@@ -288,7 +289,8 @@ static inline int team_set_at(const struct team_set *set, int i)
     return set->list != NULL ? set->list[i] : set->start + i * set->stride;
 }
 
-/* True if some PE of the team cannot be mapped; the number of such PEs.  O(npes). */
+/* True if some PE of the team cannot be mapped, O(npes); the number of such PEs, O(1)
+ * except for an active set. */
 bool team_has_remote(const struct shmem_team *team);
 int team_count_remote(const struct shmem_team *team);
 

@@ -87,40 +87,46 @@ static int rank_file_grow(struct rank_file *r, uint32_t rank)
     return 0;
 }
 
-/* "3=host" */
-static int rank_file_read_place(struct rank_file *r, struct lines *l, const char *text,
-                                struct rank_entry **entry, char why[HOSTS_WHY])
+/* Reads "3=host" into the entry of rank 3; NULL after an error, which is in why. */
+static struct rank_entry *rank_file_read_host(struct rank_file *r, struct lines *l,
+                                              const char *text, char why[HOSTS_WHY])
 {
     char reason[HOSTS_WHY];
+    struct rank_entry *e = NULL;
     uint32_t rank;
     if (rank_file_read_number(&text, &rank) != 0 || *text != '=')
-        return rank_file_bad_line(l, why);
-    if (rank >= MAP_NPES_MAX)
-        return lines_refuse(l, why, "rank %u is over %d", rank, MAP_NPES_MAX - 1);
-    if (rank_file_grow(r, rank) != 0)
-        return lines_refuse(l, why, "no memory");
-    struct rank_entry *e = *entry = &r->entry[rank];
-    if (e->line != 0)
-        return lines_refuse(l, why, "rank %u was in line %u already", rank, e->line);
+        rank_file_bad_line(l, why);
+    else if (rank >= MAP_NPES_MAX)
+        lines_refuse(l, why, "rank %u is over %d", rank, MAP_NPES_MAX - 1);
+    else if (rank_file_grow(r, rank) != 0)
+        lines_refuse(l, why, "no memory");
+    else if (r->entry[rank].line != 0)
+        lines_refuse(l, why, "rank %u was in line %u already", rank, r->entry[rank].line);
+    else
+        e = &r->entry[rank];
+    if (e == NULL)
+        return NULL;
     e->line = l->number;
     e->host = rank_file_read_name(text + 1, reason);
-    if (e->host == NULL)
-        return lines_refuse(l, why, "%s", reason);
+    if (e->host == NULL) {
+        lines_refuse(l, why, "%s", reason);
+        return NULL;
+    }
     if (rank >= r->npes)
         r->npes = rank + 1;
-    return 0;
+    return e;
 }
 
 static int rank_file_read_rank(struct rank_file *r, struct lines *l, char why[HOSTS_WHY])
 {
-    struct rank_entry *e = NULL;
     const char *word = lines_word(l), *place = lines_word(l), *cpus = lines_word(l);
     if (strcmp(word, "rank") != 0 || place == NULL || lines_word(l) != NULL)
         return rank_file_bad_line(l, why);
     if (cpus != NULL && (strncmp(cpus, SLOT, strlen(SLOT)) != 0 ||
                          !rank_file_is_cpu_list(cpus + strlen(SLOT))))
         return lines_refuse(l, why, "expected processors, such as slot=0-3,8");
-    if (rank_file_read_place(r, l, place, &e, why) != 0)
+    struct rank_entry *e = rank_file_read_host(r, l, place, why);
+    if (e == NULL)
         return -1;
     if (cpus == NULL)
         return 0;

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * symaddr.h - from a local address to (segment, offset) and back.
+ *
+ * An offset is the same on all PEs.  It is computed here and nowhere else.  PEs exchange
+ * it as one word, the "place": 2 * offset + 2 in the heap, 2 * offset + 1 in the global
+ * variables, 0 in neither.  Thread-safe: the segments move in init and finalize only.
+ * Uses: pgas.h, transport.h.  Used by: peer, block, check, team, rma/lock.
+ */
+#ifndef PGAS_CORE_SYMADDR_H
+#define PGAS_CORE_SYMADDR_H
+
+#include "pgas/core/base/pgas.h"
+#include "pgas/threads/atomic.h"
+#include "pgas/transport/transport.h"
+
+/* Does the segment of `bytes` hold `len` bytes at `offset`?  If bytes >= len is known to
+ * the compiler, this is one comparison. */
+ALWAYS_INLINE bool symaddr_inside(size_t offset, size_t len, size_t bytes)
+{
+    if (__builtin_constant_p(len) && len > 0)
+        return bytes >= len && offset <= bytes - len;
+    return likely(offset < bytes) && likely(len <= bytes - offset);
+}
+
+/* Do `len` bytes at addr lie in the heap, or in the global variables?  Their offset goes
+ * to *offset in either case. */
+ALWAYS_INLINE bool symaddr_in_heap(const void *addr, size_t len, size_t *offset)
+{
+    *offset = (uintptr_t)addr - pgas_self.heap_base;
+    return symaddr_inside(*offset, len, pgas_self.heap_len);
+}
+
+ALWAYS_INLINE bool symaddr_in_data(const void *addr, size_t len, size_t *offset)
+{
+    *offset = (uintptr_t)addr - pgas_self.data_base;
+    return symaddr_inside(*offset, len, pgas_self.data_len);
+}
+
+/* The segment that holds `len` bytes at addr, and their offset; SEGMENTS if none does. */
+ALWAYS_INLINE enum transport_segment symaddr_find(const void *addr, size_t len,
+                                                  size_t *offset)
+{
+    return likely(symaddr_in_heap(addr, len, offset)) ? SEGMENT_HEAP
+           : symaddr_in_data(addr, len, offset)       ? SEGMENT_DATA
+                                                      : SEGMENTS;
+}
+
+static inline uint64_t symaddr_to_place(const void *addr)
+{
+    size_t offset;
+    enum transport_segment segment = symaddr_find(addr, 1, &offset);
+
+    return segment == SEGMENT_HEAP   ? 2 * (uint64_t)offset + 2
+           : segment == SEGMENT_DATA ? 2 * (uint64_t)offset + 1
+                                     : 0;
+}
+
+/* The address in our segments; NULL for place 0. */
+static inline const void *symaddr_of_place(uint64_t place)
+{
+    uintptr_t heap = pgas_self.heap_base + place / 2 - 1;
+    uintptr_t data = pgas_self.data_base + place / 2;
+
+    return place == 0 ? NULL : (const void *)(place % 2 == 0 ? heap : data);
+}
+
+#endif
