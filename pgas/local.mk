@@ -55,7 +55,7 @@ libpgas_la_SOURCES = \
 	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
 	pgas/coll/api/life.c pgas/coll/api/life.h \
 	pgas/coll/api/verify.c pgas/coll/api/verify.h \
-	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h \
+	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h pgas/coll/sync/credit.h \
 	pgas/coll/sync/barrier.c pgas/coll/sync/barrier.h \
 	pgas/coll/algorithms/bcast.c pgas/coll/algorithms/bcast.h pgas/coll/algorithms/bcast_internode.c pgas/coll/algorithms/bcast_internode.h \
 	pgas/coll/sync/mailbox.c pgas/coll/sync/mailbox.h \
@@ -74,6 +74,7 @@ libpgas_la_SOURCES = \
 	pgas/coll/algorithms/reduce_leaders.c pgas/coll/algorithms/reduce_buffered.c pgas/coll/algorithms/reduce_slices.c \
 	pgas/coll/sync/remote.c pgas/coll/sync/remote.h \
 	pgas/coll/sync/scratch.c pgas/coll/sync/scratch.h \
+	pgas/coll/sync/team_coll.c pgas/coll/sync/team_coll.h \
 	pgas/coll/sync/allgather.c pgas/coll/sync/allgather.h \
 	pgas/coll/algorithms/scan.c pgas/coll/algorithms/scan.h pgas/coll/algorithms/slice.h \
 	pgas/coll/shared/api_shared.c pgas/coll/shared/shared.c pgas/coll/shared/shared.h pgas/coll/shared/shared_int.h \

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/profile/profile_int.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
@@ -29,8 +29,7 @@
 
 enum {
     QUESTIONS = 64, /* about the time, to a node */
-    PAGE = 4096,
-    WORDS = (sizeof(struct team_words) + PAGE - 1) / PAGE * PAGE,
+    WORDS = 160 * 1024, /* at most, of the team below */
     WINDOW = HEAP_PROFILED - HEAP_PROFILE - WORDS,
 };
 
@@ -48,7 +47,6 @@ _Static_assert((int)DATA >= (int)PROFILE_SURE,
                "there is space for a window behind the words");
 
 static struct shmem_team team;
-static struct team_nodes nodes;
 
 static struct window *profile_gather_window(void)
 {
@@ -198,15 +196,13 @@ void profile_gather_init(void)
     team = (struct shmem_team){.npes = world->npes,
                                .me = world->me,
                                .stride = 1,
-                               .cpu = -1,
                                .words_offset = HEAP_PROFILE,
                                .far = world->far,
+                               .nodes = world->nodes,
                                .name = "PROFILE"};
-    if (world->nodes != NULL) {
-        nodes = *world->nodes;
-        nodes.counts = nodes.internode_epoch = nodes.boxes = 0;
-        team.nodes = &nodes;
-    }
+    PGAS_ASSERT(team_coll_words_bytes(team.far) <= WORDS);
+    if (!team_coll_attach(&team))
+        log_die("no memory for the team of the arrival profile");
     samples = calloc(2 * (size_t)pgas_self.nnodes, sizeof *samples);
     if (samples == NULL)
         log_die("no memory for the clocks of %u nodes", pgas_self.nnodes);
@@ -223,6 +219,7 @@ const struct profile_clock_sample *profile_gather_clocks(void)
 void profile_gather_fini(void)
 {
     barrier_last(&team, PROFILE_FN);
+    team_coll_detach(&team);
     free(samples);
     samples = NULL;
 }

@@ -8,10 +8,7 @@
  */
 #include "config.h"
 
-#include "pgas/coll/select/select.h"
-#include "pgas/coll/algorithms/reduce.h"
-#include "pgas/coll/sync/scratch.h"
-#include "pgas/core/team/team.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "tests/multi/coll.h"
 
 #include <stdlib.h>
@@ -21,13 +18,13 @@ enum {
     MOST = (SCRATCH_PIECE * 2 + 4096) / (int)sizeof(long),
     /* More segments of a broadcast (128 KiB) than signal words; and fewer segments, for
      * which a leader with several children sends more messages than it has records. */
-    SEGMENTED = (TEAM_LEADERS * 2 + 3) * 128 * 1024 / (int)sizeof(long),
-    SPREAD = (TEAM_LEFT / 2 + 9) * 128 * 1024 / (int)sizeof(long),
+    SEGMENTED = (LEADER_WORDS * 2 + 3) * 128 * 1024 / (int)sizeof(long),
+    SPREAD = (LEADER_SENDS / 2 + 9) * 128 * 1024 / (int)sizeof(long),
     PES_MAX = 16,
 };
 
 static const size_t counts[] = {
-    1, 7, 130, TEAM_BOX / 8 / 3, TEAM_BOX / 8 + 1, 5000, 16400, 40001, MOST};
+    1, 7, 130, INTERNODE_BOX / 8 / 3, INTERNODE_BOX / 8 + 1, 5000, 16400, 40001, MOST};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
 static long *from, *to;
@@ -43,7 +40,7 @@ static void force(enum select_collective what, int algorithm)
 {
     select_force(what, (enum select_algorithm)algorithm);
     for (int g = 0; g < ngroups; g++)
-        team_of(groups[g].team, "internode")->planned = false;
+        team_of(groups[g].team, "internode")->coll->select.planned = false;
 }
 
 static void fill(const struct group *g, size_t n, long round)
@@ -157,7 +154,7 @@ static void be_late(const struct group *g, long late)
  * and slots are reused. */
 static void try_eager(const struct group *g, long round)
 {
-    enum { CALLS = 200, LONGS = TEAM_PUSH_BYTES / sizeof(long), EACH_LATE = 40 };
+    enum { CALLS = 200, LONGS = BCAST_PUSH_BYTES / sizeof(long), EACH_LATE = 40 };
 
     for (long k = 0; k < CALLS; k++) {
         long late = round + k / EACH_LATE;

@@ -25,6 +25,7 @@
 #include "pgas/coll/algorithms/reduce.h"
 #include "pgas/coll/algorithms/scan.h"
 #include "pgas/coll/shared/shared_int.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/memory/alloc.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/memory/heap.h"
@@ -76,8 +77,9 @@ static struct shmem_team team_number(int k, int me)
                                .me = k == 0 ? me : npes - 1 - me,
                                .start = k == 0 ? 0 : npes - 1,
                                .stride = k == 0 ? 1 : -1,
-                               .cpu = -1,
-                               .words_offset = (size_t)k * sizeof(struct team_words)};
+                               .words_offset =
+                                   (size_t)k * (sizeof(struct node_words) +
+                                                sizeof(struct team_extent))};
 }
 
 /* The node-shared result of team k, in the heap of its first PE. */
@@ -345,6 +347,8 @@ static void *pe(void *arg)
     be_pe((int)(intptr_t)arg);
     for (int k = 0; k < TEAMS; k++) {
         teams[k] = team_number(k, pgas_self.me);
+        if (!team_coll_attach(&teams[k]))
+            abort();
         results[k] = shared_number(&teams[k], k, &places[k]);
     }
     c.source = (int64_t *)(heaps[pgas_self.me] + HEAP_RESERVED);

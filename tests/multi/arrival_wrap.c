@@ -5,20 +5,20 @@
  */
 #include "config.h"
 
-#include "pgas/core/team/team.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "tests/multi/check.h"
 
 enum { N = 4, PES_MAX = 16, CALLS = 20 };
 static long source[N * PES_MAX], dest[N * PES_MAX];
 static int me, npes;
 
-/* What all PEs have done so many calls of the world's mailboxes later, all ended. */
+/* The state of all PEs after this many further mailbox calls of the world team. */
 static void skip_calls(uint64_t calls)
 {
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, "arrival_wrap");
     shmem_barrier_all();
-    world->calls += calls;
-    world->known = world->calls;
+    world->coll->mailbox.calls.seq += calls;
+    credit_return_all(&world->coll->mailbox.calls);
     shmem_barrier_all();
 }
 

@@ -10,7 +10,7 @@ enum { CALLS = 2000, EVERY = 4, ALL_WAYS = 7, FEW = 3, TRIAL = FEW + 1, NOISE = 
 
 /* A model: imbalance, and work after the last arrival, by candidate. */
 struct model {
-    uint64_t imbalance, work[TEAM_WAYS];
+    uint64_t imbalance, work[ADAPT_WAYS];
     uint64_t noise; /* percentage that is added at random */
 };
 
@@ -21,14 +21,14 @@ static uint64_t disturbed(uint64_t value, uint64_t noise, int k)
 
 /* Execute calls as adapt_begin and adapt_end do: the sample of a call is read at the end
  * of the next one.  counts: calls by candidate.  Returns the sum of their work. */
-static uint64_t play(struct team_adapt *state, const struct model *m,
-                     int counts[TEAM_WAYS])
+static uint64_t play(struct adapt_class *state, const struct model *m,
+                     int counts[ADAPT_WAYS])
 {
     bool timed, known = false;
     unsigned way, last = 0;
     uint64_t work, before = 0, sum = 0;
 
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         counts[w] = 0;
     for (int k = 0; k < CALLS; k++) {
         way = adapt_next(state, EVERY, &timed);
@@ -44,16 +44,16 @@ static uint64_t play(struct team_adapt *state, const struct model *m,
     return sum;
 }
 
-static struct team_adapt begin(unsigned ways)
+static struct adapt_class begin(unsigned ways)
 {
-    return (struct team_adapt){.ways = (uint8_t)ways, .few = FEW};
+    return (struct adapt_class){.ways = (uint8_t)ways, .few = FEW};
 }
 
 /* At most 5 % more than with the best candidate only. */
 static void check_near_best(const struct model *m, unsigned best)
 {
-    struct team_adapt state = begin(ALL_WAYS);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(ALL_WAYS);
+    int counts[ADAPT_WAYS];
     uint64_t least = 0, sum = play(&state, m, counts);
 
     for (int k = 0; k < CALLS; k++)
@@ -61,13 +61,13 @@ static void check_near_best(const struct model *m, unsigned best)
     cr_assert_eq(state.way, best, "way %d", state.way);
     cr_assert_leq(sum, least + least / 20, "%d %d %d: %g of the best", counts[0],
                   counts[1], counts[2], (double)sum / (double)least);
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         cr_assert_geq(counts[w], TRIAL, "way %u was taken %d times", w, counts[w]);
 }
 
 Test(adapt, the_best_way_is_taken_at_once)
 {
-    for (unsigned best = 0; best < TEAM_WAYS; best++) {
+    for (unsigned best = 0; best < ADAPT_WAYS; best++) {
         struct model m = {1000, {10000, 10000, 10000}, 0};
         m.work[best] = 5000;
         check_near_best(&m, best);
@@ -84,8 +84,8 @@ Test(adapt, what_is_remote_worse_costs_little)
 
 Test(adapt, what_is_remote_worse_is_tried_seldom)
 {
-    struct team_adapt state = begin(ALL_WAYS);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(ALL_WAYS);
+    int counts[ADAPT_WAYS];
 
     play(&state, &(struct model){1000, {10000, 50000, 200000}, 0}, counts);
     cr_assert_eq(counts[1], TRIAL, "%d", counts[1]);
@@ -94,8 +94,8 @@ Test(adapt, what_is_remote_worse_is_tried_seldom)
 
 Test(adapt, ways_it_has_not_are_not_taken)
 {
-    struct team_adapt state = begin(5);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(5);
+    int counts[ADAPT_WAYS];
 
     play(&state, &(struct model){1000, {10000, 1, 5000}, 0}, counts);
     cr_assert_eq(counts[1], 0);
@@ -104,8 +104,8 @@ Test(adapt, ways_it_has_not_are_not_taken)
 
 Test(adapt, equals_do_not_change_places)
 {
-    struct team_adapt state = begin(ALL_WAYS);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(ALL_WAYS);
+    int counts[ADAPT_WAYS];
 
     play(&state, &(struct model){50000, {10000, 9800, 9900}, 0}, counts);
     cr_assert_eq(state.way, 0);
@@ -115,8 +115,8 @@ Test(adapt, equals_do_not_change_places)
 Test(adapt, small_costs_have_the_same_margin)
 {
     for (uint64_t cost = 10; cost < 200; cost++) {
-        struct team_adapt state = begin(ALL_WAYS);
-        int counts[TEAM_WAYS];
+        struct adapt_class state = begin(ALL_WAYS);
+        int counts[ADAPT_WAYS];
 
         play(&state, &(struct model){0, {cost, cost, cost + 14}, 0}, counts);
         cr_assert_eq(state.way, 0, "%d", (int)cost);
@@ -126,8 +126,8 @@ Test(adapt, small_costs_have_the_same_margin)
 /* After a change of the imbalance another candidate may be the best. */
 Test(adapt, another_imbalance_is_noticed_soon)
 {
-    struct team_adapt state = begin(ALL_WAYS);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(ALL_WAYS);
+    int counts[ADAPT_WAYS];
 
     play(&state, &(struct model){100, {10000, 40000, 80000}, 10}, counts);
     cr_assert_eq(state.way, 0);
@@ -142,8 +142,8 @@ Test(adapt, another_imbalance_is_noticed_soon)
 /* The imbalance stays: found by the calls that retry other candidates. */
 Test(adapt, work_that_changes_is_noticed)
 {
-    struct team_adapt state = begin(ALL_WAYS);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(ALL_WAYS);
+    int counts[ADAPT_WAYS];
 
     play(&state, &(struct model){50000, {10000, 5000, 7000}, 10}, counts);
     cr_assert_eq(state.way, 1);
@@ -154,8 +154,8 @@ Test(adapt, work_that_changes_is_noticed)
 /* A single call in which a PE was preempted changes nothing. */
 Test(adapt, a_lost_processor_changes_nothing)
 {
-    struct team_adapt state = begin(ALL_WAYS);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(ALL_WAYS);
+    int counts[ADAPT_WAYS];
 
     play(&state, &(struct model){1000, {10000, 12000, 13000}, 0}, counts);
     adapt_learn(&state, 0, 1000, 4000000);
@@ -169,8 +169,8 @@ Test(adapt, a_lost_processor_changes_nothing)
 /* If the table's algorithm, with which a team starts, is as good, the team keeps it. */
 Test(adapt, the_first_way_may_be_any)
 {
-    struct team_adapt state = begin(ALL_WAYS);
-    int counts[TEAM_WAYS];
+    struct adapt_class state = begin(ALL_WAYS);
+    int counts[ADAPT_WAYS];
 
     state.way = 2;
     play(&state, &(struct model){1000, {10000, 10000, 10000}, 0}, counts);

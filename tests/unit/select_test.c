@@ -33,7 +33,7 @@ static const char *planned(enum select_collective what, struct select_case c,
                            const char *rows)
 {
     static char text[TEXT_LEN];
-    struct team_choice plan[TEAM_CHOICES];
+    struct select_choice plan[SELECT_CHOICES];
     char file[16384];
     bool cut;
 
@@ -230,12 +230,12 @@ Test(plan, too_many_ranges_are_cut)
 {
     char rows[8192] = "";
 
-    for (int i = 1; i <= 2 * TEAM_CHOICES; i++)
+    for (int i = 1; i <= 2 * SELECT_CHOICES; i++)
         sprintf(rows + strlen(rows), "scan barrier %d 2 1\n", 10 * i);
     const char *text = planned(SELECT_SCAN, two, rows);
     cr_assert_not_null(strstr(text, "barrier, cut"), "%s", text);
     rows[0] = '\0';
-    for (int i = 1; i <= TEAM_CHOICES / 2 - 1; i++)
+    for (int i = 1; i <= SELECT_CHOICES / 2 - 1; i++)
         sprintf(rows + strlen(rows), "scan barrier %d 2 1\n", 10 * i);
     text = planned(SELECT_SCAN, two, rows);
     cr_assert_null(strstr(text, "cut"), "%s", text);

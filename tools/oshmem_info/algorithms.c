@@ -83,7 +83,7 @@ static const char *algorithms_plan_text(enum select_collective what, bool builti
                             .nodes = 1,
                             .crowded = team_pes > processors,
                             .first = SELECT_ALGORITHMS_ALL};
-    struct team_choice plan[TEAM_CHOICES];
+    struct select_choice plan[SELECT_CHOICES];
     bool cut;
 
     if (!builtin) {

@@ -200,7 +200,7 @@ static enum select_algorithm tune_pe_builtin_choice(enum select_collective what,
                             .nodes = 1,
                             .crowded = pgas_self.oversubscribed,
                             .first = SELECT_ALGORITHMS_ALL};
-    struct team_choice plan[TEAM_CHOICES], *at = plan;
+    struct select_choice plan[SELECT_CHOICES], *at = plan;
     bool cut;
 
     select_choose(what, &c, plan, &cut);

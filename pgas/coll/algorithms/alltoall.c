@@ -94,7 +94,7 @@ static enum select_algorithm alltoall_algorithm_remote(struct shmem_team *team,
 {
     enum select_algorithm a = select_algorithm(team, SELECT_INTERNODE_ALLTOALL, each);
 
-    if (a == INTERNODE_ALLTOALL_GATHER && !alltoall_gathers(team, each))
+    if (a == INTERNODE_ALLTOALL_GATHER && !alltoall_gathers(team, each, fn))
         a = INTERNODE_ALLTOALL_BRUCK;
     if (a == INTERNODE_ALLTOALL_BRUCK && !alltoall_bruck_fits(team, each, fn))
         a = INTERNODE_ALLTOALL_PAIRWISE;

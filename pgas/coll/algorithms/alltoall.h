@@ -14,11 +14,11 @@ int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
              size_t size, const char *fn);
 
 /* Layout of a strided exchange: element e of block k is at stride * (k * n + e). */
-struct exchange {
+struct strides {
     ptrdiff_t dst, sst; /* strides of dest and source, in elements, at least 1 */
     size_t n, size;
 };
-int alltoalls(struct shmem_team *team, void *dest, const void *source, struct exchange x,
+int alltoalls(struct shmem_team *team, void *dest, const void *source, struct strides x,
               const char *fn);
 
 #endif

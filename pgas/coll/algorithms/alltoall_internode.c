@@ -29,6 +29,7 @@
 #include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/scratch.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
@@ -36,13 +37,13 @@
 
 /* ---- piggybacked ----------------------------------------------------------------- */
 
-bool alltoall_gathers(struct shmem_team *team, size_t each)
+bool alltoall_gathers(struct shmem_team *team, size_t each, const char *fn)
 {
     size_t npes = (size_t)team->npes;
 
     return select_algorithm(team, SELECT_INTERNODE_ALLTOALL, each) ==
                INTERNODE_ALLTOALL_GATHER &&
-           each < TEAM_BOX && internode_fits(team, npes, npes * each);
+           each < INTERNODE_BOX && internode_fits(team, npes, npes * each, fn);
 }
 
 void alltoall_gather(struct shmem_team *team, char *dest, const void *source, size_t each,
@@ -175,7 +176,7 @@ static void alltoall_inter_lay_out(const struct job *j)
 
     for (int i = 0; i < n->leaders; i++) {
         int from = alltoall_inter_node_at(n, -i);
-        copy_bytes(scratch_at(j->team, n->me, alltoall_inter_shown_at(j, from, 0)),
+        copy_bytes(scratch_at(&j->team->coll->scratch, n->me, alltoall_inter_shown_at(j, from, 0)),
                    j->bundle[i], alltoall_inter_bundle_bytes(j, from, n->me));
     }
 }
@@ -187,7 +188,7 @@ static void alltoall_inter_take(const struct job *j, char *dest)
     for (int node = 0; node < n->leaders; node++) {
         size_t pes = (size_t)alltoall_inter_pes_of(n, node);
         const char *from =
-            peer_at(scratch_at(j->team, n->me,
+            peer_at(scratch_at(&j->team->coll->scratch, n->me,
                                alltoall_inter_shown_at(j, node, j->team->near->me)),
                     pes * j->each, internode_leader(j->team), j->fn);
         for (int place = n->begin[node]; place < n->begin[node + 1]; place++) {

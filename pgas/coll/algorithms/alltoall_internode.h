@@ -12,7 +12,7 @@
 #include "pgas/core/team/team.h"
 
 /* True if blocks of `each` bytes are to be piggybacked on a barrier, and fit. */
-bool alltoall_gathers(struct shmem_team *team, size_t each);
+bool alltoall_gathers(struct shmem_team *team, size_t each, const char *fn);
 void alltoall_gather(struct shmem_team *team, char *dest, const void *source, size_t each,
                      const char *fn);
 

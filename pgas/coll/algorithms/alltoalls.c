@@ -15,6 +15,7 @@
 
 #include "pgas/coll/algorithms/alltoall.h"
 #include "pgas/coll/algorithms/alltoall_internode.h"
+#include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/arrival.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/select/select.h"
@@ -33,7 +34,7 @@ enum {
 };
 
 /* Extent in bytes of n elements with that stride. */
-static size_t alltoalls_span(size_t n, ptrdiff_t stride, const struct exchange *x,
+static size_t alltoalls_span(size_t n, ptrdiff_t stride, const struct strides *x,
                              const char *fn)
 {
     size_t bytes;
@@ -67,7 +68,7 @@ struct fetch {
     char *to;
     ptrdiff_t dst;
     const char *block; /* symmetric address of this PE's block in each source */
-    struct exchange x;
+    struct strides x;
     const char *fn;
 };
 
@@ -169,7 +170,7 @@ static void alltoalls_fetch(const struct fetch *f)
 /* n: number of elements of all blocks of a PE. */
 static void alltoalls_exchange_barrier(struct shmem_team *team, void *dest,
                                        const char *source, size_t n,
-                                       const struct exchange *x, const char *fn)
+                                       const struct strides *x, const char *fn)
 {
     size_t dest_bytes = alltoalls_span(n, x->dst, x, fn),
            source_bytes = alltoalls_span(n, x->sst, x, fn);
@@ -191,7 +192,7 @@ struct blocks {
     const struct shmem_team *team;
     char *dest;
     const char *source;
-    struct exchange x;
+    struct strides x;
     const char *fn;
 };
 
@@ -225,11 +226,11 @@ static void alltoalls_swap_blocks(const void *job, int i)
 /* n: number of elements of all blocks of a PE.  There is no mailbox form with strides, so
  * small blocks use the algorithm of the smallest block that exceeds a mailbox slot. */
 static bool alltoalls_by_arrival(struct shmem_team *team, const void *dest,
-                                 const void *source, size_t n, const struct exchange *x,
+                                 const void *source, size_t n, const struct strides *x,
                                  const char *fn)
 {
     size_t npes = (size_t)team->npes, block = rma_bytes(n, x->size, fn) / npes;
-    size_t mailbox = TEAM_SLOT_BYTES / npes;
+    size_t mailbox = MAILBOX_SLOT_BYTES / npes;
 
     if (block <= mailbox)
         block = mailbox + 1;
@@ -240,7 +241,7 @@ static bool alltoalls_by_arrival(struct shmem_team *team, const void *dest,
 }
 
 static void alltoalls_exchange_arrival(struct shmem_team *team, char *dest,
-                                       const char *source, const struct exchange *x,
+                                       const char *source, const struct strides *x,
                                        const char *fn)
 {
     struct blocks b = {team, dest, source, *x, fn};
@@ -251,15 +252,16 @@ static void alltoalls_exchange_arrival(struct shmem_team *team, char *dest,
 
 /* ---- packed ---------------------------------------------------------------------- */
 
-static bool alltoalls_gathers(struct shmem_team *team, const struct exchange *x, size_t n)
+static bool alltoalls_gathers(struct shmem_team *team, const struct strides *x, size_t n,
+                              const char *fn)
 {
-    return team->far && team->nodes != NULL && n <= TEAM_BOX / x->size &&
-           alltoall_gathers(team, x->n * x->size);
+    return team->far && team->nodes != NULL && n <= INTERNODE_BOX / x->size &&
+           alltoall_gathers(team, x->n * x->size, fn);
 }
 
 static void alltoalls_exchange_gathered(struct shmem_team *team, char *dest,
                                         const char *source, size_t n,
-                                        const struct exchange *x, const char *fn)
+                                        const struct strides *x, const char *fn)
 {
     char *packed = malloc(2 * n * x->size), *taken = packed + n * x->size;
 
@@ -271,7 +273,7 @@ static void alltoalls_exchange_gathered(struct shmem_team *team, char *dest,
     free(packed);
 }
 
-int alltoalls(struct shmem_team *team, void *dest, const void *source, struct exchange x,
+int alltoalls(struct shmem_team *team, void *dest, const void *source, struct strides x,
               const char *fn)
 {
     if (x.dst == 1 && x.sst == 1)
@@ -285,7 +287,7 @@ int alltoalls(struct shmem_team *team, void *dest, const void *source, struct ex
     (void)peer_at(dest, alltoalls_span(n, x.dst, &x, fn), pgas_self.me, fn);
     (void)peer_at(source, alltoalls_span(n, x.sst, &x, fn), pgas_self.me, fn);
     barrier_guard(team, fn);
-    if (alltoalls_gathers(team, &x, n))
+    if (alltoalls_gathers(team, &x, n, fn))
         alltoalls_exchange_gathered(team, dest, source, n, &x, fn);
     else if (alltoalls_by_arrival(team, dest, source, n, &x, fn))
         alltoalls_exchange_arrival(team, dest, source, &x, fn);

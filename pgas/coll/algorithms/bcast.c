@@ -20,6 +20,7 @@
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/bounce.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
@@ -127,9 +128,10 @@ static void bcast_over_nodes(const struct job *j)
         select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes);
 
     barrier_guard(j->team, j->fn);
-    if (a == INTERNODE_BROADCAST_PUSH)
+    if (a == INTERNODE_BROADCAST_PUSH && internode_has_eager(j->team, j->fn))
         bcast_eager(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
-    else if (a == INTERNODE_BROADCAST_GATHER)
+    else if (a == INTERNODE_BROADCAST_GATHER &&
+             internode_fits(j->team, 1, j->bytes, j->fn))
         bcast_small(j);
     else if (a == INTERNODE_BROADCAST_BARRIER)
         bcast_barrier(j);

@@ -7,9 +7,9 @@
  *
  * Small (bcast_eager): binomial tree of the leaders, ceil(log2 N) rounds, N - 1 messages
  * from eager slot to eager slot; no PE waits for its descendants.  A leader has
- * TEAM_PUSHES slots.  Invariant: a slot is reused only after an inter-node barrier, which
- * a leader enters after it has forwarded the data of all earlier calls and passed them to
- * its node.
+ * BCAST_PUSHES slots in its scratch memory.  Invariant: a slot is reused only after an
+ * inter-node barrier, which a leader enters after it has forwarded the data of all earlier
+ * calls and passed them to its node.
  *
  * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
  * in segments, and each leader publishes every segment to its node on arrival.
@@ -31,6 +31,7 @@
 #include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/algorithms/slice.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
 
@@ -290,29 +291,41 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
 
 struct push {
     uint64_t number;
-    char *slot; /* same symmetric address on all leaders */
-    uint64_t *word;
+    uint64_t *word; /* same symmetric address on all leaders */
 };
 
-/* The slot and word of this call.  Only those of leaders are used; on other PEs `slot` is
- * the symmetric address of their leader's. */
+_Static_assert(BCAST_PUSHES * BCAST_PUSH_BYTES ==
+                   sizeof(((struct internode_eager *)0)->push),
+               "scratch memory for eager broadcasts");
+
 static struct push bcast_inter_eager_begin(const struct job *j)
 {
-    struct team_words *w = team_words(j->team, j->team->me);
-    uint64_t number = ++j->team->nodes->eager_seq;
+    struct internode_words *w = internode_words(j->team, j->team->me);
+    struct credit *pushes = &j->team->coll->bcast.pushes;
 
-    if (number > TEAM_PUSHES && number % TEAM_PUSHES == 1 && internode_is_leader(j->team))
-        internode_barrier(j->team, j->fn);
-    return (struct push){number, w->push[number % TEAM_PUSHES],
-                         &w->pushed[number % TEAM_PUSHES]};
+    if (!credit_available(pushes, BCAST_PUSHES))
+        internode_barrier(j->team, j->fn); /* returns the credit of leaders */
+    uint64_t number = credit_begin(pushes);
+    return (struct push){number, &w->bcast.pushed[number % BCAST_PUSHES]};
+}
+
+/* Symmetric address of the slot of a node's leader. */
+static char *bcast_inter_slot(const struct job *j, const struct push *p, int node)
+{
+    return scratch_at(&j->team->coll->internode.eager, node,
+                      offsetof(struct internode_eager, push) +
+                          p->number % BCAST_PUSHES * BCAST_PUSH_BYTES);
 }
 
 static void bcast_inter_eager_to_children(const struct job *j, const struct push *p)
 {
+    const char *mine = bcast_inter_slot(j, p, j->team->nodes->me);
+
     for (int k = binomial.most - 1; k >= 0; k--) {
         int child = binomial.child(j->place, k, j->nodes);
+        int node = child >= 0 ? bcast_inter_node_of(j, child) : -1;
         if (child >= 0)
-            leader_push(j->team, bcast_inter_node_of(j, child), p->slot, j->bytes,
+            leader_push(j->team, node, bcast_inter_slot(j, p, node), mine, j->bytes,
                         p->word, p->number, j->fn);
     }
 }
@@ -323,21 +336,23 @@ static void bcast_inter_eager_send(struct job *j, const struct push *p,
     bcast_inter_share(j, source, root, copies);
     if (!internode_is_leader(j->team))
         return;
-    copy_bytes(p->slot, j->from, j->bytes);
+    copy_bytes(bcast_inter_slot(j, p, j->team->nodes->me), j->from, j->bytes);
     bcast_inter_eager_to_children(j, p);
 }
 
 static void bcast_inter_eager_recv(const struct job *j, const struct push *p)
 {
+    const char *slot = bcast_inter_slot(j, p, j->team->nodes->me); /* of the leader */
+
     if (internode_is_leader(j->team)) {
         int parent = bcast_inter_node_of(j, binomial.parent(j->place));
         leader_await_push(j->team, parent, p->word, p->number, j->fn);
         bcast_inter_eager_to_children(j, p);
     }
     if (j->team->near->npes > 1)
-        bcast(j->team->near, j->dest, p->slot, j->bytes, 1, 0, j->fn);
+        bcast(j->team->near, j->dest, slot, j->bytes, 1, 0, j->fn);
     else
-        copy_bytes(j->dest, p->slot, j->bytes);
+        copy_bytes(j->dest, slot, j->bytes);
 }
 
 void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t bytes,

@@ -3,19 +3,38 @@
  * bcast_internode.h - broadcast of a team over several nodes (team->nodes).
  * Uses: core/team.  Used by: bcast.
  */
-#ifndef PGAS_COLL_BCAST_REMOTE_H
-#define PGAS_COLL_BCAST_REMOTE_H
+#ifndef PGAS_COLL_BCAST_INTERNODE_H
+#define PGAS_COLL_BCAST_INTERNODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pgas/coll/sync/credit.h"
+#include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
+
+enum {
+    BCAST_PUSHES = 32,       /* eager broadcasts between two barriers of the leaders */
+    BCAST_PUSH_BYTES = 2048, /* maximum payload */
+};
+
+/* On each leader: sequence number of the last eager broadcast received, by number modulo
+ * BCAST_PUSHES.  (The payloads are in internode_eager.push.) */
+struct bcast_words {
+    _Alignas(NODE_LINE) uint64_t pushed[BCAST_PUSHES];
+};
+
+/* Invariant on leaders: pushes.seq <= pushes.acked + BCAST_PUSHES. */
+struct bcast_state {
+    struct credit pushes; /* eager broadcasts */
+};
 
 /* As bcast, or as bcast_set without `copies`; bytes > 0.  Contains a leader barrier. */
 void bcast_internode(struct shmem_team *team, void *dest, const void *source,
                      size_t bytes, int root, bool copies, const char *fn);
 
-/* The same for at most TEAM_PUSH_BYTES; a leader barrier once per TEAM_PUSHES calls. */
+/* The same for at most BCAST_PUSH_BYTES on a team with internode_has_eager; a leader
+ * barrier at most once per BCAST_PUSHES calls. */
 void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                  int root, bool copies, const char *fn);
 

@@ -25,6 +25,7 @@
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/allgather.h"
 #include "pgas/coll/sync/bounce.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/base/log.h"
 #include "pgas/datatype/copy.h"
@@ -150,7 +151,7 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
     (void)peer_at(dest, all, pgas_self.me, fn);
     if (mailbox_has(team))
         collect_fcollect_near(team, dest, source, each, fn);
-    else if (internode_fits(team, (size_t)team->npes, each))
+    else if (internode_fits(team, (size_t)team->npes, each, fn))
         collect_fcollect_small(team, dest, source, each, fn);
     else
         collect_fcollect_remote(team, dest, source, each, fn);
@@ -163,10 +164,10 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
  * end.  It contains the address of the source, because a PE without elements may pass any
  * pointer as its source.
  */
-static struct team_part *collect_part_of(const struct shmem_team *team, int i,
+static struct descriptor *collect_part_of(const struct shmem_team *team, int i,
                                          const char *fn)
 {
-    return team->psync != NULL ? active_part(team, i, fn) : &team_words(team, i)->part;
+    return team->psync != NULL ? active_part(team, i, fn) : &team_words(team, i)->descriptor;
 }
 
 /* Descriptors of all PEs: gathered if the team spans nodes, else in mailbox slots or in
@@ -180,8 +181,8 @@ struct parts {
 
 /* Contents of a mailbox slot: descriptor, and the elements if they fit. */
 struct shown {
-    struct team_part part;
-    char elements[TEAM_SLOT_BYTES - sizeof(struct team_part)];
+    struct descriptor part;
+    char elements[MAILBOX_SLOT_BYTES - sizeof(struct descriptor)];
 };
 
 static const struct shown *collect_shown(const struct mailbox *b, int i)
@@ -189,21 +190,21 @@ static const struct shown *collect_shown(const struct mailbox *b, int i)
     return (const struct shown *)mailbox_of(b, i);
 }
 
-static struct team_part collect_part_at(const struct parts *parts, int i)
+static struct descriptor collect_part_at(const struct parts *parts, int i)
 {
     if (parts->descriptors.team != NULL)
-        return *(const struct team_part *)allgather_at(&parts->descriptors, i);
+        return *(const struct descriptor *)allgather_at(&parts->descriptors, i);
     if (parts->mailbox != NULL)
         return collect_shown(parts->mailbox, i)->part;
-    const struct team_part *part = collect_part_of(parts->team, i, parts->fn);
-    return (struct team_part){load_relaxed_u64(&part->count),
+    const struct descriptor *part = collect_part_of(parts->team, i, parts->fn);
+    return (struct descriptor){load_relaxed_u64(&part->count),
                               load_relaxed_u64(&part->place)};
 }
 
-static void collect_say(const struct shmem_team *team, struct team_part part,
+static void collect_say(const struct shmem_team *team, struct descriptor part,
                         const char *fn)
 {
-    struct team_part *mine = collect_part_of(team, team->me, fn);
+    struct descriptor *mine = collect_part_of(team, team->me, fn);
 
     store_relaxed_u64(&mine->count, part.count);
     store_relaxed_u64(&mine->place, part.place);
@@ -242,7 +243,7 @@ static void collect_take_all(const struct parts *parts, char *to, size_t all, si
 
     for (int k = 0; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
-        struct team_part part = collect_part_at(parts, i);
+        struct descriptor part = collect_part_at(parts, i);
         at = i == 0 ? 0 : at;
         collect_take(team, i, to + at, symaddr_of_place(part.place), part.count * size,
                      all, parts->fn);
@@ -256,7 +257,7 @@ static struct descriptors collect_meet(struct shmem_team *team, const char *fn)
 {
     if (unlikely(team->far))
         return allgather_open(team, collect_part_of(team, team->me, fn),
-                              sizeof(struct team_part), fn);
+                              sizeof(struct descriptor), fn);
     barrier_sync(team, fn);
     return (struct descriptors){.team = NULL};
 }
@@ -266,7 +267,7 @@ static bool collect_any_overlap(const struct parts *parts, const void *dest, siz
                                 size_t size)
 {
     for (int i = 0; i < parts->team->npes; i++) {
-        struct team_part part = collect_part_at(parts, i);
+        struct descriptor part = collect_part_at(parts, i);
         if (part.count > 0 &&
             bounce_overlap(dest, all, symaddr_of_place(part.place), part.count * size))
             return true;
@@ -310,7 +311,7 @@ static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
 static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
                             size_t n, size_t size, const char *fn)
 {
-    collect_say(team, (struct team_part){n, symaddr_to_place(source)}, fn);
+    collect_say(team, (struct descriptor){n, symaddr_to_place(source)}, fn);
     struct parts parts = {team, collect_meet(team, fn), NULL, fn}; /* all are ready */
     size_t all = collect_sum_bytes(&parts, dest, size);
     if (all >= REMOTE_BYTES &&
@@ -326,7 +327,7 @@ static void collect_barrier(struct shmem_team *team, void *dest, const void *sou
     barrier_sync(team, fn); /* all sources and parts have been read */
     bounce_close(to, dest, all);
     if (team->psync != NULL)
-        collect_say(team, (struct team_part){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);
+        collect_say(team, (struct descriptor){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);
 }
 
 /* True if the elements of every PE fit its slot. */
@@ -369,7 +370,7 @@ static void collect_mailbox(struct shmem_team *team, void *dest, const void *sou
     struct parts parts = {.team = team, .mailbox = &b, .fn = fn};
     struct shown *slot = (struct shown *)mailbox_own(&b);
 
-    slot->part = (struct team_part){n, symaddr_to_place(source)};
+    slot->part = (struct descriptor){n, symaddr_to_place(source)};
     if (n > 0 && n <= sizeof slot->elements / size)
         copy_bytes(slot->elements, source, n * size);
     mailbox_post(&b);

@@ -44,14 +44,14 @@ static void reduce_copy_own(const struct reduce_job *j)
 
 /* Candidates of adaptive selection, for data that fits an eager slot and for larger data.
  */
-static const enum select_algorithm small_ways[TEAM_WAYS] = {REDUCE_LAST, REDUCE_FLAT,
+static const enum select_algorithm small_ways[ADAPT_WAYS] = {REDUCE_LAST, REDUCE_FLAT,
                                                             REDUCE_FIRST};
-static const enum select_algorithm large_ways[TEAM_WAYS] = {REDUCE_SLICES, REDUCE_CHAIN,
+static const enum select_algorithm large_ways[ADAPT_WAYS] = {REDUCE_SLICES, REDUCE_CHAIN,
                                                             REDUCE_TREE};
 
 static const enum select_algorithm *reduce_ways_of(const struct reduce_job *j)
 {
-    return reduce_bytes(j) <= TEAM_SLOT_BYTES ? small_ways : large_ways;
+    return reduce_bytes(j) <= MAILBOX_SLOT_BYTES ? small_ways : large_ways;
 }
 
 /* True if the combining order must not depend on the arrival order.  An algorithm that
@@ -68,7 +68,7 @@ static enum select_algorithm reduce_algorithm_for(const struct reduce_job *j)
 {
     enum select_algorithm a = select_algorithm(j->team, SELECT_REDUCE, reduce_bytes(j));
     bool small =
-        reduce_bytes(j) <= TEAM_SLOT_BYTES && j->team->npes <= SELECT_COMBINER_PES;
+        reduce_bytes(j) <= MAILBOX_SLOT_BYTES && j->team->npes <= SELECT_COMBINER_PES;
 
     if (likely(select_info(a)->same) || !reduce_is_in_order(j))
         return a;
@@ -82,7 +82,7 @@ static unsigned reduce_usable_ways(const struct reduce_job *j, const reduce_fn *
     const enum select_algorithm *way = reduce_ways_of(j);
     unsigned usable = 0;
 
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         if (select_adapts(SELECT_REDUCE, way[w], j->team) &&
             (select_info(way[w])->same || !reduce_is_in_order(j)) &&
             (w == 0 || by[way[w]] != by[way[w - 1]]))
@@ -91,7 +91,7 @@ static unsigned reduce_usable_ways(const struct reduce_job *j, const reduce_fn *
 }
 
 /* Small rooted reductions do not adapt: exchanging the samples would cost too much. */
-static void reduce_plan_ways(const struct reduce_job *j, struct team_adapt *state,
+static void reduce_plan_ways(const struct reduce_job *j, struct adapt_class *state,
                              const reduce_fn *by)
 {
     bool adapts = j->root < 0 || reduce_ways_of(j) != small_ways;
@@ -100,10 +100,10 @@ static void reduce_plan_ways(const struct reduce_job *j, struct team_adapt *stat
 }
 
 /* Index of an algorithm among the candidates of the state; -1 = not a candidate. */
-static int reduce_way_of(const struct reduce_job *j, const struct team_adapt *state,
+static int reduce_way_of(const struct reduce_job *j, const struct adapt_class *state,
                          enum select_algorithm a)
 {
-    for (int w = 0; w < TEAM_WAYS; w++)
+    for (int w = 0; w < ADAPT_WAYS; w++)
         if (reduce_ways_of(j)[w] == a && (state->ways >> w & 1) != 0)
             return w;
     return -1;
@@ -124,7 +124,7 @@ static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
         }
         kind = ADAPT_IN_ORDER;
     }
-    struct team_adapt *state = adapt_state(j->team, kind, reduce_bytes(j));
+    struct adapt_class *state = adapt_class(j->team, kind, reduce_bytes(j));
 
     if (unlikely(state->ways == 0))
         reduce_plan_ways(j, state, by);

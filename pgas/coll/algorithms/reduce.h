@@ -6,8 +6,46 @@
 
 #include <stddef.h>
 
+#include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/scratch.h"
 #include "pgas/core/team/team.h"
 #include "pgas/datatype/op.h"
+
+/* Ring of segments between neighbours of a rooted chain (reduce_buffered.c). */
+enum {
+    REDUCE_ENTRIES = 8,
+    REDUCE_ENTRY_BYTES = 16 * 1024,
+};
+
+/* Flow control of one entry: sequence numbers, counted from 1 over all chains of the
+ * team, of the segment stored and of the last one read. */
+struct reduce_entry {
+    _Alignas(NODE_LINE) uint64_t filled; /* written by the owner */
+    _Alignas(NODE_LINE) uint64_t freed;  /* written by the reader */
+};
+
+/* Words of reductions on one node. */
+struct reduce_words {
+    /* On the first PE (reduce_combiner.c): the last call claimed by a combiner; the number
+     * of arrivals in all calls that count them. */
+    _Alignas(NODE_LINE) uint64_t claim;
+    _Alignas(NODE_LINE) uint64_t gathered;
+    /* On the first PE: arrival_words.tail by call number, for calls that a PE may leave
+     * before others arrive. */
+    struct {
+        _Alignas(NODE_LINE) uint64_t tail;
+    } queue[MAILBOX_SLOTS];
+    struct scratch_words ring;                 /* on each PE */
+    struct reduce_entry entry[REDUCE_ENTRIES]; /* on each PE */
+};
+
+/* Invariant: stored[e] <= segments for each entry e. */
+struct reduce_state {
+    uint64_t gathers;  /* calls counted in `gathered` */
+    uint64_t segments; /* of rooted chains so far; equal on all PEs */
+    uint64_t stored[REDUCE_ENTRIES]; /* segment stored in each own entry; 0: none */
+    struct scratch ring; /* REDUCE_ENTRIES * REDUCE_ENTRY_BYTES of each PE */
+};
 
 /* Reduction to all PEs of n elements of `size` bytes; all PEs receive the same bits.
  *

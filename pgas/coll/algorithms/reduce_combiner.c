@@ -35,6 +35,7 @@
 #include "pgas/coll/sync/arrival.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/algorithms/reduce_int.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/stress.h"
 #include "pgas/datatype/copy.h"
 
@@ -73,17 +74,17 @@ static void reduce_combiner_follow(const struct reduce_job *j, const struct mail
 
 static bool reduce_combiner_arrive_last(struct shmem_team *team)
 {
-    uint64_t all = ++team->gathers * (uint64_t)team->npes;
+    uint64_t all = ++team->coll->reduce.gathers * (uint64_t)team->npes;
 
     stress_point();
-    return fetch_add_acq_rel_u64(&team_words(team, 0)->gathered, 1) + 1 == all;
+    return fetch_add_acq_rel_u64(&node_words(team, 0)->reduce.gathered, 1) + 1 == all;
 }
 
 /* All PEs use mailbox_close (not mailbox_close_all), because a PE that returns early has
  * not observed the others. */
 static void reduce_combiner_last_to_root(const struct reduce_job *j)
 {
-    _Alignas(NODE_LINE) char acc[TEAM_SLOT_BYTES];
+    _Alignas(NODE_LINE) char acc[MAILBOX_SLOT_BYTES];
     char *slot, *to = reduce_gets(j) ? j->dest : acc;
     struct mailbox b = reduce_open_ahead(j, &slot);
 
@@ -122,7 +123,7 @@ void reduce_last(const struct reduce_job *j)
 
 static bool reduce_combiner_arrive_first(struct shmem_team *team, uint64_t call)
 {
-    uint64_t *claim = &team_words(team, 0)->claim, seen = load_relaxed_u64(claim);
+    uint64_t *claim = &node_words(team, 0)->reduce.claim, seen = load_relaxed_u64(claim);
 
     stress_point();
     return seen < call && cas_acq_rel_u64(claim, seen, call) == seen;
@@ -167,7 +168,7 @@ static void reduce_combiner_combine_by_arrival(const struct reduce_job *j, char 
 static void reduce_combiner_combine_first(const struct reduce_job *j,
                                           enum release release)
 {
-    _Alignas(NODE_LINE) char acc[TEAM_SLOT_BYTES];
+    _Alignas(NODE_LINE) char acc[MAILBOX_SLOT_BYTES];
     struct mailbox b = mailbox_open(j->team, reduce_bytes(j), j->fn);
     char *slot = mailbox_own(&b), *to = reduce_gets(j) ? j->dest : acc;
 

@@ -24,6 +24,7 @@
 #include "pgas/coll/sync/remote.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/algorithms/slice.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
@@ -75,7 +76,7 @@ static enum select_algorithm reduce_inter_algorithm_of(const struct reduce_job *
         select_algorithm(j->team, SELECT_INTERNODE_REDUCE, reduce_bytes(j));
     size_t nodes = (size_t)j->team->nodes->leaders;
 
-    if (a == INTERNODE_REDUCE_GATHER && !internode_fits(j->team, nodes, reduce_bytes(j)))
+    if (a == INTERNODE_REDUCE_GATHER && !internode_fits(j->team, nodes, reduce_bytes(j), j->fn))
         return INTERNODE_REDUCE_DOUBLING;
     return a;
 }
@@ -166,7 +167,7 @@ static void reduce_barrier(const struct reduce_job *j)
 /* Combine in PE order, independent of the placement. */
 static void reduce_in_order(const struct reduce_job *j)
 {
-    if (internode_fits(j->team, (size_t)j->team->npes, reduce_bytes(j)))
+    if (internode_fits(j->team, (size_t)j->team->npes, reduce_bytes(j), j->fn))
         reduce_small(j);
     else
         reduce_barrier(j);
@@ -256,7 +257,7 @@ static void reduce_inter_pass_to_root(const struct reduce_job *j, const char *re
 static void reduce_piece_to(const struct reduce_job *j)
 {
     const struct team_nodes *n = j->team->nodes;
-    char *result = scratch_at(j->team, n->me, SCRATCH_OWN);
+    char *result = scratch_at(&j->team->coll->scratch, n->me, SCRATCH_OWN);
     int node = team_node(j->team, j->root);
 
     internode_begin(j->team);

@@ -102,7 +102,7 @@ static void scan_remote(struct shmem_team *team, const struct job *j, size_t n)
 {
     struct remote r;
 
-    if (internode_fits(team, (size_t)team->npes, n * j->size)) {
+    if (internode_fits(team, (size_t)team->npes, n * j->size, j->fn)) {
         scan_small(team, j, n);
         return;
     }

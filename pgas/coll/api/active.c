@@ -9,6 +9,7 @@
 #include "pgas/coll/api/active.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/probe.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
@@ -25,10 +26,10 @@
 enum {
     ARRIVED = 0,  /* on the first PE of the set: number of other PEs that have arrived */
     RELEASED = 8, /* on each other PE: 1 = all PEs have arrived */
-    PART = 16,    /* on each PE: its struct team_part during a collect, or its vote */
+    PART = 16,    /* on each PE: its struct descriptor during a collect, or its vote */
     LOG_STRIDE_MAX = 30,
 };
-_Static_assert(PART + sizeof(struct team_part) / sizeof(long) <= SHMEM_SYNC_SIZE / 2 &&
+_Static_assert(PART + sizeof(struct descriptor) / sizeof(long) <= SHMEM_SYNC_SIZE / 2 &&
                    SHMEM_BARRIER_SYNC_SIZE == SHMEM_SYNC_SIZE &&
                    SHMEM_COLLECT_SYNC_SIZE == SHMEM_SYNC_SIZE && SHMEM_SYNC_VALUE == 0,
                "the words fit every pSync array, and are initially 0");
@@ -67,7 +68,6 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
                              .me = away / stride,
                              .start = start,
                              .stride = stride,
-                             .cpu = -1,
                              .psync = psync};
     set.far = team_has_remote(&set);
     return set;
@@ -79,9 +79,9 @@ static uint64_t *active_word_of(const struct shmem_team *set, int word, int i,
     return peer_at(set->psync + word, sizeof(uint64_t), team_world_pe(set, i), fn);
 }
 
-struct team_part *active_part(const struct shmem_team *set, int i, const char *fn)
+struct descriptor *active_part(const struct shmem_team *set, int i, const char *fn)
 {
-    return peer_at(set->psync + PART, sizeof(struct team_part), team_world_pe(set, i),
+    return peer_at(set->psync + PART, sizeof(struct descriptor), team_world_pe(set, i),
                    fn);
 }
 
@@ -107,7 +107,7 @@ static bool active_has_departed(int pe, const char *fn)
     const struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
 
     if (net_remote(pe))
-        return probe_pe(team_here(world, offsetof(struct team_words, left)), pe, fn) != 0;
+        return probe_pe(team_here(world, offsetof(struct team_words, departure.epoch)), pe, fn) != 0;
     return atomic_load_explicit(&pgas_self.peer[pe].node->last_barrier,
                                 memory_order_acquire) != 0;
 }
@@ -445,17 +445,17 @@ static struct shmem_team *active_make_team(const struct shmem_team *set, bool *b
     struct team_set members = {set->npes, set->start, set->stride, NULL};
     bool may = active_may_make_team();
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
-    struct shmem_team *team = may ? team_new(world, &members) : NULL;
+    struct shmem_team *team = may ? team_coll_new(world, &members) : NULL;
     uint32_t slot = active_agree_on_slot(set, team != NULL, by_psync, fn);
 
     if (slot == SLOT_WORLD || slot == SLOT_NONE) {
         if (team != NULL)
-            team_free(team);
+            team_coll_free(team);
         if (may)
             active_team_not_made();
         return slot == SLOT_WORLD ? world : active_make_slow(set, fn);
     }
-    team_begin(team, slot);
+    team_coll_begin(team, slot);
     active_barrier(set, fn); /* all synchronisation areas are cleared */
     return team;
 }

@@ -35,6 +35,6 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
 void active_barrier(const struct shmem_team *set, const char *fn);
 
 /* The pSync words in which PE i of the set describes its part of a collect. */
-struct team_part *active_part(const struct shmem_team *set, int i, const char *fn);
+struct descriptor *active_part(const struct shmem_team *set, int i, const char *fn);
 
 #endif

@@ -46,7 +46,7 @@ ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
             (const PTR, source, SYM_EACH_SST), (ptrdiff_t, dst, DST),                    \
             (ptrdiff_t, sst, SST), (size_t, nelems, COUNT))                              \
     { return alltoalls(team_of(team, fn), dest, source,                                  \
-                       (struct exchange){dst, sst, nelems, S}, fn); }
+                       (struct strides){dst, sst, nelems, S}, fn); }
 
 #define MOVES(NAME, C, KIND)                                                             \
     BROADCAST(NAME##_broadcast, C *, sizeof(C))                                          \

@@ -141,7 +141,7 @@ ROUTINE(void, shmem_sync, 0, BY_SET, SET_ARGS, PSYNC_ARG)
             (const void *, source, SYM_EACH_SST), (ptrdiff_t, dst, DST),                 \
             (ptrdiff_t, sst, SST), (size_t, nelems, COUNT), SET_ARGS, PSYNC_ARG)         \
     { THE_SET; alltoalls(set, dest, source,                                             \
-                         (struct exchange){dst, sst, nelems, bits / 8}, fn); }
+                         (struct strides){dst, sst, nelems, bits / 8}, fn); }
 SHMEM_SIZES_OLD(BROADCAST)
 SHMEM_SIZES_OLD(COLLECT)
 SHMEM_SIZES_OLD(FCOLLECT)

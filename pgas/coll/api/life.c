@@ -19,6 +19,7 @@
 #include "pgas/coll/select/select_table.h"
 #include "pgas/coll/shared/shared.h"
 #include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
@@ -181,7 +182,7 @@ static void life_create_teams(void)
     if (g->me == 0)
         log_debug("of %u PEs; %zu bytes of symmetric heap, %zu of global variables",
                   g->npes, g->heap_len - g->heap_user, g->data_len);
-    team_init();
+    team_coll_init();
     verify_init();
     if (prints && g->env.info)
         select_print(stderr, team_of(SHMEM_TEAM_WORLD, "shmem_init"));
@@ -194,7 +195,7 @@ static void life_free_teams(bool exiting)
         ctx_fini();
         shared_forget();
         active_forget();
-        team_fini();
+        team_coll_fini();
     }
     pgas_self.life = LIFE_DOWN;
     check_init();
@@ -234,7 +235,7 @@ static void life_complete(bool exiting)
         if (!exiting) /* at exit other threads may still use contexts */
             ctx_close_all();
     }
-    team_leave_all();
+    team_coll_leave();
     nodeseg_leave(team_world_epoch());
     profile_end();
 }

@@ -33,6 +33,7 @@
 #include "pgas/coll/nonblocking/nb.h"
 #include "pgas/coll/sync/allgather.h"
 #include "pgas/coll/api/split.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/team/ctx.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
@@ -63,7 +64,7 @@ static int split_first_of(const struct split *s, int i)
 /* The word with the proposal of PE i of the parent in this round; PE i is local. */
 static uint32_t *split_offer_of(const struct split *s, int i)
 {
-    return &team_words(s->parent, i)->offer[s->parent->offers % 2];
+    return &team_words(s->parent, i)->split.offer[s->parent->coll->split.offers % 2];
 }
 
 static uint32_t split_seen(const struct split *s, int member)
@@ -134,7 +135,7 @@ static uint32_t split_agree(struct split *s, bool able, bool *good)
     int restarts = 0;
 
     for (;;) {
-        s->parent->offers++;
+        s->parent->coll->split.offers++;
         if (s->me >= 0)
             store_relaxed_u32(split_offer_of(s, s->parent->me), mine);
         split_meet(s);
@@ -168,18 +169,18 @@ static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
 {
     struct team_set set = split_our_set(s);
     struct shmem_team *team =
-        s->me >= 0 && num_contexts >= 0 ? team_new(s->parent, &set) : NULL;
+        s->me >= 0 && num_contexts >= 0 ? team_coll_new(s->parent, &set) : NULL;
     bool good;
     uint32_t slot = split_agree(s, team != NULL, &good);
 
     if (team != NULL && good) {
         team->num_contexts = num_contexts;
-        team_begin(team, slot);
+        team_coll_begin(team, slot);
         *out = team;
     }
     barrier_sync(s->parent, s->fn); /* all synchronisation areas are cleared */
     if (team != NULL && !good)
-        team_free(team);
+        team_coll_free(team);
     if (s->me >= 0 && !good && slot < SLOT_RESTART)
         slot_free(slot);
     if (!good)
@@ -266,5 +267,5 @@ void split_destroy(shmem_team_t handle, const char *fn)
     nb_check_ended(team, fn);
     ctx_destroy_all(team);
     barrier_last(team, fn);
-    team_free(team);
+    team_coll_free(team);
 }

@@ -10,7 +10,16 @@
 #ifndef PGAS_COLL_SPLIT_H
 #define PGAS_COLL_SPLIT_H
 
+#include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
+
+/* On each PE: the slot that it proposes for a new team, double-buffered by round. */
+struct split_words {
+    _Alignas(NODE_LINE) uint32_t offer[2];
+};
+struct split_state {
+    uint32_t offers; /* rounds of proposals begun by this PE */
+};
 
 /* num_contexts of a new team: from config if mask selects it, else 0. */
 int split_config(const shmem_team_config_t *config, long mask);

@@ -16,6 +16,7 @@
 #include "pgas/coll/api/active.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/api/verify.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
@@ -24,17 +25,17 @@
 /* Index of the call record in pSync: behind the words that the collectives use. */
 #define PSYNC_CALL (SHMEM_SYNC_SIZE / 2)
 
-_Static_assert(sizeof(struct team_call) <= (SHMEM_SYNC_SIZE - PSYNC_CALL) * sizeof(long),
+_Static_assert(sizeof(struct verify_call) <= (SHMEM_SYNC_SIZE - PSYNC_CALL) * sizeof(long),
                "a call record fits its half of a pSync array");
-_Static_assert((int)CHECK_PARAMS_MAX <= (int)TEAM_VALUES_MAX,
+_Static_assert((int)CHECK_PARAMS_MAX <= (int)VERIFY_VALUES_MAX,
                "a call record holds all values");
 
 /* The call record of this PE: a symmetric address. */
-static struct team_call *verify_call_here(const struct shmem_team *team)
+static struct verify_call *verify_call_here(const struct shmem_team *team)
 {
     if (team->psync == NULL)
         return &team_words(team, team->me)->call;
-    return peer_at(team->psync + PSYNC_CALL, sizeof(struct team_call), pgas_self.me,
+    return peer_at(team->psync + PSYNC_CALL, sizeof(struct verify_call), pgas_self.me,
                    "collective");
 }
 
@@ -81,7 +82,7 @@ static bool verify_compared(const struct check_call *c, int i, uint64_t *value)
 }
 
 /* A value that is not compared is recorded as 0, which is not the address of an array. */
-static void verify_write_down(const struct check_call *c, struct team_call *mine)
+static void verify_write_down(const struct check_call *c, struct verify_call *mine)
 {
     snprintf(mine->fn, sizeof mine->fn, "%s", c->fn);
     for (int i = 0; i < c->n; i++)
@@ -111,8 +112,8 @@ static const char *verify_collective_of(const char *fn)
     return meets ? "shmem_team_sync" : fn;
 }
 
-static void verify_compare(const struct check_call *c, const struct team_call *mine,
-                           const struct team_call *first, int pe)
+static void verify_compare(const struct check_call *c, const struct verify_call *mine,
+                           const struct verify_call *first, int pe)
 {
     uint64_t value;
 
@@ -133,7 +134,7 @@ static void verify_meet(const struct check_call *c)
     if (team == NULL || team->npes == 1)
         return;
     barrier_enter(team, c->fn);
-    struct team_call *mine = verify_call_here(team), first;
+    struct verify_call *mine = verify_call_here(team), first;
     verify_write_down(c, mine);
     barrier_sync(team, c->fn);
     rma_get(SHMEM_CTX_DEFAULT, &first, mine, sizeof first, team_world_pe(team, 0), c->fn);

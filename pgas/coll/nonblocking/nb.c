@@ -9,13 +9,13 @@
  * requests of its PE, in nb_test and in block_until (block_set_work); a PE that sleeps
  * there is woken by every store to it meanwhile.
  *
- * Call c uses sync slot c % TEAM_NB_SLOTS (struct team_nb).  Invariant: a PE begins call
+ * Call c uses sync slot c % NB_SLOTS (struct nb_slot).  Invariant: a PE begins call
  * c, and may write to other PEs' slots for it, only when all PEs have ended the last
- * user of the slot, call c - TEAM_NB_SLOTS.  Proof: the PE has ended all calls up to
- * c - TEAM_NB_OUT.  One of the last TEAM_NB_MEET of them, b, is a multiple of
- * TEAM_NB_MEET, and no PE ends such a call before all PEs have begun it (it ends with a
+ * user of the slot, call c - NB_SLOTS.  Proof: the PE has ended all calls up to
+ * c - NB_OUT.  One of the last NB_MEET of them, b, is a multiple of
+ * NB_MEET, and no PE ends such a call before all PEs have begun it (it ends with a
  * barrier unless its program implies one).  A PE that has begun b has ended all calls up
- * to b - TEAM_NB_OUT >= c - TEAM_NB_SLOTS.  Each value written for a call is awaited by
+ * to b - NB_OUT >= c - NB_SLOTS.  Each value written for a call is awaited by
  * its reader before that PE ends the call, so no write arrives in a later call or team.
  */
 #include "config.h"
@@ -25,6 +25,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/probe.h"
 #include "pgas/coll/nonblocking/nb_int.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/log.h"
@@ -40,7 +41,7 @@ static PGAS_PE_LOCAL struct {
 
 static _Thread_local bool inside; /* of nb_go_on, against recursion */
 
-_Static_assert(TEAM_NB_SLOTS >= 2 * TEAM_NB_OUT + TEAM_NB_MEET - 1,
+_Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_MEET - 1,
                "the invariant at the top");
 
 /* ---- progress --------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ _Static_assert(TEAM_NB_SLOTS >= 2 * TEAM_NB_OUT + TEAM_NB_MEET - 1,
 /* True if the call ends with an extra barrier after its last step. */
 static bool nb_waits_last(const struct nb *r)
 {
-    return !r->program->meets && r->call % TEAM_NB_MEET == 0;
+    return !r->program->meets && r->call % NB_MEET == 0;
 }
 
 /* Advance a request; true if it is complete. */
@@ -75,10 +76,11 @@ static void nb_end(struct nb *r)
 /* Advance the active requests of a team; true if one has completed. */
 static bool nb_advance_team(struct shmem_team *team)
 {
-    uint64_t end_call = team->nb->call + TEAM_NB_OUT;
+    struct nb_queue *q = &team->coll->nb;
+    uint64_t end_call = q->first->call + NB_OUT;
     bool ended = false;
 
-    for (struct nb **at = &team->nb; *at != NULL && (*at)->call < end_call;) {
+    for (struct nb **at = &q->first; *at != NULL && (*at)->call < end_call;) {
         struct nb *r = *at;
         if (!nb_advance(r)) {
             at = &r->next;
@@ -86,11 +88,11 @@ static bool nb_advance_team(struct shmem_team *team)
         }
         *at = r->next;
         if (r->next == NULL)
-            team->nb_end = at;
+            q->end = at;
         nb_end(r);
         ended = true;
     }
-    team->nbs_ended = team->nb != NULL ? team->nb->call - 1 : team->nbs;
+    credit_return(&q->calls, q->first != NULL ? q->first->call - 1 : q->calls.seq);
     return ended;
 }
 
@@ -101,10 +103,11 @@ static bool nb_advance_all(void)
 
     for (struct shmem_team **at = &all.teams, *team; (team = *at) != NULL;) {
         ended = nb_advance_team(team) || ended;
-        if (team->nb != NULL)
-            at = &team->nb_next;
+        struct nb_queue *q = &team->coll->nb;
+        if (q->first != NULL)
+            at = &q->next;
         else
-            __atomic_store_n(at, team->nb_next, __ATOMIC_RELAXED);
+            __atomic_store_n(at, q->next, __ATOMIC_RELAXED);
     }
     return ended;
 }
@@ -128,15 +131,15 @@ static void nb_go_on(void)
 
 static void nb_enlist(struct nb *r)
 {
-    struct shmem_team *team = r->team;
+    struct nb_queue *q = &r->team->coll->nb;
 
-    if (team->nb == NULL) {
-        team->nb_next = all.teams;
-        team->nb_end = &team->nb;
-        __atomic_store_n(&all.teams, team, __ATOMIC_RELAXED);
+    if (q->first == NULL) {
+        q->next = all.teams;
+        q->end = &q->first;
+        __atomic_store_n(&all.teams, r->team, __ATOMIC_RELAXED);
     }
-    *team->nb_end = r;
-    team->nb_end = &r->next;
+    *q->end = r;
+    q->end = &r->next;
     block_set_work(nb_go_on);
 }
 
@@ -149,7 +152,7 @@ struct nb *nb_start(const struct nb *what)
     *r = *what;
     barrier_guard(r->team, r->fn);
     pthread_mutex_lock(&all.lock);
-    r->call = ++r->team->nbs;
+    r->call = credit_begin(&r->team->coll->nb.calls);
     all.open++;
     all.last = r->fn;
     nb_enlist(r);
@@ -218,17 +221,17 @@ static void nb_judge(const struct nb *r, int i, uint64_t ended)
 
 static void nb_probe_local(const struct nb *r, int i)
 {
-    const struct team_words *words = team_words(r->team, i);
+    const struct departure_words *words = &team_words(r->team, i)->departure;
 
-    if (load_acquire_u32(&words->left) != 0)
-        nb_judge(r, i, load_relaxed_u64(&words->left_nb));
+    if (load_acquire_u32(&words->epoch) != 0)
+        nb_judge(r, i, load_relaxed_u64(&words->nb_calls));
 }
 
 static void nb_probe_remote(const struct nb *r, int i)
 {
     int pe = team_world_pe(r->team, i);
-    const void *left = team_here(r->team, offsetof(struct team_words, left));
-    const void *calls = team_here(r->team, offsetof(struct team_words, left_nb));
+    const void *left = team_here(r->team, offsetof(struct team_words, departure.epoch));
+    const void *calls = team_here(r->team, offsetof(struct team_words, departure.nb_calls));
     uint64_t ended;
 
     if (probe_pe(left, pe, r->fn) == 0)
@@ -290,8 +293,8 @@ static size_t nb_count(const struct nb *r)
 void nb_check_ended(const struct shmem_team *team, const char *fn)
 {
     pthread_mutex_lock(&all.lock);
-    size_t n = team != NULL ? nb_count(team->nb) : all.open;
-    const char *one = team != NULL && n > 0 ? team->nb->fn : all.last;
+    size_t n = team != NULL ? nb_count(team->coll->nb.first) : all.open;
+    const char *one = team != NULL && n > 0 ? team->coll->nb.first->fn : all.last;
     pthread_mutex_unlock(&all.lock);
     if (n > 0)
         nb_not_ended(n, one, fn);

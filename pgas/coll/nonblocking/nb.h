@@ -4,7 +4,7 @@
  *
  * All PEs of a team start its nonblocking collectives in the same order; they may
  * complete in any order, and other collectives of the team may run in between.  Starting
- * never waits: up to TEAM_NB_OUT requests of a team are active, the others are queued.
+ * never waits: up to NB_OUT requests of a team are active, the others are queued.
  * Requests advance whenever a thread of this PE is in nb_test or waits anywhere in the
  * library.  Buffers are symmetric and belong to the library until the request completes.
  * For any team, but not for active sets.
@@ -20,10 +20,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/sync/credit.h"
 #include "pgas/core/team/team.h"
 #include "pgas/datatype/op.h"
 
 struct nb; /* a request */
+
+enum {
+    NB_OUT = 8,  /* maximum active requests of a team */
+    NB_MEET = 4, /* calls between two synchronisations of all PEs */
+    NB_SLOTS = 2 * NB_OUT + NB_MEET,
+};
+
+/* Progress of one call, on each PE.  Each word has one remote writer per call (nb.c). */
+struct nb_slot {
+    _Alignas(NODE_LINE) uint64_t meet[BARRIER_ROUNDS]; /* call << 8 | synchronisation */
+    uint64_t down;                                     /* call */
+    uint64_t root, up[BARRIER_ROUNDS];                 /* reset to 0 by the owner */
+};
+
+/* The requests of this PE in a team; under the lock of nb.c. */
+struct nb_queue {
+    struct credit calls;     /* begun by this PE; acked: all up to this one are complete */
+    struct nb *first;        /* incomplete ones, in call order */
+    struct nb **end;         /* end of that list */
+    struct shmem_team *next; /* next team with incomplete ones */
+};
 
 /* fn is the public routine, for messages. */
 struct nb *nb_barrier(struct shmem_team *team, const char *fn);

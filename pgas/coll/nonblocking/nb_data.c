@@ -10,6 +10,7 @@
 
 #include "pgas/coll/nonblocking/nb_int.h"
 #include "pgas/coll/algorithms/slice.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/stress.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"
@@ -18,13 +19,14 @@
 
 static size_t nb_data_words_at(const struct nb *r)
 {
-    return offsetof(struct team_words, nb) +
-           r->call % TEAM_NB_SLOTS * sizeof(struct team_nb);
+    return r->team->coll->extent + offsetof(struct team_extent, nb) +
+           r->call % NB_SLOTS * sizeof(struct nb_slot);
 }
 
-struct team_nb *nb_words(const struct nb *r)
+struct nb_slot *nb_words(const struct nb *r)
 {
-    return &team_words(r->team, r->team->me)->nb[r->call % TEAM_NB_SLOTS];
+    return (struct nb_slot *)((char *)team_words(r->team, r->team->me) +
+                              nb_data_words_at(r));
 }
 
 bool nb_tell(const struct nb *r, int i, size_t offset, uint64_t value)
@@ -50,8 +52,8 @@ bool nb_barrier_step(struct nb *r)
     int npes = r->team->npes;
     uint64_t value = r->call << NB_MEET_BITS | (uint64_t)(r->step + 1);
 
-    for (; r->s.k < TEAM_ROUNDS - 1 && 1 << r->s.k < npes; r->s.k++, r->s.part = 0) {
-        size_t word = offsetof(struct team_nb, meet) + (size_t)r->s.k * sizeof value;
+    for (; r->s.k < BARRIER_ROUNDS - 1 && 1 << r->s.k < npes; r->s.k++, r->s.part = 0) {
+        size_t word = offsetof(struct nb_slot, meet) + (size_t)r->s.k * sizeof value;
         int to = (int)(((int64_t)r->team->me + ((int64_t)1 << r->s.k)) % npes);
         if (r->s.part == 0 && !nb_tell(r, to, word, value))
             return false;

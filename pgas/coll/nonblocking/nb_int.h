@@ -43,7 +43,7 @@ struct nb_get {
 };
 
 struct nb {
-    struct nb *next; /* in team->nb */
+    struct nb *next; /* in nb_queue.first */
     struct shmem_team *team;
     uint64_t call; /* call number: 1, 2, .. */
     const char *fn;
@@ -87,7 +87,7 @@ struct nb_piece {
 typedef struct nb_piece (*nb_piece)(const struct nb *r, int k);
 
 /* Sync slot of this PE for this call. */
-struct team_nb *nb_words(const struct nb *r);
+struct nb_slot *nb_words(const struct nb *r);
 
 /* Store to a word in the sync slot of PE i; false: no resources now, call again. */
 bool nb_tell(const struct nb *r, int i, size_t offset, uint64_t value);

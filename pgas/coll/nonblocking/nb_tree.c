@@ -71,7 +71,7 @@ static int nb_tree_children(const struct nb *r)
 {
     int n = 0;
 
-    while (n < TEAM_ROUNDS && nb_tree_child(r, n) >= 0)
+    while (n < BARRIER_ROUNDS && nb_tree_child(r, n) >= 0)
         n++;
     return n;
 }
@@ -85,13 +85,13 @@ bool nb_has_children(const struct nb *r)
 
 static bool nb_tree_tell_down(const struct nb *r, int i)
 {
-    return nb_tell(r, i, offsetof(struct team_nb, down), r->call);
+    return nb_tell(r, i, offsetof(struct nb_slot, down), r->call);
 }
 
 static bool nb_tree_tell_up(const struct nb *r, uint64_t value)
 {
     size_t word =
-        offsetof(struct team_nb, up) + (size_t)nb_tree_own_k(r) * sizeof(uint64_t);
+        offsetof(struct nb_slot, up) + (size_t)nb_tree_own_k(r) * sizeof(uint64_t);
 
     return nb_tell(r, nb_tree_parent(r), word, value);
 }
@@ -247,13 +247,13 @@ static struct nb_piece nb_tree_roots(const struct nb *r, int k)
 
 static bool nb_tree_tell_step(const struct nb *r, int i, uint64_t value)
 {
-    return nb_tell(r, i, offsetof(struct team_nb, leader_msg), value);
+    return nb_tell(r, i, offsetof(struct nb_slot, root), value);
 }
 
 /* The tree's root publishes the address; `to` acknowledges after its get. */
 bool nb_tree_step(struct nb *r)
 {
-    uint64_t *word = &nb_words(r)->leader_msg;
+    uint64_t *word = &nb_words(r)->root;
 
     if (r->root == r->to || (!nb_tree_is_root(r) && r->team->me != r->to))
         return true;

@@ -14,6 +14,7 @@
 
 #include "pgas/coll/select/adapt.h"
 #include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/threads/atomic.h"
 
@@ -22,7 +23,7 @@ enum {
      * counted, because the previous candidate determined the arrival order of that call.
      */
     FEW_LARGE = 3,
-    FEW_SMALL = TEAM_TRIES,
+    FEW_SMALL = ADAPT_TRIES,
     /* Warm-up before the first trial, in trials: first touch of memory. */
     WARM = 2,
     /* Window of the running mean, in calls. */
@@ -49,7 +50,7 @@ enum {
     UNIT_SHIFT = 10,
 };
 
-static const size_t class_most[TEAM_CLASSES - 1] = {256, TEAM_SLOT_BYTES, 64 << 10,
+static const size_t class_most[ADAPT_CLASSES - 1] = {256, MAILBOX_SLOT_BYTES, 64 << 10,
                                                     1 << 20};
 enum { SMALL_CLASSES = 2 };
 
@@ -57,69 +58,67 @@ static int adapt_class_of(size_t bytes)
 {
     int c = 0;
 
-    while (c < TEAM_CLASSES - 1 && bytes > class_most[c])
+    while (c < ADAPT_CLASSES - 1 && bytes > class_most[c])
         c++;
     return c;
 }
 
-_Static_assert(sizeof((struct shmem_team *)0)->adapt ==
-                   sizeof(struct team_adapt[ADAPT_KINDS][TEAM_CLASSES]),
-               "a team has a state for each kind");
-
-struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
-                               size_t bytes)
+struct adapt_class *adapt_class(struct shmem_team *team, enum adapt_kind kind,
+                                size_t bytes)
 {
-    return &team->adapt[kind][adapt_class_of(bytes)];
+    return &team->coll->adapt.class[kind][adapt_class_of(bytes)];
 }
 
-void adapt_plan(struct team_adapt *state, unsigned ways, size_t bytes)
+void adapt_plan(struct adapt_class *state, unsigned ways, size_t bytes)
 {
     bool several = (ways & (ways - 1)) != 0;
 
-    *state = (struct team_adapt){
+    *state = (struct adapt_class){
         .ways = (uint8_t)(several ? ways : ADAPT_NONE),
         .few = adapt_class_of(bytes) < SMALL_CLASSES ? FEW_SMALL : FEW_LARGE};
 }
 
 void adapt_reset(struct shmem_team *team)
 {
-    memset(team->adapt, 0, sizeof team->adapt);
-    team->timed.state = team->timed_to_root.state = NULL;
+    struct adapt_state *a = &team->coll->adapt;
+
+    memset(a->class, 0, sizeof a->class);
+    a->timed.state = a->timed_to_root.state = NULL;
 }
 
 /* ---- candidates ------------------------------------------------------------------ */
 
-static bool adapt_has(const struct team_adapt *s, unsigned way)
+static bool adapt_has(const struct adapt_class *s, unsigned way)
 {
     return (s->ways >> way & 1) != 0;
 }
 
 /* Calls per trial, including the first one, which is not counted. */
-static unsigned adapt_trial_of(const struct team_adapt *s)
+static unsigned adapt_trial_of(const struct adapt_class *s)
 {
     return 1u + s->few;
 }
 
 /* The candidate whose trial is in progress or next; -1 = all trials are complete. */
-static int adapt_being_tried(const struct team_adapt *s)
+static int adapt_being_tried(const struct adapt_class *s)
 {
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         if (adapt_has(s, w) && s->tries[w] < adapt_trial_of(s))
             return (int)w;
     return -1;
 }
 
 /* A candidate other than the current one whose retrial is due; -1 = none. */
-static int adapt_due(const struct team_adapt *s, uint32_t call)
+static int adapt_due(const struct adapt_class *s, uint32_t call)
 {
-    for (unsigned w = 0; s->settled != 0 && w < TEAM_WAYS; w++)
+    for (unsigned w = 0; s->settled != 0 && w < ADAPT_WAYS; w++)
         if (adapt_has(s, w) && w != s->way && (int32_t)(call - s->due[w]) >= 0)
             return (int)w;
     return -1;
 }
 
 /* The candidate that this call tries; -1 = none. */
-static int adapt_to_try(struct team_adapt *s, uint32_t call)
+static int adapt_to_try(struct adapt_class *s, uint32_t call)
 {
     int way = adapt_being_tried(s);
 
@@ -130,7 +129,7 @@ static int adapt_to_try(struct team_adapt *s, uint32_t call)
     return way;
 }
 
-unsigned adapt_next(struct team_adapt *s, unsigned timed_every, bool *timed)
+unsigned adapt_next(struct adapt_class *s, unsigned timed_every, bool *timed)
 {
     const uint32_t call = s->calls++;
     const bool warm = call >= WARM * adapt_trial_of(s);
@@ -163,7 +162,7 @@ static uint64_t adapt_middle(uint64_t *value, unsigned n)
 }
 
 /* The cost of a candidate is the median of its trial, then a running mean. */
-static void adapt_take_work(struct team_adapt *s, unsigned way, uint64_t work)
+static void adapt_take_work(struct adapt_class *s, unsigned way, uint64_t work)
 {
     uint64_t *known = &s->work[way];
 
@@ -178,15 +177,15 @@ static void adapt_take_work(struct team_adapt *s, unsigned way, uint64_t work)
 }
 
 /* True if the trials of all candidates are complete and their samples have been read. */
-static bool adapt_is_known(const struct team_adapt *s)
+static bool adapt_is_known(const struct adapt_class *s)
 {
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         if (adapt_has(s, w) && s->seen[w] < adapt_trial_of(s))
             return false;
     return true;
 }
 
-static void adapt_set_due(struct team_adapt *s, unsigned way)
+static void adapt_set_due(struct adapt_class *s, unsigned way)
 {
     uint64_t best = s->work[s->way] + 1, more = s->work[way];
     uint64_t wait =
@@ -196,11 +195,11 @@ static void adapt_set_due(struct team_adapt *s, unsigned way)
     s->due[way] = s->calls + (uint32_t)wait;
 }
 
-static unsigned adapt_best_of(const struct team_adapt *s)
+static unsigned adapt_best_of(const struct adapt_class *s)
 {
     unsigned best = s->way;
 
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         if (adapt_has(s, w) && s->work[w] * BETTER_DEN < s->work[best] * BETTER_NUM)
             best = w;
     return best;
@@ -208,19 +207,19 @@ static unsigned adapt_best_of(const struct team_adapt *s)
 
 /* Select the best candidate after the cost of `way` was updated, and set the times of the
  * retrials. */
-static void adapt_choose(struct team_adapt *s, unsigned way)
+static void adapt_choose(struct adapt_class *s, unsigned way)
 {
     const unsigned before = s->way;
 
     s->way = (uint8_t)adapt_best_of(s);
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         if (s->settled == 0 || w == way || (w == before && w != s->way))
             adapt_set_due(s, w);
 }
 
-static void adapt_try_all_anew(struct team_adapt *s)
+static void adapt_try_all_anew(struct adapt_class *s)
 {
-    for (unsigned w = 0; w < TEAM_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_WAYS; w++)
         s->tries[w] = s->seen[w] = 0;
     s->settled = 0;
 }
@@ -231,7 +230,7 @@ static bool adapt_much_more(uint64_t a, uint64_t b, uint64_t work)
     return a > MUCH * b && a > MUCH * work;
 }
 
-void adapt_learn(struct team_adapt *s, unsigned way, uint64_t imbalance, uint64_t work)
+void adapt_learn(struct adapt_class *s, unsigned way, uint64_t imbalance, uint64_t work)
 {
     adapt_take_work(s, way, work + 1);
     s->imbalance = s->imbalance == 0 ? imbalance : adapt_mean(s->imbalance, imbalance);
@@ -260,12 +259,12 @@ struct notes {
     const struct mailbox *mailbox;
 };
 
-static struct team_times adapt_note_of(const struct notes *n, int i)
+static struct adapt_times adapt_note_of(const struct notes *n, int i)
 {
     if (n->mailbox != NULL)
-        return *(const struct team_times *)mailbox_of(n->mailbox, i);
-    struct team_times *t = &team_words(n->team, i)->seen[n->team->timings % 2];
-    return (struct team_times){load_relaxed_u64(&t->came), load_relaxed_u64(&t->left)};
+        return *(const struct adapt_times *)mailbox_of(n->mailbox, i);
+    struct adapt_times *t = &node_words(n->team, i)->adapt.seen[n->team->coll->adapt.timings % 2];
+    return (struct adapt_times){load_relaxed_u64(&t->came), load_relaxed_u64(&t->left)};
 }
 
 struct span {
@@ -277,7 +276,7 @@ static struct span adapt_span_of(const struct notes *n)
     struct span s = {.first = UINT64_MAX};
 
     for (int i = 0; i < n->team->npes; i++) {
-        struct team_times t = adapt_note_of(n, i);
+        struct adapt_times t = adapt_note_of(n, i);
         s.first = t.came < s.first ? t.came : s.first;
         s.last = t.came > s.last ? t.came : s.last;
         s.end = t.left > s.end ? t.left : s.end;
@@ -296,14 +295,14 @@ static uint64_t adapt_cost_of(const struct notes *n, const struct span *s)
     uint64_t sum = 0;
 
     for (int i = 0; i < n->team->npes; i++) {
-        struct team_times t = adapt_note_of(n, i);
+        struct adapt_times t = adapt_note_of(n, i);
         uint64_t came = t.came > since ? t.came : since;
         sum += t.left > came ? t.left - came : 0;
     }
     return sum / (uint64_t)n->team->npes;
 }
 
-static void adapt_learn_notes(const struct notes *n, struct team_timed *t)
+static void adapt_learn_notes(const struct notes *n, struct adapt_sample *t)
 {
     struct span s = adapt_span_of(n);
 
@@ -315,25 +314,25 @@ static void adapt_learn_notes(const struct notes *n, struct team_timed *t)
 static void adapt_note(const struct adapt *a, uint64_t left_ns)
 {
     struct shmem_team *team = a->team;
-    struct team_times *mine = &team_words(team, team->me)->seen[++team->timings % 2];
+    struct adapt_times *mine = &node_words(team, team->me)->adapt.seen[++team->coll->adapt.timings % 2];
 
     store_relaxed_u64(&mine->came, a->came_ns);
     store_relaxed_u64(&mine->left, left_ns);
-    team->timed =
-        (struct team_timed){.state = a->state, .bytes = a->bytes, .way = a->way};
+    team->coll->adapt.timed =
+        (struct adapt_sample){.state = a->state, .bytes = a->bytes, .way = a->way};
 }
 
 /* Exchange the samples of a rooted call. */
 static void adapt_exchange(struct shmem_team *team, const char *fn)
 {
-    struct mailbox b = mailbox_open(team, sizeof(struct team_times), fn);
+    struct mailbox b = mailbox_open(team, sizeof(struct adapt_times), fn);
 
-    *(struct team_times *)mailbox_own(&b) = team->timed_to_root.own;
+    *(struct adapt_times *)mailbox_own(&b) = team->coll->adapt.timed_to_root.own;
     mailbox_post(&b);
-    adapt_learn_notes(&(struct notes){team, &b}, &team->timed_to_root);
+    adapt_learn_notes(&(struct notes){team, &b}, &team->coll->adapt.timed_to_root);
     mailbox_close_all(&b);
 }
-_Static_assert(sizeof(struct team_times) <= TEAM_LINE_BYTES, "the times fit a line");
+_Static_assert(sizeof(struct adapt_times) <= MAILBOX_LINE_BYTES, "the times fit a line");
 
 static unsigned adapt_timed_every(const struct adapt *a)
 {
@@ -343,11 +342,11 @@ static unsigned adapt_timed_every(const struct adapt *a)
 }
 
 struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
-                         struct team_adapt *state, const char *fn)
+                         struct adapt_class *state, const char *fn)
 {
     struct adapt a = {.team = team, .state = state, .kind = kind, .bytes = bytes};
 
-    if (kind == ADAPT_TO_ROOT && team->timed_to_root.state != NULL)
+    if (kind == ADAPT_TO_ROOT && team->coll->adapt.timed_to_root.state != NULL)
         adapt_exchange(team, fn);
     a.way = adapt_next(state, adapt_timed_every(&a), &a.timed);
     if (a.timed)
@@ -360,14 +359,14 @@ void adapt_end(struct adapt *a)
     struct shmem_team *team = a->team;
     const uint64_t left_ns = a->timed ? clock_ns() : 0; /* excludes the work below */
 
-    if (a->kind != ADAPT_TO_ROOT && team->timed.state != NULL)
+    if (a->kind != ADAPT_TO_ROOT && team->coll->adapt.timed.state != NULL)
         adapt_learn_notes(&(struct notes){.team = team},
-                          &team->timed); /* previous sample */
+                          &team->coll->adapt.timed); /* previous sample */
     if (!a->timed)
         return;
     if (a->kind != ADAPT_TO_ROOT)
         adapt_note(a, left_ns);
     else
-        team->timed_to_root =
-            (struct team_timed){a->state, a->bytes, a->way, {a->came_ns, left_ns}};
+        team->coll->adapt.timed_to_root =
+            (struct adapt_sample){a->state, a->bytes, a->way, {a->came_ns, left_ns}};
 }

@@ -26,27 +26,71 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
+
+enum {
+    ADAPT_CLASSES = 5, /* size classes that adapt independently */
+    ADAPT_WAYS = 3,    /* candidate algorithms of a class */
+    ADAPT_TRIES = 7,   /* maximum calls of one trial */
+};
 
 /* Separate states for rooted calls, for calls that deliver to all PEs, and for the latter
  * with candidates restricted to a combining order independent of the arrival order. */
 enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT, ADAPT_IN_ORDER, ADAPT_KINDS };
 
+/* State of one kind and size class.  Invariant: equal on all PEs of the team. */
+struct adapt_class {
+    uint32_t calls;
+    uint8_t ways, way; /* bit set of candidate algorithms; the current choice */
+    uint8_t few;       /* measured calls of a trial */
+    uint8_t tries[ADAPT_WAYS],
+        seen[ADAPT_WAYS];        /* calls of the last trial; measured ones */
+    uint64_t trial[ADAPT_TRIES]; /* measurements of the current trial */
+    uint32_t due[ADAPT_WAYS];    /* call number of the next trial */
+    uint64_t imbalance, settled; /* mean arrival imbalance, ns per KiB; at the choice */
+    uint64_t work[ADAPT_WAYS];
+};
+
+/* Times at which a PE entered and left its last timed call. */
+struct adapt_times {
+    uint64_t came, left;
+};
+
+/* On each PE: the times of its last two timed calls. */
+struct adapt_words {
+    _Alignas(NODE_LINE) struct adapt_times seen[2];
+};
+
+/* A pending measurement. */
+struct adapt_sample {
+    struct adapt_class *state; /* NULL: none */
+    size_t bytes;
+    unsigned way;
+    struct adapt_times own; /* of a rooted call */
+};
+
+struct adapt_state {
+    struct adapt_class class[ADAPT_KINDS][ADAPT_CLASSES];
+    struct adapt_sample timed, timed_to_root;
+    uint64_t timings; /* timed unrooted calls so far */
+};
+
 /* The state of a team for calls of this kind and size class.  The team must have
  * mailboxes.  `ways` is 0 before adapt_plan. */
-enum { ADAPT_NONE = 1 << TEAM_WAYS };
-struct team_adapt *adapt_state(struct shmem_team *team, enum adapt_kind kind,
-                               size_t bytes);
+enum { ADAPT_NONE = 1 << ADAPT_WAYS };
+struct adapt_class *adapt_class(struct shmem_team *team, enum adapt_kind kind,
+                                size_t bytes);
 
 /* Set the candidates, a bit mask; ADAPT_NONE is stored if there are fewer than two. */
-void adapt_plan(struct team_adapt *state, unsigned ways, size_t bytes);
+void adapt_plan(struct adapt_class *state, unsigned ways, size_t bytes);
 /* Discard all samples because the team's plan changed.  All PEs must call it alike. */
 void adapt_reset(struct shmem_team *team);
 
 /* One call in progress. */
 struct adapt {
     struct shmem_team *team;
-    struct team_adapt *state;
+    struct adapt_class *state;
     enum adapt_kind kind;
     size_t bytes;
     unsigned way; /* the candidate to use */
@@ -56,17 +100,17 @@ struct adapt {
 
 /* Begin and end a call whose state has at least one candidate (state->ways). */
 struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t bytes,
-                         struct team_adapt *state, const char *fn);
+                         struct adapt_class *state, const char *fn);
 void adapt_end(struct adapt *a);
 
 /* ---- decisions: pure functions, exported for unit tests ---------------------------- */
 
 /* The candidate for the next call, and whether that call is timed.  At least one of
  * `timed_every` calls is timed. */
-unsigned adapt_next(struct team_adapt *state, unsigned timed_every, bool *timed);
+unsigned adapt_next(struct adapt_class *state, unsigned timed_every, bool *timed);
 
 /* Add the sample of a call that used candidate `way`; equal on all PEs. */
-void adapt_learn(struct team_adapt *state, unsigned way, uint64_t imbalance,
+void adapt_learn(struct adapt_class *state, unsigned way, uint64_t imbalance,
                  uint64_t work);
 
 #endif

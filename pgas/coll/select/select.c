@@ -8,6 +8,7 @@
 #include "pgas/coll/select/adapt.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/select/select_table.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/boot/agree.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
@@ -84,8 +85,8 @@ static const struct rule rules[] = {
     {INTERNODE_REDUCE_DIRECT, ALWAYS, 16, SELECT_ANY_BYTES},
     {INTERNODE_REDUCE_HALVING, ALWAYS, SELECT_ANY_PES, 262144},
     {INTERNODE_REDUCE_RING, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {INTERNODE_BROADCAST_PUSH, ALWAYS, SELECT_ANY_PES, TEAM_PUSH_BYTES},
-    {INTERNODE_BROADCAST_GATHER, ALWAYS, SELECT_ANY_PES, TEAM_BOX},
+    {INTERNODE_BROADCAST_PUSH, ALWAYS, SELECT_ANY_PES, BCAST_PUSH_BYTES},
+    {INTERNODE_BROADCAST_GATHER, ALWAYS, SELECT_ANY_PES, INTERNODE_BOX},
     {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, 8, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, SELECT_ANY_PES, 131072},
     {INTERNODE_BROADCAST_SCATTER, ALWAYS, SELECT_SCATTER_NODES, SELECT_ANY_BYTES},
@@ -308,7 +309,7 @@ static bool select_nth_offer(size_t i, enum select_collective what,
  * or where the range of a candidate with higher precedence begins, whichever is smaller.
  * Returns false if no candidate covers `bytes`. */
 static bool select_best_offer(enum select_collective what, const struct select_case *c,
-                              size_t bytes, struct team_choice *choice)
+                              size_t bytes, struct select_choice *choice)
 {
     size_t all = 1 + (c->table != NULL ? c->table->rows : 0) + RULES;
     size_t most = SELECT_ANY_BYTES;
@@ -319,7 +320,7 @@ static bool select_best_offer(enum select_collective what, const struct select_c
             continue;
         if (o.bytes.from <= bytes) {
             most = o.bytes.to < most ? o.bytes.to : most;
-            *choice = (struct team_choice){most, (int)o.algorithm};
+            *choice = (struct select_choice){most, (int)o.algorithm};
             return true;
         }
         most = o.bytes.from - 1 < most ? o.bytes.from - 1 : most;
@@ -328,16 +329,16 @@ static bool select_best_offer(enum select_collective what, const struct select_c
 }
 
 int select_choose(enum select_collective what, const struct select_case *c,
-                  struct team_choice plan[TEAM_CHOICES], bool *cut)
+                  struct select_choice plan[SELECT_CHOICES], bool *cut)
 {
-    struct team_choice next = {.most = 0};
+    struct select_choice next = {.most = 0};
     int n = 0;
 
     *cut = false;
     for (size_t bytes = 0; next.most != SELECT_ANY_BYTES; bytes = next.most + 1) {
         bool good = select_best_offer(what, c, bytes, &next);
         n -= good && n > 0 && plan[n - 1].algorithm == next.algorithm; /* merge */
-        if (good && n == TEAM_CHOICES - 1 && next.most != SELECT_ANY_BYTES) {
+        if (good && n == SELECT_CHOICES - 1 && next.most != SELECT_ANY_BYTES) {
             *cut = true;
             good = select_best_offer(what, c, SELECT_ANY_BYTES, &next);
         }
@@ -370,13 +371,13 @@ static void select_make_plan(struct shmem_team *team, enum select_collective wha
     bool cut;
 
     select_tell_unused(what, team);
-    if (select_choose(what, &c, team->plan[what], &cut) == 0)
+    if (select_choose(what, &c, team->coll->select.plan[what], &cut) == 0)
         log_die("pgas: no algorithm covers all sizes of %s", select_name(what));
     if (cut && team->me == 0)
         log_warn(
             "%s: more than %d ranges of bytes for %s on %d PEs; the further ones are "
             "ignored",
-            table.path, TEAM_CHOICES, select_name(what), team->npes);
+            table.path, SELECT_CHOICES, select_name(what), team->npes);
 }
 
 void select_plan(struct shmem_team *team)
@@ -384,7 +385,20 @@ void select_plan(struct shmem_team *team)
     for (int what = 0; what < SELECT_ALL; what++)
         select_make_plan(team, (enum select_collective)what);
     adapt_reset(team);
-    team->planned = true;
+    team->coll->select.planned = true;
+}
+
+enum select_algorithm select_algorithm(struct shmem_team *team,
+                                       enum select_collective what, size_t bytes)
+{
+    struct select_plans *s = &team->coll->select;
+
+    if (unlikely(!s->planned))
+        select_plan(team);
+    const struct select_choice *c = s->plan[what];
+    while (bytes > c->most)
+        c++;
+    return (enum select_algorithm)c->algorithm;
 }
 
 void select_force(enum select_collective what, enum select_algorithm algorithm)
@@ -395,7 +409,7 @@ void select_force(enum select_collective what, enum select_algorithm algorithm)
 
 /* ---- output ---------------------------------------------------------------------- */
 
-const char *select_plan_text(const struct team_choice *plan, char *text, size_t size)
+const char *select_plan_text(const struct select_choice *plan, char *text, size_t size)
 {
     size_t at = 0;
 
@@ -430,6 +444,6 @@ void select_print(FILE *out, struct shmem_team *team)
                 select_name((enum select_collective)what),
                 select_parties((enum select_collective)what, t->npes, select_nodes_of(t)),
                 internode ? "nodes" : "PEs",
-                select_plan_text(t->plan[what], text, sizeof text));
+                select_plan_text(t->coll->select.plan[what], text, sizeof text));
     }
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "pgas/coll/select/select.def"
+#include "pgas/coll/sync/leader_msg.h"
 #include "pgas/core/base/env.h"
 #include "pgas/core/team/team.h"
 #include "pgas/threads/atomic.h"
@@ -34,8 +35,8 @@ enum {
 enum {
     SELECT_DOUBLING_BYTES = 16 * 1024,
     SELECT_BRUCK_BYTES = 16 * 1024,
-    SELECT_DIRECT_NODES = TEAM_LEADERS / 2,
-    SELECT_SCATTER_NODES = TEAM_LEADERS,
+    SELECT_DIRECT_NODES = LEADER_WORDS / 2,
+    SELECT_SCATTER_NODES = LEADER_WORDS,
 };
 
 #define X(NAME, name) SELECT_##NAME,
@@ -45,7 +46,18 @@ enum select_collective { SELECT_COLLECTIVES(X) SELECT_ALL };
 enum select_algorithm { SELECT_ALGORITHMS(X) SELECT_ALGORITHMS_ALL };
 #undef X
 
-_Static_assert((int)SELECT_ALL <= (int)TEAM_COLLECTIVES, "a team has a plan for each");
+/* The algorithm for at most `most` bytes per PE. */
+struct select_choice {
+    size_t most;
+    int algorithm;
+};
+
+/* The plan of a team, in ascending order to SELECT_ANY_BYTES. */
+enum { SELECT_CHOICES = 16 }; /* maximum size ranges of one collective */
+struct select_plans {
+    bool planned; /* the plan is valid */
+    struct select_choice plan[SELECT_ALL][SELECT_CHOICES];
+};
 
 /* Read SHMEM_<COLLECTIVE>_ALGORITHM for all collectives.  Ends the job with an error
  * message if a value is not the name of an algorithm. */
@@ -97,12 +109,12 @@ struct select_case {
 
 /* Compute the plan of a collective.  Returns the number of entries, of which the last one
  * has most == SELECT_ANY_BYTES; 0 if some size has no candidate.  *cut is set if the plan
- * needs more than TEAM_CHOICES entries and was truncated. */
+ * needs more than SELECT_CHOICES entries and was truncated. */
 int select_choose(enum select_collective what, const struct select_case *c,
-                  struct team_choice plan[TEAM_CHOICES], bool *cut);
+                  struct select_choice plan[SELECT_CHOICES], bool *cut);
 
 /* "flat to 8, last to 2048, slices". */
-const char *select_plan_text(const struct team_choice *plan, char *text, size_t size);
+const char *select_plan_text(const struct select_choice *plan, char *text, size_t size);
 
 /* Force an algorithm for the next calls on the world team; SELECT_ALGORITHMS_ALL returns
  * to the plan.  All PEs must call it alike.  For the tuner. */
@@ -112,16 +124,8 @@ void select_force(enum select_collective what, enum select_algorithm algorithm);
  * the block for one other PE; in a collect, the mean contribution.  The team must not be
  * an active set.  It is on one node, except for the inter-node collectives
  * (SELECT_INTERNODE_*), which are for teams over several nodes. */
-static inline enum select_algorithm
-select_algorithm(struct shmem_team *team, enum select_collective what, size_t bytes)
-{
-    if (unlikely(!team->planned))
-        select_plan(team);
-    const struct team_choice *c = team->plan[what];
-    while (bytes > c->most)
-        c++;
-    return (enum select_algorithm)c->algorithm;
-}
+enum select_algorithm select_algorithm(struct shmem_team *team,
+                                       enum select_collective what, size_t bytes);
 
 /* True if adaptive selection may use algorithm `other` on the team: no algorithm was
  * requested for the collective, and the team is within the limits of `other`. */

@@ -18,6 +18,7 @@
 #include "pgas/coll/sync/allgather.h"
 #include "pgas/coll/shared/shared.h"
 #include "pgas/coll/shared/shared_int.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
@@ -104,21 +105,21 @@ static size_t shared_take_block(const struct shmemx_shared *s)
 }
 
 /* Publish this PE's descriptor: bytes + 1 (0 = no memory), and the block's offset. */
-static void shared_say(const struct shmem_team *team, struct team_part part)
+static void shared_say(const struct shmem_team *team, struct descriptor part)
 {
-    struct team_part *mine = &team_words(team, team->me)->part;
+    struct descriptor *mine = &team_words(team, team->me)->descriptor;
 
     store_relaxed_u64(&mine->count, part.count);
     store_relaxed_u64(&mine->place, part.place);
 }
 
-static struct team_part shared_seen(const struct shmem_team *team,
+static struct descriptor shared_seen(const struct shmem_team *team,
                                     const struct descriptors *r, int i)
 {
     if (r->team != NULL)
-        return *(const struct team_part *)allgather_at(r, i);
-    const struct team_part *part = &team_words(team, i)->part;
-    return (struct team_part){load_relaxed_u64(&part->count),
+        return *(const struct descriptor *)allgather_at(r, i);
+    const struct descriptor *part = &team_words(team, i)->descriptor;
+    return (struct descriptor){load_relaxed_u64(&part->count),
                               load_relaxed_u64(&part->place)};
 }
 
@@ -140,13 +141,13 @@ static bool shared_all_able(const struct shmem_team *team, const struct descript
 }
 
 static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
-                         struct team_part mine, size_t bytes, const char *fn)
+                         struct descriptor mine, size_t bytes, const char *fn)
 {
     struct descriptors r = {.team = NULL};
 
     shared_say(team, mine);
     if (team->far)
-        r = allgather_open(team, &team_words(team, team->me)->part, sizeof mine, fn);
+        r = allgather_open(team, &team_words(team, team->me)->descriptor, sizeof mine, fn);
     else
         barrier_sync(team, fn);
     bool able = shared_all_able(team, &r, bytes, fn);
@@ -176,7 +177,7 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
     bool able = s != NULL && (block != 0 || !shared_leads(s));
 
     *out = s;
-    if (shared_agree(team, s, (struct team_part){able ? bytes + 1 : 0, block}, bytes,
+    if (shared_agree(team, s, (struct descriptor){able ? bytes + 1 : 0, block}, bytes,
                      fn)) {
         shared_begin(s, fn);
         return 0;

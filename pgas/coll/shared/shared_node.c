@@ -18,6 +18,7 @@
 #include "pgas/coll/shared/shared_int.h"
 #include "pgas/coll/algorithms/slice.h"
 #include "pgas/coll/sync/bounce.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/memory/peer.h"
@@ -61,7 +62,7 @@ static void shared_node_on_stall(const void *arg)
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
     for (int i = 0; !team->far && i < team->npes; i++)
-        if (load_acquire_u32(&team_words(team, i)->left) != 0 &&
+        if (load_acquire_u32(&team_words(team, i)->departure.epoch) != 0 &&
             load_acquire_u64(&g->s->head->entered) < shared_node_all_entries(g->s))
             barrier_on_stall(team_world_pe(team, i), g->fn);
 }

@@ -21,7 +21,7 @@
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
-size_t allgather_max = TEAM_BOX;
+size_t allgather_max = INTERNODE_BOX;
 
 static char *allgather_entries_alloc(const struct shmem_team *team, size_t bytes,
                                      const char *fn)
@@ -33,12 +33,12 @@ static char *allgather_entries_alloc(const struct shmem_team *team, size_t bytes
     return entry;
 }
 
-/* One barrier per part of the descriptors that fits the piggyback buffer. */
+/* One barrier per `most` bytes of the descriptors. */
 static struct descriptors allgather_gather_parts(struct shmem_team *team,
                                                  const void *mine, size_t bytes,
-                                                 const char *fn)
+                                                 size_t most, const char *fn)
 {
-    size_t most = allgather_max / (size_t)team->npes, n;
+    size_t n;
     char *entry = allgather_entries_alloc(team, bytes, fn);
 
     for (size_t at = 0; at < bytes; at += n) {
@@ -64,15 +64,26 @@ static struct descriptors allgather_fetch(struct shmem_team *team, const void *m
     return (struct descriptors){team, entry, bytes, entry};
 }
 
+/* Bytes of each descriptor that fit the piggyback buffer together; 0: none. */
+static size_t allgather_part(struct shmem_team *team, size_t bytes, const char *fn)
+{
+    size_t npes = (size_t)team->npes, most = allgather_max / npes;
+
+    most = bytes < most ? bytes : most;
+    if (most == 0 || internode_fits(team, npes, most, fn))
+        return most;
+    return team->nodes != NULL ? internode_small_bytes() / npes : 0;
+}
+
 struct descriptors allgather_open(struct shmem_team *team, const void *mine, size_t bytes,
                                   const char *fn)
 {
-    size_t npes = (size_t)team->npes;
+    size_t most = allgather_part(team, bytes, fn);
 
-    if (!internode_fits(team, npes, 1) || npes > allgather_max)
+    if (most == 0)
         return allgather_fetch(team, mine, bytes, fn);
-    if (npes * bytes > allgather_max)
-        return allgather_gather_parts(team, mine, bytes, fn);
+    if (most < bytes)
+        return allgather_gather_parts(team, mine, bytes, most, fn);
     return (struct descriptors){team, internode_gather(team, mine, bytes, -1, fn), bytes,
                                 NULL};
 }

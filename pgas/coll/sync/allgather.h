@@ -7,10 +7,17 @@
 #define PGAS_COLL_ALLGATHER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pgas/core/team/team.h"
 
-/* Maximum bytes of all descriptors per barrier: TEAM_BOX; tests set a smaller value. */
+/* Contribution of a PE to a collective of variable lengths (collect): the number of
+ * elements and the source (symaddr_to_place). */
+struct descriptor {
+    uint64_t count, place;
+};
+
+/* Maximum bytes of all descriptors per barrier: INTERNODE_BOX; tests set a smaller value. */
 extern size_t allgather_max;
 
 struct descriptors {

@@ -27,6 +27,7 @@
 #include "pgas/coll/sync/arrival.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/core/base/stress.h"
 #include "pgas/datatype/copy.h"
@@ -37,7 +38,7 @@ enum {
 };
 _Static_assert((int)SELECT_COMBINER_PES < 1 << TAIL_BITS,
                "PE numbers and counts fit `tail`");
-_Static_assert((int)SELECT_ORDER_PES == (int)TEAM_ORDER, "`order` has one cell per PE");
+_Static_assert((int)SELECT_ORDER_PES == (int)ARRIVAL_ORDER, "`order` has one cell per PE");
 
 #define TAIL_MASK (((uint64_t)1 << TAIL_BITS) - 1)
 
@@ -60,14 +61,14 @@ struct arrival arrival_at(uint64_t *tail, const struct mailbox *b)
 
 struct arrival arrival_enter(const struct mailbox *b)
 {
-    return arrival_at(&team_words(b->team, 0)->tail, b);
+    return arrival_at(&node_words(b->team, 0)->arrival.tail, b);
 }
 
 /* ---- arrival list ---------------------------------------------------------------- */
 
 static size_t arrival_cell_of(int position)
 {
-    return offsetof(struct team_words, order) + (size_t)position * sizeof(uint64_t);
+    return offsetof(struct node_words, arrival.order) + (size_t)position * sizeof(uint64_t);
 }
 
 void arrival_note(const struct mailbox *b, int position)

@@ -5,7 +5,7 @@
  *
  * The call must have opened a mailbox (mailbox.h).  The functions that record the order
  * (arrival_note, arrival_pe, arrival_exchange, arrival_blocks) are limited to teams of at
- * most TEAM_ORDER PEs.
+ * most ARRIVAL_ORDER PEs.
  * Uses: core/team, core/peer, barrier, mailbox, datatype/copy.  Used by: alltoall,
  * alltoalls, collect, reduce.
  */
@@ -13,6 +13,15 @@
 #define PGAS_COLL_ARRIVAL_H
 
 #include "pgas/coll/sync/mailbox.h"
+
+enum { ARRIVAL_ORDER = 256 }; /* maximum PEs of a team that records the order of arrival */
+
+/* On the first PE of the team: the last PE that arrived in a call (arrival_at), and the PE
+ * at each position (call << 16 | PE). */
+struct arrival_words {
+    _Alignas(NODE_LINE) uint64_t tail;
+    _Alignas(NODE_LINE) uint64_t order[ARRIVAL_ORDER];
+};
 
 /* Position of this PE in the arrival order of a call. */
 struct arrival {

@@ -19,6 +19,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/boot/binding.h"
@@ -57,7 +58,7 @@ _Noreturn void barrier_on_stall(int pe, const char *fn)
 void barrier_check_left(const struct shmem_team *team, int i, uint32_t left,
                         const char *fn)
 {
-    if (left != 0 && (int32_t)(left - 1 - team->epoch) < 0)
+    if (left != 0 && (int32_t)(left - 1 - team->coll->barrier.epoch) < 0)
         barrier_on_stall(team_world_pe(team, i), fn);
 }
 
@@ -68,8 +69,8 @@ static void barrier_wait_on_stall(const void *arg)
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
     for (int i = 0; i < g->team->npes; i++)
-        barrier_check_left(g->team, i, load_acquire_u32(&team_words(g->team, i)->left),
-                           g->fn);
+        barrier_check_left(
+            g->team, i, load_acquire_u32(&team_words(g->team, i)->departure.epoch), g->fn);
 }
 
 static void barrier_wait_for(const struct goal *g, const void *word)
@@ -89,39 +90,41 @@ static void barrier_wait_for(const struct goal *g, const void *word)
  */
 static void barrier_disseminate(struct shmem_team *team, const char *fn)
 {
-    const struct team_words *mine = team_words(team, team->me);
+    const struct node_words *mine = node_words(team, team->me);
+    uint32_t epoch = team->coll->barrier.epoch;
 
     for (int k = 0, step = 1; step < team->npes; k++, step *= 2) {
         int to = (team->me + step) % team->npes;
         stress_point();
-        store_release_u32(&team_words(team, to)->round[k].epoch, team->epoch);
+        store_release_u32(&node_words(team, to)->round[k].epoch, epoch);
         const void *word = &mine->round[k].epoch;
         rma_changed(word, sizeof(uint32_t), team_world_pe(team, to));
-        struct goal g = {word, team->epoch, team, fn};
+        struct goal g = {word, epoch, team, fn};
         barrier_wait_for(&g, word);
     }
 }
 
-/* Only a team of all PEs knows that no other PE needs its processors. */
+/* Only a team of all PEs knows that no other PE needs its processors; and only in a job on
+ * one node do the words have hints. */
 static bool barrier_is_everybody(const struct shmem_team *team)
 {
-    return team->npes == (int)pgas_self.npes;
+    return team->npes == (int)pgas_self.npes && pgas_self.net == NULL;
 }
 
 /* Count this PE in on its processor.  True if it is the last resident PE to arrive there.
  * This is a hint: PEs may migrate, and a wrong answer only costs time. */
-static bool barrier_last_on_cpu(struct shmem_team *team, struct team_words *root)
+static bool barrier_last_on_cpu(struct barrier_state *state, struct node_words *root)
 {
     int cpu = sched_getcpu();
-    uint32_t tag = team->epoch << 16, seen, next;
+    uint32_t tag = state->epoch << 16, seen, next;
 
-    if (cpu < 0 || cpu >= TEAM_CPUS)
+    if (cpu < 0 || cpu >= BARRIER_CPUS)
         return false;
-    if (cpu != team->cpu) {
-        if (team->cpu >= 0)
-            fetch_add_acq_rel_u32(&root->cpu[team->cpu].residents, UINT32_MAX); /* - 1 */
+    if (cpu != state->cpu) {
+        if (state->cpu >= 0)
+            fetch_add_acq_rel_u32(&root->cpu[state->cpu].residents, UINT32_MAX); /* -1 */
         fetch_add_acq_rel_u32(&root->cpu[cpu].residents, 1);
-        team->cpu = cpu;
+        state->cpu = cpu;
     }
     do {
         seen = load_relaxed_u32(&root->cpu[cpu].called);
@@ -132,11 +135,11 @@ static bool barrier_last_on_cpu(struct shmem_team *team, struct team_words *root
 
 /* If this processor has at least two residents more than another one, move there: the
  * kernel may keep an imbalance for seconds.  Costs as much as several barriers. */
-static void barrier_even_out(const struct shmem_team *team, const struct team_words *root)
+static void barrier_even_out(int own_cpu, const struct node_words *root)
 {
-    uint32_t here = load_relaxed_u32(&root->cpu[team->cpu].residents);
+    uint32_t here = load_relaxed_u32(&root->cpu[own_cpu].residents);
 
-    for (int cpu = 0; cpu < TEAM_CPUS; cpu++) {
+    for (int cpu = 0; cpu < BARRIER_CPUS; cpu++) {
         if (!binding_allowed(cpu) ||
             load_relaxed_u32(&root->cpu[cpu].residents) + 1 >= here)
             continue;
@@ -149,22 +152,24 @@ static void barrier_even_out(const struct shmem_team *team, const struct team_wo
  * barriers; the arrival that makes it counted * npes is the last one of a barrier. */
 static void barrier_count(struct shmem_team *team, const char *fn)
 {
-    struct team_words *root = team_words(team, 0);
-    uint32_t all = ++team->counted * (uint32_t)team->npes;
-    const void *word = team_here(team, offsetof(struct team_words, epoch));
-    bool last_here = barrier_is_everybody(team) && barrier_last_on_cpu(team, root);
-    if (last_here && team->epoch % EVEN_OUT_EVERY == 0)
-        barrier_even_out(team, root);
+    struct node_words *root = node_words(team, 0);
+    struct barrier_words *words = &root->team.barrier;
+    struct barrier_state *state = &team->coll->barrier;
+    uint32_t all = ++state->counted * (uint32_t)team->npes;
+    const void *word = team_here(team, offsetof(struct team_words, barrier.epoch));
+    bool last_here = barrier_is_everybody(team) && barrier_last_on_cpu(state, root);
+    if (last_here && state->epoch % EVEN_OUT_EVERY == 0)
+        barrier_even_out(state->cpu, root);
 
     stress_point();
-    if (fetch_add_acq_rel_u32(&root->arrived, 1) + 1 == all) {
+    if (fetch_add_acq_rel_u32(&words->arrived, 1) + 1 == all) {
         stress_point();
-        store_release_u32(&root->epoch, team->epoch);
+        store_release_u32(&words->epoch, state->epoch);
         for (int i = 0; i < team->npes; i++)
             rma_changed(word, sizeof(uint32_t), team_world_pe(team, i));
         return;
     }
-    struct goal g = {&root->epoch, team->epoch, team, fn};
+    struct goal g = {&words->epoch, state->epoch, team, fn};
     if (!last_here || !block_spin(barrier_reached, &g))
         barrier_wait_for(&g, word);
 }
@@ -185,8 +190,8 @@ static void barrier_enter_set(const struct shmem_team *set, uint64_t me, const c
 
     if (set->npes != world->npes)
         return;
-    fetch_add_acq_rel_u32(&world->sets_inside, 1);
-    uint64_t owner = load_acquire_u64(&world->inside);
+    fetch_add_acq_rel_u32(&world->coll->barrier.sets_inside, 1);
+    uint64_t owner = load_acquire_u64(&world->coll->barrier.inside);
     if (owner != 0 && owner != me)
         barrier_two_threads(fn);
 }
@@ -196,7 +201,7 @@ static void barrier_leave_set(const struct shmem_team *set, const char *fn)
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
 
     if (set->npes == world->npes)
-        fetch_add_acq_rel_u32(&world->sets_inside, UINT32_MAX); /* - 1 */
+        fetch_add_acq_rel_u32(&world->coll->barrier.sets_inside, UINT32_MAX); /* - 1 */
 }
 
 void barrier_enter(struct shmem_team *team, const char *fn)
@@ -208,18 +213,19 @@ void barrier_enter(struct shmem_team *team, const char *fn)
         barrier_enter_set(team, me, fn);
         return;
     }
-    uint64_t owner = cas_acq_rel_u64(&team->inside, 0, me);
-    if ((owner != 0 && owner != me) || load_acquire_u32(&team->sets_inside) != 0)
+    struct barrier_state *state = &team->coll->barrier;
+    uint64_t owner = cas_acq_rel_u64(&state->inside, 0, me);
+    if ((owner != 0 && owner != me) || load_acquire_u32(&state->sets_inside) != 0)
         barrier_two_threads(fn);
-    team->inside_depth++;
+    state->inside_depth++;
 }
 
 void barrier_leave(struct shmem_team *team, const char *fn)
 {
     if (team->psync != NULL)
         barrier_leave_set(team, fn);
-    else if (--team->inside_depth == 0)
-        store_release_u64(&team->inside, 0);
+    else if (--team->coll->barrier.inside_depth == 0)
+        store_release_u64(&team->coll->barrier.inside, 0);
 }
 
 static void barrier_all_pes(struct shmem_team *team, const char *fn)
@@ -232,12 +238,12 @@ static void barrier_all_pes(struct shmem_team *team, const char *fn)
         internode_cross(team, fn);
         return;
     }
-    team->epoch++;
+    team->coll->barrier.epoch++;
     if (select_algorithm(team, SELECT_BARRIER, 0) == BARRIER_COUNTER)
         barrier_count(team, fn);
     else
         barrier_disseminate(team, fn);
-    team->known = team->calls; /* all PEs have ended their mailbox calls (mailbox.c) */
+    credit_return_all(&team->coll->mailbox.calls); /* all PEs have ended them */
 }
 
 void barrier(struct shmem_team *team, const char *fn)
@@ -270,7 +276,7 @@ void barrier_last(struct shmem_team *team, const char *fn)
         internode_cross_last(team, fn);
         return;
     }
-    team->epoch++;
+    team->coll->barrier.epoch++;
     /* Not the counter: its waiters read the words of team PE 0 after the last arrival. */
     barrier_disseminate(team, fn);
 }

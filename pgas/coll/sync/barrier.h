@@ -13,6 +13,49 @@
 #include "pgas/core/team/team.h"
 #include "pgas/threads/atomic.h"
 
+enum {
+    BARRIER_ROUNDS = 20, /* maximum rounds of dissemination: log2 of the number of PEs */
+    BARRIER_CPUS = 64,   /* processors with a residency hint */
+};
+
+/* On the first PE of a team; on the leader of each node for a team over nodes, where
+ * `arrived` counts the other PEs of the node. */
+struct barrier_words {
+    _Alignas(NODE_LINE) uint32_t arrived; /* arrivals so far, modulo 2^32 */
+    _Alignas(NODE_LINE) uint32_t epoch;   /* barriers completed */
+};
+
+/* On each PE, by round. */
+struct barrier_round {
+    _Alignas(NODE_LINE) uint32_t epoch; /* barrier that the partner has entered */
+};
+
+/* On the first PE, by processor: the number of PEs that ran there at their last call, and
+ * (epoch << 16 | number of them that have called in this barrier).  Hints. */
+struct barrier_cpu {
+    _Alignas(NODE_LINE) uint32_t residents;
+    uint32_t called;
+};
+
+/* On each PE: 1 + the number of barriers begun, of mailbox calls begun, and of nonblocking
+ * collectives completed when the PE left the job; 0 before.  Its owner stores `epoch` last
+ * (release), and before it increments node->left: a waiting PE reads these words only
+ * while node->left is not 0. */
+struct departure_words {
+    _Alignas(NODE_LINE) uint32_t epoch;
+    uint64_t mailbox_calls, nb_calls;
+};
+
+/* Invariant: counted <= epoch, modulo 2^32. */
+struct barrier_state {
+    uint32_t epoch;       /* barriers begun by this PE */
+    uint32_t counted;     /* those of them counted in `arrived` */
+    int cpu;              /* processor of this PE's residency hint; -1: none */
+    uint64_t inside;      /* with SHMEM_DEBUG: the thread in a collective, 0 = none */
+    int inside_depth;     /* its nesting; owned by that thread */
+    uint32_t sets_inside; /* of the world: calls with an active set of all its PEs */
+};
+
 /* fn is the public routine, for error messages. */
 void barrier(struct shmem_team *team, const char *fn);
 void barrier_sync(struct shmem_team *team, const char *fn);
@@ -36,7 +79,7 @@ static inline void barrier_unguard(struct shmem_team *team, const char *fn)
         barrier_leave(team, fn);
 }
 
-/* `left` was read from the sync area of PE i of the team: end the job if that PE has
+/* `left` is departure_words.epoch of PE i of the team: end the job if that PE has
  * departed before it entered the barrier in which this PE waits. */
 void barrier_check_left(const struct shmem_team *team, int i, uint32_t left,
                         const char *fn);

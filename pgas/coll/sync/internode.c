@@ -34,6 +34,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/probe.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/stress.h"
@@ -71,7 +72,8 @@ static void internode_probe_node(const struct goal *g)
         return;
     for (int k = 0; k < n->local_pes; k++)
         barrier_check_left(g->team, n->local_pe[k],
-                           load_acquire_u32(&team_words(g->team, n->local_pe[k])->left),
+                           load_acquire_u32(
+                               &team_words(g->team, n->local_pe[k])->departure.epoch),
                            g->fn);
 }
 
@@ -83,7 +85,7 @@ void internode_probe(const struct shmem_team *team, int node, struct look *look,
     if (!probe_due(look))
         return;
     int i = team->nodes->leader[node];
-    const uint32_t *left = team_here(team, offsetof(struct team_words, left));
+    const uint32_t *left = team_here(team, offsetof(struct team_words, departure.epoch));
     uint32_t seen = probe_pe(left, team_world_pe(team, i), fn);
     barrier_check_left(team, i, seen, fn);
 }
@@ -122,7 +124,7 @@ static bool internode_called(const void *arg)
 static void internode_await_call(const struct shmem_team *team, int k, uint32_t n,
                                  int from, const char *fn)
 {
-    const struct team_words *mine = team_words(team, team->me);
+    const struct internode_words *mine = internode_words(team, team->me);
     const uint32_t *word = &mine->round[k].called[n % 2];
     struct look look = {0};
     struct goal g = {word, n, from, team, fn, &look};
@@ -147,21 +149,21 @@ int internode_leader(const struct shmem_team *team)
     return team_world_pe(team, team->nodes->local_pe[0]);
 }
 
-static struct team_words *internode_leaders_words(const struct shmem_team *team)
+static struct internode_words *internode_leaders_words(const struct shmem_team *team)
 {
-    return team_words(team, team->nodes->local_pe[0]);
+    return internode_words(team, team->nodes->local_pe[0]);
 }
 
-static struct team_words *internode_own_words(const struct shmem_team *team)
+static struct internode_words *internode_own_words(const struct shmem_team *team)
 {
-    return team_words(team, team->me);
+    return internode_words(team, team->me);
 }
 
 /* Value of the leader's `arrived` when all PEs of its node have arrived.  (`counts` is
- * not team->epoch, which internode_begin advances without an arrival.) */
+ * not the epoch, which internode_begin advances without an arrival.) */
 static uint32_t internode_all_calls(const struct shmem_team *team)
 {
-    return team->nodes->counts * (uint32_t)(team->nodes->local_pes - 1);
+    return team->coll->internode.counts * (uint32_t)(team->nodes->local_pes - 1);
 }
 
 /* Invariant: `arrived` of a leader is the number of arrivals of the other PEs of its
@@ -169,15 +171,15 @@ static uint32_t internode_all_calls(const struct shmem_team *team)
 static void internode_count_in(const struct shmem_team *team)
 {
     stress_point();
-    if (fetch_add_acq_rel_u32(&internode_leaders_words(team)->arrived, 1) + 1 ==
+    if (fetch_add_acq_rel_u32(&internode_leaders_words(team)->team.barrier.arrived, 1) + 1 ==
         internode_all_calls(team))
-        rma_changed(&internode_own_words(team)->arrived, sizeof(uint32_t),
+        rma_changed(&internode_own_words(team)->team.barrier.arrived, sizeof(uint32_t),
                     internode_leader(team));
 }
 
 static void internode_await_node(const struct shmem_team *team, const char *fn)
 {
-    const uint32_t *arrived = &internode_own_words(team)->arrived;
+    const uint32_t *arrived = &internode_own_words(team)->team.barrier.arrived;
 
     if (team->nodes->local_pes > 1)
         internode_wait_near(team, arrived, arrived, internode_all_calls(team), fn);
@@ -191,17 +193,18 @@ static void internode_wake_node(const struct shmem_team *team, const uint32_t *w
 
 static void internode_release_node(const struct shmem_team *team)
 {
-    uint32_t *epoch = &internode_own_words(team)->epoch;
+    uint32_t *epoch = &internode_own_words(team)->team.barrier.epoch;
 
     stress_point();
-    store_release_u32(epoch, team->epoch);
+    store_release_u32(epoch, team->coll->barrier.epoch);
     internode_wake_node(team, epoch);
 }
 
 static void internode_await_release(const struct shmem_team *team, const char *fn)
 {
-    internode_wait_near(team, &internode_leaders_words(team)->epoch,
-                        &internode_own_words(team)->epoch, team->epoch, fn);
+    internode_wait_near(team, &internode_leaders_words(team)->team.barrier.epoch,
+                        &internode_own_words(team)->team.barrier.epoch,
+                        team->coll->barrier.epoch, fn);
 }
 
 /* ---- between leaders ------------------------------------------------------------- */
@@ -209,6 +212,8 @@ static void internode_await_release(const struct shmem_team *team, const char *f
 /* Data piggybacked on the messages. */
 struct cargo {
     char *box;     /* this leader's piggyback buffer */
+    bool large;    /* it is in scratch memory, at another offset on each leader */
+    unsigned turn; /* which of the two buffers */
     size_t bytes;  /* size of a block; 0 = no data */
     int from;      /* node of the only block, or -1 for a block of each PE or node */
     bool of_nodes; /* a block per node instead of per PE */
@@ -228,39 +233,56 @@ static void internode_note(void *here, const void *from, size_t bytes, int to,
                NULL, fn);
 }
 
-/* A contiguous part of the buffer, put to the same offset at the target; after: other
- * parts were put before it. */
+/* A contiguous part of the buffer, put to symmetric address `there`; after: other parts
+ * were put before it. */
 struct run {
-    char *at;
+    const char *at;
+    char *there;
     size_t bytes;
     bool after;
 };
 
-static struct run internode_run_of(const struct cargo *c, int begin, int end)
+/* Symmetric address of the buffer of a node's leader. */
+static char *internode_box_of(const struct shmem_team *team, const struct cargo *c,
+                              int node)
 {
-    return (struct run){.at = c->box + (size_t)begin * c->bytes,
+    return c->large ? scratch_at(&team->coll->internode.eager, node,
+                                 offsetof(struct internode_eager, box[c->turn]))
+                    : c->box;
+}
+
+static struct run internode_run_of(const struct cargo *c, char *there, int begin, int end)
+{
+    size_t at = (size_t)begin * c->bytes;
+
+    return (struct run){.at = c->box + at,
+                        .there = there + at,
                         .bytes = (size_t)(end - begin) * c->bytes};
 }
 
 /* Forward the blocks of `nodes` nodes, cyclically ending with this one, except the last
  * contiguous part, which goes with the signal and is returned (bytes == 0: no data). */
-static struct run internode_hand_on(const struct team_nodes *n, const struct cargo *c,
-                                    int nodes, int to, const char *fn)
+static struct run internode_hand_on(const struct shmem_team *team, const struct cargo *c,
+                                    int nodes, int target, const char *fn)
 {
+    const struct team_nodes *n = team->nodes;
+    char *there = internode_box_of(team, c, target);
     int first = n->me - nodes + 1;
     bool wraps = first < 0;
 
     if (c->from >= 0) {
         bool have = (n->me - c->from + n->leaders) % n->leaders < nodes;
-        return internode_run_of(c, 0, have ? 1 : 0);
+        return internode_run_of(c, there, 0, have ? 1 : 0);
     }
     if (wraps) {
-        struct run run = internode_run_of(c, internode_begin_of(n, c, first + n->leaders),
-                                          internode_begin_of(n, c, n->leaders));
-        internode_note(run.at, run.at, run.bytes, to, fn);
+        struct run run =
+            internode_run_of(c, there, internode_begin_of(n, c, first + n->leaders),
+                             internode_begin_of(n, c, n->leaders));
+        internode_note(run.there, run.at, run.bytes,
+                       team_world_pe(team, n->leader[target]), fn);
         first = 0;
     }
-    struct run last = internode_run_of(c, internode_begin_of(n, c, first),
+    struct run last = internode_run_of(c, there, internode_begin_of(n, c, first),
                                        internode_begin_of(n, c, n->me + 1));
     last.after = wraps;
     return last;
@@ -268,7 +290,7 @@ static struct run internode_hand_on(const struct team_nodes *n, const struct car
 
 /* Signal round k of epoch n to a leader, together with data (put with signal) or without
  * (an atomic set, which is a message as short as a put). */
-static void internode_call_with(struct team_words *mine, struct run run, int k,
+static void internode_call_with(struct internode_words *mine, struct run run, int k,
                                 uint32_t n, int to, const char *fn)
 {
     const uint32_t each_byte = UINT32_MAX / UINT8_MAX;
@@ -281,13 +303,13 @@ static void internode_call_with(struct team_words *mine, struct run run, int k,
     struct transport_symaddr place = signal.at;
 
     if (run.bytes > 0)
-        place = peer_place(run.at, run.bytes, to, fn);
+        place = peer_place(run.there, run.bytes, to, fn);
     stress_point();
     net_notify(net_ctx_default(), place, run.at, run.bytes, &signal, NULL, fn);
 }
 
 /* Signal without data. */
-static void internode_call(struct team_words *mine, int k, uint32_t n, int to,
+static void internode_call(struct internode_words *mine, int k, uint32_t n, int to,
                            const char *fn)
 {
     uint8_t *from = &mine->round[k].call[n % 2];
@@ -318,12 +340,15 @@ static bool internode_has_round(const struct team_nodes *n, int k)
     return internode_distance_of(n, k) < n->leaders;
 }
 
+/* Node whose leader is signalled in round k. */
+static int internode_target_of(const struct team_nodes *n, int k)
+{
+    return (n->me + internode_distance_of(n, k)) % n->leaders;
+}
+
 static int internode_partner_of(const struct shmem_team *team, int k)
 {
-    const struct team_nodes *n = team->nodes;
-
-    return team_world_pe(team,
-                         n->leader[(n->me + internode_distance_of(n, k)) % n->leaders]);
+    return team_world_pe(team, team->nodes->leader[internode_target_of(team->nodes, k)]);
 }
 
 /* Number of nodes, ending with this one, whose blocks go with the message of round k. */
@@ -339,17 +364,19 @@ static int internode_nodes_of_call(const struct team_nodes *n, int k)
 static void internode_call_partner(struct shmem_team *team, const struct cargo *c, int k,
                                    const char *fn)
 {
-    struct team_nodes *n = team->nodes;
-    struct team_words *mine = internode_own_words(team);
+    const struct team_nodes *n = team->nodes;
+    struct internode_words *mine = internode_own_words(team);
+    uint32_t epoch = team->coll->internode.epoch;
     int to = internode_partner_of(team, k);
     struct run last = {.bytes = 0};
 
     if (c->bytes > 0)
-        last = internode_hand_on(n, c, internode_nodes_of_call(n, k), to, fn);
+        last = internode_hand_on(team, c, internode_nodes_of_call(n, k),
+                                 internode_target_of(n, k), fn);
     if (last.bytes > 0 || last.after)
-        internode_call_with(mine, last, k, n->internode_epoch, to, fn);
+        internode_call_with(mine, last, k, epoch, to, fn);
     else
-        internode_call(mine, k, n->internode_epoch, to, fn);
+        internode_call(mine, k, epoch, to, fn);
 }
 
 static void internode_await_partner(struct shmem_team *team, int k, const char *fn)
@@ -357,16 +384,19 @@ static void internode_await_partner(struct shmem_team *team, int k, const char *
     const struct team_nodes *n = team->nodes;
     int from = (n->me - internode_distance_of(n, k) + n->leaders) % n->leaders;
 
-    internode_await_call(team, k, n->internode_epoch, from, fn);
+    internode_await_call(team, k, team->coll->internode.epoch, from, fn);
 }
 
 static void internode_exchange(struct shmem_team *team, const struct cargo *c,
                                const char *fn)
 {
-    struct team_nodes *n = team->nodes;
+    const struct team_nodes *n = team->nodes;
+    struct team_coll *coll = team->coll;
 
-    n->internode_epoch++;
-    n->leader_synced = n->leader_calls; /* a leader enters after it has ended those */
+    coll->internode.epoch++;
+    /* When it ends: a leader enters after it has ended all earlier collectives. */
+    credit_return_all(&coll->leader.calls);
+    credit_return_all(&coll->bcast.pushes);
     for (int k = 0; internode_has_round(n, k); k++) {
         internode_call_partner(team, c, k, fn);
         if (!internode_all_at_once(n))
@@ -381,7 +411,7 @@ static void internode_exchange(struct shmem_team *team, const struct cargo *c,
 static void internode_cross_epoch(struct shmem_team *team, const struct cargo *c,
                                   const char *fn)
 {
-    team->nodes->counts++;
+    team->coll->internode.counts++;
     if (!internode_is_leader(team)) {
         internode_count_in(team);
         internode_await_release(team, fn);
@@ -394,7 +424,7 @@ static void internode_cross_epoch(struct shmem_team *team, const struct cargo *c
 
 void internode_cross(struct shmem_team *team, const char *fn)
 {
-    team->epoch++;
+    team->coll->barrier.epoch++;
     internode_cross_epoch(team, &(struct cargo){.bytes = 0}, fn);
 }
 
@@ -415,8 +445,8 @@ static void internode_flush_calls(const struct shmem_team *team, const char *fn)
 void internode_cross_last(struct shmem_team *team, const char *fn)
 {
     internode_cross(team, fn);
-    team->epoch++;
-    team->nodes->counts++;
+    team->coll->barrier.epoch++;
+    team->coll->internode.counts++;
     if (!internode_is_leader(team)) {
         internode_count_in(team);
         return;
@@ -427,29 +457,13 @@ void internode_cross_last(struct shmem_team *team, const char *fn)
 
 void internode_begin(struct shmem_team *team)
 {
-    team->epoch++;
+    team->coll->barrier.epoch++;
 }
 
 void internode_barrier(struct shmem_team *team, const char *fn)
 {
     if (internode_is_leader(team))
         internode_exchange(team, &(struct cargo){.bytes = 0}, fn);
-}
-
-const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
-                                   size_t bytes, const char *fn)
-{
-    struct team_nodes *n = team->nodes;
-    uint32_t number = n->boxes++;
-
-    if (!internode_is_leader(team))
-        return NULL;
-    char *box = internode_own_words(team)->box[number % 2];
-    copy_bytes(box + (size_t)n->me * bytes, mine, bytes);
-    internode_exchange(
-        team, &(struct cargo){.box = box, .bytes = bytes, .from = -1, .of_nodes = true},
-        fn);
-    return box;
 }
 
 int *internode_order(const struct shmem_team *team, const char *fn)
@@ -466,25 +480,92 @@ int *internode_order(const struct shmem_team *team, const char *fn)
     return order;
 }
 
-bool internode_fits(const struct shmem_team *team, size_t parts, size_t bytes)
+/* ---- piggybacked data ------------------------------------------------------------ */
+
+size_t internode_small_bytes(void)
 {
-    return team->nodes != NULL && bytes <= TEAM_BOX / parts;
+    /* With fault injection on one node each PE may count as a node (team.c). */
+    size_t nodes = pgas_self.node_of != NULL ? pgas_self.nnodes : pgas_self.npes;
+
+    nodes = (nodes + NODE_LINE - 1) / NODE_LINE * NODE_LINE;
+    return nodes > INTERNODE_BOX_SMALL ? nodes : INTERNODE_BOX_SMALL;
+}
+
+bool internode_has_eager(struct shmem_team *team, const char *fn)
+{
+    return scratch_of_leaders(team, &team->coll->internode.eager,
+                              sizeof(struct internode_eager), fn);
+}
+
+bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const char *fn)
+{
+    if (team->nodes == NULL || bytes > INTERNODE_BOX / parts)
+        return false;
+    return parts * bytes <= internode_small_bytes() || internode_has_eager(team, fn);
+}
+
+/* The next buffer, for `all` bytes, in the memory of this node's leader. */
+static struct cargo internode_next_box(struct shmem_team *team, size_t all,
+                                       const char *fn)
+{
+    struct internode_state *s = &team->coll->internode;
+    struct cargo c = {.turn = s->boxes++ % 2, .from = -1};
+
+    c.large = all > internode_small_bytes();
+    if (!c.large) {
+        c.box = internode_leaders_words(team)->box + c.turn * internode_small_bytes();
+        return c;
+    }
+    c.box = internode_box_of(team, &c, team->nodes->me);
+    if (!internode_is_leader(team))
+        c.box = peer_at(c.box, INTERNODE_BOX, internode_leader(team), fn);
+    return c;
+}
+
+const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
+                                   size_t bytes, const char *fn)
+{
+    struct cargo c = internode_next_box(team, bytes * (size_t)team->nodes->leaders, fn);
+
+    if (!internode_is_leader(team))
+        return NULL;
+    c.bytes = bytes;
+    c.of_nodes = true;
+    copy_bytes(c.box + (size_t)team->nodes->me * bytes, mine, bytes);
+    internode_exchange(team, &c, fn);
+    return c.box;
+}
+
+const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
+                                     size_t bytes, const char *fn)
+{
+    struct cargo c = internode_next_box(team, bytes * (size_t)team->nodes->leaders, fn);
+
+    PGAS_ASSERT(!c.large);
+    c.bytes = bytes;
+    c.of_nodes = true;
+    if (internode_is_leader(team))
+        copy_bytes(c.box + (size_t)team->nodes->me * bytes, mine, bytes);
+    team->coll->barrier.epoch++;
+    internode_cross_epoch(team, &c, fn);
+    return c.box;
 }
 
 static const char *internode_gather_step(struct shmem_team *team, const void *mine,
                                          size_t bytes, int root, const char *fn)
 {
-    char *box = internode_leaders_words(team)->box[team->nodes->boxes++ % 2];
-    struct cargo c = {.box = box,
-                      .bytes = bytes,
-                      .from = root >= 0 && bytes > 0 ? team_node(team, root) : -1};
+    size_t parts = root >= 0 ? 1 : (size_t)team->npes;
+    struct cargo c = internode_next_box(team, parts * bytes, fn);
     int place = root >= 0 ? 0 : team_place(team, team->me);
 
-    team->epoch++;
+    c.bytes = bytes;
+    if (root >= 0 && bytes > 0)
+        c.from = team_node(team, root);
+    team->coll->barrier.epoch++;
     if (bytes > 0 && (root < 0 || root == team->me))
-        copy_bytes(box + (size_t)place * bytes, mine, bytes);
+        copy_bytes(c.box + (size_t)place * bytes, mine, bytes);
     internode_cross_epoch(team, &c, fn);
-    return box;
+    return c.box;
 }
 
 const char *internode_gather(struct shmem_team *team, const void *mine, size_t bytes,

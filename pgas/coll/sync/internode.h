@@ -2,8 +2,8 @@
 /*
  * internode.h - barrier of a team over several nodes (team_nodes), and allgather of small
  * data piggybacked on it.
- * Uses: core/team, core/block, rma, probe, barrier.  Used by: barrier, bcast, collect,
- * alltoall, reduce, scan, their *_remote and *_leaders, leader_msg, scratch, allgather.
+ * Uses: core/team, core/block, rma, probe, barrier, scratch.  Used by: barrier, bcast,
+ * collect, alltoall, reduce, scan, their *_internode, leader_msg, scratch, allgather.
  */
 #ifndef PGAS_COLL_INTERNODE_H
 #define PGAS_COLL_INTERNODE_H
@@ -11,14 +11,49 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pgas/coll/sync/scratch.h"
+#include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
+
+enum {
+    INTERNODE_BOX = 32768, /* maximum bytes, of all PEs, of a piggybacked collective */
+    INTERNODE_BOX_SMALL = 1024, /* those that need no scratch memory */
+};
+
+/* On each leader, by round. */
+struct internode_round {
+    /* The partner's last even and odd call number modulo 256, in each byte or in the
+     * first, or the number of its calls; and the source of this leader's own puts. */
+    _Alignas(NODE_LINE) uint32_t called[2];
+    uint8_t call[2];
+};
+
+/* Invariant: equal on all PEs of the team, `epoch` on all leaders. */
+struct internode_state {
+    uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
+    uint32_t epoch;  /* barriers of the leaders so far */
+    uint32_t boxes;  /* piggybacked collectives so far; they alternate between two boxes */
+    struct scratch eager; /* struct internode_eager of each leader, after the first use */
+};
+
+/* Scratch memory of a leader for piggyback buffers and eager broadcasts. */
+struct internode_eager {
+    _Alignas(NODE_LINE) char box[2][INTERNODE_BOX];
+    _Alignas(NODE_LINE) char push[64 * 1024]; /* bcast_internode.h */
+};
 
 /* barrier_sync and barrier_last of a team over several nodes. */
 void internode_cross(struct shmem_team *team, const char *fn);
 void internode_cross_last(struct shmem_team *team, const char *fn);
 
-/* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit. */
-bool internode_fits(const struct shmem_team *team, size_t parts, size_t bytes);
+/* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit; equal on all
+ * PEs.  All PEs must call it alike: the first call for more than INTERNODE_BOX_SMALL bytes
+ * allocates the buffers (scratch_get). */
+bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const char *fn);
+/* True if all leaders have a struct internode_eager; collective as internode_fits. */
+bool internode_has_eager(struct shmem_team *team, const char *fn);
+/* Bytes of a small piggyback buffer; at least 1 for each node. */
+size_t internode_small_bytes(void);
 
 /*
  * Barrier with allgather: returns the `bytes` at `mine` of all PEs in node order
@@ -49,6 +84,11 @@ void internode_barrier(struct shmem_team *team, const char *fn);
  * PEs call it; NULL on PEs other than leaders.  Requires internode_fits(nodes, bytes). */
 const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn);
+
+/* The same for `bytes` of each node's leader, in node order, returned on all PEs; they fit
+ * a small box.  With the effect of barrier_sync. */
+const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
+                                     size_t bytes, const char *fn);
 
 /* Called during a wait for the leader of a node: probes at intervals whether that leader
  * has departed, and ends the job if so. */

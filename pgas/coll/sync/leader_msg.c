@@ -3,7 +3,7 @@
  * leader_msg.c - see leader_msg.h.  Uses: core/team, core/block, core/net, core/peer,
  * core/stress, rma/order, rma/signal, internode, probe, scratch.
  *
- * The message of step s sets word s % TEAM_LEADERS of `landed` at its target to
+ * The message of step s sets word s % LEADER_WORDS of `landed` at its target to
  * base + s + 1.  Even and odd collectives have separate words and scratch buffers.
  *
  * Invariant: a leader begins collective k only when it knows that all leaders have ended
@@ -15,7 +15,7 @@
  * reductions need no barrier.  All leaders count alike: all or none enter a barrier.
  *
  * Flow control: messages are unacknowledged notified puts; a leader only waits for the
- * local completion of its puts.  If a collective has more than TEAM_LEADERS steps, it
+ * local completion of its puts.  If a collective has more than LEADER_WORDS steps, it
  * reuses words; then each message is a put with signal, and a fence precedes each reuse,
  * so that the later signal implies that the earlier message has arrived.
  */
@@ -25,6 +25,7 @@
 #include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/sync/probe.h"
 #include "pgas/coll/sync/scratch.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/memory/peer.h"
@@ -36,47 +37,48 @@
 
 struct exchange leader_exchange_begin(struct shmem_team *team, int steps, const char *fn)
 {
-    struct team_nodes *n = team->nodes;
+    struct leader_state *s = &team->coll->leader;
 
-    if (n->leader_synced + 1 < n->leader_calls)
+    if (!credit_available(&s->calls, LEADER_EXCHANGES))
         internode_barrier(team, fn);
-    n->leader_calls++;
-    n->nleft = 0;
-    return (struct exchange){team, fn, n->exchange, steps};
+    credit_begin(&s->calls);
+    s->sends = 0;
+    return (struct exchange){team, fn, s->messages, steps};
 }
 
 static bool leader_msg_uses_words_again(const struct exchange *h)
 {
-    return h->steps > TEAM_LEADERS;
+    return h->steps > LEADER_WORDS;
 }
 
-static void leader_msg_await_left(const struct exchange *h, struct team_left *left)
+static void leader_msg_await_sent(const struct exchange *h, struct leader_send *send)
 {
-    net_await_source(net_ctx_default(), &left->done, left->pe, h->fn);
+    net_await_source(net_ctx_default(), &send->done, send->pe, h->fn);
 }
 
 void leader_exchange_end(struct exchange *h, bool all)
 {
-    struct team_nodes *n = h->team->nodes;
+    struct leader_state *s = &h->team->coll->leader;
 
-    for (unsigned i = 0; i < n->nleft && i < TEAM_LEFT; i++)
-        leader_msg_await_left(h, &n->left[i]);
+    for (unsigned i = 0; i < s->sends && i < LEADER_SENDS; i++)
+        leader_msg_await_sent(h, &s->send[i]);
     if (leader_msg_uses_words_again(h))
         order_quiet(SHMEM_CTX_DEFAULT, h->fn);
     if (all)
-        n->leader_synced = n->leader_calls - 1;
-    n->exchange += (uint64_t)h->steps;
+        credit_return(&s->calls, s->calls.seq - 1);
+    s->messages += (uint64_t)h->steps;
 }
 
 /* Which of the two sets of words and scratch buffers this collective uses. */
 static unsigned leader_msg_turn_of(const struct exchange *h)
 {
-    return h->team->nodes->leader_calls % 2;
+    return h->team->coll->leader.calls.seq % LEADER_EXCHANGES;
 }
 
 char *leader_scratch(const struct exchange *h, int node, size_t at)
 {
-    return scratch_at(h->team, node, leader_msg_turn_of(h) * (size_t)SCRATCH_BYTES + at);
+    return scratch_at(&h->team->coll->scratch, node,
+                      leader_msg_turn_of(h) * (size_t)SCRATCH_BYTES + at);
 }
 
 /* ---- messages -------------------------------------------------------------------- */
@@ -89,8 +91,8 @@ static int leader_of(const struct exchange *h, int node)
 /* Signal word of a step in this PE's memory; it has the same symmetric address on all. */
 static uint64_t *leader_msg_word_of(const struct exchange *h, int step)
 {
-    return &team_words(h->team, h->team->me)
-                ->landed[leader_msg_turn_of(h)][step % TEAM_LEADERS];
+    return &internode_words(h->team, h->team->me)
+                ->leader.landed[leader_msg_turn_of(h)][step % LEADER_WORDS];
 }
 
 static uint64_t leader_msg_number_of(const struct exchange *h, int step)
@@ -100,15 +102,15 @@ static uint64_t leader_msg_number_of(const struct exchange *h, int step)
 
 /* A completion record for a message to a leader; waits for the oldest one if all are in
  * use. */
-static struct team_left *leader_msg_next_left(const struct exchange *h, int pe)
+static struct leader_send *leader_msg_next_send(const struct exchange *h, int pe)
 {
-    struct team_nodes *n = h->team->nodes;
-    struct team_left *left = &n->left[n->nleft % TEAM_LEFT];
+    struct leader_state *s = &h->team->coll->leader;
+    struct leader_send *send = &s->send[s->sends % LEADER_SENDS];
 
-    if (n->nleft++ >= TEAM_LEFT)
-        leader_msg_await_left(h, left);
-    left->pe = pe;
-    return left;
+    if (s->sends++ >= LEADER_SENDS)
+        leader_msg_await_sent(h, send);
+    send->pe = pe;
+    return send;
 }
 
 static struct transport_signal leader_msg_signal_of(uint64_t *word, uint64_t value,
@@ -128,17 +130,17 @@ static struct transport_signal leader_msg_signal_of_step(const struct exchange *
 }
 
 /* Put the data and signal the step. */
-static struct team_left *leader_msg_note(const struct exchange *h, int step, int node,
+static struct leader_send *leader_msg_note(const struct exchange *h, int step, int node,
                                          void *there, const void *from, size_t bytes)
 {
     int pe = leader_of(h, node);
-    struct team_left *left = leader_msg_next_left(h, pe);
+    struct leader_send *send = leader_msg_next_send(h, pe);
     struct transport_signal signal = leader_msg_signal_of_step(h, step, pe);
 
     net_notify(net_ctx_default(),
                bytes > 0 ? peer_place(there, bytes, pe, h->fn) : signal.at, from, bytes,
-               &signal, &left->done, h->fn);
-    return left;
+               &signal, &send->done, h->fn);
+    return send;
 }
 
 /* Signal the step after all data put before. */
@@ -155,7 +157,7 @@ static void leader_msg_note_after(const struct exchange *h, int step, int node)
 static void leader_msg_put_with_signal(const struct exchange *h, int step, int node,
                                        const struct signal_put *put)
 {
-    if (unlikely(step > 0 && step % TEAM_LEADERS == 0))
+    if (unlikely(step > 0 && step % LEADER_WORDS == 0))
         order_fence(SHMEM_CTX_DEFAULT, h->fn);
     signal_put(SHMEM_CTX_DEFAULT, put, leader_msg_word_of(h, step),
                leader_msg_number_of(h, step), SHMEM_SIGNAL_SET, leader_of(h, node),
@@ -170,9 +172,9 @@ static void leader_msg_put(const struct exchange *h, int step, int node, void *t
         leader_msg_put_with_signal(
             h, step, node, &(struct signal_put){there, from, bytes, 1, .nbi = !now});
     } else {
-        struct team_left *left = leader_msg_note(h, step, node, there, from, bytes);
+        struct leader_send *send = leader_msg_note(h, step, node, there, from, bytes);
         if (now)
-            leader_msg_await_left(h, left);
+            leader_msg_await_sent(h, send);
     }
     stress_point();
 }
@@ -193,10 +195,10 @@ void leader_add(const struct exchange *h, int node, void *there, const void *fro
                 size_t bytes)
 {
     int pe = leader_of(h, node);
-    struct team_left *left = leader_msg_next_left(h, pe);
+    struct leader_send *send = leader_msg_next_send(h, pe);
 
     net_notify(net_ctx_default(), peer_place(there, bytes, pe, h->fn), from, bytes, NULL,
-               &left->done, h->fn);
+               &send->done, h->fn);
 }
 
 void leader_signal(const struct exchange *h, int step, int node)
@@ -211,14 +213,14 @@ void leader_signal(const struct exchange *h, int step, int node)
     stress_point();
 }
 
-void leader_push(struct shmem_team *team, int node, char *bytes, size_t n, uint64_t *word,
-                 uint64_t value, const char *fn)
+void leader_push(struct shmem_team *team, int node, void *there, const void *from,
+                 size_t n, uint64_t *word, uint64_t value, const char *fn)
 {
     int pe = team_world_pe(team, team->nodes->leader[node]);
     struct transport_signal signal = leader_msg_signal_of(word, value, pe, fn);
 
     stress_point();
-    net_notify(net_ctx_default(), peer_place(bytes, n, pe, fn), bytes, n, &signal, NULL,
+    net_notify(net_ctx_default(), peer_place(there, n, pe, fn), from, n, &signal, NULL,
                fn);
     stress_point();
 }

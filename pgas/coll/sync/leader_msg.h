@@ -9,7 +9,7 @@
  *     leader_exchange_end(&h, all);
  *
  * A collective has steps 0 .. steps - 1, equally many on all leaders.  In each step a
- * leader receives at most one message; steps whose numbers are equal modulo TEAM_LEADERS
+ * leader receives at most one message; steps whose numbers are equal modulo LEADER_WORDS
  * have the same sender.  Before it writes to a peer's memory other than its scratch
  * buffer, a leader must know that the peer has entered the collective: by a message from
  * it, or by internode_barrier.
@@ -23,12 +23,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pgas/coll/sync/credit.h"
+#include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
+#include "pgas/transport/transport.h"
+
+enum {
+    LEADER_EXCHANGES = 2, /* sets of signal words and scratch buffers, used in turn */
+    LEADER_WORDS = 64,    /* distinct signal words of a receiver */
+    LEADER_SENDS = 64,    /* maximum outstanding sends */
+};
+
+/* On each leader: sequence number of the last message from another leader, by number
+ * modulo LEADER_WORDS. */
+struct leader_words {
+    _Alignas(NODE_LINE) uint64_t landed[LEADER_EXCHANGES][LEADER_WORDS];
+};
+
+/* An outstanding send; its source is in use until local completion. */
+struct leader_send {
+    struct transport_completion done;
+    int pe;
+};
+
+/* Invariant on leaders: calls.seq <= calls.acked + LEADER_EXCHANGES. */
+struct leader_state {
+    uint64_t messages;   /* steps of all exchanges so far; equal on all leaders */
+    struct credit calls; /* exchanges */
+    struct leader_send send[LEADER_SENDS]; /* of the current exchange */
+    unsigned sends;                        /* posted in it */
+};
 
 struct exchange {
     struct shmem_team *team;
     const char *fn;
-    uint64_t base; /* team_nodes.exchange at the beginning */
+    uint64_t base; /* leader_state.messages at the beginning */
     int steps;
 };
 
@@ -58,12 +87,12 @@ void leader_signal(const struct exchange *h, int step, int node);
 /* Wait for the message of that step from the leader of `node`. */
 void leader_await(const struct exchange *h, int step, int node);
 
-/* Without steps and without leader_exchange_begin: put n bytes to the same symmetric
- * address of another leader, then set `word` there to `value`; and wait until a word of
- * this PE is at least `value`.  `bytes` must not be modified before that leader has
- * received them. */
-void leader_push(struct shmem_team *team, int node, char *bytes, size_t n, uint64_t *word,
-                 uint64_t value, const char *fn);
+/* Without steps and without leader_exchange_begin: put n bytes at `from` to symmetric
+ * address `there` of another leader, then set `word` there to `value`; and wait until a
+ * word of this PE is at least `value`.  `from` must not be modified before that leader has
+ * received the data. */
+void leader_push(struct shmem_team *team, int node, void *there, const void *from,
+                 size_t n, uint64_t *word, uint64_t value, const char *fn);
 void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,
                        uint64_t value, const char *fn);
 

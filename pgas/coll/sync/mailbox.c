@@ -2,13 +2,13 @@
 /*
  * mailbox.c - see mailbox.h.  Uses: core/team, core/block, rma, barrier.
  *
- * Each PE has TEAM_SLOTS full slots and TEAM_LINES inline slots (data and call number in
+ * Each PE has MAILBOX_SLOTS full slots and MAILBOX_LINES inline slots (data and call number in
  * one cache line) in its sync area.  Call k uses slot k modulo their number; the writer
  * stores the data and then k with release.
  *
- * Invariant: a PE writes to a slot for call k + TEAM_SLOTS (inline: k + TEAM_LINES) only
+ * Invariant: a PE writes to a slot for call k + MAILBOX_SLOTS (inline: k + MAILBOX_LINES) only
  * when it knows that all PEs have ended call k, the last user of the slot.  It knows this
- * of all calls <= team->known, which advances by
+ * of all calls <= calls.acked (credit.h), which advances by
  *  - a call j in which this PE has read data of all others: all had begun j, so they have
  *    ended j - 1, and their reads precede the release store that this PE has acquired;
  *  - a barrier: all calls before it are ended;
@@ -21,6 +21,7 @@
 
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/mailbox.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/stress.h"
 #include "pgas/rma/rma.h"
@@ -44,7 +45,7 @@ static void mailbox_check_departed(const struct goal *g)
 {
     const struct team_words *words = team_words(g->mailbox->team, g->from);
 
-    if (load_acquire_u32(&words->left) != 0 && !mailbox_reached(g))
+    if (load_acquire_u32(&words->departure.epoch) != 0 && !mailbox_reached(g))
         barrier_on_stall(team_world_pe(g->mailbox->team, g->from), g->mailbox->fn);
 }
 
@@ -54,9 +55,9 @@ static void mailbox_check_all_departed(const struct goal *g)
     const struct shmem_team *team = g->mailbox->team;
 
     for (int i = 0; i < team->npes; i++) {
-        const struct team_words *words = team_words(team, i);
-        if (load_acquire_u32(&words->left) != 0 &&
-            load_relaxed_u64(&words->left_call) - 1 < g->mailbox->call)
+        const struct departure_words *words = &team_words(team, i)->departure;
+        if (load_acquire_u32(&words->epoch) != 0 &&
+            load_relaxed_u64(&words->mailbox_calls) - 1 < g->mailbox->call)
             barrier_on_stall(team_world_pe(team, i), g->mailbox->fn);
     }
 }
@@ -138,7 +139,7 @@ void mailbox_wake_owner(const struct mailbox *b, size_t offset, int i)
 
 /* ---- pipelining ------------------------------------------------------------------- */
 
-static uint64_t handed(const struct mailbox *b, uint64_t n)
+static uint64_t mailbox_handed_of(const struct mailbox *b, uint64_t n)
 {
     return b->call * MAILBOX_PARTS + n;
 }
@@ -146,13 +147,13 @@ static uint64_t handed(const struct mailbox *b, uint64_t n)
 void mailbox_hand_over(const struct mailbox *b, uint64_t n)
 {
     stress_point();
-    store_release_u64(&team_words(b->team, b->team->me)->handed, handed(b, n));
-    mailbox_wake(b, offsetof(struct team_words, handed));
+    store_release_u64(&node_words(b->team, b->team->me)->mailbox.handed, mailbox_handed_of(b, n));
+    mailbox_wake(b, offsetof(struct node_words, mailbox.handed));
 }
 
 void mailbox_await_handed(const struct mailbox *b, int i, uint64_t n)
 {
-    mailbox_wait(b, offsetof(struct team_words, handed), i, handed(b, n));
+    mailbox_wait(b, offsetof(struct node_words, mailbox.handed), i, mailbox_handed_of(b, n));
 }
 
 /* ---- announcement of the working PE ------------------------------------------------ */
@@ -186,21 +187,21 @@ static int mailbox_leader_in(uint64_t lead)
 
 void mailbox_release(const struct mailbox *b)
 {
-    mailbox_store_first(b, offsetof(struct team_words, lead),
+    mailbox_store_first(b, offsetof(struct node_words, mailbox.lead),
                         mailbox_release_of(b, b->team->me));
 }
 
 int mailbox_await_release(const struct mailbox *b)
 {
-    return mailbox_leader_in(mailbox_wait_first(b, offsetof(struct team_words, lead),
+    return mailbox_leader_in(mailbox_wait_first(b, offsetof(struct node_words, mailbox.lead),
                                                 mailbox_release_of(b, 0)));
 }
 
 static void mailbox_release_one(const struct mailbox *b, int i)
 {
     stress_point();
-    store_release_u64(&team_words(b->team, i)->lead, mailbox_release_of(b, b->team->me));
-    mailbox_wake_owner(b, offsetof(struct team_words, lead), i);
+    store_release_u64(&node_words(b->team, i)->mailbox.lead, mailbox_release_of(b, b->team->me));
+    mailbox_wake_owner(b, offsetof(struct node_words, mailbox.lead), i);
 }
 
 void mailbox_release_each(const struct mailbox *b, int to)
@@ -212,43 +213,43 @@ void mailbox_release_each(const struct mailbox *b, int to)
 
 int mailbox_await_release_own(const struct mailbox *b)
 {
-    mailbox_wait_own(b, offsetof(struct team_words, lead), mailbox_release_of(b, 0));
-    return mailbox_leader_in(load_relaxed_u64(&team_words(b->team, b->team->me)->lead));
+    mailbox_wait_own(b, offsetof(struct node_words, mailbox.lead), mailbox_release_of(b, 0));
+    return mailbox_leader_in(load_relaxed_u64(&node_words(b->team, b->team->me)->mailbox.lead));
 }
 
 /* ---- the slots ------------------------------------------------------------------- */
 
-_Static_assert(offsetof(struct team_slot, data) == offsetof(struct team_line, data),
+_Static_assert(offsetof(struct mailbox_slot, data) == offsetof(struct mailbox_line, data),
                "a line is the beginning of a slot");
 
 static size_t mailbox_slot_offset(const struct mailbox *b)
 {
     if (b->line)
-        return offsetof(struct team_words, line) +
-               b->call % TEAM_LINES * sizeof(struct team_line);
-    return offsetof(struct team_words, slot) +
-           b->call % TEAM_SLOTS * sizeof(struct team_slot);
+        return offsetof(struct node_words, line) +
+               b->call % MAILBOX_LINES * sizeof(struct mailbox_line);
+    return b->team->coll->extent + offsetof(struct team_extent, slot) +
+           b->call % MAILBOX_SLOTS * sizeof(struct mailbox_slot);
 }
 
-static struct team_slot *mailbox_slot_of(const struct mailbox *b, int i)
+static struct mailbox_slot *mailbox_slot_of(const struct mailbox *b, int i)
 {
-    return (struct team_slot *)((char *)team_words(b->team, i) + mailbox_slot_offset(b));
+    return (struct mailbox_slot *)((char *)team_words(b->team, i) + mailbox_slot_offset(b));
 }
 
 struct mailbox mailbox_open(struct shmem_team *team, size_t bytes, const char *fn)
 {
-    return (struct mailbox){team, ++team->calls, bytes <= TEAM_LINE_BYTES, fn};
+    return (struct mailbox){team, credit_begin(&team->coll->mailbox.calls), bytes <= MAILBOX_LINE_BYTES, fn};
 }
 
 static void mailbox_await_done(const struct mailbox *b, int i, uint64_t call)
 {
-    mailbox_wait(b, offsetof(struct team_words, done), i, call);
+    mailbox_wait(b, offsetof(struct node_words, mailbox.done), i, call);
 }
 
 /* Number of calls after which a slot is reused. */
 static uint64_t mailbox_depth(const struct mailbox *b)
 {
-    return b->line ? TEAM_LINES : TEAM_SLOTS;
+    return b->line ? MAILBOX_LINES : MAILBOX_SLOTS;
 }
 
 /* Out of line: once per mailbox_depth calls if the other PEs keep up. */
@@ -260,15 +261,15 @@ static __attribute__((noinline)) void mailbox_await_free(struct mailbox *b)
         if (i == b->team->me)
             continue;
         mailbox_await_done(b, i, b->call - mailbox_depth(b));
-        uint64_t done = load_acquire_u64(&team_words(b->team, i)->done);
+        uint64_t done = load_acquire_u64(&node_words(b->team, i)->mailbox.done);
         known = done < known ? done : known;
     }
-    b->team->known = known;
+    credit_return(&b->team->coll->mailbox.calls, known);
 }
 
 char *mailbox_own(struct mailbox *b)
 {
-    if (unlikely(b->call > b->team->known + mailbox_depth(b)))
+    if (unlikely(!credit_covers(&b->team->coll->mailbox.calls, b->call, mailbox_depth(b))))
         mailbox_await_free(b);
     stress_point();
     return mailbox_slot_of(b, b->team->me)->data;
@@ -332,14 +333,14 @@ void mailbox_wait_for(const struct mailbox *b, block_ready ready, const void *ar
 void mailbox_close_all(struct mailbox *b)
 {
     stress_point();
-    b->team->known = b->call - 1;
+    credit_return(&b->team->coll->mailbox.calls, b->call - 1);
 }
 
 void mailbox_close(struct mailbox *b)
 {
     stress_point();
-    store_release_u64(&team_words(b->team, b->team->me)->done, b->call);
-    mailbox_wake(b, offsetof(struct team_words, done));
+    store_release_u64(&node_words(b->team, b->team->me)->mailbox.done, b->call);
+    mailbox_wake(b, offsetof(struct node_words, mailbox.done));
 }
 
 void mailbox_await_all_closed(const struct mailbox *b)
@@ -347,5 +348,5 @@ void mailbox_await_all_closed(const struct mailbox *b)
     for (int i = 0; i < b->team->npes; i++)
         if (i != b->team->me)
             mailbox_await_done(b, i, b->call);
-    b->team->known = b->call;
+    credit_return(&b->team->coll->mailbox.calls, b->call);
 }

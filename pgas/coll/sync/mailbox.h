@@ -22,7 +22,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pgas/coll/sync/credit.h"
+#include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
+
+enum {
+    MAILBOX_SLOTS = 8, /* ring of eager buffers, by call number */
+    MAILBOX_SLOT_BYTES = 2048,
+    MAILBOX_LINES = 64, /* the same for data that share a cache line with the number */
+    MAILBOX_LINE_BYTES = 48,
+};
+
+/* An eager buffer: the number of the call, and data. */
+struct mailbox_slot {
+    _Alignas(NODE_LINE) uint64_t call;
+    _Alignas(16) char data[MAILBOX_SLOT_BYTES];
+};
+struct mailbox_line {
+    _Alignas(NODE_LINE) uint64_t call;
+    _Alignas(16) char data[MAILBOX_LINE_BYTES];
+};
+
+/* On each PE, written by it; `lead` of PE 0 by any PE. */
+struct mailbox_words {
+    _Alignas(NODE_LINE) uint64_t done;   /* last call whose data this PE has finished reading */
+    _Alignas(NODE_LINE) uint64_t handed; /* call << 16 | parts published in that call */
+    _Alignas(NODE_LINE) uint64_t lead;   /* call << 16 | PE that has done the work */
+};
+
+/* Invariant: credit.h. */
+struct mailbox_state {
+    struct credit calls;
+};
 
 struct mailbox {
     struct shmem_team *team;
@@ -31,7 +62,7 @@ struct mailbox {
     const char *fn;
 };
 
-/* The data of a PE are limited to TEAM_SLOT_BYTES. */
+/* The data of a PE are limited to MAILBOX_SLOT_BYTES. */
 static inline bool mailbox_has(const struct shmem_team *team)
 {
     return !team->far && team->psync == NULL;
@@ -41,7 +72,7 @@ static inline bool mailbox_has(const struct shmem_team *team)
 struct mailbox mailbox_open(struct shmem_team *team, size_t bytes, const char *fn);
 
 /* This PE's slot, aligned for any type; waits until no PE reads the data of the call that
- * used the slot before, TEAM_SLOTS or TEAM_LINES calls ago. */
+ * used the slot before, MAILBOX_SLOTS or MAILBOX_LINES calls ago. */
 char *mailbox_own(struct mailbox *b);
 /* Publish the slot: to all PEs, */
 void mailbox_post(struct mailbox *b);
@@ -66,7 +97,7 @@ void mailbox_close(struct mailbox *b);
 /* Wait until all PEs have closed it by mailbox_close. */
 void mailbox_await_all_closed(const struct mailbox *b);
 
-/* Words of struct team_words (at `offset`) that are written in mailbox calls.  A word
+/* Words of struct node_words (at `offset`) that are written in mailbox calls.  A word
  * only increases during the life of a team; waiting is for a value >= `value`, with
  * acquire.
  *

@@ -1,61 +1,117 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scratch.c - see scratch.h.  Uses: core/team, core/heap, core/log, internode, allgather.
- */
+/* scratch.c - see scratch.h.  Uses: core/team, core/heap, core/log, mailbox, internode. */
 #include "config.h"
 
 #include <stdlib.h>
 
-#include "pgas/coll/sync/internode.h"
-#include "pgas/coll/sync/allgather.h"
 #include "pgas/coll/sync/scratch.h"
-#include "pgas/core/memory/heap.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
+#include "pgas/core/base/stress.h"
+#include "pgas/core/memory/heap.h"
+#include "pgas/datatype/copy.h"
 #include "pgas/threads/atomic.h"
 
-/* Heap offsets of the buffers by node; NULL if a leader has none. */
-static uint64_t *scratch_note(const struct shmem_team *team, const struct descriptors *r)
+/* Offset of a new block, or SCRATCH_NONE. */
+static uint64_t scratch_alloc(size_t bytes)
 {
-    const struct team_nodes *n = team->nodes;
-    uint64_t *space = malloc((size_t)n->leaders * sizeof *space);
-    bool all = true;
+    size_t offset;
 
-    if (space == NULL)
-        log_die("no memory for a list of %d nodes", n->leaders);
-    for (int node = 0; node < n->leaders; node++) {
-        space[node] = *(const uint64_t *)allgather_at(r, n->leader[node]);
-        all = all && space[node] != 0;
-    }
-    if (all)
-        return space;
-    free(space);
-    return NULL;
+    stress_point();
+    return heap_alloc_result(bytes, &offset) ? offset : SCRATCH_NONE;
 }
 
-static void scratch_ask(struct shmem_team *team, const char *fn)
+void scratch_free(struct scratch *s, int owner)
 {
-    uint64_t *mine = &team_words(team, team->me)->part.place;
-    bool leads = internode_is_leader(team);
-    size_t offset = 0;
+    if (s->offset != NULL && owner >= 0)
+        heap_free_result(s->offset[owner]);
+    free(s->offset);
+    s->offset = NULL;
+}
 
-    if (leads && !heap_alloc_result(SCRATCH_ALL, &offset))
-        offset = 0;
-    *mine = offset;
-    struct descriptors r = allgather_open(team, mine, sizeof *mine, fn);
-    team->nodes->space = scratch_note(team, &r);
-    team->nodes->asked = true;
-    allgather_close(&r);
-    if (team->nodes->space != NULL)
-        return;
-    if (offset != 0)
-        heap_free_result(offset);
-    log_debug("%s: a node leader has no memory for %d bytes of scratch buffer; large "
-              "collectives over nodes are slower. Increase SHMEM_SHARED_SIZE.",
-              fn, (int)SCRATCH_ALL);
+static void scratch_begin(struct scratch *s, int owners, const char *fn)
+{
+    s->offset = malloc((size_t)owners * sizeof *s->offset);
+    if (s->offset == NULL)
+        log_die("%s: no memory for the offsets of %d scratch buffers", fn, owners);
+}
+
+/* The offsets of all owners are known; drops them if an owner has no block. */
+static bool scratch_end(struct scratch *s, int owners, uint64_t mine, size_t bytes,
+                        const char *fn)
+{
+    bool all = true;
+
+    for (int i = 0; i < owners; i++)
+        all = all && s->offset[i] != SCRATCH_NONE;
+    s->asked = true;
+    if (all)
+        return true;
+    free(s->offset);
+    s->offset = NULL;
+    if (mine != SCRATCH_NONE)
+        heap_free_result(mine);
+    log_debug("%s: a PE has no memory for %zu bytes of scratch buffer; large collectives "
+              "are slower. Increase SHMEM_SHARED_SIZE.",
+              fn, bytes);
+    return false;
+}
+
+bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
+                    size_t bytes, const char *fn)
+{
+    if (likely(s->asked))
+        return s->offset != NULL;
+    struct mailbox b = mailbox_open(team, 0, fn);
+    uint64_t mine = scratch_alloc(bytes);
+    scratch_begin(s, team->npes, fn);
+    stress_point();
+    store_release_u64((uint64_t *)((char *)team_words(team, team->me) + words), mine);
+    mailbox_wake(&b, words);
+    for (int i = 0; i < team->npes; i++) {
+        mailbox_wait(&b, words, i, 1);
+        s->offset[i] = load_relaxed_u64(
+            (const uint64_t *)((const char *)team_words(team, i) + words));
+    }
+    mailbox_close(&b);
+    return scratch_end(s, team->npes, mine, bytes, fn);
+}
+
+/* Gathers the offsets of all leaders: as many bytes of each as fit a small box at a time. */
+static void scratch_gather(struct shmem_team *team, const uint64_t *mine, uint64_t *offset,
+                           const char *fn)
+{
+    size_t nodes = (size_t)team->nodes->leaders, most = internode_small_bytes() / nodes, n;
+
+    PGAS_ASSERT(most > 0);
+    for (size_t at = 0; at < sizeof *mine; at += n) {
+        n = sizeof *mine - at < most ? sizeof *mine - at : most;
+        const char *box =
+            internode_gather_leaders(team, (const char *)mine + at, n, fn);
+        for (size_t node = 0; node < nodes; node++)
+            copy_bytes((char *)&offset[node] + at, box + node * n, n);
+    }
+}
+
+bool scratch_of_leaders(struct shmem_team *team, struct scratch *s, size_t bytes,
+                        const char *fn)
+{
+    int nodes = team->nodes->leaders;
+
+    if (likely(s->asked))
+        return s->offset != NULL;
+    uint64_t mine = internode_is_leader(team) ? scratch_alloc(bytes) : SCRATCH_NONE;
+    scratch_begin(s, nodes, fn);
+    scratch_gather(team, &mine, s->offset, fn);
+    return scratch_end(s, nodes, mine, bytes, fn);
 }
 
 bool scratch_get(struct shmem_team *team, const char *fn)
 {
-    if (unlikely(!team->nodes->asked))
-        scratch_ask(team, fn);
-    return team->nodes->space != NULL;
+    return scratch_of_leaders(team, &team->coll->scratch, SCRATCH_ALL, fn);
+}
+
+char *scratch_at(const struct scratch *s, int owner, size_t at)
+{
+    return (char *)pgas_self.heap_base + s->offset[owner] + at;
 }

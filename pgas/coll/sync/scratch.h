@@ -1,19 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scratch.h - scratch buffers of the node leaders of a team over several nodes: receive
- * buffers for large collectives whose data cannot be put to their destination directly.
- * Uses: core/team, core/heap, allgather.
- * Used by: reduce_internode, reduce_leaders, alltoall_internode.
+ * scratch.h - scratch memory of a team, allocated at its first use.
+ *
+ * Each owner (every PE of a team on one node, or each leader of a team over nodes)
+ * allocates a block of its own node-shared results (heap_alloc_result); the blocks have
+ * different offsets.  In the first call that needs them all PEs of the team exchange the
+ * offsets.  If one owner has no memory, nobody uses the blocks of the others, and all PEs
+ * know it: the callers select algorithms without scratch memory.
+ *
+ * Invariant: once `asked` is set, `offset` is NULL on all PEs of the team or on none.
+ * Uses: core/team, core/heap, mailbox, internode.
+ * Used by: internode, leader_msg, reduce_buffered, alltoall_internode, team_coll.
  */
 #ifndef PGAS_COLL_SCRATCH_H
 #define PGAS_COLL_SCRATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "pgas/core/base/pgas.h"
 #include "pgas/core/team/team.h"
 
+struct scratch {
+    bool asked;
+    uint64_t *offset; /* of each owner's block in its heap; NULL: there are none */
+};
+
+/* On each PE of a team on one node: 0 before the exchange, then the offset of its block
+ * or SCRATCH_NONE. */
+struct scratch_words {
+    uint64_t offset;
+};
+#define SCRATCH_NONE UINT64_MAX
+
+/* Scratch memory of leaders for large messages (leader_msg.h). */
 enum {
     SCRATCH_PIECE = 512 * 1024, /* segment of a pipelined message */
     SCRATCH_SLACK = 16 * 1024,  /* alignment of parts to cache lines */
@@ -23,14 +43,22 @@ enum {
     SCRATCH_ALL = SCRATCH_OWN + SCRATCH_PIECE,
 };
 
-/* True if all leaders have a scratch buffer; equal on all PEs.  The first call of a team
- * is collective and allocates them.  False if SHMEM_SHARED_SIZE is too small. */
+/* True if there are blocks of `bytes`: of each PE of a team on one node, whose `words` are
+ * at that offset from the team's words; or of each leader of a team over nodes.  Equal on
+ * all PEs.  The first call for `s` is collective, allocates the blocks and waits for all
+ * PEs.  False if SHMEM_SHARED_SIZE is too small. */
+bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
+                    size_t bytes, const char *fn);
+bool scratch_of_leaders(struct shmem_team *team, struct scratch *s, size_t bytes,
+                        const char *fn);
+
+/* scratch_of_leaders with SCRATCH_ALL bytes, in the team's `scratch`. */
 bool scratch_get(struct shmem_team *team, const char *fn);
 
-/* Symmetric address of byte `at` of the scratch buffer of a node's leader. */
-static inline char *scratch_at(const struct shmem_team *team, int node, size_t at)
-{
-    return (char *)pgas_self.heap_base + team->nodes->space[node] + at;
-}
+/* Symmetric address of byte `at` of the block of an owner: a PE of the team, or a node. */
+char *scratch_at(const struct scratch *s, int owner, size_t at);
+
+/* Frees this PE's block, that of `owner` (-1: it has none).  No PE uses the blocks. */
+void scratch_free(struct scratch *s, int owner);
 
 #endif

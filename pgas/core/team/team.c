@@ -24,11 +24,7 @@ static _Thread_local const char *last_routine __attribute__((tls_model("initial-
     "a collective routine";
 static struct pool teams = POOL_OF(struct shmem_team);
 
-/* In each slot: the words of the team, and those of its PEs on one node. */
-enum { WORDS_OF_TEAM, WORDS_OF_NEAR, WORDS };
-
-_Static_assert(SLOT_USER *WORDS * sizeof(struct team_words) <= HEAP_TEAMS,
-               "the predefined teams' words fit the reserved part of the heap");
+static size_t slot_bytes; /* symmetric words of a team */
 
 /* ---- members ------------------------------------------------------------------------
  */
@@ -241,13 +237,10 @@ static void team_free_nodes(struct shmem_team *team)
 
     if (n == NULL)
         return;
-    if (n->space != NULL && n->local_pe[0] == team->me)
-        heap_free_result(n->space[n->me]);
     free((void *)n->local_pe);
     free((void *)n->leader);
     free((void *)n->begin);
     free((void *)n->place);
-    free(n->space);
     free(team->nodes);
     team->nodes = NULL;
 }
@@ -306,7 +299,6 @@ static bool team_fill_near(struct shmem_team *team)
     for (int k = 0; k < n->local_pes; k++)
         list[k] = team_world_pe(team, n->local_pe[k]);
     near->npes = n->local_pes;
-    near->cpu = -1;
     team_simplify(near, list);
     near->me = team_index(near, pgas_self.me);
     PGAS_ASSERT(near->me >= 0 && n->local_pe[near->me] == team->me);
@@ -359,44 +351,30 @@ struct shmem_team *team_world(void)
     return &world;
 }
 
-uint32_t team_world_epoch(void)
+const char *team_routine(void)
 {
-    return world.epoch;
-}
-
-/* A job on one node has no far teams, hence no words of `near`. */
-static size_t team_slot_bytes(void)
-{
-    return (pgas_self.net != NULL ? WORDS : WORDS_OF_NEAR) * sizeof(struct team_words);
+    return last_routine;
 }
 
 size_t team_slot_offset(uint32_t slot)
 {
-    size_t bytes = team_slot_bytes();
-
     PGAS_ASSERT(slot < SLOT_MAX);
-    return slot < SLOT_USER ? slot * bytes : HEAP_RESERVED + (slot - SLOT_USER) * bytes;
+    return slot < SLOT_USER ? slot * slot_bytes
+                            : HEAP_RESERVED + (slot - SLOT_USER) * slot_bytes;
 }
 
 uint32_t team_slot(const struct shmem_team *team)
 {
-    size_t offset = team->words_offset, bytes = team_slot_bytes();
+    size_t offset = team->words_offset;
 
     return (uint32_t)(offset < HEAP_RESERVED
-                          ? offset / bytes
-                          : (offset - HEAP_RESERVED) / bytes + SLOT_USER);
+                          ? offset / slot_bytes
+                          : (offset - HEAP_RESERVED) / slot_bytes + SLOT_USER);
 }
 
 const void *team_here(const struct shmem_team *team, size_t offset)
 {
     return (const char *)pgas_self.heap_base + team->words_offset + offset;
-}
-
-struct team_words *team_words(const struct shmem_team *team, int i)
-{
-    PGAS_ASSERT(i >= 0 && i < team->npes);
-    return peer_at(team_here(team, 0), sizeof(struct team_words), team_world_pe(team, i),
-                   last_routine);
 }
 
 /* ---- life of a team -------------------------------------------------------------- */
@@ -407,7 +385,6 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
 
     if (team == NULL)
         return NULL;
-    team->cpu = -1;
     if (team_fill(team, parent, set)) {
         if (team_fill_parts(team))
             return team;
@@ -417,30 +394,16 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
     return NULL;
 }
 
-static void team_place_words(struct shmem_team *team, uint32_t slot)
-{
-    team->words_offset = team_slot_offset(slot);
-    PGAS_ASSERT(team_slot(team) == slot);
-    PGAS_ASSERT(team->words_offset + team_slot_bytes() <= pgas_self.heap_user);
-    if (team->near != NULL)
-        team->near->words_offset =
-            team->words_offset + WORDS_OF_NEAR * sizeof(struct team_words);
-}
-
-static void team_clear_words(const struct shmem_team *team)
-{
-    memset(team_words(team, team->me), 0, offsetof(struct team_words, relayed));
-}
-
-void team_begin(struct shmem_team *team, uint32_t slot)
+void team_assign(struct shmem_team *team, uint32_t slot)
 {
     PGAS_ASSERT(slot >= SLOT_USER && team->me >= 0 && team->contexts == 0);
-    team_place_words(team, slot);
-    if (!slot_first_use(slot)) { /* unused memory is zero and may have no pages yet */
-        team_clear_words(team);
-        if (team->near != NULL)
-            team_clear_words(team->near);
-    }
+    team->words_offset = team_slot_offset(slot);
+    PGAS_ASSERT(team_slot(team) == slot);
+    PGAS_ASSERT(team->words_offset + slot_bytes <= pgas_self.heap_user);
+}
+
+void team_publish(struct shmem_team *team)
+{
     pool_publish(&team->item);
 }
 
@@ -471,43 +434,38 @@ static void team_fill_shared(void)
     PGAS_ASSERT(shared.npes == (int)pgas_self.local_size || pgas_self.nnodes < 2);
 }
 
-void team_init(void)
+void team_init(size_t bytes)
 {
+    slot_bytes = bytes;
+    PGAS_ASSERT(SLOT_USER * slot_bytes <= HEAP_TEAMS);
     world = (struct shmem_team){.npes = (int)pgas_self.npes,
                                 .me = pgas_self.me,
                                 .stride = 1,
-                                .cpu = -1,
                                 .num_contexts = INT_MAX,
                                 .name = "WORLD"};
-    shared = (struct shmem_team){.cpu = -1,
-                                 .words_offset = team_slot_offset(SLOT_SHARED),
+    shared = (struct shmem_team){.words_offset = team_slot_offset(SLOT_SHARED),
                                  .num_contexts = INT_MAX,
                                  .name = "SHARED"};
     team_fill_shared();
     if (!team_fill_parts(&world))
         log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
-    team_place_words(&world, SLOT_WORLD);
-    size_t slots = pgas_self.env.team_size / team_slot_bytes();
+    size_t slots = pgas_self.env.team_size / slot_bytes;
     slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
 }
 
-static bool team_leave(void *object, void *arg)
+static bool team_visit(void *object, void *arg)
 {
-    struct shmem_team *team = object;
+    void (**fn)(struct shmem_team *) = arg;
 
-    if (team->near != NULL)
-        team_leave(team->near, arg);
-    store_relaxed_u64(&team_words(team, team->me)->left_call, team->calls + 1);
-    store_relaxed_u64(&team_words(team, team->me)->left_nb, team->nbs_ended + 1);
-    store_release_u32(&team_words(team, team->me)->left, team->epoch + 1);
+    (*fn)(object);
     return false;
 }
 
-void team_leave_all(void)
+void team_each(void (*fn)(struct shmem_team *team))
 {
-    team_leave(&world, NULL);
-    team_leave(&shared, NULL);
-    pool_each(&teams, team_leave, NULL);
+    fn(&world);
+    fn(&shared);
+    pool_each(&teams, team_visit, &fn);
 }
 
 static bool team_drop(void *object, void *arg)
