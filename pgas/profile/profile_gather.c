@@ -28,7 +28,7 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    QUESTIONS = 64, /* about the time, to a node */
+    QUESTIONS = 64,     /* about the time, to a node */
     WORDS = 160 * 1024, /* at most, of the team below */
     WINDOW = HEAP_PROFILED - HEAP_PROFILE - WORDS,
 };

@@ -77,9 +77,8 @@ static struct shmem_team team_number(int k, int me)
                                .me = k == 0 ? me : npes - 1 - me,
                                .start = k == 0 ? 0 : npes - 1,
                                .stride = k == 0 ? 1 : -1,
-                               .words_offset =
-                                   (size_t)k * (sizeof(struct node_words) +
-                                                sizeof(struct team_extent))};
+                               .words_offset = (size_t)k * (sizeof(struct node_words) +
+                                                            sizeof(struct team_extent))};
 }
 
 /* The node-shared result of team k, in the heap of its first PE. */
@@ -228,7 +227,7 @@ static void try_alltoalls(const struct call *c)
 {
     size_t n = c->n / (size_t)npes / 2;
 
-    alltoalls(c->team, c->dest, c->source, (struct exchange){2, 1, n, 8}, "alltoalls");
+    alltoalls(c->team, c->dest, c->source, (struct strides){2, 1, n, 8}, "alltoalls");
     for (size_t e = 0; e < n * (size_t)npes; e++)
         expect(c, 2 * e, value(c, (int)(e / n), (size_t)c->team->me * n + e % n));
 }

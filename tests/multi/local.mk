@@ -187,6 +187,12 @@ tests_multi_teams_full_pes_SOURCES = tests/multi/teams_full.c tests/multi/teams.
 tests_multi_teams_full_pes_LDADD = libshmem.la
 tests_multi_teams_full_pes_LDFLAGS = $(pes_link)
 
+check_PROGRAMS += tests/multi/teams_scratch.pes
+tests_multi_teams_scratch_pes_SOURCES = tests/multi/teams_scratch.c tests/multi/teams.h \
+	tests/multi/check.h
+tests_multi_teams_scratch_pes_LDADD = libshmem.la
+tests_multi_teams_scratch_pes_LDFLAGS = $(pes_link)
+
 check_PROGRAMS += tests/multi/teams_many.pes
 tests_multi_teams_many_pes_SOURCES = tests/multi/teams_many.c tests/multi/teams.h \
 	tests/multi/check.h
@@ -200,7 +206,8 @@ tests_multi_teams_leave_LDADD = libshmem.la
 tests_multi_teams_leave_LDFLAGS = $(pes_link)
 
 TESTS += tests/multi/contexts.pes tests/multi/contexts_threads.pes tests/multi/teams.pes \
-	tests/multi/teams_full.pes tests/multi/teams_many.pes tests/multi/teams_leave.sh
+	tests/multi/teams_full.pes tests/multi/teams_many.pes tests/multi/teams_scratch.pes \
+	tests/multi/teams_leave.sh
 EXTRA_DIST += tests/multi/teams_leave.sh
 
 # The collectives

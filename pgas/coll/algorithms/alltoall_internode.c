@@ -176,7 +176,8 @@ static void alltoall_inter_lay_out(const struct job *j)
 
     for (int i = 0; i < n->leaders; i++) {
         int from = alltoall_inter_node_at(n, -i);
-        copy_bytes(scratch_at(&j->team->coll->scratch, n->me, alltoall_inter_shown_at(j, from, 0)),
+        copy_bytes(scratch_at(&j->team->coll->scratch, n->me,
+                              alltoall_inter_shown_at(j, from, 0)),
                    j->bundle[i], alltoall_inter_bundle_bytes(j, from, n->me));
     }
 }

@@ -8,8 +8,8 @@
  * Small (bcast_eager): binomial tree of the leaders, ceil(log2 N) rounds, N - 1 messages
  * from eager slot to eager slot; no PE waits for its descendants.  A leader has
  * BCAST_PUSHES slots in its scratch memory.  Invariant: a slot is reused only after an
- * inter-node barrier, which a leader enters after it has forwarded the data of all earlier
- * calls and passed them to its node.
+ * inter-node barrier, which a leader enters after it has forwarded the data of all
+ * earlier calls and passed them to its node.
  *
  * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
  * in segments, and each leader publishes every segment to its node on arrival.
@@ -294,7 +294,7 @@ struct push {
     uint64_t *word; /* same symmetric address on all leaders */
 };
 
-_Static_assert(BCAST_PUSHES * BCAST_PUSH_BYTES ==
+_Static_assert(BCAST_PUSHES *BCAST_PUSH_BYTES ==
                    sizeof(((struct internode_eager *)0)->push),
                "scratch memory for eager broadcasts");
 

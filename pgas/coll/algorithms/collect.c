@@ -165,9 +165,10 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
  * pointer as its source.
  */
 static struct descriptor *collect_part_of(const struct shmem_team *team, int i,
-                                         const char *fn)
+                                          const char *fn)
 {
-    return team->psync != NULL ? active_part(team, i, fn) : &team_words(team, i)->descriptor;
+    return team->psync != NULL ? active_part(team, i, fn)
+                               : &team_words(team, i)->descriptor;
 }
 
 /* Descriptors of all PEs: gathered if the team spans nodes, else in mailbox slots or in
@@ -198,7 +199,7 @@ static struct descriptor collect_part_at(const struct parts *parts, int i)
         return collect_shown(parts->mailbox, i)->part;
     const struct descriptor *part = collect_part_of(parts->team, i, parts->fn);
     return (struct descriptor){load_relaxed_u64(&part->count),
-                              load_relaxed_u64(&part->place)};
+                               load_relaxed_u64(&part->place)};
 }
 
 static void collect_say(const struct shmem_team *team, struct descriptor part,

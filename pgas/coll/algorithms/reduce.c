@@ -45,9 +45,9 @@ static void reduce_copy_own(const struct reduce_job *j)
 /* Candidates of adaptive selection, for data that fits an eager slot and for larger data.
  */
 static const enum select_algorithm small_ways[ADAPT_WAYS] = {REDUCE_LAST, REDUCE_FLAT,
-                                                            REDUCE_FIRST};
+                                                             REDUCE_FIRST};
 static const enum select_algorithm large_ways[ADAPT_WAYS] = {REDUCE_SLICES, REDUCE_CHAIN,
-                                                            REDUCE_TREE};
+                                                             REDUCE_TREE};
 
 static const enum select_algorithm *reduce_ways_of(const struct reduce_job *j)
 {

@@ -26,8 +26,8 @@ struct reduce_entry {
 
 /* Words of reductions on one node. */
 struct reduce_words {
-    /* On the first PE (reduce_combiner.c): the last call claimed by a combiner; the number
-     * of arrivals in all calls that count them. */
+    /* On the first PE (reduce_combiner.c): the last call claimed by a combiner; the
+     * number of arrivals in all calls that count them. */
     _Alignas(NODE_LINE) uint64_t claim;
     _Alignas(NODE_LINE) uint64_t gathered;
     /* On the first PE: arrival_words.tail by call number, for calls that a PE may leave
@@ -41,10 +41,10 @@ struct reduce_words {
 
 /* Invariant: stored[e] <= segments for each entry e. */
 struct reduce_state {
-    uint64_t gathers;  /* calls counted in `gathered` */
-    uint64_t segments; /* of rooted chains so far; equal on all PEs */
+    uint64_t gathers;                /* calls counted in `gathered` */
+    uint64_t segments;               /* of rooted chains so far; equal on all PEs */
     uint64_t stored[REDUCE_ENTRIES]; /* segment stored in each own entry; 0: none */
-    struct scratch ring; /* REDUCE_ENTRIES * REDUCE_ENTRY_BYTES of each PE */
+    struct scratch ring;             /* REDUCE_ENTRIES * REDUCE_ENTRY_BYTES of each PE */
 };
 
 /* Reduction to all PEs of n elements of `size` bytes; all PEs receive the same bits.

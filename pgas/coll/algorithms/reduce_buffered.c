@@ -23,8 +23,8 @@
  * - All segments that a PE stores in one call are read by one PE, and the next segment is
  *   stored in an entry only after the previous one was freed; so `freed` has one writer
  *   at a time.
- * - Up to MAILBOX_SLOTS calls may be in progress.  The `queue` word of a call is reused only
- *   after all PEs have ended that call (mailbox.c).
+ * - Up to MAILBOX_SLOTS calls may be in progress.  The `queue` word of a call is reused
+ * only after all PEs have ended that call (mailbox.c).
  * - The root's dest is written only after all PEs, including the root, have arrived.  It
  *   may be the root's source; by the time a segment of it is written, that segment of the
  *   source has been read.
@@ -50,7 +50,8 @@ struct mailbox reduce_open_ahead(const struct reduce_job *j, char **slot)
 
 struct arrival reduce_arrive_ahead(const struct mailbox *b)
 {
-    return arrival_at(&node_words(b->team, 0)->reduce.queue[b->call % MAILBOX_SLOTS].tail, b);
+    return arrival_at(&node_words(b->team, 0)->reduce.queue[b->call % MAILBOX_SLOTS].tail,
+                      b);
 }
 
 /* A segment; its entry of the ring buffer is number % REDUCE_ENTRIES on each PE. */
@@ -65,7 +66,7 @@ static size_t reduce_buffered_place_of(const struct part *p)
 }
 
 static struct reduce_entry *reduce_buffered_entry_of(const struct mailbox *b, int i,
-                                                   const struct part *p)
+                                                     const struct part *p)
 {
     return &node_words(b->team, i)->reduce.entry[reduce_buffered_place_of(p)];
 }
@@ -89,7 +90,8 @@ static size_t reduce_buffered_offset_of(const struct part *p)
 /* Wait until the entry is free.  The producer need not know which PE is the reader. */
 static char *reduce_buffered_acquire(const struct mailbox *b, const struct part *p)
 {
-    mailbox_wait_own(b, reduce_buffered_offset_of(p) + offsetof(struct reduce_entry, freed),
+    mailbox_wait_own(b,
+                     reduce_buffered_offset_of(p) + offsetof(struct reduce_entry, freed),
                      b->team->coll->reduce.stored[reduce_buffered_place_of(p)]);
     return reduce_buffered_data_of(b, b->team->me, p);
 }

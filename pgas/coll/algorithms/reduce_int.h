@@ -54,7 +54,8 @@ void reduce_relay(const struct reduce_job *j);       /* buffered chain to a root
 void reduce_shares(const struct reduce_job *j);      /* slices, to a root */
 
 /* Open a mailbox, and return this PE's slot in it, for algorithms in which a PE may leave
- * before others arrive.  All PEs have finished reading the slots of MAILBOX_SLOTS calls ago.
+ * before others arrive.  All PEs have finished reading the slots of MAILBOX_SLOTS calls
+ * ago.
  */
 struct mailbox reduce_open_ahead(const struct reduce_job *j, char **slot);
 

@@ -76,7 +76,8 @@ static enum select_algorithm reduce_inter_algorithm_of(const struct reduce_job *
         select_algorithm(j->team, SELECT_INTERNODE_REDUCE, reduce_bytes(j));
     size_t nodes = (size_t)j->team->nodes->leaders;
 
-    if (a == INTERNODE_REDUCE_GATHER && !internode_fits(j->team, nodes, reduce_bytes(j), j->fn))
+    if (a == INTERNODE_REDUCE_GATHER &&
+        !internode_fits(j->team, nodes, reduce_bytes(j), j->fn))
         return INTERNODE_REDUCE_DOUBLING;
     return a;
 }

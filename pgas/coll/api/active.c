@@ -107,7 +107,8 @@ static bool active_has_departed(int pe, const char *fn)
     const struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
 
     if (net_remote(pe))
-        return probe_pe(team_here(world, offsetof(struct team_words, departure.epoch)), pe, fn) != 0;
+        return probe_pe(team_here(world, offsetof(struct team_words, departure.epoch)),
+                        pe, fn) != 0;
     return atomic_load_explicit(&pgas_self.peer[pe].node->last_barrier,
                                 memory_order_acquire) != 0;
 }

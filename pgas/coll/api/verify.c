@@ -25,7 +25,8 @@
 /* Index of the call record in pSync: behind the words that the collectives use. */
 #define PSYNC_CALL (SHMEM_SYNC_SIZE / 2)
 
-_Static_assert(sizeof(struct verify_call) <= (SHMEM_SYNC_SIZE - PSYNC_CALL) * sizeof(long),
+_Static_assert(sizeof(struct verify_call) <=
+                   (SHMEM_SYNC_SIZE - PSYNC_CALL) * sizeof(long),
                "a call record fits its half of a pSync array");
 _Static_assert((int)CHECK_PARAMS_MAX <= (int)VERIFY_VALUES_MAX,
                "a call record holds all values");

@@ -41,8 +41,7 @@ static PGAS_PE_LOCAL struct {
 
 static _Thread_local bool inside; /* of nb_go_on, against recursion */
 
-_Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_MEET - 1,
-               "the invariant at the top");
+_Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_MEET - 1, "the invariant at the top");
 
 /* ---- progress --------------------------------------------------------------------- */
 
@@ -231,7 +230,8 @@ static void nb_probe_remote(const struct nb *r, int i)
 {
     int pe = team_world_pe(r->team, i);
     const void *left = team_here(r->team, offsetof(struct team_words, departure.epoch));
-    const void *calls = team_here(r->team, offsetof(struct team_words, departure.nb_calls));
+    const void *calls =
+        team_here(r->team, offsetof(struct team_words, departure.nb_calls));
     uint64_t ended;
 
     if (probe_pe(left, pe, r->fn) == 0)

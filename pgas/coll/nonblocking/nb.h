@@ -42,9 +42,9 @@ struct nb_slot {
 
 /* The requests of this PE in a team; under the lock of nb.c. */
 struct nb_queue {
-    struct credit calls;     /* begun by this PE; acked: all up to this one are complete */
-    struct nb *first;        /* incomplete ones, in call order */
-    struct nb **end;         /* end of that list */
+    struct credit calls; /* begun by this PE; acked: all up to this one are complete */
+    struct nb *first;    /* incomplete ones, in call order */
+    struct nb **end;     /* end of that list */
     struct shmem_team *next; /* next team with incomplete ones */
 };
 

@@ -51,7 +51,7 @@ enum {
 };
 
 static const size_t class_most[ADAPT_CLASSES - 1] = {256, MAILBOX_SLOT_BYTES, 64 << 10,
-                                                    1 << 20};
+                                                     1 << 20};
 enum { SMALL_CLASSES = 2 };
 
 static int adapt_class_of(size_t bytes)
@@ -263,7 +263,8 @@ static struct adapt_times adapt_note_of(const struct notes *n, int i)
 {
     if (n->mailbox != NULL)
         return *(const struct adapt_times *)mailbox_of(n->mailbox, i);
-    struct adapt_times *t = &node_words(n->team, i)->adapt.seen[n->team->coll->adapt.timings % 2];
+    struct adapt_times *t =
+        &node_words(n->team, i)->adapt.seen[n->team->coll->adapt.timings % 2];
     return (struct adapt_times){load_relaxed_u64(&t->came), load_relaxed_u64(&t->left)};
 }
 
@@ -314,7 +315,8 @@ static void adapt_learn_notes(const struct notes *n, struct adapt_sample *t)
 static void adapt_note(const struct adapt *a, uint64_t left_ns)
 {
     struct shmem_team *team = a->team;
-    struct adapt_times *mine = &node_words(team, team->me)->adapt.seen[++team->coll->adapt.timings % 2];
+    struct adapt_times *mine =
+        &node_words(team, team->me)->adapt.seen[++team->coll->adapt.timings % 2];
 
     store_relaxed_u64(&mine->came, a->came_ns);
     store_relaxed_u64(&mine->left, left_ns);

@@ -114,13 +114,13 @@ static void shared_say(const struct shmem_team *team, struct descriptor part)
 }
 
 static struct descriptor shared_seen(const struct shmem_team *team,
-                                    const struct descriptors *r, int i)
+                                     const struct descriptors *r, int i)
 {
     if (r->team != NULL)
         return *(const struct descriptor *)allgather_at(r, i);
     const struct descriptor *part = &team_words(team, i)->descriptor;
     return (struct descriptor){load_relaxed_u64(&part->count),
-                              load_relaxed_u64(&part->place)};
+                               load_relaxed_u64(&part->place)};
 }
 
 /* True if all PEs have memory; the result is the same on all. */
@@ -147,7 +147,8 @@ static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
 
     shared_say(team, mine);
     if (team->far)
-        r = allgather_open(team, &team_words(team, team->me)->descriptor, sizeof mine, fn);
+        r = allgather_open(team, &team_words(team, team->me)->descriptor, sizeof mine,
+                           fn);
     else
         barrier_sync(team, fn);
     bool able = shared_all_able(team, &r, bytes, fn);

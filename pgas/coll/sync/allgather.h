@@ -17,7 +17,8 @@ struct descriptor {
     uint64_t count, place;
 };
 
-/* Maximum bytes of all descriptors per barrier: INTERNODE_BOX; tests set a smaller value. */
+/* Maximum bytes of all descriptors per barrier: INTERNODE_BOX; tests set a smaller value.
+ */
 extern size_t allgather_max;
 
 struct descriptors {

@@ -38,7 +38,8 @@ enum {
 };
 _Static_assert((int)SELECT_COMBINER_PES < 1 << TAIL_BITS,
                "PE numbers and counts fit `tail`");
-_Static_assert((int)SELECT_ORDER_PES == (int)ARRIVAL_ORDER, "`order` has one cell per PE");
+_Static_assert((int)SELECT_ORDER_PES == (int)ARRIVAL_ORDER,
+               "`order` has one cell per PE");
 
 #define TAIL_MASK (((uint64_t)1 << TAIL_BITS) - 1)
 
@@ -68,7 +69,8 @@ struct arrival arrival_enter(const struct mailbox *b)
 
 static size_t arrival_cell_of(int position)
 {
-    return offsetof(struct node_words, arrival.order) + (size_t)position * sizeof(uint64_t);
+    return offsetof(struct node_words, arrival.order) +
+           (size_t)position * sizeof(uint64_t);
 }
 
 void arrival_note(const struct mailbox *b, int position)

@@ -14,10 +14,12 @@
 
 #include "pgas/coll/sync/mailbox.h"
 
-enum { ARRIVAL_ORDER = 256 }; /* maximum PEs of a team that records the order of arrival */
+enum {
+    ARRIVAL_ORDER = 256
+}; /* maximum PEs of a team that records the order of arrival */
 
-/* On the first PE of the team: the last PE that arrived in a call (arrival_at), and the PE
- * at each position (call << 16 | PE). */
+/* On the first PE of the team: the last PE that arrived in a call (arrival_at), and the
+ * PE at each position (call << 16 | PE). */
 struct arrival_words {
     _Alignas(NODE_LINE) uint64_t tail;
     _Alignas(NODE_LINE) uint64_t order[ARRIVAL_ORDER];

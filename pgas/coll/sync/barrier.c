@@ -69,8 +69,9 @@ static void barrier_wait_on_stall(const void *arg)
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
     for (int i = 0; i < g->team->npes; i++)
-        barrier_check_left(
-            g->team, i, load_acquire_u32(&team_words(g->team, i)->departure.epoch), g->fn);
+        barrier_check_left(g->team, i,
+                           load_acquire_u32(&team_words(g->team, i)->departure.epoch),
+                           g->fn);
 }
 
 static void barrier_wait_for(const struct goal *g, const void *word)
@@ -104,8 +105,8 @@ static void barrier_disseminate(struct shmem_team *team, const char *fn)
     }
 }
 
-/* Only a team of all PEs knows that no other PE needs its processors; and only in a job on
- * one node do the words have hints. */
+/* Only a team of all PEs knows that no other PE needs its processors; and only in a job
+ * on one node do the words have hints. */
 static bool barrier_is_everybody(const struct shmem_team *team)
 {
     return team->npes == (int)pgas_self.npes && pgas_self.net == NULL;

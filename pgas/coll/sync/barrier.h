@@ -37,10 +37,10 @@ struct barrier_cpu {
     uint32_t called;
 };
 
-/* On each PE: 1 + the number of barriers begun, of mailbox calls begun, and of nonblocking
- * collectives completed when the PE left the job; 0 before.  Its owner stores `epoch` last
- * (release), and before it increments node->left: a waiting PE reads these words only
- * while node->left is not 0. */
+/* On each PE: 1 + the number of barriers begun, of mailbox calls begun, and of
+ * nonblocking collectives completed when the PE left the job; 0 before.  Its owner stores
+ * `epoch` last (release), and before it increments node->left: a waiting PE reads these
+ * words only while node->left is not 0. */
 struct departure_words {
     _Alignas(NODE_LINE) uint32_t epoch;
     uint64_t mailbox_calls, nb_calls;

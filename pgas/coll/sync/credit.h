@@ -12,10 +12,10 @@
  * message on who has to wait.
  *
  *     operations                            slots          credit is returned by
- *     mailboxes (mailbox.c)                 8, inline 64   data of all PEs, barrier, `done`
- *     exchanges of leaders (leader_msg.c)   2              leader barrier, dependent message
- *     eager broadcasts (bcast_internode.c)  32             leader barrier
- *     nonblocking collectives (nb.c)        NB_OUT         completion, in call order
+ *     mailboxes (mailbox.c)                 8, inline 64   data of all PEs, barrier,
+ * `done` exchanges of leaders (leader_msg.c)   2              leader barrier, dependent
+ * message eager broadcasts (bcast_internode.c)  32             leader barrier nonblocking
+ * collectives (nb.c)        NB_OUT         completion, in call order
  *
  * A struct credit belongs to one PE and one team, of which one thread at a time is in a
  * collective (nb.c: under its lock).

@@ -71,10 +71,10 @@ static void internode_probe_node(const struct goal *g)
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
     for (int k = 0; k < n->local_pes; k++)
-        barrier_check_left(g->team, n->local_pe[k],
-                           load_acquire_u32(
-                               &team_words(g->team, n->local_pe[k])->departure.epoch),
-                           g->fn);
+        barrier_check_left(
+            g->team, n->local_pe[k],
+            load_acquire_u32(&team_words(g->team, n->local_pe[k])->departure.epoch),
+            g->fn);
 }
 
 /* A leader probes only the leader for which it waits; if that one waits for another, it
@@ -171,7 +171,8 @@ static uint32_t internode_all_calls(const struct shmem_team *team)
 static void internode_count_in(const struct shmem_team *team)
 {
     stress_point();
-    if (fetch_add_acq_rel_u32(&internode_leaders_words(team)->team.barrier.arrived, 1) + 1 ==
+    if (fetch_add_acq_rel_u32(&internode_leaders_words(team)->team.barrier.arrived, 1) +
+            1 ==
         internode_all_calls(team))
         rma_changed(&internode_own_words(team)->team.barrier.arrived, sizeof(uint32_t),
                     internode_leader(team));

@@ -32,7 +32,7 @@ struct internode_round {
 struct internode_state {
     uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
     uint32_t epoch;  /* barriers of the leaders so far */
-    uint32_t boxes;  /* piggybacked collectives so far; they alternate between two boxes */
+    uint32_t boxes; /* piggybacked collectives so far; they alternate between two boxes */
     struct scratch eager; /* struct internode_eager of each leader, after the first use */
 };
 
@@ -46,9 +46,9 @@ struct internode_eager {
 void internode_cross(struct shmem_team *team, const char *fn);
 void internode_cross_last(struct shmem_team *team, const char *fn);
 
-/* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit; equal on all
- * PEs.  All PEs must call it alike: the first call for more than INTERNODE_BOX_SMALL bytes
- * allocates the buffers (scratch_get). */
+/* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit; equal on
+ * all PEs.  All PEs must call it alike: the first call for more than INTERNODE_BOX_SMALL
+ * bytes allocates the buffers (scratch_get). */
 bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const char *fn);
 /* True if all leaders have a struct internode_eager; collective as internode_fits. */
 bool internode_has_eager(struct shmem_team *team, const char *fn);
@@ -85,8 +85,8 @@ void internode_barrier(struct shmem_team *team, const char *fn);
 const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn);
 
-/* The same for `bytes` of each node's leader, in node order, returned on all PEs; they fit
- * a small box.  With the effect of barrier_sync. */
+/* The same for `bytes` of each node's leader, in node order, returned on all PEs; they
+ * fit a small box.  With the effect of barrier_sync. */
 const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
                                      size_t bytes, const char *fn);
 

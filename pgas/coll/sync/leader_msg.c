@@ -131,7 +131,7 @@ static struct transport_signal leader_msg_signal_of_step(const struct exchange *
 
 /* Put the data and signal the step. */
 static struct leader_send *leader_msg_note(const struct exchange *h, int step, int node,
-                                         void *there, const void *from, size_t bytes)
+                                           void *there, const void *from, size_t bytes)
 {
     int pe = leader_of(h, node);
     struct leader_send *send = leader_msg_next_send(h, pe);

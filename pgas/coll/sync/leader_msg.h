@@ -89,8 +89,8 @@ void leader_await(const struct exchange *h, int step, int node);
 
 /* Without steps and without leader_exchange_begin: put n bytes at `from` to symmetric
  * address `there` of another leader, then set `word` there to `value`; and wait until a
- * word of this PE is at least `value`.  `from` must not be modified before that leader has
- * received the data. */
+ * word of this PE is at least `value`.  `from` must not be modified before that leader
+ * has received the data. */
 void leader_push(struct shmem_team *team, int node, void *there, const void *from,
                  size_t n, uint64_t *word, uint64_t value, const char *fn);
 void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,

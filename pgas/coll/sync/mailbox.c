@@ -2,13 +2,13 @@
 /*
  * mailbox.c - see mailbox.h.  Uses: core/team, core/block, rma, barrier.
  *
- * Each PE has MAILBOX_SLOTS full slots and MAILBOX_LINES inline slots (data and call number in
- * one cache line) in its sync area.  Call k uses slot k modulo their number; the writer
- * stores the data and then k with release.
+ * Each PE has MAILBOX_SLOTS full slots and MAILBOX_LINES inline slots (data and call
+ * number in one cache line) in its sync area.  Call k uses slot k modulo their number;
+ * the writer stores the data and then k with release.
  *
- * Invariant: a PE writes to a slot for call k + MAILBOX_SLOTS (inline: k + MAILBOX_LINES) only
- * when it knows that all PEs have ended call k, the last user of the slot.  It knows this
- * of all calls <= calls.acked (credit.h), which advances by
+ * Invariant: a PE writes to a slot for call k + MAILBOX_SLOTS (inline: k + MAILBOX_LINES)
+ * only when it knows that all PEs have ended call k, the last user of the slot.  It knows
+ * this of all calls <= calls.acked (credit.h), which advances by
  *  - a call j in which this PE has read data of all others: all had begun j, so they have
  *    ended j - 1, and their reads precede the release store that this PE has acquired;
  *  - a barrier: all calls before it are ended;
@@ -147,13 +147,15 @@ static uint64_t mailbox_handed_of(const struct mailbox *b, uint64_t n)
 void mailbox_hand_over(const struct mailbox *b, uint64_t n)
 {
     stress_point();
-    store_release_u64(&node_words(b->team, b->team->me)->mailbox.handed, mailbox_handed_of(b, n));
+    store_release_u64(&node_words(b->team, b->team->me)->mailbox.handed,
+                      mailbox_handed_of(b, n));
     mailbox_wake(b, offsetof(struct node_words, mailbox.handed));
 }
 
 void mailbox_await_handed(const struct mailbox *b, int i, uint64_t n)
 {
-    mailbox_wait(b, offsetof(struct node_words, mailbox.handed), i, mailbox_handed_of(b, n));
+    mailbox_wait(b, offsetof(struct node_words, mailbox.handed), i,
+                 mailbox_handed_of(b, n));
 }
 
 /* ---- announcement of the working PE ------------------------------------------------ */
@@ -193,14 +195,15 @@ void mailbox_release(const struct mailbox *b)
 
 int mailbox_await_release(const struct mailbox *b)
 {
-    return mailbox_leader_in(mailbox_wait_first(b, offsetof(struct node_words, mailbox.lead),
-                                                mailbox_release_of(b, 0)));
+    return mailbox_leader_in(mailbox_wait_first(
+        b, offsetof(struct node_words, mailbox.lead), mailbox_release_of(b, 0)));
 }
 
 static void mailbox_release_one(const struct mailbox *b, int i)
 {
     stress_point();
-    store_release_u64(&node_words(b->team, i)->mailbox.lead, mailbox_release_of(b, b->team->me));
+    store_release_u64(&node_words(b->team, i)->mailbox.lead,
+                      mailbox_release_of(b, b->team->me));
     mailbox_wake_owner(b, offsetof(struct node_words, mailbox.lead), i);
 }
 
@@ -213,8 +216,10 @@ void mailbox_release_each(const struct mailbox *b, int to)
 
 int mailbox_await_release_own(const struct mailbox *b)
 {
-    mailbox_wait_own(b, offsetof(struct node_words, mailbox.lead), mailbox_release_of(b, 0));
-    return mailbox_leader_in(load_relaxed_u64(&node_words(b->team, b->team->me)->mailbox.lead));
+    mailbox_wait_own(b, offsetof(struct node_words, mailbox.lead),
+                     mailbox_release_of(b, 0));
+    return mailbox_leader_in(
+        load_relaxed_u64(&node_words(b->team, b->team->me)->mailbox.lead));
 }
 
 /* ---- the slots ------------------------------------------------------------------- */
@@ -233,12 +238,14 @@ static size_t mailbox_slot_offset(const struct mailbox *b)
 
 static struct mailbox_slot *mailbox_slot_of(const struct mailbox *b, int i)
 {
-    return (struct mailbox_slot *)((char *)team_words(b->team, i) + mailbox_slot_offset(b));
+    return (struct mailbox_slot *)((char *)team_words(b->team, i) +
+                                   mailbox_slot_offset(b));
 }
 
 struct mailbox mailbox_open(struct shmem_team *team, size_t bytes, const char *fn)
 {
-    return (struct mailbox){team, credit_begin(&team->coll->mailbox.calls), bytes <= MAILBOX_LINE_BYTES, fn};
+    return (struct mailbox){team, credit_begin(&team->coll->mailbox.calls),
+                            bytes <= MAILBOX_LINE_BYTES, fn};
 }
 
 static void mailbox_await_done(const struct mailbox *b, int i, uint64_t call)
@@ -269,7 +276,8 @@ static __attribute__((noinline)) void mailbox_await_free(struct mailbox *b)
 
 char *mailbox_own(struct mailbox *b)
 {
-    if (unlikely(!credit_covers(&b->team->coll->mailbox.calls, b->call, mailbox_depth(b))))
+    if (unlikely(
+            !credit_covers(&b->team->coll->mailbox.calls, b->call, mailbox_depth(b))))
         mailbox_await_free(b);
     stress_point();
     return mailbox_slot_of(b, b->team->me)->data;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scratch.c - see scratch.h.  Uses: core/team, core/heap, core/log, mailbox, internode. */
+/* scratch.c - see scratch.h.  Uses: core/team, core/heap, core/log, mailbox, internode.
+ */
 #include "config.h"
 
 #include <stdlib.h>
@@ -77,17 +78,18 @@ bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
     return scratch_end(s, team->npes, mine, bytes, fn);
 }
 
-/* Gathers the offsets of all leaders: as many bytes of each as fit a small box at a time. */
-static void scratch_gather(struct shmem_team *team, const uint64_t *mine, uint64_t *offset,
-                           const char *fn)
+/* Gathers the offsets of all leaders: as many bytes of each as fit a small box at a time.
+ */
+static void scratch_gather(struct shmem_team *team, const uint64_t *mine,
+                           uint64_t *offset, const char *fn)
 {
-    size_t nodes = (size_t)team->nodes->leaders, most = internode_small_bytes() / nodes, n;
+    size_t nodes = (size_t)team->nodes->leaders, most = internode_small_bytes() / nodes,
+           n;
 
     PGAS_ASSERT(most > 0);
     for (size_t at = 0; at < sizeof *mine; at += n) {
         n = sizeof *mine - at < most ? sizeof *mine - at : most;
-        const char *box =
-            internode_gather_leaders(team, (const char *)mine + at, n, fn);
+        const char *box = internode_gather_leaders(team, (const char *)mine + at, n, fn);
         for (size_t node = 0; node < nodes; node++)
             copy_bytes((char *)&offset[node] + at, box + node * n, n);
     }

@@ -43,10 +43,10 @@ enum {
     SCRATCH_ALL = SCRATCH_OWN + SCRATCH_PIECE,
 };
 
-/* True if there are blocks of `bytes`: of each PE of a team on one node, whose `words` are
- * at that offset from the team's words; or of each leader of a team over nodes.  Equal on
- * all PEs.  The first call for `s` is collective, allocates the blocks and waits for all
- * PEs.  False if SHMEM_SHARED_SIZE is too small. */
+/* True if there are blocks of `bytes`: of each PE of a team on one node, whose `words`
+ * are at that offset from the team's words; or of each leader of a team over nodes. Equal
+ * on all PEs.  The first call for `s` is collective, allocates the blocks and waits for
+ * all PEs.  False if SHMEM_SHARED_SIZE is too small. */
 bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
                     size_t bytes, const char *fn);
 bool scratch_of_leaders(struct shmem_team *team, struct scratch *s, size_t bytes,
@@ -55,7 +55,8 @@ bool scratch_of_leaders(struct shmem_team *team, struct scratch *s, size_t bytes
 /* scratch_of_leaders with SCRATCH_ALL bytes, in the team's `scratch`. */
 bool scratch_get(struct shmem_team *team, const char *fn);
 
-/* Symmetric address of byte `at` of the block of an owner: a PE of the team, or a node. */
+/* Symmetric address of byte `at` of the block of an owner: a PE of the team, or a node.
+ */
 char *scratch_at(const struct scratch *s, int owner, size_t at);
 
 /* Frees this PE's block, that of `owner` (-1: it has none).  No PE uses the blocks. */

@@ -9,7 +9,8 @@
  * slot, by kind of job:
  *
  *     one node:       [node_words][team_extent]
- *     several nodes:  [internode_words, two small boxes][node_words without cpu][team_extent]
+ *     several nodes:  [internode_words, two small boxes][node_words without
+ * cpu][team_extent]
  *
  * The pages of an extent are allocated when a collective first uses them.  Larger buffers
  * are allocated at their first use (scratch.h).
@@ -76,7 +77,8 @@ _Static_assert(sizeof(struct internode_words) + 2 * INTERNODE_BOX_SMALL +
                        offsetof(struct node_words, cpu) <=
                    TEAM_BYTES_MAX,
                "words of a team over nodes");
-_Static_assert(sizeof(struct node_words) <= TEAM_BYTES_MAX, "words of a team on one node");
+_Static_assert(sizeof(struct node_words) <= TEAM_BYTES_MAX,
+               "words of a team on one node");
 
 /* Private state of this PE in a team.  An active set has none. */
 struct team_coll {

@@ -118,7 +118,8 @@ void team_publish(struct shmem_team *team);
 /* Frees the team, and its slot if it has one.  No PE may use the words afterwards. */
 void team_free(struct shmem_team *team);
 
-/* Creates the predefined teams; requires the heap.  slot_bytes: size of a team's words. */
+/* Creates the predefined teams; requires the heap.  slot_bytes: size of a team's words.
+ */
 void team_init(size_t slot_bytes);
 /* Calls fn for the predefined teams and all teams with a valid handle. */
 void team_each(void (*fn)(struct shmem_team *team));
