@@ -149,5 +149,5 @@ install-man-links:
 	    '$$2 != $$3 { page = dir "/" $$2 ".3"; print ".so man3/" $$3 ".3" >page; close(page) }'
 uninstall-man-links:
 	$(AM_V_at)$(man_links) '$$2 != $$3 { print dir "/" $$2 ".3" }' | \
-	    while IFS= read -r page; do rm -f "$$page"; done
+	    tr '\n' '\0' | xargs -0 rm -f
 .PHONY: install-man-links uninstall-man-links

@@ -28,23 +28,15 @@ for file in configure.ac Makefile.am autogen.sh quickstart check README.md \
 done >>"$work/found"
 
 # Compiled programs lie among the sources when the build is not a VPATH build.
-while IFS= read -r file; do
-    case $(dd if="$file" bs=4 count=1 2>/dev/null | tr -d '\000') in
-    *ELF*) ;;
-    *) printf '%s\n' "$file" ;;
-    esac
-done <"$work/found" | sort >"$work/all"
+xargs -r grep -lI '' <"$work/found" | sort >"$work/all"
 grep '\.[ch]$\|\.def$' "$work/all" >"$work/c" || :
-while IFS= read -r file; do
-    case $(head -n 1 "$file") in '#!/bin/sh'*) printf '%s\n' "$file" ;; esac
-done <"$work/all" >"$work/sh"
+xargs -r awk 'FNR == 1 && /^#!\/bin\/sh/ { print FILENAME }' <"$work/all" >"$work/sh"
 
 # -- rules ---------------------------------------------------------------------------------
 lint_spdx() {
-    while IFS= read -r file; do
-        head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
-            echo "$file:1: [spdx] the first lines have no SPDX licence line"
-    done <"$work/all"
+    xargs -r awk 'FNR <= 3 && /SPDX-License-Identifier: BSD-3-Clause/ { print FILENAME }' \
+        <"$work/all" | sort -u | comm -13 - "$work/all" |
+        sed 's/$/:1: [spdx] the first lines have no SPDX licence line/'
 }
 
 lint_shell() {
@@ -66,10 +58,9 @@ lint_format() {
     *'version 14.'*) ;;
     *) echo "lint: clang-format 14 is not here: layout was not checked" >&2 && return 0 ;;
     esac
-    while IFS= read -r file; do
-        case $file in *.def) continue ;; esac
-        head -n 12 "$file" | grep -q 'Made by tools/' || printf '%s\n' "$file"
-    done <"$work/c" | xargs -r clang-format --dry-run 2>&1 |
+    xargs -r awk 'FNR <= 12 && /Made by tools\// { print FILENAME }' <"$work/c" |
+        sort -u | comm -13 - "$work/c" | grep -v '\.def$' |
+        xargs -r -n 60 -P 2 clang-format --dry-run 2>&1 |
         sed -n 's/^\(.*:[0-9]*\):[0-9]*: warning: .*/\1: [format] run clang-format -i/p' |
         awk -F: '!seen[$1]++'
 }
