@@ -12,6 +12,12 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-lint.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
+# files_with N PATTERN: those of the files that have it in their first N lines.
+files_with() {
+    LC_ALL=C xargs -r awk -v n="$1" -v pattern="$2" \
+        'FNR <= n && $0 ~ pattern && !seen[FILENAME]++ { print FILENAME }'
+}
+
 # -- what there is: everything but what tools make ------------------------------------
 dirs=
 for dir in pgas compat include tools bench tests examples contrib docs .ci; do
@@ -28,23 +34,16 @@ for file in configure.ac Makefile.am autogen.sh quickstart check README.md \
 done >>"$work/found"
 
 # Compiled programs lie among the sources when the build is not a VPATH build.
-while IFS= read -r file; do
-    case $(dd if="$file" bs=4 count=1 2>/dev/null | tr -d '\000') in
-    *ELF*) ;;
-    *) printf '%s\n' "$file" ;;
-    esac
-done <"$work/found" | sort >"$work/all"
+files_with 1 '^\177ELF' <"$work/found" >"$work/elf"
+grep -vxF -f "$work/elf" "$work/found" | sort >"$work/all"
 grep '\.[ch]$\|\.def$' "$work/all" >"$work/c" || :
-while IFS= read -r file; do
-    case $(head -n 1 "$file") in '#!/bin/sh'*) printf '%s\n' "$file" ;; esac
-done <"$work/all" >"$work/sh"
+files_with 1 '^#!/bin/sh' <"$work/all" >"$work/sh"
 
 # -- rules ---------------------------------------------------------------------------------
 lint_spdx() {
-    while IFS= read -r file; do
-        head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
-            echo "$file:1: [spdx] the first lines have no SPDX licence line"
-    done <"$work/all"
+    files_with 3 'SPDX-License-Identifier: BSD-3-Clause' <"$work/all" >"$work/licensed"
+    grep -vxF -f "$work/licensed" "$work/all" |
+        sed 's/$/:1: [spdx] the first lines have no SPDX licence line/'
 }
 
 lint_shell() {
@@ -66,10 +65,8 @@ lint_format() {
     *'version 14.'*) ;;
     *) echo "lint: clang-format 14 is not here: layout was not checked" >&2 && return 0 ;;
     esac
-    while IFS= read -r file; do
-        case $file in *.def) continue ;; esac
-        head -n 12 "$file" | grep -q 'Made by tools/' || printf '%s\n' "$file"
-    done <"$work/c" | xargs -r clang-format --dry-run 2>&1 |
+    files_with 12 'Made by tools/' <"$work/c" >"$work/made"
+    grep -vxF -f "$work/made" "$work/c" | grep -v '\.def$' | xargs -r clang-format --dry-run 2>&1 |
         sed -n 's/^\(.*:[0-9]*\):[0-9]*: warning: .*/\1: [format] run clang-format -i/p' |
         awk -F: '!seen[$1]++'
 }

@@ -3,16 +3,13 @@
 # scripts around them.
 pes_tests = \
 	tests/multi/amo_contended.pes \
-	tests/multi/amo_values.pes \
 	tests/multi/again.pes \
 	tests/multi/barrier.pes \
 	tests/multi/bcast.pes \
 	tests/multi/boot_map.pes \
-	tests/multi/generic.pes \
 	tests/multi/globals.pes \
 	tests/multi/heap.pes \
 	tests/multi/interpose.pes \
-	tests/multi/life.pes \
 	tests/multi/lock.pes \
 	tests/multi/order.pes \
 	tests/multi/query.pes \
@@ -20,9 +17,6 @@ pes_tests = \
 	tests/multi/signal.pes \
 	tests/multi/sizes.pes \
 	tests/multi/threads.pes \
-	tests/multi/strided.pes \
-	tests/multi/types.pes \
-	tests/multi/wait.pes \
 	tests/multi/wait_peers.pes \
 	tests/multi/wait_set.pes \
 	tests/multi/wake.pes
@@ -41,7 +35,6 @@ pes_tests += \
 	tests/multi/arrival_wrap.pes \
 	tests/multi/barrier_mix.pes \
 	tests/multi/collect.pes \
-	tests/multi/deprecated.pes \
 	tests/multi/reduce_bits.pes \
 	tests/multi/scan.pes
 pes_scripts = \
