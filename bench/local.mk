@@ -11,61 +11,44 @@ bench_shmem_bench_SOURCES = \
 	bench/shmem_bench.c \
 	bench/signal.c \
 	bench/sync.c
-bench_shmem_bench_LDADD = libshmem.la
-bench_shmem_bench_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 bench_raw = bench/raw.c bench/raw.h bench/net.h
 if HAVE_OFI
 noinst_PROGRAMS += bench/fi_raw
 bench_fi_raw_SOURCES = bench/fi_raw.c $(bench_raw)
-bench_fi_raw_CFLAGS  = $(AM_CFLAGS) $(OFI_CFLAGS)
+bench_fi_raw_CPPFLAGS  = $(AM_CPPFLAGS) $(OFI_CFLAGS)
 bench_fi_raw_LDADD   = $(OFI_LIBS)
 endif
 
 if HAVE_UCX
 noinst_PROGRAMS += bench/ucp_raw
 bench_ucp_raw_SOURCES = bench/ucp_raw.c $(bench_raw)
-bench_ucp_raw_CFLAGS  = $(AM_CFLAGS) $(UCX_CFLAGS)
+bench_ucp_raw_CPPFLAGS  = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 bench_ucp_raw_LDADD   = $(UCX_LIBS)
 endif
 
 noinst_PROGRAMS += bench/net-peers
-bench_net_peers_SOURCES = bench/net-peers.c
-bench_net_peers_LDADD   = libshmem.la
-bench_net_peers_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 bench_coll = bench/coll.h bench/coll_common.c
 bench_coll_shmem = bench/coll_put.c bench/coll_put.h bench/coll_shmem.c
 bench_coll_active = bench/coll_active.c bench/coll_put.c bench/coll_put.h
 noinst_PROGRAMS += bench/coll_bench bench/coll_bench_active bench/train
 bench_coll_bench_SOURCES        = bench/coll_bench.c $(bench_coll) $(bench_coll_shmem)
-bench_coll_bench_LDADD          = libshmem.la
-bench_coll_bench_LDFLAGS        = $(AM_LDFLAGS) -no-install
 bench_coll_bench_active_SOURCES = bench/coll_bench.c $(bench_coll) $(bench_coll_active)
-bench_coll_bench_active_LDADD   = libshmem.la
-bench_coll_bench_active_LDFLAGS = $(AM_LDFLAGS) -no-install
 bench_train_SOURCES             = bench/train.c $(bench_coll) $(bench_coll_shmem)
-bench_train_LDADD               = libshmem.la
-bench_train_LDFLAGS             = $(AM_LDFLAGS) -no-install
 
 bench_kern = bench/kern.h bench/kern_bench.c bench/kern_bpmf.c bench/kern_dense.c \
 	bench/kern_dense.h bench/kern_poisson.c bench/kern_summa.c $(bench_coll) \
 	$(bench_coll_shmem) bench/kern_put.c bench/kern_put.h
 noinst_PROGRAMS += bench/kern_bench bench/kern_bench_shared
 bench_kern_bench_SOURCES        = $(bench_kern) bench/kern_shmem.c
-bench_kern_bench_LDADD          = libshmem.la -lm
-bench_kern_bench_LDFLAGS        = $(AM_LDFLAGS) -no-install
 bench_kern_bench_shared_SOURCES = $(bench_kern) bench/kern_shared.c
-bench_kern_bench_shared_LDADD   = libshmem.la -lm
-bench_kern_bench_shared_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 noinst_PROGRAMS += bench/op_bench
-bench_op_bench_SOURCES = bench/op_bench.c
-bench_op_bench_LDADD   = libpgas.la libop_scalar.la
+bench_op_bench_LDADD   = .libs/libpgas.a .libs/libop_scalar.a
 
 noinst_PROGRAMS += bench/launch-fence
-bench_launch_fence_SOURCES = bench/launch-fence.c
-bench_launch_fence_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
+bench_launch_fence_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
 TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/kernels-smoke.sh bench/launch-smoke.sh \

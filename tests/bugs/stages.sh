@@ -5,7 +5,6 @@
 # in a stage has passed exactly those before it, and no stage of the finalisation.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
-multi=$top_builddir/tests/multi
 
 up='entered shmem_init
 environment read
@@ -39,14 +38,14 @@ stages() {
 fails_in() {
     stage=$1
     shift
-    run 1 -v -n 1 "$@" "$multi/life.pes"
+    run 1 -v -n 1 "$@" "$bugs/hello"
     stages "$(echo "$up" | sed "/^$stage\$/,\$d")"
 }
 
-run 0 -v -n 1 "$multi/life.pes"
+run 0 -v -n 1 "$bugs/hello"
 stages "$up
 $down"
-run 0 -v -n 1 "$multi/exits" return
+run 0 -v -n 1 "$top_builddir/tests/multi/exits" return
 stages "$up
 $down"
 fails_in 'symmetric heap mapped' -x SHMEM_SYMMETRIC_SIZE=900T

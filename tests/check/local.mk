@@ -7,18 +7,13 @@ CLEANFILES += tests/check/bad.def
 EXTRA_DIST += tests/check/bad.awk
 
 check_PROGRAMS += tests/check/bad.pes
-tests_check_bad_pes_SOURCES = tests/check/bad.c tests/multi/check.h
-tests_check_bad_pes_CFLAGS = $(AM_CFLAGS) -O0 -Wno-unused-value -U_FORTIFY_SOURCE
-tests_check_bad_pes_LDADD = libshmem.la
-tests_check_bad_pes_LDFLAGS = $(pes_link)
-tests/check/bad_pes-bad.$(OBJEXT): tests/check/bad.def
+tests/check/bad.$(OBJEXT): CFLAGS += -O0 -Wno-unused-value -U_FORTIFY_SOURCE
+tests/check/bad.$(OBJEXT): tests/check/bad.def
 
 TESTS += tests/check/bad.pes
 
 check_PROGRAMS += tests/check/annex
 tests_check_annex_SOURCES = tests/check/annex.c tests/check/annex.h \
-	tests/check/annex_verify.c tests/multi/check.h
-tests_check_annex_LDADD = libshmem.la -lpthread
-tests_check_annex_LDFLAGS = $(pes_link)
+	tests/check/annex_verify.c
 TESTS += tests/check/annex.sh
 EXTRA_DIST += tests/check/annex.sh

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of the launcher.
 check_PROGRAMS += tests/cli/oshrun-client
-tests_cli_oshrun_client_SOURCES = tests/cli/oshrun-client.c
-tests_cli_oshrun_client_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
+tests_cli_oshrun_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_cli_oshrun_client_LDADD   = $(PMIX_LIBS)
 
 check_PROGRAMS += tests/cli/pmix-client
 tests_cli_pmix_client_SOURCES = tests/cli/pmix-client.c tests/cli/pmix-client-job.c \
 	tests/cli/pmix-client.h
-tests_cli_pmix_client_CFLAGS  = $(AM_CFLAGS) $(PMIX_CFLAGS)
+tests_cli_pmix_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_cli_pmix_client_LDADD   = $(PMIX_LIBS)
 
 oshrun_tests = \
@@ -28,7 +27,6 @@ EXTRA_DIST += $(oshrun_tests) tests/cli/oshrun-lib.sh
 
 # Unauthenticated connections at the ports.
 check_PROGRAMS += tests/cli/oshrun-unauth
-tests_cli_oshrun_unauth_SOURCES = tests/cli/oshrun-unauth.c
 tests_cli_oshrun_unauth_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
 TESTS      += tests/cli/oshrun-port.sh
 EXTRA_DIST += tests/cli/oshrun-port.sh

@@ -160,12 +160,14 @@ static void content(const struct amo *a, const struct place *p, int owner, void 
     cf_edge(&a->type, p->content + (unsigned)owner, word);
 }
 
-/* The condition holds for every third pair. */
+/* The condition holds for every third pair; for another third it differs in one bit. */
 static void operands(const struct amo *a, const struct place *p, int writer, int owner,
                      void *v, void *c)
 {
     cf_edge(&a->type, p->operand + 3 * (unsigned)writer, v);
-    cf_edge(&a->type, p->content + (unsigned)owner + (p->operand % 3 == 0 ? 0 : 1), c);
+    cf_edge(&a->type, p->content + (unsigned)owner + (p->operand % 3 == 2), c);
+    if (p->operand % 3 == 1)
+        ((unsigned char *)c)[a->type.size - 1] ^= 0x80;
 }
 
 static void judge(const struct amo *a, const struct place *p, const unsigned char *words)

@@ -48,11 +48,12 @@ struct cf_type {
 enum { CF_VALUE = 32, CF_EDGES = 8, CF_FILLER = 0xa5 };
 enum cf_op { CF_AND, CF_OR, CF_XOR, CF_MAX, CF_MIN, CF_SUM, CF_PROD };
 
-/* Value number `which` of 0, 1, greatest, least, -1 (or greatest - 1), two patterns, 2.
- */
+/* Value number `which`: integers 0, 1, greatest, least (or the top bit), -1 (or greatest
+ * - 1), two patterns, 2; others 0, 1, greatest, least, -0, -0.5, a subnormal float, 2. */
 void cf_edge(const struct cf_type *t, unsigned which, void *value);
 /* Integers: all bits random.  Others: a small whole number, so that sums are exact. */
 void cf_random(const struct cf_type *t, uint64_t salt, void *value);
+bool cf_identical(const struct cf_type *t, const void *a, const void *b); /* in bits */
 bool cf_same(const struct cf_type *t, const void *a, const void *b);
 int cf_order(const struct cf_type *t, const void *a, const void *b);
 /* acc = acc op x; integers wrap as two's complement does */

@@ -107,6 +107,22 @@ static void run_again(void)
     shmem_barrier_all();
 }
 
+/* Between two lives the program goes on: stdio, malloc, its own globals. */
+static void run_between(void)
+{
+    long *block = malloc(1 << 20);
+    FILE *file = tmpfile();
+
+    cf_case("shmem_finalize");
+    cf_check(global_word == 200 + cf_me, "the global is %ld", global_word);
+    cf_check(block != NULL && file != NULL && fputs("text", file) >= 0 &&
+                 fclose(file) == 0,
+             "the C library does not work any more");
+    memset(block, 1, 1 << 20);
+    free(block);
+    global_word = -1;
+}
+
 /* One life of the library: nothing of the one before is left, all works again. */
 static void run_life(int life)
 {
@@ -160,6 +176,7 @@ int main(void)
     for (int life = 1; life < LIVES; life++) {
         shmem_finalize();
         judge_initialized(false, life);
+        run_between();
         CHECK(shmem_init_thread(SHMEM_THREAD_SINGLE, &provided) == 0);
         judge_initialized(true, life);
         cf_case("shmem_init_thread");

@@ -23,8 +23,8 @@
         SAY(shmem_##N##_fetch, back == (C)v);                                            \
         back = shmem_##N##_swap(&word, (C)-7, to);                                       \
         SAY(shmem_##N##_swap, back == (C)v && shmem_##N##_g(&word, to) == (C)-7);        \
-        shmem_##N##_set(&word, (C)(v + 3), to);                                          \
-        SAY(shmem_##N##_set, shmem_##N##_fetch(&word, to) == (C)(v + 3));                \
+        shmem_##N##_set(&word, (C)(v + 3.5), to);                                        \
+        SAY(shmem_##N##_set, shmem_##N##_fetch(&word, to) == (C)(v + 3.5));              \
         shmem_barrier_all();                                                             \
     }
 #define OLD_AMO(N, C)                                                                    \
@@ -74,14 +74,25 @@ static void run_memory(void)
     block = shmem_malloc(1000); /* what shfree gave back */
     cf_check(block != NULL, "gave nothing back");
     shmem_free(block);
+    cf_check(shmalloc(0) == NULL, "shmalloc(0) gave a block");
 }
 
 static void run_names(void)
 {
+    static int line = 3;
+
     cf_case("_my_pe");
     cf_check(_my_pe() == cf_me, "%d, not %d", _my_pe(), cf_me);
     cf_case("_num_pes");
     cf_check(_num_pes() == cf_npes, "%d, not %d", _num_pes(), cf_npes);
+    /* Cache control, which is not in the specification any more, does nothing. */
+    shmem_set_cache_inv();
+    shmem_set_cache_line_inv(&line);
+    shmem_clear_cache_inv();
+    shmem_clear_cache_line_inv(&line);
+    shmem_udcflush();
+    shmem_udcflush_line(&line);
+    cf_check(line == 3, "cache control changed a word to %d", line);
 }
 
 _Static_assert(_SHMEM_MAJOR_VERSION == SHMEM_MAJOR_VERSION &&

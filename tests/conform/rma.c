@@ -188,8 +188,8 @@ static void judge_word(const struct word *w, int c, enum cf_to to, unsigned v)
 
     cf_edge(&w->type, v + (unsigned)cf_writer(to), expected);
     cf_case(w->p_name);
-    cf_check(cf_same(&w->type, at, expected), "%s: %s arrived, not %s", cf_ctxs[c].name,
-             cf_text(&w->type, at), cf_text(&w->type, expected));
+    cf_check(cf_identical(&w->type, at, expected), "%s: %s arrived, not %s",
+             cf_ctxs[c].name, cf_text(&w->type, at), cf_text(&w->type, expected));
     cf_check(check_find_other(at + w->type.size, w->type.size, CF_FILLER) == w->type.size,
              "%s: changed what lies behind", cf_ctxs[c].name);
     memset(got, 0, sizeof(got));
@@ -197,7 +197,7 @@ static void judge_word(const struct word *w, int c, enum cf_to to, unsigned v)
     /* what the peer holds there came from who writes to it in this direction */
     cf_edge(&w->type, v + (unsigned)(to == CF_SELF ? peer : cf_me), expected);
     cf_case(w->g_name);
-    cf_check(cf_same(&w->type, got, expected), "%s: %s came from PE %d, not %s",
+    cf_check(cf_identical(&w->type, got, expected), "%s: %s came from PE %d, not %s",
              cf_ctxs[c].name, cf_text(&w->type, got), peer, cf_text(&w->type, expected));
 }
 

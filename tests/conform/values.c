@@ -55,8 +55,8 @@ static long double greatest_real(const struct cf_type *t)
 
 static void edge_real(const struct cf_type *t, unsigned which, void *value)
 {
-    const long double edges[CF_EDGES] = {0,  1,    greatest_real(t), -greatest_real(t),
-                                         -1, 0.5L, -12345.75L,       2};
+    const long double edges[CF_EDGES] = {
+        0, 1, greatest_real(t), -greatest_real(t), -0.0L, -0.5L, 1e-40L, 2};
 
     put_real(t, edges[which], value, 0);
     if (t->kind == CF_CPLX)
@@ -70,7 +70,7 @@ static void edge_int(const struct cf_type *t, unsigned which, void *value)
     const uint64_t edges[CF_EDGES] = {0,
                                       1,
                                       is_signed ? top - 1 : all,
-                                      is_signed ? top : 0,
+                                      top,
                                       is_signed ? all : all - 1,
                                       0x5a3c96f0c35aa5e1u,
                                       top | 0x21,
@@ -101,11 +101,16 @@ void cf_random(const struct cf_type *t, uint64_t salt, void *value)
         put_real(t, (long double)(int)((r >> 32) % SMALL) - SMALL / 2, value, 1);
 }
 
-bool cf_same(const struct cf_type *t, const void *a, const void *b)
+bool cf_identical(const struct cf_type *t, const void *a, const void *b)
 {
     bool padded = t->kind == CF_FLT && t->size == sizeof(long double);
 
-    if (memcmp(a, b, padded ? LDBL_BYTES : t->size) == 0)
+    return memcmp(a, b, padded ? LDBL_BYTES : t->size) == 0;
+}
+
+bool cf_same(const struct cf_type *t, const void *a, const void *b)
+{
+    if (cf_identical(t, a, b))
         return true;
     if (t->kind < CF_FLT)
         return false;

@@ -108,12 +108,13 @@ static void run_remote(const struct sync *s, unsigned char *word, uint64_t *seed
 /* -- deprecated: wait until the word differs ----------------------------------------- */
 /* clang-format off */
 #define DEFINE_OLD(N, C)                                                                 \
-    static void run_old_##N(void)                                                        \
+    static void run_old_##N(uint64_t *seed)                                              \
     {                                                                                    \
         C *word = (C *)heap_word;                                                        \
         for (int v = 0; v < 3; v++) {                                                    \
             *word = (C)v;                                                                \
             shmem_barrier_all();                                                         \
+            check_delay(seed);                                                           \
             shmem_##N##_p(word, (C)(v - 1), cf_target(CF_RIGHT));                        \
             shmem_##N##_wait(word, (C)v);                                                \
             cf_case(CF_NAME(shmem_##N##_wait));                                          \
@@ -122,11 +123,11 @@ static void run_remote(const struct sync *s, unsigned char *word, uint64_t *seed
         }                                                                                \
     }
 CF_OLD_WAIT(DEFINE_OLD)
-#define CALL_OLD(N, C) run_old_##N();
+#define CALL_OLD(N, C) run_old_##N(seed);
 /* clang-format on */
 
 /* The names in brackets are the C routines, not the generic ones of C11. */
-static void run_old(void)
+static void run_old(uint64_t *seed)
 {
     long *word = (long *)heap_word;
 
@@ -157,7 +158,7 @@ int main(void)
         run_remote(&syncs[i], (unsigned char *)(global_word + 1), &seed);
         run_remote(&syncs[i], (unsigned char *)(heap_word + 1), &seed);
     }
-    run_old();
+    run_old(&seed);
     shmem_free(heap_word);
     return cf_finish();
 }

@@ -12,6 +12,12 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-lint.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
+# files_with N PATTERN: those of the files that have it in their first N lines.
+files_with() {
+    LC_ALL=C xargs -r awk -v n="$1" -v pattern="$2" \
+        'FNR <= n && $0 ~ pattern && !seen[FILENAME]++ { print FILENAME }'
+}
+
 # -- what there is: everything but what tools make ------------------------------------
 dirs=
 for dir in pgas compat include tools bench tests examples contrib docs .ci; do
@@ -28,14 +34,15 @@ for file in configure.ac Makefile.am autogen.sh quickstart check README.md \
 done >>"$work/found"
 
 # Compiled programs lie among the sources when the build is not a VPATH build.
-xargs -r grep -lI '' <"$work/found" | sort >"$work/all"
+files_with 1 '^\177ELF' <"$work/found" >"$work/elf"
+grep -vxF -f "$work/elf" "$work/found" | sort >"$work/all"
 grep '\.[ch]$\|\.def$' "$work/all" >"$work/c" || :
-xargs -r awk 'FNR == 1 && /^#!\/bin\/sh/ { print FILENAME }' <"$work/all" >"$work/sh"
+files_with 1 '^#!/bin/sh' <"$work/all" >"$work/sh"
 
 # -- rules ---------------------------------------------------------------------------------
 lint_spdx() {
-    xargs -r awk 'FNR <= 3 && /SPDX-License-Identifier: BSD-3-Clause/ { print FILENAME }' \
-        <"$work/all" | sort -u | comm -13 - "$work/all" |
+    files_with 3 'SPDX-License-Identifier: BSD-3-Clause' <"$work/all" >"$work/licensed"
+    grep -vxF -f "$work/licensed" "$work/all" |
         sed 's/$/:1: [spdx] the first lines have no SPDX licence line/'
 }
 
@@ -58,9 +65,8 @@ lint_format() {
     *'version 14.'*) ;;
     *) echo "lint: clang-format 14 is not here: layout was not checked" >&2 && return 0 ;;
     esac
-    xargs -r awk 'FNR <= 12 && /Made by tools\// { print FILENAME }' <"$work/c" |
-        sort -u | comm -13 - "$work/c" | grep -v '\.def$' |
-        xargs -r -n 60 -P 2 clang-format --dry-run 2>&1 |
+    files_with 12 'Made by tools/' <"$work/c" >"$work/made"
+    grep -vxF -f "$work/made" "$work/c" | grep -v '\.def$' | xargs -r clang-format --dry-run 2>&1 |
         sed -n 's/^\(.*:[0-9]*\):[0-9]*: warning: .*/\1: [format] run clang-format -i/p' |
         awk -F: '!seen[$1]++'
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * amo.h - every integer atomic of every type behind one prototype: values are 64 bits
- * wide, sign-extended where the type is signed.  Used by amo_values.c, amo_contended.c.
+ * wide, sign-extended where the type is signed. .
  */
 #ifndef TESTS_MULTI_AMO_H
 #define TESTS_MULTI_AMO_H

@@ -9,14 +9,14 @@ set -eu
 . "$top_srcdir/tests/net/lib.sh"
 there=$top_builddir/tests/multi
 sizes='3' few='globals lock wait_peers'
-some='again amo_contended barrier_mix contexts_threads generic globals heap lock order
+some='again amo_contended barrier_mix contexts_threads globals heap lock order
 query reduce_bits allgather_parts signal teams_full teams_scratch threads wait_peers wake'
 [ -z "$long" ] || sizes='2 4 5 8'
 
 # What is slow with more PEs, or of no use with fewer
 sizes_of() {
     case $1 in
-    wake | wait_set | amo_values) echo 2 ;;
+    wake | wait_set) echo 2 ;;
     *) echo "$sizes" ;;
     esac
 }
