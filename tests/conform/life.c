@@ -8,13 +8,23 @@
 
 static long global_word;
 
+int main(void);
+
 static void run_numbers(void)
 {
+    static long seen[CHECK_NAME_MAX];
     int major = -1, minor = -1;
     char name[SHMEM_MAX_NAME_LEN];
 
     cf_case("shmem_my_pe");
     cf_check(shmem_my_pe() >= 0 && shmem_my_pe() < shmem_n_pes(), "%d", shmem_my_pe());
+    CHECK(cf_npes <= CHECK_NAME_MAX);
+    memset(seen, 0, sizeof(seen));
+    shmem_barrier_all();
+    shmem_long_atomic_inc(&seen[shmem_my_pe()], 0);
+    shmem_barrier_all();
+    for (int pe = 0; cf_me == 0 && pe < cf_npes; pe++)
+        cf_check(seen[pe] == 1, "%ld PEs have the number %d", seen[pe], pe);
     cf_case("shmem_n_pes");
     const char *asked = getenv("CHECK_NPES"); /* from run-pes */
     cf_check(asked == NULL || atoi(asked) == shmem_n_pes(), "%d, started %s",
@@ -41,6 +51,19 @@ static void judge_ptr(const char *routine, long *at, int pe, long value)
     cf_case(routine);
     cf_check(at == NULL || *at == value, "PE %d holds %ld, not %ld", pe, at ? *at : 0,
              value);
+}
+
+static void run_stores(long *word)
+{
+    long *right = shmem_ptr(word, cf_target(CF_RIGHT));
+
+    if (right != NULL)
+        *right = 300 + cf_me;
+    shmem_barrier_all();
+    bool stored = shmem_ptr(word, cf_target(CF_LEFT)) != NULL;
+    cf_case("shmem_ptr");
+    cf_check(!stored || *word == 300 + cf_target(CF_LEFT), "a store is lost");
+    shmem_barrier_all();
 }
 
 static void run_access(long *heap_word)
@@ -75,14 +98,21 @@ static void run_access(long *heap_word)
     cf_check(shmem_pe_accessible(-1) == 0 && shmem_pe_accessible(cf_npes) == 0,
              "a PE that does not exist");
     cf_case("shmem_ptr");
-    cf_check(shmem_ptr(&local, cf_me) == NULL, "of an address that is not symmetric");
+    if (getenv("SHMEM_DEBUG") == NULL) /* which ends the job */
+        cf_check(shmem_ptr(heap_word, -1) == NULL &&
+                     shmem_ptr(heap_word, cf_npes) == NULL,
+                 "of a PE that does not exist");
+    cf_check(shmem_ptr(heap_word, cf_me) == heap_word, "of its own address");
+    cf_check(shmem_ptr(&local, cf_me) == NULL && shmem_ptr(private_word, cf_me) == NULL &&
+                 shmem_ptr(NULL, cf_me) == NULL,
+             "of an address that is not symmetric");
+    cf_case("shmem_addr_accessible");
+    cf_check(shmem_addr_accessible(NULL, cf_me) == 0, "NULL");
+    cf_check(shmem_addr_accessible((void *)(uintptr_t)main, cf_me) == 0, "code");
     shmem_barrier_all();
-    long *right = shmem_ptr(heap_word, cf_target(CF_RIGHT));
-    if (right != NULL)
-        *right = 300 + cf_me;
-    shmem_barrier_all();
-    bool stored = shmem_ptr(heap_word, cf_target(CF_LEFT)) != NULL;
-    cf_check(!stored || *heap_word == 300 + cf_target(CF_LEFT), "a store is lost");
+    run_stores(heap_word);
+    run_stores(&global_word);
+    global_word = 200 + cf_me; /* run_between() looks */
     free(private_word);
 }
 
@@ -126,7 +156,9 @@ static void run_between(void)
 /* One life of the library: nothing of the one before is left, all works again. */
 static void run_life(int life)
 {
-    long *heap_word = check_alloc(sizeof(long));
+    enum { HEAP_LONGS = 1 << 17 };
+    long *heap = check_alloc(HEAP_LONGS * sizeof(long)),
+         *heap_word = heap + HEAP_LONGS - 1;
     shmem_team_t team;
     shmem_ctx_t ctx;
 
@@ -147,7 +179,7 @@ static void run_life(int life)
     if (life % 2 == 0) { /* else the end of this life frees them */
         shmem_ctx_destroy(ctx);
         shmem_team_destroy(team);
-        shmem_free(heap_word);
+        shmem_free(heap);
     }
 }
 

@@ -12,7 +12,6 @@ pes_tests = \
 	tests/multi/interpose.pes \
 	tests/multi/lock.pes \
 	tests/multi/order.pes \
-	tests/multi/query.pes \
 	tests/multi/reduce.pes \
 	tests/multi/signal.pes \
 	tests/multi/sizes.pes \

@@ -10,7 +10,7 @@ set -eu
 there=$top_builddir/tests/multi
 sizes='3' few='globals lock wait_peers'
 some='again amo_contended barrier_mix contexts_threads globals heap lock order
-query reduce_bits allgather_parts signal teams_full teams_scratch threads wait_peers wake'
+reduce_bits allgather_parts signal teams_full teams_scratch threads wait_peers wake'
 [ -z "$long" ] || sizes='2 4 5 8'
 
 # What is slow with more PEs, or of no use with fewer
