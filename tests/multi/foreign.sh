@@ -4,9 +4,9 @@
 # the ends of PEs go through mpirun.
 set -eu
 dir=$top_builddir/tests/multi
-tests='query.pes types.pes amo_contended.pes globals.pes barrier.pes signal.pes again.pes'
+tests='../conform/rma.pes amo_contended.pes globals.pes barrier.pes signal.pes again.pes'
 
-for test in $tests life.pes lock.pes; do
+for test in $tests ../conform/life.pes lock.pes; do
     timeout -k 5 120 "$dir/$test" >/dev/null || {
         echo "alone, $test ended with status $?"
         exit 1
