@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * medium.c - globals of all sizes are symmetric, wherever the memory model of the
- * compiler puts them: large ones lie in .ldata and .lbss.  medium.sh compiles it; a PE
- * alone tests nothing.
+ * compiler puts them: large ones lie in .ldata and .lbss.  The sections .far0 to .far9
+ * become segments of their own if medium.sh links them at addresses far from each other.
+ * medium.sh compiles it; a PE alone tests nothing.
  */
 #include "config.h"
 
 #include "tests/multi/check.h"
 
-enum { LARGE = 1 << 16, HUGE_LEN = 1 << 20, WORDS = 7 };
+#define FAR(i) far_data##i __attribute__((section(".far" #i))) = (i)
+
+enum { LARGE = 1 << 16, HUGE_LEN = 1 << 20, WORDS = 17 };
+static long FAR(0), FAR(1), FAR(2), FAR(3), FAR(4), FAR(5), FAR(6), FAR(7), FAR(8),
+    FAR(9);
 static long small_data = 5, small_bss;
 static long large_data[LARGE] = {1};
 static long large_bss[HUGE_LEN];
@@ -21,6 +26,16 @@ static long *const word[WORDS] = {
     &large_bss[0],
     &large_bss[HUGE_LEN / 2],
     &large_bss[HUGE_LEN - 1],
+    &far_data0,
+    &far_data1,
+    &far_data2,
+    &far_data3,
+    &far_data4,
+    &far_data5,
+    &far_data6,
+    &far_data7,
+    &far_data8,
+    &far_data9,
 };
 
 static long value_of(int pe, int i)
@@ -34,6 +49,7 @@ int main(void)
     int me = shmem_my_pe(), n = shmem_n_pes(), to = (me + 1) % n;
     CHECK_EQ(small_data, 5);
     CHECK_EQ(large_data[0], 1);
+    CHECK_EQ(far_data9, 9);
     shmem_barrier_all();
     for (int i = 0; i < WORDS; i++) {
         CHECK_NAMED(shmem_addr_accessible(word[i], to), "word %d is not symmetric", i);

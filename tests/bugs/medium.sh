@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# medium.sh - compiles medium.c for the medium memory model and runs it.
+# medium.sh - compiles medium.c for the medium memory model, and with more than ten writable
+# segments, and runs it.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 : >"$work/config.h"
@@ -19,4 +20,10 @@ try() {
 
 try -O2 -fno-pie -no-pie
 try -O2 -fno-pie -mcmodel=medium -no-pie
+far=
+for i in 0 1 2 3 4 5 6 7 8 9; do
+    far="$far -Wl,--section-start=.far$i=0x1${i}000000"
+done
+# shellcheck disable=SC2086 # one flag for each section
+try -O2 -fno-pie -no-pie $far
 finish
