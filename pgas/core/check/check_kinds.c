@@ -341,7 +341,7 @@ void check_inside(const void *addr, size_t bytes, const char *fn, const char *wh
 
     if (range == RANGE_NOT_SYMMETRIC)
         log_die("%s: %s: %zu bytes are needed at %p, and they are not symmetric; use "
-                "shmem_malloc or a global or static variable",
+                "shmem_malloc or a global or static variable of the executable",
                 fn, what, bytes, addr);
     if (range == RANGE_NO_BLOCK)
         log_die("%s: %s: no block of shmem_malloc is at %p", fn, what, addr);

@@ -131,8 +131,8 @@ const char *peer_regions(char *text, size_t size)
 
     snprintf(text, size,
              "neither in the symmetric heap (%p, %zu bytes) nor in the global variables "
-             "of the executable (%p, %zu bytes); use shmem_malloc or a global or static "
-             "variable",
+             "of the executable (%p, %zu bytes; not those of shared libraries); use "
+             "shmem_malloc or a global or static variable of the executable",
              (void *)(g->heap_base + g->heap_user), g->heap_len - g->heap_user,
              (void *)g->data_base, g->data_len);
     return text;
