@@ -11,7 +11,7 @@ skip() {
     exit 77
 }
 [ -z "${SANITIZED:-}" ] || skip 'the plain build has run it'
-calls=200 sizes='2 5'
+calls=200 sizes=5
 [ -z "${PGAS_TEST_LONG:-}" ] || calls=20000 sizes='2 3 4 7 12 16'
 limit_s=300
 cd "$top_srcdir"

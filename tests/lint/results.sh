@@ -18,7 +18,7 @@ results='$work/results'
 : >"\$results"
 . '$top_srcdir/tools/stages.sh'
 END
-    sed -n -e '/^result() {/p' -e '/^# -- tests --/,/^# -----*$/p' "$top_srcdir/check"
+    sed -n -e '/^result() {/p' -e '/^make_in() {/,/^}/p' -e '/^# -- tests --/,/^# -----*$/p' "$top_srcdir/check"
     echo 'result PASS check gcc-build "$log"'
     echo 'tests_of gcc'
     echo 'finish'

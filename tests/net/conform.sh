@@ -3,7 +3,7 @@
 # conform.sh - the conformance suite on 2 x 2 and 4 x 2 virtual nodes.  Sourced by
 # conform_ofi.sh and conform_ucx.sh, which say over which transport.
 # CONFORM_NODES: only on so many nodes; CONFORM_ONLY, CONFORM_DEBUG: see conform.sh.
-# The short form runs all programs on 2 x 2 over ofi, and some on 4 x 2 over ucx; a slow
+# The short form runs all programs on 2 x 2 over ofi, and some over ucx; a slow
 # build or the archive a few on 2 x 2.  Left to the long form: the rest of that, and
 # SHMEM_DEBUG=2.
 . "$top_srcdir/tests/net/lib.sh"
@@ -25,7 +25,7 @@ all_suites() {
         case ${CONFORM_ONLY:+chosen}${long:+long}:${brief:+brief}:$SHMEM_TRANSPORT:$k in
         chosen* | long*) suite "$k" ;;
         :brief:*:2) suite "$k" CONFORM_DEBUG=0 CONFORM_ONLY="$few" ;;
-        :brief:* | ::ofi:4 | ::ucx:2) ;;
+        :brief:* | ::ofi:4 | ::ucx:4) ;;
         ::ofi:2) suite "$k" CONFORM_DEBUG=0 ;;
         *) suite "$k" CONFORM_DEBUG=0 CONFORM_ONLY="$some" ;;
         esac

@@ -16,7 +16,7 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/memory/segment.h"
 
-enum { REGIONS_TEXT_MAX = 256 };
+enum { REGIONS_TEXT_MAX = 384 };
 
 int peer_init(const uint32_t *local_pes)
 {
