@@ -72,7 +72,7 @@ fi
 grep -q 'ofi, 2 PEs: ended with status' "$work/err" || wrong "it is not said which job"
 
 # -- between hosts ---------------------------------------------------------------------
-reason=$("$top_srcdir/tests/hosts/hosts" possible 2>&1) || {
+reason=$("$top_srcdir/tests/launcher/hosts/hosts" possible 2>&1) || {
     echo "skipped: bench/net: ${reason#hosts: }"
     exit 77
 }

@@ -8,7 +8,7 @@
 
 #include <sys/resource.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { ODD_ONE = 1, STATUS = 3, NO_PE = 99, LATE_US = 1200000, HANG_US = 60000000 };
 

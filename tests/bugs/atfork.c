@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 static int in_child;
 

@@ -8,7 +8,7 @@
 
 #include <stdio_ext.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { BUFFER_LEN = 1 << 15, NO_PE = 99 };
 static char buffer[BUFFER_LEN];

@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 static char global[64] = "a text of the globals: ";
 

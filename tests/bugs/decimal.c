@@ -7,7 +7,7 @@
 
 #include <locale.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { ALLOC_LEN = 5 << 18 }; /* 1.25 MiB: more than 1m, less than 1.5m */
 

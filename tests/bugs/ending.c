@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 static long pid_of_first, word;
 

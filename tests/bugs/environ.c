@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 static bool begun;
 

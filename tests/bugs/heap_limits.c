@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { BLOCKS = 20 };
 

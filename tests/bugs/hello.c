@@ -2,7 +2,7 @@
 /* hello.c - the smallest program that joins the job; the scripts start it in odd ways. */
 #include "config.h"
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 int main(void)
 {

@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { BARRIERS = 3, LEAVER = 1, ALARM_US = 200000, LATE_US = 600000 };
 

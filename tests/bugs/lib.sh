@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # lib.sh - what the scripts of tests/bugs share: oshrun-lib.sh, but a job that hangs is told
 # from one that fails, and is waited for no longer than limit_s.  Sourced, not run.
-. "$top_srcdir/tests/cli/oshrun-lib.sh"
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 bugs=$top_builddir/tests/bugs
 limit_s=10
 

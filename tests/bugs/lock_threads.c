@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { THREADS = 2, ROUNDS = 500 };
 static long lock, counter;

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 #define FAR(i) far_data##i __attribute__((section(".far" #i))) = (i)
 

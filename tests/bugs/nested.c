@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 static long word;
 

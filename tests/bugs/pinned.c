@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { BARRIERS = 3000 };
 

@@ -45,7 +45,7 @@ fails_in() {
 run 0 -v -n 1 "$bugs/hello"
 stages "$up
 $down"
-run 0 -v -n 1 "$top_builddir/tests/multi/exits" return
+run 0 -v -n 1 "$top_builddir/tests/api/multi/exits" return
 stages "$up
 $down"
 fails_in 'symmetric heap mapped' -x SHMEM_SYMMETRIC_SIZE=900T

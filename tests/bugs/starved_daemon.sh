@@ -4,7 +4,7 @@
 # would be given is not dead: the job goes on.  One that is killed is noticed immediately.
 # A stopped daemon stands for a starved one.
 set -eu
-. "$top_srcdir/tests/cli/oshrun-lib.sh"
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 stopped_s=4 # longer than LINK_HOST_MS
 
 pes_are_up() { [ "$(grep -c 'is up' "$work/out")" = 2 ]; }

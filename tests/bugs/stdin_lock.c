@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { STATUS = 3, LOOK_US = 1000, LOOKS_MAX = 5000 };
 static long never;

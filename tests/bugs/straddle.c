@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { PAGE = 4096, LINE = 64, HALF = sizeof(uint32_t), ROUNDS = 20, NAP_US = 20000 };
 static unsigned char block[2 * PAGE] __attribute__((aligned(PAGE)));

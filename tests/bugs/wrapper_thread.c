@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { NAP_US = 200000, FD_TEXT = 12 };
 static pid_t program;

@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "pgas/coll/sync/team_coll.h"
-#include "tests/multi/coll.h"
+#include "tests/api/multi/coll.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 # internode.sh - tests/coll/internode on virtual nodes with as many PEs each, with unlike numbers,
 # and with one each, with each transport, and delays at every hand-over.
 set -eu
-. "$top_srcdir/tests/net/lib.sh"
+. "$top_srcdir/tests/transport/net/lib.sh"
 program=$top_builddir/tests/coll/internode
 stacks_s=60 shapes='3:7' rounds=0
 [ -z "$brief" ] || shapes=3:5

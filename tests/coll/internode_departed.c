@@ -11,7 +11,7 @@
 
 #include "pgas/coll/algorithms/reduce.h"
 #include "pgas/datatype/op.h"
-#include "tests/multi/check.h"
+#include "tests/api/multi/check.h"
 
 enum { MOST = 1 << 17, LATE_US = 30000 };
 static long *from, *to;

@@ -17,7 +17,7 @@
 #include <pthread.h>
 
 #include "pgas/coll/nonblocking/nb.h"
-#include "tests/multi/coll.h"
+#include "tests/api/multi/coll.h"
 
 enum { OPEN = 14, MOST = 24 * 1024, SMALL = 300, MIDDLE = 3000, LATE = 64, BUSY_S = 20 };
 enum { THREADS = 2, TEAMS_MAX = 8, MANY = 100, ROUNDS = 3 };

@@ -4,7 +4,7 @@
 # on virtual ones with each transport, without and with delays at every hand-over, and the
 # sentences about wrong calls.  COLL_SEED: another sequence.
 set -eu
-. "$top_srcdir/tests/net/lib.sh"
+. "$top_srcdir/tests/transport/net/lib.sh"
 program=$top_builddir/tests/coll/nb
 seed=${COLL_SEED:-1}
 stacks_s=50 near='1 2 3 5 8' far='2:5 3:8' calls=400 few=100

@@ -4,7 +4,7 @@
 # needs no other file and, where there is a Chromium, shows its plots.
 set -eu
 SHELL=${SHELL:-/bin/sh}
-. "$top_srcdir/tests/cli/oshrun-lib.sh"
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 program=$top_builddir/tests/coll/profile
 oshprof=$top_builddir/oshprof
 report=$work/report

@@ -13,7 +13,7 @@
 #include <shmemx.h>
 #include <sys/stat.h>
 
-#include "tests/multi/coll.h"
+#include "tests/api/multi/coll.h"
 
 enum { MOST = 320 * 1024, LATE = 32, MIB = 1 << 20, BIG = 32 * MIB, PES_MAX = 64 };
 enum what { BROADCAST, FCOLLECT, SUM, MAX, XOR, REAL, RECLAIM, WHATS };

@@ -4,7 +4,7 @@
 # node and on virtual ones, without and with delays at every hand-over; the memory that it
 # takes; and the sentences about wrong calls.  COLL_SEED: another sequence.
 set -eu
-. "$top_srcdir/tests/cli/oshrun-lib.sh"
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 program=$top_builddir/tests/coll/shared
 seed=${COLL_SEED:-1}
 stacks_s=50 near='1 2 3 8' far='2:2 2:5 3:8 4:4' calls=250

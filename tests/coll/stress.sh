@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# stress.sh - tests/multi/coll_mix with each algorithm of each collective, without and with
+# stress.sh - tests/api/multi/coll_mix with each algorithm of each collective, without and with
 # delays at every hand-over (SHMEM_STRESS), at 2 to 8 PEs (long: 16), with small and with large data.
 # The long form: a million calls.  COLL_SEED: another sequence.
 set -eu
-. "$top_srcdir/tests/cli/oshrun-lib.sh"
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 seed=${COLL_SEED:-1}
 stacks_s=50 sizes='3 8' calls=150 few=25
 [ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sizes=3 calls=60
@@ -17,7 +17,7 @@ one() {
     seed=$((seed + 1))
     (
         export "$@" SHMEM_STRESS=$((stress * seed))
-        run 0 --timeout $stacks_s -n "$n" "$top_builddir/tests/multi/coll_mix.pes" \
+        run 0 --timeout $stacks_s -n "$n" "$top_builddir/tests/api/multi/coll_mix.pes" \
             "$some" "$seed" "$elements"
         [ $failures -eq 0 ]
     ) || fail "$* seed $seed, stress $((stress * seed)): $n PEs"
@@ -68,7 +68,7 @@ for test in alltoall collect; do
     for n in $sizes; do
         run 0 --timeout $stacks_s -n "$n" -x SHMEM_STRESS=$((seed += 1)) \
             -x SHMEM_FCOLLECT_ALGORITHM=arrival -x SHMEM_ALLTOALL_ALGORITHM=arrival \
-            "$top_builddir/tests/multi/$test.pes"
+            "$top_builddir/tests/api/multi/$test.pes"
     done
 done
 # A PE that leaves while the others wait for it.

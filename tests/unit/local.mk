@@ -15,11 +15,11 @@ UNIT_TESTS = \
 	tests/unit/select_test tests/unit/sim_test tests/unit/slot_test \
 	tests/unit/starter_test tests/unit/team_test tests/unit/tree_test \
 	tests/unit/tune_test
-tests_unit_op_test_SOURCES = tests/unit/op_test.c tests/kernels/check.c tests/kernels/check.h
+tests_unit_op_test_SOURCES = tests/unit/op_test.c tests/unit/kernels/check.c tests/unit/kernels/check.h
 tests_unit_tune_test_SOURCES = tests/unit/tune_test.c \
 	tools/oshmem_info/tune.h tools/oshmem_info/tune_best.c
 
-unit_objects = $(UNIT_TESTS:=.$(OBJEXT)) tests/kernels/check.$(OBJEXT)
+unit_objects = $(UNIT_TESTS:=.$(OBJEXT)) tests/unit/kernels/check.$(OBJEXT)
 unit_libraries = .libs/libsim.a tools/oshrun/liboshrun.a .libs/libpgas.a
 $(unit_objects): AM_CFLAGS += $(CRITERION_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
 	-Wno-pedantic -ffp-contract=off

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * op_test.c - every reduction kernel of every available instruction set against C's own
- * operators (tests/kernels/check.c): lengths 0 to 300, all alignments, no access outside
- * the arrays; and the kernels that the type tables refer to.
+ * operators (tests/unit/kernels/check.c): lengths 0 to 300, all alignments, no access
+ * outside the arrays; and the kernels that the type tables refer to.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 #include "include/shmem_types.def"
 #include "pgas/datatype/op.h"
-#include "tests/kernels/check.h"
+#include "tests/unit/kernels/check.h"
 
 static void check_rows_of(const struct check_extent *extent, bool special)
 {

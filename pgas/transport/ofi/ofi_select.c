@@ -60,7 +60,8 @@ void ofi_select_address(const struct fi_info *info, char *to, size_t space)
  * could only see the violations that it happens to provoke, would let PEs come to
  * different decisions, and would cost each PE a connection to itself.
  *
- * To add a version: run tests/transport/ofi.sh and tests/net with SHMEM_OFI_ORDER=yes.
+ * To add a version: run tests/transport/ofi.sh and tests/transport/net with
+ * SHMEM_OFI_ORDER=yes.
  */
 static const uint32_t order_tested[] = {FI_VERSION(1, 17)};
 

@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# headers.sh - the headers in the tree are those that the tables make; they compile without
+# a warning in every C and C++ since C99 and C++11, with and without what is deprecated;
+# every constant, handle and type of the specification is there.
+set -eu
+: "${top_srcdir:?}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/api/abi/lists.sh
+. "$top_srcdir/tests/api/abi/lists.sh"
+include=$top_srcdir/include
+status=0
+fail() { echo "FAIL: $*"; status=1; }
+
+for h in shmem pshmem shmemx; do
+    awk -v prefix=${h%x} -f "$top_srcdir/tools/gen-header" "$include/shmem_types.def" \
+        "$include/${h#p}.h.in" >"$work/$h.h"
+    cmp "$work/$h.h" "$include/$h.h" || fail "$h.h is not up to date: make headers"
+done
+
+# -- every language, alone and all together, twice -------------------------------------------
+for h in shmem.h pshmem.h shmemx.h mpp/shmem.h mpp/shmemx.h shmem.h pshmem.h shmemx.h; do
+    echo "#include <$h>"
+done >"$work/all.c"
+echo '#include <pshmem.h>' >"$work/pshmem.c"
+echo '#include <mpp/shmemx.h>' >"$work/shmemx.c"
+tried=
+try() { # language of -x, compiler, standards...
+    language=$1 compiler=$2
+    shift 2
+    command -v "${compiler%% *}" >/dev/null || { echo "no $compiler: not tried"; return 0; }
+    for std in "$@"; do
+        for defines in '' -DSHMEM_NO_DEPRECATED -DSHMEM_NO_GENERICS; do
+            # shellcheck disable=SC2086 # CC may have arguments
+            $compiler -x "$language" "-std=$std" $defines -Wall -Wextra -pedantic -Werror \
+                -fsyntax-only -I"$include" "$work/all.c" "$work/pshmem.c" \
+                "$work/shmemx.c" || fail "$compiler -std=$std $defines"
+        done
+        tried="$tried $compiler:$std"
+    done
+}
+try c "${CC:-cc}" c99 c11 c17
+try c clang c99 c11 c17
+try c++ g++ c++11 c++14 c++17 c++20
+try c++ clang++ c++11 c++14 c++17 c++20
+echo "tried:$tried"
+
+# -- constants, handles, types -----------------------------------------------------------------
+macros() {
+    # shellcheck disable=SC2086 # CC may have arguments
+    echo '#include <shmem.h>' | ${CC:-cc} -std=c99 "$@" -E -dM -I"$include" -x c - |
+        awk '/^#define/ { sub(/\(.*/, "", $2); print $2 }' | sort
+}
+list_constants() { awk -F'|' -v want="$1" '
+    ($2 == "CONST" || $2 == "HANDLE") && $4 ~ want { print $1 }' "$api" | sort -u; }
+macros >"$work/macros"
+list_constants . | comm -23 - "$work/macros" >"$work/missing"
+[ ! -s "$work/missing" ] || fail "not defined: $(tr '\n' ' ' <"$work/missing")"
+echo "$(list_constants . | wc -l) constants and handles"
+
+awk -F'|' '
+    BEGIN { print "#include <shmem.h>\nint main(void)\n{" }
+    # Of an integer constant also that it is one.
+    $2 == "CONST" && $1 !~ /INVALID|STRING/ { print "enum { is_" NR " = (int)" $1 " };" }
+    $2 == "HANDLE" { print $5 " handle_" NR " = " $1 "; if (!(handle_" NR " == " $1 ")) return 1;" }
+    $2 == "TYPE" { print $1 " type_" NR "; (void)type_" NR ";" }
+    END {
+        print "shmem_team_config_t t = {0}; int *n = &t.num_contexts;"
+        print "shmem_ctx_session_config_t s = {0}; size_t *z = &s.total_ops;"
+        print "const char name[SHMEM_MAX_NAME_LEN] = SHMEM_VENDOR_STRING;"
+        print "return !n || !z || !name[0] || SHMEM_TEAM_WORLD == SHMEM_TEAM_INVALID;\n}"
+    }' "$api" >"$work/uses.c"
+# shellcheck disable=SC2086 # CC may have arguments
+${CC:-cc} -std=c99 -pedantic -Wall -Werror -Wno-uninitialized -I"$include" \
+    "$work/uses.c" -o "$work/uses" || fail "a constant, handle or type cannot be used"
+"$work/uses" || fail "a handle does not equal itself"
+
+# -- what SHMEM_NO_DEPRECATED leaves -------------------------------------------------------------
+DEFINES=-DSHMEM_NO_DEPRECATED
+declarations shmem.h pshmem.h shmemx.h |
+    sed 's/(.*//; s/.*[ *]//; s/^p\(_\|sh\|start\)/\1/' | sort -u >"$work/declared"
+{
+    list_deprecated
+    list_cache_routines
+} | sort >"$work/deprecated"
+comm -12 "$work/deprecated" "$work/declared" >"$work/left"
+[ ! -s "$work/left" ] ||
+    fail "declared with SHMEM_NO_DEPRECATED: $(tr '\n' ' ' <"$work/left")"
+list_routines | comm -23 - "$work/deprecated" | comm -23 - "$work/declared" >"$work/lost"
+[ ! -s "$work/lost" ] || fail "not declared with SHMEM_NO_DEPRECATED: $(head -5 "$work/lost")"
+macros "$DEFINES" >"$work/macros"
+list_constants yes | comm -12 - "$work/macros" >"$work/left"
+[ ! -s "$work/left" ] ||
+    fail "defined with SHMEM_NO_DEPRECATED: $(tr '\n' ' ' <"$work/left")"
+list_constants no | comm -23 - "$work/macros" >"$work/lost"
+[ ! -s "$work/lost" ] || fail "not defined with SHMEM_NO_DEPRECATED: $(cat "$work/lost")"
+macros -std=c11 "$DEFINES" >"$work/macros"
+awk -F'|' '$2 == "C11" && $4 != "no" { print $1 }' "$api" | sort -u |
+    comm -12 - "$work/macros" >"$work/left"
+[ ! -s "$work/left" ] || fail "generics left with SHMEM_NO_DEPRECATED: $(cat "$work/left")"
+echo "$(wc -l <"$work/deprecated") deprecated routines can be left out"
+exit $status

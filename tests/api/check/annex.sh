@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# annex.sh - each case of annex.c: the sentence, a status that is not 0, an end within two
+# seconds (ten with sanitizers), at 3 PEs and SHMEM_DEBUG=2.
+set -eu
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+program=$top_builddir/tests/api/check/annex
+limit=2
+[ -z "${SANITIZED:-}" ] || limit=10
+
+status=0
+bad() { echo "FAILED $*"; sed 's/^/    /' "$work/said" | tail -n 12; status=1; }
+
+"$program" --list >"$work/cases"
+n=0
+while IFS='|' read -r name sentence; do
+    n=$((n + 1))
+    code=0
+    SHMEM_DEBUG=2 SHMEM_SYMMETRIC_SIZE=1m timeout -k 1 "$limit" \
+        "$OSHRUN" -n 3 "$program" "$name" </dev/null >"$work/said" 2>&1 || code=$?
+    if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
+        bad "$name: it did not end within $limit s"
+    elif [ -z "$sentence" ]; then
+        [ "$code" -eq 0 ] || bad "$name: is allowed, but ended with status $code"
+    elif [ "$code" -eq 0 ]; then
+        bad "$name: ended with status 0"
+    else
+        grep -qF "$sentence" "$work/said" || bad "$name: nobody said \"$sentence\""
+    fi
+done <"$work/cases"
+echo "$n cases"
+[ "$n" -ge 30 ] || { echo "only $n cases"; status=1; }
+exit $status

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# conform.sh - run the conformance suite and say how many cases of how many routines it
+# has judged.  Each program runs with 1 and 5 PEs, and with 3 PEs under SHMEM_DEBUG=2
+# (every argument checked, collectives compared between the PEs); check --long runs 1, 2, 3,
+# 5 and 8 PEs with both.  Fails too when a routine
+# of the specification (tests/api/abi/api-1.6.txt) was never judged.
+# CONFORM_ONLY="rma amo" runs some programs only, and leaves out that comparison.
+set -eu
+
+programs='life memory rma strided amo signal wait wait_sets lock teams contexts coll_sync
+coll_move coll_reduce aset old generics'
+pes=${PES_SIZES:-1 5} debug_pes=${PES_SIZES:-3}
+[ -z "${PGAS_TEST_LONG:-}" ] || pes=${PES_SIZES:-1 2 3 5 8} debug_pes=${PES_SIZES:-1 2 3 5 8}
+[ -z "${SANITIZED:-}" ] || pes=${PES_SIZES:-3} # a slow build
+[ -z "${DISTCHECK:-}" ] || pes=${PES_SIZES:-3} # the build has tried the others
+here=$top_srcdir/tests/api/conform
+there=$top_builddir/tests/api/conform
+work=$(mktemp -d "${TMPDIR:-/tmp}/conform.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+failed=0
+LC_ALL=C
+export LC_ALL
+
+# run NAME NOTE VARIABLE=VALUE...: one program; what it prints goes to the log, but the
+# names of routines.
+run() {
+    name=$1
+    note=$2
+    shift 2
+    status=0
+    env CONFORM_NAMES=1 "$@" sh "$top_srcdir/tests/run-pes" "$there/$name.pes" \
+        >"$work/out" 2>&1 || status=$?
+    sed -n 's/^name: //p' "$work/out" >>"$work/names"
+    sed -n 's/^conform: .*: \([0-9]*\) cases, .*/\1/p' "$work/out" >>"$work/cases"
+    grep -v '^name: ' "$work/out" | sed "s/^/$note/" || :
+    if [ $status -ne 0 ]; then
+        echo "conform: $note$name failed with status $status"
+        failed=$((failed + 1))
+    fi
+}
+
+for program in ${CONFORM_ONLY:-$programs}; do
+    [ -x "$there/$program.pes" ] || {
+        echo "conform: $there/$program.pes is not there: run 'make check' to build it"
+        exit 1
+    }
+    [ "${CONFORM_DEBUG:-0}" != 0 ] || run "$program" '' PES_SIZES="$pes"
+    [ "${CONFORM_DEBUG:-2}" != 2 ] ||
+        run "$program" 'SHMEM_DEBUG=2: ' PES_SIZES="$debug_pes" SHMEM_DEBUG=2
+done
+
+sort -u "$work/names" >"$work/judged"
+grep -v '^#' "$here/../abi/api-1.6.txt" | awk -F'|' \
+    '$2 == "C" || $2 == "OLD" || $2 == "C11" { print $1 }' | sort -u >"$work/all"
+if [ -z "${CONFORM_ONLY:-}" ]; then
+    comm -13 "$work/judged" "$work/all" >"$work/missing"
+    comm -23 "$work/judged" "$work/all" | grep -v '^shmemx_' >"$work/unknown" || :
+    if [ -s "$work/missing" ]; then
+        echo "conform: routines of the specification that no case has judged:"
+        sed 's/^/    /' "$work/missing"
+        failed=$((failed + 1))
+    fi
+    if [ -s "$work/unknown" ]; then
+        echo "conform: judged, but not in the specification:"
+        sed 's/^/    /' "$work/unknown"
+        failed=$((failed + 1))
+    fi
+fi
+awk -v routines="$(comm -12 "$work/judged" "$work/all" | wc -l)" '{ sum += $1 }
+    END { printf "conform: %d cases of %d routines\n", sum, routines }' "$work/cases"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# examples.sh - the programs of the manual pages compile without a warning, make no mistake
+# that SHMEM_DEBUG finds, and print what the page says (in any order of the lines).
+# usage: examples.sh [page.3.md ...]     all pages without arguments
+set -eu
+: "${OSHCC:?}" "${OSHRUN:?}"
+dir=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+[ $# -gt 0 ] || set -- "${top_srcdir:-$dir/../../..}"/docs/man/*.[37].md
+# Examples are short: they leave to the system what they hold at their end.
+ASAN_OPTIONS=detect_leaks=0
+export ASAN_OPTIONS
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+for page in "$@"; do
+    name=$(basename "$page" .md)
+    sh "$dir/../../../tools/man-parts" "$page" >"$work/$name.md"
+    awk -v prefix="$work/$name" -f "$dir/examples.awk" "$work/$name.md"
+done >"$work/list"
+
+# run LEVEL NAME NPES STATUS [ENVIRONMENT]: prints what is wrong
+run() {
+    level=$1 example=$2 npes=$3 expected=$4
+    shift 4
+    what="$(basename "$example"), with $npes PEs and SHMEM_DEBUG=$level"
+    status=0
+    env SHMEM_DEBUG="$level" "$@" timeout -k 5 60 "$OSHRUN" -n "$npes" "$example" \
+        >"$example.out" 2>"$example.err" </dev/null || status=$?
+    [ "$status" -eq "$expected" ] || {
+        echo "FAIL: $what: status $status, not $expected"
+        head -n 5 "$example.err"
+        return 0
+    }
+    sort "$example.out" | diff "$example.want" - >"$example.diff" || {
+        echo "FAIL: $what: prints other lines (< the page, > the program)"
+        head -n 20 "$example.diff"
+    }
+}
+
+# try NAME NPES STATUS [ENVIRONMENT]: with all arguments of all calls checked; the long form
+# also without
+try() {
+    "$OSHCC" -std=c11 -Wall -Wextra -Werror -O1 "$1.c" -o "$1" 2>"$1.err" || {
+        echo "FAIL: $(basename "$1") does not compile"
+        head -n 5 "$1.err"
+        return 0
+    }
+    [ -f "$1.expected" ] || : >"$1.expected"
+    sort "$1.expected" >"$1.want"
+    [ -z "${PGAS_TEST_LONG:-}" ] || run 0 "$@"
+    run 2 "$@"
+}
+
+# Half of the examples at a time by each of two loops: most of the time is start-up.
+half() {
+    awk -v rest="$1" 'NR % 2 == rest' "$work/list" | while read -r example npes expected vars; do
+        # shellcheck disable=SC2086 # assignments for env
+        try "$example" "$npes" "$expected" $vars
+    done >"$work/report.$1" 2>&1
+}
+half 0 &
+half 1
+wait
+cat "$work/report.0" "$work/report.1"
+echo "$(wc -l <"$work/list") examples on $# pages"
+[ ! -s "$work/report.0" ] && [ ! -s "$work/report.1" ]

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# teams_leave.sh - what goes wrong with a team ends the job soon, with a sentence; teams
+# and contexts that are alive at the end do not.  See teams_leave.c.
+set -eu
+leave=$top_builddir/tests/api/multi/teams_leave
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# job HOW PES: status in $status, what it said in $work/out, whole seconds in $took.
+job() {
+    status=0 start=$(date +%s)
+    timeout -k 5 30 "$OSHRUN" -n "$2" "$leave" "$1" >"$work/out" 2>&1 </dev/null ||
+        status=$?
+    took=$(($(date +%s) - start))
+}
+
+wrong() {
+    echo "teams_leave: $*; it said:"
+    cat "$work/out"
+    failed=1
+}
+
+# says HOW PES SENTENCE: the job fails within 2 s and prints the sentence.
+says() {
+    job "$1" "$2"
+    case $status in
+    0) wrong "$1 with $2 PEs should fail" ;;
+    124 | 137) wrong "$1 with $2 PEs hangs" ;;
+    esac
+    [ $took -le 3 ] || wrong "$1 with $2 PEs took $took s" # 2, and a second of rounding
+    grep -q "$3" "$work/out" || wrong "$1 with $2 PEs should say '$3'"
+}
+
+for n in 2 3 5; do
+    last=$((n - 1))
+    gone="PE $last has exited or called shmem_finalize while PE [0-9]* waits in"
+    says finalize $n "$gone shmem_long_sum_reduce"
+    says exit $n "$gone shmem_long_sum_reduce"
+    says destroy $n "$gone shmem_team_destroy"
+    says split $n "$gone shmem_team_split_strided"
+    [ $failed = 0 ] || exit 1 # each hang takes the whole limit
+    job stay $n
+    [ $status = 0 ] || wrong "stay with $n PEs ended with $status"
+done
+says world 2 'shmem_team_destroy: .*SHMEM_TEAM_WORLD'
+says shared 2 'shmem_team_destroy: .*SHMEM_TEAM_SHARED'
+says default-ctx 2 'shmem_ctx_destroy: .*SHMEM_CTX_DEFAULT'
+says stale 2 'shmem_long_sum_reduce: .*no team (any more)'
+says stale-ctx 2 'shmem_ctx_long_p: .*no context (any more)'
+says garbage 1 'shmem_team_n_pes: .*no team'
+says far 3 "shmem_ctx_long_p: argument 'pe' = 3, but .* has PEs 0..2"
+says none 1 'shmem_ctx_long_p: .*SHMEM_CTX_INVALID'
+exit $failed

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# old.sh - compiles the ported programs as their time did, with oshcc and the C of 1990, and
+# runs them with every argument checked (SHMEM_DEBUG=2).  With one PE more than there are
+# rows, those that deal out rows must refuse.
+set -eu
+. "$top_srcdir/tests/api/ported/lib.sh"
+
+for name in cg collatz fft gups isx psrs scan summa; do
+    build "$name.pes" "$OSHCC" -std=gnu89 -O1 -Wall "$top_srcdir/tests/api/ported/$name.c" -lm ||
+        continue
+    PES_SIZES='3 8' SHMEM_DEBUG=2 sh "$top_srcdir/tests/run-pes" "$work/$name.pes" \
+        >"$work/said" 2>&1 || {
+        fail "$name with SHMEM_DEBUG=2"
+        cat "$work/said"
+    }
+done
+
+# refuses NPES NAME: more PEs than rows.
+refuses() {
+    status=0
+    timeout -k 5 "$limit_s" "$OSHRUN" -n "$1" "$work/$2.pes" >"$work/out" 2>&1 || status=$?
+    if [ $status -ne 1 ] || ! grep -q "$2: for at most" "$work/out"; then
+        fail "$2 with $1 PEs: exit status $status"
+        cat "$work/out"
+    fi
+}
+refuses 31 cg
+refuses 49 summa
+finish

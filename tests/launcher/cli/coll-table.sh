@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# coll-table.sh - oshmem_info --tune writes a table of algorithms, programs use it, a bad one
+# is refused, and so are PEs that would not decide alike.
+# shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
+set -eu
+: "${OSHMEM_INFO:?}"
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
+unset SHMEM_COLL_TABLE
+XDG_CONFIG_HOME=$work/config
+export XDG_CONFIG_HOME
+table=$XDG_CONFIG_HOME/pgas/coll.table
+hello=$top_builddir/examples/hello
+mix=$top_builddir/tests/api/multi/coll_mix.pes
+
+# info STATUS ARGS...: oshmem_info ends with STATUS.
+info() {
+    want=$1
+    shift
+    got=0
+    timeout -s KILL "$limit_s" env "$mark" TMPDIR="$work/tmp" "$OSHMEM_INFO" "$@" \
+        >"$work/out" 2>"$work/err" || got=$?
+    [ "$got" = "$want" ] || {
+        fail "oshmem_info $*: exit status $got, expected $want"
+        sed 's/^/    /' "$work/err"
+    }
+}
+
+# -- options ---------------------------------------------------------------------------
+info 2 --tune --pes 2,x
+says "^oshmem_info: --tune: --pes '2,x' is no list of numbers of PEs"
+info 2 --tune --pes 1
+info 2 --tune --fast
+says 'unknown option --fast; it takes --quick, --pes LIST, -o FILE'
+info 2 --tune -o
+info 1 --tune --quick --pes 2 -o "$work/nowhere/table"
+says "can't write in $work/nowhere: No such file or directory"
+info 2 --algorithms --pes many
+[ ! -e "$XDG_CONFIG_HOME" ] || fail 'wrong options leave a directory'
+
+# -- nothing is left of a tuner that is ended ----------------------------------------------
+env "$mark" TMPDIR="$work/tmp" "$OSHMEM_INFO" --tune --pes 3 >"$work/out" 2>"$work/err" &
+pid=$!
+until_true 20 sh -c "grep -lzxF -e '$mark' /proc/[0-9]*/environ 2>/dev/null | wc -l |
+    grep -q '^[5-9]'" || fail 'the tuner starts no PEs'
+kill -TERM $pid
+ended_with 143
+says 'stopped; no table was written'
+check_nothing_left 'a tuner that is ended'
+[ -z "$(find "$XDG_CONFIG_HOME" -type f)" ] || fail 'the tuner that was ended leaves a file'
+
+# -- a table is written, and read ------------------------------------------------------------
+info 0 --tune --quick --pes 2
+prints '^2 PEs on [0-9]* processors'
+for word in reduce broadcast collect fcollect alltoall scan; do
+    prints "^  $word .* us "
+done
+prints "^$table has [0-9]* rows; programs read it from now on"
+[ "$(head -n 1 "$table")" = 'pgas-coll-table 2' ] || fail "its header: $(head -n 1 "$table")"
+grep -q '^machine [1-9][0-9]* ' "$table" || fail 'it names no machine'
+! grep -v -e '^#' -e '^pgas-coll-table 2$' -e '^machine ' "$table" |
+    grep -v '^[a-z_]* *[a-z]* *[0-9*-]* *2 *1\( *#.*\)*$' >&2 || fail "its rows: $(cat "$table")"
+[ "$(ls "$XDG_CONFIG_HOME/pgas")" = coll.table ] || fail "beside it: $(ls "$XDG_CONFIG_HOME/pgas")"
+info 0 --algorithms --parsable
+prints "^selection:table:$table\$"
+prints '^selection:state:used$'
+run 0 -n 2 -x SHMEM_INFO=1 "$hello"
+says "^Table of algorithms: $table ([0-9]* rows)"
+run 0 -n 2 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE=none "$hello"
+says '^Table of algorithms: none$'
+
+# -- a table is obeyed, however silly it is ----------------------------------------------------
+cat >"$work/silly" <<'END'
+pgas-coll-table 2
+machine *
+reduce    flat     -   * *   # no range: the line is to be refused
+END
+sed '/refused/d' "$work/silly" >"$work/flat"
+cat >>"$work/flat" <<'END'
+reduce    chain    100-300 * *
+reduce    first    *    3 1
+reduce    flat     *    * 1
+broadcast barrier  1-2K * 1
+fcollect  barrier  *    * 1
+collect   barrier  *    * 1
+alltoall  barrier  *    * 1
+scan      barrier  *    * 1
+END
+run 0 -n 3 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE="$work/flat" "$mix" 100 7 3000
+says 'Algorithms of reduce on 3 PEs: first to 99, chain to 300, first to 2048, slices$'
+says 'Algorithms of broadcast on 3 PEs: mailbox to 0, barrier to 2048, direct$'
+says 'Algorithms of scan on 3 PEs: barrier$'
+run 0 -n 5 -x SHMEM_COLL_TABLE="$work/flat" "$mix" 60 8 3000
+run 0 -n 3 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE="$work/flat" \
+    -x SHMEM_REDUCE_ALGORITHM=slices "$hello"
+says 'Algorithms of reduce on 3 PEs: slices$'
+SHMEM_COLL_TABLE=$work/flat info 0 --algorithms --parsable --pes 4
+prints '^collectives:reduce:now:flat to 99, chain to 300, flat to 2048, slices$'
+
+# -- bad tables --------------------------------------------------------------------------------
+run 1 -n 2 -x SHMEM_COLL_TABLE="$work/silly" "$hello"
+says "SHMEM_COLL_TABLE: $work/silly:3: column 3, bytes, is '-', but must be N, N-M, N- or"
+run 1 -n 2 -x SHMEM_COLL_TABLE="$work/none" "$hello"
+says "SHMEM_COLL_TABLE: $work/none: can't be opened: No such file or directory"
+cp "$work/silly" "$table"
+run 0 -n 2 "$hello"
+says "^pgas: PE 0: $table:3: column 3, .*; the table is ignored"
+[ "$(wc -l <"$work/err")" = 1 ] || fail "more than PE 0 speaks: $(cat "$work/err")"
+sed 's/machine \*/machine 12345 abacus/; /refused/d' "$work/silly" >"$table"
+run 0 -n 2 "$hello"
+[ ! -s "$work/err" ] || fail "a table of another machine: $(cat "$work/err")"
+run 0 -n 2 -x SHMEM_INFO=1 "$hello"
+says "^Table of algorithms: none; $table is for another machine (12345 abacus; this one"
+run 0 -n 2 -x SHMEM_COLL_TABLE="$table" "$hello"
+says "^pgas: PE 0: SHMEM_COLL_TABLE: $table is for another machine .* and is ignored"
+rm -r "$XDG_CONFIG_HOME"
+
+# -- PEs that would not decide alike -------------------------------------------------------------
+# differ OPTIONS PE NAME=VALUE: that PE alone has it.
+differ() {
+    # shellcheck disable=SC2086 # words
+    run "$1" $2 sh -c '[ "$PMIX_RANK" != "$1" ] || export "$2"; exec "$3"' sh "$3" "$4" "$hello"
+}
+alike='shmem_init: these settings must be the same on all PEs, as oshrun -x sets them'
+for setting in SHMEM_ADAPT=0 SHMEM_REPRODUCIBLE=1 SHMEM_SCAN_ALGORITHM=barrier SHMEM_DEBUG=2 \
+    "SHMEM_COLL_TABLE=$work/flat"; do
+    value='not set'
+    [ "${setting%%=*}" != SHMEM_COLL_TABLE ] || value='"none"'
+    differ 1 '-n 3' 1 "$setting"
+    says "^pgas: PE 0: $alike: ${setting%%=*} is $value on PE 0, other than on PE 1\$"
+    grep -q '^pgas: PE [12]' "$work/err" && fail 'more than one PE speaks'
+done
+differ 1 '-n 3' 0 SHMEM_ADAPT=0
+says "$alike: SHMEM_ADAPT is \"0\" on PE 0, other than on PE 1, PE 2\$"
+differ 1 '-n 4 --vnodes 2' 2 SHMEM_ADAPT=0
+says "$alike: SHMEM_ADAPT is \"0\" on PE 2, other than on PE 3\$"
+differ 1 '-n 2 --vnodes 2' 1 SHMEM_ADAPT=0
+says "$alike: SHMEM_ADAPT is \"0\" on PE 1, other than on PE 0\$"
+# What is the same in another way; and rows for one node, on another node.
+differ 0 '-n 2' 1 SHMEM_ADAPT=1
+differ 0 '-n 2' 1 SHMEM_REDUCE_ALGORITHM=auto
+differ 0 '-n 2' 1 SHMEM_DEBUG=1
+sed '/chain/d' "$work/flat" >"$work/near"
+differ 0 '-n 2 --vnodes 2' 1 "SHMEM_COLL_TABLE=$work/near"
+differ 1 '-n 2 --vnodes 2' 1 "SHMEM_COLL_TABLE=$work/flat"
+says "$alike: SHMEM_COLL_TABLE is \"$work/flat\" on PE 1, other than on PE 0\$"
+finish

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The PMIx servers of several nodes act as one: each mode of pmix-client over virtual
+# nodes, in trees of several shapes.
+set -eu
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
+client=$top_builddir/tests/launcher/cli/pmix-client
+n=7
+
+# good OPTIONS... -- MODE [ARGUMENT]: every PE finds all as it should be.
+good() {
+    options=
+    while [ "$1" != -- ]; do
+        options="$options $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # options are words
+    run 0 -n $n $options "$client" "$@"
+    got=$(grep -c ': good$' "$work/out" || true)
+    [ "$got" = $n ] || fail "$options $*: $got of $n PEs were good"
+}
+
+everything() {
+    map=$1
+    shift
+    for bytes in 0 1 1000 200000; do
+        good "$@" -- fence $bytes
+    done
+    for mode in barrier subsets group connect late ended unknown fence-timeout; do
+        good "$@" -- $mode
+    done
+    for mode in map event query; do
+        good "$@" -- $mode "$map"
+    done
+    good "$@" -- control
+    good "$@" -- spawn
+    says "PE 6 asked to start more processes (PMIx_Spawn of './other'); oshrun cannot"
+    good "$@" -- abort-some
+    says 'PE 0 asked to abort some PEs only (PMIx_Abort with a list); oshrun can only end'
+}
+
+# The slow builds have one tree, of two levels; the archive has no more than that; flat
+# trees are left to the long form.
+few=${PGAS_TEST_LONG:+no}
+: "${few:=${SANITIZED:-}${DISTCHECK:-}}"
+[ -n "${DISTCHECK:-}" ] || everything "1:$(uname -n):block"
+SHMEM_LAUNCH_FANOUT=2 && export SHMEM_LAUNCH_FANOUT
+everything '4:vn%u:rr' --vnodes 4 --map-by node
+if [ "${few:-no}" = no ]; then
+    SHMEM_LAUNCH_FANOUT=1
+    everything '5:vn%u:block' --vnodes 5
+fi
+if [ -n "${PGAS_TEST_LONG:-}" ]; then
+    SHMEM_LAUNCH_FANOUT=32
+    everything '3:vn%u:rr' --vnodes 3 --map-by node
+    everything '2:vn%u:block' --vnodes 2
+fi
+
+# What one PE puts, and all of it, may be large.
+n=3
+good --vnodes 3 -- fence 8000000
+SHMEM_LAUNCH_FANOUT=1
+good --vnodes 3 -- fence 8000000
+good -- fence 3000000 # libpmix takes 4 MiB there
+
+# PEs may end the job by job control.
+run 137 -n 4 --vnodes 2 "$client" end kill
+run 143 -n 4 --vnodes 2 "$client" end terminate
+run 137 -n 2 "$client" end kill
+finish

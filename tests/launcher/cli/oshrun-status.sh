@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Exit status of oshrun: the first failure in time decides, the others are ended.
+# shellcheck disable=SC2016  # $PMIX_RANK is for the PEs
+set -eu
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
+limit_s=20
+
+# within MS STATUS ARGS...
+within() {
+    ms=$1
+    shift
+    begin=$(now_ms)
+    run "$@"
+    took=$(($(now_ms) - begin))
+    [ "$took" -le "$ms" ] || fail "oshrun $*: took $took ms, allowed $ms"
+}
+
+run 0 -n 4 true
+within 1500 1 -n 4 false
+within 1500 7 -n 4 sh -c '[ "$PMIX_RANK" = 2 ] && exit 7; sleep 60'
+says 'PE 2 (pid [0-9]*) exited with status 7; ending 3 other PEs'
+for s in KILL:137 SEGV:139 TERM:143 ABRT:134; do
+    within 1500 "${s#*:}" -n 3 sh -c "[ \$PMIX_RANK = 1 ] && kill -${s%:*} \$\$; sleep 60"
+    says "PE 1 (pid [0-9]*) was killed by signal $((${s#*:} - 128)) (.*); ending 2 other"
+done
+# The first in time, not the first in rank; deaf PEs are killed.
+within 2000 5 -n 4 sh -c '
+    trap "" TERM
+    [ "$PMIX_RANK" = 3 ] && exit 5
+    [ "$PMIX_RANK" = 0 ] && { sleep 0.3; exit 6; }
+    sleep 60; sleep 60'
+[ "$(wc -l <"$work/err")" = 1 ] || fail "more than one sentence: $(cat "$work/err")"
+# What PEs leave in their process group is ended too.
+within 1500 0 -n 2 sh -c 'sleep 60 & exit 0'
+check_nothing_left "children of PEs"
+# A daemon that holds the pipe open does not hold oshrun.
+run 0 -n 1 setsid -f sleep 3
+daemon=$(marked)
+[ -n "$daemon" ] || fail "a daemon was ended with a job that ended well"
+[ -z "$daemon" ] || kill "$daemon"
+
+run 0 -n 3 "$client" good
+[ "$(grep -c 'is there' "$work/out")" = 3 ] || fail "not all PEs wrote"
+for s in 42 0 255 256 300; do
+    within 2000 $((s & 255)) -n 3 "$client" abort 1 $s
+    if [ "$s" = 0 ]; then
+        [ ! -s "$work/err" ] || fail "abort with 0 is not silent: $(cat "$work/err")"
+    else
+        says "PE 1 ended the job with status $((s & 255))"
+    fi
+done
+within 2000 9 -n 3 "$client" exit 2 9
+says 'PE 2 .* exited with status 9; ending 2 other'
+ASAN_OPTIONS=handle_segv=0
+export ASAN_OPTIONS # the signal is to kill the process
+within 2000 139 -n 3 "$client" signal 0 11
+within 3500 1 -n 3 "$client" leave 1 0
+says 'PE 1 .* left without shmem_finalize; ending 2 other'
+run 0 -n 3 "$client" leave-all
+begin=$(now_ms)
+run 3 -n 3 "$client" finalized-exit 1 3
+[ $(($(now_ms) - begin)) -ge 300 ] || fail "PEs at work were ended by a finished one"
+says 'exited with status 3 after shmem_finalize'
+
+# A failure that the others do not depend on hides no later one.
+within 4000 3 -n 3 sh -c 'case $PMIX_RANK in
+    1) exec "$0" finalized-exit 1 3 ;;
+    2) "$0" hang & sleep 1; kill -SEGV $$ ;;
+    *) exec "$0" hang ;;
+    esac' "$client"
+says 'PE 1 .* exited with status 3 after shmem_finalize'
+says 'PE 2 .* was killed by signal 11 (.*); ending 1 other PE$'
+
+# PEs that never call shmem_init are missed by those who do, before or after.
+for wait in '0 0' '0 0.5' '0.5 0'; do
+    within 4000 1 -n 2 sh -c 'if [ "$PMIX_RANK" = 0 ]; then sleep "$1"; exit 0; fi
+        sleep "$2"; exec "$0" hang' "$client" "${wait% *}" "${wait#* }"
+    says 'PE 0 (pid [0-9]*) left without shmem_init; ending 1 other PE$'
+done
+run 0 -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || sleep 1.3'
+# The PE is a process that was left behind: it is not missed.
+run 0 -n 2 sh -c '[ "$PMIX_RANK" != 0 ] || exec setsid -f "$0" good
+    sleep 0.2; "$0" good; sleep 1.3' "$client"
+[ ! -s "$work/err" ] || fail "a PE in the background: $(cat "$work/err")"
+finish

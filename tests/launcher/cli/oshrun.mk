@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the launcher.
+check_PROGRAMS += tests/launcher/cli/oshrun-client
+tests_launcher_cli_oshrun_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_launcher_cli_oshrun_client_LDADD   = $(PMIX_LIBS)
+
+check_PROGRAMS += tests/launcher/cli/pmix-client
+tests_launcher_cli_pmix_client_SOURCES = tests/launcher/cli/pmix-client.c tests/launcher/cli/pmix-client-job.c \
+	tests/launcher/cli/pmix-client.h
+tests_launcher_cli_pmix_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_launcher_cli_pmix_client_LDADD   = $(PMIX_LIBS)
+
+oshrun_tests = \
+	tests/launcher/cli/oshrun-hostfile.sh \
+	tests/launcher/cli/oshrun-options.sh \
+	tests/launcher/cli/oshrun-pmix.sh \
+	tests/launcher/cli/oshrun-status.sh \
+	tests/launcher/cli/oshrun-io.sh \
+	tests/launcher/cli/oshrun-signals.sh \
+	tests/launcher/cli/oshrun-kill.sh \
+	tests/launcher/cli/oshrun-limits.sh \
+	tests/launcher/cli/oshrun-many.sh \
+	tests/launcher/cli/oshrun-agent.sh \
+	tests/launcher/cli/oshrun-daemons.sh
+TESTS      += $(oshrun_tests)
+EXTRA_DIST += $(oshrun_tests) tests/launcher/cli/oshrun-lib.sh
+
+# Unauthenticated connections at the ports.
+check_PROGRAMS += tests/launcher/cli/oshrun-unauth
+tests_launcher_cli_oshrun_unauth_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
+TESTS      += tests/launcher/cli/oshrun-port.sh
+EXTRA_DIST += tests/launcher/cli/oshrun-port.sh

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# interfaces.sh - hosts with two networks, one of which is broken: oshrun finds the other
+# by itself, or is told by --if.
+set -eu
+. "$top_srcdir/tests/launcher/hosts/lib.sh"
+limit_s=20
+start_ms=15000 # with one network that does not answer
+SHMEM_LAUNCH_TIMEOUT=2 SHMEM_LAUNCH_START_TIMEOUT=6
+export SHMEM_LAUNCH_TIMEOUT SHMEM_LAUNCH_START_TIMEOUT
+hosts_up 2
+
+# job STATUS OPTION...: one PE on each host, with these options.
+job() {
+    want=$1
+    shift
+    got=0
+    begin=$(now_ms)
+    (guard="timeout -s KILL $limit_s" && on n0 "$OSHRUN" --host n0,n1 \
+        --launch-agent "$hosts agent" "$@" "$boot_map") \
+        </dev/null >"$work/out" 2>"$work/err" || got=$?
+    took=$(($(now_ms) - begin))
+    check_hosts "$*" || :
+    if [ "$got" != "$want" ]; then
+        fail "$what: oshrun $*: status $got, expected $want"
+        show
+    elif [ "$got" != 0 ]; then
+        [ "$(wc -l <"$work/err")" = 1 ] || {
+            fail "$what: oshrun $*: not one sentence"
+            show
+        }
+    fi
+}
+
+# wire NODE INTERFACE up|down
+wire() {
+    (on "$1" ip link set "$2" "$3")
+}
+
+what='both networks work'
+job 0
+for which in eth0 eth1 eth1,eth0 10.77.0.0/16 10.78.0.0/24 lo,eth1; do
+    job 0 --if "$which"
+done
+job 1 --if no-such
+says 'no-such'
+job 1 --if 10.99.0.0/16
+says '10\.99\.0\.0/16'
+
+for broken in eth0 eth1; do
+    what="$broken of n1 is down"
+    other=eth1
+    [ "$broken" = eth0 ] || other=eth0
+    wire n1 "$broken" down
+    job 0
+    job 0 --if "$other"
+    job 1 --if "$broken"
+    says n1
+    wire n1 "$broken" up
+done
+
+# Packets that vanish in one network make the start slower, not impossible.
+what='eth0 drops everything'
+"$hosts" mute n1 eth0
+job 0
+[ "$took" -le "$start_ms" ] || fail "$what: the start took $took ms"
+"$hosts" heal n1
+finish

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# lost.sh - a host is cut off while its PE is used, or waited for, by those of others: the
+# job ends, with a sentence that names what is lost, and no host keeps a process.  Under
+# oshrun its daemons notice; mpirun and srun do not so soon, and the PEs have to.  These two
+# leave the PEs of the host that was cut off to themselves, and mpirun now and then does
+# not end at all though its PEs have: what is left of them is ended here.
+# LOST_LAUNCHERS, LOST_OPERATIONS: only these.  Left to the long form: srun, and more
+# operations.
+set -eu
+. "$top_srcdir/tests/launcher/hosts/lib.sh"
+. "$top_srcdir/tests/launcher/hosts/shmem-lib.sh"
+lost=$top_builddir/tests/transport/net/lost
+launchers='oshrun mpirun' operations=get
+[ -z "$long" ] || launchers='oshrun mpirun srun' operations='quiet get add wait barrier'
+[ -z "$brief" ] || launchers=oshrun
+SHMEM_LAUNCH_TIMEOUT=3 SHMEM_NET_TIMEOUT=5
+export SHMEM_LAUNCH_TIMEOUT SHMEM_NET_TIMEOUT
+end_ms=20000 # after the cut; 3 s or 5 s of them are those timeouts
+[ -z "$brief" ] || end_ms=30000
+limit_s=40
+
+hosts_up 3
+
+all_there() {
+    [ "$(grep -c 'is there' "$work/out")" = $npes ] || gone "$pid"
+}
+
+# Whom the sentence must name: the host; or one of its PEs, and what was done to it.
+sentence_of() {
+    case $1 in
+    oshrun) echo '^oshrun: .*\(n2\|10\.7.\.0\.3\)\|^pgas: PE [0-3]: .*PE [45] ' ;;
+    *) echo 'pgas: PE [0-3]: shmem[a-z_]*: \(lost \)\?PE [45] ' ;;
+    esac
+}
+
+said() {
+    grep -q "$sentence" "$work/err"
+}
+
+# n2 can talk to n0 again: nobody listens there on the port "discard", but n0 says so.
+reached() {
+    "$hosts" exec n2 timeout 2 bash -c ': </dev/tcp/n0/9' 2>&1 | grep -q refused
+}
+
+lose_host() {
+    what="$launcher, $way of n2, $operation"
+    : >"$work/out"
+    launch "$launcher" $npes "$lost" stay "$operation" \
+        </dev/null >"$work/out" 2>"$work/err" &
+    pid=$!
+    until_true 30 all_there || fail "$what: the PEs do not come up"
+    begin=$(now_ms)
+    "$hosts" "$way" n2
+    sentence=$(sentence_of "$launcher")
+    [ "$launcher" = oshrun ] || until_true $limit_s said || :
+    if [ "$launcher" = oshrun ]; then await $limit_s; else await $patience_s; fi
+    took=$(($(now_ms) - begin))
+    # The other end of the cable takes a moment to notice it.
+    until_true 5 "$hosts" heal n2 2>"$work/heal" || fail "$what: $(cat "$work/heal")"
+    until_true 20 reached || fail "$what: n2 is not back on the network"
+    [ "$launcher" != oshrun ] || [ "$got" != 137 ] || got=0 # was killed
+    [ "$got" != 0 ] || fail "$what: it has not ended, or with status 0"
+    [ $took -le $end_ms ] || fail "$what: the end took $took ms"
+    grep -q "$sentence" "$work/err" || {
+        fail "$what: no sentence '$sentence'"
+        show
+    }
+    [ "$launcher" = oshrun ] || "$hosts" wipe
+    check_hosts "$what" $patience_s || :
+    echo "$what: $took ms, status $got: $(grep "$sentence" "$work/err" | head -n 1)"
+}
+
+cuts() {
+    for operation in ${LOST_OPERATIONS:-$operations}; do
+        for way in cut ${long:+mute}; do
+            lose_host
+        done
+    done
+}
+
+for_each "${LOST_LAUNCHERS:-$launchers}" cuts
+end

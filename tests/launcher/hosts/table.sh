@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# table.sh - every way to start a job (row) times all that a launcher does (column), on
+# three hosts.  After each cell nothing may be left on any host.  Prints the table.
+# TABLE_ROWS, TABLE_COLUMNS: only these.
+set -eu
+. "$top_srcdir/tests/launcher/hosts/lib.sh"
+. "$top_srcdir/tests/launcher/hosts/columns.sh"
+rows=${TABLE_ROWS:-'oshrun vnodes agent ssh slurm srun mpirun'}
+# The others have been tried in the plain build.
+[ -z "${SANITIZED:-}" ] || rows=${TABLE_ROWS:-'oshrun vnodes agent'}
+[ -z "${DISTCHECK:-}" ] || rows=agent
+
+hosts_up 3
+
+# -- rows ------------------------------------------------------------------------------
+# begin_row: number and names of the nodes; why this row cannot be, if so.
+begin_row() {
+    nodes=3
+    node_name=n
+    foreign=
+    case $row in
+    oshrun) nodes=1 ;;
+    vnodes) nodes=4 node_name=vn ;;
+    ssh) "$top_srcdir/tests/launcher/hosts/sshd" possible 2>&1 || return 1 ;;
+    slurm) "$top_srcdir/tests/launcher/hosts/slurm" possible 2>&1 || return 1 ;;
+    srun)
+        foreign=srun
+        "$top_srcdir/tests/launcher/hosts/slurm" possible 2>&1 || return 1
+        ;;
+    mpirun)
+        foreign=mpirun
+        mpirun --version 2>/dev/null | grep -q 'Open MPI' || {
+            echo "no mpirun of Open MPI is here (Debian: openmpi-bin)"
+            return 1
+        }
+        ;;
+    esac
+}
+
+# What the row needs on the hosts, once.
+serve_row() {
+    case $row in
+    ssh) "$top_srcdir/tests/launcher/hosts/sshd" up ;;
+    slurm | srun)
+        [ -d "$HOSTS_STATE/slurm" ] || "$top_srcdir/tests/launcher/hosts/slurm" up
+        ;;
+    esac
+}
+
+# launcher PROGRAM ARGS...: becomes the launcher of this row.
+launcher() {
+    list=n0:$per_node,n1:$per_node,n2:$per_node
+    case $row in
+    oshrun) on n0 "$OSHRUN" -n "$npes" "$@" ;;
+    vnodes) on n0 "$OSHRUN" --vnodes "$nodes" -n "$npes" "$@" ;;
+    agent) on n0 "$OSHRUN" --host $list --launch-agent "$hosts agent" -n "$npes" "$@" ;;
+    ssh) on n0 env "PATH=$ssh_path:$PATH" "$OSHRUN" --host $list -n "$npes" "$@" ;;
+    slurm) on n0 salloc -Q -N "$nodes" --ntasks-per-node=$per_node "$OSHRUN" "$@" ;;
+    srun)
+        on n0 srun --input=0 -N "$nodes" --ntasks-per-node=$per_node --mpi=pmix "$@"
+        ;;
+    mpirun)
+        on n0 mpirun --mca plm_rsh_agent "$hosts agent" --mca oob_tcp_if_include eth0 \
+            --host $list -n "$npes" "$@"
+        ;;
+    esac
+}
+
+# Within an allocation, the child of salloc.
+target() {
+    case $row in
+    slurm)
+        for p in $("$hosts" pids n0); do
+            ! grep -qxF -e "PPid:	$pid" "/proc/$p/status" 2>/dev/null || echo "$p"
+        done
+        ;;
+    *) echo "$pid" ;;
+    esac
+}
+
+pids_on() {
+    case $row in
+    vnodes) "$hosts" pids n0 ;;
+    *) "$hosts" pids "$1" ;;
+    esac
+}
+
+check_departed() {
+    seconds=$2
+    [ -z "$foreign" ] || seconds=$((seconds + 6))
+    check_hosts "$1" "$seconds"
+}
+
+table_begin
+for row in $rows; do
+    table_row
+    if reason=$(begin_row); then
+        begin_row
+        serve_row
+        run_row
+    else
+        column='all columns'
+        cell "n/a: $reason"
+    fi
+done
+table_end
+finish

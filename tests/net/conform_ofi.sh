@@ -1,7 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause
-# conform_ofi.sh - the conformance suite over the ofi transport; see conform.sh.
-set -eu
-. "$top_srcdir/tests/net/conform.sh"
-for_each "ofi" all_suites
-end

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# faults.sh - programs of tests/api/multi and tests/transport/net while the transport delays, reorders and
+# refuses what they post (SHMEM_FAULTS): over virtual nodes, and on one node, where it then
+# carries all that one PE does to another.
+# CHAOS_SEED: another sequence.
+set -eu
+. "$top_srcdir/tests/transport/net/lib.sh"
+seed=${CHAOS_SEED:-1}
+everything=delay=300us,reorder,eagain=20
+programs='order signal globals contexts' loads='hammer:40 flood:8'
+[ -z "$long" ] || programs="$programs active alltoall barrier bcast collect lock reduce"
+[ -z "$long" ] || programs="$programs teams wait_peers contexts_threads amo_contended"
+[ -z "$brief" ] || programs='order signal' loads=
+
+# disturbed WHAT VNODES: all programs; a seed each.
+disturbed() {
+    for name in $programs; do
+        seed=$((seed + 1))
+        SHMEM_FAULTS=seed=$seed,$everything PES_VNODES=$2 PES_SIZES=3 \
+            sh "$top_srcdir/tests/run-pes" "$top_builddir/tests/api/multi/$name.pes" \
+            >"$work/out" 2>&1 || {
+            fail "$1, SHMEM_FAULTS=seed=$seed,$everything: $name"
+            cat "$work/out"
+        }
+    done
+    for load in $loads; do
+        seed=$((seed + 1))
+        run 0 --timeout $stacks_s ${2:+--vnodes "$2"} -n 4 \
+            -x SHMEM_FAULTS=seed=$seed,$everything "$net/${load%:*}" "${load#*:}"
+        sed "s/^/$1, seed $seed: /" "$work/out"
+    done
+}
+
+over_nodes() {
+    disturbed "$SHMEM_TRANSPORT" 2
+}
+
+for_each "ofi ${long:+ucx}" over_nodes
+disturbed 'one node' ''
+end

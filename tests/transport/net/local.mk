@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/transport/net/local.mk - jobs over several virtual nodes: the conformance suite and the
+# programs of tests/api/multi on each network transport, progress, peers that are lost,
+# atomics of all at once, faults.
+check_PROGRAMS += tests/transport/net/flood tests/transport/net/hammer tests/transport/net/lost \
+	tests/transport/net/progress tests/transport/net/sleeper
+
+net_tests = \
+	tests/transport/net/faults.sh \
+	tests/transport/net/config.sh \
+	tests/transport/net/conform_ofi.sh \
+	tests/transport/net/conform_ucx.sh \
+	tests/transport/net/examples.sh \
+	tests/transport/net/hammer.sh \
+	tests/transport/net/lost.sh \
+	tests/transport/net/multi_vnodes.sh \
+	tests/transport/net/progress.sh \
+	tests/transport/net/sleeper.sh
+TESTS      += $(net_tests)
+EXTRA_DIST += $(net_tests) tests/transport/net/lib.sh tests/transport/net/conform.sh

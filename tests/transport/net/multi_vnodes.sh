@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# multi_vnodes.sh - the programs of tests/api/multi on virtual nodes, none of which is changed
+# for that: each with a number of PEs that leaves unequal nodes.
+# MULTI_ONLY="lock heap": only these.  The short form runs those that test more, or
+# otherwise, than the conformance suite; left to the long form: the others, other numbers,
+# and ucx.
+set -eu
+. "$top_srcdir/tests/transport/net/lib.sh"
+there=$top_builddir/tests/api/multi
+sizes='3' few='globals lock wait_peers'
+some='again amo_contended barrier_mix contexts_threads globals heap lock order
+reduce_bits allgather_parts signal teams_full teams_scratch threads wait_peers wake'
+[ -z "$long" ] || sizes='2 4 5 8'
+
+# What is slow with more PEs, or of no use with fewer
+sizes_of() {
+    case $1 in
+    wake | wait_set) echo 2 ;;
+    *) echo "$sizes" ;;
+    esac
+}
+
+programs() {
+    for program in "$there"/*.pes; do
+        basename "$program" .pes
+    done | grep -vx 'boot_map\|interpose'
+}
+
+all_programs() {
+    list=$some
+    [ -z "$long" ] || list=$(programs)
+    [ -z "$brief" ] || list=$few
+    for name in ${MULTI_ONLY:-$list}; do
+        begin=$(now_ms)
+        PES_VNODES=2 PES_SIZES=$(sizes_of "$name") \
+            sh "$top_srcdir/tests/run-pes" "$there/$name.pes" >"$work/out" 2>&1 ||
+            {
+                fail "$SHMEM_TRANSPORT: $name"
+                cat "$work/out"
+            }
+        echo "$SHMEM_TRANSPORT: $name: $(($(now_ms) - begin)) ms"
+    done
+}
+
+for_each "ofi ${long:+ucx}" all_programs
+end

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * progress.c - what has been posted on a context goes on while its PE waits for something
+ * else, or (but on a private context) computes: PE 0 sends to the last one on a context
+ * of each kind, small and large, and calls nothing on that context until the answer is
+ * here.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "tests/api/multi/check.h"
+
+enum { LARGE = 16 << 20, SMALL = 8, LIMIT_S = 20 };
+
+static uint64_t sent, answer;
+static long added;
+
+/* Without a call of the library: the answer comes while we compute. */
+static void compute_until(uint64_t value)
+{
+    double end = check_now() + LIMIT_S;
+
+    while (__atomic_load_n(&answer, __ATOMIC_ACQUIRE) != value)
+        CHECK(check_now() < end);
+}
+
+static void post(shmem_ctx_t ctx, char *dest, const char *source, size_t len, int pe)
+{
+    if (len > SMALL)
+        shmem_ctx_putmem_signal_nbi(ctx, dest, source, len, &sent, 1, SHMEM_SIGNAL_ADD,
+                                    pe);
+    else
+        shmem_ctx_long_atomic_add(ctx, &added, 1, pe);
+}
+
+static void one(long options, size_t len, bool compute, char *dest, char *source)
+{
+    static uint64_t rounds, sent_rounds;
+    static long added_rounds;
+    int me = shmem_my_pe(), last = shmem_n_pes() - 1;
+    shmem_ctx_t ctx;
+
+    CHECK(shmem_ctx_create(options, &ctx) == 0);
+    rounds++;
+    if (len > SMALL)
+        sent_rounds++;
+    else
+        added_rounds++;
+    memset(source, (int)rounds, len);
+    shmem_barrier_all();
+    if (me == 0) {
+        post(ctx, dest, source, len, last);
+        if (compute)
+            compute_until(rounds);
+        else
+            shmem_signal_wait_until(&answer, SHMEM_CMP_EQ, rounds);
+    } else if (me == last) {
+        if (len > SMALL)
+            shmem_signal_wait_until(&sent, SHMEM_CMP_EQ, sent_rounds);
+        else
+            shmem_long_wait_until(&added, SHMEM_CMP_EQ, added_rounds);
+        CHECK(len == SMALL || (dest[0] == (char)rounds && dest[len - 1] == (char)rounds));
+        shmem_uint64_p(&answer, rounds, 0);
+        shmem_quiet();
+    }
+    shmem_ctx_destroy(ctx);
+    shmem_barrier_all();
+}
+
+int main(void)
+{
+    static const long kinds[] = {0, SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE};
+
+    shmem_init();
+    char *dest = shmem_malloc(LARGE), *source = malloc(LARGE);
+    CHECK(dest != NULL && source != NULL);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        for (size_t len = SMALL; len <= LARGE; len += LARGE - SMALL) {
+            one(kinds[k], len, false, dest, source);
+            if (kinds[k] != SHMEM_CTX_PRIVATE)
+                one(kinds[k], len, true, dest, source);
+        }
+    free(source);
+    shmem_free(dest);
+    shmem_finalize();
+    return 0;
+}

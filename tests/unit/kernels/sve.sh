@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# sve.sh - the reduction kernels for 64-bit Arm, cross-compiled and run under qemu: SVE with
+# registers of 128 to 2048 bits, and a processor without SVE, which must not be offered it.
+# A taste of the lengths; all of them with PGAS_TEST_LONG.
+set -eu
+cross=${AARCH64_CC:-aarch64-linux-gnu-gcc}
+qemu=${QEMU_AARCH64:-qemu-aarch64-static}
+for program in "$cross" "$qemu"; do
+    command -v "$program" >/dev/null 2>&1 || {
+        echo "$program is not here (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
+            "qemu-user-static)"
+        exit 77
+    }
+done
+work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-sve.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+flags="-std=gnu11 -O2 -ffp-contract=off -fno-math-errno -Wall -Wextra -Werror \
+    -I$top_builddir -I$top_srcdir"
+# compile FILE.c FLAG...: into $work
+compile() {
+    file=$1
+    shift
+    # shellcheck disable=SC2086 # a list
+    "$cross" $flags "$@" -c "$top_srcdir/$file" -o "$work/$(basename "$file" .c).o"
+}
+for file in isa op op_base op_rest; do
+    compile pgas/datatype/$file.c
+done
+compile pgas/datatype/op_sve.c -march=armv8.2-a+sve
+compile tests/unit/kernels/check.c
+compile tests/unit/kernels/sve.c
+"$cross" -static "$work"/*.o -lm -o "$work/sve"
+
+# on WANTED STEP CPU: the program finds what is wanted, and all kernels are right.
+failed=0
+on() {
+    timeout -k 5 600 "$qemu" -cpu "$3" "$work/sve" "$2" >"$work/out" 2>&1 || {
+        echo "FAIL: $3 ends with status $?"
+        failed=1
+    }
+    found=$(grep -v FAIL "$work/out" | tr '\n' ' ')
+    echo "$3: $found"
+    [ "$found" = "$1" ] || {
+        echo "FAIL: that should be: $1"
+        failed=1
+    }
+    grep FAIL "$work/out" && failed=1 || :
+}
+
+step=${PGAS_TEST_LONG:+1}
+on 'baseline ' "${step:-37}" cortex-a72
+for bits in 128 256 512 1024 2048; do
+    on "baseline sve $bits " "${step:-37}" \
+        "max,sve-default-vector-length=$((bits / 8)),sve$bits=on"
+done
+exit "$failed"
