@@ -127,7 +127,8 @@ static void profile_write_chunk(int pe, const void *rows, size_t n)
     if (out == NULL)
         return;
     fwrite(&chunk, sizeof chunk, 1, out);
-    fwrite(rows, chunk_row_bytes, n, out);
+    if (n > 0) /* rows may be NULL otherwise */
+        fwrite(rows, chunk_row_bytes, n, out);
 }
 
 /* Collective: the rows of all PEs become chunks of this kind. */
