@@ -301,11 +301,11 @@ _Static_assert(BCAST_PUSHES *BCAST_PUSH_BYTES ==
 static struct push bcast_inter_eager_begin(const struct job *j)
 {
     struct internode_words *w = internode_words(j->team, j->team->me);
-    struct credit *pushes = &j->team->coll->bcast.pushes;
+    struct credit *eager = &j->team->coll->bcast.eager;
 
-    if (!credit_available(pushes, BCAST_PUSHES))
+    if (!credit_available(eager, BCAST_PUSHES))
         internode_barrier(j->team, j->fn); /* returns the credit of leaders */
-    uint64_t number = credit_begin(pushes);
+    uint64_t number = credit_begin(eager);
     return (struct push){number, &w->bcast.pushed[number % BCAST_PUSHES]};
 }
 

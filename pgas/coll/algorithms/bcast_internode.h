@@ -24,9 +24,9 @@ struct bcast_words {
     _Alignas(NODE_LINE) uint64_t pushed[BCAST_PUSHES];
 };
 
-/* Invariant on leaders: pushes.seq <= pushes.acked + BCAST_PUSHES. */
+/* Invariant on leaders: eager.seq <= eager.acked + BCAST_PUSHES. */
 struct bcast_state {
-    struct credit pushes; /* eager broadcasts */
+    struct credit eager; /* eager broadcasts */
 };
 
 /* As bcast, or as bcast_set without `copies`; bytes > 0.  Contains a leader barrier. */

@@ -397,7 +397,7 @@ static void internode_exchange(struct shmem_team *team, const struct cargo *c,
     coll->internode.epoch++;
     /* When it ends: a leader enters after it has ended all earlier collectives. */
     credit_return_all(&coll->leader.calls);
-    credit_return_all(&coll->bcast.pushes);
+    credit_return_all(&coll->bcast.eager);
     for (int k = 0; internode_has_round(n, k); k++) {
         internode_call_partner(team, c, k, fn);
         if (!internode_all_at_once(n))
