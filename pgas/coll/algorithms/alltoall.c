@@ -24,6 +24,7 @@
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/bounce.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"

@@ -20,6 +20,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/bounce.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/datatype/copy.h"

@@ -21,6 +21,7 @@
 #include "pgas/coll/algorithms/collect_internode.h"
 #include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"

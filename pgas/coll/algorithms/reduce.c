@@ -15,6 +15,7 @@
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/algorithms/reduce.h"
 #include "pgas/coll/algorithms/reduce_int.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"

@@ -27,6 +27,7 @@
 #include "pgas/coll/algorithms/reduce_int.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/algorithms/slice.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/datatype/copy.h"
 
 /* One piece of the data. */

@@ -17,6 +17,7 @@
 #include "pgas/coll/sync/remote.h"
 #include "pgas/coll/algorithms/scan.h"
 #include "pgas/coll/algorithms/slice.h"
+#include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/rma.h"

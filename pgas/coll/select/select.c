@@ -388,19 +388,6 @@ void select_plan(struct shmem_team *team)
     team->coll->select.planned = true;
 }
 
-enum select_algorithm select_algorithm(struct shmem_team *team,
-                                       enum select_collective what, size_t bytes)
-{
-    struct select_plans *s = &team->coll->select;
-
-    if (unlikely(!s->planned))
-        select_plan(team);
-    const struct select_choice *c = s->plan[what];
-    while (bytes > c->most)
-        c++;
-    return (enum select_algorithm)c->algorithm;
-}
-
 void select_force(enum select_collective what, enum select_algorithm algorithm)
 {
     wanted[what] = algorithm;

@@ -120,13 +120,6 @@ const char *select_plan_text(const struct select_choice *plan, char *text, size_
  * to the plan.  All PEs must call it alike.  For the tuner. */
 void select_force(enum select_collective what, enum select_algorithm algorithm);
 
-/* Select an algorithm for `bytes` per block: the contribution of one PE; in an alltoall,
- * the block for one other PE; in a collect, the mean contribution.  The team must not be
- * an active set.  It is on one node, except for the inter-node collectives
- * (SELECT_INTERNODE_*), which are for teams over several nodes. */
-enum select_algorithm select_algorithm(struct shmem_team *team,
-                                       enum select_collective what, size_t bytes);
-
 /* True if adaptive selection may use algorithm `other` on the team: no algorithm was
  * requested for the collective, and the team is within the limits of `other`. */
 bool select_adapts(enum select_collective what, enum select_algorithm other,

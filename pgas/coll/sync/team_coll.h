@@ -34,6 +34,7 @@
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/core/team/team.h"
+#include "pgas/threads/atomic.h"
 
 /* Words of every team.  `barrier` is used on the first PE; in a team over nodes on the
  * leader of each node. */
@@ -109,6 +110,23 @@ static inline struct internode_words *internode_words(const struct shmem_team *t
                                                       int i)
 {
     return (struct internode_words *)team_words(team, i);
+}
+
+/* Select an algorithm for `bytes` per block: the contribution of one PE; in an alltoall,
+ * the block for one other PE; in a collect, the mean contribution.  The team must not be
+ * an active set.  It is on one node, except for the inter-node collectives
+ * (SELECT_INTERNODE_*), which are for teams over several nodes. */
+static inline enum select_algorithm
+select_algorithm(struct shmem_team *team, enum select_collective what, size_t bytes)
+{
+    struct select_plans *s = &team->coll->select;
+
+    if (unlikely(!s->planned))
+        select_plan(team);
+    const struct select_choice *c = s->plan[what];
+    while (bytes > c->most)
+        c++;
+    return (enum select_algorithm)c->algorithm;
 }
 
 /* Allocates the private state of a team and of its `near`.  False: no memory. */
