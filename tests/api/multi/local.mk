@@ -67,5 +67,5 @@ tests_api_multi_coll_mix_pes_LDADD = $(libpgas)
 
 TESTS      += $(pes_tests) $(pes_scripts)
 EXTRA_DIST += tests/run-pes tests/api/multi/sizes.txt tests/api/multi/cxx.cc tests/api/multi/boot_lib.sh \
-	tests/api/multi/amo.h tests/api/multi/check.h tests/api/multi/coll.h tests/api/multi/teams.h \
+	tests/api/multi/check.h tests/api/multi/coll.h tests/api/multi/teams.h \
 	tests/api/multi/wait.h $(pes_scripts)
