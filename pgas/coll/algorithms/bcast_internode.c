@@ -294,10 +294,6 @@ struct push {
     uint64_t *word; /* same symmetric address on all leaders */
 };
 
-_Static_assert(BCAST_PUSHES *BCAST_PUSH_BYTES ==
-                   sizeof(((struct internode_eager *)0)->push),
-               "scratch memory for eager broadcasts");
-
 static struct push bcast_inter_eager_begin(const struct job *j)
 {
     struct internode_words *w = internode_words(j->team, j->team->me);
@@ -313,8 +309,7 @@ static struct push bcast_inter_eager_begin(const struct job *j)
 static char *bcast_inter_slot(const struct job *j, const struct push *p, int node)
 {
     return scratch_at(&j->team->coll->internode.eager, node,
-                      offsetof(struct internode_eager, push) +
-                          p->number % BCAST_PUSHES * BCAST_PUSH_BYTES);
+                      offsetof(struct internode_eager, push[p->number % BCAST_PUSHES]));
 }
 
 static void bcast_inter_eager_to_children(const struct job *j, const struct push *p)

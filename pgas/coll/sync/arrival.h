@@ -14,9 +14,8 @@
 
 #include "pgas/coll/sync/mailbox.h"
 
-enum {
-    ARRIVAL_ORDER = 256
-}; /* maximum PEs of a team that records the order of arrival */
+/* Maximum PEs of a team that records the order of arrival. */
+enum { ARRIVAL_ORDER = 256 };
 
 /* On the first PE of the team: the last PE that arrived in a call (arrival_at), and the
  * PE at each position (call << 16 | PE). */

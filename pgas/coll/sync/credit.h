@@ -8,14 +8,15 @@
  *
  *     acked <= seq,   and for an operation that writes:   seq <= acked + slots
  *
- * Both numbers only increase.  All participants count alike, so they agree without a
- * message on who has to wait.
+ * Both numbers only increase.  All participants count alike: whether one of them has to
+ * wait follows from its own numbers, without a message.
  *
- *     operations                            slots          credit is returned by
- *     mailboxes (mailbox.c)                 8, inline 64   data of all PEs, barrier,
- * `done` exchanges of leaders (leader_msg.c)   2              leader barrier, dependent
- * message eager broadcasts (bcast_internode.c)  32             leader barrier nonblocking
- * collectives (nb.c)        NB_OUT         completion, in call order
+ *     operations            slots         credit is returned by
+ *     mailboxes             8, inline 64  data read of all PEs, a barrier, `done` words
+ *     leader exchanges      2             a leader barrier, a dependent message
+ *     eager broadcasts      32            a leader barrier
+ *     nonblocking           NB_OUT        completion on this PE, in call order (nb.c
+ *     collectives                         shows that this is enough)
  *
  * A struct credit belongs to one PE and one team, of which one thread at a time is in a
  * collective (nb.c: under its lock).
@@ -32,7 +33,7 @@
 
 struct credit {
     uint64_t seq;   /* operations begun by this PE */
-    uint64_t acked; /* all operations up to this one have ended on all PEs */
+    uint64_t acked; /* all operations up to this one have ended on all PEs (nb.c: here) */
 };
 
 /* Begins an operation and returns its number. */

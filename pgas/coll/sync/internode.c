@@ -505,14 +505,14 @@ bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const c
     return parts * bytes <= internode_small_bytes() || internode_has_eager(team, fn);
 }
 
-/* The next buffer, for `all` bytes, in the memory of this node's leader. */
-static struct cargo internode_next_box(struct shmem_team *team, size_t all,
-                                       const char *fn)
+/* The next buffer, for `parts` blocks, in the memory of this node's leader. */
+static struct cargo internode_next_box(struct shmem_team *team, size_t parts,
+                                       size_t bytes, const char *fn)
 {
     struct internode_state *s = &team->coll->internode;
-    struct cargo c = {.turn = s->boxes++ % 2, .from = -1};
+    struct cargo c = {.turn = s->boxes++ % 2, .bytes = bytes, .from = -1};
 
-    c.large = all > internode_small_bytes();
+    c.large = parts * bytes > internode_small_bytes();
     if (!c.large) {
         c.box = internode_leaders_words(team)->box + c.turn * internode_small_bytes();
         return c;
@@ -523,16 +523,26 @@ static struct cargo internode_next_box(struct shmem_team *team, size_t all,
     return c;
 }
 
+/* The next buffer, for a block of each node; on a leader with its own block. */
+static struct cargo internode_next_box_of_nodes(struct shmem_team *team, const void *mine,
+                                                size_t bytes, const char *fn)
+{
+    const struct team_nodes *n = team->nodes;
+    struct cargo c = internode_next_box(team, (size_t)n->leaders, bytes, fn);
+
+    c.of_nodes = true;
+    if (internode_is_leader(team))
+        copy_bytes(c.box + (size_t)n->me * bytes, mine, bytes);
+    return c;
+}
+
 const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn)
 {
-    struct cargo c = internode_next_box(team, bytes * (size_t)team->nodes->leaders, fn);
+    struct cargo c = internode_next_box_of_nodes(team, mine, bytes, fn);
 
     if (!internode_is_leader(team))
         return NULL;
-    c.bytes = bytes;
-    c.of_nodes = true;
-    copy_bytes(c.box + (size_t)team->nodes->me * bytes, mine, bytes);
     internode_exchange(team, &c, fn);
     return c.box;
 }
@@ -540,13 +550,9 @@ const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
 const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
                                      size_t bytes, const char *fn)
 {
-    struct cargo c = internode_next_box(team, bytes * (size_t)team->nodes->leaders, fn);
+    struct cargo c = internode_next_box_of_nodes(team, mine, bytes, fn);
 
     PGAS_ASSERT(!c.large);
-    c.bytes = bytes;
-    c.of_nodes = true;
-    if (internode_is_leader(team))
-        copy_bytes(c.box + (size_t)team->nodes->me * bytes, mine, bytes);
     team->coll->barrier.epoch++;
     internode_cross_epoch(team, &c, fn);
     return c.box;
@@ -556,10 +562,9 @@ static const char *internode_gather_step(struct shmem_team *team, const void *mi
                                          size_t bytes, int root, const char *fn)
 {
     size_t parts = root >= 0 ? 1 : (size_t)team->npes;
-    struct cargo c = internode_next_box(team, parts * bytes, fn);
+    struct cargo c = internode_next_box(team, parts, bytes, fn);
     int place = root >= 0 ? 0 : team_place(team, team->me);
 
-    c.bytes = bytes;
     if (root >= 0 && bytes > 0)
         c.from = team_node(team, root);
     team->coll->barrier.epoch++;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pgas/coll/algorithms/bcast_internode.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
@@ -39,7 +40,7 @@ struct internode_state {
 /* Scratch memory of a leader for piggyback buffers and eager broadcasts. */
 struct internode_eager {
     _Alignas(NODE_LINE) char box[2][INTERNODE_BOX];
-    _Alignas(NODE_LINE) char push[64 * 1024]; /* bcast_internode.h */
+    _Alignas(NODE_LINE) char push[BCAST_PUSHES][BCAST_PUSH_BYTES];
 };
 
 /* barrier_sync and barrier_last of a team over several nodes. */
@@ -48,7 +49,7 @@ void internode_cross_last(struct shmem_team *team, const char *fn);
 
 /* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit; equal on
  * all PEs.  All PEs must call it alike: the first call for more than INTERNODE_BOX_SMALL
- * bytes allocates the buffers (scratch_get). */
+ * bytes allocates the buffers (internode_has_eager). */
 bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const char *fn);
 /* True if all leaders have a struct internode_eager; collective as internode_fits. */
 bool internode_has_eager(struct shmem_team *team, const char *fn);

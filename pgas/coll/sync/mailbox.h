@@ -45,8 +45,7 @@ struct mailbox_line {
 
 /* On each PE, written by it; `lead` of PE 0 by any PE. */
 struct mailbox_words {
-    _Alignas(
-        NODE_LINE) uint64_t done; /* last call whose data this PE has finished reading */
+    _Alignas(NODE_LINE) uint64_t done;   /* last call whose data this PE has read */
     _Alignas(NODE_LINE) uint64_t handed; /* call << 16 | parts published in that call */
     _Alignas(NODE_LINE) uint64_t lead;   /* call << 16 | PE that has done the work */
 };

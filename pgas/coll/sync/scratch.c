@@ -24,7 +24,7 @@ static uint64_t scratch_alloc(size_t bytes)
 
 void scratch_free(struct scratch *s, int owner)
 {
-    if (s->offset != NULL && owner >= 0)
+    if (s->offset != NULL && owner >= 0 && s->offset[owner] != SCRATCH_NONE)
         heap_free_result(s->offset[owner]);
     free(s->offset);
     s->offset = NULL;
@@ -37,8 +37,9 @@ static void scratch_begin(struct scratch *s, int owners, const char *fn)
         log_die("%s: no memory for the offsets of %d scratch buffers", fn, owners);
 }
 
-/* The offsets of all owners are known; drops them if an owner has no block. */
-static bool scratch_end(struct scratch *s, int owners, uint64_t mine, size_t bytes,
+/* The offsets of all owners are known; frees the blocks if an owner has none.  `owner`:
+ * as for scratch_free. */
+static bool scratch_end(struct scratch *s, int owners, int owner, size_t bytes,
                         const char *fn)
 {
     bool all = true;
@@ -48,10 +49,7 @@ static bool scratch_end(struct scratch *s, int owners, uint64_t mine, size_t byt
     s->asked = true;
     if (all)
         return true;
-    free(s->offset);
-    s->offset = NULL;
-    if (mine != SCRATCH_NONE)
-        heap_free_result(mine);
+    scratch_free(s, owner);
     log_debug("%s: a PE has no memory for %zu bytes of scratch buffer; large collectives "
               "are slower. Increase SHMEM_SHARED_SIZE.",
               fn, bytes);
@@ -75,7 +73,7 @@ bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
             (const uint64_t *)((const char *)team_words(team, i) + words));
     }
     mailbox_close(&b);
-    return scratch_end(s, team->npes, mine, bytes, fn);
+    return scratch_end(s, team->npes, team->me, bytes, fn);
 }
 
 /* Gathers the offsets of all leaders: as many bytes of each as fit a small box at a time.
@@ -102,10 +100,11 @@ bool scratch_of_leaders(struct shmem_team *team, struct scratch *s, size_t bytes
 
     if (likely(s->asked))
         return s->offset != NULL;
-    uint64_t mine = internode_is_leader(team) ? scratch_alloc(bytes) : SCRATCH_NONE;
+    int owner = internode_is_leader(team) ? team->nodes->me : -1;
+    uint64_t mine = owner >= 0 ? scratch_alloc(bytes) : SCRATCH_NONE;
     scratch_begin(s, nodes, fn);
     scratch_gather(team, &mine, s->offset, fn);
-    return scratch_end(s, nodes, mine, bytes, fn);
+    return scratch_end(s, nodes, owner, bytes, fn);
 }
 
 bool scratch_get(struct shmem_team *team, const char *fn)

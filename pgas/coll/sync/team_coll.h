@@ -9,8 +9,8 @@
  * slot, by kind of job:
  *
  *     one node:       [node_words][team_extent]
- *     several nodes:  [internode_words, two small boxes][node_words without
- * cpu][team_extent]
+ *     several nodes:  [internode_words and two small boxes]
+ *                     [node_words without cpu][team_extent]
  *
  * The pages of an extent are allocated when a collective first uses them.  Larger buffers
  * are allocated at their first use (scratch.h).

@@ -14,8 +14,8 @@
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/transport.h"
 
-/* Does the segment of `bytes` hold `len` bytes at `offset`?  If bytes >= len is known to
- * the compiler, this is one comparison. */
+/* True if a segment of `bytes` contains `len` bytes at `offset`; one comparison if the
+ * compiler knows that bytes >= len. */
 ALWAYS_INLINE bool symaddr_inside(size_t offset, size_t len, size_t bytes)
 {
     if (__builtin_constant_p(len) && len > 0)
@@ -23,8 +23,8 @@ ALWAYS_INLINE bool symaddr_inside(size_t offset, size_t len, size_t bytes)
     return likely(offset < bytes) && likely(len <= bytes - offset);
 }
 
-/* Do `len` bytes at addr lie in the heap, or in the global variables?  Their offset goes
- * to *offset in either case. */
+/* True if `len` bytes at addr are in the heap / in the global variables.  Both set
+ * *offset to their offset there, whatever they return. */
 ALWAYS_INLINE bool symaddr_in_heap(const void *addr, size_t len, size_t *offset)
 {
     *offset = (uintptr_t)addr - pgas_self.heap_base;

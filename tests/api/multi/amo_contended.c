@@ -67,7 +67,8 @@ enum { SINT = 1, UINT = 0 };
     AMO_ROW(NAME, C, KIND, ctx_finc, AMO_INC) AMO_ROW(NAME, C, KIND, ctx_fadd, AMO_ADD)  \
     AMO_ROW(NAME, C, KIND, finc_nbi, AMO_INC) AMO_ROW(NAME, C, KIND, fadd_nbi, AMO_ADD)
 #define AMO_ROWS_BITS(NAME, C, KIND)                                                     \
-    AMO_ROWS_BIT(NAME, C, KIND, and, AMO_AND) AMO_ROWS_BIT(NAME, C, KIND, or, AMO_OR_XOR) \
+    AMO_ROWS_BIT(NAME, C, KIND, and, AMO_AND)                                            \
+    AMO_ROWS_BIT(NAME, C, KIND, or, AMO_OR_XOR)                                          \
     AMO_ROWS_BIT(NAME, C, KIND, xor, AMO_OR_XOR)
 #define AMO_ROWS_BIT(NAME, C, KIND, OP, MODEL)                                           \
     AMO_ROW(NAME, C, KIND, bit_##OP, MODEL) AMO_ROW(NAME, C, KIND, ctx_bit_##OP, MODEL)  \
