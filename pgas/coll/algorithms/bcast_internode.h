@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast_internode.h - broadcast of a team over several nodes (team->nodes).
- * Uses: core/team.  Used by: bcast.
+ * Uses: core/team.  Used by: bcast, internode (the constants).
  */
 #ifndef PGAS_COLL_BCAST_INTERNODE_H
 #define PGAS_COLL_BCAST_INTERNODE_H

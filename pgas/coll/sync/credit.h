@@ -32,8 +32,9 @@
 #include "pgas/core/base/pgas_assert.h"
 
 struct credit {
-    uint64_t seq;   /* operations begun by this PE */
-    uint64_t acked; /* all operations up to this one have ended on all PEs (nb.c: here) */
+    uint64_t seq; /* operations begun by this PE */
+    /* All operations up to this one have ended on all PEs (nb.c: on this PE). */
+    uint64_t acked;
 };
 
 /* Begins an operation and returns its number. */

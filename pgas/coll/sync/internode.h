@@ -2,8 +2,9 @@
 /*
  * internode.h - barrier of a team over several nodes (team_nodes), and allgather of small
  * data piggybacked on it.
- * Uses: core/team, core/block, rma, probe, barrier, scratch.  Used by: barrier, bcast,
- * collect, alltoall, reduce, scan, their *_internode, leader_msg, scratch, allgather.
+ * Uses: core/team, core/block, rma, probe, barrier, scratch, bcast_internode (its
+ * constants).  Used by: barrier, bcast, collect, alltoall, reduce, scan, their
+ * *_internode, leader_msg, scratch, allgather.
  */
 #ifndef PGAS_COLL_INTERNODE_H
 #define PGAS_COLL_INTERNODE_H

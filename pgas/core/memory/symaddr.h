@@ -23,8 +23,8 @@ ALWAYS_INLINE bool symaddr_inside(size_t offset, size_t len, size_t bytes)
     return likely(offset < bytes) && likely(len <= bytes - offset);
 }
 
-/* True if `len` bytes at addr are in the heap / in the global variables.  Both set
- * *offset to their offset there, whatever they return. */
+/* Each is true if the `len` bytes at addr are in its segment: the heap, or the global
+ * variables.  Each sets *offset to addr's offset from the segment's base in any case. */
 ALWAYS_INLINE bool symaddr_in_heap(const void *addr, size_t len, size_t *offset)
 {
     *offset = (uintptr_t)addr - pgas_self.heap_base;
