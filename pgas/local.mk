@@ -24,7 +24,7 @@ libpgas_la_SOURCES = \
 	pgas/core/memory/fork.c \
 	pgas/core/memory/guard.c pgas/core/memory/guard.h \
 	pgas/core/memory/heap.c pgas/core/memory/heap.h \
-	pgas/core/base/log.c pgas/core/base/log.h \
+	pgas/core/base/hash.h pgas/core/base/log.c pgas/core/base/log.h pgas/core/base/number.h \
 	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c \
 	pgas/core/progress/net_ops.c pgas/core/progress/net_thread.c \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \

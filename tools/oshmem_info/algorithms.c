@@ -12,6 +12,7 @@
 
 #include "pgas/coll/select/select_table.h"
 #include "pgas/core/base/env.h"
+#include "pgas/core/base/number.h"
 #include "tools/oshmem_info/info.h"
 #include "tools/oshmem_info/tune.h"
 
@@ -23,10 +24,9 @@ static struct env env;
 
 bool algorithms_pes(const char *text)
 {
-    char *end;
-    long pes = strtol(text, &end, 10);
+    uint32_t pes;
 
-    if (end == text || *end != '\0' || pes < 1 || pes > PES_MOST)
+    if (!number_parse_u32(text, 1, PES_MOST, &pes))
         return false;
     team_pes = (int)pes;
     return true;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "pgas/coll/select/select_table.h"
+#include "pgas/core/base/number.h"
 #include "tools/oshmem_info/info.h"
 #include "tools/oshmem_info/tune_run.h"
 
@@ -61,15 +62,13 @@ static void tune_add_pes(int pes)
 static bool tune_read_pes(const char *list)
 {
     for (const char *at = list;; at++) {
-        char *end;
-        errno = 0;
-        long pes = strtol(at, &end, 10);
-        if (end == at || errno != 0 || pes < 2 || pes > PES_LIMIT ||
-            (*end != ',' && *end != '\0') || options.numbers == TUNE_PES_MAX)
+        size_t len = strcspn(at, ",");
+        uint64_t pes;
+        if (!number_parse(at, len, 2, PES_LIMIT, &pes) || options.numbers == TUNE_PES_MAX)
             return false;
         tune_add_pes((int)pes);
-        at = end;
-        if (*end == '\0')
+        at += len;
+        if (*at == '\0')
             return true;
     }
 }

@@ -13,6 +13,7 @@
 #include "pgas/coll/select/select_table.h"
 #include "pgas/core/boot/agree.h"
 #include "pgas/core/base/env.h"
+#include "pgas/core/base/hash.h"
 
 #ifndef PGAS_SYSCONFDIR
 #define PGAS_SYSCONFDIR "/etc"
@@ -375,14 +376,14 @@ void select_machine(unsigned processors, char *text, size_t size)
 
 uint64_t select_table_digest(const struct select_table *table, bool only_remote)
 {
-    uint64_t digest = AGREE_DIGEST_START;
+    uint64_t digest = HASH_START;
 
     for (size_t i = 0; i < table->rows; i++) {
         const struct select_row *r = &table->row[i];
         uint64_t value[] = {r->what,     r->algorithm, r->bytes.from, r->bytes.to,
                             r->pes.from, r->pes.to,    r->nodes.from, r->nodes.to};
         if (!only_remote || r->nodes.to > 1)
-            digest = agree_digest(digest, value, sizeof value);
+            digest = hash_add(digest, value, sizeof value);
     }
     return digest;
 }

@@ -3,13 +3,13 @@
 #include "config.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "pgas/core/base/env.h"
+#include "pgas/core/base/number.h"
 
 #define NAME_MAX_LEN 64
 #define PREFIX       "SHMEM_"
@@ -107,11 +107,11 @@ static int parse_flag(const char *text, const char *def, env_flag *out)
 
 static int parse_level(const char *text, const char *def, env_level *out)
 {
-    char *end;
     const char *source = text != NULL ? text : def;
-    unsigned long number = strtoul(source, &end, 10);
+    uint32_t number = 1;
 
-    *out = (end == source || *end != '\0' || number > 9) ? 1 : (env_level)number;
+    number_parse_u32(source, 0, 9, &number);
+    *out = (env_level)number;
     return 0;
 }
 
@@ -122,12 +122,10 @@ static int parse_size(const char *text, const char *def, env_size *out)
 
 static int parse_uint(const char *text, const char *def, env_uint *out)
 {
-    char *end;
     const char *source = text != NULL ? text : def;
+    uint64_t number;
 
-    errno = 0;
-    unsigned long long number = strtoull(source, &end, 10);
-    if (end == source || *end != '\0' || errno != 0 || strchr(source, '-') != NULL)
+    if (!number_parse(source, strlen(source), 0, UINT64_MAX, &number))
         return -1;
     *out = number;
     return 0;

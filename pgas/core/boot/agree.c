@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "pgas/core/boot/agree.h"
+#include "pgas/core/base/hash.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 
-#define FNV_PRIME 0x100000001b3u
-#define KEY       "pgas.agree"
+#define KEY "pgas.agree"
 
 enum {
     SENTENCE_MAX = 800,
@@ -44,23 +44,14 @@ static const char *values[AGREE_ALL];
 
 /* ---- digests --------------------------------------------------------------------- */
 
-uint64_t agree_digest(uint64_t before, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        before = (before ^ p[i]) * FNV_PRIME;
-    return before;
-}
-
 static uint64_t digest_string(const char *text)
 {
-    return agree_digest(AGREE_DIGEST_START, text, strlen(text));
+    return hash_add(HASH_START, text, strlen(text));
 }
 
 static uint64_t digest_uint(uint64_t number)
 {
-    return agree_digest(AGREE_DIGEST_START, &number, sizeof number);
+    return hash_add(HASH_START, &number, sizeof number);
 }
 
 static uint64_t digest_flag(bool on)

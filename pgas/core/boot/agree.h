@@ -22,11 +22,6 @@
 enum agree { PGAS_ENV_ALIKE(A) AGREE_TABLE_NEAR, AGREE_TABLE_REMOTE, AGREE_ALL };
 #undef A
 
-#define AGREE_DIGEST_START 0xcbf29ce484222325u
-
-/* Extends a digest by n bytes. */
-uint64_t agree_digest(uint64_t before, const void *bytes, size_t n);
-
 /* Store the variables, or another setting with the text of its value for messages (not
  * copied), in this PE's record.  After nodeseg_open, before nodeseg_join. */
 void agree_write(void);

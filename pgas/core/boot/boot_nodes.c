@@ -17,6 +17,7 @@
 
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/base/log.h"
+#include "pgas/core/base/number.h"
 
 #define NOWHERE    UINT32_MAX
 #define NAME_SHOWN 65     /* bytes of a host name in a sentence */
@@ -32,18 +33,15 @@ static void boot_nodes_parse_ranks(const char *list, uint32_t *out, uint32_t n,
     const char *text = list;
     uint32_t k = 0;
 
-    while (*text != '\0' && k < n) {
-        char *end;
-        unsigned long first = strtoul(text, &end, 10), last = first;
-        if (end == text)
-            break;
-        if (*end == '-')
-            last = strtoul(end + 1, &end, 10);
-        for (unsigned long r = first; r <= last && r < size && k < n; r++)
+    for (bool more = true; more && k < n; text++) {
+        uint64_t first = UINT64_MAX, last;
+        text += number_scan(text, strlen(text), &first);
+        last = first;
+        if (*text == '-')
+            text += 1 + number_scan(text + 1, strlen(text + 1), &last);
+        for (uint64_t r = first; r <= last && r < size && k < n; r++)
             out[k++] = (uint32_t)r;
-        text = *end == ',' ? end + 1 : end;
-        if (*end != ',' && *end != '\0')
-            break;
+        more = *text == ',';
     }
     if (k != n)
         log_die(

@@ -12,6 +12,7 @@
 #include "pgas/core/check/check.h"
 #include "pgas/core/check/check_kinds.h"
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/hash.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
 
@@ -147,16 +148,6 @@ void check_return(struct check_call *call)
         w->leave(call);
 }
 
-/* A digest of a list of ints (FNV-1a). */
-static uint64_t check_digest_of(const int *list, size_t n)
-{
-    uint64_t digest = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < n; i++)
-        digest = (digest ^ (uint32_t)list[i]) * 0x100000001b3u;
-    return digest;
-}
-
 bool check_comparable(const struct check_call *call, int i, uint64_t *out)
 {
     uint64_t value = call->value[i];
@@ -166,8 +157,8 @@ bool check_comparable(const struct check_call *call, int i, uint64_t *out)
     if (same == SAME_OFFSET)
         *out = symaddr_to_place((const void *)(uintptr_t)value);
     else if (same == SAME_LIST)
-        *out = check_digest_of((const int *)(uintptr_t)value,
-                               check_value(call, CHECK_COUNT_INT, 0));
+        *out = hash_add(HASH_START, (const int *)(uintptr_t)value,
+                        check_value(call, CHECK_COUNT_INT, 0) * sizeof(int));
     return same != SAME_NO;
 }
 

@@ -13,13 +13,12 @@
 
 #include "pgas/core/memory/data.h"
 #include "pgas/core/memory/guard.h"
+#include "pgas/core/base/hash.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/memory/segment.h"
 
-#define FNV_START         0xcbf29ce484222325u
-#define FNV_PRIME         0x100000001b3u
 #define PAGEMAP_IN_USE(e) (((e) >> 62) != 0) /* present or swapped out */
 #define PAGEMAP_BATCH     512                /* entries read at a time */
 
@@ -51,15 +50,6 @@ static uintptr_t data_page_up(uintptr_t a)
     return data_page_down(a + (uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
-static uint64_t data_hash(uint64_t h, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * FNV_PRIME;
-    return h;
-}
-
 static void data_add_span(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
 {
     uintptr_t at = load + ph->p_vaddr;
@@ -73,9 +63,9 @@ static void data_add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) *
 {
     uintptr_t at = load + ph->p_vaddr;
 
-    l->tag = data_hash(l->tag, ph, sizeof *ph);
+    l->tag = hash_add(l->tag, ph, sizeof *ph);
     if (ph->p_type == PT_NOTE)
-        l->tag = data_hash(l->tag, (const void *)at, ph->p_memsz);
+        l->tag = hash_add(l->tag, (const void *)at, ph->p_memsz);
     if (ph->p_type == PT_GNU_RELRO)
         l->relro_end = data_page_down(at + ph->p_memsz);
     if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) != 0)
@@ -194,7 +184,7 @@ static int data_share_spans(const struct layout *l)
 void data_share(void)
 {
     struct pgas *g = &pgas_self;
-    struct layout found = {.tag = FNV_START};
+    struct layout found = {.tag = HASH_START};
 
     if (g->data_fd >= 0)
         return;

@@ -2,7 +2,6 @@
 /* hook_faults.c - parses SHMEM_FAULTS (see hook_int.h). Uses: transport.h. */
 #include "config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "pgas/transport/test/hook.h"
 #include "pgas/transport/test/hook_int.h"
+#include "pgas/core/base/number.h"
 
 enum { WORD_MAX = HOOK_PATH_MAX, PERCENT_MAX = 99, SEED_DEFAULT = 1 };
 
@@ -26,13 +26,9 @@ typedef bool read_word(struct reader *reader, const char *value);
 /* Parse a number; returns its end, or NULL if there is none. */
 static const char *hook_faults_number(const char *text, uint64_t *n)
 {
-    char *end;
+    size_t digits = text == NULL ? 0 : number_scan(text, strlen(text), n);
 
-    if (text == NULL || !isdigit((unsigned char)*text))
-        return NULL;
-    errno = 0;
-    *n = strtoull(text, &end, 10);
-    return errno != 0 ? NULL : end;
+    return digits == 0 ? NULL : text + digits;
 }
 
 static bool hook_faults_seed(struct reader *r, const char *value)

@@ -6,30 +6,15 @@
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/net/wire.h"
 #include "tools/oshrun/daemon/bootstrap.h"
+#include "pgas/core/base/number.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DECIMAL        10
 #define TIMEOUT_MAX_MS 3600000u
-
-/* Text of a number, in [min, max]. */
-static int bootstrap_read_number(const char *text, uint64_t min, uint64_t max,
-                                 uint64_t *out)
-{
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, DECIMAL);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || v < min ||
-        v > max)
-        return -1;
-    *out = v;
-    return 0;
-}
 
 static int bootstrap_copy_text(char *to, size_t capacity, const char *text)
 {
@@ -42,7 +27,6 @@ static int bootstrap_copy_text(char *to, size_t capacity, const char *text)
 /* One "name=value".  Names that this version does not know are not for it. */
 static int bootstrap_take_word(struct bootstrap *b, const char *name, const char *value)
 {
-    uint64_t n = 0;
     int rc = 0;
     if (strcmp(name, "nonce") == 0) {
         rc = nonce_from_hex(&b->nonce, value);
@@ -52,16 +36,13 @@ static int bootstrap_take_word(struct bootstrap *b, const char *name, const char
         rc = bootstrap_copy_text(b->which, sizeof b->which,
                                  strcmp(value, "-") == 0 ? "" : value);
     } else if (strcmp(name, "timeout") == 0) {
-        rc = bootstrap_read_number(value, 1, TIMEOUT_MAX_MS, &n);
-        b->timeout_ms = (uint32_t)n;
+        rc = number_parse_u32(value, 1, TIMEOUT_MAX_MS, &b->timeout_ms) ? 0 : -1;
     } else if (strcmp(name, "start") == 0) {
-        rc = bootstrap_read_number(value, 1, TIMEOUT_MAX_MS, &n);
-        b->start_ms = (uint32_t)n;
+        rc = number_parse_u32(value, 1, TIMEOUT_MAX_MS, &b->start_ms) ? 0 : -1;
     } else if (strcmp(name, "window") == 0) {
-        rc = bootstrap_read_number(value, 1, UINT64_MAX, &b->window);
+        rc = number_parse(value, strlen(value), 1, UINT64_MAX, &b->window) ? 0 : -1;
     } else if (strcmp(name, "node") == 0) {
-        rc = bootstrap_read_number(value, 0, WIRE_NONE - 1, &n);
-        b->node = (uint32_t)n;
+        rc = number_parse_u32(value, 0, WIRE_NONE - 1, &b->node) ? 0 : -1;
     }
     return rc;
 }
@@ -70,9 +51,9 @@ static int bootstrap_check_version(char **rest)
 {
     const char *program = strsep(rest, " "), *wire = strsep(rest, " ");
     const char *version = strsep(rest, " ");
-    uint64_t n;
+    uint32_t n;
     if (version == NULL || strcmp(program, "oshrun") != 0 ||
-        bootstrap_read_number(wire, 0, UINT32_MAX, &n) != 0) {
+        !number_parse_u32(wire, 0, UINT32_MAX, &n)) {
         error_report(
             "--node-daemon is for oshrun itself: it is told on standard input what to "
             "do");

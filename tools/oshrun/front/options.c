@@ -7,8 +7,8 @@
 #include "config.h"
 
 #include "tools/oshrun/front/options.h"
+#include "pgas/core/base/number.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,6 @@
 #define HELP_COLUMN 26
 #define PPR         "ppr:"
 #define PPR_UNIT    ":node"
-#define DECIMAL     10
 
 struct option;
 typedef int option_fn(struct options *o, const struct option *self, const char *value);
@@ -41,14 +40,7 @@ static int options_wrong(const struct option *self, const char *value,
 
 int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
 {
-    char *end;
-    errno = 0;
-    unsigned long v = strtoul(text, &end, DECIMAL);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || v < min ||
-        v > max)
-        return -1;
-    *out = (uint32_t)v;
-    return 0;
+    return number_parse_u32(text, min, max, out) ? 0 : -1;
 }
 
 static int options_set_npes(struct options *o, const struct option *self,

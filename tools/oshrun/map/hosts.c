@@ -4,6 +4,7 @@
 
 #include "tools/oshrun/map/hosts.h"
 #include "tools/oshrun/map/names.h"
+#include "pgas/core/base/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,6 @@
 
 #define FIRST_CAPACITY 8
 #define CELLS_RATIO    4 /* cells per place in host[] */
-#define FNV_BASIS      2166136261u
-#define FNV_PRIME      16777619u
 
 static int hosts_no_memory(char why[HOSTS_WHY])
 {
@@ -22,10 +21,8 @@ static int hosts_no_memory(char why[HOSTS_WHY])
 /* The cell of name, or the free one where it belongs. */
 static uint32_t *hosts_find_cell(const struct hosts *h, const char *name)
 {
-    uint32_t hash = FNV_BASIS;
-    for (const char *c = name; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * FNV_PRIME;
-    for (uint32_t i = hash;; i++) { /* half of the cells are free, at least */
+    for (uint64_t i = hash_add(HASH_START, name, strlen(name));;
+         i++) { /* half of the cells are free, at least */
         uint32_t *cell = &h->cell[i & (h->cells - 1)];
         if (*cell == 0 || strcmp(h->host[*cell - 1].name, name) == 0)
             return cell;

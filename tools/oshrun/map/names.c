@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/oshrun/map/names.h"
+#include "pgas/core/base/number.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>
@@ -13,8 +14,7 @@
 #define DIGITS        "0123456789"
 #define NAME_CHARS    LETTERS DIGITS "._-@"
 #define ZONE_CHARS    LETTERS DIGITS "._-"
-#define NUMBER_DIGITS 9 /* of a number in a range */
-#define DECIMAL       10
+#define NUMBER_DIGITS 9    /* of a number in a range */
 #define PRINTABLE     0x20 /* the first of them */
 #define DELETE        0x7f
 
@@ -39,19 +39,10 @@ const char *names_show(char shown[NAMES_SHOWN], const char *text, size_t len)
     return shown;
 }
 
-/* At most `digits` digits and nothing else. */
-static int names_read_number(const char *text, size_t len, size_t digits, uint32_t *out)
+/* At most NUMBER_DIGITS digits and nothing else. */
+static bool names_parse_number(const char *text, size_t len, uint64_t *out)
 {
-    uint32_t v = 0;
-    if (len == 0 || len > digits)
-        return -1;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return -1;
-        v = v * DECIMAL + (uint32_t)(text[i] - '0');
-    }
-    *out = v;
-    return 0;
+    return len <= NUMBER_DIGITS && number_parse(text, len, 0, UINT32_MAX, out);
 }
 
 int names_slots(uint32_t *slots, const char *text, size_t len, const char *whole,
@@ -59,11 +50,12 @@ int names_slots(uint32_t *slots, const char *text, size_t len, const char *whole
 {
     char shown[NAMES_SHOWN];
     names_show(shown, whole, whole_len);
-    if (names_read_number(text, len, NUMBER_DIGITS, slots) != 0 ||
-        *slots > HOSTS_SLOTS_MAX)
+    uint64_t number;
+    if (!names_parse_number(text, len, &number) || number > HOSTS_SLOTS_MAX)
         return names_refuse(why, "'%s': expected a number of slots from 1 to %d", shown,
                             HOSTS_SLOTS_MAX);
-    if (*slots == 0)
+    *slots = (uint32_t)number;
+    if (number == 0)
         return names_refuse(
             why, "'%s': a host with zero slots runs nothing; leave it out", shown);
     return 0;
@@ -142,16 +134,18 @@ static int names_expand_range(struct making *m, size_t at, const char *range, si
     char number[NUMBER_DIGITS + 2], shown[NAMES_SHOWN];
     const char *dash = memchr(range, '-', len);
     size_t lo_len = dash != NULL ? (size_t)(dash - range) : len;
-    uint32_t lo, hi;
-    int rc = names_read_number(range, lo_len, NUMBER_DIGITS, &lo);
-    hi = lo;
-    if (rc == 0 && dash != NULL)
-        rc = names_read_number(dash + 1, len - lo_len - 1, NUMBER_DIGITS, &hi);
-    if (rc != 0 || hi < lo)
+    uint64_t lo = 0, hi = 0;
+    bool good = names_parse_number(range, lo_len, &lo);
+    if (good && dash != NULL)
+        good = names_parse_number(dash + 1, len - lo_len - 1, &hi) && lo <= hi;
+    else
+        hi = lo;
+    if (!good)
         return names_reject(m, "'%s' is not a range of numbers such as 0-3",
                             names_show(shown, range, len));
-    for (uint32_t v = lo; rc == 0 && v <= hi; v++) {
-        int n = snprintf(number, sizeof number, "%0*u", (int)lo_len, v);
+    int rc = 0;
+    for (uint64_t v = lo; rc == 0 && v <= hi; v++) {
+        int n = snprintf(number, sizeof number, "%0*u", (int)lo_len, (unsigned)v);
         rc = names_put(m, at, number, (size_t)n);
         if (rc == 0)
             rc = names_expand_at(m, at + (size_t)n, after, end);

@@ -6,25 +6,25 @@
 #include "tools/oshrun/map/map.h"
 #include "tools/oshrun/map/names.h"
 #include "tools/oshrun/map/rank_file.h"
+#include "pgas/core/base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define KIND           "rank file"
 #define SLOT           "slot="
-#define NUMBER_DIGITS  5
+#define NUMBER_MAX     99999u
 #define FIRST_CAPACITY 16
-#define DECIMAL        10
 
 /* The digits that text begins with; advances it.  0, or -1. */
 static int rank_file_read_number(const char **text, uint32_t *out)
 {
-    size_t n = strspn(*text, "0123456789");
-    if (n == 0 || n > NUMBER_DIGITS)
+    uint64_t number;
+    size_t n = number_scan(*text, strlen(*text), &number);
+    if (n == 0 || number > NUMBER_MAX)
         return -1;
-    *out = 0;
-    for (; n > 0; n--)
-        *out = *out * DECIMAL + (uint32_t)(*(*text)++ - '0');
+    *out = (uint32_t)number;
+    *text += n;
     return 0;
 }
 
