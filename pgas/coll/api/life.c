@@ -8,6 +8,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,12 +104,16 @@ static void life_create_heap(void)
 {
     struct pgas *g = &pgas_self;
 
-    if (heap_init() != 0)
+    if (heap_init() != 0) {
+        const char *why = strerror(errno);
+        struct rlimit r = {.rlim_cur = RLIM_INFINITY};
+        getrlimit(RLIMIT_AS, &r);
         log_die("can't make a symmetric heap of %zu bytes, %zu for teams and %zu for "
                 "node-shared results: %s; set SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE or "
-                "SHMEM_SHARED_SIZE to a smaller size",
-                g->env.symmetric_size, g->env.team_size, g->env.shared_size,
-                strerror(errno));
+                "SHMEM_SHARED_SIZE to a smaller size%s",
+                g->env.symmetric_size, g->env.team_size, g->env.shared_size, why,
+                r.rlim_cur == RLIM_INFINITY ? "" : ", or raise `ulimit -v`");
+    }
     if (peer_init(boot.local_pes) != 0)
         log_die("no memory for a table of %u PEs", g->npes);
     g->peer[g->me].heap = (char *)g->heap_base;

@@ -31,7 +31,11 @@ try() { # language of -x, compiler, standards...
     shift 2
     command -v "${compiler%% *}" >/dev/null || { echo "no $compiler: not tried"; return 0; }
     for std in "$@"; do
-        for defines in '' -DSHMEM_NO_DEPRECATED -DSHMEM_NO_GENERICS; do
+        without=
+        case $std in
+        c11 | c++17 | "${PGAS_TEST_LONG:+$std}") without='-DSHMEM_NO_DEPRECATED -DSHMEM_NO_GENERICS' ;;
+        esac
+        for defines in '' $without; do
             # shellcheck disable=SC2086 # CC may have arguments
             $compiler -x "$language" "-std=$std" $defines -Wall -Wextra -pedantic -Werror \
                 -fsyntax-only -I"$include" "$work/all.c" "$work/pshmem.c" \
@@ -45,6 +49,24 @@ try c clang c99 c11 c17
 try c++ g++ c++11 c++14 c++17 c++20
 try c++ clang++ c++11 c++14 c++17 c++20
 echo "tried:$tried"
+
+# -- what other packages recognise this implementation by: docs/PORTING.md --------------------
+cat >"$work/ours.c" <<'END'
+#include <shmem.h>
+#include <string.h>
+#if !defined PGAS_SHMEM_NUMVERSION || !defined SHMEM_H
+#error "neither the vendor macro nor the include guard"
+#endif
+int main(void)
+{
+    return strcmp(SHMEM_VENDOR_STRING, "pgas") != 0 || PGAS_SHMEM_NUMVERSION != VERSION;
+}
+END
+version=$(sed -n 's/^AC_INIT(.*\[\([0-9]*\)\.\([0-9]*\)\.\([0-9]*\)\].*/10000*\1+100*\2+\3/p' \
+    "$top_srcdir/configure.ac")
+# shellcheck disable=SC2086 # CC may have arguments
+${CC:-cc} -Wall -Werror "-DVERSION=$version" -I"$include" "$work/ours.c" -o "$work/ours" &&
+    "$work/ours" || fail "the vendor macros are not those of docs/PORTING.md and of version $version"
 
 # -- constants, handles, types -----------------------------------------------------------------
 macros() {

@@ -58,6 +58,7 @@ done
 with 0 SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=7m SHMEM_CC=colourful
 says_once '^ *SHMEM_SYMMETRIC_SIZE *7m *(default 512M): size of the symmetric heap'
 says_once '^SHMEM_CC *colourful *(for oshcc): '
+says_once '^Network transport: none (all PEs are on one node)$'
 with 0 SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=many SHMEM_SYMMETRIC_SIZE=8m
 says_once '^SHMEM_SYMMETRIC_SIZE *8m '
 

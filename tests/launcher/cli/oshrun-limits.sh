@@ -16,6 +16,38 @@ one_message 'the limit of the size of files is .* bytes.*`ulimit -f`'
 (ulimit -n 32 && run 1 -n 40 true && [ "$failures" = 0 ]) || fail 'ulimit -n'
 says 'Too many open files; the limit of open files is 32, raise it with `ulimit -Hn`'
 
+# A user who is not root may have so many processes; that many are there at the fork of a PE.
+if [ "$(id -u)" = 0 ]; then
+    oshrun=$work/oshrun
+    cp "$(readlink -f "$OSHRUN")" "$oshrun"
+    chmod 755 "$work" "$oshrun"
+    chmod 777 "$work/tmp"
+    got=0
+    env "$mark" TMPDIR="$work/tmp" setpriv --reuid=61234 --regid=61234 --clear-groups \
+        prlimit --nproc=12 "$oshrun" -n 40 sleep 20 2>"$work/err" </dev/null || got=$?
+    [ "$got" = 1 ] || fail "ulimit -u: status $got"
+    says 'cannot start PE .* fork: .*; the limit of processes is reached, raise `ulimit -u`'
+    check_nothing_left 'ulimit -u'
+else
+    echo 'not tested: ulimit -u (needs root, to become a user without processes)'
+fi
+
+if [ -z "${SANITIZED:-}" ]; then # its shadow memory is larger than any limit
+    (ulimit -v 800000 && run 1 -n 2 "$top_builddir/examples/hello" && [ "$failures" = 0 ]) || fail 'ulimit -v'
+    says '`ulimit -v`'
+fi
+
+# The kernel's number of killed processes, as a file that the PE changes.
+if unshare -rm true 2>/dev/null; then
+    echo 'oom_kill 3' >"$work/vmstat"
+    got=0
+    env "$mark" TMPDIR="$work/tmp" unshare -rm sh -c 'mount --bind "$1" /proc/vmstat && exec "$0" -n 2 \
+        sh -c "test \$PMIX_RANK = 1 || exec sleep 20; echo oom_kill 4 >\$1; kill -KILL \$\$" sh "$1"' \
+        "$(readlink -f "$OSHRUN")" "$work/vmstat" 2>"$work/err" || got=$?
+    [ "$got" = 137 ] || fail "killed for lack of memory: status $got"
+    says 'PE 1 (pid [0-9]*) was probably killed by the kernel because the host, or its cgroup, is out of memory'
+fi
+
 cp /bin/true "$work/hello"
 cd "$work"
 run 127 -n 2 hello

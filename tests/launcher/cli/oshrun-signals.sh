@@ -81,6 +81,17 @@ until_true 5 state "$pid" T || fail "SIGTSTP does not stop oshrun"
 until_true 5 state "$pe" T || fail "SIGTSTP does not stop PEs"
 kill -CONT "$pid"
 until_true 5 state "$pe" S || fail "SIGCONT does not continue PEs"
+# One that comes while oshrun is about to stop counts too.
+for delay in 0 0.005 0.01 0.015 0.02 0.025; do
+    kill -TSTP "$pid"
+    sleep $delay
+    kill -CONT "$pid"
+    sleep 0.05
+    until_true 5 state "$pid" S && until_true 5 state "$pe" S || {
+        fail "SIGCONT $delay s after SIGTSTP: oshrun or a PE remains stopped"
+        kill -CONT "$pid"
+    }
+done
 kill -TERM "$pid"
 ended_with 143
 

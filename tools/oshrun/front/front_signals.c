@@ -24,7 +24,10 @@ static void front_signals_say_columns(struct front *f)
 static void front_signals_on_suspend(void *arg)
 {
     struct front *f = arg;
-    raise(SIGSTOP); /* returns when somebody continues us */
+    sigset_t pending;
+    /* SIGSTOP would discard a SIGCONT that waits to be read. */
+    if (sigpending(&pending) != 0 || !sigismember(&pending, SIGCONT))
+        raise(SIGSTOP); /* returns when somebody continues us */
     nodes_signal(f->nodes, SIGCONT);
     front_update_input(f);
 }
