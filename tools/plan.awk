@@ -2,8 +2,8 @@
 # plan.awk - chooses and orders tests by tests/plan.txt.
 # usage: awk -v without="FLAG.." -v with=FLAG -v long=1 -f plan.awk tests/plan.txt - <NAMES
 # Prints the names that have none of the flags `without`, and the flag `with` if it is not
-# empty: those with the flag `first` before the others.  With `long` a flag that ends in
-# "-short" does not count.
+# empty: those with the flag `first` before the others.  With `long` the flag "long", and
+# a flag that ends in "-short", do not count.
 function has(name, flag,   i) {
     for (i = 1; i <= rows; i++)
         if (name ~ pattern[i] && index(" " flags[i] " ", " " flag " ") > 0)
@@ -11,6 +11,8 @@ function has(name, flag,   i) {
     return 0
 }
 function chosen(name,   i) {
+    if (!long && with != "long" && has(name, "long"))
+        return 0
     for (i = 1; i <= n; i++)
         if (has(name, unwanted[i]) || (!long && has(name, unwanted[i] "-short")))
             return 0

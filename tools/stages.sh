@@ -42,9 +42,27 @@ in_group() {
     return "$status"
 }
 
-# The group gets a second to clean up.
+# beside COMMAND ARGUMENT...: a function of the script, in the background, while the next
+# stages run; wait_beside: until it is done.
+beside=
+beside() {
+    (
+        trap 'interrupted 143 2>/dev/null' HUP TERM
+        beside=
+        "$@"
+    ) &
+    beside=$!
+}
+
+wait_beside() {
+    [ -z "$beside" ] || wait "$beside" || :
+    beside=
+}
+
+# The groups get a second to clean up.
 interrupted() {
     trap '' HUP INT TERM
+    [ -z "$beside" ] || kill -s TERM "$beside" 2>/dev/null || :
     if [ -n "$group" ]; then
         kill -s TERM -- "-$group" 2>/dev/null || :
         tries=0
@@ -54,6 +72,7 @@ interrupted() {
         done
         kill -s KILL -- "-$group" 2>/dev/null || :
     fi
+    [ -z "$beside" ] || wait "$beside" || :
     printf '\n%s: interrupted\n' "${0##*/}" >&2
     exit "$1"
 }

@@ -7,9 +7,10 @@ set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 program=$top_builddir/tests/coll/nb
 seed=${COLL_SEED:-1}
-stacks_s=50 near='1 2 3 5 8' far='2:5 3:8' calls=400 few=100
-[ -z "$brief" ] || near='3 5' far=2:5 calls=120 few=60
-[ -z "${PGAS_TEST_LONG:-}" ] || calls=30000 few=3000 stacks_s=900 limit_s=1000
+stacks_s=50 near='1 2 5' far=2:5 calls=250 few=60 pairs='2 5'
+[ -z "$brief" ] || near=3 far=2:3 calls=80 few=30 pairs=3
+[ -z "${PGAS_TEST_LONG:-}" ] ||
+    near='1 2 3 5 8' far='2:5 3:8' calls=30000 few=3000 stacks_s=900 limit_s=1000
 
 mix() { # calls, PEs, arguments of oshrun
     some=$1 n=$2
@@ -43,7 +44,7 @@ transports="ofi ucx"
 [ -z "$brief" ] || transports=ofi
 for_each "$transports" over_nodes
 
-for n in 2 5; do
+for n in $pairs; do
     sleepless -n "$n" "$program" threads $calls "$seed"
     sleepless -n "$n" "$program" overlap
     sleepless -n "$n" "$program" waits

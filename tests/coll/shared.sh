@@ -7,9 +7,10 @@ set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 program=$top_builddir/tests/coll/shared
 seed=${COLL_SEED:-1}
-stacks_s=50 near='1 2 3 8' far='2:2 2:5 3:8 4:4' calls=250
-[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || near='3 5' far=2:5 calls=100
-[ -z "${PGAS_TEST_LONG:-}" ] || calls=20000 stacks_s=600 limit_s=700
+stacks_s=50 near='1 2 5' far='2:5 3:4' calls=120
+[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || near=3 far=2:3 calls=60
+[ -z "${PGAS_TEST_LONG:-}" ] ||
+    near='1 2 3 8' far='2:2 2:5 3:8 4:4' calls=20000 stacks_s=600 limit_s=700
 
 mix() { # PEs, arguments of oshrun
     n=$1

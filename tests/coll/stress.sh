@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # stress.sh - tests/api/multi/coll_mix with each algorithm of each collective, without and with
-# delays at every hand-over (SHMEM_STRESS), at 2 to 8 PEs (long: 16), with small and with large data.
-# The long form: a million calls.  COLL_SEED: another sequence.
+# delays at every hand-over (SHMEM_STRESS), at 5 PEs (long: 2 to 16), with small and with large
+# data.  The long form: a million calls.  COLL_SEED: another sequence.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 seed=${COLL_SEED:-1}
-stacks_s=50 sizes='3 8' calls=150 few=25
+stacks_s=50 sizes=5 calls=150 few=25
 [ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sizes=3 calls=60
 [ -z "${PGAS_TEST_LONG:-}" ] || sizes='2 3 4 5 8 16' calls=9300 few=300 stacks_s=900 limit_s=1000
 

@@ -20,7 +20,8 @@ results='$work/results'
 END
     sed -n -e '/^result() {/p' -e '/^make_in() {/,/^}/p' -e '/^# -- tests --/,/^# -----*$/p' "$top_srcdir/check"
     echo 'result PASS check gcc-build "$log"'
-    echo 'tests_of gcc'
+    echo 'tests_of gcc 2'
+    echo 'quiet_tests_of gcc'
     echo 'finish'
 } >"$work/run"
 

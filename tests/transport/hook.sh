@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # hook.sh - the conformance suite on the hook transport around each other one: late, out
 # of order, refused now and then.  sim.sh has it around the simulation; left to the long form:
-# around UCX, and shm without faults or with more PEs.
+# all cases around libfabric, around UCX, and shm without faults or with more PEs.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
@@ -15,6 +15,8 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     suite hook:shm
     suite hook:shm -n 5 -c seed=2,reorder
 fi
-! has OFI || suite hook:ofi -c seed=3,delay=300us,reorder,eagain=10
+cases=order,put_signal,done
+[ -z "${PGAS_TEST_LONG:-}" ] || cases=
+! has OFI || suite hook:ofi -c seed=3,delay=300us,reorder,eagain=10 ${cases:+-o $cases}
 [ -z "${PGAS_TEST_LONG:-}" ] || ! has UCX || suite hook:ucx -c seed=4,delay=300us,reorder,eagain=10
 finish

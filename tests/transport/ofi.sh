@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ofi.sh - the conformance suite over libfabric: what it chooses by itself, the ways
 # round for providers that do not order and do no atomics, and another provider.  Left to
-# the long form: all of that provider, and operations in small pieces through a pool.
+# the long form: all cases of those, and operations in small pieces through a pool.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
@@ -12,12 +12,13 @@ suite ofi
     finish
     exit
 }
-suite ofi -a order,atomics
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
+    suite ofi -a order,atomics
     suite ofi -p net
     suite ofi -a order,size,local
-else
-    suite ofi -p net -o amo # what is different there
+else # what is different there
+    suite ofi -a order,atomics -o order,signal,put_signal,amo,race
+    suite ofi -p net -o amo
 fi
 suite ofi -a atomics,inject -o stopped.
 finish

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# sim.sh - the conformance suite in the simulation, alone and under hook.
+# sim.sh - the conformance suite in the simulation, alone and under hook with faults; the
+# long form also under hook without faults.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
 suite sim
-[ -n "$brief" ] || suite hook:sim
-suite hook:sim -n 5 -c seed=2,delay=40us,reorder,eagain=20
+[ -z "${PGAS_TEST_LONG:-}" ] || suite hook:sim
+suite hook:sim -n 3 -c seed=2,delay=40us,reorder,eagain=20
 finish

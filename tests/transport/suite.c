@@ -2,9 +2,9 @@
 /*
  * suite.c - the conformance suite of the transport contract (pgas/transport/transport.h).
  * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-r ORDER] [-c FAULTS]
- * [-o CASE] [-l TIMES]
+ * [-o CASE,..] [-l TIMES]
  * TRANSPORT is shm, ofi, ucx, sim, or hook: and one of them.  -o runs the cases
- * whose name starts so; -l repeats more.  Ends with a line "TRANSPORT: N passed, N
+ * whose names start so; -l repeats more.  Ends with a line "TRANSPORT: N passed, N
  * failed".
  *
  * Cases run one after the other in one set of processes.  When one fails, the set is
@@ -421,9 +421,21 @@ static int run_set(struct suite *s, int from)
     return s->printed < s->to ? s->printed + 1 : s->printed;
 }
 
+/* Does the name begin with one of the list PREFIX,PREFIX..? */
+static bool is_listed(const char *list, const char *name)
+{
+    while (list != NULL) {
+        size_t length = strcspn(list, ",");
+        if (strncmp(list, name, length) == 0)
+            return true;
+        list = list[length] == ',' ? list + length + 1 : NULL;
+    }
+    return false;
+}
+
 static bool wanted(const struct options *o, const struct test_case *c)
 {
-    if (o->only && strncmp(o->only, c->name, strlen(o->only)) != 0)
+    if (o->only && !is_listed(o->only, c->name))
         return false;
     if (c->flags & (o->sim ? CASE_THREADS | CASE_PROCESSES : CASE_SIM))
         return false;
@@ -501,7 +513,7 @@ int main(int argc, char **argv)
     if (!parse(&s.options, argc, argv)) {
         fprintf(stderr,
                 "usage: suite shm|ofi|ucx|sim|hook:TRANSPORT [-n 2..%d] [-p PROVIDER]"
-                " [-a AVOID] [-r ORDER] [-c FAULTS] [-o CASE] [-l TIMES]\n",
+                " [-a AVOID] [-r ORDER] [-c FAULTS] [-o CASE,..] [-l TIMES]\n",
                 NPES_MAX);
         return EXIT_FAILURE;
     }

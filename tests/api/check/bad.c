@@ -461,8 +461,8 @@ int main(void)
     /* A fork for each value is slow, with sanitizers more so. */
     const char *sanitized = getenv("SANITIZED");
     int sample = getenv("PGAS_TEST_LONG") != NULL            ? 1
-                 : sanitized != NULL && sanitized[0] != '\0' ? 5
-                                                             : 3;
+                 : sanitized != NULL && sanitized[0] != '\0' ? 24
+                                                             : 12;
 
     setenv("SHMEM_DEBUG", "2", 1);
     setenv("SHMEM_SYMMETRIC_SIZE", "2m", 1);

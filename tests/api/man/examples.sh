@@ -41,7 +41,7 @@ run() {
 # try NAME NPES STATUS [ENVIRONMENT]: with all arguments of all calls checked; the long form
 # also without
 try() {
-    "$OSHCC" -std=c11 -Wall -Wextra -Werror -O1 "$1.c" -o "$1" 2>"$1.err" || {
+    "$OSHCC" -std=c11 -Wall -Wextra -Werror "$1.c" -o "$1" 2>"$1.err" || {
         echo "FAIL: $(basename "$1") does not compile"
         head -n 5 "$1.err"
         return 0

@@ -11,39 +11,43 @@ cd "$top_srcdir"
 
 mkdir -p "$work/man"
 sh tools/man-parts -o "$work/man" docs/man/*.[1-8].md
-for page in docs/man/*.[1-8].md docs/man/parts.md; do
-    awk -v page="$page" '
-    length($0) > 90 && !/^[#@|]/ { print page ":" FNR ": longer than 90 columns" }
-    /^```/ { fence = !fence; next }
-    !fence && gsub(/`/, "&") % 2 { print page ":" FNR ": a code span ends on the next line" }
-    ' "$page"
-done >"$work/report"
+awk '
+FNR == 1 { fence = 0 }
+length($0) > 90 && !/^[#@|]/ { print FILENAME ":" FNR ": longer than 90 columns" }
+/^```/ { fence = !fence; next }
+!fence && gsub(/`/, "&") % 2 { print FILENAME ":" FNR ": a code span ends on the next line" }
+' docs/man/*.[1-8].md docs/man/parts.md >"$work/report"
 
-for page in docs/man/*.3.md; do
-    awk -v page="$page" '
-    BEGIN {
-        n = split("SYNOPSIS,DESCRIPTION,ARGUMENTS,RETURN VALUE,ERRORS,ORDERING,EXAMPLE," \
-            "NOTES,SEE ALSO,SPECIFICATION", order, ",")
-        for (i = 1; i <= n; i++)
-            place[order[i]] = i
-    }
-    /^```/ { fence = !fence }
-    /^## / && !fence {
-        section = substr($0, 4)
-        if (!(section in place))
-            print page ":" FNR ": unknown section " section
-        else if (place[section] <= last)
-            print page ":" FNR ": section " section " is out of order"
-        last = place[section]
-        seen[section] = 1
-    }
-    END {
-        split("SYNOPSIS,DESCRIPTION,ERRORS,EXAMPLE,SEE ALSO,SPECIFICATION", must, ",")
-        for (i in must)
-            if (!(must[i] in seen))
-                print page ": no section " must[i]
-    }' "$work/man/${page##*/}"
-done >>"$work/report"
+(cd "$work/man" && awk '
+BEGIN {
+    n = split("SYNOPSIS,DESCRIPTION,ARGUMENTS,RETURN VALUE,ERRORS,ORDERING,EXAMPLE," \
+        "NOTES,SEE ALSO,SPECIFICATION", order, ",")
+    for (i = 1; i <= n; i++)
+        place[order[i]] = i
+    split("SYNOPSIS,DESCRIPTION,ERRORS,EXAMPLE,SEE ALSO,SPECIFICATION", must, ",")
+}
+function finish_page(  i) {
+    for (i in must)
+        if (page != "" && !(must[i] in seen))
+            print "docs/man/" page ": no section " must[i]
+    split("", seen)
+    last = fence = 0
+}
+FNR == 1 {
+    finish_page()
+    page = substr(FILENAME, 3)
+}
+/^```/ { fence = !fence }
+/^## / && !fence {
+    section = substr($0, 4)
+    if (!(section in place))
+        print "docs/man/" page ":" FNR ": unknown section " section
+    else if (place[section] <= last)
+        print "docs/man/" page ":" FNR ": section " section " is out of order"
+    last = place[section]
+    seen[section] = 1
+}
+END { finish_page() }' ./*.3.md) >>"$work/report"
 
 # A collective of no elements need not synchronize: no page may promise that it does.
 for name in alltoall alltoalls broadcast collect reduce scan; do
@@ -59,10 +63,15 @@ done >>"$work/report"
 if command -v mandoc >/dev/null; then
     for page in docs/man/*.[1-8].md; do
         base=$(basename "$page" .md)
-        sh tools/gen-man 0 "$page" >"$work/$base" || echo "$page: gen-man fails"
-        mandoc -Tlint -W warning "$work/$base" |
-            sed -n "/missing date/!s|^mandoc: [^:]*|$page (generated)|p"
+        made=$top_builddir/docs/man/$base
+        if [ -f "$made" ] && [ "$made" -nt "$page" ]; then
+            cp "$made" "$work/$base"
+        else
+            sh tools/gen-man 0 "$page" >"$work/$base" || echo "$page: gen-man fails"
+        fi
     done >>"$work/report"
+    (cd "$work" && mandoc -Tlint -W warning ./*.[1-8]) |
+        sed -n '/missing date/!s|^mandoc: \./\([^:]*\)|docs/man/\1.md (generated)|p' >>"$work/report"
 else
     echo 'mandoc is not here: that part was skipped'
 fi

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# 256 PEs on however few processors there are; fewer of a slow build.
+# 256 PEs on however few processors there are; 128 in the short form, fewer of a slow build.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 
-sizes='64 256' most=256
+sizes=128 most=128
+[ -z "${PGAS_TEST_LONG:-}" ] || sizes='64 256' most=256
 [ -z "${SANITIZED:-}" ] || sizes=64 most=64
 for n in $sizes; do
     begin=$(now_ms)

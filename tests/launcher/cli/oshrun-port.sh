@@ -6,7 +6,7 @@ set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 unauth=$top_builddir/tests/launcher/cli/oshrun-unauth
 seconds=${PGAS_TEST_LONG:+20}
-: "${seconds:=1.5}"
+: "${seconds:=0.6}"
 
 daemons() {
     for p in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do

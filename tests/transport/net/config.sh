@@ -32,14 +32,12 @@ all() {
     wrong "$1" 2 env $variables "$ring" 5
 }
 
-# odd VARIABLE=VALUE SENTENCE: so set for one PE alone, the first and another one.
+# odd VARIABLE=VALUE SENTENCE: so set for one PE alone, the first or another one.
 odd() {
-    for vnodes in 2 4; do
-        for pe in 0 3; do
-            wrong "$2" $vnodes sh -c \
-                '[ "$PMIX_RANK" != "$1" ] || export "${2?}"; exec "$0"' \
-                "$ring" $pe "$1"
-        done
+    for odd_pe in 2:3 4:0; do
+        wrong "$2" ${odd_pe%:*} sh -c \
+            '[ "$PMIX_RANK" != "$1" ] || export "${2?}"; exec "$0"' \
+            "$ring" ${odd_pe#*:} "$1"
     done
 }
 

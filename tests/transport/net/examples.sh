@@ -32,7 +32,5 @@ all_grids() {
     [ -z "$long" ] || grid 4 6
 }
 
-transports="ofi ucx"
-[ -z "$brief" ] || transports=ofi
-for_each "$transports" all_grids
+for_each "ofi ${long:+ucx}" all_grids
 end

@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # multi_vnodes.sh - the programs of tests/api/multi on virtual nodes, none of which is changed
 # for that: each with a number of PEs that leaves unequal nodes.
-# MULTI_ONLY="lock heap": only these.  The short form runs those that test more, or
-# otherwise, than the conformance suite; left to the long form: the others, other numbers,
-# and ucx.
+# MULTI_ONLY="lock heap": only these.  The short form runs those in which the PEs depend on
+# each other's order or memory; left to the long form: the others, other numbers, and ucx.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 there=$top_builddir/tests/api/multi
 sizes='3' few='globals lock wait_peers'
-some='again amo_contended barrier_mix contexts_threads globals heap lock order
-reduce_bits allgather_parts signal teams_full teams_scratch threads wait_peers wake'
+some='contexts_threads globals order reduce_bits teams_scratch threads wait_peers'
 [ -z "$long" ] || sizes='2 4 5 8'
 
 # What is slow with more PEs, or of no use with fewer

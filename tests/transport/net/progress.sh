@@ -7,7 +7,9 @@ set -eu
 
 progress() {
     job 0 2 2 "$net/progress"
-    [ -n "$brief" ] && return
+    case ${long:+long}:${brief:+brief}:$SHMEM_TRANSPORT in
+    :brief:* | ::ucx) return ;;
+    esac
     job 0 3 5 "$net/progress"
     SHMEM_FAULTS=seed=1,delay=20ms job 0 2 2 "$net/progress"
 }
