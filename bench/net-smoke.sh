@@ -81,9 +81,9 @@ reason=$("$top_srcdir/tests/launcher/hosts/hosts" possible 2>&1) || {
     exit 77
 }
 # The short form has two contestants; the long one all.
-contestants='ofi:47 fi_raw:41' lines=47
+contestants='ofi:47 fi_raw:41'
 [ -z "${PGAS_TEST_LONG:-}" ] ||
-    contestants='ofi:47 ucx:47 fi_raw:41 ucp_raw:41 ucx_perftest:32 oshmem:46' lines=94
+    contestants='ofi:47 ucx:47 fi_raw:41 ucp_raw:41 ucx_perftest:32 oshmem:46'
 # shellcheck disable=SC2046 # words
 timeout -k 5 200 sh "$net" -r 1 -t 0.0005 -o "$work/data" \
     $(echo "$contestants" | sed 's/:[0-9]*//g') >"$work/table" 2>"$work/err" ||
@@ -95,7 +95,7 @@ for who in $contestants; do
     [ "$(grep -c "^$name 1 [a-z_]* [0-9]* [0-9.e+-]* " "$work/data")" = "${who#*:}" ] ||
         wrong "$name does not have ${who#*:} figures"
 done
-rows $lines '^[a-z_]*  *[0-9]* \(us\|M/s\|MB/s\)  *|'
+rows 94 '^[a-z_]*  *[0-9]* \(us\|M/s\|MB/s\)  *|'
 rows 1 'figures have a goal'
 
 if SHMEM_BENCH=/bin/false sh "$net" -q ofi >"$work/table" 2>"$work/err"; then

@@ -53,6 +53,21 @@ lint_shell() {
     done <"$work/sh"
 }
 
+# A test that counts its failures must end with them.
+lint_test_ends() {
+    { grep '^tests/.*\.sh$' "$work/all" | grep -v 'lib\.sh$' || :; } | xargs -r awk '
+        function check_file() {
+            if (counts && line - ends > 6)
+                print file ":" line ": [end] sources a library that counts failures and" \
+                    " does not end with finish or end"
+        }
+        FNR == 1 { check_file(); file = FILENAME; counts = ends = 0; executable = /^#!/ }
+        /^\. .*(oshrun-lib|net\/lib|hosts\/lib|bugs\/lib)\.sh"$/ && executable { counts = 1 }
+        /^ *(finish|end)( |$)/ { ends = FNR }
+        { line = FNR }
+        END { check_file() }'
+}
+
 lint_c() {
     xargs -r awk -v waits="$here/waits.txt" -v layers="$here/layers.txt" \
         -v figures="$work/figures" -f "$here/c.awk" <"$work/c"
@@ -89,6 +104,7 @@ lint_median() {
 {
     lint_spdx
     lint_shell
+    lint_test_ends
     lint_c
     lint_format
     lint_median

@@ -66,6 +66,12 @@ printf '#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\nif true; then\n' >"$
 expect shell 'a script with a syntax error'
 
 fresh
+mkdir -p "$tree/t/tests"
+printf '#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n. "$x/oshrun-lib.sh"\nrun 0 true\n' \
+    >"$tree/t/tests/a.sh"
+expect end 'a test that does not end with its failures'
+
+fresh
 { echo "$spdx"; echo "/* $(lines 30 'long' | tr '\n' ' ') */"; } >"$tree/t/pgas/core/a.c"
 expect columns 'a line over 90 columns'
 

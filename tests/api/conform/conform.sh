@@ -12,7 +12,7 @@ programs='life memory rma strided amo signal wait wait_sets lock teams contexts 
 coll_move coll_reduce aset old generics'
 pes=${PES_SIZES:-1 5} debug_pes=${PES_SIZES:-3}
 [ -z "${PGAS_TEST_LONG:-}" ] || pes=${PES_SIZES:-1 2 3 5 8} debug_pes=${PES_SIZES:-1 2 3 5 8}
-[ -z "${SANITIZED:-}" ] || pes=${PES_SIZES:-3} # a slow build
+[ -z "${SANITIZED:-}" ] || [ -n "${PGAS_TEST_LONG:-}" ] || CONFORM_DEBUG=${CONFORM_DEBUG:-2} # a slow build
 [ -z "${DISTCHECK:-}" ] || pes=${PES_SIZES:-3} # the build has tried the others
 here=$top_srcdir/tests/api/conform
 there=$top_builddir/tests/api/conform

@@ -8,7 +8,8 @@
  *   oshrun-unauth PID HOW SECONDS [SEED]: HOW = random (bytes, then close), half (the
  *   beginning of a right greeting, then nothing), greet (a right greeting, sent back),
  *   nonce (all that a daemon says, with the nonce of another job), many (100 connections
- * that stay open), flood (connections that close at once). Prints how many connections it
+ *   that stay open), flood (connections that close at once).
+ * Makes at least two connections, even when that takes longer, and prints how many it
  * made; fails if it finds no port.
  */
 #include "config.h"
@@ -181,7 +182,7 @@ int main(int argc, char **argv)
     seed = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
     unsigned long made = 0;
     bool stay = strcmp(argv[2], "many") == 0 || strcmp(argv[2], "half") == 0;
-    for (; now() < end; made++) {
+    for (; made < 2 || now() < end; made++) {
         if (strcmp(argv[2], "nonce") == 0) {
             if (!call(port[made % n]))
                 break;
