@@ -61,7 +61,7 @@ lint_test_ends() {
                 print file ":" line ": [end] sources a library that counts failures and" \
                     " does not end with finish or end"
         }
-        FNR == 1 { check_file(); file = FILENAME; counts = ends = 0; executable = /^#!/ }
+        FNR == 1 { check_file(); file = FILENAME; counts = 0; ends = -9; executable = /^#!/ }
         /^\. .*(oshrun-lib|net\/lib|hosts\/lib|bugs\/lib)\.sh"$/ && executable { counts = 1 }
         /^ *(finish|end)( |$)/ { ends = FNR }
         { line = FNR }
