@@ -61,7 +61,7 @@ static inline int shared_local_pe(const struct shmemx_shared *s, int k)
     return s->team->nodes != NULL ? s->team->nodes->local_pe[k] : k;
 }
 
-/* Enter the next call; the result of the previous one is not read any more.  Over several
+/* Enter the next call; the result of the previous one is no longer read.  Over several
  * nodes: a barrier. */
 void shared_enter(struct shmemx_shared *s, const char *fn);
 /* Wait until all PEs of the node have entered the call. */

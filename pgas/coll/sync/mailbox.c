@@ -40,7 +40,7 @@ static bool mailbox_reached(const void *arg)
     return load_acquire_u64(g->word) >= g->value;
 }
 
-/* A PE in shmem_finalize stores nothing any more. */
+/* A PE in shmem_finalize no longer stores anything. */
 static void mailbox_check_departed(const struct goal *g)
 {
     const struct team_words *words = team_words(g->mailbox->team, g->from);

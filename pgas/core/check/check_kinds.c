@@ -125,12 +125,12 @@ void check_ctx(const struct check_param *p)
         check_bad(p,
                   "%s; use one from shmem_ctx_create or shmem_team_create_ctx, or "
                   "SHMEM_CTX_DEFAULT",
-                  p->value == 0 ? "that is SHMEM_CTX_INVALID"
-                                : "there is no such context (any more)");
+                  p->value == 0 ? "it is SHMEM_CTX_INVALID"
+                                : "it is not a valid context (already destroyed?)");
     if ((ctx->options & SHMEM_CTX_PRIVATE) != 0 &&
         !pthread_equal(ctx->owner, pthread_self()))
         check_bad(p, "it is private to the thread that made it (SHMEM_CTX_PRIVATE), "
-                     "which is another one");
+                     "not to the calling one");
 }
 
 void check_team_or_none(const struct check_param *p)
@@ -145,8 +145,8 @@ void check_team(const struct check_param *p)
         check_bad(p,
                   "%s; use one from shmem_team_split_strided or "
                   "shmem_team_split_2d, SHMEM_TEAM_WORLD or SHMEM_TEAM_SHARED",
-                  p->value == 0 ? "that is SHMEM_TEAM_INVALID"
-                                : "there is no such team (any more)");
+                  p->value == 0 ? "it is SHMEM_TEAM_INVALID"
+                                : "it is not a valid team (already destroyed?)");
 }
 
 void check_team_doomed(const struct check_param *p)

@@ -258,7 +258,7 @@ static void net_op_post_and_wait(struct op *o)
     o->done = &done;
     net_op_post(o);
     net_op_await_done(o);
-    PGAS_ASSERT(done.pending == 0); /* nobody uses our stack any more */
+    PGAS_ASSERT(done.pending == 0); /* no operation refers to our stack */
 }
 
 static void net_op_run(struct op *o, enum net_when when)

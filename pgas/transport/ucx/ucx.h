@@ -136,7 +136,7 @@ struct ucx_reply_head {
 struct ucx_peer {
     struct transport_ctx *ctx;
     int pe;
-    int error;     /* not 0: it cannot be reached any more; a negative errno value */
+    int error;     /* not 0: it can no longer be reached; a negative errno value */
     bool reported; /* world->failed knows */
     bool flushing;
     ucp_ep_h ep;
@@ -223,7 +223,7 @@ int ucx_arm(struct transport_ctx *ctx);
 /* The peer of a new operation, connected at its first use. 0; or -errno, and
  * world->failed was called. */
 int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer);
-/* The peer cannot be reached any more; report that if an operation is in flight to it. */
+/* The peer can no longer be reached; report that if an operation is in flight to it. */
 void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status);
 /* What to return when UCX refused a post. */
 int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status);

@@ -239,9 +239,9 @@ static void values_of(const struct row *r, char class, const char *param, struct
     else if (strchr("nN", class) != NULL)
         bad_count(b, r->size);
     else if (strchr("cC", class) != NULL)
-        bad_handle(b, class == 'C', address(dead_ctx), "no such context");
+        bad_handle(b, class == 'C', address(dead_ctx), "not a valid context");
     else if (strchr("tT", class) != NULL)
-        bad_handle(b, class == 'T', address(dead_team), "no such team");
+        bad_handle(b, class == 'T', address(dead_team), "not a valid team");
     else if (class == 'h')
         add(b, address(heap) + 64, "begins there"),
             add(b, address(freed), "begins there");

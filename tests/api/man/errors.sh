@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # errors.sh - what the rows of the API check and what the pages say is checked agree: the
 # section ERRORS of the page of each routine names each parameter whose kind has a test,
-# says that the library must be initialized, and, for a collective, what level 2 does.
+# says that the library must be initialized, and, for a collective, what level 2 does.  The
+# messages that docs/TROUBLESHOOTING.md explains are in the sources.
 set -eu
 : "${top_builddir:?}" "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -81,5 +82,17 @@ END {
     if (rows < 1500 || checked < 3000)
         print "FAIL: too few rows were found"
 }' pgas/core/check/check.def "$work/names" "$work/rows" >"$work/report"
+
+# Of each message the words between numbers, names and "...".
+find pgas tools -name '*.c' -exec cat {} + | tr '\n' ' ' | sed 's/" *\\* *"//g' >"$work/sources"
+sed -n '/^## By message/,/^## Report/s/^`/`/p' docs/TROUBLESHOOTING.md | tr '`' '\n' |
+    sed -e 's/\.\.\.\|[0-9]x\?[0-9a-f]*\|\<SHMEM_XYZ\|\<WORLD\|\<shmem_[a-z_]*\|\<ucx\|\<ofi\|\<on b\>\|^PMIx: \| failed$/\n/g' |
+    sed -e "s/^[ ,.')]*//" -e "s/[ ,.']*\$//" | grep ' .* ' >"$work/messages"
+[ "$(wc -l <"$work/messages")" -ge 18 ] || echo "FAIL: too few messages were found" >>"$work/report"
+while IFS= read -r words; do
+    grep -qF -e "$words" "$work/sources" ||
+        echo "FAIL: docs/TROUBLESHOOTING.md explains '$words', which no message says"
+done <"$work/messages" >>"$work/report"
+
 cat "$work/report"
 ! grep -q '^FAIL' "$work/report"

@@ -47,8 +47,8 @@ done
 says world 2 'shmem_team_destroy: .*SHMEM_TEAM_WORLD'
 says shared 2 'shmem_team_destroy: .*SHMEM_TEAM_SHARED'
 says default-ctx 2 'shmem_ctx_destroy: .*SHMEM_CTX_DEFAULT'
-says stale 2 'shmem_long_sum_reduce: .*no team (any more)'
-says stale-ctx 2 'shmem_ctx_long_p: .*no context (any more)'
+says stale 2 'shmem_long_sum_reduce: .*not a valid team (already destroyed?)'
+says stale-ctx 2 'shmem_ctx_long_p: .*not a valid context (already destroyed?)'
 says garbage 1 'shmem_team_n_pes: .*no team'
 says far 3 "shmem_ctx_long_p: argument 'pe' = 3, but .* has PEs 0..2"
 says none 1 'shmem_ctx_long_p: .*SHMEM_CTX_INVALID'

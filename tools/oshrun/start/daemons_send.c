@@ -41,7 +41,7 @@ static void daemons_send_give_up_absent(struct daemons *ds)
     ds->ending = true;
     for (uint32_t i = 0; i < ds->job->nnodes; i++)
         if (ds->conn[i].state <= CONN_UNPLACED)
-            daemons_lost(ds, i, "is not needed any more");
+            daemons_lost(ds, i, "is no longer needed");
 }
 
 void daemons_signal(struct daemons *ds, int sig)
