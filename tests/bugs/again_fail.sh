@@ -46,7 +46,7 @@ ends status 3 'PE 1 (pid [0-9]*) exited with status 3; ending'
 ends global-0 0
 ends global-status 3 'PE 1 ended the job with status 3'
 ends abort 134 'PE 1 (pid [0-9]*) was killed by signal 6'
-ends vanish 1 'PE 1 (pid [0-9]*) left without shmem_finalize'
+ends vanish 1 'PE 1 (pid [0-9]*) exited without shmem_finalize'
 ends leave 1 'PE 1 has exited or called shmem_finalize while PE [0-9]* waits in shmem_barrier_all'
 ends end-status 3 'PE 1 (pid [0-9]*) exited with status 3 after shmem_finalize'
 no_again='PE 1 has ended, but PE [0-9]* calls shmem_init again; all PEs must'

@@ -137,7 +137,7 @@ Test(bind, a_rank_file_comes_first, .init = listen)
 
     strcpy(list, "0,5000-5001");
     cr_assert_neq(bind_make(&plan, job), 0);
-    cr_assert(strstr(said, "PE 1 to processors that are not here: 5000-5001"), "%s",
-              said);
+    cr_assert(strstr(said, "PE 1 to processors that this host does not have: 5000-5001"),
+              "%s", said);
     bind_free(&plan);
 }

@@ -34,12 +34,12 @@ Test(connector, no_addresses, .init = set_up, .fini = tear_down)
                                       "[fe80::1%lo]:5"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         start_connector(&nonce, bad[i], PATIENT_MS);
-        expect_failed("which is no address like 10.0.0.1:40000");
+        expect_failed("which is not an address such as 10.0.0.1:40000");
     }
     char wide[300];
     snprintf(wide, sizeof wide, "%0200d.0.0.1:5", 1);
     start_connector(&nonce, wide, PATIENT_MS);
-    expect_failed("which is no address like 10.0.0.1:40000");
+    expect_failed("which is not an address such as 10.0.0.1:40000");
     struct address a;
     cr_assert_eq(address_parse(&a, "127.0.0.1:5", 11), 0);
     cr_assert_eq(address_parse(&a, "127.0.0.1:5\0x", 13), -1);
@@ -148,16 +148,18 @@ static const struct {
     {"eth999", "--if eth999: there is no such interface; this host has "},
     {"lo,eth999", "--if eth999: there is no such interface; this host has "},
     {"203.0.113.0/24",
-     "--if 203.0.113.0/24: this host has no address there that is up; "},
-    {"203.0.113.1", "--if 203.0.113.1: this host has no address there that is up; "},
-    {"2001:db8::/32", "--if 2001:db8::/32: this host has no address there that is up; "},
-    {"10.0.0.0/33", "--if 10.0.0.0/33: that is no network, which looks like 10.0.0.0/8"},
-    {"fd00::/129", "--if fd00::/129: that is no network"},
-    {"10.0.0.0/", "--if 10.0.0.0/: that is no network"},
-    {"10.0.0.0/-1", "--if 10.0.0.0/-1: that is no network"},
-    {"10.0.0/8", "--if 10.0.0/8: that is no network"},
-    {"eth0/8", "--if eth0/8: that is no network"},
-    {"/8", "--if /8: that is no network"},
+     "--if 203.0.113.0/24: no interface of this host that is up has an address there; "},
+    {"203.0.113.1",
+     "--if 203.0.113.1: no interface of this host that is up has an address there; "},
+    {"2001:db8::/32",
+     "--if 2001:db8::/32: no interface of this host that is up has an address there; "},
+    {"10.0.0.0/33", "--if 10.0.0.0/33: that is not a network such as 10.0.0.0/8"},
+    {"fd00::/129", "--if fd00::/129: that is not a network"},
+    {"10.0.0.0/", "--if 10.0.0.0/: that is not a network"},
+    {"10.0.0.0/-1", "--if 10.0.0.0/-1: that is not a network"},
+    {"10.0.0/8", "--if 10.0.0/8: that is not a network"},
+    {"eth0/8", "--if eth0/8: that is not a network"},
+    {"/8", "--if /8: that is not a network"},
     {"", "--if : the name of an interface or a network is missing"},
     {"lo,", "--if lo,: the name of an interface or a network is missing"},
     {",lo", "--if ,lo: the name of an interface or a network is missing"},

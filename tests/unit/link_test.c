@@ -220,11 +220,11 @@ static const struct {
     const char *why;
 } bad_headers[] = {
     {WIRE_TYPES, 0, NULL},
-    {777, 0, "sent what is no message (type 777)"},
-    {UINT32_MAX, 1, "sent what is no message (type 4294967295)"},
+    {777, 0, "sent an invalid message (type 777)"},
+    {UINT32_MAX, 1, "sent an invalid message (type 4294967295)"},
     {WIRE_STOP, ((uint64_t)1 << 40) + 1,
-     "sent what is no message (STOP of 1099511627777 bytes)"},
-    {WIRE_JOB, UINT64_MAX, "sent what is no message (JOB of 18446744073709551615 bytes)"},
+     "sent an invalid message (STOP of 1099511627777 bytes)"},
+    {WIRE_JOB, UINT64_MAX, "sent an invalid message (JOB of 18446744073709551615 bytes)"},
 };
 
 Test(link, bad_headers, .init = set_up, .fini = tear_down)
@@ -233,7 +233,7 @@ Test(link, bad_headers, .init = set_up, .fini = tear_down)
         struct end a = {0};
         int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
         char why[64];
-        snprintf(why, sizeof why, "sent what is no message (type %d)", WIRE_TYPES);
+        snprintf(why, sizeof why, "sent an invalid message (type %d)", WIRE_TYPES);
         send_raw(fd, WIRE_STOP, 0, 0);
         send_raw(fd, bad_headers[i].type, bad_headers[i].len, 8);
         send_raw(fd, WIRE_STOP, 0, 0);

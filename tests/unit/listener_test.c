@@ -58,13 +58,13 @@ Test(listener, what_follows_the_handshake_is_left, .init = set_up, .fini = tear_
 Test(listener, a_wrong_nonce, .init = set_up, .fini = tear_down)
 {
     start_connector(&other_nonce, listener.at, PATIENT_MS);
-    expect_failed("it is not of this job");
+    expect_failed("it does not belong to this job");
     cr_assert_not_null(strstr(connector.why, listener.at), "%s", connector.why);
     expect_refused(1, ": it does not know the nonce of this job");
     struct nonce near = nonce; /* differs in one bit */
     near.byte[NONCE_BYTES - 1] ^= 1;
     start_connector(&near, listener.at, PATIENT_MS);
-    expect_failed("it is not of this job");
+    expect_failed("it does not belong to this job");
     cr_assert_eq(listener.came, 0);
     expect_daemon_gets_in();
 }
@@ -105,13 +105,13 @@ Test(listener, strangers_are_told_apart, .init = set_up, .fini = tear_down)
     int fd = knock();
     cr_assert_eq(receive(fd, greeting, sizeof greeting), sizeof greeting);
     cr_assert_eq(send(fd, text, 1, 0), 1);
-    expect_refused(1, ": it sent what is not the greeting of a daemon");
+    expect_refused(1, ": it sent an invalid authentication message");
     cr_assert_eq(receive(fd, text, 1), 0, "it is shut out");
     close(fd);
     fd = knock();
     run(10);
     close(fd);
-    expect_refused(2, " before it had proven itself");
+    expect_refused(2, " before it was authenticated");
     fd = knock();
     header(text, KIND_LEAVE);
     cr_assert_eq(send(fd, text, HEADER, 0), HEADER);
@@ -140,10 +140,10 @@ Test(listener, half_messages_and_silence, .init = set_up, .fini = tear_down)
         run(20); /* they arrive in this order */
     }
     cr_assert_eq(listener.refused, 0);
-    expect_refused(1, ": it sent half a greeting and then nothing for 2 s");
+    expect_refused(1, ": it sent part of a message and then nothing for 2 s");
     cr_assert_geq(now_ms() - start, 1990);
-    expect_refused(4, ": it sent half a greeting and then nothing for 2 s");
-    expect_refused(5, ": it said nothing for 2 s");
+    expect_refused(4, ": it sent part of a message and then nothing for 2 s");
+    expect_refused(5, ": it sent nothing for 2 s");
     for (int i = 0; i < 5; i++)
         close(fd[i]);
 }
@@ -158,7 +158,8 @@ Test(listener, refusals_are_told_eight_times, .init = set_up, .fini = tear_down)
     }
     cr_assert_eq(listener.refused, TOLD);
     for (int i = 0; i < TOLD; i++)
-        cr_assert_eq(strstr(listener.sentence[i], "further ones are not told") != NULL,
+        cr_assert_eq(strstr(listener.sentence[i], "further ones are not reported") !=
+                         NULL,
                      i == TOLD - 1, "%s", listener.sentence[i]);
     expect_daemon_gets_in();
 }
@@ -183,7 +184,7 @@ Test(listener, more_strangers_than_places, .init = set_up, .fini = tear_down)
             expect_daemon_gets_in();
     }
     expect_daemon_gets_in();
-    expect_refused(1, ": it had not proven itself when too many others came");
+    expect_refused(1, ": it was not authenticated when too many others connected");
     cr_assert_leq(open_files(), open_at_first + MANY + PLACES + 4);
     int shut = 0;
     for (int i = 0; i < MANY; i++) {
@@ -328,7 +329,7 @@ Test(listener, an_answer_sent_back_to_the_connector, .init = set_up, .fini = tea
     header(reply, KIND_VERDICT);
     memcpy(reply + HEADER, f.proof + GREETING_BYTES, VERDICT_BYTES - HEADER);
     cr_assert_eq(send(f.victim, reply, VERDICT_BYTES, 0), VERDICT_BYTES);
-    expect_failed("it is not of this job");
+    expect_failed("it does not belong to this job");
     close_forger(&f);
 }
 

@@ -234,7 +234,10 @@ static const struct {
      {.per_node = 2, .npes = 5},
      NULL,
      "-N 2 gives at most 4 PEs on 2 nodes, but -n asks for 5"},
-    {"a:60000,b:60000", {0}, NULL, "for 120000 PEs, but a job has 65536 at most; say -n"},
+    {"a:60000,b:60000",
+     {0},
+     NULL,
+     "take 120000 PEs, but a job has 65536 at most; use -n"},
     {"a,b", {.per_node = 65536}, NULL, "for 131072 PEs, but a job has 65536"},
 };
 
@@ -332,7 +335,7 @@ static const struct {
     {"rank 0=a\nrank 1=b\n", NULL, 65536, NULL, ": rank 2 of 0 to 65535 is missing"},
     {"rank 0=a\nrank 1=a\n", NULL, 1, NULL, ", line 2: rank 1, but -n asks for 1 PEs"},
     {"rank 0=a\n\nrank 0=b\n", NULL, 0, NULL, ", line 3: rank 0 was in line 1 already"},
-    {"rank 0=c\n", "a,b", 0, NULL, ", line 1: 'c' is none of the job's hosts"},
+    {"rank 0=c\n", "a,b", 0, NULL, ", line 1: 'c' is not one of the job's hosts"},
     {"rank 65536=a\n", NULL, 0, NULL, ", line 1: rank 65536 is over 65535"},
     {"rank 123456=a\n", NULL, 0, NULL, ", line 1: expected 'rank N=HOST'"},
     {"rank -1=a\n", NULL, 0, NULL, ", line 1: expected 'rank N=HOST'"},

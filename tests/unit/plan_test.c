@@ -144,13 +144,14 @@ static const struct {
      "SLURM_JOB_CPUS_PER_NODE=2(x2)",
      "p", "slurm n0=2 n1=2"},
     {"SLURM_JOB_NODELIST=n[0-1] SLURM_TASKS_PER_NODE=2(x3)", "p",
-     "1 the variables of the Slurm allocation are wrong: '2(x3)' is not for the 2 hosts "
+     "1 the variables of the Slurm allocation are wrong: '2(x3)' does not match the 2 "
+     "hosts "
      "of the allocation"},
     {"SLURM_JOB_NODELIST=n[0-1", "p",
      "1 the variables of the Slurm allocation are wrong: 'n[0-1': the bracket is not "
      "closed"},
     {"SLURM_JOB_NODELIST=n0 SLURM_NTASKS=many", "p",
-     "1 SLURM_NTASKS=many is not a number of PEs from 1 to 65536; say -n"},
+     "1 SLURM_NTASKS=many is not a number of PEs from 1 to 65536; use -n"},
 };
 
 Test(plan, cases, .init = clear)

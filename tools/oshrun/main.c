@@ -2,13 +2,13 @@
 /*
  * main.c - oshrun: starts an OpenSHMEM program as N processing elements.
  *
- * Uses options.c, reaper.c, front.c.  The user starts it.
+ * Uses options.c, launcher.c, profile_report.c, reaper.c, front.c, daemon_main.c.
  *
  *   main -> front (options, plan, terminal, signals, exit status)
  *             | struct job, commands          ^ events
  *             v                               |
  *           nodes: one daemon (PMIx server, PEs, their input and output) in this process,
- *           or a daemons of them, `oshrun --node-daemon` on each node, over TCP
+ *           or one daemon per node, `oshrun --node-daemon`, connected by TCP
  */
 #include "config.h"
 
@@ -31,9 +31,10 @@
 #define EXIT_ERROR 1
 #define EXIT_USAGE 2
 
-/* Descriptors that we open must never become 0, 1 or 2.  Not for writing: what would be
- * written to a closed standard output is lost, and must fail as if it were closed. */
-static void main_fill_standard_files(void)
+/* Opens /dev/null on closed descriptors 0 to 2, so that no descriptor opened later gets
+ * one of these numbers.  Read-only: a write to a closed standard output must still fail
+ * with EBADF. */
+static void main_open_standard_files(void)
 {
     int fd;
     do
@@ -43,7 +44,8 @@ static void main_fill_standard_files(void)
         close(fd);
 }
 
-/* Four descriptors per PE may be more than the soft limit; PEs get the old one. */
+/* A daemon needs four descriptors per PE, which may exceed the soft limit.  Returns the
+ * previous limits, which the PEs get. */
 static struct rlimit main_raise_file_limit(void)
 {
     struct rlimit was = {0}, now;
@@ -54,17 +56,18 @@ static struct rlimit main_raise_file_limit(void)
     return was;
 }
 
-/* A write beyond `ulimit -f` fails with EFBIG, for which there are messages, instead of
- * ending this process.  PEs get the default back. */
-static void main_ignore_signals_of_writes(void)
+/* A write to a closed pipe or beyond `ulimit -f` must fail with EPIPE or EFBIG, which
+ * are reported, instead of terminating this process.  child.c restores the default for
+ * PEs. */
+static void main_ignore_write_signals(void)
 {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Not by exit: libpmix's threads are still there, and would run on while exit takes
- * apart what they use.  All output has been written, all files are gone. */
-static _Noreturn void main_leave(int rc)
+/* Calls _exit, not exit: libpmix's threads still run and would use objects that exit
+ * destroys.  All output of the PEs has been written, all temporary files removed. */
+static _Noreturn void main_exit(int rc)
 {
     if ((fflush(stdout) != 0 || ferror(stdout)) && rc == 0) {
         fprintf(stderr, "oshrun: cannot write the standard output: %s\n",
@@ -81,10 +84,10 @@ int main(int argc, char **argv)
     struct options o;
     struct reaper reaper;
     struct report report;
-    main_fill_standard_files();
+    main_open_standard_files();
     if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
-        main_ignore_signals_of_writes();
-        main_leave(daemon_main(main_raise_file_limit()));
+        main_ignore_write_signals();
+        main_exit(daemon_main(main_raise_file_limit()));
     }
     enum options_result r = options_read(&o, argv);
     int rc = r == OPTIONS_WRONG ? EXIT_USAGE : 0;
@@ -93,7 +96,7 @@ int main(int argc, char **argv)
     } else if (r == OPTIONS_RUN && o.dry_run) {
         rc = front_dry_run(&o);
     } else if (r == OPTIONS_RUN) {
-        main_ignore_signals_of_writes();
+        main_ignore_write_signals();
         rc = EXIT_ERROR;
         if (report_prepare(&report, &o) == 0 && reaper_start(&reaper) == 0) {
             rc = front_run(&o, &reaper, main_raise_file_limit(), start_ns);
@@ -103,5 +106,5 @@ int main(int argc, char **argv)
         }
     }
     options_free(&o);
-    main_leave(rc);
+    main_exit(rc);
 }

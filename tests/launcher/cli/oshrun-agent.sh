@@ -50,7 +50,7 @@ check_nothing_left "agents that fail"
 # Another version of oshrun there.
 agent "sed -u '1s/^\(oshrun [0-9]*\) [^ ]*/\1 9.9.9/' | { $as_ssh; }"
 run 1 --launch-agent "$work/agent" -H $two -n 2 "$client"
-says 'far[12]: cannot start the node daemon: .*this oshrun is of version .*9\.9\.9'
+says 'far[12]: cannot start the node daemon: .*this oshrun has version .*9\.9\.9'
 [ "$(wc -l <"$work/err")" = 1 ] || fail "another version: $(cat "$work/err")"
 check_nothing_left "another version"
 
@@ -64,7 +64,7 @@ begin=$(now_ms)
 SHMEM_LAUNCH_TIMEOUT=3 run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
 took=$(($(now_ms) - begin))
 [ $took -le 9000 ] || fail "a daemon that does not call: took $took ms"
-says 'far2: its node daemon has not called within 4.0 s'
+says 'far2: its node daemon has not connected within 4.0 s'
 check_nothing_left "a daemon that does not call"
 
 # One that never comes to an end.
@@ -73,5 +73,5 @@ begin=$(now_ms)
 SHMEM_LAUNCH_START_TIMEOUT=1 run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
 took=$(($(now_ms) - begin))
 [ $took -le 5000 ] || fail "an agent that never ends: took $took ms"
-says 'far2: its node daemon has not called within 1.0 s'
+says 'far2: its node daemon has not connected within 1.0 s'
 finish

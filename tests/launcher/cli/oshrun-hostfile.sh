@@ -136,7 +136,7 @@ a slots|'slots': expected slots=NUMBER or max-slots=NUMBER
 a sluts=4|'sluts=4': expected slots=NUMBER or max-slots=NUMBER
 a max-slots=4|max-slots needs slots too
 a slots=4 max-slots=2|max-slots=2 is less than the 4 slots
-a:2 slots=2|'slots=2': the line says so twice
+a:2 slots=2|'slots=2': the line sets it twice
 a,b|'a,b': the character ',' cannot stand in the name of a host
 n[1-|'n[1-': the bracket is not closed
 \0001|'?': the byte 0x01 cannot stand in the name of a host
@@ -170,14 +170,14 @@ rank 0:a\n|, line 1: expected 'rank N=HOST' or 'rank N=HOST slot=0-3,8'
 rank 70000=a\n|, line 1: rank 70000 is over 65535
 EOF
 printf 'rank 0=a\n' >"$ranks"
-wrong 1 "rank file $ranks, line 1: 'a' is none of the job's hosts" -H b \
+wrong 1 "rank file $ranks, line 1: 'a' is not one of the job's hosts" -H b \
     --rank-file "$ranks"
 wrong 1 "rank file $work cannot be read: Is a directory" --rank-file "$work"
 wrong 2 '--rank-file says where each PE goes; leave out -N and --map-by' -N 1 \
     --rank-file "$ranks"
 printf 'rank 0=localhost slot=0,4095-4096\n' >"$ranks"
 run 1 --dry-run --rank-file "$ranks" true
-says '^oshrun: the rank file binds PE 0 to processors that are not here: 4095-4096; there '
+says '^oshrun: the rank file binds PE 0 to processors that this host does not have: 4095-4096; it '
 printf 'rank 0=localhost slot=0\nrank 1=localhost\n' >"$ranks"
 run 0 --dry-run --rank-file "$ranks" --bind-to none true
 prints '^\[0\] rank file (cpu 0): '
@@ -191,7 +191,7 @@ got=$(env TMPDIR="$work/tmp" "$OSHRUN" --tag-output --rank-file "$ranks" \
 wrong 2 '--map-by ppr:4:node gives 12 PEs on 3 nodes, but -n asks for 16' -n 16 \
     -H a,b,c --map-by ppr:4:node
 wrong 2 '-N 4 gives at most 12 PEs on 3 nodes, but -n asks for 16' -n 16 -H a,b,c -N 4
-wrong 2 'the hosts are for 131072 PEs, but a job has 65536 at most; say -n' \
+wrong 2 'the hosts take 131072 PEs, but a job has 65536 at most; use -n' \
     -H 'n[0-65535]:2'
 printf 'a slots=1 max-slots=2\n' >"$file"
 wrong 2 'the hosts take 2 PEs at most (max-slots), but -n asks for 3' -n 3 \

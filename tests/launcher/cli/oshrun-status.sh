@@ -56,7 +56,7 @@ ASAN_OPTIONS=handle_segv=0
 export ASAN_OPTIONS # the signal is to kill the process
 within 2000 139 -n 3 "$client" signal 0 11
 within 3500 1 -n 3 "$client" leave 1 0
-says 'PE 1 .* left without shmem_finalize; ending 2 other'
+says 'PE 1 .* exited without shmem_finalize; ending 2 other'
 run 0 -n 3 "$client" leave-all
 begin=$(now_ms)
 run 3 -n 3 "$client" finalized-exit 1 3
@@ -76,7 +76,7 @@ says 'PE 2 .* was killed by signal 11 (.*); ending 1 other PE$'
 for wait in '0 0' '0 0.5' '0.5 0'; do
     within 4000 1 -n 2 sh -c 'if [ "$PMIX_RANK" = 0 ]; then sleep "$1"; exit 0; fi
         sleep "$2"; exec "$0" hang' "$client" "${wait% *}" "${wait#* }"
-    says 'PE 0 (pid [0-9]*) left without shmem_init; ending 1 other PE$'
+    says 'PE 0 (pid [0-9]*) exited without shmem_init; ending 1 other PE$'
 done
 run 0 -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || sleep 1.3'
 # The PE is a process that was left behind: it is not missed.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bind.c - spreads the PEs of a node over its cores or NUMA nodes.
+ * bind.c - distributes the PEs of a node over its cores or NUMA nodes.
  *
  * Uses hwloc.  Used by daemon.c.
  *
- * The topology costs some milliseconds, so it is loaded only if there can be a binding,
- * and only the kinds of objects that we look at.  It is restricted to the processors
- * that oshrun itself was given, but not for what a rank file says.
+ * Loading the topology takes some milliseconds, so it is loaded only if PEs may be bound,
+ * and with the needed types of objects only.  It is restricted to the affinity mask of
+ * oshrun, except for the processors of a rank file.
  */
 #include "config.h"
 
@@ -30,8 +30,7 @@ uint32_t bind_cpu_count(void)
     return (uint32_t)CPU_COUNT(&set);
 }
 
-/* All PEs that share our processors, and how many of them come before those of our
- * node. */
+/* Number of PEs that share our processors; *before: those of the preceding nodes. */
 static uint32_t bind_count_sharers(const struct job *job, uint32_t *before)
 {
     *before = 0;
@@ -49,7 +48,7 @@ uint32_t bind_cpu_share(const struct job *job)
     return share >= sharers ? (uint32_t)(share / sharers) : 1;
 }
 
-/* restricted: to the processors that oshrun itself was given. */
+/* restricted: to the affinity mask of oshrun. */
 static int bind_load(hwloc_topology_t *topo, bool restricted)
 {
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM;
@@ -76,7 +75,7 @@ static void bind_put_place(struct bind_place *p, hwloc_topology_t topo, hwloc_ob
     snprintf(p->text, sizeof p->text, "%s %u (cpu %s)", kind, obj->logical_index, list);
 }
 
-/* PEs that follow each other share a NUMA node, but have each a core of its own. */
+/* By NUMA node: consecutive PEs share one.  By core: round-robin. */
 static void bind_spread(struct bind_plan *plan, const struct job *job,
                         hwloc_topology_t topo, bool numa, uint32_t nplaces)
 {
@@ -103,7 +102,8 @@ static int bind_all(struct bind_plan *plan, const struct job *job)
 {
     enum job_bind how = job->bind;
     uint32_t before, sharers = bind_count_sharers(job, &before);
-    /* A core has one processor at least: more PEs than processors are never bound. */
+    /* A core has at least one processor, so that with more PEs than processors AUTO
+     * never binds. */
     if (how == JOB_BIND_NONE || (how == JOB_BIND_AUTO && sharers > bind_cpu_count()))
         return 0;
     hwloc_topology_t topo;
@@ -131,9 +131,9 @@ static int bind_all(struct bind_plan *plan, const struct job *job)
     return rc;
 }
 
-/* ---- what a rank file says -------------------------------------------------------- */
+/* ---- processors of a rank file ---------------------------------------------------- */
 
-/* Where nobody is bound so far, all may run where oshrun may. */
+/* If no PE is bound yet, each gets the affinity mask of oshrun. */
 static int bind_fill_unbound(struct bind_plan *plan, uint32_t npes)
 {
     if (plan->place != NULL)
@@ -147,7 +147,7 @@ static int bind_fill_unbound(struct bind_plan *plan, uint32_t npes)
     return 0;
 }
 
-/* wanted & ~there has a member. */
+/* wanted & ~there is not empty. */
 static int bind_report_missing(uint32_t rank, hwloc_bitmap_t wanted,
                                hwloc_const_bitmap_t there)
 {
@@ -156,8 +156,8 @@ static int bind_report_missing(uint32_t rank, hwloc_bitmap_t wanted,
     hwloc_bitmap_list_snprintf(missing, sizeof missing, wanted);
     hwloc_bitmap_list_snprintf(has, sizeof has, there);
     error_report(
-        "the rank file binds PE %u to processors that are not here: %s; there are "
-        "%s",
+        "the rank file binds PE %u to processors that this host does not have: %s; it "
+        "has %s",
         rank, missing, has);
     return -1;
 }
@@ -167,7 +167,7 @@ static int bind_one(struct bind_place *p, uint32_t rank, const char *list,
 {
     hwloc_const_bitmap_t there = hwloc_topology_get_topology_cpuset(topo);
     if (hwloc_bitmap_list_sscanf(wanted, list) != 0) {
-        error_report("PE %u: '%s' is no list of processors", rank, list);
+        error_report("PE %u: '%s' is not a list of processors", rank, list);
         return -1;
     }
     if (!hwloc_bitmap_isincluded(wanted, there))
@@ -185,7 +185,7 @@ static int bind_listed(struct bind_plan *plan, const struct job_node *node)
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
     if (wanted == NULL || bind_load(&topo, false) != 0) {
         error_report(
-            "hwloc cannot tell the processors of this machine; leave out slot= in "
+            "hwloc cannot find the processors of this machine; leave out slot= in "
             "the rank file");
         hwloc_bitmap_free(wanted);
         return -1;

@@ -15,23 +15,23 @@
 
 struct bind_place {
     cpu_set_t cpus;
-    char text[BIND_TEXT]; /* "core 1 (processors 2,3)" */
+    char text[BIND_TEXT]; /* "core 1 (cpu 2,3)" */
 };
 
 struct bind_plan {
-    struct bind_place *place; /* one per PE of the node; NULL = nobody is bound */
+    struct bind_place *place; /* one per PE of the node; NULL = no PE is bound */
 };
 
 /* Processors in oshrun's own affinity mask. */
 uint32_t bind_cpu_count(void);
 
-/* How many of them the PEs of the daemon's node may count on: all, or the node's part of
- * those that virtual nodes share; at least 1. */
+/* Processors for the PEs of the daemon's node: all of them, or the share of this node if
+ * virtual nodes share them; at least 1. */
 uint32_t bind_cpu_share(const struct job *job);
 
-/* Places the PEs of node job->here.  PEs of virtual nodes are placed after those of the
- * nodes before.  What a rank file says of a PE comes before job->bind.  0, or -1 after a
- * sentence. */
+/* Binds the PEs of node job->here.  PEs of virtual nodes come after those of the
+ * preceding nodes.  Processors from a rank file take precedence over job->bind.  0, or
+ * -1 after an error message. */
 int bind_make(struct bind_plan *plan, const struct job *job);
 void bind_free(struct bind_plan *plan);
 

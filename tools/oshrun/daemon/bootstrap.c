@@ -24,7 +24,7 @@ static int bootstrap_copy_text(char *to, size_t capacity, const char *text)
     return 0;
 }
 
-/* One "name=value".  Names that this version does not know are not for it. */
+/* Handles one "name=value"; unknown names are ignored. */
 static int bootstrap_take_word(struct bootstrap *b, const char *name, const char *value)
 {
     int rc = 0;
@@ -55,14 +55,14 @@ static int bootstrap_check_version(char **rest)
     if (version == NULL || strcmp(program, "oshrun") != 0 ||
         !number_parse_u32(wire, 0, UINT32_MAX, &n)) {
         error_report(
-            "--node-daemon is for oshrun itself: it is told on standard input what to "
-            "do");
+            "--node-daemon is internal to oshrun, which writes a bootstrap line to the "
+            "standard input of the daemon");
         return -1;
     }
     if (n == WIRE_VERSION && strcmp(version, PACKAGE_VERSION) == 0)
         return 0;
     error_report(
-        "this oshrun is of version %s (messages %u), the one that started it of %s "
+        "this oshrun has version %s (messages %u), but the one that started it has %s "
         "(messages %s); install the same on all hosts, or set SHMEM_LAUNCH_DAEMON",
         PACKAGE_VERSION, WIRE_VERSION, version, wire);
     return -1;
@@ -82,8 +82,8 @@ int bootstrap_parse(struct bootstrap *b, char *line)
         if (value != NULL)
             *value++ = '\0';
         if (value == NULL || bootstrap_take_word(b, word, value) != 0) {
-            error_report(
-                "the line that tells this node daemon what to do is wrong at '%s'", word);
+            error_report("the bootstrap line of this node daemon is malformed at '%s'",
+                         word);
             return -1;
         }
         nonce = nonce || strcmp(word, "nonce") == 0;
@@ -91,11 +91,11 @@ int bootstrap_parse(struct bootstrap *b, char *line)
     if (nonce && b->at[0] != '\0' && b->start_ms > 0 && b->timeout_ms > 0 &&
         b->window > 0)
         return 0;
-    error_report("the line that tells this node daemon what to do is not complete");
+    error_report("the bootstrap line of this node daemon is incomplete");
     return -1;
 }
 
-/* One byte at a time: what follows the line is not ours. */
+/* Reads one byte at a time, so that data after the line is not consumed. */
 int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
 {
     char line[BOOTSTRAP_LINE];
@@ -114,6 +114,6 @@ int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
         }
         len++;
     }
-    error_report("no line on standard input has told this node daemon what to do");
+    error_report("this node daemon got no bootstrap line on standard input");
     return -1;
 }

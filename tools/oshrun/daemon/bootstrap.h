@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bootstrap.h - the line by which a node daemon learns what it belongs to.
+ * bootstrap.h - the line on standard input that configures a node daemon.
  *
  *   oshrun WIRE-VERSION VERSION nonce=HEX at=ADDRESSES if=LIST timeout=MS start=MS
- * window=BYTES [node=N]
+ *     window=BYTES [node=N]
  *
  * Written by daemons.c and starter.c.  Used by daemon_main.c.
  */
@@ -15,17 +15,18 @@
 
 #define BOOTSTRAP_LINE 4096
 
-/* What a daemon writes first, before its node (WIRE_NONE: not told) and host. */
+/* Start of the first line that a daemon writes; its node (or WIRE_NONE) and host
+ * follow. */
 #define BOOTSTRAP_UP "node daemon is up: "
 
 struct bootstrap {
     struct nonce nonce;
     char at[ADDRESSES_MAX];    /* where the front listens */
-    char which[ADDRESSES_MAX]; /* addresses to listen at ourselves; "" = all */
-    uint32_t timeout_ms;       /* of silence */
-    uint32_t start_ms;         /* for another daemon to answer our call */
-    uint64_t window;           /* of output per stream that the front has not confirmed */
-    uint32_t node;             /* WIRE_NONE: the front knows it by the host's name */
+    char which[ADDRESSES_MAX]; /* interfaces for the listener of the daemon; "" = all */
+    uint32_t timeout_ms;       /* limit for silence of a peer */
+    uint32_t start_ms;         /* limit for a peer to authenticate itself */
+    uint64_t window;           /* limit of unconfirmed output per stream, in bytes */
+    uint32_t node;             /* WIRE_NONE: the front end finds it by the host name */
 };
 
 /* Reads the line from descriptor fd, for at most `wait_ms`.  0, or -1 after an error

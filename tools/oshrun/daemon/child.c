@@ -4,9 +4,10 @@
  *
  * Uses reaper.c.  Used by daemon.c, stacks.c and agent.c.
  *
- * vfork and not fork: a daemon with PMIx's threads and memory starts 256 PEs three
- * times faster, and the child tells why exec failed by writing into our memory.  The
- * price: between vfork and exec only system calls, no changes of shared state.
+ * vfork instead of fork: a daemon with PMIx's threads and memory starts 256 PEs three
+ * times faster, and the child can report a failed exec in the parent's memory (struct
+ * trial).  In return, between vfork and exec it may only make system calls, and must not
+ * change any other state.
  */
 #include "config.h"
 
@@ -26,7 +27,7 @@
 
 #define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
 
-/* How far a child came; volatile because parent and child share it across vfork. */
+/* Progress of a child; volatile because parent and child share it across vfork. */
 struct trial {
     const char *volatile step;
     volatile int err;
@@ -37,8 +38,8 @@ static const int reset_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
                                     SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
                                     SIGUSR1, SIGUSR2, SIGXFSZ};
 
-/* After this the child is reached by everything that ends jobs: its group is known to
- * the reaper, and it dies with us. */
+/* From here on all mechanisms that end jobs apply to the child: the reaper knows its
+ * group, and it is killed when its parent dies. */
 static int child_join_job(const struct child_spec *s, pid_t parent)
 {
     if ((s->session ? setsid() < 0 : setpgid(0, 0) != 0) ||
@@ -70,7 +71,7 @@ static int child_set_up_signals(void)
     return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Like execvp, runs a script that has no #! line by sh. */
+/* Like execvp, runs a script without a #! line by sh. */
 static void child_execute(const struct child_spec *s, char **sh_argv)
 {
     execve(s->path, s->argv, s->envp);
@@ -78,8 +79,8 @@ static void child_execute(const struct child_spec *s, char **sh_argv)
         execve("/bin/sh", sh_argv, s->envp);
 }
 
-static _Noreturn void child_run_child(const struct child_spec *s, pid_t parent,
-                                      char **sh_argv, struct trial *t)
+static _Noreturn void child_run(const struct child_spec *s, pid_t parent, char **sh_argv,
+                                struct trial *t)
 {
     t->step = "set up the process group";
     if (child_join_job(s, parent) != 0)
@@ -103,14 +104,14 @@ leave:
     _exit(CHILD_NOT_RUNABLE);
 }
 
-/* Apart from its caller, whose variables the compiler could otherwise not trust. */
-__attribute__((noinline)) static pid_t child_split(const struct child_spec *s,
+/* Not inlined: vfork returns twice, which could corrupt local variables of the caller. */
+__attribute__((noinline)) static pid_t child_vfork(const struct child_spec *s,
                                                    char **sh_argv, struct trial *t)
 {
     pid_t parent = getpid();
     pid_t pid = vfork();
     if (pid == 0)
-        child_run_child(s, parent, sh_argv, t);
+        child_run(s, parent, sh_argv, t);
     return pid;
 }
 
@@ -128,13 +129,13 @@ pid_t child_start(const struct child_spec *spec, const char **step)
     for (size_t i = 1; i < argc; i++)
         sh_argv[i + 1] = spec->argv[i];
 
-    /* No signal may reach the child before exec: SIGTTOU, from its tcsetpgrp, would stop
-     * it, and us with it, since vfork returns at its exec only. */
+    /* Blocks all signals in the child until exec: SIGTTOU from its tcsetpgrp would stop
+     * it, and us with it, since vfork returns only after exec. */
     sigset_t all, was;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &was);
     struct trial trial = {.step = "fork"};
-    pid_t pid = child_split(spec, sh_argv, &trial);
+    pid_t pid = child_vfork(spec, sh_argv, &trial);
     sigprocmask(SIG_SETMASK, &was, NULL);
     int err = pid < 0 ? errno : trial.err;
     free(sh_argv);
@@ -145,8 +146,8 @@ pid_t child_start(const struct child_spec *spec, const char **step)
     return -1;
 }
 
-/* 0, or errno of why path, seen from wdir_fd, cannot be executed. */
-static int child_why_not(int wdir_fd, const char *path)
+/* 0, or an errno that tells why path, relative to wdir_fd, cannot be executed. */
+static int child_check_executable(int wdir_fd, const char *path)
 {
     struct stat st;
     if (fstatat(wdir_fd, path, &st, 0) != 0)
@@ -156,7 +157,8 @@ static int child_why_not(int wdir_fd, const char *path)
     return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-/* Tries name in each of the directories; the first file that is there decides. */
+/* Searches the directories for an executable name.  Like execvp, it prefers to return an
+ * error other than "not found", of the last directory that gave one. */
 static int child_search(int wdir_fd, const char *dir, const char *name, char *buf,
                         size_t len)
 {
@@ -168,7 +170,7 @@ static int child_search(int wdir_fd, const char *dir, const char *name, char *bu
         int w = n ? snprintf(buf, len, "%.*s/%s", (int)n, dir, name)
                   : snprintf(buf, len, "./%s", name);
         if (w > 0 && (size_t)w < len) {
-            int why = child_why_not(wdir_fd, buf);
+            int why = child_check_executable(wdir_fd, buf);
             if (why == 0)
                 return 0;
             if (why != ENOENT && why != ENOTDIR && why != EISDIR)
@@ -189,7 +191,7 @@ int child_find(int wdir_fd, const char *dirs, const char *name, char *buf, size_
         err = ENAMETOOLONG;
     } else {
         memcpy(buf, name, strlen(name) + 1);
-        err = child_why_not(wdir_fd, name);
+        err = child_check_executable(wdir_fd, name);
     }
     errno = err;
     if (err == 0)

@@ -2,12 +2,12 @@
 /*
  * daemon.c - the node daemon: starts the PEs of its node and watches them to the end.
  *
- * Uses pmix_host.c, pmix_net.c, launch.c, child.c, bind.c, pe_io.c, report.c, stacks.c,
- * loop.c.  Used by nodes.c and daemon_main.c, through daemon.h only.
+ * Uses pmix_host.c, pmix_net.c, launch.c, child.c, bind.c, pe_io.c, pe_report.c,
+ * stacks.c, loop.c.  Used by nodes.c and daemon_main.c, through daemon.h only.
  *
- * A PE that has ended is seen through its pidfd and stays a zombie until all have ended:
- * so the number of its process group cannot be given to somebody else, and signals to
- * the group reach what the PE left running in it.
+ * The pidfd of a PE reports its exit.  The PE stays a zombie until all PEs have exited,
+ * so that its process group ID is not reused, and signals to the group still reach
+ * processes that the PE left in it.
  */
 #include "config.h"
 
@@ -27,11 +27,11 @@
 #include <unistd.h>
 
 #define EXIT_ERROR      1
-#define DRAIN_QUIET_MS  100  /* silence after which a pipe that stays open is left */
-#define REAP_STEPS_MAX  2000 /* of 1 ms: killed processes are gone after that */
+#define DRAIN_QUIET_MS  100  /* of silence, then a pipe that stays open is closed */
+#define REAP_STEPS_MAX  2000 /* steps of 1 ms to wait for killed processes */
 #define STEP_US         1000
 #define SPAWN_PER_TURN  8
-#define FILE_BYTES_MIN  4096u /* a file of the PMIx server */
+#define FILE_BYTES_MIN  4096u /* size of a file of the PMIx server */
 #define HINT_BYTES      200
 #define TMPDIR_BYTES    65536u /* of files of the PMIx server */
 #define TMPDIR_PE_BYTES 1024u  /* and of each PE */
@@ -61,7 +61,7 @@ static int daemon_make_node(struct daemon *d)
     size_t len = node_bytes(d->npes);
     d->node_fd = memfd_create("pgas-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (d->node_fd < 0 || len == 0 || daemon_fill_node(d, len) != 0) {
-        error_report("cannot make the memory that PEs share (%zu bytes): %s", len,
+        error_report("cannot create the shared memory of the node (%zu bytes): %s", len,
                      strerror(errno));
         return EXIT_ERROR;
     }
@@ -71,7 +71,7 @@ static int daemon_make_node(struct daemon *d)
     return 0;
 }
 
-/* ---- the end of PEs --------------------------------------------------------------- */
+/* ---- exit of PEs ------------------------------------------------------------------ */
 
 static bool daemon_is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
 {
@@ -90,7 +90,7 @@ void daemon_control(struct daemon *d, int sig, const uint32_t *rank, uint32_t co
 
 static void daemon_all_ended(struct daemon *d);
 
-/* PEs that are still to be started will not be: it is as if they had died of sig. */
+/* Cancels the start of the remaining PEs and reports them as killed by sig. */
 static void daemon_cancel_spawn(struct daemon *d, int sig)
 {
     if (d->spawned == d->npes)
@@ -119,7 +119,7 @@ void daemon_signal(struct daemon *d, int sig)
     daemon_control(d, sig, NULL, 0);
 }
 
-/* Waits until none of the PEs is left; their groups have had SIGKILL. */
+/* Reaps all PEs, whose groups have received SIGKILL. */
 static void daemon_reap(struct daemon *d)
 {
     int steps = 0;
@@ -147,7 +147,7 @@ static void daemon_finish(struct daemon *d)
     d->ev->drained(d->front);
 }
 
-/* All PEs have ended but a pipe is open: a process that a PE left behind has it. */
+/* All PEs have exited but a pipe is open: a process that a PE left behind holds it. */
 static void daemon_on_drain_timer(void *arg)
 {
     struct daemon *d = arg;
@@ -161,7 +161,7 @@ static void daemon_on_drain_timer(void *arg)
 
 void daemon_stream_ended(struct daemon *d)
 {
-    /* By a timer, so that finish never runs inside the reading of a stream. */
+    /* By a timer, so that daemon_finish never runs while a stream is read. */
     if (d->live == 0 && d->spawned == d->npes && d->open_streams == 0 &&
         d->drain.fn != NULL) {
         d->bytes_seen = d->bytes_read;
@@ -207,7 +207,7 @@ static uint64_t daemon_oom_kills(void)
     return n;
 }
 
-/* A kill without a sender that the user knows of needs an explanation. */
+/* Explains a SIGKILL that the OOM killer has probably sent. */
 static void daemon_explain_kill(struct daemon *d, const struct pe *pe,
                                 const siginfo_t *si)
 {
@@ -231,7 +231,7 @@ static void daemon_on_ended(void *arg, unsigned ready)
     if (waitid(P_PID, (id_t)pe->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         si.si_pid == 0)
         return;
-    daemon_take_posts(d, 0); /* what it told PMIx before it ended comes first */
+    daemon_take_posts(d, 0); /* what it sent to PMIx before its exit comes first */
     loop_want(d->loop, &pe->end_watch, 0);
     close(pe->end_watch.fd);
     pe->end_watch.fd = -1;
@@ -251,17 +251,17 @@ static void daemon_on_ended(void *arg, unsigned ready)
         daemon_all_ended(d);
 }
 
-/* ---- what PEs say to PMIx --------------------------------------------------------- */
+/* ---- posts of the PMIx server ----------------------------------------------------- */
 
 static struct pe *daemon_find_pe(struct daemon *d, uint32_t rank)
 {
-    for (uint32_t i = 0; i < d->npes; i++) /* ranks ascend, often without gaps */
+    for (uint32_t i = 0; i < d->npes; i++)
         if (d->pe[i].rank == rank)
             return &d->pe[i];
     return NULL;
 }
 
-/* The post is ours, to free or to pass on. */
+/* Frees p or passes it on. */
 static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
 {
     struct pe *pe = daemon_find_pe(d, p->rank);
@@ -270,7 +270,7 @@ static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
         if (pe != NULL && !pe->connected && ++d->connected == d->npes)
             d->ev->stage(d->front, DAEMON_STAGE_CONNECT);
         if (pe != NULL) {
-            if (pe->finalized) /* shmem_init again: its end is not a good one any more */
+            if (pe->finalized) /* shmem_init again: it must finalize again */
                 d->finalized--;
             pe->finalized = false;
             pe->connected = true;
@@ -344,7 +344,7 @@ static int daemon_make_pes(struct daemon *d)
     return 0;
 }
 
-/* Looks up and prepares all that can fail before anything is started. */
+/* Does all that can fail before any PE is started. */
 static int daemon_plan(struct daemon *d)
 {
     int rc = daemon_make_pes(d);
@@ -352,8 +352,8 @@ static int daemon_plan(struct daemon *d)
         rc = daemon_make_node(d);
     if (rc == 0)
         rc = launch_prepare(&d->launch, d->job, d->node_env, d->job_env);
-    /* hwloc would spend 4 ms on plugins that look for devices.  The environment of the
-     * PEs has been made already, so this is for us alone. */
+    /* Keeps hwloc from loading plugins for devices, which takes 4 ms.  The environment
+     * of the PEs has been built already, so this affects this process only. */
     setenv("HWLOC_PLUGINS_PATH", d->reaper->dir, 0);
     if (rc == 0 && bind_make(&d->bind, d->job) != 0)
         rc = EXIT_ERROR;
@@ -412,7 +412,7 @@ static void daemon_report_binding(struct daemon *d, const struct pe *pe)
     d->ev->report(d->front, pe->rank, line);
 }
 
-/* What the user can change about a failed start, or "". */
+/* Advice on a failed start, or "". */
 static const char *daemon_start_hint(int err, const char *step, char hint[HINT_BYTES])
 {
     struct rlimit r = {0};
@@ -489,7 +489,7 @@ static int daemon_start_pe(struct daemon *d, struct pe *pe)
     return daemon_watch_end(d, pe);
 }
 
-/* Some PEs per turn of the loop, so that it also sends signs of life. */
+/* SPAWN_PER_TURN PEs per iteration of the loop, so that it also sends keep-alives. */
 static void daemon_on_spawn_timer(void *arg)
 {
     struct daemon *d = arg;
@@ -510,7 +510,8 @@ static void daemon_on_spawn_timer(void *arg)
         daemon_all_ended(d);
 }
 
-/* libpmix reports a full file system by lines of its own that name no remedy. */
+/* Checked here because the messages of libpmix about a full file system give no
+ * advice. */
 static int daemon_check_tmpdir(const struct daemon *d)
 {
     struct statvfs s;

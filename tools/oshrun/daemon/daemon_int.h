@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * daemon_int.h - the inside of the node daemon, for the files it is made of.
+ * daemon_int.h - internals of the node daemon.
  *
- * Used by daemon.c, pe_io.c, report.c and stacks.c; nobody else.
+ * Used by daemon.c, pe_io.c, pe_report.c and stacks.c only.
  */
 #ifndef OSHRUN_DAEMON_DAEMON_INT_H
 #define OSHRUN_DAEMON_DAEMON_INT_H
@@ -39,11 +39,11 @@ struct pe {
     struct pe_stream out[DAEMON_STREAMS];
     bool connected;
     bool finalized;
-    bool ended;   /* but not reaped: its group must keep its number */
-    uint32_t how; /* it ended, as waitpid says it */
+    bool ended;   /* exited; not reaped, so that its group ID stays reserved */
+    uint32_t how; /* wait status, as from waitpid */
 };
 
-/* The input of the PE that gets it. */
+/* Input of PE job->stdin_pe. */
 struct pe_input {
     struct loop_watch watch; /* fd < 0: closed */
     char *data;
@@ -84,9 +84,9 @@ struct daemon {
     struct pe_input input;
     uint32_t open_streams;
     bool paused[DAEMON_STREAMS];
-    bool closed[DAEMON_STREAMS]; /* nobody wants it any more */
-    uint64_t bytes_read;         /* of output; tells whether somebody still writes */
-    uint64_t bytes_seen;         /* bytes_read at the last look of the drain timer */
+    bool closed[DAEMON_STREAMS]; /* the front end does not read it any more */
+    uint64_t bytes_read;         /* of output; shows whether a process still writes */
+    uint64_t bytes_seen;         /* bytes_read when the drain timer fired last */
     struct loop_timer drain;
 
     struct stacks *stacks; /* while they are being collected */
@@ -94,19 +94,19 @@ struct daemon {
 
 /* pe_io.c: pipes between the daemon and its PEs. */
 
-/* Makes the pipes of a PE; child[0..2] are its ends.  0, or -1 with errno. */
+/* Creates the pipes of a PE; child[0..2] are its ends.  0, or -1 with errno. */
 int pe_io_open(struct pe *pe, int child[3]);
 /* Closes the PE's ends after it was started, and watches ours. */
 void pe_io_started(struct pe *pe, const int child[3]);
 void pe_io_close_stream(struct pe_stream *s);
-/* Reads what is there without waiting, then closes. */
+/* Reads available output without blocking, then closes. */
 void pe_io_finish(struct pe *pe);
 void pe_io_close_input(struct daemon *d);
 
-/* daemon.c: called by pe_io.c when a stream has come to its end. */
+/* daemon.c: called by pe_io.c at the end of a stream. */
 void daemon_stream_ended(struct daemon *d);
 
-/* report.c: one line per PE, by event report. */
+/* pe_report.c: one line per PE, by event report. */
 void report_table(struct daemon *d);
 /* The process that runs the PE's program (not its debugger), 0 if there is none. */
 pid_t report_pid(const struct pe *pe);

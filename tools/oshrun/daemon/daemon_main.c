@@ -3,10 +3,10 @@
  * daemon_main.c - see daemon_main.h.  Uses bootstrap.c, daemon.c, daemon_send.c,
  * listener.c, route.c, reaper.c.
  *
- * It calls the front, is told its place in the tree, calls its parent if that is another
- * daemon, takes the job from there, hands it to its own children when they call, and from
- * then on passes messages on and does what those for it say.  Without a parent there is
- * no job: it ends its PEs and leaves.
+ * The daemon connects to the front end, receives its position in the tree (PLACE),
+ * connects to its parent if that is another daemon, receives the job from the parent, and
+ * forwards it to its children when they connect.  Then it routes messages and executes
+ * those addressed to it.  When it loses its parent, it ends its PEs and exits.
  */
 #include "config.h"
 
@@ -28,15 +28,15 @@
 
 #define EXIT_ERROR     1
 #define HOST_BYTES     256
-#define LINE_WAIT_MS   30000 /* for the line on standard input */
-#define STOP_MS        700   /* for children of the tree to leave */
-#define FLUSH_MS       300   /* for the last words */
-#define CONNECT_MIN_MS 2000  /* a lost packet is sent again after a second */
-#define TICKS          4     /* signs of life to the reaper per timeout */
-#define REAPER_EXTRA   500   /* ms that the reaper waits longer than the parent */
+#define LINE_WAIT_MS   30000 /* for the bootstrap line */
+#define STOP_MS        700   /* for children to disconnect */
+#define FLUSH_MS       300   /* for the last messages */
+#define CONNECT_MIN_MS 2000  /* a lost SYN is retransmitted after a second */
+#define TICKS          4     /* REAPER_TICKs per timeout */
+#define REAPER_EXTRA   500   /* ms by which the reaper waits longer than the parent */
 #define BAD            (-1)
 
-/* A daemon that called before we knew our own place. */
+/* A daemon that connected before we received PLACE. */
 struct early {
     struct link *link;
     uint32_t node;
@@ -52,9 +52,9 @@ struct serve {
     struct loop_timer tick, stop;
 
     struct listener *listener;
-    char addresses[ADDRESSES_MAX]; /* where children reach us */
+    char addresses[ADDRESSES_MAX]; /* of our listener, for the children */
     struct connector *connector;
-    struct link *front; /* on which we called it; NULL once it is the parent, or done */
+    struct link *front; /* first link to it; NULL: it is route.up now, or closed */
     struct route route;
     bool placed;
     struct early *early;
@@ -69,7 +69,7 @@ struct serve {
     bool leaving;
 };
 
-/* Complaints carry no argument. */
+/* An error_fn has no context argument. */
 static struct serve *self;
 
 static void daemon_main_leave(struct serve *s, int status)
@@ -78,7 +78,7 @@ static void daemon_main_leave(struct serve *s, int status)
     s->loop.stop = true;
 }
 
-/* Before the front can be told, standard error is all there is: the agent carries it. */
+/* Before PLACE, only standard error reaches the front end: the agent forwards it. */
 static void daemon_main_on_error(const char *sentence)
 {
     struct serve *s = self;
@@ -87,7 +87,7 @@ static void daemon_main_on_error(const char *sentence)
         fprintf(stderr, "%s\n", sentence);
 }
 
-/* ---- calls ------------------------------------------------------------------------ */
+/* ---- connections ------------------------------------------------------------------ */
 
 static const struct link_events link_events;
 
@@ -103,7 +103,8 @@ static const char *daemon_main_host_name(char *buf, size_t len)
     return buf;
 }
 
-/* The agent carries it: from now on silence is not the agent's. */
+/* The agent forwards this line: the front end now waits for the daemon only, not for the
+ * agent. */
 static void daemon_main_say_up(const struct serve *s)
 {
     char host[HOST_BYTES];
@@ -135,7 +136,7 @@ static void daemon_main_on_connector_failed(void *arg, const char *why)
 {
     struct serve *s = arg;
     error_report("%s", why);
-    if (s->placed) { /* the front hears it on the link that we called it on */
+    if (s->placed) { /* reported on the first link to the front end */
         s->route.up = s->front;
         daemon_say_failed(&s->say, EXIT_ERROR);
         s->route.up = NULL;
@@ -170,7 +171,8 @@ static void daemon_main_on_parent(void *arg, int fd)
         daemon_main_say_hello(s, s->route.up);
 }
 
-/* Time for a host to answer at all; for its process there is the time of a start. */
+/* connect_ms limits the answer of the host, prove_ms that of the process, which may
+ * still start. */
 static struct connector_limits daemon_main_connect_limits(const struct serve *s)
 {
     uint32_t ms = link_host_ms(s->bootstrap.timeout_ms);
@@ -203,7 +205,7 @@ static struct frame daemon_main_job_frame(const struct serve *s, uint32_t to)
                           .len = s->job_len};
 }
 
-/* -1: it is no child of ours in the tree. */
+/* -1: node is no child of ours in the tree, or is attached already. */
 static int daemon_main_attach(struct serve *s, uint32_t node, struct link *l)
 {
     struct frame job = daemon_main_job_frame(s, node);
@@ -243,7 +245,7 @@ static void daemon_main_attach_early(struct serve *s)
     }
 }
 
-/* A daemon has called. */
+/* HELLO of another daemon. */
 static int daemon_main_recv_child(struct serve *s, struct link *l, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
@@ -440,7 +442,7 @@ static take_fn *const take[WIRE_TYPES] = {
     [WIRE_QUERY_ANSWER] = daemon_main_recv_pmix,
 };
 
-/* Leaves when the children of the tree have left. */
+/* Stops the loop when all children have disconnected, or after STOP_MS. */
 static void daemon_main_recv_stop(struct serve *s, bool good)
 {
     if (good)
@@ -477,7 +479,7 @@ static int daemon_main_recv_frame(struct serve *s, struct link *l, const struct 
         if (f->type == WIRE_HELLO && daemon_main_recv_child(s, l, f) == 0)
             return 0;
         daemon_main_forget_early(s, l);
-        link_free(l); /* proven, but not a child of ours */
+        link_free(l); /* authenticated, but not a child of ours */
         return 0;
     }
     return route_take(&s->route, l, f) ? daemon_main_recv_local(s, f) : 0;
@@ -488,7 +490,7 @@ static void daemon_main_on_frame(void *arg, struct link *l, const struct frame *
     struct serve *s = arg;
     if (s->leaving || daemon_main_recv_frame(s, l, f) == 0)
         return;
-    error_report("got a wrong message (%s)", wire_name(f->type));
+    error_report("received an invalid message (%s)", wire_name(f->type));
     if (s->route.up != NULL)
         daemon_say_failed(&s->say, EXIT_ERROR);
     daemon_main_leave(s, EXIT_ERROR);
@@ -545,7 +547,7 @@ static void daemon_main_on_signal(void *arg, unsigned ready)
     daemon_main_leave(s, EXIT_ERROR);
 }
 
-/* What a terminal, or a user who means the front, may send. */
+/* Signals that a terminal sends, or a user who means the front end. */
 static void daemon_main_ignore_signals(void)
 {
     static const int ignored[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM};
@@ -583,7 +585,7 @@ static void daemon_main_on_stop(void *arg)
     s->loop.stop = true;
 }
 
-/* From now on the reaper ends the PEs if we are stopped. */
+/* From now on the reaper kills this process and the PEs if this process is stopped. */
 static void daemon_main_start_ticks(struct serve *s)
 {
     reaper_watch(s->reaper.fd, s->bootstrap.timeout_ms + REAPER_EXTRA);
@@ -615,7 +617,7 @@ static int daemon_main_open_up(struct serve *s)
     return 0;
 }
 
-/* PEs must not inherit the way to the starter, nor wait for input there. */
+/* PEs must neither inherit the pipe of the starter nor wait for input on it. */
 static void daemon_main_close_input(void)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -625,7 +627,7 @@ static void daemon_main_close_input(void)
     }
 }
 
-/* What libpmix says when its server is ended is of no use to the user. */
+/* Messages of libpmix about the end of its server are of no use to the user. */
 static void daemon_main_close_errors(void)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -645,7 +647,8 @@ static void daemon_main_clean_up(struct serve *s)
     if (s->listener != NULL)
         listener_close(s->listener);
     reaper_stop(&s->reaper);
-    /* Last: that our link ends tells the parent that nothing of the job is left here. */
+    /* Last: the end of our link tells the parent that no process of the job is left
+     * here. */
     if (s->route.up != NULL)
         link_flush(s->route.up, FLUSH_MS);
     if (s->front != NULL) {

@@ -9,8 +9,8 @@
 
 #include <sys/resource.h>
 
-/* Reads from standard input what it is to know, calls the front, serves until the front
- * says that it may leave or cannot be reached any more.  Returns the exit status. */
+/* Reads the bootstrap line from standard input, connects to the front end and serves
+ * until it receives STOP or loses its parent.  Returns the exit status. */
 int daemon_main(struct rlimit files);
 
 #endif

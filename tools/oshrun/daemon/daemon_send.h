@@ -4,10 +4,9 @@
  *
  * Uses daemon.h, route.h, pack.h.  Used by daemon_main.c.
  *
- * Output is sent ahead of the front's confirmation up to a window; then the daemon stops
- * reading from its PEs, whose writes wait.  So the front never holds more than the
- * windows of all nodes, and a reader that is slow, or stopped, holds the PEs and nothing
- * else.
+ * Flow control: when a stream has a window of unconfirmed output, the daemon stops
+ * reading it from its PEs, which then block in write.  So the front end buffers at most
+ * the windows of all nodes, and a slow or stopped reader delays the PEs only.
  */
 #ifndef OSHRUN_DAEMON_DAEMON_SEND_H
 #define OSHRUN_DAEMON_DAEMON_SEND_H
@@ -23,7 +22,7 @@ struct daemon_send {
     uint64_t window;
     uint64_t ahead[DAEMON_STREAMS]; /* bytes sent and not confirmed */
     bool held[DAEMON_STREAMS];
-    uint32_t report;       /* the number of the one that is going on; 0: none */
+    uint32_t report;       /* number of the report in progress; 0: none */
     char why[ERROR_BYTES]; /* the last error */
 };
 
@@ -33,10 +32,10 @@ extern const struct daemon_events daemon_say_events;
 void daemon_send(struct daemon_send *s, enum wire_type type, struct pack *p);
 void daemon_say_text(struct daemon_send *s, enum wire_type type, const char *text);
 
-/* The daemon cannot do its part, as s->why says. */
+/* Sends FAILED with the reason s->why. */
 void daemon_say_failed(struct daemon_send *s, int status);
 
-/* The front has space for so much again. */
+/* The front end has confirmed this many bytes. */
 void daemon_say_taken(struct daemon_send *s, enum daemon_stream which, uint64_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch.c - finds the program, and puts command lines and environments together.
+ * launch.c - finds the program and builds command lines and environments.
  *
  * Uses child.c, string_list.c.  Used by daemon.c.
  */
@@ -28,8 +28,8 @@ static const char *const valgrind_args[] = {"valgrind", "-q", "--error-exitcode=
 static const char *const gdb_args[] = {"gdb", "-q", "--args", NULL};
 
 /*
- * libpsm and libucs, which come with libfabric and UCX, catch the signals of crashes, so
- * that a segmentation fault would look like exit status 1.  These keep them from it.
+ * libpsm and libucs, used by libfabric and UCX, install handlers for fatal signals, so
+ * that a segmentation fault would appear as exit status 1.  These variables disable them.
  */
 static char *const quiet_env[] = {(char[]){"HFI_NO_BACKTRACE=1"},
                                   (char[]){"IPATH_NO_BACKTRACE=1"},
@@ -62,7 +62,7 @@ static void launch_set(struct launch *l, char *assignment)
     l->added[was] = assignment;
 }
 
-/* Of a launcher around us: its name space is not that of our PEs. */
+/* Set by an outer launcher, whose PMIx namespace is not that of our PEs. */
 static bool launch_is_foreign(const char *assignment)
 {
     return strncmp(assignment, "PMIX_", 5) == 0 &&
@@ -108,7 +108,7 @@ static char **launch_join(const char *const *prefix, char *const *argv)
     return list;
 }
 
-/* NULL: they have none. */
+/* PATH of the PEs; NULL: they have none. */
 static const char *launch_path_of_pes(const struct launch *l)
 {
     size_t at = launch_find(l->env, l->env_len, PATH_IS);
@@ -200,7 +200,7 @@ char **launch_env(const struct launch *l, char **pmix)
     if (env == NULL)
         return NULL;
     for (size_t i = 0; i < l->env_len; i++)
-        if (launch_find(pmix, n, l->env[i]) == n) /* what the PMIx server says counts */
+        if (launch_find(pmix, n, l->env[i]) == n) /* the PMIx server takes precedence */
             env[len++] = l->env[i];
     memcpy(env + len, pmix, n * sizeof *env);
     return env;

@@ -21,15 +21,15 @@ struct launch_command {
 struct launch {
     struct launch_command plain; /* all PEs (under valgrind, if asked) */
     struct launch_command gdb;   /* the PE job->gdb_pe */
-    char **env;                  /* what all PEs have; the strings are not ours */
+    char **env;                  /* common to all PEs; the strings are not owned */
     size_t env_len;
     char **added; /* which of them oshrun added or changed; NULL-terminated */
     size_t added_len;
-    int wdir_fd; /* -1 = as it is */
+    int wdir_fd; /* -1 = unchanged */
 };
 
-/* Looks everything up before anything is started.  0, or oshrun's exit status after a
- * sentence.  node_env and job_env are "NAME=value" and must stay. */
+/* Prepares everything before a PE is started.  0, or the exit status of oshrun after an
+ * error message.  node_env and job_env are "NAME=value" and must outlive l. */
 int launch_prepare(struct launch *l, const struct job *job, char *node_env,
                    char *job_env);
 void launch_free(struct launch *l);
@@ -38,7 +38,7 @@ void launch_free(struct launch *l);
 const struct launch_command *launch_of(const struct launch *l, const struct job *job,
                                        uint32_t rank);
 
-/* env of all + pmix, for one execve; free the array only. */
+/* The common environment and pmix, for one execve; free the array only. */
 char **launch_env(const struct launch *l, char **pmix);
 
 /* Prints the line of one PE for --dry-run; place may be NULL. */

@@ -4,8 +4,8 @@
  *
  * Uses iobuf.c, loop.c.  Used by daemon.c.
  *
- * Our ends do not block.  When the front cannot take more output we stop reading, the
- * pipe fills, and the PE waits in its write: that is all the flow control there is.
+ * Our ends are non-blocking.  When the front end cannot accept more output, we stop
+ * reading, the pipe fills, and the PE blocks in write: there is no other flow control.
  */
 #include "config.h"
 
@@ -54,8 +54,8 @@ static void pe_io_end_stream(struct pe_stream *s)
     d->ev->output(d->front, s->pe->rank, s->which, "", 0);
 }
 
-/* Reads up to `turns` times; what PE 0 of 1 writes is passed on at once, as a terminal
- * would show it. */
+/* Reads at most `turns` times.  The output of a single PE (!whole_lines) is passed on at
+ * once, as a terminal would show it. */
 static void pe_io_read_stream(struct pe_stream *s, int turns)
 {
     enum iobuf_status st = IOBUF_MORE;
@@ -130,7 +130,7 @@ static void pe_io_on_writable(void *arg, unsigned ready)
     ssize_t n = write(in->watch.fd, in->data + in->sent, in->len - in->sent);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n < 0) { /* EPIPE: the PE does not read any more */
+    if (n < 0) { /* EPIPE: the PE has closed its input */
         pe_io_close_input(d);
         d->ev->input(d->front, false);
         return;
@@ -162,7 +162,8 @@ void daemon_input(struct daemon *d, const char *text, size_t len)
 
 /* ---- pipes ------------------------------------------------------------------------ */
 
-/* A pipe; ours does not block.  ours_reads tells which end is ours. */
+/* Creates a pipe.  Our end is non-blocking: the read end if ours_reads, else the write
+ * end. */
 static int pe_io_make_pipe(int *ours, int *theirs, bool ours_reads)
 {
     int p[2];
@@ -185,7 +186,7 @@ int pe_io_open(struct pe *pe, int child[3])
     struct daemon *d = pe->d;
     int ours;
     for (int i = 0; i <= STDERR_FILENO; i++)
-        child[i] = i; /* under gdb: the terminal itself */
+        child[i] = i; /* under gdb: the standard files of oshrun */
     if (pe->rank == d->job->gdb_pe)
         return 0;
     if (pe->rank == d->job->stdin_pe) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pe_report.c - where each PE is: what the kernel says, what the PE itself says.
+ * pe_report.c - state of each PE: from /proc and from the node segment.
  *
  * Uses daemon_int.h, pgas/core/boot/node.h.  Used by daemon.c (daemon_report), stacks.c.
  */
@@ -48,7 +48,7 @@ static bool pe_report_read_stat(pid_t pid, struct proc_stat *s)
 {
     char text[PROC_TEXT];
     pe_report_read_proc(pid, "stat", text, sizeof text);
-    const char *end = strrchr(text, ')'); /* the name before it may have any letter */
+    const char *end = strrchr(text, ')'); /* the command name may contain any character */
     if (end != NULL && sscanf(end + 1, " %c %d %d", &s->state, &s->ppid, &s->group) == 3)
         return true;
     *s = (struct proc_stat){.state = '?'};
@@ -69,7 +69,8 @@ static bool pe_report_belongs_to(pid_t pid, pid_t child)
 
 pid_t report_pid(const struct pe *pe)
 {
-    /* What joined, if a wrapper is between; but any PE of the node can write there. */
+    /* The pid that the PE published (a wrapper may be in between).  It is checked, since
+     * any PE of the node can write it. */
     pid_t own = pe->d->node->pe[pe->local].pid;
     if (pe->ended || pe->pid <= 0)
         return 0;
@@ -81,7 +82,7 @@ static double pe_report_since_s(uint64_t ns)
     return (double)(loop_now_ns() - ns) / NS_PER_S;
 }
 
-/* What the PE says about itself in the node segment; the text may be torn. */
+/* What the PE has published in the node segment; the text may be torn by an update. */
 static void pe_report_describe(const struct pe *pe, char *buf, size_t len)
 {
     const struct node_pe *np = &pe->d->node->pe[pe->local];
@@ -107,7 +108,7 @@ static void pe_report_describe(const struct pe *pe, char *buf, size_t len)
         snprintf(buf + n, len - (size_t)n, "; waits: %s", what);
 }
 
-static void pe_report_report_pe(struct daemon *d, const struct pe *pe)
+static void pe_report_one(struct daemon *d, const struct pe *pe)
 {
     char line[REPORT_LINE], doing[DOING_MAX] = "", wchan[WCHAN_MAX] = "";
     char state[] = "-";
@@ -131,5 +132,5 @@ static void pe_report_report_pe(struct daemon *d, const struct pe *pe)
 void report_table(struct daemon *d)
 {
     for (uint32_t i = 0; i < d->npes; i++)
-        pe_report_report_pe(d, &d->pe[i]);
+        pe_report_one(d, &d->pe[i]);
 }

@@ -6,21 +6,22 @@
  * daemon_main.c, starter.c and child.c.
  *
  * The reaper is forked before anything else, has its own session, blocks every signal,
- * and reads a pipe whose write end only oshrun has.  There is no moment at which the
- * death of oshrun could leave something:
+ * and reads a pipe whose write end only oshrun has.  Nothing is left behind at
+ * whatever moment oshrun dies:
  *  - the directory is made by the reaper itself, which therefore always knows it;
  *  - every child announces its own process group on the inherited write end before it
  *    executes anything; it keeps that end open until exec, so the reaper cannot see the
  *    end of the pipe while a child is between fork and exec;
- *  - a child that is there when oshrun dies is killed by PR_SET_PDEATHSIG, set before
- *    exec; a child forked just before looks at its parent after the prctl and leaves;
- *  - what left its process group is found by its environment, which names oshrun's pid;
- *  - the end of the pipe comes when the last thread of oshrun is gone, so that nothing
- *    can still create files while the directory is removed.
+ *  - a running child is killed by PR_SET_PDEATHSIG, set before exec; a child forked just
+ *    before the death of oshrun checks getppid() after the prctl and exits;
+ *  - a process that left its group is found by its NODE_ENV variable, which contains the
+ *    pid of oshrun;
+ *  - the pipe reaches end of file when the last thread of oshrun has exited, so that
+ *    nothing can create files while the directory is removed.
  *
- * On request it also watches that oshrun runs at all (reaper_watch).  It counts periods
- * of silence that it waited through itself, and takes no time from a clock: when the
- * whole machine stood still, or only the reaper did, that is one period at most.
+ * On request it is also a watchdog (reaper_watch).  It counts polls that timed out and
+ * does not read a clock: if the whole machine was suspended, or the reaper alone was
+ * stopped, that counts as one period at most.
  */
 #include "config.h"
 
@@ -45,31 +46,31 @@
 #include <unistd.h>
 
 #define WAIT_STEP_NS   1000000 /* poll interval: 1 ms */
-#define GROUP_WAIT_MAX 1000    /* steps: killed groups are gone after that */
-#define REMOVE_MAX     20      /* attempts at the directory while others still write */
+#define GROUP_WAIT_MAX 1000    /* steps to wait for killed groups */
+#define REMOVE_MAX     20      /* attempts to remove it while others create files */
 #define STOP_WAIT_MS   1500    /* how long oshrun waits for the reaper */
 #define DEPTH_MAX      16      /* levels of directories; PMIx makes two */
 #define GROUPS_FIRST   64
-#define QUIET_MAX      4    /* periods of silence that make up the limit of the watch */
-#define KILLED_WAIT_MS 1000 /* until the pipe of an oshrun that we killed must end */
+#define QUIET_MAX      4    /* periods of silence until the watchdog fires */
+#define KILLED_WAIT_MS 1000 /* for end of file after oshrun was killed */
 #define WATCH_MAX_MS   86400000u
-#define LIMIT          (-3) /* announced limits: LIMIT - ms */
-#define SEARCH_MAX     100  /* looks at all processes; each finds what was forked since */
+#define LIMIT          (-3) /* commands that set the watchdog: LIMIT - ms */
+#define SEARCH_MAX     100  /* scans of /proc; each finds what was forked since */
 #define MARK_BYTES     64
 #define PROC_PATH      32
 #define NAME           "oshrun-reaper"
-#define NAME_BYTES     16 /* of a process, with its newline or zero */
+#define NAME_BYTES     16 /* of a process name, with newline or zero */
 
 /* State of the reaper. */
 struct duty {
     pid_t *group;
     size_t count;
     size_t capacity;
-    bool spare;   /* do not search for what left its group */
+    bool spare;   /* do not kill processes outside the groups */
     int oshrun;   /* pidfd */
-    int quiet_ms; /* a period of the watch; -1: there is none */
+    int quiet_ms; /* period of the watchdog; -1: disarmed */
     char dir[PATH_MAX];
-    char mark[MARK_BYTES]; /* how a variable begins that all processes of the job have */
+    char mark[MARK_BYTES]; /* prefix of a variable of all processes of the job */
 };
 
 static void reaper_step(void)
@@ -112,7 +113,7 @@ static void reaper_add_group(struct duty *d, pid_t group)
     d->group[d->count++] = group;
 }
 
-/* Reads announcements.  False: the write end is gone. */
+/* Reads announcements.  False: end of file. */
 static bool reaper_recv(struct duty *d, int fd)
 {
     pid_t group[GROUPS_FIRST];
@@ -126,7 +127,8 @@ static bool reaper_recv(struct duty *d, int fd)
     return true;
 }
 
-/* Until the write end is gone; a killed oshrun may be stuck in the kernel with it. */
+/* Reads up to end of file.  Gives up if an oshrun that was killed is stuck in the
+ * kernel. */
 static void reaper_recv_until_eof(struct duty *d, int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -165,7 +167,7 @@ static FILE *reaper_open_proc(const char *pid, const char *name)
     return n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
 }
 
-/* True for the reaper of an oshrun inside of our job: it has work to do. */
+/* True for the reaper of an oshrun within the job: it must do its own cleanup. */
 static bool reaper_is_reaper(const char *pid)
 {
     char name[NAME_BYTES] = "";
@@ -193,7 +195,7 @@ static bool reaper_has_mark(const char *pid, const char *mark)
     return found;
 }
 
-/* Kills what is there of the job, in any group and session.  False if nothing was. */
+/* Kills all processes of the job, in any group and session.  False: there were none. */
 static bool reaper_end_marked(const char *mark)
 {
     bool found = false;
@@ -218,7 +220,7 @@ static void reaper_end_strays(const struct duty *d)
         reaper_step();
 }
 
-/* Empties the directory behind fd (and closes it); links are removed, not followed. */
+/* Empties the directory fd and closes fd; symbolic links are removed, not followed. */
 static void reaper_empty_dir(int fd, int depth)
 {
     DIR *dir = fdopendir(fd);
@@ -264,7 +266,7 @@ static void reaper_leave_terminal(void)
         dup2(null, fd);
 }
 
-/* Makes the directory; dir becomes empty with errno set when that fails. */
+/* Creates the directory; on failure dir is empty and errno set. */
 static void reaper_make_dir(char *dir)
 {
     const char *tmp = getenv("TMPDIR");
@@ -285,14 +287,14 @@ static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
     d.quiet_ms = -1;
     d.oshrun = pidfd_open(oshrun, 0);
     if (getppid() != oshrun && d.oshrun >= 0) {
-        close(d.oshrun); /* it is dead, and the number perhaps that of somebody else */
+        close(d.oshrun); /* oshrun is dead and its pid may have been reused */
         d.oshrun = -1;
     }
     reaper_make_dir(d.dir);
     int err = d.dir[0] ? 0 : errno;
     if (write(answer_fd, &err, sizeof err) != sizeof err ||
         write(answer_fd, d.dir, strlen(d.dir) + 1) < 0)
-        err = errno; /* oshrun is dead already; the pipe will tell */
+        err = errno; /* oshrun is dead: the pipe will be at end of file */
     close(answer_fd);
     if (chdir("/") == 0)
         reaper_recv_until_eof(&d, listen_fd);
@@ -303,7 +305,7 @@ static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
     _exit(0);
 }
 
-/* Reads the reaper's answer, errno and directory, up to its end. */
+/* Reads the reaper's answer (errno, directory) up to end of file. */
 static int reaper_read_answer(struct reaper *j, int fd)
 {
     char buf[sizeof(int) + PATH_MAX];
@@ -371,7 +373,7 @@ int reaper_start(struct reaper *j)
 
 void reaper_announce(int fd, pid_t group)
 {
-    /* One small write is atomic; if the reaper is gone there is nobody to tell. */
+    /* A write of this size is atomic.  On an error the reaper is gone. */
     if (write(fd, &group, sizeof group) < 0)
         return;
 }
@@ -390,5 +392,5 @@ void reaper_stop(struct reaper *j)
         close(end.fd);
     }
     waitpid(j->pid, NULL, WNOHANG);
-    reaper_remove_dir(j->dir); /* for the case that somebody killed the reaper */
+    reaper_remove_dir(j->dir); /* in case the reaper was killed */
 }

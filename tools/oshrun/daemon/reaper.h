@@ -12,22 +12,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Announced instead of a group: */
+/* Commands, sent in place of a group: */
 #define REAPER_FORGET 0    /* every group so far has been ended and reaped */
-#define REAPER_SPARE  (-1) /* the job was not ended: what left its groups may live on */
-#define REAPER_TICK   (-2) /* nothing new: a sign of life, for reaper_watch */
+#define REAPER_SPARE  (-1) /* the job ended normally: kill only the groups */
+#define REAPER_TICK   (-2) /* keep-alive for reaper_watch */
 
 struct reaper {
     pid_t pid;
-    int fd; /* write end of the pipe; that it closes is the sign that oshrun is gone */
-    char dir[PATH_MAX]; /* the directory that it made for us, mode 0700 */
+    int fd;             /* write end of the pipe; end of file tells that oshrun is gone */
+    char dir[PATH_MAX]; /* the session directory, which the reaper created, mode 0700 */
 };
 
-/* Starts it; must be the first thing oshrun does.  0, or -1 after a sentence. */
+/* Starts the reaper, before oshrun does anything else.  0, or -1 after an error
+ * message. */
 int reaper_start(struct reaper *j);
 
-/* Puts the process group on the list of those to be ended.  Async-signal-safe: the
- * child itself calls it between vfork and exec. */
+/* Adds a process group to those that the reaper will kill.  Async-signal-safe: the child
+ * itself calls it between vfork and exec. */
 void reaper_announce(int fd, pid_t group);
 
 /* Arms a watchdog: if the reaper receives nothing for this time, it kills the calling

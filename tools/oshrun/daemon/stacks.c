@@ -2,11 +2,11 @@
 /*
  * stacks.c - the stacks of the PEs, by gdb or eu-stack.
  *
- * Uses child.c, loop.c, report.c.  Used by daemon.c (daemon_report).
+ * Uses child.c, loop.c, pe_report.c.  Used by daemon.c (daemon_report).
  *
- * A few debuggers run at once, each bounded in time, all of them together too.  Equal
- * stacks are printed once, with the list of their PEs: of 256 PEs that hang, the
- * interesting ones are those that stand elsewhere.
+ * At most RUNS_MAX debuggers run at once, each for at most RUN_MS, all for at most
+ * ALL_MS.  Equal stacks are printed once, with the list of their PEs: if 256 PEs hang,
+ * the few with a different stack are the interesting ones.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RUNS_MAX   3     /* debuggers at once */
+#define RUNS_MAX   3     /* concurrent debuggers */
 #define RUN_MS     8000  /* for one of them */
 #define ALL_MS     15000 /* for all of them */
 #define TEXT_MAX   65536 /* of one PE's stack */
@@ -37,7 +37,7 @@ struct stack {
     bool printed;
 };
 
-/* One debugger at work. */
+/* One running debugger. */
 struct run {
     struct stacks *all;
     struct stack *stack; /* NULL: idle */
@@ -73,8 +73,8 @@ static char *stacks_next_frame(char **text)
     return NULL;
 }
 
-/* Removes what differs between processes that stand at the same place: addresses, and
- * the numbers of threads. */
+/* Removes what differs between processes at the same position: addresses and thread
+ * numbers. */
 static void stacks_normalize(char *line)
 {
     char *to = line;
@@ -122,12 +122,12 @@ static void stacks_emit_lines(struct daemon *d, char *text)
             d->ev->report(d->front, JOB_NO_PE, line);
 }
 
-static bool stacks_same(const struct stack *a, const struct stack *b)
+static bool stacks_equal(const struct stack *a, const struct stack *b)
 {
     return a->len == b->len && a->len > 0 && memcmp(a->text, b->text, a->len) == 0;
 }
 
-/* One stack and all others that are equal to it. */
+/* Reports one stack and the list of all PEs that have it. */
 static void stacks_emit_stack(struct stacks *s, uint32_t at)
 {
     struct stack *k = &s->stack[at];
@@ -138,12 +138,12 @@ static void stacks_emit_stack(struct stacks *s, uint32_t at)
         return;
     fprintf(f, "stack of PE %u", k->rank);
     for (uint32_t i = at + 1; i < s->count; i++) {
-        if (s->stack[i].printed || !stacks_same(k, &s->stack[i]))
+        if (s->stack[i].printed || !stacks_equal(k, &s->stack[i]))
             continue;
         s->stack[i].printed = true;
         fprintf(f, ", %u", s->stack[i].rank);
     }
-    fprintf(f, ":%s", k->len > 0 ? "" : " the debugger gave none in time");
+    fprintf(f, ":%s", k->len > 0 ? "" : " the debugger printed none in time");
     if (fclose(f) != 0)
         return;
     s->d->ev->report(s->d->front, JOB_NO_PE, head);
@@ -172,7 +172,7 @@ static void stacks_end_run(struct run *r)
     loop_want(loop, &r->watch, 0);
     close(r->watch.fd);
     kill(-r->pid, SIGKILL);
-    waitpid(r->pid, NULL, 0); /* it had SIGKILL: this is short */
+    waitpid(r->pid, NULL, 0); /* does not block for long after SIGKILL */
     r->stack = NULL;
     r->all->busy--;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exit_status.c - what the end of a PE means for the job.  Pure: no clock, no I/O.
+ * exit_status.c - how the exit of a PE affects the job.  Pure: no clock, no I/O.
  *
  * Uses daemon.h.  Used by front.c.
  */
@@ -46,6 +46,6 @@ void exit_status_text(const struct daemon_end *end, char *buf, size_t len)
         snprintf(buf, len, "exited with status %d%s", end->code,
                  end->finalized ? " after shmem_finalize" : "");
     else
-        snprintf(buf, len, "left without %s",
+        snprintf(buf, len, "exited without %s",
                  end->connected ? "shmem_finalize" : "shmem_init");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exit_status.h - exit status policy: what the end of a PE means for the job.  Pure: no
+ * exit_status.h - exit status policy: how the exit of a PE affects the job.  Pure: no
  * clock, no I/O.
  *
  * Uses daemon.h (struct daemon_end).  Used by front.c.
@@ -14,18 +14,16 @@
 #include <stddef.h>
 
 enum exit_status {
-    EXIT_STATUS_GOOD,   /* the PE has finalized and exited with 0 */
+    EXIT_STATUS_GOOD,   /* finalized and exited with 0 */
     EXIT_STATUS_COUNTS, /* its status is the job's; other PEs continue */
-    EXIT_STATUS_WAIT,   /* exited without finalizing: an error unless all others exit soon
-                         */
-    EXIT_STATUS_ABSENT, /* never connected to PMIx: as WAIT once another PE has connected
-                         */
-    EXIT_STATUS_END,    /* the others are to be ended */
+    EXIT_STATUS_WAIT,   /* not finalized: an error unless all others exit soon */
+    EXIT_STATUS_ABSENT, /* never connected to PMIx: as WAIT once another PE has */
+    EXIT_STATUS_END,    /* the other PEs must be terminated */
 };
 
 enum exit_status exit_status_classify(const struct daemon_end *end);
 
-/* Exit status of oshrun if this end of a PE decides. */
+/* Exit status of oshrun if this PE determines it. */
 int exit_status_code(const struct daemon_end *end);
 
 /* "PE 3 (pid 812) was killed by signal 11 (Segmentation fault)" */

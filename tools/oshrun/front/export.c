@@ -11,8 +11,8 @@
 
 extern char **environ;
 
-/* Names, or beginnings of names (with *), that mean something on this host alone. */
-static const char *const stays[] = {
+/* Variables, or prefixes (with *), that are valid on this host only. */
+static const char *const host_specific[] = {
     "HOSTNAME",      "HOST",        "HOME",        "USER",    "LOGNAME",
     "SHELL",         "MAIL",        "TMPDIR",      "TMP",     "TEMP",
     "PWD",           "OLDPWD",      "SHLVL",       "_",       "DISPLAY",
@@ -21,7 +21,7 @@ static const char *const stays[] = {
     "PGAS_NODE_JOB", "PGAS_JOINED", "BASH_FUNC_*",
 };
 
-static bool export_is_like(const char *assignment, const char *pattern)
+static bool export_matches(const char *assignment, const char *pattern)
 {
     size_t len = strlen(pattern);
     if (len > 0 && pattern[len - 1] == '*')
@@ -29,12 +29,12 @@ static bool export_is_like(const char *assignment, const char *pattern)
     return strncmp(assignment, pattern, len) == 0 && assignment[len] == '=';
 }
 
-static bool export_belongs_here(const char *assignment)
+static bool export_is_host_specific(const char *assignment)
 {
-    if (export_is_like(assignment, "PMIX_MCA_*"))
-        return false; /* settings of the user */
-    for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
-        if (export_is_like(assignment, stays[i]))
+    if (export_matches(assignment, "PMIX_MCA_*"))
+        return false; /* user settings */
+    for (size_t i = 0; i < sizeof host_specific / sizeof *host_specific; i++)
+        if (export_matches(assignment, host_specific[i]))
             return true;
     return false;
 }
@@ -45,7 +45,7 @@ char **export_env(char *const *more)
     char **env =
         calloc(string_list_count(environ) + string_list_count(more) + 1, sizeof *env);
     for (char **e = environ; env != NULL && *e != NULL; e++)
-        if (!export_belongs_here(*e))
+        if (!export_is_host_specific(*e))
             env[n++] = *e;
     for (char *const *e = more; env != NULL && *e != NULL; e++)
         env[n++] = *e;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front.c - the front end: decides what happens to the job, and talks to the user.
+ * front.c - the front end: runs the job and reports to the user.
  *
- * Uses nodes.h (the seam), plan.c, timing.c, loop.c, front_*.c.  Used by main.c.
+ * Uses nodes.h (the interface to the daemons), plan.c, timing.c, loop.c, front_*.c.  Used
+ * by main.c.
  *
- * A job runs, is perhaps ended (SIGTERM to all, SIGKILL half a second later), and is
- * over when the daemon has seen all PEs end and has sent all of their output.  The first
- * failure in time decides the exit status.
+ * A job is complete when all its PEs have exited and all of their output has arrived.  To
+ * terminate it, oshrun sends SIGTERM to all PEs and SIGKILL half a second later.  The
+ * first failure in time determines the exit status.
  */
 #include "config.h"
 
@@ -27,7 +28,7 @@
 
 #define LINE_BYTES (ERROR_BYTES + 16)
 
-/* ---- words ------------------------------------------------------------------------ */
+/* ---- messages --------------------------------------------------------------------- */
 
 void front_say(struct front *f, const char *format, ...)
 {
@@ -42,12 +43,12 @@ void front_say(struct front *f, const char *format, ...)
     out_put(&f->out[DAEMON_STDERR], line, n + 1);
 }
 
-/* Complaints carry no argument. */
-static struct front *speaker;
+/* An error_fn has no context argument. */
+static struct front *error_front;
 
 static void front_send_error(const char *sentence)
 {
-    front_say(speaker, "%s", sentence);
+    front_say(error_front, "%s", sentence);
 }
 
 const char *front_plural(uint32_t n)
@@ -57,7 +58,7 @@ const char *front_plural(uint32_t n)
 
 /* ---- start and end ---------------------------------------------------------------- */
 
-/* Where the program runs on other hosts: as here. */
+/* Working directory of PEs on other hosts: the same path as here. */
 static int front_make_wdir(struct front *f)
 {
     const char *wdir = f->o->wdir;
@@ -92,7 +93,7 @@ static int front_make_env(struct front *f)
     return FRONT_EXIT_ERROR;
 }
 
-/* Different on every start, also of the same pid on another host. */
+/* A random suffix, since another host may use the same pid at the same time. */
 static void front_name_job(struct front *f)
 {
     uint32_t random = 0;
@@ -143,7 +144,7 @@ static int front_set_up(struct front *f)
     return FRONT_EXIT_ERROR;
 }
 
-/* A debugger had the terminal: take it back. */
+/* gdb was the foreground process group of the terminal: restore ours. */
 static void front_recover_terminal(const struct front *f)
 {
     sigset_t ttou;
@@ -172,7 +173,7 @@ static void front_print_timing(struct front *f)
     free(text);
 }
 
-/* Returns the exit status: only now all output is known to be written. */
+/* Returns the exit status, which is final only after all output has been written. */
 static int front_clean_up(struct front *f)
 {
     front_close_files(f);
@@ -184,7 +185,7 @@ static int front_clean_up(struct front *f)
     return status;
 }
 
-/* The end of the job is not the end of what left its groups, if all went well. */
+/* After a normal end, processes that left the PEs' process groups may continue. */
 static void front_spare_strays(const struct front *f, const struct reaper *reaper)
 {
     if (!f->ending)
@@ -198,7 +199,7 @@ static int front_run_job(struct front *f, const struct reaper *reaper,
                          reaper, files);
     if (rc != 0)
         return rc;
-    speaker = f;
+    error_front = f;
     error_redirect(front_send_error);
     loop_run(&f->loop);
     front_spare_strays(f, reaper);
@@ -214,7 +215,7 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
         return rc;
     if (o->report) {
         map_print(&f->job, &f->plan.hosts);
-        fflush(stdout); /* before the output of the PEs; main looks for errors */
+        fflush(stdout); /* before the output of the PEs; main() checks for errors */
     }
     rc = timing_open(&f->timing, f->job.npes, start_ns) != 0 ? FRONT_EXIT_ERROR
                                                              : front_set_up(f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front.h - the front end: the user's side of oshrun.
+ * front.h - the front end: the user interface of oshrun.
  *
  * Uses options.h, reaper.h.  Used by main.c.
  */

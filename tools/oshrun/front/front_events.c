@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front_events.c - see front_int.h: what the nodes tell, and what becomes of the job: it
- * runs, is perhaps ended (SIGTERM to all, SIGKILL half a second later), and is over when
- * all PEs have ended and all of their output has come.
+ * front_events.c - see front_int.h: events of the nodes, and termination of the job:
+ * SIGTERM to all PEs, SIGKILL half a second later.  The job is complete when all PEs have
+ * ended and all of their output has arrived.
  *
  * Uses nodes.h, exit_status.c.
  */
@@ -15,8 +15,8 @@
 
 #define STATUS_MASK   255
 #define KILL_MS       500  /* between SIGTERM and SIGKILL */
-#define GIVE_UP_MS    1500 /* after SIGKILL: do not wait for output any longer */
-#define UNFINISHED_MS 1000 /* others may follow a PE that left without finalizing */
+#define GIVE_UP_MS    1500 /* after SIGKILL: stop waiting for exits and output */
+#define UNFINISHED_MS 1000 /* others may exit soon after a PE that did not finalize */
 #define LINE_BYTES    512
 
 /* ---- ending the job --------------------------------------------------------------- */
@@ -31,7 +31,7 @@ void front_set_status(struct front *f, int status)
 static void front_events_on_kill_all(void *arg)
 {
     struct front *f = arg;
-    if (f->ended == f->job.npes) { /* only their output is awaited: nobody reads it */
+    if (f->ended == f->job.npes) { /* only output is pending, which nobody reads */
         f->loop.stop = true;
         return;
     }
@@ -43,12 +43,12 @@ static void front_events_on_give_up(void *arg)
 {
     struct front *f = arg;
     if (f->ended < f->job.npes)
-        front_say(f, "%u PE%s cannot be killed; leaving without", f->job.npes - f->ended,
-                  front_plural(f->job.npes - f->ended));
+        front_say(f, "%u PE%s cannot be killed; exiting without waiting for them",
+                  f->job.npes - f->ended, front_plural(f->job.npes - f->ended));
     f->loop.stop = true;
 }
 
-/* A stopped process takes SIGTERM only when it is continued. */
+/* A stopped process handles SIGTERM only after SIGCONT. */
 void front_end_job(struct front *f, int sig)
 {
     if (f->ending)
@@ -64,7 +64,7 @@ bool front_is_decided(const struct front *f)
     return f->ending || f->timed_out;
 }
 
-/* Says why, and ends what is left. */
+/* Reports the reason and terminates the other PEs. */
 static void front_events_fail_by(struct front *f, const struct daemon_end *end)
 {
     char why[LINE_BYTES];
@@ -72,7 +72,7 @@ static void front_events_fail_by(struct front *f, const struct daemon_end *end)
     exit_status_text(end, why, sizeof why);
     front_set_status(f, exit_status_code(end));
     if (end->signalled && end->code == SIGPIPE && f->out[DAEMON_STDOUT].closed)
-        ; /* as in `yes | head`: no news */
+        ; /* as in `yes | head`: not an error */
     else if (others > 0)
         front_say(f, "%s; ending %u other PE%s", why, others, front_plural(others));
     else
@@ -87,7 +87,7 @@ static void front_events_on_unfinished(void *arg)
         front_events_fail_by(f, &f->first_unfinished);
 }
 
-/* The others would wait for this PE for ever, unless they leave too. */
+/* The others would wait for this PE forever, unless they exit soon. */
 static void front_events_await_others(struct front *f, const struct daemon_end *end)
 {
     if (f->unfinished.due_ns != 0)
@@ -103,7 +103,7 @@ static void front_events_on_connected(void *arg, uint32_t rank)
     struct front *f = arg;
     f->connected = true;
     if (f->absent && f->first_absent.rank == rank) {
-        f->absent = false; /* a process that it left behind is the PE */
+        f->absent = false; /* a descendant of the exited process is the PE */
         if (f->first_unfinished.rank == rank)
             loop_cancel(&f->loop, &f->unfinished);
     }
@@ -111,8 +111,8 @@ static void front_events_on_connected(void *arg, uint32_t rank)
         front_events_await_others(f, &f->first_absent);
 }
 
-/* After the end of the process that we started: one that it left behind is the PE, and
- * had connected before we saw that end. */
+/* The process that we started has exited, but a descendant is the PE, which connected
+ * before we saw the exit. */
 static void front_events_on_finalized(void *arg, uint32_t rank)
 {
     struct front *f = arg;
@@ -139,7 +139,7 @@ static void front_events_on_ended(void *arg, const struct daemon_end *end)
     case EXIT_STATUS_WAIT:
         front_events_await_others(f, end);
         break;
-    case EXIT_STATUS_ABSENT: /* the program uses no PMIx, or this PE failed to */
+    case EXIT_STATUS_ABSENT: /* the program does not use PMIx, or this PE failed to */
         if (!f->absent)
             f->first_absent = *end;
         f->absent = true;
@@ -200,7 +200,7 @@ static void front_events_on_say(void *arg, const char *sentence)
     front_say(arg, "%s", sentence);
 }
 
-/* Nothing of the job can be right any more: what has been started is ended at once. */
+/* The job cannot run: nodes_stop kills all PEs that were started. */
 static void front_events_on_failed(void *arg, int status)
 {
     struct front *f = arg;

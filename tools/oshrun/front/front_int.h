@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front_int.h - the inside of the front, for the files it is made of.
+ * front_int.h - internals of the front end.
  *
- * Used by front.c (start and end), front_events.c (what the nodes tell, and what becomes
- * of the job), front_io.c (input and output) and front_signals.c; nobody else.
+ * Used by front.c (start and end), front_events.c (events of the nodes, end of the job),
+ * front_io.c (input and output) and front_signals.c only.
  */
 #ifndef OSHRUN_FRONT_FRONT_INT_H
 #define OSHRUN_FRONT_FRONT_INT_H
@@ -27,45 +27,45 @@ struct front {
     struct job job;
     struct plan plan;
     char wdir[PATH_MAX]; /* for PEs on other hosts */
-    char **env;          /* the same */
+    char **env;          /* for PEs on other hosts */
     char input[FRONT_INPUT_MAX];
     struct nodes *nodes;
     struct timing timing;
 
     struct out out[DAEMON_STREAMS];
-    bool *mid_line[DAEMON_STREAMS]; /* per PE: its last output was half a line */
+    bool *mid_line[DAEMON_STREAMS]; /* per PE: its last output did not end in a newline */
 
     struct loop_watch signals;
     struct loop_watch input_watch;
-    bool input_wanted; /* the daemon has space; perhaps the terminal is not ours now */
+    bool input_wanted; /* the daemon has space; the terminal may not be ours */
 
     uint32_t ended;
-    bool failed; /* status is decided */
+    bool failed; /* status is set */
     int status;
     bool ending;
     bool timed_out;
-    bool unstarted; /* some node could not start its part */
+    bool unstarted; /* a node failed to start its PEs */
     struct loop_timer timeout, kill_all, give_up, unfinished, suspend;
-    uint32_t reports;                   /* that were asked for, and are not complete */
-    struct daemon_end first_unfinished; /* why timer unfinished runs */
-    bool connected;                     /* some PE has connected to PMIx */
-    bool absent;                        /* some PE left without that */
+    uint32_t reports;                   /* requested and not complete */
+    struct daemon_end first_unfinished; /* the PE that started timer `unfinished` */
+    bool connected;                     /* a PE has connected to PMIx */
+    bool absent;                        /* a PE exited without connecting */
     struct daemon_end first_absent;
 };
 
-/* front.c: a line on standard error. */
+/* front.c: writes a line to standard error. */
 __attribute__((format(printf, 2, 3))) void front_say(struct front *f, const char *format,
                                                      ...);
 const char *front_plural(uint32_t n);
 
 /* front_events.c */
 extern const struct nodes_events front_events;
-/* The first status counts. */
+/* Only the first call sets the status. */
 void front_set_status(struct front *f, int status);
-/* sig to all that is left; SIGKILL a moment later. */
+/* Sends sig to all remaining PEs, and SIGKILL after a delay. */
 void front_end_job(struct front *f, int sig);
-/* True if what PEs do now is a consequence.  A failed PE that others do not depend on
- * decides the status only. */
+/* True if the job is being terminated, so that further failures are consequences.  A
+ * failed PE that others do not depend on only sets the status. */
 bool front_is_decided(const struct front *f);
 void front_open_timers(struct front *f);
 
@@ -73,11 +73,11 @@ void front_open_timers(struct front *f);
 void front_on_output(void *f, uint32_t rank, enum daemon_stream s, const char *text,
                      size_t len);
 void front_on_input(void *f, bool open);
-/* The terminal may be ours, or not, from now on. */
+/* Call when the foreground process group of the terminal may have changed. */
 void front_update_input(struct front *f);
 /* 0, or -1: no memory. */
 int front_open_files(struct front *f);
-/* All output that is left is written, or given up. */
+/* Writes pending output, for a limited time. */
 void front_close_files(struct front *f);
 
 /* front_signals.c: 0, or -1 with errno. */

@@ -15,13 +15,13 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define LAST_WORDS_MS 300     /* for output that is left when an ended job is over */
-#define HOUR_MS       3600000 /* for output that is left when a good job is over */
+#define LAST_WORDS_MS 300     /* to write pending output of a terminated job */
+#define HOUR_MS       3600000 /* to write pending output after a normal end */
 #define TAG_BYTES     16
 
 /* ---- output ----------------------------------------------------------------------- */
 
-/* Puts "[PE] " before each line; a line may come in pieces. */
+/* Prefixes each line with "[PE] "; a line may arrive in pieces. */
 static void front_io_put_tagged(struct out *o, uint32_t rank, bool *mid, const char *text,
                                 size_t len)
 {
@@ -68,7 +68,7 @@ static void front_io_flow_stderr(void *arg, bool go)
         nodes_flow(f->nodes, DAEMON_STDERR, go);
 }
 
-/* A reader that leaves has seen enough; any other error has lost output. */
+/* EPIPE: the reader has exited, which is not an error.  Other errors lose output. */
 static void front_io_discard_output(struct front *f, enum daemon_stream s, int err)
 {
     if (err != EPIPE) {
@@ -92,7 +92,7 @@ static void front_io_on_stderr_closed(void *arg, int err)
 
 /* ---- input ------------------------------------------------------------------------ */
 
-/* Reading a terminal from the background would stop us. */
+/* Reading the terminal from a background process group would stop us (SIGTTIN). */
 static bool front_io_may_read_input(void)
 {
     return !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp();

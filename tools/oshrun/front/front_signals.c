@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define MS_PER_S   1000u
-#define SUSPEND_MS 20 /* for the daemons to be told */
+#define SUSPEND_MS 20 /* for the loop to send SIGSTOP to the daemons */
 
 static void front_signals_say_columns(struct front *f)
 {
@@ -25,14 +25,14 @@ static void front_signals_on_suspend(void *arg)
 {
     struct front *f = arg;
     sigset_t pending;
-    /* SIGSTOP would discard a SIGCONT that waits to be read. */
+    /* SIGSTOP would discard a SIGCONT that is pending on the signalfd. */
     if (sigpending(&pending) != 0 || !sigismember(&pending, SIGCONT))
-        raise(SIGSTOP); /* returns when somebody continues us */
+        raise(SIGSTOP); /* returns after SIGCONT */
     nodes_signal(f->nodes, SIGCONT);
     front_update_input(f);
 }
 
-/* The PEs first; we stop when the loop has sent that to the daemons. */
+/* Stops the PEs first; this process stops after the loop has notified the daemons. */
 static void front_signals_suspend(struct front *f)
 {
     nodes_signal(f->nodes, SIGSTOP);
@@ -47,7 +47,7 @@ static void front_signals_report(struct front *f, bool stacks)
     nodes_report(f->nodes, stacks);
 }
 
-/* The user wants the end; the second time without delay. */
+/* Terminates the job; a second signal kills the PEs immediately. */
 static void front_signals_interrupt(struct front *f, int sig)
 {
     if (f->ending) {
@@ -79,7 +79,7 @@ static void front_signals_on_signal(void *arg, unsigned ready)
             front_signals_suspend(f);
         break;
     case SIGCONT:
-        loop_cancel(&f->loop, &f->suspend); /* it discards a stop that is still pending */
+        loop_cancel(&f->loop, &f->suspend); /* SIGCONT cancels a pending stop */
         front_update_input(f);
         nodes_signal(f->nodes, sig);
         break;

@@ -23,7 +23,7 @@ typedef int option_fn(struct options *o, const struct option *self, const char *
 enum value { VALUE_NONE, VALUE_NEEDED, VALUE_OPTIONAL }; /* optional: only as --x=value */
 
 struct option {
-    const char *names[4]; /* the first is shown first */
+    const char *names[4]; /* the first is used in messages */
     enum value value;
     const char *value_name;
     option_fn *set;
@@ -155,7 +155,7 @@ static int options_set_verbose(struct options *o, const struct option *self,
     return 0;
 }
 
-/* -N and ppr both say how many PEs a node gets; they must not differ. */
+/* -N and --map-by ppr both set the number of PEs per node; they must agree. */
 static int options_set_per_node(struct options *o, const struct option *self,
                                 const char *value)
 {
@@ -214,7 +214,7 @@ static int options_set_rank_file(struct options *o, const struct option *self,
     return *value != '\0' ? 0 : options_wrong(self, value, "the name of a file");
 }
 
-/* Only one option may say where the nodes are. */
+/* Only one option may give the hosts. */
 static int options_set_where(struct options *o, const struct option *self)
 {
     if (o->where != NULL && strcmp(o->where, self->names[0]) != 0) {
@@ -322,23 +322,27 @@ static const struct option table[] = {
      VALUE_NEEDED,
      "slot|node|ppr:N:node",
      options_set_map_by,
-     "fill hosts (default), deal out, or N on each"},
+     "fill hosts (default), round-robin, or N on each"},
     {{"--rank-file", "--rankfile", "-rankfile"},
      VALUE_NEEDED,
      "FILE",
      options_set_rank_file,
-     "take each PE's place from FILE, lines 'rank 0=NAME slot=0-3'"},
-    {{"--report"}, VALUE_NONE, NULL, options_set_map_report, "print which PEs are where"},
+     "read each PE's host from FILE, lines 'rank 0=NAME slot=0-3'"},
+    {{"--report"},
+     VALUE_NONE,
+     NULL,
+     options_set_map_report,
+     "print the PEs of each host"},
     {{"--launch-agent"},
      VALUE_NEEDED,
      "COMMAND",
      options_set_agent,
-     "start daemons on the hosts by this (default ssh)"},
+     "start daemons on the hosts with this (default ssh)"},
     {{"--if"},
      VALUE_NEEDED,
      "NAME|NET/BITS,...",
      options_set_interface,
-     "talk over these interfaces or subnets only"},
+     "use only these interfaces or subnets"},
     {{"--launcher"},
      VALUE_NEEDED,
      "NAME",
@@ -348,7 +352,7 @@ static const struct option table[] = {
      VALUE_NEEDED,
      "NAME[=value]",
      options_add_env,
-     "give the PEs this variable; may be repeated"},
+     "set this variable for the PEs; may be repeated"},
     {{"--wdir", "-wdir"},
      VALUE_NEEDED,
      "DIR",
@@ -363,8 +367,8 @@ static const struct option table[] = {
      VALUE_NONE,
      NULL,
      options_set_report,
-     "say where each PE is bound"},
-    {{"--tag-output"}, VALUE_NONE, NULL, options_set_tag, "begin each line with [PE]"},
+     "print the binding of each PE"},
+    {{"--tag-output"}, VALUE_NONE, NULL, options_set_tag, "prefix each line with [PE]"},
     {{"--timeout"},
      VALUE_NEEDED,
      "S",
@@ -385,7 +389,7 @@ static const struct option table[] = {
      VALUE_NONE,
      NULL,
      options_set_verbose,
-     "print what the time of start and end went into"},
+     "print the time taken by each phase of start and end"},
     {{"--version", "-V"}, VALUE_NONE, NULL, options_print_version, "print the version"},
     {{"--help", "-h"}, VALUE_NONE, NULL, options_print_help, "print this"},
 };
@@ -412,9 +416,10 @@ static int options_print_help(struct options *o, const struct option *self,
             n = printf("\n") - 1;
         printf("%*s%s\n", HELP_COLUMN - n, "", t->help);
     }
-    printf("\nExit status: that of the first PE that fails (128 + number for a signal),\n"
-           "or of shmem_global_exit; 124 after --timeout; 127 if there is no program.\n"
-           "SIGUSR1 prints where each PE is.\n");
+    printf(
+        "\nExit status: that of the first PE that fails (128 + number for a signal),\n"
+        "or of shmem_global_exit; 124 after --timeout; 127 if the program is not found.\n"
+        "SIGUSR1 prints the state of each PE.\n");
     return 1;
 }
 
@@ -431,7 +436,8 @@ static const struct option *options_find(const char *arg, const char **value)
     return NULL;
 }
 
-/* Handles *argv and advances.  0; 1: done, end; -1: wrong, a sentence was printed. */
+/* Handles one option and advances *argv.  0: go on; 1: --help or --version was printed;
+ * -1: invalid, an error message was printed. */
 static int options_read_one(struct options *o, char ***argv)
 {
     const char *arg = *(*argv)++, *value;

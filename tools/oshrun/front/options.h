@@ -17,7 +17,7 @@
 #define OPTIONS_START_TIMEOUT_MS 30000
 
 struct options {
-    uint32_t npes; /* 0 = not said */
+    uint32_t npes; /* 0 = not given */
     char **argv;   /* program and its arguments */
     char **env;    /* NAME=value of -x, NULL-terminated */
     const char *wdir;
@@ -29,37 +29,37 @@ struct options {
     bool valgrind;
     bool dry_run;
     bool verbose;
-    bool report; /* the map */
+    bool report; /* print the map */
 
-    /* Where the nodes are; each also by a variable SHMEM_LAUNCH_* */
+    /* Hosts; each can also be given by a variable SHMEM_LAUNCH_* */
     const char *hosts;     /* --host a:4,b:4 */
     const char *host_file; /* --hostfile */
     uint32_t vnodes;       /* --vnodes; 0 = none */
-    const char *where;     /* what said so: "--host", "SHMEM_LAUNCH_HOSTS"; NULL = none */
+    const char *where;     /* source: "--host", "SHMEM_LAUNCH_HOSTS"; NULL = none */
     struct map_order order;
 
-    /* How daemons get there and talk */
+    /* Start of the daemons and their network */
     const char *launcher;      /* --launcher: exec this one instead; NULL = none */
     const char *agent;         /* --launch-agent; NULL = ssh */
     const char *interface;     /* --if; NULL = all */
-    const char *daemon_path;   /* of oshrun on the hosts; NULL = where this one is */
+    const char *daemon_path;   /* of oshrun on the hosts; NULL = the path of this one */
     uint32_t fanout;           /* of the tree of daemons */
-    uint32_t timeout_ms;       /* silence after which a daemon counts as dead */
-    uint32_t start_timeout_ms; /* for a daemon to call after its agent was started */
+    uint32_t timeout_ms;       /* a daemon that is silent for so long counts as dead */
+    uint32_t start_timeout_ms; /* for a daemon to connect after its agent was started */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
 
-/* Reads argv.  OPTIONS_DONE: --help or --version was printed.  OPTIONS_WRONG: a
- * sentence was.  After each of them, options_free. */
+/* Reads argv.  OPTIONS_DONE: --help or --version was printed.  OPTIONS_WRONG: an error
+ * message was printed.  Call options_free after any result. */
 enum options_result options_read(struct options *o, char **argv);
 void options_free(struct options *o);
 
-/* The part of options_read that looks at the variables SHMEM_LAUNCH_*; they fill what
- * the command line has not said.  0, or -1 after a sentence. */
+/* Part of options_read: reads the variables SHMEM_LAUNCH_* for options that are not on
+ * the command line.  0, or -1 after an error message. */
 int options_read_env(struct options *o);
 
-/* A decimal number from min to max.  0, or -1. */
+/* Parses a decimal number from min to max.  0, or -1. */
 int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out);
 
 #endif

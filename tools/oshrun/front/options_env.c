@@ -20,8 +20,8 @@
 #define MS_PER_S     1000u
 #define SECONDS_LONG 4 /* digits before the point */
 
-/* One that is set to nothing counts as not set. */
-static const char *options_env_look(const char *name)
+/* A variable that is empty counts as not set. */
+static const char *options_env_get(const char *name)
 {
     const char *value = getenv(name);
     return value != NULL && *value != '\0' ? value : NULL;
@@ -33,8 +33,8 @@ static int options_env_wrong(const char *name, const char *value, const char *ex
     return -1;
 }
 
-/* "2.5" as 2500; digits after the third are not looked at.  By hand: strtod takes its
- * decimal point from the locale. */
+/* "2.5" as 2500; digits after the third decimal are ignored.  Not by strtod, whose
+ * decimal point depends on the locale. */
 static int options_env_read_ms(const char *text, uint32_t *ms)
 {
     uint32_t s = 0, part = 0, unit = MS_PER_S;
@@ -55,7 +55,7 @@ static int options_env_read_ms(const char *text, uint32_t *ms)
 
 static int options_env_read_seconds(const char *name, uint32_t *ms)
 {
-    const char *value = options_env_look(name);
+    const char *value = options_env_get(name);
     if (value == NULL || options_env_read_ms(value, ms) == 0)
         return 0;
     return options_env_wrong(name, value, "seconds, a number from 0.5 to 3600");
@@ -63,7 +63,7 @@ static int options_env_read_seconds(const char *name, uint32_t *ms)
 
 static int options_env_read_fanout(uint32_t *fanout)
 {
-    const char *value = options_env_look(PREFIX "FANOUT");
+    const char *value = options_env_get(PREFIX "FANOUT");
     if (value == NULL || options_number(value, 1, FANOUT_MAX, fanout) == 0)
         return 0;
     return options_env_wrong(PREFIX "FANOUT", value, "a number from 1 to 65535");
@@ -71,7 +71,7 @@ static int options_env_read_fanout(uint32_t *fanout)
 
 static int options_env_read_vnodes(struct options *o)
 {
-    const char *value = options_env_look(PREFIX "VNODES");
+    const char *value = options_env_get(PREFIX "VNODES");
     if (value == NULL)
         return 0;
     o->where = PREFIX "VNODES";
@@ -81,23 +81,23 @@ static int options_env_read_vnodes(struct options *o)
                              "the number of virtual nodes, from 1 to 65536");
 }
 
-/* The first variable that is set counts. */
+/* The order of precedence is VNODES, HOSTS, HOSTFILE. */
 static int options_env_read_where(struct options *o)
 {
     if (o->where != NULL)
         return 0;
     if (options_env_read_vnodes(o) != 0)
         return -1;
-    if (o->where == NULL && (o->hosts = options_env_look(PREFIX "HOSTS")) != NULL)
+    if (o->where == NULL && (o->hosts = options_env_get(PREFIX "HOSTS")) != NULL)
         o->where = PREFIX "HOSTS";
-    if (o->where == NULL && (o->host_file = options_env_look(PREFIX "HOSTFILE")) != NULL)
+    if (o->where == NULL && (o->host_file = options_env_get(PREFIX "HOSTFILE")) != NULL)
         o->where = PREFIX "HOSTFILE";
     return 0;
 }
 
 static int options_env_read_daemon_path(struct options *o)
 {
-    o->daemon_path = options_env_look(PREFIX "DAEMON");
+    o->daemon_path = options_env_get(PREFIX "DAEMON");
     if (o->daemon_path == NULL || o->daemon_path[0] == '/')
         return 0;
     return options_env_wrong(PREFIX "DAEMON", o->daemon_path,
@@ -106,12 +106,12 @@ static int options_env_read_daemon_path(struct options *o)
 
 int options_read_env(struct options *o)
 {
-    if (o->launcher != NULL) /* these are for our own daemons */
+    if (o->launcher != NULL) /* these apply to our own daemons */
         return 0;
     if (o->agent == NULL)
-        o->agent = options_env_look(PREFIX "AGENT");
+        o->agent = options_env_get(PREFIX "AGENT");
     if (o->interface == NULL)
-        o->interface = options_env_look(PREFIX "IF");
+        o->interface = options_env_get(PREFIX "IF");
     if (options_env_read_where(o) != 0 || options_env_read_daemon_path(o) != 0 ||
         options_env_read_fanout(&o->fanout) != 0 ||
         options_env_read_seconds(PREFIX "TIMEOUT", &o->timeout_ms) != 0 ||

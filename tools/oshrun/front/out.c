@@ -4,11 +4,11 @@
  *
  * Uses loop.c.  Used by front.c.
  *
- * The inherited descriptors are shared with other processes, so they must stay as they
- * are (blocking).  A pipe or a terminal is opened anew through /proc, which gives a
- * description of our own that does not block; where that fails we write at most
- * PIPE_BUF bytes when poll says that there is space, which does not block either as long
- * as nobody else fills the same pipe at that moment.
+ * The open file descriptions of the inherited descriptors are shared with other
+ * processes, so they must stay blocking.  A pipe or a terminal is reopened through /proc,
+ * which gives a private, non-blocking description.  Where that fails, we write at most
+ * PIPE_BUF bytes after poll has reported space, which does not block unless another
+ * process fills the same pipe in between.
  */
 #include "config.h"
 
@@ -24,8 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HIGH_MARK      ((size_t)512 * 1024) /* above it PEs are stopped */
-#define LOW_MARK       ((size_t)64 * 1024)  /* below it they go on */
+#define HIGH_MARK      ((size_t)512 * 1024) /* above it we stop reading from the PEs */
+#define LOW_MARK       ((size_t)64 * 1024)  /* below it we resume */
 #define FIRST_CAPACITY ((size_t)16 * 1024)
 #define WRITE_MAX      ((size_t)64 * 1024)
 #define WRITES_AT_ONCE 16
@@ -36,7 +36,7 @@ static int out_reopen_nonblocking(int fd)
     char path[PROC_PATH];
     struct stat st;
     if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
-        return -1; /* not ours to write, even if /proc would let us */
+        return -1; /* not open for writing; /proc might allow it anyway */
     if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
         return -1;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -57,7 +57,7 @@ static void out_close_queue(struct out *o, int err)
         o->gone(o->arg, err);
 }
 
-/* One write of what is there.  True if more can be written now. */
+/* One write of pending data.  True if more can be written now. */
 static bool out_write_some(struct out *o)
 {
     size_t max = o->reopened ? WRITE_MAX : PIPE_BUF;
@@ -101,7 +101,7 @@ void out_open(struct out *o, struct loop *loop, int fd)
     o->watch = (struct loop_watch){.fd = o->fd, .fn = out_on_writable, .arg = o};
 }
 
-/* Makes space for len bytes behind the tail. */
+/* Makes space for len bytes after the tail. */
 static bool out_reserve(struct out *o, size_t len)
 {
     if (o->head > 0) {

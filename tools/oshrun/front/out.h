@@ -15,12 +15,12 @@
 struct out {
     struct loop *loop;
     struct loop_watch watch;
-    int fd;        /* what is written to: a reopened of the inherited descriptor, or it */
-    bool reopened; /* opened anew by us and non-blocking */
-    char *data;    /* [head, tail) waits to be written */
+    int fd;        /* the inherited descriptor, or one reopened from it */
+    bool reopened; /* fd was reopened and is non-blocking */
+    char *data;    /* [head, tail) is pending */
     size_t head, tail, capacity;
-    bool full;   /* above the high mark: `flow` was told to stop */
-    bool closed; /* nothing can be written any more */
+    bool full;   /* above HIGH_MARK: flow(arg, false) was called */
+    bool closed; /* a write failed */
     void (*flow)(void *arg, bool go);
     /* Writing failed: EPIPE when the reader closed its end. */
     void (*gone)(void *arg, int err);
@@ -30,10 +30,11 @@ struct out {
 void out_open(struct out *o, struct loop *loop, int fd);
 void out_put(struct out *o, const char *text, size_t len);
 
-/* All written, or nobody to write to. */
+/* True if nothing is pending, or a write has failed. */
 bool out_empty(const struct out *o);
 
-/* Waits up to ms for the rest to be written; then gives up. */
+/* Writes pending data for at most ms milliseconds, discards the rest and frees the
+ * queue. */
 void out_finish(struct out *o, int ms);
 
 #endif

@@ -3,7 +3,7 @@
  * profile_report.c - see profile_report.h.
  *
  * PE 0 of each shmem_init writes one raw profile (pgas/profile/profile_file.h); oshprof
- * makes a report of each.  The variable PROFILE_BY_OSHRUN tells PE 0 that this happens.
+ * makes a report of each.  The variable PROFILE_BY_OSHRUN informs PE 0 of it.
  */
 #include "config.h"
 
@@ -27,8 +27,8 @@ enum { ENDING_MAX = 48, NAME_MAX_BYTES = PATH_MAX + ENDING_MAX };
 
 extern char **environ;
 
-/* The value that the PEs see: -x comes before the environment, its last one counts. */
-static const char *profile_report_report_variable(const struct options *o)
+/* The value that the PEs see: -x overrides the environment, and the last -x wins. */
+static const char *profile_report_variable(const struct options *o)
 {
     const char *value = getenv(VARIABLE);
     size_t len = strlen(VARIABLE);
@@ -39,9 +39,9 @@ static const char *profile_report_report_variable(const struct options *o)
     return value != NULL ? value : "";
 }
 
-/* `base` or, of a later shmem_init, `base.2` with the ending. */
-static void profile_report_report_name(char name[NAME_MAX_BYTES], const struct report *r,
-                                       unsigned generation, const char *ending)
+/* `base` with the suffix; `base.n` with the suffix for the n-th shmem_init, n > 1. */
+static void profile_report_name(char name[NAME_MAX_BYTES], const struct report *r,
+                                unsigned generation, const char *ending)
 {
     char number[ENDING_MAX / 2] = "";
 
@@ -50,9 +50,9 @@ static void profile_report_report_name(char name[NAME_MAX_BYTES], const struct r
     snprintf(name, NAME_MAX_BYTES, "%s%s%s", r->base, number, ending);
 }
 
-/* Relative to the directory in which the PEs run. */
-static int profile_report_report_set_base(struct report *r, const struct options *o,
-                                          const char *value)
+/* A relative path is relative to the working directory of the PEs. */
+static int profile_report_set_base(struct report *r, const struct options *o,
+                                   const char *value)
 {
     char cwd[PATH_MAX] = "";
     const char *wdir = o->wdir != NULL ? o->wdir : "";
@@ -69,11 +69,11 @@ static int profile_report_report_set_base(struct report *r, const struct options
     return 0;
 }
 
-static int profile_report_report_check(const struct report *r, const char *ending)
+static int profile_report_check_writable(const struct report *r, const char *ending)
 {
     char name[NAME_MAX_BYTES];
 
-    profile_report_report_name(name, r, 1, ending);
+    profile_report_name(name, r, 1, ending);
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) {
         error_report(VARIABLE ": cannot write '%s': %s", name, strerror(errno));
@@ -85,7 +85,7 @@ static int profile_report_report_check(const struct report *r, const char *endin
 
 int report_prepare(struct report *r, const struct options *o)
 {
-    const char *value = profile_report_report_variable(o);
+    const char *value = profile_report_variable(o);
     bool raw = profile_name_ends(value, PROFILE_SUFFIX);
     char name[NAME_MAX_BYTES];
 
@@ -93,25 +93,25 @@ int report_prepare(struct report *r, const struct options *o)
     unsetenv(PROFILE_BY_OSHRUN);
     if (value[0] == '\0')
         return 0;
-    if (profile_report_report_set_base(r, o, value) != 0) {
+    if (profile_report_set_base(r, o, value) != 0) {
         error_report(VARIABLE ": the name is too long: %.100s", value);
         return -1;
     }
     r->ending = profile_name_ends(value, ".txt") ? ".txt" : "";
     r->text = !raw && !profile_name_ends(value, ".html");
     r->html = !raw && r->ending[0] == '\0';
-    for (unsigned i = 1;; i++) { /* of an earlier job */
-        profile_report_report_name(name, r, i, PROFILE_SUFFIX);
+    for (unsigned i = 1;; i++) { /* remove profiles of an earlier job */
+        profile_report_name(name, r, i, PROFILE_SUFFIX);
         if (unlink(name) != 0)
             break;
     }
-    if ((r->text && profile_report_report_check(r, r->ending) != 0) ||
-        (r->html && profile_report_report_check(r, ".html") != 0))
+    if ((r->text && profile_report_check_writable(r, r->ending) != 0) ||
+        (r->html && profile_report_check_writable(r, ".html") != 0))
         return -1;
     return setenv(PROFILE_BY_OSHRUN, value, 1);
 }
 
-/* The oshprof beside this oshrun.  Its exit status. */
+/* Runs the oshprof in the directory of this oshrun.  Returns its exit status, or -1. */
 static int profile_report_run_oshprof(char *const *argv)
 {
     char path[PATH_MAX];
@@ -142,8 +142,8 @@ static int profile_report_make_one(const struct report *r, unsigned generation,
     char *argv[8] = {program, command, profile};
     int n = 3;
 
-    profile_report_report_name(text, r, generation, r->ending);
-    profile_report_report_name(html, r, generation, ".html");
+    profile_report_name(text, r, generation, r->ending);
+    profile_report_name(html, r, generation, ".html");
     if (r->text) {
         argv[n++] = option;
         argv[n++] = text;
@@ -155,15 +155,15 @@ static int profile_report_make_one(const struct report *r, unsigned generation,
     return r->text || r->html ? profile_report_run_oshprof(argv) : 0;
 }
 
-/* The job wrote no profile: the empty files that report_check made go. */
+/* The job wrote no profile: removes the empty files that report_prepare made. */
 static void profile_report_remove_reports(const struct report *r)
 {
     char name[NAME_MAX_BYTES];
 
-    profile_report_report_name(name, r, 1, r->ending);
+    profile_report_name(name, r, 1, r->ending);
     if (r->text)
         unlink(name);
-    profile_report_report_name(name, r, 1, ".html");
+    profile_report_name(name, r, 1, ".html");
     if (r->html)
         unlink(name);
 }
@@ -175,7 +175,7 @@ int report_make(const struct report *r, int status)
     int rc = 0;
 
     for (unsigned i = 1; r->base[0] != '\0'; i++) {
-        profile_report_report_name(profile, r, i, PROFILE_SUFFIX);
+        profile_report_name(profile, r, i, PROFILE_SUFFIX);
         bool there = stat(profile, &st) == 0;
         if (there && st.st_size > 0) {
             rc = profile_report_make_one(r, i, profile) != 0 ? -1 : rc;
@@ -187,7 +187,7 @@ int report_make(const struct report *r, int status)
             break;
         profile_report_remove_reports(r);
         if (status != 0)
-            break; /* the job has failed, and said why */
+            break; /* the failure of the job has been reported */
         error_report(VARIABLE
                      ": there is no '%s' on this host: PE 0 has not called "
                      "shmem_finalize, or runs on another host (make the report there "

@@ -13,15 +13,15 @@
 #include <limits.h>
 
 struct report {
-    char base[PATH_MAX]; /* path without its ending; "" if there is no profile */
+    char base[PATH_MAX]; /* path without suffix; "" if there is no profile */
     bool text, html;     /* which reports are wanted */
-    const char *ending;  /* of the text */
+    const char *ending;  /* suffix of the text report */
 };
 
-/* Before the job starts.  0, or -1 after a sentence. */
+/* Call before the job starts.  0, or -1 after an error message. */
 int report_prepare(struct report *r, const struct options *o);
 
-/* After the job, whose exit status is `status`.  0, or -1 after a sentence. */
+/* Call after the job, whose exit status is `status`.  0, or -1 after an error message. */
 int report_make(const struct report *r, int status);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timing.c - what the time of start and end went into: the tables of oshrun -v.
+ * timing.c - time taken by the stages of start and end: the tables of oshrun -v.
  *
  * Uses daemon.h (stages), pgas/core/boot/node.h.  Used by front.c.
  */
@@ -41,8 +41,7 @@ void timing_stage(struct timing *t, enum daemon_stage stage)
     t->daemon_ns[stage] = loop_now_ns();
 }
 
-/* When the PE passed the last stage before `stage`: stages need not be in order of time.
- */
+/* Time of the latest stage before `stage`; table order need not be time order. */
 static uint64_t timing_stage_before(const struct daemon_end *end, int stage)
 {
     uint64_t last = end->stage_ns[NODE_STAGE_FORK];

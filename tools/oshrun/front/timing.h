@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timing.h - what the time of start and end went into: the tables of oshrun -v.
+ * timing.h - time taken by the stages of start and end: the tables of oshrun -v.
  *
  * Uses daemon.h (stages), pgas/core/boot/node.h.  Used by front.c.
  */
@@ -15,8 +15,8 @@ struct timing {
     uint64_t start_ns;
     uint64_t daemon_ns[DAEMON_STAGES]; /* 0 = not reached */
     uint32_t npes;
-    uint64_t *pe_ns[NODE_STAGES]; /* since the fork of the PE, of those that got there */
-    uint64_t *took_ns[NODE_STAGES]; /* since the stage that this PE passed before */
+    uint64_t *pe_ns[NODE_STAGES];   /* since the fork, for PEs that reached it */
+    uint64_t *took_ns[NODE_STAGES]; /* since the previous stage of this PE */
     uint32_t count[NODE_STAGES];
 };
 

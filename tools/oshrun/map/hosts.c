@@ -11,18 +11,18 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 8
-#define CELLS_RATIO    4 /* cells per place in host[] */
+#define CELLS_RATIO    4 /* cells per entry of host[] */
 
 static int hosts_no_memory(char why[HOSTS_WHY])
 {
     return names_refuse(why, "no memory for the names of the hosts");
 }
 
-/* The cell of name, or the free one where it belongs. */
+/* The hash cell of name, or the free cell for it. */
 static uint32_t *hosts_find_cell(const struct hosts *h, const char *name)
 {
     for (uint64_t i = hash_add(HASH_START, name, strlen(name));;
-         i++) { /* half of the cells are free, at least */
+         i++) { /* terminates: half of the cells are free, at least */
         uint32_t *cell = &h->cell[i & (h->cells - 1)];
         if (*cell == 0 || strcmp(h->host[*cell - 1].name, name) == 0)
             return cell;
@@ -54,7 +54,7 @@ static int hosts_grow(struct hosts *h)
     return 0;
 }
 
-/* Named again: the slots of both together. */
+/* Adds the slots of an entry with the same name. */
 static int hosts_join(struct host *at, const struct host *more, char why[HOSTS_WHY])
 {
     uint32_t slots =
@@ -87,7 +87,7 @@ int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY])
     return 0;
 }
 
-static int hosts_missing(const char *text, size_t at, char why[HOSTS_WHY])
+static int hosts_missing_name(const char *text, size_t at, char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
     if (text[0] == '\0')
@@ -95,7 +95,7 @@ static int hosts_missing(const char *text, size_t at, char why[HOSTS_WHY])
     if (at == 0)
         return names_refuse(why, "a name is missing before '%s'",
                             names_show(shown, text, strlen(text)));
-    /* The end of a long text is what helps to find the place. */
+    /* Show the end of a long text, where the error is. */
     size_t from = at < NAMES_SHOWN / 2 ? 0 : at - NAMES_SHOWN / 2;
     return names_refuse(why, "a name is missing after '%s'",
                         names_show(shown, text + from, at - from));
@@ -117,8 +117,8 @@ static int hosts_read_list(struct hosts *h, const char *text, char why[HOSTS_WHY
     int rc = 0;
     for (size_t at = 0; rc == 0 && at <= len; at++) {
         size_t n = names_span(text + at, len - at, ",");
-        rc =
-            n == 0 ? hosts_missing(text, at, why) : hosts_read_item(h, text + at, n, why);
+        rc = n == 0 ? hosts_missing_name(text, at, why)
+                    : hosts_read_item(h, text + at, n, why);
         at += n;
     }
     return rc;

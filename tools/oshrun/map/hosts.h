@@ -10,16 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOSTS_WHY       256              /* bytes of a sentence */
+#define HOSTS_WHY       256              /* bytes of an error message */
 #define HOSTS_MAX       65536            /* of one job */
 #define HOSTS_SLOTS_MAX 1000000          /* of one host */
-#define HOSTS_NAMED_MAX (16 * HOSTS_MAX) /* namings, where a host is named per PE */
+#define HOSTS_NAMED_MAX (16 * HOSTS_MAX) /* entries, if a host is named per PE */
 #define HOSTS_NONE      UINT32_MAX
 
 struct host {
     char *name;     /* letters, digits, and . _ - : @ % only: safe in a command line */
-    uint32_t slots; /* PEs it is meant for; 0: not said */
-    uint32_t max;   /* PEs it takes at most (max-slots); 0: no limit */
+    uint32_t slots; /* PEs meant for it; 0: not given */
+    uint32_t max;   /* upper limit of PEs (max-slots); 0: none */
 };
 
 /* All zero: no hosts. */
@@ -33,11 +33,11 @@ struct hosts {
 };
 
 /*
- * All return 0, or -1 and a sentence in why ("a name is missing after 'a:4,'", "hostfile
- * hosts.txt, line 3: 'slots=many': ..."); h then holds nothing.  A host that is named
- * again gets the sum of the slots, where a naming without slots counts as one: files that
- * name a host once per PE are right.  The order is that of the first naming.  An IPv6
- * address is written in brackets and kept without them.
+ * The readers return 0, or -1 with an error message in why ("a name is missing after
+ * 'a:4,'", "hostfile hosts.txt, line 3: 'slots=many': ..."); h is then empty.  A host
+ * that is named again gets the sum of the slots, where an entry without slots counts as
+ * one slot, so that a file may name a host once per PE.  Hosts are in the order of their
+ * first occurrence.  An IPv6 address is written in brackets and stored without them.
  */
 
 /* "a:4,b,n[0-3,7]:2,[fe80::1]:4" */
@@ -47,13 +47,13 @@ int hosts_from_list(struct hosts *h, const char *text, char why[HOSTS_WHY]);
  * "name[0-3] slots=2", "user@name"; # begins a comment.  "-" reads standard input. */
 int hosts_from_file(struct hosts *h, const char *path, char why[HOSTS_WHY]);
 
-/* SLURM_JOB_NODELIST "n[0-2,5],x" and SLURM_TASKS_PER_NODE "2(x3),1" (NULL: see
- * cpus = SLURM_JOB_CPUS_PER_NODE "8(x3)"; NULL too: not said). */
+/* SLURM_JOB_NODELIST "n[0-2,5],x" and SLURM_TASKS_PER_NODE "2(x3),1".  tasks = NULL: cpus
+ * = SLURM_JOB_CPUS_PER_NODE "8(x3)" is used; if both are NULL, no slots are given. */
 int hosts_from_slurm(struct hosts *h, const char *nodelist, const char *tasks,
                      const char *cpus, char why[HOSTS_WHY]);
 
-/* One more, or slots for one that is there already.  The name is copied.  0, or -1 and
- * a sentence. */
+/* Adds a host, or slots to a host that exists.  The name is copied.  0, or -1 with an
+ * error message in why. */
 int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY]);
 
 /* The index of a name, or HOSTS_NONE. */

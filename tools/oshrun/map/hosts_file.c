@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "slots=4" and the like, into host. */
+/* Reads "slots=4" or "max-slots=8" into host. */
 static int hosts_file_read_setting(const char *word, struct host *host,
                                    char why[HOSTS_WHY])
 {
@@ -25,7 +25,7 @@ static int hosts_file_read_setting(const char *word, struct host *host,
         return names_refuse(why, "'%s': expected slots=NUMBER or max-slots=NUMBER",
                             names_show(shown, word, strlen(word)));
     if (*to != 0)
-        return names_refuse(why, "'%s': the line says so twice",
+        return names_refuse(why, "'%s': the line sets it twice",
                             names_show(shown, word, strlen(word)));
     return names_slots(to, word + name + 1, strlen(word + name + 1), word, strlen(word),
                        why);

@@ -26,7 +26,7 @@ static int hosts_slurm_read_group(const char *text, size_t len, uint32_t *slots,
     return *slots > 0 && *slots <= HOSTS_SLOTS_MAX && *times > 0 ? 0 : -1;
 }
 
-/* "2(x3),1" says the slots of each host in turn. */
+/* Reads the slots of all hosts, such as "2(x3),1". */
 static int hosts_slurm_read_slots(struct hosts *h, const char *text, char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
@@ -46,7 +46,7 @@ static int hosts_slurm_read_slots(struct hosts *h, const char *text, char why[HO
     }
     if (filled == h->count)
         return 0;
-    return names_refuse(why, "'%s' is not for the %u hosts of the allocation",
+    return names_refuse(why, "'%s' does not match the %u hosts of the allocation",
                         names_show(shown, text, len), h->count);
 }
 

@@ -44,7 +44,8 @@ void lines_close(struct lines *l)
     l->f = NULL;
 }
 
-/* One line without its end.  1, 0 at the end of the file, or -1 and a sentence. */
+/* Reads one line without its newline.  1; 0 at end of file; -1 with an error message in
+ * why. */
 static int lines_read_line(struct lines *l, char why[HOSTS_WHY])
 {
     size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lines.h - a file of the user, line by line: comments and blank lines are left out, and
- * what is no text is refused.
+ * lines.h - reads a text file line by line: skips comments and blank lines, and rejects
+ * files that are not text.
  *
  * Uses names.h.  Used by hosts_file.c and rank_file.c.
  */
@@ -21,19 +21,20 @@ struct lines {
     FILE *f;
     uint32_t number; /* of the line in text, from 1 */
     char text[LINES_BYTES];
-    char *rest; /* of the line: what lines_word has not given yet */
+    char *rest; /* rest of the line, for lines_word */
 };
 
-/* "-" is standard input.  0, or -1 and a sentence. */
+/* "-" is standard input.  0, or -1 with an error message in why. */
 int lines_open(struct lines *l, const char *kind, const char *path, char why[HOSTS_WHY]);
 
-/* The next line that has a word.  1; 0 at the end; -1 and a sentence. */
+/* Reads the next line with a word.  1; 0 at end of file; -1 with an error message in
+ * why. */
 int lines_next(struct lines *l, char why[HOSTS_WHY]);
 
 /* The next word of the line, NULL at its end. */
 char *lines_word(struct lines *l);
 
-/* "hostfile hosts.txt, line 3: ..." and -1. */
+/* Writes "hostfile hosts.txt, line 3: ..." to why and returns -1. */
 __attribute__((format(printf, 3, 4))) int
 lines_refuse(const struct lines *l, char why[HOSTS_WHY], const char *format, ...);
 void lines_close(struct lines *l);

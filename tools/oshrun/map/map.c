@@ -4,8 +4,8 @@
  *
  * Uses rank_file.h, names.h.
  *
- * First each rank gets a host, in an array; then the nodes are made from that, in the
- * order of the hosts.  No step looks at all hosts for each PE.
+ * First each rank is assigned a host, then the nodes are made, in the order of the hosts.
+ * No step scans all hosts for each PE.
  */
 #include "config.h"
 
@@ -22,9 +22,9 @@
 /* A host while PEs are placed on it. */
 struct spot {
     uint32_t host;
-    uint32_t cap; /* PEs in one round over all hosts */
+    uint32_t cap; /* PEs in one round over all hosts; NO_LIMIT: any */
     uint32_t in_round;
-    uint32_t left; /* PEs that it may still get in all */
+    uint32_t left; /* PEs that may still be placed on it */
 };
 
 struct placing {
@@ -33,9 +33,9 @@ struct placing {
     uint32_t npes;
     uint32_t placed;
     uint32_t *host_of; /* by rank */
-    struct spot *spot; /* hosts that are not at their limit */
+    struct spot *spot; /* hosts below their limit */
     uint32_t spots;
-    uint32_t *turn; /* indices of those that are not full in this round */
+    uint32_t *turn; /* indices in spot[] of hosts not full in this round */
     char *why;
 };
 
@@ -44,9 +44,9 @@ static int map_no_memory(char why[HOSTS_WHY])
     return names_refuse(why, "no memory for the map of the PEs");
 }
 
-/* ---- how many --------------------------------------------------------------------- */
+/* ---- number of PEs ---------------------------------------------------------------- */
 
-/* How the user said how many PEs a node gets. */
+/* The option that sets the number of PEs per node. */
 static const char *map_per_node_text(const struct map_order *o, char text[NAMES_SHOWN])
 {
     snprintf(text, NAMES_SHOWN, o->by == MAP_BY_PPR ? "--map-by ppr:%u:node" : "-N %u",
@@ -89,17 +89,17 @@ static int map_count_pes(const struct hosts *h, const struct map_order *o, uint3
     for (uint32_t i = 0; o->npes == 0 && o->per_node == 0 && i < h->count; i++)
         npes += h->host[i].slots > 0 ? h->host[i].slots : 1;
     if (npes > MAP_NPES_MAX)
-        return names_refuse(
-            why, "the hosts are for %llu PEs, but a job has %d at most; say -n",
-            (unsigned long long)npes, MAP_NPES_MAX);
+        return names_refuse(why,
+                            "the hosts take %llu PEs, but a job has %d at most; use -n",
+                            (unsigned long long)npes, MAP_NPES_MAX);
     *out = (uint32_t)npes;
     return 0;
 }
 
-/* ---- which host each PE goes to --------------------------------------------------- */
+/* ---- host of each PE -------------------------------------------------------------- */
 
-/* What hosts without slots get of the PEs that the others leave: each `share`, and the
- * first `more` of them one more. */
+/* PEs of hosts without slots: they share the PEs that exceed the given slots.  Each gets
+ * *share, the first *more of them one more. */
 static void map_find_share(const struct placing *p, uint32_t *share, uint32_t *more)
 {
     uint64_t slots = 0;
@@ -124,7 +124,7 @@ static void map_make_spots(struct placing *p)
         if (p->order->per_node > 0)
             s.cap = p->order->per_node;
         else if (host->slots == 0 && p->order->by == MAP_BY_NODE)
-            s.cap = NO_LIMIT; /* never full; so they end up with the same share */
+            s.cap = NO_LIMIT; /* never full, so that they get equal shares */
         else if (host->slots == 0) {
             s.cap = share + (more > 0);
             more -= more > 0;
@@ -154,7 +154,7 @@ static void map_fill_round(struct placing *p)
             map_place_one(p, &p->spot[i]);
 }
 
-/* One PE for each host in turn, until all are full. */
+/* Places one PE on each host in turn, until all are full. */
 static void map_deal_round(struct placing *p)
 {
     uint32_t turns = p->spots;
@@ -172,7 +172,7 @@ static void map_deal_round(struct placing *p)
     }
 }
 
-/* A new round: who has reached its limit is out. */
+/* Starts a new round without the hosts that have reached their limit. */
 static void map_next_round(struct placing *p)
 {
     uint32_t still = 0;
@@ -235,7 +235,7 @@ static int map_make_nodes(struct job *job, const struct hosts *h, const uint32_t
                           uint32_t *node_of, char why[HOSTS_WHY])
 {
     for (uint32_t i = 0; i < job->npes; i++)
-        job->nnodes += node_of[host_of[i]]++ == 0; /* first as a count of its PEs */
+        job->nnodes += node_of[host_of[i]]++ == 0; /* counts its PEs first */
     job->node = calloc(job->nnodes, sizeof *job->node);
     if (job->node == NULL)
         return map_no_memory(why);
@@ -278,9 +278,9 @@ static int map_find_host(struct hosts *h, bool add, const struct rank_entry *e,
         *host = h->count - 1;
     if (*host != HOSTS_NONE)
         return 0;
-    return names_refuse(why, "rank file %s, line %u: '%.*s' is none of the job's hosts",
-                        names_show(shown, path, strlen(path)), e->line, NAMES_SHOWN,
-                        e->host);
+    return names_refuse(
+        why, "rank file %s, line %u: '%.*s' is not one of the job's hosts",
+        names_show(shown, path, strlen(path)), e->line, NAMES_SHOWN, e->host);
 }
 
 /* Moves the lists of processors to their nodes. */
@@ -373,7 +373,7 @@ void map_print(const struct job *job, const struct hosts *h)
     for (uint32_t i = 0; i < job->nnodes; i++) {
         const struct job_node *node = &job->node[i];
         while (host < h->count && h->host[host].name != node->name)
-            host++; /* nodes have the order and the very names of the hosts */
+            host++; /* nodes are in the order of h and share its name pointers */
         uint32_t slots = host < h->count ? h->host[host].slots : 0;
         printf("%s: PE%s ", node->name, node->npes > 1 ? "s" : "");
         map_print_ranks(node);

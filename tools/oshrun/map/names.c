@@ -75,13 +75,13 @@ size_t names_span(const char *text, size_t len, const char *stops)
 
 /* ---- one name with brackets ------------------------------------------------------- */
 
-/* A name while it is being put together. */
+/* State of the expansion of a name. */
 struct making {
     struct hosts *h;
     const struct host *like;
     char *why;
     char name[NAMES_BYTES];
-    const char *text; /* all of what the user wrote, for sentences */
+    const char *text; /* all of the user's text, for error messages */
     size_t len;
 };
 
@@ -106,7 +106,7 @@ static int names_put(struct making *m, size_t at, const char *text, size_t len)
     return 0;
 }
 
-/* The name is whole: m->name[0..at). */
+/* Adds the complete name m->name[0, at). */
 static int names_add(struct making *m, size_t at)
 {
     struct host host = *m->like;
@@ -117,7 +117,7 @@ static int names_add(struct making *m, size_t at)
         return names_reject(m, "a part of the name is missing");
     if (strchr(host_part, '@') != NULL)
         return names_reject(m, "the name has two '@'");
-    if (m->name[0] == '-' || *host_part == '-') /* it would be an option of the agent */
+    if (m->name[0] == '-' || *host_part == '-') /* the agent would take it as an option */
         return names_reject(m, "a name cannot begin with '-'");
     host.name = m->name;
     return hosts_add(m->h, &host, m->why);
@@ -126,8 +126,8 @@ static int names_add(struct making *m, size_t at)
 static int names_expand_at(struct making *m, size_t at, const char *text,
                            const char *end);
 
-/* lo to hi in the digits of lo ("08-10"), each followed by what comes after the bracket.
- */
+/* Expands lo to hi with as many digits as lo has ("08-10"), each followed by the text
+ * after the bracket. */
 static int names_expand_range(struct making *m, size_t at, const char *range, size_t len,
                               const char *after, const char *end)
 {
@@ -153,7 +153,7 @@ static int names_expand_range(struct making *m, size_t at, const char *range, si
     return rc;
 }
 
-/* [fe80::1%eth0]: kept without brackets. */
+/* [fe80::1%eth0]: stored without brackets. */
 static int names_expand_address(struct making *m, size_t at, const char *text, size_t len,
                                 bool alone)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * names.h - the names of hosts as users write them: what may stand in one, ranges in
- * brackets, slots behind a colon.
+ * names.h - parses host names: valid characters, ranges in brackets, slots after a colon.
  *
  * Pure.  Used by hosts.c, hosts_file.c, hosts_slurm.c and rank_file.c.
  *
- * Names become words of commands, so only harmless characters may stand in them.
+ * Names become words of commands, so only harmless characters are valid.
  */
 #ifndef OSHRUN_MAP_NAMES_H
 #define OSHRUN_MAP_NAMES_H
@@ -16,30 +15,30 @@
 #include <stddef.h>
 
 #define NAMES_BYTES 256 /* of one name, with the final zero */
-#define NAMES_SHOWN 64  /* of the user's text in a sentence */
+#define NAMES_SHOWN 64  /* bytes of user text in an error message */
 
-/* Says why and returns -1. */
+/* Writes the error message to why and returns -1. */
 __attribute__((format(printf, 2, 3))) int names_refuse(char why[HOSTS_WHY],
                                                        const char *format, ...);
 
-/* The beginning of a text that may be anything, fit to stand in a sentence. */
+/* A printable copy of the beginning of any text, for error messages. */
 const char *names_show(char shown[NAMES_SHOWN], const char *text, size_t len);
 
-/* A number from 1 to HOSTS_SLOTS_MAX, or -1 and a sentence; whole is what it stands in.
- */
+/* Reads a number from 1 to HOSTS_SLOTS_MAX.  0, or -1 with an error message that shows
+ * whole, the text around it. */
 int names_slots(uint32_t *slots, const char *text, size_t len, const char *whole,
                 size_t whole_len, char why[HOSTS_WHY]);
 
-/* Where in text the first of `stops` is that does not stand in brackets; else len. */
+/* Index of the first character of `stops` outside brackets, or len. */
 size_t names_span(const char *text, size_t len, const char *stops);
 
-/* Adds "n[0-3,7].dom" to h, each name with the slots and the max of like.  0, or -1 and
- * a sentence. */
+/* Adds "n[0-3,7].dom" to h, each name with the slots and the max of like.  0, or -1 with
+ * an error message in why. */
 int names_expand(struct hosts *h, const char *text, size_t len, const struct host *like,
                  char why[HOSTS_WHY]);
 
-/* Splits "n[0-3]:4" into the length of the name and host->slots, which stays as it is
- * where nothing is said.  0, or -1 and a sentence. */
+/* Splits "n[0-3]:4" into the length of the name and host->slots, which is unchanged if
+ * no slots are given.  0, or -1 with an error message in why. */
 int names_split(const char *text, size_t len, size_t *name_len, struct host *host,
                 char why[HOSTS_WHY]);
 

@@ -60,8 +60,8 @@ static int plan_hosts_of_file(struct hosts *h, const struct options *o)
     return EXIT_ERROR;
 }
 
-/* A task among others of a step: its step has the hosts for itself already. */
-static bool plan_is_one_of_many(void)
+/* True in a step with several tasks, which uses the hosts already. */
+static bool plan_in_multitask_step(void)
 {
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     uint32_t n;
@@ -71,10 +71,11 @@ static bool plan_is_one_of_many(void)
 static bool plan_in_allocation(void)
 {
     const char *nodes = getenv("SLURM_JOB_NODELIST");
-    return nodes != NULL && nodes[0] != '\0' && !plan_is_one_of_many();
+    return nodes != NULL && nodes[0] != '\0' && !plan_in_multitask_step();
 }
 
-/* Inside a step of one task SLURM_TASKS_PER_NODE is that of the step, and of no use. */
+/* In a step of one task, SLURM_TASKS_PER_NODE may describe the step and not the
+ * allocation. */
 static int plan_slurm_hosts(struct hosts *h)
 {
     char why[HOSTS_WHY];
@@ -114,13 +115,13 @@ static int plan_find_hosts(struct plan *plan, const struct options *o)
         plan->kind = PLAN_SLURM;
         return plan_slurm_hosts(&plan->hosts);
     }
-    /* A rank file names its hosts itself. */
+    /* the rank file names the hosts */
     return o->order.rank_file == NULL ? plan_this_host(&plan->hosts) : 0;
 }
 
 /* ---- the map ---------------------------------------------------------------------- */
 
-/* Slurm was told how many tasks the user wants. */
+/* SLURM_NTASKS is the number of tasks that the user requested. */
 static int plan_slurm_npes(struct map_order *order)
 {
     const char *tasks = getenv("SLURM_NTASKS");
@@ -128,7 +129,7 @@ static int plan_slurm_npes(struct map_order *order)
         order->rank_file != NULL ||
         options_number(tasks, 1, OPTIONS_NPES_MAX, &order->npes) == 0)
         return 0;
-    error_report("SLURM_NTASKS=%s is not a number of PEs from 1 to %d; say -n", tasks,
+    error_report("SLURM_NTASKS=%s is not a number of PEs from 1 to %d; use -n", tasks,
                  OPTIONS_NPES_MAX);
     return EXIT_ERROR;
 }
@@ -146,7 +147,7 @@ static int plan_make_map(struct plan *plan, const struct options *o, struct job 
     return order.rank_file != NULL ? EXIT_ERROR : EXIT_USAGE;
 }
 
-/* ---- which of them is this machine ------------------------------------------------ */
+/* ---- local nodes ------------------------------------------------------------------ */
 
 static bool plan_is_loopback(const char *name)
 {
@@ -155,7 +156,7 @@ static bool plan_is_loopback(const char *name)
             name[strspn(name, "0123456789.")] == '\0');
 }
 
-/* machine may have a domain that name leaves out. */
+/* True if name is machine, or machine without its domain. */
 static bool plan_is_machine(const char *name, const char *machine)
 {
     size_t len = strlen(name);
@@ -163,9 +164,9 @@ static bool plan_is_machine(const char *name, const char *machine)
            (machine[len] == '\0' || machine[len] == '.');
 }
 
-/* To other nodes "localhost" would be themselves. */
-static int plan_give_own_name(struct plan *plan, struct job_node *node,
-                              const char *machine)
+/* Replaces "localhost", which other nodes would resolve to themselves. */
+static int plan_replace_localhost(struct plan *plan, struct job_node *node,
+                                  const char *machine)
 {
     char *name = strdup(machine);
     for (uint32_t i = 0; name != NULL && i < plan->hosts.count; i++)
@@ -180,7 +181,7 @@ static int plan_give_own_name(struct plan *plan, struct job_node *node,
     return EXIT_ERROR;
 }
 
-/* Sets local[]; *here is the node that is this machine, NULL if there is none. */
+/* Sets local[]; *here = the node that is this machine, or NULL. */
 static int plan_mark_local(struct plan *plan, struct job *job, const char *machine,
                            struct job_node **here)
 {
@@ -214,7 +215,7 @@ static int plan_find_local(struct plan *plan, struct job *job)
     plan_this_machine(machine, sizeof machine);
     int rc = plan_mark_local(plan, job, machine, &here);
     if (rc == 0 && here != NULL && plan_is_loopback(here->name))
-        rc = plan_give_own_name(plan, here, machine);
+        rc = plan_replace_localhost(plan, here, machine);
     return rc;
 }
 

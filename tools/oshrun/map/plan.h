@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plan.h - from the options and the environment: on which hosts, started how, what where.
+ * plan.h - the hosts, the way to start daemons and the map, from options and environment.
  *
  * Uses options.h, hosts.h, map.h.  Used by front.c.
  */
@@ -21,19 +21,19 @@ enum plan_kind {
 
 struct plan {
     enum plan_kind kind;
-    struct hosts hosts; /* as they were named, but localhost has its own name */
-    bool *local;        /* per job.node: it is this machine */
+    struct hosts hosts; /* as given, but localhost is replaced by the name of this host */
+    bool *local;        /* per job->node[]: it is this machine */
 };
 
 /*
  * Fills plan and the map of job (npes, nnodes, node[], here, virtual_nodes).  --vnodes,
- * --host and --hostfile, of which one can be given, come before SHMEM_LAUNCH_VNODES,
- * _HOSTS and _HOSTFILE, these before a Slurm allocation (SLURM_JOB_NODELIST), which
- * counts only if oshrun is not itself a task of a step with several tasks.  Without these
- * the hosts are those of the rank file, or this machine.  If all PEs are on this machine
- * it is PLAN_HERE.  0, or oshrun's exit status after an error message: 2 for bad options
- * and variables SHMEM_LAUNCH_*, 1 for what a file or Slurm says.  Free with plan_free in
- * any case.
+ * --host and --hostfile, of which one can be given, take precedence over
+ * SHMEM_LAUNCH_VNODES, _HOSTS and _HOSTFILE, and these over a Slurm allocation
+ * (SLURM_JOB_NODELIST), which is ignored if oshrun itself is a task of a step with
+ * several tasks.  Otherwise the hosts are those of the rank file, or this machine.  If
+ * all PEs are on this machine it is PLAN_HERE.  0, or oshrun's exit status after an
+ * error message: 2 for bad options and variables SHMEM_LAUNCH_*, 1 for errors in a file
+ * or in Slurm's variables.  Call plan_free in any case.
  */
 int plan_make(struct plan *plan, const struct options *o, struct job *job);
 void plan_free(struct plan *plan, struct job *job);

@@ -16,7 +16,7 @@
 #define NUMBER_MAX     99999u
 #define FIRST_CAPACITY 16
 
-/* The digits that text begins with; advances it.  0, or -1. */
+/* Reads leading digits and advances *text.  0, or -1. */
 static int rank_file_read_number(const char **text, uint32_t *out)
 {
     uint64_t number;
@@ -49,7 +49,7 @@ static int rank_file_bad_line(const struct lines *l, char why[HOSTS_WHY])
     return lines_refuse(l, why, "expected 'rank N=HOST' or 'rank N=HOST slot=0-3,8'");
 }
 
-/* The one name that the text stands for; NULL after a sentence. */
+/* The single host that text names; NULL with an error message in why. */
 static char *rank_file_read_name(const char *text, char why[HOSTS_WHY])
 {
     static const struct host like = {0};
@@ -70,7 +70,7 @@ static char *rank_file_read_name(const char *text, char why[HOSTS_WHY])
     return name;
 }
 
-/* Space for one more rank. */
+/* Reserves an entry for this rank. */
 static int rank_file_grow(struct rank_file *r, uint32_t rank)
 {
     uint32_t capacity = r->capacity > 0 ? r->capacity : FIRST_CAPACITY;
@@ -134,7 +134,7 @@ static int rank_file_read_rank(struct rank_file *r, struct lines *l, char why[HO
     return e->cpus != NULL ? 0 : lines_refuse(l, why, "no memory");
 }
 
-/* All ranks must be there, and none that -n has not asked for. */
+/* Checks that all ranks are present and none exceeds -n. */
 static int rank_file_check_all(struct rank_file *r, const char *path, uint32_t npes,
                                char why[HOSTS_WHY])
 {

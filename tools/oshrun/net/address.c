@@ -15,13 +15,13 @@
 #include <string.h>
 
 #define PORT_MAX      65535
-#define RECEIVE_BYTES (256 * 1024) /* of a socket: fits while a process is stopped */
+#define RECEIVE_BYTES (256 * 1024) /* for what arrives while we are stopped */
 #define ITEM_BYTES    128          /* of one interface or network in a list */
 #define BITS_PER_BYTE 8
 
 /* ---- texts ------------------------------------------------------------------------ */
 
-/* The bytes of the address alone, and their number. */
+/* The bytes of the address without port; *len: their number. */
 static const unsigned char *address_bytes_of(const struct sockaddr *a, size_t *len)
 {
     if (a->sa_family == AF_INET6) {
@@ -73,7 +73,7 @@ static int address_parse_host(struct address *a, const char *text)
     return 0;
 }
 
-/* Digits only.  -1: it is none, or more than max. */
+/* Digits only.  -1: not a number, or more than max. */
 static int address_parse_number(const char *text, int max)
 {
     int n = 0;
@@ -142,7 +142,7 @@ int address_socket(const struct address *a)
     int fd = socket(a->as.any.sa_family, type, 0), on = 1, capacity = RECEIVE_BYTES;
     if (fd < 0)
         return -1;
-    /* Before it is connected, or it would not be offered to the other side. */
+    /* Before the connection is made: TCP negotiates the window scale in the SYN. */
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &capacity, sizeof capacity);
     if (a->as.any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
@@ -159,8 +159,8 @@ struct choice {
     size_t why_len;
 };
 
-/* An address that others can be told: those of one wire only (fe80::) mean nothing
- * without the name that the wire has there. */
+/* True if other hosts can use the address: a link-local one (fe80::) needs a scope ID,
+ * which differs between hosts. */
 static bool address_usable(const struct ifaddrs *i)
 {
     if (!address_internet(i->ifa_addr) || (i->ifa_flags & IFF_UP) == 0)
@@ -189,7 +189,8 @@ static void address_add(struct choice *c, const struct ifaddrs *i)
     memcpy(&a->as, i->ifa_addr, a->len);
 }
 
-/* All that are connected to something; the loopback if `loop`. */
+/* Adds the addresses of all running interfaces: of the loopback if `loop`, else of all
+ * others. */
 static void address_choose_all(struct choice *c, bool loop)
 {
     unsigned up = IFF_UP | IFF_RUNNING;
@@ -209,8 +210,7 @@ __attribute__((format(printf, 2, 3))) static void address_say(struct choice *c,
     va_end(args);
 }
 
-/* The first entry of the list with the name of `i`, of those that are usable if so
- * wanted. */
+/* The first entry of the interface of `i`; the first usable one if with_address. */
 static const struct ifaddrs *address_first_of(const struct choice *c,
                                               const struct ifaddrs *i, bool with_address)
 {
@@ -221,7 +221,7 @@ static const struct ifaddrs *address_first_of(const struct choice *c,
 }
 
 /* "; this host has eth0 (10.77.0.1), lo" */
-static void address_say_what_there_is(struct choice *c)
+static void address_say_interfaces(struct choice *c)
 {
     const char *before = "; this host has ";
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
@@ -276,9 +276,8 @@ static bool address_choose_network(struct choice *c, const char *item)
     int bits;
     bool found = false;
     if (address_parse_network(item, &net, &bits) != 0) {
-        address_say(
-            c, "--if %s: that is no network, which looks like 10.0.0.0/8 or fd00::/8",
-            item);
+        address_say(c, "--if %s: that is not a network such as 10.0.0.0/8 or fd00::/8",
+                    item);
         return false;
     }
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
@@ -288,8 +287,10 @@ static bool address_choose_network(struct choice *c, const char *item)
         found = true;
     }
     if (!found) {
-        address_say(c, "--if %s: this host has no address there that is up", item);
-        address_say_what_there_is(c);
+        address_say(c,
+                    "--if %s: no interface of this host that is up has an address there",
+                    item);
+        address_say_interfaces(c);
     }
     return found;
 }
@@ -310,12 +311,12 @@ static bool address_choose_interface(struct choice *c, const char *item)
         address_say(c, "--if %s: %s", item,
                     known ? "this interface has no address that is up"
                           : "there is no such interface");
-        address_say_what_there_is(c);
+        address_say_interfaces(c);
     }
     return found;
 }
 
-/* Each item must name something: a misspelt one is not passed over. */
+/* Adds the addresses of each item; an item without one is an error. */
 static bool address_choose_listed(struct choice *c, const char *which)
 {
     struct address host;
@@ -356,7 +357,7 @@ size_t address_choose(const char *which, struct address *list, size_t max, char 
         address_choose_all(&c, true);
     if (c.n == 0 && why[0] == '\0') {
         address_say(&c, "no network interface of this host is up and has an address");
-        address_say_what_there_is(&c);
+        address_say_interfaces(&c);
     }
     freeifaddrs(c.all);
     return c.n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * address.h - addresses of this host and of others, as texts and as the system's structs.
+ * address.h - IPv4 and IPv6 socket addresses: parsing, formatting, interfaces of this
+ * host.
  *
  * Uses nothing of ours.  Used by link.c, auth.c, listener.c, connector.c.
  */
@@ -22,25 +23,25 @@ struct address {
     socklen_t len;
 };
 
-/* "10.77.0.2:43210", "[fd00::1]:43210"; of what is no internet address "?". */
+/* Formats "10.77.0.2:43210" or "[fd00::1]:43210"; "?" for other address families. */
 void address_text(const struct address *a, char text[ADDRESS_TEXT]);
 
-/* Reads such a text (len bytes of it).  0, or -1. */
+/* Parses such a text of len bytes.  0, or -1. */
 int address_parse(struct address *a, const char *text, size_t len);
 
-/* This end and the other end of a connected socket. */
+/* The local and the remote address of a connected socket. */
 void address_of_socket(struct address *a, int fd);
 void address_of_peer(struct address *a, int fd);
 
 /*
- * The addresses of this host, with port 0, that `which` chooses (listener_open in
- * listener.h says how).  Their number, at least 1; or 0 after a sentence in why (of len
- * bytes).
+ * Lists the addresses of this host that `which` selects (see listener_open in
+ * listener.h), with port 0.  Returns their number, or 0 with an error message in why (of
+ * len bytes).
  */
 size_t address_choose(const char *which, struct address *list, size_t max, char *why,
                       size_t len);
 
-/* A socket for connections of ours: does not block, is not inherited.  -1: errno. */
+/* A TCP socket, non-blocking and close-on-exec.  -1: errno. */
 int address_socket(const struct address *a);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum kind { GREETING, PROOF, REPLY, AGAIN, LEAVE, KINDS };
 
-/* What each message starts with; then one byte, its kind.  The last is the version. */
+/* Start of each message, the last byte is the version; one byte with the kind follows. */
 static const unsigned char magic[AUTH_HEADER_BYTES - 1] = {'o', 's', 'h', 'r',
                                                            'u', 'n', 1};
 static const size_t body_bytes[KINDS] = {
@@ -67,7 +67,7 @@ int nonce_from_hex(struct nonce *n, const char *hex)
 
 /* ---- messages --------------------------------------------------------------------- */
 
-/* The listener's address as bytes that are the same on both ends. */
+/* Adds the listener's address in a form that is equal on both ends. */
 static void auth_add_address(struct hmac_sha256_ctx *mac, const struct address *a)
 {
     unsigned char family = (unsigned char)a->as.any.sa_family;
@@ -83,7 +83,7 @@ static void auth_add_address(struct hmac_sha256_ctx *mac, const struct address *
     }
 }
 
-/* The MAC that the end with this role sends. */
+/* The MAC that the end with role `sender` sends. */
 static void auth_make_mac(const struct auth *a, enum auth_role sender,
                           unsigned char mac[AUTH_MAC_BYTES])
 {
@@ -100,14 +100,14 @@ static void auth_make_mac(const struct auth *a, enum auth_role sender,
     hmac_sha256_digest(&ctx, AUTH_MAC_BYTES, mac);
 }
 
-static bool auth_right_mac(const struct auth *a, const unsigned char *mac)
+static bool auth_verify_mac(const struct auth *a, const unsigned char *mac)
 {
     unsigned char right[AUTH_MAC_BYTES];
     auth_make_mac(a, a->role == AUTH_LISTENER ? AUTH_CONNECTOR : AUTH_LISTENER, right);
     return memeql_sec(right, mac, sizeof right) != 0;
 }
 
-/* A message always fits into the buffer of a socket through which little has gone. */
+/* One send suffices: a message fits into the socket buffer of a new connection. */
 static int auth_send_message(const struct auth *a, enum kind kind,
                              const unsigned char *body)
 {
@@ -149,7 +149,7 @@ void auth_leave(struct auth *a)
     auth_send_message(a, a->role == AUTH_LISTENER ? AGAIN : LEAVE, NULL);
 }
 
-/* True if what has come so far can become a message that is right now. */
+/* True if the bytes received so far begin a message that is valid in this state. */
 static bool auth_acceptable(const struct auth *a)
 {
     size_t len = a->have < sizeof magic ? a->have : sizeof magic;
@@ -168,7 +168,7 @@ static enum auth_news auth_take_proof(struct auth *a, const unsigned char *body)
 {
     unsigned char mac[AUTH_MAC_BYTES];
     memcpy(a->theirs, body, sizeof a->theirs);
-    if (!auth_right_mac(a, body + sizeof a->theirs))
+    if (!auth_verify_mac(a, body + sizeof a->theirs))
         return AUTH_WRONG;
     auth_make_mac(a, AUTH_LISTENER, mac);
     return auth_send_message(a, REPLY, mac) == 0 ? AUTH_PROVEN : AUTH_BROKEN;
@@ -186,7 +186,7 @@ static enum auth_news auth_take_message(struct auth *a)
     case PROOF:
         return auth_take_proof(a, body);
     case REPLY:
-        return auth_right_mac(a, body) ? AUTH_PROVEN : AUTH_WRONG;
+        return auth_verify_mac(a, body) ? AUTH_PROVEN : AUTH_WRONG;
     case AGAIN:
         return AUTH_AGAIN;
     default:

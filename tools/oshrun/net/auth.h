@@ -7,13 +7,13 @@
  *
  *     listener -> connector   GREETING  challenge of the listener
  *     connector -> listener   PROOF     challenge of the connector, MAC
- *     listener -> connector   REPLY   MAC
+ *     listener -> connector   REPLY     MAC
  *
- * MAC = HMAC-SHA256 under the nonce of: the role of its sender, so that it cannot be
- * sent back; the listener's address, so that it is worth nothing when somebody who
- * listens elsewhere passes it on; and both challenges, so that it cannot be used again.
- * The listener gives no MAC before it has seen a right one.  Each message has a fixed
- * size and starts with the same bytes, so that other talk is known by its first bytes.
+ * MAC = HMAC-SHA256, keyed with the nonce, of: the role of the sender, against
+ * reflection; the listener's address, against a relay that listens elsewhere; and both
+ * challenges, against replay.  The listener sends its MAC only after it has verified that
+ * of the connector.  Each message has a fixed size and starts with the same magic bytes,
+ * so that data of other protocols is recognized early.
  *
  * Two further messages carry no proof: AGAIN from the listener (its table is full; retry)
  * and LEAVE from the connector (another address has been authenticated).
@@ -35,7 +35,7 @@
 enum auth_role { AUTH_LISTENER, AUTH_CONNECTOR };
 
 enum auth_news {
-    AUTH_WAITS,   /* for more bytes */
+    AUTH_WAITS,   /* more bytes are needed */
     AUTH_GREETED, /* connector: the caller may call auth_prove */
     AUTH_PROVEN,
     AUTH_ALIEN, /* malformed message */
@@ -64,10 +64,10 @@ int auth_start(struct auth *a, int fd, enum auth_role role, const struct nonce *
 /* Reads available bytes, but none beyond the authentication messages. */
 enum auth_news auth_read(struct auth *a);
 
-/* The connector's proof.  0, or -1 with errno. */
+/* Sends the connector's PROOF.  0, or -1 with errno. */
 int auth_prove(struct auth *a);
 
-/* AGAIN or LEAVE, if it can be sent. */
+/* Sends AGAIN (listener) or LEAVE (connector); ignores errors. */
 void auth_leave(struct auth *a);
 
 #endif

@@ -26,7 +26,7 @@
 #define ATTEMPTS_MAX 32
 #define STAGGER_MS   200  /* between attempts */
 #define AGAIN_MS     100  /* before a retry after AGAIN */
-#define REPLY_MS     2000 /* for the reply to a proof, before the next attempt proves */
+#define REPLY_MS     2000 /* for the reply to a proof, then another attempt proves */
 #define WHY_BYTES    96
 #define SENTENCE_MAX 1024
 #define MS_PER_S     1000
@@ -178,7 +178,7 @@ static void connector_succeed(struct attempt *a)
     int fd = a->watch.fd;
     loop_want(d->loop, &a->watch, 0);
     loop_cancel(d->loop, &a->timer);
-    a->state = FAILED; /* its descriptor is the receiver's */
+    a->state = FAILED; /* the callee owns its descriptor */
     connector_stop_attempts(d);
     d->events->made(d->arg, fd);
 }
@@ -209,11 +209,11 @@ static void connector_on_attempt(void *arg, unsigned ready)
     else if (news == AUTH_CLOSED && !a->auth.proved)
         connector_attempt_fail(a, "it closed the connection");
     else if (news != AUTH_WAITS)
-        connector_attempt_fail(a, "it is not of this job");
+        connector_attempt_fail(a, "it does not belong to this job");
 }
 
-/* "cannot connect to 10.0.0.1:40000 (No route to host), 10.1.0.1:40000 (...)".  The last
- * thing that is done. */
+/* Reports "cannot connect to 10.0.0.1:40000 (No route to host), 10.1.0.1:40000 (...)".
+ * Must be the last use of d: the callback may free it. */
 static void connector_report(struct connector *d)
 {
     char sentence[SENTENCE_MAX], text[ADDRESS_TEXT];
@@ -228,7 +228,7 @@ static void connector_report(struct connector *d)
     }
     if (d->is_bad)
         snprintf(sentence, sizeof sentence,
-                 "cannot connect to '%s', which is no address like 10.0.0.1:40000",
+                 "cannot connect to '%s', which is not an address such as 10.0.0.1:40000",
                  d->bad);
     d->events->failed(d->arg, sentence);
 }
@@ -286,8 +286,8 @@ static void connector_on_step(void *arg)
     }
 }
 
-/* Fills in the attempts.  A text that is no address spoils all: it is not of a listener.
- */
+/* Makes the attempts.  A malformed address invalidates the list: no listener has written
+ * it. */
 static void connector_read_addresses(struct connector *d, const char *text)
 {
     for (size_t len; d->n < ATTEMPTS_MAX; text += len + 1) {

@@ -6,10 +6,10 @@
  * its bytes.  GATHER_DOWN: the group, u64 number, all bytes.  A group on the wire: the
  * bytes of its key, u32 count, count times u32 node.
  *
- * Links keep the order and nobody contributes to round n + 1 of a group before round n,
- * so rounds are complete in order too: a node needs no numbers to tell them apart, only
- * two lists.  `open` has the rounds that miss pieces from here or below, oldest first;
- * `sent` those that were sent up and wait for the answer.
+ * Links preserve order and no member contributes to round n + 1 of a group before round
+ * n, so that the rounds of a group complete in order: messages need no round number, and
+ * a node needs only two lists.  `open` has the rounds that lack pieces of this subtree,
+ * oldest first; `sent` has those that were sent up and wait for GATHER_DOWN.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@
 
 #define NODE_BYTES 4 /* of a node on the wire */
 
-/* Who takes part, and in what. */
+/* Key and members. */
 struct group {
     const void *key;
     size_t key_len;
@@ -34,7 +34,7 @@ struct piece {
     size_t len;
 };
 
-/* Bytes that pieces point into. */
+/* Storage for the data of pieces. */
 struct block {
     struct block *next;
     unsigned char data[];
@@ -44,8 +44,8 @@ struct round {
     struct round *next;
     struct group group;  /* points into the same allocation */
     struct piece *piece; /* per member */
-    bool *came;          /* per child; the last one: this node */
-    uint32_t missing;    /* how many of them have not come yet */
+    bool *came;          /* per child, this node last; true: received, or not expected */
+    uint32_t missing;    /* number of false entries in came */
     struct block *blocks;
     bool joined; /* this node is a member and has contributed */
     void *mine;
@@ -58,7 +58,7 @@ struct gather {
     const struct gather_events *ev;
     void *arg;
     struct round *open, *sent;
-    uint64_t rounds; /* that ended here at the top */
+    uint64_t rounds; /* completed with this node as the top */
     uint32_t *lost;
     uint32_t nlost;
 };
@@ -89,8 +89,8 @@ static uint32_t gather_count_below(const struct gather *g, const struct group *g
     return n;
 }
 
-/* Marks the children with members below them, and this node if it is one, in
- * from[0, nchildren].  Returns how many. */
+/* Sets from[0, nchildren]: the children with members below them, and this node if it is
+ * a member.  Returns the number of set entries. */
 static uint32_t gather_sources(const struct gather *g, const struct group *group,
                                bool *from)
 {
@@ -103,7 +103,7 @@ static uint32_t gather_sources(const struct gather *g, const struct group *group
     return n + from[g->nchildren];
 }
 
-/* The lowest node that is above all members, where their pieces meet. */
+/* The lowest common ancestor of the members, which combines the pieces. */
 static uint32_t gather_top_of(const struct gather *g, const struct group *group)
 {
     uint32_t top = group->node[0];
@@ -112,7 +112,7 @@ static uint32_t gather_top_of(const struct gather *g, const struct group *group)
     return top;
 }
 
-/* True if messages of the group pass `node`. */
+/* True if messages of the group pass through `node`. */
 static bool gather_passes(const struct gather *g, const struct group *group,
                           uint32_t node)
 {
@@ -158,7 +158,7 @@ static int gather_read_group(const struct gather *g, struct unpack *u,
 
 /* ---- rounds ----------------------------------------------------------------------- */
 
-/* One allocation: it must not fail half-way. */
+/* One allocation, so that it cannot fail half-way. */
 static struct round *gather_make_round(const struct gather *g, const struct group *group)
 {
     size_t pieces = group->nnodes * sizeof(struct piece);
@@ -177,7 +177,7 @@ static struct round *gather_make_round(const struct gather *g, const struct grou
         memcpy(at + pieces + nodes + came, group->key, group->key_len);
     r->missing = gather_sources(g, group, r->came);
     for (uint32_t i = 0; i <= g->nchildren; i++)
-        r->came[i] = !r->came[i]; /* who has no members has nothing to send */
+        r->came[i] = !r->came[i]; /* none is expected from a child without members */
     return r;
 }
 
@@ -249,7 +249,7 @@ static void gather_send(struct gather *g, enum wire_type type, uint32_t to,
     g->ev->send(g->arg, &f);
 }
 
-/* Ends a round that is in no list any more. */
+/* Ends a round that was removed from its list. */
 static void gather_end_round(struct gather *g, struct round *r, int status,
                              uint64_t number, const void *data, size_t len)
 {
@@ -259,7 +259,7 @@ static void gather_end_round(struct gather *g, struct round *r, int status,
 }
 
 /* To the children with members below them, and to this node. */
-static void gather_hand_down(struct gather *g, struct round *r, uint64_t number,
+static void gather_send_down(struct gather *g, struct round *r, uint64_t number,
                              const void *data, size_t len)
 {
     struct pack p = {0};
@@ -280,7 +280,7 @@ static void gather_hand_down(struct gather *g, struct round *r, uint64_t number,
     gather_end_round(g, r, status, number, data, len);
 }
 
-/* All pieces are here. */
+/* This node is the top and has all pieces. */
 static void gather_finish(struct gather *g, struct round *r)
 {
     size_t len = 0;
@@ -297,16 +297,16 @@ static void gather_finish(struct gather *g, struct round *r)
             end += r->piece[i].len;
         }
     gather_drop_blocks(r);
-    /* Each node counts in steps of the number of places of the tree: no two get the
-     * same number, and none is 0. */
+    /* number = round * (nnodes + 1) + position in the tree: unique in the job, never
+     * 0. */
     uint64_t place = g->me == WIRE_FRONT ? 0 : (uint64_t)g->me + 1;
     uint64_t number = ++g->rounds * ((uint64_t)g->tree.nnodes + 1) + place;
-    gather_hand_down(g, r, number, all, len);
+    gather_send_down(g, r, number, all, len);
     free(all);
 }
 
-/* All pieces from here and below are here. */
-static void gather_hand_up(struct gather *g, struct round *r)
+/* This node is not the top and has all pieces of its subtree. */
+static void gather_send_up(struct gather *g, struct round *r)
 {
     struct pack p = {0};
     gather_pack_group(&p, &r->group);
@@ -324,7 +324,7 @@ static void gather_hand_up(struct gather *g, struct round *r)
     pack_free(&p);
 }
 
-static void gather_came(struct gather *g, struct round *r, uint32_t child)
+static void gather_arrived(struct gather *g, struct round *r, uint32_t child)
 {
     r->came[child] = true;
     if (--r->missing > 0)
@@ -333,10 +333,10 @@ static void gather_came(struct gather *g, struct round *r, uint32_t child)
     if (gather_count_below(g, &r->group, g->me) == r->group.nnodes)
         gather_finish(g, r);
     else
-        gather_hand_up(g, r);
+        gather_send_up(g, r);
 }
 
-/* The number of the child, or nchildren. */
+/* Index of the child, or nchildren. */
 static uint32_t gather_child_number(const struct gather *g, uint32_t node)
 {
     uint32_t c = 0;
@@ -345,7 +345,7 @@ static uint32_t gather_child_number(const struct gather *g, uint32_t node)
     return c;
 }
 
-/* One piece per member below child, and no more.  r = NULL: only looks. */
+/* Reads one piece per member below child, and nothing else.  r = NULL: only checks. */
 static int gather_read_pieces(const struct gather *g, struct unpack u,
                               const struct group *group, uint32_t child, struct round *r)
 {
@@ -364,7 +364,7 @@ static int gather_take_up(struct gather *g, const struct frame *f, struct unpack
                           const struct group *group)
 {
     uint32_t child = gather_child_number(g, f->from);
-    /* Not above the top: the pieces meet below us, and nothing of them comes here. */
+    /* A node above the top gets no messages of the group. */
     if (child == g->nchildren || gather_count_below(g, group, f->from) == 0 ||
         gather_count_below(g, group, f->from) == group->nnodes ||
         gather_read_pieces(g, u, group, f->from, NULL) != 0)
@@ -377,7 +377,7 @@ static int gather_take_up(struct gather *g, const struct frame *f, struct unpack
     if (data == NULL)
         return -1;
     gather_read_pieces(g, unpack_of(data, len), group, f->from, r);
-    gather_came(g, r, child);
+    gather_arrived(g, r, child);
     return 0;
 }
 
@@ -395,7 +395,7 @@ static int gather_take_down(struct gather *g, const struct frame *f, struct unpa
     if (r == NULL)
         return gather_is_lost(g, group) ? 0 : -1;
     gather_remove(&g->sent, r);
-    gather_hand_down(g, r, number, data, len);
+    gather_send_down(g, r, number, data, len);
     return 0;
 }
 
@@ -413,7 +413,7 @@ int gather_take(struct gather *g, const struct frame *f)
     return rc;
 }
 
-/* ---- the rest --------------------------------------------------------------------- */
+/* ---- interface -------------------------------------------------------------------- */
 
 int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
                 uint32_t nnodes, const void *data, size_t len, void *mine)
@@ -432,7 +432,7 @@ int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_
             r->piece[i] = (struct piece){copy, len};
     r->joined = true;
     r->mine = mine;
-    gather_came(g, r, g->nchildren);
+    gather_arrived(g, r, g->nchildren);
     return 0;
 }
 
@@ -447,7 +447,7 @@ static void gather_end_lost(struct gather *g, struct round **list, uint32_t node
             gather_remove(list, r);
             gather_end_round(g, r, -1, 0, NULL, 0);
         }
-    } while (r != NULL); /* from the start: done() may have joined another round */
+    } while (r != NULL); /* restart: done() may have changed the list */
 }
 
 void gather_lost(struct gather *g, uint32_t node)

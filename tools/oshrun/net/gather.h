@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather.h - collects one piece of data from each of some nodes and gives all pieces to
- * all of them, over the tree: what a PMIx fence between nodes is.
+ * gather.h - an allgather over the tree: collects one piece of data from each member node
+ * and delivers all pieces to all members.  A PMIx fence between nodes is one.
  *
  * Pure: uses tree.h, pack.h and no clock, no I/O.  Used by daemons*.c (the front takes
  * part without data) and daemon_main.c.
  *
  * Each member node contributes once per round.  A daemon sends up one message when all
- * members of its subtree have contributed; the lowest one above all members has all
- * pieces and sends them down.  Rounds of one key follow each other: a contribution
+ * members of its subtree have contributed; the lowest common ancestor of the members has
+ * all pieces and sends them down.  Rounds of one group are ordered: a contribution
  * belongs to the first round to which its sender has not contributed yet.
  */
 #ifndef OSHRUN_NET_GATHER_H
@@ -25,10 +25,9 @@ struct gather;
 struct gather_events {
     /* To a neighbour of the tree: GATHER_UP or GATHER_DOWN. */
     void (*send)(void *arg, const struct frame *f);
-    /* A round that this node has contributed to with `mine` is complete.  status 0: data
-     * are all pieces, one after the other, in the order of the nodes.  number: the same
-     * on all members and different for every round of the job (for group context
-     * numbers). */
+    /* A round to which this node has contributed, with `mine`, is complete.  status 0:
+     * data are all pieces, concatenated in the order of the nodes.  number: equal on all
+     * members and different for every round of the job (for group context numbers). */
     void (*done)(void *arg, void *mine, int status, uint64_t number, const void *data,
                  size_t len);
 };
@@ -38,15 +37,15 @@ struct gather *gather_new(const struct tree *t, uint32_t me,
                           const struct gather_events *events, void *arg);
 void gather_free(struct gather *g);
 
-/* This node's piece.  key: equal on all members; node[0, nnodes): the members, ascending.
- * 0, or -1: no memory. */
+/* Contributes this node's piece.  key: equal on all members; node[0, nnodes): the
+ * members, ascending.  0, or -1: no memory. */
 int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
                 uint32_t nnodes, const void *data, size_t len, void *mine);
 
-/* A GATHER_UP or GATHER_DOWN has come.  0, or -1 if it is not a right one. */
+/* Handles a GATHER_UP or GATHER_DOWN.  0, or -1: malformed, or no memory. */
 int gather_take(struct gather *g, const struct frame *f);
 
-/* A node is gone: all rounds with it end with status -1. */
+/* A node is lost: all rounds whose messages pass through it end with status -1. */
 void gather_lost(struct gather *g, uint32_t node);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * link.c - see link.h.
  *
- * `down` is told from the loop only: where sending fails, the socket is shut down, so
- * that the loop reads what the other side had still sent (its last words may say why it
- * leaves) and then finds the end.
+ * `down` is called from the loop only.  If sending fails, the socket is shut down, so
+ * that the loop reads what the other side has sent (its last message may tell why it
+ * exits) and then gets end of file.
  */
 #include "config.h"
 
@@ -27,16 +27,16 @@
 #include <unistd.h>
 
 #define HEADER_BYTES     20
-#define PAYLOAD_MAX      ((uint64_t)1 << 40)  /* more is a broken header */
-#define FIRST_CAPACITY   ((size_t)64 * 1024)  /* of a queue; an empty one keeps no more */
-#define READ_SCRATCH     ((size_t)32 * 1024)  /* what a read should find */
-#define TURN_BYTES       ((size_t)256 * 1024) /* of one link, then the next */
+#define PAYLOAD_MAX      ((uint64_t)1 << 40) /* larger: a corrupt header */
+#define FIRST_CAPACITY   ((size_t)64 * 1024) /* of a queue; if larger, freed when empty */
+#define READ_SCRATCH     ((size_t)32 * 1024) /* free space before a read */
+#define TURN_BYTES       ((size_t)256 * 1024) /* per link and iteration of the loop */
 #define WHY_BYTES        128
 #define TICKS            8 /* checks of the clock per host time-out */
 #define PINGS            4 /* pings per host time-out */
 #define KEEPALIVE_S      1
 #define KEEPALIVES_MAX   127 /* the kernel's limit */
-#define UNANSWERED_PROBE 2   /* one alone may be lost, or be on its way */
+#define UNANSWERED_PROBE 2   /* a single one may be lost or in flight */
 #define FLUSH_STEP_MS    5
 #define MS_PER_S         1000
 
@@ -57,8 +57,8 @@ struct link {
     uint64_t host_ns;    /* silence of its host's kernel */
     uint64_t last_recv_ns, sent_ns, ticked_ns;
     uint64_t silent_ns; /* silence of the other side, while this process was running */
-    bool mute;          /* nothing is sent any more */
-    bool busy, freed;   /* in frame(); link_free was called meanwhile */
+    bool mute;          /* sending is disabled */
+    bool busy, freed;   /* in frame(); link_free was called */
     char why[WHY_BYTES];
     char peer[LINK_PEER_TEXT];
 };
@@ -67,8 +67,8 @@ _Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link
 
 /* ---- queues ----------------------------------------------------------------------- */
 
-/* Space for len more bytes.  What is moved was preceded by as much that went, or comes
- * with a doubling: each byte is moved a few times at most. */
+/* Reserves len bytes.  Data is moved only after at least as many bytes were consumed or
+ * when the buffer doubles: O(1) amortized per byte. */
 static bool link_reserve(struct queue *q, size_t len)
 {
     if (q->capacity - q->tail >= len)
@@ -98,7 +98,7 @@ static void link_empty(struct queue *q)
     *q = (struct queue){0};
 }
 
-static void link_took(struct queue *q, size_t len)
+static void link_consume(struct queue *q, size_t len)
 {
     q->head += len;
     if (q->head < q->tail)
@@ -108,12 +108,12 @@ static void link_took(struct queue *q, size_t len)
         link_empty(q);
 }
 
-static size_t link_waiting(const struct queue *q)
+static size_t link_pending(const struct queue *q)
 {
     return q->tail - q->head;
 }
 
-/* ---- the end ---------------------------------------------------------------------- */
+/* ---- closing ---------------------------------------------------------------------- */
 
 static void link_release(struct link *l)
 {
@@ -122,7 +122,7 @@ static void link_release(struct link *l)
     free(l);
 }
 
-static void link_silence(struct link *l)
+static void link_disable_events(struct link *l)
 {
     l->mute = true;
     loop_want(l->loop, &l->watch, 0);
@@ -130,12 +130,12 @@ static void link_silence(struct link *l)
     loop_cancel(l->loop, &l->tick);
 }
 
-/* The last thing that is done with a link: the receiver may free it. */
+/* Must be the last use of l: the callback may free it. */
 static void link_go_down(struct link *l, const char *why)
 {
-    char first[WHY_BYTES]; /* what came first is the reason */
+    char first[WHY_BYTES]; /* the first error is the reason */
     snprintf(first, sizeof first, "%s", l->why[0] != '\0' ? l->why : why);
-    link_silence(l);
+    link_disable_events(l);
     l->events->down(l->arg, l, first);
 }
 
@@ -154,7 +154,7 @@ static const char *link_error_text(const struct link *l, int err, char text[WHY_
     return text;
 }
 
-/* Nothing can be sent any more; the loop reads to the end and tells it. */
+/* Disables sending; the loop reads up to end of file and then calls `down`. */
 static void link_fail_to_send(struct link *l, const char *why)
 {
     l->mute = true;
@@ -169,8 +169,8 @@ static void link_write_some(struct link *l)
 {
     char text[WHY_BYTES];
     size_t left = TURN_BYTES;
-    while (left > 0 && link_waiting(&l->out) > 0) {
-        size_t len = link_waiting(&l->out) < left ? link_waiting(&l->out) : left;
+    while (left > 0 && link_pending(&l->out) > 0) {
+        size_t len = link_pending(&l->out) < left ? link_pending(&l->out) : left;
         ssize_t n = send(l->watch.fd, l->out.data + l->out.head, len, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
@@ -182,13 +182,13 @@ static void link_write_some(struct link *l)
         }
         l->sent_ns = loop_now_ns();
         left -= (size_t)n;
-        link_took(&l->out, (size_t)n);
+        link_consume(&l->out, (size_t)n);
     }
     loop_want(l->loop, &l->watch,
-              link_waiting(&l->out) > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
+              link_pending(&l->out) > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
 }
 
-/* Once for all frames of one round of the loop. */
+/* One send for all frames that were queued in an iteration of the loop. */
 static void link_on_flush(void *arg)
 {
     struct link *l = arg;
@@ -206,10 +206,10 @@ void link_send(struct link *l, const struct frame *f)
     if (l->mute)
         return;
     if (f->len > PAYLOAD_MAX || !link_reserve(&l->out, HEADER_BYTES + f->len)) {
-        link_fail_to_send(l, "there is no memory for what is to be sent to it");
+        link_fail_to_send(l, "cannot be sent a message (no memory)");
         return;
     }
-    bool first = link_waiting(&l->out) == 0;
+    bool first = link_pending(&l->out) == 0;
     unsigned char *at = l->out.data + l->out.tail;
     link_put_number(&at, f->type, sizeof(uint32_t));
     link_put_number(&at, f->from, sizeof(uint32_t));
@@ -224,19 +224,19 @@ void link_send(struct link *l, const struct frame *f)
 
 size_t link_queued(const struct link *l)
 {
-    return link_waiting(&l->out);
+    return link_pending(&l->out);
 }
 
-/* Waits for at most FLUSH_STEP_MS; what is wanted may come without waking us. */
+/* Bounded by FLUSH_STEP_MS: an acknowledgement does not wake poll. */
 static void link_wait_a_little(const struct link *l, short events)
 {
     struct pollfd p = {.fd = l->watch.fd, .events = events};
     poll(&p, 1, FLUSH_STEP_MS);
 }
 
-/* True while the other host has not acknowledged all: closing a socket that has something
- * to read throws away what has not arrived there. */
-static bool link_under_way(const struct link *l)
+/* True while sent data is not acknowledged: closing a socket that has unread input
+ * resets the connection, which discards that data. */
+static bool link_has_unacked(const struct link *l)
 {
     int bytes = 0;
     return ioctl(l->watch.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
@@ -248,7 +248,7 @@ void link_flush(struct link *l, uint32_t ms)
     if (l->mute)
         return;
     link_write_some(l);
-    while (!l->mute && link_waiting(&l->out) > 0 && loop_now_ns() < end) {
+    while (!l->mute && link_pending(&l->out) > 0 && loop_now_ns() < end) {
         link_wait_a_little(l, POLLOUT);
         link_write_some(l);
     }
@@ -259,13 +259,13 @@ void link_flush(struct link *l, uint32_t ms)
     loop_cancel(l->loop, &l->flush);
     loop_want(l->loop, &l->watch, LOOP_IN);
     shutdown(l->watch.fd, SHUT_WR);
-    while (link_under_way(l) && loop_now_ns() < end)
+    while (link_has_unacked(l) && loop_now_ns() < end)
         link_wait_a_little(l, 0);
 }
 
 /* ---- receiving -------------------------------------------------------------------- */
 
-/* False: the receiver has freed the link. */
+/* False: the callback has freed the link. */
 static bool link_deliver(struct link *l, const struct frame *f)
 {
     if (f->type == WIRE_PING)
@@ -279,11 +279,11 @@ static bool link_deliver(struct link *l, const struct frame *f)
     return false;
 }
 
-/* Hands out the whole frames that are there.  False: the link is down or freed. */
+/* Delivers the complete frames.  False: the link is down or freed. */
 static bool link_take_frames(struct link *l)
 {
     char text[WHY_BYTES];
-    while (link_waiting(&l->in) >= HEADER_BYTES) {
+    while (link_pending(&l->in) >= HEADER_BYTES) {
         const unsigned char *at = l->in.data + l->in.head;
         struct unpack u = unpack_of(at, HEADER_BYTES);
         struct frame f = {.data = at + HEADER_BYTES};
@@ -293,44 +293,44 @@ static bool link_take_frames(struct link *l)
         uint64_t len = unpack_u64(&u);
         text[0] = '\0';
         if (type >= WIRE_TYPES)
-            snprintf(text, sizeof text, "sent what is no message (type %u)", type);
+            snprintf(text, sizeof text, "sent an invalid message (type %u)", type);
         else if (len > PAYLOAD_MAX)
             snprintf(text, sizeof text,
-                     "sent what is no message (%s of %" PRIu64 " bytes)", wire_name(type),
+                     "sent an invalid message (%s of %" PRIu64 " bytes)", wire_name(type),
                      len);
         if (text[0] != '\0') {
             link_go_down(l, text);
             return false;
         }
-        if (link_waiting(&l->in) - HEADER_BYTES < len)
+        if (link_pending(&l->in) - HEADER_BYTES < len)
             return true;
         f.type = type;
         f.len = len;
         if (!link_deliver(l, &f))
             return false;
-        link_took(&l->in, HEADER_BYTES + f.len);
+        link_consume(&l->in, HEADER_BYTES + f.len);
     }
     return true;
 }
 
-/* The other side has closed, or the socket is broken. */
+/* End of file (err = 0), or an error of the socket. */
 static void link_found_end(struct link *l, int err)
 {
     char text[WHY_BYTES];
     if (err != 0)
         link_go_down(l, link_error_text(l, err, text));
-    else if (link_waiting(&l->in) > 0)
+    else if (link_pending(&l->in) > 0)
         link_go_down(l, "closed the connection in the middle of a message");
     else
         link_go_down(l, "closed the connection");
 }
 
-/* A bounded amount, so that the other descriptors of the loop have their turn. */
+/* Reads a bounded amount, so that other descriptors of the loop are served. */
 static void link_read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
         if (!link_reserve(&l->in, READ_SCRATCH)) {
-            link_go_down(l, "sends more than there is memory for");
+            link_go_down(l, "sent more data than there is memory for");
             return;
         }
         size_t capacity = l->in.capacity - l->in.tail,
@@ -362,11 +362,11 @@ static void link_on_ready(void *arg, unsigned ready)
         link_read_some(l);
 }
 
-/* ---- signs of life ---------------------------------------------------------------- */
+/* ---- liveness --------------------------------------------------------------------- */
 
-/* Adds the time since the last look to the silence of the other side.  Only as much as
- * there should be between two looks: the rest we were stopped, or busy, and what came
- * meanwhile may not be read yet.  After a long time of that its timeout starts anew. */
+/* Adds the time since the last tick to the silence of the other side, but at most two
+ * tick periods: for the rest we were stopped or busy, and its frames may not be read
+ * yet.  After more than host_ns of that the silence starts again from 0. */
 static void link_measure_silence(struct link *l, uint64_t now)
 {
     uint64_t from = l->last_recv_ns > l->ticked_ns ? l->last_recv_ns : l->ticked_ns;
@@ -395,11 +395,11 @@ static bool link_host_gone(const struct link *l)
            (t.tcpi_probes >= UNANSWERED_PROBE || t.tcpi_retransmits >= UNANSWERED_PROBE);
 }
 
-/* Not to one that waits for nothing because it is stopped: nobody reads them, and they
- * would fill its window. */
+/* No PING to a process that is silent because it is stopped: it does not read, and pings
+ * would fill its receive window. */
 static bool link_ping_due(const struct link *l, uint64_t now)
 {
-    if (l->mute || link_waiting(&l->out) > 0 || now - l->sent_ns < l->host_ns / PINGS)
+    if (l->mute || link_pending(&l->out) > 0 || now - l->sent_ns < l->host_ns / PINGS)
         return false;
     return l->life == LINK_AWAKE || l->silent_ns < l->timeout_ns;
 }
@@ -421,27 +421,27 @@ static void link_on_tick(void *arg)
     loop_after(l->loop, &l->tick, l->host_ns / NS_PER_MS / TICKS + 1);
 }
 
-/* ---- life ------------------------------------------------------------------------- */
+/* ---- open and close --------------------------------------------------------------- */
 
-static void link_set(int fd, int level, int name, int value)
+static void link_set_option(int fd, int level, int name, int value)
 {
-    setsockopt(fd, level, name, &value, sizeof value); /* refused by what is no TCP */
+    setsockopt(fd, level, name, &value, sizeof value); /* fails if it is not TCP */
 }
 
-/* The kernel finds out that the host is gone also while nothing is sent. */
+/* Keep-alive probes detect an unreachable host while nothing is sent. */
 static void link_tune(int fd, uint32_t timeout_ms, enum link_life life)
 {
     uint32_t probes =
         link_host_ms(timeout_ms) / MS_PER_S / KEEPALIVE_S + UNANSWERED_PROBE;
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    link_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    link_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    link_set(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S);
-    link_set(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S);
-    link_set(fd, IPPROTO_TCP, TCP_KEEPCNT,
-             (int)(probes < KEEPALIVES_MAX ? probes : KEEPALIVES_MAX));
+    link_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    link_set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    link_set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_S);
+    link_set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S);
+    link_set_option(fd, IPPROTO_TCP, TCP_KEEPCNT,
+                    (int)(probes < KEEPALIVES_MAX ? probes : KEEPALIVES_MAX));
     if (life == LINK_AWAKE)
-        link_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
+        link_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
 }
 
 struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
@@ -488,7 +488,7 @@ void link_free(struct link *l)
 {
     if (l == NULL || l->freed)
         return;
-    link_silence(l);
+    link_disable_events(l);
     close(l->watch.fd);
     l->freed = true;
     if (!l->busy)

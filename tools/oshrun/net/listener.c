@@ -85,20 +85,21 @@ static void listener_refuse(struct pending *s, const char *why)
     d->told++;
     address_text(&s->from, from);
     snprintf(sentence, sizeof sentence, "refused a connection from %s: %s%s", from, why,
-             d->told < TOLD_MAX ? "" : " (further ones are not told)");
+             d->told < TOLD_MAX ? "" : " (further ones are not reported)");
     d->events->refused(d->arg, sentence);
 }
 
 static void listener_refuse_for(struct pending *s, enum auth_news news)
 {
     static const char *const why[] = {
-        [AUTH_ALIEN] = "it sent what is not the greeting of a daemon",
+        [AUTH_ALIEN] = "it sent an invalid authentication message",
         [AUTH_WRONG] = "it does not know the nonce of this job",
-        [AUTH_CLOSED] = "it closed the connection before it had proven itself",
+        [AUTH_CLOSED] = "it closed the connection before it was authenticated",
     };
     char error[SENTENCE_BYTES / 2];
     if (news == AUTH_BROKEN)
-        snprintf(error, sizeof error, "it broke off before it had proven itself (%s)",
+        snprintf(error, sizeof error,
+                 "the connection failed before it was authenticated (%s)",
                  strerror(errno));
     listener_refuse(s, news == AUTH_BROKEN ? error : why[news]);
 }
@@ -128,7 +129,8 @@ static void listener_on_pending_timeout(void *arg)
         return;
     }
     snprintf(why, sizeof why, "it %s for %d s",
-             s->auth.have > 0 ? "sent half a greeting and then nothing" : "said nothing",
+             s->auth.have > 0 ? "sent part of a message and then nothing"
+                              : "sent nothing",
              PENDING_MS / MS_PER_S);
     auth_leave(&s->auth); /* the peer may be a slow daemon of this job: it retries */
     listener_refuse(s, why);
@@ -144,7 +146,7 @@ static struct pending *listener_get_slot(struct listener *d)
     if (oldest->number == 0)
         return oldest;
     auth_leave(&oldest->auth);
-    listener_refuse(oldest, "it had not proven itself when too many others came");
+    listener_refuse(oldest, "it was not authenticated when too many others connected");
     return oldest;
 }
 
@@ -255,7 +257,7 @@ static int listener_bind(struct listener *d, struct address *at, size_t n,
     return d->nsockets > 0 ? 0 : -1;
 }
 
-_Static_assert(SOCKETS_MAX *ADDRESS_TEXT <= ADDRESSES_MAX, "all addresses are told");
+_Static_assert(SOCKETS_MAX *ADDRESS_TEXT <= ADDRESSES_MAX, "all addresses fit");
 
 struct listener *listener_open(struct loop *loop, const struct nonce *nonce,
                                const char *which, char addresses[ADDRESSES_MAX],

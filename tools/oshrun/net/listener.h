@@ -45,10 +45,10 @@ struct listener_events {
 struct listener;
 
 /*
- * Listens on the addresses that `which` chooses: NULL: all that are up, but the loopback
- * only if there is no other; "lo": the loopback; otherwise a list with commas of
+ * Listens on the addresses that `which` selects: NULL: all that are up, but the loopback
+ * only if there is no other; "lo": the loopback; otherwise a comma-separated list of
  * interface names (eth0) and networks (10.0.0.0/8, fd00::/8).  addresses gets
- * "10.77.0.1:40000,[fd00::1]:40000".  NULL after a sentence in why (of len bytes).
+ * "10.77.0.1:40000,[fd00::1]:40000".  NULL: an error message is in why (of len bytes).
  */
 struct listener *listener_open(struct loop *loop, const struct nonce *nonce,
                                const char *which, char addresses[ADDRESSES_MAX],
@@ -59,19 +59,20 @@ void listener_close(struct listener *d);
 struct connector;
 
 struct connector_events {
-    void (*made)(void *arg, int fd); /* proven; the receiver's now */
-    /* "cannot connect to 10.77.0.1:40000 (No route to host)", "... is not of this job" */
+    void (*made)(void *arg, int fd); /* authenticated; the callee owns fd */
+    /* "cannot connect to 10.77.0.1:40000 (No route to host)", "... does not belong to
+     * this job" */
     void (*failed)(void *arg, const char *why);
 };
 
-/* connect_ms: for a host to accept; prove_ms: for the process there, which may be busy or
- * stopped, to prove itself. */
+/* connect_ms: for a host to accept; prove_ms: for the process there, which may be busy
+ * or stopped, to authenticate itself. */
 struct connector_limits {
     uint32_t connect_ms, prove_ms;
 };
 
-/* Tries all addresses, a little apart, until one is proven; fails when all have failed or
- * the time is over.  NULL: no memory. */
+/* Tries all addresses, one after the other at short intervals, until a connection is
+ * authenticated; fails when all have failed or time is over.  NULL: no memory. */
 struct connector *connector_start(struct loop *loop, const struct nonce *nonce,
                                   const char *addresses, struct connector_limits limits,
                                   const struct connector_events *events, void *arg);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pack.h - bytes of a message: written in order, read back with every bound checked.
+ * pack.h - packs the data of a message, and unpacks it with checked bounds.
  *
- * Pure.  Used by all that makes or reads messages.  Numbers are little-endian.  A string
- * is u32 length, the bytes, and a zero that is not counted; bytes are u64 length and the
- * bytes.
+ * Pure.  Used by all files that make or read messages.  Numbers are little-endian.  A
+ * string is u32 length, the bytes, and a zero that is not counted; bytes are u64 length
+ * and the bytes.
  */
 #ifndef OSHRUN_NET_PACK_H
 #define OSHRUN_NET_PACK_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed = empty.  Grows; when there is no memory `failed` is set and stays. */
+/* Zero-initialized = empty.  Grows; without memory `failed` is set and stays set. */
 struct pack {
     unsigned char *data;
     size_t len, capacity;
@@ -28,8 +28,8 @@ void pack_bytes(struct pack *p, const void *data, size_t len);
 void pack_numbers(struct pack *p, const uint32_t *list, uint32_t count);
 void pack_free(struct pack *p);
 
-/* What is read past the end, or does not fit, sets `failed` (which stays) and is 0, NULL
- * or empty: read all, then look once. */
+/* Reading past the end, or malformed data, sets `failed`, which stays set, and returns
+ * 0, NULL or an empty value: read everything, then check once. */
 struct unpack {
     const unsigned char *at, *end;
     bool failed;
@@ -41,12 +41,12 @@ uint32_t unpack_u32(struct unpack *u);
 uint64_t unpack_u64(struct unpack *u);
 const char *unpack_string(struct unpack *u); /* points into the data */
 const void *unpack_bytes(struct unpack *u, size_t *len);
-/* A number of things to come, each of at least `min` bytes: fails if they cannot be
- * there. */
+/* Reads the number of following items of at least `min` bytes each; fails if they exceed
+ * the data. */
 uint32_t unpack_count(struct unpack *u, size_t min);
-/* Of pack_numbers: a new list, which is not NULL unless something failed. */
+/* Reads a list of pack_numbers, which the caller frees.  NULL only on failure. */
 uint32_t *unpack_numbers(struct unpack *u, uint32_t *count);
-/* True if nothing failed and all was read. */
+/* True if nothing failed and all data was read. */
 bool unpack_done(const struct unpack *u);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame that waits for its link. */
+/* A frame queued for a child. */
 struct waiting {
     struct waiting *next;
     struct frame f;
@@ -167,7 +167,7 @@ void route_send(struct route *r, const struct frame *f)
         route_send_up(r, f);
 }
 
-/* What is for all goes up to the front, which sends it down to all. */
+/* A frame for all goes up to the front end, which sends it down to all. */
 static bool route_take_for_all(struct route *r, const struct link *l,
                                const struct frame *f)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * route.h - the links of one node of the tree, and which of them a frame takes.
+ * route.h - the links of one node of the tree, and the routing of frames.
  *
  * Uses link.h, tree.h.  Used by daemons*.c (the front) and daemon_main.c.
  *
- * A frame for a node whose link is not there yet waits for it; one for a node whose link
- * is gone is dropped.
+ * A frame for a child that has not connected yet is queued; one for a child whose link
+ * was lost is dropped.
  */
 #ifndef OSHRUN_NET_ROUTE_H
 #define OSHRUN_NET_ROUTE_H
@@ -20,7 +20,7 @@ struct route_child;
 struct route {
     struct tree tree;
     uint32_t me;     /* a node, or WIRE_FRONT */
-    struct link *up; /* to the parent; NULL: not there (the front has none) */
+    struct link *up; /* to the parent; NULL: not connected (the front has none) */
     uint32_t nchildren;
     struct route_child *child;
 };
@@ -30,25 +30,25 @@ int route_open(struct route *r, const struct tree *tree, uint32_t me);
 /* Frees the links too. */
 void route_close(struct route *r);
 
-/* A child's link is there: sends `first` (may be NULL) and then what has waited.  -1:
- * node is no child of ours, or is there already. */
+/* Attaches the link of a child: sends `first` (may be NULL), then the queued frames.
+ * -1: node is no child of ours, or was attached before. */
 int route_attach(struct route *r, uint32_t node, struct link *l,
                  const struct frame *first);
 
 /* The child whose link this is, or WIRE_NONE. */
 uint32_t route_child_of(const struct route *r, const struct link *l);
 
-/* Its link is gone (and is freed). */
+/* Detaches a lost child and frees its link. */
 void route_detach(struct route *r, uint32_t node);
 
-/* A certain child, any child has a link. */
+/* Whether this child, or any child, has a link. */
 bool route_has_child(const struct route *r, uint32_t node);
 bool route_has_children(const struct route *r);
 
-/* Sends a frame of this node on its way. */
+/* Sends a frame of this node toward f->to. */
 void route_send(struct route *r, const struct frame *f);
 
-/* Passes on a frame that came by link l.  True: it is (also) for this node. */
+/* Forwards a frame that was received on l.  True: it is (also) for this node. */
 bool route_take(struct route *r, const struct link *l, const struct frame *f);
 
 #endif

@@ -4,9 +4,9 @@
  *
  * Pure.  Used by route.c, gather.c, daemons*.c and daemon_main.c.
  *
- * A node is named by its index in job.node[]; the front is WIRE_FRONT.  The front is
- * place 0 of the tree and node i is place i + 1; the children of place p are the places
- * p * k + 1 to p * k + k.
+ * A node is identified by its index in job.node[], the front end by WIRE_FRONT.  The
+ * front end has position 0 in the tree and node i has position i + 1; the children of
+ * position p have the positions p * k + 1 to p * k + k.
  */
 #ifndef OSHRUN_NET_TREE_H
 #define OSHRUN_NET_TREE_H
@@ -33,7 +33,7 @@ uint32_t tree_child(const struct tree *t, uint32_t node, uint32_t i);
 /* True if node is `top` or below it. */
 bool tree_below(const struct tree *t, uint32_t top, uint32_t node);
 
-/* The neighbour of `me` that is next on the way to `to`; me != to. */
+/* The next hop from `me` to `to`; me != to. */
 uint32_t tree_next(const struct tree *t, uint32_t me, uint32_t to);
 
 #endif

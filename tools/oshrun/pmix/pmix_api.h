@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_api.h - libpmix's headers, without the warnings that their own code gives.
+ * pmix_api.h - libpmix's headers, with warnings in their code suppressed.
  *
  * Used by pmix_*.c.
  */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_collective.c - fences, groups and connections: all are a gather of their nodes.
+ * pmix_collective.c - fences, groups and connections: each is a gather of its nodes.
  *
  * Uses gather.h.  Part of pmix_net.h; runs in the daemon's loop.
  *
- * libpmix asks once per node, when the members on it have called.  A collective whose
- * time has run out here is still open on the net, so that nodes keep counting alike.
+ * libpmix makes one upcall per node, when all members on the node have called.  A
+ * collective that timed out here stays open in the gather, so that all nodes count the
+ * same rounds.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 
 #define GROUP_INFOS 2
 
-/* What libpmix gives back when it has read the answer. */
+/* Released by libpmix when it has read the answer. */
 struct answer {
     pmix_info_t info[GROUP_INFOS];
     size_t n;
@@ -136,7 +137,7 @@ static pmix_status_t pmix_collective_join(struct pmix_net *n, struct pmix_reques
     return rc == 0 ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-/* r may be gone when this returns: done() frees it. */
+/* r may be freed by this call, in pmix_collective_on_done. */
 void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
 {
     pmix_status_t status = r->status;

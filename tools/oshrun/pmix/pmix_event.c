@@ -60,7 +60,7 @@ static int pmix_event_unpack_infos(struct event *e, const void *data, size_t len
         return -1;
     memcpy(bytes.bytes, data, len);
     PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
-    PMIx_Data_load(&buffer, &bytes); /* the bytes are the buffer's now */
+    PMIx_Data_load(&buffer, &bytes); /* buffer owns the bytes now */
     PMIX_INFO_CREATE(e->info, e->n);
     pmix_status_t rc = PMIX_ERR_NOMEM;
     if (e->info != NULL)
@@ -93,14 +93,14 @@ static void pmix_event_free_event(struct event *e)
     free(e);
 }
 
-/* In libpmix's thread, when all that wanted it have got it. */
+/* Runs in libpmix's thread after delivery to all receivers. */
 static void pmix_event_on_delivered(pmix_status_t status, void *arg)
 {
     (void)status;
     pmix_event_free_event(arg);
 }
 
-/* To the PEs of this node; libpmix does not tell us about it again. */
+/* Notifies the PEs of this node; libpmix makes no upcall for it. */
 int pmix_event_take(struct pmix_net *n, const struct frame *f)
 {
     if (f->from == n->job->here)
@@ -114,7 +114,7 @@ int pmix_event_take(struct pmix_net *n, const struct frame *f)
     }
     pmix_status_t rc = PMIx_Notify_event(e->code, &e->source, e->range, e->info, e->n,
                                          pmix_event_on_delivered, e);
-    if (rc != PMIX_SUCCESS) /* done already, or it cannot be: nobody waits for it */
+    if (rc != PMIX_SUCCESS) /* completed or failed: the callback is not called */
         pmix_event_free_event(e);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_host.c - the PMIx server of a node: its start, and the queue by which it talks to
- * the daemon.
+ * pmix_host.c - the PMIx server of a node: its start, and its queue of posts to the
+ * daemon.
  *
  * Uses libpmix, hwloc.  Used by daemon.c.
  */
@@ -18,20 +18,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REGISTER_WAIT_S 30 /* libpmix answers in microseconds or not at all */
+#define REGISTER_WAIT_S 30 /* libpmix answers in microseconds or never */
 
 /*
- * Segments of libpmix's store, whose server writes zeros to all of the first ones: 1 ms
- * per MiB.  What a PE puts between two fences must fit into one for data: libpmix says
- * which size it needs, and crashes.  Those for the PEs' entries follow each other.
- * Server and clients must agree on the sizes, or the clients read elsewhere.
+ * Segment sizes of libpmix's shared-memory store.  The server zeroes all of the first
+ * segments, which takes 1 ms per MiB.  What a PE puts between two fences must fit into
+ * one data segment, otherwise libpmix prints the size that it needs and crashes.  More
+ * segments for the entries of PEs are added when needed.  Server and clients must use the
+ * same sizes, otherwise clients read at wrong addresses.
  */
 #define DATA_SEGMENT_ENV    "NS_DATA_SEG_SIZE"
-#define DATA_SEGMENT_BYTES  "4194304"  /* libpmix's own: enough on one node */
+#define DATA_SEGMENT_BYTES  "4194304"  /* default of libpmix: enough on one node */
 #define DATA_SEGMENT_NET    "16777216" /* for what PEs of several nodes exchange */
 #define ENTRY_SEGMENT_ENV   "NS_META_SEG_SIZE"
-#define ENTRY_SEGMENT_BYTES "65536" /* libpmix's own: 4 MiB */
-#define ENTRY_SEGMENT_PES   2048    /* that surely fit into ours */
+#define ENTRY_SEGMENT_BYTES "65536" /* the default of libpmix is 4 MiB */
+#define ENTRY_SEGMENT_PES   2048    /* PEs that certainly fit into ours */
 
 /* ---- the queue -------------------------------------------------------------------- */
 
@@ -42,9 +43,9 @@ void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p)
     pthread_mutex_lock(&h->lock);
     *h->last = p;
     h->last = &p->next;
-    /* Fails only if it has rung 2^64 times and nobody listened. */
-    ssize_t rung = write(h->event_fd, &one, sizeof one);
-    (void)rung;
+    /* Fails only if the counter of the eventfd would overflow. */
+    ssize_t written = write(h->event_fd, &one, sizeof one);
+    (void)written;
     pthread_mutex_unlock(&h->lock);
 }
 
@@ -56,10 +57,10 @@ struct pmix_host_post *pmix_host_take(struct pmix_host *h)
         h->first = p->next;
     if (h->first == NULL)
         h->last = &h->first;
-    if (p == NULL) { /* empty: under the lock, so that no bell is lost */
-        uint64_t bells;
-        if (read(h->event_fd, &bells, sizeof bells) < 0)
-            bells = 0;
+    if (p == NULL) { /* empty: cleared under the lock, so that no wake-up is lost */
+        uint64_t count;
+        if (read(h->event_fd, &count, sizeof count) < 0)
+            count = 0;
     }
     pthread_mutex_unlock(&h->lock);
     return p;
@@ -70,7 +71,7 @@ int pmix_host_fd(const struct pmix_host *h)
     return h->event_fd;
 }
 
-/* ---- our own calls, waited for together ------------------------------------------- */
+/* ---- waiting for several calls of libpmix ----------------------------------------- */
 
 void pmix_host_settled(pmix_status_t status, void *arg)
 {
@@ -90,7 +91,7 @@ void pmix_host_begin(struct pmix_host *h)
     pthread_mutex_unlock(&h->lock);
 }
 
-/* What a call returned at once: an error, or "done" without a callback to come. */
+/* rc: an error, or PMIX_OPERATION_SUCCEEDED, after which no callback follows. */
 void pmix_host_began(struct pmix_host *h, pmix_status_t rc)
 {
     if (rc == PMIX_SUCCESS)
@@ -98,7 +99,7 @@ void pmix_host_began(struct pmix_host *h, pmix_status_t rc)
     pmix_host_settled(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, h);
 }
 
-/* Waits until all that was begun is done. */
+/* Waits until all calls have completed. */
 pmix_status_t pmix_host_settle(struct pmix_host *h)
 {
     struct timespec until;
@@ -122,8 +123,8 @@ static int pmix_failed(const char *what, pmix_status_t rc)
 }
 
 /*
- * libpmix would look for all devices of the machine (10 of the 14 ms that its start
- * takes).  It wants a topology for localities only: give it one without devices.
+ * By default libpmix discovers all devices of the machine (10 of the 14 ms of its
+ * start).  It needs a topology for localities only, so it gets one without devices.
  */
 static int pmix_host_make_topology(struct pmix_host *h)
 {
@@ -207,7 +208,7 @@ static int pmix_host_add_variable(char ***env, const char *name, const char *val
     return 0;
 }
 
-/* The sizes, as far as they are set. */
+/* The segment sizes that are set. */
 static int pmix_host_add_segments(char ***env)
 {
     static const char *const name[] = {DATA_SEGMENT_ENV, ENTRY_SEGMENT_ENV};
@@ -240,7 +241,7 @@ void pmix_host_env_free(char **env)
     free(env);
 }
 
-/* The files are the reaper's, the threads end with us: nothing else is to be undone. */
+/* Nothing to do: the reaper removes the files, and the threads end with the process. */
 void pmix_host_stop(struct pmix_host *h)
 {
     (void)h;

@@ -14,14 +14,14 @@
 
 #define PMIX_HOST_TEXT 160
 
-/* What a PE asked for; posted by the PMIx thread, taken by the daemon. */
+/* Kind of a post, which the PMIx thread queues and the loop of the daemon handles. */
 enum pmix_host_kind {
     PMIX_HOST_CONNECTED,
     PMIX_HOST_FINALIZED,
     PMIX_HOST_ABORT,
-    PMIX_HOST_SAY,        /* text: a sentence for the user */
+    PMIX_HOST_SAY,        /* text: a message for the user */
     PMIX_HOST_CONTROL,    /* send the signal to PEs */
-    PMIX_HOST_COLLECTIVE, /* these are for pmix_net_post */
+    PMIX_HOST_COLLECTIVE, /* this and the following are for pmix_net_post */
     PMIX_HOST_MODEX,
     PMIX_HOST_MODEX_DATA,
     PMIX_HOST_EVENT,
@@ -33,7 +33,7 @@ struct pmix_request;
 /* One allocation. */
 struct pmix_host_post {
     enum pmix_host_kind kind;
-    uint32_t rank; /* who; JOB_NO_PE where PMIx does not say */
+    uint32_t rank; /* the PE; JOB_NO_PE if PMIx does not give it */
     int status;    /* of an abort */
     char text[PMIX_HOST_TEXT];
     int signal;
@@ -45,13 +45,13 @@ struct pmix_host_post {
 
 struct pmix_host;
 
-/* Starts the server with its files in dir.  NULL after a sentence. */
+/* Starts the server with its files in dir.  NULL after an error message. */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir);
 
-/* Tells it about the job and its local PEs.  0, or -1 after a sentence. */
+/* Registers the job and its local PEs.  0, or -1 after an error message. */
 int pmix_host_register(struct pmix_host *h, const struct job *job);
 
-/* The variables that PE `rank` needs, NULL-terminated; free with pmix_host_env_free. */
+/* The PMIx variables of PE `rank`, NULL-terminated; free with pmix_host_env_free. */
 char **pmix_host_env(struct pmix_host *h, uint32_t rank);
 void pmix_host_env_free(char **env);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_int.h - the inside of the PMIx server, for the files it is made of.
+ * pmix_int.h - internals of the PMIx server.
  *
- * Used by pmix_host.c, pmix_job.c and pmix_upcalls.c (which face libpmix), and by
- * pmix_net.c, pmix_collective.c, pmix_modex.c, pmix_event.c and pmix_query.c (which face
- * the other nodes); nobody else.
+ * Used only by pmix_host.c, pmix_job.c and pmix_upcalls.c (interface to libpmix), and by
+ * pmix_net.c, pmix_collective.c, pmix_modex.c, pmix_event.c and pmix_query.c (interface
+ * to the other nodes).
  *
- * Upcalls run in libpmix's thread, all that is declared here as "loop" in the daemon's.
- * Between them there is only the queue of posts.  The loop never waits for libpmix after
- * the start: it uses calls with a callback, which posts.
+ * Upcalls run in libpmix's thread; functions marked "loop" here run in the thread of the
+ * daemon's loop.  They communicate only by the queue of posts.  After the start the loop
+ * never blocks in libpmix: it uses calls with a callback, which posts.
  */
 #ifndef OSHRUN_PMIX_PMIX_INT_H
 #define OSHRUN_PMIX_PMIX_INT_H
@@ -29,7 +29,7 @@ struct pmix_host {
     pthread_mutex_t lock;
     pthread_cond_t settled;
     struct pmix_host_post *first, **last;
-    uint32_t pending; /* operations of ours that libpmix has not completed */
+    uint32_t pending; /* our calls that libpmix has not completed */
     pmix_status_t worst;
 };
 
@@ -42,35 +42,35 @@ enum pmix_query_key {
     PMIX_ASKED_KEYS,
 };
 
-/* What libpmix wants to know.  Owns what it points to. */
+/* A request of libpmix.  Owns what it points to. */
 struct pmix_request {
-    pmix_modex_cbfunc_t modex; /* one of these three is how to answer it */
+    pmix_modex_cbfunc_t modex; /* one of these three is set, to answer the request */
     pmix_info_cbfunc_t info;
     pmix_op_cbfunc_t op;
     void *arg;
     int timeout_s; /* 0: none */
 
-    struct pack key; /* collective: the same on all its nodes */
-    uint32_t *rank;  /* who takes part, ascending */
+    struct pack key; /* of a collective: equal on all its nodes */
+    uint32_t *rank;  /* members, ascending */
     uint32_t nranks; /* 0: all PEs of the job */
     bool wants_number;
     void *data; /* piece of a collective; answer to a modex; an event, packed */
     size_t len;
 
     uint32_t modex_rank;
-    pmix_status_t status; /* of a collective that cannot be done, of a modex's answer */
+    pmix_status_t status; /* error of a collective; status of a modex answer */
     struct pmix_served *served;
 
     enum pmix_query_key *asked;
     uint32_t nasked;
-    bool unknown; /* keys were asked for that we do not know */
+    bool unknown; /* unknown keys were requested */
 
     /* loop */
     struct pmix_net *net;
     struct loop_timer timer;
     bool answered;
-    uint64_t number; /* of a modex or query, at its asker */
-    uint32_t node;   /* that was asked */
+    uint64_t number; /* of a modex or query, unique on this node */
+    uint32_t node;   /* to which a modex was sent */
     struct pmix_request *next;
 };
 
@@ -85,19 +85,20 @@ struct pmix_net {
     uint32_t *node_of; /* per PE of the job */
     bool *ended;       /* the same; true only for PEs of this node */
     struct gather *gather;
-    struct pmix_request *collectives; /* that libpmix waits for */
+    struct pmix_request *collectives; /* pending */
     struct pmix_request *modexes;
     struct pmix_request *queries;
-    struct pmix_served *served; /* modexes of other nodes */
-    uint64_t number;            /* the last that was given to a question */
+    struct pmix_served *served; /* modex requests of other nodes */
+    uint64_t number;            /* last number of a modex or query */
 };
 
 /* pmix_host.c */
 
-/* Takes over a post that was allocated. */
+/* Queues p and takes ownership of it. */
 void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p);
-/* Our own calls of libpmix, waited for together: begin, began with what the call returned
- * and on_settled as its callback, settle. */
+/* Waits for several calls of libpmix together: pmix_host_begin before each call,
+ * pmix_host_began with its result, pmix_host_settled as its callback; pmix_host_settle
+ * waits for all of them. */
 void pmix_host_begin(struct pmix_host *h);
 void pmix_host_began(struct pmix_host *h, pmix_status_t rc);
 void pmix_host_settled(pmix_status_t status, void *host);
@@ -110,11 +111,11 @@ pmix_server_module_t *pmix_upcalls(struct pmix_host *h);
 void pmix_request_free(struct pmix_request *r);
 /* Answers with an error, or with success without data. */
 void pmix_request_answer(struct pmix_request *r, pmix_status_t status);
-/* Puts it into a list; if time runs out, it is answered by PMIX_ERR_TIMEOUT and stays in
+/* Adds r to a list.  At its timeout r is answered with PMIX_ERR_TIMEOUT, but stays in
  * the list. */
 void pmix_request_wait(struct pmix_net *n, struct pmix_request **list,
                        struct pmix_request *r);
-/* Ends the waiting. */
+/* Removes r from the list and frees it. */
 void pmix_request_done(struct pmix_request **list, struct pmix_request *r);
 struct pmix_request *pmix_request_find(struct pmix_request *list, uint64_t number);
 void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
@@ -124,7 +125,7 @@ void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
 int pmix_collective_open(struct pmix_net *n);
 void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
 
-/* pmix_modex.c, loop.  Each take: 0, or -1 if the message is not a right one. */
+/* pmix_modex.c, loop.  Each take: 0, or -1: malformed, or no memory. */
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r);
 void pmix_modex_data(struct pmix_net *n, struct pmix_request *r);
 int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_job.c - tells libpmix about the job: its nodes, its PEs, and who is where.
+ * pmix_job.c - registers the job with libpmix: its nodes and the PEs on each.
  *
  * Uses libpmix.  Part of pmix_host.h.
  */
@@ -38,9 +38,9 @@ static char *pmix_job_rank_list(const struct job_node *node)
 }
 
 /*
- * All nodes' names with commas, and all nodes' rank lists with semicolons, in the form
- * that libpmix takes as it is.  What PMIx_generate_regex makes is shorter, but wrong for
- * names with large numbers, and out of order for some.
+ * All nodes' names with commas, and all nodes' rank lists with semicolons, in the raw
+ * form of libpmix.  The output of PMIx_generate_regex is shorter, but wrong for names
+ * with large numbers and in the wrong order for some names.
  */
 static int pmix_job_list_nodes(const struct job *job, char **names, char **ranks)
 {
@@ -76,7 +76,7 @@ static void pmix_job_load_u16(pmix_info_t *info, const char *key, uint32_t value
     PMIX_INFO_LOAD(info, key, &v, PMIX_UINT16);
 }
 
-/* What every PE may ask about PE number i of a node. */
+/* Data of PE number i of a node, which every PE can query. */
 static void pmix_job_load_pe(pmix_info_t *info, const struct job *job, uint32_t node,
                              uint32_t i)
 {
@@ -134,7 +134,7 @@ static pmix_status_t pmix_job_register_job(struct pmix_host *h, const struct job
     return rc;
 }
 
-/* All at once: libpmix's thread works them off while we make the next call. */
+/* Does not wait for each call: libpmix's thread handles one while we make the next. */
 static pmix_status_t pmix_job_register_clients(struct pmix_host *h, const struct job *job)
 {
     const struct job_node *here = &job->node[job->here];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_modex.c - data of a PE of another node, got from the server there.
+ * pmix_modex.c - direct modex: data of a PE of another node, from the server there.
  *
  * Uses libpmix.  Part of pmix_net.h; runs in the daemon's loop.
  *
  * MODEX_ASK: u64 number, u32 rank.  MODEX_ANSWER: u64 number, u32 status, bytes.
  *
- * libpmix answers when the PE has put something, and never if it ends before that.  So
- * what is asked of a PE that has ended must be answered soon or is answered here.
+ * libpmix answers a request when the PE has put data, and never if the PE ends before
+ * that.  So we answer requests for a PE that has ended if libpmix has not done so after
+ * ENDED_MS.
  */
 #include "config.h"
 
@@ -16,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For what an ended PE had put to pass libpmix, whose thread needs its share of the
- * processor for that. */
+/* For libpmix's thread, which may be short of processor time, to handle what an ended PE
+ * has put. */
 #define ENDED_MS 500
 
-/* A question of another node. */
+/* A request of another node. */
 struct pmix_served {
     struct pmix_served *next;
     struct pmix_net *net;
@@ -32,7 +33,7 @@ struct pmix_served {
     bool answered; /* but libpmix still has it */
 };
 
-/* ---- asking ----------------------------------------------------------------------- */
+/* ---- requesting ------------------------------------------------------------------- */
 
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
 {
@@ -44,7 +45,7 @@ void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
     pmix_request_wait(n, &n->modexes, r);
     if (r->node != n->job->here && n->has_net && !p.failed) {
         pmix_net_send(n, WIRE_MODEX_ASK, r->node, &p);
-    } else { /* libpmix would have it */
+    } else { /* libpmix has the data of local PEs */
         pmix_request_answer(r, PMIX_ERR_NOT_FOUND);
         pmix_request_done(&n->modexes, r);
     }
@@ -78,7 +79,7 @@ int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f)
     return 0;
 }
 
-/* ---- answering -------------------------------------------------------------------- */
+/* ---- serving ---------------------------------------------------------------------- */
 
 static void pmix_modex_answer(struct pmix_served *s, pmix_status_t status,
                               const void *data, size_t len)
@@ -105,7 +106,7 @@ static void pmix_modex_release(struct pmix_served *s)
     free(s);
 }
 
-/* In libpmix's thread.  The data is libpmix's and gone when we return. */
+/* Runs in libpmix's thread.  libpmix frees the data when we return. */
 static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, void *arg)
 {
     struct pmix_served *s = arg;
@@ -201,7 +202,8 @@ void pmix_modex_lost(struct pmix_net *n, uint32_t node)
             s->answered = true;
 }
 
-/* libpmix still has them and may call until the process ends: they stay. */
+/* The entries are not freed: libpmix refers to them and may call back until the process
+ * ends. */
 void pmix_modex_free(struct pmix_net *n)
 {
     for (struct pmix_served *s = n->served; s != NULL; s = s->next)

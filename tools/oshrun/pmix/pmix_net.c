@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_net.c - see pmix_net.h: who handles what, and requests that wait for an answer.
+ * pmix_net.c - see pmix_net.h: dispatch of posts and messages, pending requests.
  *
  * Uses gather.h, libpmix.  Runs in the daemon's loop.
  */
@@ -124,7 +124,7 @@ void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post)
     free(post);
 }
 
-/* ---- life ------------------------------------------------------------------------- */
+/* ---- creation and destruction ----------------------------------------------------- */
 
 static int pmix_net_map_pes(struct pmix_net *n)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_net.h - what the PMIx servers of a job's nodes say to each other: fences and
- * groups (gather.c), data of a remote PE (direct modex), events, queries and job control.
+ * pmix_net.h - messages between the PMIx servers of a job: fences and groups (gather.c),
+ * data of a remote PE (direct modex), events and queries.
  *
  * Uses pmix_host.h, gather.h, wire.h, pack.h.  Used by daemon.c.
  *
- * With one node there is no net: fences and groups are answered at once, the rest
- * locally.
+ * With one node there is no net: fences and groups complete at once, other requests are
+ * answered locally.
  */
 #ifndef OSHRUN_PMIX_PMIX_NET_H
 #define OSHRUN_PMIX_PMIX_NET_H
@@ -23,7 +23,7 @@ struct net_out {
     void *arg;
 };
 
-/* What the daemon of the only node knows; with several nodes the front is asked. */
+/* Data of the daemon of a single node; with several nodes the front end is queried. */
 struct pmix_net_local {
     /* All PEs, as in a QUERY_ANSWER behind its number. */
     void (*procs)(void *arg, struct pack *answer);
@@ -32,22 +32,24 @@ struct pmix_net_local {
 
 struct pmix_net;
 
-/* out = NULL: one node, without a net; then local is needed.  NULL: no memory. */
+/* out = NULL: single node, local must be given.  Returns NULL without memory. */
 struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
                               const struct pmix_net_local *local, struct loop *loop);
 void pmix_net_free(struct pmix_net *n);
 
-/* A post of pmix_host_take that wants an answer or concerns other nodes; frees it. */
+/* Handles a post of pmix_host_take that needs an answer or concerns other nodes; frees
+ * it. */
 void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post);
 
-/* A message of the types GATHER_* .. QUERY_ANSWER.  0, or -1 if it is not a right one. */
+/* Handles a message of the types GATHER_* to QUERY_ANSWER.  0, or -1: malformed, or no
+ * memory. */
 int pmix_net_take(struct pmix_net *n, const struct frame *f);
 
-/* A PE of this node has ended: who waits for its data gets an answer. */
+/* A PE of this node has ended: answers the requests for its data. */
 void pmix_net_ended(struct pmix_net *n, uint32_t rank);
 
-/* A node is gone: who waits for it gets an error. */
+/* A node is lost: the requests that depend on it fail. */
 void pmix_net_lost(struct pmix_net *n, uint32_t node);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_query.c - questions about the job that libpmix does not answer itself.
+ * pmix_query.c - PMIx queries about the job that libpmix does not answer itself.
  *
  * Uses libpmix.  Part of pmix_net.h; runs in the daemon's loop.
  *
- * The processes of all nodes are known to the front: QUERY_ASK and QUERY_ANSWER, see
+ * The front end knows the processes of all nodes: QUERY_ASK and QUERY_ANSWER, see
  * wire.def.
  */
 #include "config.h"
@@ -43,7 +43,7 @@ int pmix_query_key_of(const char *key)
     return -1;
 }
 
-/* What libpmix gives back when it has read the answer. */
+/* Released by libpmix when it has read the answer. */
 struct answer {
     pmix_info_t *info;
     size_t n;
@@ -195,7 +195,7 @@ void pmix_query_post(struct pmix_net *n, struct pmix_request *r)
     pack_free(&p);
 }
 
-/* True if all rows can be believed. */
+/* True if all rows are valid. */
 static bool pmix_query_is_table(const struct pmix_net *n, struct unpack u)
 {
     uint32_t count = unpack_count(&u, PE_BYTES);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_upcalls.c - what libpmix asks of the daemon.
+ * pmix_upcalls.c - upcalls of libpmix to the daemon.
  *
  * Uses libpmix.  Part of pmix_host.h.
  *
- * Upcalls run in libpmix's thread.  They only copy what was asked into a post; the
- * daemon's loop does the rest.  An upcall that is done at once returns
- * PMIX_OPERATION_SUCCEEDED, and then its callback must not be called; PMIX_SUCCESS says
- * that the callback will come.
+ * Upcalls run in libpmix's thread.  They only copy the request into a post; the daemon's
+ * loop handles it.  An upcall that completes at once returns PMIX_OPERATION_SUCCEEDED,
+ * and its callback must not be called; PMIX_SUCCESS means that the callback will be
+ * called.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libpmix is one server per process, and most upcalls carry no pointer of ours. */
+/* libpmix allows one server per process, and most upcalls have no argument of ours. */
 static struct pmix_host *self;
 
 /* ---- posts ------------------------------------------------------------------------ */
@@ -34,7 +34,7 @@ static pmix_status_t pmix_upcalls_post(const struct pmix_host_post *what)
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Leaves the answer to the loop.  Takes r, which may be NULL: no memory. */
+/* Queues r, to be answered by the loop.  Takes ownership of r; r = NULL: no memory. */
 static pmix_status_t pmix_upcalls_post_request(enum pmix_host_kind kind,
                                                struct pmix_request *r)
 {
@@ -113,7 +113,7 @@ static int pmix_upcalls_timeout_of(const pmix_info_t *info, size_t n)
     return s > 0 ? s : 0;
 }
 
-/* ---- the life of a PE ------------------------------------------------------------- */
+/* ---- start and end of a PE -------------------------------------------------------- */
 
 static pmix_status_t pmix_upcalls_on_connected(const pmix_proc_t *p, void *obj,
                                                pmix_info_t *info, size_t n,
@@ -143,8 +143,8 @@ pmix_upcalls_say(const pmix_proc_t *p, const char *format, ...)
     pmix_upcalls_post(&what);
 }
 
-/* An abort ends the whole job; one of some PEs only cannot be had.  libpmix does not pass
- * our refusal on, so the user is told. */
+/* An abort ends the whole job; to abort some PEs only is not supported.  libpmix does
+ * not forward that error to the PE, so it is reported to the user. */
 static pmix_status_t pmix_upcalls_on_abort(const pmix_proc_t *p, void *obj, int status,
                                            const char *text, pmix_proc_t *procs, size_t n,
                                            pmix_op_cbfunc_t cb, void *arg)
@@ -159,8 +159,7 @@ static pmix_status_t pmix_upcalls_on_abort(const pmix_proc_t *p, void *obj, int 
         pmix_upcalls_say(
             p,
             "PE %u asked to abort some PEs only (PMIx_Abort with a list); oshrun can "
-            "only "
-            "end the whole job",
+            "only end the whole job",
             p->rank);
         return PMIX_ERR_NOT_SUPPORTED;
     }
@@ -193,7 +192,7 @@ static pmix_status_t pmix_upcalls_on_spawn(const pmix_proc_t *p, const pmix_info
 #define KIND_CONSTRUCT  'g'
 #define KIND_DESTRUCT   'h'
 
-/* Its key: kind, name and members, so that no two different ones meet. */
+/* The key has kind, name and members, so that different collectives never match. */
 static void pmix_upcalls_make_key(struct pmix_request *r, unsigned char kind,
                                   const char *name)
 {
@@ -203,7 +202,7 @@ static void pmix_upcalls_make_key(struct pmix_request *r, unsigned char kind,
         pack_u32(&r->key, r->rank[i]);
 }
 
-/* An error is left in r->status for the loop: libpmix forgets to pass on one that the
+/* Stores an error in r->status for the loop: libpmix does not forward one that the
  * upcall for a group returns.  NULL: no memory. */
 static struct pmix_request *pmix_upcalls_new_collective(unsigned char kind,
                                                         const char *name,
@@ -221,7 +220,7 @@ static struct pmix_request *pmix_upcalls_new_collective(unsigned char kind,
     return r;
 }
 
-/* The data is ours: libpmix has allocated it for us. */
+/* Takes ownership of data, which libpmix has allocated. */
 static pmix_status_t pmix_upcalls_on_fence(const pmix_proc_t *procs, size_t np,
                                            const pmix_info_t *info, size_t n, char *data,
                                            size_t len, pmix_modex_cbfunc_t cb, void *arg)
@@ -239,7 +238,7 @@ static pmix_status_t pmix_upcalls_on_fence(const pmix_proc_t *procs, size_t np,
     return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
 }
 
-/* What the members of a group tell each other while they make it. */
+/* Endpoint data that the members of a group exchange when they construct it. */
 static void pmix_upcalls_copy_endpoints(struct pmix_request *r, const pmix_info_t *info,
                                         size_t n)
 {
@@ -273,10 +272,10 @@ static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *grou
     return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
 }
 
-static pmix_status_t pmix_upcalls_connect_or_not(unsigned char kind,
-                                                 const pmix_proc_t *procs, size_t np,
-                                                 const pmix_info_t *info, size_t n,
-                                                 pmix_op_cbfunc_t cb, void *arg)
+static pmix_status_t pmix_upcalls_post_connect(unsigned char kind,
+                                               const pmix_proc_t *procs, size_t np,
+                                               const pmix_info_t *info, size_t n,
+                                               pmix_op_cbfunc_t cb, void *arg)
 {
     struct pmix_request *r = pmix_upcalls_new_collective(kind, NULL, procs, np, info, n);
     if (r == NULL)
@@ -290,14 +289,14 @@ static pmix_status_t pmix_upcalls_on_connect(const pmix_proc_t *procs, size_t np
                                              const pmix_info_t *info, size_t n,
                                              pmix_op_cbfunc_t cb, void *arg)
 {
-    return pmix_upcalls_connect_or_not(KIND_CONNECT, procs, np, info, n, cb, arg);
+    return pmix_upcalls_post_connect(KIND_CONNECT, procs, np, info, n, cb, arg);
 }
 
 static pmix_status_t pmix_upcalls_on_disconnect(const pmix_proc_t *procs, size_t np,
                                                 const pmix_info_t *info, size_t n,
                                                 pmix_op_cbfunc_t cb, void *arg)
 {
-    return pmix_upcalls_connect_or_not(KIND_DISCONNECT, procs, np, info, n, cb, arg);
+    return pmix_upcalls_post_connect(KIND_DISCONNECT, procs, np, info, n, cb, arg);
 }
 
 /* ---- data of a PE of another node ------------------------------------------------- */
@@ -319,7 +318,7 @@ static pmix_status_t pmix_upcalls_on_modex(const pmix_proc_t *p, const pmix_info
 
 /* ---- events ----------------------------------------------------------------------- */
 
-/* libpmix itself keeps the lists of events and delivers them on the node. */
+/* libpmix itself keeps the registrations and delivers events on the node. */
 static pmix_status_t pmix_upcalls_on_register_events(pmix_status_t *codes, size_t nc,
                                                      const pmix_info_t *info, size_t n,
                                                      pmix_op_cbfunc_t cb, void *arg)
@@ -335,7 +334,7 @@ static pmix_status_t pmix_upcalls_on_deregister_events(pmix_status_t *codes, siz
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* The PEs of this node have got it by libpmix. */
+/* libpmix has delivered the event to the PEs of this node. */
 static pmix_status_t pmix_upcalls_on_notify(pmix_status_t code, const pmix_proc_t *source,
                                             pmix_data_range_t range, pmix_info_t *info,
                                             size_t n, pmix_op_cbfunc_t cb, void *arg)
@@ -433,7 +432,7 @@ static int pmix_upcalls_signal_of(const pmix_info_t *d)
     return -1;
 }
 
-/* What is to be done: exactly one thing. */
+/* The signal of a list of directives, exactly one of which must give one. */
 static pmix_status_t pmix_upcalls_signal_of_all(const pmix_info_t *info, size_t n,
                                                 int *sig)
 {
@@ -449,7 +448,7 @@ static pmix_status_t pmix_upcalls_signal_of_all(const pmix_info_t *info, size_t 
     return *sig > 0 ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
-/* The post and its list in one piece, so that the receiver has one thing to free. */
+/* One allocation for the post and its list, so that the receiver frees one pointer. */
 static pmix_status_t pmix_upcalls_post_control(int sig, const uint32_t *rank, uint32_t n)
 {
     struct pmix_host_post *p = calloc(1, sizeof *p + n * sizeof *rank);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent.c - one process that brings a daemon to its node (ssh, srun), or is the daemon.
+ * agent.c - a process that starts a daemon on its node (ssh, srun), or is the daemon.
  *
  * Uses child.c, iobuf.c, loop.c.  Used by starter.c.
  *
  * Its standard input is a pipe that gets one line and is closed; its output is one pipe,
- * read line by line.  It has a session of its own, so that it can neither read our
- * terminal nor be reached by its keys.
+ * read line by line.  It has a session of its own, so that it cannot read our terminal
+ * and gets no signals from its keys.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DRAIN_MAX 64 /* reads of what an agent left in its pipe */
+#define DRAIN_MAX 64 /* reads of the pipe of an agent that has ended */
 #define DELETE    127
 
 static void agent_close_fd(int *fd)
@@ -46,8 +46,9 @@ static void agent_close_input(struct agent *a)
 
 /* ---- its output ------------------------------------------------------------------- */
 
-/* A line or a piece of one, with nothing in it that could upset a terminal. */
-static void agent_tell(struct agent *a, const char *text, size_t len)
+/* Reports a line or part of one.  Control characters are replaced, since they could
+ * affect the terminal. */
+static void agent_report(struct agent *a, const char *text, size_t len)
 {
     while (len > 0 && (text[len - 1] == '\r' || text[len - 1] == ' '))
         len--;
@@ -69,7 +70,7 @@ static void agent_take_lines(void *arg, const char *text, size_t len)
         size_t max = len < LINE_BYTES - 1 ? len : LINE_BYTES - 1;
         const char *end = memchr(text, '\n', max);
         size_t n = end != NULL ? (size_t)(end - text) : max;
-        agent_tell(a, text, n);
+        agent_report(a, text, n);
         n += end != NULL;
         text += n;
         len -= n;
@@ -84,7 +85,8 @@ static void agent_on_output(void *arg, unsigned ready)
         agent_close_watch(a, &a->out);
 }
 
-/* What is there now.  The pipe stays open if something that the agent started has it. */
+/* Reads the available output.  The pipe stays open if a process that the agent started
+ * holds it. */
 static void agent_drain(struct agent *a)
 {
     enum iobuf_status s = IOBUF_MORE;
@@ -108,12 +110,12 @@ static void agent_on_input(void *arg, unsigned ready)
     if (n > 0)
         a->input_sent += (size_t)n;
     if (n < 0 || a->input_sent == a->input_len)
-        agent_close_input(a); /* it does not read: what it writes, or its end, says why */
+        agent_close_input(a); /* it does not read: its output or its end tells why */
 }
 
 /* ---- its end ---------------------------------------------------------------------- */
 
-static bool agent_look(struct agent *a, siginfo_t *how)
+static bool agent_has_exited(struct agent *a, siginfo_t *how)
 {
     *how = (siginfo_t){0};
     return waitid(P_PID, (id_t)a->pid, how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -125,7 +127,7 @@ static void agent_on_end(void *arg, unsigned ready)
     struct agent *a = arg;
     siginfo_t how;
     (void)ready;
-    if (!agent_look(a, &how))
+    if (!agent_has_exited(a, &how))
         return;
     agent_close_watch(a, &a->end);
     agent_close_input(a);
@@ -212,7 +214,7 @@ void agent_silence(struct agent *a)
 void agent_wait(struct agent *a, uint64_t until_ns)
 {
     siginfo_t how;
-    while (a->pid > 0 && !a->ended && !(a->ended = agent_look(a, &how))) {
+    while (a->pid > 0 && !a->ended && !(a->ended = agent_has_exited(a, &how))) {
         uint64_t now = loop_now_ns();
         if (now >= until_ns)
             return;

@@ -4,8 +4,8 @@
  *
  * Uses child.c (to look for the agent), string_list.c.  Used by starter.c.
  *
- * Host and command are given to the shell as $1 and $2 and never become part of its
- * text, so that nothing in them can be misread.
+ * Host and command are passed to the shell as $1 and $2 and are not part of the script,
+ * so that the shell never interprets them.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host that is cut off while ssh is on its way must not hold the start for long. */
+/* Limits that keep a host that becomes unreachable from delaying the start. */
 #define AGENT_DEFAULT                                                                    \
     "ssh -x -o BatchMode=yes -o ConnectTimeout=4 -o ServerAliveInterval=1 "              \
     "-o ServerAliveCountMax=3"
@@ -27,7 +27,7 @@
 #define OPERATORS      ";&|()<>`\n" /* more than one plain command */
 #define SENTENCE_BYTES 256
 
-/* Whether we are inside of quotes in a shell's text. */
+/* Quoting state in the text of a shell command. */
 enum quotes { QUOTES_NONE, QUOTES_SINGLE, QUOTES_DOUBLE };
 
 static enum quotes command_after(enum quotes q, char c)
@@ -39,7 +39,7 @@ static enum quotes command_after(enum quotes q, char c)
     return q;
 }
 
-/* Parameter n as one word, wherever it stands. */
+/* Writes shell parameter n such that it expands to one word in quoting state q. */
 static void command_put_parameter(FILE *f, enum quotes q, int n)
 {
     static const char *const form[] = {"\"${%d}\"", "'\"${%d}\"'", "${%d}"};
@@ -52,7 +52,7 @@ struct used {
     bool host, command;
 };
 
-/* What stands after a percent sign.  False: nothing that we know. */
+/* Handles the character after a percent sign.  False: it is unknown. */
 static bool command_put_item(FILE *f, enum quotes q, char item, struct used *used)
 {
     switch (item) {
@@ -72,7 +72,7 @@ static bool command_put_item(FILE *f, enum quotes q, char item, struct used *use
     }
 }
 
-/* Returns the character that is wrong after a percent sign, else -1. */
+/* Returns an invalid character after a percent sign, or -1. */
 static int command_translate(FILE *f, const char *form, struct used *used)
 {
     enum quotes q = QUOTES_NONE;
@@ -92,8 +92,7 @@ static int command_translate(FILE *f, const char *form, struct used *used)
     return -1;
 }
 
-/* One command whose name is plain to see: can be looked up, and needs no shell around
- * it. */
+/* True for one command whose name is not quoted: it can be looked up and run by exec. */
 static bool command_is_plain(const char *form)
 {
     size_t n = strcspn(form, BLANKS);

@@ -21,7 +21,7 @@
 #define STEP_MS     250    /* period of the start timer */
 #define UP_MIN_MS   2000u  /* for a running daemon to connect, at least */
 #define UP_MAX_MS   10000u /* and at most: a busy host may delay it */
-#define UP_EXTRA_MS 1000u  /* ... beyond the time of silence: it may try several ways */
+#define UP_EXTRA_MS 1000u  /* added to timeout_ms: it may try several addresses */
 #define MS_PER_S    1e3
 #define ANY_ADDRESS "-"
 #define LOOPBACK    "lo"
@@ -45,7 +45,7 @@ void daemons_fail(struct daemons *ds, int status, const char *format, ...)
     ds->ev->pe.failed(ds->front, status);
 }
 
-/* ---- the end of nodes ------------------------------------------------------------- */
+/* ---- loss of nodes ---------------------------------------------------------------- */
 
 void daemons_conn_finished(struct daemons *ds)
 {
@@ -91,8 +91,8 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
 
 /* ---- start ------------------------------------------------------------------------ */
 
-/* What is said before the call may be noise of the way there: it is told only if no call
- * comes (by the starter, or at the start limit). */
+/* Output before the connection may be noise, as of a login shell: the last line is kept
+ * and reported only if the daemon does not connect. */
 static void daemons_on_agent_line(void *arg, uint32_t node, const char *line)
 {
     struct daemons *ds = arg;
@@ -115,7 +115,7 @@ static void daemons_on_agent_ended(void *arg, uint32_t node, bool failed, const 
     const char *reason = failed
                              ? why
                              : "it ended with status 0 and has started nothing; does it "
-                               "pass its command on?";
+                               "run its command?";
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {
         if (ds->conn[i].state != CONN_STARTED)
             continue;
@@ -135,9 +135,9 @@ static void daemons_overdue_step(const struct daemons *ds, const struct daemon_c
     uint32_t parent = tree_parent(&ds->route.tree, dc->node);
 
     if (dc->state == CONN_STARTED)
-        snprintf(text, size, "called");
+        snprintf(text, size, "connected");
     else
-        snprintf(text, size, "found its parent (%s)",
+        snprintf(text, size, "connected to its parent (%s)",
                  parent == WIRE_FRONT ? "this process" : daemons_host(ds, parent));
 }
 
@@ -148,10 +148,10 @@ static void daemons_fail_start(struct daemons *ds, const struct daemon_conn *dc)
     daemons_overdue_step(ds, dc, due, sizeof due);
     daemons_fail(
         ds, DAEMONS_EXIT_ERROR,
-        "%s: its node daemon has not %s within %.1f s%s%s; is the way from there to "
-        "this host open (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
+        "%s: its node daemon has not %s within %.1f s%s%s; can that host connect to "
+        "this one (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
         daemons_host(ds, dc->node), due, dc->limit_ms / MS_PER_S,
-        dc->said != NULL ? "; last words: " : "", dc->said != NULL ? dc->said : "");
+        dc->said != NULL ? "; last output: " : "", dc->said != NULL ? dc->said : "");
 }
 
 static bool daemons_is_due(const struct daemon_conn *dc)
@@ -201,7 +201,7 @@ static void daemons_on_agent_started(void *arg, uint32_t node)
             daemons_set_deadline(ds, &ds->conn[i], ds->o->start_timeout_ms);
 }
 
-/* The way there is over: the daemon itself is quick, or stopped, or cut off. */
+/* The daemon runs: it connects soon, or is stopped or cut off.  Shortens its deadline. */
 static void daemons_on_up(void *arg, uint32_t node, const char *host)
 {
     struct daemons *ds = arg;

@@ -20,7 +20,7 @@ enum conn_state {
     CONN_UNPLACED, /* connected; its parent is not connected yet */
     CONN_PLACED,   /* PLACE sent */
     CONN_READY,    /* has the job */
-    CONN_DRAINED,  /* all its PEs have ended, and all their output is here */
+    CONN_DRAINED,  /* all its PEs have ended, and we have all their output */
     CONN_LOST,
 };
 
@@ -65,7 +65,7 @@ struct daemons {
     struct nonce nonce;
     struct listener *listener;
     struct starter *starter;
-    char *line; /* what the starter tells every daemon */
+    char *line; /* bootstrap line of every daemon */
     const char **host;
 
     struct route route;
@@ -73,7 +73,7 @@ struct daemons {
     struct pack job_bytes;
     struct daemon_conn *conn; /* one per node */
     struct conn_pe *pe;
-    struct link **unidentified; /* proven connections that have not said HELLO */
+    struct link **unidentified; /* authenticated, without HELLO so far */
     uint32_t nunidentified;
 
     uint32_t staged[DAEMON_STAGES]; /* nodes that have reached it */
@@ -86,9 +86,9 @@ struct daemons {
     struct report_line *report;
     size_t report_len, report_capacity;
     bool reporting;
-    uint32_t reports; /* nodes whose part is awaited */
+    uint32_t reports; /* nodes whose part is pending */
     uint32_t report_number;
-    uint32_t next_report[2]; /* that wait for their turn: tables, stacks */
+    uint32_t next_report[2]; /* queued requests: tables, stacks */
 };
 
 #define DAEMONS_EXIT_ERROR 1
@@ -103,7 +103,8 @@ __attribute__((format(printf, 3, 4))) void daemons_fail(struct daemons *ds, int 
 /* daemons_recv.c: handlers of received frames. */
 extern const struct link_events daemons_link_events;
 
-/* Node (and what is below it in the tree) is gone, because its daemon `why`. */
+/* The node and those below it in the tree are lost.  why: a phrase about its daemon,
+ * such as "closed the connection". */
 void daemons_lost(struct daemons *ds, uint32_t node, const char *why);
 
 /* While the daemons stop: the daemon behind this link has left. */
@@ -112,7 +113,7 @@ void daemons_departed(struct daemons *ds, struct link *l);
 /* Sets the time limit of the daemon's next start step.  0: no limit. */
 void daemons_set_deadline(struct daemons *ds, struct daemon_conn *dc, uint32_t ms);
 
-/* The node of a daemon that tells its number, or (srun) the name of its host. */
+/* Returns node or, if it is WIRE_NONE (srun), the node with this host name. */
 uint32_t daemons_find_node(const struct daemons *ds, uint32_t node, const char *host);
 
 /* One more node is DRAINED or LOST. */
@@ -123,7 +124,7 @@ void daemons_send(struct daemons *ds, enum wire_type type, uint32_t to, const vo
                   size_t len);
 void daemons_send_pack(struct daemons *ds, enum wire_type type, uint32_t to,
                        struct pack *p);
-/* len bytes of output have been taken over. */
+/* len bytes of output were received and passed on. */
 void daemons_output_taken(struct daemons *ds, struct daemon_conn *dc,
                           enum daemon_stream s, size_t len);
 void daemons_report_line(struct daemons *ds, uint32_t number, uint32_t node,

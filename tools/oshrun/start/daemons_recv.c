@@ -12,9 +12,10 @@
 
 #define BAD (-1) /* malformed message */
 
-/* ---- calls and places ------------------------------------------------------------- */
+/* ---- connections and positions ---------------------------------------------------- */
 
-/* The daemon has the job, or will get it: it is attached to its parent. */
+/* Sends PLACE.  A child of the front end is attached and gets the job here, any other
+ * daemon from its parent. */
 static void daemons_recv_place(struct daemons *ds, struct daemon_conn *dc)
 {
     const struct tree *t = &ds->route.tree;
@@ -52,7 +53,8 @@ static bool daemons_recv_may_place(const struct daemons *ds, const struct daemon
            (parent == WIRE_FRONT || ds->conn[parent].addresses != NULL);
 }
 
-/* A daemon that has called lets itself and its children be placed. */
+/* After HELLO of a daemon: places it and those of its children that are waiting for
+ * it. */
 static void daemons_recv_place_around(struct daemons *ds, struct daemon_conn *dc)
 {
     const struct tree *t = &ds->route.tree;
@@ -86,7 +88,7 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
     const char *version = unpack_string(&u);
     uint32_t node = unpack_u32(&u);
     const char *host = unpack_string(&u);
-    unpack_u32(&u); /* its pid, for who reads along */
+    unpack_u32(&u); /* its pid, not used */
     uint64_t clock_ns = unpack_u64(&u);
     const char *addresses = unpack_string(&u);
     node = daemons_find_node(ds, node, host);
@@ -94,13 +96,13 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
         (wire != WIRE_VERSION || strcmp(version, PACKAGE_VERSION) != 0)) {
         daemons_fail(
             ds, DAEMONS_EXIT_ERROR,
-            "the oshrun at %s is of version %s (messages %u), this one of %s "
+            "the oshrun at %s has version %s (messages %u), this one has %s "
             "(messages %u); install the same on all hosts, or set SHMEM_LAUNCH_DAEMON",
             link_peer(l), version, wire, PACKAGE_VERSION, WIRE_VERSION);
         return;
     }
     if (u.failed || version == NULL || addresses == NULL || node >= ds->job->nnodes) {
-        daemons_recv_close_link(ds, l, "it is for no node of this job");
+        daemons_recv_close_link(ds, l, "it belongs to no node of this job");
         return;
     }
     struct daemon_conn *dc = &ds->conn[node];
@@ -110,13 +112,13 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
         return;
     }
     if (dc->state != CONN_STARTED) {
-        daemons_recv_close_link(ds, l, "its node has a daemon already");
+        daemons_recv_close_link(ds, l, "its node already has a daemon");
         return;
     }
     daemons_recv_forget_link(ds, l);
     link_set_user(l, dc);
     dc->state = CONN_UNPLACED;
-    daemons_set_deadline(ds, dc, 0); /* until its parent has called */
+    daemons_set_deadline(ds, dc, 0); /* no limit until its parent has connected */
     dc->direct = l;
     dc->clock_ns = (int64_t)(loop_now_ns() - clock_ns);
     dc->addresses = strdup(addresses);
@@ -126,9 +128,9 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
     daemons_recv_place_around(ds, dc);
 }
 
-/* ---- what becomes of PEs ---------------------------------------------------------- */
+/* ---- events of PEs ---------------------------------------------------------------- */
 
-/* The PE that a message is about, if it is one of that node. */
+/* Reads the rank of a PE.  NULL: it is not a PE of that node. */
 static struct conn_pe *daemons_recv_read_pe(struct daemons *ds,
                                             const struct daemon_conn *dc,
                                             struct unpack *u, uint32_t *rank)
@@ -235,7 +237,7 @@ static int daemons_recv_input_wanted(struct daemons *ds, struct daemon_conn *dc,
     return 0;
 }
 
-/* ---- what becomes of nodes -------------------------------------------------------- */
+/* ---- events of nodes -------------------------------------------------------------- */
 
 static int daemons_recv_report_line(struct daemons *ds, struct daemon_conn *dc,
                                     struct unpack *u)
@@ -300,7 +302,7 @@ static int daemons_recv_failed(struct daemons *ds, struct daemon_conn *dc,
     const char *text = unpack_string(u);
     if (!unpack_done(u) || text == NULL)
         return BAD;
-    if (ds->ending) /* it has no PEs, and will have none */
+    if (ds->ending) /* it has not started any PEs */
         daemons_lost(ds, dc->node, text);
     daemons_fail(ds, status, "%s: %s", daemons_host(ds, dc->node), text);
     return 0;
@@ -415,14 +417,14 @@ static void daemons_recv_on_frame(void *arg, struct link *l, const struct frame 
     if (dc == NULL && f->type == WIRE_HELLO)
         daemons_recv_hello(ds, l, f);
     else if (dc == NULL)
-        daemons_recv_close_link(ds, l, "it does not say who it is");
+        daemons_recv_close_link(ds, l, "it has not identified itself");
     else if (dc->direct == l)
         rc = daemons_recv_direct(ds, dc, f);
     else if (route_take(&ds->route, l, f))
         rc = daemons_recv_frame(ds, f);
     if (rc != 0)
         daemons_fail(ds, DAEMONS_EXIT_ERROR,
-                     "%s: its daemon has sent a wrong message (%s)",
+                     "%s: its daemon has sent an invalid message (%s)",
                      daemons_host(ds, dc->node), wire_name(f->type));
 }
 
@@ -454,7 +456,7 @@ static void daemons_recv_on_down(void *arg, struct link *l, const char *why)
         daemons_recv_on_direct_down(ds, dc, why);
         return;
     }
-    char copy[ERROR_BYTES]; /* why goes with the link */
+    char copy[ERROR_BYTES]; /* link.h does not guarantee that why outlives the link */
     snprintf(copy, sizeof copy, "%s", why);
     route_detach(&ds->route, dc->node);
     daemons_lost(ds, dc->node, copy);

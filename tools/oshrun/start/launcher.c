@@ -4,8 +4,8 @@
  *
  * Uses options.h, hosts.h, error.h, string_list.h.
  *
- * What our options mean is said in the other launcher's words; an option that has no
- * words there is refused, so that nothing is silently left out.
+ * Translates our options to those of the other launcher.  An option without an equivalent
+ * is rejected, so that nothing is ignored silently.
  */
 #include "config.h"
 
@@ -40,7 +40,7 @@ static const struct {
 
 #define NAMES (sizeof names / sizeof *names)
 
-/* A command that grows word by word. */
+/* A command line under construction. */
 struct call {
     enum family family;
     const struct options *o;
@@ -87,9 +87,10 @@ static void launcher_add_number(struct call *c, const char *option, uint32_t val
     launcher_add(c, "%u", value);
 }
 
-/* ---- what cannot be said ---------------------------------------------------------- */
+/* ---- unsupported options ---------------------------------------------------------- */
 
-/* Whether an argument of the program would end it in Open MPI's and PRRTE's eyes. */
+/* True if the program has an argument ":", which separates programs in Open MPI and
+ * PRRTE. */
 static bool launcher_has_colon(char *const *argv)
 {
     for (; *argv != NULL; argv++)
@@ -98,7 +99,7 @@ static bool launcher_has_colon(char *const *argv)
     return false;
 }
 
-static const char *launcher_unknown_there(const struct call *c)
+static const char *launcher_unsupported_option(const struct call *c)
 {
     const struct options *o = c->o;
     bool srun = c->family == SRUN;
@@ -123,7 +124,7 @@ static const char *launcher_unknown_there(const struct call *c)
 static int launcher_check(const struct call *c)
 {
     const struct options *o = c->o;
-    const char *unknown = launcher_unknown_there(c);
+    const char *unknown = launcher_unsupported_option(c);
     if (unknown != NULL)
         error_report("%s has no meaning for %s; leave it out, or leave out --launcher",
                      unknown, o->launcher);
@@ -138,7 +139,7 @@ static int launcher_check(const struct call *c)
     return EXIT_USAGE;
 }
 
-/* ---- words of the launchers ------------------------------------------------------- */
+/* ---- options of the launchers ----------------------------------------------------- */
 
 /* "a:4,b", or with names only "a,b". */
 static char *launcher_join_hosts(const struct hosts *h, bool slots)
@@ -156,7 +157,7 @@ static char *launcher_join_hosts(const struct hosts *h, bool slots)
     return fclose(m) == 0 ? text : NULL;
 }
 
-/* The hosts one by one: the ranges in our lists are not the other launchers'. */
+/* Expands the host list: the other launchers do not know our ranges. */
 static int launcher_read_hosts(const struct call *c, struct hosts *h)
 {
     char why[HOSTS_WHY];
@@ -214,7 +215,7 @@ static const char *launcher_bind_name(enum job_bind bind, const char *core,
     return bind == JOB_BIND_CORE ? core : bind == JOB_BIND_NUMA ? numa : "none";
 }
 
-/* PEs may be more than slots and more than processors, as with oshrun itself. */
+/* There may be more PEs than slots or processors, as with oshrun itself. */
 static void launcher_add_mpirun(struct call *c)
 {
     const struct options *o = c->o;
@@ -271,7 +272,7 @@ static int launcher_add_mpi(struct call *c)
     return launcher_add_mpi_hosts(c);
 }
 
-/* Standard input and the failure of a PE are as with oshrun. */
+/* Standard input goes to PE 0 and a failed PE ends the job, as with oshrun itself. */
 static int launcher_add_srun(struct call *c)
 {
     const struct options *o = c->o;
@@ -294,7 +295,7 @@ static int launcher_add_srun(struct call *c)
         launcher_add(c, "--label");
     if (o->wdir != NULL)
         launcher_add(c, "--chdir=%s", o->wdir);
-    if (*o->env != NULL) /* they go by srun's own environment */
+    if (*o->env != NULL) /* they are passed in srun's environment */
         launcher_add(c, "--export=ALL");
     return launcher_add_srun_hosts(c);
 }
@@ -331,7 +332,7 @@ static int launcher_make(struct call *c)
     return rc;
 }
 
-/* ---- doing it --------------------------------------------------------------------- */
+/* ---- execution -------------------------------------------------------------------- */
 
 static void launcher_print_word(const char *before, const char *word)
 {

@@ -9,8 +9,8 @@
 
 #include "tools/oshrun/front/options.h"
 
-/* Says o in the words of o->launcher and executes it, or prints the command with
- * o->dry_run.  Returns only the exit status for oshrun: after a sentence, or 0. */
+/* Translates o to the options of o->launcher and executes it, or prints the command if
+ * o->dry_run.  Returns only the exit status for oshrun: after an error message, or 0. */
 int launcher_exec(const struct options *o);
 
 #endif

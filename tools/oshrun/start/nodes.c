@@ -10,7 +10,7 @@
 
 #define EXIT_ERROR 1
 
-/* One of the two. */
+/* At most one of the two is set. */
 struct nodes {
     struct daemon *d;
     struct daemons *daemons;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nodes.h - the nodes of the job, as the front sees them: one, in this process, or
- * several with a daemon each.
+ * nodes.h - the nodes of the job for the front end: one, in this process, or several
+ * with a daemon each.
  *
  * Uses daemon.h; for several: daemons.h.  Used by front.c.
  */
@@ -14,12 +14,12 @@
 
 #include <sys/resource.h>
 
-/* What happens on the nodes. */
+/* Events of the nodes. */
 struct nodes_events {
-    /* As of one daemon with all PEs: stage, reported, drained and failed come once. */
+    /* As if one daemon had all PEs: stage, reported, drained and failed occur once. */
     struct daemon_events pe;
-    /* A node is gone, with `own` PEs that had not ended; with those of the nodes that
-     * were reached through it these are `pes`. */
+    /* A node is lost, on which `own` PEs had not ended; `pes` includes those of the
+     * nodes that were connected through it. */
     void (*lost)(void *front, uint32_t own, uint32_t pes, const char *sentence);
 };
 
@@ -38,8 +38,9 @@ void nodes_close_output(struct nodes *n, enum daemon_stream s);
 void nodes_input(struct nodes *n, const char *text, size_t len);
 void nodes_report(struct nodes *n, bool stacks);
 
-/* Ends what is left on all nodes, waits (with a bound) until it is gone, frees.  good:
- * the job was not ended; processes that left its groups live on. */
+/* Ends the remaining processes on all nodes, waits for a limited time until they are
+ * gone, and frees n.  good: the job ended normally; processes that left their groups are
+ * not killed. */
 void nodes_stop(struct nodes *n, bool good);
 
 /* Prints what would be started where. */

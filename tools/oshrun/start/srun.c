@@ -18,13 +18,13 @@ extern char **environ;
 /* Options that are the same for all jobs. */
 static const char *const options[] = {
     "--ntasks-per-node=1",
-    "--mpi=none",           /* the daemons are no tasks of an MPI job */
-    "--kill-on-bad-exit=0", /* we say what the end of a daemon means, not Slurm */
+    "--mpi=none",           /* the daemons are not tasks of an MPI job */
+    "--kill-on-bad-exit=0", /* oshrun handles the end of a daemon, not Slurm */
     "--wait=0",
     "--no-kill",
-    "--overlap", /* other steps of the allocation may run beside us */
+    "--overlap", /* other steps of the allocation may run at the same time */
     "--mem=0",
-    "--cpu-bind=none", /* we bind the PEs */
+    "--cpu-bind=none", /* oshrun binds the PEs */
     "--input=all",
     "--export=ALL",
     "--quiet",
@@ -35,9 +35,9 @@ static const char *const options[] = {
 #define ARGS (OPTIONS + 7)
 
 /*
- * What srun needs of the variables of the allocation.  All others that begin with SLURM_
- * or SRUN_ are options for srun, meant for the user's program: they are left out, so that
- * none contradicts ours.
+ * Variables of the allocation that srun needs.  All others that begin with SLURM_ or
+ * SRUN_ are options of srun for the user's program: they are removed, since they could
+ * conflict with our options.
  */
 static const char *const kept[] = {
     "SLURM_CLUSTER", "SLURM_CONF",    "SLURM_JOBID=",         "SLURM_JOB_",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * starter.c - starts the daemons of all nodes, some at a time, and explains their ends.
+ * starter.c - starts the daemons of all nodes, AGENTS_MAX at a time, and reports
+ * failures.
  *
  * Uses agent.c, command.c, srun.c, reaper.c, error.c.  Used by daemons.c.
  *
- * Agents are started from the loop and not by starter_begin, so that no event comes
- * before its caller knows the starter.
+ * Agents are started from the loop and not by starter_begin, so that no event
+ * occurs before starter_begin has returned.
  */
 #include "config.h"
 
@@ -20,11 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGENTS_MAX 32   /* started, and their daemons have not called yet */
-#define TASK_MS    200  /* for what else srun has to say about a task that has ended */
-#define LEAVE_MS   500  /* for agents whose daemons leave, before SIGTERM */
+#define AGENTS_MAX 32   /* started, without a connected daemon */
+#define TASK_MS    200  /* for further lines of srun about the end of a task */
+#define LEAVE_MS   500  /* for agents of daemons that exit, before SIGTERM */
 #define STOP_MS    1000 /* between SIGTERM and SIGKILL */
-#define REAP_MS    1000 /* killed processes are gone after that */
+#define REAP_MS    1000 /* limit for killed processes to exit */
 #define WHY_BYTES  (2 * LINE_BYTES + PATH_MAX)
 #define SRUN       "srun"
 
@@ -48,7 +49,7 @@ struct starter {
     struct loop_timer go;
     struct agent *agent;
 
-    /* srun goes on when the daemon of one host could not be started */
+    /* srun continues if the daemon of a host could not be started */
     uint32_t nnodes, arrivals;
     char task_end[LINE_BYTES]; /* its line about the first task that has ended */
     struct loop_timer on_task_end;
@@ -69,7 +70,7 @@ static const char *starter_name_of(const struct agent *a)
     return a->s->kind == STARTER_SRUN ? SRUN : a->s->command.name;
 }
 
-/* The shell on the host, or Slurm there, could not run the daemon. */
+/* True if the shell on the host, or Slurm there, could not run the daemon. */
 static bool starter_is_missing(const struct agent *a, int status)
 {
     if (a->s->kind == STARTER_SRUN)
@@ -80,7 +81,7 @@ static bool starter_is_missing(const struct agent *a, int status)
 
 static void starter_explain_missing(const struct agent *a, int status, char *why)
 {
-    /* The loader, too, says 127, when a library is missing. */
+    /* The dynamic loader also exits with 127 if a library is missing. */
     bool there = status != CHILD_NOT_FOUND || strstr(a->last, "shared libraries") != NULL;
     char code[NAME_BYTES] = "";
     if (a->s->kind == STARTER_AGENT)
@@ -106,7 +107,7 @@ static void starter_explain(const struct agent *a, const siginfo_t *how, char *w
 
 /* ---- start ------------------------------------------------------------------------ */
 
-static void starter_no_longer_waited(struct agent *a)
+static void starter_clear_waited(struct agent *a)
 {
     struct starter *s = a->s;
     if (!a->waited)
@@ -117,8 +118,8 @@ static void starter_no_longer_waited(struct agent *a)
         loop_after(s->loop, &s->go, 0);
 }
 
-/* srun does not end before the last daemon does: its line is the end for those who wait
- * for all daemons to call. */
+/* srun does not exit before the last daemon: while daemons have not connected, its line
+ * about a task counts as its end. */
 static void starter_on_task_end(void *arg)
 {
     struct starter *s = arg;
@@ -145,7 +146,7 @@ static void starter_take_srun_line(struct agent *a, const char *line)
     }
 }
 
-/* The first line of a daemon is for us. */
+/* Handles the first line of a daemon (BOOTSTRAP_UP).  False: another line. */
 static bool starter_take_up(const struct starter *s, const char *line)
 {
     unsigned node;
@@ -178,7 +179,7 @@ void starter_ended(struct agent *a, const siginfo_t *how)
     if (a->last[0] == '\0')
         snprintf(a->last, sizeof a->last, "%s", a->s->task_end);
     starter_explain(a, how, why);
-    starter_no_longer_waited(a);
+    starter_clear_waited(a);
     if (!a->s->end_is_told)
         a->s->events->ended(a->s->arg, a->node, failed, why);
 }
@@ -192,11 +193,11 @@ static void starter_start_failed(struct agent *a, const char *path, const char *
     else
         snprintf(why, sizeof why, "cannot start %s: %s: %s", path, step, strerror(err));
     a->ended = true;
-    starter_no_longer_waited(a);
+    starter_clear_waited(a);
     a->s->events->ended(a->s->arg, a->node, true, why);
 }
 
-/* The line for the daemon, with the number of its node. */
+/* The bootstrap line, with the number of the node. */
 static int starter_make_input(struct agent *a)
 {
     const char *line = a->s->line;
@@ -357,7 +358,7 @@ void starter_arrived(struct starter *s, uint32_t node)
         return;
     s->arrivals++;
     s->agent[i].arrived = true;
-    starter_no_longer_waited(&s->agent[i]);
+    starter_clear_waited(&s->agent[i]);
 }
 
 static void starter_send(const struct agent *a, int sig)
@@ -373,8 +374,8 @@ static void starter_wait_all(struct starter *s, uint32_t ms)
         agent_wait(&s->agent[i], until);
 }
 
-/* Those whose daemons had called, and were told to leave, may end by themselves: srun,
- * when it is ended, kills the daemons while they clean up. */
+/* Lets agents whose daemons had connected, and were told to stop, exit by themselves: an
+ * srun that is terminated kills the daemons while they clean up. */
 static void starter_wait_arrived(struct starter *s)
 {
     uint64_t until = loop_now_ns() + (uint64_t)LEAVE_MS * NS_PER_MS;
@@ -391,7 +392,8 @@ static void starter_end_all(struct starter *s)
     starter_wait_arrived(s);
     for (uint32_t i = 0; i < s->count; i++) {
         starter_send(&s->agent[i], SIGTERM);
-        starter_send(&s->agent[i], SIGCONT); /* a stopped one would not notice */
+        starter_send(&s->agent[i],
+                     SIGCONT); /* a stopped process handles SIGTERM only now */
     }
     starter_wait_all(s, STOP_MS);
     for (uint32_t i = 0; i < s->count; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * starter.h - gets a node daemon running on each node: by ssh or another agent command,
+ * starter.h - starts a node daemon on each node: by ssh or another agent command,
  * by one srun, or as a plain child for nodes on this machine.
  *
- * Uses loop.h, node/child.h, node/reaper.h.  Used by daemons.c.
+ * Uses loop.h.  Used by daemons.c.
  *
- * A daemon is `PATH --node-daemon`; all else it reads as one line from its standard
- * input, which so appears on no command line and in no file.  What an agent or a daemon
- * writes is read line by line and told.
+ * A daemon is run as `PATH --node-daemon`.  It reads the bootstrap line, which contains
+ * the nonce, from standard input, so that the line appears on no command line and in no
+ * file. The output of agents and daemons is read line by line and reported by event said.
  */
 #ifndef OSHRUN_START_STARTER_H
 #define OSHRUN_START_STARTER_H
@@ -33,25 +33,27 @@ struct starter_config {
     const bool *local;       /* per node: it is this machine */
     const char *agent;       /* STARTER_AGENT: template; NULL = the default, ssh */
     const char *daemon_path; /* of oshrun on the hosts: absolute */
-    const char *line;        /* for the daemons, without newline; " node=I" is appended,
-                                but not with srun, where the daemon tells its host */
+    const char *line; /* bootstrap line without newline; " node=I" is appended, but not
+                         with srun, where the daemon sends its host name */
     int reaper_fd;
     struct rlimit files;
 };
 
-/* They come from the loop, none from starter_begin.  None may call starter_stop. */
+/* Called from the loop, never within starter_begin.  A callback must not call
+ * starter_stop. */
 struct starter_events {
     /* The agent of this node (or STARTER_ALL) has been started. */
     void (*started)(void *arg, uint32_t node);
-    /* A daemon's process runs: its node, or WIRE_NONE and its host. */
+    /* A daemon has started: its node, or WIRE_NONE and its host. */
     void (*up)(void *arg, uint32_t node, const char *host);
     /* A line that the agent or daemon of this node (or STARTER_ALL) wrote. */
     void (*said)(void *arg, uint32_t node, const char *line);
-    /* The agent of this node (or STARTER_ALL) has ended, or could not be started.  why:
-     * "ssh ended with status 255: ssh: connect to host n7 port 22: No route to host" -
-     * the last lines it wrote make up the reason; "/opt/oshrun is not there (status
-     * 127)". failed = false: it ended with 0.  For srun also, and then not again, when it
-     * says that a task failed before all daemons have called. */
+    /* The agent of this node (or STARTER_ALL) has ended, or could not be started.
+     * why: "ssh ended with status 255: ssh: connect to host n7 port 22: No route to
+     * host" (with the last line that it wrote); "/opt/oshrun is not there (status
+     * 127)".  failed = false: exit status 0.  For srun it is also called when srun
+     * reports the failure of a task before all daemons have connected; it is then
+     * not called again. */
     void (*ended)(void *arg, uint32_t node, bool failed, const char *why);
 };
 
@@ -61,19 +63,19 @@ struct starter;
  * NULL after an error message (error.h).  Starts at most 32 agents at a time.  config is
  * copied.
  *
- * An agent command runs by sh.  %h in it is the host and %c the command for it, each one
- * word, in quotes or not; %% is a percent sign.  Without %c the command is appended,
- * without both the host before it.
+ * An agent command is run by sh.  In it %h stands for the host and %c for the command to
+ * run there, each a single word, quoted or not; %% is a percent sign.  Without %c the
+ * command is appended; without both, host and command are.
  */
 struct starter *starter_begin(struct loop *loop, const struct starter_config *config,
                               const struct starter_events *events, void *arg);
 
-/* The daemon of this node has called: its agent counts no longer among the 32. */
+/* The daemon of this node has connected: its agent no longer counts among the 32. */
 void starter_arrived(struct starter *s, uint32_t node);
 
-/* Ends agents that are left, and frees.  Blocks: half a second for agents whose daemons
- * had called to end by themselves, a second between SIGTERM and SIGKILL.  Lines may still
- * come by said, but no end. */
+/* Ends the remaining agents and frees s.  Blocks: half a second for agents whose daemons
+ * had connected to exit by themselves, a second between SIGTERM and SIGKILL, and a
+ * second after that.  Event said may still be called, ended not. */
 void starter_stop(struct starter *s);
 
 #endif

@@ -16,41 +16,43 @@
 #include <stddef.h>
 
 #define DAEMON_OPTION "--node-daemon"
-#define LINE_BYTES    512 /* of a line of an agent that is told; longer ones in pieces */
+#define LINE_BYTES    512 /* of a reported line of an agent; longer ones are split */
 #define NAME_BYTES    64
 
-/* ---- agent.c: one process that brings a daemon to its node, or is one ------------- */
+/* ---- agent.c: a process that starts a daemon on its node, or is the daemon -------- */
 
 struct agent {
     struct starter *s;
     uint32_t node; /* STARTER_ALL: srun */
     bool local;
     char *host;
-    pid_t pid; /* 0: not started.  A zombie until the end: nobody else gets its number */
-    bool waited; /* started, and its daemon has not called yet: one of the 32 */
+    pid_t pid;   /* 0: not started; reaped in agent_finish only, to reserve the pid */
+    bool waited; /* started, its daemon has not connected: one of the 32 */
     bool arrived;
     bool ended;
     char *input; /* for its standard input; NULL: all is written */
     size_t input_len, input_sent;
     struct loop_watch in, out, end;
-    struct iobuf half;     /* of a line */
-    char last[LINE_BYTES]; /* what it said that may explain its end */
+    struct iobuf half;     /* of a line, not complete */
+    char last[LINE_BYTES]; /* last line that may explain its end */
 };
 
-/* Prepares a zeroed one: nothing is open. */
+/* Initializes an agent without open descriptors. */
 void agent_init(struct agent *a, struct starter *s, uint32_t node);
 
-/* Starts it with a->input, which it takes, on its standard input.  0, or -1 with errno
- * and *step. */
+/* Starts the process and sends a->input, which it will free, to its standard input.  0,
+ * or -1 with errno and *step. */
 int agent_start(struct agent *a, struct child_spec *spec, const char **step);
 
-/* No event comes of it any more. */
+/* Disables all events of the agent. */
 void agent_silence(struct agent *a);
 
-/* Waits until it has ended, or until this time (loop_now_ns).  Tells what it writes. */
+/* Waits until it has ended, at most until until_ns (as loop_now_ns).  Reports its
+ * output. */
 void agent_wait(struct agent *a, uint64_t until_ns);
 
-/* Tells the rest, closes all, takes the exit status.  False: it is still there. */
+/* Reports the remaining output, closes all descriptors and reaps the process.  False: it
+ * still runs. */
 bool agent_finish(struct agent *a);
 
 /* ---- command.c, srun.c: command lines --------------------------------------------- */
@@ -59,20 +61,21 @@ bool agent_finish(struct agent *a);
 struct command {
     char *script;          /* for sh -c: $1 is the host, $2 the command for it */
     char *remote;          /* that command */
-    char name[NAME_BYTES]; /* for sentences: "ssh" */
+    char name[NAME_BYTES]; /* for messages: "ssh" */
 };
 
 /* 0, or -1 after an error message.  form: NULL = ssh. */
 int command_make(struct command *c, const char *form, const char *daemon_path);
 void command_free(struct command *c);
 
-/* form with %h and %c as "$1" and "$2"; NULL: no memory, or a sentence in why. */
+/* form with %h and %c as "$1" and "$2".  NULL: no memory, or an error message is in
+ * why. */
 char *command_script(const char *form, char *why, size_t len);
 
-/* word, so that a shell reads it back as one. */
+/* Quotes word for a shell. */
 char *command_quote(const char *word);
 
-/* What the agent gets for this host: IPv6 addresses without brackets. */
+/* The name of the host for the agent: IPv6 addresses without brackets. */
 char *command_host(const char *host);
 
 /* NULL: no memory.  Free with srun_free_argv; env is only a list. */
@@ -80,8 +83,8 @@ char **srun_argv(const struct starter_config *config);
 void srun_free_argv(char **argv);
 char **srun_env(void);
 
-/* A line of srun that means nothing for us; that says only that a task has failed; that
- * says that the daemon cannot be executed. */
+/* Whether a line of srun is irrelevant; reports the end of a task; reports that the
+ * daemon cannot be executed. */
 bool srun_is_noise(const char *line);
 bool srun_is_task_end(const char *line);
 bool srun_lacks_program(const char *line);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static error_fn *to;
+static error_fn *redirect;
 
 void error_redirect(error_fn *fn)
 {
-    to = fn;
+    redirect = fn;
 }
 
 void error_report(const char *format, ...)
@@ -24,15 +24,16 @@ void error_report(const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    if (to != NULL)
-        to(text);
+    if (redirect != NULL)
+        redirect(text);
     else
         fprintf(stderr, "oshrun: %s\n", text);
 }
 
 _Noreturn void error_no_memory(void)
 {
-    static const char text[] = "oshrun: no memory for a message of the job; ending it\n";
+    static const char text[] =
+        "oshrun: out of memory for a message of the job; ending the job\n";
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(EXIT_FAILURE);
     _exit(EXIT_FAILURE);

@@ -2,8 +2,9 @@
 /*
  * error.h - error messages to the user.
  *
- * Used by all of oshrun.  In the front it is a line on standard error; in a node daemon
- * the sentence travels to the front, which puts the name of the host before it.
+ * Used by all of oshrun.  The front end prints a message as a line on standard error.  A
+ * node daemon keeps the last one and sends it with FAILED; the front end then prints it
+ * with the name of the node.
  */
 #ifndef OSHRUN_UTIL_ERROR_H
 #define OSHRUN_UTIL_ERROR_H
@@ -15,11 +16,11 @@ typedef void error_fn(const char *sentence);
 /* Redirects error messages to fn; NULL: back to standard error. */
 void error_redirect(error_fn *fn);
 
-/* Out of memory for data that must not be lost: prints a message and exits.  The reaper,
- * or the peers of its links, then end the job. */
+/* Out of memory for data that must not be lost: prints a message and exits.  The job
+ * then ends, by the reaper or because the peers see their links go down. */
 _Noreturn void error_no_memory(void);
 
-/* A sentence without "oshrun: " and without newline. */
+/* Reports an error.  The message has neither the prefix "oshrun: " nor a newline. */
 __attribute__((format(printf, 1, 2))) void error_report(const char *format, ...);
 
 #endif

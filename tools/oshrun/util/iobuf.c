@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iobuf.c - cuts the output of one PE into whole lines.
+ * iobuf.c - splits the output of one process into whole lines.
  *
- * Uses nothing of ours.  Used by daemon.c.
+ * Uses nothing of ours.  Used by pe_io.c, agent.c.
  */
 #include "config.h"
 
@@ -26,7 +26,8 @@ void iobuf_flush(struct iobuf *b, iobuf_lines_fn *lines, void *arg)
     iobuf_drop(b);
 }
 
-/* How many bytes of the buffer may go out: up to the last newline, or all of it. */
+/* Number of bytes to pass on: up to the last newline, or all if !whole_lines or if a
+ * line fills the buffer. */
 static size_t iobuf_complete(const struct iobuf *b, bool whole_lines)
 {
     if (!whole_lines)
@@ -50,7 +51,7 @@ static void iobuf_pass_on(struct iobuf *b, bool whole_lines, iobuf_lines_fn *lin
         memmove(b->data, b->data + n, b->len);
 }
 
-/* Space for at least one more byte. */
+/* Reserves at least one byte. */
 static bool iobuf_reserve(struct iobuf *b)
 {
     if (b->len < b->capacity)
@@ -68,7 +69,7 @@ enum iobuf_status iobuf_read(struct iobuf *b, int fd, bool whole_lines,
                              iobuf_lines_fn *lines, void *arg)
 {
     if (!iobuf_reserve(b))
-        return IOBUF_EMPTY; /* try again at the next round */
+        return IOBUF_EMPTY; /* out of memory: retry when fd is reported again */
     ssize_t n = read(fd, b->data + b->len, b->capacity - b->len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         if (b->len == 0)

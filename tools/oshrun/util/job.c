@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.c - see job.h: a job as bytes.  Uses pack.c. */
+/* job.c - see job.h: packs and unpacks a job.  Uses pack.c. */
 #include "config.h"
 
 #include "tools/oshrun/util/job.h"
@@ -10,11 +10,11 @@
 #include <string.h>
 
 #define STRING_MIN 4 /* bytes of the shortest string */
-#define NODE_MIN   9 /* of the shortest node */
-#define RUN_BYTES  8 /* of a run of PEs on one node */
+#define NODE_MIN   9 /* bytes of the shortest node */
+#define RUN_BYTES  8 /* bytes of a run of ranks */
 #define NPES_MAX   (1u << 24)
 
-/* ---- writing ---------------------------------------------------------------------- */
+/* ---- packing ---------------------------------------------------------------------- */
 
 static void job_pack_list(struct pack *p, char *const *list)
 {
@@ -33,7 +33,7 @@ static void job_pack_cpus(struct pack *p, const struct job_node *node)
         pack_string(p, node->cpus[i]);
 }
 
-/* The map as runs of ranks that follow each other on one node: node, number of PEs. */
+/* The map as runs of consecutive ranks on one node: u32 node, u32 number of ranks. */
 static void job_pack_map(struct pack *p, const struct job *job)
 {
     uint32_t *node_of = calloc(job->npes, sizeof *node_of);
@@ -81,7 +81,7 @@ void job_pack(struct pack *p, const struct job *job)
     pack_u32(p, job->gdb_pe);
 }
 
-/* ---- reading ---------------------------------------------------------------------- */
+/* ---- unpacking -------------------------------------------------------------------- */
 
 static char *job_unpack_text(struct unpack *u)
 {
@@ -123,7 +123,7 @@ static void job_unpack_node(struct unpack *u, struct job_node *node, uint32_t mo
         node->cpus[i] = job_unpack_text(u);
 }
 
-/* Deals the ranks to the nodes; each must get as many as it says. */
+/* Assigns the ranks to the nodes; fails unless each node gets exactly its npes ranks. */
 static void job_unpack_map(struct unpack *u, struct job *job)
 {
     uint32_t *filled = calloc(job->nnodes, sizeof *filled);

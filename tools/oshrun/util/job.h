@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job.h - what the front end tells a node daemon to run.
+ * job.h - the job that a node daemon gets from the front end.
  *
  * Data only, so that it can be sent to a daemon on another node.  Used by front.c and
  * map.c (which fill it), nodes.c, daemon.c, pmix_host.c, child.c and bind.c.
@@ -16,12 +16,12 @@
 
 enum job_bind { JOB_BIND_AUTO, JOB_BIND_NONE, JOB_BIND_CORE, JOB_BIND_NUMA };
 
-/* One node of the job and the PEs on it, in ascending order. */
+/* One node of the job and its PEs, in ascending order of rank. */
 struct job_node {
     const char *name;
     uint32_t npes;
     uint32_t *rank;
-    char **cpus; /* per PE: list of processors ("0-3,8") or NULL; NULL: none has one */
+    char **cpus; /* per PE: processors ("0-3,8") or NULL; NULL: no PE has a list */
 };
 
 struct job {
@@ -31,25 +31,25 @@ struct job {
     uint32_t here; /* index of the daemon's own node in node[] */
     struct job_node *node;
     char *const *argv; /* the program, NULL-terminated */
-    char *const *env;  /* NAME=value to be added for every PE, NULL-terminated */
-    const char *wdir;  /* NULL: where the daemon is */
+    char *const *env;  /* NAME=value, added for every PE, NULL-terminated */
+    const char *wdir;  /* NULL: that of the daemon */
     enum job_bind bind;
     bool bind_report;
     bool valgrind;
-    bool whole_lines;   /* do not split the lines of different PEs */
-    uint32_t stdin_pe;  /* gets the standard input; JOB_NO_PE = nobody */
-    uint32_t gdb_pe;    /* runs under gdb on the terminal; JOB_NO_PE = nobody */
+    bool whole_lines;   /* forward whole lines, so that lines of PEs do not mix */
+    uint32_t stdin_pe;  /* receives standard input; JOB_NO_PE = none */
+    uint32_t gdb_pe;    /* runs under gdb on the terminal; JOB_NO_PE = none */
     bool virtual_nodes; /* all nodes are on one machine and share its processors */
 };
 
 struct pack;
 struct unpack;
 
-/* For a daemon on another node.  `here` is not packed: the daemon knows its place. */
+/* Packs a job for a daemon on another node, except `here`, which the daemon knows. */
 void job_pack(struct pack *p, const struct job *job);
 
-/* Makes a job that points into the bytes that u reads, which must stay.  NULL: they are
- * no job, or there is no memory.  Free with job_free. */
+/* Creates a job whose strings point into the buffer of u, which must outlive the job.
+ * NULL: malformed, or out of memory.  Free with job_free. */
 struct job *job_unpack(struct unpack *u, uint32_t here);
 void job_free(struct job *job);
 

@@ -2,7 +2,7 @@
 /*
  * loop.c - the event loop: epoll, and a short list of timers.
  *
- * Uses nothing of ours.  Used by front.c, daemon.c and what they are made of.
+ * Uses error.c.  Used by the front end and the node daemon.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define EVENTS_MAX 64
-#define IDLE_MS    60000 /* the longest sleep; nothing depends on it */
+#define IDLE_MS    60000 /* longest sleep; not needed for correctness */
 
 uint64_t loop_now_ns(void)
 {
@@ -54,7 +54,7 @@ static void loop_add_always(struct loop *l, struct loop_watch *w)
     l->always = w;
 }
 
-/* A watch that is silenced may be freed before its turn comes in this round. */
+/* A watch that is disabled may be freed before its callback is due in this iteration. */
 static void loop_forget(struct loop *l, const struct loop_watch *w)
 {
     for (int i = 0; i < l->nround; i++)
@@ -108,7 +108,8 @@ void loop_after(struct loop *l, struct loop_timer *t, uint64_t ms)
     *p = t;
 }
 
-/* Milliseconds until the first timer, rounded up so that it is due when we wake. */
+/* Milliseconds until the first timer, rounded up so that the timer is due after the
+ * sleep. */
 static int loop_sleep_ms(const struct loop *l)
 {
     if (l->always != NULL)
@@ -158,7 +159,7 @@ static void loop_fire_ready(struct loop *l, const struct epoll_event *ev, int n)
     for (int i = 0; i < n; i++) {
         struct loop_watch *w = round[i];
         unsigned ready = w != NULL ? loop_ready_bits(ev[i].events) & w->want : 0;
-        if (ready != 0) /* not silenced by a call earlier in this round */
+        if (ready != 0) /* not disabled by an earlier callback of this iteration */
             w->fn(w->arg, ready);
     }
     l->nround = 0;

@@ -2,7 +2,7 @@
 /*
  * string_list.h - NULL-terminated lists of strings, and quoting for sh.
  *
- * Pure.  Used by export.c, node/launch.c, start/.
+ * Pure.  Used by export.c, launch.c, launcher.c, command.c.
  */
 #ifndef OSHRUN_UTIL_STRING_LIST_H
 #define OSHRUN_UTIL_STRING_LIST_H
