@@ -17,7 +17,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     suite ofi -p net
     suite ofi -a order,size,local
 else # what is different there
-    suite ofi -a order,atomics -o order,signal,put_signal,amo,race
+    suite ofi -a order,atomics -o order,amo,race
     suite ofi -p net -o amo
 fi
 suite ofi -a atomics,inject -o stopped.
