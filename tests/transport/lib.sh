@@ -4,6 +4,8 @@ failures=0
 # Of what the build has tried, slow builds and the archive try the plain form.
 brief=${SANITIZED:-}${DISTCHECK:-}
 [ -z "${PGAS_TEST_LONG:-}" ] || brief=
+# Those of their cases whose data goes through buffers of different kinds.
+some=data,put_signal,done,amo,ctx,error
 
 # Was the library NAME found by configure?
 has() {

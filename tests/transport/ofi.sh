@@ -7,7 +7,7 @@ set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
 needs OFI
-suite ofi
+suite ofi ${brief:+-o $some}
 [ -z "$brief" ] || {
     finish
     exit
