@@ -280,8 +280,7 @@ static void killed_sim(struct pe *pe)
     quiet_dead(pe, &pe->ctx0);
 }
 
-/* A PE that dies without an error report: the operation stays pending, and pending()
- * names the PE. */
+/* Operations to a silently dead PE stay pending; pending() names it. */
 static void silent_sim(struct pe *pe)
 {
     struct lasting *l = &lasting[pe->me];

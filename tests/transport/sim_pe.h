@@ -13,7 +13,7 @@
 void sim_pe_sleep(uint64_t ns);
 /* Run fn in npes fibers; returns the status of sim_run and prints it if it is not 0. */
 int sim_pe_run(int npes, void (*fn)(int pe, void *arg), void *arg);
-/* The PE is dead from now on; silent: without an error report to its peers. */
+/* Kill the PE: operations to it fail, or never complete if `silent`. */
 void sim_pe_kill(int pe, bool silent);
 
 #endif
