@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * again_fail.c - PE 1 fails, leaves or is late, in the way that the argument names, where
- * the library is initialized for the second time; again_fail.sh sees what becomes of the
- * job.
+ * again_fail.c - the library is finalized and initialized again, and PE 1 fails, exits or
+ * is late between the two or afterwards, as the argument says.  again_fail.sh checks how
+ * the job ends.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@ static void hang(void)
     check_sleep_us(HANG_US);
 }
 
-/* After the first generation. */
+/* Between shmem_finalize and the second shmem_init. */
 static void between(const char *way)
 {
     if (strcmp(way, "early") == 0)
@@ -36,11 +36,11 @@ static void between(const char *way)
 
 static void crash(void)
 {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* nobody wants to see it */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* no core file */
     abort();
 }
 
-/* In the second one. */
+/* After the second shmem_init. */
 static void inside(const char *way)
 {
     if (strcmp(way, "status") == 0)
@@ -61,8 +61,8 @@ static void inside(const char *way)
         hang();
 }
 
-/* Afterwards nobody has to look at the process of another PE to reach its heap, so that
- * the launcher is the first to see that it has gone. */
+/* Maps the heaps of all peers.  A PE that maps a peer's heap later may detect its exit
+ * before the launcher does, which is not the case under test. */
 static void barrier_all_pes(void)
 {
     long *block = check_alloc(sizeof *block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * atfork.c - a child handler of pthread_atfork that the program registers before
- * shmem_init writes the child's globals, not the shared ones of the PE.
+ * atfork.c - a pthread_atfork child handler that was registered before shmem_init writes
+ * to the globals of the child, not to those of the PE, which are shared memory.
  */
 #include "config.h"
 
@@ -26,7 +26,8 @@ int main(void)
     if (child == 0)
         _exit(in_child == 1 ? 0 : 1);
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK_NAMED(status == 0, "the child does not see what its handler wrote: %d", status);
+    CHECK_NAMED(status == 0, "the child does not see the store of its handler: status %d",
+                status);
     CHECK_NAMED(in_child == 0, "the child's handler wrote the parent's global");
     shmem_barrier_all();
     shmem_finalize();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * buffers.c - what the library does to the program's stdout: "full" and "none" check that
- * it keeps the buffering which the program chose; "error" prints and then has the library
- * end the job, and buffers.sh looks for the text.
+ * buffers.c - buffering of stdout.  "full" and "none" check that shmem_init keeps the
+ * buffering that the program chose.  "error" prints text without a newline, then makes
+ * the library end the job; buffers.sh checks that the text was flushed.
  */
 #include "config.h"
 
@@ -33,8 +33,8 @@ int main(int argc, char **argv)
         shmem_long_p(&word, 1, NO_PE);
     }
     CHECK_NAMED(!__flbf(stdout), "%s: shmem_init made stdout line-buffered", way);
-    CHECK_NAMED(__fbufsize(stdout) == size, "%s: shmem_init gave stdout another buffer",
-                way);
+    CHECK_NAMED(__fbufsize(stdout) == size,
+                "%s: shmem_init replaced the buffer of stdout", way);
     printf("kept\n");
     shmem_finalize();
     return 0;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# buffers.sh - runs buffers.c in its ways, with stdout as a pipe and as a file.
+# buffers.sh - runs all cases of buffers.c, with stdout a pipe (under oshrun) and a file.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 

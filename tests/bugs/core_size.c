@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * core_size.c - a small program for core_size.sh.
- *   core_size dump   prints how many KiB of PE 0's symmetric mappings a core file
- * contains core_size crash  PE 0 dies by SIGSEGV, with two texts in its heap and globals
+ *   core_size dump: print how many KiB of PE 0's symmetric mappings a core file contains
+ *   core_size crash: PE 0 dies of SIGSEGV, with one text in its heap and one in its
+ *       globals
  */
 #include "config.h"
 
@@ -12,7 +13,7 @@
 
 static char global[64] = "a text of the globals: ";
 
-/* The size of each mapping of a segment without the flag "dd" (MADV_DONTDUMP). */
+/* Total size of the segment mappings without the VmFlag "dd" (MADV_DONTDUMP). */
 static long dumped_kib(void)
 {
     FILE *smaps = fopen("/proc/self/smaps", "r");

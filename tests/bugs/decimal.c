@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * decimal.c - the library reads SHMEM_SYMMETRIC_SIZE=1.5m though the program's locale
- * writes numbers with a comma.  decimal.sh sets the variable and makes a locale.
+ * decimal.c - the library parses SHMEM_SYMMETRIC_SIZE=1.5m correctly in a locale whose
+ * decimal point is a comma.  decimal.sh sets the variable and provides the locale.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ int main(void)
     if (!has_comma("") && !has_comma("de_DE.UTF-8") && !has_comma("fr_FR.UTF-8"))
         return CHECK_SKIP;
     shmem_init();
-    CHECK(strcmp(localeconv()->decimal_point, ",") == 0); /* and it leaves the locale */
+    CHECK(strcmp(localeconv()->decimal_point, ",") == 0); /* shmem_init kept the locale */
     shmem_free(check_alloc(ALLOC_LEN));
     shmem_finalize();
     return 0;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# decimal.sh - runs decimal.c in a locale with a decimal comma, which it makes if it can.
+# decimal.sh - runs decimal.c in a locale with a decimal comma; builds one with localedef
+# if possible.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 

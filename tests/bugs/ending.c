@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ending.c - PE 0 ends with status 3; the others access its memory for the first time at
- * the moment in which the kernel has begun to take its process apart.
+ * ending.c - PE 0 exits with status 3; the others first access its memory while the
+ * kernel is tearing its process down (/proc/PID/exe is already unreadable).
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * environ.c - the library does not change the array `environ` once main() has begun, when
- * the program may have threads that read it.  Calls of the libraries that it uses (PMIx)
- * are told from its own by their return address.
+ * environ.c - libshmem does not modify `environ` after main() has started, because other
+ * threads of the program may read it.  The return address distinguishes calls by libshmem
+ * from calls by libraries that it uses (PMIx), which are allowed.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 static bool begun;
 
-/* Fails if a function of libshmem has called; then does as the C library does. */
+/* Exits if the caller is libshmem; otherwise returns the C library's function. */
 static void *real(const char *name, const void *caller)
 {
     Dl_info info;
@@ -51,7 +51,8 @@ int main(void)
     begun = true;
     shmem_init();
     shmem_barrier_all();
-    /* What children are to see, and what they are not to. */
+    /* Child processes inherit PGAS_JOINED, but not the settings made for the
+     * libraries. */
     if (shmem_n_pes() > 1) {
         const char *joined = getenv("PGAS_JOINED"), *job = getenv("PMIX_NAMESPACE");
         CHECK(joined != NULL && job != NULL && strcmp(joined, job) == 0);

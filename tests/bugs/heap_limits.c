@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * heap_limits.c - what heap_limits.sh tries:
- *   calloc   a calloc of the library fails on the last PE alone during shmem_malloc; the
- *            PEs compare the offsets of what follows
- *   space     shmem_malloc finds no space, several times
- *   lenient  what the specification leaves open and other libraries let pass
+ * heap_limits.c - the symmetric heap at its limits, for heap_limits.sh:
+ *   calloc   a calloc of the library fails during shmem_malloc, on the last PE only; the
+ *            PEs then compare the offsets of all blocks
+ *   space    shmem_malloc runs out of space several times
+ *   lenient  arguments that the specification leaves undefined and other implementations
+ *            accept
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@ static int me, npes;
 static bool armed;
 static long offset[BLOCKS], theirs[BLOCKS];
 
-#ifndef PGAS_SANITIZED /* whose calloc must not be replaced */
+#ifndef PGAS_SANITIZED /* a sanitizer's calloc must not be replaced */
 void *__libc_calloc(size_t n, size_t size);
 
 void *calloc(size_t n, size_t size)
@@ -29,7 +30,8 @@ void *calloc(size_t n, size_t size)
 }
 #endif
 
-/* Blocks of different sizes behind each other, with the distances from the first. */
+/* Allocates blocks of different sizes; compares their offsets from the first one with
+ * those on the next PE. */
 static void try_calloc(void)
 {
     char *first = shmem_malloc(64);
@@ -45,13 +47,13 @@ static void try_calloc(void)
     shmem_getmem(theirs, offset, sizeof offset, (me + 1) % npes);
     for (int i = 0; i < BLOCKS; i++)
         if (offset[i] != theirs[i]) {
-            fprintf(stderr, "PE %d: block %d is at %ld, but at %ld on PE %d\n", me, i,
-                    offset[i], theirs[i], (me + 1) % npes);
+            fprintf(stderr, "PE %d: block %d has offset %ld, but offset %ld on PE %d\n",
+                    me, i, offset[i], theirs[i], (me + 1) % npes);
             shmem_global_exit(2);
         }
 }
 
-static void try_scratch(void)
+static void try_space(void)
 {
     CHECK(shmem_malloc((size_t)3 << 20) == NULL);
     CHECK(shmem_malloc((size_t)4 << 20) == NULL);
@@ -90,7 +92,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "calloc") == 0)
         try_calloc();
     else if (strcmp(argv[1], "space") == 0)
-        try_scratch();
+        try_space();
     else
         try_lenient();
     shmem_finalize();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hello.c - the smallest program that joins the job; the scripts start it in odd ways. */
+/* hello.c - a minimal OpenSHMEM program, which the scripts start in unusual ways. */
 #include "config.h"
 
 #include "tests/api/multi/check.h"

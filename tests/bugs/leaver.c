@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leaver.c - PE 1 leaves in the way that the argument names while the others wait in a
- * barrier; leaver.sh sees that the job ends.
+ * leaver.c - PE 1 exits or finalizes, as the argument says, while the others wait in a
+ * barrier; leaver.sh checks that the job ends.
  */
 #include "config.h"
 
@@ -14,10 +14,10 @@ enum { BARRIERS = 3, LEAVER = 1, ALARM_US = 200000, LATE_US = 600000 };
 static void leave(int sig)
 {
     (void)sig;
-    exit(0); /* not allowed here, but people do it */
+    exit(0); /* not async-signal-safe, but programs do it */
 }
 
-/* The leaver is in the barrier itself, since PE 0 is late, when the signal comes. */
+/* PE 0 is late, so PE 1 waits in the barrier when the signal arrives. */
 static void leave_from_barrier(void)
 {
     struct itimerspec once = {.it_value = {.tv_nsec = ALARM_US * 1000L}};

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# leaver.sh - a PE that leaves while the others wait in a barrier ends the job, with a
-# sentence that names both.
+# leaver.sh - if a PE exits or finalizes while others wait in a barrier, the job ends with
+# a message that names that PE and a waiting one.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 
@@ -11,6 +11,6 @@ for n in 2 3 5; do
         says 'PE 1 has exited or called shmem_finalize while PE [0-9]* waits in shmem_barrier_all'
     done
     run_fails -n $n "$bugs/leaver" alarm
-    [ "$failures" = 0 ] || break # each hang takes the whole limit
+    [ "$failures" = 0 ] || break # each hang takes the full time limit
 done
 finish

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lock_foreign.c - PE 1 clears the lock that PE 0 has; lock_foreign.sh wants a sentence.
+/* lock_foreign.c - PE 1 clears a lock that PE 0 holds; lock_foreign.sh checks the error.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# lock_foreign.sh - clearing another PE's lock ends the job with a sentence.
+# lock_foreign.sh - clearing a lock that another PE holds ends the job with a message.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock_threads.c - with SHMEM_THREAD_MULTIPLE the threads of a PE, too, exclude each
- * other by a lock: a counter without atomics stays exact.
+ * lock_threads.c - with SHMEM_THREAD_MULTIPLE a lock also excludes the threads of one PE
+ * from each other: a counter that is incremented without atomics stays exact.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * medium.c - globals of all sizes are symmetric, wherever the memory model of the
- * compiler puts them: large ones lie in .ldata and .lbss.  The sections .far0 to .far9
- * become segments of their own if medium.sh links them at addresses far from each other.
- * medium.sh compiles it; a PE alone tests nothing.
+ * medium.c - globals are symmetric in every section that the compiler uses: with
+ * -mcmodel=medium large ones are in .ldata and .lbss.  The sections .far0 to .far9 become
+ * separate segments if medium.sh links them at distant addresses.  Compiled and run by
+ * medium.sh.
  */
 #include "config.h"
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# medium.sh - compiles medium.c for the medium memory model, and with more than ten writable
-# segments, and runs it.
+# medium.sh - builds medium.c for the small and the medium code model, and with more than
+# ten writable segments, and runs it.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 : >"$work/config.h"
 
-# try FLAG...: compile with the flags and run with some numbers of PEs.
+# try FLAG...: compile with FLAGs and run with 1 and with 3 PEs.
 try() {
     if ! "$OSHCC" -D_GNU_SOURCE -I"$work" -I"$top_srcdir" -I"$top_srcdir/include" "$@" \
         "$top_srcdir/tests/bugs/medium.c" -o "$work/medium" 2>"$work/err"; then

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nested.c - PE 0 starts the program that the argument names, which inherits the identity
- * of the PE and wants to join the job once more.  It must fail, and must leave what the
- * others know of PE 0 as it is.
+ * nested.c - PE 0 starts the program that the argument names.  That inherits the identity
+ * of the PE and tries to join the job, which must fail and must not change the data that
+ * PE 0 has published.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
         CHECK_NAMED(system(argv[1]) != 0, "%s joined the job as PE 0 too", argv[1]);
     }
     shmem_barrier_all();
-    /* Now the others look for the first time where the globals of PE 0 are. */
+    /* The first remote access to the globals of PE 0 reads where they are. */
     if (shmem_my_pe() == shmem_n_pes() - 1)
         shmem_long_p(&word, last_value, 0);
     shmem_barrier_all();

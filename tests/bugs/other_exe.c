@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * other_exe.c - in a job of two executables globals are not symmetric, and the questions
- * about that have an answer; the heap is symmetric as ever.  Built twice, with other
- * globals, as other_a and other_b.
+ * other_exe.c - in a job of two executables globals are not symmetric, as
+ * shmem_addr_accessible and shmem_ptr report; the heap is.  Built twice, with globals of
+ * different size, as other_a and other_b.
  */
 #include "config.h"
 

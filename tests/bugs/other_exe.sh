@@ -15,5 +15,5 @@ if have_mpirun; then
 else
     echo 'not tested under mpirun: no Open MPI; apt-get install openmpi-bin'
 fi
-rm -rf "$work"/tmp/* # mpirun may leave its folders
+rm -rf "$work"/tmp/* # mpirun may leave its directories behind
 finish

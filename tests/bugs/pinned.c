@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pinned.c - a barrier may move PEs between processors, but not one that has chosen a
- * processor after shmem_init: all crowd on one here, and must still be there at the end.
+ * pinned.c - a barrier may migrate PEs between processors, but must not change the
+ * affinity that a PE has set itself after shmem_init.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ static size_t first_allowed(void)
 int main(void)
 {
     cpu_set_t wanted, now;
-    size_t cpu = first_allowed(); /* as the launcher gave it */
+    size_t cpu = first_allowed(); /* of those that the launcher allows */
     shmem_init();
     CPU_ZERO(&wanted);
     CPU_SET(cpu, &wanted);
@@ -31,9 +31,10 @@ int main(void)
         shmem_barrier_all();
     CHECK(sched_getaffinity(0, sizeof(now), &now) == 0);
     CHECK_NAMED(CPU_EQUAL(&now, &wanted),
-                "pinned to processor %zu, but after %d barriers it may use %d, %s", cpu,
-                BARRIERS, CPU_COUNT(&now),
-                CPU_ISSET(cpu, &now) ? "that one among them" : "not that one");
+                "pinned to processor %zu, but after %d barriers the affinity mask has %d "
+                "processors, %s",
+                cpu, BARRIERS, CPU_COUNT(&now),
+                CPU_ISSET(cpu, &now) ? "including that one" : "without that one");
     shmem_finalize();
     return 0;
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# stages.sh - oshrun -v charges each stage of shmem_init and shmem_finalize its own time.
-# Finalisation, also an implicit one, passes the stages in reverse order.  A PE that fails
-# in a stage has passed exactly those before it, and no stage of the finalisation.
+# stages.sh - oshrun -v reports when each stage of shmem_init and shmem_finalize completed.
+# Finalization, explicit or implicit, undoes the stages in reverse order.  If a stage fails,
+# only the stages before it are listed, and none of the finalization.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 
@@ -24,8 +24,8 @@ network closed
 symmetric heap released
 left shmem_finalize'
 
-# stages STAGES: the last job passed these, in this order also by the time of its one PE.
-stages() {
+# expect_stages STAGES: the last job lists exactly STAGES, with ascending times of its PE.
+expect_stages() {
     awk '/in ms after their fork/ { pes = 1; next }
          pes { print $(NF - 4) "|" substr($0, 9, 34) }' "$work/err" |
         sed 's/ *$//' >"$work/rows"
@@ -34,20 +34,20 @@ stages() {
     sed 's/^/    /' "$work/err"
 }
 
-# fails_in STAGE ARGS...: a job of one PE that fails in it.
-fails_in() {
+# fail_in_stage STAGE ARGS...: run a job of one PE that fails in STAGE.
+fail_in_stage() {
     stage=$1
     shift
     run 1 -v -n 1 "$@" "$bugs/hello"
-    stages "$(echo "$up" | sed "/^$stage\$/,\$d")"
+    expect_stages "$(echo "$up" | sed "/^$stage\$/,\$d")"
 }
 
 run 0 -v -n 1 "$bugs/hello"
-stages "$up
+expect_stages "$up
 $down"
 run 0 -v -n 1 "$top_builddir/tests/api/multi/exits" return
-stages "$up
+expect_stages "$up
 $down"
-fails_in 'symmetric heap mapped' -x SHMEM_SYMMETRIC_SIZE=900T
-fails_in 'joined the PEs of the node' -x SHMEM_REDUCE_ALGORITHM=none-such
+fail_in_stage 'symmetric heap mapped' -x SHMEM_SYMMETRIC_SIZE=900T
+fail_in_stage 'joined the PEs of the node' -x SHMEM_REDUCE_ALGORITHM=none-such
 finish

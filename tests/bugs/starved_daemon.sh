@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# starved_daemon.sh - a node daemon that gets no processor for longer than an unreachable host
-# would be given is not dead: the job goes on.  One that is killed is noticed immediately.
-# A stopped daemon stands for a starved one.
+# starved_daemon.sh - a node daemon that gets no processor time for longer than the timeout
+# for an unreachable host must not be declared dead.  A killed one is detected immediately.
+# SIGSTOP simulates starvation.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 stopped_s=4 # longer than LINK_HOST_MS
@@ -29,6 +29,6 @@ began=$(now_ms)
 kill -KILL "$(daemon)"
 ended_with 1
 took=$(($(now_ms) - began))
-[ "$took" -le 2900 ] || fail "a killed daemon was noticed after $took ms only"
+[ "$took" -le 2900 ] || fail "a killed daemon was detected only after $took ms"
 says 'the node daemon on vn[01] closed the connection'
 finish

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stdin_lock.c - shmem_global_exit ends the job though a thread of the same PE sits in
- * getchar and so holds the lock of stdin.
+ * stdin_lock.c - shmem_global_exit ends the job even if a thread of the same PE blocks in
+ * getchar, which holds the lock of stdin.
  */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 
 #include "tests/api/multi/check.h"
 
-enum { STATUS = 3, LOOK_US = 1000, LOOKS_MAX = 5000 };
+enum { STATUS = 3, POLL_US = 1000, POLLS_MAX = 5000 };
 static long never;
 
 static void *read_on(void *arg)
@@ -19,7 +19,7 @@ static void *read_on(void *arg)
     return NULL;
 }
 
-/* Nobody ever writes into this pipe. */
+/* Makes stdin a pipe into which nothing is ever written. */
 static void replace_stdin(void)
 {
     int ends[2];
@@ -29,9 +29,9 @@ static void replace_stdin(void)
 
 static void wait_for_reader(void)
 {
-    for (int i = 0; i < LOOKS_MAX && ftrylockfile(stdin) == 0; i++) {
+    for (int i = 0; i < POLLS_MAX && ftrylockfile(stdin) == 0; i++) {
         funlockfile(stdin);
-        check_sleep_us(LOOK_US);
+        check_sleep_us(POLL_US);
     }
 }
 

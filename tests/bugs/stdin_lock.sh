@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# stdin_lock.sh - the status of a shmem_global_exit while a thread holds stdin.
+# stdin_lock.sh - the exit status of shmem_global_exit while a thread holds the stdin lock.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 

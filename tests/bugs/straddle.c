@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * straddle.c - a put that begins in one cache line and ends in the next wakes a PE that
- * sleeps for a word in the second line, and at a page's end too.
+ * straddle.c - a put that starts in one cache line and ends in the next wakes a PE that
+ * sleeps on a word in the second line; likewise across a page boundary.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The last four of eight bytes are the word at `border`. */
+/* Puts 8 bytes around `border`; the last 4 are the word that the last PE waits for. */
 static void release(size_t border, uint32_t value, int to)
 {
     uint32_t both[2] = {~value, value};
@@ -46,14 +46,14 @@ static void test_border(size_t border)
             late[i] = wait_for(border, (uint32_t)i + 1);
     }
     qsort(late, ROUNDS, sizeof(late[0]), compare);
-    CHECK_NAMED(late[ROUNDS / 2] < soon_s, "at %zu: woken %.1f ms late in the median",
+    CHECK_NAMED(late[ROUNDS / 2] < soon_s, "offset %zu: median wake-up latency %.1f ms",
                 border, late[ROUNDS / 2] * 1e3);
     shmem_barrier_all();
 }
 
 int main(void)
 {
-    setenv("SHMEM_SLEEP_NS", "2000000000", 1); /* who is not woken sleeps long */
+    setenv("SHMEM_SLEEP_NS", "2000000000", 1); /* a lost wake-up takes 2 s */
     shmem_init();
     if (shmem_n_pes() == 1)
         return CHECK_SKIP;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# twice.sh - a second program that takes the identity of a PE is refused at once: after the
-# first one has ended, and beside it, where the first must not notice.
+# twice.sh - a second program with the identity of the same PE is rejected at once, after
+# the first has ended as well as while it runs, which it must survive.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wrapper_thread.c - oshrun starts a wrapper, a thread of which starts the program and
- * ends when that has joined the job.  The end of that thread is not the end of the
- * wrapper: the program lives on.  Program and wrapper are this same file.
+ * wrapper_thread.c - oshrun starts a wrapper process whose second thread forks the
+ * program and exits as soon as the program has joined the job.  The program must survive
+ * the exit of the thread that forked it.  Program and wrapper are the same executable.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 enum { NAP_US = 200000, FD_TEXT = 12 };
 static pid_t program;
 
-/* The program: says on the given descriptor when it has joined. */
+/* The program: writes a byte to ready_fd when it has joined the job. */
 static int run_program(int ready_fd)
 {
     shmem_init();
@@ -38,7 +38,7 @@ static void *start(void *arg)
         _exit(CHECK_SKIP + 1);
     }
     close(ready[1]);
-    /* Nothing to read: the program is dead, and waitpid says so. */
+    /* End of file: the program has died, and waitpid in main returns its status. */
     return read(ready[0], &byte, 1) == 1 ? arg : NULL;
 }
 

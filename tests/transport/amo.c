@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amo.c - atomic operations, one at a time: their values.  Uses: suite. */
+/* amo.c - atomic operations, one at a time: results and operand truncation.  Uses: suite.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static uint64_t model(enum transport_amo_op op, uint64_t old, uint64_t operand,
     }
 }
 
-/* One operation on one word; half = which 4 bytes of the 8. */
+/* One operation on one word.  done: complete it by its completion, not by quiet only. */
 struct trial {
     struct transport_symaddr at;
     enum transport_amo_op op;
@@ -101,13 +102,13 @@ static void try_one(struct pe *pe, const struct trial *t)
           now ==
               cut(model(t->op, t->old, cut(t->operand, t->size), cut(t->cond, t->size)),
                   t->size),
-          "%s of %u bytes on %#llx with %#llx (cond %#llx) left %#llx", names[t->op],
+          "%s of %u bytes on %#llx with %#llx (cond %#llx) stored %#llx", names[t->op],
           t->size, (unsigned long long)t->old, (unsigned long long)t->operand,
           (unsigned long long)t->cond, (unsigned long long)now);
     guards_check(pe, word, t->size, names[t->op]);
 }
 
-/* Operands have junk above their size: it must not count. */
+/* The high bytes of 4-byte operands are not zero; the transport must ignore them. */
 static void try_operands(struct pe *pe, struct trial *t)
 {
     for (int i = 0; i < PATTERNS; i++)
@@ -146,7 +147,7 @@ static void values(struct pe *pe)
     }
 }
 
-/* Operations that fetch without done: the results are here after quiet. */
+/* Nonblocking fetches: the results have arrived after quiet. */
 static void fetch_nbi(struct pe *pe)
 {
     enum { MANY = 200 };
@@ -165,9 +166,9 @@ static void fetch_nbi(struct pe *pe)
         }
         quiet(&pe->ctx0);
         for (unsigned i = 1; i <= MANY; i++)
-            CHECK(pe, old[i] == mix(i + round), "fetch %u brought %#llx", i,
+            CHECK(pe, old[i] == mix(i + round), "fetch %u returned %#llx", i,
                   (unsigned long long)old[i]);
-        CHECK(pe, old[0] == 0 && old[MANY + 1] == 0, "a fetch wrote beside its result");
+        CHECK(pe, old[0] == 0 && old[MANY + 1] == 0, "a fetch wrote outside its result");
     }
 }
 

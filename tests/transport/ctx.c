@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ctx.c - contexts, their answers when idle, sleeping on fd, PEs that do nothing.
- * Uses: suite. */
+/* ctx.c - concurrent contexts, queries of idle contexts, sleeping on fd, and progress of
+ * a PE that does not call the transport.  Uses: suite. */
 #include "config.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ enum {
     ROOM = 500 << 10, /* of each thread, in the slot of its PE */
     COUNT_WORD = 0,
     SLEEP_MS = 1000,
-    WAKE_MS = 3000, /* longest time in which a fd must become readable */
+    WAKE_MS = 3000, /* an armed fd must become readable within this time */
     NS_PER_MS = 1000000,
 };
 
@@ -30,7 +30,7 @@ static int next(const struct pe *pe, int by)
     return (pe->me + by) % pe->npes;
 }
 
-/* Puts, an add and a get of the t-th user of a PE's slot, checked. */
+/* Puts, adds and gets of the t-th context of a PE, in its part of the PE's slot. */
 static void work(struct chan *chan, int t, unsigned turns)
 {
     static const size_t lens[] = {8, 100, 4096, 20001};
@@ -53,7 +53,7 @@ static void work(struct chan *chan, int t, unsigned turns)
     }
 }
 
-/* -- many at a time ------------------------------------------------------------- */
+/* -- concurrent contexts -------------------------------------------------------- */
 
 struct user {
     struct chan chan;
@@ -70,7 +70,7 @@ static void *user_main(void *arg)
     return NULL;
 }
 
-/* n threads with a context each, as far as there are contexts.  How many there were. */
+/* Runs up to n threads with a context each; returns how many contexts could be opened. */
 static int run_users(struct pe *pe, int n, unsigned turns)
 {
     struct user users[THREADS_MAX];
@@ -110,12 +110,13 @@ static void threads(struct pe *pe)
         for (unsigned t = 0; t < THREADS_MAX; t++)
             is += load(view_word(pe, i, COUNT_WORD + t));
     }
-    CHECK(pe, is == should, "%llu adds of %llu are there", (unsigned long long)is,
+    CHECK(pe, is == should, "%llu of %llu adds were performed", (unsigned long long)is,
           (unsigned long long)should);
     barrier(pe);
 }
 
-/* While context a has much under way and nobody looks after it, b's quiet ends. */
+/* quiet of context b completes while context a has many operations in flight and no
+ * thread makes progress on a. */
 static void independent(struct pe *pe)
 {
     enum { MANY = 20, LEN = 150000 };
@@ -135,7 +136,7 @@ static void independent(struct pe *pe)
         check_bytes(
             pe,
             view(pe, slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, ROOM + i * LEN)),
-            pattern(i), LEN, "a put of the context that was left alone");
+            pattern(i), LEN, "a put of the context without progress");
     chan_close(&a);
     if (two)
         chan_close(&b);
@@ -153,7 +154,7 @@ static void reopen(struct pe *pe)
     }
 }
 
-/* A context may be left open for close. */
+/* close() also closes contexts that are still open. */
 static void left_open(struct pe *pe)
 {
     struct chan chan;
@@ -162,7 +163,7 @@ static void left_open(struct pe *pe)
     work(&chan, 0, 2);
 }
 
-/* -- answers -------------------------------------------------------------------- */
+/* -- queries -------------------------------------------------------------------- */
 
 static void idle_answers(struct pe *pe, struct chan *chan)
 {
@@ -174,7 +175,7 @@ static void idle_answers(struct pe *pe, struct chan *chan)
     CHECK(pe, try_quiet(chan) == 0, "quiet() of an idle context is not 0");
 }
 
-/* pending() counts to 0, and names the one PE that was written to. */
+/* pending() returns to 0 and names the only PE that was written to, or none. */
 static void answers_of(struct pe *pe, struct chan *chan)
 {
     const int to = next(pe, 1);
@@ -188,7 +189,8 @@ static void answers_of(struct pe *pe, struct chan *chan)
             put_nbi(chan, slot_place(pe, to, SEGMENT_HEAP, pe->me, j * ROOM), pattern(j),
                     ROOM / 2);
         n = pending(chan, &who);
-        CHECK(pe, n == 0 || who == to || who == -1, "%llu pending to PE %d are PE %d's",
+        CHECK(pe, n == 0 || who == to || who == -1,
+              "%llu puts to PE %d are pending, but pending() names PE %d",
               (unsigned long long)n, to, who);
         quiet(chan);
         idle_answers(pe, chan);
@@ -215,12 +217,13 @@ static void address(struct pe *pe)
     CHECK(pe, pe->t->describe(pe->net)[0], "describe() has no text");
     CHECK(pe, pe->t->ctx_0(pe->net) == pe->ctx0.ctx, "ctx_0() gave another context");
     CHECK(pe, pe->t->name && pe->t->name[0] && pe->t->text && pe->t->text[0],
-          "a transport has no name or no text");
+          "the transport has no name or no text");
 }
 
 /* -- sleeping on fd ------------------------------------------------------------- */
 
-/* Wait for done with nothing but fd: after arm() said 0 it must wake us. */
+/* Wait for done by sleeping on fd only: after arm() has returned 0, fd must become
+ * readable when the operation completes. */
 static void sleep_until_done(struct chan *chan, const struct transport_completion *done)
 {
     struct pe *pe = chan->pe;
@@ -236,8 +239,8 @@ static void sleep_until_done(struct chan *chan, const struct transport_completio
         CHECK(pe, armed == 0 || armed == -EAGAIN, "arm gave %d", armed);
         if (armed == 0 && poll(&ready, 1, WAKE_MS) == 0)
             FAIL(pe,
-                 "arm said 0, but for %d ms fd was not readable; pending %llu; a get "
-                 "was %sdone by the next progress",
+                 "arm returned 0, but fd was not readable for %d ms; pending %llu; the "
+                 "next progress call did %scomplete the get",
                  WAKE_MS, (unsigned long long)pending(chan, NULL),
                  pe->t->progress(chan->ctx) >= 0 &&
                          __atomic_load_n(&done->pending, __ATOMIC_ACQUIRE) != 0
@@ -259,18 +262,19 @@ static void sleep_gets(struct pe *pe, struct chan *chan)
         memcpy(view(pe, from), pattern(i), lens[i % 3]);
         CHECK(pe, try_get(chan, to, from, lens[i % 3], &done) == 0, "a get was refused");
         sleep_until_done(chan, &done);
-        check_bytes(pe, to, pattern(i), lens[i % 3], "a get that was slept for");
+        check_bytes(pe, to, pattern(i), lens[i % 3], "a get completed by sleeping on fd");
     }
 }
 
-/* With context 0 and nobody else to look after it; and with another context. */
+/* Sleeps on context 0 while no other thread makes progress on it, then on a context of
+ * its own. */
 static void wakes(struct pe *pe)
 {
     struct chan chan, alone = pe->ctx0;
 
     alone.service = NULL;
     service_pause(pe, true);
-    nap(pe, 5); /* the service thread ends its round */
+    nap(pe, 5); /* the service thread finishes its current round */
     barrier(pe);
     if (pe->t->fd(alone.ctx) >= 0)
         sleep_gets(pe, &alone);
@@ -282,7 +286,7 @@ static void wakes(struct pe *pe)
     chan_close(&chan);
 }
 
-/* -- a PE that does nothing ----------------------------------------------------- */
+/* -- a PE that does not call the transport -------------------------------------- */
 
 static void use_sleeper(struct pe *pe, unsigned turns)
 {
@@ -308,8 +312,8 @@ static void use_sleeper(struct pe *pe, unsigned turns)
     }
 }
 
-/* PE 0's main thread sleeps; what the others do to it ends meanwhile and costs it next to
- * no processor time. */
+/* PE 0's main thread sleeps; operations of the others on its memory complete meanwhile
+ * and cost it almost no processor time. */
 static void sleeper(struct pe *pe)
 {
     uint64_t *awake = &pe->shared->pe[0].word[0];
@@ -331,7 +335,7 @@ static void sleeper(struct pe *pe)
         const uint64_t start = now_ns();
 
         use_sleeper(pe, 10);
-        CHECK(pe, load(awake) == 0, "what was done to a sleeping PE took %llu ms",
+        CHECK(pe, load(awake) == 0, "operations on a sleeping PE took %llu ms",
               (unsigned long long)((now_ns() - start) / NS_PER_MS));
     }
     barrier(pe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* data.c - every size, offset and kind of memory, put and got.  Uses: suite. */
+/* data.c - puts and gets of every size, offset and kind of memory.  Uses: suite. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,15 +7,15 @@
 #include "tests/transport/suite.h"
 
 enum {
-    SMALL = 300, /* all sizes up to this one */
+    SMALL = 300, /* every size up to this one is tested */
     POWER_MIN = 8,
     POWER_MAX = 22, /* 4 MiB */
     STACK_MAX = 2000,
-    OFFSETS = 61, /* starts are moved by less than this: no alignment is left out */
+    OFFSETS = 61, /* start offsets are smaller than this: covers every alignment */
     CONST_BYTES = 512,
 };
 
-/* Where a put comes from, or a get goes to. */
+/* The memory of a put's source or a get's destination. */
 enum memory { ON_STACK, ON_HEAP, READ_ONLY, IN_HEAP_SEGMENT, IN_DATA_SEGMENT, MEMORIES };
 
 #define BYTES_8(n)                                                                       \
@@ -27,8 +27,7 @@ static const unsigned char constant[CONST_BYTES] = {
     BYTES_64(0),   BYTES_64(64), BYTES_64(128), BYTES_64(192),
     BYTES_64(101), BYTES_64(77), BYTES_64(150), BYTES_64(222)};
 
-/* The i-th size of the list of all: 1..SMALL, then 2^k - 1, 2^k, 2^k + 1.  0 = no more.
- */
+/* The i-th tested size: 1..SMALL, then 2^k - 1, 2^k, 2^k + 1.  0 = end of the list. */
 static size_t size_at(unsigned i)
 {
     const unsigned k = POWER_MIN + (i - SMALL) / 3;
@@ -45,7 +44,7 @@ static bool fits(enum memory kind, size_t len)
            (kind != IN_DATA_SEGMENT || len < DATA_SLOT / 2);
 }
 
-/* Buffers of one PE; heap has space for any length. */
+/* Private buffers of one PE; `heap` has space for every length. */
 struct buffers {
     unsigned char stack[STACK_MAX + 2 * GUARD + OFFSETS];
     unsigned char *heap;
@@ -66,7 +65,7 @@ static unsigned char *buffer(struct pe *pe, struct buffers *b, enum memory kind,
     }
 }
 
-/* One transfer; everything follows from the number of the turn. */
+/* One transfer, derived from its length and its number. */
 struct turn {
     size_t len, shift;
     enum memory kind;
@@ -173,9 +172,9 @@ static void get_sizes(struct pe *pe)
     all_sizes(pe, turn_get);
 }
 
-/* -- the ends of segments ------------------------------------------------------- */
+/* -- segment boundaries --------------------------------------------------------- */
 
-/* Each PE in turn owns the first or last `len` bytes of each segment. */
+/* Put to and get from the first or last `len` bytes of a segment. */
 static void edge(struct pe *pe, int target, enum transport_segment segment, bool last,
                  size_t len)
 {
@@ -214,7 +213,8 @@ static void edges(struct pe *pe)
 
 /* -- all pairs at once ---------------------------------------------------------- */
 
-/* Nbi transfers to all PEs are under way together; gets bring back the round before. */
+/* Nonblocking puts to all PEs are in flight at the same time, then gets of the same
+ * data. */
 static void pairs(struct pe *pe)
 {
     static const size_t lens[] = {8, 65, 1000, 8193, 70001};

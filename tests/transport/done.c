@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* done.c - quiet, done and nbi: when what was posted is there.  Uses: suite. */
+/* done.c - completion: quiet, completions, nonblocking operations.  Uses: suite. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static void quiet_post(struct pe *pe, unsigned round)
     quiet(&pe->ctx0);
 }
 
-/* After quiet and a barrier past the transport, the target and a third PE see it. */
+/* After quiet and a barrier outside the transport, the data are visible at the target and
+ * to a get of a third PE. */
 static void quiet_seen(struct pe *pe)
 {
     const int from = next(pe, pe->npes - 1), before = next(pe, 2 * pe->npes - 2);
@@ -43,7 +44,7 @@ static void quiet_seen(struct pe *pe)
         quiet_post(pe, round);
         barrier(pe);
         CHECK(pe, load(own_word(pe, COUNT_WORD)) == (uint64_t)round * QUIET_LENS,
-              "%llu adds are here after quiet, not %u",
+              "%llu adds are visible after quiet, not %u",
               (unsigned long long)load(own_word(pe, COUNT_WORD)), round * QUIET_LENS);
         for (int i = 0; i < QUIET_LENS; i++) {
             check_bytes(pe, own(pe, quiet_place(pe, pe->me, from, i)),
@@ -52,14 +53,14 @@ static void quiet_seen(struct pe *pe)
             get(&pe->ctx0, got, quiet_place(pe, from, before, i), quiet_lens[i]);
             check_bytes(pe, got,
                         pattern(round * 64 + (unsigned)(before * QUIET_LENS + i)),
-                        quiet_lens[i], "put and quiet, to a third PE");
+                        quiet_lens[i], "put and quiet, read by a third PE");
         }
         barrier(pe);
     }
     free(got);
 }
 
-/* done of an amo without a result: it has been performed. */
+/* An amo without a result has been performed when its completion is done. */
 static void amo_done(struct pe *pe)
 {
     const int to = next(pe, 1);
@@ -73,7 +74,7 @@ static void amo_done(struct pe *pe)
               "an add was refused");
         done_wait(&pe->ctx0, &done, "an add without result");
         CHECK(pe, load(view_word(pe, to, COUNT_WORD)) == i,
-              "an add is done, and %llu is there, not %u",
+              "an add is done, but the word is %llu, not %u",
               (unsigned long long)load(view_word(pe, to, COUNT_WORD)), i);
     }
     barrier(pe);
@@ -81,7 +82,7 @@ static void amo_done(struct pe *pe)
 
 /* -- sources -------------------------------------------------------------------- */
 
-/* A source may be changed as soon as done says so. */
+/* A put's source may be changed as soon as its completion is done. */
 static void reuse(struct pe *pe)
 {
     static const size_t lens[] = {1,    8,    63,   64,   65,    200,
@@ -104,12 +105,12 @@ static void reuse(struct pe *pe)
         for (unsigned i = 0; i < SLOTS; i++)
             check_bytes(pe, view(pe, slot_place(pe, to, SEGMENT_HEAP, pe->me, i * ROOM)),
                         pattern(seed + i), lens[(round + i) % LENS],
-                        "a put whose source was changed when it was done");
+                        "a put whose source was changed after its completion");
     }
     free(source);
 }
 
-/* Between a put without done and quiet the transport only reads the source. */
+/* From a put without completion to quiet, the transport must not write to the source. */
 static void nbi_source(struct pe *pe)
 {
     static const size_t lens[] = {8, 64, 1000, 16384, 200000};
@@ -184,7 +185,8 @@ static void many_amos(struct pe *pe)
         CHECK(pe, try_amo(&pe->ctx0, at, &add, NULL) == 0, "an add was refused");
     }
     quiet(&pe->ctx0);
-    CHECK(pe, load(view_word(pe, at.pe, COUNT_WORD)) == MANY, "%llu adds of %d are there",
+    CHECK(pe, load(view_word(pe, at.pe, COUNT_WORD)) == MANY,
+          "%llu of %d adds were performed",
           (unsigned long long)load(view_word(pe, at.pe, COUNT_WORD)), MANY);
     for (unsigned i = 1; i < MANY; i += 2) {
         CHECK(pe, old[i] < MANY, "add %u fetched %llu", i, (unsigned long long)old[i]);
@@ -237,7 +239,7 @@ static void flood_to_all(struct pe *pe, struct chan *chan)
     for (int to = 0; to < pe->npes; to++) {
         check_bytes(pe, got + (size_t)to * LEN,
                     pattern((MANY - 1) * 100 + (unsigned)(pe->me * pe->npes + to)), LEN,
-                    "a flood, got back");
+                    "a flood, read back");
         for (unsigned i = 0; i < MANY; i++)
             check_bytes(pe, view(pe, slot_place(pe, to, SEGMENT_HEAP, pe->me, i * LEN)),
                         pattern(i * 100 + (unsigned)(pe->me * pe->npes + to)), LEN,
@@ -246,7 +248,8 @@ static void flood_to_all(struct pe *pe, struct chan *chan)
     free(got);
 }
 
-/* All put to all, and nobody makes progress but in his own loops. */
+/* All PEs put to all, and each makes progress only in its own calls: the service threads
+ * are paused. */
 static void flood(struct pe *pe)
 {
     service_pause(pe, true);

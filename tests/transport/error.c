@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* error.c - peers that die or say nothing, and what cannot be opened.  Uses: suite. */
+/* error.c - peers that die or do not respond, and invalid settings for open.  Uses:
+ * suite.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include "tests/transport/suite.h"
 
 enum {
-    DEAD = 1, /* the PE that dies in these cases; PE 0 lives */
+    DEAD = 1, /* the PE that dies in these cases; PE 0 survives */
     COUNT_WORD = 0,
     LEN = 50000,
     PES_MAX = 16,
@@ -18,7 +20,8 @@ enum {
 };
 static const uint64_t ns_per_s = 1000000000;
 
-/* One operation to a PE that may be dead, waited for.  Its error, or 0. */
+/* Post one operation to a PE that may be dead, and wait for it.  Returns its error or 0.
+ */
 static int one(struct chan *chan, int to, unsigned i)
 {
     struct pe *pe = chan->pe;
@@ -51,14 +54,14 @@ static int one(struct chan *chan, int to, unsigned i)
     CHECK(pe, status <= 0, "an operation gave %d", status);
     if (status != 0) {
         CHECK(pe, done.pending == 1 && done.error == 0,
-              "a refused post changed its done");
+              "a refused post changed its completion");
         return status;
     }
     done_wait(chan, &done, "an operation to a PE that died");
     return done.error;
 }
 
-/* Between the living everything goes on. */
+/* Operations between survivors still work. */
 static void survivors_work(struct pe *pe, struct chan *chan, unsigned i)
 {
     int to = (pe->me + 1) % pe->npes;
@@ -80,14 +83,15 @@ static void survivors_work(struct pe *pe, struct chan *chan, unsigned i)
 static void check_told(struct pe *pe)
 {
     CHECK(pe, pe->mine->failures > 0,
-          "operations to PE %d failed, world->failed was not "
+          "operations to PE %d failed, but world->failed was not "
           "called",
           DEAD);
     CHECK(pe, pe->mine->failed_pe == DEAD || pe->mine->failed_pe == -1,
-          "PE %d died, world->failed names PE %d", DEAD, pe->mine->failed_pe);
+          "PE %d died, but world->failed names PE %d", DEAD, pe->mine->failed_pe);
 }
 
-/* Operations to the dead one until the first fails; later ones fail too; each ends. */
+/* Post operations to the dead PE until one fails; all later ones must fail too, and every
+ * one completes. */
 static void use_dead(struct pe *pe, struct chan *chan)
 {
     const uint64_t start = now_ns();
@@ -100,7 +104,7 @@ static void use_dead(struct pe *pe, struct chan *chan)
         survivors_work(pe, chan, i++);
     }
     if (pe->options->memory && error == 0)
-        return; /* its memory lives on */
+        return; /* its memory is still mapped */
     CHECK(pe, error != 0, "no operation to a dead PE has failed in %u turns", i);
     check_told(pe);
     if (pe->me == 0)
@@ -108,14 +112,15 @@ static void use_dead(struct pe *pe, struct chan *chan)
                i, (double)(now_ns() - start) / (double)ns_per_s, strerror(-error),
                pe->mine->sentence);
     for (unsigned j = 0; j < 8; j++) {
-        /* A put's done says that the source is free, and may know nothing else. */
+        /* The completion of a put reports that its source may be reused, not that the
+         * data were delivered, so a put may succeed. */
         CHECK(pe, one(chan, DEAD, j) < 0 || j % 4 == 0 || j == 6,
-              "operation %u after that to a dead PE did not fail", j);
+              "operation %u to a dead PE after the first failure did not fail", j);
         survivors_work(pe, chan, j);
     }
 }
 
-/* Nbi operations to a dead one: quiet ends. */
+/* quiet returns after nonblocking operations to a dead PE. */
 static void quiet_dead(struct pe *pe, struct chan *chan)
 {
     struct transport_signal signal = {
@@ -135,7 +140,8 @@ static void quiet_dead(struct pe *pe, struct chan *chan)
     }
     try_fence(chan);
     try_quiet(chan);
-    CHECK(pe, pending(chan, NULL) == 0, "%llu are pending after quiet with a dead PE",
+    CHECK(pe, pending(chan, NULL) == 0,
+          "%llu operations to a dead PE are pending after quiet",
           (unsigned long long)pending(chan, NULL));
 }
 
@@ -162,7 +168,7 @@ static void killed(struct pe *pe)
     survivors_work(pe, &pe->ctx0, 0);
 }
 
-/* It dies while much is under way to it. */
+/* The PE dies while many operations to it are in flight. */
 static void killed_busy(struct pe *pe)
 {
     enum { TURNS = 400 };
@@ -183,7 +189,7 @@ static void killed_busy(struct pe *pe)
     quiet_dead(pe, &pe->ctx0);
 }
 
-/* hook ends PE 1 at its 40th operation. */
+/* The hook transport kills PE 1 at its 40th operation. */
 static void killed_at(struct pe *pe)
 {
     if (pe->me == DEAD)
@@ -195,16 +201,17 @@ static void killed_at(struct pe *pe)
     quiet_dead(pe, &pe->ctx0);
 }
 
-/* -- what hook does ------------------------------------------------------------- */
+/* -- faults of the hook transport ----------------------------------------------- */
 
-/* What an operation that never ends keeps, by PE. */
+/* Buffers of operations that never complete, by PE; static because they outlive the
+ * case. */
 static struct lasting {
     struct transport_completion done;
     uint64_t got, own;
 } lasting[PES_MAX];
 
-/* PE 0's operations to PE 1 are never done: pending() says so, and nothing else happens.
- */
+/* PE 0's operations to PE 1 never complete: they stay pending, and no failure is
+ * reported. */
 static void dropped(struct pe *pe)
 {
     const uint64_t end = now_ns() + (uint64_t)SILENT_MS * 1000000;
@@ -221,21 +228,22 @@ static void dropped(struct pe *pe)
     put_nbi(&pe->ctx0, word_place(DEAD, 1), pattern(1), sizeof l->got);
     while (now_ns() < end) {
         CHECK(pe, __atomic_load_n(&l->done.pending, __ATOMIC_ACQUIRE) == 1,
-              "an operation that was dropped is done");
+              "a dropped operation is done");
         CHECK(pe, pending(&pe->ctx0, &who) == 2 && who == DEAD,
-              "%llu are pending, PE %d; 2 to PE %d were dropped",
+              "%llu operations are pending, PE %d; 2 to PE %d were dropped",
               (unsigned long long)pending(&pe->ctx0, NULL), who, DEAD);
-        CHECK(pe, pe->t->quiet(pe->ctx0.ctx) == -EAGAIN, "quiet though 2 were dropped");
+        CHECK(pe, pe->t->quiet(pe->ctx0.ctx) == -EAGAIN,
+              "quiet returned 0 although 2 operations were dropped");
         get(&pe->ctx0, &l->own, word_place(0, 2), sizeof l->own);
         nap(pe, 1);
     }
     CHECK(pe, pe->mine->failures == 0, "world->failed was called: %s",
           pe->mine->sentence);
     CHECK(pe, *(unsigned char *)view(pe, word_place(DEAD, 1)) == 0,
-          "a put that was dropped is there");
+          "a dropped put was delivered");
 }
 
-/* From the 9th operation on those to PE 1 fail. */
+/* All operations to PE 1 fail from the 9th on. */
 static void failing(struct pe *pe)
 {
     int error = 0;
@@ -243,8 +251,8 @@ static void failing(struct pe *pe)
     if (pe->me == DEAD)
         return;
     for (unsigned i = 0; i < 8; i++)
-        CHECK(pe, one(&pe->ctx0, DEAD, i) == 0, "operation %u of the 8 that work failed",
-              i);
+        CHECK(pe, one(&pe->ctx0, DEAD, i) == 0,
+              "operation %u failed, one of the first 8, which must work", i);
     pe->expect_failed = true;
     error = one(&pe->ctx0, DEAD, 8);
     CHECK(pe, error < 0, "the operation that must fail gave %d", error);
@@ -255,7 +263,7 @@ static void failing(struct pe *pe)
           pe->mine->failures);
 }
 
-/* -- sim's dead ----------------------------------------------------------------- */
+/* -- dead PEs of the sim transport ---------------------------------------------- */
 
 static void killed_sim(struct pe *pe)
 {
@@ -272,7 +280,7 @@ static void killed_sim(struct pe *pe)
     quiet_dead(pe, &pe->ctx0);
 }
 
-/* A silent one: nothing is done, pending() names it. */
+/* Operations to a silently dead PE stay pending; pending() names it. */
 static void silent_sim(struct pe *pe)
 {
     struct lasting *l = &lasting[pe->me];
@@ -293,11 +301,12 @@ static void silent_sim(struct pe *pe)
           "a get was refused");
     nap(pe, SILENT_MS);
     CHECK(pe, l->done.pending == 1 && pending(&pe->ctx0, &who) == 1 && who == DEAD,
-          "a get from a silent PE: left %u, pending PE %d", l->done.pending, who);
+          "a get from a silent PE: completion %u, pending() names PE %d", l->done.pending,
+          who);
     CHECK(pe, pe->mine->failures == 0, "world->failed was called");
 }
 
-/* -- what cannot be opened ------------------------------------------------------ */
+/* -- invalid settings for open -------------------------------------------------- */
 
 static void refused(struct pe *pe, const struct transport_world *world, const char *what)
 {
@@ -311,7 +320,7 @@ static void refused(struct pe *pe, const struct transport_world *world, const ch
     printf("# %s: %s\n", what, why);
 }
 
-/* PE 0 opens once more, with what is not there. */
+/* PE 0 opens the transport once more, with settings that do not exist. */
 static void nonsense(struct pe *pe)
 {
     struct transport_world world = pe->world;
@@ -336,7 +345,7 @@ const struct test_case error_cases[] = {
     {.name = "error.nonsense", .run = nonsense, .flags = CASE_PROCESSES | CASE_ALONE},
     {.name = "error.killed",
      .run = killed,
-     .timeout_ms = 2000, /* connecting again to the dead is given up */
+     .timeout_ms = 2000, /* then reconnecting to the dead PE is given up */
      .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
     {.name = "error.killed_busy",
      .run = killed_busy,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_ofi.c - the libfabric that is installed, under another version number.
+ * fake_ofi.c - a wrapper of the installed libfabric that reports another version.
  *
- * Built as a shared library; put it into a folder as libfabric.so.1 and name that folder
- * in LD_LIBRARY_PATH.  FAKE_OFI_LIBRARY is the path of the real one, FAKE_OFI_MINOR what
- * fi_version says after "1.".
+ * Built as a shared library; copy it to libfabric.so.1 in a directory on LD_LIBRARY_PATH.
+ * FAKE_OFI_LIBRARY is the path of the real library, FAKE_OFI_MINOR the minor version that
+ * fi_version returns (major version 1).
  */
 #include <dlfcn.h>
 #include <stdio.h>

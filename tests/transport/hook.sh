@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hook.sh - the conformance suite on the hook transport around each other one: late, out
-# of order, refused now and then.  sim.sh has it around the simulation; left to the long form:
-# all cases around libfabric, around UCX, and shm without faults or with more PEs.
+# hook.sh - the conformance suite on the hook transport, which wraps another transport and
+# injects faults: delays, reordering, and posts refused with -EAGAIN.  sim.sh does the same
+# with sim.  Only with PGAS_TEST_LONG: all cases over libfabric, UCX, and shm without faults
+# or with more PEs.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 

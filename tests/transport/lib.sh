@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/transport/lib.sh - run the conformance suite of the transports; read by the scripts.
+# tests/transport/lib.sh - runs the transport conformance suite; sourced by the scripts.
 failures=0
-# Of what the build has tried, slow builds and the archive try the plain form.
+# Sanitizer builds and distcheck repeat only the basic runs of the plain build.
 brief=${SANITIZED:-}${DISTCHECK:-}
 [ -z "${PGAS_TEST_LONG:-}" ] || brief=
 # Those of their cases whose data goes through buffers of different kinds.
 some=data,put_signal,done,amo,ctx,error
 
-# Was the library NAME found by configure?
+# has NAME: true if configure has found the library.
 has() {
     grep -q "^#define HAVE_$1 1" "$top_builddir/config.h"
 }
@@ -18,15 +18,15 @@ needs() {
     exit 77
 }
 
-# suite TRANSPORT OPTIONS...: each case has its own time limit; this one is the last.
-# LeakSanitizer's own tracer crashes now and then, in all processes of a run alike (it goes
-# by where libraries happen to lie): then once more.
+# suite TRANSPORT OPTIONS...: run the suite, with a time limit in addition to that of each
+# case.  LeakSanitizer's tracer crashes sporadically, in all processes of a run (it depends
+# on the addresses of the libraries): then run the suite once more.
 suite() {
     echo "== suite $*"
     log=$(mktemp)
     if ! run_suite "$@" >"$log" 2>&1; then
         if grep -q 'LeakSanitizer has encountered a fatal error' "$log"; then
-            echo "LeakSanitizer could not look for leaks; once more"
+            echo "LeakSanitizer failed to check for leaks; running the suite again"
             run_suite "$@" >"$log" 2>&1 || failures=$((failures + 1))
         else
             failures=$((failures + 1))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* many.c - a thousand PEs, in the sim transport.  Uses: suite. */
+/* many.c - cases with a thousand PEs, in the sim transport.  Uses: suite. */
 #include "tests/transport/suite.h"
 
 enum { COUNT_WORD = 0, ROUND_WORD = 1, EPOCHS = 20, ARRIVED = 0 };
 
-/* All add to one word of PE 0, and what they fetch is all different. */
+/* All PEs add to one word of PE 0; the fetched values are a permutation of 0..n-1. */
 static void all_to_one(struct pe *pe)
 {
     const uint64_t n = (uint64_t)pe->npes;
@@ -25,7 +25,8 @@ static void all_to_one(struct pe *pe)
     barrier(pe);
 }
 
-/* A barrier of log2(n) rounds of adds: nobody leaves it before all have come. */
+/* A dissemination barrier of log2(n) rounds of adds: no PE leaves before all have
+ * arrived. */
 static void dissemination(struct pe *pe)
 {
     uint64_t *arrived = &pe->shared->pe[0].word[ARRIVED];
@@ -41,13 +42,13 @@ static void dissemination(struct pe *pe)
                         load(own_word(pe, ROUND_WORD + round)) >= epoch);
         }
         CHECK(pe, load(arrived) >= epoch * (uint64_t)pe->npes,
-              "left barrier %llu, and %llu have come", (unsigned long long)epoch,
+              "left barrier %llu after %llu arrivals", (unsigned long long)epoch,
               (unsigned long long)load(arrived));
     }
     quiet(&pe->ctx0);
 }
 
-/* Each puts a line to its neighbour, fences, and flags it, around the ring. */
+/* Each PE puts a block to its right neighbour, fences, and sets a flag there. */
 static void ring(struct pe *pe)
 {
     const int to = (pe->me + 1) % pe->npes, from = (pe->me + pe->npes - 1) % pe->npes;
@@ -62,7 +63,7 @@ static void ring(struct pe *pe)
     WAIT_MEMORY(&pe->ctx0, "the flag of the neighbour",
                 load(own_word(pe, COUNT_WORD)) == 1);
     mine.pe = pe->me;
-    check_bytes(pe, own(pe, mine), pattern((unsigned)from), LEN, "the neighbour's line");
+    check_bytes(pe, own(pe, mine), pattern((unsigned)from), LEN, "the neighbour's block");
     quiet(&pe->ctx0);
 }
 

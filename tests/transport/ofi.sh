@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# ofi.sh - the conformance suite over libfabric: what it chooses by itself, the ways
-# round for providers that do not order and do no atomics, and another provider.  Left to
-# the long form: all cases of those, and operations in small pieces through a pool.
+# ofi.sh - the conformance suite over libfabric: the default provider, the fallbacks for
+# providers without ordering and atomics, and another provider.  Only with PGAS_TEST_LONG:
+# all cases of those, and transfers in small segments through a registered bounce pool.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
@@ -16,7 +16,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     suite ofi -a order,atomics
     suite ofi -p net
     suite ofi -a order,size,local
-else # what is different there
+else # only the cases that use these code paths
     suite ofi -a order,atomics -o order,amo,race
     suite ofi -p net -o amo
 fi

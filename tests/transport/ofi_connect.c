@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_connect.c - a connection that was lost is made again for as long as
- * SHMEM_NET_TIMEOUT allows, not for a fixed time; then the error names the cause.  The
- * provider's "again" is played by other functions in place of the endpoint's. Uses: pair,
- * ofi.h.
+ * ofi_connect.c - reconnecting to a lost peer is retried until SHMEM_NET_TIMEOUT expires,
+ * not for a fixed time; then the error names the cause.  The test simulates the lost
+ * connection by replacing an endpoint function with one that returns -FI_EAGAIN.
+ * Uses: pair, ofi.h.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@ static ssize_t refuse_msg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint6
     return -FI_EAGAIN;
 }
 
-/* Nothing can be posted from A, as while its connection is made again. */
+/* Every put of A returns -FI_EAGAIN, as while its connection is re-established. */
 static void connection_is_lost(void)
 {
     usual = pair.ctx[A]->ep->rma;
@@ -44,7 +44,7 @@ static void connection_is_back(void)
     pair.ctx[A]->ep->rma = usual;
 }
 
-/* A put of A, tried for ms at most: what the last try gave. */
+/* Posts a put of A, retrying for at most ms; returns the last status. */
 static int try_put(uint64_t ms)
 {
     static const uint64_t from = 42;
@@ -69,10 +69,10 @@ int main(void)
     connection_is_lost();
     error = try_put(REFUSED_MS);
     CHECK(error == -EAGAIN && pair.failures[A] == 0,
-          "no connection for %d ms of %d ms ended a put: %s: %s", REFUSED_MS, LONG_MS,
-          strerror(-error), pair.sentence[A]);
+          "a put failed after %d ms without a connection, the timeout is %d ms: %s: %s",
+          REFUSED_MS, LONG_MS, strerror(-error), pair.sentence[A]);
     connection_is_back();
-    CHECK(try_put(LONG_MS) == 0, "a put failed after the connection was back: %s",
+    CHECK(try_put(LONG_MS) == 0, "a put failed after the connection was restored: %s",
           pair.sentence[A]);
     pair_check_works(&pair);
 
@@ -84,7 +84,7 @@ int main(void)
           pair.failures[A]);
     CHECK(strstr(pair.sentence[A], "connection was lost") != NULL &&
               strstr(pair.sentence[A], "SHMEM_NET_TIMEOUT") != NULL,
-          "the sentence does not name the cause and the variable: %s", pair.sentence[A]);
+          "the message does not name the cause and the variable: %s", pair.sentence[A]);
     printf("ok: %s\n", pair.sentence[A]);
     connection_is_back();
     pair_close(&pair);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# ofi_order.sh - puts rely on the order of tcp;ofi_rxm only in the libfabric versions that
-# have been tested; SHMEM_OFI_ORDER decides otherwise; and the fallback works.
+# ofi_order.sh - puts rely on the message order of tcp;ofi_rxm only with the libfabric
+# versions for which it was verified; SHMEM_OFI_ORDER overrides that; the fallback works.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
@@ -17,7 +17,7 @@ FAKE_OFI_LIBRARY=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p |
 }
 export FAKE_OFI_LIBRARY
 
-# in_mode MODE MINOR SUITE_OPTIONS...: is the transport in that mode with libfabric 1.MINOR?
+# in_mode MODE MINOR SUITE_OPTIONS...: the transport must select MODE with libfabric 1.MINOR.
 in_mode() {
     mode=$1
     export FAKE_OFI_MINOR="$2"
@@ -29,7 +29,7 @@ in_mode() {
         failures=$((failures + 1))
     }
     grep -q "^# ofi: .*, $mode;" "$dir/log" && return
-    echo "libfabric 1.$FAKE_OFI_MINOR, $*: not '$mode'"
+    echo "libfabric 1.$FAKE_OFI_MINOR, $*: the mode is not '$mode'"
     grep '^# ofi:' "$dir/log" || :
     failures=$((failures + 1))
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_wire.c - messages that no PE sends, to the libfabric transport: each is refused
- * with one sentence, or ignored, and changes nothing; and operations work afterwards.
+ * ofi_wire.c - sends malformed messages to the libfabric transport: each is rejected with
+ * one message or ignored and changes no memory, and later operations work.
  * usage: ofi_wire [CASE]
  * Uses: pair, ofi.h.
  */
@@ -21,9 +21,9 @@ enum { A, B, WORD = 5, MARK = 0x5a5a };
 #define HEAD offsetof(struct ofi_message, name)
 
 static struct pair pair;
-static int refused; /* by B so far */
+static int refused; /* messages that B has rejected so far */
 
-/* `len` bytes at `message` from a PE to the other one's context 0. */
+/* Send `len` bytes from PE `from` to context 0 of the other PE. */
 static void send_raw(int from, const void *message, size_t len)
 {
     const struct transport_symaddr place = {.pe = 1 - from};
@@ -31,16 +31,16 @@ static void send_raw(int from, const void *message, size_t len)
     struct ofi_target target;
     ssize_t rc = -FI_EAGAIN;
 
-    CHECK(ofi_target(ctx, &place, &target) == 0, "no way to PE %d", 1 - from);
+    CHECK(ofi_target(ctx, &place, &target) == 0, "no address of PE %d", 1 - from);
     PAIR_UNTIL(&pair, (rc = fi_inject(ctx->ep, message, len, target.addr)) != -FI_EAGAIN,
                "a message to be posted");
     CHECK(rc == 0, "fi_inject of %zu bytes gave %zd", len, rc);
 }
 
-/* A request to B to add 1 to its WORD, which performs it if nothing is changed. */
+/* A valid request to B to add 1 to its word WORD; the cases change one field of it. */
 static struct ofi_message add_request(void)
 {
-    return (struct ofi_message){.token = ~0ULL << 32, /* index 0, never used so often */
+    return (struct ofi_message){.token = ~0ULL << 32, /* index 0, unused generation */
                                 .offset = WORD * sizeof(uint64_t),
                                 .operand = 1,
                                 .pe = A,
@@ -63,13 +63,13 @@ static void check_untouched(const char *what)
     CHECK(pair.failures[A] == 0, "%s: the sender reports: %s", what, pair.sentence[A]);
 }
 
-/* B refuses this message with a sentence that has `names` in it. */
+/* B rejects this message with a text that contains `names`. */
 static void is_refused(const void *message, size_t len, const char *names)
 {
     send_raw(A, message, len);
     pair_until_failed(&pair, B, ++refused, names);
     CHECK(strstr(pair.sentence[B], names) != NULL && pair.failed_pe[B] == -1,
-          "the sentence is '%s', not one with '%s'", pair.sentence[B], names);
+          "the message is '%s', which does not contain '%s'", pair.sentence[B], names);
     check_untouched(names);
 }
 
@@ -95,7 +95,7 @@ static void too_long(void)
     ssize_t rc = -FI_EAGAIN;
 
     memcpy(bytes, &m, HEAD);
-    CHECK(ofi_target(pair.ctx[A], &place, &target) == 0, "no way to PE %d", B);
+    CHECK(ofi_target(pair.ctx[A], &place, &target) == 0, "no address of PE %d", B);
     for (size_t len = OFI_MESSAGE_MAX + 1; len <= sizeof bytes; len *= 2) {
         struct ofi_op *op = ofi_op_alloc(pair.ctx[A], OFI_REPLY, A, NULL);
         pair.ctx[A]->in_flight--;
@@ -137,7 +137,8 @@ static void heads(void)
     }
 }
 
-/* A note, because its target alone hears of what is wrong with it. */
+/* An unacknowledged signal with a bad address is reported at the target only; an
+ * acknowledged one is answered with an error. */
 static void is_out_of_place(struct ofi_message m, const char *what)
 {
     unsigned char bytes[OFI_MESSAGE_MAX] = {0};
@@ -147,7 +148,7 @@ static void is_out_of_place(struct ofi_message m, const char *what)
     send_raw(A, bytes, HEAD + m.len);
     pair_until_failed(&pair, B, ++refused, what);
     check_untouched(what);
-    m.type = OFI_MESSAGE_SIGNAL; /* its reply names no operation of A's: ignored */
+    m.type = OFI_MESSAGE_SIGNAL; /* the reply matches no operation of A: ignored */
     memcpy(bytes, &m, HEAD);
     send_raw(A, bytes, HEAD + m.len);
     pair_idle(&pair, 5);
@@ -194,7 +195,7 @@ static void replies(void)
         m.token = unknown[i];
         is_refused(&m, HEAD, "names no operation");
     }
-    pair_check_works(&pair); /* so that there are records of many kinds */
+    pair_check_works(&pair); /* creates records of many kinds */
     for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {
         m.token = stale[i];
         send_raw(A, &m, HEAD);
@@ -206,8 +207,8 @@ static void replies(void)
         pair_progress(&pair);
     }
     pair_idle(&pair, 5);
-    CHECK(pair.failures[B] == refused, "an reply to what has ended: %s",
-          pair.sentence[B]);
+    CHECK(pair.failures[B] == refused,
+          "a reply to a completed operation was rejected: %s", pair.sentence[B]);
     mark_heap();
     for (int i = 0; i < 2; i++) {
         m.token = 0;
@@ -224,7 +225,8 @@ static bool find_token(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
     return true;
 }
 
-/* The right reply, twice: the second one finds another operation in the same record. */
+/* A forged reply completes operation 0; the real reply, which arrives later, must not
+ * complete operation 1, which uses the same record. */
 static void twice(void)
 {
     uint64_t got[2] = {0, 0};
@@ -247,9 +249,9 @@ static void twice(void)
                 pair.t->progress(pair.ctx[A]);
         }
     }
-    CHECK(got[0] == 77, "the first reply was not taken");
+    CHECK(got[0] == 77, "the first reply was not accepted");
     PAIR_UNTIL(&pair, done[1].pending == 0, "the second operation");
-    CHECK(got[1] == 6, "the second operation got %llu, the reply of the first",
+    CHECK(got[1] == 6, "the second operation fetched %llu, the result of the first",
           (unsigned long long)got[1]);
     CHECK(pair.failures[A] == 0, "%s", pair.sentence[A]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ops.c - operations that must succeed, places, patterns and guards of the suite.
+ * ops.c - operations that must succeed, symmetric addresses, patterns and guard bytes.
  * Uses: suite.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "tests/transport/suite.h"
 
 enum {
-    SHIFT = 8191, /* a prime: patterns of different seeds start at different bytes */
+    SHIFT = 8191, /* prime; patterns start at a byte below it that depends on the seed */
     GUARD_BYTE = 0xA5,
     WORD = 8,
 };
@@ -70,7 +70,7 @@ uint64_t amo_fetch(struct chan *chan, struct transport_symaddr at,
                    enum transport_amo_op op, uint32_t size, uint64_t operand,
                    uint64_t cond)
 {
-    uint64_t result[3] = {0, 0, 0}; /* the middle one; nothing else may change */
+    uint64_t result[3] = {0, 0, 0}; /* result[1]; the others are guards */
     const struct transport_amo amo = {
         .op = op, .size = size, .operand = operand, .cond = cond, .result = &result[1]};
     struct transport_completion done = NOT_DONE;
@@ -78,7 +78,7 @@ uint64_t amo_fetch(struct chan *chan, struct transport_symaddr at,
     posted(chan, try_amo(chan, at, &amo, &done), "fetching amo", at.pe);
     done_wait(chan, &done, "a fetching amo");
     CHECK(chan->pe, !result[0] && !result[2] && (size == WORD || !(result[1] >> 32)),
-          "an amo of %u bytes wrote beside its result", size);
+          "an amo of %u bytes wrote outside its result", size);
     return result[1];
 }
 
@@ -172,7 +172,7 @@ void store(uint64_t *word, uint64_t value)
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* A step of splitmix64. */
+/* One step of splitmix64. */
 uint64_t mix(uint64_t x)
 {
     x += 0x9E3779B97F4A7C15u;
@@ -229,6 +229,6 @@ void guards_check_at(struct pe *pe, const char *file, int line, const unsigned c
                  len);
     for (size_t i = 0; i < GUARD; i++)
         if (at[len + i] != GUARD_BYTE)
-            fail(pe, file, line, "%s: byte %zu behind %zu bytes was changed", what, i,
+            fail(pe, file, line, "%s: byte %zu after %zu bytes was changed", what, i,
                  len);
 }

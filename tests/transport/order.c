@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.c - what is posted after a fence, and an amo with after_puts, is not seen before
- * what was posted ahead of it.
+ * order.c - operations posted after a fence, and amos with after_puts, do not become
+ * visible before the operations that precede them.
  *
- * Every PE sends to every PE, itself too: data, a fence (unless the flag orders itself),
- * a flag.  The target polls its own memory and looks at the data as soon as it sees the
- * flag.  Up to SLOTS turns are under way; the target says through shared memory how far
- * it is. Uses: suite.
+ * Every PE sends to every PE, including itself, in numbered turns: data, a fence (unless
+ * the flag has after_puts), a flag.  The target polls the flag in its own memory and then
+ * checks the data.  Up to SLOTS turns are in flight: the target publishes in shared
+ * memory which turns it has seen.
+ * Uses: suite.
  */
 #include <stdlib.h>
 
@@ -16,13 +17,13 @@ enum {
     SLOTS = 4,
     ROOM = HEAP_SLOT / SLOTS,
     PES_MAX = 16,
-    FLAG_0 = 0, /* words: the flags of each origin, then a counter of each */
+    FLAG_0 = 0, /* words: SLOTS flags of each origin, then a counter of each */
     COUNT_0 = PES_MAX * SLOTS,
     SAME_0 = COUNT_0 + PES_MAX,
 };
 
 enum ahead { PUT_NBI = 1, PUT_DONE = 2, ADD = 4, ADD_FETCH = 8, CHAIN = 16, QUIET = 32 };
-/* From AFTER_SET on: without a fence, with after_puts. */
+/* AFTER_SET and later: with after_puts instead of a fence. */
 enum flag {
     FLAG_PUT,
     FLAG_SET,
@@ -35,7 +36,7 @@ enum flag {
 };
 
 struct plan {
-    unsigned ahead; /* of enum ahead, together */
+    unsigned ahead; /* a mask of enum ahead: what precedes the flag */
     enum flag flag;
     const size_t *lens;
     unsigned nlens, turns;
@@ -46,8 +47,8 @@ struct flows {
     struct chan *chan;
     const struct plan *plan;
     unsigned turns, sent, seen[PES_MAX];
-    uint64_t *number; /* number[k] == k: sources that never change */
-    uint64_t *olds;   /* where the results of nbi amos go */
+    uint64_t *number; /* number[k] == k: constant sources of puts */
+    uint64_t *olds;   /* results of nonblocking amos */
 };
 
 static const size_t mixed[] = {1,    8,    64,    100,   128,   129,    300,    1000,
@@ -146,12 +147,12 @@ static void send_flag(struct flows *f, int to, unsigned k)
         break;
     case AFTER_NOTE:
         CHECK(f->pe, try_put_signal(f->chan, at, NULL, 0, &note, NULL) == 0,
-              "a note was refused");
+              "an unacknowledged signal was refused");
         break;
     }
 }
 
-/* One turn to all PEs, if all have seen the turn whose slot it takes. */
+/* Send one turn to all PEs if all have seen the turn that used its slot before. */
 static bool send_turn(struct flows *f)
 {
     const unsigned k = f->sent + 1;
@@ -201,11 +202,11 @@ static bool see_turn(struct flows *f, int from)
     if (f->plan->ahead & (PUT_NBI | PUT_DONE))
         check_bytes(pe, own(pe, data_place(pe, pe->me, from, k)),
                     pattern(seed_of(from, pe->me, k)), len_of(f->plan, k),
-                    "data put before a fence or signal, when the flag is seen");
+                    "data put before a fence or signal, once the flag is visible");
     if (f->plan->ahead & (ADD | ADD_FETCH))
         CHECK(pe, load(own_word(pe, COUNT_0 + (unsigned)from)) >= k,
-              "PE %d: flag %u is here, %llu adds posted before a fence are", from, k,
-              (unsigned long long)load(own_word(pe, COUNT_0 + (unsigned)from)));
+              "PE %d: flag %u is visible, but only %llu adds posted before the fence",
+              from, k, (unsigned long long)load(own_word(pe, COUNT_0 + (unsigned)from)));
     f->seen[from] = k;
     store(&pe->mine->word[from], k);
     return true;
@@ -335,7 +336,8 @@ static void signal_large(struct pe *pe)
     run_flows(pe, &pe->ctx0, &plan);
 }
 
-/* Amos and notes that order themselves behind puts: nobody waits between the two. */
+/* Amos and unacknowledged signals with after_puts, posted without waiting for the puts.
+ */
 static void after_puts(struct pe *pe)
 {
     static const struct plan plans[] = {
@@ -359,10 +361,10 @@ static void after_puts(struct pe *pe)
     chan_close(&chan);
 }
 
-/* -- one word written again and again ------------------------------------------- */
+/* -- repeated writes to one word ------------------------------------------------ */
 
-/* Words only grow, as their writer fences between the puts; the reader never sees an
- * older value again, and the last one stays. */
+/* The writer stores growing values with a fence between them; the reader must never see
+ * the word decrease, and the last value must remain. */
 static void same_word(struct pe *pe)
 {
     const unsigned turns = times(pe, 400);
@@ -381,7 +383,7 @@ static void same_word(struct pe *pe)
         else
             amo_nbi(&pe->ctx0, at, TRANSPORT_AMO_SET, 8, k);
         fence(&pe->ctx0);
-        CHECK(pe, now >= last, "a word went back from %llu to %llu",
+        CHECK(pe, now >= last, "a word decreased from %llu to %llu",
               (unsigned long long)last, (unsigned long long)now);
         last = now;
     }

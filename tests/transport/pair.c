@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pair.c - see pair.h. */
+/* pair.c - implements pair.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -81,8 +81,9 @@ void pair_progress(struct pair *pair)
 void pair_until_failed(struct pair *pair, int pe, int failures, const char *what)
 {
     PAIR_UNTIL(pair, pair->failures[pe] >= failures, what);
-    CHECK(pair->failures[pe] == failures, "%s: world->failed was called %d times, not %d",
-          what, pair->failures[pe], failures);
+    CHECK(pair->failures[pe] == failures,
+          "%s: world->failed was called %d times, expected %d", what, pair->failures[pe],
+          failures);
 }
 
 void pair_idle(struct pair *pair, unsigned ms)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pair.h - two PEs of one transport in one process and one thread, for tests that send
- * what no PE of the library would send, or put something in the place of the device.
+ * malformed messages or replace functions of the provider.
  *
- * Both nets are open between pair_open and pair_close.  Nothing happens unless the test
- * calls pair_progress, so a test decides who has received what.  A failed CHECK ends the
- * process with status 1.
+ * Both nets are open between pair_open and pair_close.  The transports make progress only
+ * when the test calls them, so a test controls which messages have been received.  A
+ * failed CHECK ends the process with status 1.
  * Uses: transport.h.
  */
 #ifndef TESTS_TRANSPORT_PAIR_H
@@ -27,7 +27,7 @@ struct pair {
     struct transport_ctx *ctx[PAIR_PES]; /* context 0 of each */
     uint64_t heap[PAIR_PES][PAIR_WORDS]; /* their symmetric heaps; no data segment */
     int failures[PAIR_PES], failed_pe[PAIR_PES]; /* calls of world->failed; the last PE */
-    char sentence[PAIR_PES][PAIR_TEXT_MAX];      /* the last one */
+    char sentence[PAIR_PES][PAIR_TEXT_MAX];      /* of the last call */
 };
 
 #define CHECK(ok, ...)                                                                   \
@@ -44,21 +44,22 @@ struct pair {
 void pair_open(struct pair *pair, const struct transport *t, const char *avoid,
                uint64_t timeout_ms);
 void pair_close(struct pair *pair);
-/* One call of progress for each of the two. */
+/* Calls progress once for each PE. */
 void pair_progress(struct pair *pair);
 /* Progress until the condition holds; fails after 10 s. */
 #define PAIR_UNTIL(pair, until, what)                                                    \
     for (uint64_t end_ = pair_now_ms() + 10000; !(until); pair_progress(pair))           \
     CHECK(pair_now_ms() < end_, "waited 10 s for %s", what)
-/* Progress until world->failed was called `failures` times in PE pe, and no more. */
+/* Progress until world->failed was called `failures` times in PE pe; fails if it was
+ * called more often. */
 void pair_until_failed(struct pair *pair, int pe, int failures, const char *what);
-/* Progress for a while in which nothing is expected to happen. */
+/* Calls progress for `ms`, so that a message that must have no effect is processed. */
 void pair_idle(struct pair *pair, unsigned ms);
 uint64_t pair_now_ms(void);
 
-/* PE pe adds `operand` to word i of the other and waits.  The value before. */
+/* PE pe adds `operand` to word i of the other PE and waits; returns the old value. */
 uint64_t pair_add(struct pair *pair, int pe, unsigned i, uint64_t operand);
-/* Puts, gets, atomics and puts with signal in both directions give what they must. */
+/* Checks fetching atomics and puts with signal in both directions. */
 void pair_check_works(struct pair *pair);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pe.c - the life of one PE of the suite: open, meet, run the cases, close.
+ * pe.c - one PE of the suite: open the transport, exchange addresses, run the cases,
+ * close.
  * Uses: suite.
  */
 #include "config.h"
@@ -47,7 +48,7 @@ static void failed(const struct transport_world *world, int who, const char *sen
 
     CHECK(pe, who >= -1 && who < pe->npes, "world->failed names PE %d", who);
     CHECK(pe, sentence && sentence[0] && strlen(sentence) < TRANSPORT_TEXT_MAX,
-          "world->failed has no sentence, or a too long one");
+          "world->failed has an empty or too long message");
     snprintf(pe->mine->sentence, sizeof pe->mine->sentence, "%s", sentence);
     CHECK(pe, pe->expect_failed, "world->failed: PE %d: %s", who, sentence);
     pe->mine->failed_pe = who;
@@ -79,7 +80,7 @@ static void dispositions_check(struct pe *pe, const struct sigaction *before)
     dispositions(now);
     for (int i = 1; i < NSIG; i++)
         CHECK(pe, now[i].sa_handler == before[i].sa_handler,
-              "open changed what signal %d does", i);
+              "open changed the disposition of signal %d", i);
 }
 
 static bool open_net(struct pe *pe)
@@ -111,7 +112,7 @@ static void publish(struct pe *pe)
 {
     const char *text = pe->t->describe(pe->net);
 
-    CHECK(pe, text && text[0], "describe has no text");
+    CHECK(pe, text && text[0], "describe() returned no text");
     if (pe->me == 0)
         snprintf(pe->shared->describe, sizeof pe->shared->describe, "%s", text);
     pe->mine->address_len = pe->t->address(pe->net, pe->mine->address);

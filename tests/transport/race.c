@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * race.c - atomic operations of many on one word: no update is lost, none seen in parts.
- * Each case goes on for a while, so that the PEs do meet, however fast the transport.
+ * race.c - concurrent atomic operations on one word: no update is lost or torn.  Each
+ * case runs long enough for the PEs to contend, however fast the transport is.
  * Uses: suite.
  */
 #include "config.h"
@@ -10,7 +10,7 @@
 
 #include "tests/transport/suite.h"
 
-/* Words of the heap. */
+/* Indices of words in the heap. */
 enum {
     LOCK_WORD = 0,
     PAIR_WORD = 1, /* and 2: equal whenever the lock is free */
@@ -21,7 +21,7 @@ enum {
     XOR_WORD = 26,
 };
 
-/* Words of each PE in shared memory. */
+/* Indices of each PE's words in shared memory. */
 enum { TURNS, ADDED_NEXT, IN, OUT, READY };
 
 enum {
@@ -35,8 +35,8 @@ enum {
 
 /* -- a race --------------------------------------------------------------------- */
 
-/* It lasts for so many turns at least, then until this PE has used RACE_CPU_MS of
- * processor time, but not longer than RACE_MS. */
+/* A PE takes at least `turns` turns, then goes on until it has used RACE_CPU_MS of
+ * processor time, or RACE_MS have passed. */
 struct race {
     struct pe *pe;
     uint64_t end;
@@ -45,7 +45,8 @@ struct race {
     cpu_set_t allowed;
 };
 
-/* PEs of one processor meet only when it is taken from one: spread them. */
+/* PEs on one processor contend only when one is preempted: bind them to different
+ * processors. */
 static void spread(struct race *r)
 {
     int left;
@@ -62,7 +63,7 @@ static void spread(struct race *r)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-/* All start together: who comes first looks until the others are there. */
+/* All PEs start together: each polls until all others have arrived. */
 static struct race start(struct pe *pe, unsigned turns)
 {
     struct race r = {.pe = pe, .turns = times(pe, turns)};
@@ -78,15 +79,15 @@ static struct race start(struct pe *pe, unsigned turns)
 
 static bool goes_on(const struct race *r)
 {
-    enum { LOOK = 16 };
+    enum { TURNS_PER_CHECK = 16 };
 
-    if (r->i < r->turns || r->i % LOOK != 0)
+    if (r->i < r->turns || r->i % TURNS_PER_CHECK != 0)
         return true;
     return !r->pe->options->sim && now_ns() < r->end && cpu_ms() < r->cpu;
 }
 
-/* Everything has been posted: wait for it and for all, and sum up the turns of the PEs
- * from `first` on. */
+/* Completes the operations of this PE, waits for all PEs, and returns the number of turns
+ * of PEs first..npes-1. */
 static uint64_t finish(struct race *r, int first)
 {
     struct pe *pe = r->pe;
@@ -101,7 +102,7 @@ static uint64_t finish(struct race *r, int first)
     return turns;
 }
 
-/* A bit for each PE that took an odd number of turns. */
+/* The bit mask of the PEs first..npes-1 that took an odd number of turns. */
 static uint64_t odd_turns(const struct pe *pe, int first)
 {
     uint64_t odd = 0;
@@ -115,8 +116,9 @@ static void check_word(struct pe *pe, unsigned word, uint64_t should, const char
 {
     const uint64_t is = load(own_word(pe, word));
 
-    CHECK(pe, is == should, "%s: the word is %llu, not %llu: %lld are lost", what,
-          (unsigned long long)is, (unsigned long long)should, (long long)(should - is));
+    CHECK(pe, is == should, "%s: the word is %llu, not %llu: %lld updates were lost",
+          what, (unsigned long long)is, (unsigned long long)should,
+          (long long)(should - is));
 }
 
 /* -- through the transport alone ------------------------------------------------ */
@@ -137,7 +139,7 @@ static void contend(struct race *r, int to, uint64_t *last)
             1ull << pe->me);
 }
 
-/* All PEs add to words of all PEs; what is fetched of a word only grows. */
+/* All PEs add to words of all PEs; the values that a PE fetches from a word increase. */
 static void contended(struct pe *pe)
 {
     uint64_t last[PES_MAX] = {0}, turns, halves;
@@ -150,8 +152,8 @@ static void contended(struct pe *pe)
     check_word(pe, ADD_WORD, turns, "adds");
     halves = load(own_word(pe, HALVES_WORD));
     CHECK(pe, (uint32_t)halves + (halves >> 32) == turns,
-          "4-byte adds are left: %#llx of %llu", (unsigned long long)halves,
-          (unsigned long long)turns);
+          "4-byte adds were lost: the word is %#llx after %llu adds",
+          (unsigned long long)halves, (unsigned long long)turns);
     check_word(pe, XOR_WORD, odd_turns(pe, 0), "xors");
     barrier(pe);
 }
@@ -165,7 +167,8 @@ static void take_lock(struct pe *pe)
                           BYTES_8, mine, 0) == 0);
 }
 
-/* A lock of compare_swap and set guards two words that are got and put. */
+/* A lock made of compare_swap and set protects two words, which are read by get and
+ * written by put. */
 static void lock(struct pe *pe)
 {
     struct race r = start(pe, 40);
@@ -174,7 +177,7 @@ static void lock(struct pe *pe)
     for (; goes_on(&r); r.i++) {
         take_lock(pe);
         get(&pe->ctx0, pair, word_place(0, PAIR_WORD), sizeof pair);
-        CHECK(pe, pair[0] == pair[1], "inside the lock: %llu and %llu",
+        CHECK(pe, pair[0] == pair[1], "the words differ under the lock: %llu and %llu",
               (unsigned long long)pair[0], (unsigned long long)pair[1]);
         pair[0]++;
         pair[1]++;
@@ -188,11 +191,12 @@ static void lock(struct pe *pe)
     }
     turns = finish(&r, 0);
     if (pe->me == 0)
-        check_word(pe, PAIR_WORD, turns, "what the lock guards");
+        check_word(pe, PAIR_WORD, turns, "increments under the lock");
     barrier(pe);
 }
 
-/* Everybody swaps tokens of his own into one word: each token comes out once. */
+/* Every PE swaps unique tokens into one word: each token is fetched exactly once or
+ * remains in the word. */
 static void swap_chain(struct pe *pe)
 {
     struct race r = start(pe, 200);
@@ -214,13 +218,13 @@ static void swap_chain(struct pe *pe)
         in += load(&pe->shared->pe[i].word[IN]);
         out += load(&pe->shared->pe[i].word[OUT]);
     }
-    CHECK(pe, out == in, "a token swapped in was lost or came out twice");
+    CHECK(pe, out == in, "a token was lost or fetched twice");
     barrier(pe);
 }
 
 /* -- the target's processor and the transport ----------------------------------- */
 
-/* A few steps on a word by instructions. */
+/* Adds STEPS to a word with CPU atomics. */
 static void hammer(uint64_t *word, uint64_t *added)
 {
     enum { STEPS = 50 };
@@ -238,8 +242,8 @@ static void hammer(uint64_t *word, uint64_t *added)
     *added += STEPS;
 }
 
-/* Every PE adds by instructions to its own word, to that of its neighbour by instructions
- * of another process, and to all words through the transport. */
+/* Every PE adds with CPU atomics to its own word and to its neighbour's, and through the
+ * transport to the words of all PEs. */
 static void owner(struct pe *pe)
 {
     const int next = (pe->me + 1) % pe->npes;
@@ -280,7 +284,8 @@ static void hammer_until_quiet(struct pe *pe, uint64_t *added)
     }
 }
 
-/* PE 0 does nothing but hammer; the others do nothing but add and xor. */
+/* PE 0 only updates its words with CPU atomics; the others only add and xor through the
+ * transport. */
 static void owner_alone(struct pe *pe)
 {
     struct race r = start(pe, 500);
@@ -300,15 +305,15 @@ static void owner_alone(struct pe *pe)
     turns = finish(&r, 1);
     if (pe->me == 0) {
         check_word(pe, ADD_WORD, added + turns, "adds while the owner adds");
-        check_word(pe, XOR_WORD, odd_turns(pe, 1), "xors while the owner does");
+        check_word(pe, XOR_WORD, odd_turns(pe, 1), "xors while the owner xors");
     }
     barrier(pe);
 }
 
-/* A word that is SET to patterns of equal bytes is never seen with two kinds of them. */
+/* A word that is SET to values of eight equal bytes is never seen with unequal bytes. */
 static void torn(struct pe *pe)
 {
-    enum { LOOKS = 20, KINDS = 255 };
+    enum { LOADS = 20, KINDS = 255 };
     const uint64_t each = 0x0101010101010101u;
     const int to = (pe->me + 1) % pe->npes;
     struct race r = start(pe, 300);
@@ -316,10 +321,10 @@ static void torn(struct pe *pe)
     for (; goes_on(&r); r.i++) {
         amo_nbi(&pe->ctx0, word_place(to, TORN_WORD), TRANSPORT_AMO_SET, BYTES_8,
                 each * (r.i % KINDS));
-        for (int j = 0; j < LOOKS; j++) {
+        for (int j = 0; j < LOADS; j++) {
             const uint64_t seen = load(own_word(pe, TORN_WORD));
 
-            CHECK(pe, seen == each * (seen & 0xFF), "a set is seen in parts: %#llx",
+            CHECK(pe, seen == each * (seen & 0xFF), "a torn set is visible: %#llx",
                   (unsigned long long)seen);
         }
     }

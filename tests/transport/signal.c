@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal.c - puts with signal: who sees the word sees the bytes, and nothing else of the
- * target's memory changes.
+ * signal.c - puts with signal: once the signal is visible, so are the data, and no other
+ * memory of the target changes.
  *
- * Every PE sends to every PE, itself too, up to SLOTS turns ahead of what the target says
- * it has seen; the target polls its own memory.  Lengths lie around every limit of the
- * transports: what they inject, their longest message, what they copy.  What is longer
- * than signal_max goes as the library does it, put and then an amo with after_puts.
+ * Every PE sends to every PE, including itself, at most SLOTS turns ahead of the last
+ * turn that the target has published as seen; the target polls its own memory.  Lengths
+ * are close to every limit of the transports: injection, eager messages, bounce buffers.
+ * Data longer than signal_max are sent as in the library: a put and an amo with
+ * after_puts.
  * Uses: suite.
  */
 #include <stdlib.h>
@@ -19,13 +20,13 @@ enum {
     ROOM = HEAP_SLOT / SLOTS,
     PES_MAX = 16,
     WORD = 8,
-    WORDS_PER_FLAG = 3, /* the one in the middle is it */
+    WORDS_PER_FLAG = 3, /* the middle one; the others are guards */
     FILL = 0x5A,
 };
 
 struct plan {
     enum transport_amo_op op;
-    bool done; /* the source is changed as soon as it may be */
+    bool done; /* wait for the completion, then overwrite the source */
     bool unacked;
     const size_t *lens;
     unsigned nlens, turns;
@@ -63,7 +64,7 @@ static struct transport_symaddr data_place(const struct pe *pe, int to, int from
                       GUARD + (size_t)(k % SLOTS) * ROOM + k % 3);
 }
 
-/* Words of even slots have 8 bytes, of odd ones the first 4. */
+/* The signal word has 8 bytes in even turns, 4 in odd ones. */
 static uint32_t size_of(unsigned k)
 {
     return k % 2 == 0 ? sizeof(uint64_t) : sizeof(uint32_t);
@@ -79,7 +80,7 @@ static struct transport_symaddr flag_place(const struct pe *pe, int to, int from
 /* ---- the origin ----------------------------------------------------------------------
  */
 
-/* A put with done from a source that is changed at once. */
+/* A put with completion whose source is overwritten as soon as it is done. */
 static void send_done(struct flows *f, struct transport_symaddr to,
                       const unsigned char *from, size_t len,
                       const struct transport_signal *signal)
@@ -133,7 +134,7 @@ static bool send_turn(struct flows *f)
 /* ---- the target ----------------------------------------------------------------------
  */
 
-/* The value of the flag when turn k is there; how often turns 1..k have used its slot. */
+/* The flag after turn k: k, or (ADD) how many of turns 1..k have used its slot. */
 static uint64_t value_of(const struct plan *plan, unsigned k)
 {
     return plan->op == TRANSPORT_AMO_SET ? k : k / SLOTS + (k % SLOTS ? 1 : 0);
@@ -156,7 +157,7 @@ static void check_flag(struct flows *f, int from, unsigned k)
 
     check_bytes(f->pe, flag - WORD, none, WORD, "the word before a signal");
     check_bytes(f->pe, flag + size_of(k), none, 2 * WORD - size_of(k),
-                "what is behind a signal");
+                "the bytes after a signal");
 }
 
 static bool see_turn(struct flows *f, int from)
@@ -169,8 +170,8 @@ static bool see_turn(struct flows *f, int from)
     unsigned char *at = own(pe, data_place(pe, pe->me, from, k));
     const size_t len = len_of(f->plan, k);
     check_bytes(pe, at, pattern(seed_of(from, pe->me, k)), len,
-                "data of a put with signal, when the signal is seen");
-    CHECK(pe, k <= SLOTS || at[len] == FILL, "a byte behind %zu was changed", len);
+                "data of a put with signal, once the signal is visible");
+    CHECK(pe, k <= SLOTS || at[len] == FILL, "the byte after %zu bytes was changed", len);
     memset(at, FILL, ROOM - 2 * GUARD);
     check_flag(f, from, k);
     f->seen[from] = k;
@@ -263,8 +264,8 @@ static void other_ctxs(struct pe *pe)
 /* ---- completion ----------------------------------------------------------------------
  */
 
-/* After quiet all is there, whatever the lengths, though nobody has waited for a signal,
- * and no PE makes progress but in its own loops. */
+/* After quiet all data and signals have arrived, for all lengths, although no PE waits
+ * for a signal and the service threads are paused. */
 static void flood(struct pe *pe)
 {
     enum { TURNS = 200, PLACES = 40, LEN = 5000 };
@@ -290,7 +291,8 @@ static void flood(struct pe *pe)
     quiet(&pe->ctx0);
     barrier(pe);
     service_pause(pe, false);
-    CHECK(pe, load(own_word(pe, 0)) == sum, "%llu of %llu signals are here after quiet",
+    CHECK(pe, load(own_word(pe, 0)) == sum,
+          "%llu of %llu signals are visible after quiet",
           (unsigned long long)load(own_word(pe, 0)), (unsigned long long)sum);
     for (int from = 0; from < pe->npes; from++)
         for (unsigned i = turns - PLACES; i < turns; i++)
@@ -301,7 +303,7 @@ static void flood(struct pe *pe)
     barrier(pe);
 }
 
-/* A fence orders what comes after a put with signal behind its word. */
+/* A fence orders later puts after the data and the signal of a put with signal. */
 static void then_put(struct pe *pe)
 {
     const int to = (pe->me + 1) % pe->npes;
@@ -320,7 +322,8 @@ static void then_put(struct pe *pe)
         const uint64_t later = load(own_word(pe, 1)), first = load(own_word(pe, 0)),
                        data = load(own_word(pe, 2));
         CHECK(pe, first >= later && data >= later,
-              "a put after a fence shows %llu, the signal before it %llu, its data %llu",
+              "put %llu after a fence is visible, but the signal before it is %llu, its "
+              "data %llu",
               (unsigned long long)later, (unsigned long long)first,
               (unsigned long long)data);
     }
@@ -329,7 +332,7 @@ static void then_put(struct pe *pe)
     free(number);
 }
 
-/* 4-byte words do not carry, and add what is negative. */
+/* A 4-byte add does not carry into the next word; adding a negative value works. */
 static void words(struct pe *pe)
 {
     const int to = (pe->me + 1) % pe->npes;
@@ -349,12 +352,13 @@ static void words(struct pe *pe)
     put_signal_nbi(&pe->ctx0, word_place(to, 4), &ones, 8, &signal);
     quiet(&pe->ctx0);
     barrier(pe);
-    CHECK(pe, *own_word(pe, 0) == 0, "4 bytes of ones and 1 are %llx",
+    CHECK(pe, *own_word(pe, 0) == 0, "4 bytes of ones plus 1 are %llx",
           (unsigned long long)*own_word(pe, 0));
-    CHECK(pe, *own_word(pe, 1) == ones - 1, "8 bytes and 1 less 2 are %llx",
+    CHECK(pe, *own_word(pe, 1) == ones - 1,
+          "the 8-byte word is %llx after adding 1 and -2",
           (unsigned long long)*own_word(pe, 1));
     CHECK(pe, *own_word(pe, 3) == ones && *own_word(pe, 4) == ones,
-          "the bytes are not there");
+          "the data have not arrived");
     barrier(pe);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# sim.sh - the conformance suite in the simulation, alone and under hook with faults; the
-# long form also under hook without faults.
+# sim.sh - the conformance suite in the simulation, alone and wrapped by hook with faults;
+# with PGAS_TEST_LONG also wrapped by hook without faults.
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 

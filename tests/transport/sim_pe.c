@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sim_pe.c - see sim_pe.h.  Uses: sim, hook. */
+/* sim_pe.c - implements sim_pe.h.  Uses: sim, hook. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +23,12 @@ void sim_pe_kill(int pe, bool silent)
     sim_kill(sim, pe, silent);
 }
 
-static void say_stuck(int status)
+static void print_stuck(int status)
 {
     int pes[STUCK_MAX];
     const int n = sim_stuck(sim, pes, STUCK_MAX);
 
-    fprintf(stderr, "suite: sim_run: %s; PEs that wait:", strerror(-status));
+    fprintf(stderr, "suite: sim_run: %s; waiting PEs:", strerror(-status));
     for (int i = 0; i < n && i < STUCK_MAX; i++)
         fprintf(stderr, " %d", pes[i]);
     fprintf(stderr, "%s\n", n > STUCK_MAX ? " ..." : "");
@@ -53,7 +53,7 @@ int sim_pe_run(int npes, void (*fn)(int pe, void *arg), void *arg)
     hook_alarm(sim_alarm_ns);
     status = sim_run(sim, fn, arg);
     if (status != 0)
-        say_stuck(status);
+        print_stuck(status);
     sim_free(sim);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stopped.c - a peer that says nothing for a while, as SIGSTOP does to a process.  PE 1
- * is stopped, by itself; PE 0 lets it go on, or kills it.  Uses: suite.
+ * stopped.c - a peer that does not respond for a while: PE 1 stops itself with SIGSTOP;
+ * PE 0 continues or kills it.  Uses: suite.
  */
 #include <signal.h>
 #include <string.h>
@@ -16,21 +16,21 @@ enum {
     PID_WORD = 0, /* in shared memory */
     SETTLE_MS = 50,
     STOP_MS = 2500, /* more than two probes */
-    LOOK_MS = 10,
+    POLL_MS = 10,
     US_PER_MS = 1000,
     CONTACT_MS = 1500,
-    BUSY_MS = 750, /* of processor time: naps of the harness, but no spinning */
+    BUSY_MS = 750, /* limit of processor time: allows the harness's polls, not spinning */
 };
 static const uint64_t ns_per_ms = 1000000;
 
-/* PE 1 comes back from here when PE 0 has let it. */
+/* PE 1: stop; returns when PE 0 sends SIGCONT. */
 static void stop_here(struct pe *pe)
 {
     store(&pe->mine->word[PID_WORD], (uint64_t)getpid());
     raise(SIGSTOP);
 }
 
-/* PE 0: wait until it is stopped. */
+/* PE 0: wait until PE 1 has stopped; returns its pid. */
 static pid_t stopped_pid(struct pe *pe)
 {
     const uint64_t *word = &pe->shared->pe[STOPPED].word[PID_WORD];
@@ -40,7 +40,7 @@ static pid_t stopped_pid(struct pe *pe)
     return (pid_t)load(word);
 }
 
-/* A process that lets it go on after STOP_MS. */
+/* Fork a process that continues `pid` after STOP_MS. */
 static pid_t wake_later(pid_t pid)
 {
     const pid_t child = fork();
@@ -52,7 +52,8 @@ static pid_t wake_later(pid_t pid)
     _exit(0);
 }
 
-static void greet(struct pe *pe, struct chan *chan)
+/* Connect to all PEs. */
+static void connect_all(struct pe *pe, struct chan *chan)
 {
     uint64_t got;
 
@@ -60,8 +61,8 @@ static void greet(struct pe *pe, struct chan *chan)
         get(chan, &got, word_place(to, COUNT_WORD), sizeof got);
 }
 
-/* An amo to it, of a context that nobody else looks after: nothing changes until it goes
- * on, whatever the transport tries meanwhile. */
+/* An amo to the stopped PE, on a context without a service thread: it stays pending and
+ * is performed once after the PE continues, even if the transport retries it. */
 static void watch_amo(struct pe *pe, struct chan *chan)
 {
     uint64_t old = 0;
@@ -78,18 +79,18 @@ static void watch_amo(struct pe *pe, struct chan *chan)
         const uint64_t n = pending(chan, &who);
 
         CHECK(pe, n == 1 && who == STOPPED,
-              "%llu are pending, PE %d, with one amo to a PE that is stopped",
+              "%llu operations are pending, PE %d, after one amo to a stopped PE",
               (unsigned long long)n, who);
         pe->t->progress(chan->ctx);
-        nap(pe, LOOK_MS);
+        nap(pe, POLL_MS);
     }
     CHECK(pe, __atomic_load_n(&done.pending, __ATOMIC_ACQUIRE) == 1,
-          "a PE that is stopped has performed an amo");
+          "a stopped PE has performed an amo");
     kill(pid, SIGCONT);
-    done_wait(chan, &done, "an amo to a PE that goes on");
+    done_wait(chan, &done, "an amo to a PE that was continued");
     quiet(chan);
     CHECK(pe, old == 0 && load(view_word(pe, STOPPED, COUNT_WORD)) == 1,
-          "one add has made %llu",
+          "the word is %llu after one add",
           (unsigned long long)load(view_word(pe, STOPPED, COUNT_WORD)));
 }
 
@@ -99,7 +100,7 @@ static void amo_waits(struct pe *pe)
 
     if (pe->options->memory || !chan_open(pe, &chan, false))
         return;
-    greet(pe, &chan);
+    connect_all(pe, &chan);
     barrier(pe);
     if (pe->me == STOPPED)
         stop_here(pe);
@@ -108,8 +109,8 @@ static void amo_waits(struct pe *pe)
     chan_close(&chan);
 }
 
-/* Puts until the transport takes no more, to a PE that stops for less than the limit.
- * before: puts that it has got, not to begin with the first. */
+/* Puts to a PE that is stopped for less than the timeout, until it continues; posts block
+ * when the transport's queues are full.  before: puts delivered before the stop. */
 static void puts_wait(struct pe *pe, size_t len, unsigned before)
 {
     enum { PLACES = 1000 };
@@ -117,7 +118,7 @@ static void puts_wait(struct pe *pe, size_t len, unsigned before)
 
     if (pe->options->memory)
         return;
-    greet(pe, &pe->ctx0);
+    connect_all(pe, &pe->ctx0);
     for (; pe->me == 0 && n < before; n++)
         put_nbi(&pe->ctx0, slot_place(pe, STOPPED, SEGMENT_HEAP, 0, n * len), pattern(n),
                 len);
@@ -153,7 +154,8 @@ static void long_puts_wait(struct pe *pe)
     puts_wait(pe, 4096, 3);
 }
 
-/* Its first contact is refused once the limit has passed, not before; nobody spins. */
+/* The first operation to a stopped PE fails when the timeout has passed, not before, and
+ * does not spin meanwhile. */
 static void no_contact(struct pe *pe)
 {
     struct transport_completion done = NOT_DONE;
@@ -162,7 +164,7 @@ static void no_contact(struct pe *pe)
     uint64_t got, took;
 
     if (strcmp(pe->options->inner->name, "ofi") != 0)
-        return; /* others connect without a word, and the caller notices */
+        return; /* other transports connect lazily; their caller detects the silence */
     if (pe->me == STOPPED)
         stop_here(pe);
     pe->expect_failed = true;
@@ -173,24 +175,25 @@ static void no_contact(struct pe *pe)
     int status = try_get(&pe->ctx0, &got, word_place(STOPPED, 0), sizeof got, &done);
 
     if (status == 0) {
-        done_wait(&pe->ctx0, &done, "a get from a PE that is stopped");
+        done_wait(&pe->ctx0, &done, "a get from a stopped PE");
         status = done.error;
     }
     took = (now_ns() - start) / ns_per_ms;
-    CHECK(pe, status < 0, "a get from a PE that is stopped was done");
+    CHECK(pe, status < 0, "a get from a stopped PE succeeded");
     CHECK(pe, took >= CONTACT_MS && took < CONTACT_MS + STOP_MS,
-          "the first contact was given up after %llu ms, the limit is %d",
+          "connecting was given up after %llu ms, the timeout is %d ms",
           (unsigned long long)took, CONTACT_MS);
-    CHECK(pe, cpu_ms() - cpu < BUSY_MS, "%.0f ms of processor time for a first contact",
+    CHECK(pe, cpu_ms() - cpu < BUSY_MS, "connecting took %.0f ms of processor time",
           cpu_ms() - cpu);
     CHECK(pe, pe->mine->failures > 0, "world->failed was not called");
     kill(pid, SIGKILL);
 }
 
-/* It asks for much and stops before it has read the answers: they are kept, and nobody
- * spins for them. */
-/* Provider net of libfabric 1.17, which is used when it is named only, keeps 64 messages
- * for a process that does not look, and may forget those that come after them. */
+/* PE 1 posts many gets and amos and stops before it has read the replies: PE 0 must keep
+ * them without spinning. */
+
+/* Provider net of libfabric 1.17, which is used only if the user names it, buffers 64
+ * messages for a process that does not poll and may drop later ones. */
 enum { AMOS = 900, AMOS_FEW = 30, GETS = 8, GET_LEN = 4 << 20 };
 
 static unsigned amos(const struct pe *pe)
@@ -198,7 +201,7 @@ static unsigned amos(const struct pe *pe)
     return pe->options->provider != NULL ? AMOS_FEW : AMOS;
 }
 
-static void ask(struct chan *chan, uint64_t *old)
+static void post_amos(struct chan *chan, uint64_t *old)
 {
     for (unsigned i = 0; i < amos(chan->pe); i++) {
         const struct transport_amo add = {
@@ -209,7 +212,7 @@ static void ask(struct chan *chan, uint64_t *old)
     }
 }
 
-static void asks(struct pe *pe)
+static void post_and_stop(struct pe *pe)
 {
     static uint64_t old[2][AMOS];
     unsigned char *to = own(pe, slot_place(pe, STOPPED, SEGMENT_HEAP, pe->npes, 0));
@@ -218,16 +221,16 @@ static void asks(struct pe *pe)
     const uint64_t should = (two ? 2 : 1) * amos(pe);
 
     if (two)
-        greet(pe, &chan);
+        connect_all(pe, &chan);
     service_pause(pe, true);
     for (unsigned i = 0; i < GETS; i++) {
         get_nbi(&pe->ctx0, to, slot_place(pe, 0, SEGMENT_HEAP, 0, 0), GET_LEN);
         if (two)
             get_nbi(&chan, to, slot_place(pe, 0, SEGMENT_HEAP, 0, 0), GET_LEN);
     }
-    ask(&pe->ctx0, old[0]);
+    post_amos(&pe->ctx0, old[0]);
     if (two)
-        ask(&chan, old[1]);
+        post_amos(&chan, old[1]);
     stop_here(pe);
     service_pause(pe, false);
     quiet(&pe->ctx0);
@@ -235,25 +238,26 @@ static void asks(struct pe *pe)
         quiet(&chan);
         chan_close(&chan);
     }
-    CHECK(pe, load(view_word(pe, 0, COUNT_WORD)) == should, "%llu adds of %llu are there",
+    CHECK(pe, load(view_word(pe, 0, COUNT_WORD)) == should,
+          "%llu of %llu adds were performed",
           (unsigned long long)load(view_word(pe, 0, COUNT_WORD)),
           (unsigned long long)should);
 }
 
 static void asker(struct pe *pe)
 {
-    greet(pe, &pe->ctx0);
+    connect_all(pe, &pe->ctx0);
     barrier(pe);
     if (pe->me == STOPPED)
-        asks(pe);
+        post_and_stop(pe);
     if (pe->me != 0)
         return;
     const pid_t pid = stopped_pid(pe);
     const double cpu = cpu_ms();
 
     nap(pe, STOP_MS);
-    CHECK(pe, cpu_ms() - cpu < BUSY_MS, "%.0f ms of processor time for a stopped PE",
-          cpu_ms() - cpu);
+    CHECK(pe, cpu_ms() - cpu < BUSY_MS,
+          "%.0f ms of processor time while a requester was stopped", cpu_ms() - cpu);
     kill(pid, SIGCONT);
 }
 

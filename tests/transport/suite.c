@@ -2,13 +2,13 @@
 /*
  * suite.c - the conformance suite of the transport contract (pgas/transport/transport.h).
  * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-r ORDER] [-c FAULTS]
- * [-o CASE,..] [-l TIMES]
- * TRANSPORT is shm, ofi, ucx, sim, or hook: and one of them.  -o runs the cases
- * whose names start so; -l repeats more.  Ends with a line "TRANSPORT: N passed, N
- * failed".
+ *              [-o CASE,..] [-l TIMES]
+ * TRANSPORT is shm, ofi, ucx or sim, or hook:TRANSPORT for one of them.  -o: only the
+ * cases whose names start with one of these; -l: multiply the repetitions.  The last line
+ * of output is "TRANSPORT: N passed, N failed".
  *
- * Cases run one after the other in one set of processes.  When one fails, the set is
- * ended, and a new one goes on with the next case.
+ * Cases run one after the other in one set of processes.  If a case fails, the set is
+ * killed, and a new set continues with the next case.
  * Uses: suite, sim_pe.
  */
 #include "config.h"
@@ -41,13 +41,13 @@ enum {
     NPES_MANY = 1024,
     TIMEOUT_MS = 10000, /* the transport's, unless the case has its own */
     STEP_MS = 20,
-    GRACE_MS = 500, /* after the first failure, for the others to end */
+    GRACE_MS = 500, /* for the other PEs to exit after the first failure */
     STACKS_MS = 300,
     FRAMES = 40,
-    HEAP_ODD = 4099, /* so that no segment ends with a page */
+    HEAP_ODD = 4099, /* so that no segment ends at a page boundary */
     DATA_ODD = 1234 + 1,
     NS_PER_MS = 1000000,
-    ADDRESS_STEP = 3 << 20, /* PEs map their segments so far apart */
+    ADDRESS_STEP = 3 << 20, /* reserved space grows by this per PE: see map_own */
 };
 
 struct suite {
@@ -55,7 +55,7 @@ struct suite {
     const struct test_case *cases[MAX_CASES];
     int n, passed, failed;
     struct layout layout;
-    /* The set that runs. */
+    /* The current set. */
     struct shared *shared;
     size_t shared_len;
     struct pe *pes;
@@ -99,7 +99,7 @@ static unsigned char *map(size_t len, int fd)
     return at;
 }
 
-/* Cases of a thousand PEs have words only. */
+/* With a thousand PEs, segments have only the words, no slots. */
 static void lay_out(struct suite *s)
 {
     const bool many = s->cases[s->to - 1]->flags & CASE_MANY;
@@ -111,7 +111,7 @@ static void lay_out(struct suite *s)
     s->layout.len[SEGMENT_DATA] = WORDS + slots * s->layout.slot[SEGMENT_DATA] + DATA_ODD;
 }
 
-/* A segment of PE i: a memfd, but for fibers, which share all memory. */
+/* A segment of PE i: a memfd, or anonymous memory for fibers, which share all memory. */
 static void make_segment(struct suite *s, int seg, int i)
 {
     const size_t len = s->layout.len[seg];
@@ -165,6 +165,8 @@ static void drop_memory(struct suite *s)
     munmap(s->shared, s->shared_len);
 }
 
+/* Maps a segment of PE i in its process; reserves address space of a different size in
+ * each PE first, so that the addresses differ. */
 static void *map_own(struct suite *s, int seg, int i)
 {
     if (s->options.sim)
@@ -175,7 +177,6 @@ static void *map_own(struct suite *s, int seg, int i)
     return map(s->layout.len[seg], s->fds[seg][i]);
 }
 
-/* The segments of PE i at addresses that no other PE has. */
 static void make_pe(struct suite *s, int i)
 {
     const struct options *o = &s->options;
@@ -206,22 +207,22 @@ static void make_pe(struct suite *s, int i)
 
 /* -- the processes of a set ----------------------------------------------------- */
 
-static void say_stack(int sig)
+static void print_stack(int sig)
 {
     void *frames[FRAMES];
 
     backtrace_symbols_fd(frames, backtrace(frames, FRAMES), STDERR_FILENO);
     if (sig != SIGUSR1)
-        raise(sig); /* its handler is gone by now: SA_RESETHAND */
+        raise(sig); /* with its default action: SA_RESETHAND */
 }
 
 static void catch_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = say_stack};
+    struct sigaction action = {.sa_handler = print_stack};
     void *frames[FRAMES];
 
-    backtrace(frames, FRAMES); /* loads what it needs */
+    backtrace(frames, FRAMES); /* loads libgcc now, not in the signal handler */
     sigaction(SIGUSR1, &action, NULL);
     action.sa_flags = (int)SA_RESETHAND;
     for (size_t i = 0; SET_SECONDS < 100 && i < sizeof fatal / sizeof fatal[0]; i++)
@@ -276,7 +277,7 @@ static void start(struct suite *s, int from)
     }
 }
 
-/* -- watching them -------------------------------------------------------------- */
+/* -- monitoring the processes --------------------------------------------------- */
 
 static void signal_all(const struct suite *s, int sig)
 {
@@ -292,16 +293,16 @@ static void pause_ms(unsigned ms)
     nanosleep(&t, NULL);
 }
 
-static void say_where(const struct suite *s)
+static void print_waits(const struct suite *s)
 {
     for (int i = 0; i < s->npes; i++) {
         const struct shared_pe *pe = &s->shared->pe[i];
 
         fprintf(stderr,
-                "suite: PE %d: waited last for %s (line %d); pending %llu, PE %d%s%s\n",
+                "suite: PE %d: last waited for %s (line %d); pending %llu, PE %d%s%s\n",
                 i, pe->waits_for ? pe->waits_for : "nothing", pe->line,
                 (unsigned long long)pe->pending, pe->pending_pe,
-                pe->sentence[0] ? "; said: " : "", pe->sentence);
+                pe->sentence[0] ? "; message: " : "", pe->sentence);
     }
 }
 
@@ -319,10 +320,10 @@ static void ended(struct suite *s, int i, int status)
         return;
     s->bad = true;
     if (WIFSIGNALED(status))
-        fprintf(stderr, "suite: %s: PE %d was ended by signal %d\n", s->options.name, i,
+        fprintf(stderr, "suite: %s: PE %d was killed by signal %d\n", s->options.name, i,
                 WTERMSIG(status));
     else if (WEXITSTATUS(status) < PE_FAILED || WEXITSTATUS(status) > PE_CANNOT_OPEN)
-        fprintf(stderr, "suite: %s: PE %d ended with status %d\n", s->options.name, i,
+        fprintf(stderr, "suite: %s: PE %d exited with status %d\n", s->options.name, i,
                 WEXITSTATUS(status));
 }
 
@@ -352,7 +353,7 @@ static void end_set(struct suite *s, bool stacks)
     pause_ms(GRACE_MS);
     reap(s);
     if (s->alive > 0)
-        say_where(s);
+        print_waits(s);
     if (stacks && s->alive > 0) {
         signal_all(s, SIGUSR1);
         pause_ms(STACKS_MS);
@@ -380,8 +381,8 @@ static void watch(struct suite *s)
         }
         if (s->bad || now_ns() - since > limit) {
             if (!s->bad)
-                fprintf(stderr, "suite: %s: no end after %d s\n", s->options.name,
-                        SET_SECONDS);
+                fprintf(stderr, "suite: %s: no case completed for %d s\n",
+                        s->options.name, SET_SECONDS);
             end_set(s, !s->bad);
             s->bad = true;
         }
@@ -396,7 +397,7 @@ static bool alone(const struct test_case *c)
     return c->flags & (CASE_ALONE | CASE_MANY) || c->faults || c->timeout_ms > 0;
 }
 
-/* Run the cases from `from` on that go together; returns the first that did not run. */
+/* Run the cases from `from` on that share a set; returns the first that did not run. */
 static int run_set(struct suite *s, int from)
 {
     s->to = from + 1;
@@ -421,7 +422,7 @@ static int run_set(struct suite *s, int from)
     return s->printed < s->to ? s->printed + 1 : s->printed;
 }
 
-/* Does the name begin with one of the list PREFIX,PREFIX..? */
+/* True if the name starts with a prefix of the comma-separated list. */
 static bool is_listed(const char *list, const char *name)
 {
     while (list != NULL) {

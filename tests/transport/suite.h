@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * suite.h - what the cases of the transports' conformance suite are written with.
+ * suite.h - interface of the transport conformance suite for its test cases.
  *
  * A PE is a process (in the sim transport: a fiber), forked by suite.c.  Its two segments
- * are memfds that it maps at an address of its own; the harness maps those of all PEs
- * ("views"), so a case can look at the target's memory without the transport.  Phases are
- * ended by a barrier in memory shared by fork, never by the transport.
+ * are memfds, which it maps at addresses of its own; the harness also maps the segments
+ * of all PEs ("views"), so a case can read the target's memory without the transport.
+ * Phases end with a barrier in memory shared by fork, which does not use the transport.
  *
- * Each PE has a service thread that sleeps on fd(context 0) and makes progress there; a
- * lock guards context 0 between it and the main thread.  The first failure of a PE ends
- * it and all others; suite.c goes on with the next case in new processes.
+ * Each PE has a service thread that sleeps on fd(context 0) and makes progress on it; a
+ * lock protects context 0, which the main thread uses too.  The first failure of a PE
+ * ends it and all others; suite.c continues with the next case in new processes.
  *
  * Uses: transport.h.
  */
@@ -24,27 +24,27 @@
 #include "pgas/transport/transport.h"
 
 enum {
-    GUARD = 64,             /* bytes looked at on both sides of what is written */
+    GUARD = 64,             /* guard bytes checked before and after written data */
     WORDS = 8192,           /* bytes at the start of a segment for flags and counters */
     MAX_LEN = 5 << 20,      /* longest pattern */
     HEAP_SLOT = 4500 << 10, /* space of each origin in the heap of a PE */
     DATA_SLOT = 1100 << 10,
-    SHARED_WORDS = 64, /* for the cases, per PE, in shared memory */
+    SHARED_WORDS = 64, /* words per PE in shared memory, for the cases */
     WHAT_MAX = 512,
     MAX_CASES = 64,
 };
 
-/* What ended a PE: its exit status. */
+/* Exit status of a PE.  PE_GAVE_UP: another PE failed. */
 enum { PE_OK = 0, PE_FAILED = 3, PE_GAVE_UP = 4, PE_CANNOT_OPEN = 5 };
 
 struct test_case;
 
-/* One PE as the others and the parent see it. */
+/* State of a PE in memory that all PEs and the parent share. */
 struct shared_pe {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     size_t address_len;
     double open_ms;
-    const char *waits_for; /* a constant text of the program, which all PEs share */
+    const char *waits_for; /* a string literal: the same address in all PEs */
     int line;
     uint64_t pending;
     int pending_pe;
@@ -55,7 +55,7 @@ struct shared_pe {
 };
 
 struct shared {
-    int failed; /* somebody has said why */
+    int failed; /* a PE has failed and printed the reason */
     int case_now;
     uint32_t arrived, generation;
     double seconds[MAX_CASES];
@@ -64,7 +64,7 @@ struct shared {
     struct shared_pe pe[];
 };
 
-/* How the memory of every PE is laid out. */
+/* Memory layout of every PE. */
 struct layout {
     size_t slot[SEGMENTS]; /* one per origin and one for the PE itself */
     size_t len[SEGMENTS];
@@ -74,13 +74,13 @@ struct service {
     pthread_t thread;
     pthread_mutex_t lock;
     struct pe *pe;
-    int kick; /* eventfd: the main thread uses context 0 while we sleep */
+    int kick; /* eventfd: wakes the service thread when the main thread uses context 0 */
     bool started, sleeping, paused, stop;
     uint64_t calls;
-    int nap_ms; /* its next one, where the transport has no fd */
+    int nap_ms; /* duration of the next nap if the transport has no fd */
 };
 
-/* A context as the cases use it; service is NULL if one thread alone calls with it. */
+/* A context as the cases use it; service is NULL if only one thread uses it. */
 struct chan {
     struct pe *pe;
     struct transport_ctx *ctx;
@@ -88,12 +88,12 @@ struct chan {
 };
 
 struct options {
-    const char *name;                          /* as the user gave it, "hook:ofi" */
+    const char *name;                          /* as on the command line: "hook:ofi" */
     const struct transport *transport, *inner; /* inner: the one that hook wraps */
     const char *provider, *avoid, *order, *faults, *only;
     int npes;
     unsigned scale;
-    bool sim, hook, memory; /* memory: a dead PE's memory can still be reached */
+    bool sim, hook, memory; /* memory: a dead PE's memory is still accessible */
 };
 
 struct pe {
@@ -110,8 +110,8 @@ struct pe {
     unsigned char **view[SEGMENTS]; /* of each PE */
     const char *case_name;
     uint64_t deadline;  /* ns */
-    bool expect_failed; /* world->failed and errors of the slots are right */
-    bool dead;          /* a fiber that has been killed takes no part any more */
+    bool expect_failed; /* world->failed and errors of operations are expected */
+    bool dead;          /* this PE is a fiber that was killed: it runs no more cases */
 };
 
 /* -- failing -------------------------------------------------------------------- */
@@ -131,11 +131,11 @@ struct wait {
     struct chan *chan;
     const char *what;
     unsigned turns;
-    bool memory; /* for a word that others write: no sleep on fd */
+    bool memory; /* waits for a word that other PEs write: do not sleep on fd */
 };
 
 struct wait wait_begin(struct chan *chan, const char *what, int line, bool memory);
-/* A look that found nothing: progress, then a nap.  Fails at the case's deadline. */
+/* One unsuccessful poll: progress, then back off.  Fails at the case's deadline. */
 void wait_step(struct wait *wait);
 #define WAIT_OPS(chan, what, until)                                                      \
     for (struct wait w_ = wait_begin(chan, what, __LINE__, false); !(until);             \
@@ -144,18 +144,18 @@ void wait_step(struct wait *wait);
     for (struct wait w_ = wait_begin(chan, what, __LINE__, true); !(until);              \
          wait_step(&w_))
 
-/* All PEs of the case (pe->members); makes progress meanwhile. */
+/* Barrier of the pe->members PEs of the case; makes progress while it waits. */
 void barrier_at(struct pe *pe, int line);
 #define barrier(pe) barrier_at(pe, __LINE__)
 void nap(struct pe *pe, unsigned ms);
-/* Nothing to do for a moment: lets others run. */
+/* Yield the processor (sim: make progress) during a poll loop. */
 void relax(struct chan *chan);
 uint64_t now_ns(void);
-double cpu_ms(void); /* that this process has used */
+double cpu_ms(void); /* processor time of this process */
 void service_start(struct pe *pe);
 void service_stop(struct pe *pe);
 void service_pause(struct pe *pe, bool pause);
-/* Open another context; false if there is none left, which fails the case if it must. */
+/* Open another context; false if there is none left, which fails the case if `must`. */
 bool chan_open(struct pe *pe, struct chan *chan, bool must);
 void chan_close(struct chan *chan);
 
@@ -177,15 +177,15 @@ uint64_t pending(struct chan *chan, int *pe);
 void put_nbi(struct chan *chan, struct transport_symaddr to, const void *from,
              size_t len);
 void get_nbi(struct chan *chan, void *to, struct transport_symaddr from, size_t len);
-/* In one message, or as many as the transport takes it in. */
+/* One put_signal if len <= signal_max, otherwise a put and an amo with after_puts. */
 void put_signal_nbi(struct chan *chan, struct transport_symaddr to, const void *from,
                     size_t len, const struct transport_signal *signal);
-/* Wait until `from` may be changed, or the data is here. */
+/* These wait until `from` may be changed, or the data have arrived. */
 void put(struct chan *chan, struct transport_symaddr to, const void *from, size_t len);
 void get(struct chan *chan, void *to, struct transport_symaddr from, size_t len);
 void amo_nbi(struct chan *chan, struct transport_symaddr at, enum transport_amo_op op,
              uint32_t size, uint64_t operand);
-/* The old value. */
+/* Returns the old value. */
 uint64_t amo_fetch(struct chan *chan, struct transport_symaddr at,
                    enum transport_amo_op op, uint32_t size, uint64_t operand,
                    uint64_t cond);
@@ -196,29 +196,29 @@ void done_wait(struct chan *chan, struct transport_completion *done, const char 
 
 /* -- memory --------------------------------------------------------------------- */
 
-/* Byte `offset` of the space that PE origin has in a segment of PE pe; origin == npes:
- * the space of the PE itself. */
+/* Byte `offset` of origin's slot in a segment of PE target; origin == npes: the slot of
+ * the target itself. */
 struct transport_symaddr slot_place(const struct pe *pe, int target,
                                     enum transport_segment segment, int origin,
                                     size_t offset);
 /* Word i (8 bytes) of the words at the start of the target's heap. */
 struct transport_symaddr word_place(int target, unsigned i);
-/* The same memory, seen past the transport. */
+/* The same memory through the harness's mapping, without the transport. */
 unsigned char *view(const struct pe *pe, struct transport_symaddr place);
 uint64_t *view_word(const struct pe *pe, int target, unsigned i);
 /* All PEs: set the words of every heap, and those in shared memory, to 0. */
 void words_clear(struct pe *pe);
-/* This PE's own mapping, as its program sees it. */
+/* The same through this PE's own mapping; place.pe must be this PE. */
 unsigned char *own(const struct pe *pe, struct transport_symaddr place);
 uint64_t *own_word(const struct pe *pe, unsigned i);
 
-/* MAX_LEN random bytes, another stretch for each seed. */
+/* MAX_LEN pseudo-random bytes that depend on the seed. */
 const unsigned char *pattern(uint64_t seed);
 /* Fails with the first byte that differs from the pattern. */
 void check_bytes_at(struct pe *pe, const char *file, int line, const unsigned char *is,
                     const unsigned char *should, size_t len, const char *what);
 #define check_bytes(pe, ...) check_bytes_at(pe, __FILE__, __LINE__, __VA_ARGS__)
-/* Set, and look at, GUARD bytes before and after [at, at + len). */
+/* Set, and check, the GUARD bytes before and after [at, at + len). */
 void guards_set(unsigned char *at, size_t len);
 void guards_check_at(struct pe *pe, const char *file, int line, const unsigned char *at,
                      size_t len, const char *what);
@@ -230,7 +230,7 @@ uint64_t mix(uint64_t x);
 
 /* -- the life of a PE ----------------------------------------------------------- */
 
-/* The cases from .. to - 1 in one PE, between open and close.  Its exit status. */
+/* Run cases from..to-1 in this PE, between open and close; returns its exit status. */
 int pe_run(struct pe *pe, const struct test_case *const *cases, int from, int to);
 
 /* -- the cases ------------------------------------------------------------------ */
@@ -239,7 +239,7 @@ enum {
     CASE_THREADS = 1,   /* not in sim */
     CASE_PROCESSES = 2, /* not in sim */
     CASE_HOOK = 4,      /* only with hook */
-    CASE_ALONE = 8,     /* in processes of its own */
+    CASE_ALONE = 8,     /* in a set of its own */
     CASE_DIES = 16,     /* PE 1 dies by SIGKILL */
     CASE_SIM = 32,      /* only in sim */
     CASE_MANY = 64,     /* with a thousand PEs, in a set of its own */
@@ -249,8 +249,8 @@ struct test_case {
     const char *name;
     void (*run)(struct pe *pe);
     unsigned flags;
-    const char *faults;  /* instead of the user's */
-    unsigned timeout_ms; /* world->timeout_ns; 0 = the suite's */
+    const char *faults;  /* instead of those of -c; NULL = those */
+    unsigned timeout_ms; /* world->timeout_ns; 0 = TIMEOUT_MS */
 };
 
 extern const struct test_case data_cases[], order_cases[], signal_cases[], done_cases[],

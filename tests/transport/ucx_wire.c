@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_wire.c - messages that no PE sends, to the UCX transport: each is refused with one
- * sentence, or ignored, and changes nothing; and operations work afterwards.
+ * ucx_wire.c - sends malformed messages to the UCX transport: each is rejected with one
+ * message or ignored and changes no memory, and later operations work.
  * usage: ucx_wire [CASE]
  * Uses: pair, ucx.h.
  */
@@ -17,7 +17,7 @@
 enum { A, B, WORD = 5, MARK = 0x5a5a, BYTES_MAX = UCX_SIGNAL_MAX + 4096 };
 
 static struct pair pair;
-static int refused; /* by B so far */
+static int refused; /* messages that B has rejected so far */
 static unsigned char bytes[BYTES_MAX];
 
 static void sent(void *request, ucs_status_t status, void *arg)
@@ -27,7 +27,7 @@ static void sent(void *request, ucs_status_t status, void *arg)
     *(bool *)arg = true;
 }
 
-/* An active message from A to B. */
+/* Send an active message from A to B. */
 static void send_raw(unsigned id, const void *head, size_t head_len, size_t len)
 {
     bool done = false;
@@ -61,8 +61,8 @@ static void is_refused(unsigned id, const void *head, size_t head_len, size_t le
 {
     send_raw(id, head, head_len, len);
     pair_until_failed(&pair, B, ++refused, names);
-    CHECK(strstr(pair.sentence[B], names) != NULL, "the sentence is '%s'",
-          pair.sentence[B]);
+    CHECK(strstr(pair.sentence[B], names) != NULL,
+          "the message is '%s', which does not contain '%s'", pair.sentence[B], names);
     for (unsigned i = 0; i < PAIR_WORDS; i++)
         CHECK(pair.heap[B][i] == MARK, "%s: word %u of the target was changed", names, i);
 }
@@ -133,8 +133,8 @@ static void replies(void)
         send_raw(UCX_REPLY_ID, &head, sizeof head, 0);
         pair_idle(&pair, 5);
     }
-    CHECK(pair.failures[B] == refused, "an reply to what has ended: %s",
-          pair.sentence[B]);
+    CHECK(pair.failures[B] == refused,
+          "a reply to a completed operation was rejected: %s", pair.sentence[B]);
     head.error = 1;
     is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
     head.error = INT64_MIN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait.c - how the conformance suite fails, waits, and meets; the service thread.
+ * wait.c - failure, waiting and barrier of the conformance suite; the service thread.
  * Uses: suite, sim_pe.
  */
 #include "config.h"
@@ -22,13 +22,13 @@
 #include "tests/transport/suite.h"
 
 enum {
-    LOOKS = 200,            /* progress calls before a nap */
+    SPINS = 200,            /* progress calls before a nap */
     OWN_NAP_MS = 20,        /* longest sleep on the fd of a context of one thread */
-    SHARED_NAP_MS = 1,      /* the same when the service thread may take what comes */
-    NO_FD_NAP_US = 50,      /* between calls of progress where there is no fd */
-    SERVICE_NAP_MS = 2,     /* the service thread while the main thread is at it */
-    SERVICE_NAP_MAX = 32,   /* without fd, when nothing has happened for long */
-    SERVICE_SLEEP_MS = 500, /* while it is not */
+    SHARED_NAP_MS = 1,      /* same if the service thread may consume the completions */
+    NO_FD_NAP_US = 50,      /* between progress calls if the transport has no fd */
+    SERVICE_NAP_MS = 2,     /* service thread, while the main thread uses context 0 */
+    SERVICE_NAP_MAX = 32,   /* longest nap without fd, in ms */
+    SERVICE_SLEEP_MS = 500, /* longest sleep on fd */
     SERVICE_TURNS = 64,     /* progress calls with the lock held */
     BARRIER_NAP_MS = 50,
     US_PER_MS = 1000,
@@ -100,8 +100,8 @@ static int progress(struct chan *chan)
     return happened;
 }
 
-/* Sleep on the context's descriptor, as net.c will. */
-static void rest(struct chan *chan)
+/* Sleep on the context's fd, as net.c does. */
+static void sleep_on_fd(struct chan *chan)
 {
     const struct transport *t = chan->pe->t;
     struct pollfd ready = {.fd = t->fd(chan->ctx), .events = POLLIN};
@@ -130,7 +130,7 @@ struct wait wait_begin(struct chan *chan, const char *what, int line, bool memor
     return (struct wait){.chan = chan, .what = what, .memory = memory};
 }
 
-static void look_at_clock(struct pe *pe, struct chan *chan, const char *what)
+static void check_deadline(struct pe *pe, struct chan *chan, const char *what)
 {
     int who = -1;
 
@@ -139,7 +139,7 @@ static void look_at_clock(struct pe *pe, struct chan *chan, const char *what)
     pe->mine->pending = pending(chan, &who);
     pe->mine->pending_pe = who;
     if (now_ns() > pe->deadline)
-        FAIL(pe, "still waits for %s (line %d); pending: %llu, PE %d", what,
+        FAIL(pe, "timed out waiting for %s (line %d); pending: %llu, PE %d", what,
              pe->mine->line, (unsigned long long)pe->mine->pending, who);
 }
 
@@ -147,15 +147,15 @@ void wait_step(struct wait *wait)
 {
     struct chan *chan = wait->chan;
 
-    if (progress(chan) > 0 && ++wait->turns % LOOKS != 0)
+    if (progress(chan) > 0 && ++wait->turns % SPINS != 0)
         return;
-    if (wait->memory || wait->turns % LOOKS == 0)
+    if (wait->memory || wait->turns % SPINS == 0)
         relax(chan);
-    if (++wait->turns < LOOKS)
+    if (++wait->turns < SPINS)
         return;
-    look_at_clock(chan->pe, chan, wait->what);
+    check_deadline(chan->pe, chan, wait->what);
     if (!wait->memory && !chan->pe->options->sim)
-        rest(chan);
+        sleep_on_fd(chan);
 }
 
 void relax(struct chan *chan)
@@ -183,7 +183,8 @@ static void futex(uint32_t *word, int op, uint32_t value, unsigned ms)
     syscall(SYS_futex, word, op, value, &t, NULL, 0);
 }
 
-/* A fiber, or a PE without a service thread, must make progress for the others. */
+/* A fiber, or a PE without a running service thread, must poll here so that the others'
+ * operations on it progress. */
 static void barrier_nap(struct pe *pe, uint32_t generation)
 {
     progress(&pe->ctx0);
@@ -210,14 +211,14 @@ void barrier_at(struct pe *pe, int line)
         return;
     }
     while (__atomic_load_n(&shared->generation, __ATOMIC_ACQUIRE) == now) {
-        look_at_clock(pe, &pe->ctx0, "the barrier");
+        check_deadline(pe, &pe->ctx0, "the barrier");
         barrier_nap(pe, now);
     }
 }
 
 /* -- the service thread --------------------------------------------------------- */
 
-/* The naps of a thread that has to look by itself get longer while nothing happens. */
+/* Exponential backoff of a service thread that must poll because there is no fd. */
 static int longer_nap(struct service *s)
 {
     if (s->nap_ms < SERVICE_NAP_MAX)
@@ -225,7 +226,8 @@ static int longer_nap(struct service *s)
     return s->nap_ms;
 }
 
-/* One round with the lock held.  Returns how long to sleep, and on what. */
+/* One round with the lock held.  Returns how many ms to sleep; sets ready->fd to the fd
+ * to sleep on, if there is one. */
 static int serve(struct service *s, struct pollfd *ready, uint64_t *calls)
 {
     const struct transport *t = s->pe->t;
@@ -333,26 +335,26 @@ void service_pause(struct pe *pe, bool pause)
 int try_put(struct chan *chan, struct transport_symaddr to, const void *from, size_t len,
             struct transport_completion *done)
 {
-    POST(chan, "put to be taken", t->put(ctx, &to, from, len, done));
+    POST(chan, "put to be accepted", t->put(ctx, &to, from, len, done));
 }
 
 int try_get(struct chan *chan, void *to, struct transport_symaddr from, size_t len,
             struct transport_completion *done)
 {
-    POST(chan, "get to be taken", t->get(ctx, to, &from, len, done));
+    POST(chan, "get to be accepted", t->get(ctx, to, &from, len, done));
 }
 
 int try_amo(struct chan *chan, struct transport_symaddr at,
             const struct transport_amo *amo, struct transport_completion *done)
 {
-    POST(chan, "amo to be taken", t->amo(ctx, &at, amo, done));
+    POST(chan, "amo to be accepted", t->amo(ctx, &at, amo, done));
 }
 
 int try_put_signal(struct chan *chan, struct transport_symaddr to, const void *from,
                    size_t len, const struct transport_signal *signal,
                    struct transport_completion *done)
 {
-    POST(chan, "put with signal to be taken",
+    POST(chan, "put with signal to be accepted",
          t->put_signal(ctx, &to, from, len, signal, done));
 }
 
@@ -381,9 +383,8 @@ bool chan_open(struct pe *pe, struct chan *chan, bool must)
     *chan = (struct chan){.pe = pe};
     status = pe->t->ctx_open(pe->net, &chan->ctx);
     CHECK(pe, status <= 0 && status != -EAGAIN, "ctx_open gave %d", status);
-    CHECK(pe, status == 0 || !must, "not one context can be opened: %s",
-          strerror(-status));
-    CHECK(pe, status != 0 || chan->ctx, "ctx_open gave 0 and no context");
+    CHECK(pe, status == 0 || !must, "no context can be opened: %s", strerror(-status));
+    CHECK(pe, status != 0 || chan->ctx, "ctx_open returned 0 but no context");
     return status == 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * active.c - the deprecated collectives over active sets against a serial model: sets of
- * several strides, PEs that are late, pSync restored each time, barriers one after the
- * other with one pSync, arrays on the heap and among the globals.
+ * active.c - the deprecated collectives over active sets against a serial model: several
+ * strides, random delays, pSync restored by each call, consecutive barriers with one
+ * pSync, arrays in the heap and in globals.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ static int world_of(const struct set *s, int i)
     return s->start + (i << s->log);
 }
 
-/* A pSync that nobody uses any more, and delay: there was a barrier since. */
+/* Returns a pSync that no PE still uses, since it was followed by a barrier; delays. */
 static long *next_sync(const struct set *s)
 {
     shmem_barrier(SET(s), barrier_sync);
@@ -61,17 +61,17 @@ static void test_barriers(const struct set *s, bool sync, int rounds, bool delay
             shmem_sync(SET(s), words);
         else
             shmem_barrier(SET(s), words);
-        /* A neighbour is in this round or, having passed, in the next. */
+        /* Another PE is in this round or, after leaving the barrier, in the next. */
         int other = world_of(s, (s->me + 1 + (int)(round % s->size)) % s->size);
         long seen = shmem_long_g((const long *)&my_round, other);
-        CHECK_NAMED(seen == round || seen == round + 1, "in round %ld, PE %d in %ld",
+        CHECK_NAMED(seen == round || seen == round + 1, "in round %ld, but PE %d in %ld",
                     round, other, seen);
     }
     shmem_barrier(SET(s), barrier_sync);
     check_sync(words, "shmem_barrier");
 }
 
-/* The last one is so late that the others sleep. */
+/* One PE is so late that the others sleep. */
 static void test_late(const struct set *s)
 {
     enum { LATE_US = 20000 };
@@ -137,7 +137,7 @@ static void collect(const struct set *s, size_t size, size_t n, bool own)
     check_sync(sync, "collect");
 }
 
-/* Strides 1: alltoall. */
+/* With both strides 1: alltoall, otherwise alltoalls. */
 static void alltoall(const struct set *s, size_t size, size_t n, ptrdiff_t dst,
                      ptrdiff_t sst)
 {
@@ -215,7 +215,7 @@ static const struct row rows[] = {SHMEM_TYPES_OLD_REDUCE_NUM(
     ROWS_NUM) SHMEM_TYPES_OLD_REDUCE_ORD(ROWS_ORD) SHMEM_TYPES_OLD_REDUCE_BIT(ROWS_BIT)};
 enum { ROWS = sizeof(rows) / sizeof(rows[0]), ELEMENT = 16 };
 
-/* So small that no product of 16 PEs overflows. */
+/* Small values, so that no product of 16 PEs overflows. */
 static long value_of(int i, int pe)
 {
     return (pe * 31 + i) % 5 == 0 ? 2 : (pe + i) % 2 == 0 ? -1 : 1;
@@ -285,7 +285,7 @@ static void test_sets(void)
                 test_set(&s);
             shmem_barrier_all();
         }
-    /* One PE alone, whatever the stride. */
+    /* A set of one PE: the stride has no effect. */
     struct set alone = {me, 20, 1, 0};
     shmem_barrier(SET(&alone), syncs[0]);
     shmem_barrier_all();

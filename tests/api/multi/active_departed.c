@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * active_departed.c - one PE finalizes while others wait for it: active_departed.sh
- * expects that the job ends with a sentence that names it.  The argument says what they
- * wait in.
+ * active_departed.c - one PE finalizes while others wait for it in a collective, which
+ * the argument selects; active_departed.sh expects that the job ends with a message that
+ * names the PE.
  */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 
 static long sync_words[SHMEM_SYNC_SIZE], from[2], to[2];
 
-/* All but PE `leaver` of the world call the routine twice: it takes part in the first. */
+/* All PEs call the routine in round 0, and all but the leaver in round 1. */
 static void leave_or_wait(const char *way, int round)
 {
     static shmem_team_t team = SHMEM_TEAM_INVALID;

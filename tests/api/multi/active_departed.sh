@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# active_departed.sh - a PE that finalizes while others wait for it in a team or an active set
-# is named, and the job ends.
+# active_departed.sh - if a PE finalizes while others wait for it in a collective of a team
+# or an active set, the job ends with a message that names it.
 set -eu
 program=$top_builddir/tests/api/multi/active_departed
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# left WAY LEAVER PES: runs it; LEAVER must be named.
-left() {
+# expect_named WAY LEAVER PES: active_departed WAY fails with a message that names LEAVER.
+expect_named() {
     status=0
     timeout -k 5 60 "$OSHRUN" -n "$3" "$program" "$1" >"$work/out" 2>&1 || status=$?
     if [ "$status" -eq 0 ] || [ "$status" -eq 124 ] ||
@@ -22,15 +22,15 @@ left() {
 }
 
 for n in 2 5; do
-    left shared $((n - 1)) $n
-    left shared-first-late 0 $n
-    left team $((n - 1)) $n
-    left team-first 0 $n
-    left team-late $((n - 1)) $n
-    left set $((n - 1)) $n
-    left set-late $((n - 1)) $n
-    left set-first 0 $n
-    left set-first-late 0 $n
-    left broadcast-first 0 $n
+    expect_named shared $((n - 1)) $n
+    expect_named shared-first-late 0 $n
+    expect_named team $((n - 1)) $n
+    expect_named team-first 0 $n
+    expect_named team-late $((n - 1)) $n
+    expect_named set $((n - 1)) $n
+    expect_named set-late $((n - 1)) $n
+    expect_named set-first 0 $n
+    expect_named set-first-late 0 $n
+    expect_named broadcast-first 0 $n
 done
 exit $failed

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * active_many.c - many active sets in turn, which overlap, more than there is space for
- * as teams; all PEs call each of them, and those outside return at once.  With the
- * argument "threads" two threads of each PE do so at the same time, with pSync arrays of
- * their own; with "mixed" only some PEs have said that they have threads.
+ * active_many.c - random collectives on many overlapping active sets, more than the
+ * library has space for as teams.  All PEs call the routine for each set; PEs outside the
+ * set return at once.  "threads": two threads of each PE do so concurrently, with
+ * separate pSync arrays; "mixed": only odd PEs initialize with SHMEM_THREAD_MULTIPLE.
  */
 #include "config.h"
 
@@ -49,7 +49,7 @@ static void find_sets(void)
                     sets[nsets++] = (struct set){start, log, size};
 }
 
-/* This PE's number in the set, -1 = it is not in it. */
+/* This PE's index in the set; -1 if it is not a member. */
 static int index_in(const struct set *s)
 {
     int away = me - s->start, stride = 1 << s->log;

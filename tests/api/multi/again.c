@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * again.c - the library is initialized again after its last shmem_finalize, many times
- * (1.6, shmem_init): the heap is new, globals keep their values, teams, contexts and
- * locks work, in each generation.
+ * again.c - the library is finalized and initialized again many times (OpenSHMEM 1.6,
+ * shmem_init): each time the heap is new, globals keep their values, and teams, contexts
+ * and locks work.
  */
 #include "check.h"
 
@@ -23,7 +23,7 @@ static void use_heap(int generation, int me, int npes)
     shmem_barrier_all();
     CHECK_EQ(block[0], generation * npes + before);
     CHECK_EQ(total, generation + 1);
-    /* Left to the library: it goes with the generation. */
+    /* Not freed: shmem_finalize releases the heap. */
 }
 
 static void use_team(int npes)
@@ -41,7 +41,7 @@ static void use_team(int npes)
     shmem_ctx_quiet(ctx);
     CHECK_EQ(shmem_long_sum_reduce(team, sum, &sum[1], 1), 0);
     CHECK_EQ(sum[0], npes);
-    /* Team and context are left too. */
+    /* shmem_finalize releases the team and the context too. */
 }
 
 static void use_lock(void)

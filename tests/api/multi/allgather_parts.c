@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allgather_parts.c - what uses a descriptors (splits, collects, the leaders' space of
- * large reductions, node-shared results) where entries go in parts, or each PE gets all
- * of them, as in jobs of thousands of PEs.  Several nodes
+ * allgather_parts.c - users of the internal allgather (team splits, collect, leader
+ * scratch buffers of large reductions) with a small allgather_max, so that descriptors
+ * are sent in parts, as in jobs of thousands of PEs.  Needs several nodes
  * (tests/transport/net/multi_vnodes.sh, PES_VNODES).
  */
 #include "config.h"
@@ -27,7 +27,7 @@ static void test_split(int round)
         CHECK_EQ(dest[0], stride * (size * (size - 1) / 2) + size * round);
         for (int i = 0; i < N; i++)
             source[i] = me + i;
-        shmem_long_sum_reduce(team, dest, source, N); /* the leaders' space */
+        shmem_long_sum_reduce(team, dest, source, N); /* uses leader scratch */
         for (int i = 0; i < N; i++)
             CHECK_EQ(dest[i], stride * (size * (size - 1) / 2) + size * i);
         shmem_team_destroy(team);

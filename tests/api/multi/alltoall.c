@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoall.c - alltoall and alltoalls of every type and of bytes over several teams
- * against a serial model: many counts and strides, gaps that stay as they were, dest that
- * overlaps the source, one call after the other without a barrier between.
+ * against a serial model: many counts and strides, gaps left unchanged, dest overlapping
+ * the source, consecutive calls without a barrier between them.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ enum { ROWS = sizeof(rows) / sizeof(rows[0]), MOST = 5000, ELEMENT = 16, PES_MAX
 enum { STRIDE_MAX = 3 };
 static unsigned char *dest, *source;
 
-/* One call: strides, elements of a block, what tells its values from other calls'. */
+/* One call: strides, elements of a block, and a salt that makes its values unique. */
 struct call {
     ptrdiff_t dst, sst;
     size_t n;
@@ -77,7 +77,7 @@ static void check_dest(const struct row *row, const struct group *g, const struc
         size_t gap = step - row->size;
         CHECK_NAMED(k + 1 == all ||
                         check_find_other(at + row->size, gap, GUARD_BYTE) == gap,
-                    "%s of %s, strides %td and %td: wrote behind element %zu", row->name,
+                    "%s of %s, strides %td and %td: wrote after element %zu", row->name,
                     g->name, c->dst, c->sst, k);
     }
     check_guard(dest + (all > 0 ? (all - 1) * step + row->size : 0), row->name, g);
@@ -106,7 +106,7 @@ static void test_row(const struct row *row, const struct group *g, uint64_t *see
                 test_call(row, g, &(struct call){dst, sst, counts[i], salt++}, seed);
 }
 
-/* dest is the source, or begins in it: elements that are not written may be anything. */
+/* dest is the source, or overlaps it: elements between the strides are not checked. */
 static void test_overlap(const struct group *g, ptrdiff_t dst, ptrdiff_t sst,
                          size_t apart, size_t n)
 {
@@ -128,7 +128,7 @@ static void test_overlap(const struct group *g, ptrdiff_t dst, ptrdiff_t sst,
     }
 }
 
-/* Round after round over the same words: no round may overtake another. */
+/* Consecutive calls with the same buffers: no call may overtake another. */
 static void test_rounds(const struct group *g, uint64_t *seed)
 {
     static long from[PES_MAX], to[PES_MAX];
@@ -157,7 +157,8 @@ int main(void)
             test_row(&rows[r], g, &seed);
         test_call(&rows[0], g, &(struct call){1, 1, MOST, 2}, &seed);
         test_call(&rows[1], g, &(struct call){2, 3, MOST, 3}, &seed);
-        /* gaps that are worth fetching, more of them than go at a time; and not */
+        /* large source strides: gaps that are fetched along, in several segments; and
+         * gaps that are too large for that */
         test_call(&rows[ROWS - 1], g, &(struct call){1, 2000, 60, 4}, &seed);
         test_call(&rows[ROWS - 1], g, &(struct call){2, 5000, 40, 5}, &seed);
         for (ptrdiff_t stride = 1; stride <= STRIDE_MAX; stride++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arrival_wrap.c - calls in the order of arrival where the lower 32 bits of their numbers
- * begin again, and where they are those of the last such call.
+ * arrival_wrap.c - the arrival algorithm of alltoall when the lower 32 bits of the call's
+ * sequence number wrap around, and when they equal those of the previous such call.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@ enum { N = 4, PES_MAX = 16, CALLS = 20 };
 static long source[N * PES_MAX], dest[N * PES_MAX];
 static int me, npes;
 
-/* The state of all PEs after this many further mailbox calls of the world team. */
+/* Put all PEs into the state after `calls` more mailbox calls of the world team. */
 static void skip_calls(uint64_t calls)
 {
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, "arrival_wrap");
@@ -42,8 +42,8 @@ int main(void)
     npes = shmem_n_pes();
     CHECK(npes <= PES_MAX);
     exchange(1);
-    skip_calls(((uint64_t)1 << 32) -
-               1); /* the next one's lower bits are the last one's */
+    /* the lower bits of the next call equal those of the last one */
+    skip_calls(((uint64_t)1 << 32) - 1);
     exchange(2);
     skip_calls(((uint64_t)1 << 32) - CALLS / 2);
     for (long round = 0; round < CALLS; round++)

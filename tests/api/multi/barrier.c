@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier.c - barrier_all, sync_all and team_sync hold everybody back until all are
- * there, over thousands of rounds with random delays; with more PEs than processors too.
+ * barrier.c - no PE leaves barrier_all, sync_all or team_sync before all have entered, in
+ * thousands of rounds, with random delays, and with more PEs than processors.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static void test_rounds(bool sync, int rounds, bool delays, uint64_t *seed)
             shmem_sync_all();
         else
             shmem_barrier_all();
-        /* A neighbour is in this round or, having passed, in the next. */
+        /* Another PE is in this round or, after leaving the barrier, in the next. */
         int other = (me + 1 + (int)(round % npes)) % npes;
         long seen = shmem_long_g((const long *)&my_round, other);
         CHECK_NAMED(seen == round || seen == round + 1,
@@ -67,7 +67,7 @@ static void test_counts(uint64_t *seed)
     }
 }
 
-/* One PE after the other is so late that the others sleep. */
+/* Each of the first four PEs in turn is so late that the others sleep. */
 static void test_late(void)
 {
     for (int late = 0; late < shmem_n_pes() && late < 4; late++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier_mix.c - all collectives one after the other on the same buffers, without any
- * synchronization between them, with PEs that are late: on each team, on teams in turn,
- * and by several threads at once, each on a team of its own.
+ * barrier_mix.c - all collectives in sequence on the same buffers, without
+ * synchronization between them and with random delays: on one team after the other, on a
+ * different team in each round, and by several threads concurrently, each on its own
+ * team.
  */
 #include "config.h"
 
@@ -12,7 +13,7 @@
 
 enum { N = 40, PES_MAX = 16, ROUNDS = 700, THREADS = 3 };
 
-/* What one user of a team works with. */
+/* The state of one thread, or of the only one. */
 struct mix {
     struct group group;
     long *source, *dest; /* N * PES_MAX */
@@ -35,7 +36,7 @@ static void check_value(const struct mix *m, long is, long should, long round)
                 is, should);
 }
 
-/* n elements from PE i, at `at` */
+/* at[0..n-1] must be the first n elements of PE i. */
 static void check_part(const struct mix *m, const long *at, long round, int i, size_t n)
 {
     for (size_t k = 0; k < n; k++)

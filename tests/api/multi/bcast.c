@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast.c - broadcast of every type and of bytes over several teams: from every root,
- * many counts, in place, overlapping and apart, one after the other without a barrier
- * between, with PEs that are late.
+ * many counts, buffers equal, overlapping and disjoint, consecutive calls without a
+ * barrier between them, random delays.
  */
 #include "config.h"
 
@@ -53,7 +53,7 @@ static void test_count(const struct row *row, const struct group *g, size_t n, i
     check_delay(seed);
     CHECK_EQ(row->bcast(g->team, dest, source, n, root), 0);
     check_dest(row, g, dest, bytes, salt);
-    if (g->me != root) /* the source of the others is no one's business */
+    if (g->me != root) /* the source of a non-root PE is not modified */
         CHECK(check_find_wrong(source, bytes, OTHER) == bytes);
     /* In place. */
     check_fill(dest, bytes, g->me == root ? salt + 50 : 1);
@@ -61,7 +61,7 @@ static void test_count(const struct row *row, const struct group *g, size_t n, i
     check_dest(row, g, dest, bytes, salt + 50);
 }
 
-/* dest behind or before source by less than their length. */
+/* dest overlaps source from above and from below. */
 static void test_overlap(const struct group *g, int root)
 {
     enum { BYTES = 5000, APART = 1000 };
@@ -74,7 +74,7 @@ static void test_overlap(const struct group *g, int root)
     }
 }
 
-/* Round after round over the same two words: no round may overtake another. */
+/* Consecutive calls with the same two words: no call may overtake another. */
 static void test_rounds(const struct group *g, uint64_t *seed)
 {
     static long from, to;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_fake.c - a PMIx server that tells its PEs less, or other things, about the nodes
- * of their job than a good launcher does.
+ * boot_fake.c - a PMIx server that gives its PEs incomplete, unusual or wrong information
+ * about the nodes of their job.
  *
  * Uses libpmix.  Used by boot_fake.sh:
  *   boot_fake KIND PROGRAM ARGS...
- * The job has 6 PEs on 3 nodes, dealt out in turn; only PEs 1 and 4, which are on the
- * node in the middle, are started, with PROGRAM.  Exit status: the worst of theirs.
+ * The job has 6 PEs on 3 nodes, mapped round-robin; only PEs 1 and 4, on the second node,
+ * are started, with PROGRAM.  Exit status: the higher one of the two.
  */
 #include "config.h"
 
@@ -25,14 +25,15 @@
 enum { NODES = 3, PER_NODE = 2, PES = NODES * PER_NODE, HERE = 1 };
 enum { JOB_INFOS = 8, PE_INFOS = 2, REGISTER_WAIT_S = 30, STATUS_SIGNAL = 128 };
 
-/* What it says.  From the maps libpmix makes keys of its own, LOCAL_PEERS too. */
+/* The information that the server provides.  From the maps, libpmix derives further keys,
+ * PMIX_LOCAL_PEERS among them. */
 static const struct kind {
     const char *name;
     bool maps;  /* PMIX_NODE_MAP and PMIX_PROC_MAP */
     bool names; /* PMIX_HOSTNAME of each PE */
     bool count; /* PMIX_NUM_NODES */
     const char *host[NODES];
-    const char *peers; /* PMIX_LOCAL_PEERS; NULL = not said */
+    const char *peers; /* PMIX_LOCAL_PEERS; NULL = not provided */
 } kinds[] = {
     {"all", true, true, true, {"a", "b", "c"}, "1,4"},
     {"maps", true, false, true, {"a", "b", "c"}, "1,4"},
@@ -51,7 +52,7 @@ static const struct kind {
     {"bad-peers", false, true, true, {"a", "b", "c"}, "one,four"},
 };
 
-/* Not a text: libpmix reads all of its bytes. */
+/* A pmix_nspace_t, not a shorter string: libpmix reads the whole array. */
 static const pmix_nspace_t nspace = "boot-fake";
 static sem_t settled;
 static pmix_status_t result;
@@ -69,7 +70,7 @@ static void on_settled(pmix_status_t status, void *arg)
     sem_post(&settled);
 }
 
-/* Waits for what a call has begun. */
+/* Waits for the completion of an asynchronous call that returned rc. */
 static void settle(const char *what, pmix_status_t rc)
 {
     struct timespec until;
@@ -82,8 +83,7 @@ static void settle(const char *what, pmix_status_t rc)
         give_up(what, rc);
 }
 
-/* ---- what is said --------------------------------------------------------------------
- */
+/* ---- job information ------------------------------------------------------------- */
 
 static void load_pe(pmix_info_t *info, const struct kind *k, pmix_rank_t pe)
 {
@@ -114,7 +114,7 @@ static size_t load_maps(pmix_info_t *info, const struct kind *k)
     return 2;
 }
 
-/* The types are none of those that oshrun uses. */
+/* Uses other integer types than oshrun does. */
 static void register_job(const struct kind *k)
 {
     int size = PES;
@@ -139,8 +139,7 @@ static void register_job(const struct kind *k)
     PMIX_INFO_FREE(info, JOB_INFOS + PES);
 }
 
-/* ---- the PEs -------------------------------------------------------------------------
- */
+/* ---- the PEs --------------------------------------------------------------------- */
 
 static pid_t start(pmix_rank_t pe, char **argv)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# boot_fake.sh - the node map from launchers that say little, or say it in another way:
-# it is right, or a sentence says what is missing and the PE ends.
+# boot_fake.sh - with launchers that provide incomplete or unusual information, a PE either
+# derives the right node map or ends with a message that names the missing information.
 set -eu
 fake=$top_builddir/tests/api/multi/boot_fake
 boot_map=$top_builddir/tests/api/multi/boot_map.pes
@@ -16,7 +16,7 @@ fail() {
     failed=1
 }
 
-# fake KIND STATUS: its two PEs end so.
+# fake KIND STATUS: run boot_map under boot_fake KIND; it must end with STATUS.
 fake() {
     status=0
     TMPDIR=$work timeout -k 5 60 "$fake" "$1" "$boot_map" where \
@@ -35,12 +35,12 @@ for kind in all maps names no-count backwards; do
     done
 done
 
-# refused KIND SENTENCE: both PEs say this, and nothing else.
+# refused KIND MESSAGE: both PEs print MESSAGE and nothing else.
 refused() {
     fake "$1" 1
     n=$(grep -c "^pgas: the launcher.*$2" "$work/err" || :)
-    [ "$n" -eq 2 ] || fail "$1: $n PEs say '$2', expected 2"
-    [ "$(wc -l <"$work/err")" -eq 2 ] || fail "$1: they say more"
+    [ "$n" -eq 2 ] || fail "$1: $n PEs print '$2', expected 2"
+    [ "$(wc -l <"$work/err")" -eq 2 ] || fail "$1: they print more than that"
 }
 refused nothing '2 of the 6 PEs .* not which of the others share a node'
 refused checked 'does not name PE [14] .*; give each node a host name of its own'

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# boot_hosts.sh - the same as boot_vnodes.sh, where another launcher starts the PEs on
-# several hosts: Open MPI's mpirun and Slurm's srun.  How jobs end is in tests/launcher/hosts/table.sh.
-# Nothing of ours helps mpirun over several hosts when PEs connect again (boot_map again):
-# in one of ten runs its fences do not wait for PE 0 any more.
+# boot_hosts.sh - like boot_vnodes.sh, but Open MPI's mpirun and Slurm's srun start the PEs
+# on several hosts.  tests/launcher/hosts/table.sh tests how jobs end.
+# `boot_map again` is not run under mpirun: after PEs have reconnected, in one of ten runs
+# its fences no longer wait for PE 0, which we cannot work around.
 # shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
 . "$top_srcdir/tests/api/multi/boot_lib.sh"
 limit_s=40
-patience_s=10 # for what other launchers leave behind for a while
+patience_s=10 # other launchers remove their processes and files with a delay
 refused_ms=9000
-late_s=3 # more than PMIx servers wait by default
+late_s=3 # longer than the default timeout of PMIx servers
 skipped=0
 
 skip() {
@@ -19,7 +19,7 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# job STATUS COMMAND...: runs on n0 and ends so.
+# job STATUS COMMAND...: run COMMAND on n0; it must end with STATUS.
 job() {
     want=$1
     shift
@@ -37,7 +37,7 @@ job() {
 
 check_refused() {
     refused "$1" "$2" "$3"
-    [ $took -lt $refused_ms ] || fail "$1: a job that is refused took $took ms"
+    [ $took -lt $refused_ms ] || fail "$1: a job that cannot run took $took ms to end"
 }
 
 late_start='[ "$PMIX_RANK" -ne 0 ] || sleep "$1"; exec "$0"'
@@ -50,7 +50,7 @@ under_mpirun() {
     job 0 "$@" -n 6 "$boot_map"
     same_map 'mpirun, blocks' 6 'n0 0,1,2 0/1/3' 'n1 3 3/1/1' 'n2 4,5 4/1/2'
     job 0 "$@" -n 6 --map-by node "$boot_map"
-    same_map 'mpirun, dealt out' 6 'n0 0,3,5 0+3+5/3' 'n1 1 1/1/1' 'n2 2,4 2/2/2'
+    same_map 'mpirun, round-robin' 6 'n0 0,3,5 0+3+5/3' 'n1 1 1/1/1' 'n2 2,4 2/2/2'
     job 0 "$@" -n 2 "$boot_map"
     same_map 'mpirun, hosts without PEs' 2 'n0 0,1 0/1/2'
     job 0 "$@" -n 6 sh -c "$late_start" "$boot_map" $late_s
@@ -60,29 +60,29 @@ under_mpirun() {
     together mpirun 6
     job 1 "$@" -x SHMEM_TRANSPORT=^ofi,^ucx -n 6 "$hello"
     check_refused mpirun 6 'n0: 3, n1: 1, n2: 2'
-    ! grep -q 'non-zero' "$work/err" || { # but it has warnings of its own, now and then
-        fail "mpirun has its say about a job that is refused"
+    ! grep -q 'non-zero' "$work/err" || { # other warnings of mpirun are allowed
+        fail "mpirun reports the exit status of a job that cannot run"
         show
     }
 }
 
-# Without --mpi=pmix each process is alone, and must say so.
+# Without --mpi=pmix each process is a job of one PE and must print a warning.
 check_alone() {
     job 0 srun -N 2 -n 2 --mpi="$1" "$hello"
     n=$(grep -c "^pgas: $2=2 indicates more processes" "$work/err" || :)
     [ "$n" -eq 2 ] || {
-        fail "srun --mpi=$1: $n PEs say that they are alone, expected 2"
+        fail "srun --mpi=$1: $n PEs warn that they run alone, expected 2"
         show
     }
 }
 
 under_srun() {
-    # -K: else a step lives on when a PE that is alone on its node has failed.
+    # -K: otherwise a step continues after the only PE of a node has failed.
     set -- srun -K --mpi=pmix
     job 0 "$@" -N 3 --ntasks-per-node=2 "$boot_map"
     same_map 'srun, blocks' 6 'n0 0,1 0/1/2' 'n1 2,3 2/1/2' 'n2 4,5 4/1/2'
     job 0 "$@" -N 3 --ntasks-per-node=2 -m cyclic "$boot_map" again
-    same_map 'srun, dealt out' 6 'n0 0,3 0/3/2' 'n1 1,4 1/3/2' 'n2 2,5 2/3/2'
+    same_map 'srun, round-robin' 6 'n0 0,3 0/3/2' 'n1 1,4 1/3/2' 'n2 2,5 2/3/2'
     job 0 "$@" -N 1 -n 3 "$boot_map"
     same_map 'srun, one node' 3 'n0 0,1,2 0/1/3'
     job 0 "$@" -N 2 --ntasks-per-node=2 sh -c "$late_start" "$boot_map" $late_s

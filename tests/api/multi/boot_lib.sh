@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# boot_lib.sh - what the tests of boot_map on several nodes share.  Sourced, not run, after
+# boot_lib.sh - shared by the tests of boot_map on several nodes.  Sourced, not run, after
 # tests/launcher/cli/oshrun-lib.sh or tests/launcher/hosts/lib.sh.
 
 boot_map=$top_builddir/tests/api/multi/boot_map.pes
 hello=$top_builddir/examples/hello
 
-# node_lines I K NPES HOST LIST SHARED: what the PEs in LIST (0,3) of node I of K say.
+# node_lines I K NPES HOST LIST SHARED: the lines that the PEs in LIST (0,3) of node I of K
+# print.
 node_lines() {
     count=$(($(echo "$5" | tr -cd , | wc -c) + 1))
     local_rank=0
@@ -29,12 +30,13 @@ same_map() {
         i=$((i + 1))
     done | sort >"$work/map"
     sort "$work/out" | diff "$work/map" - >"$work/diff" && return 0
-    fail "$what: another map, or more (<: expected)"
+    fail "$what: the output differs from the expected map (<: expected)"
     sed 's/^/    /' "$work/diff" "$work/err"
 }
 
-# refused WHAT NPES NODES: the last job said once that it cannot run over NODES.  (A PE that
-# is late finds that the one which says it, and has made the node's segment, has ended.)
+# refused WHAT NPES NODES: the last job printed exactly once that it cannot run on NODES.
+# (A late PE may also report that the PE which printed that, and had created the node
+# segment, has ended.)
 refused() {
     said=$(grep '^pgas: ' "$work/err" | grep -v 'the node segment.*if the PE that made it' || :)
     n=$(echo "$3" | awk '{ print gsub(/:/, "") }')
@@ -42,13 +44,13 @@ refused() {
     [ "$said" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), but no\
  network transport is usable (ofi: $left_out; ucx: $left_out); run all PEs on one node,\
  or see oshmem_info --check" ] || fail "$1: said '$said'"
-    [ ! -s "$work/out" ] || fail "$1: the PEs went on"
+    [ ! -s "$work/out" ] || fail "$1: the PEs continued"
 }
 
-# together WHAT NPES: all PEs of the last job came through shmem_init.
+# together WHAT NPES: all PEs of the last job returned from shmem_init as one job.
 together() {
     [ "$(grep -c "^hello from PE [0-9]* of $2: " "$work/out")" = "$2" ] || {
-        fail "$1: not $2 PEs say hello"
+        fail "$1: fewer than $2 PEs print hello"
         sed 's/^/    /' "$work/out" "$work/err"
     }
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_map.c - what PEs can do before they reach each other's memory
- * (pgas/core/boot/boot.h), on any nodes and under any launcher: each says where it is,
- * and all check that they agree, that a barrier is one, and that what one puts all get.
+ * boot_map.c - the bootstrap interface (pgas/core/boot/boot.h), which PEs use before they
+ * can access each other's memory, on any nodes and under any launcher: each PE prints its
+ * place in the node map; all check that the maps agree, that boot_barrier synchronizes,
+ * and that boot_get returns what boot_put has published.
  *
  *   boot_map                  prints "PE 3 of 6, node 1 of 3 (n1), local 1 of 2, shared
  *                             team 2/1/2" (start/stride/size; 0+3+4/3 if not strided)
- *   boot_map again            the same, twice: it disconnects and connects again
- *   boot_map where            without the checks: for a part of a job
+ *   boot_map again            the same twice: disconnects and connects again
+ *   boot_map where            without the checks, so it works with a part of a job's PEs
  *   boot_map exit|signal|abort NUMBER PE
- *                             after a barrier that PE ends so; the others wait for the
- * end
+ *                             after a barrier, PE ends with that status or signal; the
+ *                             others wait until the job is ended
  */
 #include "config.h"
 
@@ -32,9 +33,9 @@
 enum {
     NAME_MAX_LEN = 256,
     BOOT_ID_LEN = 37,
-    BLOB_MAX = 8 * 1024, /* of PE 0; that of the others is smaller */
+    BLOB_MAX = 8 * 1024, /* length for PE 0; shorter for the others */
     BLOB_STEP = 509,
-    DELAY_MS = 100, /* of the PE that comes late to a barrier */
+    DELAY_MS = 100, /* of the PE that is late */
     LEADER_MAX = 64,
     HANG_S = 60,
 };
@@ -59,10 +60,10 @@ static void delay_ms(long ms)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-/* ---- where am I ------------------------------------------------------------------ */
+/* ---- the node map ---------------------------------------------------------------- */
 
-/* SHMEM_TEAM_SHARED as init makes it: the PEs of the node in order, strided if they are.
- */
+/* SHMEM_TEAM_SHARED as shmem_init creates it: the PEs of the node in ascending order, as
+ * start/stride/size if they are strided. */
 static void shared_text(char *text, size_t size)
 {
     int *list = calloc(b.local_size, sizeof *list);
@@ -72,7 +73,7 @@ static void shared_text(char *text, size_t size)
     for (uint32_t pe = 0; pe < b.size; pe++)
         if (b.node_of[pe] == b.node)
             list[n++] = (int)pe;
-    check(n == (int)b.local_size, "the node's PEs are as many as local_size", b.rank);
+    check(n == (int)b.local_size, "local_size is not the node's number of PEs", b.rank);
     if (team_strided(list, n, &start, &stride)) {
         snprintf(text, size, "%d/%d/%d", start, stride, n);
     } else {
@@ -97,9 +98,9 @@ static void print_place(void)
     fflush(stdout);
 }
 
-/* ---- all agree ------------------------------------------------------------------- */
+/* ---- exchange -------------------------------------------------------------------- */
 
-/* What each PE says, before as many bytes as its number makes. */
+/* Published by each PE, followed by a number of bytes that depends on the PE. */
 struct said {
     uint32_t rank, size, node, nnodes, local_rank, local_size, generation;
     int32_t pid;
@@ -123,7 +124,7 @@ static size_t blob_len(uint32_t pe)
     return BLOB_MAX - less;
 }
 
-/* All values of a byte occur, zero too. */
+/* All byte values occur, including 0. */
 static unsigned char blob_byte(uint32_t pe, size_t i)
 {
     return (unsigned char)(i * 7 + pe * 13 + pgas_self.generation);
@@ -161,7 +162,8 @@ static void check_said(const struct said *s, uint32_t pe)
         return;
     check(s->local_size == b.local_size, "local sizes differ", pe);
     check(b.local_pes[s->local_rank] == pe, "its local rank differs", pe);
-    check(pgas_self.node->pe[s->local_rank].pid == s->pid, "it has another segment", pe);
+    check(pgas_self.node->pe[s->local_rank].pid == s->pid,
+          "it has a different node segment", pe);
 }
 
 static void exchange(void)
@@ -174,17 +176,18 @@ static void exchange(void)
     for (uint32_t pe = 0; pe < b.size && b.launched; pe++) {
         struct said s;
         ssize_t len = boot_get(pe, "test.blob", blob, sizeof blob);
-        check(len == (ssize_t)blob_len(pe), "get gives another length", pe);
+        check(len == (ssize_t)blob_len(pe), "get returned another length", pe);
         memcpy(&s, blob, sizeof s);
         check_said(&s, pe);
         for (size_t i = sizeof s; i < blob_len(pe); i++)
-            check(blob[i] == blob_byte(pe, i), "get gives other bytes", pe);
+            check(blob[i] == blob_byte(pe, i), "get returned other bytes", pe);
     }
     if (b.launched)
         check(boot_get(0, "test.blob", blob, 1) == -1, "get into too little space", 0);
 }
 
-/* The first PE of each node tells only its node: as a node segment is found. */
+/* The first PE of each node publishes a value to its node only, as the name of the node
+ * segment is published. */
 static void tell_node(void)
 {
     char text[LEADER_MAX];
@@ -202,10 +205,10 @@ static void tell_node(void)
     check(strcmp(got, text) == 0, "a value of another node or generation", leader);
 }
 
-/* ---- a barrier is one ------------------------------------------------------------ */
+/* ---- barrier --------------------------------------------------------------------- */
 
 struct passed {
-    char boot_id[BOOT_ID_LEN]; /* of the kernel whose clock it is */
+    char boot_id[BOOT_ID_LEN]; /* of the kernel: identifies the clock */
     uint64_t enter_ns, leave_ns;
 };
 
@@ -219,7 +222,8 @@ static void read_boot_id(char *id)
         fclose(f);
 }
 
-/* Nobody leaves before the last has come.  Times of two machines say nothing. */
+/* No PE leaves the barrier before PE `late` has entered.  Only times of the same machine
+ * are compared. */
 static void check_barrier(uint32_t late)
 {
     struct passed me = {.enter_ns = 0}, other;
@@ -237,7 +241,8 @@ static void check_barrier(uint32_t late)
     for (uint32_t pe = 0; pe < b.size && b.launched; pe++) {
         check(boot_get(pe, key, &other, sizeof other) == sizeof other, "get", pe);
         if (strcmp(me.boot_id, other.boot_id) == 0)
-            check(other.enter_ns <= me.leave_ns, "left a barrier before it came", pe);
+            check(other.enter_ns <= me.leave_ns,
+                  "this PE left a barrier before it entered", pe);
     }
 }
 
@@ -259,7 +264,7 @@ static int end_by(const char *how, int number, uint32_t pe)
         if (strcmp(how, "exit") == 0)
             _exit(number);
         if (strcmp(how, "signal") == 0) {
-            signal(number, SIG_DFL); /* libraries and sanitizers catch some */
+            signal(number, SIG_DFL); /* libraries and sanitizers may handle it */
             raise(number);
         }
         if (strcmp(how, "abort") == 0)
@@ -270,7 +275,7 @@ static int end_by(const char *how, int number, uint32_t pe)
     return 1;
 }
 
-/* What shmem_init does, as far as it concerns no memory but that of the node. */
+/* The stages of shmem_init up to the node segment. */
 static void join(void)
 {
     nodeseg_await_detached();
@@ -283,7 +288,7 @@ static void join(void)
 static void part(void)
 {
     if (b.local_rank == 0)
-        delay_ms(DELAY_MS); /* the others may try to be a generation ahead */
+        delay_ms(DELAY_MS); /* the others may enter the next generation meanwhile */
     boot_disconnect(&b, false);
     nodeseg_part();
 }

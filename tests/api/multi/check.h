@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.h - what the multi-PE tests share: checks that end the whole job, a seeded random
- * sequence, delays at racy points, patterns with guard bytes.  A test is a plain
- * OpenSHMEM program; tests/run-pes runs it with several numbers of PEs.
+ * check.h - shared by the multi-PE tests: checks that end the whole job, seeded random
+ * numbers, random delays, test patterns.  A test is a plain OpenSHMEM program;
+ * tests/run-pes runs it with several numbers of PEs.
  */
 #ifndef TESTS_API_MULTI_CHECK_H
 #define TESTS_API_MULTI_CHECK_H
@@ -34,7 +34,7 @@ static inline void check_that(bool ok, const char *file, int line, const char *w
         check_fail(file, line, what);
 }
 
-/* Values go along as 64 bits; what is printed tells their sign both ways. */
+/* Values are converted to 64 bits, and printed as signed and as unsigned. */
 static inline void check_equal(uint64_t is, uint64_t should, const char *file, int line,
                                const char *what)
 {
@@ -51,7 +51,7 @@ static inline void check_equal(uint64_t is, uint64_t should, const char *file, i
 #define CHECK_EQ(is, value)                                                              \
     check_equal((uint64_t)(is), (uint64_t)(value), __FILE__, __LINE__, #is)
 
-/* A name for the message, where one line checks many things. */
+/* A check with a message of its own, for one line that checks many cases. */
 static inline void check_named(bool ok, const char *file, int line, const char *format,
                                ...) __attribute__((format(printf, 4, 5)));
 static inline void check_named(bool ok, const char *file, int line, const char *format,
@@ -79,7 +79,7 @@ static inline uint64_t check_random(uint64_t *state)
     return *state * 0x2545f4914f6cdd1du;
 }
 
-/* CHECK_SEED in the environment repeats or varies a run; PEs differ. */
+/* A seed for this PE.  CHECK_SEED (environment) selects or repeats a sequence. */
 static inline uint64_t check_seed(int pe)
 {
     const char *text = getenv("CHECK_SEED");
@@ -96,7 +96,7 @@ static inline void check_sleep_us(long us)
         continue;
 }
 
-/* Now and then lose the processor, sometimes for longer than a waiter spins. */
+/* Randomly yield the processor or sleep, sometimes for longer than a waiter spins. */
 static inline void check_delay(uint64_t *state)
 {
     enum { SHORT_US = 50, LONG_US = 3000 };
@@ -116,7 +116,7 @@ static inline double check_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Byte i of the block that `salt` names. */
+/* Byte i of the test pattern of `salt`. */
 static inline unsigned char check_byte(uint64_t salt, size_t i)
 {
     uint64_t x = (salt + 1) * 0x9e3779b97f4a7c15u + i * 0xff51afd7ed558ccdu;
@@ -130,7 +130,7 @@ static inline void check_fill(void *block, size_t n, uint64_t salt)
         byte[i] = check_byte(salt, i);
 }
 
-/* Index of the first byte that is not the block's, or n. */
+/* Index of the first byte that differs from the pattern, or n. */
 static inline size_t check_find_wrong(const void *block, size_t n, uint64_t salt)
 {
     const unsigned char *byte = block;
@@ -155,8 +155,8 @@ struct check_pes {
     int start, stride, size;
 };
 
-/* The PEs of this node, which SHMEM_TEAM_SHARED should have: those whose memory can be
- * loaded from.  How many nodes there are is known from run-pes. */
+/* The PEs of this node, which must be the members of SHMEM_TEAM_SHARED: those for which
+ * shmem_ptr is not NULL.  run-pes sets CHECK_VNODES to the number of nodes. */
 static inline struct check_pes check_node(void)
 {
     static char word;
@@ -180,11 +180,11 @@ static inline struct check_pes check_node(void)
     return node;
 }
 
-/* Symmetric memory, or the job ends. */
+/* shmem_malloc; ends the job if there is no memory. */
 static inline void *check_alloc(size_t size)
 {
     void *block = shmem_malloc(size);
-    CHECK_NAMED(block != NULL, "shmem_malloc(%zu) gave NULL", size);
+    CHECK_NAMED(block != NULL, "shmem_malloc(%zu) returned NULL", size);
     return block;
 }
 

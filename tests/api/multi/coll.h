@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll.h - what the tests of the collectives share: several teams to try them on, and
- * symmetric buffers with guard bytes.
+ * coll.h - shared by the tests of the collectives: several teams, and checks of buffers
+ * with guard bytes.
  */
 #ifndef TESTS_API_MULTI_COLL_H
 #define TESTS_API_MULTI_COLL_H
 
 #include "tests/api/multi/check.h"
 
-/* A team of which this PE is a member: PEs start + i * stride of the world.  SHARED has
- * other members, perhaps more or fewer, on another node. */
+/* A team of which this PE is a member: PEs start + i * stride of the world.  The members
+ * of SHARED, and their number, differ between nodes. */
 struct group {
     const char *name;
     shmem_team_t team;
-    int id, npes, me, start, stride; /* id: one number on all PEs */
+    int id, npes, me, start, stride; /* id: the same on all PEs */
 };
 
 enum { GROUPS_MAX = 12, GUARD = 64, GUARD_BYTE = 0x66 };
 static struct group groups[GROUPS_MAX];
 static int ngroups;
 
-/* A team of npes >= 1 PEs; me = -1 where this PE is no member.  All PEs of the world call
- * it, in one order. */
+/* A team of npes >= 1 PEs; me = -1 if this PE is not a member.  Collective over the
+ * world. */
 static inline struct group group_split(const char *name, int id, int start, int stride,
                                        int npes)
 {
@@ -33,7 +33,7 @@ static inline struct group group_split(const char *name, int id, int start, int 
     return (struct group){name, team, id, npes, me, start, stride};
 }
 
-/* All PEs of the world call it, in one order. */
+/* Adds a team to groups[] if this PE is a member.  Collective over the world. */
 static inline void group_add(const char *name, int start, int stride, int npes)
 {
     static int id = 2;
@@ -65,7 +65,7 @@ static inline int group_world(const struct group *g, int i)
     return g->start + i * g->stride;
 }
 
-/* The bytes from `at` on are `n` of the block that salt names, then guard bytes. */
+/* The n bytes at `at` must be the pattern of `salt`. */
 static inline void check_block(const unsigned char *at, size_t n, uint64_t salt,
                                const char *what, const struct group *g)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll_mix.c - a long random sequence of collectives of random sizes, with random roots,
- * on teams that overlap, one after the other without synchronization between them, each
- * result against a serial model.  All PEs draw the same sequence from a seed.
+ * on overlapping teams, without synchronization between them; each result is compared
+ * with a serial model.  All PEs draw the same sequence from a seed.
  *   coll_mix [calls [seed [most elements]]]
- * PEs are late now and then.  SHMEM_STRESS delays them where they hand something over,
- * SHMEM_*_ALGORITHM chooses what is tried (tests/coll/stress.sh).
+ * PEs are delayed at random.  tests/coll/stress.sh also sets SHMEM_STRESS, which delays
+ * them at synchronization points, and SHMEM_*_ALGORITHM.
  */
 #include "config.h"
 
@@ -41,7 +41,9 @@ struct call {
 
 static int64_t *source, *dest;
 
-/* Teams that overlap, numbered alike on all PEs: me = -1 where this PE is no member. */
+/* Overlapping teams, with the same indices on all PEs; me = -1 if this PE is not a
+ * member.
+ */
 enum { TEAMS_MAX = 8 };
 static struct group teams[TEAMS_MAX];
 static int nteams;
@@ -70,8 +72,8 @@ static bool is_reduction(const struct call *c)
     return c->what == REDUCE || c->what == ROOTED;
 }
 
-/* Element e of what PE i of the team brings to a call; for `and` all but one bit are set,
- * else nothing would be left of many. */
+/* Element e of the contribution of PE i of the team; for `and` all but one bit are set,
+ * because the result of random values would be 0. */
 static int64_t value(const struct call *c, int i, size_t e)
 {
     uint64_t v = (uint64_t)c->number * 0x9e3779b97f4a7c15u ^
@@ -129,7 +131,7 @@ static void reduce_all(const struct call *c, int64_t *to)
     }
 }
 
-/* Of PEs 0 .. end - 1 */
+/* The reduction of element e over PEs 0..end-1. */
 static int64_t combined(const struct call *c, int op, int end, size_t e)
 {
     int64_t all = end > 0 ? value(c, 0, e) : 0;
@@ -148,7 +150,7 @@ static void reduce_once(const struct call *c)
         check_element(c, e, dest[e], combined(c, c->op, c->g->npes, e));
 }
 
-/* Now and then so many in a row that the team tries other algorithms. */
+/* Every fifth time, enough calls in a row for the adaptation to try other algorithms. */
 static void try_reduce(const struct call *c)
 {
     int times = c->number % 5 == 0 ? ADAPTING_CALLS : 1;
@@ -164,7 +166,7 @@ static const struct op_fns *op_of(int op)
     return op_find(ops[op], op == SUM || op == MAX ? OP_SINT : OP_UINT, 8);
 }
 
-/* The world is an active set too, now and then. */
+/* Some of the calls on the world use it as an active set. */
 static struct shmem_team *team_for(const struct call *c, struct shmem_team *set)
 {
     static long psync[SHMEM_REDUCE_SYNC_SIZE];
@@ -187,7 +189,7 @@ static void one_to_root(const struct call *c)
         check_element(c, e, to[e], combined(c, c->op, c->g->npes, e));
 }
 
-/* Nobody waits for the root in these: so the others run ahead of it. */
+/* No PE waits for the root in rooted reductions, so the others run ahead of it. */
 static void try_rooted(const struct call *c)
 {
     struct call one = *c;
@@ -222,7 +224,7 @@ static void try_broadcast(const struct call *c)
         check_element(c, e, dest[e], value(c, c->root, e));
 }
 
-/* Nobody waits for the readers in these: so the root runs ahead of them. */
+/* The root of a broadcast does not wait for the readers, so it runs ahead of them. */
 static void try_burst(const struct call *c)
 {
     struct call one = *c;
@@ -235,7 +237,7 @@ static void try_burst(const struct call *c)
     }
 }
 
-/* Elements that PE i brings to a collect. */
+/* Number of elements that PE i contributes to a collect. */
 static size_t part(const struct call *c, int i)
 {
     return c->what == COLLECT ? c->n * (size_t)((i + c->root) % 3) / 2 : c->n;
@@ -276,7 +278,8 @@ static void (*const tries[])(const struct call *) = {
     [COLLECT] = try_collect,     [SCAN] = try_scan,     [ALLTOALL] = try_alltoall,
 };
 
-/* Mostly small, as those meet each other closest; exactly around the limits too. */
+/* Mostly small sizes, which leave the least time between calls; also sizes around the
+ * limits of the algorithms. */
 static size_t draw_n(uint64_t *random, size_t most)
 {
     static const size_t limits[] = {1, 2, 6, 7, 254, 255, 256, 257, 2048, 2049};

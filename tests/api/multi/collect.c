@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collect.c - collect and fcollect of every type and of bytes over several teams against
- * a serial model: counts that differ, some or all of them 0, dest that overlaps the
- * source, one call after the other without a barrier between, with PEs that are late;
- * PEs that bring nothing and have no source.
+ * a serial model: different counts, some or all of them 0, dest overlapping the source,
+ * consecutive calls without a barrier between them, random delays; NULL as the source of
+ * PEs that contribute nothing.
  */
 #include "config.h"
 
@@ -33,16 +33,16 @@ static const struct row rows[] = {
 enum { ROWS = sizeof(rows) / sizeof(rows[0]), MOST = 20000, ELEMENT = 16, PES_MAX = 16 };
 static unsigned char *dest, *source;
 
-/* What PE i brings in a round: of three shapes, and the block that its salt names. */
+/* The number of elements that PE i contributes in a round: one of three distributions. */
 static size_t count_of(uint64_t round, int i, const struct group *g)
 {
     uint64_t state = round * 1000 + (uint64_t)i + 1;
     switch (round % 3) {
-    case 0: /* any, and 0 now and then */
+    case 0: /* random, sometimes 0 */
         return check_random(&state) % 5 == 0 ? 0 : check_random(&state) % 100;
-    case 1: /* one PE brings much, the others nothing */
+    case 1: /* one PE contributes many, the others none */
         return (int)(round % (uint64_t)g->npes) == i ? MOST / 8 : 0;
-    default: /* increasing from nothing */
+    default: /* increasing from 0 */
         return (size_t)i * 3;
     }
 }
@@ -52,8 +52,8 @@ static uint64_t salt_of(uint64_t round, int i)
     return round * PES_MAX + (uint64_t)i;
 }
 
-/* dest is the blocks of all PEs; n: count of each for fcollect, or counts of the round.
- */
+/* dest must be the blocks of all PEs; n: the count of each (fcollect), or NULL: the
+ * counts of the round. */
 static void check_blocks(const struct row *row, const struct group *g, uint64_t round,
                          const size_t *n)
 {
@@ -95,7 +95,7 @@ static void test_fcollect(const struct row *row, const struct group *g, size_t n
     check_blocks(row, g, round, &n);
 }
 
-/* The source is the beginning of dest, or lies somewhere in it. */
+/* The source is the start of dest, or lies within it. */
 static void test_overlap(const struct group *g)
 {
     const struct row *row = &rows[ROWS - 1];
@@ -118,8 +118,7 @@ static void test_overlap(const struct group *g)
     }
 }
 
-/* Who brings nothing need not say where its source is, nor have a dest if nobody brings
- * anything. */
+/* source may be NULL on a PE that contributes nothing; dest too if no PE contributes. */
 static void test_nowhere(const struct group *g)
 {
     static long from[2], to[2 * PES_MAX];
@@ -136,7 +135,7 @@ static void test_nowhere(const struct group *g)
     }
 }
 
-/* Round after round over the same words: no round may overtake another. */
+/* Consecutive calls with the same buffers: no call may overtake another. */
 static void test_rounds(const struct group *g, uint64_t *seed)
 {
     static long from[3], to[3 * PES_MAX];

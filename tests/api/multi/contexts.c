@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * contexts.c - put, get, atomics and signals through contexts of teams, whose PE numbers
- * they mean; options; how many contexts a team may have; sessions and shmem_pe_quiet;
- * what the specification says of SHMEM_CTX_INVALID; teams destroyed with contexts.
+ * contexts.c - put, get, atomics and signals through contexts of teams, with PE numbers
+ * of the team; options; the number of contexts; sessions and shmem_pe_quiet; uses of
+ * SHMEM_CTX_INVALID that the specification allows; teams destroyed with their contexts.
  */
 #include "config.h"
 
@@ -116,7 +116,8 @@ static void test_teams(void)
     shmem_team_destroy(part);
 }
 
-/* A team gives as many contexts as it was made for, and those of the world are free. */
+/* A team provides at least num_contexts contexts; the number of contexts of the world is
+ * not limited. */
 static void test_number(void)
 {
     enum { MANY = 500 };
@@ -152,7 +153,7 @@ static void test_number(void)
     shmem_team_destroy(team);
 }
 
-/* Shareable contexts go with their team; those of other teams stay. */
+/* shmem_team_destroy destroys the shareable contexts of the team, not those of others. */
 static void test_destroyed_with_team(void)
 {
     shmem_ctx_t ctx[CONTEXTS], world;
@@ -176,7 +177,7 @@ static void test_sessions(void)
     CHECK_EQ(shmem_ctx_create(0, &ctx), 0);
     for (int k = 0; k < 2; k++) {
         shmem_ctx_t c = k == 0 ? ctx : SHMEM_CTX_DEFAULT;
-        shmem_ctx_session_stop(c); /* none is on: no effect */
+        shmem_ctx_session_stop(c); /* no session is active: no effect */
         shmem_ctx_session_start(c, 0, NULL, 0);
         use(c, SHMEM_TEAM_WORLD);
         shmem_ctx_session_start(c, SHMEM_CTX_SESSION_BATCH, &config,
@@ -193,7 +194,7 @@ static void test_sessions(void)
     shmem_ctx_destroy(ctx); /* in a session */
 }
 
-/* What is put before the quiet is there when the flag is. */
+/* Data put before shmem_pe_quiet are visible when a flag that is set after it is. */
 static void test_pe_quiet(void)
 {
     shmem_team_t back = split(SHMEM_TEAM_WORLD, npes - 1, -1, npes);

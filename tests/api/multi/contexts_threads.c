@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * contexts_threads.c - SHMEM_THREAD_MULTIPLE: each thread makes and uses contexts of its
- * own and one of all; more threads than num_contexts make contexts of a team; threads
- * make and destroy teams of different parents at the same time.
+ * contexts_threads.c - SHMEM_THREAD_MULTIPLE: threads concurrently create and use their
+ * own contexts and one shared context, create contexts of one team from more threads than
+ * num_contexts, and create and destroy teams of different parents.
  */
 #include "config.h"
 
@@ -26,10 +26,11 @@ static shmem_team_t shared;
 struct job {
     int thread;
     uint64_t seed;
-    shmem_team_t parent; /* of the teams of this thread: nobody else's */
+    shmem_team_t parent; /* of this thread's teams; used by no other thread */
 };
 
-/* A word for each thread: no other thread's stores are ordered with ours. */
+/* Each thread uses its own word, since stores of other threads are not ordered with its
+ * own. */
 static void use_contexts(struct job *job)
 {
     long *mine = &slot[job->thread];
@@ -56,7 +57,7 @@ static void compete(struct job *job)
     }
 }
 
-/* Thread k of each PE, with the threads k of the others. */
+/* Thread k of each PE works with threads k of the others. */
 static void make_teams(struct job *job)
 {
     int k = job->thread;

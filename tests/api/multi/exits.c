@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exits.c - ways to end, one for each argument; exits.sh looks at status and output.
+ * exits.c - ways to end a job, selected by the argument; exits.sh checks the status and
+ * the output.
  */
 #include "config.h"
 
@@ -21,7 +22,7 @@ static void say_after(void)
     printf("after finalize: initialized %d\n", initialized);
 }
 
-/* One PE ends the job; the others wait for something that never comes. */
+/* One PE ends the job; the others wait for a word that is never written. */
 static void exit_globally(int who, int status)
 {
     if (shmem_my_pe() == who)
@@ -46,11 +47,12 @@ int main(int argc, char **argv)
     shmem_init();
     int last = shmem_n_pes() - 1, me = shmem_my_pe();
     if (strcmp(way, "return") == 0) {
-        printf("PE %d returns without finalize\n", me); /* finalize comes at exit */
+        /* The library finalizes at exit. */
+        printf("PE %d returns without finalize\n", me);
     } else if (strcmp(way, "exit") == 0) {
         exit(0);
     } else if (strcmp(way, "atexit") == 0) {
-        atexit(at_end); /* runs before the library's own */
+        atexit(at_end); /* runs before the library's handler */
     } else if (strcmp(way, "finalize") == 0) {
         shmem_finalize();
         say_after();

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# exits.sh - the status and the output of jobs that end in the ways of exits.c.
+# exits.sh - the exit status and the output of jobs that end in the ways of exits.c.
 set -eu
 exits=$top_builddir/tests/api/multi/exits
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# job WAY STATUS PES: runs it and compares the status; the output is in $work/out.
+# job WAY STATUS PES: run exits WAY; it must end with STATUS; the output is in $work/out.
 job() {
     status=0
     timeout -k 5 60 "$OSHRUN" -n "$3" "$exits" "$1" >"$work/out" 2>"$work/err" ||
@@ -19,11 +19,11 @@ job() {
     fi
 }
 
-# lines PATTERN COUNT: the output must have so many lines like this.
-lines() {
+# count_lines PATTERN COUNT: COUNT lines of the output must match PATTERN.
+count_lines() {
     n=$(grep -c "$1" "$work/out" || :)
     if [ "$n" -ne "$2" ]; then
-        echo "$n lines like '$1', should be $2:"
+        echo "$n lines match '$1', expected $2:"
         cat "$work/out"
         failed=1
     fi
@@ -31,12 +31,12 @@ lines() {
 
 for n in 1 2 5; do
     job return 0 $n
-    lines 'returns without finalize' $n
+    count_lines 'returns without finalize' $n
     job exit 0 $n
     job atexit 0 $n
-    lines 'at exit of PE' $n
+    count_lines 'at exit of PE' $n
     job finalize 0 $n
-    lines '^after finalize: initialized 0$' $n
+    count_lines '^after finalize: initialized 0$' $n
     job status 3 $n
     job global 42 $n
     job global-0 0 $n
@@ -45,7 +45,7 @@ done
 start=$(date +%s)
 job global-busy 42 4
 if [ $(($(date +%s) - start)) -gt 10 ]; then
-    echo "global_exit did not end PEs that compute"
+    echo "shmem_global_exit did not end computing PEs within 10 s"
     failed=1
 fi
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# foreign.sh - the same binaries under Open MPI's mpirun on one node, and alone, and how
-# the ends of PEs go through mpirun.
+# foreign.sh - the same binaries under Open MPI's mpirun on one node, and without a
+# launcher; the exit status of PEs under mpirun.
 set -eu
 dir=$top_builddir/tests/api/multi
 tests='../conform/rma.pes amo_contended.pes globals.pes barrier.pes signal.pes again.pes'
@@ -13,7 +13,8 @@ for test in $tests ../conform/life.pes lock.pes; do
     }
 done
 
-# warns WORDS VARIABLE...: with these variables of a launcher, alone, hello says so.
+# warns MESSAGE VARIABLE...: hello, without a launcher but with these variables of one,
+# prints MESSAGE first ('': nothing).
 warns() {
     want=$1
     shift
@@ -43,7 +44,7 @@ trap 'rm -rf "$work"' EXIT
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 CHECK_NPES=4
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM CHECK_NPES
-# mpirun may ignore SIGTERM: -k.  Its own files go where they can be removed.
+# -k: mpirun may ignore SIGTERM.  TMPDIR: for mpirun's files.
 for test in $tests; do
     TMPDIR=$work timeout -k 5 120 "$mpirun" --oversubscribe -n 4 "$dir/$test" \
         >/dev/null || {
@@ -52,7 +53,7 @@ for test in $tests; do
     }
 done
 
-# mpirun_ends STATUS N COMMAND...: the job of N PEs ends so, in time.
+# mpirun_ends STATUS N COMMAND...: the job of N PEs ends with STATUS within 60 s.
 mpirun_ends() {
     want=$1 n=$2
     shift 2
@@ -65,7 +66,7 @@ mpirun_ends() {
     exit 1
 }
 
-# How a PE ends goes through mpirun too.
+# mpirun passes on the status of the PEs.
 mpirun_ends 42 3 "$dir/exits" global
 mpirun_ends 3 3 "$dir/exits" status
 mpirun_ends 0 3 "$dir/exits" return
@@ -74,8 +75,8 @@ mpirun_ends 137 3 "$dir/boot_map.pes" signal 9 0
 mpirun_ends 139 3 "$dir/boot_map.pes" signal 11 1
 mpirun_ends 42 3 "$dir/boot_map.pes" abort 42 1
 
-# A PMIx server gives up waiting for a PE after 2 s unless told otherwise; PE 0 makes the
-# node segment, for which the others wait.
+# By default a PMIx server stops waiting for a PE after 2 s.  PE 0, which creates the node
+# segment that the others wait for, is later than that.
 # shellcheck disable=SC2016 # for the PEs
 mpirun_ends 0 3 sh -c '[ "$PMIX_RANK" -ne 0 ] || sleep 3; exec "$0"' "$dir/exits"
 [ "$(grep -c 'returns without finalize' "$work/out")" -eq 3 ] || {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * globals.c - global and static variables are symmetric: .data, .bss, statics in
- * functions, large arrays; what constructors, initialisers and main wrote before
- * shmem_init is kept; peers reach them by every operation; pointers and tables in .data
- * are still right; a child made by fork has a copy of its own.
+ * functions, large arrays.  Values written by constructors, initializers and main before
+ * shmem_init are kept; peers access them by every kind of operation; pointers and tables
+ * in .data stay valid; a forked child has its own copy.
  */
 #include "config.h"
 
@@ -41,7 +41,7 @@ __attribute__((constructor)) static void construct(void)
 {
     snprintf(by_constructor, sizeof(by_constructor), "constructed");
     in_bss = 12;
-    setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* the line before init waits in a buffer */
+    setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* text is buffered across shmem_init */
 }
 
 static long *static_in_function(void)
@@ -123,7 +123,7 @@ static void test_sync(void)
     int me = shmem_my_pe(), npes = shmem_n_pes(), to = (me + 1) % npes;
     for (long i = 1; i <= 100; i++) {
         shmem_long_atomic_add(&atomic_word, 1, 0);
-        shmem_fence(); /* else the value before may come last */
+        shmem_fence(); /* otherwise the previous value may arrive last */
         shmem_long_p(&flag_word, i, to);
         shmem_long_wait_until(&flag_word, SHMEM_CMP_GE, i);
         shmem_signal_add(&signal_word, 2, to);
@@ -134,7 +134,7 @@ static void test_sync(void)
     shmem_barrier_all();
 }
 
-/* The child changes its globals and reads what it had; the parent's stay. */
+/* The child sees the values at fork; its stores do not change the parent's globals. */
 static void test_fork(void)
 {
     in_data = 1;
@@ -156,7 +156,7 @@ static void test_fork(void)
     CHECK_EQ(in_data, 1);
     CHECK_EQ(large_bss[12345], 9);
     CHECK_EQ(before_init, 77);
-    /* A child that ends by exit(), with what the library does there. */
+    /* A child that calls exit(), which runs the library's exit handler. */
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -166,7 +166,7 @@ static void test_fork(void)
     CHECK(waitpid(child, &status, 0) == child);
     CHECK_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, CHILD_STATUS);
     CHECK_EQ(in_data, 1);
-    /* Peers reach the parent, as before. */
+    /* Peers still access the globals of the parent. */
     shmem_barrier_all();
     shmem_long_p(&in_data, 50, (shmem_my_pe() + 1) % shmem_n_pes());
     shmem_barrier_all();
@@ -184,5 +184,6 @@ int main(void)
     test_sync();
     test_fork();
     shmem_finalize();
-    return in_data == 50 && large_bss[12345] == 9 ? 0 : 1; /* they outlive the library */
+    /* Globals are still valid after shmem_finalize. */
+    return in_data == 50 && large_bss[12345] == 9 ? 0 : 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * heap.c - the symmetric heap: random sequences of all allocation routines give the same
- * offsets on all PEs, blocks that do not overlap, keep their contents and are aligned;
- * exhaustion gives NULL everywhere and is no end.
+ * heap.c - the symmetric heap: random sequences of all allocation routines return the
+ * same offsets on all PEs, and blocks that are aligned, do not overlap and keep their
+ * contents; when the heap is exhausted they return NULL on all PEs and the program can go
+ * on.
  */
 #include "config.h"
 
@@ -16,9 +17,9 @@ struct block {
     uint64_t salt;
 };
 static struct block blocks[SLOTS];
-static unsigned char *base; /* a block of before: offsets are counted from it */
+static unsigned char *base; /* the first block; offsets are relative to it */
 
-/* All PEs must have the same offset, and the first is PE 0's to say. */
+/* The block must have the same offset on this PE as on PE 0; NULL counts as -1. */
 static void check_same(const void *at)
 {
     static long mine, first;
@@ -109,7 +110,7 @@ static void test_random(uint64_t state)
     }
 }
 
-/* A block is the peer's too: what is put there is there. */
+/* Blocks are remotely accessible: a peer's puts arrive. */
 static void test_remote(void)
 {
     int me = shmem_my_pe(), npes = shmem_n_pes();
@@ -122,7 +123,8 @@ static void test_remote(void)
     shmem_free(block);
 }
 
-/* Take blocks until there are no more, give all back, and have the space again. */
+/* Allocates blocks until the heap is exhausted, frees all, and allocates the same space
+ * as one block; returns the number of blocks. */
 static size_t test_exhaustion(void)
 {
     enum { PIECE = 16 << 20, PIECES_MAX = 4096 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * interpose.c - a tool defines shmem_ names of its own and calls the pshmem_ ones: the
- * program's calls go to the tool, and the library never calls shmem_ names itself.
+ * interpose.c - profiling interface: a tool defines shmem_ functions that call the
+ * pshmem_ ones.  The program's calls go to the tool; the library itself never calls
+ * shmem_ functions.
  */
 #include "config.h"
 
@@ -44,13 +45,13 @@ int main(void)
     long source[3] = {me, me + 1, me + 2};
     shmem_barrier_all();
     shmem_long_put(target, source, 3, (me + 1) % npes);
-    shmem_put(target, source, 3, (me + 1) % npes); /* generic: the same routine */
+    shmem_put(target, source, 3, (me + 1) % npes); /* C11 generic: calls shmem_long_put */
     shmem_long_atomic_fetch_add(&counter, 1, 0);
     shmem_barrier_all();
     int from = (me - 1 + npes) % npes;
     CHECK_EQ(target[2], from + 2);
     CHECK_EQ(shmem_long_g(&counter, 0), npes);
-    void *block = shmem_malloc(100); /* has a barrier inside, but not a shmem_ call */
+    void *block = shmem_malloc(100); /* contains a barrier, but no shmem_ call */
     shmem_free(block);
     CHECK_EQ(inits_seen, 1);
     CHECK_EQ(puts_seen, 2);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# links.sh - symmetric globals in executables that are linked in all kinds of ways, with
-# and without address space randomisation.
+# links.sh - symmetric globals in executables linked with various options, with and without
+# address space layout randomization.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -25,7 +25,7 @@ try() {
         }
         n=$(grep -c '^written before shmem_init$' "$work/out" || :)
         if [ "$n" -ne 2 ]; then
-            echo "$name: $n lines that were printed before shmem_init, should be 2"
+            echo "$name: $n lines were printed before shmem_init, expected 2"
             exit 1
         fi
     done

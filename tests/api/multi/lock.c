@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock.c - set_lock, test_lock and clear_lock: a counter without atomics stays exact, in
- * globals and in the heap, with several locks at once; nobody starves; test_lock tells
- * the truth; a waiter asleep gets the lock.  Then the same under SHMEM_DEBUG, which looks
- * at the words of a lock more closely, and must find nothing wrong with them.
+ * lock.c - set_lock, test_lock and clear_lock: a counter that is updated without atomics
+ * stays exact, in globals and in the heap, with several locks; no PE starves; test_lock
+ * returns the right status; a sleeping waiter gets the lock.  Then the same with
+ * SHMEM_DEBUG, whose checks of the lock words must not report an error.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@ static void leave(void)
     CHECK_EQ(shmem_long_atomic_fetch_add(&inside, -1, 0), 1);
 }
 
-/* Read, dawdle, write: lost updates show. */
+/* Read, delay, write: without mutual exclusion, updates are lost. */
 static void count_up(long *where, int pe)
 {
     long seen = shmem_long_g(where, pe);
@@ -46,7 +46,7 @@ static void test_exclusion(long *the_lock, long *where)
     shmem_barrier_all();
 }
 
-/* Puts, nbi too, made under the lock are there for the next holder. */
+/* Puts made under the lock, also nonblocking ones, are visible to the next holder. */
 static void test_completes(void)
 {
     static long pair[2], source[2];
@@ -79,7 +79,7 @@ static void test_try(void)
     if (me == 0)
         shmem_clear_lock(&lock);
     shmem_barrier_all();
-    /* All try until each has had it once: the lock is never held twice. */
+    /* All PEs try until each has held the lock once; enter() detects two holders. */
     long tries = 0;
     while (shmem_test_lock(&lock) != 0) {
         check_delay(&seed);
@@ -103,7 +103,7 @@ static void test_several(void)
         int k = (int)(check_random(&seed) % LOCKS);
         shmem_set_lock(&locks[k]);
         count_up(&counts[k], 0);
-        /* A second lock inside the first: always in the same order. */
+        /* A nested lock, always acquired in the same order. */
         shmem_set_lock(&heap_lock[0]);
         count_up(&heap_lock[1], 0);
         shmem_clear_lock(&heap_lock[0]);
@@ -118,7 +118,7 @@ static void test_several(void)
     shmem_free(heap_lock);
 }
 
-/* For a while all want the lock all the time: each must get some of it. */
+/* All PEs acquire the lock in a loop for some time; each must get it at least once. */
 static void test_fairness(void)
 {
     static long turns[1];
@@ -131,7 +131,7 @@ static void test_fairness(void)
         turns[0]++;
         shmem_clear_lock(&lock);
     }
-    CHECK_NAMED(turns[0] > 0, "PE %d never had the lock", shmem_my_pe());
+    CHECK_NAMED(turns[0] > 0, "PE %d never got the lock", shmem_my_pe());
     shmem_barrier_all();
 }
 

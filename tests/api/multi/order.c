@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.c - what fence, quiet and barrier promise: a flag put after a fence is never seen
- * before the data; nbi is complete after quiet; a barrier completes what went before it.
+ * order.c - guarantees of fence, quiet and barrier: a flag put after a fence is not
+ * visible before the data; nonblocking operations are complete after quiet; a barrier
+ * completes all earlier operations.
  */
 #include "config.h"
 
@@ -11,12 +12,12 @@ enum { WORDS = 64, ROUNDS = 3000, SOME_ROUNDS = 300 };
 static long data[WORDS], flag, answer;
 static long inbox[WORDS];
 
-/* The reader may look at any moment: data must be at least as new as the flag. */
+/* At any time the data must be at least as new as the flag that was read before. */
 static void check_not_older(long seen)
 {
     for (int i = 0; i < WORDS; i++) {
         long now = *(volatile long *)&data[i];
-        CHECK_NAMED(now >= seen, "data[%d] is of round %ld, the flag of %ld", i, now,
+        CHECK_NAMED(now >= seen, "data[%d] is from round %ld, the flag from %ld", i, now,
                     seen);
     }
 }
@@ -36,7 +37,8 @@ static void write_round(long round, long *source, int to, bool nbi)
     shmem_long_p(&flag, round, to);
 }
 
-/* Every PE writes to the next and reads what the one before writes, without waiting. */
+/* Every PE writes to the next PE and reads, without waiting, what the previous one
+ * writes. */
 static void test_fence(int to)
 {
     static long source[WORDS];
@@ -57,7 +59,7 @@ static void test_fence(int to)
     shmem_barrier_all();
 }
 
-/* The reader waits; it answers so that the writer does not run ahead of it. */
+/* The reader waits for the flag and replies, so that the writer does not run ahead. */
 static void test_wait_fence(int to, int from, bool nbi)
 {
     static long source[WORDS];
@@ -76,7 +78,7 @@ static void test_wait_fence(int to, int from, bool nbi)
     shmem_barrier_all();
 }
 
-/* Many nbi puts and gets in flight, quiet once. */
+/* Many nonblocking puts and gets in flight, completed by one quiet. */
 static void test_quiet(int to, int from)
 {
     long source[WORDS], got[WORDS];
@@ -102,7 +104,7 @@ static void test_quiet(int to, int from)
     }
 }
 
-/* barrier_all alone completes puts, atomics and nbi of all PEs. */
+/* barrier_all completes the nonblocking puts and the atomics of all PEs. */
 static long count, table[WORDS];
 
 static void test_barrier_completes(void)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reduce.c - reductions of every operation and type over several teams against a serial
- * model: boundary values, in place and not, many counts, one call after the other without
- * a barrier between.  The model goes in the order of the PEs, the library in that of
- * their arrival, which shows in the sign of a zero that is part of a complex product:
- * such zeros are equal here.  Other results have no other order: floats are small whole
- * numbers, and integers wrap around.
+ * model: boundary values, in place and not, many counts, consecutive calls without a
+ * barrier between them.  The model combines in PE order, the library in order of arrival.
+ * That changes only the sign of zeros in complex products, so zeros compare equal there;
+ * all other results are exact: floats are small whole numbers, and integers wrap around.
  */
 #include "config.h"
 
@@ -19,7 +18,7 @@ typedef int (*reduce_fn)(shmem_team_t team, void *dest, const void *source, size
 typedef void (*combine_fn)(void *into, const void *element);
 typedef void (*make_fn)(void *element, uint64_t bits, long small);
 
-/* For each type: the routine, and the model's way to combine two elements. */
+/* For each type: the routine, and the model's combine function. */
 #define REDUCE(NAME, OP)                                                                 \
     static int OP##_##NAME(shmem_team_t team, void *d, const void *s, size_t n)          \
     {                                                                                    \
@@ -43,7 +42,8 @@ typedef void (*make_fn)(void *element, uint64_t bits, long small);
         *(C *)element = (C)bits;                                                         \
         (void)small;                                                                     \
     }
-/* Sums and products are formed in V: as unsigned numbers, integers wrap around. */
+/* Sums and products are computed in type V; integers are unsigned there, to wrap around.
+ */
 #define WIDE_SINT(C) uint64_t
 #define WIDE_UINT(C) uint64_t
 #define WIDE_FLT(C)  C
@@ -103,7 +103,7 @@ static const struct row rows[] = {SHMEM_TYPES_REDUCE_NUM(ROWS_NUM) SHMEM_TYPES_R
 enum { ROWS = sizeof(rows) / sizeof(rows[0]), MOST = 30000, ELEMENT = 16 };
 static const size_t counts[] = {0, 1, 7, 130, 1000, MOST};
 
-/* Bits that are at a boundary of some width half of the time. */
+/* Half of the time a boundary value of some width, otherwise random. */
 static uint64_t boundary_bits(uint64_t r)
 {
     static const unsigned widths[] = {8, 16, 32, 64};
@@ -118,7 +118,7 @@ static void make_element(const struct row *row, void *element, size_t i, int pe)
     uint64_t state = i * 131 + (uint64_t)pe * 65537 + 1;
     uint64_t r = check_random(&state);
     long small = row->kind == UINT ? (long)(r >> 1) : (long)(r % 7) - 3;
-    if (row->kind == SINT && i % 3 == 0) /* some overflow, and wrap around */
+    if (row->kind == SINT && i % 3 == 0) /* some sums overflow */
         small = (long)(boundary_bits(r) | 1);
     memset(element, 0, ELEMENT);
     row->make(element, boundary_bits(r), small);
@@ -134,7 +134,7 @@ static void make_source(const struct row *row, const struct group *g,
     }
 }
 
-/* Whether a, a result, is b.  */
+/* True if the elements are equal; complex zeros of either sign are. */
 static bool same_value(const struct row *row, const unsigned char *a,
                        const unsigned char *b)
 {
@@ -157,7 +157,7 @@ static void check_result(const struct row *row, const struct group *g,
 {
     unsigned char expected[ELEMENT] __attribute__((aligned(16)));
     unsigned char element[ELEMENT] __attribute__((aligned(16)));
-    size_t step = n > 1000 ? 7 : 1; /* the model is slow: look at some of the many */
+    size_t step = n > 1000 ? 7 : 1; /* the model is slow: check a sample */
     for (size_t i = 0; i < n; i += step) {
         make_element(row, expected, i, 0);
         for (int pe = 1; pe < g->npes; pe++) {
@@ -184,7 +184,7 @@ static void test_row(const struct row *row, const struct group *g, size_t n,
     check_result(row, g, source, n);
 }
 
-/* Round after round over the same words: no round may overtake another. */
+/* Consecutive calls with the same buffers: no call may overtake another. */
 static void test_rounds(const struct group *g, uint64_t *seed)
 {
     enum { ROUNDS = 300, WORDS = 300 };

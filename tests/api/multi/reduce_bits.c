@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_bits.c - floating-point sums and products of the same values give the same bits
- * in all calls of a job, whoever is late: in few and many elements, in place and not, of
- * the world, of a team and of an active set.  The delays change from phase to phase, so
- * that adaptation moves.
+ * reduce_bits.c - floating-point sums and products of the same values have the same bits
+ * in all calls of a job, whichever PE is late: with few and many elements, in place and
+ * not, over the world, a team and an active set.  The delays change from phase to phase,
+ * so that the adaptation selects different algorithms.
  */
 #include "config.h"
 
@@ -57,7 +57,7 @@ static void test(int way, size_t n)
                 memcpy(first, is, n * sizeof *first);
             CHECK_NAMED(
                 memcmp(is, first, n * sizeof *first) == 0,
-                "way %d, %zu elements, call %u: other bits than in the first call", way,
+                "way %d, %zu elements, call %u: the bits differ from the first call", way,
                 n, call);
         }
 }

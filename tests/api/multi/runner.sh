@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# runner.sh - a test of run-pes: it must fail for a status, a process, a file that is left,
-# and pass a skip on.  A small script stands for oshrun.
+# runner.sh - a test of run-pes: it must fail for a bad status, a leftover process or a
+# leftover file, and pass on a skip.  A small script replaces oshrun.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/oshrun" <<'EOF'
 #!/bin/sh
-# oshrun --timeout T [--vnodes K] -n N PROGRAM: do what the program's name says.
+# oshrun --timeout T [--vnodes K] -n N PROGRAM: behave as the name of PROGRAM says.
 nodes=
 [ "$3" != --vnodes ] || nodes=$4
 [ "$nodes" = "$CHECK_VNODES" ] || exit 9
@@ -25,7 +25,7 @@ esac
 EOF
 chmod +x "$work/oshrun"
 
-# expect NAME STATUS [PATTERN in the output]
+# expect NAME STATUS [PATTERN]: run-pes ends with STATUS, and its output matches PATTERN.
 expect() {
     status=0
     OSHRUN=$work/oshrun PES_SIZES='1 2 3' \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scan.c - inclusive and exclusive prefix sums of every type over several teams against a
- * serial model: many counts, in place and not, one call after the other without a barrier
- * between.  Real sums are formed in the order of the PEs, so the bits are known; signed
- * sums wrap around.
+ * serial model: many counts, in place and not, consecutive calls without a barrier
+ * between them.  Floating-point sums are computed in PE order, so their bits are known;
+ * signed integer sums wrap around.
  */
 #include "config.h"
 
@@ -18,7 +18,8 @@ typedef int (*scan_fn)(shmem_team_t team, void *dest, const void *source, size_t
 typedef void (*make_fn)(void *element, uint64_t r);
 typedef void (*add_fn)(void *into, const void *element);
 
-/* Reals of sizes so different that another order of the sum gives other bits */
+/* Floating-point values of very different magnitude, so that another order of summation
+ * changes the bits. */
 #define MAKE_SINT(C, r) (C)(r)
 #define MAKE_UINT(C, r) (C)(r)
 #define MAKE_FLT(C, r)  ((C)((r) % 1000) / 7 * ((r) % 3 == 0 ? (C)1e6 : (C)1e-3))
@@ -74,13 +75,13 @@ static void make_element(const struct row *row, void *element, size_t i, int pe)
     row->make(element, check_random(&state));
 }
 
-/* The sums of the first `pes` PEs. */
+/* at[] must be the sums over the first `pes` PEs. */
 static void check_sums(const struct row *row, const struct group *g, size_t n, int pes,
                        const unsigned char *at, const char *what)
 {
     unsigned char sum[ELEMENT] __attribute__((aligned(16)));
     unsigned char element[ELEMENT] __attribute__((aligned(16)));
-    size_t step = n > 2000 ? 11 : 1; /* the model is slow: look at some of the many */
+    size_t step = n > 2000 ? 11 : 1; /* the model is slow: check a sample */
     for (size_t i = 0; i < n; i += step) {
         memset(sum, 0, ELEMENT);
         for (int pe = 0; pe < pes; pe++) {
@@ -117,7 +118,7 @@ static void test_row(const struct row *row, const struct group *g, size_t n,
     check_sums(row, g, n, g->me + 1, dest, "inscan");
     CHECK_EQ(row->exscan(g->team, dest, source, n), 0);
     check_sums(row, g, n, g->me, dest, "exscan");
-    /* In place, and again from the start. */
+    /* In place. */
     CHECK_EQ(row->inscan(g->team, source, source, n), 0);
     check_sums(row, g, n, g->me + 1, source, "inscan in place");
     make_source(row, g, n);
@@ -126,7 +127,7 @@ static void test_row(const struct row *row, const struct group *g, size_t n,
     check_sums(row, g, n, g->me, source, "exscan in place");
 }
 
-/* A sum of nothing but negative zeros is one; an exclusive one of nothing is positive. */
+/* The sum of negative zeros is a negative zero; the exclusive sum of PE 0 is +0. */
 static void test_zero(const struct group *g)
 {
     static double from, to;
@@ -137,7 +138,7 @@ static void test_zero(const struct group *g)
     CHECK(to == 0 && (signbit(to) != 0) == (g->me > 0));
 }
 
-/* Round after round over the same words: no round may overtake another. */
+/* Consecutive calls with the same buffers: no call may overtake another. */
 static void test_rounds(const struct group *g, uint64_t *seed)
 {
     static long from, to;

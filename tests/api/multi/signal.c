@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal.c - put with signal, of every type and size, blocking and not, set and add: when
- * the signal is seen, the data is there.
+ * signal.c - put with signal of every type and size, blocking and not, set and add: once
+ * the signal is visible, so are the data.
  */
 #include "config.h"
 
@@ -47,7 +47,8 @@ static const size_t counts[] = {0, 1, 5, 333, MOST};
 static uint64_t arrived, answered, expected, round_number;
 static unsigned char *inbox, *outbox;
 
-/* Put to the next PE, wait for the one before, answer it: it may then go on. */
+/* Put to the next PE, wait for the signal of the previous one, reply to it, and wait for
+ * the reply of the next. */
 static void exchange(const struct row *row, int form, size_t n, int op)
 {
     int me = shmem_my_pe(), npes = shmem_n_pes();
@@ -71,7 +72,7 @@ static void exchange(const struct row *row, int form, size_t n, int op)
     shmem_signal_wait_until(&answered, SHMEM_CMP_GE, round_number);
     shmem_quiet();
     expected %= 1000000;
-    if (expected != got) { /* keep the numbers small: all begin anew */
+    if (expected != got) { /* keep the numbers small: reset the signal on all PEs */
         shmem_barrier_all();
         arrived = expected;
         shmem_barrier_all();

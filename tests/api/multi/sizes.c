@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sizes.c - put and get of 0 bytes to 1 MiB at odd alignments of both ends: the bytes
- * arrive, and not one beside them changes.  Also the routines by element size.
+ * sizes.c - put and get of 0 bytes to 1 MiB with odd alignments of source and
+ * destination: the bytes arrive, and no adjacent byte changes.  Also the routines by
+ * element size.
  */
 #include "config.h"
 
@@ -13,7 +14,7 @@ static const unsigned char other_byte = 0x33; /* around a source */
 
 struct ends {
     unsigned char *symmetric; /* ROOM bytes on every PE */
-    unsigned char *private;   /* ROOM bytes of my own */
+    unsigned char *private;   /* ROOM bytes of private memory */
     int to, from;
 };
 
@@ -46,7 +47,7 @@ static void put_once(const struct ends *e, size_t n, size_t a, size_t b, bool nb
     else
         shmem_putmem(dest, source, n, e->to);
     if (!nbi)
-        memset(source, 0, n); /* put has returned: source is ours again */
+        memset(source, 0, n); /* put has returned: the source may be reused */
     shmem_barrier_all();
     check_arrived(dest, n, salt_of(n, a, b, e->from), nbi ? "put_nbi" : "put");
     shmem_barrier_all();
@@ -81,13 +82,13 @@ static void test_bytes(const struct ends *e)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         for (size_t k = 0; k < sizeof(offsets) / sizeof(offsets[0]); k++) {
             if (sizes[i] >= 65536 && k % 3 != i % 3)
-                continue; /* the long ones at some alignments only: time */
+                continue; /* large sizes at some alignments only, to save time */
             put_once(e, sizes[i], offsets[k][0], offsets[k][1], k % 2 == 1);
             get_once(e, sizes[i], offsets[k][0], offsets[k][1], k % 2 == 0);
         }
 }
 
-/* Routines by size: n elements of so many bits, all forms. */
+/* The routines by element size in bits, in all forms. */
 typedef void (*move_fn)(void *dest, const void *source, size_t n, int pe);
 #define MOVE(BITS, OP)                                                                   \
     static void ctx_##OP##BITS(void *d, const void *s, size_t n, int pe)                 \

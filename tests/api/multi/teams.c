@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams.c - the predefined teams; strided, two-dimensional and listed splits, nested and
- * overlapping; translation between all pairs of teams; configurations; what the
- * specification says of SHMEM_TEAM_INVALID and of triplets that are not valid.
+ * teams.c - the predefined teams; strided and two-dimensional splits and teams from
+ * lists, nested and overlapping; translation between all pairs of teams; configurations;
+ * SHMEM_TEAM_INVALID and invalid triplets, as specified.
  */
 #include "config.h"
 
@@ -59,7 +59,7 @@ static void test_strided(void)
         shmem_team_destroy(back.team);
 }
 
-/* Each is refused on all PEs, and leaves the parent usable. */
+/* Each split fails on all PEs and leaves the parent usable. */
 static void test_bad_triplets(void)
 {
     const int bad[][3] = {
@@ -89,7 +89,7 @@ static void test_bad_triplets(void)
                     "split of (%d, %d, %d): status %d, team %p", bad[i][0], bad[i][1],
                     bad[i][2], status, (void *)team);
     }
-    /* With one PE the stride says nothing. */
+    /* With one PE the stride is ignored. */
     struct model world = model_world();
     struct model one = split(&world, npes - 1, INT_MIN, 1);
     shmem_team_destroy(one.team);
@@ -142,7 +142,7 @@ static void test_2d(void)
     }
 }
 
-/* A list in any order, and teams of its team. */
+/* Teams from lists in any order, and splits of them. */
 static void test_list(void)
 {
     uint64_t seed = 77;
@@ -158,7 +158,7 @@ static void test_list(void)
         m.team = garbage;
         memcpy(list, m.pe, sizeof list);
         CHECK_EQ(shmemx_team_create(SHMEM_TEAM_WORLD, list, n, &m.team), 0);
-        memset(list, 0, sizeof list); /* it belongs to us */
+        memset(list, 0, sizeof list); /* the library has copied it */
         model_check(&m);
         model_barrier(&m);
         if (m.team == SHMEM_TEAM_INVALID)
@@ -166,7 +166,7 @@ static void test_list(void)
         struct model part =
             n > 2 ? split(&m, n - 1, -2, (n + 1) / 2) : split(&m, n - 1, -1, n);
         test_2d_of(&m, 2);
-        shmem_team_destroy(m.team); /* before what was made from it */
+        shmem_team_destroy(m.team); /* before the team split from it */
         model_check(&part);
         model_barrier(&part);
         if (part.team != SHMEM_TEAM_INVALID)
@@ -174,7 +174,7 @@ static void test_list(void)
     }
 }
 
-/* Each is refused on all PEs; when arguments are checked it ends the job instead. */
+/* Each call fails on all PEs; with SHMEM_DEBUG it would end the job. */
 static void test_bad_lists(void)
 {
     int twice[] = {0, 0}, far[] = {npes}, below[] = {-1};
@@ -191,7 +191,7 @@ static void test_bad_lists(void)
     CHECK(team == SHMEM_TEAM_INVALID);
 }
 
-/* From each team to each other, and PE numbers that are in neither. */
+/* Between all pairs of teams, also PE numbers out of range. */
 static void test_translation(void)
 {
     enum { TEAMS = 6 };
@@ -247,7 +247,7 @@ static void test_config(void)
              0);
     CHECK_EQ(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &out), 0);
     CHECK_EQ(out.num_contexts, 5);
-    /* What the mask does not name is not looked at, and not written. */
+    /* Fields that are not in the mask are neither read nor written. */
     CHECK_EQ(shmem_team_split_strided(team, 0, 1, npes, &config, 0, &other), 0);
     CHECK_EQ(shmem_team_get_config(other, SHMEM_TEAM_NUM_CONTEXTS, &out), 0);
     CHECK_EQ(out.num_contexts, 0);
@@ -261,7 +261,7 @@ static void test_config(void)
     CHECK(out.num_contexts >= 0);
     shmem_team_destroy(team);
     shmem_team_destroy(other);
-    /* Contexts can't be less than none, whoever asks for that: nobody gets a team. */
+    /* A negative number of contexts on one PE: the split fails on all PEs. */
     config.num_contexts = me == npes - 1 ? -1 : 2;
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &config,
                                    SHMEM_TEAM_NUM_CONTEXTS, &team) != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams.h - what the tests of teams share: a model of a team, and whether a handle is
- * that team.  All PEs have all models, also those of teams that they are not in.
+ * teams.h - shared by the tests of teams: a model of a team, and checks of a handle
+ * against it.  All PEs have the models of all teams, also of those they are not in.
  */
 #ifndef TESTS_API_MULTI_TEAMS_H
 #define TESTS_API_MULTI_TEAMS_H
@@ -24,7 +24,7 @@ static inline struct model model_world(void)
     return m;
 }
 
-/* The PEs whose memory this one can load from. */
+/* SHMEM_TEAM_SHARED: the PEs of this node. */
 static inline struct model model_shared(void)
 {
     struct check_pes node = check_node();
@@ -34,7 +34,7 @@ static inline struct model model_shared(void)
     return m;
 }
 
-/* The number in the model of a PE of the world, or -1. */
+/* The index in the model of a PE of the world, or -1. */
 static inline int model_index(const struct model *m, int pe)
 {
     for (int i = 0; i < m->n; i++)
@@ -58,7 +58,7 @@ static inline struct model model_strided(const struct model *parent, int start,
     return m;
 }
 
-/* Is the handle what the model says, for this PE? */
+/* The handle must agree with the model on this PE. */
 static inline void model_check(const struct model *m)
 {
     int me = model_index(m, shmem_my_pe());
@@ -72,7 +72,7 @@ static inline void model_check(const struct model *m)
                  me >= 0 ? model_index(m, i) : -1);
 }
 
-/* The PEs of the team meet, and find that they are who they should be. */
+/* Synchronizes the team by a reduction whose result identifies its members. */
 static inline void model_barrier(const struct model *m)
 {
     static long mine[2], sum[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams_full.c - with little space for teams: the one too many is refused on all PEs, the
- * others work on, and what is destroyed makes space again.  PEs have different numbers of
- * free places, so that a team may fail for one PE alone.
+ * teams_full.c - with little space for teams: a split without space fails on all PEs,
+ * existing teams still work, and destroying one makes space for another.  Also with
+ * different numbers of free team slots per PE, so that only some PEs lack space.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@ enum { MAX = 64, ROUNDS = 3 };
 
 static int me, npes;
 
-/* Make teams of PEs 0 .. size - 1 until that is refused; returns how many. */
+/* Create teams of PEs 0..size-1 until a split fails; returns how many. */
 static int fill(struct model *m, int size)
 {
     struct model world = model_world();
@@ -41,7 +41,7 @@ static void test_full(void)
         CHECK(n > 1);
         if (round == 0)
             first = n;
-        CHECK_EQ(n, first); /* nothing got lost */
+        CHECK_EQ(n, first); /* no space was leaked */
         for (int i = 0; i < n; i++)
             model_barrier(&all[i]);
         shmem_team_destroy(all[n / 2].team);
@@ -54,7 +54,8 @@ static void test_full(void)
     }
 }
 
-/* PE npes - 1 has places left when the others have none, but a team of all needs all. */
+/* PE npes - 1 has free slots when the others have none; a team of all PEs needs a slot on
+ * each. */
 static void test_uneven(void)
 {
     struct model some[MAX], last[MAX], world = model_world();
@@ -64,7 +65,8 @@ static void test_uneven(void)
     int n = fill(some, npes - 1);
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team) != 0);
     CHECK(team == SHMEM_TEAM_INVALID);
-    /* Of a split into teams of one PE each, that PE's could be made: but all or none. */
+    /* A 2D split into x teams of one PE each: the last PE has space for its x team, but
+     * the split must fail as a whole. */
     int status = shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &x, NULL, 0, &y);
     CHECK(status != 0); /* y is the team of all */
     CHECK(x == SHMEM_TEAM_INVALID);
@@ -79,7 +81,7 @@ static void test_uneven(void)
     for (int i = 0; i < n; i++)
         shmem_team_destroy(some[i].team);
     int left = fill(some, npes);
-    CHECK_EQ(left, n - 1); /* one place of the last PE is still in use */
+    CHECK_EQ(left, n - 1); /* one slot of the last PE is still in use */
     shmem_team_destroy(last[0].team);
     for (int i = 0; i < left; i++)
         shmem_team_destroy(some[i].team);

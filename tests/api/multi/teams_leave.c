@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams_leave.c - the argument says what goes wrong with a team: teams_leave.sh sees how
- * the job ends.
- *   finalize, destroy, split, exit   the last PE leaves while the others wait in a
- *       barrier of a team, in its destruction, in a split of it; by exit(0)
- *   stay       PEs leave with teams and contexts alive: no error
- *   world, shared, default-ctx   destroy what must not be destroyed
- *   stale, stale-ctx, garbage    use a handle after its end, or one that never was
- *   far, none  a PE that the context's team has not; SHMEM_CTX_INVALID in a put
+ * teams_leave.c - errors in the use of teams, selected by the argument; teams_leave.sh
+ * checks how the job ends.
+ *   finalize, destroy, split, exit   the last PE finalizes while the others wait in a
+ *       reduction, the destruction or a split of a team; exit: it calls exit(0)
+ *   stay       PEs finalize without destroying teams: no error
+ *   world, shared, default-ctx   destroy a predefined team or context
+ *   stale, stale-ctx, garbage    use a handle after its destruction, or an invalid one
+ *   far, none  a PE number outside the context's team; SHMEM_CTX_INVALID in a put
  */
 #include "config.h"
 

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# teams_leave.sh - what goes wrong with a team ends the job soon, with a sentence; teams
-# and contexts that are alive at the end do not.  See teams_leave.c.
+# teams_leave.sh - errors in the use of teams end the job soon, with a message; teams that
+# still exist at the end are no error.  See teams_leave.c.
 set -eu
 leave=$top_builddir/tests/api/multi/teams_leave
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# job HOW PES: status in $status, what it said in $work/out, whole seconds in $took.
+# job HOW PES: run teams_leave HOW; sets $status and $took (whole seconds); output in
+# $work/out.
 job() {
     status=0 start=$(date +%s)
     timeout -k 5 30 "$OSHRUN" -n "$2" "$leave" "$1" >"$work/out" 2>&1 </dev/null ||
@@ -17,20 +18,20 @@ job() {
 }
 
 wrong() {
-    echo "teams_leave: $*; it said:"
+    echo "teams_leave: $*; its output:"
     cat "$work/out"
     failed=1
 }
 
-# says HOW PES SENTENCE: the job fails within 2 s and prints the sentence.
+# says HOW PES MESSAGE: the job fails within 2 s and prints MESSAGE.
 says() {
     job "$1" "$2"
     case $status in
     0) wrong "$1 with $2 PEs should fail" ;;
     124 | 137) wrong "$1 with $2 PEs hangs" ;;
     esac
-    [ $took -le 3 ] || wrong "$1 with $2 PEs took $took s" # 2, and a second of rounding
-    grep -q "$3" "$work/out" || wrong "$1 with $2 PEs should say '$3'"
+    [ $took -le 3 ] || wrong "$1 with $2 PEs took $took s" # 2 s plus 1 s of rounding
+    grep -q "$3" "$work/out" || wrong "$1 with $2 PEs should print '$3'"
 }
 
 sizes='2 5'
@@ -42,7 +43,7 @@ for n in $sizes; do
     says exit $n "$gone shmem_long_sum_reduce"
     says destroy $n "$gone shmem_team_destroy"
     says split $n "$gone shmem_team_split_strided"
-    [ $failed = 0 ] || exit 1 # each hang takes the whole limit
+    [ $failed = 0 ] || exit 1 # each hang takes the full time limit
     job stay $n
     [ $status = 0 ] || wrong "stay with $n PEs ended with $status"
 done

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams_many.c - thousands of teams at a time, destroyed in another order and made again;
- * then random splits of random teams, against a model that every PE keeps of all of them,
- * with PEs that lag behind.  Some teams are left over for shmem_finalize.
+ * teams_many.c - more than a thousand teams at a time, destroyed in random order and
+ * created again; then random splits of random teams with random delays, checked against a
+ * model of all teams that every PE has.  Some teams are left to shmem_finalize.
  */
 #include "config.h"
 
@@ -13,9 +13,9 @@
 enum { MANY = 1200, EACH = 7, ROUNDS = 3, ALIVE_MAX = 40, STEPS = 400 };
 
 static int me, npes;
-static uint64_t mine, ours; /* random: other on each PE, and the same on all */
+static uint64_t mine, ours; /* random state: different on each PE, the same on all */
 
-static int select_algorithm(int n)
+static int random_below(int n)
 {
     return (int)(check_random(&ours) >> 33) % n;
 }
@@ -23,13 +23,13 @@ static int select_algorithm(int n)
 static void shuffle(int *list, int n)
 {
     for (int i = n - 1; i > 0; i--) {
-        int k = select_algorithm(i + 1), other = list[k];
+        int k = random_below(i + 1), other = list[k];
         list[k] = list[i];
         list[i] = other;
     }
 }
 
-/* Team i has all PEs from i % npes on, in one order or the other. */
+/* Team i has the PEs from i % npes on, in ascending or descending order. */
 static struct model nth(int i)
 {
     struct model world = model_world();
@@ -62,8 +62,7 @@ static void test_many(void)
     }
 }
 
-/* ---- random splits -------------------------------------------------------------------
- */
+/* ---- random splits --------------------------------------------------------------- */
 
 static struct model alive[ALIVE_MAX];
 static int count;
@@ -75,8 +74,8 @@ static bool space(int n)
 
 static void split_strided(const struct model *parent)
 {
-    int n = parent->n, start = select_algorithm(n),
-        stride = select_algorithm(2 * n + 1) - n, size = select_algorithm(n + 1);
+    int n = parent->n, start = random_below(n), stride = random_below(2 * n + 1) - n,
+        size = random_below(n + 1);
     int last = start + stride * (size - 1);
     bool valid = size > 0 && last >= 0 && last < n && (stride != 0 || size == 1);
     shmem_team_t team = SHMEM_TEAM_INVALID;
@@ -93,7 +92,7 @@ static void split_strided(const struct model *parent)
 
 static void split_list(const struct model *parent)
 {
-    int list[TEAMS_MAX_PES], n = select_algorithm(parent->n) + 1;
+    int list[TEAMS_MAX_PES], n = random_below(parent->n) + 1;
     struct model *m = &alive[count++];
     for (int i = 0; i < parent->n; i++)
         list[i] = i;
@@ -107,7 +106,7 @@ static void split_list(const struct model *parent)
 
 static void split_2d(const struct model *parent)
 {
-    int n = parent->n, x = select_algorithm(n) + 1, rows = (n + x - 1) / x;
+    int n = parent->n, x = random_below(n) + 1, rows = (n + x - 1) / x;
     shmem_team_t row = SHMEM_TEAM_INVALID, column = SHMEM_TEAM_INVALID;
     if (!space(rows + x))
         return;
@@ -134,8 +133,8 @@ static void test_random(void)
 {
     alive[count++] = model_world();
     for (int step = 0; step < STEPS; step++) {
-        struct model parent = alive[select_algorithm(count)];
-        int before = count, way = select_algorithm(3);
+        struct model parent = alive[random_below(count)];
+        int before = count, way = random_below(3);
         check_delay(&mine);
         if (space(1) && way == 0)
             split_strided(&parent);
@@ -148,9 +147,9 @@ static void test_random(void)
             check_delay(&mine);
             model_barrier(&alive[i]);
         }
-        model_barrier(&alive[select_algorithm(count)]);
-        while (count > 1 && (!space(8) || select_algorithm(3) == 0))
-            destroy(1 + select_algorithm(count - 1));
+        model_barrier(&alive[random_below(count)]);
+        while (count > 1 && (!space(8) || random_below(3) == 0))
+            destroy(1 + random_below(count - 1));
     }
 }
 

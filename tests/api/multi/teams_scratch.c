@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams_scratch.c - a team takes at most 40 KiB of SHMEM_TEAM_SIZE: 400 teams exist at
+ * teams_scratch.c - a team uses at most 40 KiB of SHMEM_TEAM_SIZE: 400 teams exist at
  * the same time in 16 MiB.  Then collectives of all sizes in some of them, which allocate
  * scratch memory at their first use.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads.c - SHMEM_THREAD_MULTIPLE: threads of each PE wait, put, add, lock and allocate
- * at once; each is woken by its own word while the others sleep on.
+ * threads.c - SHMEM_THREAD_MULTIPLE: threads of each PE concurrently wait, put, add and
+ * use a lock; each is woken by its own word while the others keep sleeping.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@ struct job {
     uint64_t seed;
 };
 
-/* Thread k of each PE plays ring with the threads k of the others. */
+/* Thread k of each PE passes a token around the ring of threads k. */
 static void ring(const struct job *job)
 {
     int me = shmem_my_pe(), npes = shmem_n_pes(), k = job->thread;
@@ -74,7 +74,7 @@ static void test_all_threads(void)
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_join(thread[i], NULL) == 0);
     shmem_barrier_all();
-    long mine = 0; /* PE i % npes got the i-th of each thread of each PE */
+    long mine = 0; /* PE i % npes got the i-th add of each thread of each PE */
     for (int i = 0; i < ADDS; i++)
         mine += i % shmem_n_pes() == shmem_my_pe() ? shmem_n_pes() : 0;
     for (int i = 0; i < THREADS; i++)
@@ -82,7 +82,7 @@ static void test_all_threads(void)
     shmem_barrier_all();
 }
 
-/* One thread of each PE uses the lock while the others are in other calls. */
+/* Polls while the main thread of the PE uses the lock. */
 static void *disturb(void *arg)
 {
     uint64_t seed = check_seed(shmem_my_pe());

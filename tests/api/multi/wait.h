@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait.h - what the tests of waits share: the types of words, values at the ends of their
- * ranges, a model of the comparisons, and all routines for arrays of words by type.
+ * wait.h - shared by the tests of wait and test routines: the types, values at the limits
+ * of their ranges, a model of the comparisons, and all routines for arrays by type.
  */
 #ifndef TESTS_API_MULTI_WAIT_H
 #define TESTS_API_MULTI_WAIT_H
@@ -15,7 +15,7 @@ enum { WAIT_VALUES = 8, COMPARISONS = 6 };
 static const int comparisons[COMPARISONS] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT,
                                              SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE};
 
-/* A value at an end or in the middle of the type's range, in 64 bits with its sign. */
+/* A value at a limit or in the middle of the type's range, sign-extended to 64 bits. */
 static inline uint64_t wait_value(size_t size, bool is_signed, int which)
 {
     uint64_t top = (uint64_t)1 << (8 * size - 1);
@@ -53,7 +53,7 @@ static inline bool wait_holds(bool is_signed, uint64_t a, int cmp, uint64_t b)
     }
 }
 
-/* The routines for arrays; the vector forms come after the others. */
+/* The routines for arrays; each also has a vector form (struct set_call). */
 enum set_form { WAIT_ALL, WAIT_ANY, WAIT_SOME, TEST_ALL, TEST_ANY, TEST_SOME, FORMS };
 
 /* The arguments of any of them. */

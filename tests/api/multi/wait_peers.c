@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait_peers.c - waits and tests of arrays of words that other PEs change meanwhile, in
- * any order and after delays: what is reported has happened, and what came before it is
- * seen; threads share one array; a sleeper is woken soon.
+ * wait_peers.c - waits and tests of arrays of words that other PEs write concurrently, in
+ * random order and with delays: reported words have been written, and earlier writes are
+ * visible; threads share one array; a sleeper is woken soon.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ struct round {
     size_t n_left;
 };
 
-/* What word i becomes: it fits the smallest type, and is different in a vector. */
+/* The new value of word i: fits the smallest type; differs between words of a vector. */
 static uint64_t word_after(const struct round *r, size_t i)
 {
     return r->number * 2 + (r->vector ? i % 7 : 0) + 1;
@@ -64,7 +64,7 @@ static void write_mine(const struct round *r)
     static size_t order[LONGEST];
     int me = shmem_my_pe(), npes = shmem_n_pes();
     shuffle(order, r->n, &seed);
-    /* Now and then so late that all others sleep. */
+    /* Every fifth round one PE is so late that all others sleep. */
     if (r->number % 5 == (uint64_t)me)
         check_sleep_us(NAP_US);
     for (size_t k = 0; k < r->n; k++)
@@ -88,7 +88,7 @@ static void report(struct round *r, size_t i)
     r->n_left--;
 }
 
-/* Ask until all have been reported. */
+/* Call the routine until it has reported all words. */
 static void take_all(struct round *r)
 {
     static size_t indices[LONGEST];
@@ -207,13 +207,13 @@ static void test_threads(void)
     }
 }
 
-/* How late PE 1 is awake, in ns, when PE 0 stores to one of n words it sleeps for. */
+/* The wake-up latency of PE 1 in ns when PE 0 stores to one of n words it waits for. */
 static uint64_t wake_late(int form, size_t n)
 {
     static uint64_t released_at;
     static size_t indices[LONGEST];
     static int status[LONGEST];
-    enum { NAP_SPREAD_US = 20000 }; /* as long as a sleep */
+    enum { NAP_SPREAD_US = 20000 }; /* the maximum duration of one sleep of a waiter */
     size_t odd = (size_t)((check_random(&seed) >> 32) % n);
     long nap_us = 2L * NAP_US + (long)((check_random(&seed) >> 32) % NAP_SPREAD_US);
     struct set_call c = {.words = words,
@@ -245,14 +245,13 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * A sleep ends by itself after a while, which hides a wake-up that was forgotten: then
- * the sleeper is late by half of that while.  A busy machine makes late too, but not each
- * time.
+ * A waiter's sleep has a time limit, which hides a lost wake-up: the waiter is then late
+ * by half of that time on average.  A busy machine delays it too, but not in every round.
  */
 static void test_soon(int form, size_t n)
 {
     enum { SOON_US = 4000, ROUNDS = 5, TRIES = 9 };
-    static long slow; /* PE 1 says; both must go the same way */
+    static long slow; /* decided by PE 1, so that both PEs take the same branch */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t late[TRIES];
         for (int i = 0; i < TRIES; i++)
@@ -267,8 +266,7 @@ static void test_soon(int form, size_t n)
             return;
         shmem_barrier_all();
     }
-    CHECK_NAMED(false, "form %d, %zu words: nobody wakes the sleeper, it comes by itself",
-                form, n);
+    CHECK_NAMED(false, "form %d, %zu words: lost wake-up, the sleep timed out", form, n);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wait_set.c - wait_until and test of all, any and some words of an array, with one value
- * and with a vector of values, against a model: every comparison of every type on the
- * ends of its range, with all kinds of masks.  Then: any and some are fair.
+ * and with a vector of values, against a model: every comparison of every type at the
+ * limits of its range, with all kinds of masks.  Also: `any` is fair.
  */
 #include "config.h"
 
@@ -12,16 +12,17 @@ enum { LONGEST = 1000, GUARD = 0x77 };
 static const size_t lengths[] = {0, 1, 2, 100, LONGEST};
 enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
 
-/* Which words hold: any; all; all but one; only one. */
+/* Words whose comparison holds: a random subset; all; all but one; only one. */
 enum fill { FILL_RANDOM, FILL_ALL, FILL_ALL_BUT_ONE, FILL_ONE, FILLS };
-/* Which words are left out: none, without and with an array; some; all but one; all. */
+/* Words excluded by the status array: none (NULL, or all zeros); some; all but one; all.
+ */
 enum mask { MASK_NULL, MASK_NONE, MASK_SOME, MASK_ALL_BUT_ONE, MASK_ALL, MASKS };
 
 static uint64_t words[LONGEST + 1], values[LONGEST + 1]; /* as bytes: any type */
 static size_t indices[LONGEST];
 static int status[LONGEST];
 
-/* The model: what is in the arrays above. */
+/* The model of the arrays above. */
 static struct {
     const struct set_type *type;
     size_t n;
@@ -35,7 +36,8 @@ static size_t random_below(size_t n)
     return (size_t)((check_random(&seed) >> 32) % (n > 0 ? n : 1));
 }
 
-/* A value for which `x cmp value` is as wanted; if there is none, the last tried. */
+/* A value x for which `x cmp value` is as wanted; if there is none, the last one tried.
+ */
 static uint64_t choose(const struct set_type *t, int cmp, uint64_t value, bool wanted)
 {
     int first = (int)random_below(WAIT_VALUES);
@@ -66,7 +68,7 @@ static void make_mask(enum mask mask, size_t n, size_t odd)
     }
 }
 
-/* Fill the arrays for n words and the model from it. */
+/* Fill the arrays for c->n words, and the model accordingly. */
 static void make(const struct set_call *c, enum fill fill, enum mask mask)
 {
     const struct set_type *t = model.type;
@@ -90,13 +92,13 @@ static void make(const struct set_call *c, enum fill fill, enum mask mask)
     }
 }
 
-/* The answer of `any`, waiting or not. */
+/* Checks the result of wait_until_any or test_any. */
 static bool good_any(size_t found)
 {
     return found == SIZE_MAX ? model.holders == 0 : found < model.n && model.holds[found];
 }
 
-/* The answer of `some`: those that hold, each once, and nothing behind them. */
+/* Checks the result of `some`: each word that holds exactly once, and no index after. */
 static bool good_some(size_t count)
 {
     static bool seen[LONGEST];
@@ -124,7 +126,7 @@ static bool good(int form, size_t answer)
     return good_some(answer);
 }
 
-/* Does it return, when nobody changes the words? */
+/* True if the routine returns although no PE changes the words. */
 static bool returns(int form)
 {
     if (form == WAIT_ALL)
@@ -184,7 +186,8 @@ static void test_nothing(const struct set_type *t)
     }
 }
 
-/* Two sets of words that all hold, asked in turn: each word is found in time, by any. */
+/* Several sets whose words all hold, passed to `any` in turn: each word is reported
+ * eventually. */
 static void test_fair(const struct set_type *t, int form, size_t n, size_t sets)
 {
     enum { ENOUGH = 100 };
@@ -203,7 +206,7 @@ static void test_fair(const struct set_type *t, int form, size_t n, size_t sets)
         missing -= !seen[set * n + i];
         seen[set * n + i] = true;
     }
-    CHECK_NAMED(missing == 0, "%s form %d: %zu of %zu words are never found in %zu sets",
+    CHECK_NAMED(missing == 0, "%s form %d: %zu of %zu words in %zu sets are not reported",
                 t->name, form, missing, n * sets, sets);
 }
 

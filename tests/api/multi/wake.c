@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wake.c - a waiter that has slept longer than anybody spins is woken, soon, by every way
- * to change its word: put, p, nbi put, atomics, signals, put of a large block, a
- * reduction on the way, and by a plain store through shmem_ptr (of which nobody tells
- * it).
+ * wake.c - a sleeping waiter is woken soon by every operation that changes its word: put,
+ * p, nonblocking put, atomics, signals, put of a large block; and, when its sleep times
+ * out, by a plain store through shmem_ptr, which sends no wake-up.
  */
 #include "config.h"
 
@@ -103,8 +102,8 @@ static void reset(void)
     memset(block, 0, BLOCK);
 }
 
-/* PE `waker` sleeps, then wakes all; nothing else goes on meanwhile.  Returns how late
- * this PE is awake, in ns. */
+/* PE `waker` sleeps, then wakes all PEs, which make no other calls.  Returns the wake-up
+ * latency of this PE in ns. */
 static uint64_t wake_once(int way, int waker, long nap_us)
 {
     reset();
@@ -122,7 +121,7 @@ static uint64_t wake_once(int way, int waker, long nap_us)
     }
     wait_for(way);
     uint64_t late = now_ns() - *(volatile uint64_t *)&released_at;
-    CHECK_NAMED(late < (uint64_t)LATE_MS * 1000000u, "way %d: woken %llu us late", way,
+    CHECK_NAMED(late < (uint64_t)LATE_MS * 1000000u, "way %d: woken after %llu us", way,
                 (unsigned long long)late / 1000);
     shmem_barrier_all();
     return late;
@@ -134,7 +133,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of a few wake-ups, of PE 1 by PE 0. */
+/* The median latency of a few wake-ups by PE 0. */
 static uint64_t median_late(int way, uint64_t *seed)
 {
     enum { TRIES = 9, NAP_SPREAD_US = 20000 };
@@ -146,14 +145,13 @@ static uint64_t median_late(int way, uint64_t *seed)
 }
 
 /*
- * A sleep ends by itself after a while, which hides a wake-up that was forgotten: then
- * the sleeper is late by half of that while.  A busy machine makes late too, but not each
- * time.
+ * A waiter's sleep has a time limit, which hides a lost wake-up: the waiter is then late
+ * by half of that time on average.  A busy machine delays it too, but not in every round.
  */
 static void test_soon(int way, uint64_t *seed)
 {
     enum { SOON_US = 4000, ROUNDS = 5 };
-    static long slow; /* PE 1 says; both must go the same way */
+    static long slow; /* decided by PE 1, so that both PEs take the same branch */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t late = median_late(way, seed);
         if (shmem_my_pe() == 1)
@@ -164,7 +162,7 @@ static void test_soon(int way, uint64_t *seed)
             return;
         shmem_barrier_all();
     }
-    CHECK_NAMED(false, "way %d does not wake: the sleeper comes by itself", way);
+    CHECK_NAMED(false, "way %d: lost wake-up, the sleep timed out", way);
 }
 
 int main(void)

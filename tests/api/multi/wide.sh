@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# wide.sh - pretend that there are many processors, so that the algorithms for a PE per
-# processor run with more PEs than this machine has: barriers, collectives, locks, waits.
+# wide.sh - simulates a machine with 64 processors by replacing sched_getaffinity, so that
+# the algorithms for one PE per processor run with more PEs than this machine has
+# processors: barriers, collectives, locks, waits.
 set -eu
 sizes='3 8'
 [ -n "${PGAS_TEST_LONG:-}" ] || sizes=5
@@ -12,7 +13,7 @@ cat >"$work/wide.c" <<'EOF'
 #include <sched.h>
 #include <sys/types.h>
 
-/* Every process may use 64 processors, whatever the kernel says. */
+/* Reports 64 processors, whatever the kernel returns. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *mask)
 {
     (void)pid;
@@ -24,7 +25,7 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *mask)
 EOF
 ${CC:-cc} -O1 -fPIC -shared "$work/wide.c" -o "$work/wide.so"
 
-# One wrapper for oshrun, that sets LD_PRELOAD for it and its PEs only.
+# A wrapper that sets LD_PRELOAD for oshrun and its PEs only.
 cat >"$work/oshrun" <<EOF
 #!/bin/sh
 exec env LD_PRELOAD="$work/wide.so" \\

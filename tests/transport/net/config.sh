@@ -1,28 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# config.sh - jobs over nodes that are configured wrong, or each PE in another way: one
-# sentence says what is wrong.
+# config.sh - jobs over several nodes with invalid settings, or settings that differ between
+# PEs, fail with a single message that names the problem.
 # shellcheck disable=SC2016 # for the PEs
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 ring=$top_builddir/examples/ring
 bugs=$top_builddir/tests/bugs
 
-# wrong SENTENCE VNODES COMMAND...: the job of 4 PEs fails, and all that PEs say is this.
+# wrong MESSAGE VNODES COMMAND...: the job of 4 PEs fails, and the PEs print only MESSAGE.
 wrong() {
-    sentence=$1 vnodes=$2
+    message=$1 vnodes=$2
     shift 2
     job 1 "$vnodes" 4 "$@"
     grep '^pgas: ' "$work/err" | sed 's/^pgas: PE [0-3]: //' >"$work/said" || :
-    if ! grep -q -e "$sentence" "$work/said" || grep -qv -e "$sentence" "$work/said"; then
-        fail "$*: expected '$sentence'"
+    if ! grep -q -e "$message" "$work/said" || grep -qv -e "$message" "$work/said"; then
+        fail "$*: expected '$message'"
         sed 's/^/    /' "$work/err"
     fi
-    [ ! -s "$work/out" ] || fail "$*: the PEs went on"
+    [ ! -s "$work/out" ] || fail "$*: the PEs continued"
 }
 
-# all VARIABLE=VALUE.. SENTENCE: so set for all PEs.
-all() {
+# all_pes VARIABLE=VALUE.. MESSAGE: the variables are set for all PEs.
+all_pes() {
     variables=
     while [ $# -gt 1 ]; do
         variables="$variables $1"
@@ -32,8 +32,8 @@ all() {
     wrong "$1" 2 env $variables "$ring" 5
 }
 
-# odd VARIABLE=VALUE SENTENCE: so set for one PE alone, the first or another one.
-odd() {
+# one_pe VARIABLE=VALUE MESSAGE: the variable is set for a single PE, first 3, then 0.
+one_pe() {
     for odd_pe in 2:3 4:0; do
         wrong "$2" ${odd_pe%:*} sh -c \
             '[ "$PMIX_RANK" != "$1" ] || export "${2?}"; exec "$0"' \
@@ -42,27 +42,27 @@ odd() {
 }
 
 for words in nonsense ofi,nonsense ofi,^ucx '^ofi,ucx' ofix ^; do
-    all SHMEM_TRANSPORT="$words" "SHMEM_TRANSPORT=.* is not a transport; use auto"
+    all_pes SHMEM_TRANSPORT="$words" "SHMEM_TRANSPORT=.* is not a transport; use auto"
 done
 none='no network transport is usable'
-all SHMEM_TRANSPORT=^ofi,^ucx \
+all_pes SHMEM_TRANSPORT=^ofi,^ucx \
     "$none (ofi: excluded by SHMEM_TRANSPORT; ucx: excluded by SHMEM_TRANSPORT)"
-all SHMEM_OFI_ORDER=nonsense "SHMEM_OFI_ORDER=nonsense: must be auto, yes or no"
-all SHMEM_FAULTS=nonsense "SHMEM_FAULTS has 'nonsense', but its words are"
+all_pes SHMEM_OFI_ORDER=nonsense "SHMEM_OFI_ORDER=nonsense: must be auto, yes or no"
+all_pes SHMEM_FAULTS=nonsense "SHMEM_FAULTS has 'nonsense', but its words are"
 
 of_ofi() {
-    all SHMEM_OFI_PROVIDER=nonsense "$none (ofi: .*nonsense"
-    all SHMEM_OFI_DOMAIN=nonsense "$none (ofi: .*nonsense"
-    odd SHMEM_SYMMETRIC_SIZE=64M \
+    all_pes SHMEM_OFI_PROVIDER=nonsense "$none (ofi: .*nonsense"
+    all_pes SHMEM_OFI_DOMAIN=nonsense "$none (ofi: .*nonsense"
+    one_pe SHMEM_SYMMETRIC_SIZE=64M \
         'the symmetric heap has [0-9]* bytes here and [0-9]* on PE [0-3]; set SHMEM'
-    # Globals of two executables are not symmetric, and the questions about that are
-    # answered as on one node.
+    # Globals of two different executables are not symmetric; shmem_addr_accessible and
+    # shmem_ptr report that as on one node.
     job 0 2 2 sh -c 'case $PMIX_RANK in 0) exec "$0" ;; *) exec "$1" ;; esac' \
         "$bugs/other_a" "$bugs/other_b"
 }
 
 of_both() {
-    odd SHMEM_TRANSPORT=ucx 'PE [0-3] uses the network transport .* and PE [0-3] '
+    one_pe SHMEM_TRANSPORT=ucx 'PE [0-3] uses the network transport .* and PE [0-3] '
 }
 
 for_each "ofi" of_ofi

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# conform.sh - the conformance suite on 2 x 2 and 4 x 2 virtual nodes.  Sourced by
-# conform_ofi.sh and conform_ucx.sh, which say over which transport.
-# CONFORM_NODES: only on so many nodes; CONFORM_ONLY, CONFORM_DEBUG: see conform.sh.
-# The short form runs on 2 x 2 the programs whose routines reach the transport, over ofi,
-# and fewer over ucx; a slow build or the archive runs two.  Collectives over nodes are
-# tested in tests/coll.  Left to the long form: all programs, 4 nodes, and SHMEM_DEBUG=2.
+# conform.sh - the API conformance programs on 2 and on 4 virtual nodes of 2 PEs each.
+# Sourced by conform_ofi.sh and conform_ucx.sh, which select the transport.
+# CONFORM_NODES: numbers of nodes; CONFORM_ONLY, CONFORM_DEBUG: see
+# tests/api/conform/conform.sh.
+# Without PGAS_TEST_LONG: only 2 nodes, no SHMEM_DEBUG=2, and only the programs that use the
+# transport (fewer over ucx; two in sanitizer builds and distcheck).  tests/coll tests the
+# collectives over several nodes.
 . "$top_srcdir/tests/transport/net/lib.sh"
 nodes=${CONFORM_NODES:-'2 4'}
 few='teams coll_sync'

@@ -3,16 +3,16 @@
 # examples.sh - the examples on virtual nodes; they verify themselves.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
-# Examples are short: they leave to the system what they hold at their end.
+# The examples do not free all their memory at exit.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 examples=$top_builddir/examples
 text="$top_srcdir/examples/wordcount.c $top_srcdir/examples/wordtable.c"
 
-# grid VNODES PES
+# grid VNODES PES: run all examples with PES PEs on VNODES nodes.
 grid() {
     job 0 "$1" "$2" "$examples/hello"
-    [ "$(grep -c "of $2" "$work/out")" = "$2" ] || fail "hello: not $2 lines"
+    [ "$(grep -c "of $2" "$work/out")" = "$2" ] || fail "hello: expected $2 lines"
     job 0 "$1" "$2" "$examples/ring" 20
     job 0 "$1" "$2" "$examples/heat" 20
     job 0 "$1" "$2" "$examples/gups" 500

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# faults.sh - programs of tests/api/multi and tests/transport/net while the transport delays, reorders and
-# refuses what they post (SHMEM_FAULTS): over virtual nodes, and on one node, where it then
-# carries all that one PE does to another.
-# CHAOS_SEED: another sequence.
+# faults.sh - programs of tests/api/multi and tests/transport/net with fault injection
+# (SHMEM_FAULTS): the transport delays, reorders and refuses operations.  On virtual nodes,
+# and on one node, where SHMEM_FAULTS routes all operations through the transport.
+# CHAOS_SEED: first random seed.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 seed=${CHAOS_SEED:-1}
@@ -13,8 +13,8 @@ programs='order signal contexts' loads='hammer:20 flood:4'
 [ -z "$long" ] || programs="$programs teams wait_peers contexts_threads amo_contended"
 [ -z "$brief" ] || programs='order signal' loads=
 
-# disturbed WHAT VNODES: all programs; a seed each.
-disturbed() {
+# run_with_faults NAME VNODES: run all programs, each with its own seed; VNODES may be empty.
+run_with_faults() {
     for name in $programs; do
         seed=$((seed + 1))
         SHMEM_FAULTS=seed=$seed,$everything PES_VNODES=$2 PES_SIZES=3 \
@@ -33,9 +33,9 @@ disturbed() {
 }
 
 over_nodes() {
-    disturbed "$SHMEM_TRANSPORT" 2
+    run_with_faults "$SHMEM_TRANSPORT" 2
 }
 
 for_each "ofi ${long:+ucx}" over_nodes
-disturbed 'one node' ''
+run_with_faults 'one node' ''
 end

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flood.c - much under way at once, between all PEs and in both directions: puts with
- * signals whose data must be there when the signal is; non-blocking puts and gets of all
- * sizes until one quiet; threads with contexts of their own and with one for all.
+ * flood.c - many operations in flight between all pairs of PEs: puts with signals, whose
+ * data must be visible once the signal is; nonblocking puts and gets of all sizes,
+ * completed by one quiet; threads with private contexts and a shared one.
  *   flood [rounds]
  */
 #include "config.h"
@@ -55,12 +55,12 @@ static void read_round(int from, uint64_t round, size_t size)
         check_find_wrong(inbox + (size_t)from * MOST, size, salt_of(from, me, round));
 
     CHECK_EQ(signal, round);
-    CHECK_NAMED(wrong == size, "round %d: byte %zu of %zu from PE %d was not there",
+    CHECK_NAMED(wrong == size, "round %d: byte %zu of %zu from PE %d is wrong",
                 (int)round, wrong, size, from);
     shmem_uint64_atomic_set(&read_by[me], round, from);
 }
 
-/* The next message to a PE goes out when it has read the one before. */
+/* A PE sends the next message to a peer only after that has read the previous one. */
 static void signals(uint64_t rounds)
 {
     inbox = check_alloc((size_t)npes * MOST);
@@ -74,7 +74,7 @@ static void signals(uint64_t rounds)
             read_round((me + npes - i) % npes, round, size);
         for (int i = 0; i < npes; i++)
             shmem_uint64_wait_until(&read_by[i], SHMEM_CMP_EQ, round);
-        shmem_quiet(); /* outbox is ours again */
+        shmem_quiet(); /* outbox may be overwritten */
         check_delay(&seed);
     }
     shmem_barrier_all();
@@ -84,7 +84,7 @@ static void signals(uint64_t rounds)
 
 /* ---- non-blocking ---------------------------------------------------------------- */
 
-static uint64_t *words, *pattern; /* SMALL words from each PE; what others may get */
+static uint64_t *words, *pattern; /* SMALL words from each PE; source of the gets */
 static unsigned char *blocks;     /* LARGE blocks of MOST bytes from each PE */
 
 static uint64_t value_of(int pe, int round, int i)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hammer.c - one word that PEs of its node and of others change at the same time, with
- * all kinds of atomics mixed: no update is lost, whether it comes by a processor or by
- * the network; and counters that only a lock protects.
+ * hammer.c - PEs of the same and of other nodes update one word concurrently with all
+ * kinds of atomics: no update is lost, whether performed by CPU atomics or through the
+ * network.  Also counters that are protected by a lock.
  *   hammer [rounds]
  */
 #include "config.h"
@@ -10,11 +10,12 @@
 #include "tests/api/multi/check.h"
 
 enum { ROUNDS = 400, LOCKED = 25, PES_MAX = 16, OWN_BITS = 2, KINDS = 9 };
-#define COUNT_MASK 0xffffffffu /* the word counts in its low half; above are bits */
+#define COUNT_MASK 0xffffffffu /* low half: a counter; high half: OWN_BITS bits per PE   \
+                                */
 
-static uint64_t word; /* of the target of a phase */
+static uint64_t word; /* used on the target PE of a phase */
 static uint64_t added, drained;
-static uint32_t pair[2]; /* neighbours in 8 bytes */
+static uint32_t pair[2]; /* two words in the same 8 bytes */
 static long lock, locked_count;
 static int me, npes;
 static uint64_t seed;
@@ -49,8 +50,8 @@ static uint64_t count_nbi(shmem_ctx_t ctx, int to)
     return was;
 }
 
-/* Adds 1 to the count, or changes own bits; returns what own bits must be now.  What an
- * operation fetches has own bits as we left them. */
+/* Adds 1 to the counter or changes this PE's bits; returns the new value of the bits.
+ * Fetched values must have this PE's bits as `own`: no other PE changes them. */
 static uint64_t strike(shmem_ctx_t ctx, int kind, uint64_t own, int to)
 {
     uint64_t bit = own_bit(kind % OWN_BITS), was = own;
@@ -86,7 +87,7 @@ static uint64_t strike(shmem_ctx_t ctx, int kind, uint64_t own, int to)
         return own & ~bit;
     default:
         shmem_ctx_uint64_atomic_xor(ctx, &word, bit, to);
-        shmem_ctx_quiet(ctx); /* else the next to fetch may come before it */
+        shmem_ctx_quiet(ctx); /* otherwise the next fetch may overtake it */
         return own ^ bit;
     }
     CHECK_EQ(was & own_bits(), own);
@@ -114,7 +115,7 @@ static void mixed(shmem_ctx_t ctx, int to, long rounds)
     shmem_barrier_all();
 }
 
-/* ---- swap takes away what others add --------------------------------------------- */
+/* ---- swap drains what others add ------------------------------------------------- */
 
 static void draining(int to, long rounds)
 {
@@ -138,7 +139,7 @@ static void draining(int to, long rounds)
     shmem_barrier_all();
 }
 
-/* ---- words of 4 bytes, side by side ---------------------------------------------- */
+/* ---- adjacent words of 4 bytes --------------------------------------------------- */
 
 static void neighbours(int to, long rounds)
 {
@@ -165,7 +166,7 @@ static void neighbours(int to, long rounds)
     shmem_barrier_all();
 }
 
-/* ---- what only a lock protects --------------------------------------------------- */
+/* ---- a counter protected by a lock ----------------------------------------------- */
 
 static void locked(int to)
 {
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
     }
     shmem_ctx_destroy(own);
     if (me == 0)
-        printf("hammer: %ld rounds of %d PEs in 4 ways at 2 words, no update lost, "
+        printf("hammer: %ld rounds of %d PEs, 4 tests on 2 target PEs, no update lost, "
                "%.2f s\n",
                rounds, npes, check_now() - begin);
     shmem_finalize();

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hammer.sh - atomics of all PEs at one word, and floods of all to all, on 2 x 2 virtual
-# nodes (the long form: on 3 x 2 too); see hammer.c, flood.c.
+# hammer.sh - atomics of all PEs on one word, and floods from all PEs to all, on 2 virtual
+# nodes of 2 PEs each (with PGAS_TEST_LONG also on 3); see hammer.c, flood.c.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 hammer=100 flood=8 grids=2 transports='ofi ucx'

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# lib.sh - what the tests of jobs over several (virtual) nodes share.  Sourced, not run.
-# They try each transport that can be used; $long, $brief: all of a test, or a taste of it
-# (PGAS_TEST_LONG; slow builds and the archive, where the build has tried the rest).
+# lib.sh - shared by the tests of jobs on several virtual nodes.  Sourced, not run.
+# Each test runs with every usable transport.  $long: run everything (PGAS_TEST_LONG);
+# $brief: run a small part (sanitizer builds and distcheck, which repeat the plain build).
 
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
-# shellcheck disable=SC2034 # for those who source this
+# shellcheck disable=SC2034 # used by the scripts that source this
 long=${PGAS_TEST_LONG:-} brief=${SANITIZED:-}${DISTCHECK:-}
-# tried_in_build TEST..: a slow build or the archive leaves these out, which the plain build
-# has run; said as a skip.
-tried_in_build() {
+# skip_tests TEST..: exit with status 77 if this script is one of these, because the plain
+# build has run it.
+skip_tests() {
     for test in "$@"; do
         [ "$test" != "$(basename "$0")" ] || {
             echo "skipped: the plain build has run it"
@@ -17,23 +17,24 @@ tried_in_build() {
         }
     done
 }
-[ -z "${SANITIZED:-}" ] || tried_in_build multi_vnodes.sh sleeper.sh lost.sh
+[ -z "${SANITIZED:-}" ] || skip_tests multi_vnodes.sh sleeper.sh lost.sh
 [ -z "${DISTCHECK:-}" ] ||
-    tried_in_build multi_vnodes.sh sleeper.sh lost.sh conform_ucx.sh hammer.sh faults.sh
+    skip_tests multi_vnodes.sh sleeper.sh lost.sh conform_ucx.sh hammer.sh faults.sh
 net=$top_builddir/tests/transport/net
-stacks_s=50 # after which oshrun prints stacks and ends a job
-SHMEM_LAUNCH_TIMEOUT=20 # daemons on a busy machine; how one is lost is tested elsewhere
+stacks_s=50 # timeout after which oshrun prints stacks and ends the job
+SHMEM_LAUNCH_TIMEOUT=20 # daemons start slowly on a busy machine
 export SHMEM_LAUNCH_TIMEOUT
 
-# job STATUS VNODES PES PROGRAM ARGS...: ends so, in time; output as that of run.
+# job STATUS VNODES PES PROGRAM ARGS...: the job ends with STATUS within stacks_s; output as
+# with run.
 job() {
     status=$1 vnodes=$2 pes=$3
     shift 3
     run "$status" --timeout $stacks_s --vnodes "$vnodes" -n "$pes" "$@"
 }
 
-# usable TRANSPORT: it is built in and works here; if not, $reason.  One that is built in
-# and does not work is a failure.
+# usable TRANSPORT: true if it is built in and works here; otherwise sets $reason.  It is a
+# failure if it is built in and does not work.
 usable() {
     got=0
     SHMEM_TRANSPORT=$1 "$OSHRUN" --timeout $stacks_s --vnodes 2 -n 2 \
@@ -49,8 +50,8 @@ usable() {
     return 1
 }
 
-# for_each 'TRANSPORT..' FUNCTION: calls it with SHMEM_TRANSPORT set, where it can be used;
-# says which cannot.
+# for_each 'TRANSPORT..' FUNCTION: call FUNCTION with SHMEM_TRANSPORT set to each usable
+# transport; print which are not usable.
 skipped=0
 for_each() {
     for transport in $1; do
@@ -66,7 +67,7 @@ for_each() {
     done
 }
 
-# end: the status of the test.
+# end: exit with the status of the test; 77 if a transport was skipped.
 end() {
     finish || exit 1
     [ "$skipped" = 0 ] || exit 77

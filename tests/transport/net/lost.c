@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lost.c - the last PE is lost while the others use it, or wait for it.
+ * lost.c - the last PE is lost while the others access its memory or wait for it.
  *   lost kill|stop|leave|stay OPERATION
- * It kills or stops itself, or ends without a word, once all have met and have used it;
- * stay: it waits for what the test does to it.  The others go on until the job is ended.
+ * After every PE has run the operation once and passed a barrier, the last PE kills or
+ * stops itself, or exits without shmem_finalize; stay: it sleeps, and the test acts on
+ * it. The others repeat the operation until the job is ended.
  */
 #include "config.h"
 
@@ -65,7 +66,7 @@ static void barrier(void)
     shmem_barrier_all();
 }
 
-/* The first time there is nothing to wait for. */
+/* The first call, while all PEs are alive, returns at once. */
 static void wait_word(void)
 {
     static int calls;

@@ -1,64 +1,64 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# lost.sh - a PE is killed, or stopped, while PEs of its own and of another node use it in
-# all ways or wait for it: the job ends soon, with a sentence that names it, and nothing is
-# left.  Hosts that are cut off are in tests/launcher/hosts/lost.sh.
-# LOST_WAYS, LOST_OPERATIONS, LOST_TRANSPORTS: only these.
+# lost.sh - a PE is killed or stopped while PEs of its own and of another node access its
+# memory or wait for it: the job ends soon, with a message that names the PE, and leaves no
+# processes or files behind.  tests/launcher/hosts/lost.sh tests hosts that are cut off.
+# LOST_WAYS, LOST_OPERATIONS, LOST_TRANSPORTS: restrict the test to these.
 # shellcheck disable=SC2016 # for the PEs
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 lost=$net/lost
-timeout_s=2 # SHMEM_NET_TIMEOUT, for those that are stopped
+timeout_s=2 # SHMEM_NET_TIMEOUT, to detect stopped PEs
 [ -z "$long$brief" ] || timeout_s=4
-end_ms=12000 # after the loss was, or could be, noticed
+end_ms=12000 # from the detection of the loss to the end of the job
 [ -z "$brief" ] || end_ms=15000
 every='put quiet get amo add flood fence barrier wait reduce'
 
-# ends HOW OPERATION SECONDS STATUS SENTENCE COMMAND...: the job ends so, that long after
-# the loss.
-ends() {
-    how=$1 operation=$2 after_s=$3 want=$4 sentence=$5
+# expect_end HOW OPERATION SECONDS STATUS MESSAGE COMMAND...: the job ends with STATUS and
+# MESSAGE, at most SECONDS and end_ms after it has started.
+expect_end() {
+    how=$1 operation=$2 after_s=$3 want=$4 message=$5
     shift 5
     what="$SHMEM_TRANSPORT, $how, $operation"
     begin=$(now_ms)
     run "$want" --timeout $stacks_s --vnodes 2 -n 4 "$@" "$lost" "${how##*-}" "$operation"
     took=$(($(now_ms) - begin))
     [ "$(grep -c 'is there' "$work/out")" = 4 ] || fail "$what: it ended too early"
-    grep -q "$sentence" "$work/err" || {
-        fail "$what: no sentence '$sentence'"
+    grep -q "$message" "$work/err" || {
+        fail "$what: no message '$message'"
         sed 's/^/    /' "$work/err"
     }
     [ $took -le $((after_s * 1000 + end_ms)) ] || fail "$what: it took $took ms"
     check_nothing_left "$what"
-    echo "$what: $took ms, $(grep "$sentence" "$work/err" | head -n 1)"
+    echo "$what: $took ms, $(grep "$message" "$work/err" | head -n 1)"
 }
 
-# What a PE says whose peer does not answer; the name of its routine comes first.
+# Messages of a PE whose peer does not respond; they start with the name of the routine.
 silent="pgas: PE [01]: shmem[a-z_]*: \\(PE 3 has not answered for $timeout_s s\\|lost PE 3 .*timed out\\)"
 hidden="pgas: PE [01]: \(shmem[a-z_]*: \)\?\(lost PE 3\|PE 3 has not answered\)"
 hide='"$0" "$@" || s=$?; [ "${s:-0}" != 137 ] || sleep 15; exit $s'
 
 lose() {
     case $1 in
-    kill) ends kill "$2" 0 137 '^oshrun: PE 3 .* killed by signal 9' ;;
-    # Behind a shell that the launcher watches in its place: the PEs must notice.
-    # A PE that is not answered takes that for a failure after SHMEM_NET_TIMEOUT.
+    kill) expect_end kill "$2" 0 137 '^oshrun: PE 3 .* killed by signal 9' ;;
+    # The launcher's child is a shell, so the launcher does not see that the PE was killed:
+    # the other PEs must detect it, at the latest after SHMEM_NET_TIMEOUT.
     hidden-kill)
         SHMEM_NET_TIMEOUT=$timeout_s
         export SHMEM_NET_TIMEOUT
-        ends hidden-kill "$2" $timeout_s 1 "$hidden" sh -c "$hide"
+        expect_end hidden-kill "$2" $timeout_s 1 "$hidden" sh -c "$hide"
         unset SHMEM_NET_TIMEOUT
         ;;
     stop)
         SHMEM_NET_TIMEOUT=$timeout_s
         export SHMEM_NET_TIMEOUT
-        ends stop "$2" $timeout_s 1 "$silent"
+        expect_end stop "$2" $timeout_s 1 "$silent"
         unset SHMEM_NET_TIMEOUT
         ;;
     esac
 }
 
-# The short form tries each way and each operation, not all with each other.
+# Without PGAS_TEST_LONG: a subset of the combinations.
 operations_of() {
     case ${LOST_OPERATIONS:+some}${long:+all}:${brief:+brief}:$SHMEM_TRANSPORT:$1 in
     some*) echo "$LOST_OPERATIONS" ;;

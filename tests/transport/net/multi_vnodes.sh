@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# multi_vnodes.sh - the programs of tests/api/multi on virtual nodes, none of which is changed
-# for that: each with a number of PEs that leaves unequal nodes.
-# MULTI_ONLY="lock heap": only these.  The short form runs those in which the PEs depend on
-# each other's order or memory; left to the long form: the others, other numbers, and ucx.
+# multi_vnodes.sh - the programs of tests/api/multi, unchanged, on two virtual nodes with
+# unequal numbers of PEs.
+# MULTI_ONLY="lock heap": only these.  Without PGAS_TEST_LONG: only programs that depend on
+# the order of operations or on remote memory, one number of PEs, and only ofi.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 there=$top_builddir/tests/api/multi
@@ -11,7 +11,7 @@ sizes='3' few='globals lock wait_peers'
 some='contexts_threads globals order reduce_bits teams_scratch threads wait_peers'
 [ -z "$long" ] || sizes='2 4 5 8'
 
-# What is slow with more PEs, or of no use with fewer
+# sizes_of PROGRAM: the numbers of PEs; 2 for programs that are slow with more.
 sizes_of() {
     case ${long:+long_}$1 in
     *wake | *wait_set | contexts_threads | threads) echo 2 ;;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress.c - what has been posted on a context goes on while its PE waits for something
- * else, or (but on a private context) computes: PE 0 sends to the last one on a context
- * of each kind, small and large, and calls nothing on that context until the answer is
- * here.
+ * progress.c - operations posted on a context progress while the PE waits in another
+ * routine or, except on a private context, computes without library calls.  PE 0 sends
+ * small and large data to the last PE on a context of each kind and makes no call on that
+ * context until the reply has arrived.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@ enum { LARGE = 16 << 20, SMALL = 8, LIMIT_S = 20 };
 static uint64_t sent, answer;
 static long added;
 
-/* Without a call of the library: the answer comes while we compute. */
+/* Polls for the reply without library calls, as a computing PE. */
 static void compute_until(uint64_t value)
 {
     double end = check_now() + LIMIT_S;

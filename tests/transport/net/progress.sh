@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# progress.sh - contexts go on without a call on them; see progress.c.  Also where operations
-# are late, so that they are under way when their PE sleeps.
+# progress.sh - contexts progress without calls on them; see progress.c.  Also with injected
+# delays, so that operations are in flight while their PE sleeps.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sleeper.c - progress: the last PE does not call the library for S seconds, and the
- * others do not need it to.
- *   sleeper sleep S    it sleeps; puts, gets and atomics to it are timed, and so is its
- *                      processor
- *   sleeper compute S  it computes, bound to one processor: what the traffic costs it
- *   sleeper late S     it comes late: what it costs to wait for it
- * Prints figures, and judges them: SLEEPER_SLACK in the environment times the limits, as
- * a machine may have other things to do.  That nothing waits for the sleeper always is.
+ * sleeper.c - asynchronous progress: operations on the memory of the last PE complete
+ * although that PE does not call the library for S seconds.
+ *   sleeper sleep S    the last PE sleeps: measures the latency of puts, gets and atomics
+ *                      to it, and the processor time that it uses
+ *   sleeper compute S  the last PE computes, bound to one processor: measures how much
+ *                      the traffic slows it down
+ *   sleeper late S     the last PE is late: measures the processor time of waiting PEs
+ * Prints the figures and compares them with limits, which are multiplied by SLEEPER_SLACK
+ * (environment) for busy machines.  That no operation waits for the last PE is checked
+ * without slack.
  */
 #include "config.h"
 
@@ -19,7 +21,7 @@ enum kind { PUT, GET, ADD, KINDS };
 enum {
     OPS_MAX = 1000,  /* of a kind */
     PER_SECOND = 10, /* operations of a kind */
-    WORK = 1000,     /* turns of the loop that computes, between two looks at the clock */
+    WORK = 1000,     /* iterations of the compute loop between two clock reads */
     HOLDS = 42,
 };
 #define MEDIAN_MAX_S  0.010 /* "milliseconds" */
@@ -90,7 +92,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first of all may have to connect. */
+/* The first operation may have to connect, so it is printed separately. */
 static void report_traffic(double seconds)
 {
     static const char *const names[KINDS] = {"put+quiet", "get", "fetch_add"};
@@ -101,13 +103,13 @@ static void report_traffic(double seconds)
         double median = took[kind][taken / 2], most = took[kind][taken - 1];
         printf("PE %d: %d %s: median %.0f us, max %.0f us (the first %.0f us)\n", me,
                taken, names[kind], median * 1e6, most * 1e6, first * 1e6);
-        CHECK_NAMED(most < seconds / 2, "%s waited %.3f s for the sleeper", names[kind],
-                    most);
+        CHECK_NAMED(most < seconds / 2, "%s: took %.3f s: waited for the sleeping PE",
+                    names[kind], most);
         judge(median, MEDIAN_MAX_S, names[kind]);
     }
 }
 
-/* ---- the three ways -------------------------------------------------------------- */
+/* ---- the three modes ------------------------------------------------------------- */
 
 static void sleeping(double seconds)
 {
@@ -130,7 +132,7 @@ static void sleeping(double seconds)
 }
 
 struct rate {
-    double work, thread, process; /* per second of time that passed */
+    double work, thread, process; /* per second of wall-clock time */
 };
 
 static struct rate compute(double seconds)
@@ -151,7 +153,7 @@ static struct rate compute(double seconds)
     return (struct rate){work / passed, thread / passed, process / passed};
 }
 
-/* The last PE is bound before shmem_init, as a launcher would do it. */
+/* The last PE is bound before shmem_init, as by a launcher. */
 static void bind_to_one(void)
 {
     cpu_set_t all, one;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# sleeper.sh - PEs that do not call the library do not hold up the others, and cost no
-# processor; see sleeper.c.  The figures are printed; the long form wants those of a quiet
-# machine.
+# sleeper.sh - PEs that do not call the library do not delay the others and use almost no
+# processor time; see sleeper.c.  Prints the figures; with PGAS_TEST_LONG the limits are
+# those of an idle machine.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 seconds=2 part=1 transports='ofi ucx'
@@ -13,7 +13,7 @@ slack=5
 [ -z "${SANITIZED:-}" ] || slack=100
 export SLEEPER_PES SLEEPER_SLACK=$slack
 
-# Also with a processor for each PE, if there are two: who waits has other ways then.
+# `2 late` gives each PE a processor on a machine with two: waits then spin longer.
 all_ways() {
     for way in "4 sleep $seconds" "4 compute $part" "4 late $seconds" "2 late 1"; do
         SLEEPER_PES=${way%% *}
