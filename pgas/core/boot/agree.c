@@ -19,15 +19,15 @@ enum {
     SENTENCE_MAX = 800,
     VALUE_SHOWN = 60,
     PES_SHOWN = 8,
-    REFUSED_WAIT_S = 10, /* for the PE that speaks to end a job that can't run */
+    REFUSED_WAIT_S = 10, /* time for the reporting PE to end the job */
 };
 
 _Static_assert((int)AGREE_ALL <= (int)NODE_SETTINGS,
-               "a record has space for all settings");
+               "a node_pe record has space for all settings");
 
-/* How many settings there are, so that an older library is noticed too. */
+/* PE 0's digests as published to the other nodes. */
 struct settings {
-    uint32_t count;
+    uint32_t count; /* AGREE_ALL; differs in another version of the library */
     uint32_t digest[NODE_SETTINGS];
 };
 
@@ -39,7 +39,7 @@ static const char *const names[AGREE_ALL] = {
     [AGREE_TABLE_REMOTE] = "COLL_TABLE",
 };
 
-/* What the settings that are no variables are called. */
+/* Text of the settings that are not variables; NULL: use the environment. */
 static const char *values[AGREE_ALL];
 
 /* ---- digests --------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static uint64_t digest_flag(bool on)
     return digest_uint(on);
 }
 
-/* Of SHMEM_DEBUG only the level at which PEs compare their calls counts. */
+/* SHMEM_DEBUG must agree only on whether PEs compare their calls (level 2). */
 static uint64_t digest_deep(unsigned level)
 {
     return digest_uint(level >= 2);
@@ -84,9 +84,9 @@ void agree_write(void)
 #undef A
 }
 
-/* ---- the sentence ---------------------------------------------------------------- */
+/* ---- the message ----------------------------------------------------------------- */
 
-/* A sentence that grows, as far as there is space. */
+/* A message under construction; truncated to SENTENCE_MAX. */
 struct sentence {
     char text[SENTENCE_MAX];
     size_t used;
@@ -107,7 +107,7 @@ static void agree_add(struct sentence *s, const char *format, ...)
         s->used += (size_t)more < space ? (size_t)more : space - 1;
 }
 
-/* "SHMEM_ADAPT is "0" on PE 3": on the PE that speaks. */
+/* Appends the value of a setting on this PE: SHMEM_ADAPT is "0" on PE 3, other than on */
 static void agree_add_value(struct sentence *s, enum agree what)
 {
     const char *value = values[what] != NULL ? values[what] : env_value(names[what]);
@@ -120,7 +120,7 @@ static void agree_add_value(struct sentence *s, enum agree what)
     agree_add(s, " on PE %d, other than on", pgas_self.me);
 }
 
-/* Add one more PE to a list of which *n have been found. */
+/* Appends a PE to a list of *n PEs, of which PES_SHOWN are shown. */
 static void agree_add_pe(struct sentence *s, int *n, uint32_t pe)
 {
     if (*n < PES_SHOWN)
@@ -130,20 +130,21 @@ static void agree_add_pe(struct sentence *s, int *n, uint32_t pe)
     ++*n;
 }
 
-/* One PE speaks and has the job ended.  Others wait for that: a launcher that sees one of
- * them end might end that one before it has spoken. */
-static _Noreturn void agree_refuse(bool speak, const char *sentence)
+/* One PE reports the error and ends the job.  The others delay: a launcher that sees one
+ * of them exit might kill the reporting PE before it has printed the message. */
+static _Noreturn void agree_refuse(bool report, const char *sentence)
 {
-    if (!speak)
+    if (!report)
         sleep(REFUSED_WAIT_S);
     log_die("shmem_init: these settings must be the same on all PEs, as oshrun -x sets "
             "them: %s",
             sentence);
 }
 
-/* ---- on the node ----------------------------------------------------------------- */
+/* ---- within the node ------------------------------------------------------------- */
 
-/* Add those PEs of the node that have another value than local rank 0; any? */
+/* Appends the PEs of the node whose value differs from that of local rank 0.  True if
+ * there are any. */
 static bool agree_add_node(struct sentence *s, const struct boot *b, enum agree what)
 {
     const struct node_pe *pe = pgas_self.node->pe;
@@ -177,7 +178,7 @@ void agree_check_node(const struct boot *b)
             agree_refuse_node(b);
 }
 
-/* ---- over the nodes -------------------------------------------------------------- */
+/* ---- between nodes --------------------------------------------------------------- */
 
 void agree_publish(const struct boot *b)
 {
@@ -190,7 +191,7 @@ void agree_publish(const struct boot *b)
         log_die("shmem_init: can't publish the settings of PE 0: %s", boot_error());
 }
 
-/* Tables for one node may differ from node to node. */
+/* AGREE_TABLE_NEAR may differ between nodes. */
 static void agree_compare(const struct settings *first)
 {
     struct sentence s = {.used = 0};
@@ -215,8 +216,8 @@ void agree_check_internode(const struct boot *b)
         return;
     if (boot_get(0, KEY, &first, sizeof first) != (ssize_t)sizeof first ||
         first.count != AGREE_ALL)
-        log_die("shmem_init: can't get the settings of PE 0 (%s); is libshmem of one "
-                "version on all nodes?",
+        log_die("shmem_init: can't get the settings of PE 0 (%s); do all nodes have the "
+                "same version of libshmem?",
                 boot_error());
     agree_compare(&first);
 }

@@ -12,7 +12,7 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/binding.h"
 
-enum { CPUS_FIRST = 1024, CPUS_MAX = 1 << 20 }; /* sizes of masks that are tried */
+enum { CPUS_FIRST = 1024, CPUS_MAX = 1 << 20 }; /* sizes of masks to try, in bits */
 
 bool place_read(pid_t pid, struct place_cpus *cpus)
 {
@@ -24,7 +24,7 @@ bool place_read(pid_t pid, struct place_cpus *cpus)
         if (sched_getaffinity(pid, cpus->bytes, cpus->set) == 0)
             return true;
         place_free(cpus);
-        if (errno != EINVAL) /* else the kernel's masks are longer */
+        if (errno != EINVAL) /* EINVAL: the kernel's masks are longer */
             return false;
     }
     return false;
@@ -41,9 +41,10 @@ int place_count(const struct place_cpus *cpus)
     return cpus->set != NULL ? CPU_COUNT_S(cpus->bytes, cpus->set) : 0;
 }
 
-/* Remove from a set what the cgroup of this process forbids: the kernel cuts any mask
- * that is set down to the cpuset.  The parent's mask may have more: a launcher's daemon
- * (slurmstepd) need not be in the cgroup of the job.  `mine` is this thread's mask. */
+/* Removes the processors that the cgroup of this process excludes: sets the mask, which
+ * the kernel intersects with the cpuset, and reads it back.  The parent's mask may
+ * contain such processors, since a launcher's daemon (slurmstepd) may be outside the
+ * job's cgroup.  `mine` is this thread's mask, which is restored. */
 static void binding_cut_to_cgroup(struct place_cpus *cpus, const struct place_cpus *mine)
 {
     struct place_cpus allowed;
@@ -91,9 +92,11 @@ static size_t binding_nth_cpu(const struct place_cpus *cpus, int k)
     return cpu;
 }
 
-static struct place_cpus mask; /* where we may run; empty unless there is a choice */
+/* Affinity mask read by binding_spread; no set if it has fewer than 2 processors. */
+static struct place_cpus mask;
 
-/* Has the program changed our mask since?  Then it knows better than we do. */
+/* False if the program has changed the affinity mask since binding_spread, in which case
+ * it does its own binding. */
 static bool binding_mask_is_ours(void)
 {
     struct place_cpus now;
@@ -109,7 +112,7 @@ void binding_move(int cpu)
 {
     if (!binding_mask_is_ours()) {
         if (mask.set != NULL)
-            CPU_ZERO_S(mask.bytes, mask.set); /* not freed: a thread may look at it */
+            CPU_ZERO_S(mask.bytes, mask.set); /* not freed: other threads may read it */
         return;
     }
     cpu_set_t *one = CPU_ALLOC(mask.bytes * 8);
@@ -131,7 +134,7 @@ void binding_spread(void)
 {
     if (pgas_self.local_size <= pgas_self.node->cpus)
         return;
-    if (mask.set != NULL) /* of the generation before */
+    if (mask.set != NULL) /* from the previous generation */
         place_free(&mask);
     if (!place_read(0, &mask))
         return;

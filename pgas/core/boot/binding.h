@@ -11,32 +11,36 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A set of processors, of the size of the kernel's masks. */
+/* A CPU set that is as large as the kernel's affinity masks. */
 struct place_cpus {
     cpu_set_t *set;
     size_t bytes;
 };
 
-/* Reads the affinity mask of a process (0: the calling thread).  True: place_free it. */
+/* Reads the affinity mask of a process (0: the calling thread).  If true, the caller
+ * frees *cpus with place_free. */
 bool place_read(pid_t pid, struct place_cpus *cpus);
 void place_free(struct place_cpus *cpus);
 int place_count(const struct place_cpus *cpus);
 
-/* The processors that the PEs of this node may use together: those of the calling thread
- * and, as the launcher may have bound this PE, those of its parent that the cgroup of
- * this process allows.  True: place_free it. */
+/* The processors that the PEs of this node may use together.  The launcher may have bound
+ * this PE to some of them, so this is the union of the calling thread's mask and its
+ * parent's, restricted to the cgroup of this process.  If true, the caller frees *cpus
+ * with place_free. */
 bool place_job(struct place_cpus *cpus);
 
-/* Migrates this PE to processor (local rank modulo processors) of its affinity mask and
- * restores the mask: PEs start evenly distributed and unbound.  The kernel alone may
- * leave 3 and 1 of 4 PEs on two processors for seconds, which doubles the time of each
- * barrier. */
+/* On an oversubscribed node: migrates this PE to processor (local rank modulo number of
+ * processors) of its affinity mask and restores the mask, so that PEs start evenly
+ * distributed but unbound.  Otherwise the kernel may run 3 of 4 PEs on one of two
+ * processors for seconds, which doubles the time of each barrier. */
 void binding_spread(void);
 
-/* True if this PE may run on that processor; always false before binding_spread. */
+/* True if binding_move may migrate this PE to that processor; false before
+ * binding_spread, on a node that is not oversubscribed and with a single processor. */
 bool binding_allowed(int cpu);
 
-/* Migrates to an allowed processor; unbound afterwards. */
+/* Migrates the calling thread to an allowed processor and leaves it unbound.  Does
+ * nothing after the program has changed the affinity mask itself. */
 void binding_move(int cpu);
 
 #endif

@@ -10,14 +10,14 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 
-/* Set in the environment of a PE, and so of its children, to its PMIx namespace. */
+/* Environment variable of a PE, inherited by its children: its PMIx namespace. */
 #define JOINED_ENV "PGAS_JOINED"
 
-#define GET_LIMIT_S 86400 /* a PE may be late by up to a day */
+#define GET_LIMIT_S 86400 /* timeout of boot_get: one day */
 
 static pmix_proc_t myself;
 static bool connected;
-static pmix_status_t failure; /* of the last call that failed */
+static pmix_status_t failure; /* reason of the last call that returned -1 */
 
 const char *boot_nspace(void)
 {
@@ -40,7 +40,7 @@ pmix_value_t *boot_value(uint32_t rank, const char *key)
     return boot_get_value(rank, key, NULL, 0);
 }
 
-/* Launchers differ in the types that they give (PMIX_INT, UINT16, UINT32, PROC_RANK). */
+/* Launchers use different types for numbers (PMIX_INT, UINT16, UINT32, PROC_RANK). */
 bool boot_number(uint32_t rank, const char *key, uint32_t *out)
 {
     pmix_value_t *value = boot_value(rank, key);
@@ -52,11 +52,11 @@ bool boot_number(uint32_t rank, const char *key, uint32_t *out)
     return failure == PMIX_SUCCESS;
 }
 
-/* Variables of other launchers with the number of processes. */
-static void boot_warn_if_alone_by_mistake(void)
+/* Warns if variables of another launcher show that it started several processes. */
+static void boot_warn_foreign_launcher(void)
 {
     static const struct {
-        const char *size, *inside; /* `inside` is set in a process the launcher started */
+        const char *size, *inside; /* `inside`: set only in processes of the launcher */
     } launcher[] = {{"PMI_SIZE", "PMI_RANK"},
                     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
@@ -77,7 +77,7 @@ static void boot_singleton(struct boot *b)
 {
     static uint32_t only_me, only_node;
 
-    boot_warn_if_alone_by_mistake();
+    boot_warn_foreign_launcher();
     *b = (struct boot){.size = 1,
                        .local_size = 1,
                        .local_pes = &only_me,
@@ -85,9 +85,9 @@ static void boot_singleton(struct boot *b)
                        .node_of = &only_node};
 }
 
-/* "PGAS_JOINED=" and the namespace in which this process, or one of its ancestors, has
- * joined as a PE.  Entered into the environment before main() and modified in place
- * later: setenv() must not be called while the program may have threads (environ.h). */
+/* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors
+ * joined the job as a PE.  Added to the environment before main() and modified in place
+ * later, because setenv() is unsafe while the program may have threads (environ.h). */
 static char joined[sizeof JOINED_ENV + 1 + PMIX_MAX_NSLEN] = JOINED_ENV "=";
 static char *const joined_value = joined + sizeof JOINED_ENV;
 
@@ -102,8 +102,8 @@ static __attribute__((constructor)) void boot_enter_joined(void)
     putenv(joined);
 }
 
-/* Children of a PE inherit its variables: one that calls shmem_init would connect as the
- * same PE. */
+/* A child of a PE inherits its environment variables; without this check, a child that
+ * calls shmem_init would connect as the same PE. */
 static void boot_refuse_to_join_twice(void)
 {
     const char *nspace = getenv("PMIX_NAMESPACE");
@@ -113,18 +113,19 @@ static void boot_refuse_to_join_twice(void)
     if (strcmp(joined_value, nspace) == 0)
         log_die(
             "this PE has joined already: a program that a PE starts with fork or exec "
-            "cannot be the same PE; run it without PMIX_* and PGAS_* variables");
+            "cannot join the job as the same PE; start it without PMIX_* and PGAS_* "
+            "variables");
     if (strlen(nspace) <= PMIX_MAX_NSLEN)
         strcpy(joined_value, nspace);
 }
 
-/* LeakSanitizer, if the program has it. */
+/* LeakSanitizer's interface; NULL unless it is linked in. */
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
-/* libpmix never frees some bytes that PMIx_Init allocates: a program with
- * -fsanitize=address would end with an error because of them. */
-static void boot_leak_check(bool on)
+/* PMIx_Init leaks some bytes, because of which a program with -fsanitize=address would
+ * exit with an error. */
+static void boot_set_leak_check(bool on)
 {
     void (*set)(void) = on ? __lsan_enable : __lsan_disable;
 
@@ -140,9 +141,9 @@ void boot_connect(struct boot *b)
         return;
     }
     boot_refuse_to_join_twice();
-    boot_leak_check(false);
+    boot_set_leak_check(false);
     pmix_status_t rc = PMIx_Init(&myself, NULL, 0);
-    boot_leak_check(true);
+    boot_set_leak_check(true);
     if (rc != PMIX_SUCCESS)
         log_die("the PMIx server that PMIX_NAMESPACE=%s names does not answer: %s; start "
                 "the program with oshrun, or alone without PMIX_* variables",
@@ -164,8 +165,7 @@ const char *boot_error(void)
     return PMIx_Error_string(failure);
 }
 
-/* Values of an earlier generation are still there: the key has the generation's number.
- */
+/* PMIx keeps the values of earlier generations, so the key contains the generation. */
 static const char *boot_key_now(const char *key, pmix_key_t now)
 {
     snprintf(now, sizeof(pmix_key_t), "%s.%u", key, pgas_self.generation);
@@ -185,7 +185,7 @@ int boot_put(enum boot_scope scope, const char *key, const void *data, size_t le
     return rc == 0 ? boot_done(PMIx_Commit()) : rc;
 }
 
-/* Without a time-out attribute a PMIx server fails the request after 2 seconds. */
+/* Without a timeout attribute a PMIx server fails the request after 2 seconds. */
 static pmix_value_t *boot_wait_for(uint32_t rank, const char *key)
 {
     pmix_key_t now;
@@ -215,7 +215,8 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
     return len;
 }
 
-/* Under srun a fence without data collection returns immediately: it is not a barrier. */
+/* PMIX_COLLECT_DATA is required: under srun a fence without it returns immediately and is
+ * not a barrier. */
 int boot_barrier(void)
 {
     pmix_info_t collect;

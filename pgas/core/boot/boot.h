@@ -3,9 +3,10 @@
  * boot.h - rank, size and node map of the job, and data exchange before PEs can reach
  * each other's memory: a plain PMIx client, or a singleton job of one PE.
  *
- * Only one thread at a time may call these.  boot_get waits for up to a day and
- * boot_barrier without limit, because only the launcher can tell a late PE from a dead
- * one; it ends the job. Uses: pgas.h, log.  Used by: coll/life, nodeseg.
+ * Only one thread at a time may call these functions.  boot_get has a timeout of one day
+ * and boot_barrier none: only the launcher can tell a late PE from a dead one, and it
+ * ends the job if a PE dies.
+ * Uses: pgas.h, log.  Used by: coll/life, nodeseg.
  */
 #ifndef PGAS_CORE_BOOT_H
 #define PGAS_CORE_BOOT_H
@@ -16,12 +17,12 @@
 #include <sys/types.h>
 
 /* A node is a set of PEs that share a host according to the launcher; hosts without PEs
- * are not counted.  Nodes are numbered by their lowest PE, the same on all PEs: PE 0 is
- * on node 0. */
+ * do not count.  Nodes are numbered in the order of their lowest PEs, identically on all
+ * PEs, so PE 0 is on node 0. */
 struct boot {
     uint32_t rank, size;
     uint32_t local_rank, local_size;
-    uint32_t *local_pes; /* PE numbers of this node's PEs, by local rank */
+    uint32_t *local_pes; /* this node's PEs, indexed by local rank */
     uint32_t node, nnodes;
     uint32_t *node_of; /* the node of each PE */
     bool launched;     /* there is a PMIx server */
@@ -34,34 +35,34 @@ void boot_connect(struct boot *b);
 /* The host name of a node according to the launcher; not necessarily unique. */
 void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size);
 
-/* A list of the nodes with their numbers of PEs, "n0: 2, n1: 2", truncated to `size`. */
+/* Formats the nodes with their PE counts, "n0: 2, n1: 2", truncated to `size` bytes. */
 void boot_nodes_text(const struct boot *b, char *text, size_t size);
 
-/* Visibility of a put: the PEs of the node immediately, or all PEs after a barrier. */
+/* Visibility of a boot_put: BOOT_NODE: to the PEs of the node, immediately; BOOT_ALL: to
+ * all PEs, after boot_barrier. */
 enum boot_scope { BOOT_NODE, BOOT_ALL };
 
 /*
  * boot_put publishes len > 0 bytes under a key, once per generation.  boot_get copies the
  * value that PE `rank` put in this generation and returns its length, or -1 if it exceeds
- * `space` bytes.  A get from the same node waits for the put.  put and barrier return 0.
- * All return -1 if PMIx fails (boot_error has the reason).  boot_get fails in a singleton
- * job.
+ * `space` bytes.  A get from a PE of the same node waits for the put.  boot_put and
+ * boot_barrier return 0 on success.  All three return -1 if PMIx fails (boot_error has
+ * the reason).  boot_get fails in a singleton job.
  */
 int boot_put(enum boot_scope scope, const char *key, const void *data, size_t len);
 ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space);
 
-/* A barrier of all PEs of the job.  Values put before it are available after it. */
+/* A barrier over all PEs of the job.  Values put before it are available after it. */
 int boot_barrier(void);
 
-/* The reason of the last call that returned -1. */
+/* Error text of the last call that returned -1. */
 const char *boot_error(void);
 
 /* Asks the launcher to end the job with this status. */
 void boot_abort(int status, const char *why);
 
-/* Disconnects and frees the members of *b unless `keep`, for threads that still read
- * them.
- */
+/* Disconnects from the launcher.  Frees the members of *b unless `keep`, which is for
+ * threads that may still read them. */
 void boot_disconnect(struct boot *b, bool keep);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_nodes.c - how many PEs there are, and which is on which node.  Uses: boot_pmix,
- * log.
+ * boot_nodes.c - the number of PEs and the map of PEs to nodes.
+ * Uses: boot_pmix, log.
  *
- * Only the launcher is asked: memory that can be mapped proves nothing, as nodes may be
- * made of one machine.  No launcher gives all keys (docs/LAUNCHERS.md), so there are
- * three ways to ask, and an answer counts only if it fits the rest of what the launcher
- * says.
+ * The launcher is the only source: that a PE's memory can be mapped does not show that it
+ * is on the same node, since several virtual nodes may share a host.  No launcher
+ * provides all PMIx keys (docs/LAUNCHERS.md).  A job on one node needs only the local
+ * PEs; otherwise the map comes from the node list or else from the PEs' host names, and
+ * it is used only if it is consistent with the launcher's other keys.
  */
 #include "config.h"
 
@@ -20,13 +21,12 @@
 #include "pgas/core/base/number.h"
 
 #define NOWHERE    UINT32_MAX
-#define NAME_SHOWN 65     /* bytes of a host name in a sentence */
-#define CUT        ", .." /* for the nodes that a sentence has no space for */
+#define NAME_SHOWN 65     /* bytes of a host name in a message, with its NUL */
+#define CUT        ", .." /* marks a truncated list of nodes */
 
-/* ---- the PEs of this node ------------------------------------------------------------
- */
+/* ---- the PEs of this node --------------------------------------------------------- */
 
-/* "0,1,5" or "0-3,7" to n numbers below `size`. */
+/* Parses n ranks < size from a list such as "0,1,5" or "0-3,7". */
 static void boot_nodes_parse_ranks(const char *list, uint32_t *out, uint32_t n,
                                    uint32_t size)
 {
@@ -55,8 +55,8 @@ static uint32_t boot_nodes_number_or_die(const char *key)
     uint32_t number;
 
     if (!boot_number(PMIX_RANK_WILDCARD, key, &number))
-        log_die("the launcher's PMIx server does not say '%s': %s; is it older than PMIx "
-                "3?",
+        log_die("the launcher's PMIx server does not provide '%s': %s; is it older than "
+                "PMIx 3?",
                 key, boot_error());
     return number;
 }
@@ -82,10 +82,10 @@ static void boot_nodes_find_local(struct boot *b)
         b->rank);
 }
 
-/* ---- two ways to ask: fill node_of with any numbers, one for each node -------------
- */
+/* ---- two sources of the map: each sets node_of to an arbitrary number per node ---- */
 
-/* Enter the PEs of one host.  False if one of them is elsewhere too. */
+/* Sets node_of for the PEs of one host.  False if a PE is invalid or also listed for
+ * another host. */
 static bool boot_nodes_enter_host(struct boot *b, const char *host, uint32_t node,
                                   uint32_t *found)
 {
@@ -104,8 +104,9 @@ static bool boot_nodes_enter_host(struct boot *b, const char *host, uint32_t nod
     return good;
 }
 
-/* By the list of hosts: a call for each node, that libpmix answers by itself. */
-static bool boot_nodes_ask_hosts(struct boot *b)
+/* From the list of hosts: one PMIx_Resolve_peers call per node, which libpmix answers
+ * locally. */
+static bool boot_nodes_from_host_list(struct boot *b)
 {
     pmix_value_t *list = boot_value(PMIX_RANK_WILDCARD, PMIX_NODE_LIST);
     bool good = list != NULL && list->type == PMIX_STRING;
@@ -122,7 +123,7 @@ static bool boot_nodes_ask_hosts(struct boot *b)
     return good && found == b->size;
 }
 
-/* Put a PE with the first one before it that has the same host name. */
+/* Sets node_of[pe] to the lowest PE with the same host name. */
 static void boot_nodes_join_host(struct boot *b, char **host, uint32_t pe)
 {
     uint32_t before = pe > 0 ? b->node_of[pe - 1] : 0;
@@ -133,8 +134,8 @@ static void boot_nodes_join_host(struct boot *b, char **host, uint32_t pe)
     b->node_of[pe] = before;
 }
 
-/* By the name of each PE's host. */
-static bool boot_nodes_ask_names(struct boot *b)
+/* From the host name of each PE. */
+static bool boot_nodes_from_host_names(struct boot *b)
 {
     char **host = calloc(b->size, sizeof *host);
     bool good = host != NULL;
@@ -155,30 +156,29 @@ static bool boot_nodes_ask_names(struct boot *b)
     return good;
 }
 
-/* ---- what an answer is worth ---------------------------------------------------------
- */
+/* ---- validation ------------------------------------------------------------------- */
 
-/* Number the nodes anew by their lowest PEs; `as_said` has space for one word per node.
- */
-static void boot_nodes_renumber(struct boot *b, uint32_t *as_said)
+/* Renumbers the nodes in the order of their lowest PEs.  `source` is scratch space for
+ * one word per node. */
+static void boot_nodes_renumber(struct boot *b, uint32_t *source)
 {
     uint32_t node = 0;
 
     b->nnodes = 0;
     for (uint32_t pe = 0; pe < b->size; pe++) {
-        uint32_t said = b->node_of[pe];
-        if (b->nnodes == 0 || as_said[node] != said)
-            for (node = 0; node < b->nnodes && as_said[node] != said;)
+        uint32_t number = b->node_of[pe];
+        if (b->nnodes == 0 || source[node] != number)
+            for (node = 0; node < b->nnodes && source[node] != number;)
                 node++;
         if (node == b->nnodes)
-            as_said[b->nnodes++] = said;
+            source[b->nnodes++] = number;
         b->node_of[pe] = node;
     }
     b->node = b->node_of[b->rank];
 }
 
-/* Are these the nodes of which the launcher also says how many there are, and which PEs
- * share the one of this PE? */
+/* True if the map agrees with the launcher's list of this node's PEs and, if provided,
+ * its number of nodes. */
 static bool boot_nodes_plausible(const struct boot *b)
 {
     uint32_t nnodes, here = 0;
@@ -193,21 +193,21 @@ static bool boot_nodes_plausible(const struct boot *b)
             nnodes == b->nnodes);
 }
 
-static void boot_nodes_ask_for_nodes(struct boot *b)
+static void boot_nodes_find_map(struct boot *b)
 {
-    static bool (*const ask[])(struct boot *) = {boot_nodes_ask_hosts,
-                                                 boot_nodes_ask_names};
-    uint32_t *as_said = calloc(b->size, sizeof *as_said);
+    static bool (*const find[])(struct boot *) = {boot_nodes_from_host_list,
+                                                  boot_nodes_from_host_names};
+    uint32_t *source = calloc(b->size, sizeof *source);
 
-    if (as_said == NULL)
+    if (source == NULL)
         log_die("no memory for a list of %u nodes", b->size);
-    for (size_t i = 0; i < sizeof ask / sizeof ask[0]; i++) {
-        if (!ask[i](b))
+    for (size_t i = 0; i < sizeof find / sizeof find[0]; i++) {
+        if (!find[i](b))
             continue;
-        boot_nodes_renumber(b, as_said);
+        boot_nodes_renumber(b, source);
         if (!boot_nodes_plausible(b))
             continue;
-        free(as_said);
+        free(source);
         return;
     }
     log_die("the launcher says that %u of the %u PEs are on the node of PE %u, but not "
@@ -225,7 +225,7 @@ void boot_find_nodes(struct boot *b)
     b->node = 0;
     b->nnodes = 1;
     if (b->local_size < b->size)
-        boot_nodes_ask_for_nodes(b);
+        boot_nodes_find_map(b);
 }
 
 void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size)

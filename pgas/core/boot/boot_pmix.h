@@ -10,18 +10,18 @@
 
 #include "pgas/core/boot/boot.h"
 
-/* The value of a key of the job or of PE `rank`, to be freed by PMIX_VALUE_RELEASE.
- * NULL: no such key. */
+/* The value of a key of PE `rank`, or of the job for PMIX_RANK_WILDCARD.  The caller
+ * frees it with PMIX_VALUE_RELEASE.  NULL: no such key. */
 pmix_value_t *boot_value(uint32_t rank, const char *key);
 
-/* The same for a number of any type.  False: no such key. */
+/* Likewise for a value of any numeric type.  False: no such key, or not a number. */
 bool boot_number(uint32_t rank, const char *key, uint32_t *out);
 
 /* The PMIx namespace of the job. */
 const char *boot_nspace(void);
 
-/* Sets all members but rank and launched.  Missing information from the launcher is
- * reported and ends the process. */
+/* Sets all members except rank and launched.  Ends the process with an error message if
+ * the launcher provides too little information. */
 void boot_find_nodes(struct boot *b);
 
 #endif

@@ -3,10 +3,11 @@
  * node.h - layout of the shared segment of a node: identity, wait state and progress of
  * each of its PEs.
  *
- * An anonymous memfd.  oshrun's node daemon creates it before it starts the PEs and
- * passes its path in the environment (PGAS_NODE=/proc/PID/fd/N); under a foreign launcher
+ * The segment is a memfd.  oshrun's node daemon creates it before it starts the PEs and
+ * passes its path in the environment (PGAS_NODE=/proc/PID/fd/N); under another launcher
  * the PE with local rank 0 creates it and publishes the path through PMIx.  This header
- * is the interface between launcher and library and includes no other of the project.
+ * is the interface between launcher and library and includes no other header of the
+ * project.
  */
 #ifndef PGAS_CORE_NODE_H
 #define PGAS_CORE_NODE_H
@@ -16,14 +17,16 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
-#define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
-#define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     4u              /* changes with any change of the layout below */
-#define NODE_LINE        64              /* bytes of a cache line */
-#define NODE_SLEEP_SLOTS 7  /* sleepers with a known word: they fill a cache line */
-#define NODE_WHAT        48 /* bytes of the "doing what" text, with its zero */
-#define NODE_SETTINGS    32 /* that must be the same on all PEs, at most */
+#define NODE_ENV     "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
+#define NODE_JOB_ENV "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
+#define NODE_MAGIC   0x70676173u     /* "pgas" */
+#define NODE_VERSION 4u              /* changes with any change of the layout below */
+#define NODE_LINE    64              /* bytes of a cache line */
+#define NODE_SLEEP_SLOTS                                                                 \
+    7                    /* sleep_key entries; with sleep_mask they fill a cache line    \
+                          */
+#define NODE_WHAT     48 /* bytes of node_pe.what, including its NUL */
+#define NODE_SETTINGS 32 /* maximum number of settings that must agree on all PEs */
 
 /* Stages of a PE, in chronological order.  X(name, text) */
 #define NODE_STAGE_TABLE(X)                                                              \
@@ -51,37 +54,37 @@ enum node_stage { NODE_STAGE_TABLE(X) NODE_STAGES };
 #undef X
 
 /*
- * One PE, indexed by local rank.  Only the owner writes, except `wake` (any PE of the
- * node) and stage_ns[NODE_STAGE_FORK] (the daemon).
+ * Record of one PE, indexed by local rank.  Only the owner writes it, except `wake` (any
+ * PE of the node) and stage_ns[NODE_STAGE_FORK] (the daemon).
  */
 struct node_pe {
-    /* One bit per cache line of a page for which a thread of the PE sleeps or is about
-     * to; 0: no sleeper.  Read by every put and atomic to the PE; alone in a read-mostly
-     * line, so that it stays in the callers' caches. */
+    /* One bit per cache line of a page: set while a thread of the PE sleeps, or is about
+     * to sleep, on a word in that line; 0: no sleeper.  Read by every put and atomic to
+     * the PE; its cache line is read-mostly, so that it stays in the callers' caches. */
     _Alignas(NODE_LINE) _Atomic uint64_t sleep_mask;
     /* Word on which each sleeper waits (see block.c); 0: free slot. */
     _Atomic uint64_t sleep_key[NODE_SLEEP_SLOTS];
-    /* Futex word of the sleepers; incremented by each wake. */
+    /* Futex word of the sleepers; each wake-up increments it. */
     _Alignas(NODE_LINE) _Atomic uint32_t wake;
 
-    _Alignas(NODE_LINE) _Atomic int32_t pid; /* 0 until the PE has joined */
+    _Alignas(NODE_LINE) _Atomic int32_t pid; /* 0 before nodeseg_open */
     int32_t heap_fd; /* descriptor of the heap memfd in process pid */
-    int32_t data_fd; /* the same of the data segment, -1 if there is none */
+    int32_t data_fd; /* likewise of the data segment; -1 if there is none */
     /* 1 + the number of barriers of the world team that the PE had begun when it entered
      * shmem_finalize; 0 before.  A later barrier cannot complete. */
     _Atomic uint32_t last_barrier;
     uint64_t heap_len;
     uint64_t data_len;
-    uint64_t data_tag; /* equal on two PEs iff their data segments have one layout */
+    uint64_t data_tag; /* equal on two PEs iff their data segments have the same layout */
     /* Digests of the settings that must be the same on all PEs (core/boot/agree.h). */
     uint32_t setting[NODE_SETTINGS];
 
     /* CLOCK_MONOTONIC nanoseconds at each stage, 0 = not reached. */
     _Atomic uint64_t stage_ns[NODE_STAGES];
     /* Description of what the PE waits for, NUL-terminated; empty: it does not wait.
-     * Stored word by word with relaxed order: see node_what(). */
+     * Stored word by word with relaxed order: read it with node_what(). */
     _Atomic uint64_t what[NODE_WHAT / sizeof(uint64_t)];
-    /* CLOCK_MONOTONIC nanoseconds at the beginning of that wait. */
+    /* CLOCK_MONOTONIC nanoseconds at the start of that wait. */
     _Atomic uint64_t what_ns;
 };
 
@@ -91,13 +94,14 @@ struct node {
     uint32_t bytes; /* length of the whole segment */
     uint32_t npes;  /* PEs on this node */
     uint32_t cpus;  /* processors that the PEs may use together */
-    _Alignas(NODE_LINE) _Atomic uint32_t joined; /* PEs whose record is filled */
-    _Alignas(NODE_LINE) _Atomic uint32_t left;   /* PEs that entered shmem_finalize */
-    _Atomic uint32_t detached;                   /* PEs that left the launcher after it */
+    /* PEs that have reached a point, summed over all generations, modulo 2^32. */
+    _Alignas(NODE_LINE) _Atomic uint32_t joined; /* record filled in shmem_init */
+    _Alignas(NODE_LINE) _Atomic uint32_t left;   /* departed: entered shmem_finalize */
+    _Atomic uint32_t detached;                   /* disconnected from the launcher */
     struct node_pe pe[];
 };
 
-/* Copies the description; during an update it may mix two texts. */
+/* Copies the description; a copy during an update may be torn. */
 static inline void node_what(const struct node_pe *pe, char text[NODE_WHAT])
 {
     uint64_t words[NODE_WHAT / sizeof(uint64_t)];
@@ -108,7 +112,7 @@ static inline void node_what(const struct node_pe *pe, char text[NODE_WHAT])
     text[NODE_WHAT - 1] = '\0';
 }
 
-/* Length in bytes of a segment for npes PEs; 0 if it does not fit the field `bytes`. */
+/* Size in bytes of a segment for npes PEs; 0 if it exceeds the range of node.bytes. */
 static inline size_t node_bytes(uint32_t npes)
 {
     size_t len = sizeof(struct node) + (size_t)npes * sizeof(struct node_pe);

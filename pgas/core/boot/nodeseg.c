@@ -24,10 +24,10 @@
 
 #define KEY         "pgas.node"
 #define PLACE_LEN   64
-#define END_WAIT_MS 1000           /* for a process that is ending to have ended */
-#define LOOK_NS     (NS_PER_S / 4) /* between two looks for PEs that have ended */
+#define END_WAIT_MS 1000           /* maximum wait for an exiting process */
+#define LOOK_NS     (NS_PER_S / 4) /* interval of probes for PEs that have exited */
 
-/* Stages reached before there is a segment to note them in. */
+/* Time stamps of the stages reached before the segment is mapped. */
 static uint64_t early_ns[NODE_STAGES];
 
 static struct node_pe *nodeseg_my_record(void)
@@ -35,14 +35,14 @@ static struct node_pe *nodeseg_my_record(void)
     return &pgas_self.node->pe[pgas_self.local_rank];
 }
 
-static void nodeseg_note(enum node_stage stage, uint64_t ns)
+static void nodeseg_record_stage(enum node_stage stage, uint64_t ns)
 {
     atomic_store_explicit(&nodeseg_my_record()->stage_ns[stage], ns,
                           memory_order_relaxed);
 }
 
-/* The segment stays from one generation to the next: at the start of one its later stages
- * are yet to come, and a report must not take them from the one before. */
+/* The segment persists between generations: NODE_STAGE_ENTER resets the later stages, so
+ * that a report does not show those of the previous generation. */
 void nodeseg_stage(enum node_stage stage)
 {
     uint64_t now = clock_ns();
@@ -52,12 +52,11 @@ void nodeseg_stage(enum node_stage stage)
         return;
     }
     for (int s = NODE_STAGES - 1; stage == NODE_STAGE_ENTER && s > (int)stage; s--)
-        nodeseg_note((enum node_stage)s, 0);
-    nodeseg_note(stage, now);
+        nodeseg_record_stage((enum node_stage)s, 0);
+    nodeseg_record_stage(stage, now);
 }
 
-/* Processors that the PEs of the node may use together.  A launcher may have bound this
- * PE to a part of them, so its own mask is not enough. */
+/* Number of processors that the PEs of the node may use together; 1 if unknown. */
 static uint32_t nodeseg_count_cpus(void)
 {
     struct place_cpus cpus;
@@ -69,27 +68,27 @@ static uint32_t nodeseg_count_cpus(void)
     return (uint32_t)count;
 }
 
-static void nodeseg_map_or_die(int fd, const char *place)
+static void nodeseg_map_or_die(int fd, const char *path)
 {
     struct pgas *g = &pgas_self;
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) != 0)
         log_die("can't open the node segment %s: %s; if the PE that made it has not "
-                "ended, the "
-                "launcher must be of the same user and PID namespace",
-                place, strerror(errno));
+                "exited, the launcher must run as the same user and in the same PID "
+                "namespace",
+                path, strerror(errno));
     g->node_len = (size_t)st.st_size;
     if (g->node_len < node_bytes(g->local_size))
         log_die("the node segment %s has %zu bytes, too few for %u PEs: oshrun and "
-                "libshmem are of different versions",
-                place, g->node_len, g->local_size);
+                "libshmem have different versions",
+                path, g->node_len, g->local_size);
     g->node = segment_map(fd, g->node_len, 0);
     if (g->node == NULL)
-        log_die("can't map the node segment %s: %s", place, strerror(errno));
+        log_die("can't map the node segment %s: %s", path, strerror(errno));
 }
 
-static void nodeseg_check(const char *place)
+static void nodeseg_check(const char *path)
 {
     const struct node *n = pgas_self.node;
 
@@ -97,22 +96,22 @@ static void nodeseg_check(const char *place)
         n->npes != pgas_self.local_size)
         log_die(
             "the node segment %s (magic %#x, version %u, %u PEs) is not what this "
-            "library expects (magic %#x, version %u, %u PEs): oshrun and libshmem are "
-            "of different versions",
-            place, n->magic, n->version, n->npes, NODE_MAGIC, NODE_VERSION,
+            "library expects (magic %#x, version %u, %u PEs): oshrun and libshmem have "
+            "different versions",
+            path, n->magic, n->version, n->npes, NODE_MAGIC, NODE_VERSION,
             pgas_self.local_size);
 }
 
-static void nodeseg_open_place(const char *place)
+static void nodeseg_open_path(const char *path)
 {
-    int fd = open(place, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
 
-    nodeseg_map_or_die(fd, place);
+    nodeseg_map_or_die(fd, path);
     close(fd);
-    nodeseg_check(place);
+    nodeseg_check(path);
 }
 
-static void nodeseg_make(void)
+static void nodeseg_create(void)
 {
     struct pgas *g = &pgas_self;
     size_t len = node_bytes(g->local_size);
@@ -126,25 +125,26 @@ static void nodeseg_make(void)
     g->node->cpus = nodeseg_count_cpus();
 }
 
-/* Local rank 0 makes the segment and says where; the others wait for that. */
-static void nodeseg_make_or_find(const struct boot *b)
+/* Local rank 0 creates the segment and publishes its path; the others wait for it. */
+static void nodeseg_create_or_find(const struct boot *b)
 {
-    char place[PLACE_LEN];
+    char path[PLACE_LEN];
 
     if (b->local_rank == 0) {
-        nodeseg_make();
-        snprintf(place, sizeof place, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
-        if (b->local_size > 1 && boot_put(BOOT_NODE, KEY, place, strlen(place) + 1) != 0)
+        nodeseg_create();
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
+        if (b->local_size > 1 && boot_put(BOOT_NODE, KEY, path, strlen(path) + 1) != 0)
             log_die("can't publish the node segment through PMIx: %s", boot_error());
         return;
     }
-    if (boot_get(b->local_pes[0], KEY, place, sizeof place) <= 0)
+    if (boot_get(b->local_pes[0], KEY, path, sizeof path) <= 0)
         log_die("PE %u did not publish the node segment through PMIx: %s",
                 b->local_pes[0], boot_error());
-    nodeseg_open_place(place);
+    nodeseg_open_path(path);
 }
 
-/* Enter our process, unless another has this PE's place. */
+/* Stores our pid in the record; an error if another process has already joined as this
+ * PE. */
 static void nodeseg_claim_record(void)
 {
     int32_t nobody = 0;
@@ -152,12 +152,13 @@ static void nodeseg_claim_record(void)
     if (!atomic_compare_exchange_strong(&nodeseg_my_record()->pid, &nobody,
                                         (int32_t)getpid()))
         log_die(
-            "PE %d has joined already as process %d; a program that a PE starts, or that "
-            "runs after it in its place, must be run without PMIX_* and PGAS_* variables",
+            "PE %d has joined already as process %d; start a child of a PE, or a program "
+            "that runs after it in the same launch, without PMIX_* and PGAS_* variables",
             pgas_self.me, (int)nobody);
 }
 
-/* oshrun's segment, if it is for our job: another launcher may run inside oshrun. */
+/* Another launcher may run inside oshrun and inherit NODE_ENV: NODE_JOB_ENV must match.
+ */
 const char *nodeseg_path(void)
 {
     const char *job = getenv(NODE_JOB_ENV), *nspace = getenv("PMIX_NAMESPACE");
@@ -167,33 +168,34 @@ const char *nodeseg_path(void)
     return getenv(NODE_ENV);
 }
 
-static void nodeseg_note_early(void)
+static void nodeseg_record_early(void)
 {
     for (int s = 0; s < NODE_STAGES; s++)
         if (early_ns[s] != 0)
-            nodeseg_note((enum node_stage)s, early_ns[s]);
+            nodeseg_record_stage((enum node_stage)s, early_ns[s]);
 }
 
 void nodeseg_open(const struct boot *b)
 {
     struct pgas *g = &pgas_self;
-    const char *place = b->launched ? nodeseg_path() : NULL;
+    const char *path = b->launched ? nodeseg_path() : NULL;
 
     if (g->node != NULL)
-        return; /* the segment of the generation before serves this one too */
+        return; /* mapped by the first generation */
     g->local_rank = (int)b->local_rank;
     g->local_size = b->local_size;
-    if (place != NULL)
-        nodeseg_open_place(place);
+    if (path != NULL)
+        nodeseg_open_path(path);
     else
-        nodeseg_make_or_find(b);
+        nodeseg_create_or_find(b);
     PGAS_ASSERT(g->local_rank >= 0 && (uint32_t)g->local_rank < g->local_size);
     nodeseg_claim_record();
     g->oversubscribed = g->env.oversubscribed || g->local_size > g->node->cpus;
-    nodeseg_note_early();
+    nodeseg_record_early();
 }
 
-/* The counts go on from one generation to the next; they wrap around. */
+/* True if every PE of the node has counted in each of that many generations.  The counts
+ * are never reset and wrap around. */
 static bool nodeseg_all_of(const _Atomic uint32_t *count, uint32_t generations)
 {
     uint32_t all = pgas_self.node->npes * generations;
@@ -208,7 +210,7 @@ static bool nodeseg_all_joined(const void *arg)
     return nodeseg_all_of(&n->joined, pgas_self.generation);
 }
 
-static bool nodeseg_all_left(const void *arg)
+static bool nodeseg_all_departed(const void *arg)
 {
     const struct node *n = arg;
 
@@ -222,11 +224,12 @@ static bool nodeseg_all_detached(const void *arg)
     return nodeseg_all_of(&n->detached, pgas_self.generation - 1);
 }
 
-/* Count this PE; wake all if it is the last. */
+/* Increments the count; the last PE wakes the PEs of the node. */
 static void nodeseg_count_me(_Atomic uint32_t *count)
 {
     struct pgas *g = &pgas_self;
-    /* Release what we wrote with the count; whoever sees the last count sees it all. */
+    /* Releases our writes; a PE that reads the final count with acquire sees the writes
+     * of all PEs. */
     uint32_t before = atomic_fetch_add_explicit(count, 1, memory_order_acq_rel);
 
     PGAS_ASSERT(g->local_size * g->generation - before - 1 < g->local_size);
@@ -236,8 +239,8 @@ static void nodeseg_count_me(_Atomic uint32_t *count)
             block_wake(&g->node->pe[i], NULL, 0);
 }
 
-/* A process that waits for its parent to notice its end has ended too, but not one whose
- * first thread alone has: a pidfd tells them apart. */
+/* True if the process has exited or is a zombie, but not if only its main thread has
+ * exited: a pidfd distinguishes the two. */
 static bool nodeseg_process_ended(pid_t pid, int wait_ms)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
@@ -254,7 +257,7 @@ bool nodeseg_await_end(int pe)
     return nodeseg_process_ended(pgas_self.peer[pe].node->pid, END_WAIT_MS);
 }
 
-/* A PE of this node whose process has ended; -1 for none. */
+/* A PE of this node whose process has exited; -1 if there is none. */
 static int nodeseg_find_ended(void)
 {
     const struct pgas *g = &pgas_self;
@@ -265,17 +268,17 @@ static int nodeseg_find_ended(void)
     return -1;
 }
 
-/* What the wait of nodeseg_join has found so far. */
+/* State of nodeseg_join_on_stall. */
 static struct {
-    uint64_t next_ns; /* when to look again */
-    int ended;        /* the PE that had ended at the look before, or -1 */
+    uint64_t next_ns; /* time of the next probe */
+    int ended;        /* a PE that had exited at the previous probe, or -1 */
 } seen;
 
 /*
- * A PE may end after a generation with status 0, which says nothing to the launcher: it
- * can't know that the others start another generation.  We say so one look after we have
- * found it: by then the launcher has ended the job if the PE failed, or our wait is over
- * if the PE ended after all had joined.
+ * A PE that exits with status 0 after a generation is no error for the launcher, which
+ * does not know that the other PEs start another generation.  We report it one probe
+ * after the one that found it: by then the launcher has ended the job if the PE failed,
+ * or our wait is over if the PE exited after all PEs had joined.
  */
 static void nodeseg_join_on_stall(const void *arg)
 {
@@ -298,7 +301,7 @@ void nodeseg_leave(uint32_t barriers)
     atomic_store_explicit(&nodeseg_my_record()->last_barrier, barriers + 1,
                           memory_order_release);
     nodeseg_count_me(&g->node->left);
-    block_until(&(struct block_wait){.ready = nodeseg_all_left,
+    block_until(&(struct block_wait){.ready = nodeseg_all_departed,
                                      .arg = g->node,
                                      .what = "shmem_finalize: for all PEs of the node"});
 }
@@ -315,7 +318,7 @@ void nodeseg_join(void)
     me->data_fd = g->data_fd;
     me->data_len = g->data_len;
     me->data_tag = g->data_tag;
-    /* All have left the generation before, so nobody needs this any more. */
+    /* All PEs have departed from the previous generation and no longer read this. */
     atomic_store_explicit(&me->last_barrier, 0, memory_order_relaxed);
     nodeseg_count_me(&g->node->joined);
     seen.ended = -1;

@@ -533,8 +533,7 @@ void check_block(const struct check_param *p)
                      "already)");
 }
 
-/* ---- local memory -------------------------------------------------------------------
- */
+/* ---- local memory ----------------------------------------------------------------- */
 
 /* True if the call accesses the calling PE. */
 static bool check_is_own(const struct check_call *c)

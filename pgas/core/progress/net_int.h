@@ -67,8 +67,7 @@ void net_lock(struct net_ctx *c);
 bool net_try_lock(struct net_ctx *c);
 void net_unlock(struct net_ctx *c);
 
-/* ---- net_endpoint.c: endpoint descriptors --------------------------------------------
- */
+/* ---- net_endpoint.c: endpoint descriptors ----------------------------------------- */
 
 /* Writes this PE's descriptor to its heap, before the PEs of the node synchronise. */
 void net_endpoint_write(struct net *n);

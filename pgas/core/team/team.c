@@ -26,8 +26,7 @@ static struct pool teams = POOL_OF(struct shmem_team);
 
 static size_t slot_bytes; /* symmetric words of a team */
 
-/* ---- members ------------------------------------------------------------------------
- */
+/* ---- members ---------------------------------------------------------------------- */
 
 bool team_strided(const int *list, int n, int *start, int *stride)
 {
@@ -109,8 +108,7 @@ int team_index(const struct shmem_team *team, int world_pe)
     return -1;
 }
 
-/* ---- distribution over nodes --------------------------------------------------------
- */
+/* ---- distribution over nodes ------------------------------------------------------ */
 
 bool team_has_remote(const struct shmem_team *team)
 {
