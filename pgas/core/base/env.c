@@ -48,7 +48,7 @@ static const char *env_value_of(const char *prefix, const char *name)
     return getenv(full);
 }
 
-static const char *env_prefix_in_force(const char *name)
+static const char *env_effective_prefix(const char *name)
 {
     bool old = env_value_of(PREFIX, name) == NULL && env_has_alias(name) &&
                env_value_of(PREFIX_OLD, name) != NULL;
@@ -58,11 +58,11 @@ static const char *env_prefix_in_force(const char *name)
 
 const char *env_value(const char *name)
 {
-    return env_value_of(env_prefix_in_force(name), name);
+    return env_value_of(env_effective_prefix(name), name);
 }
 
-/* log2 of the factor of a suffix; -1 if it is unknown.  Only its first letter counts: the
- * specification's "20kk" is 20k, and "20MB" is 20m. */
+/* log2 of the factor of a suffix; -1 if it is unknown.  Only the first letter counts:
+ * "20kk" (in the specification) means 20k, and "20MB" means 20m. */
 static int env_suffix_shift(char suffix)
 {
     static const char letters[] = "kKmMgGtT";
@@ -105,6 +105,8 @@ static int parse_flag(const char *text, const char *def, env_flag *out)
     return 0;
 }
 
+/* Text that is not a level means 1: according to the specification, any value enables
+ * SHMEM_DEBUG. */
 static int parse_level(const char *text, const char *def, env_level *out)
 {
     const char *source = text != NULL ? text : def;
@@ -131,14 +133,14 @@ static int parse_uint(const char *text, const char *def, env_uint *out)
     return 0;
 }
 
-/* A pointer into the environment, valid until the program changes the variable. */
+/* *out points into the environment: valid until the program changes the variable. */
 static int parse_string(const char *text, const char *def, env_string *out)
 {
     *out = text != NULL ? text : def;
     return 0;
 }
 
-/* The values that a kind accepts, for error messages. */
+/* The values that each kind accepts, for error messages. */
 static const char *const help_flag = "anything";
 static const char *const help_level = "a number from 0 to 9";
 static const char *const help_size =
@@ -149,7 +151,7 @@ static const char *const help_string = "text";
 static int env_refuse(char *error, const char *name, const char *text, const char *takes)
 {
     snprintf(error, ENV_ERROR_MAX, "%s%s=\"%.60s\" is not valid: it takes %s",
-             env_prefix_in_force(name), name, text != NULL ? text : "", takes);
+             env_effective_prefix(name), name, text != NULL ? text : "", takes);
     return -1;
 }
 
@@ -207,7 +209,7 @@ static size_t env_least(size_t a, size_t b)
 }
 
 /* Damerau-Levenshtein distance (optimal string alignment), ignoring case.  Row i of the
- * table is for the first i letters of a; three rows are kept. */
+ * table is for the first i letters of a; only the last three rows are stored. */
 static size_t env_distance(const char *a, const char *b)
 {
     size_t rows[3][NAME_MAX_LEN], a_len = strlen(a), b_len = strlen(b);
@@ -228,8 +230,8 @@ static size_t env_distance(const char *a, const char *b)
     return rows[a_len % 3][b_len];
 }
 
-/* The variable most similar to a name of less than NAME_MAX_LEN letters; NULL if the
- * distance is half of the longer name or more. */
+/* The variable most similar to a name of fewer than NAME_MAX_LEN letters; NULL if the
+ * distance is at least half the length of the longer name. */
 static const struct variable *env_nearest(const char *name)
 {
     const struct variable *best = NULL;

@@ -25,9 +25,9 @@ struct env {
 #undef E
 };
 
-/* Values of SHMEM_REPRODUCIBLE.  NOT: real reductions may combine in the order of
- * arrival. ANYWHERE: in the order of the PEs only.  Any other value, the default: in an
- * order that depends on the call's team and size only. */
+/* Values of SHMEM_REPRODUCIBLE: the order in which floating-point reductions combine.
+ * NOT: may be the order of arrival.  ANYWHERE: always the order of the PEs.  Any other
+ * value, including the default: depends only on the team and the size of the call. */
 enum { REPRODUCIBLE_NOT = 0, REPRODUCIBLE_ANYWHERE = 1 };
 
 /* Maximum length of an error message of env_load, with its NUL. */
@@ -47,11 +47,11 @@ int env_parse_size(const char *text, size_t *bytes);
 /* Prints the table for SHMEM_INFO: name, current value, default or reader, help. */
 void env_print(FILE *out);
 
-/* Warns about each SHMEM_* or SMA_* variable that is set but unknown, and suggests a
+/* Warns about each variable SHMEM_* or SMA_* that is set but unknown, and suggests a
  * similar name. */
 void env_warn_unknown(FILE *out);
 
-/* The effective value of a variable, named without its prefix; NULL if unset. */
+/* The effective value of a variable, named without prefix; NULL if it is not set. */
 const char *env_value(const char *name);
 
 #endif

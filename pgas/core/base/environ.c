@@ -17,7 +17,7 @@ void environ_enter(struct environ_setting *settings, int n)
         s->first = s->text[0];
         s->text[0] = ENVIRON_HIDDEN;
         if (putenv(s->text) != 0)
-            s->first = 0; /* no memory: the setting keeps its default */
+            s->first = 0; /* out of memory: the setting keeps its default */
     }
 }
 

@@ -14,7 +14,7 @@
 #include "pgas/threads/atomic.h"
 
 #define LINE_MAX_LEN  1024
-#define LOST_GRACE_NS (NS_PER_S / 5) /* time for the launcher to see the peer's exit */
+#define LOST_GRACE_NS (NS_PER_S / 5) /* time for the launcher to see the PE's exit */
 
 static void log_write(const char *format, va_list args)
 {
@@ -54,8 +54,8 @@ void log_debug(const char *format, ...)
     va_end(args);
 }
 
-/* Orders the program's output before the message.  Skipped if another thread is inside
- * stdio: the caller may be in that thread's signal handler, or it may block on input. */
+/* Writes the program's output before the message.  Does nothing if another thread holds
+ * the stream's lock, because that thread may be blocked in I/O. */
 void log_flush(FILE *stream)
 {
     if (ftrylockfile(stream) != 0)
@@ -64,7 +64,7 @@ void log_flush(FILE *stream)
     funlockfile(stream);
 }
 
-/* Only the first thread that ends the process prints; others wait for the exit. */
+/* Only the first thread that ends the process prints; the others wait for its exit. */
 static void log_final(const char *format, va_list args)
 {
     static uint32_t ending;
@@ -98,8 +98,8 @@ void log_lost(const char *format, ...)
     _exit(EXIT_FAILURE);
 }
 
-/* No flush and no lock: the failed condition may be one of stdio's caller, and the core
- * that abort() leaves should show the state of the failure. */
+/* Neither flushes stdout nor takes a lock, because the failing thread may hold locks, and
+ * the core file of abort() should show the state at the failure. */
 void pgas_assert_failed(const char *condition, const char *file, int line,
                         const char *function)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log.h - messages to stderr, one write each, with the PE number as a prefix.
+ * log.h - messages to stderr: one write(2) each, prefixed with the PE number.
  * Uses: pgas.h for the PE number.  Used by all of pgas/.
  */
 #ifndef PGAS_CORE_LOG_H
@@ -21,8 +21,8 @@ void log_flush(FILE *stream);
  * because the state of the library may be inconsistent.  The launcher ends the job. */
 _Noreturn void log_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Likewise when another PE is lost.  Prints immediately but exits after a short delay: if
- * that PE died, the launcher should see its exit first and report the cause. */
+/* As log_die, for the loss of another PE.  Prints immediately but exits after a short
+ * delay: if that PE died, the launcher should see its exit first and report the cause. */
 _Noreturn void log_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

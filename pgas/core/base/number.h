@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * number.h - decimal numbers in text that a user or another program has written: digits
- * only, without sign, space or overflow.
+ * number.h - parses decimal numbers from untrusted text: digits only, without sign or
+ * space; overflow is an error.
  */
 #ifndef PGAS_NUMBER_H
 #define PGAS_NUMBER_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reads the number at the beginning of the text and returns how many bytes it has: 0 if
- * there is none, or none below 2^64. */
+/* Parses the number at the beginning of the text.  Returns the number of bytes parsed; 0
+ * if there is no number or it is at least 2^64. */
 static inline size_t number_scan(const char *text, size_t len, uint64_t *out)
 {
     uint64_t number = 0;
@@ -27,7 +27,7 @@ static inline size_t number_scan(const char *text, size_t len, uint64_t *out)
     return n;
 }
 
-/* Is all of the text a number from least to most?  Otherwise *out is unchanged. */
+/* True if the whole text is a number in [least, most]; otherwise *out is unchanged. */
 static inline bool number_parse(const char *text, size_t len, uint64_t least,
                                 uint64_t most, uint64_t *out)
 {

@@ -30,14 +30,14 @@ struct peer {
     uint32_t program;     /* of a remote PE: enum peer_program */
 };
 
-/* FORKED: a child process of a PE; it is not a PE itself. */
+/* FORKED: a child process of a PE, which is not a PE itself. */
 enum life { LIFE_NEW, LIFE_UP, LIFE_DOWN, LIFE_FORKED };
 
 struct pgas {
     /* Read on the fast path of every put, get and atomic: one or two cache lines. */
     uintptr_t heap_base;
     size_t heap_len;   /* 0 outside shmem_init .. shmem_finalize */
-    struct peer *peer; /* npes of them */
+    struct peer *peer; /* npes entries */
     uint32_t npes;
     int me;
     uintptr_t data_base;
@@ -59,13 +59,13 @@ struct pgas {
 
     /* Memory */
     int heap_fd;
-    size_t heap_user; /* offset of the user's part, which extends to the end */
+    size_t heap_user; /* offset of the user's part, which ends with the heap */
     int data_fd;
     uint64_t data_tag;
     struct alloc *alloc;
-    struct alloc *results;     /* for node-shared results */
-    pthread_mutex_t heap_lock; /* alloc, results */
-    pthread_mutex_t peer_lock; /* mapping of peer segments */
+    struct alloc *results;     /* allocator of node-shared results */
+    pthread_mutex_t heap_lock; /* protects alloc and results */
+    pthread_mutex_t peer_lock; /* serialises the mapping of peer segments */
 
     /* The process */
     enum life life;
@@ -78,7 +78,7 @@ struct pgas {
     struct env env;
 };
 
-/* Tests in which PEs are threads (tests/coll/threads.c) make it _Thread_local. */
+/* _Thread_local in tests whose PEs are threads (tests/coll/threads.c). */
 #ifndef PGAS_PE_LOCAL
 #define PGAS_PE_LOCAL
 #endif

@@ -5,11 +5,11 @@
  * PGAS_ASSERT(condition)       costs a comparison: compiled in at level cheap and above
  * PGAS_ASSERT_FULL(condition)  may walk a whole structure: compiled in at level full
  *
- * The level is chosen by configure (--enable-assert=off|cheap|full).  A condition below
- * the level is compiled but not evaluated, so it must have no side effects.  Arguments of
- * the user and results of system calls are not asserted: they are checked at every level.
- * Include config.h first.  The program that uses this header defines
- * pgas_assert_failed(); libpgas does so in log.c.  Uses: nothing.
+ * The level is chosen by configure (--enable-assert=off|cheap|full).  A condition that
+ * the level excludes is compiled but not evaluated, so it must have no side effects.  The
+ * user's arguments and the results of system calls are not asserted: they are checked at
+ * every level.  Include config.h first.  The program that uses this header defines
+ * pgas_assert_failed(); libpgas defines it in log.c.  Uses: nothing.
  */
 #ifndef PGAS_CORE_PGAS_ASSERT_H
 #define PGAS_CORE_PGAS_ASSERT_H
@@ -22,7 +22,7 @@
 #define PGAS_ASSERT_LEVEL PGAS_ASSERT_OFF
 #endif
 
-/* Print the PE, file:line, the function and the condition; then abort(). */
+/* Prints the PE, file:line, the function and the condition; then calls abort(). */
 _Noreturn void pgas_assert_failed(const char *condition, const char *file, int line,
                                   const char *function) __attribute__((cold));
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pool.h - objects with validatable handles: any pointer can be tested for being a live
- * object without dereferencing it.
+ * pool.h - objects with handles that can be validated: pool_has tests whether a pointer
+ * is a live object and dereferences it only if it points to an object of the pool.
  *
  * Memory is allocated in chunks of doubling size and kept until pool_clear.  A freed
  * object is cleared and reused as late as possible (FIFO), so that stale handles are
- * detected. Thread-safe.  A leaf.  Used by: team, ctx.
+ * detected.  Thread-safe, except for pool_clear.  A leaf.  Used by: team, ctx.
  */
 #ifndef PGAS_CORE_POOL_H
 #define PGAS_CORE_POOL_H
@@ -20,24 +20,24 @@ enum { POOL_FIRST = 64, POOL_CHUNKS = 24 };
 /* The first member of an object. */
 struct pool_item {
     struct pool_item *next; /* in the free list */
-    uint32_t live;          /* between pool_publish and pool_free */
+    uint32_t live;          /* 1 between pool_publish and pool_free; atomic */
 };
 
 struct pool {
     size_t size;                    /* bytes of an object */
-    pthread_mutex_t lock;           /* protects the members below and the items' state */
+    pthread_mutex_t lock;           /* protects the members below and free items */
     struct pool_item *first, *last; /* the free list, oldest first */
     uint32_t chunks;                /* incremented (release) after chunk[] is filled in */
     char *chunk[POOL_CHUNKS];
 };
 
-/* Initialiser of a pool of objects of a type */
+/* Initialiser of a pool of objects of a type. */
 #define POOL_OF(type)                                                                    \
     {                                                                                    \
         .size = sizeof(type), .lock = PTHREAD_MUTEX_INITIALIZER                          \
     }
 
-/* Allocates an object of zeros that is not live yet; NULL if out of memory. */
+/* Allocates a zeroed object that is not live yet; NULL if out of memory. */
 void *pool_alloc(struct pool *pool);
 
 /* Publishes a filled-in object: pool_has becomes true, and pool_each visits it. */
@@ -49,8 +49,8 @@ void pool_free(struct pool *pool, void *object);
 /* True if `object` is the address of a live object; accepts any pointer. */
 bool pool_has(const struct pool *pool, const void *object);
 
-/* Visits each live object with the pool locked, and frees those for which visit returns
- * true. */
+/* Calls visit for each live object with the pool locked, and frees the object if it
+ * returns true. */
 void pool_each(struct pool *pool, bool (*visit)(void *object, void *arg), void *arg);
 
 /* Frees all objects and their memory. */

@@ -5,7 +5,7 @@
 #include "pgas/core/base/pgas.h"
 
 PGAS_PE_LOCAL struct pgas pgas_self = {
-    .checks = 1, /* before shmem_init every routine but a few is an error */
+    .checks = 1, /* before shmem_init almost every routine is an error */
     .checked = 1,
     .node_fd = -1,
     .heap_fd = -1,

@@ -6,7 +6,7 @@
 #include "pgas/core/base/stress.h"
 
 enum {
-    SLEEPS = 64, /* one delay in 64 sleeps, */
+    SLEEPS = 64, /* one call in 64 sleeps, */
     SPINS = 4,   /* one in 4 spins, the others return immediately */
     SPIN_MAX = 1 << 14,
     SLEEP_NS_MAX = 1 << 18,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stress.h - random delays at the points where the interleaving of two PEs matters, for
- * tests (SHMEM_STRESS): they expose races that would otherwise need an interrupt there.
+ * stress.h - random delays for tests (SHMEM_STRESS) at points where the interleaving of
+ * PEs matters: they expose races that otherwise occur only if the thread is preempted
+ * there.
  * Uses: pgas.h, block.  Used by: coll.
  */
 #ifndef PGAS_CORE_STRESS_H
@@ -12,7 +13,7 @@
 
 void stress_delay(void) __attribute__((cold));
 
-/* Costs one load and one branch without SHMEM_STRESS. */
+/* Delays at random under SHMEM_STRESS; otherwise costs one load and one branch. */
 ALWAYS_INLINE void stress_point(void)
 {
     if (unlikely(pgas_self.env.stress != 0))

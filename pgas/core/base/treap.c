@@ -7,7 +7,7 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/base/treap.h"
 
-/* Split t into nodes less than key and the others. */
+/* Splits the subtree at `at` into the nodes less than key and the others. */
 static void treap_split(const struct tree *t, struct tree_node *at,
                         const struct tree_node *key, struct tree_node **less,
                         struct tree_node **rest)
@@ -27,7 +27,7 @@ static void treap_split(const struct tree *t, struct tree_node *at,
     *rest = NULL;
 }
 
-/* Join two trees, all nodes of a being less than all of b. */
+/* Joins two trees; requires that all nodes of a are less than all nodes of b. */
 static struct tree_node *treap_join(struct tree_node *a, struct tree_node *b)
 {
     struct tree_node *root;
@@ -48,7 +48,7 @@ static struct tree_node *treap_join(struct tree_node *a, struct tree_node *b)
     return root;
 }
 
-/* xorshift32: never 0 from a seed that is not 0. */
+/* xorshift32, whose state never becomes 0. */
 static uint32_t treap_next_priority(struct tree *t)
 {
     uint32_t x = t->seed != 0 ? t->seed : 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * treap.h - an intrusive ordered set: a treap, O(log n) expected.  Priorities come from a
- * generator with a fixed seed: the same calls build the same tree on every PE.
+ * pseudorandom generator with a fixed seed: the same calls build the same tree on every
+ * PE.
  * A leaf.  Used by: alloc.
  */
 #ifndef PGAS_CORE_TREE_H

@@ -17,16 +17,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NODE_ENV     "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
-#define NODE_JOB_ENV "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
-#define NODE_MAGIC   0x70676173u     /* "pgas" */
-#define NODE_VERSION 4u              /* changes with any change of the layout below */
-#define NODE_LINE    64              /* bytes of a cache line */
-#define NODE_SLEEP_SLOTS                                                                 \
-    7                    /* sleep_key entries; with sleep_mask they fill a cache line    \
-                          */
-#define NODE_WHAT     48 /* bytes of node_pe.what, including its NUL */
-#define NODE_SETTINGS 32 /* maximum number of settings that must agree on all PEs */
+#define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
+#define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
+#define NODE_MAGIC       0x70676173u     /* "pgas" */
+#define NODE_VERSION     4u              /* changes with any change of the layout below */
+#define NODE_LINE        64              /* bytes of a cache line */
+#define NODE_SLEEP_SLOTS 7  /* with sleep_mask, sleep_key fills a cache line */
+#define NODE_WHAT        48 /* bytes of node_pe.what, including its NUL */
+#define NODE_SETTINGS    32 /* maximum number of settings that must agree on all PEs */
 
 /* Stages of a PE, in chronological order.  X(name, text) */
 #define NODE_STAGE_TABLE(X)                                                              \

@@ -157,8 +157,7 @@ static void nodeseg_claim_record(void)
             pgas_self.me, (int)nobody);
 }
 
-/* Another launcher may run inside oshrun and inherit NODE_ENV: NODE_JOB_ENV must match.
- */
+/* Another launcher inside oshrun inherits NODE_ENV; NODE_JOB_ENV tells whose it is. */
 const char *nodeseg_path(void)
 {
     const char *job = getenv(NODE_JOB_ENV), *nspace = getenv("PMIX_NAMESPACE");

@@ -2,10 +2,10 @@
 /*
  * alloc.c - see alloc.h.  Uses: treap, pgas_assert.
  *
- * Invariants: the blocks tile begin..end, in a list by offset; no two free blocks are
- * neighbours; a free block is in by_size, a used one in by_offset, each in just one.
- * Records: an operation reserves SPARES_MAX records before its first change, so that it
- * cannot fail half-way for lack of private memory.
+ * Invariants: the blocks partition [begin, end) and are linked in the order of offsets;
+ * no two free blocks are adjacent; a free block is in by_size only, a used one in
+ * by_offset only.  An operation reserves SPARES_MAX block records before its first
+ * change, so that it cannot fail halfway for lack of private memory.
  */
 #include "config.h"
 
@@ -20,13 +20,13 @@ struct block {
     struct tree_node
         node; /* in by_size or in by_offset; the first member: see block_of */
     size_t offset, size;
-    size_t asked; /* a used block: bytes that its user asked for, <= size */
+    size_t asked; /* of a used block: the requested size, <= size */
     bool used;
-    struct block *prev, *next; /* neighbours by offset; next: of a spare record too */
+    struct block *prev, *next; /* neighbours by offset; next also links spare records */
 };
 
-/* An operation creates at most two blocks: the padding before an aligned block, and the
- * tail behind it. */
+/* An operation creates at most two blocks: the padding before an aligned block and the
+ * tail after it. */
 enum { SPARES_MAX = 2 };
 
 struct alloc {
@@ -38,8 +38,8 @@ struct alloc {
     size_t begin, end;
 };
 
-/* Free blocks that an aligned request examines individually before it searches for size +
- * alignment, which fits at any offset. */
+/* Number of free blocks that an aligned request examines before it searches for a block
+ * of size + alignment bytes, which fits at any offset. */
 #define ALIGNED_TRIES 32
 
 static struct block *alloc_block_of(const struct tree_node *n)
@@ -202,7 +202,8 @@ static struct block *alloc_free_after(const struct alloc *a, const struct block 
     return n != NULL ? alloc_block_of(n) : NULL;
 }
 
-/* Best fit, or nearly so, for an aligned `size`. */
+/* A free block for an aligned request: the best fit among the first ALIGNED_TRIES blocks
+ * of at least `size` bytes, else any that fits. */
 static struct block *alloc_find_fit(const struct alloc *a, size_t size, size_t align)
 {
     struct block *b = alloc_free_at_least(a, size);
@@ -222,7 +223,8 @@ static struct block *alloc_find_fit(const struct alloc *a, size_t size, size_t a
     return b;
 }
 
-/* Truncates b, which is in no tree, to `size` bytes; the tail becomes a free block. */
+/* Truncates b, which must not be in a tree, to `size` bytes; the tail becomes a free
+ * block. */
 static void alloc_cut_tail(struct alloc *a, struct block *b, size_t size)
 {
     PGAS_ASSERT(size > 0 && size <= b->size);

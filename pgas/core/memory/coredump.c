@@ -13,9 +13,10 @@
 
 static enum { MODE_SMALL, MODE_HEAP, MODE_FULL } mode;
 
-/* Offset in the heap up to which the user's part is in the core file; under heap_lock.
- * It only grows, in steps of HEAP_ALIGN: so the heap is at most three mappings for the
- * kernel, and few allocations pay for a system call. */
+/* Heap offset up to which the user's part is included in core files; 0: nothing yet.
+ * Protected by heap_lock.  It grows in steps of HEAP_ALIGN and never shrinks, so that the
+ * kernel splits the heap into at most three mappings and few allocations need a system
+ * call. */
 static size_t included_end;
 
 void coredump_init(void)
@@ -24,14 +25,14 @@ void coredump_init(void)
         [MODE_SMALL] = "small", [MODE_HEAP] = "heap", [MODE_FULL] = "full"};
     const char *value = pgas_self.env.core;
 
-    included_end = 0; /* each generation has a heap of its own */
+    included_end = 0; /* each generation has its own heap */
     for (mode = MODE_SMALL; mode <= MODE_FULL; mode++)
         if (strcmp(value, names[mode]) == 0)
             return;
     log_die("SHMEM_CORE=\"%s\" is not valid: it takes full, heap or small", value);
 }
 
-/* Advice only: without it core files are larger. */
+/* Failure is harmless: core files are larger. */
 void coredump_exclude(void *base, size_t len)
 {
     if (mode != MODE_FULL)

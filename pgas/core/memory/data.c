@@ -20,25 +20,24 @@
 #include "pgas/core/memory/segment.h"
 
 #define PAGEMAP_IN_USE(e) (((e) >> 62) != 0) /* present or swapped out */
-#define PAGEMAP_BATCH     512                /* entries read at a time */
+#define PAGEMAP_BATCH     512                /* entries per read */
 
-/* A part of the executable's writable data: one writable PT_LOAD without its RELRO part.
- * Usually one; more with -mcmodel=medium (large arrays) or an unusual linker. */
+/* One writable PT_LOAD segment of the executable without its RELRO part.  Usually there
+ * is one; with -mcmodel=medium (large arrays) or an unusual linker there are more. */
 struct span {
-    uintptr_t begin;    /* a page boundary */
-    uintptr_t file_end; /* end of what comes from the file: .data */
-    uintptr_t end;      /* end of .bss, a page boundary */
+    uintptr_t begin;    /* page-aligned */
+    uintptr_t file_end; /* end of the part that is loaded from the file (.data) */
+    uintptr_t end;      /* end of .bss, page-aligned */
 };
 
 struct layout {
-    struct span
-        *span; /* space for one per program header; stays for the process's life */
+    struct span *span; /* capacity: one per program header; never freed once shared */
     int spans;
     uintptr_t relro_end;
-    uint64_t tag; /* hash of layout and build id */
+    uint64_t tag; /* hash of the program headers and notes (build ID) */
 };
 
-static struct layout layout; /* of the spans that are shared */
+static struct layout layout; /* the shared spans */
 
 static uintptr_t data_page_down(uintptr_t a)
 {
@@ -72,7 +71,7 @@ static void data_add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) *
         data_add_span(l, load, ph);
 }
 
-/* Removes the RELRO part of each span, and spans that consist of it. */
+/* Removes the RELRO part of each span, and spans that are entirely RELRO. */
 static void data_cut_relro(struct layout *l)
 {
     int kept = 0;
@@ -87,8 +86,8 @@ static void data_cut_relro(struct layout *l)
     l->spans = kept;
 }
 
-/* dl_iterate_phdr calls this for the executable first; the result 1 ends the iteration.
- */
+/* dl_iterate_phdr callback: it is called for the executable first; returning 1 ends the
+ * iteration. */
 static int data_find_layout(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct layout *l = arg;
@@ -118,7 +117,8 @@ static int data_write_page(int fd, uintptr_t page, off_t at)
     return syscall(SYS_pwrite64, fd, page, len, at) == (long)len ? 0 : -1;
 }
 
-/* Copies to fd, from offset `to` on, all pages of .data and the used pages of .bss. */
+/* Copies all pages of .data and the touched pages of .bss to fd, beginning at offset
+ * `to`. */
 static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -128,7 +128,7 @@ static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
         size_t k = (at - s->begin) / page % PAGEMAP_BATCH;
         if (k == 0 && pread(pagemap, entry, sizeof entry,
                             (off_t)(at / page * sizeof entry[0])) <= 0)
-            memset(entry, 0xff, sizeof entry); /* unknown: copy them */
+            memset(entry, 0xff, sizeof entry); /* unknown: copy all pages */
         if (at >= s->file_end && !PAGEMAP_IN_USE(entry[k]))
             continue;
         if (data_write_page(fd, at, to + (off_t)(at - s->begin)) != 0)
@@ -137,7 +137,7 @@ static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
     return 0;
 }
 
-/* Copies the pages of the span to fd and maps fd shared in their place. */
+/* Copies the span to fd and replaces it with a shared mapping of fd. */
 static int data_move_span(const struct span *s, int fd, off_t to, int pagemap)
 {
     size_t len = s->end - s->begin;
@@ -207,8 +207,8 @@ void data_share(void)
     g->data_tag = found.tag;
 }
 
-/* Reads len bytes at `at` of the data segment.  The raw system call, since it also copies
- * AddressSanitizer's red zones. */
+/* Reads len bytes at offset `at` of the data segment.  The raw system call, because the
+ * data include AddressSanitizer's red zones. */
 static int data_read_pages(char *to, off_t at, size_t len)
 {
     while (len > 0) {
@@ -222,7 +222,7 @@ static int data_read_pages(char *to, off_t at, size_t len)
     return 0;
 }
 
-/* Copies the shared pages at..end of the memfd, except holes, to memory. */
+/* Copies the offsets [at, end) of the memfd, except holes, to memory. */
 static int data_read_span(char *to, off_t at, off_t end)
 {
     off_t begin, hole = at;

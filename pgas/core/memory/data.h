@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * data.h - make the global and static variables of the executable symmetric.
+ * data.h - makes the global and static variables of the executable symmetric.
  *
- * The writable part of the executable's data segment (.data and .bss behind RELRO) is
- * copied into a memfd which then replaces it, at its address, as a shared mapping; peers
- * map the memfd.  PIE and ASLR do not matter: a variable has the same offset in each PE's
- * segment.  Variables of shared libraries and thread-local ones stay private.
+ * The writable part of the executable's data segment (.data and .bss after RELRO) is
+ * copied into a memfd, which then replaces it at the same address as a shared mapping;
+ * peers map the memfd.  PIE and ASLR do not matter: a variable has the same offset in the
+ * data segment of each PE.  Variables of shared libraries and thread-local variables stay
+ * private.
  * Uses: pgas.h, segment, log.  Used by: coll/life.
  */
 #ifndef PGAS_CORE_DATA_H
 #define PGAS_CORE_DATA_H
 
-/* Once per process.  Other threads may run: their stores wait while the pages move.  On
- * failure warns and leaves the globals private. */
+/* Has an effect once per process.  Other threads may run: their stores to the pages are
+ * delayed while these are replaced (guard.h).  Warns and leaves the globals private on
+ * failure. */
 void data_share(void);
 
-/* In a forked child: make the globals private again, as they are now.  0 or -1. */
+/* In a forked child: makes the globals private with their current values.  Returns 0, or
+ * -1 with errno. */
 int data_unshare(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fork.c - a forked child is not a PE: it gets a private copy of the globals that data.c
- * made shared, so that what it stores does not change its parent's.
- * Uses: pgas.h, data, log.  Used by: the C library's fork().
+ * fork.c - pthread_atfork handlers.  A forked child is not a PE: it gets a private copy
+ * of the globals that data.c made shared, so that its stores do not change its parent's
+ * globals.  Uses: pgas.h, data, log.  Used by: the C library's fork().
  *
  * The parent waits in fork() until the child has made its copy, so that the child sees
- * the globals as they were.  They talk over a pipe made before the fork: the child's
- * end closes when it is done, or when it dies.
+ * the globals as they were at the fork.  It waits for end-of-file on a pipe created
+ * before the fork: the child closes its end after the copy, or exits.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 
 static pthread_mutex_t one_fork = PTHREAD_MUTEX_INITIALIZER;
 static int done_pipe[2] = {-1, -1};
-static bool guarding; /* this fork began with shared globals; under one_fork */
+static bool guarding; /* the globals were shared at this fork; under one_fork */
 
 static void fork_close_end(int i)
 {
@@ -39,8 +39,8 @@ static void fork_before(void)
     guarding = pgas_self.data_len > 0;
     if (guarding && pipe2(done_pipe, O_CLOEXEC) != 0)
         log_warn(
-            "fork: can't make a pipe to the child (%s): what this process stores while "
-            "the child copies its globals may show in the child",
+            "fork: can't create a pipe to the child (%s): the child may see stores of "
+            "this process to its globals after the fork",
             strerror(errno));
 }
 
@@ -61,11 +61,11 @@ static void fork_in_child(void)
     check_init();
     pgas_self.heap_len = 0;
     pgas_self.npes = 0;
-    pgas_self.net = NULL; /* its thread and connections are the parent's */
+    pgas_self.net = NULL; /* its thread and connections belong to the parent */
     if (guarding && data_unshare() != 0) {
         log_warn(
-            "fork: the child can't get its own copy of the globals (%s) and ends: it "
-            "must not change its parent's",
+            "fork: the child can't copy the globals (%s) and exits, because its stores "
+            "would change its parent's globals",
             strerror(errno));
         _exit(EXIT_FAILURE);
     }
@@ -75,8 +75,8 @@ static void fork_in_child(void)
 }
 
 /*
- * When the library is loaded: handlers run in the child in the order of their
- * registration, and none of the program's may store into globals before ours has run.
+ * A constructor, because child handlers run in the order of registration: ours must run
+ * before a handler of the program stores to globals.
  */
 static __attribute__((constructor)) void fork_init(void)
 {

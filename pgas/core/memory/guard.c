@@ -11,8 +11,8 @@
 
 #include "pgas/core/memory/guard.h"
 
-/* The pages under guard; len is 0 when there are none.  Written by one thread, read by
- * the handler in others. */
+/* The guarded pages; guarded_len is 0 if there are none and is stored (release) after
+ * `guarded`.  Written by one thread, read by the handler in other threads. */
 static uintptr_t guarded;
 static size_t guarded_len;
 static struct sigaction before;
@@ -38,14 +38,14 @@ static bool guard_is_guarded(uintptr_t at)
     return at - guarded < len;
 }
 
-/* Returning repeats the store.  A fault elsewhere is the program's own: give it back its
- * handler, which the repeated instruction then calls. */
+/* SIGSEGV handler; returning from it retries the store.  A fault at another address is
+ * the program's: restores the program's handler, which the retried instruction calls. */
 static void guard_wait_or_pass(int sig, siginfo_t *info, void *context)
 {
     (void)context;
     if (!guard_is_guarded((uintptr_t)info->si_addr)) {
         if (__atomic_load_n(&guarded_len, __ATOMIC_ACQUIRE) == 0)
-            return; /* it faulted just before the end: the page is writable now */
+            return; /* faulted just before guard_end: the page is writable now */
         sigaction(sig, &before, NULL);
         return;
     }
@@ -76,7 +76,7 @@ void guard_end(void *pages, size_t len)
 {
     if (!active)
         return;
-    mprotect(pages, len, PROT_READ | PROT_WRITE); /* where moving them failed */
+    mprotect(pages, len, PROT_READ | PROT_WRITE); /* in case they were not replaced */
     __atomic_store_n(&guarded_len, 0, __ATOMIC_RELEASE);
     sigaction(SIGSEGV, &before, NULL);
     active = false;

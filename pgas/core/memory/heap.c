@@ -41,7 +41,7 @@ int heap_init(void)
     char *base = segment_map(g->heap_fd, len, HEAP_ALIGN);
     if (base == NULL)
         goto close_fd;
-    madvise(base, len, MADV_HUGEPAGE); /* advice only: refused on most systems */
+    madvise(base, len, MADV_HUGEPAGE); /* may fail: not supported on most systems */
     coredump_exclude(base, len);
     g->alloc = alloc_new(begin, len);
     g->results = alloc_new(shared, begin);
@@ -79,9 +79,9 @@ void heap_fini(void)
     g->heap_len = 0;
 }
 
-/* With heap_lock held.  All PEs make the same calls and rely on the same offsets.  A PE
- * that cannot record a block would go on with other offsets than its peers, which would
- * overwrite its memory without notice: so the job ends instead. */
+/* Called with heap_lock held.  All PEs make the same calls and rely on equal offsets.  If
+ * a PE that cannot record a block continued, its later offsets would differ from those of
+ * its peers, which would silently overwrite its memory; therefore the job ends. */
 static void heap_reserve_or_die(struct alloc *a)
 {
     if (!alloc_reserve(a))

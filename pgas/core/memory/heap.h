@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * heap.h - the symmetric heap of this PE: one sealed memfd that all PEs of the node map.
+ * heap.h - the symmetric heap of this PE: one sealed memfd that the PEs of the node map.
  *
- * Layout: the library's own symmetric words (HEAP_RESERVED bytes); those of user teams
- * (team.h; env.team_size of address space); aligned to HEAP_ALIGN, node-shared results
- * (env.shared_size of address space, allocated per PE); aligned to HEAP_ALIGN, the user's
- * blocks (env.symmetric_size).  Pages are committed when touched.
+ * Layout in ascending order; pages are committed when touched:
+ *   HEAP_RESERVED bytes           symmetric data of the library
+ *   env.team_size bytes           sync areas of user teams (team.h)
+ *   env.shared_size bytes         node-shared results, allocated per PE;
+ * HEAP_ALIGN-aligned env.symmetric_size bytes      the user's blocks; HEAP_ALIGN-aligned
  * Uses: pgas.h, segment, alloc, log.
  * Used by: peer, coll/life, coll/symheap, coll/shared.
  */
@@ -18,28 +19,31 @@
 
 #define HEAP_ALIGN    ((size_t)2 << 20) /* a huge page */
 #define HEAP_RESERVED ((size_t)2 << 20)
-#define HEAP_TEAMS    (HEAP_RESERVED / 2) /* until here: words of the predefined teams */
-#define HEAP_PROFILE  (HEAP_RESERVED / 8 * 5) /* from here on: for pgas/profile */
-/* A word that is 1 on PEs with SHMEM_PROFILE_ARRIVAL; set before the PEs synchronise. */
+/* Offsets in the reserved part: the sync areas of the predefined teams end at HEAP_TEAMS;
+ * pgas/profile uses the part from HEAP_PROFILE on. */
+#define HEAP_TEAMS   (HEAP_RESERVED / 2)
+#define HEAP_PROFILE (HEAP_RESERVED / 8 * 5)
+/* Offset of a word that is 1 on PEs with SHMEM_PROFILE_ARRIVAL; set before the PEs
+ * synchronise. */
 #define HEAP_PROFILED (HEAP_RESERVED - sizeof(uint64_t))
 
-/* Creates and maps the heap for env.symmetric_size bytes.  Returns 0, or -1 with errno.
- */
+/* Creates and maps the heap.  Returns 0, or -1 with errno. */
 int heap_init(void);
 void heap_fini(void);
 
-/* Local parts of the memory routines, without synchronisation of PEs.  Thread-safe. */
+/* Local part of the memory routines, without synchronisation of PEs.  Thread-safe. */
 void *heap_alloc(size_t size, size_t align);
 bool heap_free(void *p);
 /* Resizes in place; false: not possible. */
 bool heap_resize(void *p, size_t size);
-/* Bytes of the block that begins at p; 0 if none does. */
+/* Size in bytes of the block that begins at p, including padding; 0 if there is none. */
 size_t heap_size(const void *p);
-/* Bytes from p to the end of the block that contains it; 0 if no block does. */
+/* Bytes from p to the requested end (without padding) of the block that contains it; 0 if
+ * there is none. */
 size_t heap_block_rest(const void *p);
 
-/* Allocate and free page-aligned memory of this PE for a node-shared result, as an offset
- * in the heap.  False: no space.  Thread-safe. */
+/* Allocate and free page-aligned memory of this PE for a node-shared result; *offset is
+ * its heap offset.  False: no space.  Thread-safe. */
 bool heap_alloc_result(size_t size, size_t *offset);
 void heap_free_result(size_t offset);
 

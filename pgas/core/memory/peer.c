@@ -61,19 +61,21 @@ static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t al
         PGAS_ASSERT(pe != g->me && g->peer[pe].node != NULL);
         p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
         if (p != NULL)
-            coredump_exclude(p, len); /* it is in the peer's own core file */
+            coredump_exclude(p, len); /* it belongs in the peer's core file */
         __atomic_store_n(slot, p, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&g->peer_lock);
     return p;
 }
 
-/* True if the PE's heap has the size of ours; its globals the layout of ours. */
+/* True if the PE's heap has the same size as ours.  A remote PE's is checked when this
+ * PE connects to it. */
 static bool peer_same_heap(int pe)
 {
     return net_remote(pe) || pgas_self.peer[pe].node->heap_len == pgas_self.heap_len;
 }
 
+/* True if the PE's globals have the same layout as ours. */
 static bool peer_same_data(int pe)
 {
     const struct node_pe *n = pgas_self.peer[pe].node;
@@ -112,7 +114,7 @@ const char *peer_life_text(void)
     if (pgas_self.life == LIFE_NEW)
         return "before shmem_init: call shmem_init first";
     if (pgas_self.life == LIFE_FORKED)
-        return "in a child of fork(), which is no PE";
+        return "in a child of fork(), which is not a PE";
     return "after shmem_finalize";
 }
 
@@ -155,7 +157,7 @@ static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const c
             "for all PEs",
             fn, g->heap_len, (unsigned long long)g->peer[pe].node->heap_len, pe);
     if (data && !peer_same_data(pe))
-        log_die("%s: PE %d runs another executable, so that its global variables are not "
+        log_die("%s: PE %d runs another executable, so its global variables are not "
                 "symmetric with ours; use memory from shmem_malloc",
                 fn, pe);
     if ((heap || data) && nodeseg_await_end(pe))
@@ -200,9 +202,8 @@ void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
     if (len == 0)
         return pgas_self.peer[pgas_self.me].heap;
     if (net_remote(pe))
-        log_die(
-            "%s: internal error: memory of PE %d, which is on another node, was to be "
-            "mapped; please report it",
-            fn, pe);
+        log_die("%s: internal error: can't map the memory of PE %d, which is on another "
+                "node; please report it",
+                fn, pe);
     peer_explain(addr, len, pe, fn);
 }

@@ -41,7 +41,8 @@ static void *segment_map_shared(void *at, int fd, size_t len, int flags)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Reserve more than needed, map at the aligned place inside, give back the rest. */
+/* Reserves len + align bytes of address space, maps fd at the aligned address inside and
+ * unmaps the rest. */
 static void *segment_map_aligned(int fd, size_t len, size_t align)
 {
     size_t reserved;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * segment.h - anonymous shared memory: sealed memfds.
- * A peer opens it as /proc/PID/fd/N, so the kernel frees it with its last process.
+ * segment.h - anonymous shared memory: sealed memfds.  Peers open one as /proc/PID/fd/N,
+ * so that the kernel frees it when the last process that uses it exits.
  * Uses: nothing of ours.  Used by: node, heap, data, peer.
  */
 #ifndef PGAS_CORE_SEGMENT_H

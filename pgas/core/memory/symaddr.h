@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * symaddr.h - from a local address to (segment, offset) and back.
+ * symaddr.h - translates a local address to (segment, offset) and back.
  *
- * An offset is the same on all PEs.  It is computed here and nowhere else.  PEs exchange
- * it as one word, the "place": 2 * offset + 2 in the heap, 2 * offset + 1 in the global
- * variables, 0 in neither.  Thread-safe: the segments move in init and finalize only.
+ * An offset is the same on all PEs and is computed only here.  PEs exchange an address as
+ * one word, its "place": 2 * offset + 2 in the heap, 2 * offset + 1 in the global
+ * variables, 0 in neither.  Thread-safe: the segments change only in init and finalize.
  * Uses: pgas.h, transport.h.  Used by: peer, block, check, team, rma/lock.
  */
 #ifndef PGAS_CORE_SYMADDR_H
@@ -14,8 +14,8 @@
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/transport.h"
 
-/* True if a segment of `bytes` contains `len` bytes at `offset`; one comparison if the
- * compiler knows that bytes >= len. */
+/* True if `len` bytes at `offset` are inside a segment of `bytes` bytes; one comparison
+ * if the compiler knows that bytes >= len. */
 ALWAYS_INLINE bool symaddr_inside(size_t offset, size_t len, size_t bytes)
 {
     if (__builtin_constant_p(len) && len > 0)
@@ -23,8 +23,9 @@ ALWAYS_INLINE bool symaddr_inside(size_t offset, size_t len, size_t bytes)
     return likely(offset < bytes) && likely(len <= bytes - offset);
 }
 
-/* Each is true if the `len` bytes at addr are in its segment: the heap, or the global
- * variables.  Each sets *offset to addr's offset from the segment's base in any case. */
+/* True if the `len` bytes at addr are in the heap (symaddr_in_heap) or the global
+ * variables (symaddr_in_data).  Both always set *offset to addr's offset from the
+ * segment's base. */
 ALWAYS_INLINE bool symaddr_in_heap(const void *addr, size_t len, size_t *offset)
 {
     *offset = (uintptr_t)addr - pgas_self.heap_base;
@@ -37,7 +38,7 @@ ALWAYS_INLINE bool symaddr_in_data(const void *addr, size_t len, size_t *offset)
     return symaddr_inside(*offset, len, pgas_self.data_len);
 }
 
-/* The segment that holds `len` bytes at addr, and their offset; SEGMENTS if none does. */
+/* The segment that contains `len` bytes at addr, and their offset; SEGMENTS if none. */
 ALWAYS_INLINE enum transport_segment symaddr_find(const void *addr, size_t len,
                                                   size_t *offset)
 {
@@ -56,7 +57,7 @@ static inline uint64_t symaddr_to_place(const void *addr)
                                      : 0;
 }
 
-/* The address in our segments; NULL for place 0. */
+/* The address in this PE's segments; NULL for place 0. */
 static inline const void *symaddr_of_place(uint64_t place)
 {
     uintptr_t heap = pgas_self.heap_base + place / 2 - 1;
