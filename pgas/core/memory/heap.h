@@ -2,11 +2,12 @@
 /*
  * heap.h - the symmetric heap of this PE: one sealed memfd that the PEs of the node map.
  *
- * Layout in ascending order; pages are committed when touched:
- *   HEAP_RESERVED bytes           symmetric data of the library
- *   env.team_size bytes           sync areas of user teams (team.h)
- *   env.shared_size bytes         node-shared results, allocated per PE;
- * HEAP_ALIGN-aligned env.symmetric_size bytes      the user's blocks; HEAP_ALIGN-aligned
+ * Layout in ascending order (the last two parts are aligned to HEAP_ALIGN; pages are
+ * committed when touched):
+ *   HEAP_RESERVED bytes        symmetric data of the library
+ *   env.team_size bytes        sync areas of user teams (team.h)
+ *   env.shared_size bytes      node-shared results, allocated per PE
+ *   env.symmetric_size bytes   the user's blocks
  * Uses: pgas.h, segment, alloc, log.
  * Used by: peer, coll/life, coll/symheap, coll/shared.
  */

@@ -26,7 +26,8 @@ static _Noreturn __attribute__((cold)) void ctx_no_pe(const struct shmem_team *t
             team->name != NULL ? team->name : "", team->npes - 1);
 }
 
-/* On the path of each put and get with a context: no lock, no search among contexts. */
+/* Executed by each put and get with a user context: takes no lock and does not search the
+ * pool. */
 int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn)
 {
     if (unlikely(ctx == SHMEM_CTX_INVALID || ctx->team == NULL))
@@ -44,7 +45,7 @@ bool ctx_alive(shmem_ctx_t ctx)
 
 static pthread_mutex_t net_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Opens it at first use, so that contexts used only on the node cost nothing. */
+/* Opened at the first use, so that contexts used only with local PEs cost nothing. */
 static struct net_ctx *ctx_open_net(struct shmem_ctx *ctx)
 {
     pthread_mutex_lock(&net_lock);
@@ -73,7 +74,7 @@ struct net_ctx *ctx_net_used(shmem_ctx_t ctx)
     return __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
 }
 
-/* Completes all operations of the context before it closes that of the transport. */
+/* Completes all operations of the context, then closes its transport context. */
 static void ctx_close_net(struct shmem_ctx *ctx, const char *fn)
 {
     if (ctx->net == NULL || pgas_self.net == NULL)
@@ -154,7 +155,8 @@ int ctx_private(const struct shmem_team *team)
     return count.n;
 }
 
-/* pool_each: closes contexts of a team (NULL: of all); true: the object is freed. */
+/* pool_each callback: closes the contexts of a team (NULL: of all teams) and has them
+ * freed. */
 static bool ctx_drop(void *object, void *arg)
 {
     struct shmem_ctx *ctx = object;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ctx.h - communication contexts (9.5): options, and the team to which PE arguments
- * refer.  Operations on mapped PEs need no state in the context; those on far PEs use a
- * context of the transport.
+ * ctx.h - communication contexts (section 9.5 of the specification): options, and the
+ * team to which PE arguments refer.  Operations on local PEs need no state in the
+ * context; those on remote PEs use a transport context.
  * Uses: team, net.  Used by: rma, check.
  */
 #ifndef PGAS_CORE_CTX_H
@@ -16,22 +16,21 @@
 
 struct net_ctx;
 
-/* Immutable between creation and destruction, except for net; threads use it without a
- * lock. */
+/* Immutable between creation and destruction, except for net; read without a lock. */
 struct shmem_ctx {
     struct pool_item item;
-    struct shmem_team *team; /* its team; NULL once destroyed */
+    struct shmem_team *team; /* NULL after destruction */
     shmem_team_t handle;     /* of that team */
     long options;            /* SHMEM_CTX_* */
     pthread_t owner;         /* creating thread, for SHMEM_CTX_PRIVATE */
-    struct net_ctx *net;     /* NULL until first used with a far PE; see ctx_net */
+    struct net_ctx *net;     /* NULL before the first use with a remote PE; see ctx_net */
 };
 
-/* Slow path of ctx_world_pe: contexts of the user.  Reports a PE outside the context's
- * team, or SHMEM_CTX_INVALID, and ends the job. */
+/* Slow path of ctx_world_pe, for user contexts.  Ends the job with an error message if pe
+ * is not in the context's team or the context is invalid. */
 int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn);
 
-/* World PE of index `pe` in the context's team. */
+/* The world PE of index `pe` in the context's team. */
 ALWAYS_INLINE int ctx_world_pe(shmem_ctx_t ctx, int pe, const char *fn)
 {
     if (likely(ctx == SHMEM_CTX_DEFAULT))
@@ -39,29 +38,29 @@ ALWAYS_INLINE int ctx_world_pe(shmem_ctx_t ctx, int pe, const char *fn)
     return ctx_world_pe_slow(ctx, pe, fn);
 }
 
-/* True if ctx, which may be anything, is an existing context or the default one. */
+/* True if ctx is an existing context or the default one; accepts any value. */
 bool ctx_alive(shmem_ctx_t ctx);
 
-/* The team of an existing context, and its handle. */
+/* The team of an existing context, and the handle of that team. */
 struct shmem_team *ctx_team(shmem_ctx_t ctx);
 shmem_team_t ctx_handle(shmem_ctx_t ctx);
 
-/* The transport's context, opened at first use; only in jobs with far PEs. */
+/* The transport context, opened at the first use; only in jobs with remote PEs. */
 struct net_ctx *ctx_net(shmem_ctx_t ctx);
-/* The transport's context; NULL if it was never used with a far PE. */
+/* The transport context; NULL if ctx was never used with a remote PE. */
 struct net_ctx *ctx_net_used(shmem_ctx_t ctx);
 
-/* Creates a context of the team.  Returns 0; or -1 and sets *ctx to SHMEM_CTX_INVALID (no
- * memory, or SHMEM_TEAM_INVALID). */
+/* Creates a context of the team.  Returns 0; or -1 and sets *ctx to SHMEM_CTX_INVALID
+ * (out of memory, or SHMEM_TEAM_INVALID). */
 int ctx_create(shmem_team_t team, long options, shmem_ctx_t *ctx, const char *fn);
 void ctx_destroy(shmem_ctx_t ctx, const char *fn);
 
-/* Number of existing contexts of the team (NULL: of all teams) with SHMEM_CTX_PRIVATE. */
+/* The number of contexts with SHMEM_CTX_PRIVATE of the team (NULL: of all teams). */
 int ctx_private(const struct shmem_team *team);
 /* Destroys all contexts of a team. */
 void ctx_destroy_all(const struct shmem_team *team);
 
-/* Destroys all contexts; while the transport is still open. */
+/* Destroys all contexts; must precede net_close. */
 void ctx_close_all(void);
 
 /* Frees the memory of all contexts. */

@@ -9,14 +9,14 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/team/slot.h"
 
-enum { BITS = 64 }; /* of a word of a bitmap */
+enum { BITS = 64 }; /* bits per bitmap word */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* One bit per slot: `used` while allocated, `dirty` from the first use on.  Under lock.
- */
+/* Bitmaps with one bit per slot, under `lock`: `used` is set while the slot is allocated,
+ * `dirty` from its first use on. */
 static uint64_t *used, *dirty;
-static uint32_t words; /* of each bitmap; slots beyond are free and clean */
-static uint32_t end;
+static uint32_t words; /* length of each bitmap; slots beyond are free and clean */
+static uint32_t end;   /* number of slots */
 
 static uint64_t slot_bit_of(uint32_t slot)
 {
@@ -49,7 +49,7 @@ static bool slot_reach(uint32_t slot)
     return true;
 }
 
-/* The lowest free slot >= slot, which may be beyond `end`. */
+/* The lowest free slot >= slot; may be >= end. */
 static uint32_t slot_find_free(uint32_t slot)
 {
     for (; slot / BITS < words; slot = (slot / BITS + 1) * BITS) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slot.h - allocation of team slots on this PE.
+ * slot.h - allocates team slots on this PE.
  *
- * A slot is the index of a team's synchronisation area in every PE's heap
- * (team_slot_offset).  The first slots belong to the predefined teams; the PEs of a
- * user's team agree on a slot that is free on all of them (coll/api/split.c).
- * Thread-safe. A leaf.  Used by: team, coll/split.
+ * A slot is the index of a team's sync area in every PE's heap (team_slot_offset).  The
+ * first slots belong to the predefined teams; the PEs of a user team agree on a slot that
+ * is free on all of them (coll/api/split.c).
+ * Thread-safe.  A leaf.  Used by: team, coll/split.
  */
 #ifndef PGAS_CORE_SLOT_H
 #define PGAS_CORE_SLOT_H
@@ -16,7 +16,7 @@
 enum { SLOT_WORLD, SLOT_SHARED, SLOT_USER };
 
 #define SLOT_NONE UINT32_MAX
-#define SLOT_MAX  (SLOT_NONE - 1) /* the most slots */
+#define SLOT_MAX  (SLOT_NONE - 1) /* maximum number of slots */
 
 /* Creates slots 0 .. end - 1; those below SLOT_USER are allocated. */
 void slot_init(uint32_t end);
@@ -26,8 +26,8 @@ void slot_fini(void);
 uint32_t slot_alloc(uint32_t from);
 void slot_free(uint32_t slot);
 
-/* True at the first call for a slot: this PE has not used its memory before, which is
- * still zero. */
+/* True at the first call for a slot: this PE has not used the slot before, so its memory
+ * is still zero. */
 bool slot_first_use(uint32_t slot);
 
 #endif

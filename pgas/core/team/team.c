@@ -17,14 +17,14 @@
 
 static struct shmem_team world, shared;
 
-/* Routine with which this thread last used a team, for messages.  Thread-local, since
- * threads may use one team concurrently; initial-exec, since each use of a handle stores
- * it. */
+/* The public routine of this thread's last team_of, for messages.  Thread-local, since
+ * threads may use a team concurrently; initial-exec for speed, since each use of a handle
+ * stores it. */
 static _Thread_local const char *last_routine __attribute__((tls_model("initial-exec"))) =
     "a collective routine";
 static struct pool teams = POOL_OF(struct shmem_team);
 
-static size_t slot_bytes; /* symmetric words of a team */
+static size_t slot_bytes; /* size of a team's sync area */
 
 /* ---- members ---------------------------------------------------------------------- */
 
@@ -38,7 +38,8 @@ bool team_strided(const int *list, int n, int *start, int *stride)
     return true;
 }
 
-/* Represents the members as start and stride if possible: no memory, index in O(1). */
+/* Represents the members as start and stride if possible, which needs no list and makes
+ * team_index O(1).  Takes ownership of the list. */
 static void team_simplify(struct shmem_team *team, int *list)
 {
     if (team_strided(list, team->npes, &team->start, &team->stride))
@@ -54,7 +55,8 @@ static int team_compare_pes(const void *a, const void *b, void *list)
     return pe[*(const int *)a] < pe[*(const int *)b] ? -1 : 1;
 }
 
-/* Sorts the indices of a list that is not ascending by PE, for team_index. */
+/* If the list is not ascending, sets `sorted` to its indices in the order of PEs, for the
+ * binary search of team_index. */
 static void team_sort_indices(struct shmem_team *team, int *index)
 {
     int ascending = 1;
@@ -70,7 +72,7 @@ static void team_sort_indices(struct shmem_team *team, int *index)
     team->sorted = index;
 }
 
-/* Sets the members from a set of indices in the parent.  False: no memory. */
+/* Sets the members from a set of indices in the parent.  False: out of memory. */
 static bool team_fill(struct shmem_team *team, const struct shmem_team *parent,
                       const struct team_set *set)
 {
@@ -129,7 +131,7 @@ int team_count_remote(const struct shmem_team *team)
     return far;
 }
 
-/* Job-wide node number of PE i of the team, less than the number of PEs.  With fault
+/* Job-wide number of the node of PE i of the team, < pgas_self.npes.  With fault
  * injection on one node (SHMEM_FAULTS) each PE counts as a node. */
 static uint32_t team_node_of(const struct shmem_team *team, int i)
 {
@@ -156,7 +158,7 @@ int team_node(const struct shmem_team *team, int i)
 /* Lists of struct team_nodes under construction. */
 struct lists {
     int *local_pe, *leader, *begin, *place;
-    int *index; /* by node_of: 1 + index of the node in the team; 0: not in it so far */
+    int *index; /* by node number: 1 + index of the node in the team; 0: not found yet */
 };
 
 static void team_free_lists(const struct lists *l)
@@ -168,7 +170,7 @@ static void team_free_lists(const struct lists *l)
     free(l->index);
 }
 
-/* False: no memory. */
+/* False: out of memory. */
 static bool team_make_lists(struct lists *l, int npes)
 {
     size_t n = (size_t)npes, size = sizeof(int);
@@ -182,10 +184,10 @@ static bool team_make_lists(struct lists *l, int npes)
            l->place != NULL && l->index != NULL;
 }
 
-/* Collects the PEs of this node, the leader of each node, and in begin[node + 1] the
- * number of PEs of each node. */
-static void team_note_nodes(const struct shmem_team *team, struct team_nodes *n,
-                            const struct lists *l)
+/* Sets the PEs of this node, the leader of each node, and begin[node + 1] to the number
+ * of PEs of each node. */
+static void team_count_nodes(const struct shmem_team *team, struct team_nodes *n,
+                             const struct lists *l)
 {
     for (int i = 0; i < team->npes; i++) {
         int *index = &l->index[team_node_of(team, i)];
@@ -201,15 +203,15 @@ static void team_note_nodes(const struct shmem_team *team, struct team_nodes *n,
     }
 }
 
-/* Turns begin into a prefix sum and sets the place of each PE.  True if place is the
- * identity. */
-static bool team_note_places(const struct shmem_team *team, const struct team_nodes *n,
-                             const struct lists *l)
+/* Replaces the counts in begin with their prefix sums and sets the position of each PE in
+ * node order.  True if position == team index for all PEs. */
+static bool team_set_positions(const struct shmem_team *team, const struct team_nodes *n,
+                               const struct lists *l)
 {
     bool same = true;
 
     for (int node = 0; node < n->leaders; node++) {
-        PGAS_ASSERT(l->begin[node + 1] > 0); /* no node without a PE */
+        PGAS_ASSERT(l->begin[node + 1] > 0); /* each node has a PE */
         l->begin[node + 1] += l->begin[node];
     }
     for (int i = 0; i < team->npes; i++) {
@@ -251,7 +253,7 @@ static void team_free_near(struct shmem_team *team)
     team->near = NULL;
 }
 
-/* Determines the nodes of a far team.  False: no memory. */
+/* Sets `far`, and `nodes` if the team is far.  False: out of memory. */
 static bool team_fill_nodes(struct shmem_team *team)
 {
     struct lists l;
@@ -265,8 +267,8 @@ static bool team_fill_nodes(struct shmem_team *team)
         free(n);
         return false;
     }
-    team_note_nodes(team, n, &l);
-    bool same = team_note_places(team, n, &l);
+    team_count_nodes(team, n, &l);
+    bool same = team_set_positions(team, n, &l);
     PGAS_ASSERT(n->local_pes >= 1 && n->local_pes <= team->npes); /* this PE is one */
     PGAS_ASSERT(n->leaders >= 1 && n->me >= 0 && n->me < n->leaders);
     PGAS_ASSERT(l.begin[0] == 0 && l.begin[n->leaders] == team->npes);
@@ -281,7 +283,7 @@ static bool team_fill_nodes(struct shmem_team *team)
     return true;
 }
 
-/* Creates `near` if the team is far.  False: no memory. */
+/* Creates `near` if the team is far.  False: out of memory. */
 static bool team_fill_near(struct shmem_team *team)
 {
     if (!team->far)
@@ -304,8 +306,8 @@ static bool team_fill_near(struct shmem_team *team)
     return true;
 }
 
-/* Both, or neither. */
-static bool team_fill_parts(struct shmem_team *team)
+/* Sets nodes and near, or neither.  False: out of memory. */
+static bool team_fill_nodes_and_near(struct shmem_team *team)
 {
     if (team_fill_nodes(team) && team_fill_near(team))
         return true;
@@ -343,8 +345,6 @@ struct shmem_team *team_of(shmem_team_t handle, const char *fn)
                                          : " (already destroyed?)");
 }
 
-/* ---- words ----------------------------------------------------------------------- */
-
 struct shmem_team *team_world(void)
 {
     return &world;
@@ -354,6 +354,8 @@ const char *team_routine(void)
 {
     return last_routine;
 }
+
+/* ---- sync areas ------------------------------------------------------------------ */
 
 size_t team_slot_offset(uint32_t slot)
 {
@@ -376,7 +378,7 @@ const void *team_here(const struct shmem_team *team, size_t offset)
     return (const char *)pgas_self.heap_base + team->words_offset + offset;
 }
 
-/* ---- life of a team -------------------------------------------------------------- */
+/* ---- creation and destruction ---------------------------------------------------- */
 
 struct shmem_team *team_new(const struct shmem_team *parent, const struct team_set *set)
 {
@@ -385,7 +387,7 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
     if (team == NULL)
         return NULL;
     if (team_fill(team, parent, set)) {
-        if (team_fill_parts(team))
+        if (team_fill_nodes_and_near(team))
             return team;
         free((void *)team->list);
     }
@@ -417,7 +419,7 @@ void team_free(struct shmem_team *team)
     pool_free(&teams, team);
 }
 
-/* SHMEM_TEAM_SHARED: the PEs whose memory this PE has mapped. */
+/* SHMEM_TEAM_SHARED: the PEs whose memory this PE can map. */
 static void team_fill_shared(void)
 {
     int *list = calloc(pgas_self.npes, sizeof *list);
@@ -446,7 +448,7 @@ void team_init(size_t bytes)
                                  .num_contexts = INT_MAX,
                                  .name = "SHARED"};
     team_fill_shared();
-    if (!team_fill_parts(&world))
+    if (!team_fill_nodes_and_near(&world))
         log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
     size_t slots = pgas_self.env.team_size / slot_bytes;
     slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);

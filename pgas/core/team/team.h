@@ -5,12 +5,12 @@
  * A handle is a pointer to struct shmem_team, or a small number for the predefined teams.
  * coll/api/split.c creates and destroys teams, since both are collective.
  *
- * A team is `far` if some of its PEs cannot be mapped (net.h).  The first PE of the team
- * on each node is the leader of that node.  The PEs of a far team on one node also form
- * the team `near`, which has no handle.
+ * A team is `far` if it has remote PEs (net.h).  The first PE of the team on each node is
+ * the leader of that node.  The PEs of a far team on one node also form the node team
+ * `near`, which has no handle.
  *
- * The collectives keep their state in `coll` and in symmetric words, of which this module
- * knows only the place (coll/sync/team_coll.h).
+ * The collectives keep their state in `coll` and in the team's sync area ("words"), of
+ * which this module knows only offset and size (coll/sync/team_coll.h).
  * Uses: core/peer, core/heap, core/pool, core/slot, core/net.
  * Used by: core/ctx, core/check, coll.
  */
@@ -24,14 +24,14 @@
 #include "pgas/core/base/pool.h"
 #include "pgas/core/team/slot.h"
 
-/* Distribution of a far team over nodes; PEs by team index. */
+/* Distribution of a far team over nodes; PEs are team indices. */
 struct team_nodes {
     int local_pes;       /* number of PEs on this node */
     const int *local_pe; /* those PEs, ascending; local_pe[0] is the leader */
     int leaders, me;     /* number of nodes; index of this node */
     const int *leader;   /* leader of each node, ascending */
-    const int *begin;    /* by node: PEs on all nodes before it; leaders + 1 entries */
-    const int *place; /* of each PE: its position in node order; NULL: the team index */
+    const int *begin;    /* number of PEs on all earlier nodes; leaders + 1 entries */
+    const int *place;    /* position of each PE in node order; NULL: the team index */
 };
 
 struct team_coll; /* private state of the collectives */
@@ -39,13 +39,14 @@ struct team_coll; /* private state of the collectives */
 struct shmem_team {
     struct pool_item item;
     int npes, me;      /* me: index of this PE in the team */
-    int start, stride; /* world PE of index i = start + i * stride, if list is NULL */
+    int start, stride; /* world PE of index i is start + i * stride if list is NULL */
     const int *list;   /* else list[i]; owned by the team */
-    const int *sorted; /* indices of list by ascending PE, behind it; NULL: it ascends */
-    size_t words_offset;      /* heap offset of the symmetric words */
-    bool far;                 /* some PEs are on other nodes */
+    const int *sorted; /* list's indices in the order of PEs, in the same allocation; NULL
+                          if list is ascending */
+    size_t words_offset; /* heap offset of the sync area; user team without slot: 0 */
+    bool far;            /* some PEs are remote */
     struct team_nodes *nodes; /* of a far team, else NULL */
-    struct shmem_team *near;  /* of a far team: its PEs on this node */
+    struct shmem_team *near;  /* node team of a far team, else NULL */
     struct team_coll *coll;   /* NULL for an active set */
     long *psync;              /* of an active set: the user's pSync array, else NULL */
     const char *name;         /* "WORLD", "SHARED"; NULL for user teams */
@@ -56,7 +57,7 @@ struct shmem_team {
 /* An ordered subset of a team: index i is start + i * stride, or list[i]. */
 struct team_set {
     int size, start, stride;
-    const int *list; /* or NULL */
+    const int *list; /* NULL: use start and stride */
 };
 
 static inline int team_set_at(const struct team_set *set, int i)
@@ -64,24 +65,24 @@ static inline int team_set_at(const struct team_set *set, int i)
     return set->list != NULL ? set->list[i] : set->start + i * set->stride;
 }
 
-/* True if some PE of the team cannot be mapped, O(npes); the number of such PEs, O(1)
- * except for an active set. */
+/* True if the team has remote PEs: O(npes).  The number of its remote PEs: O(1) except
+ * for an active set. */
 bool team_has_remote(const struct shmem_team *team);
 int team_count_remote(const struct shmem_team *team);
 
-/* True if the n >= 1 PEs of the list are start + i * stride; sets start and stride. */
+/* True if list[i] == *start + i * *stride for all of the n >= 1 entries; sets both. */
 bool team_strided(const int *list, int n, int *start, int *stride);
 
-/* The team of a handle; an invalid handle is reported in the name of fn and ends the job.
- */
+/* The team of a handle.  An invalid handle is reported in the name of fn and ends the
+ * job. */
 struct shmem_team *team_of(shmem_team_t handle, const char *fn);
 
-/* SHMEM_TEAM_WORLD, and the routine with which this thread last called team_of, for
+/* The team SHMEM_TEAM_WORLD; and the fn of this thread's last call of team_of, for
  * messages. */
 struct shmem_team *team_world(void);
 const char *team_routine(void);
 
-/* True if the value, which may be anything, is the handle of an existing team. */
+/* True if the value is the handle of an existing team; accepts any value. */
 bool team_alive(shmem_team_t handle);
 
 /* World PE of index i, 0 <= i < npes. */
@@ -99,27 +100,26 @@ static inline int team_place(const struct shmem_team *team, int i)
 /* Index of the node of PE i in a far team. */
 int team_node(const struct shmem_team *team, int i);
 
-/* Heap offset of a slot: predefined teams use the reserved part (heap.h), user teams
- * follow it.  team_slot: the slot of a team. */
+/* The heap offset of a slot (those of predefined teams are in the reserved part, those of
+ * user teams after it; heap.h), and the slot of a team. */
 size_t team_slot_offset(uint32_t slot);
 uint32_t team_slot(const struct shmem_team *team);
 
-/* Symmetric address of a byte of the team's words. */
+/* Symmetric address of a byte of the team's sync area. */
 const void *team_here(const struct shmem_team *team, size_t offset);
 
-/* Index in the team of a world PE; -1 if it is no member. */
+/* Index of a world PE in the team; -1 if it is not a member. */
 int team_index(const struct shmem_team *team, int world_pe);
 
-/* Creates the team of a subset of the parent that contains this PE; NULL: no memory.
- * It has no words before team_assign, and no valid handle before team_publish. */
+/* Creates the team of a subset of the parent that contains this PE; NULL: out of memory.
+ * It has no sync area before team_assign, and no valid handle before team_publish. */
 struct shmem_team *team_new(const struct shmem_team *parent, const struct team_set *set);
 void team_assign(struct shmem_team *team, uint32_t slot);
 void team_publish(struct shmem_team *team);
-/* Frees the team, and its slot if it has one.  No PE may use the words afterwards. */
+/* Frees the team, and its slot if it has one.  No PE may use its sync area afterwards. */
 void team_free(struct shmem_team *team);
 
-/* Creates the predefined teams; requires the heap.  slot_bytes: size of a team's words.
- */
+/* Creates the predefined teams; requires the heap.  slot_bytes: size of a sync area. */
 void team_init(size_t slot_bytes);
 /* Calls fn for the predefined teams and all teams with a valid handle. */
 void team_each(void (*fn)(struct shmem_team *team));
