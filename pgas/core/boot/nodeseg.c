@@ -157,7 +157,7 @@ static void nodeseg_claim_record(void)
             pgas_self.me, (int)nobody);
 }
 
-/* Another launcher inside oshrun inherits NODE_ENV; NODE_JOB_ENV tells whose it is. */
+/* Another launcher inside oshrun inherits NODE_ENV; NODE_JOB_ENV identifies its job. */
 const char *nodeseg_path(void)
 {
     const char *job = getenv(NODE_JOB_ENV), *nspace = getenv("PMIX_NAMESPACE");
@@ -274,7 +274,7 @@ static struct {
 } seen;
 
 /*
- * A PE that exits with status 0 after a generation is no error for the launcher, which
+ * A PE that exits with status 0 after a generation is not an error to the launcher, which
  * does not know that the other PEs start another generation.  We report it one probe
  * after the one that found it: by then the launcher has ended the job if the PE failed,
  * or our wait is over if the PE exited after all PEs had joined.

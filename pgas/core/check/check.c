@@ -127,10 +127,10 @@ static void check_now(const struct check_call *call)
 
 void check_call(struct check_call *call)
 {
-    /* read once: another thread may remove the watcher */
+    /* Load once: another thread may remove the watcher. */
     const struct check_watcher *w = call->scope >= CHECK_BY_WORLD ? watcher : NULL;
 
-    if (w != NULL) { /* before the checks, which may synchronise PEs */
+    if (w != NULL) { /* time stamp before the checks, which may synchronise PEs */
         call->site = check_site;
         call->came = clock_ns();
     }

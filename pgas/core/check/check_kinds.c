@@ -83,11 +83,12 @@ void check_session_options(const struct check_param *p)
     check_only_bits(p, SHMEM_CTX_SESSION_BATCH, "SHMEM_CTX_SESSION_BATCH");
 }
 
-/* The configuration that a mask selects from is the preceding parameter. */
+/* A mask selects members of the configuration that is the preceding parameter. */
 static void check_selects(const struct check_param *p)
 {
     if (p->value != 0 && p->call->value[p->i - 1] == 0)
-        check_bad(p, "'%s', from which it selects, is NULL", p->call->name[p->i - 1]);
+        check_bad(p, "it selects members of '%s', which is NULL",
+                  p->call->name[p->i - 1]);
 }
 
 void check_session_mask(const struct check_param *p)
@@ -129,8 +130,8 @@ void check_ctx(const struct check_param *p)
                                 : "it is not a valid context (already destroyed?)");
     if ((ctx->options & SHMEM_CTX_PRIVATE) != 0 &&
         !pthread_equal(ctx->owner, pthread_self()))
-        check_bad(p, "it is private to the thread that made it (SHMEM_CTX_PRIVATE), "
-                     "not to the calling one");
+        check_bad(p, "it is private to the thread that created it (SHMEM_CTX_PRIVATE), "
+                     "which is not the calling thread");
 }
 
 void check_team_or_none(const struct check_param *p)
@@ -156,12 +157,12 @@ void check_team_doomed(const struct check_param *p)
     check_team_or_none(p);
     if (handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED)
         check_bad(p, "a predefined team can't be destroyed");
-    int left = p->value != 0 ? ctx_private(team_of(handle, p->call->fn)) : 0;
-    if (left > 0)
+    int remaining = p->value != 0 ? ctx_private(team_of(handle, p->call->fn)) : 0;
+    if (remaining > 0)
         check_bad(p,
-                  "%d of its contexts with SHMEM_CTX_PRIVATE are left; call "
+                  "%d of its contexts with SHMEM_CTX_PRIVATE still exist; call "
                   "shmem_ctx_destroy for them first",
-                  left);
+                  remaining);
 }
 
 /* The team to which a call's PE numbers refer. */
@@ -240,7 +241,7 @@ void check_members(const struct check_param *p)
                       list[i], check_team_name(team), team->npes - 1);
 }
 
-/* The active set: start, start + stride, ... of the world. */
+/* The active set consists of the world PEs start, start + stride, ... */
 void check_set_start(const struct check_param *p)
 {
     if ((int64_t)p->value < 0 || (int64_t)p->value >= pgas_self.npes)
@@ -256,7 +257,7 @@ void check_set_stride(const struct check_param *p)
         check_bad(p, "it is the base-2 logarithm of a stride: 0..%d", MAX_LOG_STRIDE);
 }
 
-/* Checked last of the three: start and stride are valid. */
+/* Checked after start and stride, which are therefore valid. */
 void check_set_size(const struct check_param *p)
 {
     int64_t start = (int64_t)check_value(p->call, CHECK_SET_START, 0);
@@ -272,7 +273,7 @@ void check_set_size(const struct check_param *p)
                   (long long)((pgas_self.npes - 1 - start) / stride + 1), pgas_self.npes);
     if (me < 0 || me % stride != 0 || me / stride >= size)
         check_bad(p,
-                  "PE %d, which calls, is no member of that active set (PE_start = "
+                  "the calling PE %d is not a member of that active set (PE_start = "
                   "%d, stride %lld PEs)",
                   pgas_self.me, (int)start, (long long)stride);
 }
@@ -286,7 +287,7 @@ static size_t check_count_of(const struct check_call *c)
         check_value(c, CHECK_COUNT_OWN, check_value(c, CHECK_COUNT_INT, 1)));
 }
 
-/* The number of PEs of the call's team or active set */
+/* The number of PEs of the call's team or active set. */
 static size_t check_members_of(const struct check_call *c)
 {
     return c->scope == CHECK_BY_SET ? (size_t)check_kinds_set_size(c)
@@ -296,7 +297,7 @@ static size_t check_members_of(const struct check_call *c)
 enum range { RANGE_GOOD, RANGE_NOT_SYMMETRIC, RANGE_NO_BLOCK, RANGE_TOO_LONG };
 
 /* Classifies a range of bytes.  At level 2 heap memory must be inside one allocated
- * block; *rest is the number of bytes from addr to the end of that block. */
+ * block, and *rest is set to the number of bytes from `at` to the end of that block. */
 static enum range check_range_of(uintptr_t at, size_t bytes, size_t *rest)
 {
     const struct pgas *g = &pgas_self;
@@ -326,7 +327,8 @@ static void check_symmetric(const struct check_param *p, size_t bytes)
                   peer_regions(where, sizeof where));
     if (range == RANGE_NO_BLOCK)
         check_bad(p,
-                  "no block of shmem_malloc is there: it has been freed, or never was");
+                  "it is not in an allocated block of shmem_malloc: it has been freed, "
+                  "or was never allocated");
     if (range == RANGE_TOO_LONG)
         check_bad(p,
                   "%zu bytes are needed there, and the block of shmem_malloc ends "
@@ -357,8 +359,8 @@ static bool check_overlap(uint64_t a, size_t n, uint64_t b, size_t m)
     return n > 0 && m > 0 && (a < b ? b - a < n : a - b < m);
 }
 
-/* Checks that `bytes` of the parameter do not overlap `others` bytes of each parameter of
- * that kind. */
+/* Checks that the `bytes` bytes at the parameter do not overlap the `others` bytes at any
+ * parameter of that kind. */
 static void check_apart(const struct check_param *p, size_t bytes, enum check_kind kind,
                         size_t others)
 {
@@ -377,7 +379,7 @@ void check_sym(const struct check_param *p)
     check_symmetric(p, check_count_of(p->call) * p->call->size);
 }
 
-/* Reductions and scans forbid a partial overlap only. */
+/* In reductions and scans, only a partial overlap is invalid. */
 void check_sym_apart(const struct check_param *p)
 {
     size_t bytes = check_count_of(p->call) * p->call->size;
@@ -410,7 +412,7 @@ static size_t check_extent(const struct check_call *c, size_t n, size_t stride)
     return elements;
 }
 
-/* n blocks whose stride is the parameter of kind `which`; CHECK_ANY means stride 1 */
+/* Checks n blocks whose stride is the parameter of kind `which`; CHECK_ANY: stride 1. */
 static void check_strided(const struct check_param *p, size_t n, enum check_kind which)
 {
     size_t stride = which != CHECK_ANY ? check_value(p->call, which, 1) : 1;
@@ -466,8 +468,8 @@ static void check_aligned(const struct check_param *p, size_t size)
 {
     if (p->value % size != 0)
         check_bad(p,
-                  "it must be a multiple of %zu, so that the word can be changed and "
-                  "read as a whole",
+                  "it must be a multiple of %zu, so that the word can be accessed "
+                  "atomically",
                   size);
 }
 
@@ -495,8 +497,8 @@ void check_signal_apart(const struct check_param *p)
     check_apart(p, sizeof(uint64_t), CHECK_SYM, check_count_of(p->call) * p->call->size);
 }
 
-/* Others may have called already, and be counted in element 0 (coll/api/active.c); what
- * is in the other elements before this PE calls is the user's doing. */
+/* Other PEs may have entered the call and incremented element 0 (coll/api/active.c); the
+ * library has not written the other elements. */
 void check_psync(const struct check_param *p)
 {
     const uint64_t *psync = (const uint64_t *)(uintptr_t)p->value;
@@ -550,7 +552,7 @@ void check_local(const struct check_param *p)
 
     if (p->value == 0 && n > 0 && check_value(p->call, CHECK_BSIZE, 1) > 0)
         check_bad(p, "%zu elements are needed there", n);
-    /* Within one PE dest and source of a put or get must be identical or disjoint. */
+    /* On one PE, dest and source of a put or get must be identical or disjoint. */
     if (check_value(p->call, CHECK_SYM, p->value) != p->value && check_is_own(p->call))
         check_apart(p, bytes, CHECK_SYM, bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check_kinds.h - one test per kind of parameter of check.h.
+ * check_kinds.h - one test function per kind of parameter (check.def).
  * Uses: core/peer, team, ctx, heap.  Used by: check.c.
  */
 #ifndef PGAS_CORE_CHECK_KINDS_H
@@ -10,7 +10,7 @@
 
 enum { CHECK_TEXT_MAX = 512, CHECK_VALUE_MAX = 32 };
 
-/* Parameter i of a call */
+/* Parameter i of a call. */
 struct check_param {
     const struct check_call *call;
     int i;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* block.c - see block.h.  Uses: pgas.h, clock, net, threads.  Used by: rma, coll, node.
- */
+/* block.c - see block.h.  Uses: pgas.h, clock, symaddr, net, threads. */
 #include "config.h"
 
 #include <errno.h>
@@ -21,25 +20,25 @@
 #include "pgas/threads/pause.h"
 
 enum {
-    SPINS_FIRST = 64,              /* polls before the clock is read for the first time */
-    SPINS_OVERSUBSCRIBED = 4,      /* polls in total with more PEs than processors */
+    SPINS_FIRST = 64,              /* polls before the first read of the clock */
+    SPINS_OVERSUBSCRIBED = 4,      /* polls before the first yield if oversubscribed */
     SPINS_PER_CLOCK = 16,          /* polls between two reads of the clock */
-    POLLS_PER_CLOCK = 4,           /* the same if each poll progresses the network */
+    POLLS_PER_CLOCK = 4,           /* likewise if each poll progresses the network */
     SLEEP_FIRST_PART = 16,         /* the first sleep is 1/16 of the longest */
-    SLEEP_UNSAFE_NS = 1000 * 1000, /* longest sleep if a wake-up may be missed */
-    SLEEP_WORK_NS = 1000 * 1000, /* longest sleep while there is work (block_set_work) */
-    SLEEP_SHORT_NS = 200 * 1000, /* see block_stay_awake */
-    AWAKE_SPINS = 4,             /* times env.spin_ns between two yields */
-    OTHER_RAN_NS = 2000,         /* a sched_yield without a switch is shorter */
-    OTHERS_RAN_MAX = 8,          /* yields with a switch, then sleep */
-    AWAKE_FIRST_NS = 50 * 1000,
+    SLEEP_UNSAFE_NS = 1000 * 1000, /* longest sleep if a wake-up may be lost */
+    SLEEP_WORK_NS = 1000 * 1000,   /* longest sleep in w->sleep with block_set_work */
+    SLEEP_SHORT_NS = 200 * 1000,   /* see block_stay_awake */
+    AWAKE_SPINS = 4,               /* multiple of env.spin_ns between two yields */
+    OTHER_RAN_NS = 2000,           /* sched_yield takes longer if it switched threads */
+    OTHERS_RAN_MAX = 8,            /* yields that switched threads before a sleep */
+    AWAKE_FIRST_NS = 50 * 1000,    /* see block_stay_awake */
     AWAKE_MAX_NS = 8000 * 1000,
 };
 
-/* sleep_mask of a PE that every store must wake.  A mask built from keys never has all
- * bits set. */
+/* sleep_mask of a PE that every store must wake.  A mask built from keys has at most
+ * NODE_SLEEP_SLOTS bits set. */
 #define ANY UINT64_MAX
-_Static_assert(NODE_SLEEP_SLOTS < 64, "keys do not fill the mask");
+_Static_assert(NODE_SLEEP_SLOTS < 64, "a mask built from keys is never ANY");
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static int unlisted; /* sleeping threads of this PE without a slot; under list_lock */
@@ -51,7 +50,7 @@ static PGAS_PE_LOCAL void (*the_work)(void);
 void block_set_work(void (*work)(void))
 {
     __atomic_store_n(&the_work, work, __ATOMIC_RELEASE);
-    if (work != NULL) /* sleepers on one word must now wake at any store */
+    if (work != NULL) /* sleepers on one word must now sleep on any store */
         block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
 }
 
@@ -80,9 +79,8 @@ void block_init(void)
 }
 
 /*
- * The key of a symmetric word: its offset in 8-byte units, the same on all PEs.  Heap
- * words have even keys, data words odd ones; the key of a symmetric address is never 0,
- * and 0 stands for an address in neither segment.
+ * The key of a symmetric word, the same on all PEs: 2 * (offset in 8-byte units + 1) in
+ * the heap, plus 1 in the data segment; 0 for an address in neither segment.
  */
 static uint64_t block_key_of(const void *addr)
 {
@@ -94,14 +92,15 @@ static uint64_t block_key_of(const void *addr)
                : (offset / sizeof(uint64_t) + 1) * 2 + (segment == SEGMENT_DATA);
 }
 
+/* True if a thread of the PE sleeps on a word in the len bytes, or on any store. */
 static bool block_sleeps_for(const struct node_pe *pe, const void *addr, size_t len)
 {
     uint64_t first = block_key_of(addr);
     uint64_t units = ((uintptr_t)addr % sizeof(uint64_t) + len + sizeof(uint64_t) - 1) /
                      sizeof(uint64_t);
 
-    /* The caller loaded the mask before: a sleeper whose bit was set has its key in a
-     * slot by now. */
+    /* Orders the caller's load of the mask before the loads of the keys: the key of a
+     * sleeper whose bit was set is visible. */
     fence_acq_rel();
     for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
         uint64_t key = atomic_load_explicit(&pe->sleep_key[i], memory_order_acquire);
@@ -128,8 +127,8 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint6
     return value;
 }
 
-/* Polls n times.  Without a pause `between` polls, the processor speculates many loads
- * ahead and has to flush its pipeline when the awaited store arrives. */
+/* Polls n times and calls `between` after each poll.  Without a pause, the processor
+ * speculates many loads ahead and must flush its pipeline when the store arrives. */
 ALWAYS_INLINE bool block_poll(block_ready ready, const void *arg, int n,
                               void (*between)(void))
 {
@@ -141,7 +140,7 @@ ALWAYS_INLINE bool block_poll(block_ready ready, const void *arg, int n,
     return false;
 }
 
-/* Polls for ns; progresses the network between two polls in a job over several nodes. */
+/* Polls for ns; progresses the network between two polls in a job on several nodes. */
 static bool block_spin_for(block_ready ready, const void *arg, uint64_t ns)
 {
     bool far = pgas_self.net != NULL;
@@ -156,14 +155,14 @@ static bool block_spin_for(block_ready ready, const void *arg, uint64_t ns)
     return false;
 }
 
-/* The first polls do not progress the network: a PE of this node may answer at once. */
+/* The first polls do not progress the network: a local PE may respond immediately. */
 bool block_spin(block_ready ready, const void *arg)
 {
     return block_poll(ready, arg, SPINS_FIRST, cpu_pause) ||
            block_spin_for(ready, arg, pgas_self.env.spin_ns);
 }
 
-/* An oversubscribed PE polls only a few times: its peer may need the processor. */
+/* If oversubscribed, polls only a few times, since a peer may need the processor. */
 static bool block_spin_briefly(const struct block_wait *w)
 {
     if (pgas_self.oversubscribed)
@@ -183,11 +182,11 @@ static bool block_yield_once(void)
 }
 
 /*
- * Yields the processor repeatedly for ns and polls for spin_ns after each yield.  A
- * container or a shared machine does not show how many threads compete for its
- * processors. A waiter that is not known to be oversubscribed, and finds that other
- * threads do run when it yields, goes to sleep after a few yields: a thread that keeps
- * yielding falls far behind threads that spin.
+ * Yields the processor repeatedly for ns and polls for spin_ns before each yield.  True
+ * if the wait is over.  In a container or on a shared machine the number of threads that
+ * compete for the processors is unknown.  A waiter that is not known to be oversubscribed
+ * therefore sleeps after OTHERS_RAN_MAX yields during which other threads ran, because a
+ * thread that keeps yielding gets far less processor time than threads that spin.
  */
 static bool block_yield(const struct block_wait *w, uint64_t ns, uint64_t spin_ns)
 {
@@ -228,14 +227,13 @@ static void block_sleep_on(struct node_pe *me, uint32_t seen, uint64_t ns)
     syscall(SYS_futex, &me->wake, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 
-/* The mask bit of a key: the cache line within its page; segments are page-aligned. */
+/* The mask bit of a key: the index of the cache line within its (4 KiB) page. */
 static uint64_t block_bit_of(uint64_t key)
 {
     return (uint64_t)1 << ((key / 2 - 1) * sizeof(uint64_t) / NODE_LINE % 64);
 }
 
-/* Recomputes the mask from the current sleepers of this PE.  Called with list_lock held.
- */
+/* Recomputes the mask from the sleepers of this PE.  Called with list_lock held. */
 static void block_publish_mask(struct node_pe *me)
 {
     uint64_t mask = unlisted > 0 ? ANY : 0;
@@ -256,8 +254,8 @@ static int block_free_slot(const struct node_pe *me)
     return -1;
 }
 
-/* Publishes the word that this thread is going to sleep on.  Returns its slot, or -1:
- * then any store wakes the thread. */
+/* Publishes the word on which this thread is going to sleep.  Returns its slot, or -1 if
+ * any store wakes the thread. */
 static int block_list(struct node_pe *me, const void *word)
 {
     uint64_t key = word != NULL ? block_key_of(word) : 0;
@@ -288,11 +286,10 @@ static void block_unlist(struct node_pe *me, int slot)
     pthread_mutex_unlock(&list_lock);
 }
 
-/* The longest sleep. */
 static uint64_t block_sleep_max_ns(void)
 {
     uint64_t ns = pgas_self.env.sleep_ns;
-    /* With SHMEM_FAULTS on one node the transport stores to this PE without block_poke.
+    /* With SHMEM_FAULTS on one node, transport_shm stores to this PE without block_poke.
      */
     bool unsafe =
         !pgas_self.membarrier || (pgas_self.net != NULL && pgas_self.nnodes < 2);
@@ -301,10 +298,10 @@ static uint64_t block_sleep_max_ns(void)
 }
 
 /*
- * After a sleep that the progress thread ended because other PEs access this one: stay
- * awake and poll.  The time doubles each time this happens soon after the thread went to
- * sleep.  A waiting PE that is the target of gets and atomics then serves them without a
- * wake-up per message.
+ * After a sleep that the progress thread ended because other PEs access this one: polls
+ * for *awake_ns instead of sleeping again.  The time doubles (up to AWAKE_MAX_NS) if the
+ * sleep was shorter than SLEEP_SHORT_NS.  A waiting PE that is the target of gets and
+ * atomics thus serves them without a wake-up per message.  True if the wait is over.
  */
 static bool block_stay_awake(const struct block_wait *w, uint64_t slept_ns,
                              uint64_t *awake_ns)
@@ -318,9 +315,9 @@ static bool block_stay_awake(const struct block_wait *w, uint64_t slept_ns,
     return block_yield(w, *awake_ns, AWAKE_SPINS * pgas_self.env.spin_ns);
 }
 
-/* The limit of a sleep of ns: short if only this thread can progress a context, which it
- * does here. */
-static uint64_t block_moved_on(uint64_t ns)
+/* The time limit of a sleep of ns.  If only this thread can progress a private context,
+ * progresses it here and limits the sleep to SLEEP_UNSAFE_NS. */
+static uint64_t block_sleep_limit(uint64_t ns)
 {
     if (likely(!net_alone()))
         return ns;
@@ -329,8 +326,8 @@ static uint64_t block_moved_on(uint64_t ns)
     return ns < SLEEP_UNSAFE_NS ? ns : SLEEP_UNSAFE_NS;
 }
 
-/* Publishes a sleeper; every later store to the word sees it. */
-static int block_listed(struct node_pe *me, const void *word)
+/* Publishes a sleeper; the block_poke of every later store to the word sees it. */
+static int block_list_fenced(struct node_pe *me, const void *word)
 {
     int slot = block_list(me, word);
 
@@ -340,18 +337,19 @@ static int block_listed(struct node_pe *me, const void *word)
 }
 
 /*
- * What a thread of this PE waits for, for reports.  One thread at a time has written the
- * text: it has set what_taken (acquire) and clears it after the text (release).  A thread
- * that waits while another has it looks again each time it sleeps.
+ * node_pe.what describes what a thread of this PE waits for.  One thread at a time owns
+ * the text: it sets what_taken (acquire) before it writes the text, and clears what_taken
+ * (release) after it has cleared the text.  A waiting thread that does not own the text
+ * tries again before each sleep.
  */
 static uint32_t what_taken;
-static _Thread_local bool what_mine; /* this thread has it */
+static _Thread_local bool what_mine; /* this thread owns the text */
 
 static void block_what_claim(struct node_pe *me, const char *what)
 {
     uint64_t words[NODE_WHAT / sizeof(uint64_t)] = {0};
 
-    /* What a wait inside another one waits for says less. */
+    /* depth != 1: the text of a nested wait is less informative. */
     if (depth != 1 || what_mine || load_relaxed_u32(&what_taken) != 0 ||
         cas_acq_rel_u32(&what_taken, 0, 1) != 0)
         return;
@@ -376,18 +374,18 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = block_sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
     bool any = block_has_work();
-    int slot = block_listed(me, any ? NULL : w->word);
+    int slot = block_list_fenced(me, any ? NULL : w->word);
     uint64_t begin = clock_ns();
 
     for (;;) {
-        /* The order matters: mask, barrier, wake word, condition, sleep.  A poke after
-         * the barrier changes the wake word, so that the sleep ends immediately. */
-        net_wake_local(); /* first, because it may change our own wake word */
+        /* Required order: mask, barrier, load of `wake`, condition, sleep.  A block_poke
+         * after the barrier increments `wake`, so that the sleep ends immediately. */
+        net_wake_local(); /* before the load, because it may increment our own `wake` */
         uint32_t seen = atomic_load_explicit(&me->wake, memory_order_acquire);
         if (unlikely(!any && block_has_work())) {
             any = true;
             block_unlist(me, slot);
-            slot = block_listed(me, NULL);
+            slot = block_list_fenced(me, NULL);
         }
         block_do_work();
         if (w->ready(w->arg))
@@ -398,16 +396,16 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
         uint64_t now = clock_ns();
         net_watch(w->what, now - begin);
         net_idle();
-        block_sleep_on(me, seen, block_moved_on(ns));
+        block_sleep_on(me, seen, block_sleep_limit(ns));
         if (block_stay_awake(w, clock_ns() - now, &awake_ns))
             break;
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
     }
     block_unlist(me, slot);
-    net_idle(); /* the progress thread may assume that this thread still polls */
+    net_idle(); /* the progress thread may still assume that this thread polls */
 }
 
-/* As sleep_until, with the waiter's own sleep function. */
+/* As block_sleep_until, with w->sleep. */
 static void block_own_sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = pgas_self.env.sleep_ns;
@@ -418,7 +416,7 @@ static void block_own_sleep_until(struct node_pe *me, const struct block_wait *w
             w->on_stall(w->arg);
         block_do_work();
         block_what_claim(me, w->what);
-        w->sleep(w->arg, block_moved_on(block_has_work() ? SLEEP_WORK_NS : ns_max));
+        w->sleep(w->arg, block_sleep_limit(block_has_work() ? SLEEP_WORK_NS : ns_max));
     }
 }
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block.h - the only place that waits for another PE, and the wake-up protocol.
+ * block.h - the only functions that wait for another PE, and the wake-up protocol.
  *
  * A waiter spins, then yields the processor, then sleeps on the futex word `wake` of its
- * record in the node segment.  A PE that stores into the memory of another PE calls
- * block_poke for that PE afterwards.  This costs one load of a read-mostly cache line
- * while no thread of the PE sleeps, and a few loads while one sleeps on another word: the
- * record lists the words.
+ * record in the node segment.  A PE that stores to the memory of another PE then calls
+ * block_poke for that PE.  This costs one load of a read-mostly cache line while no
+ * thread of the target sleeps, and a few loads while one sleeps on another word, since
+ * the record contains the words on which threads sleep.
  *
- * No wake-up is lost, although the poker has no fence between its store and its load of
- * `sleep_mask` (Dekker's pattern).  The sleeper sets its bit, executes a full barrier on
- * every processor that runs a PE (membarrier), checks the word again and then sleeps.  If
- * the poker's load precedes that barrier, so does its store, and the sleeper's check sees
- * it; if the load follows the barrier, it sees the bit.  Without membarrier (old kernel,
- * seccomp) sleeps are short instead.  Every sleep is bounded, because stores through
- * shmem_ptr are not announced.
+ * No wake-up is lost, although block_poke has no fence between the caller's store and the
+ * load of `sleep_mask` (Dekker's pattern).  The sleeper sets its bit, executes a full
+ * barrier on every processor that runs a PE (membarrier), checks the word again and then
+ * sleeps.  If the load of the mask precedes that barrier, so does the store, and the
+ * sleeper's check sees the store; if the load follows the barrier, it sees the bit.
+ * Without membarrier (old kernel, seccomp) sleeps are short instead.  Every sleep is
+ * bounded, because no block_poke follows a store through shmem_ptr.
  *
- * In a job over several nodes (net.h) a waiter progresses the network between two polls.
- * While it sleeps, the progress thread does, and wakes it when messages have arrived.  A
+ * In a job on several nodes (net.h) a waiter progresses the network between two polls.
+ * While it sleeps, the progress thread does so and wakes it when messages have arrived. A
  * waiter also progresses the nonblocking operations of this PE (block_set_work).
  */
 #ifndef PGAS_CORE_BLOCK_H
@@ -29,8 +29,8 @@
 /* True when the wait is over.  Must load with acquire semantics; called repeatedly. */
 typedef bool (*block_ready)(const void *arg);
 
-/* Registers with membarrier; must precede the first sleep of any PE.  Costs microseconds
- * while the process has one thread, and an RCU grace period (10 ms) afterwards. */
+/* Registers the process with membarrier; must precede the first sleep of any PE.  Costs
+ * microseconds in a single-threaded process, else an RCU grace period (10 ms). */
 void block_init(void);
 
 /* One wait. */
@@ -40,19 +40,18 @@ struct block_wait {
     /* The symmetric word of up to 8 bytes that `ready` reads, on this PE or another: only
      * stores to it need to wake the waiter.  NULL: any store may be relevant. */
     const void *word;
-    bool far;         /* only the network can satisfy the wait */
+    bool far;         /* only network progress can satisfy the wait */
     const char *what; /* for reports: the public routine and what it waits for */
     /* Called periodically while the waiter sleeps; ends the job if the wait cannot
      * complete, for instance because the peer has exited.  May be NULL. */
     void (*on_stall)(const void *arg);
-    /* Sleeps for at most ns, for waits that no store to this PE ends, such as the
-     * completion of a transport context.  NULL: the futex sleep described above. */
+    /* Sleeps for at most ns; for waits that no store to this PE satisfies, such as for
+     * the completion of a transport context.  NULL: the futex sleep described above. */
     void (*sleep)(const void *arg, uint64_t ns);
 };
 
-/* Sets a function that every waiting thread of this PE calls between two polls.  While it
- * is set, each store to this PE ends a sleep.  The function must not wait.  NULL: none.
- */
+/* Sets a function that every waiting thread of this PE calls between two polls; NULL:
+ * none.  While it is set, each store to this PE ends a sleep.  It must not block. */
 void block_set_work(void (*work)(void));
 
 /* Returns when ready(arg) is true. */
@@ -61,15 +60,15 @@ void block_until(const struct block_wait *w);
 /* True if the calling thread is in block_until; for a signal handler that exits. */
 bool block_inside(void);
 
-/* Spins for env.spin_ns without yielding the processor.  True if ready(arg) became true.
+/* Spins for env.spin_ns without yielding the processor; true if ready(arg) became true.
  */
 bool block_spin(block_ready ready, const void *arg);
 
-/* Sleeps for ns; nothing ends the sleep early. */
+/* Sleeps for ns; neither a wake-up nor a signal ends the sleep early. */
 void block_sleep(uint64_t ns);
 
-/* Wakes the threads of the PE that sleep on a word in the len bytes at symmetric address
- * addr; NULL wakes all its sleeping threads. */
+/* Wakes the sleeping threads of the PE if one of them sleeps on a word in the len bytes
+ * at symmetric address addr or on any store.  NULL: wakes them in any case. */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);
 
 /* As block_wake; returns `value`, so that the caller can make it a tail call. */

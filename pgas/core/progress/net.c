@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* net.c - see net.h: selects, opens and closes the transport, and its contexts.
- * Uses: net_int, boot, log, pgas/transport. */
+ * Uses: net_int, block, boot, log, pgas/transport. */
 #include "config.h"
 
 #include <errno.h>
@@ -17,13 +17,13 @@
 
 enum {
     NODES_SHOWN = 512,   /* bytes of a list of nodes in a message */
-    REFUSED_WAIT_S = 10, /* time for PE 0 to end a job that cannot run */
+    REFUSED_WAIT_S = 10, /* time for PE 0 to report the error and abort the job */
     REASONS_MAX = 1024,
 };
 
 static struct net the_net;
 
-/* In the order of preference. */
+/* In order of preference. */
 static const struct transport *const choices[] = {&transport_ofi, &transport_ucx};
 enum { CHOICES = sizeof choices / sizeof choices[0] };
 
@@ -44,8 +44,8 @@ static void net_read_choice(bool wanted[CHOICES])
                 list, (int)len, bad);
 }
 
-/* An unknown word in SHMEM_NET_DISABLE is an error: it is for tests, which would
- * otherwise pass without their effect. */
+/* An unknown word in SHMEM_NET_DISABLE is an error, since the variable is for tests,
+ * which would otherwise pass without testing anything. */
 static void net_check_avoid(const char *list)
 {
     bool avoid[CAPABILITIES];
@@ -67,7 +67,7 @@ static void net_check_order(const char *order)
         log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", order);
 }
 
-/* Likewise for SHMEM_FAULTS. */
+/* Likewise, a malformed SHMEM_FAULTS is an error. */
 static void net_check_faults(const struct transport_world *world)
 {
     char why[TRANSPORT_TEXT_MAX];
@@ -85,7 +85,7 @@ static void net_add_reason(char *reasons, const char *name, const char *why)
              why);
 }
 
-/* Opens the first usable transport; false, with the reasons, if there is none. */
+/* Opens the first usable transport.  False if there is none; `reasons` says why. */
 static bool net_open_one(struct net *n, char *reasons)
 {
     char why[TRANSPORT_TEXT_MAX];
@@ -140,7 +140,8 @@ static const char *net_waiting_in(char *text, size_t size)
     return text;
 }
 
-/* The launcher knows the node names; the number is used while another thread asks it. */
+/* The node's name according to the launcher; its number if another thread holds
+ * boot_lock. */
 static void net_node_name(struct net *n, int pe, char *name, size_t size)
 {
     uint32_t node = n->boot->node_of[pe];
@@ -195,7 +196,7 @@ static void net_set_world(struct net *n)
         n->world.faults = e->faults;
 }
 
-/* With SHMEM_FAULTS on one node all accesses to other PEs go through the hook transport.
+/* With SHMEM_FAULTS on one node, the hook transport performs all accesses to other PEs.
  */
 static bool net_open_on_node(struct net *n, char *reasons)
 {
@@ -236,7 +237,7 @@ void net_open(const struct boot *b)
     pgas_self.node_of = b->nnodes > 1 ? b->node_of : NULL;
 }
 
-/* Treats every other PE as remote: for SHMEM_FAULTS on one node. */
+/* Marks every other PE as remote, for SHMEM_FAULTS on one node. */
 static void net_set_all_remote(void)
 {
     struct pgas *g = &pgas_self;
@@ -292,7 +293,8 @@ const char *net_text(void)
 
 /* ---- contexts -------------------------------------------------------------------- */
 
-/* Locks held by this thread, for a signal handler that exits (net_inside). */
+/* Number of context locks that this thread holds, for a signal handler that exits
+ * (net_inside). */
 static _Thread_local int held;
 
 void net_lock(struct net_ctx *c)

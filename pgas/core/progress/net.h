@@ -4,16 +4,16 @@
  *
  * A PE is remote if its memory cannot be mapped, because it is on another node.  A job
  * with remote PEs opens one transport (transport.h) at start-up.  In other jobs
- * pgas_self.net is NULL and no code of this module runs.  Endpoint addresses are
- * exchanged in one fence of the launcher with one value per node; connections are opened
- * by the first operation between two PEs.
+ * pgas_self.net is NULL and this module is inactive.  One PMIx fence exchanges the
+ * endpoint descriptors, as one value per node; connections are opened by the first
+ * operation between two PEs.
  *
  * Progress.  Operations of other PEs on this one need a thread that calls the transport:
  * any thread that waits in the library (block.c calls net_poll between two polls), and
  * otherwise the progress thread, which sleeps until the network is ready (net_thread.c).
  *
- * All functions may be called by several threads, each context as its options allow.  fn
- * is the public routine, for error messages; an operation that fails ends the job.
+ * All functions are thread-safe, subject to the options of the context.  fn is the public
+ * routine, for error messages; an operation that fails ends the job.
  * Uses: peer, boot, block, transport.h.  Used by: coll/life, ctx, rma, coll.
  */
 #ifndef PGAS_CORE_NET_H
@@ -29,7 +29,7 @@
 #include "pgas/transport/transport.h"
 
 struct boot;
-struct net_ctx; /* a context of the transport, with its lock */
+struct net_ctx; /* a transport context with its lock */
 
 /* True if PE `pe` exists and is reached through the transport. */
 ALWAYS_INLINE bool net_remote(int pe)
@@ -41,38 +41,40 @@ ALWAYS_INLINE bool net_remote(int pe)
 
 /* ---- initialisation -------------------------------------------------------------- */
 
-/* Selects and opens a transport if the job needs one; after the heap is mapped, before
- * the PEs of the node synchronise.  Ends the job with an error message if none is usable.
- */
+/* Selects and opens a transport if the job needs one.  Call after the heap is mapped and
+ * before the PEs of the node synchronise.  Ends the job with an error message if no
+ * transport is usable. */
 void net_open(const struct boot *b);
-/* Publishes this PE's endpoint address; after the PEs of the node have synchronised.
- * Collective over the job. */
+/* Publishes this PE's endpoint descriptor and starts the progress thread.  Collective
+ * over the job; call after the PEs of the node have synchronised. */
 void net_publish(const struct boot *b);
-/* Waits for all PEs of the job, with progress, before resources are released. */
+/* A barrier of all PEs of the job before resources are released; the progress thread
+ * continues to serve other PEs. */
 void net_leave(const char *fn);
-/* `exiting`: the process ends; resources that other threads may use stay. */
+/* Stops the progress thread and closes the transport, except if the process is `exiting`,
+ * since other threads may still use it. */
 void net_close(bool exiting);
 
 /* Determines whether a remote PE runs the same executable (peer_program), once. */
 void net_connect(int pe);
 
-/* The chosen transport and the reason, one line; "" if the job needs none. */
+/* The selected transport and its description in one line, or why the job needs none. */
 const char *net_text(void);
 
 /* ---- contexts -------------------------------------------------------------------- */
 
 /* The default context, shared by all threads; NULL if the job has no transport. */
 struct net_ctx *net_ctx_default(void);
-/* A context of the transport for a user's context, or the default one if the transport
- * has no more.  `private`: only the calling thread will use it. */
+/* A transport context for a user context, or the default one if the transport has no
+ * more.  `private`: only the calling thread will use it. */
 struct net_ctx *net_ctx_open(bool private);
-/* Call after net_quiet.  No operation for NULL and the default context. */
+/* Call after net_quiet.  Does nothing for NULL and the default context. */
 void net_ctx_close(struct net_ctx *c);
 
 /* ---- operations on remote PEs ---------------------------------------------------- */
 
 /* NOW: on return the source of a put is reusable and the data of a get have arrived.
- * LATER: the same holds after net_quiet. */
+ * LATER: both hold only after net_quiet. */
 enum net_when { NET_NOW, NET_LATER };
 
 void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, size_t len,
@@ -95,8 +97,8 @@ void net_put_signal(struct net_ctx *c, struct transport_symaddr to, const void *
  * An unacknowledged notified put: a put with signal that fence and quiet do not track,
  * because the target waits for the signal.  signal NULL: data only, announced by a later
  * notified put with signal->after_puts.  The source is reusable when done->pending is 0
- * (net_await_source waits for that), or, with done NULL, once the caller knows of its
- * arrival by other means.
+ * (net_await_source waits for that) or, if done is NULL, once the caller knows by other
+ * means that the data have arrived.
  */
 void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from,
                 size_t len, const struct transport_signal *signal,
@@ -104,9 +106,10 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
 void net_await_source(struct net_ctx *c, struct transport_completion *done, int pe,
                       const char *fn);
 
-/* Nonblocking: false if the transport has no resources now.  A get is complete when
- * done->pending is 0, independently of the context's quiet; struct transport_completion
- * has the rules for done.  A set of 8 bytes is unacknowledged as net_notify. */
+/* Nonblocking; false if the transport is out of resources.  A get is complete when
+ * done->pending is 0, independently of the context's quiet; see struct
+ * transport_completion for the rules.  A set of 8 bytes is unacknowledged, as in
+ * net_notify. */
 bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
                    struct transport_completion *done, const char *fn);
 bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t value,
@@ -118,9 +121,9 @@ void net_check_done(const struct transport_completion *done, int pe, const char 
 bool net_quick_add(void);
 
 /* Operations posted on c to a PE before the fence are visible there before operations
- * posted after it.  No operation for NULL. */
+ * posted after it.  Does nothing for NULL. */
 void net_fence(struct net_ctx *c, const char *fn);
-/* Completes all operations posted on c.  No operation for NULL. */
+/* Completes all operations posted on c.  Does nothing for NULL. */
 void net_quiet(struct net_ctx *c, const char *fn);
 
 /* ---- progress -------------------------------------------------------------------- */
@@ -128,7 +131,7 @@ void net_quiet(struct net_ctx *c, const char *fn);
 /* Progresses all contexts that no other thread is progressing. */
 void net_poll(void);
 /* True if operations are outstanding on a private context of the calling thread.  No
- * other thread progresses it: the caller must sleep briefly only, and call net_poll
+ * other thread progresses it, so the caller must sleep only briefly and call net_poll
  * between two sleeps. */
 bool net_alone(void);
 /* True if the calling thread is in a call of the transport; for a signal handler that
@@ -137,7 +140,7 @@ bool net_inside(void);
 /* Wakes local waiters whose completions this thread may have consumed; called at the end
  * of a wait. */
 void net_wake_local(void);
-/* This thread stops polling and is going to sleep: the progress thread takes over. */
+/* Announces that this thread stops polling: the progress thread takes over. */
 void net_idle(void);
 /* True if the progress thread handed polling over to the waiter that it woke, because
  * other PEs keep accessing this one. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_endpoint.c - endpoint descriptors: the data that PEs of other nodes need to reach
- * this one, and their exchange.
+ * net_endpoint.c - endpoint descriptors, with which a PE connects to a remote PE, and
+ * their exchange.
  *
- * A PE's descriptor has the sizes of its segments and its transport address.  It is
- * stored in the reserved part of the PE's heap before the PEs of the node synchronise.
- * The first PE of each node puts all descriptors of the node to the launcher as one
- * value, and one fence distributes these to all nodes.  A PE reads the value of a node
- * when it first accesses a PE there and does not cache it: descriptors cost no memory per
- * PE. Uses: net_int, boot, segment, heap, peer, log.
+ * A PE's descriptor contains the sizes of its segments and its transport address.  Each
+ * PE stores it in the reserved part of its heap before the PEs of the node synchronise.
+ * The first PE of each node publishes the descriptors of the node through the launcher as
+ * one value, and one fence distributes the values to all nodes.  A PE gets the value of a
+ * node at each connection to a PE there and does not cache it, so that descriptors cost
+ * no memory per PE.
+ * Uses: net_int, boot, segment, heap, peer, log.
  */
 #include "config.h"
 
@@ -40,7 +41,7 @@ struct card {
 
 #define CARD_MAX (sizeof(struct card) + TRANSPORT_ADDRESS_MAX)
 _Static_assert(CARD_OFFSET + CARD_MAX <= HEAP_PROFILE,
-               "a descriptor fits behind the words of the predefined teams");
+               "a descriptor fits between the predefined teams and the profile");
 
 void net_endpoint_write(struct net *n)
 {
@@ -68,8 +69,8 @@ static _Noreturn void net_ep_refuse_heap(int pe, uint64_t len)
 
 /* ---- publishing ------------------------------------------------------------------ */
 
-/* The descriptor of a node's i-th PE in the node's value, which starts with a table of
- * offsets; NULL if the value is malformed. */
+/* The descriptor of a node's i-th PE in the node's value, which begins with a table of
+ * offsets (uint32_t); NULL if the value is malformed. */
 static const struct card *net_ep_nth_endpoint(const char *value, size_t len, uint32_t i)
 {
     uint32_t at;
@@ -119,7 +120,7 @@ static uint32_t net_ep_add_endpoint(char *value, uint32_t i, uint32_t at, int pe
     return at + net_ep_round_up(net_ep_endpoint_bytes(card));
 }
 
-/* The value of this node: the descriptors of its PEs in ascending order. */
+/* Creates the value of this node: the descriptors of its PEs in ascending order. */
 static char *net_ep_gather(const struct boot *b, size_t *len)
 {
     uint32_t at = net_ep_round_up(b->local_size * sizeof at), i = 0;
@@ -163,8 +164,9 @@ void net_endpoint_publish(struct net *n)
 
 /* ---- lookup ---------------------------------------------------------------------- */
 
-/* Checks that the PE's heap and transport match this PE's, and copies its address. */
-static ssize_t net_ep_take(const struct net *n, int pe, const struct card *card, void *to,
+/* Checks that the PE's transport and heap size match this PE's, and copies its address.
+ * Returns the length of the address; -1 if it exceeds `space`. */
+static ssize_t net_ep_read(const struct net *n, int pe, const struct card *card, void *to,
                            size_t space)
 {
     const struct pgas *g = &pgas_self;
@@ -192,9 +194,8 @@ static uint32_t net_ep_local_rank_of(const struct boot *b, int pe)
     return i;
 }
 
-/* With SHMEM_FAULTS on one node: the PE is local, but reached through the transport. */
-static ssize_t net_ep_take_from_memory(const struct net *n, int pe, void *to,
-                                       size_t space)
+/* With SHMEM_FAULTS on one node: the PE is local but accessed through the transport. */
+static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_t space)
 {
     const struct node_pe *p = &pgas_self.node->pe[net_ep_local_rank_of(n->boot, pe)];
     char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
@@ -202,7 +203,7 @@ static ssize_t net_ep_take_from_memory(const struct net *n, int pe, void *to,
     if (heap == NULL)
         log_die("can't map the memory of PE %d: %s", pe, strerror(errno));
     ssize_t len =
-        net_ep_take(n, pe, (const struct card *)(heap + CARD_OFFSET), to, space);
+        net_ep_read(n, pe, (const struct card *)(heap + CARD_OFFSET), to, space);
     munmap(heap, p->heap_len);
     return len;
 }
@@ -217,7 +218,7 @@ static uint32_t net_ep_nth_of_node(const struct boot *b, int pe)
     return nth;
 }
 
-static ssize_t net_ep_take_from_launcher(struct net *n, int pe, void *to, size_t space)
+static ssize_t net_ep_lookup_launcher(struct net *n, int pe, void *to, size_t space)
 {
     const struct boot *b = n->boot;
     uint32_t node = b->node_of[pe];
@@ -234,7 +235,7 @@ static ssize_t net_ep_take_from_launcher(struct net *n, int pe, void *to, size_t
                 : NULL;
     if (card == NULL)
         log_die("the launcher does not know how to reach PE %d: %s", pe, boot_error());
-    len = net_ep_take(n, pe, card, to, space);
+    len = net_ep_read(n, pe, card, to, space);
     free(value);
     return len;
 }
@@ -245,8 +246,8 @@ ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *
     struct net *n = world->arg;
 
     if (n->boot->nnodes > 1)
-        return net_ep_take_from_launcher(n, pe, to, space);
-    return net_ep_take_from_memory(n, pe, to, space);
+        return net_ep_lookup_launcher(n, pe, to, space);
+    return net_ep_lookup_memory(n, pe, to, space);
 }
 
 void net_connect(int pe)

@@ -12,19 +12,19 @@
 #include "pgas/core/progress/net.h"
 
 /*
- * A context of the transport.  Only one thread at a time may call the transport with it:
- * `lock` serialises the callers.  A private context of the user has no lock: only its
- * owner uses it, and progresses it whenever it waits.  The others are progressed by
- * waiting threads and by the progress thread.
+ * A transport context.  Only one thread at a time may call the transport with it: `lock`
+ * serialises the callers.  The context of a private user context is not locked: only its
+ * owner uses it, and progresses it whenever it waits.  The other contexts are progressed
+ * by waiting threads and by the progress thread.
  */
 struct net_ctx {
     struct transport_ctx *t;
     bool locked;
-    uint32_t posts;  /* operations posted; under the lock */
+    uint32_t posts;  /* number of operations posted; under lock */
     bool serves;     /* context 0, the target of other PEs' operations on this PE */
-    pthread_t owner; /* if not locked */
+    pthread_t owner; /* if !locked */
     /* Nonzero if operations are outstanding that net_quiet must wait for.  Stored with
-     * release where the transport is called: a thread that loads 0 with acquire may treat
+     * release after calls of the transport: a thread that loads 0 with acquire may treat
      * the operations as complete. */
     uint32_t open;
     pthread_mutex_t lock;
@@ -37,7 +37,7 @@ struct net {
     struct transport_world world;
     struct net_ctx ctx_0;
     pthread_mutex_t ctx_lock;  /* acquired before a context's own lock */
-    struct net_ctx *contexts;  /* all but ctx_0; under ctx_lock */
+    struct net_ctx *contexts;  /* list of all except ctx_0; under ctx_lock */
     pthread_mutex_t boot_lock; /* serialises requests to the launcher */
     const struct boot *boot;
     uint32_t leaving; /* finalizing: failures of peers are ignored */
@@ -47,17 +47,16 @@ struct net {
     pthread_t thread;
     bool has_thread;
     int stop_fd;             /* an eventfd that ends its sleeps */
-    uint32_t asleep;         /* it sleeps in poll(2), or is about to */
-    uint32_t wakeup_pending; /* wake-up pending: a poll has woken no waiter yet;
-                                net_wake_local */
-    uint32_t stop;           /* it must exit */
-    uint32_t nap;            /* futex: 1 = it backs off while another thread polls */
-    uint64_t polled_ns; /* time of the last poll by another thread, or of a hand-over; 0 =
-                           no other thread polls */
-    uint32_t handed;    /* polling was handed over to a waiter */
+    uint32_t asleep;         /* 1: it sleeps in poll(2), or is about to */
+    uint32_t wakeup_pending; /* 1: net_wake_local must wake the sleepers */
+    uint32_t stop;           /* 1: it must exit */
+    uint32_t nap;            /* futex; 1: it backs off while another thread polls */
+    /* Time of another thread's last poll or of a hand-over; 0: no other thread polls. */
+    uint64_t polled_ns;
+    uint32_t handed; /* 1: polling was handed over to a waiter */
 };
 
-/* env.net_timeout in ns; 0 = never. */
+/* env.net_timeout in ns; 0: no timeout. */
 uint64_t net_timeout_ns(void);
 /* Resets the liveness probe for a new shmem_init. */
 void net_watch_init(void);
@@ -71,7 +70,8 @@ void net_unlock(struct net_ctx *c);
 
 /* Writes this PE's descriptor to its heap, before the PEs of the node synchronise. */
 void net_endpoint_write(struct net *n);
-/* The first PE of each node puts the node's descriptors to the launcher.  Collective. */
+/* The first PE of each node publishes the node's descriptors; then all PEs execute a
+ * barrier of the launcher.  Collective. */
 void net_endpoint_publish(struct net *n);
 /* transport_world.address_of */
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
@@ -79,24 +79,25 @@ ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *
 
 /* ---- net_thread.c ---------------------------------------------------------------- */
 
-/* A running thread has progressed the context or will do so: the progress thread need
- * not.
- */
+/* Another thread has progressed the context, or is going to: if it is context 0, the
+ * progress thread backs off. */
 void net_polled(struct net_ctx *c);
 
-/* Context 0 was progressed: wakes the waiters of this PE to check their conditions. */
+/* Wakes the sleeping waiters of this PE, which check their conditions again.  Call after
+ * progress. */
 void net_wake_sleepers(void);
 
-/* Context 0 may have been progressed: defers the wake-up to net_wake_local. */
+/* Defers the wake-up to net_wake_local.  Call if there may have been progress. */
 void net_defer_wakeup(void);
 
-/* An operation was posted on a user's context: wakes the progress thread if it sleeps. */
+/* Wakes the progress thread if it sleeps.  Call after the first outstanding operation on
+ * a user context. */
 void net_kick(struct net *n);
 
-/* Backs off after STALLS_MAX consecutive wake-ups without progress.  A transport may
- * report readiness repeatedly and make no progress, as UCX does while it connects; a
- * thread that polls it without a pause starves the PEs that it waits for.  `turns` counts
- * the consecutive wake-ups for which `stalled` was true. */
+/* Sleeps briefly after more than STALLS_MAX consecutive wake-ups without progress.  A
+ * transport may report readiness repeatedly and make no progress, as UCX does while it
+ * connects; a thread that polls it continuously would starve the PEs that it waits for.
+ * *turns is the number of consecutive calls with `stalled`. */
 void net_back_off(unsigned *turns, bool stalled);
 
 void net_thread_start(struct net *n);

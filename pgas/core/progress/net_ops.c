@@ -3,10 +3,11 @@
  * net_ops.c - operations on remote PEs: posts them to the transport and waits for their
  * completion.
  *
- * A transport never blocks.  Every wait here is one block_until whose condition
- * progresses its context.  Context 0 is progressed by block.c itself (net_poll) and,
- * while the thread sleeps, by the progress thread, which wakes it.  For other contexts
- * the thread sleeps on the context's file descriptor. Uses: net_int, block, clock, log.
+ * A transport never blocks.  Every wait here is one block_until.  Context 0 is progressed
+ * by block.c (net_poll) and, while the thread sleeps, by the progress thread, which wakes
+ * it.  Other contexts are progressed by the condition of the wait; the thread sleeps on
+ * the context's file descriptor.
+ * Uses: net_int, block, clock, log.
  */
 #include "config.h"
 
@@ -22,20 +23,20 @@
 
 enum {
     POSTS_PER_PROGRESS = 8,
-    CHECK_MAX_MS = 500, /* most of the time between two checks that counts as silence */
-    LIMIT_BUSY = 4,     /* times the time-out that one operation may take in all */
-    NAP_MAX_MS = 10,    /* longest sleep on a context's file descriptor */
-    WATCH_AFTER_MS = 2000, /* sleep in one wait before the first liveness probe */
+    CHECK_MAX_MS = 500,    /* the time between two checks counts for at most this much */
+    LIMIT_BUSY = 4,        /* limit of one operation's total time, in timeouts */
+    NAP_MAX_MS = 10,       /* longest sleep on a context's file descriptor */
+    WATCH_AFTER_MS = 2000, /* time in one wait before the first liveness probe */
     WATCH_EVERY_MS = 1000, /* interval of liveness probes */
 };
 #define NS_PER_MS ((uint64_t)1000 * 1000)
 
-/* How long a context has made no progress.  Time in which this process was stopped does
- * not count. */
+/* Stall detection.  Time during which this process was stopped does not count. */
 struct patience {
-    uint64_t checked_ns, silent_ns;
-    uint64_t waited_ns; /* total, for one operation */
-    uint64_t pending;   /* at the last check */
+    uint64_t checked_ns; /* time of the last check; 0: none */
+    uint64_t silent_ns;  /* time without progress of the context */
+    uint64_t waited_ns;  /* total time of the operation */
+    uint64_t pending;    /* outstanding operations at the last check */
 };
 
 enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_SIGNAL, OP_FENCE, OP_QUIET };
@@ -58,7 +59,7 @@ struct op {
     unsigned wakes; /* consecutive wake-ups without progress */
 };
 
-/* Posts the operation to the transport once.  The context is locked. */
+/* Tries once to post the operation to the transport.  The context is locked. */
 static int net_op_start(const struct op *o)
 {
     const struct transport *t = pgas_self.net->t;
@@ -81,9 +82,9 @@ static int net_op_start(const struct op *o)
     return -EINVAL;
 }
 
-/* Reap completions every 8 posts, so that a posting loop does not contend with the
- * progress thread for the lock. */
-static bool net_op_is_due(struct net_ctx *c)
+/* True every POSTS_PER_PROGRESS posts: a posting loop then reaps completions itself and
+ * does not contend with the progress thread for the lock. */
+static bool net_op_progress_due(struct net_ctx *c)
 {
     return ++c->posts % POSTS_PER_PROGRESS == 0;
 }
@@ -96,7 +97,7 @@ static bool net_op_accepted(const void *arg)
     PGAS_ASSERT(pgas_self.net != NULL && o->c != NULL);
     net_lock(o->c);
     o->rc = net_op_start(o);
-    bool full = o->rc == -EAGAIN, moved = full || net_op_is_due(o->c);
+    bool full = o->rc == -EAGAIN, moved = full || net_op_progress_due(o->c);
     int n = moved ? pgas_self.net->t->progress(o->c->t) : 0;
     if (moved)
         net_polled(o->c);
@@ -109,7 +110,7 @@ static bool net_op_accepted(const void *arg)
     if (first && !o->c->serves)
         net_kick(pgas_self.net);
     if (n > 0)
-        net_wake_sleepers(); /* it may have completed the wait of another thread */
+        net_wake_sleepers(); /* may have satisfied the wait of another thread */
     else if (moved)
         net_defer_wakeup();
     return o->rc != -EAGAIN;
@@ -124,7 +125,7 @@ static bool net_op_completed(const void *arg)
     if (load_acquire_u32(&o->done->pending) == 0)
         return true;
     if (o->c->serves || !net_try_lock(o->c))
-        return false; /* another thread progresses it */
+        return false; /* progressed by net_poll or by another thread */
     pgas_self.net->t->progress(o->c->t);
     net_unlock(o->c);
     return load_acquire_u32(&o->done->pending) == 0;
@@ -151,9 +152,10 @@ uint64_t net_timeout_ns(void)
 }
 
 /*
- * block_wait.on_stall: ends the job when the context has made no progress for the
- * time-out. While other operations on it complete, one that is queued behind them has
- * more time, but not without limit: they may be other threads' operations on other PEs.
+ * block_wait.on_stall: ends the job if the context has made no progress for the timeout.
+ * While other operations on the context complete, an operation may be queued behind them
+ * and has LIMIT_BUSY timeouts in total; it needs a limit, because they may be other
+ * threads' operations on other PEs.
  */
 static void net_op_check_stall(const void *arg)
 {
@@ -168,7 +170,7 @@ static void net_op_check_stall(const void *arg)
     uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
     net_unlock(o->c);
     PGAS_ASSERT(now >= p->checked_ns);
-    if (passed > CHECK_MAX_MS * NS_PER_MS) /* beyond that this process was stopped */
+    if (passed > CHECK_MAX_MS * NS_PER_MS) /* this process was stopped */
         passed = CHECK_MAX_MS * NS_PER_MS;
     p->silent_ns = pending == p->pending ? p->silent_ns + passed : 0;
     p->waited_ns += passed;
@@ -209,7 +211,7 @@ static void net_op_wait_until(struct op *o, block_ready ready)
                                      .sleep = o->c->serves ? NULL : net_op_nap});
 }
 
-static void net_op_check_taken(const struct op *o)
+static void net_op_check_accepted(const struct op *o)
 {
     if (unlikely(o->rc < 0))
         log_lost("%s: PE %d is unreachable: %s", o->fn, o->place.pe, strerror(-o->rc));
@@ -222,7 +224,7 @@ static void net_op_post(struct op *o)
 
     if (!net_op_accepted(&self))
         net_op_wait_until(o, net_op_accepted);
-    net_op_check_taken(o);
+    net_op_check_accepted(o);
 }
 
 static bool net_op_try_start(struct op *o)
@@ -231,7 +233,7 @@ static bool net_op_try_start(struct op *o)
 
     if (!net_op_accepted(&self))
         return false;
-    net_op_check_taken(o);
+    net_op_check_accepted(o);
     return true;
 }
 
@@ -302,15 +304,16 @@ void net_amo(struct net_ctx *c, struct transport_symaddr at,
                amo->result == NULL && when == NET_NOW ? NET_LATER : when);
 }
 
-/* The most bytes of a put with signal that is one message. */
+/* Maximum number of bytes of a put with signal that the transport accepts as one
+ * operation. */
 static size_t net_op_signal_max(void)
 {
     return pgas_self.net->t->signal_max(pgas_self.net->open);
 }
 
-/* The update of a signal without data. */
-static void net_op_put_none(struct net_ctx *c, const struct transport_signal *signal,
-                            bool after_puts, enum net_when when, const char *fn)
+/* Updates the signal without transferring data. */
+static void net_op_signal_only(struct net_ctx *c, const struct transport_signal *signal,
+                               bool after_puts, enum net_when when, const char *fn)
 {
     const struct transport_amo amo = {.op = signal->op,
                                       .size = signal->size,
@@ -325,10 +328,10 @@ void net_put_signal(struct net_ctx *c, struct transport_symaddr to, const void *
                     const char *fn)
 {
     if (len == 0) {
-        net_op_put_none(c, signal, false, when, fn);
+        net_op_signal_only(c, signal, false, when, fn);
     } else if (len > net_op_signal_max()) {
         net_put(c, to, from, len, when, fn);
-        net_op_put_none(c, signal, true, when, fn);
+        net_op_signal_only(c, signal, true, when, fn);
     } else {
         net_op_run(&(struct op){.c = c,
                                 .fn = fn,
@@ -341,9 +344,9 @@ void net_put_signal(struct net_ctx *c, struct transport_symaddr to, const void *
     }
 }
 
-static void net_op_note_bytes(struct net_ctx *c, struct transport_symaddr to,
-                              const void *from, size_t len,
-                              struct transport_completion *done, const char *fn)
+static void net_op_notify_data(struct net_ctx *c, struct transport_symaddr to,
+                               const void *from, size_t len,
+                               struct transport_completion *done, const char *fn)
 {
     net_op_post(&(struct op){.c = c,
                              .fn = fn,
@@ -363,13 +366,13 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
     if (done != NULL)
         *done = (struct transport_completion){.pending = 1};
     if (signal == NULL) {
-        net_op_note_bytes(c, to, from, len, done, fn);
+        net_op_notify_data(c, to, from, len, done, fn);
         return;
     }
     s = *signal;
     s.unacked = true;
     if (len > net_op_signal_max()) {
-        net_op_note_bytes(c, to, from, len, done, fn);
+        net_op_notify_data(c, to, from, len, done, fn);
         s.after_puts = true;
         to = s.at;
         len = 0;
@@ -420,7 +423,7 @@ bool net_quick_add(void)
     return pgas_self.net->t->quick_add;
 }
 
-static void net_op_run_all(struct net_ctx *c, enum op_kind kind, const char *fn)
+static void net_op_run_ctx(struct net_ctx *c, enum op_kind kind, const char *fn)
 {
     struct op o = {.c = c, .fn = fn, .kind = kind, .place.pe = -1};
 
@@ -430,29 +433,29 @@ static void net_op_run_all(struct net_ctx *c, enum op_kind kind, const char *fn)
 void net_fence(struct net_ctx *c, const char *fn)
 {
     if (c != NULL)
-        net_op_run_all(c, OP_FENCE, fn);
+        net_op_run_ctx(c, OP_FENCE, fn);
 }
 
 void net_quiet(struct net_ctx *c, const char *fn)
 {
     if (c != NULL && load_acquire_u32(&c->open) != 0)
-        net_op_run_all(c, OP_QUIET, fn);
+        net_op_run_ctx(c, OP_QUIET, fn);
 }
 
 /* ---- liveness probes of other nodes ---------------------------------------------- */
 
 /*
  * A PE that waits for a store of another PE has no outstanding operation that could fail.
- * A thread that sleeps for long therefore reads a word of a PE of other nodes in turn: a
- * node that has vanished is detected after net_timeout, and the job ends.  At most one
- * such read per process is outstanding.
+ * Therefore a thread that has slept for WATCH_AFTER_MS reads a word of a PE on another
+ * node, cycling through the nodes: a node that does not respond for net_timeout ends the
+ * job.  At most one such read per process is outstanding.
  */
 static struct {
     pthread_mutex_t lock;
     struct transport_completion done;
-    bool asked;        /* a read is outstanding, */
-    bool taken;        /* and the transport has accepted it */
-    uint32_t distance; /* from our node to the last one probed */
+    bool asked;        /* a probe is in progress */
+    bool taken;        /* and the transport has accepted its read */
+    uint32_t distance; /* from our node to the last one probed, in node numbers */
     uint64_t word;
     uint64_t next_ns;
     struct op op;
@@ -464,15 +467,16 @@ void net_watch_init(void)
     watch.next_ns = 0;
 }
 
-/* The nodes at distance 1, 2, 4 .. in turn: each node is probed by several others, not
- * all of which compute at the same time, and each PE connects to few. */
+/* Cycles through the nodes at distance 1, 2, 4 ..: each node is probed by several others,
+ * which rarely all compute at the same time, and each PE connects to few nodes. */
 static uint32_t net_op_next_node(void)
 {
     watch.distance = watch.distance * 2 < pgas_self.nnodes ? watch.distance * 2 : 1;
     return (pgas_self.node_of[pgas_self.me] + watch.distance) % pgas_self.nnodes;
 }
 
-/* A PE of the node, a different one for each local rank. */
+/* The PE of the node with index local_rank % PEs, so that the PEs of this node probe
+ * different PEs. */
 static int net_op_pe_of_node(uint32_t node)
 {
     const struct pgas *g = &pgas_self;
@@ -486,7 +490,7 @@ static int net_op_pe_of_node(uint32_t node)
     return pe;
 }
 
-static void net_op_ask_next_node(const char *fn)
+static void net_op_probe_start(const char *fn)
 {
     watch.done = (struct transport_completion){.pending = 1};
     watch.op = (struct op){
@@ -502,15 +506,15 @@ static void net_op_ask_next_node(const char *fn)
     watch.taken = false;
 }
 
-/* A read that the transport does not accept counts as silence as well. */
-static void net_op_go_on_watching(void)
+/* A read that the transport does not accept also counts as no progress. */
+static void net_op_probe_progress(void)
 {
     const struct op *const self = &watch.op;
 
     if (!watch.taken)
         watch.taken = net_op_accepted(&self);
     if (watch.taken && (watch.op.rc != 0 || load_acquire_u32(&watch.done.pending) == 0))
-        watch.asked = false; /* answered, or failed: the transport has reported why */
+        watch.asked = false; /* complete, or failed and reported by the transport */
     else
         net_op_check_stall(&self);
 }
@@ -519,8 +523,8 @@ void net_watch(const char *fn, uint64_t slept_ns)
 {
     struct net *n = pgas_self.net;
 
-    /* During shmem_init a PE may be unknown to the launcher; a lookup would wait for its
-     * node, which waits for this one. */
+    /* Not during shmem_init: the lookup of a PE's descriptor could wait for that node,
+     * which waits for this one. */
     if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||
         pgas_self.node_of == NULL || slept_ns < WATCH_AFTER_MS * NS_PER_MS ||
         pthread_mutex_trylock(&watch.lock) != 0)
@@ -528,9 +532,9 @@ void net_watch(const char *fn, uint64_t slept_ns)
     uint64_t now = clock_ns();
     if (!watch.asked && now >= watch.next_ns) {
         watch.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
-        net_op_ask_next_node(fn);
+        net_op_probe_start(fn);
     }
     if (watch.asked)
-        net_op_go_on_watching();
+        net_op_probe_progress();
     pthread_mutex_unlock(&watch.lock);
 }

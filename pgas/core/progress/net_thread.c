@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_thread.c - progress: operations of other PEs on this one advance only while a
- * thread of this process calls the transport.
+ * net_thread.c - the progress thread.  Operations of other PEs on this one progress only
+ * while a thread of this process calls the transport.
  *
- * A thread that waits in the library polls (net_poll).  While none does, the progress
- * thread sleeps on the transport's file descriptor.  To keep the two from running for the
- * same message, the progress thread backs off while another thread polls: it checks every
- * NAP_NS whether this still holds, and net_idle wakes it when a waiter stops polling.  If
- * the network wakes it while a thread of the PE sleeps, it hands polling over to that
- * thread for a while.  A PE that returns from the library to compute is served after at
- * most RECENT_NS + NAP_NS, and without delay from then on.
+ * A thread that waits in the library polls (net_poll).  While no thread does, the
+ * progress thread sleeps on the transport's file descriptor.  To avoid that both run for
+ * the same message, the progress thread backs off while another thread polls: it checks
+ * every NAP_NS whether one still does, and net_idle wakes it when a waiter stops polling.
+ * If the network wakes it while a thread of the PE sleeps, it hands polling over to that
+ * thread for a while.  After a PE has returned from the library to compute, operations on
+ * it are delayed by at most RECENT_NS + NAP_NS, and later ones are not delayed.
  *
- * The thread may run on every processor of the job even if its PE is bound to one: it
- * must not wait for the PE to release that processor. Uses: net_int, block, clock, log.
+ * The thread may run on every processor of the job even if its PE is bound to one, so
+ * that it does not wait for the PE to release that processor.
+ * Uses: net_int, block, binding, clock, log.
  */
 #include "config.h"
 
@@ -32,15 +33,15 @@
 #include "pgas/core/boot/binding.h"
 
 enum {
-    NAP_NS = 1000 * 1000,   /* interval of checks whether another thread still polls */
-    RECENT_NS = 200 * 1000, /* a younger poll means that another thread polls */
+    NAP_NS = 1000 * 1000,       /* back-off while another thread polls */
+    RECENT_NS = 200 * 1000,     /* another thread polls if its last poll is more recent */
     WAKE_EVERY_NS = 100 * 1000, /* interval of wake-ups by a polling thread */
-    SLEEP_MS = 1000,            /* longest sleep on the file descriptor */
-    NO_FD_SLEEP_MS = 1,         /* the same if the transport has none */
+    SLEEP_MS = 1000,            /* longest sleep on the file descriptors */
+    NO_FD_SLEEP_MS = 1,         /* likewise if one has none or can't be armed */
     PROGRESS_AT_ONCE = 64,      /* progress calls per lock acquisition */
     FDS = 16,                   /* file descriptors per poll(2) */
-    STALLS_MAX = 16,         /* consecutive wake-ups without progress before back-off */
-    BACK_OFF_NS = 50 * 1000, /* length of a back-off */
+    STALLS_MAX = 16,            /* consecutive wake-ups without progress, then back off */
+    BACK_OFF_NS = 50 * 1000,    /* duration of that back-off */
 };
 
 static struct node_pe *net_progress_my_record(void)
@@ -67,9 +68,9 @@ void net_defer_wakeup(void)
     store_relaxed_u32(&pgas_self.net->wakeup_pending, 1);
 }
 
-/* A polling thread also wakes the sleeping threads of this PE, but at intervals: it does
- * not know whether anything arrived for them. */
-static void net_progress_wake_now_and_then(uint64_t now)
+/* A polling thread wakes the sleeping threads of this PE, but at most every
+ * WAKE_EVERY_NS, because it does not know whether it received anything for them. */
+static void net_progress_wake_at_intervals(uint64_t now)
 {
     static uint64_t next_ns;
 
@@ -103,7 +104,7 @@ static void net_progress_poll_contexts(struct net *n)
             continue;
         n->t->progress(c->t);
         net_unlock(c);
-        net_wake_sleepers(); /* some libraries progress all contexts with any of them */
+        net_wake_sleepers(); /* progress of one context may progress all of them */
     }
     pthread_mutex_unlock(&n->ctx_lock);
 }
@@ -135,8 +136,8 @@ void net_poll(void)
 
     if (n == NULL)
         return;
-    /* Store the time first and at every poll: otherwise a thread that polls once per
-     * short wait would contend with the progress thread for the lock each time. */
+    /* Stored before the lock is tried and at every poll; otherwise a thread with many
+     * short waits would contend with the progress thread for the lock in each of them. */
     uint64_t now = clock_ns();
     store_relaxed_u64(&n->polled_ns, now);
     net_progress_poll_contexts(n);
@@ -144,10 +145,11 @@ void net_poll(void)
         return;
     n->t->progress(n->ctx_0.t);
     net_unlock(&n->ctx_0);
-    net_progress_wake_now_and_then(now);
+    net_progress_wake_at_intervals(now);
 }
 
-/* A wake-up that is lost because the back-off is just beginning costs at most NAP_NS. */
+/* The wake-up is lost if the progress thread is about to back off; it then resumes after
+ * at most NAP_NS. */
 void net_idle(void)
 {
     struct net *n = pgas_self.net;
@@ -178,8 +180,8 @@ static void net_progress_nap(struct net *n)
     store_release_u32(&n->nap, 0);
 }
 
-/* Progresses context 0.  Returns 0 if its file descriptor is armed and the thread may
- * sleep. *done: whether there was progress. */
+/* Progresses context 0 and arms its file descriptor.  Returns 0 if it is armed, so that
+ * the thread may sleep.  *done: whether there was progress. */
 static int net_progress_work(struct net *n, bool *done)
 {
     int turns = 0;
@@ -193,8 +195,8 @@ static int net_progress_work(struct net *n, bool *done)
     return armed;
 }
 
-/* Adds the file descriptors of the user's contexts with outstanding operations, up to
- * FDS. False if the thread cannot sleep on all of them now. */
+/* Adds the armed file descriptors of the shared user contexts with outstanding
+ * operations, up to FDS in total.  False if the thread cannot sleep on all of them. */
 static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds)
 {
     bool all = true;
@@ -225,8 +227,8 @@ static bool net_progress_sleep_on(struct net *n)
     nfds_t nfds = 2;
     uint64_t kicks;
 
-    /* Dekker's pattern with net_kick: either a thread that posts from now on sees
-     * `asleep`, or add_contexts sees its operation. */
+    /* Dekker's pattern with net_kick: either a thread that posts an operation sees
+     * `asleep`, or net_progress_add_contexts sees its operation. */
     store_relaxed_u32(&n->asleep, 1);
     fence_full();
     bool all = net_progress_add_contexts(n, fds, &nfds);
@@ -246,9 +248,10 @@ void net_kick(struct net *n)
         log_debug("can't wake the progress thread: %s", strerror(errno));
 }
 
-/* Other PEs access this one while one of its threads waits: the woken waiter polls for a
- * while (net_poll_handed_over) and receives the next messages.  Must precede the wake-up:
- * a waiter that goes back to sleep immediately revokes it (net_idle). */
+/* Other PEs access this one while one of its threads waits: hands polling over to the
+ * waiter, which polls for a while after its wake-up (net_poll_handed_over) and serves the
+ * next messages.  Must precede the wake-up, because a waiter that goes back to sleep
+ * immediately revokes the hand-over (net_idle). */
 static void net_progress_hand_over(struct net *n)
 {
     if (pgas_self.oversubscribed || !net_progress_any_sleeps())
@@ -292,7 +295,7 @@ static void *net_progress_serve(void *arg)
     return NULL;
 }
 
-/* Creates the thread with all signals blocked: they are the program's. */
+/* Creates the thread with all signals blocked, so that the program's threads get them. */
 static int net_progress_create(struct net *n, const pthread_attr_t *attr)
 {
     sigset_t all, before;
@@ -311,7 +314,7 @@ void net_thread_start(struct net *n)
 
     n->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_attr_init(&attr);
-    /* Anywhere in the job's processors, even if the launcher has bound this PE. */
+    /* All processors of the job, even if the launcher has bound this PE to some. */
     if (place_job(&cpus)) {
         pthread_attr_setaffinity_np(&attr, cpus.bytes, cpus.set);
         place_free(&cpus);
