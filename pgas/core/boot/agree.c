@@ -19,7 +19,7 @@ enum {
     SENTENCE_MAX = 800,
     VALUE_SHOWN = 60,
     PES_SHOWN = 8,
-    REFUSED_WAIT_S = 10, /* for the PE that speaks to end a job that can't run */
+    REFUSED_WAIT_S = 10, /* until the reporting PE has aborted the job */
 };
 
 _Static_assert((int)AGREE_ALL <= (int)NODE_SETTINGS,
@@ -39,7 +39,7 @@ static const char *const names[AGREE_ALL] = {
     [AGREE_TABLE_REMOTE] = "COLL_TABLE",
 };
 
-/* What the settings that are no variables are called. */
+/* Values, for messages, of the settings that are not environment variables. */
 static const char *values[AGREE_ALL];
 
 /* ---- digests --------------------------------------------------------------------- */
@@ -130,11 +130,11 @@ static void agree_add_pe(struct sentence *s, int *n, uint32_t pe)
     ++*n;
 }
 
-/* One PE speaks and has the job ended.  Others wait for that: a launcher that sees one of
- * them end might end that one before it has spoken. */
-static _Noreturn void agree_refuse(bool speak, const char *sentence)
+/* One PE reports the mismatch and aborts the job.  The others wait: if one of them exited
+ * earlier, the launcher might kill the reporting PE before it has printed its message. */
+static _Noreturn void agree_refuse(bool report, const char *sentence)
 {
-    if (!speak)
+    if (!report)
         sleep(REFUSED_WAIT_S);
     log_die("shmem_init: these settings must be the same on all PEs, as oshrun -x sets "
             "them: %s",

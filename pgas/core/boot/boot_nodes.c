@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_nodes.c - how many PEs there are, and which is on which node.  Uses: boot_pmix,
- * log.
+ * boot_nodes.c - the number of PEs, and the node of each.  Uses: boot_pmix, log.
  *
- * Only the launcher is asked: memory that can be mapped proves nothing, as nodes may be
- * made of one machine.  No launcher gives all keys (docs/LAUNCHERS.md), so there are
- * three ways to ask, and an answer counts only if it fits the rest of what the launcher
- * says.
+ * The node map comes from the launcher only: that memory can be mapped does not prove
+ * that two PEs share a node, since virtual nodes share one machine.  No launcher gives
+ * all keys (docs/LAUNCHERS.md), so several are tried, and a map is used only if it agrees
+ * with the other keys.
  */
 #include "config.h"
 
@@ -155,11 +154,10 @@ static bool boot_nodes_ask_names(struct boot *b)
     return good;
 }
 
-/* ---- what an answer is worth ---------------------------------------------------------
+/* ---- validation of the map ----------------------------------------------------------
  */
 
-/* Number the nodes anew by their lowest PEs; `as_said` has space for one word per node.
- */
+/* Renumber the nodes by their lowest PEs; `as_said` has space for one word per node. */
 static void boot_nodes_renumber(struct boot *b, uint32_t *as_said)
 {
     uint32_t node = 0;
@@ -177,8 +175,8 @@ static void boot_nodes_renumber(struct boot *b, uint32_t *as_said)
     b->node = b->node_of[b->rank];
 }
 
-/* Are these the nodes of which the launcher also says how many there are, and which PEs
- * share the one of this PE? */
+/* True if the map agrees with the launcher's number of nodes and its list of the PEs of
+ * this node. */
 static bool boot_nodes_plausible(const struct boot *b)
 {
     uint32_t nnodes, here = 0;

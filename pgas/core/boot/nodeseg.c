@@ -22,10 +22,10 @@
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/memory/segment.h"
 
-#define KEY         "pgas.node"
-#define PLACE_LEN   64
-#define END_WAIT_MS 1000           /* for a process that is ending to have ended */
-#define LOOK_NS     (NS_PER_S / 4) /* between two looks for PEs that have ended */
+#define KEY               "pgas.node"
+#define PLACE_LEN         64
+#define END_WAIT_MS       1000           /* for a process that is ending to have ended */
+#define CHECK_INTERVAL_NS (NS_PER_S / 4) /* between two looks for PEs that have ended */
 
 /* Stages reached before there is a segment to note them in. */
 static uint64_t early_ns[NODE_STAGES];
@@ -265,17 +265,17 @@ static int nodeseg_find_ended(void)
     return -1;
 }
 
-/* What the wait of nodeseg_join has found so far. */
+/* State of the wait in nodeseg_join. */
 static struct {
-    uint64_t next_ns; /* when to look again */
-    int ended;        /* the PE that had ended at the look before, or -1 */
+    uint64_t next_ns; /* time of the next check */
+    int ended;        /* the PE that had exited at the previous check, or -1 */
 } seen;
 
 /*
- * A PE may end after a generation with status 0, which says nothing to the launcher: it
- * can't know that the others start another generation.  We say so one look after we have
- * found it: by then the launcher has ended the job if the PE failed, or our wait is over
- * if the PE ended after all had joined.
+ * A PE that exits with status 0 between two generations is no failure to the launcher,
+ * although the others wait for it here.  It is reported only by the second check after
+ * its exit: in the meantime the launcher ends the job if the PE failed, and this wait
+ * ends if the PE exited after all had joined.
  */
 static void nodeseg_join_on_stall(const void *arg)
 {
@@ -288,7 +288,7 @@ static void nodeseg_join_on_stall(const void *arg)
         log_die("PE %d has ended, but PE %d calls shmem_init again; all PEs must",
                 seen.ended, pgas_self.me);
     seen.ended = nodeseg_find_ended();
-    seen.next_ns = now + LOOK_NS;
+    seen.next_ns = now + CHECK_INTERVAL_NS;
 }
 
 void nodeseg_leave(uint32_t barriers)
@@ -315,7 +315,7 @@ void nodeseg_join(void)
     me->data_fd = g->data_fd;
     me->data_len = g->data_len;
     me->data_tag = g->data_tag;
-    /* All have left the generation before, so nobody needs this any more. */
+    /* All PEs have left the previous generation, so that no PE reads this. */
     atomic_store_explicit(&me->last_barrier, 0, memory_order_relaxed);
     nodeseg_count_me(&g->node->joined);
     seen.ended = -1;

@@ -264,8 +264,9 @@ static void judge_reduction(const struct reduction *r, const struct set *s, uint
              s->size, n);
 }
 
-/* Two pairs of work arrays alternate over calls that follow each other at once: who
- * leaves a reduction knows that all have come to it, hence left the one before. */
+/* Back-to-back reductions alternate between two pairs of pWrk and pSync arrays.  A PE
+ * returns from a reduction only after all PEs have entered it, so that all have left the
+ * previous one, whose arrays may be reused. */
 static void run_reductions(const struct reduction *r, const struct set *s, uint64_t *seed)
 {
     static const int lengths[] = {0, 1, 7, REDUCED};

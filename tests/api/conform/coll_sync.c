@@ -8,24 +8,25 @@
 #include "tests/api/conform/conform.h"
 
 enum { TEAM_MAX = 64, ROUNDS = 60, STEPS = 3200, BLOCK = 33 };
-static long arrived[TEAM_MAX]; /* by each PE of the world, how often it came */
+static long
+    arrived[TEAM_MAX]; /* the last round that each PE of the world has announced */
 static long data[BLOCK];
 
-/* Everybody tells everybody that it comes; the count of those who wait is right after. */
-static void tell(const struct cf_team *t, long round)
+/* Announces this round in arrived[me] of every PE of the team, before the barrier. */
+static void announce_round(const struct cf_team *t, long round)
 {
     for (int i = 0; i < t->size; i++)
         shmem_long_atomic_set(&arrived[cf_me], round, cf_world(t, i));
     shmem_quiet();
 }
 
-static void judge_all_came(const struct cf_team *t, long round, const char *routine)
+static void check_all_arrived(const struct cf_team *t, long round, const char *routine)
 {
     cf_case(routine);
     for (int i = 0; i < t->size; i++) {
         int pe = cf_world(t, i);
         long count = shmem_long_atomic_fetch(&arrived[pe], cf_me);
-        cf_check(count >= round, "team %s, round %ld: PE %d has only come %ld times",
+        cf_check(count >= round, "team %s, round %ld: PE %d has announced round %ld only",
                  t->name, round, pe, count);
     }
 }
@@ -39,9 +40,9 @@ static void run_sync(const struct cf_team *t, uint64_t *seed)
         if (cf_rank(t) < 0)
             continue;
         check_delay(seed);
-        tell(t, round);
+        announce_round(t, round);
         cf_check(shmem_team_sync(t->team) == 0, "team %s: failed", t->name);
-        judge_all_came(t, round, "shmem_team_sync");
+        check_all_arrived(t, round, "shmem_team_sync");
     }
 }
 
@@ -52,14 +53,14 @@ static void run_world(uint64_t *seed)
 
     for (long i = 1; i <= ROUNDS; i++) {
         check_delay(seed);
-        tell(world, 1000000 + 2 * i);
+        announce_round(world, 1000000 + 2 * i);
         shmem_sync_all();
-        judge_all_came(world, 1000000 + 2 * i, "shmem_sync_all");
-        tell(world, 1000001 + 2 * i);
+        check_all_arrived(world, 1000000 + 2 * i, "shmem_sync_all");
+        announce_round(world, 1000001 + 2 * i);
         check_fill(block, sizeof(block), (uint64_t)(i * 100 + cf_me));
         shmem_putmem_nbi(data, block, sizeof(block), cf_target(CF_RIGHT));
         shmem_barrier_all();
-        judge_all_came(world, 1000001 + 2 * i, "shmem_barrier_all");
+        check_all_arrived(world, 1000001 + 2 * i, "shmem_barrier_all");
         cf_case("shmem_barrier_all");
         cf_check(check_find_wrong(data, sizeof(data),
                                   (uint64_t)(i * 100 + cf_target(CF_LEFT))) ==
