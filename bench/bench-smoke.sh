@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bench-smoke.sh - shmem_bench runs with 1 to 5 PEs, prints lines that can be parsed, and
+# bench-smoke.sh - shmem_bench runs with 1 and 3 PEs, prints lines that can be parsed, and
 # all the benchmarks that it lists; compare and against make tables.  No time is judged.
 set -eu
 bench=$top_builddir/bench/shmem_bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for npes in 1 2 5; do
+for npes in 1 3; do
     timeout -k 5 120 "$OSHRUN" -n $npes "$bench" -t 0.0005 >"$work/out"
     timeout -k 5 60 "$OSHRUN" -n $npes "$bench" -l >"$work/list"
     awk '$1 == "#" { next }
@@ -25,7 +25,7 @@ for npes in 1 2 5; do
 done
 
 cd "$top_builddir"
-THEIR_OSHRUN=/nonexistent sh "$top_srcdir/bench/compare" -r 2 -t 0.0005 \
+THEIR_OSHRUN=/nonexistent sh "$top_srcdir/bench/compare" -r 1 -t 0.0005 \
     put get fetch_add raw hello >"$work/table" 2>"$work/err" || {
     cat "$work/err"
     exit 1

@@ -13,7 +13,7 @@ skip() {
     exit 77
 }
 [ -z "${SANITIZED:-}" ] || skip 'the plain build has run it'
-calls=80 sizes=5 algorithms='auto first slices chain tree'
+calls=50 sizes=5 algorithms='auto slices chain tree'
 [ -z "${PGAS_TEST_LONG:-}" ] || {
     calls=20000 sizes='2 3 4 7 12 16'
     algorithms='auto flat last first lines slices chain tree static'

@@ -12,7 +12,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs this test
 {
     cat <<END
 set -eu
-root='$top_srcdir' build='$work/build' log='$work/log' stages=1 at_once=2
+root='$top_srcdir' build='$work/build' log='$work/log' stages=1 at_once=2 build_jobs=1
 results='$work/results'
 : >"\$log"
 : >"\$results"

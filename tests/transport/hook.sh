@@ -7,7 +7,7 @@
 set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
-suite hook:shm -c seed=1,delay=300us,reorder,eagain=10
+suite hook:shm -c seed=1,delay=300us,reorder,eagain=10 ${brief:+-o $some}
 [ -z "$brief" ] || {
     finish
     exit

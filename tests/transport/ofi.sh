@@ -7,7 +7,7 @@ set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
 needs OFI
-suite ofi
+suite ofi ${brief:+-o $some}
 [ -z "$brief" ] || {
     finish
     exit
@@ -17,7 +17,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     suite ofi -p net
     suite ofi -a order,size,local
 else # only the cases that use these code paths
-    suite ofi -a order,atomics -o order,signal,put_signal,amo,race
+    suite ofi -a order,atomics -o order,amo,race
     suite ofi -p net -o amo
 fi
 suite ofi -a atomics,inject -o stopped.

@@ -6,6 +6,10 @@ set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
 suite sim
-[ -z "${PGAS_TEST_LONG:-}" ] || suite hook:sim
-suite hook:sim -n 3 -c seed=2,delay=40us,reorder,eagain=20
+pes=3
+[ -z "${PGAS_TEST_LONG:-}" ] || {
+    pes=5
+    suite hook:sim
+}
+[ -n "$brief" ] || suite hook:sim -n $pes -c seed=2,delay=40us,reorder,eagain=20
 finish

@@ -5,5 +5,5 @@ set -eu
 . "$top_srcdir/tests/transport/lib.sh"
 
 needs UCX
-suite ucx
+suite ucx ${brief:+-o $some}
 finish

@@ -109,7 +109,7 @@ Test(bootstrap, no_word_may_be_missing, .init = listen_to_complaints)
     for (size_t i = 0; i < GOOD; i++)
         for (size_t k = 0; k < sizeof must / sizeof *must; k++)
             if (strncmp(good[i], must[k], strlen(must[k])) == 0)
-                expect_refused(line_with(i, NULL), "not complete");
+                expect_refused(line_with(i, NULL), "is incomplete");
     expect_refused(line_with(1, "at="), "complete");
 }
 
@@ -158,11 +158,11 @@ Test(bootstrap, wrong_words_are_named, .init = listen_to_complaints)
 Test(bootstrap, other_programs_and_versions, .init = listen_to_complaints)
 {
     char line[BOOTSTRAP_LINE];
-    expect_refused("", "told on standard input");
-    expect_refused("oshrun", "told on standard input");
-    expect_refused("hello, who is there?", "told on standard input");
+    expect_refused("", "internal to oshrun");
+    expect_refused("oshrun", "internal to oshrun");
+    expect_refused("hello, who is there?", "internal to oshrun");
     snprintf(line, sizeof line, "oshrun one %s", PACKAGE_VERSION);
-    expect_refused(line, "told on standard input");
+    expect_refused(line, "internal to oshrun");
     snprintf(line, sizeof line, "oshrun %u 0.0.0-other %s", WIRE_VERSION, NONCE);
     expect_refused(line, "0.0.0-other");
     snprintf(line, sizeof line, "oshrun %u %s " NONCE, WIRE_VERSION + 1, PACKAGE_VERSION);
@@ -196,7 +196,7 @@ static void expect_unread(const char *text, bool closed, int wait_ms)
     if (closed)
         close(fd[1]);
     cr_expect_neq(bootstrap_read(&b, fd[0], wait_ms), 0);
-    cr_expect_not_null(strstr(said, "no line on standard input"), "%s", said);
+    cr_expect_not_null(strstr(said, "no bootstrap line on standard input"), "%s", said);
     close(fd[0]);
     if (!closed)
         close(fd[1]);

@@ -291,7 +291,7 @@ Test(link, more_than_can_be_sent, .init = set_up, .fini = tear_down)
     link_send(a.link, &f);
     cr_assert_eq(a.downs, 0, "told from the loop only");
     cr_assert_eq(link_queued(a.link), 0);
-    expect_down(&a, "there is no memory for what is to be sent to it");
+    expect_down(&a, "cannot be sent a message (no memory)");
     close(fd);
 }
 

@@ -347,8 +347,8 @@ Test(listener, the_listener_s_challenge_sent_back, .init = set_up, .fini = tear_
         if (way == 2)
             memset(proof + HEADER, 0, sizeof proof - HEADER);
         cr_assert_eq(send(fd, proof, sizeof proof, 0), sizeof proof);
-        expect_refused(way + 1,
-                       way == 0 ? "not the greeting" : "does not know the nonce");
+        expect_refused(way + 1, way == 0 ? "an invalid authentication message"
+                                         : "does not know the nonce");
         cr_assert_eq(receive(fd, proof, 1), 0,
                      "no word to an unauthenticated connection");
         close(fd);

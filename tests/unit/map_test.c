@@ -238,7 +238,7 @@ static const struct {
      {0},
      NULL,
      "take 120000 PEs, but a job has 65536 at most; use -n"},
-    {"a,b", {.per_node = 65536}, NULL, "for 131072 PEs, but a job has 65536"},
+    {"a,b", {.per_node = 65536}, NULL, "take 131072 PEs, but a job has 65536"},
 };
 
 Test(map, cases)

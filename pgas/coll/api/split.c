@@ -29,6 +29,8 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/nonblocking/nb.h"
 #include "pgas/coll/sync/allgather.h"
@@ -199,14 +201,19 @@ int split_config(const shmem_team_config_t *config, long mask)
 /* True if the list is not empty and has no invalid or duplicate PE. */
 static bool split_valid_list(const struct shmem_team *team, const struct team_set *set)
 {
-    for (int i = 0; i < set->size; i++) {
-        if (set->list[i] < 0 || set->list[i] >= team->npes)
-            return false;
-        for (int k = 0; k < i; k++)
-            if (set->list[k] == set->list[i])
-                return false;
+    uint64_t *seen = calloc((size_t)team->npes / 64 + 1, sizeof *seen); /* a bit per PE */
+    bool valid = set->size > 0;
+
+    if (seen == NULL)
+        log_die("no memory to check a list of %d PEs", set->size);
+    for (int i = 0; valid && i < set->size; i++) {
+        int pe = set->list[i];
+        valid = pe >= 0 && pe < team->npes && (seen[pe / 64] >> pe % 64 & 1) == 0;
+        if (valid)
+            seen[pe / 64] |= UINT64_C(1) << pe % 64;
     }
-    return set->size > 0;
+    free(seen);
+    return valid;
 }
 
 static bool split_valid(const struct shmem_team *team, const struct team_set *set)

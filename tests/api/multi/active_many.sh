@@ -15,8 +15,10 @@ run_many() {
 }
 
 few='-x SHMEM_TEAM_SIZE=4m'
+sizes='2 5'
+[ -z "${PGAS_TEST_LONG:-}" ] || sizes='2 3 5'
 # shellcheck disable=SC2086 # words
-for n in 2 3 5; do
+for n in $sizes; do
     run_many $n one
     run_many $n one $few -x SHMEM_STRESS=$n
     run_many $n mixed -x SHMEM_STRESS=$((n + 7))
@@ -24,7 +26,7 @@ for n in 2 3 5; do
     run_many $n threads $few
 done
 # shellcheck disable=SC2086 # words
-for n in 3 5; do
+for n in ${sizes#2}; do
     run_many $n one --vnodes 2
     run_many $n one --vnodes 3 $few
     run_many $n mixed --vnodes 2

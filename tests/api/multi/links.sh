@@ -35,9 +35,11 @@ try pie -O2 -fPIE -pie
 try no-pie -O2 -fno-pie -no-pie
 try unoptimised -O0 -g
 try no-relro -O2 -Wl,-z,norelro
-try full-relro -O2 -Wl,-z,relro,-z,now
 try lazy -O2 -Wl,-z,lazy
-try sections -O2 -fdata-sections -ffunction-sections -Wl,--gc-sections
+[ -z "${PGAS_TEST_LONG:-}" ] || {
+    try full-relro -O2 -Wl,-z,relro,-z,now
+    try sections -O2 -fdata-sections -ffunction-sections -Wl,--gc-sections
+}
 try large-pages -O2 -Wl,-z,max-page-size=0x200000
 if command -v ld.gold >/dev/null; then
     try gold -O2 -fuse-ld=gold

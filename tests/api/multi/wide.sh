@@ -33,7 +33,9 @@ exec env LD_PRELOAD="$work/wide.so" \\
 EOF
 chmod +x "$work/oshrun"
 
-for test in barrier bcast reduce order lock heap; do
+tests='barrier reduce lock'
+[ -z "${PGAS_TEST_LONG:-}" ] || tests='barrier bcast reduce order lock heap'
+for test in $tests; do
     OSHRUN=$work/oshrun PES_SIZES="$sizes" sh "$top_srcdir/tests/run-pes" \
         "$top_builddir/tests/api/multi/$test.pes"
 done

@@ -33,7 +33,7 @@ uint32_t tree_child(const struct tree *t, uint32_t node, uint32_t i);
 /* True if node is `top` or below it. */
 bool tree_below(const struct tree *t, uint32_t top, uint32_t node);
 
-/* The next hop from `me` to `to`; me != to. */
+/* The neighbour of `me` on the path to `to`; me != to. */
 uint32_t tree_next(const struct tree *t, uint32_t me, uint32_t to);
 
 #endif
