@@ -198,15 +198,16 @@ KERNEL(prod_c32, c32, a * b) KERNEL(prod_c64, c64, a * b)
 #else
 enum { PIECE = 32 }; /* elements */
 
-/* A product as in a book.  T is the real type, M an integer of its size.  Odd: it is
- * NaN + i NaN, which C's rules may make an infinity. */
+/* Textbook complex product without the special cases of Annex G.  T is the real type, M
+ * an integer of its size.  F_odd: both parts are NaN, where Annex G may require an
+ * infinity. */
 #define BOOK(F, T, M)                                                                    \
     INLINE T F##_re(const T *a, const T *b) { return a[0] * b[0] - a[1] * b[1]; }        \
     INLINE T F##_im(const T *a, const T *b) { return a[0] * b[1] + a[1] * b[0]; }        \
     INLINE M F##_odd(T re, T im) { return (M)((re != re) & (im != im)); }
 
-/* Those of a piece; not 0: there is an odd one.  In two arrays: of an alternating - and +
- * gcc 12 makes fused operations, whatever it was told. */
+/* Products of one piece; nonzero if one of them is odd.  The parts go to separate arrays:
+ * for interleaved - and + gcc 12 emits fused multiply-adds regardless of the flags. */
 #define BOOK_PIECE(F, T, M)                                                              \
     INLINE M F##_book(T *re, T *im, const T *a, const T *b, size_t m)                    \
     {                                                                                    \

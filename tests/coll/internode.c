@@ -141,7 +141,7 @@ static void try_broadcast(const struct group *g, size_t n, long round)
     try_broadcast_of(g, (int)((round * 5 + (long)n) % g->npes), n, round);
 }
 
-/* One PE enters a call late; the others run ahead as far as the call permits. */
+/* Delays one PE before a call; the others run ahead as far as the call permits. */
 static void be_late(const struct group *g, long late)
 {
     enum { LATE_US = 2000 };

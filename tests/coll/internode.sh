@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# internode.sh - tests/coll/internode on virtual nodes with as many PEs each, with unlike numbers,
-# and with one each, with each transport, and delays at every hand-over.
+# internode.sh - tests/coll/internode on virtual nodes with equal and unequal numbers of PEs,
+# with each transport, with delays at synchronization points (SHMEM_STRESS).
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 program=$top_builddir/tests/coll/internode
@@ -17,22 +17,22 @@ over_nodes() {
 }
 stress=0
 for_each "ofi ${long:+ucx}" over_nodes
-# Without space for what leaders get.
-small() {
+# With too little shared memory for the leader scratch buffers.
+little_memory() {
     run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes 2 -n 3 "$program" $rounds
 }
-if [ -z "$brief" ]; then for_each ucx small; else small; fi
-# With an order that arrivals do not change, and where messages may overtake each other or come
-# late and are refused.
-disturbed() {
+if [ -z "$brief" ]; then for_each ucx little_memory; else little_memory; fi
+# With results that do not depend on the order of arrival; with a transport that does not order
+# messages; with injected delays, reordering and refused posts.
+run_with_faults() {
     run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 -x SHMEM_TRANSPORT=ofi \
         -x SHMEM_NET_DISABLE=order --vnodes 3 -n 4 "$program" $rounds
     run 0 --timeout $stacks_s -x SHMEM_FAULTS=seed=5,delay=100us,reorder,eagain=20 \
         --vnodes 3 -n 3 "$program" $rounds
 }
-[ -n "$brief" ] || disturbed
-# A PE that leaves while the others wait for it: one call of each kind, in the long form of
-# each algorithm.
+[ -n "$brief" ] || run_with_faults
+# A PE finalizes while the others wait for it: one call of each kind; with PGAS_TEST_LONG one
+# of each algorithm.
 leaves='reduce:20000 broadcast:100 alltoall:50'
 [ -z "$long" ] || leaves="$leaves reduce:1 reduce:1000 rooted:20000 broadcast:20000 collect:20
     collect:10000 alltoall:1 alltoall:5000"

@@ -5,12 +5,12 @@
  *       overlapping teams; many are outstanding, and each PE tests or waits for them in
  *       its own random order.  Each result against a serial model.
  *   nb threads CALLS SEED: the same from two threads, each with its own teams
- *   nb order: sums of reals have the same bits for every root; if all PEs get the sum,
- *       those of the serial sum (SHMEM_REPRODUCIBLE)
+ *   nb order: floating-point sums have the same bits for every root, and, if all PEs get
+ *       the sum, the bits of the blocking reduction (SHMEM_REPRODUCIBLE)
  *   nb overlap: a root computes after the start, and the other PEs complete meanwhile
  *   nb waits: a PE waits in other routines after the start, and the others complete
- *   nb many: far more are started than can be active
- *   nb wrong WHAT: one wrong call
+ *   nb many: many more requests are started than can be active
+ *   nb wrong WHAT: one invalid call
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@ enum { OPEN = 14, MOST = 24 * 1024, SMALL = 300, MIDDLE = 3000, LATE = 64, BUSY_
 enum { THREADS = 2, TEAMS_MAX = 8, MANY = 100, ROUNDS = 3 };
 enum what { BARRIER, BCAST, REDUCE, ALLREDUCE, SCAN, FCOLLECT, ALLTOALL, WHATS };
 
-/* One call: the same on all PEs, but for its request. */
+/* One call: the same on all PEs, except for the request. */
 struct call {
     long number;
     enum what what;
@@ -150,7 +150,8 @@ static struct nb *start(const struct call *c)
     }
 }
 
-/* In place: source is dest, or its own block of it. */
+/* In place: the source is dest, or (fcollect) NULL with the data in this PE's block of
+ * dest. */
 static void place(struct call *c, int64_t *memory)
 {
     bool own = c->in_place && c->what == FCOLLECT;
@@ -182,7 +183,7 @@ static void complete(struct call *c, bool wait)
         memset(c->dest, 0x55, dest_elements(c) * sizeof *c->dest);
 }
 
-/* Complete some, in a random order. */
+/* Test or wait for a few requests in random order. */
 static void complete_some(struct mix *m)
 {
     for (int k = (int)(check_random(&m->own) >> 8) % 4; k > 0; k--) {
@@ -191,7 +192,7 @@ static void complete_some(struct mix *m)
     }
 }
 
-/* The blocking form with the same data. */
+/* A blocking collective with the data of the call. */
 static void do_blocking(struct mix *m, struct call *c)
 {
     static const size_t most = SMALL;
@@ -375,7 +376,7 @@ static void order(void)
 
 /* ---- progress --------------------------------------------------------------------- */
 
-/* Polls the word without library calls, as a computing PE. */
+/* Polls the word without library calls, like a computing PE. */
 static void compute_until(const long *word, long least)
 {
     double begin = check_now();
@@ -386,7 +387,7 @@ static void compute_until(const long *word, long least)
     }
 }
 
-/* Without a call whose number makes it end with a barrier. */
+/* ROUNDS < NB_MEET calls, so that none of them ends with a barrier. */
 static void overlap(void)
 {
     static long seen;
@@ -474,7 +475,7 @@ static void many(void)
     shmem_barrier_all();
 }
 
-/* ---- what is wrong ---------------------------------------------------------------- */
+/* ---- errors ----------------------------------------------------------------------- */
 
 static void wrong(const char *what)
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# nb.sh - tests/coll/nb (nonblocking collectives) at several numbers of PEs, on one node and
-# on virtual ones with each transport, without and with delays at every hand-over, and the
-# sentences about wrong calls.  COLL_SEED: another sequence.
+# nb.sh - tests/coll/nb (nonblocking collectives) with several numbers of PEs, on one node
+# and on virtual nodes with each transport, without and with delays at synchronization
+# points (SHMEM_STRESS), and the error messages.  COLL_SEED: first random seed.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 program=$top_builddir/tests/coll/nb
@@ -22,8 +22,8 @@ mix() { # calls, PEs, arguments of oshrun
     done
 }
 
-# A sleep that nobody ends takes longer than the test may.
-sleepless() { # arguments of oshrun and of the program
+# With an unlimited sleep time, so that a lost wake-up makes the test time out.
+run_sleeping() { # arguments of oshrun and of the program
     run 0 --timeout $stacks_s -x SHMEM_SLEEP_NS=1600000000000 "$@"
 }
 
@@ -36,8 +36,8 @@ over_nodes() {
     for nodes in $far; do
         mix $few "${nodes#*:}" --vnodes "${nodes%:*}"
     done
-    sleepless --vnodes 2 -n 4 "$program" many
-    sleepless --vnodes 2 -n 4 "$program" waits
+    run_sleeping --vnodes 2 -n 4 "$program" many
+    run_sleeping --vnodes 2 -n 4 "$program" waits
     run 0 --timeout $stacks_s --vnodes 2 -n 3 "$program" overlap
 }
 transports="ofi ucx"
@@ -45,17 +45,17 @@ transports="ofi ucx"
 for_each "$transports" over_nodes
 
 for n in $pairs; do
-    sleepless -n "$n" "$program" threads $calls "$seed"
-    sleepless -n "$n" "$program" overlap
-    sleepless -n "$n" "$program" waits
-    sleepless -n "$n" "$program" many
+    run_sleeping -n "$n" "$program" threads $calls "$seed"
+    run_sleeping -n "$n" "$program" overlap
+    run_sleeping -n "$n" "$program" waits
+    run_sleeping -n "$n" "$program" many
     run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -n "$n" "$program" order
 done
 run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 --vnodes 2 -n 5 "$program" order
 run 0 --timeout $stacks_s --vnodes 2 -n 4 "$program" threads $few "$seed"
 
-# -- what is wrong -------------------------------------------------------------------------
-wrong() { # what, sentence
+# -- errors --------------------------------------------------------------------------------
+wrong() { # case, message
     run 1 -n 2 "$program" wrong "$1"
     says "$2"
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# profile.sh - SHMEM_PROFILE_ARRIVAL: reports of calls whose delays are known; the page
-# needs no other file and, where there is a Chromium, shows its plots.
+# profile.sh - SHMEM_PROFILE_ARRIVAL: reports of calls with known delays; the HTML report
+# needs no other file and, if Chromium is installed, draws its plots.
 set -eu
 SHELL=${SHELL:-/bin/sh}
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
@@ -9,18 +9,18 @@ program=$top_builddir/tests/coll/profile
 oshprof=$top_builddir/oshprof
 report=$work/report
 width=1240 height=2400
-blank_bytes=40000 # a white page of that size takes less, ours far more
+blank_bytes=40000 # a screenshot of an empty page is smaller
 
-# profiled ARGS...: runs with a profile; the report is there afterwards.
+# profiled ARGS...: run with SHMEM_PROFILE_ARRIVAL; all reports must be written.
 profiled() {
     rm -f "$report"*
     run 0 -x SHMEM_PROFILE_ARRIVAL="$report" "$@"
-    [ ! -s "$work/err" ] || fail "$*: says something: $(cat "$work/err")"
+    [ ! -s "$work/err" ] || fail "$*: unexpected messages: $(cat "$work/err")"
     [ -s "$report" ] && [ -s "$report.html" ] || fail "$*: there is no report"
     [ -s "$report.oshprof" ] || fail "$*: there is no raw profile"
 }
 
-# figure SECTION ROUTINE COLUMN: of the first row there of that routine.
+# figure SECTION ROUTINE COLUMN: print COLUMN of the first row of ROUTINE in SECTION.
 figure() {
     awk -F '  +' -v section="== $1" -v routine="$2" -v column="$3" '
         /^==/ { here = index($0, section) == 1 }
@@ -28,18 +28,18 @@ figure() {
         here && $2 == routine { print $column; exit }' "$report"
 }
 
-# at_least NAME VALUE LEAST: numbers with a fraction too.
+# at_least NAME VALUE LEAST: fail if VALUE < LEAST; fractions are allowed.
 at_least() {
     awk -v value="$2" -v least="$3" 'BEGIN { exit !(value != "" && value + 0 >= least) }' ||
         fail "$1 is '$2', less than $3"
 }
 
-# equals NAME VALUE WANTED
+# equals NAME VALUE WANTED: fail if VALUE is not WANTED.
 equals() {
     [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
 }
 
-# profile.c knows the delays.
+# The expected values follow from profile.c.
 check_report() {
     sites='calls by site and size'
     equals 'calls of the late site' "$(figure "$sites" shmem_long_sum_reduce 4)" 10
@@ -77,10 +77,10 @@ check_node_factor() {
         fail "factors of the job '$1' and of a node '$2' come from one message time"
 }
 
-# It needs no other file and no network, and has the data.
+# The page needs no other file and no network, and contains the data.
 check_page() {
     ! grep -q -i -e 'https*:' -e ' src=' -e 'url(' -e '@import' "$report.html" ||
-        fail "the page wants something from elsewhere"
+        fail "the page refers to external resources"
     grep -q '"routine": "shmem_long_sum_reduce", "place": "late_reduce' "$report.html" ||
         fail "the page lacks the late site"
     ! grep -q '@DATA@\|[: ]-*nan\|[: ]-*inf[,}]' "$report.html" || fail "the page lacks numbers"
@@ -93,7 +93,7 @@ find_browser() {
     return 1
 }
 
-# browse OPTION...: Chromium with the page; no more than a minute.
+# browse OPTION...: open the page in Chromium, for at most a minute.
 browse() {
     timeout -k 5 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
         --no-first-run --user-data-dir="$work/browser" --window-size="$width,$height" "$@" \
@@ -104,19 +104,19 @@ number_at() {
     od -An -j "$2" -N 4 -t u1 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'
 }
 
-# The script of the page has run to its end, and the picture of it is one.
-look_at_page() {
+# The script of the page has run to its end, and the screenshot is not empty.
+render_page() {
     ended=0
     browse --screenshot="$work/page.png" --dump-dom >"$work/dom" || ended=$?
     [ $ended != 124 ] || {
-        echo "$browser was not done in time: nobody has looked at the page"
+        echo "$browser timed out: the page was not rendered"
         return 0
     }
     [ $ended = 0 ] || fail "$browser ends with $ended: $(tail -n 3 "$work/browser.err")"
     grep -q '<body data-plots="5"' "$work/dom" || fail "the page has not drawn five plots"
     [ "$(grep -o '<circle' "$work/dom" | wc -l)" -ge 70 ] || fail "points are missing"
-    [ -s "$work/page.png" ] || fail "no picture: $(tail -n 3 "$work/browser.err")"
-    equals 'the width of the picture' "$(number_at "$work/page.png" 16)" $width
+    [ -s "$work/page.png" ] || fail "no screenshot: $(tail -n 3 "$work/browser.err")"
+    equals 'the width of the screenshot' "$(number_at "$work/page.png" 16)" $width
     equals 'its height' "$(number_at "$work/page.png" 20)" $height
     at_least 'its size in bytes' "$(wc -c <"$work/page.png")" $blank_bytes
 }
@@ -126,9 +126,9 @@ check_report
 grep -q '^Arrival profile of profile: 4 PEs on 1 node' "$report" || fail "$(head -n 1 "$report")"
 check_page
 if browser=$(find_browser); then
-    look_at_page
+    render_page
 else
-    echo "there is no Chromium: nobody has looked at the page"
+    echo "Chromium is not installed: the page was not rendered"
 fi
 
 profiled --vnodes 2 -n 4 "$program"
@@ -150,13 +150,13 @@ profiled -n 1 "$program"
 rm -f "$report"*
 run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$report.html" "$program"
 grep -q '^<!DOCTYPE html>' "$report.html" || fail "report.html is no web page"
-[ ! -e "$report" ] && [ ! -e "$report.html.html" ] || fail "reports that nobody asked for"
+[ ! -e "$report" ] && [ ! -e "$report.html.html" ] || fail "unrequested reports were written"
 run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$report.txt" "$program"
 grep -q '^Arrival profile' "$report.txt" || fail "report.txt is no text"
 run 0 --wdir "$work" -n 2 -x SHMEM_PROFILE_ARRIVAL=raw.oshprof "$program"
 "$oshprof" report "$work/raw.oshprof" | grep -q '^Arrival profile' || fail "no report of a raw profile"
 
-# Without oshrun's help PE 0 names the file.
+# If oshrun does not know about the profile, PE 0 prints the name of the file.
 run 0 -n 2 "$SHELL" -c 'SHMEM_PROFILE_ARRIVAL="$1" exec "$0"' "$program" "$work/alone.html"
 says "pgas: PE 0: the arrival profile is in '$work/alone.oshprof'; 'oshprof report'"
 
@@ -165,11 +165,11 @@ run 0 -n 2 -x SHMEM_PROFILE_ARRIVAL="$report" "$program" empty
 grep -q '^alpha was not measured: no collective was called' "$report" || fail "$(cat "$report")"
 for bytes in 0 100 1000 2000; do
     head -c $bytes "$work/raw.oshprof" >"$work/cut.oshprof"
-    ! "$oshprof" report "$work/cut.oshprof" >/dev/null 2>"$work/err" || fail "cut at $bytes: good"
+    ! "$oshprof" report "$work/cut.oshprof" >/dev/null 2>"$work/err" || fail "truncated at $bytes bytes: accepted"
     grep -q "^oshprof: cannot use '$work/cut.oshprof'" "$work/err" || fail "$(cat "$work/err")"
 done
 
-# Found at the start of the job.
+# Errors that are detected at the start of the job.
 run 1 -n 2 -x SHMEM_PROFILE_ARRIVAL="$work/nowhere/report" "$SHELL" -c 'echo started'
 says "oshrun: SHMEM_PROFILE_ARRIVAL: cannot write '$work/nowhere/report': No such file"
 ! grep -q started "$work/out" || fail "the job was started"
@@ -182,5 +182,5 @@ for nodes in 1 2; do
 done
 rm -f "$report"
 run 0 -n 2 "$program"
-[ ! -e "$report" ] || fail "a report that nobody wants"
+[ ! -e "$report" ] || fail "an unrequested report was written"
 finish

@@ -39,8 +39,7 @@ struct call {
 static int64_t *source;
 static char *local;
 
-/* ---- what there should be ------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------- */
 
 static uint64_t salt(const struct call *c, int i)
 {
@@ -97,7 +96,8 @@ static void check_result(const struct user *u, const struct call *c)
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-/* Write the contribution where the call wants it: private, symmetric or in place. */
+/* Writes the contribution and returns the source: private, symmetric, or NULL (in place).
+ */
 static const void *give(const struct user *u, const struct call *c, size_t at)
 {
     char *to = c->way == 0 ? local : (char *)source;
@@ -221,7 +221,7 @@ static void end_users(void)
     }
 }
 
-/* Now and again a result is created anew, in memory that was used before. */
+/* Destroys the result and creates it again, in memory that was used before. */
 static void renew(struct user *u)
 {
     shmemx_shared_destroy(&u->shared);
@@ -253,7 +253,7 @@ static void mix(long calls, uint64_t seed)
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-/* Bytes of this PE's heap with pages in memory. */
+/* Bytes of this PE's heap that are backed by pages. */
 static long long touched(void)
 {
     char link[64], name[64];
@@ -322,7 +322,7 @@ static void measure_private(void)
     shmem_free(dest);
 }
 
-/* ---- what is wrong ----------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------ */
 
 static void wrong(const char *what)
 {

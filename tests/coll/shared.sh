@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# shared.sh - tests/coll/shared (node-shared results) at several numbers of PEs, on one
-# node and on virtual ones, without and with delays at every hand-over; the memory that it
-# takes; and the sentences about wrong calls.  COLL_SEED: another sequence.
+# shared.sh - tests/coll/shared (node-shared results) with several numbers of PEs, on one
+# node and on virtual nodes, without and with delays at synchronization points
+# (SHMEM_STRESS); memory use; and the error messages.  COLL_SEED: first random seed.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 program=$top_builddir/tests/coll/shared
@@ -36,8 +36,8 @@ cat "$work/out"
 CHECK_VNODES=2 run 0 --vnodes 2 -n 5 "$program" memory
 cat "$work/out"
 
-# -- what is wrong -------------------------------------------------------------------------
-wrong() { # what, sentence
+# -- errors --------------------------------------------------------------------------------
+wrong() { # case, message
     run 1 -n 2 "$program" wrong "$1"
     says "$2"
 }

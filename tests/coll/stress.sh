@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # stress.sh - tests/api/multi/coll_mix with each algorithm of each collective, without and with
-# delays at every hand-over (SHMEM_STRESS), at 5 PEs (long: 2 to 16), with small and with large
-# data.  The long form: a million calls.  COLL_SEED: another sequence.
+# delays at synchronization points (SHMEM_STRESS), with 5 PEs (PGAS_TEST_LONG: 2 to 16, a
+# million calls), with small and large data.  COLL_SEED: first random seed.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 seed=${COLL_SEED:-1}
@@ -10,7 +10,7 @@ stacks_s=50 sizes=5 calls=150 few=25
 [ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sizes=3 calls=60
 [ -z "${PGAS_TEST_LONG:-}" ] || sizes='2 3 4 5 8 16' calls=9300 few=300 stacks_s=900 limit_s=1000
 
-# one STRESS PES CALLS ELEMENTS NAME=VALUE..
+# one STRESS PES CALLS ELEMENTS NAME=VALUE..: run coll_mix once; STRESS: 0 or 1.
 one() {
     stress=$1 n=$2 some=$3 elements=$4
     shift 4
@@ -24,7 +24,7 @@ one() {
     total=$((total + some))
 }
 
-# mix NAME=VALUE..: at all numbers of PEs, each time with a seed of its own.
+# mix NAME=VALUE..: with all numbers of PEs, each run with its own seed.
 mix() {
     for n in $sizes; do
         one 0 "$n" $calls 3000 "$@"
@@ -32,7 +32,7 @@ mix() {
     done
 }
 
-# large NAME=VALUE..: several chunks, slices and segments.
+# large NAME=VALUE..: the same with data of several chunks and segments.
 large() {
     for n in $sizes; do
         one $((n % 2)) "$n" $few 40000 "$@"
@@ -56,14 +56,14 @@ for algorithm in mailbox direct barrier; do
         SHMEM_COLLECT_ALGORITHM=$others SHMEM_ALLTOALL_ALGORITHM=$exchange \
         SHMEM_SCAN_ALGORITHM=$others SHMEM_BARRIER_ALGORITHM=$barrier
 done
-# What uses the same words by turns.
+# Different collectives that use the same synchronization words alternately.
 for algorithm in chain tree; do
     mix SHMEM_REDUCE_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=arrival \
         SHMEM_ALLTOALL_ALGORITHM=arrival
 done
 large SHMEM_REDUCE_ALGORITHM=tree SHMEM_FCOLLECT_ALGORITHM=arrival \
     SHMEM_ALLTOALL_ALGORITHM=arrival
-# Strides, and a dest that is the source.
+# Strides, and dest overlapping the source.
 for test in alltoall collect; do
     for n in $sizes; do
         run 0 --timeout $stacks_s -n "$n" -x SHMEM_STRESS=$((seed += 1)) \
@@ -71,7 +71,7 @@ for test in alltoall collect; do
             "$top_builddir/tests/api/multi/$test.pes"
     done
 done
-# A PE that leaves while the others wait for it.
+# A PE finalizes while the others wait for it.
 for n in 2 5; do
     run 1 --timeout $stacks_s -n "$n" -x SHMEM_ALLTOALL_ALGORITHM=arrival \
         "$top_builddir/tests/coll/internode_departed" alltoall 5000
@@ -79,6 +79,6 @@ for n in 2 5; do
 done
 run 1 -n 2 -x SHMEM_REDUCE_ALGORITHM=quick "$top_builddir/examples/hello"
 grep -q "SHMEM_REDUCE_ALGORITHM = 'quick' is not an algorithm; use one of auto, flat" \
-    "$work/err" || fail "an algorithm that there is not: $(cat "$work/err")"
+    "$work/err" || fail "an unknown algorithm: $(cat "$work/err")"
 echo "$total calls"
 finish

@@ -148,7 +148,7 @@ static void try_reduce(const struct call *c)
         expect(c, e, sum(c, npes, e));
 }
 
-/* Enough calls in a row for the team to try other algorithms and to settle on one. */
+/* Enough consecutive calls for the team to try other algorithms and to select one. */
 static void try_adapting(const struct call *c)
 {
     struct call one = *c;

@@ -77,7 +77,8 @@ int main(int argc, char **argv)
         pthread_join(thread[i], NULL);
     memcpy(what, (const void *)node->pe[0].what, sizeof what);
     if (what[0] != '\0')
-        fprintf(stderr, "nobody waits, but the PE says: %.*s\n", NODE_WHAT, what);
+        fprintf(stderr, "no thread waits, but the PE's wait record is: %.*s\n", NODE_WHAT,
+                what);
     free(node);
     free(heap);
     return what[0] != '\0';

@@ -89,7 +89,7 @@ static void addresses(void)
 {
     static const uint64_t wild[] = {sizeof pair.heap[B], sizeof pair.heap[B] - 4,
                                     UINT64_MAX - 7, UINT64_MAX / 2 + 1, 1};
-    const char *place = "goes to a place";
+    const char *place = "is outside the symmetric memory";
     struct ucx_signal_head head;
 
     for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {

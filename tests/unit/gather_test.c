@@ -490,7 +490,7 @@ static void drop(void *arg, const struct frame *f)
     (void)arg, (void)f;
 }
 
-/* Corrupted frames do no harm, as whatever type they are received. */
+/* Corrupted frames of every message type are rejected without damage. */
 Test(gather, survives_spoilt_frames)
 {
     static const struct gather_events deaf = {.send = drop, .done = forget_mine};

@@ -50,7 +50,8 @@ static const struct option_row {
 static void main_usage(void)
 {
     puts("usage: oshmem_info [options]\n"
-         "Says what this OpenSHMEM is, how it is set, and whether it can work here.\n");
+         "Prints the version and configuration of this OpenSHMEM library and checks\n"
+         "whether it can run on this machine.\n");
     for (size_t i = 0; i < OPTIONS; i++)
         printf("  %-2s%s %-14s %s\n", options[i].short_name ? options[i].short_name : "",
                options[i].short_name ? "," : " ", options[i].name, options[i].help);

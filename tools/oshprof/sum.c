@@ -54,12 +54,12 @@ static double sum_alpha_of(const struct profile_alpha *alpha, double bytes)
 
 /* ---- one call -------------------------------------------------------------------- */
 
-/* Some PEs of a call: how far apart. */
+/* Imbalance of a set of PEs in one call: last - first arrival, and mean |a_i - mean|. */
 struct spread {
     double omega, mean_distance;
 };
 
-/* The times that PEs enter, sorted, and who; of one call. */
+/* One arrival; the array of a call is sorted by time. */
 struct arrival {
     uint64_t enter;
     int pe;

@@ -22,10 +22,10 @@
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/memory/segment.h"
 
-#define KEY         "pgas.node"
-#define PLACE_LEN   64
-#define END_WAIT_MS 1000           /* maximum wait for an exiting process */
-#define LOOK_NS     (NS_PER_S / 4) /* interval of probes for PEs that have exited */
+#define KEY               "pgas.node"
+#define PLACE_LEN         64
+#define END_WAIT_MS       1000           /* maximum wait for an exiting process */
+#define CHECK_INTERVAL_NS (NS_PER_S / 4) /* of probes for PEs that have exited */
 
 /* Time stamps of the stages reached before the segment is mapped. */
 static uint64_t early_ns[NODE_STAGES];
@@ -290,7 +290,7 @@ static void nodeseg_join_on_stall(const void *arg)
         log_die("PE %d has ended, but PE %d calls shmem_init again; all PEs must",
                 seen.ended, pgas_self.me);
     seen.ended = nodeseg_find_ended();
-    seen.next_ns = now + LOOK_NS;
+    seen.next_ns = now + CHECK_INTERVAL_NS;
 }
 
 void nodeseg_leave(uint32_t barriers)

@@ -329,12 +329,14 @@ static void ofi_am_report_bad_target(const struct transport_net *net,
     char sentence[TRANSPORT_TEXT_MAX];
 
     snprintf(sentence, sizeof sentence,
-             "a put with signal from PE %d goes to a place that PE %d does not have",
+             "put with signal from PE %d: the target address is outside the symmetric "
+             "memory of PE %d",
              message->pe, net->world->me);
     net->world->failed(net->world, -1, sentence);
 }
 
-/* Is the reply still to be sent? A stopped requester is waited for as any silent PE. */
+/* True while the reply must be retried: the requester has not failed, and timeout_ns has
+ * not passed. */
 static bool ofi_am_reply_is_due(const struct transport_ctx *ctx,
                                 const struct ofi_reply *reply)
 {

@@ -67,7 +67,7 @@ static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
         return;
     snprintf(
         text, sizeof text,
-        "PE %d can't be reached: SHMEM_FAULTS has fail=%d@%llu, and PE %d has come to "
+        "PE %d can't be reached: SHMEM_FAULTS has fail=%d@%llu, and PE %d has reached "
         "that operation",
         rule->pe, rule->pe, (unsigned long long)rule->at, net->world->me);
     net->world->failed(net->world, rule->pe, text);

@@ -121,8 +121,9 @@ static void ucx_am_report_bad_target(const struct transport_net *net, int pe)
     char sentence[TRANSPORT_TEXT_MAX];
 
     snprintf(sentence, sizeof sentence,
-             "a put with signal from PE %d goes to a place that PE %d does not have", pe,
-             net->world->me);
+             "put with signal from PE %d: the target address is outside the symmetric "
+             "memory of PE %d",
+             pe, net->world->me);
     net->world->failed(net->world, -1, sentence);
 }
 

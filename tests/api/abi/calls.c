@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls.c - calls every routine of OpenSHMEM 1.6 once, with arguments that do no harm,
- * and by its name for profiling too.  calls.awk makes calls.def and pcalls.def. usage:
- * calls START END [all] START and END are the routines that begin and end the program;
- * END "return": main returns. PE 0 prints the name of each routine after its call.
+ * calls.c - calls every routine of OpenSHMEM 1.6 once with harmless arguments, by its own
+ * name and by its profiling name.  calls.awk generates calls.def and pcalls.def.
+ * usage: calls START END [all]
+ * START and END are the routines that initialize and finalize the library; END "return":
+ * main returns without.  all: call all routines in between.  PE 0 prints the name of each
+ * routine after its call.
  */
 #include <pshmem.h>
 #include <shmemx.h>
@@ -16,7 +18,7 @@
 
 #define ALIGNED(name, bytes) static _Alignas(64) char name[bytes]
 
-/* Symmetric; those that a call of another PE may change are not looked at. */
+/* Symmetric; memory that other PEs may write is not checked. */
 ALIGNED(dest_bytes, 4096);
 ALIGNED(source_bytes, 4096);
 ALIGNED(zero_bytes, 64);
@@ -93,7 +95,7 @@ static int start(const char *how)
     return 0;
 }
 
-/* PE 0 ends the job; the others wait for what never comes. */
+/* PE 0 ends the job; the others wait in a barrier that never completes. */
 static void leave(void (*global_exit)(int status), const char *name)
 {
     if (me != 0)
@@ -141,7 +143,7 @@ static void call_all(void)
 #include "pcalls.def"
 }
 
-/* Node-shared results: both names of a routine, and of the reductions for a type */
+/* Node-shared results, each routine by both of its names. */
 static shmemx_shared_t shared;
 #define SHARED(name, ...)                                                                \
     EXPECT(shmemx_##name, 0, shmemx_##name(__VA_ARGS__))                                 \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # calls.sh - every routine of the specification can be called, by its own name and by its
-# name for profiling, in jobs of one PE and of two, without and with checked arguments.
+# profiling name, in jobs of one and of two PEs, without and with SHMEM_DEBUG=2.
 set -eu
 : "${OSHCC:?}" "${OSHRUN:?}" "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -54,7 +54,7 @@ for pes in 1 2; do
     count "names for profiling" "$work/pnames"
     count "extensions" "$work/ours"
 
-    # With all checks: they find no fault with any of the arguments.
+    # With all argument checks: none of the valid arguments is rejected.
     SHMEM_DEBUG=2
     export SHMEM_DEBUG
     run $pes shmem_init shmem_finalize all 2>"$work/debug"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * generics.c - calls of the C11 generic names that are not one for each type, which
- * generics.awk makes: arrays, null pointers, arguments of several types, the names that a
- * generic shares with a C function.  A line T(...) must compile, D(...) too unless
- * SHMEM_NO_DEPRECATED is defined, and F(...) must not.
+ * generics.c - calls of the C11 generic names in addition to those for each type, which
+ * generics.awk generates: arrays, null pointers, mixed argument types, names that are
+ * both a generic and a C function.  A line T(...) must compile, D(...) too unless
+ * SHMEM_NO_DEPRECATED is defined, and F(...) must not compile.
  */
 #include <shmem.h>
 

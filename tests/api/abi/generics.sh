@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# generics.sh - every overload of the C11 generics takes the types that the specification
-# gives it and has the right result, and no other type compiles.
+# generics.sh - every C11 generic accepts the types of the specification and has the right
+# result type; other types do not compile.
 set -eu
 : "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -19,16 +19,17 @@ syntax() { # compiler, arguments
     "$@" -std=c11 -fsyntax-only -I"$top_srcdir/include" >"$work/errors" 2>&1
 }
 
-# Compile without one warning
+# all_good COMPILER ARGUMENT...: compiles without warnings.
 all_good() {
-    # -Wno-uninitialized: the calls are in no order that would run.
+    # -Wno-uninitialized: the code is compiled, but never run.
     syntax "$@" -Wall -Wextra -Wno-uninitialized -Werror || {
         fail "$*: calls that must compile do not:"
         head -20 "$work/errors"
     }
 }
 
-# Have an error in each line that matches a pattern, all found in one run
+# all_bad PATTERN FILE COMPILER...: one compilation reports an error in each line of FILE
+# that matches PATTERN.
 all_bad() { # pattern file compiler...
     pattern=$1 file=$2
     shift 2
@@ -44,7 +45,7 @@ all_bad() { # pattern file compiler...
 
 for compiler in "${CC:-cc}" clang; do
     command -v "${compiler%% *}" >/dev/null || continue
-    # Errors are counted by the line of the call, not of the macro, and all are wanted.
+    # Report errors at the line of the call, not of the macro, and without a limit.
     case $(${compiler%% *} --version) in
     *clang*) all=-ferror-limit=0 ;;
     *) all=-ftrack-macro-expansion=0 ;;

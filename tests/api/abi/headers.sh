@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# headers.sh - the headers in the tree are those that the tables make; they compile without
-# a warning in every C and C++ since C99 and C++11, with and without what is deprecated;
-# every constant, handle and type of the specification is there.
+# headers.sh - the headers in the tree are those that the tables generate; they compile
+# without warnings as every C since C99 and every C++ since C++11, with and without
+# deprecated names; every constant, handle and type of the specification is defined.
 set -eu
 : "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -19,7 +19,7 @@ for h in shmem pshmem shmemx; do
     cmp "$work/$h.h" "$include/$h.h" || fail "$h.h is not up to date: make headers"
 done
 
-# -- every language, alone and all together, twice -------------------------------------------
+# -- every language standard; each header alone, and all together twice ----------------------
 for h in shmem.h pshmem.h shmemx.h mpp/shmem.h mpp/shmemx.h shmem.h pshmem.h shmemx.h; do
     echo "#include <$h>"
 done >"$work/all.c"
@@ -50,7 +50,7 @@ try c++ g++ c++11 c++14 c++17 c++20
 try c++ clang++ c++11 c++14 c++17 c++20
 echo "tried:$tried"
 
-# -- what other packages recognise this implementation by: docs/PORTING.md --------------------
+# -- macros that identify this implementation to other packages: docs/PORTING.md --------------
 cat >"$work/ours.c" <<'END'
 #include <shmem.h>
 #include <string.h>
@@ -83,7 +83,7 @@ echo "$(list_constants . | wc -l) constants and handles"
 
 awk -F'|' '
     BEGIN { print "#include <shmem.h>\nint main(void)\n{" }
-    # Of an integer constant also that it is one.
+    # An integer constant must be a constant expression.
     $2 == "CONST" && $1 !~ /INVALID|STRING/ { print "enum { is_" NR " = (int)" $1 " };" }
     $2 == "HANDLE" { print $5 " handle_" NR " = " $1 "; if (!(handle_" NR " == " $1 ")) return 1;" }
     $2 == "TYPE" { print $1 " type_" NR "; (void)type_" NR ";" }
@@ -98,7 +98,7 @@ ${CC:-cc} -std=c99 -pedantic -Wall -Werror -Wno-uninitialized -I"$include" \
     "$work/uses.c" -o "$work/uses" || fail "a constant, handle or type cannot be used"
 "$work/uses" || fail "a handle does not equal itself"
 
-# -- what SHMEM_NO_DEPRECATED leaves -------------------------------------------------------------
+# -- names that remain with SHMEM_NO_DEPRECATED --------------------------------------------------
 DEFINES=-DSHMEM_NO_DEPRECATED
 declarations shmem.h pshmem.h shmemx.h |
     sed 's/(.*//; s/.*[ *]//; s/^p\(_\|sh\|start\)/\1/' | sort -u >"$work/declared"

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lists.sh - the names of api-1.6.txt, and our own, for the tests in this folder (sourced).
+# lists.sh - the names of api-1.6.txt and of our extensions, for the tests in this folder.
+# Sourced, not run.
 api=${top_srcdir:?}/tests/api/abi/api-1.6.txt
 
-# Routines of the specification; those of them that are deprecated
+# All routines of the specification; the deprecated ones
 list_routines() { awk -F'|' '$2 == "C" || $2 == "OLD" { print $1 }' "$api" | sort; }
 list_deprecated() {
     awk -F'|' '($2 == "C" || $2 == "OLD") && $4 != "no" { print $1 }' "$api" | sort
 }
 
-# What we offer beyond the specification: for old programs (shmem.h), and shmemx.h
+# Routines beyond the specification: for old programs (shmem.h); extensions (shmemx.h)
 list_cache_routines() {
     sort <<'END'
 shmem_clear_cache_inv
@@ -23,7 +24,7 @@ list_extensions() {
     sh "$top_srcdir/tools/man-names" "$top_srcdir"/docs/man/shmemx_*.3.md | awk '{ print $2 }'
 }
 
-# declarations FILE...: the functions that headers declare, one prototype in a line
+# declarations HEADER...: the functions that the headers declare, one prototype per line
 declarations() {
     for header in "$@"; do
         printf '#include <%s>\n' "$header"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# names.sh - libshmem.so exports the routines of the specification, our extensions, and no
-# other name: x weak, px strong, both the same code.
+# names.sh - libshmem.so exports the routines of the specification, our extensions and no
+# other name: each x as a weak and px as a strong symbol with the same address.
 set -eu
 : "${top_srcdir:?}" "${top_builddir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -42,7 +42,7 @@ if [ -s "$work/other" ]; then
     status=1
 fi
 
-# The weak name and the strong one are one address.
+# The weak and the strong symbol have the same address.
 nm -D --defined-only "$lib" | awk '
     { sub(/@.*/, "", $3); at[$3] = $1; type[$3] = $2 }
     END {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # prototypes.sh - shmem.h and pshmem.h declare every routine of the specification with its
-# types and the names of its parameters, and nothing but our extensions besides.
+# types and parameter names, and otherwise only our extensions.
 set -eu
 : "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 . "$top_srcdir/tests/api/abi/lists.sh"
 status=0
 
-# Word for word, the names of parameters included
+# Textual comparison, including the names of parameters
 awk -F'|' '$2 == "C" || $2 == "OLD" { print $5 }' "$api" | sort >"$work/spec"
 list_cache_routines >"$work/ours"
 list_extensions >>"$work/ours"
@@ -31,7 +31,7 @@ while IFS= read -r name; do
     grep -q "[ *]$name(" "$work/declared" || { echo "no p$name is declared"; status=1; }
 done <"$work/ours"
 
-# As a compiler sees it: each function fits a pointer to the specification's type.
+# By the compiler: each function can be assigned to a pointer of the specification's type.
 awk -F'|' '
     BEGIN { print "#include <pshmem.h>" }
     $2 == "C" || $2 == "OLD" {

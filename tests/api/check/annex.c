@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * annex.c - what the specification leaves undefined (annex "Undefined Behavior" and the
- * routines' own texts), one case each: SHMEM_DEBUG=2 must end the job with a sentence.
+ * annex.c - behaviour that the specification leaves undefined (annex "Undefined Behavior"
+ * and the routines' descriptions), one case each: with SHMEM_DEBUG=2 the job must end
+ * with a message.
  * usage: annex CASE    run one case
- *        annex --list  print "case|part of the sentence" for annex.sh; an empty part
- * means that the case is allowed and must end with status 0
+ *        annex --list  print "case|part of the message" for annex.sh; an empty part means
+ *                      that the case is allowed and must end with status 0
  */
 #include <pthread.h>
 
@@ -29,7 +30,7 @@ static void start_threads(int level)
     npes = shmem_n_pes();
 }
 
-/* The first n PEs, with space for a context */
+/* A team of the first n PEs with one context. */
 static void make_team(int n, shmem_team_t *team)
 {
     shmem_team_config_t config = {.num_contexts = 1};
@@ -39,7 +40,7 @@ static void make_team(int n, shmem_team_t *team)
              0);
 }
 
-/* ---- rows of the annex ----------------------------------------------------------- */
+/* ---- entries of the annex -------------------------------------------------------- */
 
 static void before_init(void)
 {
@@ -58,7 +59,7 @@ static void after_finalize(void)
     shmem_barrier_all();
 }
 
-/* Allowed since 1.6: it counts. */
+/* Allowed since OpenSHMEM 1.6: calls are counted. */
 static void init_twice(void)
 {
     start();
@@ -81,7 +82,7 @@ static void pe_negative(void)
     (void)shmem_long_atomic_fetch_inc(word, -1);
 }
 
-/* PE npes - 1 is one of the world, but not of the team. */
+/* PE npes - 1 exists, but is not a member of the team. */
 static void pe_of_no_member(void)
 {
     shmem_team_t team;
@@ -176,7 +177,7 @@ static void private_context_left(void)
     shmem_team_destroy(team);
 }
 
-/* ---- what the routines' own texts leave undefined -------------------------------- */
+/* ---- undefined by the descriptions of the routines ------------------------------- */
 
 static void stride_zero(void)
 {
@@ -286,7 +287,8 @@ static void no_member_of_set(void)
         check_sleep_us(1000);
 }
 
-/* The dest of collect is as long as what all PEs bring, which no PE knows before. */
+/* The length of dest is the sum of the contributions, which no PE knows before the call.
+ */
 static void collect_beyond_block(void)
 {
     start();
@@ -357,7 +359,7 @@ static void lock_of_a_pe(void)
     set_lock_of(2, NULL);
 }
 
-/* PE 1 is not in the queue behind which PE 0 would wait. */
+/* The lock word says that PE 1 is the last of the queue, but PE 1 is not in the queue. */
 static void lock_of_idle_pe(void)
 {
     CHECK_EQ(setenv("SHMEM_DEBUG", "0", 1), 0);
@@ -378,7 +380,8 @@ static void test_lock_of_a_pe(void)
     shmem_barrier_all();
 }
 
-/* The word of one PE alone is wrong, whichever PE keeps the tail. */
+/* The lock word of a single PE is wrong, even if that PE does not hold the queue's tail.
+ */
 static void lock_of_one(void)
 {
     start();
@@ -537,7 +540,7 @@ static const struct annex_case cases[] = {
     {NULL, NULL, NULL},
 };
 
-/* The case of that name; NULL prints all. */
+/* The case of that name, or NULL; name NULL: prints all cases. */
 static const struct annex_case *find(const struct annex_case *list, const char *name)
 {
     for (; list->name != NULL; list++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* annex.h - what the cases of annex.c and annex_verify.c share. */
+/* annex.h - shared by the cases of annex.c and annex_verify.c. */
 #ifndef TESTS_CHECK_ANNEX_H
 #define TESTS_CHECK_ANNEX_H
 
@@ -13,14 +13,15 @@ struct annex_case {
     void (*run)(void);
 };
 
-/* Symmetric, for whatever a case does with them */
+/* Symmetric arrays for the cases. */
 extern long word[64], other[64], psync[SHMEM_SYNC_SIZE], pwrk[SHMEM_SYNC_SIZE];
 extern int me, npes;
 
-/* shmem_init, and who we are. */
+/* shmem_init; sets me and npes. */
 void start(void);
 
-/* What PEs do differently in a collective; ends with a name of NULL. */
+/* Cases in which the PEs of a collective pass different arguments; ends with name NULL.
+ */
 extern const struct annex_case annex_verify_cases[];
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# annex.sh - each case of annex.c: the sentence, a status that is not 0, an end within two
-# seconds (ten with sanitizers), at 3 PEs and SHMEM_DEBUG=2.
+# annex.sh - each case of annex.c with 3 PEs and SHMEM_DEBUG=2 ends within two seconds (ten
+# with sanitizers) with the expected message and a nonzero status.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -26,7 +26,7 @@ while IFS='|' read -r name sentence; do
     elif [ "$code" -eq 0 ]; then
         bad "$name: ended with status 0"
     else
-        grep -qF "$sentence" "$work/said" || bad "$name: nobody said \"$sentence\""
+        grep -qF "$sentence" "$work/said" || bad "$name: no PE printed \"$sentence\""
     fi
 done <"$work/cases"
 echo "$n cases"

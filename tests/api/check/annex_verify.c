@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* annex_verify.c - cases of annex.c in which the PEs of a collective do not agree. */
+/* annex_verify.c - cases of annex.c in which PEs call different collectives, or one with
+ * different arguments. */
 #include "tests/api/check/annex.h"
 
 static void malloc_mismatch(void)
@@ -88,7 +89,7 @@ static void collectives_differ(void)
         shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, other, 1);
 }
 
-/* By the specification one and the same. */
+/* Equivalent by the specification, hence allowed. */
 static void barriers_by_other_names(void)
 {
     start();
@@ -115,7 +116,7 @@ static void split_differs(void)
     shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, me == 0 ? 1 : 2, NULL, 0, &team);
 }
 
-/* An invalid triplet is an error code by the specification. */
+/* Both lists are valid, but their order differs. */
 static void members_differ(void)
 {
     int list[] = {0, 1}, reverse[] = {1, 0};

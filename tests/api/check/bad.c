@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bad.c - every parameter of every routine gets values that it must not have, one at a
- * time, under SHMEM_DEBUG=2: each call must end its process within two seconds, with
- * status 1 and a sentence that names routine, argument number, name and value, and must
- * not have changed symmetric memory before.  Each call is made in a child of the PE.
- * The rows come from tests/api/abi/api-1.6.txt by bad.awk, not from the library's own
- * rows.
+ * bad.c - passes invalid values to every parameter of every routine, one at a time, with
+ * SHMEM_DEBUG=2: each call must end its process within two seconds, with status 1 and a
+ * message that names routine, argument number, parameter and value, and must not modify
+ * symmetric memory.  Each call is made in a child process of the PE.  bad.awk generates
+ * the rows from tests/api/abi/api-1.6.txt, not from the library's tables.
  */
 #include <poll.h>
 #include <signal.h>
@@ -24,7 +23,7 @@ enum {
     TEXT_MAX = 1200,
     LIMIT_MS = 2000,
     FAILURES_MAX = 20,
-    GOOD_BYTES = 4096, /* of every array that is right */
+    GOOD_BYTES = 4096, /* size of valid arrays */
 };
 
 typedef void (*call_t)(const uint64_t *a);
@@ -32,12 +31,12 @@ typedef void (*call_t)(const uint64_t *a);
 struct row {
     const char *name;
     size_t size;         /* of an element */
-    const char *params;  /* names with a space between */
-    const char *classes; /* a letter for each */
+    const char *params;  /* names of the parameters, separated by spaces */
+    const char *classes; /* one letter per parameter: its class */
     call_t call;
 };
 
-/* One function per routine, then the table of them. */
+/* One function per routine, then the table of routines. */
 #define ROW(name, size, params, classes, ...)                                            \
     static void call_##name(const uint64_t *a)                                           \
     {                                                                                    \
@@ -53,19 +52,19 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* Symmetric, and what is in them must not change: data, and words that are 0. */
+/* Symmetric memory that no call may modify: data, and words that are 0. */
 static char *heap, *zeros, *freed;
 static int me, npes;
 static shmem_ctx_t dead_ctx;
 static shmem_team_t dead_team;
 static int failures;
 static long bad_values, outside;
-static const char *when; /* the library is not there */
+static const char *when; /* "before shmem_init" or "after shmem_finalize" */
 
-/* One value that a parameter must not have, and what the sentence must say. */
+/* An invalid value of a parameter, and text that the message must contain. */
 struct bad {
     uint64_t value;
-    const char *text; /* part of the sentence */
+    const char *text; /* part of the message */
 };
 
 struct bads {
@@ -86,13 +85,13 @@ static uint64_t address(const void *p)
 /* ---- values for each class of parameters ----------------------------------------- */
 
 enum {
-    /* What arguments are where they are right: no two numbers alike. */
+    /* Valid arguments; distinct where a confusion would matter. */
     COUNT = 3,
     DST = 2,
     SST = 5,
     BSIZE = 2,
     VALUE = 0x77,
-    /* Bytes that are left alone */
+    /* Sizes of the memory that must not change, and fill bytes. */
     HEAP_BYTES = GOOD_BYTES * 16,
     PSYNC_BYTES = SHMEM_SYNC_SIZE * sizeof(long),
     ZERO_BYTES = 2 * PSYNC_BYTES,
@@ -101,7 +100,7 @@ enum {
 };
 
 static char private_memory[GOOD_BYTES];
-static char *from_malloc; /* no symmetric memory */
+static char *from_malloc; /* not symmetric */
 static int list_of_pes[COUNT];
 
 static bool has(const struct row *r, char class)
@@ -109,13 +108,13 @@ static bool has(const struct row *r, char class)
     return strchr(r->classes, class) != NULL;
 }
 
-/* PEs of the team, or of the active set that is right */
+/* Number of PEs of the team, or of the valid active set. */
 static int members(const struct row *r)
 {
     return has(r, 'z') && npes > 2 && me < npes - 1 ? npes - 1 : npes;
 }
 
-/* Bytes from the first element to behind the last. */
+/* Bytes from the first element to the end of the last. */
 static size_t extent(const struct row *r, size_t n, const char *param, bool strided)
 {
     size_t stride = !strided ? 1 : strcmp(param, "dest") == 0 ? DST : SST;
@@ -124,7 +123,7 @@ static size_t extent(const struct row *r, size_t n, const char *param, bool stri
     return ((n - 1) * stride + block) * r->size;
 }
 
-/* Bytes that a symmetric parameter needs. */
+/* Bytes that the routine accesses at a symmetric parameter. */
 static size_t length_of(const struct row *r, char class, const char *param)
 {
     size_t work = COUNT / 2 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE
@@ -150,8 +149,7 @@ static size_t length_of(const struct row *r, char class, const char *param)
     }
 }
 
-/* Symmetric memory: none, of this process alone, freed, and one byte or word too short.
- */
+/* Symmetric memory: NULL, private, freed, one byte or word too short, misaligned. */
 static void bad_symmetric(struct bads *b, const struct row *r, char class,
                           const char *param)
 {
@@ -197,7 +195,7 @@ static void bad_handle(struct bads *b, bool none_is_good, uint64_t dead, const c
     add(b, dead, what);
 }
 
-/* Two numbers at most, and what the sentence says about them */
+/* Two invalid numbers, and part of the message about them. */
 static const struct numbers {
     char class;
     int64_t low, high;
@@ -251,7 +249,7 @@ static void values_of(const struct row *r, char class, const char *param, struct
         add(b, (uint64_t)members(r), " has PEs 0..");
 }
 
-/* A value that is right for a class, so that only one argument is wrong. */
+/* A valid value of a class, so that only one argument of a call is invalid. */
 static uint64_t good(const struct row *r, char class, const char *name)
 {
     static const struct {
@@ -294,8 +292,8 @@ static void call_in_child(const struct row *r, const uint64_t *a, int out)
     _exit(0);
 }
 
-/* What the child says until it ends or the time is over. */
-static void listen(int in, char *text)
+/* Reads the child's output until it ends or the time is over. */
+static void read_output(int in, char *text)
 {
     struct pollfd fd = {.fd = in, .events = POLLIN};
     size_t used = 0;
@@ -309,7 +307,7 @@ static void listen(int in, char *text)
     text[used] = '\0';
 }
 
-/* Its wait status; a child that has not ended in time is killed. */
+/* The child's wait status; kills the child if it does not end in time. */
 static int end_of(pid_t child)
 {
     int status;
@@ -329,13 +327,13 @@ static int try(const struct row *r, const uint64_t *a, char *text)
     int fd[2];
 
     CHECK(pipe(fd) == 0);
-    /* A fork that the library does not see: the child takes itself for the PE. */
+    /* clone bypasses pthread_atfork handlers: the child keeps the identity of the PE. */
     pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     CHECK(child >= 0);
     if (child == 0)
         call_in_child(r, a, fd[1]);
     close(fd[1]);
-    listen(fd[0], text);
+    read_output(fd[0], text);
     close(fd[0]);
     return end_of(child);
 }
@@ -351,10 +349,10 @@ static void param_name(const struct row *r, int i, char *name)
     snprintf(name, CHECK_NAME_MAX, "%.*s", (int)strcspn(at, " "), at);
 }
 
-static void complain(const struct row *r, const char *param, uint64_t value, int status,
-                     const char *expected, const char *text)
+static void report_failure(const struct row *r, const char *param, uint64_t value,
+                           int status, const char *expected, const char *text)
 {
-    fprintf(stderr, "%s with %s = 0x%llx: status 0x%x, expected \"%s\", said: %s\n",
+    fprintf(stderr, "%s with %s = 0x%llx: status 0x%x, expected \"%s\", printed: %s\n",
             r->name, param, (unsigned long long)value, (unsigned)status, expected, text);
     if (++failures == FAILURES_MAX)
         exit(1);
@@ -376,7 +374,7 @@ static void try_value(const struct row *r, int i, const struct bad *bad)
     bad_values++;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || strstr(text, start) == NULL ||
         strstr(text, bad->text) == NULL)
-        complain(r, param, bad->value, status, bad->text, text);
+        report_failure(r, param, bad->value, status, bad->text, text);
 }
 
 static void try_row(const struct row *r)
@@ -392,23 +390,23 @@ static void try_row(const struct row *r)
     }
 }
 
-/* Routines that may be called at any time */
+/* Routines that may be called before shmem_init and after shmem_finalize. */
 static bool anytime(const struct row *r)
 {
     return strstr(r->name, "query_") != NULL || strstr(r->name, "info_get") != NULL ||
            strcmp(r->name, "shmem_pcontrol") == 0;
 }
 
-/* The short form tries every routine that has no types, and of a family of types the
- * first one and every `sample`-th row: neighbours in the table with the same parameters.
- */
+/* Selects every `sample`-th row, and the first row of each group of consecutive rows with
+ * the same parameters, which are the variants of a routine for different types. */
 static bool chosen(int n, int sample)
 {
     return n % sample == 0 || strcmp(rows[n].params, rows[n - 1].params) != 0 ||
            strcmp(rows[n].classes, rows[n - 1].classes) != 0;
 }
 
-/* Of the chosen rows those that are this PE's share: a function for each. */
+/* Calls try_one for every step-th chosen row, starting with number `first`; returns how
+ * many. */
 static int try_chosen(int sample, int first, int step,
                       void (*try_one)(const struct row *))
 {
@@ -422,8 +420,8 @@ static int try_chosen(int sample, int first, int step,
     return tried;
 }
 
-/* All but those that may be called at any time must say that the library is not there,
- * SHMEM_DEBUG or not. */
+/* A routine that needs the library must report that it is not initialized, also without
+ * SHMEM_DEBUG. */
 static void try_outside(const struct row *r)
 {
     const uint64_t nothing[ARGS_MAX] = {0};
@@ -435,7 +433,7 @@ static void try_outside(const struct row *r)
     int status = try(r, nothing, text);
     outside++;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || strstr(text, sentence) == NULL)
-        complain(r, "nothing", 0, status, sentence, text);
+        report_failure(r, "nothing", 0, status, sentence, text);
 }
 
 static void set_up(void)
@@ -458,7 +456,7 @@ static void set_up(void)
 
 int main(void)
 {
-    /* A fork for each value is slow, with sanitizers more so. */
+    /* One fork per value is slow, even more with sanitizers. */
     const char *sanitized = getenv("SANITIZED");
     int sample = getenv("PGAS_TEST_LONG") != NULL            ? 1
                  : sanitized != NULL && sanitized[0] != '\0' ? 24
@@ -477,13 +475,13 @@ int main(void)
                     check_find_other(zeros, ZERO_BYTES, 0) == ZERO_BYTES,
                 "a call with a bad argument has changed symmetric memory");
     shmem_barrier_all();
-    printf("PE %d: %ld bad values of %d routines refused, %d were not\n", me,
+    printf("PE %d: %ld invalid values of %d routines rejected, %d were not\n", me,
            bad_values - failures, tried, failures);
     shmem_barrier_all();
     CHECK_EQ(failures, 0);
     shmem_finalize();
     when = "after shmem_finalize";
     try_chosen(sample, me, npes, try_outside);
-    printf("PE %d: %ld calls outside were refused\n", me, outside);
+    printf("PE %d: %ld calls without the library rejected\n", me, outside);
     return failures > 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * aset.c - the deprecated collectives over active sets: barrier, sync, broadcast,
- * collect, fcollect, alltoall, alltoalls of 32 and 64 bits, and all reductions.  Several
- * strides; the work arrays alternate and must hold their first values again afterwards.
+ * collect, fcollect, alltoall, alltoalls of 32 and 64 bits, and all reductions, with
+ * several strides.  Each call must restore the initial values of its pSync.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -38,7 +38,7 @@ enum { SYNC_LONGS = 256, ARRAYS = 8 };
 static long arrays[ARRAYS][SYNC_LONGS];
 static size_t calls;
 
-/* One that nobody is in any more: a barrier comes between two uses, see run_row(). */
+/* A pSync that no PE still uses: run_moves() calls a barrier before each call. */
 static long *next_array(void)
 {
     return arrays[calls++ % ARRAYS];
@@ -102,7 +102,7 @@ static void put_model(size_t size, size_t at, size_t i, size_t n)
     memcpy(model + at * size, source + i * size, n * size);
 }
 
-/* Where member `rank`'s data should be in my destination. */
+/* Adds to the model what this PE must receive from member `rank`. */
 static void take_from(const struct routine *r, const struct call *c, int rank, size_t *at)
 {
     size_t me = (size_t)rank_of(c->set), k = (size_t)rank, n = c->n, size = r->size;
@@ -129,7 +129,7 @@ static void run_call(const struct routine *r, struct call *c, uint64_t salt)
         c->n = share(n, rank_of(c->set));
     r->call(c);
     c->n = n;
-    memset(from, CF_FILLER, buffer_size); /* may be used again at once */
+    memset(from, CF_FILLER, buffer_size); /* the source may be reused at once */
     memset(model, CF_FILLER, buffer_size);
     for (int i = 0; i < c->set->size; i++) {
         check_fill(source, buffer_size, salt + (uint64_t)world_of(c->set, i));
@@ -137,7 +137,7 @@ static void run_call(const struct routine *r, struct call *c, uint64_t salt)
     }
     cf_case(r->name);
     cf_check(memcmp(to, model, buffer_size) == 0,
-             "set %d, %d, %d, %zu elements, root %d, dst %td, sst %td: not as the model",
+             "set %d, %d, %d, %zu elements, root %d, dst %td, sst %td: wrong result",
              c->set->start, c->set->log, c->set->size, n, c->root, c->dst, c->sst);
     judge_array(c->sync);
 }
@@ -184,7 +184,7 @@ static void run_sync(const struct set *s, bool barrier, uint64_t *seed)
         for (int k = 0; k < s->size; k++)
             cf_check(shmem_long_atomic_fetch(&arrived[world_of(s, k)], cf_me) >=
                          round + i,
-                     "set %d, %d, %d: PE %d had not come", s->start, s->log, s->size,
+                     "set %d, %d, %d: PE %d had not arrived", s->start, s->log, s->size,
                      world_of(s, k));
     }
     shmem_barrier_all();
@@ -260,12 +260,12 @@ static void judge_reduction(const struct reduction *r, const struct set *s, uint
              s->log, s->size, n, i, cf_text(&r->type, d + i * size),
              cf_text(&r->type, expected));
     cf_check(check_find_other(d + n * size, size, CF_FILLER) == size,
-             "set %d, %d, %d, %zu elements: changed what lies behind", s->start, s->log,
+             "set %d, %d, %d, %zu elements: wrote beyond the end", s->start, s->log,
              s->size, n);
 }
 
-/* Two pairs of work arrays alternate over calls that follow each other at once: who
- * leaves a reduction knows that all have come to it, hence left the one before. */
+/* Consecutive reductions alternate between two pairs of work arrays: a PE that leaves a
+ * reduction knows that all PEs have entered it, hence have left the previous one. */
 static void run_reductions(const struct reduction *r, const struct set *s, uint64_t *seed)
 {
     static const int lengths[] = {0, 1, 7, REDUCED};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll_move.c - broadcast, collect, fcollect, alltoall and alltoalls of every type over
- * the predefined teams and over splits that overlap, one after the other without any
- * synchronisation between them, with delays; 0, 1, odd and large counts, every root,
- * other counts on every PE for collect, strides; nothing beside the result is touched.
+ * the predefined teams and overlapping splits, consecutive calls without synchronization
+ * between them, with random delays; 0, 1, odd and large counts, every root, different
+ * counts per PE for collect, strides; no byte outside the result may change.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -55,11 +55,11 @@ static size_t ncounts = COUNTS;
 static size_t counts[COUNTS] = {0, 1, 5, LARGE};
 static size_t greatest = LARGE;
 
-/* One call: over which team, how many, from where to where in the buffers. */
+/* One call: its team, count, and areas in the source and destination buffers. */
 struct one {
     const struct cf_team *team;
     size_t n, from, to;
-    size_t from_elements, to_elements; /* the whole of the two areas */
+    size_t from_elements, to_elements; /* sizes of the two areas */
     ptrdiff_t dst, sst;
     int root;
 };
@@ -67,7 +67,7 @@ static struct one ones[CASES];
 static size_t nones, from_used, to_used, buffer_size;
 static unsigned char *to_buffer, *from_buffer, *model, *source;
 
-/* PE `rank` of the team gives so many elements to a collect. */
+/* Number of elements that PE `rank` of the team contributes to a collect. */
 static size_t share(const struct one *o, int rank)
 {
     return o->n == 0 && rank % 2 == 0 ? 0 : (o->n + 3 * (size_t)rank) % (greatest + 2);
@@ -105,7 +105,8 @@ static void lay_out(const struct routine *r, size_t row)
             size_up(r, o);
             o->from = from_used;
             o->to = to_used;
-            /* SHARED may be larger on another node: all have space for the largest. */
+            /* SHARED may be larger on another node: reserve space as for the world, so
+             * that the layout is the same on all PEs. */
             struct one most = *o;
             most.team = &cf_teams[0];
             size_up(r, &most);
@@ -121,7 +122,7 @@ static uint64_t salt_of(int pe, size_t row, size_t one)
     return ((uint64_t)pe * CF_COUNT(routines) + row) * CASES + one;
 }
 
-/* Element i of the source of member `rank`, into the model at element k. */
+/* Copies n elements from element i of a member's source to element k of the model. */
 static void move(const struct routine *r, size_t i, size_t k, size_t n)
 {
     memcpy(model + k * r->size, source + i * r->size, n * r->size);
@@ -165,7 +166,7 @@ static void judge(size_t row, size_t which)
         at += r->kind == COLLECT ? share(o, i) : 0;
     }
     cf_check(memcmp(to_buffer + o->to, model, bytes + 1) == 0,
-             "team %s, %zu elements, root %d, dst %td, sst %td: not as the model",
+             "team %s, %zu elements, root %d, dst %td, sst %td: wrong result",
              o->team->name, o->n, o->root, o->dst, o->sst);
 }
 
@@ -192,18 +193,18 @@ static void run_row(size_t row, uint64_t *seed)
             c.n = share(o, rank);
         check_delay(seed);
         check_fill(from_buffer + o->from, o->from_elements * r->size,
-                   salt_of(cf_me, row, i)); /* just now: others may be in the call */
+                   salt_of(cf_me, row, i)); /* at the last moment: others may be in it */
         status = r->call(&c);
         cf_case(r->name);
         cf_check(status == 0, "team %s, %zu elements: returned %d", o->team->name, o->n,
                  status);
         memset(from_buffer + o->from, ~CF_FILLER & 0xff, o->from_elements * r->size);
-        judge(row, i); /* at once: done here means done, whatever others do */
+        judge(row, i); /* at once: the result is complete when the call returns */
     }
     shmem_barrier_all();
 }
 
-/* Counts beyond what the library does in one piece, for bytes and one type of 64 bits. */
+/* Counts that the library splits into segments, for bytes and one 64-bit type. */
 static void run_huge(uint64_t *seed)
 {
     counts[0] = greatest = HUGE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_reduce.c - every reduction and scan of every type over teams that overlap: 0, 1,
- * odd and large counts, with another destination and in place.  Integers have all their
- * bits random, so that sums and products wrap; other values are exact in any order.
+ * coll_reduce.c - every reduction and scan of every type over overlapping teams: 0, 1,
+ * odd and large counts, in place and not.  Integers are random in all bits, so sums and
+ * products wrap around; results of other types are exact in any order.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -60,8 +60,8 @@ enum { LARGE = 131, HUGE = 9001, SLOT_MAX = (HUGE + 1) * 16 };
 static size_t counts[COUNTS] = {0, 1, 7, LARGE}, slot = (LARGE + 1) * 16;
 static unsigned char *to_buffer, *from_buffer;
 
-/* Case `which` of a row: a team, a count, in place or not.  Huge counts, for a few types
- * and on three teams, are more than what the library does in one piece. */
+/* True if case `which` of a row is run: a team, a count, in place or not.  Huge counts,
+ * which the library splits into segments, only for a few types and on three teams. */
 static bool wanted(size_t which)
 {
     size_t team = which / PLACES / COUNTS;
@@ -79,7 +79,8 @@ static bool is_huge(const struct routine *r)
            strcmp(name, "uint32") == 0;
 }
 
-/* Edge values come first for maxima, minima and bits, then random ones. */
+/* The first elements are edge values (integers; floats only for max and min), the others
+ * are random. */
 static void value_of(const struct routine *r, int pe, size_t which, size_t i, void *value)
 {
     uint64_t salt = ((uint64_t)pe * CASES + which) * HUGE + i;
@@ -122,10 +123,10 @@ static void judge(const struct routine *r, const struct cf_team *t, size_t which
              which % 2 ? " in place" : "", i, cf_text(type, to + i * size),
              cf_text(type, expected));
     cf_check(check_find_other(to + n * size, size, CF_FILLER) == size,
-             "team %s, %zu elements: changed what lies behind", t->name, n);
+             "team %s, %zu elements: wrote beyond the end", t->name, n);
 }
 
-/* The source is filled at the last moment: others may be in the call already. */
+/* Fills the source at the last moment, when other PEs may already be in the call. */
 static void prepare(const struct routine *r, size_t which, unsigned char *from)
 {
     for (size_t i = 0; i < counts[which / PLACES % COUNTS]; i++)
@@ -153,7 +154,7 @@ static void run_row(const struct routine *r, uint64_t *seed)
         status = r->call(t->team, to, from, n);
         cf_case(r->name);
         cf_check(status == 0, "team %s, %zu elements: returned %d", t->name, n, status);
-        if (from != to) /* may be used again at once */
+        if (from != to) /* the source may be reused at once */
             memset(from, CF_FILLER, n * r->type.size);
         judge(r, t, which, n, to);
     }

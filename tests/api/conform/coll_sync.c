@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_sync.c - what synchronises does: nobody leaves barrier_all, sync_all or a team's
- * sync before the last has come, and a barrier completes puts.  Then a random sequence of
+ * coll_sync.c - synchronization: no PE leaves barrier_all, sync_all or team_sync before
+ * the last has entered, and a barrier completes puts.  Then a random sequence of
  * collectives over random overlapping teams, back to back on the same buffers where the
- * specification allows it, with delays at every step.
+ * specification allows it, with random delays.
  */
 #include "tests/api/conform/conform.h"
 
 enum { TEAM_MAX = 64, ROUNDS = 60, STEPS = 3200, BLOCK = 33 };
-static long arrived[TEAM_MAX]; /* by each PE of the world, how often it came */
+static long arrived[TEAM_MAX]; /* by PE of the world: the last round it has entered */
 static long data[BLOCK];
 
-/* Everybody tells everybody that it comes; the count of those who wait is right after. */
-static void tell(const struct cf_team *t, long round)
+/* Each PE announces to all members that it enters the round. */
+static void announce(const struct cf_team *t, long round)
 {
     for (int i = 0; i < t->size; i++)
         shmem_long_atomic_set(&arrived[cf_me], round, cf_world(t, i));
@@ -25,7 +25,7 @@ static void judge_all_came(const struct cf_team *t, long round, const char *rout
     for (int i = 0; i < t->size; i++) {
         int pe = cf_world(t, i);
         long count = shmem_long_atomic_fetch(&arrived[pe], cf_me);
-        cf_check(count >= round, "team %s, round %ld: PE %d has only come %ld times",
+        cf_check(count >= round, "team %s, round %ld: PE %d is only in round %ld",
                  t->name, round, pe, count);
     }
 }
@@ -39,7 +39,7 @@ static void run_sync(const struct cf_team *t, uint64_t *seed)
         if (cf_rank(t) < 0)
             continue;
         check_delay(seed);
-        tell(t, round);
+        announce(t, round);
         cf_check(shmem_team_sync(t->team) == 0, "team %s: failed", t->name);
         judge_all_came(t, round, "shmem_team_sync");
     }
@@ -52,10 +52,10 @@ static void run_world(uint64_t *seed)
 
     for (long i = 1; i <= ROUNDS; i++) {
         check_delay(seed);
-        tell(world, 1000000 + 2 * i);
+        announce(world, 1000000 + 2 * i);
         shmem_sync_all();
         judge_all_came(world, 1000000 + 2 * i, "shmem_sync_all");
-        tell(world, 1000001 + 2 * i);
+        announce(world, 1000001 + 2 * i);
         check_fill(block, sizeof(block), (uint64_t)(i * 100 + cf_me));
         shmem_putmem_nbi(data, block, sizeof(block), cf_target(CF_RIGHT));
         shmem_barrier_all();
@@ -120,7 +120,7 @@ static void run_step(const struct step *p, uint64_t *seed)
     const struct cf_team *t = p->team;
     size_t half = (size_t)cf_npes * BLOCK, n = p->n;
     uint64_t *d = to + (size_t)(p->number % 2) * half;
-    uint64_t *s = from; /* always the same: free again when a call returns */
+    uint64_t *s = from; /* always the same: reusable when a call returns */
     int what = p->what;
 
     check_delay(seed);
@@ -137,9 +137,10 @@ static void run_step(const struct step *p, uint64_t *seed)
     judge_step(t, p->number, what, d, n, p->root);
 }
 
-/* A run of steps on one team.  Reductions, fcollect and alltoall let nobody out before
- * all have come, so that two halves of the buffers suffice to make calls back to back;
- * the others need a synchronisation, to have the destination ready everywhere. */
+/* Runs of steps, each run on one team.  No PE leaves a reduction, fcollect or alltoall
+ * before all have entered, so two halves of the destination suffice for back-to-back
+ * calls (`tight`); other routines need a synchronization before the destination may be
+ * written again. */
 static void run_random(uint64_t *seed)
 {
     enum { RUN = 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * conform.c - counting and reporting for the conformance programs; their contexts and
- * teams.  With CONFORM_NAMES in the environment PE 0 prints each routine that was judged.
+ * teams.  With CONFORM_NAMES in the environment PE 0 prints each routine that was tested.
  */
 #include "tests/api/conform/conform.h"
 
@@ -81,7 +81,7 @@ void cf_report(void)
     shmem_barrier_all();
 }
 
-/* That shmem_finalize returns, and the job ends well, is for the runner to see. */
+/* run-pes checks that shmem_finalize returns and that the job ends with status 0. */
 int cf_finish(void)
 {
     cf_case("shmem_finalize");

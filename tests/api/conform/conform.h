@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * conform.h - what the conformance programs share: counting of cases and of routines,
- * checks that go on after a failure, values of every type with a serial model of the
- * operations, the contexts and teams that cases run over.
+ * conform.h - shared by the conformance programs: counts of cases and of tested routines,
+ * checks that continue after a failure, values of every type with a serial model of the
+ * operations, the contexts and teams that the cases use.
  *
- * A program says cf_case("shmem_...") before it judges what a call of that routine did.
- * Every PE runs and judges every case; PE 0 counts and prints.
+ * A program calls cf_case("shmem_...") before it checks the effect of a call of that
+ * routine.  Every PE runs and checks every case; PE 0 prints the counts.
  */
 #ifndef TESTS_API_CONFORM_CONFORM_H
 #define TESTS_API_CONFORM_CONFORM_H
@@ -14,16 +14,17 @@
 
 extern int cf_me, cf_npes;
 
-/* -- life of a program, cases -- */
+/* -- start and end of a program, cases -- */
 void cf_start(const char *family); /* shmem_init */
-void cf_begin(const char *family); /* the same, for a program that has called it */
-void cf_report(void);              /* the counts; ends the job if a case failed */
-int cf_finish(void);               /* that and shmem_finalize; what main returns */
-void cf_case(const char *routine); /* the routine that is judged from now on */
+void cf_begin(const char *family); /* the same without shmem_init */
+void cf_report(void);              /* prints the counts; ends the job if a case failed */
+int cf_finish(void);               /* cf_report, shmem_finalize; returns main's status */
+void cf_case(const char *routine); /* following checks are about this routine */
 void cf_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define cf_check(ok, ...) ((ok) ? (void)0 : cf_fail(__VA_ARGS__))
 
-/* The name of a routine, as a string; the argument may be pasted, but is not expanded. */
+/* The name of a routine as a string; fn may come from token pasting, but is not
+ * macro-expanded. */
 #define CF_NAME(fn)     #fn
 #define CF_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -48,20 +49,21 @@ struct cf_type {
 enum { CF_VALUE = 32, CF_EDGES = 8, CF_FILLER = 0xa5 };
 enum cf_op { CF_AND, CF_OR, CF_XOR, CF_MAX, CF_MIN, CF_SUM, CF_PROD };
 
-/* Value number `which`: integers 0, 1, greatest, least (or the top bit), -1 (or greatest
- * - 1), two patterns, 2; others 0, 1, greatest, least, -0, -0.5, a subnormal float, 2. */
+/* Edge value number `which`.  Integers: 0, 1, maximum, minimum (unsigned: top bit), -1
+ * (unsigned: maximum - 1), two patterns, 2.  Others: 0, 1, maximum, minimum, -0, -0.5, a
+ * subnormal float, 2. */
 void cf_edge(const struct cf_type *t, unsigned which, void *value);
 /* Integers: all bits random.  Others: a small whole number, so that sums are exact. */
 void cf_random(const struct cf_type *t, uint64_t salt, void *value);
-bool cf_identical(const struct cf_type *t, const void *a, const void *b); /* in bits */
+bool cf_identical(const struct cf_type *t, const void *a, const void *b); /* bitwise */
 bool cf_same(const struct cf_type *t, const void *a, const void *b);
 int cf_order(const struct cf_type *t, const void *a, const void *b);
-/* acc = acc op x; integers wrap as two's complement does */
+/* acc = acc op x; integers wrap around (two's complement). */
 void cf_apply(const struct cf_type *t, enum cf_op op, void *acc, const void *x);
 /* The value for a message; up to four texts may be in use. */
 const char *cf_text(const struct cf_type *t, const void *value);
 
-/* -- contexts: the default one, one of our own, one of a team that counts backwards -- */
+/* -- contexts: the default one, a created one, one of a team in reverse order -- */
 struct cf_ctx {
     const char *name;
     shmem_ctx_t ctx;
@@ -77,7 +79,7 @@ static inline int cf_pe_in(const struct cf_ctx *c, int pe)
     return c->reversed ? cf_npes - 1 - pe : pe;
 }
 
-/* -- teams: the predefined ones and splits that overlap -- */
+/* -- teams: the predefined ones and overlapping splits -- */
 struct cf_team {
     const char *name;
     shmem_team_t team;
@@ -88,14 +90,15 @@ extern struct cf_team cf_teams[CF_TEAMS];
 extern int cf_nteams;
 void cf_teams_open(void);
 void cf_teams_close(void);
-/* My number in the team, or -1; the world's number of a member. */
+/* The rank of this PE in the team, or -1; the PE number of rank `rank` in the world. */
 int cf_rank(const struct cf_team *t);
 static inline int cf_world(const struct cf_team *t, int rank)
 {
     return t->start + rank * t->stride;
 }
 
-/* -- neighbours: whom a case writes to, and who then has written to us -- */
+/* -- neighbours: the PE that a case writes to, and the PE that then writes to this one --
+ */
 enum cf_to { CF_SELF, CF_RIGHT, CF_LEFT, CF_TOS };
 static inline int cf_target(enum cf_to to)
 {

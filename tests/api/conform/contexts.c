@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * contexts.c - contexts with every combination of options, of the world and of teams, and
- * many at once; which team they have, what goes through them, fence, quiet, the quiet for
- * some PEs, sessions; handles that compare equal to SHMEM_CTX_INVALID.
+ * many at a time: their team, operations on them, fence, quiet, pe_quiet, sessions; calls
+ * with SHMEM_CTX_INVALID.
  */
 #include "tests/api/conform/conform.h"
 
@@ -29,7 +29,8 @@ static void judge_team(shmem_ctx_t ctx, shmem_team_t team)
         cf_check(is == SHMEM_TEAM_WORLD, "not the world's handle");
 }
 
-/* The data is at the neighbour when the flag is; an atomic and an nbi get come back. */
+/* Data are visible at the neighbour once the flag is; an atomic and a nonblocking get
+ * work. */
 static void judge_traffic(shmem_ctx_t ctx, shmem_team_t team, const char *routine)
 {
     int me = shmem_team_my_pe(team), n = shmem_team_n_pes(team), right = (me + 1) % n;
@@ -44,7 +45,7 @@ static void judge_traffic(shmem_ctx_t ctx, shmem_team_t team, const char *routin
     shmem_ctx_quiet(ctx);
     cf_case("shmem_ctx_quiet");
     shmem_long_wait_until(&words[1], SHMEM_CMP_EQ, 1);
-    cf_check(words[0] == from_left, "%ld came before the flag, not %ld", words[0],
+    cf_check(words[0] == from_left, "%ld is visible with the flag, not %ld", words[0],
              from_left);
     shmem_ctx_long_atomic_add(ctx, &words[2], mine, right);
     shmem_ctx_quiet(ctx);
@@ -107,7 +108,7 @@ static void run_many(void)
     enum { AT_ONCE = 40, CYCLES = 300 };
     shmem_ctx_t ctx[AT_ONCE], one;
 
-    shmem_barrier_all(); /* nobody is among the teams any more */
+    shmem_barrier_all(); /* all PEs have finished the cases with teams */
     for (int i = 0; i < AT_ONCE; i++) {
         int status = shmem_ctx_create(options_of(i % OPTIONS), &ctx[i]);
         cf_case("shmem_ctx_create");
@@ -129,7 +130,8 @@ static void run_many(void)
     shmem_barrier_all();
 }
 
-/* Calls on SHMEM_CTX_INVALID do nothing; on no team there is no context. */
+/* Calls with SHMEM_CTX_INVALID have no effect or fail; so does creating a context of
+ * SHMEM_TEAM_INVALID. */
 static void run_invalid(void)
 {
     shmem_team_t team = SHMEM_TEAM_WORLD;
@@ -170,7 +172,7 @@ static void run_session(const struct cf_ctx *c)
         shmem_barrier_all();
         shmem_ctx_session_start(c->ctx, round & 1 ? SHMEM_CTX_SESSION_BATCH : 0, &config,
                                 round & 2 ? SHMEM_CTX_SESSION_TOTAL_OPS : 0);
-        if (round == 3) /* a second start adds to the first */
+        if (round == 3) /* a second start in an active session is allowed */
             shmem_ctx_session_start(c->ctx, SHMEM_CTX_SESSION_BATCH, NULL, 0);
         for (int i = 0; i < WORDS; i++)
             shmem_ctx_long_p(c->ctx, &words[i], 10 * cf_me + i + 1, right);
@@ -186,7 +188,7 @@ static void run_session(const struct cf_ctx *c)
     }
 }
 
-/* Completion at some PEs: what went there has arrived when the flag, an atomic, has. */
+/* pe_quiet: data put to these PEs before it are visible once a flag set after it is. */
 static void run_pe_quiet(const struct cf_ctx *c)
 {
     int right = cf_target(CF_RIGHT), left = cf_target(CF_LEFT);
@@ -210,12 +212,13 @@ static void run_pe_quiet(const struct cf_ctx *c)
         cf_case(c->ctx == SHMEM_CTX_DEFAULT && n > 0 ? "shmem_pe_quiet"
                                                      : "shmem_ctx_pe_quiet");
         cf_check(memcmp(words, expected, sizeof(expected)) == 0,
-                 "%s, %zu PEs: flag before data", c->name, n);
+                 "%s, %zu PEs: the flag is visible before the data", c->name, n);
         shmem_barrier_all();
     }
 }
 
-/* The forms without context order and complete what went through the default one. */
+/* The routines without a context argument order and complete operations on the default
+ * context. */
 static void run_default(void)
 {
     long mine = 7 + cf_me;
@@ -227,14 +230,16 @@ static void run_default(void)
     cf_case("shmem_fence");
     shmem_long_p(&words[1], 1, cf_target(CF_RIGHT));
     shmem_long_wait_until(&words[1], SHMEM_CMP_EQ, 1);
-    cf_check(words[0] == 7 + cf_target(CF_LEFT), "%ld before the flag", words[0]);
+    cf_check(words[0] == 7 + cf_target(CF_LEFT), "%ld is visible with the flag",
+             words[0]);
     shmem_barrier_all();
     shmem_long_put_nbi(&words[2], &mine, 1, cf_target(CF_LEFT));
     shmem_quiet();
     cf_case("shmem_quiet");
     shmem_long_atomic_set(&words[3], 1, cf_target(CF_LEFT));
     shmem_long_wait_until(&words[3], SHMEM_CMP_EQ, 1);
-    cf_check(words[2] == 7 + cf_target(CF_RIGHT), "%ld before the flag", words[2]);
+    cf_check(words[2] == 7 + cf_target(CF_RIGHT), "%ld is visible with the flag",
+             words[2]);
     shmem_barrier_all();
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * generics.c - the generic names of C11 do for every type what the routine of the type
- * does; with and without a context.  Each PE works on itself and a team of its own.
+ * generics.c - for every type, the C11 generic names call the routine of that type, with
+ * and without a context.  Each PE is the target of its own operations and the only member
+ * of its team.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -56,7 +57,7 @@ static uint64_t signal_word;
     }
 CF_RMA(RMA)
 
-/* A word that is `first`, one call, what it then is and what came back. */
+/* Set a word to `first` and make one call; check the word and the fetched value. */
 #define WORD(name, first, then, ...)                                                     \
     (to[0] = (first), name(__VA_ARGS__), SAY(name, to[0] == (then)))
 #define FETCH(name, first, then, ...)                                                    \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * life.c - what a program asks about itself and others; the library initialised several
- * times, finalized and initialised again.  The program ends with shmem_global_exit(0),
- * after which the runner must see status 0.
+ * life.c - queries about PEs and addresses; nested initialization; finalization followed
+ * by another initialization.  The program ends with shmem_global_exit(0), and run-pes
+ * must see status 0.
  */
 #include "tests/api/conform/conform.h"
 
@@ -45,7 +45,7 @@ static void run_numbers(void)
     cf_case("shmem_pcontrol");
 }
 
-/* Loads and stores through the pointer are the peer's memory. */
+/* The pointer is NULL or accesses the peer's memory. */
 static void judge_ptr(const char *routine, long *at, int pe, long value)
 {
     cf_case(routine);
@@ -62,7 +62,7 @@ static void run_stores(long *word)
     shmem_barrier_all();
     bool stored = shmem_ptr(word, cf_target(CF_LEFT)) != NULL;
     cf_case("shmem_ptr");
-    cf_check(!stored || *word == 300 + cf_target(CF_LEFT), "a store is lost");
+    cf_check(!stored || *word == 300 + cf_target(CF_LEFT), "a store was lost");
     shmem_barrier_all();
 }
 
@@ -98,7 +98,7 @@ static void run_access(long *heap_word)
     cf_check(shmem_pe_accessible(-1) == 0 && shmem_pe_accessible(cf_npes) == 0,
              "a PE that does not exist");
     cf_case("shmem_ptr");
-    if (getenv("SHMEM_DEBUG") == NULL) /* which ends the job */
+    if (getenv("SHMEM_DEBUG") == NULL) /* with it these calls end the job */
         cf_check(shmem_ptr(heap_word, -1) == NULL &&
                      shmem_ptr(heap_word, cf_npes) == NULL,
                  "of a PE that does not exist");
@@ -112,11 +112,12 @@ static void run_access(long *heap_word)
     shmem_barrier_all();
     run_stores(heap_word);
     run_stores(&global_word);
-    global_word = 200 + cf_me; /* run_between() looks */
+    global_word = 200 + cf_me; /* checked by run_between() */
     free(private_word);
 }
 
-/* Initialised again: it lasts until as many calls of shmem_finalize. */
+/* Nested initialization: the library stays initialized until the matching number of
+ * shmem_finalize calls. */
 static void run_again(void)
 {
     int provided = -1, still = -1;
@@ -128,7 +129,7 @@ static void run_again(void)
     cf_check(shmem_my_pe() == cf_me && shmem_n_pes() == cf_npes, "changed the PEs");
     shmem_finalize();
     shmem_long_p(&global_word, 400 + cf_me, cf_target(CF_RIGHT));
-    shmem_finalize(); /* not the last: as a barrier */
+    shmem_finalize(); /* not the last call: acts as a barrier */
     cf_case("shmem_finalize");
     cf_check(global_word == 400 + cf_target(CF_LEFT), "a put was not complete");
     shmem_query_initialized(&still);
@@ -137,7 +138,7 @@ static void run_again(void)
     shmem_barrier_all();
 }
 
-/* Between two lives the program goes on: stdio, malloc, its own globals. */
+/* While the library is finalized, stdio, malloc and the program's globals work. */
 static void run_between(void)
 {
     long *block = malloc(1 << 20);
@@ -147,13 +148,13 @@ static void run_between(void)
     cf_check(global_word == 200 + cf_me, "the global is %ld", global_word);
     cf_check(block != NULL && file != NULL && fputs("text", file) >= 0 &&
                  fclose(file) == 0,
-             "the C library does not work any more");
+             "the C library no longer works");
     memset(block, 1, 1 << 20);
     free(block);
     global_word = -1;
 }
 
-/* One life of the library: nothing of the one before is left, all works again. */
+/* The library works after each initialization. */
 static void run_life(int life)
 {
     enum { HEAP_LONGS = 1 << 17 };
@@ -176,7 +177,7 @@ static void run_life(int life)
     cf_check(*heap_word == 1000 * life + cf_target(CF_LEFT), "life %d: %ld arrived", life,
              *heap_word);
     shmem_barrier_all();
-    if (life % 2 == 0) { /* else the end of this life frees them */
+    if (life % 2 == 0) { /* otherwise shmem_finalize frees them */
         shmem_ctx_destroy(ctx);
         shmem_team_destroy(team);
         shmem_free(heap);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock.c - set_lock, test_lock and clear_lock: one PE at a time, on locks in globals and
- * in the heap that are used in turn, held by others meanwhile, free again afterwards.
+ * lock.c - set_lock, test_lock and clear_lock: mutual exclusion with several contended
+ * locks in globals and in the heap; test_lock of held and of free locks.
  */
 #include "tests/api/conform/conform.h"
 
 enum { LOCKS = 5, ROUNDS = 40 };
 static long global_locks[LOCKS], inside[LOCKS], total[LOCKS];
 
-/* Between set and clear a counter of PE 0 is read, and written after a delay. */
+/* With the lock held: read a counter on PE 0, delay, write it; then clear the lock. */
 static void enter(long *lock, int which, const char *routine, uint64_t *seed)
 {
     cf_case(routine);
-    cf_check(shmem_long_atomic_fetch_inc(&inside[which], 0) == 0, "two are inside");
+    cf_check(shmem_long_atomic_fetch_inc(&inside[which], 0) == 0,
+             "two PEs hold the lock");
     long count = shmem_long_g(&total[which], 0);
     check_delay(seed);
     shmem_long_atomic_add(&inside[which], -1, 0);
@@ -48,7 +49,7 @@ static void run_locks(long *locks, uint64_t *seed)
     shmem_barrier_all();
 }
 
-/* Who holds the lock keeps all others out; nesting of different locks is free. */
+/* No PE gets a lock that another holds; a PE may hold several locks. */
 static void run_held(long *locks)
 {
     for (int owner = 0; owner < cf_npes; owner++) {
@@ -59,7 +60,8 @@ static void run_held(long *locks)
         shmem_barrier_all();
         cf_case("shmem_test_lock");
         if (cf_me != owner)
-            cf_check(shmem_test_lock(&locks[0]) == 1, "PE %d has it", owner);
+            cf_check(shmem_test_lock(&locks[0]) == 1, "got the lock, but PE %d holds it",
+                     owner);
         shmem_barrier_all();
         if (cf_me == owner) {
             shmem_clear_lock(&locks[0]);
@@ -68,7 +70,7 @@ static void run_held(long *locks)
         shmem_barrier_all();
         cf_case("shmem_test_lock");
         if (cf_me == owner) {
-            cf_check(shmem_test_lock(&locks[0]) == 0, "nobody has it");
+            cf_check(shmem_test_lock(&locks[0]) == 0, "did not get a free lock");
             shmem_clear_lock(&locks[0]);
         }
         shmem_barrier_all();

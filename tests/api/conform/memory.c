@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * memory.c - malloc, calloc, align, realloc, malloc_with_hints and free of the symmetric
- * heap: sizes from 0 to more than there is, alignments, contents kept and cleared; every
- * block is written by a neighbour at the same place; then a random sequence.
+ * heap: sizes from 0 to more than the heap has, alignments, contents kept or zeroed;
+ * every block is written by a neighbour through its own address; then a random sequence.
  */
 #include "tests/api/conform/conform.h"
 
 enum { SIZES = 6, ALIGNED = 16 };
 static const size_t sizes[SIZES] = {1, 7, 64, 4095, 4096, 100001};
 
-/* The neighbour fills the block through its own address of it. */
+/* Checks the address; the neighbour then fills the block through its own address. */
 static void judge_block(void *block, size_t size, size_t alignment)
 {
     static uint64_t salt;
@@ -25,7 +25,7 @@ static void judge_block(void *block, size_t size, size_t alignment)
     data = malloc(size);
     CHECK(data != NULL);
     check_fill(data, size, salt + (uint64_t)cf_me);
-    shmem_barrier_all(); /* the neighbour may still look at what it held */
+    shmem_barrier_all(); /* the neighbour may still read its contents */
     shmem_putmem(block, data, size, cf_target(CF_RIGHT));
     shmem_barrier_all();
     size_t wrong = check_find_wrong(block, size, salt + (uint64_t)cf_target(CF_LEFT));
@@ -91,7 +91,7 @@ static void run_hints(size_t size)
     }
 }
 
-/* Grown and shrunk through all pairs of sizes; what both have must stay. */
+/* Grows and shrinks a block between all pairs of sizes; the common part must be kept. */
 static void run_realloc(void)
 {
     unsigned char *block = shmem_realloc(NULL, sizes[0]);
@@ -103,7 +103,7 @@ static void run_realloc(void)
     for (int i = 0; i < SIZES * SIZES; i++) {
         size_t next = sizes[(i * 7 + i / SIZES) % SIZES],
                kept = next < size ? next : size;
-        void *wall = i % 2 ? shmem_malloc(64) : NULL; /* so that the block has to move */
+        void *wall = i % 2 ? shmem_malloc(64) : NULL; /* forces the block to move */
         check_fill(block, size, salt);
         block = shmem_realloc(block, next);
         shmem_free(wall);
@@ -117,7 +117,7 @@ static void run_realloc(void)
         judge_block(block, next, 1);
         size = next;
     }
-    cf_check(shmem_realloc(block, 0) == NULL, "to 0 bytes is no null pointer");
+    cf_check(shmem_realloc(block, 0) == NULL, "to 0 bytes: not a null pointer");
 }
 
 static void run_nothing(void)
@@ -146,10 +146,11 @@ static void run_nothing(void)
     shmem_free(block);
     cf_case("shmem_addr_accessible");
     cf_check(shmem_addr_accessible(&keep, 0) && !shmem_addr_accessible(&block, 0),
-             "a global is, a local is not");
+             "must be true for a global, false for a local");
 }
 
-/* Many blocks at once; none may touch another, and every place is the same on all PEs. */
+/* Many blocks at a time; they must not overlap and must have the same offset on all PEs.
+ */
 static void run_random(void)
 {
     enum { BLOCKS = 24, STEPS = 300, GREATEST = 20000 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * old.c - deprecated names that still must work: start_pes and an end without
- * shmem_finalize, atomics without "atomic" in the name, what was there before OpenSHMEM,
- * constants with an underscore in front.
+ * old.c - deprecated names that must still work: start_pes and exit without
+ * shmem_finalize, atomics without "atomic" in their names, names older than OpenSHMEM,
+ * constants with a leading underscore.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
 
-/* Every step uses what the step before left in the neighbour's word. */
+/* Every step uses the value that the previous step left in the neighbour's word. */
 /* clang-format off */
 #define SAY(fn, ok)                                                                      \
     (cf_case(CF_NAME(fn)), cf_check(ok, "step %d, first value %d", __LINE__, v))
@@ -71,8 +71,8 @@ static void run_memory(void)
     shfree(other);
     shfree(block);
     cf_case("shfree");
-    block = shmem_malloc(1000); /* what shfree gave back */
-    cf_check(block != NULL, "gave nothing back");
+    block = shmem_malloc(1000); /* reuses the freed space */
+    cf_check(block != NULL, "did not free the block");
     shmem_free(block);
     cf_check(shmalloc(0) == NULL, "shmalloc(0) gave a block");
 }
@@ -85,7 +85,7 @@ static void run_names(void)
     cf_check(_my_pe() == cf_me, "%d, not %d", _my_pe(), cf_me);
     cf_case("_num_pes");
     cf_check(_num_pes() == cf_npes, "%d, not %d", _num_pes(), cf_npes);
-    /* Cache control, which is not in the specification any more, does nothing. */
+    /* Cache control, no longer in the specification, has no effect. */
     shmem_set_cache_inv();
     shmem_set_cache_line_inv(&line);
     shmem_clear_cache_inv();
@@ -104,11 +104,11 @@ _Static_assert(_SHMEM_MAJOR_VERSION == SHMEM_MAJOR_VERSION &&
                    _SHMEM_BARRIER_SYNC_SIZE == SHMEM_BARRIER_SYNC_SIZE &&
                    _SHMEM_COLLECT_SYNC_SIZE == SHMEM_COLLECT_SYNC_SIZE &&
                    _SHMEM_REDUCE_MIN_WRKDATA_SIZE == SHMEM_REDUCE_MIN_WRKDATA_SIZE,
-               "an old constant has another value");
+               "an old constant has a different value");
 _Static_assert(_SHMEM_CMP_EQ == SHMEM_CMP_EQ && _SHMEM_CMP_NE == SHMEM_CMP_NE &&
                    _SHMEM_CMP_GT == SHMEM_CMP_GT && _SHMEM_CMP_GE == SHMEM_CMP_GE &&
                    _SHMEM_CMP_LT == SHMEM_CMP_LT && _SHMEM_CMP_LE == SHMEM_CMP_LE,
-               "an old comparison has another value");
+               "an old comparison has a different value");
 
 int main(void)
 {
@@ -116,7 +116,7 @@ int main(void)
 
     start_pes(0);
     cf_begin("old");
-    start_pes(cf_npes); /* after the first: no effect */
+    start_pes(cf_npes); /* a second call has no effect */
     cf_case("start_pes");
     cf_check(shmem_my_pe() == cf_me && shmem_n_pes() == cf_npes, "changed the PEs");
     for (size_t i = 0; i < CF_COUNT(values); i++) {
@@ -126,5 +126,5 @@ int main(void)
     run_memory();
     run_names();
     cf_report();
-    return 0; /* without shmem_finalize: the end of the program does it */
+    return 0; /* without shmem_finalize: the library finalizes at exit */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rma.c - put, get, their nbi forms, p and g: every type and size, over three contexts,
- * with 0, 1, odd and large counts, to the PE itself and to both neighbours, at offsets
- * that only bytes may have, heap and globals; nothing beside the block is touched.
+ * rma.c - put, get, their nonblocking forms, p and g: every type and size, on three
+ * contexts, with 0, 1, odd and large counts, to the PE itself and both neighbours, byte
+ * blocks at unaligned offsets, heap and globals; no byte outside the block may change.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -46,7 +46,7 @@ static const struct move {
 };
 /* clang-format on */
 
-/* One block within the buffers; where it starts and how long it is. */
+/* One block within the buffers: its offset and its number of elements. */
 struct area {
     size_t at, n;
     enum cf_to to;
@@ -100,7 +100,7 @@ static void fill(unsigned char *buffer, const struct move *m, size_t row)
         check_fill(buffer + areas[i].at, areas[i].n * m->size, salt_of(cf_me, row, i));
 }
 
-/* The block must hold the other's data, and what lies before and behind be untouched. */
+/* The block must hold the other PE's data, and the bytes after it must be unchanged. */
 static void judge(const unsigned char *buffer, const struct move *m, size_t row, size_t i)
 {
     const struct area *a = &areas[i];
@@ -112,7 +112,7 @@ static void judge(const unsigned char *buffer, const struct move *m, size_t row,
     cf_check(wrong == bytes, "%zu elements, PE %d, %s: byte %zu is wrong", a->n, from,
              a->ctx->name, wrong);
     wrong = check_find_other(buffer + a->at + bytes, next - a->at - bytes, CF_FILLER);
-    cf_check(wrong == next - a->at - bytes, "%zu elements, %s: byte %zu behind changed",
+    cf_check(wrong == next - a->at - bytes, "%zu elements, %s: byte %zu after it changed",
              a->n, a->ctx->name, wrong);
 }
 
@@ -127,7 +127,7 @@ static void run_row(size_t row)
     memset(to, CF_FILLER, used);
     fill(from, m, row);
     shmem_barrier_all();
-    m->call(SHMEM_CTX_DEFAULT, NULL, NULL, 0, cf_target(CF_RIGHT)); /* supported */
+    m->call(SHMEM_CTX_DEFAULT, NULL, NULL, 0, cf_target(CF_RIGHT)); /* allowed */
     for (size_t i = 0; i < nareas; i++) {
         const struct area *a = &areas[i];
         m->call(a->ctx->ctx, to + a->at, from + a->at, a->n,
@@ -172,7 +172,8 @@ static const struct word {
 };
 /* clang-format on */
 
-/* Value v of context c for neighbour `to` lies at an odd place; the even ones stay. */
+/* Value v of context c for neighbour `to` has an odd index; even elements must not
+ * change. */
 enum { PLACES = CF_CTXS * CF_TOS * CF_EDGES };
 
 static size_t place_of(const struct word *w, int c, enum cf_to to, unsigned v)
@@ -191,13 +192,13 @@ static void judge_word(const struct word *w, int c, enum cf_to to, unsigned v)
     cf_check(cf_identical(&w->type, at, expected), "%s: %s arrived, not %s",
              cf_ctxs[c].name, cf_text(&w->type, at), cf_text(&w->type, expected));
     cf_check(check_find_other(at + w->type.size, w->type.size, CF_FILLER) == w->type.size,
-             "%s: changed what lies behind", cf_ctxs[c].name);
+             "%s: changed the next element", cf_ctxs[c].name);
     memset(got, 0, sizeof(got));
     w->g(cf_ctxs[c].ctx, at, got, cf_pe_in(&cf_ctxs[c], peer));
-    /* what the peer holds there came from who writes to it in this direction */
+    /* the peer's element was written by its own writer in this direction */
     cf_edge(&w->type, v + (unsigned)(to == CF_SELF ? peer : cf_me), expected);
     cf_case(w->g_name);
-    cf_check(cf_identical(&w->type, got, expected), "%s: %s came from PE %d, not %s",
+    cf_check(cf_identical(&w->type, got, expected), "%s: got %s from PE %d, not %s",
              cf_ctxs[c].name, cf_text(&w->type, got), peer, cf_text(&w->type, expected));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal.c - put with signal: every type and size, blocking and nbi, both signal
- * operations, three contexts; who sees the signal must see the data, without a barrier.
- * signal_add, signal_set, signal_fetch and signal_wait_until with every comparison.
+ * signal.c - put with signal: every type and size, blocking and nonblocking, both signal
+ * operations, three contexts; once the signal is visible, so are the data, without a
+ * barrier.  signal_add, signal_set, signal_fetch and signal_wait_until with every
+ * comparison.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -93,8 +94,7 @@ static void judge(size_t row, const struct area *a, size_t i, const unsigned cha
     wrong = check_find_wrong(to + a->at, bytes, salt_of(cf_writer(a->to), row, i));
     cf_check(wrong == bytes, "%zu elements, %s: signalled, but byte %zu is wrong", a->n,
              a->ctx->name, wrong);
-    cf_check(to[a->at + bytes] == CF_FILLER, "%zu elements: changed what lies behind",
-             a->n);
+    cf_check(to[a->at + bytes] == CF_FILLER, "%zu elements: wrote beyond the end", a->n);
 }
 
 static void run_row(size_t row)
@@ -164,7 +164,7 @@ static void run_operations(uint64_t *sig)
         }
 }
 
-/* A comparison that fails at first and holds after the neighbour's signal; unsigned. */
+/* Unsigned comparisons that fail at first and hold after the neighbour's signal. */
 static void run_comparisons(uint64_t *sig)
 {
     const uint64_t top = (uint64_t)1 << 63;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strided.c - iput, iget, ibput and ibget: every type and size, over three contexts, with
+ * strided.c - iput, iget, ibput and ibget: every type and size, on three contexts, with
  * small, odd and large strides, block lengths and counts; the elements between and around
- * those that are copied stay as they were.
+ * the copied ones must not change.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -59,7 +59,7 @@ static const struct move {
 };
 /* clang-format on */
 
-/* The first SINGLES are for iput and iget too. */
+/* The first SINGLES have blocks of one element, for iput and iget too. */
 enum { SINGLES = 12 };
 static const struct shape shapes[] = {
     {1, 1, 1, 0},   {1, 1, 1, 1},    {7, 9, 1, 1},  {1, 1, 1, 5},  {1, 2, 1, 3},
@@ -71,7 +71,7 @@ static const struct shape shapes[] = {
 
 enum { MARGIN = 4, AREAS_MAX = 160, BUFFER = 512 * 1024 };
 struct area {
-    size_t at, elements; /* with the margins */
+    size_t at, elements; /* including the margins */
     const struct shape *shape;
     enum cf_to to;
     const struct cf_ctx *ctx;
@@ -110,7 +110,7 @@ static uint64_t salt_of(int pe, size_t row, size_t area)
     return ((uint64_t)pe * CF_COUNT(moves) + row) * AREAS_MAX + area;
 }
 
-/* What the block should be: the filler, and in it the elements of the source. */
+/* Computes the expected area: filler, and in it the copied elements of the source. */
 static void apply(const struct move *m, const struct area *a, uint64_t salt)
 {
     const struct shape *h = a->shape;
@@ -131,9 +131,10 @@ static void judge(const unsigned char *to, const struct move *m, size_t row, siz
 
     apply(m, a, salt_of(from, row, i));
     cf_case(m->name);
-    cf_check(memcmp(to + a->at, model, a->elements * m->size) == 0,
-             "dst %td, sst %td, blocks of %zu, %zu of them, PE %d, %s: not as the model",
-             a->shape->dst, a->shape->sst, a->shape->b, a->shape->n, from, a->ctx->name);
+    cf_check(
+        memcmp(to + a->at, model, a->elements * m->size) == 0,
+        "dst %td, sst %td, %zu elements per block, %zu blocks, PE %d, %s: wrong result",
+        a->shape->dst, a->shape->sst, a->shape->b, a->shape->n, from, a->ctx->name);
 }
 
 static void run_row(size_t row)
@@ -149,7 +150,7 @@ static void run_row(size_t row)
         check_fill(from + areas[i].at, areas[i].elements * m->size,
                    salt_of(cf_me, row, i));
     shmem_barrier_all();
-    m->call(SHMEM_CTX_DEFAULT, NULL, NULL, &shapes[0], cf_target(CF_RIGHT)); /* none */
+    m->call(SHMEM_CTX_DEFAULT, NULL, NULL, &shapes[0], cf_target(CF_RIGHT)); /* n = 0 */
     for (size_t i = 0; i < nareas; i++) {
         const struct area *a = &areas[i];
         size_t at = a->at + MARGIN * m->size;

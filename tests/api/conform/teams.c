@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams.c - splits of all kinds against their arithmetic: strided (forwards, backwards,
- * stride 0, of a split, overlapping), two-dimensional, invalid ones; numbers translated
- * between all pairs of teams; configurations; many teams at once and one after the other.
+ * teams.c - splits against a model of their members: strided (ascending, descending,
+ * stride 0, nested, overlapping), two-dimensional, invalid; translation of PE numbers
+ * between pairs of teams; configurations; many teams at a time and in sequence.
  */
 #include <shmemx.h>
 
@@ -10,7 +10,7 @@
 
 enum { MEMBERS_MAX = 64, KEPT_MAX = 24 };
 
-/* A team and the members it should have, as numbers in the world. */
+/* A team and its expected members, as PE numbers in the world. */
 struct model {
     shmem_team_t team;
     int size;
@@ -44,12 +44,12 @@ static struct model node(void)
     return m;
 }
 
-/* The handle tells whether I am in; sizes and numbers must be the model's. */
+/* The handle is valid exactly on members; size and rank must agree with the model. */
 static void judge_team(const struct model *m)
 {
     int rank = rank_in(m, cf_me);
 
-    cf_check((m->team == SHMEM_TEAM_INVALID) == (rank < 0), "handle %p, my number is %d",
+    cf_check((m->team == SHMEM_TEAM_INVALID) == (rank < 0), "handle %p, expected rank %d",
              (void *)m->team, rank);
     cf_case("shmem_team_my_pe");
     cf_check(shmem_team_my_pe(m->team) == rank, "%d, not %d", shmem_team_my_pe(m->team),
@@ -123,7 +123,9 @@ static void run_strided(const struct model *parent, int depth)
         }
 }
 
-/* A triplet that leaves the parent: no team, nonzero, everywhere. */
+/* A triplet with PEs outside the parent: nonzero status and SHMEM_TEAM_INVALID on all
+ * PEs.
+ */
 static void run_invalid(void)
 {
     const int triplets[][3] = {{cf_npes, 1, 1},
@@ -166,7 +168,8 @@ static void run_invalid(void)
     cf_case("shmem_team_destroy");
 }
 
-/* Our own creation by list: any order, also of a team that itself is one. */
+/* The extension shmemx_team_create: a list in any order, also of a team made by a list.
+ */
 static struct model listed(const struct model *parent, const int *list, int n)
 {
     struct model m = {.team = SHMEM_TEAM_WORLD, .size = n};
@@ -276,7 +279,7 @@ static void run_many(void)
         kept[i] = split(&all, i % cf_npes, -1, i % cf_npes + 1);
     for (int i = 0; i < AT_ONCE; i++)
         judge_team(&kept[i]);
-    for (int i = 0; i < AT_ONCE; i++) /* in another order than they were made */
+    for (int i = 0; i < AT_ONCE; i++) /* in a different order than created */
         if (kept[i * 7 % AT_ONCE].team != SHMEM_TEAM_INVALID)
             shmem_team_destroy(kept[i * 7 % AT_ONCE].team);
     for (int i = 0; i < CYCLES; i++) {
@@ -286,7 +289,7 @@ static void run_many(void)
     }
 }
 
-/* What lies in a team's numbering at the same place of memory. */
+/* shmem_team_ptr with PE numbers of the team. */
 static void run_ptr(const struct model *m)
 {
     static int word;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * values.c - values of every type and what the operations make of them: the serial model
- * of the conformance programs.  It is written for clarity and shares nothing with the
- * library's kernels: integers as 64 bits, reals as long double, complex as two of them.
+ * values.c - values of every type and the serial model of the operations, for the
+ * conformance programs.  It shares no code with the library's kernels: integers are
+ * computed as 64 bits, floating-point values as long double, complex ones as two of them.
  */
 #include "tests/api/conform/conform.h"
 
-enum { LDBL_BYTES = 10 }; /* of the 16: the others are padding */
+enum { LDBL_BYTES = 10 }; /* of 16 (x87): the others are padding */
 
 static uint64_t get_int(const struct cf_type *t, const void *value)
 {
     uint64_t v = 0;
     unsigned shift = (unsigned)(64 - 8 * t->size);
 
-    memcpy(&v, value, t->size); /* little endian, as every machine we run on */
+    memcpy(&v, value, t->size); /* assumes little endian */
     v <<= shift;
     return t->kind == CF_SINT ? (uint64_t)((int64_t)v >> shift) : v >> shift;
 }
@@ -28,7 +28,7 @@ static bool is_float(const struct cf_type *t)
     return t->size == (t->kind == CF_CPLX ? 2 : 1) * sizeof(float);
 }
 
-/* part 1: the imaginary one */
+/* part: 0 = real, 1 = imaginary */
 static long double get_real(const struct cf_type *t, const void *value, int part)
 {
     if (is_float(t))

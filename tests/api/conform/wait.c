@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wait.c - wait_until and test on one word: all comparisons of all pairs of edge values
- * of every type, then waits that a neighbour ends; the deprecated shmem_wait family too.
+ * of every type, then waits that a neighbour's put ends; also the deprecated shmem_wait
+ * family.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
@@ -49,7 +50,7 @@ static bool holds(const struct cf_type *t, const void *a, int cmp, const void *b
 
 static uint64_t global_word[4], *heap_word;
 
-/* What lies around the word must not matter. */
+/* Local words; the bytes around the word must not affect the comparison. */
 static void run_local(const struct sync *s, unsigned char *word)
 {
     const struct cf_type *t = &s->type;
@@ -63,7 +64,7 @@ static void run_local(const struct sync *s, unsigned char *word)
         bool expected = holds(t, word, cmp, value);
         cf_case(s->test_name);
         cf_check((s->test(word, cmp, value) != 0) == expected,
-                 "%s compared by %d with %s: not %d", cf_text(t, word), cmp,
+                 "%s, comparison %d with %s: not %d", cf_text(t, word), cmp,
                  cf_text(t, value), expected);
         if (!expected)
             continue;
@@ -72,8 +73,8 @@ static void run_local(const struct sync *s, unsigned char *word)
     }
 }
 
-/* The word goes from a value for which the comparison fails to one where it holds.  By a
- * put, since there is no atomic for short. */
+/* A neighbour changes the word from a value for which the comparison fails to one for
+ * which it holds; by a put, since there are no atomics for short. */
 static void run_remote(const struct sync *s, unsigned char *word, uint64_t *seed)
 {
     const struct cf_type *t = &s->type;
@@ -126,7 +127,7 @@ CF_OLD_WAIT(DEFINE_OLD)
 #define CALL_OLD(N, C) run_old_##N(seed);
 /* clang-format on */
 
-/* The names in brackets are the C routines, not the generic ones of C11. */
+/* Names in parentheses are the C routines, not the C11 generic macros. */
 static void run_old(uint64_t *seed)
 {
     long *word = (long *)heap_word;

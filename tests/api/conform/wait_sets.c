@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wait_sets.c - wait_until and test on arrays: all, any and some, with one value and with
- * a vector of values, every type; masks that leave all, some, one or no element; arrays
- * of 0, 1, odd and many elements; at rest against a model, then changed by a neighbour.
+ * a vector of values, every type; masks that select all, some, one or no element; arrays
+ * of 0, 1, odd and many elements; constant arrays against a model, then arrays that a
+ * neighbour writes.
  */
 #include "tests/api/conform/conform.h"
 #include "tests/api/conform/types.h"
 
 enum { MANY = 65, SLOTS = 3 };
 
-/* What a call gets, and gives: its number, and the indices. */
+/* The arguments of a call. */
 struct call {
     void *ivars;
     size_t n;
     size_t *indices;
     const int *status;
     int cmp;
-    const void *values; /* n of them; the first alone for the forms without vector */
+    const void *values; /* n of them; only the first for the forms without vector */
 };
 typedef size_t (*set_fn)(const struct call *c);
 enum { ALL, ANY, SOME, MODES };
@@ -88,7 +89,7 @@ static bool holds(const struct cf_type *t, const void *a, int cmp, const void *b
            (cmp == SHMEM_CMP_LT && order < 0) || (cmp == SHMEM_CMP_LE && order <= 0);
 }
 
-/* Is element i in the set, and does it satisfy the condition now? */
+/* True if element i is in the set and satisfies the condition. */
 static bool satisfied(const struct row *r, const struct routine *f, const struct call *c,
                       size_t i)
 {
@@ -109,7 +110,8 @@ static size_t set_size(const struct call *c)
     return in;
 }
 
-/* `some` may give fewer than there are, but one at least, and none twice. */
+/* `some` may return fewer indices than satisfied elements, but at least one if there is
+ * one, and none twice. */
 static void judge_some(const struct row *r, const struct routine *f, const struct call *c,
                        size_t got, size_t count)
 {
@@ -119,7 +121,7 @@ static void judge_some(const struct row *r, const struct routine *f, const struc
     for (size_t i = 0; i < got && i < c->n; i++) {
         size_t at = c->indices[i];
         cf_check(at < c->n && !seen[at] && satisfied(r, f, c, at),
-                 "index %zu is out of range, given twice or not satisfied", at);
+                 "index %zu is out of range, duplicate or not satisfied", at);
         seen[at < MANY ? at : 0] = true;
     }
 }
@@ -133,7 +135,7 @@ static void judge(const struct row *r, const struct routine *f, const struct cal
         cf_check(count == 0 ? got == SIZE_MAX : got < c->n && satisfied(r, f, c, got),
                  "%zu elements, %zu satisfied: returned %zu", c->n, count, got);
     else if (!f->waits)
-        /* An empty set: 1, whether there are no elements or all are masked. */
+        /* An empty set is satisfied, whether n is 0 or all elements are masked. */
         cf_check((got != 0) == (count == set_size(c)),
                  "%zu elements, %zu in the set, %zu satisfied: returned %zu", c->n,
                  set_size(c), count, got);
@@ -142,7 +144,7 @@ static void judge(const struct row *r, const struct routine *f, const struct cal
 static unsigned char ivars[MANY * 8] __attribute__((aligned(16)));
 static unsigned char *heap_ivars;
 
-/* Masks: none, all zero, every other one out, all but one out, all out. */
+/* Masks: NULL, all zero, every other element excluded, all but one, all. */
 enum { MASKS = 5 };
 static const int *mask(int which, size_t n, int *status)
 {
@@ -157,7 +159,7 @@ static void run_one(const struct row *r, const struct routine *f, const struct c
 
     for (size_t i = 0; i < c->n; i++)
         count += satisfied(r, f, c, i);
-    /* Nobody would end a wait for what does not hold. */
+    /* A wait whose condition does not hold would not end. */
     if (f->waits && in > 0 && (f->mode == ALL ? count < in : count == 0))
         return;
     for (size_t i = 0; i <= MANY; i++)
@@ -165,7 +167,7 @@ static void run_one(const struct row *r, const struct routine *f, const struct c
     size_t got = f->call(c);
     cf_case(f->name);
     judge(r, f, c, got, count);
-    cf_check(c->indices[c->n] == SIZE_MAX / 2, "wrote behind the indices");
+    cf_check(c->indices[c->n] == SIZE_MAX / 2, "wrote beyond the indices");
 }
 
 static void run_at_rest(const struct row *r, unsigned char *words)
@@ -189,7 +191,7 @@ static void run_at_rest(const struct row *r, unsigned char *words)
     }
 }
 
-/* Without elements there may be null pointers. */
+/* Pointers may be NULL if there are no elements. */
 static void run_null(const struct row *r, const struct routine *f)
 {
     const struct call none = {.cmp = SHMEM_CMP_EQ}, *c = &none;
@@ -205,7 +207,7 @@ static void run_null(const struct row *r, const struct routine *f)
     judge(r, f, c, got, 0);
 }
 
-/* Whatever is satisfied must come up at last, if calls go on. */
+/* Fairness: repeated calls must eventually return every satisfied element. */
 static void run_fair(const struct row *r, const struct routine *f, unsigned char *words)
 {
     enum { N = 7, CALLS = 4096 };
@@ -226,11 +228,11 @@ static void run_fair(const struct row *r, const struct routine *f, unsigned char
         }
     }
     cf_case(f->name);
-    cf_check(left == 0, "%zu of %d satisfied elements never came up in %d calls", left, N,
+    cf_check(left == 0, "%zu of %d satisfied elements not returned in %d calls", left, N,
              CALLS);
 }
 
-/* The neighbour sets the elements one by one; each is taken off the set when it comes. */
+/* The neighbour sets the elements one by one; each is excluded once it was returned. */
 static void consume(const struct row *r, const struct routine *f, const struct call *c,
                     int *status)
 {
@@ -239,12 +241,12 @@ static void consume(const struct row *r, const struct routine *f, const struct c
     while (taken < c->n) {
         size_t got = f->call(c);
         size_t n = f->mode == SOME ? got : f->mode == ANY ? got != SIZE_MAX : got * c->n;
-        cf_check(!f->waits || n > 0, "%s ended with nothing", f->name);
+        cf_check(!f->waits || n > 0, "%s returned no element", f->name);
         for (size_t i = 0; i < n; i++) {
             size_t at = f->mode == SOME ? c->indices[i] : f->mode == ANY ? got : i;
             cf_case(f->name);
-            cf_check(at < c->n && satisfied(r, f, c, at), "element %zu came too early",
-                     at);
+            cf_check(at < c->n && satisfied(r, f, c, at),
+                     "element %zu was returned too early", at);
             status[at % MANY] = 1;
         }
         taken += n;

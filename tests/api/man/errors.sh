@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# errors.sh - what the rows of the API check and what the pages say is checked agree: the
-# section ERRORS of the page of each routine names each parameter whose kind has a test,
-# says that the library must be initialized, and, for a collective, what level 2 does.  The
-# messages that docs/TROUBLESHOOTING.md explains are in the sources.
+# errors.sh - the manual pages agree with the checks in the rows of the API: the section
+# ERRORS of each routine's page names each parameter whose kind is checked, says that the
+# library must be initialized, and, for a collective, what SHMEM_DEBUG=2 checks.  Messages
+# that docs/TROUBLESHOOTING.md explains must occur in the sources.
 set -eu
 : "${top_builddir:?}" "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 builddir=$(CDPATH='' cd -- "$top_builddir" && pwd)
 cd "$top_srcdir"
 
-# In place of the true api.h one that leaves rows as text, with all types written out.
+# Replaces api.h by a header that leaves the rows as text, with all types expanded.
 mkdir -p "$work/pgas/rma"
 cat >"$work/pgas/rma/api.h" <<'EOF'
 #include "include/shmem_types.def"
@@ -36,7 +36,7 @@ function fail(what) {
         print "FAIL: docs/man/" page ".3.md: ERRORS does not say " what
     failed[page, what]
 }
-# K(KIND, same, shown, test): kinds whose test looks at nothing need no words.
+# K(KIND, same, shown, test): kinds with the test `nothing` need no documentation.
 FILENAME ~ /check\.def$/ {
     if (split($0, part, /[(,) ]+/) > 5 && part[2] == "K")
         tested[part[3]] = part[6] != "nothing"
@@ -58,7 +58,7 @@ FILENAME ~ /names$/ { page_of[$1] = $2; next }
     }
     rows++
     if (text[page] ~ /^ *As /)
-        next # like those of another page
+        next # refers to another page
     if ($2 != "ANYTIME" && text[page] !~ /the library is not initialized/)
         fail("that the library must be initialized")
     if ($2 ~ /^BY_/ && text[page] !~ /`SHMEM_DEBUG=2` also if.* different routines/)
@@ -69,7 +69,7 @@ FILENAME ~ /names$/ { page_of[$1] = $2; next }
         if (part[words] == "")
             words--
         kind = part[words]
-        # Numbers of elements and active sets are described in other words.
+        # Numbers of elements and active sets are documented without parameter names.
         if (!tested[kind] || kind ~ /^(COUNT|SET)_|^COUNT$/)
             continue
         checked++
@@ -83,7 +83,7 @@ END {
         print "FAIL: too few rows were found"
 }' pgas/core/check/check.def "$work/names" "$work/rows" >"$work/report"
 
-# Of each message the words between numbers, names and "...".
+# Each documented message, without numbers, names and "...".
 find pgas tools -name '*.c' -exec cat {} + | tr '\n' ' ' | sed 's/" *\\* *"//g' >"$work/sources"
 sed -n '/^## By message/,/^## Report/s/^`/`/p' docs/TROUBLESHOOTING.md | tr '`' '\n' |
     sed -e 's/\.\.\.\|[0-9]x\?[0-9a-f]*\|\<SHMEM_XYZ\|\<WORLD\|\<shmem_[a-z_]*\|\<ucx\|\<ofi\|\<on b\>\|^PMIx: \| failed$/\n/g' |
@@ -91,7 +91,7 @@ sed -n '/^## By message/,/^## Report/s/^`/`/p' docs/TROUBLESHOOTING.md | tr '`' 
 [ "$(wc -l <"$work/messages")" -ge 18 ] || echo "FAIL: too few messages were found" >>"$work/report"
 while IFS= read -r words; do
     grep -qF -e "$words" "$work/sources" ||
-        echo "FAIL: docs/TROUBLESHOOTING.md explains '$words', which no message says"
+        echo "FAIL: docs/TROUBLESHOOTING.md explains '$words', which is in no message"
 done <"$work/messages" >>"$work/report"
 
 cat "$work/report"

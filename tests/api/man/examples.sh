@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# examples.sh - the programs of the manual pages compile without a warning, make no mistake
-# that SHMEM_DEBUG finds, and print what the page says (in any order of the lines).
-# usage: examples.sh [page.3.md ...]     all pages without arguments
+# examples.sh - the programs in the manual pages compile without warnings, run without an
+# error under SHMEM_DEBUG=2, and print the lines that the page shows, in any order.
+# usage: examples.sh [page.3.md ...]     without arguments: all pages
 set -eu
 : "${OSHCC:?}" "${OSHRUN:?}"
 dir=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 [ $# -gt 0 ] || set -- "${top_srcdir:-$dir/../../..}"/docs/man/*.[37].md
-# Examples are short: they leave to the system what they hold at their end.
+# The examples do not free all their memory at exit.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -19,7 +19,7 @@ for page in "$@"; do
     awk -v prefix="$work/$name" -f "$dir/examples.awk" "$work/$name.md"
 done >"$work/list"
 
-# run LEVEL NAME NPES STATUS [ENVIRONMENT]: prints what is wrong
+# run LEVEL NAME NPES STATUS [ENVIRONMENT]: run NAME with SHMEM_DEBUG=LEVEL; print failures
 run() {
     level=$1 example=$2 npes=$3 expected=$4
     shift 4
@@ -38,8 +38,8 @@ run() {
     }
 }
 
-# try NAME NPES STATUS [ENVIRONMENT]: with all arguments of all calls checked; the long form
-# also without
+# try NAME NPES STATUS [ENVIRONMENT]: compile and run NAME with SHMEM_DEBUG=2; with
+# PGAS_TEST_LONG also without
 try() {
     "$OSHCC" -std=c11 -Wall -Wextra -Werror "$1.c" -o "$1" 2>"$1.err" || {
         echo "FAIL: $(basename "$1") does not compile"
@@ -52,7 +52,7 @@ try() {
     run 2 "$@"
 }
 
-# Half of the examples at a time by each of two loops: most of the time is start-up.
+# Two concurrent loops run half of the examples each: most of the time is start-up.
 half() {
     awk -v rest="$1" 'NR % 2 == rest' "$work/list" | while read -r example npes expected vars; do
         # shellcheck disable=SC2086 # assignments for env

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# install.sh - `make install` puts a manual page for each name in place: the page itself,
-# or one that refers to it; and `make uninstall` takes all of them away.
+# install.sh - `make install` installs a manual page for each name: the page itself or a
+# .so link to it; `make uninstall` removes all of them.
 set -eu
 : "${top_builddir:?}" "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-man.XXXXXX")

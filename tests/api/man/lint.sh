@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# lint.sh - each manual page has the sections of its kind in their order, and mandoc finds
-# no mistake in what gen-man makes of it.
+# lint.sh - each manual page has the required sections in the right order, and mandoc
+# reports no error in the output of gen-man.
 set -eu
 : "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -49,7 +49,7 @@ FNR == 1 {
 }
 END { finish_page() }' ./*.3.md) >>"$work/report"
 
-# A collective of no elements need not synchronize: no page may promise that it does.
+# A collective of 0 elements does not synchronize: the pages must say so.
 for name in alltoall alltoalls broadcast collect reduce scan; do
     awk '/^## / { inside = /^## ARGUMENTS/ } inside { text = text " " $0 }
         END { exit text !~ /[Ww]ith 0 .*does not synchronize/ }' \
@@ -73,7 +73,7 @@ if command -v mandoc >/dev/null; then
     (cd "$work" && mandoc -Tlint -W warning ./*.[1-8]) |
         sed -n '/missing date/!s|^mandoc: \./\([^:]*\)|docs/man/\1.md (generated)|p' >>"$work/report"
 else
-    echo 'mandoc is not here: that part was skipped'
+    echo 'mandoc is not installed: that part was skipped'
 fi
 if [ -s "$work/report" ]; then
     cat "$work/report"

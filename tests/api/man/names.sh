@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # names.sh - each routine that libshmem.so exports and each C11 generic macro of shmem.h is
-# on exactly one manual page, no page names one that is not there, and no page is missing
-# in the makefile.
+# on exactly one manual page, no page names one that does not exist, and every page is
+# listed in the makefile.
 set -eu
 : "${top_builddir:?}" "${top_srcdir:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-test.XXXXXX")
@@ -39,7 +39,7 @@ same() {
     status=1
 }
 
-# Names of the profiling interface are on the page of the name without the p.
+# A profiling name is documented by the page of the name without the p.
 nm -D --defined-only "$top_builddir/.libs/libshmem.so" |
     awk '$2 ~ /[TWD]/ { sub(/@.*/, "", $3); exported[$3] }
         END {
@@ -58,8 +58,8 @@ same 'generic macros and pages differ' "$work/macros" "$work/generics"
 mkdir -p "$work/man"
 sh tools/man-parts -o "$work/man" docs/man/*.[1-8].md
 
-# "SEE ALSO" and the text, code left out, name pages that exist: ours, or these of the
-# system.
+# References in the text and in SEE ALSO (not in code) must name pages that exist: ours, or
+# these of the system.
 system='pkg-config(1)'
 awk '
 FNR == 1 { fence = 0; page = FILENAME; sub(/.*\//, "docs/man/", page) }

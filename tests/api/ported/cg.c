@@ -2,11 +2,10 @@
 /*
  * cg.c - conjugate gradients, after M. R. Hestenes and E. Stiefel, "Methods of Conjugate
  * Gradients for Solving Linear Systems", 1952, for Poisson's equation on a square with
- * five points.  The rows of the grid are dealt out; neighbours put their edges into each
- * other's halo and wait for a count.  Sums and the maximum go over all PEs with two sets
- * of work arrays in turn, so that no barrier is needed between reductions.
- * The solution x (1 - x) y (1 - y) is a polynomial that five points differentiate
- * exactly.
+ * the five-point stencil.  The rows of the grid are distributed; neighbours put their
+ * edge rows into each other's halo and wait for a counter.  The reductions alternate
+ * between two sets of work arrays, so that no barrier is needed between them.
+ * The solution x (1 - x) y (1 - y) is a polynomial for which the stencil is exact.
  */
 #include <math.h>
 #include <mpp/shmem.h>
@@ -15,13 +14,13 @@
 
 #define N         30 /* inner points of a side */
 #define MAX_STEPS (N * N)
-#define ENOUGH    1e-13 /* of the residual's first norm */
-#define LIMIT     1e-10 /* of the error */
+#define ENOUGH    1e-13 /* stop at this fraction of the initial residual norm */
+#define LIMIT     1e-10 /* maximum error of the solution */
 
 static int me, npes, rows, top;     /* my rows are top .. top + rows */
 static double p[(N + 2) * (N + 2)]; /* search direction, with halo */
 static double u[N * N], r[N * N], q[N * N];
-static long from_above, from_below; /* steps whose halo has come */
+static long from_above, from_below; /* steps whose halo has arrived */
 static long used_above, used_below; /* steps whose halo the neighbour has read */
 static double part[2], sum[2];
 static long pSync[2][_SHMEM_REDUCE_SYNC_SIZE];
@@ -78,7 +77,7 @@ static void exchange_halo(long step)
         shmem_long_wait_until(&from_below, _SHMEM_CMP_GE, step);
 }
 
-/* q = A p, then tell the neighbours that their next edges may come. */
+/* q = A p; then signals the neighbours that the halo may be overwritten. */
 static void apply(long step)
 {
     int i, j;
@@ -94,7 +93,7 @@ static void apply(long step)
         shmem_long_inc(&used_above, me + 1);
 }
 
-/* The right side is what the solution asks for, times the square of the mesh size. */
+/* The right-hand side of the known solution, times the square of the mesh size. */
 static void set_up(void)
 {
     const double h = 1.0 / (N + 1);

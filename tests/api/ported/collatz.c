@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collatz.c - self-scheduling, after P. Tang and P.-C. Yew, "Processor Self-Scheduling
- * for Multiple-Nested Parallel Loops", 1986: whoever is idle takes the next piece of work
- * from a shared counter (fetch-and-increment on PE 0).  The work is L. Collatz's problem,
- * as J. C. Lagarias tells it ("The 3x+1 Problem and its Generalizations", 1985): which
- * number below a limit takes the most steps to 1?  The best result lies on PE 0, under a
- * lock. The answers are known: below 100000 it is 77031, with 350 steps.
+ * for Multiple-Nested Parallel Loops", 1986: an idle PE gets the next chunk of work from
+ * a shared counter (fetch-and-increment on PE 0).  The work is L. Collatz's problem, as
+ * described by J. C. Lagarias ("The 3x+1 Problem and its Generalizations", 1985): which
+ * number below a limit takes the most steps to reach 1?  The best result is on PE 0,
+ * protected by a lock.  Below 100000 the answer is 77031, with 350 steps.
  */
 #include <mpp/shmem.h>
 #include <sched.h>
@@ -17,11 +17,11 @@
 #define ANSWER 77031L
 #define STEPS  350L
 
-static int next_chunk;    /* on PE 0: the first that nobody has taken */
-static int taken[CHUNKS]; /* on PE 0: by how many it was taken */
-static int winner = -1;   /* on PE 0: who was first to find nothing left */
-static int winners;       /* on PE 0: how many PEs believe that they were */
-static int tail = -1;     /* on PE 0: who came last; each keeps whom it followed */
+static int next_chunk;    /* on PE 0: the next chunk to be assigned */
+static int taken[CHUNKS]; /* on PE 0: how often each chunk was assigned */
+static int winner = -1;   /* on PE 0: the first PE that found no chunk left */
+static int winners;       /* on PE 0: number of PEs whose compare-and-swap won */
+static int tail = -1;     /* on PE 0: the last PE to swap; `followed`: the one before */
 static int followed;
 static long best[2];     /* on PE 0, under the lock: steps and number */
 static long chunks_done; /* on PE 0, under the lock */
@@ -49,8 +49,8 @@ static void search(int chunk, long found[2])
     }
 }
 
-/* Read, compare and write on PE 0, with the lock held; with a yield in the midst, so that
- * the result of whoever came in meanwhile would be lost. */
+/* Read, compare and write on PE 0 with the lock held; the yield in between makes lost
+ * updates likely if the lock fails. */
 static void merge(const long found[2])
 {
     long there[2], done;
@@ -65,7 +65,7 @@ static void merge(const long found[2])
     shmem_clear_lock(&lock);
 }
 
-/* The same with a lock that is only tried. */
+/* The same with shmem_test_lock. */
 static void add_to_sum(void)
 {
     while (shmem_test_lock(&lock) != 0)
@@ -74,17 +74,17 @@ static void add_to_sum(void)
     shmem_clear_lock(&lock);
 }
 
-/* On PE 0: were all chunks taken once, and is the answer right? */
+/* On PE 0: returns the number of errors. */
 static int count_wrong(int npes)
 {
     int wrong = 0, i, pe;
     for (i = 0; i < CHUNKS; i++)
         wrong += taken[i] != 1;
-    wrong += next_chunk != CHUNKS + npes; /* each PE asked once in vain */
+    wrong += next_chunk != CHUNKS + npes; /* each PE found no chunk once */
     wrong += chunks_done != CHUNKS;
     wrong += best[0] != STEPS || best[1] != ANSWER;
     wrong += winner < 0 || winner >= npes || winners != 1;
-    /* Each followed another, but for one: the chain has all PEs. */
+    /* The chain of swapped values contains every PE once. */
     for (i = 0, pe = tail; i < npes && pe >= 0; i++)
         pe = shmem_int_g(&followed, pe);
     wrong += i != npes || pe != -1;

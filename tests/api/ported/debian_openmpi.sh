@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # debian_openmpi.sh - the OpenSHMEM examples in the source of Debian's package openmpi
-# (tests/api/ported/fetch-debian gets it), compiled as they are and run; two are for C++'s
-# or Open MPI's eyes only: hello_oshmem_cxx.cc takes oshc++, and what asks for the macro
-# OSHMEM_SPEC_VERSION, which only Open MPI's header has, gets it from the command line.
+# (downloaded by tests/api/ported/fetch-debian), compiled unchanged and run.
+# hello_oshmem_cxx.cc needs oshc++; programs that use the macro OSHMEM_SPEC_VERSION, which
+# only Open MPI's header defines, get it from the command line.
 set -eu
 . "$top_srcdir/tests/api/ported/lib.sh"
 unpack openmpi examples

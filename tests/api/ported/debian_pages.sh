@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # debian_pages.sh - the C programs in the manual pages of Debian's package openmpi-doc,
-# taken out of the installed pages (the marks of troff undone, nothing else), compiled and
-# run.  They are of SGI's and Cray's days: main without a type, printf without a header,
-# shmem_udcflush, shmem_int_cswap, and nobody calls shmem_finalize.
-# The program of shmem_short_iput(3) is left out: a line of it is damaged in the page.
+# extracted from the installed pages (only troff escapes are undone), compiled and run.
+# They date from SGI's and Cray's SHMEM: main without a type, printf without a header,
+# shmem_udcflush, shmem_int_cswap, no shmem_finalize.
+# The program of shmem_short_iput(3) is omitted because a line of it is damaged in the page.
 set -eu
 . "$top_srcdir/tests/api/ported/lib.sh"
 
 dpkg-query -W -f='${db:Status-Status}' openmpi-doc 2>/dev/null | grep -qx installed ||
     skip 'the package openmpi-doc is not installed'
 
-# extract PAGE: the program in C of a page, to $work/PAGE.c.
+# extract PAGE: write the C program of a page to $work/PAGE.c.
 extract() {
     page=$(dpkg-query -L openmpi-doc | grep "/man3/$1\.openmpi\.3\.gz\$") || page=
     if [ -z "$page" ] || [ ! -f "$page" ]; then
-        skip "the page $1.openmpi(3) of openmpi-doc is not there"
+        skip "the page $1.openmpi(3) of openmpi-doc is not installed"
     fi
     gzip -dc "$page" | awk '
         /^\.Vb/ { block = ""; inside = 1; next }
@@ -34,7 +34,7 @@ compile() {
         -Wno-format "$work/$1.c"
 }
 
-# Who is not PE 1 prints the 0 that nobody overwrote.
+# PEs other than 1 print the initial value 0.
 expect_put() {
     {
         echo 'target[0] on PE 1 is 1'

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fft.c - six-step Fourier transform, after D. H. Bailey, "FFTs in External or
- * Hierarchical Memory", 1990.  The R * R values are a matrix whose rows are dealt out to
- * the PEs: transpose, transform the rows, multiply by the twiddle factors, transpose,
- * transform the rows, transpose.  A transposition puts pieces of rows as columns, with
- * shmem_iput128. Checked against the definition of the transform, and by Parseval's
- * theorem.
+ * Hierarchical Memory", 1990.  The R * R values are a matrix whose rows are distributed
+ * over the PEs: transpose, transform the rows, multiply by the twiddle factors,
+ * transpose, transform the rows, transpose.  A transposition puts parts of rows as
+ * columns with shmem_iput128.  Checked against the definition of the transform and by
+ * Parseval's theorem.
  */
 #include <complex.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static cplx value_at(int n)
     return (n * 37 % 101) / 101.0 - 0.5 + ((n * n % 89) / 89.0 - 0.3) * I;
 }
 
-/* Rows of `from` become columns of `to`, there; then exchange the two. */
+/* Puts rows of `from` as columns into `to` of all PEs, then swaps the two pointers. */
 static void transpose(void)
 {
     int i, pe;
@@ -52,7 +52,7 @@ static void transpose(void)
     to = was;
 }
 
-/* Cooley and Tukey with any factors: split off the smallest factor of n. */
+/* Mixed-radix Cooley-Tukey: split off the smallest factor of n. */
 static void transform(cplx *v, int n, cplx *spare)
 {
     int p = n % 2 == 0 ? 2 : 3, m = n / p, i, j, k;

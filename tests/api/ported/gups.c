@@ -2,11 +2,11 @@
 /*
  * gups.c - random access, after the rules of the HPC Challenge benchmark (P. Luszczek, J.
  * Dongarra et al., "Introduction to the HPC Challenge Benchmark Suite", 2005).  A table
- * T[i] = i of 2^n words is spread over the PEs; 4 * 2^n values a(k), the powers of x
+ * T[i] = i of 2^n words is distributed over the PEs; 4 * 2^n values a(k), the powers of x
  * modulo x^64 + x^2 + x + 1 over GF(2), are xored into the words that their low bits
- * name. The rules allow 1 % of lost updates; here each is a compare-and-swap, and none
- * may be lost: the table must be what a serial run makes, and doing all again must
- * restore it.
+ * select.  The rules allow 1 % of lost updates; here each update is a compare-and-swap,
+ * and none may be lost: the table must equal that of a serial run, and repeating all
+ * updates must restore it.
  */
 #include <mpp/shmem.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static word times(word a, word b)
     return product;
 }
 
-/* a(k) is x to the power k: where a PE begins costs log k. */
+/* a(k) = x^k, in O(log k): the first value of a PE. */
 static word power(long k)
 {
     word result = 1, square = 2;
@@ -83,7 +83,7 @@ static void update(void)
     shmem_barrier_all();
 }
 
-/* My words that are not as in a serial run. */
+/* The number of words of this PE that differ from a serial run. */
 static long count_wrong(void)
 {
     word *serial = malloc(SIZE * sizeof(word)), a = 1;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hashmap.sh - compiles hashmap.cc with oshc++ and every warning, and runs it with the
-# numbers of PEs of tests/run-pes; once more with every argument checked.
+# hashmap.sh - compiles hashmap.cc with oshc++ and all warnings, and runs it with the
+# default numbers of PEs of tests/run-pes, then with SHMEM_DEBUG=2.
 set -eu
 . "$top_srcdir/tests/api/ported/lib.sh"
 have_cxx || skip 'there is no C++ compiler'

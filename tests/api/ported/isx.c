@@ -2,9 +2,9 @@
 /*
  * isx.c - bucket sort of integers, after U. Hanebutte and J. Hemstad, "ISx: A Scalable
  * Integer Sort for Co-design in the Exascale Era", PGAS 2015.  Each PE owns one range of
- * keys.  It claims space at the owner of each range with one fetch-and-add and puts its
- * keys there; then it counts the keys that it got.  Checked against a count of all PEs'
- * keys.
+ * keys.  It reserves space at the owner of each range with one fetch-and-add and puts its
+ * keys there; then it counts the keys that it received.  Checked against a count of all
+ * PEs' keys.
  */
 #include <mpp/shmem.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define MAX_KEY     4096
 #define ITERATIONS  3
 
-static long long received; /* keys that I have so far; the senders add to it */
+static long long received; /* number of keys reserved in bucket; the senders add to it */
 static long pSync[_SHMEM_REDUCE_SYNC_SIZE];
 static long long pWrk[_SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 static long long total, total_all;
@@ -70,7 +70,7 @@ static void bucketize(const int *keys, int *ordered, int *start)
     free(fill);
 }
 
-/* All-to-all without a collective: begin at the right neighbour, to spread the load. */
+/* All-to-all exchange by puts, starting at the right neighbour to spread the load. */
 static void exchange(const int *ordered, const int *start, int *bucket)
 {
     int i;
@@ -83,7 +83,8 @@ static void exchange(const int *ordered, const int *start, int *bucket)
     shmem_barrier_all();
 }
 
-/* How many keys of mine there are not as often as all PEs together made them. */
+/* The number of errors: keys out of range, and keys whose count differs from that of all
+ * PEs' input. */
 static int verify(const int *bucket, int iteration)
 {
     int *keys = malloc(KEYS_PER_PE * sizeof(int));

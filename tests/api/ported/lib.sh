@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh disable=SC2034,SC2154
-# lib.sh - what the scripts of tests/api/ported share.  Sourced, not run.
+# lib.sh - shared by the scripts of tests/api/ported.  Sourced, not run.
 : "${OSHRUN:?}" "${OSHCC:?}" "${top_srcdir:?}" "${top_builddir:?}"
 oshcxx=$(dirname "$OSHCC")/oshc++
 work=$(mktemp -d "${TMPDIR:-/tmp}/ported.XXXXXX")
@@ -10,7 +10,7 @@ trap 'exit 1' HUP INT TERM
 failures=0
 limit_s=60
 
-# Other people's programs are short: they leave to the system what they hold at their end.
+# These programs do not free all their memory at exit.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 
@@ -29,7 +29,7 @@ have_cxx() {
     command -v "${cxx%% *}" >/dev/null
 }
 
-# build PROGRAM COMPILER ARGUMENT...: make $work/PROGRAM; what is said goes to the log.
+# build PROGRAM COMPILER ARGUMENT...: compile $work/PROGRAM; print the first errors.
 build() {
     program=$1
     shift
@@ -40,7 +40,8 @@ build() {
     }
 }
 
-# run NPES PROGRAM ARGUMENT...: exit status 0, nothing left in TMPDIR; output in $work/out.
+# run NPES PROGRAM ARGUMENT...: run PROGRAM; it must end with status 0 and leave no files in
+# TMPDIR; output in $work/out.
 run() {
     npes=$1
     program=$2
@@ -56,7 +57,7 @@ run() {
     [ -z "$(ls -A "$work/tmp")" ] || fail "$program with $npes PEs left files in TMPDIR"
 }
 
-# expect: what the last run printed has the lines of standard input, in any order.
+# expect: the last run printed the lines of standard input, in any order.
 expect() {
     sort >"$work/wanted"
     sort "$work/out" >"$work/got"
@@ -66,7 +67,7 @@ expect() {
     }
 }
 
-# each_pe TEXT: TEXT once for each PE, with its number for @.
+# each_pe TEXT: print TEXT once for each PE, with @ replaced by its number.
 each_pe() {
     pe=0
     while [ $pe -lt "$npes" ]; do
@@ -75,7 +76,8 @@ each_pe() {
     done
 }
 
-# unpack PACKAGE FOLDER...: what fetch-debian got, into $work/PACKAGE.
+# unpack PACKAGE FOLDER...: extract folders of the source that fetch-debian downloaded into
+# $work/PACKAGE.
 unpack() {
     package=$1
     shift

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# old.sh - compiles the ported programs as their time did, with oshcc and the C of 1990, and
-# runs them with every argument checked (SHMEM_DEBUG=2).  With one PE more than there are
-# rows, those that deal out rows must refuse.
+# old.sh - compiles the ported programs with oshcc as C90 (gnu89) and runs them with all
+# arguments checked (SHMEM_DEBUG=2).  Programs that distribute rows must fail with an error
+# if there are more PEs than rows.
 set -eu
 . "$top_srcdir/tests/api/ported/lib.sh"
 
@@ -16,7 +16,7 @@ for name in cg collatz fft gups isx psrs scan summa; do
     }
 done
 
-# refuses NPES NAME: more PEs than rows.
+# refuses NPES NAME: NAME fails with an error, because NPES is larger than its rows.
 refuses() {
     status=0
     timeout -k 5 "$limit_s" "$OSHRUN" -n "$1" "$work/$2.pes" >"$work/out" 2>&1 || status=$?

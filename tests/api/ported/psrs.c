@@ -2,9 +2,9 @@
 /*
  * psrs.c - parallel sorting by regular sampling, after H. Shi and J. Schaeffer, 1992.
  * Each PE sorts its part and samples it regularly; all samples are gathered (fcollect),
- * PE 0 chooses the pivots (broadcast); each PE fetches its range from every other and
- * sorts that; the ranges, each of its own length, are joined (collect).  Checked
- * against a serial sort of everything.
+ * PE 0 chooses the pivots (broadcast); each PE fetches its range from every other PE and
+ * sorts it; the ranges, of different lengths, are concatenated (collect).  Checked
+ * against a serial sort of all values.
  */
 #include <mpp/shmem.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 static int me, npes;
 static long *mine;    /* symmetric: my part */
 static long *samples; /* symmetric: npes of each PE */
-static long *pivots;  /* symmetric: npes - 1, and what PE 0 sends of them */
+static long *pivots;  /* symmetric: npes - 1, and from index npes PE 0's source */
 static long *starts;  /* symmetric: where each range begins in my part */
 static long sample_sync[_SHMEM_COLLECT_SYNC_SIZE], range_sync[_SHMEM_COLLECT_SYNC_SIZE];
 static long pivot_sync[_SHMEM_BCAST_SYNC_SIZE];
@@ -32,7 +32,7 @@ static void sort(long *values, long n)
     qsort(values, (size_t)n, sizeof(long), compare);
 }
 
-/* Minimal standard generator of Park and Miller; uneven, and with repeated values. */
+/* Park and Miller's minimal standard generator; uneven distribution, repeated values. */
 static void make_values(long *values, int pe)
 {
     long x = 1 + pe, i;
@@ -42,7 +42,7 @@ static void make_values(long *values, int pe)
     }
 }
 
-/* Returns how many samples did not come as they were. */
+/* Returns the number of samples that were gathered wrongly. */
 static int choose_pivots(void)
 {
     long *regular = shmalloc((size_t)npes * sizeof(long));
@@ -78,7 +78,7 @@ static void cut_ranges(void)
     shmem_barrier_all();
 }
 
-/* My range from all; returns how many values. */
+/* Fetches this PE's range from all PEs; returns the number of values. */
 static long fetch_range(long *range)
 {
     long n = 0, bounds[2];

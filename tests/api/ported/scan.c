@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scan.c - parallel prefix, after W. D. Hillis and G. L. Steele, "Data Parallel
- * Algorithms", 1986: in step d each PE hands its partial result to the PE 2^d above it.
+ * Algorithms", 1986: in step d each PE sends its partial result to the PE 2^d above it.
  * The operation is the composition of affine maps modulo a prime, which is associative
- * but not commutative: an exchanged order shows.  Data goes by put, fence, and a flag
- * that the receiver waits for with the two old calls, shmem_long_wait and
- * shmem_long_wait_until.
+ * but not commutative, so a wrong order is detected.  Data are sent by put, fence, and a
+ * flag that the receiver waits for with shmem_long_wait or shmem_long_wait_until.
  */
 #include <mpp/shmem.h>
 #include <stdio.h>
@@ -68,7 +67,7 @@ int main(void)
         fprintf(stderr, "scan: for at most %ld PEs\n", 1L << MAX_STEPS);
         return 1;
     }
-    /* No barrier between the rounds: each has flags of its own. */
+    /* No barrier between the rounds: each round has its own flags. */
     for (round = 0; round < ROUNDS; round++) {
         long map[2], serial[2] = {1, 0};
         own_map(round, me, map);

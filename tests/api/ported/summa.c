@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * summa.c - matrix product on a grid of PEs, after R. van de Geijn and J. Watts, "SUMMA:
- * Scalable Universal Matrix Multiplication Algorithm", 1997, which is G. Fox's algorithm
- * of 1987 for grids that need not be square.  In step k the PEs that have it broadcast a
- * column of A along the rows of the grid and a row of B along its columns.  The active
- * sets of old SHMEM want strides that are powers of two: so is the width of the grid.
- * Small integers as doubles: the result must be exact.
+ * Scalable Universal Matrix Multiplication Algorithm", 1997, a generalization of G. Fox's
+ * algorithm of 1987 to grids that need not be square.  In step k the owners broadcast
+ * column k of A along the rows of the grid and row k of B along its columns.  Active sets
+ * need strides that are powers of two, so the width of the grid is one.  The values are
+ * small integers, so the result must be exact.
  */
 #include <mpp/shmem.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@
 static long row_sync[_SHMEM_BCAST_SYNC_SIZE], column_sync[_SHMEM_BCAST_SYNC_SIZE];
 static long row_barrier[_SHMEM_BARRIER_SYNC_SIZE];
 static long column_barrier[_SHMEM_BARRIER_SYNC_SIZE];
-static double column_of_a[N], row_of_b[N]; /* what this step multiplies */
-static double a_part[N], b_part[N];        /* what the root sends */
+static double column_of_a[N], row_of_b[N]; /* operands of the current step */
+static double a_part[N], b_part[N];        /* the root's source of the broadcast */
 
 static int me, npes;
 static int width, height, log_width; /* PEs of a row and of a column of the grid */
-static int x, y;                     /* my place in the grid */
+static int x, y;                     /* coordinates of this PE in the grid */
 
 static double a_at(int i, int j)
 {
@@ -46,7 +46,7 @@ static int part_of(int index, int parts)
     return part;
 }
 
-/* The widest row whose length divides npes and is a power of two not above the height. */
+/* The largest width that divides npes and is a power of two not above the height. */
 static void make_grid(void)
 {
     width = 1;
@@ -60,7 +60,7 @@ static void make_grid(void)
     y = me / width;
 }
 
-/* SHMEM's broadcast leaves alone the target of the root itself. */
+/* shmem_broadcast64 does not write the root's own target. */
 static void broadcast_along_row(int k, const double *a, int columns)
 {
     int root = part_of(k, width), rows = first(y + 1, height) - first(y, height), i;
@@ -92,7 +92,8 @@ static void multiply(const double *a, const double *b, double *c)
         for (i = 0; i < rows; i++)
             for (j = 0; j < columns; j++)
                 c[i * columns + j] += column_of_a[i] * row_of_b[j];
-        /* Nobody may broadcast the next before all have used this, and left pSync. */
+        /* The next broadcast must not start before all PEs have used the operands and
+         * have left the pSync arrays. */
         shmem_barrier(y * width, 0, width, row_barrier);
         shmem_barrier(x, log_width, height, column_barrier);
     }

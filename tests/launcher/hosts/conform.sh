@@ -45,7 +45,7 @@ suite() {
     only=$programs
     if [ "$launcher" != oshrun ]; then
         only=$(printf '%s ' ${programs:-$all} | sed 's/\<life\>//')
-        echo "skipped in part: no life under $launcher: see what this test says of it"
+        echo "skipped in part: life.c does not run under $launcher (see the header of this test)"
     fi
     for transport in ${CONFORM_TRANSPORTS:-$transports}; do
         echo "-- $launcher, $transport, 3 hosts of $per_node PEs each"

@@ -10,9 +10,8 @@
 #include "tests/api/multi/check.h"
 
 enum { ROUNDS = 400, LOCKED = 25, PES_MAX = 16, OWN_BITS = 2, KINDS = 9 };
-#define COUNT_MASK                                                                       \
-    0xffffffffu /* low half: a counter; high half: OWN_BITS bits per PE                  \
-                 */
+/* Low half: a counter; high half: OWN_BITS bits per PE. */
+#define COUNT_MASK 0xffffffffu
 
 static uint64_t word; /* used on the target PE of a phase */
 static uint64_t added, drained;

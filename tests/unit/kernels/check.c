@@ -127,7 +127,9 @@ static bool int_same(const void *x, const void *y, const struct row *row)
 
 /* ---- reals ----------------------------------------------------------------------- */
 
-/* One whose place i is in a square of all with all */
+/* Special value of operand element i.  The first operand cycles through the table
+ * fastest, the second advances once per cycle, so LENGTH(of)^2 elements cover all pairs.
+ */
 static long double special_real(size_t i, bool second, size_t size)
 {
     long double most = size == 4 ? FLT_MAX : size == 8 ? DBL_MAX : LDBL_MAX;
@@ -138,7 +140,7 @@ static long double special_real(size_t i, bool second, size_t size)
     return of[(second ? i / LENGTH(of) : i) % LENGTH(of)];
 }
 
-/* i >= CHECK_COUNT_MAX: an element of b, which makes the square */
+/* i < CHECK_COUNT_MAX: element i of a; otherwise element i - CHECK_COUNT_MAX of b */
 static long double real(const struct row *row, bool special, size_t i)
 {
     bool second = i >= CHECK_COUNT_MAX;
