@@ -505,7 +505,7 @@ static const struct annex_case cases[] = {
     {"private_context_shared", "shmem_ctx_long_p: argument 1 'ctx' = 0x",
      private_context_shared},
     {"psync_too_short", "argument 4 'pSync' = 0x", psync_too_short},
-    {"no_member_of_set", "is no member of that active set", no_member_of_set},
+    {"no_member_of_set", "is not a member of that active set", no_member_of_set},
     {"collect_beyond_block", "the sum over the PEs of 'nelems': 192 bytes are needed at",
      collect_beyond_block},
     {"collect_to_null", "'nelems': 32 bytes are needed at (nil), and they are not",

@@ -33,6 +33,6 @@ for n in ${sizes#2}; do
 done
 # With SHMEM_DEBUG a call by a non-member is an error.
 run 1 -n 3 -x SHMEM_DEBUG=1 "$program" one
-grep -q "is no member of that active set" "$work/err" ||
+grep -q "is not a member of that active set" "$work/err" ||
     fail "SHMEM_DEBUG=1 and a PE outside: $(cat "$work/err")"
 finish
