@@ -13,6 +13,10 @@ cat >"$work/stage" <<END
 #!/bin/sh
 root='$top_srcdir' log='$work/log' stages=1
 . '$top_srcdir/tools/stages.sh'
+both() {
+    beside logged make -j2 -C '$work/build' a b
+    logged make -C '$work/build' c
+}
 stage 'something long'
 "\$@"
 END
@@ -65,5 +69,6 @@ interrupted() {
 
 interrupted 'a logged step' INT 130 logged make -j3 -C "$work/build" check
 interrupted 'tests' INT 130 in_group "$top_srcdir/tools/run-tests" "$work/build" 3 60 "$work/log" ''
+interrupted 'a build beside tests' INT 130 both
 interrupted 'terminated' TERM 143 logged make -j3 -C "$work/build" check
 [ "$failures" = 0 ]

@@ -12,7 +12,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs this test
 {
     cat <<END
 set -eu
-root='$top_srcdir' build='$work/build' log='$work/log' stages=1 at_once=2 build_jobs=1
+root='$top_srcdir' build='$work/build' log='$work/log' stages=1 at_once=2 half=1
 results='$work/results'
 : >"\$log"
 : >"\$results"
@@ -20,7 +20,7 @@ results='$work/results'
 END
     sed -n -e '/^result() {/p' -e '/^make_in() {/,/^}/p' -e '/^# -- tests --/,/^# -----*$/p' "$top_srcdir/check"
     echo 'result PASS check gcc-build "$log"'
-    echo 'tests_of gcc 2'
+    echo 'tests_of gcc'
     echo 'quiet_tests_of gcc'
     echo 'finish'
 } >"$work/run"

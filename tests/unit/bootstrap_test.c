@@ -160,7 +160,7 @@ Test(bootstrap, other_programs_and_versions, .init = listen_to_complaints)
     char line[BOOTSTRAP_LINE];
     expect_refused("", "internal to oshrun");
     expect_refused("oshrun", "internal to oshrun");
-    expect_refused("hello, who is there?", "internal to oshrun");
+    expect_refused("not a bootstrap line", "internal to oshrun");
     snprintf(line, sizeof line, "oshrun one %s", PACKAGE_VERSION);
     expect_refused(line, "internal to oshrun");
     snprintf(line, sizeof line, "oshrun %u 0.0.0-other %s", WIRE_VERSION, NONCE);

@@ -12,8 +12,7 @@ static struct pool contexts = POOL_OF(struct shmem_ctx);
 static _Noreturn __attribute__((cold)) void ctx_no_ctx(shmem_ctx_t ctx, const char *fn)
 {
     log_die("%s: argument 'ctx' = %p is not a valid context%s; use one from "
-            "shmem_ctx_create or "
-            "shmem_team_create_ctx, or SHMEM_CTX_DEFAULT",
+            "shmem_ctx_create or shmem_team_create_ctx, or SHMEM_CTX_DEFAULT",
             fn, (void *)ctx,
             ctx == SHMEM_CTX_INVALID ? " (SHMEM_CTX_INVALID)" : " (already destroyed?)");
 }

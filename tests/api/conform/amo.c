@@ -253,7 +253,7 @@ static void contend_operands(const struct amo *a, int rounds, unsigned char *v,
  * XOR. */
 static void contend(const struct amo *a, unsigned char *words)
 {
-    int rounds = step == 1 ? 99 : 15;
+    int rounds = step == 1 ? 201 : 15;
     unsigned char v[CF_VALUE], expected[CF_VALUE];
     static uint64_t seed;
 

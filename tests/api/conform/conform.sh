@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # conform.sh - run the conformance programs and print how many cases of how many routines
-# they have tested.  Each program runs with 1 and 5 PEs, and with 2 PEs under SHMEM_DEBUG=2
+# they have tested.  Each program runs with 1 and 5 PEs, and with 3 PEs under SHMEM_DEBUG=2
 # (all arguments checked, collectives compared between PEs); with PGAS_TEST_LONG with 1, 2,
 # 3, 5 and 8 PEs both ways.  Fails also if a routine of the specification
 # (tests/api/abi/api-1.6.txt) was not tested.
@@ -11,7 +11,7 @@ set -eu
 
 programs='life memory rma strided amo signal wait wait_sets lock teams contexts coll_sync
 coll_move coll_reduce aset old generics'
-pes=${PES_SIZES:-1 5} debug_pes=${PES_SIZES:-2}
+pes=${PES_SIZES:-1 5} debug_pes=${PES_SIZES:-3}
 [ -z "${PGAS_TEST_LONG:-}" ] || pes=${PES_SIZES:-1 2 3 5 8} debug_pes=${PES_SIZES:-1 2 3 5 8}
 [ -z "${SANITIZED:-}" ] || [ -n "${PGAS_TEST_LONG:-}" ] || CONFORM_DEBUG=${CONFORM_DEBUG:-2} # a slow build
 [ -z "${DISTCHECK:-}" ] || pes=${PES_SIZES:-3} # the plain build has run the others

@@ -13,8 +13,8 @@ some='contexts_threads globals order reduce_bits teams_scratch threads wait_peer
 
 # sizes_of PROGRAM: the numbers of PEs; 2 for programs that are slow with more.
 sizes_of() {
-    case ${long:+long_}$1 in
-    *wake | *wait_set | contexts_threads | threads) echo 2 ;;
+    case $1:$long in
+    wake:* | wait_set:* | contexts_threads: | threads:) echo 2 ;;
     *) echo "$sizes" ;;
     esac
 }

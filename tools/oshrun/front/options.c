@@ -38,15 +38,10 @@ static int options_wrong(const struct option *self, const char *value,
     return -1;
 }
 
-int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
-{
-    return number_parse_u32(text, min, max, out) ? 0 : -1;
-}
-
 static int options_set_npes(struct options *o, const struct option *self,
                             const char *value)
 {
-    if (options_number(value, 1, OPTIONS_NPES_MAX, &o->npes) == 0)
+    if (number_parse_u32(value, 1, OPTIONS_NPES_MAX, &o->npes))
         return 0;
     return options_wrong(self, value, "the number of PEs, from 1 to 65536");
 }
@@ -76,7 +71,7 @@ static int options_set_bind(struct options *o, const struct option *self,
 static int options_set_timeout(struct options *o, const struct option *self,
                                const char *value)
 {
-    if (options_number(value, 1, INT32_MAX / 1000, &o->timeout_s) == 0)
+    if (number_parse_u32(value, 1, INT32_MAX / 1000, &o->timeout_s))
         return 0;
     return options_wrong(self, value, "seconds, a whole number of at least 1");
 }
@@ -85,7 +80,7 @@ static int options_set_gdb(struct options *o, const struct option *self,
                            const char *value)
 {
     o->gdb_pe = 0;
-    if (value == NULL || options_number(value, 0, OPTIONS_NPES_MAX - 1, &o->gdb_pe) == 0)
+    if (value == NULL || number_parse_u32(value, 0, OPTIONS_NPES_MAX - 1, &o->gdb_pe))
         return 0;
     return options_wrong(self, value, "the number of a PE");
 }
@@ -160,7 +155,7 @@ static int options_set_per_node(struct options *o, const struct option *self,
                                 const char *value)
 {
     uint32_t n;
-    if (options_number(value, 1, OPTIONS_NPES_MAX, &n) != 0)
+    if (!number_parse_u32(value, 1, OPTIONS_NPES_MAX, &n))
         return options_wrong(self, value, "the number of PEs per node, from 1 to 65536");
     if (o->order.by == MAP_BY_PPR && o->order.per_node != n)
         return options_wrong(self, value, "the same number as in --map-by ppr");
@@ -171,13 +166,13 @@ static int options_set_per_node(struct options *o, const struct option *self,
 /* "4:node" */
 static int options_read_ppr(const char *text, uint32_t *n)
 {
-    char number[sizeof "65536"];
     size_t len = strcspn(text, ":");
-    if (len >= sizeof number || strcmp(text + len, PPR_UNIT) != 0)
+    uint64_t number;
+    if (len >= sizeof "65536" || strcmp(text + len, PPR_UNIT) != 0 ||
+        !number_parse(text, len, 1, OPTIONS_NPES_MAX, &number))
         return -1;
-    memcpy(number, text, len);
-    number[len] = '\0';
-    return options_number(number, 1, OPTIONS_NPES_MAX, n);
+    *n = (uint32_t)number;
+    return 0;
 }
 
 static int options_set_ppr(struct options *o, const struct option *self,
@@ -245,7 +240,7 @@ static int options_set_host_file(struct options *o, const struct option *self,
 static int options_set_vnodes(struct options *o, const struct option *self,
                               const char *value)
 {
-    if (options_number(value, 1, OPTIONS_VNODES_MAX, &o->vnodes) != 0)
+    if (!number_parse_u32(value, 1, OPTIONS_VNODES_MAX, &o->vnodes))
         return options_wrong(self, value, "the number of virtual nodes, from 1 to 65536");
     return options_set_where(o, self);
 }

@@ -59,7 +59,4 @@ void options_free(struct options *o);
  * the command line.  0, or -1 after an error message. */
 int options_read_env(struct options *o);
 
-/* Parses a decimal number from min to max.  0, or -1. */
-int options_number(const char *text, uint32_t min, uint32_t max, uint32_t *out);
-
 #endif

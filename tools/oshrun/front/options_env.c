@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "tools/oshrun/front/options.h"
+#include "pgas/core/base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,19 +38,18 @@ static int options_env_wrong(const char *name, const char *value, const char *ex
  * decimal point depends on the locale. */
 static int options_env_read_ms(const char *text, uint32_t *ms)
 {
-    uint32_t s = 0, part = 0, unit = MS_PER_S;
-    size_t digits = strspn(text, "0123456789");
+    uint64_t s;
+    uint32_t part = 0, unit = MS_PER_S;
+    size_t digits = number_scan(text, strlen(text), &s);
     if (digits == 0 || digits > SECONDS_LONG)
         return -1;
-    for (size_t i = 0; i < digits; i++)
-        s = s * DECIMAL + (uint32_t)(text[i] - '0');
     text += digits;
     if (*text == '.')
         for (text++; *text >= '0' && *text <= '9'; text++) {
             unit /= DECIMAL;
             part += (uint32_t)(*text - '0') * unit;
         }
-    *ms = s * MS_PER_S + part;
+    *ms = (uint32_t)s * MS_PER_S + part;
     return *text == '\0' && *ms >= SILENCE_MIN && *ms <= SILENCE_MAX ? 0 : -1;
 }
 
@@ -64,7 +64,7 @@ static int options_env_read_seconds(const char *name, uint32_t *ms)
 static int options_env_read_fanout(uint32_t *fanout)
 {
     const char *value = options_env_get(PREFIX "FANOUT");
-    if (value == NULL || options_number(value, 1, FANOUT_MAX, fanout) == 0)
+    if (value == NULL || number_parse_u32(value, 1, FANOUT_MAX, fanout))
         return 0;
     return options_env_wrong(PREFIX "FANOUT", value, "a number from 1 to 65535");
 }
@@ -75,7 +75,7 @@ static int options_env_read_vnodes(struct options *o)
     if (value == NULL)
         return 0;
     o->where = PREFIX "VNODES";
-    if (options_number(value, 1, OPTIONS_VNODES_MAX, &o->vnodes) == 0)
+    if (number_parse_u32(value, 1, OPTIONS_VNODES_MAX, &o->vnodes))
         return 0;
     return options_env_wrong(PREFIX "VNODES", value,
                              "the number of virtual nodes, from 1 to 65536");

@@ -5,6 +5,7 @@
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/map/names.h"
 #include "tools/oshrun/map/plan.h"
+#include "pgas/core/base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static bool plan_in_multitask_step(void)
 {
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     uint32_t n;
-    return tasks != NULL && options_number(tasks, 1, UINT32_MAX, &n) == 0 && n > 1;
+    return tasks != NULL && number_parse_u32(tasks, 1, UINT32_MAX, &n) && n > 1;
 }
 
 static bool plan_in_allocation(void)
@@ -127,7 +128,7 @@ static int plan_slurm_npes(struct map_order *order)
     const char *tasks = getenv("SLURM_NTASKS");
     if (tasks == NULL || order->npes > 0 || order->per_node > 0 ||
         order->rank_file != NULL ||
-        options_number(tasks, 1, OPTIONS_NPES_MAX, &order->npes) == 0)
+        number_parse_u32(tasks, 1, OPTIONS_NPES_MAX, &order->npes))
         return 0;
     error_report("SLURM_NTASKS=%s is not a number of PEs from 1 to %d; use -n", tasks,
                  OPTIONS_NPES_MAX);

@@ -13,7 +13,7 @@
 
 #define KIND           "rank file"
 #define SLOT           "slot="
-#define NUMBER_MAX     99999u
+#define NUMBER_DIGITS  5
 #define FIRST_CAPACITY 16
 
 /* Reads leading digits and advances *text.  0, or -1. */
@@ -21,7 +21,7 @@ static int rank_file_read_number(const char **text, uint32_t *out)
 {
     uint64_t number;
     size_t n = number_scan(*text, strlen(*text), &number);
-    if (n == 0 || number > NUMBER_MAX)
+    if (n == 0 || n > NUMBER_DIGITS)
         return -1;
     *out = (uint32_t)number;
     *text += n;
