@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# autogen.sh - make `configure` and the Makefile.in from their sources.
+# autogen.sh - make `configure`, the Makefile.in and the public headers from their sources.
 set -eu
 cd "$(dirname "$0")"
 for tool in autoconf automake libtoolize pkg-config; do
@@ -10,4 +10,5 @@ for tool in autoconf automake libtoolize pkg-config; do
         exit 1
     }
 done
+tools/gen-headers
 exec autoreconf --install --force --warnings=all,no-obsolete "$@"

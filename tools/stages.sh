@@ -184,7 +184,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 need_configure_script() {
     [ ! -f "$root/config.status" ] ||
         die "the source tree itself is configured: run 'make distclean' in it first"
-    if [ -x "$root/configure" ] && [ -f "$root/Makefile.in" ] &&
+    if [ -x "$root/configure" ] && [ -f "$root/Makefile.in" ] && [ -f "$root/include/shmem.h" ] &&
         [ -z "$(find "$root" -path "$root/build" -prune -o \( -name configure.ac \
             -o -name Makefile.am -o -name local.mk -o -name tools.mk \) \
             -newer "$root/configure" -print)" ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# headers.sh - the headers in the tree are those that the tables generate; they compile
+# headers.sh - the headers are those that the tables generate; they compile
 # without warnings as every C since C99 and every C++ since C++11, with and without
 # deprecated names; every constant, handle and type of the specification is defined.
 set -eu
@@ -13,10 +13,9 @@ include=$top_srcdir/include
 status=0
 fail() { echo "FAIL: $*"; status=1; }
 
-for h in shmem pshmem shmemx; do
-    awk -v prefix=${h%x} -f "$top_srcdir/tools/gen-header" "$include/shmem_types.def" \
-        "$include/${h#p}.h.in" >"$work/$h.h"
-    cmp "$work/$h.h" "$include/$h.h" || fail "$h.h is not up to date: make headers"
+for header in shmem.h pshmem.h shmemx.h; do
+    "$top_srcdir/tools/gen-headers" "$header" "$work"
+    cmp "$work/$header" "$include/$header" || fail "$header is not up to date: run make"
 done
 
 # -- every language standard; each header alone, and all together twice ----------------------
