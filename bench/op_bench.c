@@ -161,7 +161,7 @@ static double measure(const struct op_fns *f, const struct operation *p, enum fo
     double spent = 0;
     bool cold = bytes > CACHES / 4;
 
-    op_nontemporal = form == AROUND ? 0 : SIZE_MAX;
+    kernels.nontemporal_op = form == AROUND ? 0 : SIZE_MAX;
     do {
         if (cold)
             memset(o.junk, (int)times, JUNK);

@@ -30,7 +30,7 @@ libpgas_la_SOURCES = \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
 	pgas/core/boot/node.h pgas/core/boot/nodeseg.c pgas/core/boot/nodeseg.h \
 	pgas/core/memory/peer.c pgas/core/memory/peer.h \
-	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c \
+	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c pgas/core/core_state.h \
 	pgas/core/boot/binding.c pgas/core/boot/binding.h \
 	pgas/core/base/pool.c pgas/core/base/pool.h \
 	pgas/core/memory/segment.c pgas/core/memory/segment.h \
@@ -47,7 +47,7 @@ libpgas_la_SOURCES = \
 	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \
 	pgas/rma/api_wait.c pgas/rma/compare.h \
 	pgas/rma/wait.c pgas/rma/wait.h pgas/rma/wait_set.c pgas/rma/wait_set.h \
-	pgas/coll/api/active.c pgas/coll/api/active.h \
+	pgas/coll/api/active.c pgas/coll/api/active.h pgas/coll/api/coll_state.c pgas/coll/api/coll_state.h \
 	pgas/coll/select/adapt.c pgas/coll/select/adapt.h \
 	pgas/coll/algorithms/alltoall.c pgas/coll/algorithms/alltoall.h \
 	pgas/coll/algorithms/alltoall_internode.c pgas/coll/algorithms/alltoall_internode.h \

@@ -4,6 +4,7 @@
 
 #include "pgas/datatype/copy.h"
 #include "pgas/datatype/copy_x86.h"
+#include "pgas/datatype/op_table.h"
 
 /* The loop over wide registers is faster than memcpy while source and destination are in
  * the L1 cache (measured on Zen 4, where memcpy uses `rep movsb` from 4 KiB on).  Beyond
@@ -16,13 +17,10 @@
 #define PART_MIN   4096
 #define PARTS_OVER 4
 
-static size_t nontemporal_min = SIZE_MAX;
-static size_t wide_max; /* 0 = wide registers are absent or disabled */
-
 void copy_init(enum isa isa, size_t nontemporal)
 {
-    nontemporal_min = nontemporal;
-    wide_max = isa == ISA_AVX2 || isa == ISA_AVX512 ? WIDE_MAX : 0;
+    kernels.nontemporal_copy = nontemporal;
+    kernels.wide_copy_max = isa == ISA_AVX2 || isa == ISA_AVX512 ? WIDE_MAX : 0;
 }
 
 static void copy_nontemporal(void *dst, const void *src, size_t n)
@@ -33,9 +31,9 @@ static void copy_nontemporal(void *dst, const void *src, size_t n)
 
 void copy_large(void *dst, const void *src, size_t n)
 {
-    if (n <= wide_max)
+    if (n <= kernels.wide_copy_max)
         copy_wide(dst, src, n);
-    else if (n < nontemporal_min)
+    else if (n < kernels.nontemporal_copy)
         memcpy(dst, src, n);
     else
         copy_nontemporal(dst, src, n);
@@ -43,7 +41,7 @@ void copy_large(void *dst, const void *src, size_t n)
 
 void copy_part(void *dst, const void *src, size_t n, size_t all)
 {
-    if (n >= PART_MIN && all / PARTS_OVER >= nontemporal_min)
+    if (n >= PART_MIN && all / PARTS_OVER >= kernels.nontemporal_copy)
         copy_nontemporal(dst, src, n);
     else
         copy_bytes(dst, src, n);

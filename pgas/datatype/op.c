@@ -6,22 +6,24 @@
 #include "pgas/datatype/op_isas.h"
 #include "pgas/datatype/op_table.h"
 
-size_t op_nontemporal = SIZE_MAX;
-
 static const op_table *const tables[ISAS] = {[ISA_BASELINE] = &op_base, OP_TABLES};
 
-static const op_table *chosen = &op_base;
+struct kernels kernels = {
+    .nontemporal_copy = SIZE_MAX,
+    .nontemporal_op = SIZE_MAX,
+    .ops = &op_base,
+};
 
 void op_init(enum isa isa, size_t nontemporal)
 {
-    chosen = tables[isa] != NULL ? tables[isa] : &op_base;
-    op_nontemporal = nontemporal;
+    kernels.ops = tables[isa] != NULL ? tables[isa] : &op_base;
+    kernels.nontemporal_op = nontemporal;
 }
 
 const struct op_fns *op_find(enum op op, enum op_kind kind, size_t size)
 {
     unsigned log = (unsigned)__builtin_ctzll(size | (uint64_t)1 << (OP_SIZES - 1));
-    const struct op_fns *f = &(*chosen)[kind][op][log];
+    const struct op_fns *f = &(*kernels.ops)[kind][op][log];
 
     if (f->two == NULL)
         f = &op_rest[kind][op][log];
@@ -30,8 +32,8 @@ const struct op_fns *op_find(enum op op, enum op_kind kind, size_t size)
 
 bool op_exact(const struct op_fns *op)
 {
-    const uintptr_t at = (uintptr_t)op, first = (uintptr_t)*chosen;
-    const bool here = at >= first && at < first + sizeof *chosen;
+    const uintptr_t at = (uintptr_t)op, first = (uintptr_t)*kernels.ops;
+    const bool here = at >= first && at < first + sizeof *kernels.ops;
     const size_t i = (at - (here ? first : (uintptr_t)op_rest)) / sizeof *op;
     const size_t kind = i / (OPS * (size_t)OP_SIZES);
 

@@ -17,8 +17,17 @@ typedef struct op_fns op_table[OP_KINDS][OPS][OP_SIZES];
  * vectorised and is used by benchmarks only. */
 extern const op_table op_base, op_avx2, op_avx512, op_sve, op_scalar, op_rest;
 
-/* Results of at least this many bytes that are not in place use non-temporal stores. */
-extern size_t op_nontemporal;
+/* Selected for the processor by copy_init and op_init; the same for all PEs of a process.
+ */
+struct kernels {
+    size_t
+        nontemporal_copy; /* copies of at least this many bytes use non-temporal stores */
+    size_t
+        nontemporal_op; /* results of at least this many bytes, not in place, likewise */
+    size_t wide_copy_max; /* 0: wide registers are absent or disabled */
+    const op_table *ops;
+};
+extern struct kernels kernels;
 
 /* out = a op b for n elements of `size` bytes with non-temporal stores, by way of a
  * kernel that uses ordinary stores. */
@@ -34,7 +43,7 @@ void op_stream(op_kernel3 kernel, char *out, const char *a, const char *b, size_
 #define OP_FORM_THREE(F, T)                                                              \
     static void F##_three(void *out, const void *a, const void *b, size_t n)             \
     {                                                                                    \
-        if (n * sizeof(T) >= op_nontemporal && out != a && out != b)                     \
+        if (n * sizeof(T) >= kernels.nontemporal_op && out != a && out != b)             \
             op_stream(F##_run, out, a, b, n, sizeof(T));                                 \
         else                                                                             \
             F##_run(out, a, b, n);                                                       \

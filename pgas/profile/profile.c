@@ -25,36 +25,27 @@
 #include "pgas/core/base/pgas.h"
 
 enum {
-    BLOCK = 8192,          /* records */
-    RECORDS_MAX = 1 << 20, /* of a PE */
-    ALL_MAX = 1 << 23,     /* of all PEs, which limits the file to 400 MB */
-    BLOCKS_MAX = RECORDS_MAX / BLOCK,
+    ALL_MAX = 1 << 23, /* of all PEs, which limits the file to 400 MB */
     SUFFIX_MAX = 32,
 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct profile_record *block[BLOCKS_MAX];
-static size_t nrecords, records_max;
-static uint64_t lost; /* calls without a record */
-static bool on;
-static char *file;
-static struct profile_header header; /* of PE 0 */
 
 /* ---- records --------------------------------------------------------------------- */
 
 static struct profile_record *profile_record_at(size_t i)
 {
-    return &block[i / BLOCK][i % BLOCK];
+    return &PROFILE->block[i / PROFILE_BLOCK][i % PROFILE_BLOCK];
 }
 
 /* Index of a new record plus 1; 0: there is no space. */
 static size_t profile_record_alloc(void)
 {
-    if (nrecords == records_max)
+    if (PROFILE->nrecords == PROFILE->records_max)
         return 0;
-    if (block[nrecords / BLOCK] == NULL)
-        block[nrecords / BLOCK] = calloc(BLOCK, sizeof **block);
-    return block[nrecords / BLOCK] != NULL ? ++nrecords : 0;
+    if (PROFILE->block[PROFILE->nrecords / PROFILE_BLOCK] == NULL)
+        PROFILE->block[PROFILE->nrecords / PROFILE_BLOCK] =
+            calloc(PROFILE_BLOCK, sizeof(struct profile_record));
+    return PROFILE->block[PROFILE->nrecords / PROFILE_BLOCK] != NULL ? ++PROFILE->nrecords
+                                                                     : 0;
 }
 
 /* Bytes that this PE contributes. */
@@ -82,7 +73,7 @@ static void profile_record_call(struct check_call *call)
     call->watch[0] = profile_mix(t->id, number);
     call->watch[1] = record;
     profile_team_gone(call);
-    lost += record == 0;
+    PROFILE->lost += record == 0;
     if (record == 0)
         return;
     t->recorded = number + 1;
@@ -96,64 +87,61 @@ static void profile_record_call(struct check_call *call)
 
 static void profile_on_enter(struct check_call *call)
 {
-    pthread_mutex_lock(&lock);
-    if (on)
+    pthread_mutex_lock(&PROFILE->lock);
+    if (PROFILE->on)
         profile_record_call(call);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&PROFILE->lock);
 }
 
 static void profile_on_exit_call(const struct check_call *call)
 {
     uint64_t now = clock_ns();
 
-    pthread_mutex_lock(&lock);
-    if (on && call->watch[1] != 0)
+    pthread_mutex_lock(&PROFILE->lock);
+    if (PROFILE->on && call->watch[1] != 0)
         profile_record_at(call->watch[1] - 1)->exit = now;
-    if (on && call->scope == CHECK_BY_TEAM)
+    if (PROFILE->on && call->scope == CHECK_BY_TEAM)
         profile_team_made(call, call->watch[0]);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&PROFILE->lock);
 }
 
 /* ---- the file -------------------------------------------------------------------- */
 
-static FILE *out; /* of PE 0 */
-static enum profile_chunk_kind chunk_kind;
-static size_t chunk_row_bytes;
-
 static void profile_write_chunk(int pe, const void *rows, size_t n)
 {
-    struct profile_chunk chunk = {.kind = chunk_kind, .pe = (uint32_t)pe, .n = n};
+    struct profile_chunk chunk = {
+        .kind = PROFILE->chunk_kind, .pe = (uint32_t)pe, .n = n};
 
-    if (out == NULL)
+    if (PROFILE->out == NULL)
         return;
-    fwrite(&chunk, sizeof chunk, 1, out);
+    fwrite(&chunk, sizeof chunk, 1, PROFILE->out);
     if (n > 0) /* rows may be NULL otherwise */
-        fwrite(rows, chunk_row_bytes, n, out);
+        fwrite(rows, PROFILE->chunk_row_bytes, n, PROFILE->out);
 }
 
 /* Collective: the rows of all PEs become chunks of this kind. */
 static void profile_gather_chunks(enum profile_chunk_kind kind, size_t n, size_t bytes,
                                   const void *(*row)(size_t i))
 {
-    chunk_kind = kind;
-    chunk_row_bytes = bytes;
+    PROFILE->chunk_kind = kind;
+    PROFILE->chunk_row_bytes = bytes;
     profile_gather(&(struct profile_rows){n, bytes, row, profile_write_chunk});
 }
 
 static void profile_write_own_chunk(enum profile_chunk_kind kind, size_t bytes,
                                     const void *rows, size_t n)
 {
-    chunk_kind = kind;
-    chunk_row_bytes = bytes;
+    PROFILE->chunk_kind = kind;
+    PROFILE->chunk_row_bytes = bytes;
     profile_write_chunk(0, rows, n);
 }
 
 static void profile_write_nodes(void)
 {
-    for (uint32_t pe = 0; pe < pgas_self.npes && out != NULL; pe++) {
+    for (uint32_t pe = 0; pe < pgas_self.npes && PROFILE->out != NULL; pe++) {
         uint32_t node = pgas_self.node_of != NULL ? pgas_self.node_of[pe] : 0;
-        chunk_kind = PROFILE_CHUNK_NODE;
-        chunk_row_bytes = sizeof node;
+        PROFILE->chunk_kind = PROFILE_CHUNK_NODE;
+        PROFILE->chunk_row_bytes = sizeof node;
         profile_write_chunk((int)pe, &node, 1);
     }
 }
@@ -161,15 +149,13 @@ static void profile_write_nodes(void)
 static const void *profile_lost_row(size_t i)
 {
     (void)i;
-    return &lost;
+    return &PROFILE->lost;
 }
 
 static const void *profile_site_row(size_t i)
 {
-    static struct profile_site site;
-
-    profile_site_describe(i, &site);
-    return &site;
+    profile_site_describe(i, &PROFILE->site);
+    return &PROFILE->site;
 }
 
 static const void *profile_team_row(size_t i)
@@ -184,13 +170,10 @@ static const void *profile_record_row(size_t i)
 
 /* ---- message times --------------------------------------------------------------- */
 
-static bool wanted[PROFILE_BUCKETS]; /* sizes of calls; on PE 0 of all PEs */
-static struct profile_alpha alpha[PROFILE_ALPHAS], *measured[PROFILE_ALPHAS];
-
 static const void *profile_wanted_row(size_t i)
 {
     (void)i;
-    return wanted;
+    return PROFILE->wanted;
 }
 
 static void profile_merge_wanted(int pe, const void *rows, size_t n)
@@ -199,25 +182,25 @@ static void profile_merge_wanted(int pe, const void *rows, size_t n)
 
     (void)pe;
     for (size_t i = 0; i < PROFILE_BUCKETS * n; i++)
-        wanted[i] = wanted[i] || row[i];
+        PROFILE->wanted[i] = PROFILE->wanted[i] || row[i];
 }
 
 static const void *profile_alpha_row(size_t i)
 {
-    return measured[i];
+    return PROFILE->measured[i];
 }
 
 /* Sizes between two buckets are interpolated: mark the next smaller bucket too, and for
  * larger sizes the largest bucket that is measured. */
 static void profile_mark_wanted(void)
 {
-    memset(wanted, 0, sizeof wanted);
-    for (size_t i = 0; i < nrecords; i++) {
+    memset(PROFILE->wanted, 0, sizeof PROFILE->wanted);
+    for (size_t i = 0; i < PROFILE->nrecords; i++) {
         int bucket = profile_bucket(profile_record_at(i)->bytes);
-        wanted[bucket] = wanted[bucket > 0 ? bucket - 1 : 0] = true;
-        wanted[profile_bucket(PROFILE_SURE)] = true;
+        PROFILE->wanted[bucket] = PROFILE->wanted[bucket > 0 ? bucket - 1 : 0] = true;
+        PROFILE->wanted[profile_bucket(PROFILE_SURE)] = true;
         if (bucket > profile_bucket(PROFILE_LARGEST))
-            wanted[profile_bucket(PROFILE_LARGEST)] = true;
+            PROFILE->wanted[profile_bucket(PROFILE_LARGEST)] = true;
     }
 }
 
@@ -226,13 +209,15 @@ static void profile_gather_alpha(void)
     size_t n = 0;
 
     profile_mark_wanted();
-    profile_gather(&(struct profile_rows){1, sizeof wanted, profile_wanted_row,
+    profile_gather(&(struct profile_rows){1, sizeof PROFILE->wanted, profile_wanted_row,
                                           profile_merge_wanted});
-    profile_measure(wanted, alpha);
+    profile_measure(PROFILE->wanted, PROFILE->alpha);
     for (int i = 0; i < PROFILE_ALPHAS; i++)
-        if (alpha[i].bytes_max > 0 && (int)alpha[i].first == pgas_self.me)
-            measured[n++] = &alpha[i];
-    profile_gather_chunks(PROFILE_CHUNK_ALPHA, n, sizeof alpha[0], profile_alpha_row);
+        if (PROFILE->alpha[i].bytes_max > 0 &&
+            (int)PROFILE->alpha[i].first == pgas_self.me)
+            PROFILE->measured[n++] = &PROFILE->alpha[i];
+    profile_gather_chunks(PROFILE_CHUNK_ALPHA, n, sizeof PROFILE->alpha[0],
+                          profile_alpha_row);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -257,29 +242,40 @@ static char *profile_make_file_name(const char *name)
 
 static void profile_describe_job(void)
 {
-    char *command = header.command;
+    char *command = PROFILE->header.command;
     FILE *f = fopen("/proc/self/cmdline", "re");
-    size_t n = f != NULL ? fread(command, 1, sizeof header.command - 1, f) : 0;
+    size_t n = f != NULL ? fread(command, 1, sizeof PROFILE->header.command - 1, f) : 0;
 
     if (f != NULL)
         fclose(f);
     for (size_t i = 0; i + 1 < n; i++)
         command[i] = (char)(command[i] == '\0' ? ' ' : command[i]);
-    ssize_t len = readlink("/proc/self/exe", header.program, sizeof header.program - 1);
-    header.program[len > 0 ? len : 0] = '\0';
-    gethostname(header.host, sizeof header.host - 1);
-    header.date = (int64_t)time(NULL);
+    ssize_t len = readlink("/proc/self/exe", PROFILE->header.program,
+                           sizeof PROFILE->header.program - 1);
+    PROFILE->header.program[len > 0 ? len : 0] = '\0';
+    gethostname(PROFILE->header.host, sizeof PROFILE->header.host - 1);
+    PROFILE->header.date = (int64_t)time(NULL);
 }
 
 static FILE *profile_open_file(const char *mode)
 {
-    FILE *f = fopen(file, mode);
+    FILE *f = fopen(PROFILE->file, mode);
 
     if (f == NULL)
         log_die("SHMEM_PROFILE_ARRIVAL: can't write '%s': %s; name a file in a directory "
                 "that exists and is writable on the node of PE 0",
-                file, strerror(errno));
+                PROFILE->file, strerror(errno));
     return f;
+}
+
+static void profile_alloc_state(void)
+{
+    if (PROFILE != NULL)
+        return;
+    PROFILE = calloc(1, sizeof *PROFILE);
+    if (PROFILE == NULL)
+        log_die("no memory for the arrival profile");
+    pthread_mutex_init(&PROFILE->lock, NULL);
 }
 
 void profile_init(void)
@@ -288,22 +284,25 @@ void profile_init(void)
 
     if (pgas_self.env.profile_arrival[0] == '\0')
         return;
-    file = profile_make_file_name(pgas_self.env.profile_arrival);
-    records_max = ALL_MAX / pgas_self.npes;
-    records_max = records_max < RECORDS_MAX ? records_max : RECORDS_MAX;
-    header = (struct profile_header){.magic = PROFILE_MAGIC,
-                                     .version = PROFILE_VERSION,
-                                     .npes = pgas_self.npes,
-                                     .nnodes = pgas_self.nnodes,
-                                     .records_max = records_max};
+    profile_alloc_state();
+    PROFILE->file = profile_make_file_name(pgas_self.env.profile_arrival);
+    PROFILE->records_max = ALL_MAX / pgas_self.npes;
+    PROFILE->records_max = PROFILE->records_max < PROFILE_RECORDS_MAX
+                               ? PROFILE->records_max
+                               : PROFILE_RECORDS_MAX;
+    PROFILE->header = (struct profile_header){.magic = PROFILE_MAGIC,
+                                              .version = PROFILE_VERSION,
+                                              .npes = pgas_self.npes,
+                                              .nnodes = pgas_self.nnodes,
+                                              .records_max = PROFILE->records_max};
     if (pgas_self.me == 0) {
         profile_describe_job();
         fclose(profile_open_file("we")); /* an error is found now, not after hours */
     }
-    on = true;
+    PROFILE->on = true;
     profile_gather_init();
     check_watch(&watcher);
-    header.begin = clock_ns();
+    PROFILE->header.begin = clock_ns();
 }
 
 /* Other threads may still be in a collective if the process is ending: no record changes
@@ -311,24 +310,24 @@ void profile_init(void)
 static void profile_stop_recording(void)
 {
     check_watch(NULL);
-    pthread_mutex_lock(&lock);
-    on = false;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&PROFILE->lock);
+    PROFILE->on = false;
+    pthread_mutex_unlock(&PROFILE->lock);
 }
 
 static void profile_free_records(void)
 {
-    for (size_t i = 0; i < BLOCKS_MAX; i++) {
-        free(block[i]);
-        block[i] = NULL;
+    for (size_t i = 0; i < PROFILE_BLOCKS_MAX; i++) {
+        free(PROFILE->block[i]);
+        PROFILE->block[i] = NULL;
     }
-    nrecords = records_max = 0;
-    lost = 0;
+    PROFILE->nrecords = PROFILE->records_max = 0;
+    PROFILE->lost = 0;
     profile_site_fini();
     profile_team_fini();
     profile_gather_fini();
-    free(file);
-    file = NULL;
+    free(PROFILE->file);
+    PROFILE->file = NULL;
 }
 
 static void profile_close_file(void)
@@ -336,39 +335,40 @@ static void profile_close_file(void)
     const char *report = getenv(PROFILE_BY_OSHRUN);
 
     profile_write_own_chunk(PROFILE_CHUNK_END, 0, NULL, 0);
-    bool failed = ferror(out) != 0;
-    failed = fclose(out) != 0 || failed;
-    out = NULL;
+    bool failed = ferror(PROFILE->out) != 0;
+    failed = fclose(PROFILE->out) != 0 || failed;
+    PROFILE->out = NULL;
     if (failed)
-        log_warn("SHMEM_PROFILE_ARRIVAL: can't write '%s': %s", file, strerror(errno));
+        log_warn("SHMEM_PROFILE_ARRIVAL: can't write '%s': %s", PROFILE->file,
+                 strerror(errno));
     else if (report == NULL || strcmp(report, pgas_self.env.profile_arrival) != 0)
         log_warn(
             "the arrival profile is in '%s'; 'oshprof report' with this file shows it",
-            file);
+            PROFILE->file);
 }
 
 void profile_end(void)
 {
-    if (file == NULL)
+    if (PROFILE == NULL || PROFILE->file == NULL)
         return;
     profile_stop_recording();
-    header.end = clock_ns();
+    PROFILE->header.end = clock_ns();
     const struct profile_clock_sample *samples = profile_gather_clocks();
     if (pgas_self.me == 0) {
-        out = profile_open_file("we");
-        fwrite(&header, sizeof header, 1, out);
+        PROFILE->out = profile_open_file("we");
+        fwrite(&PROFILE->header, sizeof PROFILE->header, 1, PROFILE->out);
     }
     profile_write_nodes();
     profile_write_own_chunk(PROFILE_CHUNK_CLOCK, sizeof *samples, samples,
                             2 * (size_t)pgas_self.nnodes);
-    profile_gather_chunks(PROFILE_CHUNK_LOST, 1, sizeof lost, profile_lost_row);
+    profile_gather_chunks(PROFILE_CHUNK_LOST, 1, sizeof PROFILE->lost, profile_lost_row);
     profile_gather_alpha();
     profile_gather_chunks(PROFILE_CHUNK_SITE, profile_sites(),
                           sizeof(struct profile_site), profile_site_row);
     profile_gather_chunks(PROFILE_CHUNK_TEAM, profile_teams(),
                           sizeof(struct profile_team), profile_team_row);
-    profile_gather_chunks(PROFILE_CHUNK_RECORD, nrecords, sizeof **block,
-                          profile_record_row);
+    profile_gather_chunks(PROFILE_CHUNK_RECORD, PROFILE->nrecords,
+                          sizeof(struct profile_record), profile_record_row);
     if (pgas_self.me == 0)
         profile_close_file();
     profile_free_records();

@@ -46,8 +46,6 @@ enum { DATA = WINDOW - offsetof(struct window, data) };
 _Static_assert((int)DATA >= (int)PROFILE_SURE,
                "there is space for a window behind the words");
 
-static struct shmem_team team;
-
 static struct window *profile_gather_window(void)
 {
     return (struct window *)(pgas_self.heap_base + HEAP_PROFILE + WORDS);
@@ -55,7 +53,7 @@ static struct window *profile_gather_window(void)
 
 static void profile_gather_gather_barrier(void)
 {
-    barrier_sync(&team, PROFILE_FN);
+    barrier_sync(&PROFILE->team, PROFILE_FN);
 }
 
 static void profile_gather_fetch(void *to, const void *from, size_t bytes, int pe)
@@ -86,7 +84,7 @@ static uint64_t profile_gather_listen(uint64_t last)
     block_until(&(struct block_wait){.ready = profile_gather_changed,
                                      .arg = &g,
                                      .word = word,
-                                     .far = team.far,
+                                     .far = PROFILE->team.far,
                                      .what = PROFILE_FN});
     return load_acquire_u64(word);
 }
@@ -107,8 +105,6 @@ static void profile_gather_begin_talk(void)
 }
 
 /* ---- clocks ---------------------------------------------------------------------- */
-
-static struct profile_clock_sample *samples; /* of PE 0: by node, two each */
 
 static uint32_t profile_gather_node_of(int pe)
 {
@@ -161,10 +157,10 @@ static void profile_gather_sample_clocks(int time)
             profile_gather_first_of_node(pgas_self.me))
             profile_gather_answer_clock();
     } else {
-        for (int pe = 1; pe < team.npes; pe++)
+        for (int pe = 1; pe < PROFILE->team.npes; pe++)
             if (profile_gather_node_of(pe) != profile_gather_node_of(0) &&
                 profile_gather_first_of_node(pe))
-                samples[2 * profile_gather_node_of(pe) + (uint32_t)time] =
+                PROFILE->samples[2 * profile_gather_node_of(pe) + (uint32_t)time] =
                     profile_gather_ask_clock(pe);
     }
     profile_gather_gather_barrier();
@@ -177,7 +173,7 @@ static void profile_gather_sample_clocks(int time)
 static void profile_gather_check_all_profile(void)
 {
     const uint64_t *mark = (const uint64_t *)(pgas_self.heap_base + HEAP_PROFILED);
-    int last = team.me == 0 ? team.npes - 1 : 0;
+    int last = PROFILE->team.me == 0 ? PROFILE->team.npes - 1 : 0;
 
     for (int pe = 0; pe <= last; pe++) {
         uint64_t marked;
@@ -193,18 +189,18 @@ void profile_gather_init(void)
 {
     const struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, PROFILE_FN);
 
-    team = (struct shmem_team){.npes = world->npes,
-                               .me = world->me,
-                               .stride = 1,
-                               .words_offset = HEAP_PROFILE,
-                               .far = world->far,
-                               .nodes = world->nodes,
-                               .name = "PROFILE"};
-    PGAS_ASSERT(team_coll_words_bytes(team.far) <= WORDS);
-    if (!team_coll_attach(&team))
+    PROFILE->team = (struct shmem_team){.npes = world->npes,
+                                        .me = world->me,
+                                        .stride = 1,
+                                        .words_offset = HEAP_PROFILE,
+                                        .far = world->far,
+                                        .nodes = world->nodes,
+                                        .name = "PROFILE"};
+    PGAS_ASSERT(team_coll_words_bytes(PROFILE->team.far) <= WORDS);
+    if (!team_coll_attach(&PROFILE->team))
         log_die("no memory for the team of the arrival profile");
-    samples = calloc(2 * (size_t)pgas_self.nnodes, sizeof *samples);
-    if (samples == NULL)
+    PROFILE->samples = calloc(2 * (size_t)pgas_self.nnodes, sizeof *PROFILE->samples);
+    if (PROFILE->samples == NULL)
         log_die("no memory for the clocks of %u nodes", pgas_self.nnodes);
     profile_gather_check_all_profile();
     profile_gather_sample_clocks(0);
@@ -213,15 +209,15 @@ void profile_gather_init(void)
 const struct profile_clock_sample *profile_gather_clocks(void)
 {
     profile_gather_sample_clocks(1);
-    return samples;
+    return PROFILE->samples;
 }
 
 void profile_gather_fini(void)
 {
-    barrier_last(&team, PROFILE_FN);
-    team_coll_detach(&team);
-    free(samples);
-    samples = NULL;
+    barrier_last(&PROFILE->team, PROFILE_FN);
+    team_coll_detach(&PROFILE->team);
+    free(PROFILE->samples);
+    PROFILE->samples = NULL;
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -260,7 +256,7 @@ static bool profile_gather_window_fetch_all(const struct profile_rows *rows)
     static _Alignas(NODE_LINE) char copy[DATA];
     bool more = false;
 
-    for (int pe = 0; pe < team.npes; pe++)
+    for (int pe = 0; pe < PROFILE->team.npes; pe++)
         more = profile_gather_window_fetch(pe, rows, copy) || more;
     return more;
 }
@@ -273,7 +269,7 @@ void profile_gather(const struct profile_rows *rows)
     while (again != 0) {
         next = profile_gather_window_fill(rows, next);
         profile_gather_gather_barrier();
-        if (team.me == 0)
+        if (PROFILE->team.me == 0)
             profile_gather_window()->again = profile_gather_window_fetch_all(rows);
         profile_gather_gather_barrier();
         profile_gather_fetch(&again, &profile_gather_window()->again, sizeof again, 0);
@@ -289,7 +285,7 @@ enum { ROUNDS_SMALL = 21, ROUNDS_LARGE = 3, SMALL = 1 << 16, SETTLE_NS = 4000000
 static uint64_t profile_gather_ping_pong(const struct profile_alpha *pair, void *buffer,
                                          size_t bytes, uint64_t *said)
 {
-    bool first = team.me == (int)pair->first;
+    bool first = PROFILE->team.me == (int)pair->first;
     int other = (int)(first ? pair->last : pair->first);
     uint64_t before = clock_ns(), word = *said;
 
@@ -333,11 +329,11 @@ static void *profile_gather_alloc_buffer(size_t *bytes)
 
     profile_gather_window()->buffer = symaddr;
     profile_gather_gather_barrier();
-    for (int pe = 0; pe < team.npes && team.me == 0; pe++) {
+    for (int pe = 0; pe < PROFILE->team.npes && PROFILE->team.me == 0; pe++) {
         profile_gather_fetch(&other, &profile_gather_window()->buffer, sizeof other, pe);
         same = same && other == symaddr;
     }
-    if (team.me == 0)
+    if (PROFILE->team.me == 0)
         profile_gather_window()->again = same;
     profile_gather_gather_barrier();
     profile_gather_fetch(&other, &profile_gather_window()->again, sizeof other, 0);
@@ -378,7 +374,8 @@ static size_t profile_gather_largest_wanted(const bool *wanted)
 /* PE 0 and the last PE of another node; in a job of one node, the last PE. */
 static struct profile_alpha profile_gather_job_pair(void)
 {
-    struct profile_alpha pair = {.last = (uint32_t)team.npes - 1, .same_node = true};
+    struct profile_alpha pair = {.last = (uint32_t)PROFILE->team.npes - 1,
+                                 .same_node = true};
 
     for (uint32_t pe = pair.last; pe > 0 && pair.same_node; pe--)
         if (profile_gather_node_of((int)pe) != profile_gather_node_of(0)) {
@@ -397,7 +394,7 @@ static struct profile_alpha profile_gather_node_pair(void)
 
     if (first == NULL)
         log_die("no memory for the first PEs of %u nodes", pgas_self.nnodes);
-    for (int pe = 0; pe < team.npes && pgas_self.nnodes > 1; pe++) {
+    for (int pe = 0; pe < PROFILE->team.npes && pgas_self.nnodes > 1; pe++) {
         uint32_t *f = &first[profile_gather_node_of(pe)];
         if (*f != 0) {
             pair.first = *f - 1;
@@ -415,7 +412,7 @@ void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPH
     bool all[PROFILE_BUCKETS];
     int any = 0;
 
-    if (team.me == 0)
+    if (PROFILE->team.me == 0)
         memcpy(profile_gather_window()->wanted, wanted, sizeof all);
     profile_gather_gather_barrier();
     profile_gather_fetch(all, profile_gather_window()->wanted, sizeof all, 0);
@@ -428,7 +425,8 @@ void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPH
     size_t space = profile_gather_largest_wanted(all);
     void *buffer = profile_gather_alloc_buffer(&space);
     for (int i = 0; i < PROFILE_ALPHAS; i++) {
-        bool takes_part = team.me == (int)alpha[i].first || team.me == (int)alpha[i].last;
+        bool takes_part = PROFILE->team.me == (int)alpha[i].first ||
+                          PROFILE->team.me == (int)alpha[i].last;
         if (alpha[i].first == alpha[i].last)
             continue;
         profile_gather_begin_talk();

@@ -10,16 +10,72 @@
 #ifndef PGAS_PROFILE_PROFILE_INT_H
 #define PGAS_PROFILE_PROFILE_INT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "pgas/core/base/pgas.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/team/team.h"
 #include "pgas/profile/profile_file.h"
 
 #define PROFILE_FN "the arrival profile"
+
+enum {
+    PROFILE_ALPHAS = 2,            /* pairs of PEs whose message times are measured */
+    PROFILE_BLOCK = 8192,          /* records */
+    PROFILE_RECORDS_MAX = 1 << 20, /* of a PE */
+    PROFILE_BLOCKS_MAX = PROFILE_RECORDS_MAX / PROFILE_BLOCK,
+    PROFILE_SITE_HEADS = 256, /* buckets of the hash table of call sites */
+};
+
+/* Call sites of this PE. */
+struct profile_site_state {
+    struct profile_site_row {
+        const void *address;
+        const char *routine;
+        uint32_t next; /* row + 1 of the next one in the same bucket */
+    } * sites;
+    size_t nsites, space;
+    uint32_t head[PROFILE_SITE_HEADS];
+};
+
+struct profile_team_state {
+    struct profile_team *teams; /* destroyed ones too */
+    size_t nteams, teams_capacity;
+    uint32_t *row_of_slot; /* row + 1 of the team in that slot */
+    size_t slots;
+};
+
+/* Allocated by the first profile_init that is asked for a profile, and kept. */
+struct profile_state {
+    pthread_mutex_t lock; /* protects on, the records, sites and teams */
+    bool on;
+    struct profile_record *block[PROFILE_BLOCKS_MAX];
+    size_t nrecords, records_max;
+    uint64_t lost; /* calls without a record */
+    struct profile_site_state sites;
+    struct profile_team_state teams;
+
+    /* The file, on PE 0 */
+    char *file;
+    FILE *out;
+    struct profile_header header;
+    enum profile_chunk_kind chunk_kind;
+    size_t chunk_row_bytes;
+    struct profile_site site; /* the row of profile_site_row */
+
+    /* Communication (profile_gather.c) */
+    struct shmem_team team;
+    struct profile_clock_sample *samples; /* of PE 0: by node, two each */
+
+    /* Message times */
+    bool wanted[PROFILE_BUCKETS]; /* sizes of calls; on PE 0 of all PEs */
+    struct profile_alpha alpha[PROFILE_ALPHAS], *measured[PROFILE_ALPHAS];
+};
+#define PROFILE pgas_self.profile
 
 /* ---- profile_team.c -------------------------------------------------------------- */
 
@@ -62,7 +118,6 @@ void profile_gather(const struct profile_rows *rows);
 /* Collective: measure message times for the sizes whose bit is set in `wanted` of PE 0,
  * between nodes (alpha[0]; in a job of one node: within it) and within a node (alpha[1]).
  * The first PE of each pair gets the result; elsewhere alpha stays empty. */
-enum { PROFILE_ALPHAS = 2 };
 void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPHAS]);
 
 /* Sizes of the messages that are timed: the largest one, and one that always fits. */

@@ -15,53 +15,52 @@
 
 #include "pgas/profile/profile_int.h"
 
-enum { HEADS = 256, GROW = 2, FIRST = 64 };
-
-static struct site {
-    const void *address;
-    const char *routine;
-    uint32_t next; /* row + 1 of the next one in the same bucket */
-} * sites;
-static size_t nsites, space;
-static uint32_t head[HEADS];
+enum { GROW = 2, FIRST = 64 };
 
 size_t profile_sites(void)
 {
-    return nsites;
+    return PROFILE->sites.nsites;
 }
 
 void profile_site_fini(void)
 {
-    free(sites);
-    sites = NULL;
-    nsites = space = 0;
-    memset(head, 0, sizeof head);
+    free(PROFILE->sites.sites);
+    PROFILE->sites.sites = NULL;
+    PROFILE->sites.nsites = PROFILE->sites.space = 0;
+    memset(PROFILE->sites.head, 0, sizeof PROFILE->sites.head);
 }
 
 static bool profile_site_grow(void)
 {
-    size_t wanted = space > 0 ? GROW * space : FIRST;
-    struct site *more = nsites < space ? sites : realloc(sites, wanted * sizeof *sites);
+    size_t wanted = PROFILE->sites.space > 0 ? GROW * PROFILE->sites.space : FIRST;
+    struct profile_site_row *more =
+        PROFILE->sites.nsites < PROFILE->sites.space
+            ? PROFILE->sites.sites
+            : realloc(PROFILE->sites.sites, wanted * sizeof *PROFILE->sites.sites);
 
     if (more == NULL)
         return false;
-    space = nsites < space ? space : wanted;
-    sites = more;
+    PROFILE->sites.space =
+        PROFILE->sites.nsites < PROFILE->sites.space ? PROFILE->sites.space : wanted;
+    PROFILE->sites.sites = more;
     return true;
 }
 
 int profile_site_of(const void *site, const char *routine)
 {
-    uint32_t *list = &head[profile_mix((uintptr_t)site, 0) / GROW % HEADS];
+    uint32_t *list =
+        &PROFILE->sites.head[profile_mix((uintptr_t)site, 0) / GROW % PROFILE_SITE_HEADS];
 
-    for (uint32_t i = *list; i != 0; i = sites[i - 1].next)
-        if (sites[i - 1].address == site && sites[i - 1].routine == routine)
+    for (uint32_t i = *list; i != 0; i = PROFILE->sites.sites[i - 1].next)
+        if (PROFILE->sites.sites[i - 1].address == site &&
+            PROFILE->sites.sites[i - 1].routine == routine)
             return (int)i - 1;
     if (!profile_site_grow())
         return -1;
-    sites[nsites++] = (struct site){site, routine, *list};
-    *list = (uint32_t)nsites;
-    return (int)nsites - 1;
+    PROFILE->sites.sites[PROFILE->sites.nsites++] =
+        (struct profile_site_row){site, routine, *list};
+    *list = (uint32_t)PROFILE->sites.nsites;
+    return (int)PROFILE->sites.nsites - 1;
 }
 
 static void profile_site_copy_path_end(char *to, size_t size, const char *path)
@@ -74,7 +73,7 @@ static void profile_site_copy_path_end(char *to, size_t size, const char *path)
 /* The call precedes the address to which it returns. */
 void profile_site_describe(size_t row, struct profile_site *out)
 {
-    const struct site *site = &sites[row];
+    const struct profile_site_row *site = &PROFILE->sites.sites[row];
     const char *call = (const char *)site->address - 1;
     char program[PROFILE_MODULE_MAX] = "";
     struct link_map *map = NULL;

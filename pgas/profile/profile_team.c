@@ -19,11 +19,6 @@
 
 enum { KIND_TEAM = 1, KIND_SET = 2, GROW = 2, FIRST = 16 };
 
-static struct profile_team *teams; /* destroyed ones too */
-static size_t nteams, teams_capacity;
-static uint32_t *row_of_slot; /* row + 1 of the team in that slot */
-static size_t slots;
-
 /* Mixes well, as two rounds of a 64-bit finalizer (MurmurHash3's constants). */
 uint64_t profile_mix(uint64_t a, uint64_t b)
 {
@@ -36,35 +31,38 @@ uint64_t profile_mix(uint64_t a, uint64_t b)
 
 struct profile_team *profile_team_at(size_t row)
 {
-    return &teams[row];
+    return &PROFILE->teams.teams[row];
 }
 
 size_t profile_teams(void)
 {
-    return nteams;
+    return PROFILE->teams.nteams;
 }
 
 void profile_team_fini(void)
 {
-    free(teams);
-    free(row_of_slot);
-    teams = NULL;
-    row_of_slot = NULL;
-    nteams = teams_capacity = slots = 0;
+    free(PROFILE->teams.teams);
+    free(PROFILE->teams.row_of_slot);
+    PROFILE->teams.teams = NULL;
+    PROFILE->teams.row_of_slot = NULL;
+    PROFILE->teams.nteams = PROFILE->teams.teams_capacity = PROFILE->teams.slots = 0;
 }
 
 static int profile_team_add(const struct profile_team *team)
 {
-    if (nteams == teams_capacity) {
-        size_t space = teams_capacity > 0 ? GROW * teams_capacity : FIRST;
-        struct profile_team *more = realloc(teams, space * sizeof *teams);
+    if (PROFILE->teams.nteams == PROFILE->teams.teams_capacity) {
+        size_t space = PROFILE->teams.teams_capacity > 0
+                           ? GROW * PROFILE->teams.teams_capacity
+                           : FIRST;
+        struct profile_team *more =
+            realloc(PROFILE->teams.teams, space * sizeof *PROFILE->teams.teams);
         if (more == NULL)
             return -1;
-        teams = more;
-        teams_capacity = space;
+        PROFILE->teams.teams = more;
+        PROFILE->teams.teams_capacity = space;
     }
-    teams[nteams] = *team;
-    return (int)nteams++;
+    PROFILE->teams.teams[PROFILE->teams.nteams] = *team;
+    return (int)PROFILE->teams.nteams++;
 }
 
 static size_t profile_team_slot_of(const struct shmem_team *team)
@@ -74,15 +72,15 @@ static size_t profile_team_slot_of(const struct shmem_team *team)
 
 static bool profile_team_has_slot(size_t slot)
 {
-    if (slot < slots)
+    if (slot < PROFILE->teams.slots)
         return true;
     size_t more = slot + FIRST;
-    uint32_t *rows = realloc(row_of_slot, more * sizeof *rows);
+    uint32_t *rows = realloc(PROFILE->teams.row_of_slot, more * sizeof *rows);
     if (rows == NULL)
         return false;
-    memset(rows + slots, 0, (more - slots) * sizeof *rows);
-    row_of_slot = rows;
-    slots = more;
+    memset(rows + PROFILE->teams.slots, 0, (more - PROFILE->teams.slots) * sizeof *rows);
+    PROFILE->teams.row_of_slot = rows;
+    PROFILE->teams.slots = more;
     return true;
 }
 
@@ -109,7 +107,7 @@ static int profile_team_add_team(const struct shmem_team *team, uint64_t id)
     if (!profile_team_has_slot(profile_team_slot_of(team)))
         return -1;
     int i = profile_team_add(&row);
-    row_of_slot[profile_team_slot_of(team)] = (uint32_t)(i + 1);
+    PROFILE->teams.row_of_slot[profile_team_slot_of(team)] = (uint32_t)(i + 1);
     return i;
 }
 
@@ -118,8 +116,8 @@ static int profile_team_find_team(const struct shmem_team *team)
 {
     size_t slot = profile_team_slot_of(team);
 
-    if (slot < slots && row_of_slot[slot] != 0)
-        return (int)row_of_slot[slot] - 1;
+    if (slot < PROFILE->teams.slots && PROFILE->teams.row_of_slot[slot] != 0)
+        return (int)PROFILE->teams.row_of_slot[slot] - 1;
     return profile_team_add_team(team, profile_mix(profile_mix(KIND_TEAM, slot),
                                                    (uint64_t)team_world_pe(team, 0)));
 }
@@ -132,8 +130,8 @@ static int profile_team_find_set(const struct check_call *call)
     uint64_t id = profile_mix(profile_mix(KIND_SET, start), log_stride << 32 | size);
     struct profile_team row = {.id = id, .npes = (uint32_t)size};
 
-    for (size_t i = 0; i < nteams; i++)
-        if (teams[i].id == id)
+    for (size_t i = 0; i < PROFILE->teams.nteams; i++)
+        if (PROFILE->teams.teams[i].id == id)
             return (int)i;
     snprintf(row.name, sizeof row.name, "set %d, 2^%d, %d", (int)start, (int)log_stride,
              (int)size);
@@ -175,6 +173,6 @@ void profile_team_gone(const struct check_call *call)
         return;
     size_t slot =
         profile_team_slot_of(team_of((shmem_team_t)(uintptr_t)handle, call->fn));
-    if (slot < slots)
-        row_of_slot[slot] = 0;
+    if (slot < PROFILE->teams.slots)
+        PROFILE->teams.row_of_slot[slot] = 0;
 }

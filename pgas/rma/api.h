@@ -90,7 +90,7 @@
 #define API_RETURN_BY_SET   API_RETURN_BY_TEAM
 #define API_SITE_ALONE
 #define API_SITE_ANYTIME
-#define API_SITE_BY_TEAM    check_site = __builtin_return_address(0);
+#define API_SITE_BY_TEAM    pgas_thread.call_site = __builtin_return_address(0);
 #define API_SITE_BY_WORLD   API_SITE_BY_TEAM
 #define API_SITE_BY_SET     API_SITE_BY_TEAM
 

@@ -4,9 +4,9 @@
  * thread sanitizer: a store of one PE and a load of another that are not ordered are
  * reported as a race even if the result is right.
  *   threads [PEs [calls [seed]]]
- * The library's sources are compiled into it with pgas_self as a thread-local variable; a
- * PE is its heap, its record in the node segment and its peer table.  All threads make
- * the same random calls on two teams; results are checked.
+ * The library's sources are compiled into it with PGAS_INSTANCES: each thread has its own
+ * runtime instance, with its heap, its record in the node segment and its peer table. All
+ * threads make the same random calls on two teams; results are checked.
  */
 #include "config.h"
 
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/algorithms/alltoall.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/algorithms/bcast.h"
@@ -50,7 +51,7 @@ static uint64_t seed = SEED;
 
 static void be_pe(int me)
 {
-    struct pgas *g = &pgas_self;
+    struct pgas *g = pgas_thread.instance = pgas_instance_new(coll_state_new());
     struct peer *peers = calloc((size_t)npes, sizeof *peers);
 
     for (int i = 0; i < npes; i++)
@@ -65,8 +66,9 @@ static void be_pe(int me)
     g->checks = 0;
     g->life = LIFE_UP;
     g->oversubscribed = npes > 2;
-    g->membarrier = true;
     g->env = settings;
+    block_init();
+    select_init();
     g->results = alloc_new((OWN + 4095) / 4096 * 4096, HEAP_BYTES);
 }
 
@@ -363,6 +365,8 @@ static void *pe(void *arg)
     }
     free(pgas_self.peer);
     alloc_delete(pgas_self.results);
+    free(pgas_self.coll);
+    pgas_instance_free(pgas_thread.instance);
     return NULL;
 }
 
@@ -391,10 +395,7 @@ int main(int argc, char **argv)
     seed = argc > 3 ? strtoull(argv[3], NULL, 10) : SEED;
     if (npes < 1 || npes > PES_MAX || env_load(&settings, error) != 0)
         return 2;
-    pgas_self.env = settings;
-    select_init();
     make_node();
-    block_init();
     for (intptr_t i = 0; i < npes; i++)
         pthread_create(&thread[i], NULL, pe, (void *)i);
     for (int i = 0; i < npes; i++)

@@ -34,7 +34,7 @@ list_sources() {
 
 # compile SOURCE..: compile each to an object file in $work, in parallel.
 compile() {
-    flags="-std=gnu11 -O1 -g1 -fsanitize=thread -w -DPGAS_PE_LOCAL=_Thread_local"
+    flags="-std=gnu11 -O1 -g1 -fsanitize=thread -w -DPGAS_INSTANCES"
     flags="$flags -I$top_builddir -I. -Iinclude $(pkg-config --cflags pmix)"
     export work flags
     # shellcheck disable=SC2016 # for the shells there

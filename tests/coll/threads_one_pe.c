@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * threads_one_pe.c - threads of one PE (SHMEM_THREAD_MULTIPLE) use one team handle and
- * wait at the same time, for the thread sanitizer.  As in threads.c pgas_self is a
- * variable of each thread here: all threads fill it in as the same PE.
+ * wait at the same time, for the thread sanitizer: all threads enter one runtime
+ * instance.
  *   threads_one_pe [calls]
  */
 #include "config.h"
@@ -23,9 +23,11 @@ static struct node *node;
 static long calls = CALLS;
 static uint32_t turn; /* number of turns so far; modulo THREADS: the next thread */
 
-static void be_the_pe(void)
+static struct pgas *instance;
+
+static void make_instance(void)
 {
-    struct pgas *g = &pgas_self;
+    struct pgas *g = instance = pgas_instance_new(NULL);
 
     g->heap_base = (uintptr_t)heap;
     g->heap_len = HEAP_BYTES;
@@ -49,7 +51,7 @@ static void *run(void *arg)
                                                "third routine"};
     const char *name = names[(uintptr_t)arg];
 
-    be_the_pe();
+    pgas_thread.instance = instance;
     for (long i = 0; i < calls; i++) {
         const struct shmem_team *team = team_of(SHMEM_TEAM_WORLD, name);
         if (ctx_team(SHMEM_CTX_DEFAULT) != team)
@@ -71,6 +73,7 @@ int main(int argc, char **argv)
     heap = aligned_alloc(4096, HEAP_BYTES);
     memset(node, 0, bytes);
     node->npes = 1;
+    make_instance();
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, run, (void *)i);
     for (int i = 0; i < THREADS; i++)
@@ -79,6 +82,7 @@ int main(int argc, char **argv)
     if (what[0] != '\0')
         fprintf(stderr, "no thread waits, but the PE's wait record is: %.*s\n", NODE_WHAT,
                 what);
+    pgas_instance_free(instance);
     free(node);
     free(heap);
     return what[0] != '\0';

@@ -306,10 +306,12 @@ static void reduce_doubling(const struct piece *p)
 
 /* ---- dispatch ---------------------------------------------------------------------- */
 
-static const struct {
+struct leaders_algorithm {
     void (*run)(const struct piece *);
     bool per_node; /* the number of steps is O(nodes), not O(log nodes) */
-} algorithms[] = {
+};
+
+static const struct leaders_algorithm algorithms[] = {
     [INTERNODE_REDUCE_DIRECT] = {reduce_direct, true},
     [INTERNODE_REDUCE_RING] = {reduce_ring, true},
     [INTERNODE_REDUCE_HALVING] = {reduce_halving, false},

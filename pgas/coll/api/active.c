@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/api/active.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/probe.h"
@@ -18,6 +19,8 @@
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
+
+#define STATE coll_self.active
 
 /*
  * Words of pSync in use, a cache line apart independent of the alignment of the array.
@@ -233,79 +236,55 @@ void active_barrier(const struct shmem_team *set, const char *fn)
 
 /* ---- cached teams ------------------------------------------------------------------ */
 
-/*
- * Cache entry of an active set: its team, or, if some member has no free team slot, a
- * team without a synchronisation area (`team->psync` != NULL), whose collectives run
- * between barriers over the pSync array.  The members decide this in the first call of
- * the set, by a vote through its pSync, and never change it.  So all members take the
- * same path in all later calls without further communication.
- *
- * Invariant: if some member runs with SHMEM_THREAD_MULTIPLE, all members distinguish the
- * calls of the set by pSync (`by_psync`), because two threads may be in two of them at
- * the same time.  Otherwise there is one record for the set, independent of pSync.
- */
-struct record {
-    int start, log_stride, size;
-    const long *psync; /* NULL: any */
-    bool by_psync;     /* no team here: look up the record of (set, pSync) */
-    struct shmem_team *team;
-    struct record *next; /* in the same bucket */
-};
-
 enum {
-    BUCKETS = 256,
     TEAMS_MAX = 256, /* maximum number of teams of active sets, */
     TEAMS_PART = 4,  /* and the reciprocal of their maximum share of all team slots */
 };
-
-/* The buckets and teams_made are protected by records_lock; last_used is used only
- * without SHMEM_THREAD_MULTIPLE. */
-static struct record *bucket[BUCKETS], *last_used;
-static uint32_t teams_made;
-static pthread_mutex_t records_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool active_multiple(void)
 {
     return pgas_self.thread_level == SHMEM_THREAD_MULTIPLE;
 }
 
-static bool active_record_is(const struct record *r, const struct record *key)
+static bool active_record_is(const struct active_record *r,
+                             const struct active_record *key)
 {
     return r->start == key->start && r->log_stride == key->log_stride &&
            r->size == key->size && r->psync == key->psync;
 }
 
-static struct record **active_record_bucket(const struct record *key)
+static struct active_record **active_record_bucket(const struct active_record *key)
 {
     uint64_t set = (uint64_t)(uint32_t)key->start << 32 ^ (uint32_t)key->size * 31u ^
                    (uint64_t)(uint32_t)key->log_stride << 25;
     uint64_t mixed = (set ^ (uintptr_t)key->psync >> 3) * 0x9e3779b97f4a7c15u;
 
-    return &bucket[mixed >> 56];
+    return &STATE.bucket[mixed >> 56];
 }
-_Static_assert((int)BUCKETS == 256, "a bucket for each value of the hash's upper byte");
+_Static_assert((int)ACTIVE_BUCKETS == 256,
+               "a bucket for each value of the hash's upper byte");
 
-static struct record *active_record_find(const struct record *key)
+static struct active_record *active_record_find(const struct active_record *key)
 {
-    pthread_mutex_lock(&records_lock);
-    struct record *r = *active_record_bucket(key);
+    pthread_mutex_lock(&STATE.lock);
+    struct active_record *r = *active_record_bucket(key);
     while (r != NULL && !active_record_is(r, key))
         r = r->next;
-    pthread_mutex_unlock(&records_lock);
+    pthread_mutex_unlock(&STATE.lock);
     return r;
 }
 
-static struct record *active_record_add(struct record key, const char *fn)
+static struct active_record *active_record_add(struct active_record key, const char *fn)
 {
-    struct record *r = malloc(sizeof *r), **at = active_record_bucket(&key);
+    struct active_record *r = malloc(sizeof *r), **at = active_record_bucket(&key);
 
     if (r == NULL)
         log_die("%s: no memory for the record of an active set", fn);
-    pthread_mutex_lock(&records_lock);
+    pthread_mutex_lock(&STATE.lock);
     *r = key;
     r->next = *at;
     *at = r;
-    pthread_mutex_unlock(&records_lock);
+    pthread_mutex_unlock(&STATE.lock);
     return r;
 }
 
@@ -385,18 +364,18 @@ static bool active_may_make_team(void)
     size_t slot_bytes = team_slot_offset(SLOT_USER + 1) - team_slot_offset(SLOT_USER);
     size_t most = pgas_self.env.team_size / slot_bytes / TEAMS_PART;
 
-    pthread_mutex_lock(&records_lock);
-    bool may = teams_made < (most < TEAMS_MAX ? most : TEAMS_MAX);
-    teams_made += may;
-    pthread_mutex_unlock(&records_lock);
+    pthread_mutex_lock(&STATE.lock);
+    bool may = STATE.teams_made < (most < TEAMS_MAX ? most : TEAMS_MAX);
+    STATE.teams_made += may;
+    pthread_mutex_unlock(&STATE.lock);
     return may;
 }
 
 static void active_team_not_made(void)
 {
-    pthread_mutex_lock(&records_lock);
-    teams_made--;
-    pthread_mutex_unlock(&records_lock);
+    pthread_mutex_lock(&STATE.lock);
+    STATE.teams_made--;
+    pthread_mutex_unlock(&STATE.lock);
 }
 
 /*
@@ -462,18 +441,18 @@ static struct shmem_team *active_make_team(const struct shmem_team *set, bool *b
 }
 
 /* Create the record in the first call of the set (or of the set and this pSync). */
-static struct record *active_first_call(const struct record *key, long *psync,
-                                        const char *fn)
+static struct active_record *active_first_call(const struct active_record *key,
+                                               long *psync, const char *fn)
 {
     struct shmem_team set = active_set(key->start, key->log_stride, key->size, psync, fn);
-    struct record r = *key;
+    struct active_record r = *key;
     bool by_psync = false;
 
     r.team =
         set.npes > 1 ? active_make_team(&set, &by_psync, fn) : active_make_slow(&set, fn);
     r.psync = by_psync ? psync : NULL;
     if (by_psync && !active_multiple()) {
-        struct record any = *key;
+        struct active_record any = *key;
         any.psync = NULL;
         any.by_psync = true;
         if (active_record_find(&any) == NULL)
@@ -484,7 +463,7 @@ static struct record *active_first_call(const struct record *key, long *psync,
 
 /* True if this PE is in the set.  Ends the job with an error message if the arguments do
  * not describe an active set. */
-static bool active_is_member(const struct record *key, const char *fn)
+static bool active_is_member(const struct active_record *key, const char *fn)
 {
     if (!active_is_set(key->start, key->log_stride, key->size))
         active_refuse_set(key->start, key->log_stride, key->size, fn);
@@ -493,9 +472,10 @@ static bool active_is_member(const struct record *key, const char *fn)
     return away >= 0 && away % stride == 0 && away / stride < key->size;
 }
 
-static struct record *active_record_of(struct record *key, long *psync, const char *fn)
+static struct active_record *active_record_of(struct active_record *key, long *psync,
+                                              const char *fn)
 {
-    struct record *r = active_multiple() ? NULL : active_record_find(key);
+    struct active_record *r = active_multiple() ? NULL : active_record_find(key);
 
     if (r != NULL && !r->by_psync)
         return r;
@@ -507,16 +487,16 @@ static struct record *active_record_of(struct record *key, long *psync, const ch
 struct shmem_team *active_team(int start, int log_stride, int size, long *psync,
                                const char *fn)
 {
-    struct record key = {
+    struct active_record key = {
         .start = start, .log_stride = size > 1 ? log_stride : 0, .size = size};
-    struct record *r = active_multiple() ? NULL : last_used;
+    struct active_record *r = active_multiple() ? NULL : STATE.last_used;
 
     if (r == NULL || r->psync != NULL || !active_record_is(r, &key)) {
         if (!active_is_member(&key, fn))
             return NULL;
         r = active_record_of(&key, psync, fn);
         if (!active_multiple())
-            last_used = r;
+            STATE.last_used = r;
     }
     if (r->team->psync != NULL) {
         r->team->psync = psync;
@@ -527,14 +507,14 @@ struct shmem_team *active_team(int start, int log_stride, int size, long *psync,
 
 void active_forget(void)
 {
-    for (int i = 0; i < BUCKETS; i++)
-        while (bucket[i] != NULL) {
-            struct record *r = bucket[i];
-            bucket[i] = r->next;
+    for (int i = 0; i < ACTIVE_BUCKETS; i++)
+        while (STATE.bucket[i] != NULL) {
+            struct active_record *r = STATE.bucket[i];
+            STATE.bucket[i] = r->next;
             if (r->team != NULL && r->team->psync != NULL)
                 free(r->team);
             free(r);
         }
-    last_used = NULL;
-    teams_made = 0;
+    STATE.last_used = NULL;
+    STATE.teams_made = 0;
 }

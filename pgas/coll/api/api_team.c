@@ -69,7 +69,7 @@ ROUTINE(int, shmem_team_split_strided, 0, BY_TEAM,
         (const shmem_team_config_t *, config, OPTIONAL), (long, config_mask, CONFIG_MASK),
         (shmem_team_t *, new_team, NEW_TEAM))
 {
-    struct team_set set = {.size = size, .start = start, .stride = stride};
+    const struct team_set set = {.size = size, .start = start, .stride = stride};
 
     return split_set(parent_team, &set, split_config(config, config_mask), new_team, fn);
 }
@@ -97,7 +97,7 @@ ROUTINE(int, shmemx_team_create, sizeof(int), BY_TEAM,
         (shmem_team_t, parent, TEAM_OR_NONE), (const int *, list, MEMBERS),
         (int, n, COUNT_INT), (shmem_team_t *, new_team, NEW_TEAM))
 {
-    struct team_set set = {.size = list != NULL ? n : 0, .list = list};
+    const struct team_set set = {.size = list != NULL ? n : 0, .list = list};
 
     return split_set(parent, &set, 0, new_team, fn);
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/api/active.h"
 #include "pgas/coll/api/life.h"
 #include "pgas/coll/api/verify.h"
@@ -42,8 +43,7 @@
 #include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
 
-static struct boot boot;
-static enum isa isa; /* instruction set of the copy and reduction kernels */
+#define STATE coll_self.life
 
 /* Under oshrun stdout is a pipe: make it line-buffered, unless the program has already
  * set a buffer. */
@@ -64,10 +64,10 @@ static void life_read_environment(void)
 
     if (env_load(env, error) != 0)
         log_die("%s", error);
-    if (isa_read(env->isa, &isa, error, sizeof error) != 0)
+    if (isa_read(env->isa, &STATE.isa, error, sizeof error) != 0)
         log_die("SHMEM_ISA=%s: %s", env->isa, error);
-    copy_init(isa, env->nontemporal);
-    op_init(isa, env->nontemporal);
+    copy_init(STATE.isa, env->nontemporal);
+    op_init(STATE.isa, env->nontemporal);
     coredump_init();
     life_buffer_stdout();
 }
@@ -81,14 +81,14 @@ static void life_share_data(void)
 static void life_connect_launcher(void)
 {
     nodeseg_await_detached();
-    boot_connect(&boot);
-    pgas_self.me = (int)boot.rank;
-    pgas_self.npes = boot.size;
+    boot_connect(&STATE.boot);
+    pgas_self.me = (int)STATE.boot.rank;
+    pgas_self.npes = STATE.boot.size;
 }
 
 static void life_disconnect_launcher(bool exiting)
 {
-    boot_disconnect(&boot, exiting);
+    boot_disconnect(&STATE.boot, exiting);
     nodeseg_part();
     if (!exiting)
         pgas_self.npes =
@@ -97,7 +97,7 @@ static void life_disconnect_launcher(bool exiting)
 
 static void life_open_node_segment(void)
 {
-    nodeseg_open(&boot);
+    nodeseg_open(&STATE.boot);
 }
 
 static void life_create_heap(void)
@@ -114,7 +114,7 @@ static void life_create_heap(void)
                 g->env.symmetric_size, g->env.team_size, g->env.shared_size, why,
                 r.rlim_cur == RLIM_INFINITY ? "" : ", or raise `ulimit -v`");
     }
-    if (peer_init(boot.local_pes) != 0)
+    if (peer_init(STATE.boot.local_pes) != 0)
         log_die("no memory for a table of %u PEs", g->npes);
     g->peer[g->me].heap = (char *)g->heap_base;
     g->peer[g->me].data = (char *)g->data_base;
@@ -132,7 +132,7 @@ static void life_free_heap(bool exiting)
 
 static void life_open_network(void)
 {
-    net_open(&boot);
+    net_open(&STATE.boot);
 }
 
 /* The settings that must be equal on all PEs are in this PE's record before nodeseg_join,
@@ -146,14 +146,14 @@ static void life_join_node(void)
     agree_set(AGREE_TABLE_NEAR, select_table_digest(t, false), value);
     agree_set(AGREE_TABLE_REMOTE, select_table_digest(t, true), value);
     nodeseg_join();
-    agree_check_node(&boot);
+    agree_check_node(&STATE.boot);
 }
 
 static void life_exchange_endpoints(void)
 {
-    agree_publish(&boot);
-    net_publish(&boot);
-    agree_check_internode(&boot);
+    agree_publish(&STATE.boot);
+    net_publish(&STATE.boot);
+    agree_check_internode(&STATE.boot);
 }
 
 static void life_print_info(void)
@@ -163,7 +163,7 @@ static void life_print_info(void)
     if (pgas_self.env.info) {
         env_print(stderr);
         fprintf(stderr, "Network transport: %s\n", net_text());
-        fprintf(stderr, "Instruction set: %s\n", isa_name(isa));
+        fprintf(stderr, "Instruction set: %s\n", isa_name(STATE.isa));
     }
     env_warn_unknown(stderr);
 }
@@ -223,11 +223,9 @@ static void life_on_exit(int status, void *arg)
 
 static void life_make_ready(void)
 {
-    static bool registered;
-
     profile_init();
-    if (!registered)
-        registered = on_exit(life_on_exit, NULL) == 0;
+    if (!STATE.finalize_hook)
+        STATE.finalize_hook = on_exit(life_on_exit, NULL) == 0;
 }
 
 /* Completes this PE's operations, then waits until no PE of the node accesses this one.
@@ -255,13 +253,15 @@ static void life_complete(bool exiting)
  * process holds, and the launcher ends the job.
  */
 #define NO_DOWN NODE_STAGES, NULL
-static const struct stage {
+struct stage {
     enum node_stage up_stamp; /* the name of the stage */
     void (*up)(void);
     enum node_stage down_stamp;
     void (*down)(bool exiting); /* NULL: nothing, or nothing before the process ends */
     const char *reason;         /* for the position of the row */
-} stages[] = {
+};
+
+static const struct stage stages[] = {
     {NODE_STAGE_ENV, life_read_environment, NO_DOWN, "all other stages read settings"},
     {NODE_STAGE_DATA, life_share_data, NO_DOWN,
      "before PMIx starts threads, which may store into pages that move, and in whose "

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/api/symheap.h"
 #include "pgas/core/check/check.h"
@@ -28,10 +29,9 @@ static bool symheap_warns(uint32_t *warned)
 
 static void *symheap_take(size_t size, size_t align, const char *fn)
 {
-    static uint32_t warned;
     void *p = heap_alloc(size, align);
 
-    if (p == NULL && symheap_warns(&warned))
+    if (p == NULL && symheap_warns(&coll_self.symheap.no_memory_warned))
         log_warn(
             "%s: cannot allocate %zu bytes in the symmetric heap of %zu bytes; NULL is "
             "returned; set SHMEM_SYMMETRIC_SIZE to a larger size (reported once)",
@@ -52,10 +52,9 @@ void *symheap_malloc(size_t size, size_t align, const char *fn)
 
 void *mem_take_with_hints(size_t size, long hints, const char *fn)
 {
-    static uint32_t warned;
     const long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
 
-    if ((hints & ~known) != 0 && symheap_warns(&warned))
+    if ((hints & ~known) != 0 && symheap_warns(&coll_self.symheap.hints_warned))
         log_warn(
             "%s: argument 'hints' has unknown bits (0x%lx), which are ignored; known "
             "are SHMEM_MALLOC_ATOMICS_REMOTE and SHMEM_MALLOC_SIGNAL_REMOTE (0x%lx; "

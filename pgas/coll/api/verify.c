@@ -147,5 +147,5 @@ static void verify_meet(const struct check_call *c)
 
 void verify_init(void)
 {
-    check_verify = verify_meet;
+    check_set_verify(verify_meet);
 }

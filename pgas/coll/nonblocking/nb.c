@@ -22,6 +22,7 @@
 
 #include <stdlib.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/probe.h"
 #include "pgas/coll/nonblocking/nb_int.h"
@@ -32,14 +33,7 @@
 #include "pgas/core/base/stress.h"
 #include "pgas/rma/rma.h"
 
-static PGAS_PE_LOCAL struct {
-    pthread_mutex_t lock;
-    struct shmem_team *teams; /* with incomplete requests; also read without the lock */
-    size_t open;              /* requests not freed yet */
-    const char *last;         /* public routine that started the last one */
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static _Thread_local bool inside; /* of nb_go_on, against recursion */
+#define STATE coll_self.nb
 
 _Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_MEET - 1, "the invariant at the top");
 
@@ -100,7 +94,7 @@ static bool nb_advance_all(void)
 {
     bool ended = false;
 
-    for (struct shmem_team **at = &all.teams, *team; (team = *at) != NULL;) {
+    for (struct shmem_team **at = &STATE.teams, *team; (team = *at) != NULL;) {
         ended = nb_advance_team(team) || ended;
         struct nb_queue *q = &team->coll->nb;
         if (q->first != NULL)
@@ -114,16 +108,16 @@ static bool nb_advance_all(void)
 /* block_set_work callback.  Repeated, as a completed request lets a queued one start. */
 static void nb_go_on(void)
 {
-    if (inside || __atomic_load_n(&all.teams, __ATOMIC_RELAXED) == NULL)
+    if (pgas_thread.in_nb || __atomic_load_n(&STATE.teams, __ATOMIC_RELAXED) == NULL)
         return;
-    inside = true;
-    pthread_mutex_lock(&all.lock);
+    pgas_thread.in_nb = true;
+    pthread_mutex_lock(&STATE.lock);
     while (nb_advance_all())
         ;
-    if (all.teams == NULL)
+    if (STATE.teams == NULL)
         block_set_work(NULL);
-    pthread_mutex_unlock(&all.lock);
-    inside = false;
+    pthread_mutex_unlock(&STATE.lock);
+    pgas_thread.in_nb = false;
 }
 
 /* ---- begin and end ---------------------------------------------------------------- */
@@ -133,9 +127,9 @@ static void nb_enlist(struct nb *r)
     struct nb_queue *q = &r->team->coll->nb;
 
     if (q->first == NULL) {
-        q->next = all.teams;
+        q->next = STATE.teams;
         q->end = &q->first;
-        __atomic_store_n(&all.teams, r->team, __ATOMIC_RELAXED);
+        __atomic_store_n(&STATE.teams, r->team, __ATOMIC_RELAXED);
     }
     *q->end = r;
     q->end = &r->next;
@@ -150,12 +144,12 @@ struct nb *nb_start(const struct nb *what)
         log_die("%s: no memory for a nonblocking collective", what->fn);
     *r = *what;
     barrier_guard(r->team, r->fn);
-    pthread_mutex_lock(&all.lock);
+    pthread_mutex_lock(&STATE.lock);
     r->call = credit_begin(&r->team->coll->nb.calls);
-    all.open++;
-    all.last = r->fn;
+    STATE.open++;
+    STATE.last = r->fn;
     nb_enlist(r);
-    pthread_mutex_unlock(&all.lock);
+    pthread_mutex_unlock(&STATE.lock);
     nb_go_on();
     barrier_unguard(what->team, what->fn);
     return r;
@@ -170,9 +164,9 @@ static void nb_finish(struct nb **request)
     free(r->stage);
     free(r->chunks);
     free(r);
-    pthread_mutex_lock(&all.lock);
-    all.open--;
-    pthread_mutex_unlock(&all.lock);
+    pthread_mutex_lock(&STATE.lock);
+    STATE.open--;
+    pthread_mutex_unlock(&STATE.lock);
     *request = NULL;
 }
 
@@ -292,10 +286,10 @@ static size_t nb_count(const struct nb *r)
 
 void nb_check_ended(const struct shmem_team *team, const char *fn)
 {
-    pthread_mutex_lock(&all.lock);
-    size_t n = team != NULL ? nb_count(team->coll->nb.first) : all.open;
-    const char *one = team != NULL && n > 0 ? team->coll->nb.first->fn : all.last;
-    pthread_mutex_unlock(&all.lock);
+    pthread_mutex_lock(&STATE.lock);
+    size_t n = team != NULL ? nb_count(team->coll->nb.first) : STATE.open;
+    const char *one = team != NULL && n > 0 ? team->coll->nb.first->fn : STATE.last;
+    pthread_mutex_unlock(&STATE.lock);
     if (n > 0)
         nb_not_ended(n, one, fn);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/select/adapt.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/select/select_table.h"
@@ -12,6 +13,8 @@
 #include "pgas/core/boot/agree.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
+
+#define STATE coll_self.select
 
 /* Every variable must be verified to be equal on all PEs (core/boot/agree.h); otherwise
  * PEs could select different algorithms. */
@@ -102,10 +105,6 @@ enum { RULES = sizeof rules / sizeof rules[0] };
 
 enum { NAMES_MAX = 128, PLAN_MAX = 512 };
 
-/* By collective: the requested algorithm; SELECT_ALGORITHMS_ALL = none. */
-static enum select_algorithm wanted[SELECT_ALL];
-static struct select_table table;
-
 /* ---- names ----------------------------------------------------------------------- */
 
 const struct select_info *select_info(enum select_algorithm algorithm)
@@ -179,7 +178,7 @@ static enum select_algorithm select_find(enum select_collective what)
 void select_init(void)
 {
     for (int what = 0; what < SELECT_ALL; what++)
-        wanted[what] = select_find((enum select_collective)what);
+        STATE.wanted[what] = select_find((enum select_collective)what);
 }
 
 const struct select_table *select_init_table(unsigned processors)
@@ -187,18 +186,18 @@ const struct select_table *select_init_table(unsigned processors)
     const char *name = pgas_self.env.coll_table;
     bool asked = name[0] != '\0', tell = pgas_self.me == 0;
 
-    select_table_free(&table);
-    select_table_find(name, processors, &table);
-    if (table.state == SELECT_TABLE_BAD && asked)
-        log_die("SHMEM_COLL_TABLE: %s", table.note);
-    if (table.state == SELECT_TABLE_BAD && tell)
-        log_warn("%s; the table is ignored", table.note);
-    if (table.state == SELECT_TABLE_OTHER && asked && tell)
+    select_table_free(&STATE.table);
+    select_table_find(name, processors, &STATE.table);
+    if (STATE.table.state == SELECT_TABLE_BAD && asked)
+        log_die("SHMEM_COLL_TABLE: %s", STATE.table.note);
+    if (STATE.table.state == SELECT_TABLE_BAD && tell)
+        log_warn("%s; the table is ignored", STATE.table.note);
+    if (STATE.table.state == SELECT_TABLE_OTHER && asked && tell)
         log_warn("SHMEM_COLL_TABLE: %s and is ignored; oshmem_info --tune makes one",
-                 table.note);
-    else if (table.state == SELECT_TABLE_OTHER)
-        log_debug("%s: the table is ignored", table.note);
-    return &table;
+                 STATE.table.note);
+    else if (STATE.table.state == SELECT_TABLE_OTHER)
+        log_debug("%s: the table is ignored", STATE.table.note);
+    return &STATE.table;
 }
 
 /* ---- plans ----------------------------------------------------------------------- */
@@ -245,7 +244,7 @@ size_t select_most_bytes(enum select_algorithm algorithm, int npes)
 bool select_adapts(enum select_collective what, enum select_algorithm other,
                    const struct shmem_team *team)
 {
-    return wanted[what] == SELECT_ALGORITHMS_ALL && pgas_self.env.adapt != 0 &&
+    return STATE.wanted[what] == SELECT_ALGORITHMS_ALL && pgas_self.env.adapt != 0 &&
            team->npes > 2 &&
            select_may_use(other, team->npes, select_nodes_of(team),
                           select_reproducible());
@@ -253,7 +252,7 @@ bool select_adapts(enum select_collective what, enum select_algorithm other,
 
 bool select_asked(enum select_collective what)
 {
-    return wanted[what] != SELECT_ALGORITHMS_ALL;
+    return STATE.wanted[what] != SELECT_ALGORITHMS_ALL;
 }
 
 /* A candidate algorithm and the range of bytes for which it is usable. */
@@ -351,7 +350,7 @@ int select_choose(enum select_collective what, const struct select_case *c,
 
 static void select_tell_unused(enum select_collective what, const struct shmem_team *team)
 {
-    enum select_algorithm first = wanted[what];
+    enum select_algorithm first = STATE.wanted[what];
 
     if (first != SELECT_ALGORITHMS_ALL &&
         !select_may_use(first, team->npes, select_nodes_of(team), select_reproducible()))
@@ -366,8 +365,8 @@ static void select_make_plan(struct shmem_team *team, enum select_collective wha
                             .nodes = select_nodes_of(team),
                             .crowded = pgas_self.oversubscribed,
                             .reproducible = select_reproducible(),
-                            .first = wanted[what],
-                            .table = &table};
+                            .first = STATE.wanted[what],
+                            .table = &STATE.table};
     bool cut;
 
     select_tell_unused(what, team);
@@ -377,7 +376,7 @@ static void select_make_plan(struct shmem_team *team, enum select_collective wha
         log_warn(
             "%s: more than %d ranges of bytes for %s on %d PEs; the further ones are "
             "ignored",
-            table.path, SELECT_CHOICES, select_name(what), team->npes);
+            STATE.table.path, SELECT_CHOICES, select_name(what), team->npes);
 }
 
 void select_plan(struct shmem_team *team)
@@ -390,7 +389,7 @@ void select_plan(struct shmem_team *team)
 
 void select_force(enum select_collective what, enum select_algorithm algorithm)
 {
-    wanted[what] = algorithm;
+    STATE.wanted[what] = algorithm;
     select_plan(team_of(SHMEM_TEAM_WORLD, "oshmem_info"));
 }
 
@@ -414,11 +413,12 @@ void select_print(FILE *out, struct shmem_team *team)
 {
     char text[PLAN_MAX];
 
-    if (table.state == SELECT_TABLE_USED)
-        fprintf(out, "Table of algorithms: %s (%zu rows)\n", table.path, table.rows);
+    if (STATE.table.state == SELECT_TABLE_USED)
+        fprintf(out, "Table of algorithms: %s (%zu rows)\n", STATE.table.path,
+                STATE.table.rows);
     else
-        fprintf(out, "Table of algorithms: none%s%s\n", table.note[0] != '\0' ? "; " : "",
-                table.note);
+        fprintf(out, "Table of algorithms: none%s%s\n",
+                STATE.table.note[0] != '\0' ? "; " : "", STATE.table.note);
     select_plan(team);
     if (team->near != NULL)
         select_plan(team->near);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/allgather.h"
@@ -24,13 +25,11 @@
 #include "pgas/core/memory/peer.h"
 #include "pgas/rma/rma.h"
 
-static struct pool results = POOL_OF(struct shmemx_shared);
-
 /* ---- handles --------------------------------------------------------------------- */
 
 static struct shmemx_shared *shared_result_of(shmemx_shared_t handle, const char *fn)
 {
-    if (!pool_has(&results, handle))
+    if (!pool_has(&coll_self.shared, handle))
         log_die("%s: argument 'shared' = %p is not a valid node-shared result%s; use one "
                 "from shmemx_shared_create",
                 fn, (void *)handle,
@@ -68,12 +67,12 @@ static bool shared_leads(const struct shmemx_shared *s)
 
 static struct shmemx_shared *shared_new_result(struct shmem_team *team, size_t bytes)
 {
-    struct shmemx_shared *s = pool_alloc(&results);
+    struct shmemx_shared *s = pool_alloc(&coll_self.shared);
     uint64_t *place = calloc((size_t)shared_nodes_of(team), sizeof *place);
 
     if (s == NULL || place == NULL) {
         if (s != NULL)
-            pool_free(&results, s);
+            pool_free(&coll_self.shared, s);
         free(place);
         return NULL;
     }
@@ -89,7 +88,7 @@ static struct shmemx_shared *shared_new_result(struct shmem_team *team, size_t b
 static void shared_free_result(struct shmemx_shared *s)
 {
     free(s->place);
-    pool_free(&results, s);
+    pool_free(&coll_self.shared, s);
 }
 
 /* The leader's memory as heap offset; 0 = none. */
@@ -236,8 +235,8 @@ static bool shared_drop(void *object, void *arg)
 
 void shared_forget(void)
 {
-    pool_each(&results, shared_drop, NULL);
-    pool_clear(&results);
+    pool_each(&coll_self.shared, shared_drop, NULL);
+    pool_clear(&coll_self.shared);
 }
 
 /* ---- calls ----------------------------------------------------------------------- */

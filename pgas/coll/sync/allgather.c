@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/allgather.h"
@@ -20,8 +21,6 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
-
-size_t allgather_max = INTERNODE_BOX;
 
 static char *allgather_entries_alloc(const struct shmem_team *team, size_t bytes,
                                      const char *fn)
@@ -67,7 +66,7 @@ static struct descriptors allgather_fetch(struct shmem_team *team, const void *m
 /* Bytes of each descriptor that fit the piggyback buffer together; 0: none. */
 static size_t allgather_part(struct shmem_team *team, size_t bytes, const char *fn)
 {
-    size_t npes = (size_t)team->npes, most = allgather_max / npes;
+    size_t npes = (size_t)team->npes, most = coll_self.allgather_max / npes;
 
     most = bytes < most ? bytes : most;
     if (most == 0 || internode_fits(team, npes, most, fn))

@@ -17,10 +17,6 @@ struct descriptor {
     uint64_t count, place;
 };
 
-/* Maximum bytes of all descriptors per barrier: INTERNODE_BOX; tests set a smaller value.
- */
-extern size_t allgather_max;
-
 struct descriptors {
     const struct shmem_team *team; /* NULL = not open */
     const char *entries;

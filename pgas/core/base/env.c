@@ -15,10 +15,12 @@
 #define PREFIX       "SHMEM_"
 #define PREFIX_OLD   "SMA_"
 
-static const struct variable {
+struct variable {
     const char *name, *def, *help;
     const char *reader; /* the program that reads it; NULL: the library */
-} variables[] = {
+};
+
+static const struct variable variables[] = {
 #define E(NAME, kind, field, def, help) {#NAME, def, help, NULL},
 #define T(NAME, reader, help)           {#NAME, "", help, reader},
     PGAS_ENV_TABLE(E) PGAS_ENV_TOOLS(T)

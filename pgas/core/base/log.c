@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/threads/atomic.h"
+
+#define STATE core_self.log
 
 #define LINE_MAX_LEN  1024
 #define LOST_GRACE_NS (NS_PER_S / 5) /* time for the launcher to see the PE's exit */
@@ -67,9 +70,7 @@ void log_flush(FILE *stream)
 /* Only the first thread that ends the process prints; the others wait for its exit. */
 static void log_final(const char *format, va_list args)
 {
-    static uint32_t ending;
-
-    if (swap_acq_rel_u32(&ending, 1) != 0) {
+    if (swap_acq_rel_u32(&STATE.ending, 1) != 0) {
         block_sleep(2 * LOST_GRACE_NS);
         _exit(EXIT_FAILURE);
     }

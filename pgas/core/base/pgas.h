@@ -4,7 +4,8 @@
  *
  * Terms: a PE is a process of the job.  A node is a set of PEs that can map each other's
  * memory.  The segments of a PE are its symmetric heap and its symmetric data (the
- * globals of the executable).  The root structure is pgas_self (self.c).
+ * globals of the executable).  The root structure is pgas_self (self.c); the private
+ * state of the modules is in core_state.h and coll_state.h.
  */
 #ifndef PGAS_CORE_PGAS_H
 #define PGAS_CORE_PGAS_H
@@ -19,7 +20,11 @@
 #include "pgas/core/boot/node.h"
 
 struct alloc;
+struct coll_state;
+struct core_state;
 struct net;
+struct profile_state;
+struct sim;
 
 /* One PE as seen by the calling PE.  peer.c sets heap and data once, from NULL to the
  * local mapping of the PE's segment (stored with release; read by any thread). */
@@ -76,12 +81,40 @@ struct pgas {
     pid_t pid;             /* differs in a forked child, which is not a PE */
     bool membarrier;       /* sleepers execute the fence on behalf of wakers (block.h) */
     struct env env;
+
+    /* Private state of the modules.  Only with PGAS_INSTANCES: core, coll (core_state.h,
+     * coll_state.h). */
+    struct core_state *core;
+    struct coll_state *coll;
+    struct profile_state *profile; /* NULL: the arrival profile has never been on */
 };
 
-/* _Thread_local in tests whose PEs are threads (tests/coll/threads.c). */
-#ifndef PGAS_PE_LOCAL
-#define PGAS_PE_LOCAL
+/* State of a thread; initial-exec for speed. */
+struct pgas_thread {
+    const void *call_site; /* of its collective; set by the public routine (check.h) */
+    const char *routine;   /* public routine of its last team_of, for messages */
+    int waits;             /* nesting of block_until */
+    bool owns_what;        /* it owns the text of node_pe.what (block.c) */
+    bool in_nb;            /* inside of nb_go_on, against recursion */
+    int locks;             /* context locks that it holds (net_inside) */
+    struct sim *sim;       /* the simulated job that it runs (transport/test/sim.h) */
+    struct pgas *instance; /* only with PGAS_INSTANCES: the PE that it belongs to */
+};
+extern __attribute__((
+    visibility("hidden"),
+    tls_model("initial-exec"))) _Thread_local struct pgas_thread pgas_thread;
+
+/*
+ * The runtime instance.  The production build has one per process.  With PGAS_INSTANCES a
+ * process has several, for tests whose PEs are threads (tests/coll/threads.c); a thread
+ * enters one by setting pgas_thread.instance.
+ */
+#ifdef PGAS_INSTANCES
+#define pgas_self (*pgas_thread.instance)
+struct pgas *pgas_instance_new(struct coll_state *coll);
+void pgas_instance_free(struct pgas *g);
+#else
+extern __attribute__((visibility("hidden"))) struct pgas pgas_self;
 #endif
-extern __attribute__((visibility("hidden"))) PGAS_PE_LOCAL struct pgas pgas_self;
 
 #endif

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* self.c - the root structure of this process. */
+/* self.c - the runtime instance of this process, and the state of each thread. */
 #include "config.h"
 
-#include "pgas/core/base/pgas.h"
+#include <stdlib.h>
 
-PGAS_PE_LOCAL struct pgas pgas_self = {
+#include "pgas/core/base/pgas.h"
+#include "pgas/core/core_state.h"
+
+#ifdef PGAS_INSTANCES
+#define PGAS_SELF static const struct pgas pgas_initial
+#define CORE_SELF static const struct core_state core_initial
+#else
+#define PGAS_SELF struct pgas pgas_self
+#define CORE_SELF struct core_state core_self
+#endif
+
+PGAS_SELF = {
     .checks = 1, /* before shmem_init almost every routine is an error */
     .checked = 1,
     .node_fd = -1,
@@ -13,3 +24,42 @@ PGAS_PE_LOCAL struct pgas pgas_self = {
     .heap_lock = PTHREAD_MUTEX_INITIALIZER,
     .peer_lock = PTHREAD_MUTEX_INITIALIZER,
 };
+
+CORE_SELF = {
+    .boot.joined = BOOT_JOINED_ENV "=",
+    .fork.lock = PTHREAD_MUTEX_INITIALIZER,
+    .fork.done_pipe = {-1, -1},
+    .block.list_lock = PTHREAD_MUTEX_INITIALIZER,
+    .net.watch.lock = PTHREAD_MUTEX_INITIALIZER,
+    .net.watch.distance = 1,
+    .slot.lock = PTHREAD_MUTEX_INITIALIZER,
+    .team.pool = POOL_OF(struct shmem_team),
+    .ctx.pool = POOL_OF(struct shmem_ctx),
+    .ctx.net_lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+_Thread_local struct pgas_thread pgas_thread = {.routine = "a collective routine"};
+
+#ifdef PGAS_INSTANCES
+
+struct pgas *pgas_instance_new(struct coll_state *coll)
+{
+    struct pgas *g = malloc(sizeof *g);
+    struct core_state *core = malloc(sizeof *core);
+
+    if (g == NULL || core == NULL)
+        abort();
+    *g = pgas_initial;
+    *core = core_initial;
+    g->core = core;
+    g->coll = coll;
+    return g;
+}
+
+void pgas_instance_free(struct pgas *g)
+{
+    free(g->core);
+    free(g);
+}
+
+#endif

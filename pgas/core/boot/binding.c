@@ -7,10 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/boot/node.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/binding.h"
+
+#define STATE core_self.binding
 
 enum { CPUS_FIRST = 1024, CPUS_MAX = 1 << 20 }; /* sizes of masks to try, in bits */
 
@@ -92,18 +95,16 @@ static size_t binding_nth_cpu(const struct place_cpus *cpus, int k)
     return cpu;
 }
 
-/* Affinity mask read by binding_spread; no set if it has fewer than 2 processors. */
-static struct place_cpus mask;
-
 /* False if the program has changed the affinity mask since binding_spread, in which case
  * it does its own binding. */
 static bool binding_mask_is_ours(void)
 {
     struct place_cpus now;
 
-    if (mask.set == NULL || !place_read(0, &now))
+    if (STATE.mask.set == NULL || !place_read(0, &now))
         return false;
-    bool same = now.bytes == mask.bytes && CPU_EQUAL_S(now.bytes, now.set, mask.set);
+    bool same =
+        now.bytes == STATE.mask.bytes && CPU_EQUAL_S(now.bytes, now.set, STATE.mask.set);
     place_free(&now);
     return same;
 }
@@ -111,36 +112,38 @@ static bool binding_mask_is_ours(void)
 void binding_move(int cpu)
 {
     if (!binding_mask_is_ours()) {
-        if (mask.set != NULL)
-            CPU_ZERO_S(mask.bytes, mask.set); /* not freed: other threads may read it */
+        if (STATE.mask.set != NULL)
+            CPU_ZERO_S(STATE.mask.bytes,
+                       STATE.mask.set); /* not freed: other threads may read it */
         return;
     }
-    cpu_set_t *one = CPU_ALLOC(mask.bytes * 8);
+    cpu_set_t *one = CPU_ALLOC(STATE.mask.bytes * 8);
     if (one == NULL)
         return;
-    CPU_ZERO_S(mask.bytes, one);
-    CPU_SET_S((size_t)cpu, mask.bytes, one);
-    if (sched_setaffinity(0, mask.bytes, one) == 0)
-        sched_setaffinity(0, mask.bytes, mask.set);
+    CPU_ZERO_S(STATE.mask.bytes, one);
+    CPU_SET_S((size_t)cpu, STATE.mask.bytes, one);
+    if (sched_setaffinity(0, STATE.mask.bytes, one) == 0)
+        sched_setaffinity(0, STATE.mask.bytes, STATE.mask.set);
     CPU_FREE(one);
 }
 
 bool binding_allowed(int cpu)
 {
-    return mask.set != NULL && CPU_ISSET_S((size_t)cpu, mask.bytes, mask.set);
+    return STATE.mask.set != NULL &&
+           CPU_ISSET_S((size_t)cpu, STATE.mask.bytes, STATE.mask.set);
 }
 
 void binding_spread(void)
 {
     if (pgas_self.local_size <= pgas_self.node->cpus)
         return;
-    if (mask.set != NULL) /* from the previous generation */
-        place_free(&mask);
-    if (!place_read(0, &mask))
+    if (STATE.mask.set != NULL) /* from the previous generation */
+        place_free(&STATE.mask);
+    if (!place_read(0, &STATE.mask))
         return;
-    int cpus = place_count(&mask);
+    int cpus = place_count(&STATE.mask);
     if (cpus < 2)
-        place_free(&mask);
+        place_free(&STATE.mask);
     else
-        binding_move((int)binding_nth_cpu(&mask, pgas_self.local_rank % cpus));
+        binding_move((int)binding_nth_cpu(&STATE.mask, pgas_self.local_rank % cpus));
 }

@@ -6,22 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 
-/* Environment variable of a PE, inherited by its children: its PMIx namespace. */
-#define JOINED_ENV "PGAS_JOINED"
+#define STATE core_self.boot
 
 #define GET_LIMIT_S 86400 /* timeout of boot_get: one day */
 
-static pmix_proc_t myself;
-static bool connected;
-static pmix_status_t failure; /* reason of the last call that returned -1 */
-
 const char *boot_nspace(void)
 {
-    return myself.nspace;
+    return STATE.myself.nspace;
 }
 
 static pmix_value_t *boot_get_value(uint32_t rank, const char *key, pmix_info_t *how,
@@ -30,9 +26,9 @@ static pmix_value_t *boot_get_value(uint32_t rank, const char *key, pmix_info_t 
     pmix_proc_t proc;
     pmix_value_t *value = NULL;
 
-    PMIX_LOAD_PROCID(&proc, myself.nspace, rank);
-    failure = PMIx_Get(&proc, key, how, n, &value);
-    return failure == PMIX_SUCCESS ? value : NULL;
+    PMIX_LOAD_PROCID(&proc, STATE.myself.nspace, rank);
+    STATE.failure = PMIx_Get(&proc, key, how, n, &value);
+    return STATE.failure == PMIX_SUCCESS ? value : NULL;
 }
 
 pmix_value_t *boot_value(uint32_t rank, const char *key)
@@ -47,9 +43,9 @@ bool boot_number(uint32_t rank, const char *key, uint32_t *out)
 
     if (value == NULL)
         return false;
-    PMIX_VALUE_GET_NUMBER(failure, value, *out, uint32_t);
+    PMIX_VALUE_GET_NUMBER(STATE.failure, value, *out, uint32_t);
     PMIX_VALUE_RELEASE(value);
-    return failure == PMIX_SUCCESS;
+    return STATE.failure == PMIX_SUCCESS;
 }
 
 /* Warns if variables of another launcher show that it started several processes. */
@@ -75,31 +71,28 @@ static void boot_warn_foreign_launcher(void)
 
 static void boot_singleton(struct boot *b)
 {
-    static uint32_t only_me, only_node;
-
     boot_warn_foreign_launcher();
     *b = (struct boot){.size = 1,
                        .local_size = 1,
-                       .local_pes = &only_me,
+                       .local_pes = &STATE.only_pe,
                        .nnodes = 1,
-                       .node_of = &only_node};
+                       .node_of = &STATE.only_node};
 }
 
-/* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors
- * joined the job as a PE.  Added to the environment before main() and modified in place
- * later, because setenv() is unsafe while the program may have threads (environ.h). */
-static char joined[sizeof JOINED_ENV + 1 + PMIX_MAX_NSLEN] = JOINED_ENV "=";
-static char *const joined_value = joined + sizeof JOINED_ENV;
+static char *boot_joined_value(void)
+{
+    return STATE.joined + sizeof BOOT_JOINED_ENV;
+}
 
 static __attribute__((constructor)) void boot_enter_joined(void)
 {
-    const char *inherited = getenv(JOINED_ENV);
+    const char *inherited = getenv(BOOT_JOINED_ENV);
 
     if (getenv("PMIX_NAMESPACE") == NULL)
         return;
     if (inherited != NULL && strlen(inherited) <= PMIX_MAX_NSLEN)
-        strcpy(joined_value, inherited);
-    putenv(joined);
+        strcpy(boot_joined_value(), inherited);
+    putenv(STATE.joined);
 }
 
 /* A child of a PE inherits its environment variables; without this check, a child that
@@ -110,13 +103,13 @@ static void boot_refuse_to_join_twice(void)
 
     if (pgas_self.generation > 1)
         return;
-    if (strcmp(joined_value, nspace) == 0)
+    if (strcmp(boot_joined_value(), nspace) == 0)
         log_die(
             "this PE has joined already: a program that a PE starts with fork or exec "
             "cannot join the job as the same PE; start it without PMIX_* and PGAS_* "
             "variables");
     if (strlen(nspace) <= PMIX_MAX_NSLEN)
-        strcpy(joined_value, nspace);
+        strcpy(boot_joined_value(), nspace);
 }
 
 /* LeakSanitizer's interface; NULL unless it is linked in. */
@@ -142,27 +135,27 @@ void boot_connect(struct boot *b)
     }
     boot_refuse_to_join_twice();
     boot_set_leak_check(false);
-    pmix_status_t rc = PMIx_Init(&myself, NULL, 0);
+    pmix_status_t rc = PMIx_Init(&STATE.myself, NULL, 0);
     boot_set_leak_check(true);
     if (rc != PMIX_SUCCESS)
         log_die("the PMIx server that PMIX_NAMESPACE=%s names does not answer: %s; start "
                 "the program with oshrun, or alone without PMIX_* variables",
                 getenv("PMIX_NAMESPACE"), PMIx_Error_string(rc));
-    connected = true;
+    STATE.connected = true;
     b->launched = true;
-    b->rank = myself.rank;
+    b->rank = STATE.myself.rank;
     boot_find_nodes(b);
 }
 
 static int boot_done(pmix_status_t rc)
 {
-    failure = rc;
+    STATE.failure = rc;
     return rc == PMIX_SUCCESS ? 0 : -1;
 }
 
 const char *boot_error(void)
 {
-    return PMIx_Error_string(failure);
+    return PMIx_Error_string(STATE.failure);
 }
 
 /* PMIx keeps the values of earlier generations, so the key contains the generation. */
@@ -178,7 +171,7 @@ int boot_put(enum boot_scope scope, const char *key, const void *data, size_t le
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                           .data.bo = {.bytes = (char *)data, .size = len}};
 
-    if (!connected)
+    if (!STATE.connected)
         return 0;
     int rc = boot_done(PMIx_Put(scope == BOOT_NODE ? PMIX_LOCAL : PMIX_GLOBAL,
                                 boot_key_now(key, now), &value));
@@ -192,7 +185,7 @@ static pmix_value_t *boot_wait_for(uint32_t rank, const char *key)
     pmix_info_t limit;
     int seconds = GET_LIMIT_S;
 
-    if (!connected)
+    if (!STATE.connected)
         return NULL;
     PMIX_INFO_LOAD(&limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
     return boot_get_value(rank, boot_key_now(key, now), &limit, 1);
@@ -205,9 +198,11 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
 
     if (value == NULL)
         return -1;
-    failure = value->type == PMIX_BYTE_OBJECT ? PMIX_ERR_OUT_OF_RESOURCE
-                                              : PMIX_ERR_TYPE_MISMATCH;
-    if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size <= space) {
+    if (value->type != PMIX_BYTE_OBJECT)
+        STATE.failure = PMIX_ERR_TYPE_MISMATCH;
+    else if (value->data.bo.size > space)
+        STATE.failure = PMIX_ERR_OUT_OF_RESOURCE;
+    else {
         len = (ssize_t)value->data.bo.size;
         memcpy(data, value->data.bo.bytes, value->data.bo.size);
     }
@@ -222,7 +217,7 @@ int boot_barrier(void)
     pmix_info_t collect;
     bool yes = true;
 
-    if (!connected)
+    if (!STATE.connected)
         return 0;
     PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
     return boot_done(PMIx_Fence(NULL, 0, &collect, 1));
@@ -230,17 +225,17 @@ int boot_barrier(void)
 
 void boot_abort(int status, const char *why)
 {
-    if (connected)
+    if (STATE.connected)
         PMIx_Abort(status, why, NULL, 0);
 }
 
 void boot_disconnect(struct boot *b, bool keep)
 {
-    bool was = connected;
+    bool was = STATE.connected;
 
-    if (connected)
+    if (STATE.connected)
         PMIx_Finalize(NULL, 0);
-    connected = false;
+    STATE.connected = false;
     if (keep)
         return;
     if (was) {

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
@@ -22,13 +23,12 @@
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/memory/segment.h"
 
+#define STATE core_self.nodeseg
+
 #define KEY               "pgas.node"
 #define PLACE_LEN         64
 #define END_WAIT_MS       1000           /* maximum wait for an exiting process */
 #define CHECK_INTERVAL_NS (NS_PER_S / 4) /* of probes for PEs that have exited */
-
-/* Time stamps of the stages reached before the segment is mapped. */
-static uint64_t early_ns[NODE_STAGES];
 
 static struct node_pe *nodeseg_my_record(void)
 {
@@ -48,7 +48,7 @@ void nodeseg_stage(enum node_stage stage)
     uint64_t now = clock_ns();
 
     if (pgas_self.node == NULL) {
-        early_ns[stage] = now;
+        STATE.early_ns[stage] = now;
         return;
     }
     for (int s = NODE_STAGES - 1; stage == NODE_STAGE_ENTER && s > (int)stage; s--)
@@ -170,8 +170,8 @@ const char *nodeseg_path(void)
 static void nodeseg_record_early(void)
 {
     for (int s = 0; s < NODE_STAGES; s++)
-        if (early_ns[s] != 0)
-            nodeseg_record_stage((enum node_stage)s, early_ns[s]);
+        if (STATE.early_ns[s] != 0)
+            nodeseg_record_stage((enum node_stage)s, STATE.early_ns[s]);
 }
 
 void nodeseg_open(const struct boot *b)
@@ -267,12 +267,6 @@ static int nodeseg_find_ended(void)
     return -1;
 }
 
-/* State of nodeseg_join_on_stall. */
-static struct {
-    uint64_t next_ns; /* time of the next probe */
-    int ended;        /* a PE that had exited at the previous probe, or -1 */
-} seen;
-
 /*
  * A PE that exits with status 0 after a generation is not an error to the launcher, which
  * does not know that the other PEs start another generation.  We report it one probe
@@ -284,13 +278,13 @@ static void nodeseg_join_on_stall(const void *arg)
     uint64_t now = clock_ns();
 
     (void)arg;
-    if (now < seen.next_ns)
+    if (now < STATE.seen.next_ns)
         return;
-    if (seen.ended >= 0)
+    if (STATE.seen.ended >= 0)
         log_die("PE %d has ended, but PE %d calls shmem_init again; all PEs must",
-                seen.ended, pgas_self.me);
-    seen.ended = nodeseg_find_ended();
-    seen.next_ns = now + CHECK_INTERVAL_NS;
+                STATE.seen.ended, pgas_self.me);
+    STATE.seen.ended = nodeseg_find_ended();
+    STATE.seen.next_ns = now + CHECK_INTERVAL_NS;
 }
 
 void nodeseg_leave(uint32_t barriers)
@@ -320,8 +314,8 @@ void nodeseg_join(void)
     /* All PEs have departed from the previous generation and no longer read this. */
     atomic_store_explicit(&me->last_barrier, 0, memory_order_relaxed);
     nodeseg_count_me(&g->node->joined);
-    seen.ended = -1;
-    seen.next_ns = 0;
+    STATE.seen.ended = -1;
+    STATE.seen.next_ns = 0;
     block_until(
         &(struct block_wait){.ready = nodeseg_all_joined,
                              .arg = g->node,

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/check/check_kinds.h"
 #include "pgas/core/base/clock.h"
@@ -16,20 +17,20 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
 
-enum { LEVEL_ARGUMENTS = 1, LEVEL_MEETING = 2 };
+#define STATE core_self.check
 
-void (*check_verify)(const struct check_call *call);
-_Thread_local const void *check_site;
-static const struct check_watcher *watcher;
+enum { LEVEL_ARGUMENTS = 1, LEVEL_MEETING = 2 };
 
 enum same { SAME_NO, SAME_VALUE, SAME_LIST, SAME_OFFSET };
 enum shown { SHOWN_INT, SHOWN_SIZE, SHOWN_BITS, SHOWN_POINTER };
 
-static const struct kind {
+struct kind {
     enum same same;
     enum shown shown;
     void (*test)(const struct check_param *p);
-} kinds[] = {
+};
+
+static const struct kind kinds[] = {
 #define K(name, same, shown, test) {SAME_##same, SHOWN_##shown, check_##test},
     CHECK_KINDS(K)
 #undef K
@@ -121,17 +122,22 @@ static void check_now(const struct check_call *call)
         return;
     check_thread(call);
     check_arguments(call);
-    if (level >= LEVEL_MEETING && call->scope >= CHECK_BY_WORLD && check_verify != NULL)
-        check_verify(call);
+    if (level >= LEVEL_MEETING && call->scope >= CHECK_BY_WORLD && STATE.verify != NULL)
+        STATE.verify(call);
+}
+
+void check_set_verify(void (*verify)(const struct check_call *call))
+{
+    STATE.verify = verify;
 }
 
 void check_call(struct check_call *call)
 {
     /* Load once: another thread may remove the watcher. */
-    const struct check_watcher *w = call->scope >= CHECK_BY_WORLD ? watcher : NULL;
+    const struct check_watcher *w = call->scope >= CHECK_BY_WORLD ? STATE.watcher : NULL;
 
     if (w != NULL) { /* time stamp before the checks, which may synchronise PEs */
-        call->site = check_site;
+        call->site = pgas_thread.call_site;
         call->came = clock_ns();
     }
     if (pgas_self.checks)
@@ -142,7 +148,7 @@ void check_call(struct check_call *call)
 
 void check_return(struct check_call *call)
 {
-    const struct check_watcher *w = watcher;
+    const struct check_watcher *w = STATE.watcher;
 
     if (call->watch[0] != 0 && w != NULL)
         w->leave(call);
@@ -170,12 +176,12 @@ bool check_is_address(const struct check_call *call, int i)
 void check_init(void)
 {
     pgas_self.checks = pgas_self.life != LIFE_UP || pgas_self.env.debug > 0;
-    pgas_self.checked = pgas_self.checks || watcher != NULL;
+    pgas_self.checked = pgas_self.checks || STATE.watcher != NULL;
 }
 
 void check_watch(const struct check_watcher *who)
 {
-    watcher = who;
+    STATE.watcher = who;
     check_init();
 }
 

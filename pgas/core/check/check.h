@@ -67,10 +67,6 @@ struct check_watcher {
 /* Sets the watcher; NULL removes it. */
 void check_watch(const struct check_watcher *watcher);
 
-/* Call site of the calling thread's collective; set by the public routine. */
-extern __attribute__((visibility("hidden"),
-                      tls_model("initial-exec"))) _Thread_local const void *check_site;
-
 /* True if the expensive checks are on: SHMEM_DEBUG=2. */
 bool check_deep(void);
 
@@ -90,8 +86,8 @@ uint64_t check_team_value(const struct check_call *call);
  * pgas_self.checks is set.  `what` names the argument and the purpose of the range. */
 void check_inside(const void *addr, size_t bytes, const char *fn, const char *what);
 
-/* Compares the arguments of a collective on all PEs at level 2; set by coll. */
-extern void (*check_verify)(const struct check_call *call);
+/* Sets the function that compares the arguments of a collective on all PEs at level 2. */
+void check_set_verify(void (*verify)(const struct check_call *call));
 
 /* Sets *out to parameter i in a form that must be equal on all PEs, such as an address as
  * symaddr place.  False if the parameter is not compared. */

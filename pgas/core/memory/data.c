@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/memory/data.h"
 #include "pgas/core/memory/guard.h"
 #include "pgas/core/base/hash.h"
@@ -19,25 +20,10 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/memory/segment.h"
 
+#define STATE core_self.data
+
 #define PAGEMAP_IN_USE(e) (((e) >> 62) != 0) /* present or swapped out */
 #define PAGEMAP_BATCH     512                /* entries per read */
-
-/* One writable PT_LOAD segment of the executable without its RELRO part.  Usually there
- * is one; with -mcmodel=medium (large arrays) or an unusual linker there are more. */
-struct span {
-    uintptr_t begin;    /* page-aligned */
-    uintptr_t file_end; /* end of the part that is loaded from the file (.data) */
-    uintptr_t end;      /* end of .bss, page-aligned */
-};
-
-struct layout {
-    struct span *span; /* capacity: one per program header; never freed once shared */
-    int spans;
-    uintptr_t relro_end;
-    uint64_t tag; /* hash of the program headers and notes (build ID) */
-};
-
-static struct layout layout; /* the shared spans */
 
 static uintptr_t data_page_down(uintptr_t a)
 {
@@ -49,16 +35,16 @@ static uintptr_t data_page_up(uintptr_t a)
     return data_page_down(a + (uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
-static void data_add_span(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
+static void data_add_span(struct data_layout *l, uintptr_t load, const ElfW(Phdr) * ph)
 {
     uintptr_t at = load + ph->p_vaddr;
 
-    l->span[l->spans++] = (struct span){.begin = data_page_down(at),
-                                        .file_end = at + ph->p_filesz,
-                                        .end = data_page_up(at + ph->p_memsz)};
+    l->span[l->spans++] = (struct data_span){.begin = data_page_down(at),
+                                             .file_end = at + ph->p_filesz,
+                                             .end = data_page_up(at + ph->p_memsz)};
 }
 
-static void data_add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) * ph)
+static void data_add_header(struct data_layout *l, uintptr_t load, const ElfW(Phdr) * ph)
 {
     uintptr_t at = load + ph->p_vaddr;
 
@@ -72,12 +58,12 @@ static void data_add_header(struct layout *l, uintptr_t load, const ElfW(Phdr) *
 }
 
 /* Removes the RELRO part of each span, and spans that are entirely RELRO. */
-static void data_cut_relro(struct layout *l)
+static void data_cut_relro(struct data_layout *l)
 {
     int kept = 0;
 
     for (int i = 0; i < l->spans; i++) {
-        struct span s = l->span[i];
+        struct data_span s = l->span[i];
         if (s.begin < l->relro_end)
             s.begin = l->relro_end;
         if (s.begin < s.end)
@@ -90,7 +76,7 @@ static void data_cut_relro(struct layout *l)
  * iteration. */
 static int data_find_layout(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct layout *l = arg;
+    struct data_layout *l = arg;
 
     (void)size;
     l->span = calloc((size_t)info->dlpi_phnum, sizeof *l->span);
@@ -119,7 +105,7 @@ static int data_write_page(int fd, uintptr_t page, off_t at)
 
 /* Copies all pages of .data and the touched pages of .bss to fd, beginning at offset
  * `to`. */
-static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
+static int data_copy_pages(const struct data_span *s, int fd, off_t to, int pagemap)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint64_t entry[PAGEMAP_BATCH];
@@ -138,7 +124,7 @@ static int data_copy_pages(const struct span *s, int fd, off_t to, int pagemap)
 }
 
 /* Copies the span to fd and replaces it with a shared mapping of fd. */
-static int data_move_span(const struct span *s, int fd, off_t to, int pagemap)
+static int data_move_span(const struct data_span *s, int fd, off_t to, int pagemap)
 {
     size_t len = s->end - s->begin;
 
@@ -153,17 +139,17 @@ static int data_move_span(const struct span *s, int fd, off_t to, int pagemap)
     return rc;
 }
 
-static uintptr_t data_first_byte(const struct layout *l)
+static uintptr_t data_first_byte(const struct data_layout *l)
 {
     return l->span[0].begin;
 }
 
-static size_t data_bytes_of(const struct layout *l)
+static size_t data_bytes_of(const struct data_layout *l)
 {
     return l->span[l->spans - 1].end - data_first_byte(l);
 }
 
-static int data_share_spans(const struct layout *l)
+static int data_share_spans(const struct data_layout *l)
 {
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     int fd = segment_create("pgas-data", data_bytes_of(l));
@@ -184,7 +170,7 @@ static int data_share_spans(const struct layout *l)
 void data_share(void)
 {
     struct pgas *g = &pgas_self;
-    struct layout found = {.tag = HASH_START};
+    struct data_layout found = {.tag = HASH_START};
 
     if (g->data_fd >= 0)
         return;
@@ -201,7 +187,7 @@ void data_share(void)
         free(found.span);
         return;
     }
-    layout = found;
+    STATE.layout = found;
     g->data_base = data_first_byte(&found);
     g->data_len = data_bytes_of(&found);
     g->data_tag = found.tag;
@@ -237,10 +223,10 @@ static int data_read_span(char *to, off_t at, off_t end)
     return 0;
 }
 
-static int data_unshare_span(const struct span *s)
+static int data_unshare_span(const struct data_span *s)
 {
     size_t len = s->end - s->begin;
-    off_t at = (off_t)(s->begin - data_first_byte(&layout));
+    off_t at = (off_t)(s->begin - data_first_byte(&STATE.layout));
     char *copy = mmap(NULL, len, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -256,13 +242,13 @@ int data_unshare(void)
 {
     struct pgas *g = &pgas_self;
 
-    for (int i = 0; i < layout.spans; i++)
-        if (data_unshare_span(&layout.span[i]) != 0)
+    for (int i = 0; i < STATE.layout.spans; i++)
+        if (data_unshare_span(&STATE.layout.span[i]) != 0)
             return -1;
     if (g->data_fd >= 0)
         close(g->data_fd);
     g->data_fd = -1;
     g->data_len = 0;
-    layout.spans = 0;
+    STATE.layout.spans = 0;
     return 0;
 }

@@ -17,27 +17,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/memory/data.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 
-static pthread_mutex_t one_fork = PTHREAD_MUTEX_INITIALIZER;
-static int done_pipe[2] = {-1, -1};
-static bool guarding; /* the globals were shared at this fork; under one_fork */
+#define STATE core_self.fork
 
 static void fork_close_end(int i)
 {
-    if (done_pipe[i] >= 0)
-        close(done_pipe[i]);
-    done_pipe[i] = -1;
+    if (STATE.done_pipe[i] >= 0)
+        close(STATE.done_pipe[i]);
+    STATE.done_pipe[i] = -1;
 }
 
 static void fork_before(void)
 {
-    pthread_mutex_lock(&one_fork);
-    guarding = pgas_self.data_len > 0;
-    if (guarding && pipe2(done_pipe, O_CLOEXEC) != 0)
+    pthread_mutex_lock(&STATE.lock);
+    STATE.guarding = pgas_self.data_len > 0;
+    if (STATE.guarding && pipe2(STATE.done_pipe, O_CLOEXEC) != 0)
         log_warn(
             "fork: can't create a pipe to the child (%s): the child may see stores of "
             "this process to its globals after the fork",
@@ -49,10 +48,11 @@ static void fork_in_parent(void)
     char byte;
 
     fork_close_end(1);
-    while (done_pipe[0] >= 0 && read(done_pipe[0], &byte, 1) < 0 && errno == EINTR)
+    while (STATE.done_pipe[0] >= 0 && read(STATE.done_pipe[0], &byte, 1) < 0 &&
+           errno == EINTR)
         ;
     fork_close_end(0);
-    pthread_mutex_unlock(&one_fork);
+    pthread_mutex_unlock(&STATE.lock);
 }
 
 static void fork_in_child(void)
@@ -62,7 +62,7 @@ static void fork_in_child(void)
     pgas_self.heap_len = 0;
     pgas_self.npes = 0;
     pgas_self.net = NULL; /* its thread and connections belong to the parent */
-    if (guarding && data_unshare() != 0) {
+    if (STATE.guarding && data_unshare() != 0) {
         log_warn(
             "fork: the child can't copy the globals (%s) and exits, because its stores "
             "would change its parent's globals",
@@ -71,7 +71,7 @@ static void fork_in_child(void)
     }
     fork_close_end(0);
     fork_close_end(1);
-    pthread_mutex_init(&one_fork, NULL);
+    pthread_mutex_init(&STATE.lock, NULL);
 }
 
 /*

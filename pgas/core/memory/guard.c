@@ -9,14 +9,10 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/memory/guard.h"
 
-/* The guarded pages; guarded_len is 0 if there are none and is stored (release) after
- * `guarded`.  Written by one thread, read by the handler in other threads. */
-static uintptr_t guarded;
-static size_t guarded_len;
-static struct sigaction before;
-static bool active;
+#define STATE core_self.guard
 
 static bool guard_more_than_one_thread(void)
 {
@@ -33,9 +29,9 @@ static bool guard_more_than_one_thread(void)
 
 static bool guard_is_guarded(uintptr_t at)
 {
-    size_t len = __atomic_load_n(&guarded_len, __ATOMIC_ACQUIRE);
+    size_t len = __atomic_load_n(&STATE.len, __ATOMIC_ACQUIRE);
 
-    return at - guarded < len;
+    return at - STATE.pages < len;
 }
 
 /* SIGSEGV handler; returning from it retries the store.  A fault at another address is
@@ -44,9 +40,9 @@ static void guard_wait_or_pass(int sig, siginfo_t *info, void *context)
 {
     (void)context;
     if (!guard_is_guarded((uintptr_t)info->si_addr)) {
-        if (__atomic_load_n(&guarded_len, __ATOMIC_ACQUIRE) == 0)
+        if (__atomic_load_n(&STATE.len, __ATOMIC_ACQUIRE) == 0)
             return; /* faulted just before guard_end: the page is writable now */
-        sigaction(sig, &before, NULL);
+        sigaction(sig, &STATE.before, NULL);
         return;
     }
     while (guard_is_guarded((uintptr_t)info->si_addr))
@@ -61,11 +57,11 @@ int guard_begin(void *pages, size_t len)
     if (!guard_more_than_one_thread())
         return 0;
     sigemptyset(&act.sa_mask);
-    guarded = (uintptr_t)pages;
-    __atomic_store_n(&guarded_len, len, __ATOMIC_RELEASE);
-    if (sigaction(SIGSEGV, &act, &before) != 0)
+    STATE.pages = (uintptr_t)pages;
+    __atomic_store_n(&STATE.len, len, __ATOMIC_RELEASE);
+    if (sigaction(SIGSEGV, &act, &STATE.before) != 0)
         return -1;
-    active = true;
+    STATE.active = true;
     if (mprotect(pages, len, PROT_READ) == 0)
         return 0;
     guard_end(pages, len);
@@ -74,10 +70,10 @@ int guard_begin(void *pages, size_t len)
 
 void guard_end(void *pages, size_t len)
 {
-    if (!active)
+    if (!STATE.active)
         return;
     mprotect(pages, len, PROT_READ | PROT_WRITE); /* in case they were not replaced */
-    __atomic_store_n(&guarded_len, 0, __ATOMIC_RELEASE);
-    sigaction(SIGSEGV, &before, NULL);
-    active = false;
+    __atomic_store_n(&STATE.len, 0, __ATOMIC_RELEASE);
+    sigaction(SIGSEGV, &STATE.before, NULL);
+    STATE.active = false;
 }

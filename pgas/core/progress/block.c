@@ -12,12 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/memory/symaddr.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/threads/pause.h"
+
+#define STATE core_self.block
 
 enum {
     SPINS_FIRST = 64,              /* polls before the first read of the clock */
@@ -40,28 +43,21 @@ enum {
 #define ANY UINT64_MAX
 _Static_assert(NODE_SLEEP_SLOTS < 64, "a mask built from keys is never ANY");
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static int unlisted; /* sleeping threads of this PE without a slot; under list_lock */
-
-static _Thread_local int depth; /* nesting of block_until in this thread */
-
-static PGAS_PE_LOCAL void (*the_work)(void);
-
 void block_set_work(void (*work)(void))
 {
-    __atomic_store_n(&the_work, work, __ATOMIC_RELEASE);
+    __atomic_store_n(&STATE.work, work, __ATOMIC_RELEASE);
     if (work != NULL) /* sleepers on one word must now sleep on any store */
         block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
 }
 
 static bool block_has_work(void)
 {
-    return __atomic_load_n(&the_work, __ATOMIC_RELAXED) != NULL;
+    return __atomic_load_n(&STATE.work, __ATOMIC_RELAXED) != NULL;
 }
 
 static void block_do_work(void)
 {
-    void (*work)(void) = __atomic_load_n(&the_work, __ATOMIC_ACQUIRE);
+    void (*work)(void) = __atomic_load_n(&STATE.work, __ATOMIC_ACQUIRE);
 
     if (unlikely(work != NULL))
         work();
@@ -236,13 +232,13 @@ static uint64_t block_bit_of(uint64_t key)
 /* Recomputes the mask from the sleepers of this PE.  Called with list_lock held. */
 static void block_publish_mask(struct node_pe *me)
 {
-    uint64_t mask = unlisted > 0 ? ANY : 0;
+    uint64_t mask = STATE.unlisted > 0 ? ANY : 0;
 
     for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
         uint64_t key = atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed);
         mask |= key != 0 ? block_bit_of(key) : 0;
     }
-    PGAS_ASSERT(unlisted > 0 || mask != ANY);
+    PGAS_ASSERT(STATE.unlisted > 0 || mask != ANY);
     atomic_store_explicit(&me->sleep_mask, mask, memory_order_seq_cst);
 }
 
@@ -260,15 +256,15 @@ static int block_list(struct node_pe *me, const void *word)
 {
     uint64_t key = word != NULL ? block_key_of(word) : 0;
 
-    pthread_mutex_lock(&list_lock);
+    pthread_mutex_lock(&STATE.list_lock);
     int slot = key != 0 ? block_free_slot(me) : -1;
     if (slot >= 0)
         atomic_store_explicit(&me->sleep_key[slot], key, memory_order_release);
     else
-        unlisted++;
-    PGAS_ASSERT(unlisted >= 0);
+        STATE.unlisted++;
+    PGAS_ASSERT(STATE.unlisted >= 0);
     block_publish_mask(me);
-    pthread_mutex_unlock(&list_lock);
+    pthread_mutex_unlock(&STATE.list_lock);
     return slot;
 }
 
@@ -276,14 +272,14 @@ static void block_unlist(struct node_pe *me, int slot)
 {
     PGAS_ASSERT(slot >= -1 && slot < NODE_SLEEP_SLOTS);
     PGAS_ASSERT(slot < 0 || atomic_load(&me->sleep_key[slot]) != 0);
-    pthread_mutex_lock(&list_lock);
+    pthread_mutex_lock(&STATE.list_lock);
     if (slot >= 0)
         atomic_store_explicit(&me->sleep_key[slot], 0, memory_order_release);
     else
-        unlisted--;
-    PGAS_ASSERT(unlisted >= 0);
+        STATE.unlisted--;
+    PGAS_ASSERT(STATE.unlisted >= 0);
     block_publish_mask(me);
-    pthread_mutex_unlock(&list_lock);
+    pthread_mutex_unlock(&STATE.list_lock);
 }
 
 static uint64_t block_sleep_max_ns(void)
@@ -342,18 +338,17 @@ static int block_list_fenced(struct node_pe *me, const void *word)
  * (release) after it has cleared the text.  A waiting thread that does not own the text
  * tries again before each sleep.
  */
-static uint32_t what_taken;
-static _Thread_local bool what_mine; /* this thread owns the text */
 
 static void block_what_claim(struct node_pe *me, const char *what)
 {
     uint64_t words[NODE_WHAT / sizeof(uint64_t)] = {0};
 
-    /* depth != 1: the text of a nested wait is less informative. */
-    if (depth != 1 || what_mine || load_relaxed_u32(&what_taken) != 0 ||
-        cas_acq_rel_u32(&what_taken, 0, 1) != 0)
+    /* pgas_thread.waits != 1: the text of a nested wait is less informative. */
+    if (pgas_thread.waits != 1 || pgas_thread.owns_what ||
+        load_relaxed_u32(&STATE.what_taken) != 0 ||
+        cas_acq_rel_u32(&STATE.what_taken, 0, 1) != 0)
         return;
-    what_mine = true;
+    pgas_thread.owns_what = true;
     strncpy((char *)words, what, NODE_WHAT - 1);
     for (size_t i = 0; i < NODE_WHAT / sizeof(uint64_t); i++)
         atomic_store_explicit(&me->what[i], words[i], memory_order_relaxed);
@@ -362,12 +357,12 @@ static void block_what_claim(struct node_pe *me, const char *what)
 
 static void block_what_release(struct node_pe *me)
 {
-    PGAS_ASSERT(depth == 0);
-    if (!what_mine)
+    PGAS_ASSERT(pgas_thread.waits == 0);
+    if (!pgas_thread.owns_what)
         return;
     atomic_store_explicit(&me->what[0], 0, memory_order_relaxed);
-    what_mine = false;
-    store_release_u32(&what_taken, 0);
+    pgas_thread.owns_what = false;
+    store_release_u32(&STATE.what_taken, 0);
 }
 
 static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
@@ -427,8 +422,8 @@ void block_until(const struct block_wait *w)
         return;
     }
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
-    PGAS_ASSERT(depth >= 0);
-    depth++;
+    PGAS_ASSERT(pgas_thread.waits >= 0);
+    pgas_thread.waits++;
     block_what_claim(me, w->what);
     if (!block_yield(w, pgas_self.env.yield_ns, 0)) {
         if (w->sleep != NULL)
@@ -436,12 +431,12 @@ void block_until(const struct block_wait *w)
         else
             block_sleep_until(me, w);
     }
-    if (--depth == 0)
+    if (--pgas_thread.waits == 0)
         block_what_release(me);
     net_wake_local();
 }
 
 bool block_inside(void)
 {
-    return depth > 0;
+    return pgas_thread.waits > 0;
 }

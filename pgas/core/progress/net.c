@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net_int.h"
@@ -15,13 +16,13 @@
 #include "pgas/transport/choice.h"
 #include "pgas/transport/test/hook.h"
 
+#define STATE core_self.net
+
 enum {
     NODES_SHOWN = 512,   /* bytes of a list of nodes in a message */
     REFUSED_WAIT_S = 10, /* time for PE 0 to report the error and abort the job */
     REASONS_MAX = 1024,
 };
-
-static struct net the_net;
 
 /* In order of preference. */
 static const struct transport *const choices[] = {&transport_ofi, &transport_ucx};
@@ -212,7 +213,7 @@ static void net_set_text(struct net *n)
 
 void net_open(const struct boot *b)
 {
-    struct net *n = &the_net;
+    struct net *n = &STATE.net;
     char reasons[REASONS_MAX] = "";
 
     *n = (struct net){.boot = b, .stop_fd = -1};
@@ -293,24 +294,20 @@ const char *net_text(void)
 
 /* ---- contexts -------------------------------------------------------------------- */
 
-/* Number of context locks that this thread holds, for a signal handler that exits
- * (net_inside). */
-static _Thread_local int held;
-
 void net_lock(struct net_ctx *c)
 {
-    held++;
+    pgas_thread.locks++;
     if (c->locked)
         pthread_mutex_lock(&c->lock);
 }
 
 bool net_try_lock(struct net_ctx *c)
 {
-    held++;
+    pgas_thread.locks++;
     if (c->locked ? pthread_mutex_trylock(&c->lock) == 0
-                  : pthread_equal(c->owner, pthread_self()) && held == 1)
+                  : pthread_equal(c->owner, pthread_self()) && pgas_thread.locks == 1)
         return true;
-    held--;
+    pgas_thread.locks--;
     return false;
 }
 
@@ -318,12 +315,12 @@ void net_unlock(struct net_ctx *c)
 {
     if (c->locked)
         pthread_mutex_unlock(&c->lock);
-    held--;
+    pgas_thread.locks--;
 }
 
 bool net_inside(void)
 {
-    return held > 0;
+    return pgas_thread.locks > 0;
 }
 
 struct net_ctx *net_ctx_default(void)

@@ -53,7 +53,48 @@ struct net {
     uint32_t nap;            /* futex; 1: it backs off while another thread polls */
     /* Time of another thread's last poll or of a hand-over; 0: no other thread polls. */
     uint64_t polled_ns;
-    uint32_t handed; /* 1: polling was handed over to a waiter */
+    uint32_t handed;  /* 1: polling was handed over to a waiter */
+    uint64_t wake_ns; /* time of the next wake-up by a polling thread; relaxed */
+};
+
+/* Stall detection.  Time during which this process was stopped does not count. */
+struct net_patience {
+    uint64_t checked_ns; /* time of the last check; 0: none */
+    uint64_t silent_ns;  /* time without progress of the context */
+    uint64_t waited_ns;  /* total time of the operation */
+    uint64_t pending;    /* outstanding operations at the last check */
+};
+
+enum net_op_kind { OP_PUT, OP_GET, OP_AMO, OP_SIGNAL, OP_FENCE, OP_QUIET };
+
+/* One operation. */
+struct net_op {
+    struct net_ctx *c;
+    const char *fn;
+    enum net_op_kind kind;
+    struct transport_symaddr place;
+    void *to;
+    const void *from;
+    size_t len;
+    const struct transport_amo *amo;
+    const struct transport_signal *signal;
+    struct transport_completion *done;
+    bool open; /* quiet must wait for this operation */
+    int rc;
+    struct net_patience patience;
+    unsigned wakes; /* consecutive wake-ups without progress */
+};
+
+/* The liveness probe (net_ops.c). */
+struct net_watch {
+    pthread_mutex_t lock;
+    struct transport_completion done;
+    bool asked;        /* a probe is in progress */
+    bool taken;        /* and the transport has accepted its read */
+    uint32_t distance; /* from our node to the last one probed, in node numbers */
+    uint64_t word;
+    uint64_t next_ns;
+    struct net_op op;
 };
 
 /* env.net_timeout in ns; 0: no timeout. */

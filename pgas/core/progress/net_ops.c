@@ -15,11 +15,14 @@
 #include <poll.h>
 #include <string.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/base/pgas_assert.h"
+
+#define STATE core_self.net
 
 enum {
     POSTS_PER_PROGRESS = 8,
@@ -31,36 +34,8 @@ enum {
 };
 #define NS_PER_MS ((uint64_t)1000 * 1000)
 
-/* Stall detection.  Time during which this process was stopped does not count. */
-struct patience {
-    uint64_t checked_ns; /* time of the last check; 0: none */
-    uint64_t silent_ns;  /* time without progress of the context */
-    uint64_t waited_ns;  /* total time of the operation */
-    uint64_t pending;    /* outstanding operations at the last check */
-};
-
-enum op_kind { OP_PUT, OP_GET, OP_AMO, OP_SIGNAL, OP_FENCE, OP_QUIET };
-
-/* One operation. */
-struct op {
-    struct net_ctx *c;
-    const char *fn;
-    enum op_kind kind;
-    struct transport_symaddr place;
-    void *to;
-    const void *from;
-    size_t len;
-    const struct transport_amo *amo;
-    const struct transport_signal *signal;
-    struct transport_completion *done;
-    bool open; /* quiet must wait for this operation */
-    int rc;
-    struct patience patience;
-    unsigned wakes; /* consecutive wake-ups without progress */
-};
-
 /* Tries once to post the operation to the transport.  The context is locked. */
-static int net_op_start(const struct op *o)
+static int net_op_start(const struct net_op *o)
 {
     const struct transport *t = pgas_self.net->t;
     struct transport_ctx *ctx = o->c->t;
@@ -92,7 +67,7 @@ static bool net_op_progress_due(struct net_ctx *c)
 /* A block_ready function: the transport has accepted the operation or failed it. */
 static bool net_op_accepted(const void *arg)
 {
-    struct op *o = *(struct op *const *)arg;
+    struct net_op *o = *(struct net_op *const *)arg;
 
     PGAS_ASSERT(pgas_self.net != NULL && o->c != NULL);
     net_lock(o->c);
@@ -119,7 +94,7 @@ static bool net_op_accepted(const void *arg)
 /* A block_ready function: the posted operation is complete. */
 static bool net_op_completed(const void *arg)
 {
-    const struct op *o = *(struct op *const *)arg;
+    const struct net_op *o = *(struct net_op *const *)arg;
 
     PGAS_ASSERT(o->done != NULL && o->rc == 0); /* the transport has accepted it */
     if (load_acquire_u32(&o->done->pending) == 0)
@@ -131,7 +106,7 @@ static bool net_op_completed(const void *arg)
     return load_acquire_u32(&o->done->pending) == 0;
 }
 
-static _Noreturn void net_op_timed_out(const struct op *o, int pe)
+static _Noreturn void net_op_timed_out(const struct net_op *o, int pe)
 {
     unsigned seconds = (unsigned)pgas_self.env.net_timeout;
 
@@ -159,8 +134,8 @@ uint64_t net_timeout_ns(void)
  */
 static void net_op_check_stall(const void *arg)
 {
-    struct op *o = *(struct op *const *)arg;
-    struct patience *p = &o->patience;
+    struct net_op *o = *(struct net_op *const *)arg;
+    struct net_patience *p = &o->patience;
     uint64_t now = clock_ns(), limit = net_timeout_ns();
     uint64_t passed = p->checked_ns != 0 ? now - p->checked_ns : 0;
     bool one = o->kind < OP_FENCE;
@@ -181,7 +156,7 @@ static void net_op_check_stall(const void *arg)
 }
 
 /* Sleeps until the context is ready, for at most ms.  True if it is ready. */
-static bool net_op_sleep_on_ctx(const struct op *o, int ms)
+static bool net_op_sleep_on_ctx(const struct net_op *o, int ms)
 {
     const struct transport *t = pgas_self.net->t;
 
@@ -195,13 +170,13 @@ static bool net_op_sleep_on_ctx(const struct op *o, int ms)
 /* block_wait.sleep for contexts other than 0. */
 static void net_op_nap(const void *arg, uint64_t ns)
 {
-    struct op *o = *(struct op *const *)arg;
+    struct net_op *o = *(struct net_op *const *)arg;
     int ms = ns / NS_PER_MS < NAP_MAX_MS ? (int)(ns / NS_PER_MS) : NAP_MAX_MS;
 
     net_back_off(&o->wakes, net_op_sleep_on_ctx(o, ms));
 }
 
-static void net_op_wait_until(struct op *o, block_ready ready)
+static void net_op_wait_until(struct net_op *o, block_ready ready)
 {
     block_until(&(struct block_wait){.ready = ready,
                                      .arg = &o,
@@ -211,25 +186,25 @@ static void net_op_wait_until(struct op *o, block_ready ready)
                                      .sleep = o->c->serves ? NULL : net_op_nap});
 }
 
-static void net_op_check_accepted(const struct op *o)
+static void net_op_check_accepted(const struct net_op *o)
 {
     if (unlikely(o->rc < 0))
         log_lost("%s: PE %d is unreachable: %s", o->fn, o->place.pe, strerror(-o->rc));
 }
 
 /* Posts the operation; waits only if the transport has no resources. */
-static void net_op_post(struct op *o)
+static void net_op_post(struct net_op *o)
 {
-    const struct op *const self = o;
+    const struct net_op *const self = o;
 
     if (!net_op_accepted(&self))
         net_op_wait_until(o, net_op_accepted);
     net_op_check_accepted(o);
 }
 
-static bool net_op_try_start(struct op *o)
+static bool net_op_try_start(struct net_op *o)
 {
-    const struct op *const self = o;
+    const struct net_op *const self = o;
 
     if (!net_op_accepted(&self))
         return false;
@@ -243,16 +218,16 @@ void net_check_done(const struct transport_completion *done, int pe, const char 
         log_lost("%s: lost PE %d: %s", fn, pe, strerror(-done->error));
 }
 
-static void net_op_await_done(struct op *o)
+static void net_op_await_done(struct net_op *o)
 {
-    const struct op *const self = o;
+    const struct net_op *const self = o;
 
     if (!net_op_completed(&self))
         net_op_wait_until(o, net_op_completed);
     net_check_done(o->done, o->place.pe, o->fn);
 }
 
-static void net_op_post_and_wait(struct op *o)
+static void net_op_post_and_wait(struct net_op *o)
 {
     struct transport_completion done = {.pending = 1};
 
@@ -263,7 +238,7 @@ static void net_op_post_and_wait(struct op *o)
     PGAS_ASSERT(done.pending == 0); /* no operation refers to our stack */
 }
 
-static void net_op_run(struct op *o, enum net_when when)
+static void net_op_run(struct net_op *o, enum net_when when)
 {
     bool puts = o->kind == OP_PUT || o->kind == OP_SIGNAL;
 
@@ -283,7 +258,7 @@ void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, s
              enum net_when when, const char *fn)
 {
     net_op_run(
-        &(struct op){
+        &(struct net_op){
             .c = c, .fn = fn, .kind = OP_PUT, .place = to, .from = from, .len = len},
         when);
 }
@@ -292,7 +267,7 @@ void net_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t 
              enum net_when when, const char *fn)
 {
     net_op_run(
-        &(struct op){
+        &(struct net_op){
             .c = c, .fn = fn, .kind = OP_GET, .place = from, .to = to, .len = len},
         when);
 }
@@ -300,8 +275,9 @@ void net_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t 
 void net_amo(struct net_ctx *c, struct transport_symaddr at,
              const struct transport_amo *amo, enum net_when when, const char *fn)
 {
-    net_op_run(&(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = amo},
-               amo->result == NULL && when == NET_NOW ? NET_LATER : when);
+    net_op_run(
+        &(struct net_op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = amo},
+        amo->result == NULL && when == NET_NOW ? NET_LATER : when);
 }
 
 /* Maximum number of bytes of a put with signal that the transport accepts as one
@@ -333,13 +309,13 @@ void net_put_signal(struct net_ctx *c, struct transport_symaddr to, const void *
         net_put(c, to, from, len, when, fn);
         net_op_signal_only(c, signal, true, when, fn);
     } else {
-        net_op_run(&(struct op){.c = c,
-                                .fn = fn,
-                                .kind = OP_SIGNAL,
-                                .place = to,
-                                .from = from,
-                                .len = len,
-                                .signal = signal},
+        net_op_run(&(struct net_op){.c = c,
+                                    .fn = fn,
+                                    .kind = OP_SIGNAL,
+                                    .place = to,
+                                    .from = from,
+                                    .len = len,
+                                    .signal = signal},
                    when);
     }
 }
@@ -348,13 +324,13 @@ static void net_op_notify_data(struct net_ctx *c, struct transport_symaddr to,
                                const void *from, size_t len,
                                struct transport_completion *done, const char *fn)
 {
-    net_op_post(&(struct op){.c = c,
-                             .fn = fn,
-                             .kind = OP_PUT,
-                             .place = to,
-                             .from = from,
-                             .len = len,
-                             .done = done});
+    net_op_post(&(struct net_op){.c = c,
+                                 .fn = fn,
+                                 .kind = OP_PUT,
+                                 .place = to,
+                                 .from = from,
+                                 .len = len,
+                                 .done = done});
 }
 
 void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from,
@@ -378,34 +354,34 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
         len = 0;
         done = NULL;
     }
-    net_op_post(&(struct op){.c = c,
-                             .fn = fn,
-                             .kind = OP_SIGNAL,
-                             .place = to,
-                             .from = from,
-                             .len = len,
-                             .signal = &s,
-                             .done = done});
+    net_op_post(&(struct net_op){.c = c,
+                                 .fn = fn,
+                                 .kind = OP_SIGNAL,
+                                 .place = to,
+                                 .from = from,
+                                 .len = len,
+                                 .signal = &s,
+                                 .done = done});
 }
 
 void net_await_source(struct net_ctx *c, struct transport_completion *done, int pe,
                       const char *fn)
 {
     net_op_await_done(
-        &(struct op){.c = c, .fn = fn, .kind = OP_PUT, .place.pe = pe, .done = done});
+        &(struct net_op){.c = c, .fn = fn, .kind = OP_PUT, .place.pe = pe, .done = done});
 }
 
 bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
                    struct transport_completion *done, const char *fn)
 {
     *done = (struct transport_completion){.pending = 1};
-    return net_op_try_start(&(struct op){.c = c,
-                                         .fn = fn,
-                                         .kind = OP_GET,
-                                         .place = from,
-                                         .to = to,
-                                         .len = len,
-                                         .done = done});
+    return net_op_try_start(&(struct net_op){.c = c,
+                                             .fn = fn,
+                                             .kind = OP_GET,
+                                             .place = from,
+                                             .to = to,
+                                             .len = len,
+                                             .done = done});
 }
 
 bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t value,
@@ -415,7 +391,7 @@ bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t valu
         .op = TRANSPORT_AMO_SET, .operand = value, .size = sizeof value};
 
     return net_op_try_start(
-        &(struct op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = &set});
+        &(struct net_op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = &set});
 }
 
 bool net_quick_add(void)
@@ -423,9 +399,9 @@ bool net_quick_add(void)
     return pgas_self.net->t->quick_add;
 }
 
-static void net_op_run_ctx(struct net_ctx *c, enum op_kind kind, const char *fn)
+static void net_op_run_ctx(struct net_ctx *c, enum net_op_kind kind, const char *fn)
 {
-    struct op o = {.c = c, .fn = fn, .kind = kind, .place.pe = -1};
+    struct net_op o = {.c = c, .fn = fn, .kind = kind, .place.pe = -1};
 
     net_op_post(&o);
 }
@@ -450,29 +426,20 @@ void net_quiet(struct net_ctx *c, const char *fn)
  * node, cycling through the nodes: a node that does not respond for net_timeout ends the
  * job.  At most one such read per process is outstanding.
  */
-static struct {
-    pthread_mutex_t lock;
-    struct transport_completion done;
-    bool asked;        /* a probe is in progress */
-    bool taken;        /* and the transport has accepted its read */
-    uint32_t distance; /* from our node to the last one probed, in node numbers */
-    uint64_t word;
-    uint64_t next_ns;
-    struct op op;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .distance = 1};
 
 void net_watch_init(void)
 {
-    watch.asked = watch.taken = false;
-    watch.next_ns = 0;
+    STATE.watch.asked = STATE.watch.taken = false;
+    STATE.watch.next_ns = 0;
 }
 
 /* Cycles through the nodes at distance 1, 2, 4 ..: each node is probed by several others,
  * which rarely all compute at the same time, and each PE connects to few nodes. */
 static uint32_t net_op_next_node(void)
 {
-    watch.distance = watch.distance * 2 < pgas_self.nnodes ? watch.distance * 2 : 1;
-    return (pgas_self.node_of[pgas_self.me] + watch.distance) % pgas_self.nnodes;
+    STATE.watch.distance =
+        STATE.watch.distance * 2 < pgas_self.nnodes ? STATE.watch.distance * 2 : 1;
+    return (pgas_self.node_of[pgas_self.me] + STATE.watch.distance) % pgas_self.nnodes;
 }
 
 /* The PE of the node with index local_rank % PEs, so that the PEs of this node probe
@@ -492,29 +459,30 @@ static int net_op_pe_of_node(uint32_t node)
 
 static void net_op_probe_start(const char *fn)
 {
-    watch.done = (struct transport_completion){.pending = 1};
-    watch.op = (struct op){
+    STATE.watch.done = (struct transport_completion){.pending = 1};
+    STATE.watch.op = (struct net_op){
         .c = &pgas_self.net->ctx_0,
         .fn = fn,
         .kind = OP_GET,
         .place = {.pe = net_op_pe_of_node(net_op_next_node()), .segment = SEGMENT_HEAP},
-        .to = &watch.word,
-        .len = sizeof watch.word,
-        .done = &watch.done,
+        .to = &STATE.watch.word,
+        .len = sizeof STATE.watch.word,
+        .done = &STATE.watch.done,
     };
-    watch.asked = true;
-    watch.taken = false;
+    STATE.watch.asked = true;
+    STATE.watch.taken = false;
 }
 
 /* A read that the transport does not accept also counts as no progress. */
 static void net_op_probe_progress(void)
 {
-    const struct op *const self = &watch.op;
+    const struct net_op *const self = &STATE.watch.op;
 
-    if (!watch.taken)
-        watch.taken = net_op_accepted(&self);
-    if (watch.taken && (watch.op.rc != 0 || load_acquire_u32(&watch.done.pending) == 0))
-        watch.asked = false; /* complete, or failed and reported by the transport */
+    if (!STATE.watch.taken)
+        STATE.watch.taken = net_op_accepted(&self);
+    if (STATE.watch.taken &&
+        (STATE.watch.op.rc != 0 || load_acquire_u32(&STATE.watch.done.pending) == 0))
+        STATE.watch.asked = false; /* complete, or failed and reported by the transport */
     else
         net_op_check_stall(&self);
 }
@@ -527,14 +495,14 @@ void net_watch(const char *fn, uint64_t slept_ns)
      * which waits for this one. */
     if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||
         pgas_self.node_of == NULL || slept_ns < WATCH_AFTER_MS * NS_PER_MS ||
-        pthread_mutex_trylock(&watch.lock) != 0)
+        pthread_mutex_trylock(&STATE.watch.lock) != 0)
         return;
     uint64_t now = clock_ns();
-    if (!watch.asked && now >= watch.next_ns) {
-        watch.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
+    if (!STATE.watch.asked && now >= STATE.watch.next_ns) {
+        STATE.watch.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
         net_op_probe_start(fn);
     }
-    if (watch.asked)
+    if (STATE.watch.asked)
         net_op_probe_progress();
-    pthread_mutex_unlock(&watch.lock);
+    pthread_mutex_unlock(&STATE.watch.lock);
 }

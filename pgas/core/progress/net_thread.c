@@ -72,13 +72,11 @@ void net_defer_wakeup(void)
  * WAKE_EVERY_NS, because it does not know whether it received anything for them. */
 static void net_progress_wake_at_intervals(uint64_t now)
 {
-    static uint64_t next_ns;
-
-    if (now < load_relaxed_u64(&next_ns)) {
+    if (now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
         net_defer_wakeup();
         return;
     }
-    store_relaxed_u64(&next_ns, now + WAKE_EVERY_NS);
+    store_relaxed_u64(&pgas_self.net->wake_ns, now + WAKE_EVERY_NS);
     store_relaxed_u32(&pgas_self.net->wakeup_pending, 0);
     net_wake_sleepers();
 }

@@ -2,12 +2,13 @@
 /* ctx.c - see ctx.h.  Uses: core/pool, core/team, core/log, threads/atomic. */
 #include "config.h"
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/team/ctx.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/base/pgas_assert.h"
 
-static struct pool contexts = POOL_OF(struct shmem_ctx);
+#define STATE core_self.ctx
 
 static _Noreturn __attribute__((cold)) void ctx_no_ctx(shmem_ctx_t ctx, const char *fn)
 {
@@ -39,22 +40,20 @@ int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn)
 
 bool ctx_alive(shmem_ctx_t ctx)
 {
-    return ctx == SHMEM_CTX_DEFAULT || pool_has(&contexts, ctx);
+    return ctx == SHMEM_CTX_DEFAULT || pool_has(&STATE.pool, ctx);
 }
-
-static pthread_mutex_t net_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Opened at the first use, so that contexts used only with local PEs cost nothing. */
 static struct net_ctx *ctx_open_net(struct shmem_ctx *ctx)
 {
-    pthread_mutex_lock(&net_lock);
+    pthread_mutex_lock(&STATE.net_lock);
     struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_RELAXED);
     PGAS_ASSERT(ctx->team != NULL && pgas_self.net != NULL);
     if (net == NULL) {
         net = net_ctx_open((ctx->options & SHMEM_CTX_PRIVATE) != 0);
         __atomic_store_n(&ctx->net, net, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&net_lock);
+    pthread_mutex_unlock(&STATE.net_lock);
     return net;
 }
 
@@ -99,7 +98,7 @@ int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *
     if (handle == SHMEM_TEAM_INVALID)
         return -1;
     struct shmem_team *team = team_of(handle, fn);
-    struct shmem_ctx *new = pool_alloc(&contexts);
+    struct shmem_ctx *new = pool_alloc(&STATE.pool);
     if (new == NULL)
         return -1;
     fetch_add_acq_rel_u32(&team->contexts, 1);
@@ -120,7 +119,7 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn)
         return;
     if (ctx == SHMEM_CTX_DEFAULT)
         log_die("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which can't be destroyed", fn);
-    if (!pool_has(&contexts, ctx))
+    if (!pool_has(&STATE.pool, ctx))
         ctx_no_ctx(ctx, fn);
     PGAS_ASSERT(ctx->team != NULL);
     fence_full(); /* the implied quiet */
@@ -128,7 +127,7 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn)
     uint32_t before = fetch_add_acq_rel_u32(&ctx->team->contexts, UINT32_MAX); /* - 1 */
     PGAS_ASSERT(before > 0);
     (void)before;
-    pool_free(&contexts, ctx);
+    pool_free(&STATE.pool, ctx);
 }
 
 struct count {
@@ -150,7 +149,7 @@ int ctx_private(const struct shmem_team *team)
 {
     struct count count = {.team = team};
 
-    pool_each(&contexts, ctx_count_private, &count);
+    pool_each(&STATE.pool, ctx_count_private, &count);
     return count.n;
 }
 
@@ -169,15 +168,15 @@ static bool ctx_drop(void *object, void *arg)
 void ctx_destroy_all(const struct shmem_team *team)
 {
     if (load_relaxed_u32(&team->contexts) > 0)
-        pool_each(&contexts, ctx_drop, (void *)team);
+        pool_each(&STATE.pool, ctx_drop, (void *)team);
 }
 
 void ctx_close_all(void)
 {
-    pool_each(&contexts, ctx_drop, NULL);
+    pool_each(&STATE.pool, ctx_drop, NULL);
 }
 
 void ctx_fini(void)
 {
-    pool_clear(&contexts);
+    pool_clear(&STATE.pool);
 }

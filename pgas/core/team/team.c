@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/core_state.h"
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
@@ -15,16 +16,7 @@
 #include "pgas/core/team/team.h"
 #include "pgas/threads/atomic.h"
 
-static struct shmem_team world, shared;
-
-/* The public routine of this thread's last team_of, for messages.  Thread-local, since
- * threads may use a team concurrently; initial-exec for speed, since each use of a handle
- * stores it. */
-static _Thread_local const char *last_routine __attribute__((tls_model("initial-exec"))) =
-    "a collective routine";
-static struct pool teams = POOL_OF(struct shmem_team);
-
-static size_t slot_bytes; /* size of a team's sync area */
+#define STATE core_self.team
 
 /* ---- members ---------------------------------------------------------------------- */
 
@@ -324,18 +316,18 @@ static bool team_predefined(shmem_team_t handle)
 
 bool team_alive(shmem_team_t handle)
 {
-    return team_predefined(handle) || pool_has(&teams, handle);
+    return team_predefined(handle) || pool_has(&STATE.pool, handle);
 }
 
 struct shmem_team *team_of(shmem_team_t handle, const char *fn)
 {
-    struct shmem_team *team = handle == SHMEM_TEAM_WORLD    ? &world
-                              : handle == SHMEM_TEAM_SHARED ? &shared
-                              : pool_has(&teams, handle)    ? handle
-                                                            : NULL;
+    struct shmem_team *team = handle == SHMEM_TEAM_WORLD      ? &STATE.world
+                              : handle == SHMEM_TEAM_SHARED   ? &STATE.shared
+                              : pool_has(&STATE.pool, handle) ? handle
+                                                              : NULL;
 
     if (likely(team != NULL)) {
-        last_routine = fn;
+        pgas_thread.routine = fn;
         return team;
     }
     log_die("%s: %p is not a valid team%s; use one from shmem_team_split_strided or "
@@ -347,12 +339,12 @@ struct shmem_team *team_of(shmem_team_t handle, const char *fn)
 
 struct shmem_team *team_world(void)
 {
-    return &world;
+    return &STATE.world;
 }
 
 const char *team_routine(void)
 {
-    return last_routine;
+    return pgas_thread.routine;
 }
 
 /* ---- sync areas ------------------------------------------------------------------ */
@@ -360,8 +352,8 @@ const char *team_routine(void)
 size_t team_slot_offset(uint32_t slot)
 {
     PGAS_ASSERT(slot < SLOT_MAX);
-    return slot < SLOT_USER ? slot * slot_bytes
-                            : HEAP_RESERVED + (slot - SLOT_USER) * slot_bytes;
+    return slot < SLOT_USER ? slot * STATE.slot_bytes
+                            : HEAP_RESERVED + (slot - SLOT_USER) * STATE.slot_bytes;
 }
 
 uint32_t team_slot(const struct shmem_team *team)
@@ -369,8 +361,8 @@ uint32_t team_slot(const struct shmem_team *team)
     size_t offset = team->words_offset;
 
     return (uint32_t)(offset < HEAP_RESERVED
-                          ? offset / slot_bytes
-                          : (offset - HEAP_RESERVED) / slot_bytes + SLOT_USER);
+                          ? offset / STATE.slot_bytes
+                          : (offset - HEAP_RESERVED) / STATE.slot_bytes + SLOT_USER);
 }
 
 const void *team_here(const struct shmem_team *team, size_t offset)
@@ -382,7 +374,7 @@ const void *team_here(const struct shmem_team *team, size_t offset)
 
 struct shmem_team *team_new(const struct shmem_team *parent, const struct team_set *set)
 {
-    struct shmem_team *team = pool_alloc(&teams);
+    struct shmem_team *team = pool_alloc(&STATE.pool);
 
     if (team == NULL)
         return NULL;
@@ -391,7 +383,7 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
             return team;
         free((void *)team->list);
     }
-    pool_free(&teams, team);
+    pool_free(&STATE.pool, team);
     return NULL;
 }
 
@@ -400,7 +392,7 @@ void team_assign(struct shmem_team *team, uint32_t slot)
     PGAS_ASSERT(slot >= SLOT_USER && team->me >= 0 && team->contexts == 0);
     team->words_offset = team_slot_offset(slot);
     PGAS_ASSERT(team_slot(team) == slot);
-    PGAS_ASSERT(team->words_offset + slot_bytes <= pgas_self.heap_user);
+    PGAS_ASSERT(team->words_offset + STATE.slot_bytes <= pgas_self.heap_user);
 }
 
 void team_publish(struct shmem_team *team)
@@ -410,13 +402,13 @@ void team_publish(struct shmem_team *team)
 
 void team_free(struct shmem_team *team)
 {
-    PGAS_ASSERT(team != &world && team != &shared);
+    PGAS_ASSERT(team != &STATE.world && team != &STATE.shared);
     if (team->words_offset != 0)
         slot_free(team_slot(team));
     free((void *)team->list);
     team_free_nodes(team);
     team_free_near(team);
-    pool_free(&teams, team);
+    pool_free(&STATE.pool, team);
 }
 
 /* SHMEM_TEAM_SHARED: the PEs whose memory this PE can map. */
@@ -428,29 +420,29 @@ static void team_fill_shared(void)
         log_die("no memory for a list of %u PEs", pgas_self.npes);
     for (int pe = 0; pe < (int)pgas_self.npes; pe++)
         if (pgas_self.peer[pe].node != NULL)
-            list[shared.npes++] = pe;
-    team_simplify(&shared, list);
-    shared.me = team_index(&shared, pgas_self.me);
+            list[STATE.shared.npes++] = pe;
+    team_simplify(&STATE.shared, list);
+    STATE.shared.me = team_index(&STATE.shared, pgas_self.me);
     /* With fault injection on one node every other PE counts as remote. */
-    PGAS_ASSERT(shared.npes == (int)pgas_self.local_size || pgas_self.nnodes < 2);
+    PGAS_ASSERT(STATE.shared.npes == (int)pgas_self.local_size || pgas_self.nnodes < 2);
 }
 
 void team_init(size_t bytes)
 {
-    slot_bytes = bytes;
-    PGAS_ASSERT(SLOT_USER * slot_bytes <= HEAP_TEAMS);
-    world = (struct shmem_team){.npes = (int)pgas_self.npes,
-                                .me = pgas_self.me,
-                                .stride = 1,
-                                .num_contexts = INT_MAX,
-                                .name = "WORLD"};
-    shared = (struct shmem_team){.words_offset = team_slot_offset(SLOT_SHARED),
-                                 .num_contexts = INT_MAX,
-                                 .name = "SHARED"};
+    STATE.slot_bytes = bytes;
+    PGAS_ASSERT(SLOT_USER * STATE.slot_bytes <= HEAP_TEAMS);
+    STATE.world = (struct shmem_team){.npes = (int)pgas_self.npes,
+                                      .me = pgas_self.me,
+                                      .stride = 1,
+                                      .num_contexts = INT_MAX,
+                                      .name = "WORLD"};
+    STATE.shared = (struct shmem_team){.words_offset = team_slot_offset(SLOT_SHARED),
+                                       .num_contexts = INT_MAX,
+                                       .name = "SHARED"};
     team_fill_shared();
-    if (!team_fill_nodes_and_near(&world))
+    if (!team_fill_nodes_and_near(&STATE.world))
         log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
-    size_t slots = pgas_self.env.team_size / slot_bytes;
+    size_t slots = pgas_self.env.team_size / STATE.slot_bytes;
     slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
 }
 
@@ -464,9 +456,9 @@ static bool team_visit(void *object, void *arg)
 
 void team_each(void (*fn)(struct shmem_team *team))
 {
-    fn(&world);
-    fn(&shared);
-    pool_each(&teams, team_visit, &fn);
+    fn(&STATE.world);
+    fn(&STATE.shared);
+    pool_each(&STATE.pool, team_visit, &fn);
 }
 
 static bool team_drop(void *object, void *arg)
@@ -482,11 +474,11 @@ static bool team_drop(void *object, void *arg)
 
 void team_fini(void)
 {
-    pool_each(&teams, team_drop, NULL);
-    pool_clear(&teams);
+    pool_each(&STATE.pool, team_drop, NULL);
+    pool_clear(&STATE.pool);
     slot_fini();
-    team_free_nodes(&world);
-    team_free_near(&world);
-    free((void *)shared.list);
-    shared.list = NULL;
+    team_free_nodes(&STATE.world);
+    team_free_near(&STATE.world);
+    free((void *)STATE.shared.list);
+    STATE.shared.list = NULL;
 }

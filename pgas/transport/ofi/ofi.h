@@ -58,6 +58,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
+#include "pgas/core/base/environ.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/avoid.h"
@@ -76,12 +77,16 @@
 #define OFI_FUNCTIONS(X)                                                                 \
     X(getinfo) X(freeinfo) X(dupinfo) X(fabric) X(strerror) X(version)
 
-/* Valid once ofi_load has returned 0. */
-extern struct ofi_lib {
+enum { OFI_SETTINGS = 4 };
+
+/* One per process.  The functions are valid once ofi_load has returned 0. */
+struct ofi_lib {
 #define X(name) __typeof__(fi_##name) *name;
     OFI_FUNCTIONS(X)
 #undef X
-} ofi_lib;
+    struct environ_setting setting[OFI_SETTINGS];
+};
+extern struct ofi_lib ofi_lib;
 
 /* The oldest libfabric interface that is supported. */
 #define OFI_VERSION FI_VERSION(1, 14)

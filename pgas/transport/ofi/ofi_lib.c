@@ -15,32 +15,33 @@
 
 #define LIBRARY "libfabric.so.1"
 
-struct ofi_lib ofi_lib;
-
-/* libfabric and its providers read these once, when they start. */
-static struct environ_setting settings[] = {
-    /* Size of a message buffer of ofi_rxm, which allocates thousands of them per
-     * endpoint: 70 MB with its default of 16 KiB, 5.5 MB with this. They carry atomics
-     * and our own messages, which are shorter (OFI_MESSAGE_MAX); a longer message
-     * takes another round trip. */
-    {.text = "FI_OFI_RXM_BUFFER_SIZE=256"},
-    /* Microseconds between polls of connections that are being made: with the default
-     * of 10000 the first operation to a PE takes up to 140 ms, with this 6 ms. */
-    {.text = "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100"},
-    /* No handlers for SIGSEGV and others in libpsm2 and libinfinipath. */
-    {.text = "HFI_NO_BACKTRACE=1"},
-    {.text = "IPATH_NO_BACKTRACE=1"},
+/* libfabric and its providers read the settings once, when they start. */
+struct ofi_lib ofi_lib = {
+    .setting =
+        {
+            /* Size of a message buffer of ofi_rxm, which allocates thousands of them per
+             * endpoint: 70 MB with its default of 16 KiB, 5.5 MB with this. They carry
+             * atomics and our own messages, which are shorter (OFI_MESSAGE_MAX); a longer
+             * message takes another round trip. */
+            {.text = "FI_OFI_RXM_BUFFER_SIZE=256"},
+            /* Microseconds between polls of connections that are being made: with the
+             * default of 10000 the first operation to a PE takes up to 140 ms, with this
+             * 6 ms. */
+            {.text = "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100"},
+            /* No handlers for SIGSEGV and others in libpsm2 and libinfinipath. */
+            {.text = "HFI_NO_BACKTRACE=1"},
+            {.text = "IPATH_NO_BACKTRACE=1"},
+        },
 };
-enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
 static __attribute__((constructor)) void ofi_lib_enter_settings(void)
 {
-    environ_enter(settings, SETTINGS);
+    environ_enter(ofi_lib.setting, OFI_SETTINGS);
 }
 
 void ofi_process_state_enter(struct ofi_process_state *now)
 {
-    environ_show(settings, SETTINGS);
+    environ_show(ofi_lib.setting, OFI_SETTINGS);
     for (int sig = 1; sig < NSIG; sig++)
         sigaction(sig, NULL, &now->action[sig]);
 }
@@ -54,7 +55,7 @@ void ofi_process_state_restore(const struct ofi_process_state *before)
         if (sigaction(sig, NULL, &now) == 0 &&
             now.sa_sigaction != before->action[sig].sa_sigaction)
             sigaction(sig, &before->action[sig], NULL);
-    environ_hide(settings, SETTINGS);
+    environ_hide(ofi_lib.setting, OFI_SETTINGS);
 }
 
 static int ofi_lib_error(char *why, size_t space, const char *reason)

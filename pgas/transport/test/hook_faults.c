@@ -139,10 +139,12 @@ static bool hook_faults_trace(struct reader *r, const char *value)
     return len < HOOK_PATH_MAX;
 }
 
-static const struct {
+struct fault_word {
     const char *name, *form;
     read_word *read;
-} words[] = {
+};
+
+static const struct fault_word words[] = {
     {"seed", "seed=N", hook_faults_seed},
     {"delay", "delay=N, with ns, us or ms", hook_faults_delay},
     {"reorder", "reorder", hook_faults_reorder},

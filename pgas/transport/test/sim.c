@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/test/random.h"
 #include "pgas/transport/test/sim_int.h"
@@ -17,11 +18,9 @@ enum {
     EVENTS_FIRST = 64, /* space beside one event per PE */
 };
 
-static _Thread_local struct sim *running;
-
 struct sim *sim_running(void)
 {
-    return running;
+    return pgas_thread.sim;
 }
 
 /* -- events ----------------------------------------------------------------------- */
@@ -103,7 +102,7 @@ void sim_wake(struct sim *sim, int pe)
 /* The first function of each fiber; the fiber ends when it returns. */
 static void sim_fiber_main(void)
 {
-    struct sim *sim = running;
+    struct sim *sim = pgas_thread.sim;
     int pe = sim->current;
 
     sim->fn(pe, sim->arg);
@@ -115,7 +114,7 @@ static void sim_fiber_yield(struct sim *sim, enum sim_fiber_state state)
 {
     struct fiber *fiber = &sim->fiber[sim->current];
 
-    PGAS_ASSERT(sim == running && sim->current >= 0);
+    PGAS_ASSERT(sim == pgas_thread.sim && sim->current >= 0);
     fiber->state = state;
     swapcontext(&fiber->context, &sim->scheduler);
 }
@@ -185,7 +184,7 @@ static bool sim_advance_idle(struct sim *sim)
 
 int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg)
 {
-    struct sim *outer = running;
+    struct sim *outer = pgas_thread.sim;
     int error = 0;
 
     sim->fn = fn;
@@ -194,7 +193,7 @@ int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg)
     for (int pe = 0; pe < sim->config.npes; pe++)
         if (sim->fiber[pe].state != FIBER_DEAD)
             sim_fiber_start(sim, pe);
-    running = sim;
+    pgas_thread.sim = sim;
     while (sim->live > 0 && error == 0) {
         if (sim->nready > 0)
             sim_fiber_resume(sim);
@@ -203,7 +202,7 @@ int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg)
         else if (!sim_advance_idle(sim))
             error = -EDEADLK;
     }
-    running = outer;
+    pgas_thread.sim = outer;
     return error;
 }
 
@@ -223,12 +222,12 @@ int sim_stuck(const struct sim *sim, int *pes, int space)
 
 uint64_t sim_now_ns(void)
 {
-    return running != NULL ? running->now : 0;
+    return pgas_thread.sim != NULL ? pgas_thread.sim->now : 0;
 }
 
 void sim_sleep_ns(uint64_t ns)
 {
-    struct sim *sim = running;
+    struct sim *sim = pgas_thread.sim;
 
     sim_push(sim, (struct event){.at = sim->now + ns, .pe = sim->current});
     sim_fiber_yield(sim, FIBER_ASLEEP);
@@ -236,7 +235,7 @@ void sim_sleep_ns(uint64_t ns)
 
 void sim_alarm_ns(uint64_t at)
 {
-    struct sim *sim = running;
+    struct sim *sim = pgas_thread.sim;
 
     if (at < sim->now || !sim_reserve(sim))
         return; /* then the PE goes on when nothing else is in flight */
@@ -254,7 +253,7 @@ void sim_kill(struct sim *sim, int pe, bool silent)
         sim->live--;
     fiber->silent = silent;
     fiber->state = FIBER_DEAD;
-    if (sim == running && sim->current == pe)
+    if (sim == pgas_thread.sim && sim->current == pe)
         sim_fiber_yield(sim, FIBER_DEAD);
 }
 

@@ -43,6 +43,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "pgas/core/base/environ.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/transport.h"
 
@@ -67,13 +68,17 @@
 #define UCX_FUNCTIONS(X) UCX_OF_CONTEXT(X) UCX_OF_WORKER(X) UCX_OF_ENDPOINT(X)
 /* clang-format on */
 
-/* Valid once ucx_load has returned 0. */
-extern struct ucx_lib {
+enum { UCX_SETTINGS = 4 };
+
+/* One per process.  The functions are valid once ucx_load has returned 0. */
+struct ucx_lib {
 #define X(name) __typeof__(ucp_##name) *name;
     UCX_FUNCTIONS(X)
 #undef X
     __typeof__(ucs_status_string) *status_string;
-} ucx_lib;
+    struct environ_setting setting[UCX_SETTINGS];
+};
+extern struct ucx_lib ucx_lib;
 
 /* Load UCX. 0; or -ELIBACC and a sentence in why. The caller restores signal
  * dispositions (ucx_signals_save, ucx_signals_restore). One thread at a time. */

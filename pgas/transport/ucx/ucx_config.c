@@ -10,10 +10,12 @@
 
 /* Defaults, unless the user has set UCX_<name> or UCX_<also>. Names that this UCX does
  * not know are ignored. */
-static const struct {
+struct ucx_setting {
     const char *name, *value, *also;
     bool needed; /* whatever the user has set */
-} settings[] = {
+};
+
+static const struct ucx_setting settings[] = {
     /* A word may be updated by the network and by processors at a time, so the
      * target's processor must perform all atomics. */
     {"ATOMIC_MODE", "cpu", NULL, true},

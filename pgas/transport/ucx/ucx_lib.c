@@ -14,12 +14,12 @@
 
 enum { OLDEST_MAJOR = 1, OLDEST_MINOR = 12 };
 
-struct ucx_lib ucx_lib;
-
-static const struct {
+struct ucx_function {
     const char *name;
     size_t at; /* offset in struct ucx_lib */
-} functions[] = {
+};
+
+static const struct ucx_function functions[] = {
 #define X(name) {"ucp_" #name, offsetof(struct ucx_lib, name)},
     UCX_FUNCTIONS(X)
 #undef X
@@ -28,32 +28,34 @@ static const struct {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* UCX reads these once, when it is loaded; so they are put into the environment for that
- * long, unless the user has set them.  What they choose:
+/* UCX reads the settings once, when it is loaded; so they are put into the environment
+ * for that long, unless the user has set them.  What they choose:
  * - no handlers for crashes (a program must die by its own signal, with its own core) and
  *   none that attaches a debugger at SIGHUP;
  * - no hooks in mmap and its like: they patch the C library's code, where other such
  *   hooks crash (another runtime's, a sanitizer's).  On RDMA devices registrations are
  *   then not cached; UCX_MEM_EVENTS=y brings the cache and the hooks back;
  * - no lines about peers that died: they are reported by us, once. */
-static struct environ_setting environment[] = {
-    {.text = "UCX_ERROR_SIGNALS="},
-    {.text = "UCX_DEBUG_SIGNO=0"},
-    {.text = "UCX_MEM_EVENTS=n"},
-    {.text = "UCX_LOG_LEVEL=fatal"},
+struct ucx_lib ucx_lib = {
+    .setting =
+        {
+            {.text = "UCX_ERROR_SIGNALS="},
+            {.text = "UCX_DEBUG_SIGNO=0"},
+            {.text = "UCX_MEM_EVENTS=n"},
+            {.text = "UCX_LOG_LEVEL=fatal"},
+        },
 };
-enum { SETTINGS = sizeof environment / sizeof *environment };
 
 static __attribute__((constructor)) void ucx_lib_enter_settings(void)
 {
-    environ_enter(environment, SETTINGS);
+    environ_enter(ucx_lib.setting, UCX_SETTINGS);
 }
 
 static void *ucx_lib_dlopen(void)
 {
-    environ_show(environment, SETTINGS);
+    environ_show(ucx_lib.setting, UCX_SETTINGS);
     void *lib = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    environ_hide(environment, SETTINGS);
+    environ_hide(ucx_lib.setting, UCX_SETTINGS);
     return lib;
 }
 

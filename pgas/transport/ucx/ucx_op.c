@@ -220,11 +220,13 @@ int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr 
 }
 
 /* FETCH adds 0 and SET swaps, because UCX has no other atomics that fit. */
-static const struct {
+struct ucx_amo {
     ucp_atomic_op_t op;
     bool replies;    /* UCX performs it only with a reply buffer */
     bool no_operand; /* the operand is 0 */
-} amo_table[TRANSPORT_AMO_OPS] = {
+};
+
+static const struct ucx_amo amo_table[TRANSPORT_AMO_OPS] = {
     [TRANSPORT_AMO_SET] = {UCP_ATOMIC_OP_SWAP, true, false},
     [TRANSPORT_AMO_FETCH] = {UCP_ATOMIC_OP_ADD, true, true},
     [TRANSPORT_AMO_SWAP] = {UCP_ATOMIC_OP_SWAP, true, false},

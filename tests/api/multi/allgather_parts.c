@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "pgas/coll/sync/allgather.h"
+#include "pgas/coll/api/coll_state.h"
 #include "tests/api/multi/check.h"
 
 enum { PES_MAX = 16, N = 9000, ROUNDS = 12 };
@@ -55,7 +55,7 @@ int main(void)
     source = check_alloc(N * sizeof *source);
     dest = check_alloc(N * sizeof *dest);
     for (int round = 0; round < ROUNDS; round++) {
-        allgather_max = parts[round % 5] * (size_t)npes;
+        coll_self.allgather_max = parts[round % 5] * (size_t)npes;
         shmem_barrier_all();
         test_split(round);
         test_collect(round);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * core_state.h - the private state of the modules of core, one struct for each: only the
+ * module reads and writes it.  What several modules share is in struct pgas (pgas.h).
+ *
+ * A process has one instance, core_self.  In a build with PGAS_INSTANCES, for tests whose
+ * PEs are threads of one process, each PE has its own (pgas_instance_new).
+ */
+#ifndef PGAS_CORE_CORE_STATE_H
+#define PGAS_CORE_CORE_STATE_H
+
+#include <pmix.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "pgas/core/base/pool.h"
+#include "pgas/core/boot/binding.h"
+#include "pgas/core/boot/boot_pmix.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/progress/net_int.h"
+#include "pgas/core/team/ctx.h"
+#include "pgas/core/team/team.h"
+
+struct log_state {
+    uint32_t ending; /* 1: a thread ends the process */
+};
+
+/* ---- boot ------------------------------------------------------------------------ */
+
+/* Environment variable of a PE, inherited by its children: its PMIx namespace. */
+#define BOOT_JOINED_ENV "PGAS_JOINED"
+
+struct boot_state {
+    pmix_proc_t myself;
+    bool connected;
+    pmix_status_t failure;       /* reason of the last call that returned -1 */
+    uint32_t only_pe, only_node; /* PE list and node map of a singleton job */
+    /* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors
+     * joined the job as a PE.  Added to the environment before main() and modified in
+     * place later, because setenv() is unsafe while the program may have threads
+     * (environ.h). */
+    char joined[sizeof BOOT_JOINED_ENV + 1 + PMIX_MAX_NSLEN];
+};
+
+struct binding_state {
+    /* Affinity mask read by binding_spread; no set if it has fewer than 2 processors. */
+    struct place_cpus mask;
+};
+
+struct nodeseg_state {
+    /* Time stamps of the stages reached before the segment is mapped. */
+    uint64_t early_ns[NODE_STAGES];
+    /* Of nodeseg_join_on_stall. */
+    struct {
+        uint64_t next_ns; /* time of the next probe */
+        int ended;        /* a PE that had exited at the previous probe, or -1 */
+    } seen;
+};
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+enum coredump_mode { COREDUMP_SMALL, COREDUMP_HEAP, COREDUMP_FULL };
+
+struct coredump_state {
+    enum coredump_mode mode;
+    /* Heap offset up to which the user's part is included in core files; 0: nothing yet.
+     * Protected by heap_lock.  It grows in steps of HEAP_ALIGN and never shrinks, so that
+     * the kernel splits the heap into at most three mappings and few allocations need a
+     * system call. */
+    size_t included_end;
+};
+
+/* One writable PT_LOAD segment of the executable without its RELRO part.  Usually there
+ * is one; with -mcmodel=medium (large arrays) or an unusual linker there are more. */
+struct data_span {
+    uintptr_t begin;    /* page-aligned */
+    uintptr_t file_end; /* end of the part that is loaded from the file (.data) */
+    uintptr_t end;      /* end of .bss, page-aligned */
+};
+
+struct data_layout {
+    struct data_span
+        *span; /* capacity: one per program header; never freed once shared */
+    int spans;
+    uintptr_t relro_end;
+    uint64_t tag; /* hash of the program headers and notes (build ID) */
+};
+
+struct data_state {
+    struct data_layout layout; /* the shared spans */
+};
+
+struct fork_state {
+    pthread_mutex_t lock; /* one fork at a time */
+    int done_pipe[2];
+    bool guarding; /* the globals were shared at this fork; under lock */
+};
+
+/* The guarded pages; len is 0 if there are none and is stored (release) after `pages`.
+ * Written by one thread, read by the handler in other threads. */
+struct guard_state {
+    uintptr_t pages;
+    size_t len;
+    struct sigaction before;
+    bool active;
+};
+
+/* ---- progress -------------------------------------------------------------------- */
+
+struct block_state {
+    pthread_mutex_t list_lock;
+    int unlisted; /* sleeping threads of this PE without a slot; under list_lock */
+    void (*work)(void);
+    uint32_t what_taken; /* 1: a thread owns the text of node_pe.what (block.c) */
+};
+
+struct net_state {
+    struct net net;
+    struct net_watch watch;
+};
+
+/* ---- teams and contexts ---------------------------------------------------------- */
+
+/* Under lock: bitmaps with one bit per slot: `used` is set while the slot is allocated,
+ * `dirty` from its first use on. */
+struct slot_state {
+    pthread_mutex_t lock;
+    uint64_t *used, *dirty;
+    uint32_t words; /* length of each bitmap; slots beyond are free and clean */
+    uint32_t end;   /* number of slots */
+};
+
+struct team_state {
+    struct shmem_team world, shared;
+    struct pool pool;  /* of user teams */
+    size_t slot_bytes; /* size of a team's sync area */
+};
+
+struct ctx_state {
+    struct pool pool;         /* of user contexts */
+    pthread_mutex_t net_lock; /* serializes the opening of transport contexts */
+};
+
+struct check_state {
+    void (*verify)(const struct check_call *call); /* see check_set_verify */
+    const struct check_watcher *watcher;
+};
+
+struct core_state {
+    struct log_state log;
+    struct boot_state boot;
+    struct binding_state binding;
+    struct nodeseg_state nodeseg;
+    struct coredump_state coredump;
+    struct data_state data;
+    struct fork_state fork;
+    struct guard_state guard;
+    struct block_state block;
+    struct net_state net;
+    struct slot_state slot;
+    struct team_state team;
+    struct ctx_state ctx;
+    struct check_state check;
+};
+
+#ifdef PGAS_INSTANCES
+#define core_self (*pgas_self.core)
+#else
+extern __attribute__((visibility("hidden"))) struct core_state core_self;
+#endif
+
+#endif
