@@ -262,9 +262,10 @@ static FILE *profile_open_file(const char *mode)
     FILE *f = fopen(PROFILE->file, mode);
 
     if (f == NULL)
-        log_die("SHMEM_PROFILE_ARRIVAL: can't write '%s': %s; name a file in a directory "
-                "that exists and is writable on the node of PE 0",
-                PROFILE->file, strerror(errno));
+        log_die(
+            "SHMEM_PROFILE_ARRIVAL: cannot write '%s': %s; name a file in a directory "
+            "that exists and is writable on the node of PE 0",
+            PROFILE->file, strerror(errno));
     return f;
 }
 
@@ -339,7 +340,7 @@ static void profile_close_file(void)
     failed = fclose(PROFILE->out) != 0 || failed;
     PROFILE->out = NULL;
     if (failed)
-        log_warn("SHMEM_PROFILE_ARRIVAL: can't write '%s': %s", PROFILE->file,
+        log_warn("SHMEM_PROFILE_ARRIVAL: cannot write '%s': %s", PROFILE->file,
                  strerror(errno));
     else if (report == NULL || strcmp(report, pgas_self.env.profile_arrival) != 0)
         log_warn(

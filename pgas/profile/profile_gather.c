@@ -84,7 +84,7 @@ static uint64_t profile_gather_listen(uint64_t last)
     block_until(&(struct block_wait){.ready = profile_gather_changed,
                                      .arg = &g,
                                      .word = word,
-                                     .far = PROFILE->team.far,
+                                     .remote = PROFILE->team.remote,
                                      .what = PROFILE_FN});
     return load_acquire_u64(word);
 }
@@ -193,10 +193,10 @@ void profile_gather_init(void)
                                         .me = world->me,
                                         .stride = 1,
                                         .words_offset = HEAP_PROFILE,
-                                        .far = world->far,
+                                        .remote = world->remote,
                                         .nodes = world->nodes,
                                         .name = "PROFILE"};
-    PGAS_ASSERT(team_coll_words_bytes(PROFILE->team.far) <= WORDS);
+    PGAS_ASSERT(team_coll_words_bytes(PROFILE->team.remote) <= WORDS);
     if (!team_coll_attach(&PROFILE->team))
         log_die("no memory for the team of the arrival profile");
     PROFILE->samples = calloc(2 * (size_t)pgas_self.nnodes, sizeof *PROFILE->samples);
@@ -324,7 +324,7 @@ static double profile_gather_time_message(const struct profile_alpha *pair, void
 static void *profile_gather_alloc_buffer(size_t *bytes)
 {
     void *mine = heap_alloc(*bytes, NODE_LINE);
-    uint64_t symaddr = mine != NULL ? symaddr_to_place(mine) : 0, other = 0;
+    uint64_t symaddr = mine != NULL ? symaddr_encode(mine) : 0, other = 0;
     bool same = symaddr != 0;
 
     profile_gather_window()->buffer = symaddr;

@@ -32,7 +32,7 @@ uint64_t amo_call(const struct amo_call *c)
                                 .operand = c->operand,
                                 .cond = c->cond,
                                 .result = result[c->want]};
-    net_amo(ctx_net(c->ctx), peer_place(c->addr, c->size, c->pe, c->fn), &amo,
+    net_amo(ctx_net(c->ctx), peer_symaddr(c->addr, c->size, c->pe, c->fn), &amo,
             c->want == AMO_NOW ? NET_NOW : NET_LATER, c->fn);
     return old;
 }

@@ -24,7 +24,7 @@ SLOW void rma_put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t b
         copy_bytes(peer_at_slow(dest, bytes, pe, fn), source, bytes);
         rma_changed(dest, bytes, pe);
     } else if (bytes > 0) {
-        net_put(ctx_net(ctx), peer_place(dest, bytes, pe, fn), source, bytes, when, fn);
+        net_put(ctx_net(ctx), peer_symaddr(dest, bytes, pe, fn), source, bytes, when, fn);
     }
 }
 
@@ -34,7 +34,7 @@ SLOW void rma_get_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t b
     if (!net_remote(pe))
         copy_bytes(dest, peer_at_slow(source, bytes, pe, fn), bytes);
     else if (bytes > 0)
-        net_get(ctx_net(ctx), dest, peer_place(source, bytes, pe, fn), bytes, when, fn);
+        net_get(ctx_net(ctx), dest, peer_symaddr(source, bytes, pe, fn), bytes, when, fn);
 }
 
 /* ---- put and get ----------------------------------------------------------------- */

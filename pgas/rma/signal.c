@@ -46,15 +46,15 @@ static __attribute__((noinline, cold)) void
 signal_put_remote(shmem_ctx_t ctx, const struct signal_put *put, size_t bytes,
                   uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, const char *fn)
 {
-    const struct transport_signal s = {.at =
-                                           peer_place(sig_addr, sizeof *sig_addr, pe, fn),
-                                       .op = signal_amo_op(sig_op, fn),
-                                       .size = sizeof *sig_addr,
-                                       .operand = signal};
+    const struct transport_signal s = {
+        .at = peer_symaddr(sig_addr, sizeof *sig_addr, pe, fn),
+        .op = signal_amo_op(sig_op, fn),
+        .size = sizeof *sig_addr,
+        .operand = signal};
     struct transport_symaddr to = s.at;
 
     if (bytes > 0)
-        to = peer_place(put->dest, bytes, pe, fn);
+        to = peer_symaddr(put->dest, bytes, pe, fn);
     net_put_signal(ctx_net(ctx), to, put->source, bytes, &s,
                    put->nbi ? NET_LATER : NET_NOW, fn);
 }

@@ -115,7 +115,7 @@ void strided_put(shmem_ctx_t ctx, void *dest, const void *source, struct strided
     struct extent e = strided_extent_of(&s, s.dst, fn);
     char *low = (char *)dest + e.low;
     if (net_remote(pe)) {
-        (void)peer_place(low, e.bytes, pe, fn);
+        (void)peer_symaddr(low, e.bytes, pe, fn);
         strided_put_remote(ctx, dest, source, &s, pe, fn);
         return;
     }
@@ -134,7 +134,7 @@ void strided_get(shmem_ctx_t ctx, void *dest, const void *source, struct strided
     struct extent e = strided_extent_of(&s, s.sst, fn);
     const char *low = (const char *)source + e.low;
     if (net_remote(pe)) {
-        (void)peer_place(low, e.bytes, pe, fn);
+        (void)peer_symaddr(low, e.bytes, pe, fn);
         strided_get_remote(ctx, dest, source, &s, pe, fn);
         return;
     }

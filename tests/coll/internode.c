@@ -24,7 +24,8 @@ enum {
 };
 
 static const size_t counts[] = {
-    1, 7, 130, INTERNODE_BOX / 8 / 3, INTERNODE_BOX / 8 + 1, 5000, 16400, 40001, MOST};
+    1,     7,     130, INTERNODE_BUFFER / 8 / 3, INTERNODE_BUFFER / 8 + 1, 5000,
+    16400, 40001, MOST};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
 static long *from, *to;

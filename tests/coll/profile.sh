@@ -174,7 +174,7 @@ run 1 -n 2 -x SHMEM_PROFILE_ARRIVAL="$work/nowhere/report" "$SHELL" -c 'echo sta
 says "oshrun: SHMEM_PROFILE_ARRIVAL: cannot write '$work/nowhere/report': No such file"
 ! grep -q started "$work/out" || fail "the job was started"
 run 1 -n 2 "$SHELL" -c 'SHMEM_PROFILE_ARRIVAL="$1" exec "$0"' "$program" "$work/nowhere/r"
-says "SHMEM_PROFILE_ARRIVAL: can't write '$work/nowhere/r.oshprof': No such file"
+says "SHMEM_PROFILE_ARRIVAL: cannot write '$work/nowhere/r.oshprof': No such file"
 for nodes in 1 2; do
     run 1 --vnodes $nodes -n 4 "$SHELL" -c 'test "$PMIX_RANK" = 2 || export \
         SHMEM_PROFILE_ARRIVAL=nowhere; exec "$0"' "$program"

@@ -84,10 +84,11 @@ static struct shmem_team team_number(int k, int me)
 }
 
 /* The node-shared result of team k, in the heap of its first PE. */
-static struct shmemx_shared shared_number(struct shmem_team *team, int k, uint64_t *place)
+static struct shmemx_shared shared_number(struct shmem_team *team, int k,
+                                          uint64_t *offset)
 {
-    *place = SHARED + (size_t)k * (sizeof(struct shared_head) + ARRAY_BYTES);
-    void *head = heaps[team_world_pe(team, 0)] + *place;
+    *offset = SHARED + (size_t)k * (sizeof(struct shared_head) + ARRAY_BYTES);
+    void *head = heaps[team_world_pe(team, 0)] + *offset;
 
     return (struct shmemx_shared){.team = team,
                                   .bytes = ARRAY_BYTES,
@@ -95,7 +96,7 @@ static struct shmemx_shared shared_number(struct shmem_team *team, int k, uint64
                                   .rank = team->me,
                                   .head = head,
                                   .copy = (char *)head + sizeof(struct shared_head),
-                                  .place = place};
+                                  .offset = offset};
 }
 
 static uint64_t next(uint64_t *state)

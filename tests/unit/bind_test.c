@@ -14,9 +14,9 @@ enum { NODES = 4, PES_MAX = 4096 };
 
 static char said[ERROR_BYTES];
 
-static void take(const char *sentence)
+static void take(const char *error_text)
 {
-    snprintf(said, sizeof said, "%s", sentence);
+    snprintf(said, sizeof said, "%s", error_text);
 }
 
 static void listen(void)

@@ -24,9 +24,9 @@ enum { FUZZ_ROUNDS = 50000, WAIT_MS = 50, LONG_MS = 5000 };
 static char said[ERROR_BYTES];
 static int errors;
 
-static void on_error(const char *sentence)
+static void on_error(const char *error_text)
 {
-    snprintf(said, sizeof said, "%s", sentence);
+    snprintf(said, sizeof said, "%s", error_text);
     errors++;
 }
 

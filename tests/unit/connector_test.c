@@ -106,7 +106,7 @@ Test(connector, several_ways_to_one_listener, .init = set_up, .fini = tear_down)
         cr_assert(run(PATIENT_MS));
     run(300);
     cr_assert_eq(listener.came, 1);
-    cr_assert_eq(listener.refused, 0, "%s", listener.sentence[0]);
+    cr_assert_eq(listener.refused, 0, "%s", listener.error_text[0]);
 }
 
 Test(connector, told_to_come_again, .init = set_up, .fini = tear_down)

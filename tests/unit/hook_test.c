@@ -212,7 +212,7 @@ static const struct transport fake = {
 
 static struct transport_world world;
 static int failures, failed_pe;
-static char sentence[TRANSPORT_TEXT_MAX];
+static char error_text[TRANSPORT_TEXT_MAX];
 static const struct transport *const hook = &transport_hook;
 static uint64_t time_now;
 
@@ -221,7 +221,7 @@ static void note_failed(const struct transport_world *of, int pe, const char *te
     cr_assert_eq(of, &world);
     failures++;
     failed_pe = pe;
-    snprintf(sentence, sizeof sentence, "%s", text);
+    snprintf(error_text, sizeof error_text, "%s", text);
 }
 
 static uint64_t clock_by_hand(void)
@@ -591,7 +591,7 @@ Test(hook, failed_operations_say_so)
     cr_assert_eq(done.error, -EHOSTDOWN);
     cr_assert_eq(failures, 1);
     cr_assert_eq(failed_pe, 2);
-    cr_assert(strstr(sentence, "fail=2@2"), "%s", sentence);
+    cr_assert(strstr(error_text, "fail=2@2"), "%s", error_text);
     cr_assert_eq(put(ctx, 2, 2, &other), -EHOSTDOWN, "the others at once");
     cr_assert(other.pending == 1 && other.error == 0, "a refused one is not touched");
     cr_assert_eq(failures, 1, "told once");

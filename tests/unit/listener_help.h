@@ -34,7 +34,7 @@ static struct {
     char at[ADDRESSES_MAX];
     struct sockaddr_in in;
     int came, fd, refused;
-    char sentence[TOLD][256];
+    char error_text[TOLD][256];
     bool close_it, speak;
 } listener;
 
@@ -61,13 +61,13 @@ static inline void on_arrival(void *arg, int fd)
         listener_close(listener.listener);
 }
 
-static inline void on_refused(void *arg, const char *sentence)
+static inline void on_refused(void *arg, const char *error_text)
 {
     cr_assert_eq(arg, &listener);
     cr_assert_lt(listener.refused, TOLD);
-    cr_assert_null(strchr(sentence, '\n'));
-    snprintf(listener.sentence[listener.refused++], sizeof listener.sentence[0], "%s",
-             sentence);
+    cr_assert_null(strchr(error_text, '\n'));
+    snprintf(listener.error_text[listener.refused++], sizeof listener.error_text[0], "%s",
+             error_text);
     loop.stop = true;
     if (listener.close_it)
         listener_close(listener.listener);
@@ -180,10 +180,10 @@ static inline void expect_refused(int n, const char *part)
 {
     while (listener.refused < n)
         cr_assert(run(PATIENT_MS));
-    const char *sentence = listener.sentence[n - 1];
-    cr_assert_eq(strncmp(sentence, "refused a connection from 127.0.0.1:", 36), 0, "%s",
-                 sentence);
-    cr_assert_not_null(strstr(sentence, part), "'%s' not in '%s'", part, sentence);
+    const char *error_text = listener.error_text[n - 1];
+    cr_assert_eq(strncmp(error_text, "refused a connection from 127.0.0.1:", 36), 0, "%s",
+                 error_text);
+    cr_assert_not_null(strstr(error_text, part), "'%s' not in '%s'", part, error_text);
 }
 
 /* An unauthenticated connection. */

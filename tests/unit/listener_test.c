@@ -40,7 +40,7 @@ Test(listener, the_right_nonce, .init = set_up, .fini = tear_down)
     for (int i = 0; i < 20; i++)
         expect_daemon_gets_in();
     run(20);
-    cr_assert_eq(listener.refused, 0, "%s", listener.sentence[0]);
+    cr_assert_eq(listener.refused, 0, "%s", listener.error_text[0]);
 }
 
 /* The listener's owner may send at once; the handshake consumes none of those bytes. */
@@ -118,7 +118,7 @@ Test(listener, strangers_are_told_apart, .init = set_up, .fini = tear_down)
     close(fd);
     run(50);
     cr_assert_eq(listener.refused, 2, "one of us that found another way: %s",
-                 listener.sentence[2]);
+                 listener.error_text[2]);
 }
 
 static void send_half(int fd, size_t n)
@@ -158,9 +158,9 @@ Test(listener, refusals_are_told_eight_times, .init = set_up, .fini = tear_down)
     }
     cr_assert_eq(listener.refused, TOLD);
     for (int i = 0; i < TOLD; i++)
-        cr_assert_eq(strstr(listener.sentence[i], "further ones are not reported") !=
+        cr_assert_eq(strstr(listener.error_text[i], "further ones are not reported") !=
                          NULL,
-                     i == TOLD - 1, "%s", listener.sentence[i]);
+                     i == TOLD - 1, "%s", listener.error_text[i]);
     expect_daemon_gets_in();
 }
 

@@ -111,12 +111,12 @@ Test(peer, a_place_names_the_segment_and_the_offset, .init = world)
     cr_assert_eq(symaddr_find(data + LEN - 8, 8, &offset), SEGMENT_DATA);
     cr_assert_eq(offset, LEN - 8);
     cr_assert_eq(symaddr_find(data + LEN - 8, 9, &offset), SEGMENTS);
-    cr_assert_eq(symaddr_to_place(heap), 2);
-    cr_assert_eq(symaddr_to_place(data), 1);
-    cr_assert_eq(symaddr_to_place(data - 1), 0);
-    cr_assert_eq(symaddr_of_place(symaddr_to_place(heap + 5)), heap + 5);
-    cr_assert_eq(symaddr_of_place(symaddr_to_place(data + 7)), data + 7);
-    cr_assert_eq(symaddr_of_place(0), NULL);
+    cr_assert_eq(symaddr_encode(heap), 2);
+    cr_assert_eq(symaddr_encode(data), 1);
+    cr_assert_eq(symaddr_encode(data - 1), 0);
+    cr_assert_eq(symaddr_decode(symaddr_encode(heap + 5)), heap + 5);
+    cr_assert_eq(symaddr_decode(symaddr_encode(data + 7)), data + 7);
+    cr_assert_eq(symaddr_decode(0), NULL);
     pgas_self.heap_len = 0; /* before shmem_init nothing is symmetric */
     pgas_self.data_len = 0;
     cr_assert_eq(symaddr_find(heap, 1, &offset), SEGMENTS);

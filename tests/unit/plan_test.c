@@ -14,9 +14,9 @@
 static char said[ERROR_BYTES];
 static char machine[256];
 
-static void take(const char *sentence)
+static void take(const char *error_text)
 {
-    snprintf(said, sizeof said, "%s", sentence);
+    snprintf(said, sizeof said, "%s", error_text);
 }
 
 static void clear(void)

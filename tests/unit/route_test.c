@@ -15,7 +15,7 @@ enum { NODES = 13, FANOUT = 3, HEARD_MAX = 16, MANY = 2000, UP = 100 };
 static const struct tree tree = {.nnodes = NODES, .fanout = FANOUT};
 
 /* The far end of a link of the route, with the frames received. */
-struct far {
+struct remote {
     struct end e;  /* first: converted from its address */
     uint32_t node; /* node at that end; UP: the parent */
     struct end near;
@@ -31,25 +31,26 @@ struct far {
 /* A route, and the far ends of its links in the order in which they were made. */
 struct spot {
     struct route r;
-    struct far *far[FANOUT + 1];
-    unsigned fars;
+    struct remote *remote[FANOUT + 1];
+    unsigned remotes;
 };
 
 #define MARK WIRE_HELLO
 
 static void keep_heard(struct end *e, const struct frame *f)
 {
-    struct far *far = (struct far *)e;
+    struct remote *remote = (struct remote *)e;
     if (f->type == MARK) {
-        far->done = true;
+        remote->done = true;
         loop.stop = true;
         return;
     }
-    if (far->count < HEARD_MAX)
-        far->heard[far->count] = (struct heard){f->type, f->from, f->to, f->len};
+    if (remote->count < HEARD_MAX)
+        remote->heard[remote->count] = (struct heard){f->type, f->from, f->to, f->len};
     else
-        cr_assert_eq(f->len, far->count, "frame %u has %zu bytes", far->count, f->len);
-    far->count++;
+        cr_assert_eq(f->len, remote->count, "frame %u has %zu bytes", remote->count,
+                     f->len);
+    remote->count++;
 }
 
 static struct spot *open_spot(uint32_t me)
@@ -61,23 +62,23 @@ static struct spot *open_spot(uint32_t me)
 }
 
 /* A link to the parent (UP), or to a node that is not attached yet. */
-static struct far *link_to(struct spot *s, uint32_t node)
+static struct remote *link_to(struct spot *s, uint32_t node)
 {
-    struct far *far = calloc(1, sizeof *far);
-    far->node = node;
-    far->e.at_frame = keep_heard;
-    open_both(&far->near, &far->e, PATIENT_MS);
+    struct remote *remote = calloc(1, sizeof *remote);
+    remote->node = node;
+    remote->e.at_frame = keep_heard;
+    open_both(&remote->near, &remote->e, PATIENT_MS);
     if (node == UP)
-        s->r.up = far->near.link;
-    s->far[s->fars++] = far;
-    return far;
+        s->r.up = remote->near.link;
+    s->remote[s->remotes++] = remote;
+    return remote;
 }
 
-static struct far *attach(struct spot *s, uint32_t node, const struct frame *first)
+static struct remote *attach(struct spot *s, uint32_t node, const struct frame *first)
 {
-    struct far *far = link_to(s, node);
-    cr_assert_eq(route_attach(&s->r, node, far->near.link, first), 0);
-    return far;
+    struct remote *remote = link_to(s, node);
+    cr_assert_eq(route_attach(&s->r, node, remote->near.link, first), 0);
+    return remote;
 }
 
 static struct spot *open_with(uint32_t me, unsigned children)
@@ -93,9 +94,9 @@ static struct spot *open_with(uint32_t me, unsigned children)
 static void close_spot(struct spot *s)
 {
     route_close(&s->r);
-    for (unsigned i = 0; i < s->fars; i++) {
-        link_free(s->far[i]->e.link);
-        free(s->far[i]);
+    for (unsigned i = 0; i < s->remotes; i++) {
+        link_free(s->remote[i]->e.link);
+        free(s->remote[i]);
     }
     free(s);
     tear_down();
@@ -103,18 +104,18 @@ static void close_spot(struct spot *s)
 
 static struct link *near_of(const struct spot *s, uint32_t node)
 {
-    for (unsigned i = 0; i < s->fars; i++)
-        if (s->far[i]->node == node)
-            return s->far[i]->near.link;
+    for (unsigned i = 0; i < s->remotes; i++)
+        if (s->remote[i]->node == node)
+            return s->remote[i]->near.link;
     return NULL;
 }
 
 /* Wait until all that was sent to this end has arrived. */
-static void pump(struct far *far)
+static void pump(struct remote *remote)
 {
-    far->done = false;
-    send_one(far->near.link, MARK, 0);
-    while (!far->done)
+    remote->done = false;
+    send_one(remote->near.link, MARK, 0);
+    while (!remote->done)
         cr_assert(run(PATIENT_MS));
 }
 
@@ -122,21 +123,21 @@ static void pump(struct far *far)
 static void expect_at(struct spot *s, const uint32_t *ends, unsigned n, uint32_t from,
                       uint32_t to)
 {
-    for (unsigned i = 0; i < s->fars; i++) {
-        struct far *far = s->far[i];
+    for (unsigned i = 0; i < s->remotes; i++) {
+        struct remote *remote = s->remote[i];
         unsigned want = 0;
-        pump(far);
+        pump(remote);
         for (unsigned k = 0; k < n; k++)
-            want += ends[k] == far->node;
-        cr_assert_eq(far->count, want, "%u to %u: %u frames at %u, not %u", from, to,
-                     far->count, far->node, want);
+            want += ends[k] == remote->node;
+        cr_assert_eq(remote->count, want, "%u to %u: %u frames at %u, not %u", from, to,
+                     remote->count, remote->node, want);
         if (want > 0) {
-            cr_assert_eq(far->heard[0].type, WIRE_EVENT);
-            cr_assert_eq(far->heard[0].from, from);
-            cr_assert_eq(far->heard[0].to, to);
-            cr_assert_eq(far->heard[0].len, 100);
+            cr_assert_eq(remote->heard[0].type, WIRE_EVENT);
+            cr_assert_eq(remote->heard[0].from, from);
+            cr_assert_eq(remote->heard[0].to, to);
+            cr_assert_eq(remote->heard[0].len, 100);
         }
-        far->count = 0;
+        remote->count = 0;
     }
 }
 
@@ -172,9 +173,10 @@ Test(route, frames_go_to_their_target)
         struct frame f = frame_of(WIRE_EVENT, way[i].me, way[i].to, 100);
         route_send(&s->r, &f);
         expect_at(s, &way[i].leader_msg, 1, way[i].me, way[i].to);
-        for (unsigned k = 0; k < s->fars; k++) { /* from a neighbour, also back to it */
+        for (unsigned k = 0; k < s->remotes;
+             k++) { /* from a neighbour, also back to it */
             f.from = 7;
-            cr_assert_not(route_take(&s->r, s->far[k]->near.link, &f));
+            cr_assert_not(route_take(&s->r, s->remote[k]->near.link, &f));
             expect_at(s, &way[i].leader_msg, 1, 7, way[i].to);
         }
         close_spot(s);
@@ -187,8 +189,8 @@ Test(route, frames_for_me_stay)
     for (size_t i = 0; i < sizeof me / sizeof *me; i++) {
         struct spot *s = open_with(me[i], tree_children(&tree, me[i]));
         struct frame f = frame_of(WIRE_EVENT, 7, me[i], 100);
-        for (unsigned k = 0; k < s->fars; k++)
-            cr_assert(route_take(&s->r, s->far[k]->near.link, &f));
+        for (unsigned k = 0; k < s->remotes; k++)
+            cr_assert(route_take(&s->r, s->remote[k]->near.link, &f));
         expect_at(s, NULL, 0, 7, me[i]);
         close_spot(s);
     }
@@ -262,10 +264,10 @@ Test(route, frames_wait_for_a_link)
     cr_assert_not(route_take(&s->r, near_of(s, 3), &f));
     cr_assert_not(route_has_child(&s->r, 4));
     struct frame job = frame_of(WIRE_JOB, 0, 4, 77);
-    struct far *far = attach(s, 4, &job);
+    struct remote *remote = attach(s, 4, &job);
     f = frame_of(WIRE_STOP, WIRE_FRONT, 4, 5);
     route_send(&s->r, &f);
-    pump(far);
+    pump(remote);
     static const struct heard want[] = {
         {WIRE_JOB, 0, 4, 77},
         {WIRE_SIGNAL, 0, 4, 1},
@@ -275,13 +277,13 @@ Test(route, frames_wait_for_a_link)
         {WIRE_STOP, WIRE_FRONT, 4, 5},
     };
     unsigned n = sizeof want / sizeof *want;
-    cr_assert_eq(far->count, n, "%u frames", far->count);
+    cr_assert_eq(remote->count, n, "%u frames", remote->count);
     for (unsigned i = 0; i < n; i++) {
-        cr_expect_eq(far->heard[i].type, want[i].type, "frame %u: %s", i,
-                     wire_name(far->heard[i].type));
-        cr_expect_eq(far->heard[i].from, want[i].from);
-        cr_expect_eq(far->heard[i].to, want[i].to);
-        cr_expect_eq(far->heard[i].len, want[i].len);
+        cr_expect_eq(remote->heard[i].type, want[i].type, "frame %u: %s", i,
+                     wire_name(remote->heard[i].type));
+        cr_expect_eq(remote->heard[i].from, want[i].from);
+        cr_expect_eq(remote->heard[i].to, want[i].to);
+        cr_expect_eq(remote->heard[i].len, want[i].len);
     }
     close_spot(s);
 }
@@ -293,11 +295,11 @@ Test(route, many_frames_wait_in_order)
         struct frame f = frame_of(WIRE_INPUT, WIRE_FRONT, i % 2 ? 1 : 7, i);
         route_send(&s->r, &f);
     }
-    struct far *far = attach(s, 1, NULL);
-    pump(far);
-    cr_assert_eq(far->count, MANY);
+    struct remote *remote = attach(s, 1, NULL);
+    pump(remote);
+    cr_assert_eq(remote->count, MANY);
     for (size_t i = 0; i < HEARD_MAX; i++)
-        cr_assert_eq(far->heard[i].len, i);
+        cr_assert_eq(remote->heard[i].len, i);
     close_spot(s);
 }
 
@@ -309,13 +311,13 @@ Test(route, a_gone_child_takes_nothing)
     route_detach(&s->r, 4);
     route_send(&s->r, &f);
     cr_assert_not(route_take(&s->r, near_of(s, UP), &f));
-    struct far *late = link_to(s, 4);
+    struct remote *late = link_to(s, 4);
     cr_assert_eq(route_attach(&s->r, 4, late->near.link, NULL), -1, "it is gone");
     pump(late);
     cr_assert_eq(late->count, 0);
     link_free(late->near.link);
     link_free(late->e.link);
-    free(s->far[--s->fars]);
+    free(s->remote[--s->remotes]);
 
     cr_assert(route_has_child(&s->r, 3));
     cr_assert(route_has_children(&s->r));
@@ -326,11 +328,11 @@ Test(route, a_gone_child_takes_nothing)
     route_send(&s->r, &f);
     f.to = WIRE_ALL;
     cr_assert(route_take(&s->r, near_of(s, UP), &f));
-    struct far *other = attach(s, 5, NULL);
+    struct remote *other = attach(s, 5, NULL);
     pump(other);
     cr_assert_eq(other->count, 1, "what was for all is for the others");
-    pump(s->far[1]);
-    cr_assert_eq(s->far[1]->count, 0, "the parent has nothing to do with it");
+    pump(s->remote[1]);
+    cr_assert_eq(s->remote[1]->count, 0, "the parent has nothing to do with it");
     route_detach(&s->r, 3);
     route_detach(&s->r, 11);
     close_spot(s);

@@ -92,10 +92,10 @@ Test(table, another_machine_is_noticed)
     select_table_free(&t);
 }
 
-Test(table, each_mistake_has_its_sentence)
+Test(table, each_mistake_has_its_error_text)
 {
     static const struct {
-        const char *text, *sentence;
+        const char *text, *error_text;
     } cases[] = {
         {"", "here:1: not a table of algorithms: the first line must be "
              "'pgas-coll-table 2'"},
@@ -129,8 +129,8 @@ Test(table, each_mistake_has_its_sentence)
         struct select_table t = read_text(cases[i].text);
         cr_assert_eq(t.state, SELECT_TABLE_BAD, "%s", cases[i].text);
         cr_assert_eq(t.rows, 0);
-        cr_assert_eq(strncmp(t.note, cases[i].sentence, strlen(cases[i].sentence)), 0,
-                     "'%s' instead of '%s'", t.note, cases[i].sentence);
+        cr_assert_eq(strncmp(t.note, cases[i].error_text, strlen(cases[i].error_text)), 0,
+                     "'%s' instead of '%s'", t.note, cases[i].error_text);
     }
 }
 
@@ -249,15 +249,15 @@ Test(place, the_users_is_found_by_the_environment)
 
     unsetenv("XDG_CONFIG_HOME");
     setenv("HOME", "/home/joe", 1);
-    cr_assert(select_table_place(0, path, sizeof path));
+    cr_assert(select_table_path(0, path, sizeof path));
     cr_assert_str_eq(path, "/home/joe/.config/pgas/coll.table");
     setenv("XDG_CONFIG_HOME", "/etc/joe", 1);
-    cr_assert(select_table_place(0, path, sizeof path));
+    cr_assert(select_table_path(0, path, sizeof path));
     cr_assert_str_eq(path, "/etc/joe/pgas/coll.table");
     unsetenv("XDG_CONFIG_HOME");
     setenv("HOME", "relative", 1);
-    cr_assert(!select_table_place(0, path, sizeof path));
-    cr_assert(select_table_place(1, path, sizeof path));
+    cr_assert(!select_table_path(0, path, sizeof path));
+    cr_assert(select_table_path(1, path, sizeof path));
 }
 
 Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
@@ -267,9 +267,9 @@ Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
     select_table_find("/nowhere/at/all", 2, &t);
     cr_assert_eq(t.state, SELECT_TABLE_BAD);
     cr_assert_str_eq(t.note,
-                     "/nowhere/at/all: can't be opened: No such file or directory");
+                     "/nowhere/at/all: cannot be opened: No such file or directory");
     select_table_find("/tmp", 2, &t);
-    cr_assert_str_eq(t.note, "/tmp: can't be opened: not a regular file");
+    cr_assert_str_eq(t.note, "/tmp: cannot be opened: not a regular file");
     select_table_find("none", 2, &t);
     cr_assert_eq(t.state, SELECT_TABLE_ABSENT);
 }

@@ -93,9 +93,9 @@ static void on_late(void *arg)
     t.loop.stop = true;
 }
 
-static void note_error(const char *sentence)
+static void note_error(const char *error_text)
 {
-    snprintf(t.error, sizeof t.error, "%s", sentence);
+    snprintf(t.error, sizeof t.error, "%s", error_text);
 }
 
 /* ---- helpers ---------------------------------------------------------------------- */

@@ -96,11 +96,11 @@ static ssize_t check_network_no_address(const struct transport_world *world, int
 
 /* The job of one PE has no peer that could fail. */
 static void check_network_no_failure(const struct transport_world *world, int pe,
-                                     const char *sentence)
+                                     const char *error_text)
 {
     (void)world;
     (void)pe;
-    (void)sentence;
+    (void)error_text;
 }
 
 /* This process is a job of one PE with small segments; false: without memory. */

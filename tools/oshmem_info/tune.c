@@ -157,7 +157,7 @@ static bool tune_choose_place(char *path, size_t size)
 
     if (options.out != NULL) {
         snprintf(path, size, "%s", options.out);
-    } else if (select_table_place(0, path, size)) {
+    } else if (select_table_path(0, path, size)) {
         tune_make_directories(path);
     } else {
         fputs("oshmem_info: --tune: HOME is not set: say where the table goes by -o\n",
@@ -168,8 +168,9 @@ static bool tune_choose_place(char *path, size_t size)
     const char *dir = dirname(text);
     if (access(dir, W_OK | X_OK) == 0)
         return true;
-    fprintf(stderr, "oshmem_info: --tune: can't write in %s: %s; -o names another file\n",
-            dir, strerror(errno));
+    fprintf(stderr,
+            "oshmem_info: --tune: cannot write in %s: %s; -o names another file\n", dir,
+            strerror(errno));
     return false;
 }
 
@@ -238,7 +239,8 @@ static bool tune_save(const char *path, unsigned processors)
     if (!good && fd >= 0)
         unlink(beside);
     if (!good && tune_stopped() == 0)
-        fprintf(stderr, "oshmem_info: --tune: can't write %s: %s\n", path, strerror(why));
+        fprintf(stderr, "oshmem_info: --tune: cannot write %s: %s\n", path,
+                strerror(why));
     return good;
 }
 

@@ -90,7 +90,7 @@ static _Noreturn void tune_run_become_oshrun(const char *oshrun, int pes, bool q
     tune_run_clear_environment();
     execl(oshrun, oshrun, "-H", "localhost", "-n", number, "--", self, TUNE_PE,
           quick ? TUNE_QUICK : TUNE_THOROUGH, (char *)NULL);
-    fprintf(stderr, "oshmem_info: can't run %s: %s\n", oshrun, strerror(errno));
+    fprintf(stderr, "oshmem_info: cannot run %s: %s\n", oshrun, strerror(errno));
     _exit(EXEC_FAILED);
 }
 
@@ -177,7 +177,7 @@ bool tune_run(int pes, bool quick, struct tune_job *job)
     }
     int out = tune_run_start(oshrun, pes, quick, &pid);
     if (out < 0) {
-        fprintf(stderr, "oshmem_info: can't start oshrun: %s\n", strerror(errno));
+        fprintf(stderr, "oshmem_info: cannot start oshrun: %s\n", strerror(errno));
         return false;
     }
     tune_run_read_lines(out, job);

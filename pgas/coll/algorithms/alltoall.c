@@ -68,7 +68,7 @@ static void alltoall_exchange_barrier(struct shmem_team *team, void *dest,
         int i = (team->me + k) % team->npes;
         alltoall_take_block(team, i, to + (size_t)i * each, source, each, fn);
     }
-    if (unlikely(team->far))
+    if (unlikely(team->remote))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
     barrier_sync(team, fn); /* all sources have been read */
     bounce_close(to, dest, all);
@@ -120,8 +120,8 @@ static void alltoall_exchange_remote(struct shmem_team *team, void *dest,
     barrier_unguard(team, fn);
 }
 
-static void alltoall_exchange_near(struct shmem_team *team, void *dest,
-                                   const void *source, size_t each, const char *fn)
+static void alltoall_exchange_on_node(struct shmem_team *team, void *dest,
+                                      const void *source, size_t each, const char *fn)
 {
     size_t all = (size_t)team->npes * each;
 
@@ -147,7 +147,7 @@ int alltoall(struct shmem_team *team, void *dest, const void *source, size_t n,
     (void)peer_at(source, all, pgas_self.me, fn);
     (void)peer_at(dest, all, pgas_self.me, fn);
     if (mailbox_has(team))
-        alltoall_exchange_near(team, dest, source, each, fn);
+        alltoall_exchange_on_node(team, dest, source, each, fn);
     else if (team->nodes != NULL)
         alltoall_exchange_remote(team, dest, source, each, fn);
     else

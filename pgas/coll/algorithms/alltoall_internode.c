@@ -43,18 +43,18 @@ bool alltoall_gathers(struct shmem_team *team, size_t each, const char *fn)
 
     return select_algorithm(team, SELECT_INTERNODE_ALLTOALL, each) ==
                INTERNODE_ALLTOALL_GATHER &&
-           each < INTERNODE_BOX && internode_fits(team, npes, npes * each, fn);
+           each < INTERNODE_BUFFER && internode_fits(team, npes, npes * each, fn);
 }
 
 void alltoall_gather(struct shmem_team *team, char *dest, const void *source, size_t each,
                      const char *fn)
 {
     size_t mine = (size_t)team->npes * each;
-    const char *box = internode_gather(team, source, mine, -1, fn);
+    const char *buffer = internode_gather(team, source, mine, -1, fn);
 
     for (int i = 0; i < team->npes; i++)
         copy_bytes(dest + (size_t)i * each,
-                   internode_part(team, box, mine, i) + (size_t)team->me * each, each);
+                   internode_part(team, buffer, mine, i) + (size_t)team->me * each, each);
 }
 
 /* ---- bundles --------------------------------------------------------------------- */
@@ -130,16 +130,16 @@ bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
 
 /* ---- node phase ------------------------------------------------------------------- */
 
-static int alltoall_inter_pe_at(const struct job *j, int place)
+static int alltoall_inter_pe_at(const struct job *j, int pos)
 {
-    return j->order != NULL ? j->order[place] : place;
+    return j->order != NULL ? j->order[pos] : pos;
 }
 
 /* Publish the address of this PE's source. */
 static void alltoall_inter_show(struct job *j, const void *source)
 {
-    j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
-    *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_to_place(source);
+    j->mailbox = mailbox_open(j->team->node_team, sizeof(uint64_t), j->fn);
+    *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_encode(source);
     mailbox_post(&j->mailbox);
 }
 
@@ -148,12 +148,12 @@ static void alltoall_inter_pack(const struct job *j, char *to, int node)
 {
     const struct team_nodes *n = j->nodes;
 
-    for (int place = n->begin[node]; place < n->begin[node + 1]; place++)
+    for (int pos = n->begin[node]; pos < n->begin[node + 1]; pos++)
         for (int k = 0; k < n->local_pes; k++, to += j->each) {
             const char *source =
-                symaddr_of_place(*(const uint64_t *)mailbox_of(&j->mailbox, k));
+                symaddr_decode(*(const uint64_t *)mailbox_of(&j->mailbox, k));
             copy_bytes(to,
-                       peer_at(source + (size_t)alltoall_inter_pe_at(j, place) * j->each,
+                       peer_at(source + (size_t)alltoall_inter_pe_at(j, pos) * j->each,
                                j->each, team_world_pe(j->team, n->local_pe[k]), j->fn),
                        j->each);
         }
@@ -190,10 +190,10 @@ static void alltoall_inter_take(const struct job *j, char *dest)
         size_t pes = (size_t)alltoall_inter_pes_of(n, node);
         const char *from =
             peer_at(scratch_at(&j->team->coll->scratch, n->me,
-                               alltoall_inter_shown_at(j, node, j->team->near->me)),
+                               alltoall_inter_shown_at(j, node, j->team->node_team->me)),
                     pes * j->each, internode_leader(j->team), j->fn);
-        for (int place = n->begin[node]; place < n->begin[node + 1]; place++) {
-            copy_bytes(dest + (size_t)alltoall_inter_pe_at(j, place) * j->each, from,
+        for (int pos = n->begin[node]; pos < n->begin[node + 1]; pos++) {
+            copy_bytes(dest + (size_t)alltoall_inter_pe_at(j, pos) * j->each, from,
                        j->each);
             from += j->each;
         }

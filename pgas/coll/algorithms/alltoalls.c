@@ -78,15 +78,15 @@ static size_t alltoalls_step_of(const struct fetch *f)
     return (size_t)f->x.sst * f->x.size;
 }
 
-static char *alltoalls_place_of(const struct fetch *f, int i, size_t element)
+static char *alltoalls_symaddr_of(const struct fetch *f, int i, size_t element)
 {
     return f->to + ((size_t)i * f->x.n + element) * f->x.size * (size_t)f->dst;
 }
 
 /* Elements that are fetched from each remote PE at a time. */
-static size_t alltoalls_at_a_time(const struct fetch *f, size_t far)
+static size_t alltoalls_at_a_time(const struct fetch *f, size_t remote)
 {
-    size_t bytes = SPANS_BYTES / far < SPAN_BYTES ? SPANS_BYTES / far : SPAN_BYTES;
+    size_t bytes = SPANS_BYTES / remote < SPAN_BYTES ? SPANS_BYTES / remote : SPAN_BYTES;
     size_t n = bytes / alltoalls_step_of(f);
 
     n = n < f->x.n ? n : f->x.n;
@@ -115,20 +115,21 @@ static void alltoalls_take_spans(const struct fetch *f, const char *memory, size
     for (int i = 0; i < f->team->npes; i++) {
         if (!net_remote(team_world_pe(f->team, i)))
             continue;
-        alltoalls_copy_elements(alltoalls_place_of(f, i, first), f->dst, memory, f->x.sst,
-                                n, f->x.size);
+        alltoalls_copy_elements(alltoalls_symaddr_of(f, i, first), f->dst, memory,
+                                f->x.sst, n, f->x.size);
         memory += space;
     }
 }
 
 static void alltoalls_fetch_with_gaps(const struct fetch *f)
 {
-    size_t far = (size_t)team_count_remote(f->team), most = alltoalls_at_a_time(f, far);
+    size_t remote = (size_t)team_count_remote(f->team),
+           most = alltoalls_at_a_time(f, remote);
     size_t space = most * alltoalls_step_of(f);
-    char *memory = malloc(far * space);
+    char *memory = malloc(remote * space);
 
     if (memory == NULL)
-        log_die("%s: no memory for %zu bytes of each of %zu PEs", f->fn, space, far);
+        log_die("%s: no memory for %zu bytes of each of %zu PEs", f->fn, space, remote);
     for (size_t first = 0, n; first < f->x.n; first += n) {
         n = f->x.n - first < most ? f->x.n - first : most;
         alltoalls_get_spans(f, memory, space, first, n);
@@ -142,7 +143,7 @@ static void alltoalls_fetch_elements(const struct fetch *f)
     for (int i = 0; i < f->team->npes; i++) {
         int pe = team_world_pe(f->team, i);
         for (size_t e = 0; net_remote(pe) && e < f->x.n; e++)
-            rma_get_nbi(SHMEM_CTX_DEFAULT, alltoalls_place_of(f, i, e),
+            rma_get_nbi(SHMEM_CTX_DEFAULT, alltoalls_symaddr_of(f, i, e),
                         f->block + e * alltoalls_step_of(f), f->x.size, pe, f->fn);
     }
     order_quiet(SHMEM_CTX_DEFAULT, f->fn);
@@ -157,10 +158,10 @@ static void alltoalls_fetch(const struct fetch *f)
     for (int k = 0; k < f->team->npes; k++) {
         int i = (f->team->me + k) % f->team->npes, pe = team_world_pe(f->team, i);
         if (likely(!net_remote(pe)))
-            strided_get(SHMEM_CTX_DEFAULT, alltoalls_place_of(f, i, 0), f->block, s, pe,
+            strided_get(SHMEM_CTX_DEFAULT, alltoalls_symaddr_of(f, i, 0), f->block, s, pe,
                         f->fn);
     }
-    if (likely(!f->team->far))
+    if (likely(!f->team->remote))
         return;
     if (alltoalls_step_of(f) <= STEP_MOST)
         alltoalls_fetch_with_gaps(f);
@@ -256,7 +257,7 @@ static void alltoalls_exchange_arrival(struct shmem_team *team, char *dest,
 static bool alltoalls_gathers(struct shmem_team *team, const struct strides *x, size_t n,
                               const char *fn)
 {
-    return team->far && team->nodes != NULL && n <= INTERNODE_BOX / x->size &&
+    return team->remote && team->nodes != NULL && n <= INTERNODE_BUFFER / x->size &&
            alltoall_gathers(team, x->n * x->size, fn);
 }
 

@@ -96,7 +96,7 @@ static void bcast_barrier(const struct job *j)
         memmove(j->dest, j->source, j->bytes);
 }
 
-static void bcast_near(const struct job *j)
+static void bcast_on_node(const struct job *j)
 {
     barrier_guard(j->team, j->fn);
     switch (select_algorithm(j->team, SELECT_BROADCAST, j->bytes)) {
@@ -116,10 +116,10 @@ static void bcast_near(const struct job *j)
 
 static void bcast_small(const struct job *j)
 {
-    const char *box = internode_gather(j->team, j->source, j->bytes, j->root, j->fn);
+    const char *buffer = internode_gather(j->team, j->source, j->bytes, j->root, j->fn);
 
     if (j->team->me != j->root || j->copies)
-        copy_bytes(j->dest, box, j->bytes);
+        copy_bytes(j->dest, buffer, j->bytes);
 }
 
 static void bcast_over_nodes(const struct job *j)
@@ -152,7 +152,7 @@ static int bcast_job(struct job *j)
     if (team->me == j->root) /* report a bad source here, not on a PE that reads it */
         (void)peer_at(j->source, j->bytes, pgas_self.me, j->fn);
     if (mailbox_has(team))
-        bcast_near(j);
+        bcast_on_node(j);
     else if (team->nodes != NULL)
         bcast_over_nodes(j);
     else

@@ -46,7 +46,7 @@ struct job {
     char *dest;
     const char *from; /* the data on a leader: dest, except on the root */
     size_t bytes;
-    int nodes, root, place; /* root: its node; place: cyclic distance from that node */
+    int nodes, root, vrank; /* root: its node; place: cyclic distance from that node */
     struct exchange exchange;
     struct mailbox mailbox; /* of this node, unless it is the root's */
     const char *fn;
@@ -69,14 +69,14 @@ static int bcast_inter_segments(const struct job *j)
     return (int)((j->bytes - 1) / bcast_inter_segment_bytes(j)) + 1;
 }
 
-static int bcast_inter_node_of(const struct job *j, int place)
+static int bcast_inter_node_of(const struct job *j, int vrank)
 {
-    return (j->root + place) % j->nodes;
+    return (j->root + vrank) % j->nodes;
 }
 
-static void bcast_inter_put(const struct job *j, int step, int place, struct slice s)
+static void bcast_inter_put(const struct job *j, int step, int vrank, struct slice s)
 {
-    leader_put(&j->exchange, step, bcast_inter_node_of(j, place), j->dest + s.first,
+    leader_put(&j->exchange, step, bcast_inter_node_of(j, vrank), j->dest + s.first,
                j->from + s.first, s.end - s.first);
 }
 
@@ -84,7 +84,7 @@ static void bcast_inter_put(const struct job *j, int step, int place, struct sli
 
 static bool bcast_inter_has_local_pes(const struct job *j)
 {
-    return j->place != 0 && j->team->near->npes > 1;
+    return j->vrank != 0 && j->team->node_team->npes > 1;
 }
 
 /* Publish the first n segments to the node. */
@@ -111,32 +111,32 @@ static void bcast_inter_take_segments(const struct job *j)
 /* Tree over places: the i-th child (i < most) or -1, and the parent. */
 struct tree {
     int most;
-    int (*child)(int place, int i, int nodes);
-    int (*parent)(int place);
+    int (*child)(int vrank, int i, int nodes);
+    int (*parent)(int vrank);
 };
 
-static int bcast_inter_binomial_child(int place, int i, int nodes)
+static int bcast_inter_binomial_child(int vrank, int i, int nodes)
 {
     int bit = 1 << i;
 
-    return (place & (2 * bit - 1)) == 0 && bit < nodes - place ? place + bit : -1;
+    return (vrank & (2 * bit - 1)) == 0 && bit < nodes - vrank ? vrank + bit : -1;
 }
 
-static int bcast_inter_binomial_parent(int place)
+static int bcast_inter_binomial_parent(int vrank)
 {
-    return place & (place - 1);
+    return vrank & (vrank - 1);
 }
 
-static int bcast_inter_kary_child(int place, int i, int nodes)
+static int bcast_inter_kary_child(int vrank, int i, int nodes)
 {
-    int64_t child = (int64_t)place * ARITY + 1 + i;
+    int64_t child = (int64_t)vrank * ARITY + 1 + i;
 
     return child < nodes ? (int)child : -1;
 }
 
-static int bcast_inter_kary_parent(int place)
+static int bcast_inter_kary_parent(int vrank)
 {
-    return (place - 1) / ARITY;
+    return (vrank - 1) / ARITY;
 }
 
 static const struct tree binomial = {30, bcast_inter_binomial_child,
@@ -147,7 +147,7 @@ static const struct tree kary = {ARITY, bcast_inter_kary_child, bcast_inter_kary
 static void bcast_inter_put_to_children(const struct job *j, const struct tree *t, int i)
 {
     for (int k = t->most - 1; k >= 0; k--) {
-        int child = t->child(j->place, k, j->nodes);
+        int child = t->child(j->vrank, k, j->nodes);
         if (child >= 0)
             bcast_inter_put(j, i, child, bcast_inter_segment(j, i));
     }
@@ -156,8 +156,8 @@ static void bcast_inter_put_to_children(const struct job *j, const struct tree *
 static void bcast_inter_spread_tree(const struct job *j, const struct tree *t)
 {
     for (int i = 0; i < bcast_inter_segments(j); i++) {
-        if (j->place != 0)
-            leader_await(&j->exchange, i, bcast_inter_node_of(j, t->parent(j->place)));
+        if (j->vrank != 0)
+            leader_await(&j->exchange, i, bcast_inter_node_of(j, t->parent(j->vrank)));
         bcast_inter_hand_out(j, i + 1); /* before the puts, which may wait */
         bcast_inter_put_to_children(j, t, i);
     }
@@ -175,24 +175,24 @@ static void bcast_inter_spread_kary(const struct job *j)
 
 /* ---- scatter + ring allgather ------------------------------------------------------ */
 
-static struct slice bcast_inter_slice_of_place(const struct job *j, int place)
+static struct slice bcast_inter_slice_of_vrank(const struct job *j, int vrank)
 {
-    return slice_of(j->bytes, 1, (place + j->nodes) % j->nodes, j->nodes);
+    return slice_of(j->bytes, 1, (vrank + j->nodes) % j->nodes, j->nodes);
 }
 
 /* The root has all slices, so its predecessor sends it nothing. */
 static void bcast_inter_spread_scatter(const struct job *j)
 {
-    int before = bcast_inter_node_of(j, j->place - 1 + j->nodes), after = j->place + 1;
+    int before = bcast_inter_node_of(j, j->vrank - 1 + j->nodes), after = j->vrank + 1;
 
-    for (int k = 1; j->place == 0 && k < j->nodes; k++)
-        bcast_inter_put(j, 0, k, bcast_inter_slice_of_place(j, k));
-    if (j->place != 0)
+    for (int k = 1; j->vrank == 0 && k < j->nodes; k++)
+        bcast_inter_put(j, 0, k, bcast_inter_slice_of_vrank(j, k));
+    if (j->vrank != 0)
         leader_await(&j->exchange, 0, j->root);
     for (int k = 1; k < j->nodes; k++) {
         if (after < j->nodes)
-            bcast_inter_put(j, k, after, bcast_inter_slice_of_place(j, j->place + 1 - k));
-        if (j->place != 0)
+            bcast_inter_put(j, k, after, bcast_inter_slice_of_vrank(j, j->vrank + 1 - k));
+        if (j->vrank != 0)
             leader_await(&j->exchange, k, before);
     }
     bcast_inter_hand_out(j, bcast_inter_segments(j));
@@ -222,13 +222,13 @@ static void bcast_inter_spread(struct job *j)
 /* On the root's node all PEs get the data in dest; the root only if `copies`. */
 static void bcast_inter_share(struct job *j, const void *source, int root, bool copies)
 {
-    struct shmem_team *near = j->team->near;
-    int i = team_index(near, team_world_pe(j->team, root));
+    struct shmem_team *node_team = j->team->node_team;
+    int i = team_index(node_team, team_world_pe(j->team, root));
 
-    if (near->npes > 1 && copies)
-        bcast(near, j->dest, source, j->bytes, 1, i, j->fn);
-    else if (near->npes > 1)
-        bcast_set(near, j->dest, source, j->bytes, 1, i, j->fn);
+    if (node_team->npes > 1 && copies)
+        bcast(node_team, j->dest, source, j->bytes, 1, i, j->fn);
+    else if (node_team->npes > 1)
+        bcast_set(node_team, j->dest, source, j->bytes, 1, i, j->fn);
     else if (copies)
         memmove(j->dest, source, j->bytes);
     if (!copies && j->team->me == root)
@@ -248,7 +248,7 @@ static void bcast_inter_receive(struct job *j)
     bool local_pes = bcast_inter_has_local_pes(j), leads = internode_is_leader(j->team);
 
     if (local_pes)
-        j->mailbox = mailbox_open(j->team->near, 0, j->fn);
+        j->mailbox = mailbox_open(j->team->node_team, 0, j->fn);
     if (leads)
         bcast_inter_spread(j);
     else
@@ -271,7 +271,7 @@ static struct job bcast_inter_job_of(struct shmem_team *team, void *dest, size_t
                         .bytes = bytes,
                         .nodes = n->leaders,
                         .root = node,
-                        .place = (n->me - node + n->leaders) % n->leaders,
+                        .vrank = (n->me - node + n->leaders) % n->leaders,
                         .fn = fn};
 }
 
@@ -281,7 +281,7 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
     struct job j = bcast_inter_job_of(team, dest, bytes, root, fn);
 
     internode_begin(team);
-    if (j.place == 0)
+    if (j.vrank == 0)
         bcast_inter_spread_from(&j, source, root, copies);
     else
         bcast_inter_receive(&j);
@@ -317,7 +317,7 @@ static void bcast_inter_eager_to_children(const struct job *j, const struct push
     const char *mine = bcast_inter_slot(j, p, j->team->nodes->me);
 
     for (int k = binomial.most - 1; k >= 0; k--) {
-        int child = binomial.child(j->place, k, j->nodes);
+        int child = binomial.child(j->vrank, k, j->nodes);
         int node = child >= 0 ? bcast_inter_node_of(j, child) : -1;
         if (child >= 0)
             leader_push(j->team, node, bcast_inter_slot(j, p, node), mine, j->bytes,
@@ -340,12 +340,12 @@ static void bcast_inter_eager_recv(const struct job *j, const struct push *p)
     const char *slot = bcast_inter_slot(j, p, j->team->nodes->me); /* of the leader */
 
     if (internode_is_leader(j->team)) {
-        int parent = bcast_inter_node_of(j, binomial.parent(j->place));
+        int parent = bcast_inter_node_of(j, binomial.parent(j->vrank));
         leader_await_push(j->team, parent, p->word, p->number, j->fn);
         bcast_inter_eager_to_children(j, p);
     }
-    if (j->team->near->npes > 1)
-        bcast(j->team->near, j->dest, slot, j->bytes, 1, 0, j->fn);
+    if (j->team->node_team->npes > 1)
+        bcast(j->team->node_team, j->dest, slot, j->bytes, 1, 0, j->fn);
     else
         copy_bytes(j->dest, slot, j->bytes);
 }
@@ -357,7 +357,7 @@ void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t
 
     internode_begin(team);
     struct push p = bcast_inter_eager_begin(&j);
-    if (j.place == 0)
+    if (j.vrank == 0)
         bcast_inter_eager_send(&j, &p, source, root, copies);
     else
         bcast_inter_eager_recv(&j, &p);

@@ -49,7 +49,7 @@ static void collect_take(const struct shmem_team *team, int i, char *to,
 /* Complete all gets. */
 static void collect_taken(const struct shmem_team *team, const char *fn)
 {
-    if (unlikely(team->far))
+    if (unlikely(team->remote))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
 }
 
@@ -58,12 +58,12 @@ static void collect_fcollect_small(struct shmem_team *team, void *dest,
                                    const void *source, size_t each, const char *fn)
 {
     size_t all = (size_t)team->npes * each;
-    const char *box = internode_gather(team, source, each, -1, fn);
+    const char *buffer = internode_gather(team, source, each, -1, fn);
 
-    if (team->nodes->place == NULL)
-        copy_bytes(dest, box, all);
-    for (int i = 0; team->nodes->place != NULL && i < team->npes; i++)
-        copy_bytes((char *)dest + (size_t)i * each, internode_part(team, box, each, i),
+    if (team->nodes->pos == NULL)
+        copy_bytes(dest, buffer, all);
+    for (int i = 0; team->nodes->pos != NULL && i < team->npes; i++)
+        copy_bytes((char *)dest + (size_t)i * each, internode_part(team, buffer, each, i),
                    each);
 }
 
@@ -95,8 +95,8 @@ static void collect_fcollect_barrier(struct shmem_team *team, void *dest,
     bounce_close(to, dest, all);
 }
 
-static void collect_fcollect_near(struct shmem_team *team, void *dest, const void *source,
-                                  size_t each, const char *fn)
+static void collect_fcollect_on_node(struct shmem_team *team, void *dest,
+                                     const void *source, size_t each, const char *fn)
 {
     size_t all = (size_t)team->npes * each;
 
@@ -150,7 +150,7 @@ int fcollect(struct shmem_team *team, void *dest, const void *source, size_t n,
     (void)peer_at(source, each, pgas_self.me, fn);
     (void)peer_at(dest, all, pgas_self.me, fn);
     if (mailbox_has(team))
-        collect_fcollect_near(team, dest, source, each, fn);
+        collect_fcollect_on_node(team, dest, source, each, fn);
     else if (internode_fits(team, (size_t)team->npes, each, fn))
         collect_fcollect_small(team, dest, source, each, fn);
     else
@@ -199,7 +199,7 @@ static struct descriptor collect_part_at(const struct parts *parts, int i)
         return collect_shown(parts->mailbox, i)->part;
     const struct descriptor *part = collect_part_of(parts->team, i, parts->fn);
     return (struct descriptor){load_relaxed_u64(&part->count),
-                               load_relaxed_u64(&part->place)};
+                               load_relaxed_u64(&part->symaddr)};
 }
 
 static void collect_say(const struct shmem_team *team, struct descriptor part,
@@ -208,7 +208,7 @@ static void collect_say(const struct shmem_team *team, struct descriptor part,
     struct descriptor *mine = collect_part_of(team, team->me, fn);
 
     store_relaxed_u64(&mine->count, part.count);
-    store_relaxed_u64(&mine->place, part.place);
+    store_relaxed_u64(&mine->symaddr, part.symaddr);
 }
 
 static size_t collect_sum_before(const struct parts *parts, int end)
@@ -246,7 +246,7 @@ static void collect_take_all(const struct parts *parts, char *to, size_t all, si
         int i = (team->me + k) % team->npes;
         struct descriptor part = collect_part_at(parts, i);
         at = i == 0 ? 0 : at;
-        collect_take(team, i, to + at, symaddr_of_place(part.place), part.count * size,
+        collect_take(team, i, to + at, symaddr_decode(part.symaddr), part.count * size,
                      all, parts->fn);
         at += part.count * size;
     }
@@ -256,7 +256,7 @@ static void collect_take_all(const struct parts *parts, char *to, size_t all, si
 /* Barrier, after which the descriptors of all PEs can be read. */
 static struct descriptors collect_meet(struct shmem_team *team, const char *fn)
 {
-    if (unlikely(team->far))
+    if (unlikely(team->remote))
         return allgather_open(team, collect_part_of(team, team->me, fn),
                               sizeof(struct descriptor), fn);
     barrier_sync(team, fn);
@@ -270,7 +270,7 @@ static bool collect_any_overlap(const struct parts *parts, const void *dest, siz
     for (int i = 0; i < parts->team->npes; i++) {
         struct descriptor part = collect_part_at(parts, i);
         if (part.count > 0 &&
-            bounce_overlap(dest, all, symaddr_of_place(part.place), part.count * size))
+            bounce_overlap(dest, all, symaddr_decode(part.symaddr), part.count * size))
             return true;
     }
     return false;
@@ -312,7 +312,7 @@ static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
 static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
                             size_t n, size_t size, const char *fn)
 {
-    collect_say(team, (struct descriptor){n, symaddr_to_place(source)}, fn);
+    collect_say(team, (struct descriptor){n, symaddr_encode(source)}, fn);
     struct parts parts = {team, collect_meet(team, fn), NULL, fn}; /* all are ready */
     size_t all = collect_sum_bytes(&parts, dest, size);
     if (all >= REMOTE_BYTES &&
@@ -371,7 +371,7 @@ static void collect_mailbox(struct shmem_team *team, void *dest, const void *sou
     struct parts parts = {.team = team, .mailbox = &b, .fn = fn};
     struct shown *slot = (struct shown *)mailbox_own(&b);
 
-    slot->part = (struct descriptor){n, symaddr_to_place(source)};
+    slot->part = (struct descriptor){n, symaddr_encode(source)};
     if (n > 0 && n <= sizeof slot->elements / size)
         copy_bytes(slot->elements, source, n * size);
     mailbox_post(&b);
@@ -383,8 +383,8 @@ static void collect_mailbox(struct shmem_team *team, void *dest, const void *sou
     mailbox_close_all(&b);
 }
 
-static void collect_near(struct shmem_team *team, void *dest, const void *source,
-                         size_t n, size_t size, const char *fn)
+static void collect_on_node(struct shmem_team *team, void *dest, const void *source,
+                            size_t n, size_t size, const char *fn)
 {
     barrier_guard(team, fn);
     if (select_algorithm(team, SELECT_COLLECT, 0) == COLLECT_MAILBOX)
@@ -402,7 +402,7 @@ int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
     if (mine > 0) /* report a bad source here, not on a PE that reads it */
         (void)peer_at(source, mine, pgas_self.me, fn);
     if (mailbox_has(team))
-        collect_near(team, dest, source, n, size, fn);
+        collect_on_node(team, dest, source, n, size, fn);
     else
         collect_barrier(team, dest, source, n, size, fn);
     return 0;

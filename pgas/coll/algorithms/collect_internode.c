@@ -52,19 +52,19 @@ struct run {
     size_t first, bytes;
 };
 
-static int collect_inter_pe_at(const struct job *j, int place)
+static int collect_inter_pe_at(const struct job *j, int pos)
 {
-    return j->order != NULL ? j->order[place] : place;
+    return j->order != NULL ? j->order[pos] : pos;
 }
 
 /* The run that begins at *place, which is advanced to the next run. */
-static struct run collect_inter_next_run(const struct job *j, int *place, int end)
+static struct run collect_inter_next_run(const struct job *j, int *pos, int end)
 {
-    int first = collect_inter_pe_at(j, *place), n = 1;
+    int first = collect_inter_pe_at(j, *pos), n = 1;
 
-    while (*place + n < end && collect_inter_pe_at(j, *place + n) == first + n)
+    while (*pos + n < end && collect_inter_pe_at(j, *pos + n) == first + n)
         n++;
-    *place += n;
+    *pos += n;
     return (struct run){collect_inter_at(j, first),
                         collect_inter_at(j, first + n) - collect_inter_at(j, first)};
 }
@@ -72,17 +72,17 @@ static struct run collect_inter_next_run(const struct job *j, int *place, int en
 static void collect_inter_put_node(const struct job *j, int step, int to, int node)
 {
     const int *begin = j->team->nodes->begin;
-    int place = begin[node], end = begin[node + 1];
-    struct run r = collect_inter_next_run(j, &place, end);
+    int pos = begin[node], end = begin[node + 1];
+    struct run r = collect_inter_next_run(j, &pos, end);
 
-    if (place == end) {
+    if (pos == end) {
         leader_put(&j->exchange, step, to, j->dest + r.first, j->dest + r.first, r.bytes);
         return;
     }
-    for (;; r = collect_inter_next_run(j, &place, end)) {
+    for (;; r = collect_inter_next_run(j, &pos, end)) {
         if (r.bytes > 0)
             leader_add(&j->exchange, to, j->dest + r.first, j->dest + r.first, r.bytes);
-        if (place == end)
+        if (pos == end)
             break;
     }
     leader_signal(&j->exchange, step, to);
@@ -93,8 +93,8 @@ static void collect_inter_put_node(const struct job *j, int step, int to, int no
 /* Publish the address of this PE's source. */
 static void collect_inter_show(struct job *j)
 {
-    j->mailbox = mailbox_open(j->team->near, sizeof(uint64_t), j->fn);
-    *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_to_place(j->source);
+    j->mailbox = mailbox_open(j->team->node_team, sizeof(uint64_t), j->fn);
+    *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_encode(j->source);
     mailbox_post(&j->mailbox);
 }
 
@@ -106,10 +106,10 @@ static void collect_inter_fill(const struct job *j)
     for (int k = 0; k < n->local_pes; k++) {
         int i = n->local_pe[k];
         size_t bytes = collect_inter_at(j, i + 1) - collect_inter_at(j, i);
-        const char *place = mailbox_of(&j->mailbox, k);
+        const char *pos = mailbox_of(&j->mailbox, k);
         if (bytes > 0)
             copy_bytes(j->dest + collect_inter_at(j, i),
-                       peer_at(symaddr_of_place(*(const uint64_t *)place), bytes,
+                       peer_at(symaddr_decode(*(const uint64_t *)pos), bytes,
                                team_world_pe(j->team, i), j->fn),
                        bytes);
     }
@@ -119,8 +119,8 @@ static void collect_inter_take_node(const struct job *j, int node)
 {
     const int *begin = j->team->nodes->begin;
 
-    for (int place = begin[node]; place < begin[node + 1];) {
-        struct run r = collect_inter_next_run(j, &place, begin[node + 1]);
+    for (int pos = begin[node]; pos < begin[node + 1];) {
+        struct run r = collect_inter_next_run(j, &pos, begin[node + 1]);
         if (r.bytes > 0)
             copy_bytes(
                 j->dest + r.first,

@@ -141,8 +141,8 @@ static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
     adapt_end(&call);
 }
 
-static void reduce_near(const struct reduce_job *j, enum adapt_kind kind,
-                        const reduce_fn *by)
+static void reduce_on_node(const struct reduce_job *j, enum adapt_kind kind,
+                           const reduce_fn *by)
 {
     barrier_guard(j->team, j->fn);
     reduce_with(j, kind, by);
@@ -153,12 +153,12 @@ static void reduce_any(const struct reduce_job *j)
 {
     if (unlikely(j->team->npes == 1))
         reduce_copy_own(j);
-    else if (unlikely(j->team->far))
+    else if (unlikely(j->team->remote))
         reduce_internode(j);
     else if (unlikely(j->team->psync != NULL))
         reduce_slices(j);
     else
-        reduce_near(j, ADAPT_TO_ALL, algorithms);
+        reduce_on_node(j, ADAPT_TO_ALL, algorithms);
 }
 
 int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, size_t size,
@@ -194,7 +194,7 @@ int reduce_to(struct shmem_team *team, int root, void *dest, const void *source,
     if (unlikely(team->npes == 1))
         reduce_copy_own(&j);
     else if (mailbox_has(team))
-        reduce_near(&j, ADAPT_TO_ROOT, rooted);
+        reduce_on_node(&j, ADAPT_TO_ROOT, rooted);
     else
         reduce_internode_to(&j);
     return 0;

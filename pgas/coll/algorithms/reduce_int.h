@@ -59,7 +59,7 @@ void reduce_shares(const struct reduce_job *j);      /* slices, to a root */
  */
 struct mailbox reduce_open_ahead(const struct reduce_job *j, char **slot);
 
-/* The root's dest as mapped here.  The root publishes its offset (symaddr_to_place) in
+/* The root's dest as mapped here.  The root publishes its offset (symaddr_encode) in
  * its slot of the mailbox. */
 char *reduce_root_dest(const struct reduce_job *j, const struct mailbox *b);
 

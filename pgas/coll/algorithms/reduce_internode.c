@@ -41,12 +41,12 @@ enum {
 static void reduce_small(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j);
-    const char *box = internode_gather(j->team, j->source, bytes, -1, j->fn);
+    const char *buffer = internode_gather(j->team, j->source, bytes, -1, j->fn);
 
-    j->op->three(j->dest, internode_part(j->team, box, bytes, 0),
-                 internode_part(j->team, box, bytes, 1), j->n);
+    j->op->three(j->dest, internode_part(j->team, buffer, bytes, 0),
+                 internode_part(j->team, buffer, bytes, 1), j->n);
     for (int i = 2; i < j->team->npes; i++)
-        j->op->two(j->dest, internode_part(j->team, box, bytes, i), j->n);
+        j->op->two(j->dest, internode_part(j->team, buffer, bytes, i), j->n);
 }
 
 /* ---- hierarchical ---------------------------------------------------------------- */
@@ -54,20 +54,20 @@ static void reduce_small(const struct reduce_job *j)
 /* Reduce the contributions of this node to the dest of its leader. */
 static void reduce_inter_combine_node(const struct reduce_job *j)
 {
-    reduce_to(j->team->near, 0, j->dest, j->source, j->n, j->size, j->op, j->fn);
+    reduce_to(j->team->node_team, 0, j->dest, j->source, j->n, j->size, j->op, j->fn);
 }
 
 /* Allgather between the leaders; each leader combines all contributions redundantly. */
 static void reduce_inter_combine_gathered(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j);
-    const char *box = internode_gather_nodes(j->team, j->dest, bytes, j->fn);
+    const char *buffer = internode_gather_nodes(j->team, j->dest, bytes, j->fn);
 
-    if (box == NULL)
+    if (buffer == NULL)
         return;
-    j->op->three(j->dest, box, box + bytes, j->n);
+    j->op->three(j->dest, buffer, buffer + bytes, j->n);
     for (int node = 2; node < j->team->nodes->leaders; node++)
-        j->op->two(j->dest, box + (size_t)node * bytes, j->n);
+        j->op->two(j->dest, buffer + (size_t)node * bytes, j->n);
 }
 
 static enum select_algorithm reduce_inter_algorithm_of(const struct reduce_job *j)
@@ -91,8 +91,8 @@ static void reduce_nodes(const struct reduce_job *j, enum select_algorithm a)
         reduce_inter_combine_gathered(j);
     else if (internode_is_leader(j->team))
         reduce_leaders(j, a);
-    if (j->team->near->npes > 1)
-        bcast(j->team->near, j->dest, j->dest, j->n, j->size, 0, j->fn);
+    if (j->team->node_team->npes > 1)
+        bcast(j->team->node_team, j->dest, j->dest, j->n, j->size, 0, j->fn);
     barrier_unguard(j->team, j->fn);
 }
 
@@ -105,10 +105,10 @@ static void reduce_inter_combine(const struct reduce_job *j, const struct remote
     size_t bytes = r->n * j->size;
     const char *mine = j->source + r->first * j->size;
 
-    for (int i = 0, far = 0; i < j->team->npes; i++) {
+    for (int i = 0, remote = 0; i < j->team->npes; i++) {
         int pe = team_world_pe(j->team, i);
         const void *in =
-            net_remote(pe) ? remote_chunk(r, far++) : peer_at(mine, bytes, pe, j->fn);
+            net_remote(pe) ? remote_chunk(r, remote++) : peer_at(mine, bytes, pe, j->fn);
         if (i == 0)
             copy_bytes(to, in, bytes);
         else
@@ -195,7 +195,7 @@ void reduce_internode(const struct reduce_job *j)
 /* ---- rooted ------------------------------------------------------------------------ */
 
 /* The root combines the sources of all PEs; all of them are mapped. */
-static void reduce_inter_combine_near(const struct reduce_job *j)
+static void reduce_inter_combine_on_node(const struct reduce_job *j)
 {
     _Alignas(NODE_LINE) char acc[ALONE_BYTES];
     struct remote none = {.first = 0};
@@ -224,19 +224,19 @@ static void reduce_inter_combine_remote(const struct reduce_job *j)
 static void reduce_barrier_to(const struct reduce_job *j)
 {
     barrier_sync(j->team, j->fn); /* all sources are ready */
-    if (reduce_gets(j) && j->team->far)
+    if (reduce_gets(j) && j->team->remote)
         reduce_inter_combine_remote(j);
     else if (reduce_gets(j))
-        reduce_inter_combine_near(j);
+        reduce_inter_combine_on_node(j);
     barrier_sync(j->team, j->fn); /* all sources have been read */
 }
 
 /* Pass the result from the leader of the root's node to the root. */
 static void reduce_inter_pass_to_root(const struct reduce_job *j, const char *result)
 {
-    struct shmem_team *near = j->team->near;
+    struct shmem_team *node_team = j->team->node_team;
     bool leads = internode_is_leader(j->team);
-    struct mailbox b = mailbox_open(near, 0, j->fn);
+    struct mailbox b = mailbox_open(node_team, 0, j->fn);
 
     if (leads) {
         (void)mailbox_own(&b);
@@ -262,7 +262,7 @@ static void reduce_piece_to(const struct reduce_job *j)
     int node = team_node(j->team, j->root);
 
     internode_begin(j->team);
-    reduce_to(j->team->near, 0, result, j->source, j->n, j->size, j->op, j->fn);
+    reduce_to(j->team->node_team, 0, result, j->source, j->n, j->size, j->op, j->fn);
     if (internode_is_leader(j->team))
         reduce_up(j, result, node);
     if (node == n->me)

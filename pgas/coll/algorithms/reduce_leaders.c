@@ -348,18 +348,18 @@ void reduce_leaders(const struct reduce_job *j, enum select_algorithm a)
 /* Reduce up a binomial tree of the nodes with root `node`. */
 static void reduce_leaders_climb(const struct piece *p, int node)
 {
-    int place = (p->me - node + p->nodes) % p->nodes, step = 0;
+    int vrank = (p->me - node + p->nodes) % p->nodes, step = 0;
     size_t bytes = p->n * p->job->size;
 
     for (int bit = 1; bit < p->nodes; bit *= 2, step++) {
         size_t at = (size_t)step * bytes;
-        if ((place & bit) != 0) {
+        if ((vrank & bit) != 0) {
             int up = reduce_leaders_node_at(p, -bit);
             leader_put(&p->exchange, step, up, reduce_leaders_theirs(p, up, at), p->buf,
                        bytes);
             break;
         }
-        if (bit < p->nodes - place) {
+        if (bit < p->nodes - vrank) {
             leader_await(&p->exchange, step, reduce_leaders_node_at(p, bit));
             p->job->op->two(p->buf, reduce_leaders_came(p, at), p->n);
         }

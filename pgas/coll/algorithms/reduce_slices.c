@@ -87,7 +87,7 @@ void reduce_shares(const struct reduce_job *j)
     struct mailbox b = mailbox_open(j->team, sizeof(uint64_t), j->fn);
 
     if (j->team->me == j->root) {
-        *(uint64_t *)mailbox_own(&b) = symaddr_to_place(j->dest);
+        *(uint64_t *)mailbox_own(&b) = symaddr_encode(j->dest);
         mailbox_post(&b);
     }
     barrier_sync(j->team, j->fn); /* all sources are ready */

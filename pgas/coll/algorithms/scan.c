@@ -62,15 +62,15 @@ static void scan_go_along(const struct job *j, size_t at, size_t n)
 static void scan_small(struct shmem_team *team, const struct job *j, size_t n)
 {
     size_t bytes = n * j->size;
-    const char *box = internode_gather(team, j->source, bytes, -1, j->fn);
+    const char *buffer = internode_gather(team, j->source, bytes, -1, j->fn);
     int end = team->me + !j->exclusive;
 
     if (end == 0)
         memset(j->dest, 0, bytes);
     else
-        copy_bytes(j->dest, internode_part(team, box, bytes, 0), bytes);
+        copy_bytes(j->dest, internode_part(team, buffer, bytes, 0), bytes);
     for (int i = 1; i < end; i++)
-        j->op->two(j->dest, internode_part(team, box, bytes, i), n);
+        j->op->two(j->dest, internode_part(team, buffer, bytes, i), n);
 }
 
 /* Scan one chunk over several nodes.  The local copy of a remote PE's source is
@@ -81,9 +81,9 @@ static void scan_go_along_remote(const struct job *j, const struct remote *r)
     char *sum = r->own[0], *before = r->own[1];
 
     memset(sum, 0, bytes);
-    for (int i = 0, far = 0; i < j->team->npes; i++) {
+    for (int i = 0, remote = 0; i < j->team->npes; i++) {
         int pe = team_world_pe(j->team, i);
-        char *chunk = net_remote(pe) ? remote_chunk(r, far++) : NULL;
+        char *chunk = net_remote(pe) ? remote_chunk(r, remote++) : NULL;
         const void *in =
             chunk != NULL ? chunk : peer_at(j->source + at, bytes, pe, j->fn);
         if (j->exclusive)
@@ -147,7 +147,7 @@ static void scan_barrier(struct shmem_team *team, const struct job *j, size_t n)
     barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
 }
 
-static void scan_near(struct shmem_team *team, const struct job *j, size_t n)
+static void scan_on_node(struct shmem_team *team, const struct job *j, size_t n)
 {
     barrier_guard(team, j->fn);
     if (select_algorithm(team, SELECT_SCAN, n * j->size) == SCAN_MAILBOX)
@@ -167,10 +167,10 @@ static int scan(struct shmem_team *team, const struct job *j, size_t n)
         return 0;
     (void)peer_at(j->source, bytes, pgas_self.me, j->fn); /* check the whole range */
     (void)peer_at(j->dest, bytes, pgas_self.me, j->fn);
-    if (unlikely(team->far))
+    if (unlikely(team->remote))
         scan_remote(team, j, n);
     else if (mailbox_has(team))
-        scan_near(team, j, n);
+        scan_on_node(team, j, n);
     else
         scan_barrier(team, j, n);
     return 0;

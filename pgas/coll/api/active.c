@@ -72,7 +72,7 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
                              .start = start,
                              .stride = stride,
                              .psync = psync};
-    set.far = team_has_remote(&set);
+    set.remote = team_has_remote(&set);
     return set;
 }
 
@@ -140,7 +140,7 @@ static void active_on_stall(const void *arg)
     for (int i = first; left && i < end; i++)
         if (!net_remote(team_world_pe(g->set, i)))
             active_check_departed(g, i);
-    if (g->set->far && probe_due(g->look))
+    if (g->set->remote && probe_due(g->look))
         active_check_departed(g, first + (int)(g->look->looks % (uint32_t)(end - first)));
 }
 
@@ -316,23 +316,24 @@ static uint64_t active_vote_merge(uint64_t result, uint64_t value)
 static uint64_t active_vote_count(const struct shmem_team *set, uint64_t mine,
                                   const char *fn)
 {
-    uint64_t *far = malloc((size_t)set->npes * sizeof *far), result = mine | VOTE_EQUAL;
+    uint64_t *remote = malloc((size_t)set->npes * sizeof *remote),
+             result = mine | VOTE_EQUAL;
 
-    if (far == NULL)
+    if (remote == NULL)
         log_die("%s: no memory for the votes of %d PEs", fn, set->npes);
     for (int i = 1; i < set->npes; i++) {
         int pe = team_world_pe(set, i);
         if (unlikely(net_remote(pe)))
-            rma_get_nbi(SHMEM_CTX_DEFAULT, &far[i], set->psync + PART, sizeof far[i], pe,
-                        fn);
+            rma_get_nbi(SHMEM_CTX_DEFAULT, &remote[i], set->psync + PART,
+                        sizeof remote[i], pe, fn);
         else
-            far[i] = load_relaxed_u64(active_word_of(set, PART, i, fn));
+            remote[i] = load_relaxed_u64(active_word_of(set, PART, i, fn));
     }
-    if (set->far)
+    if (set->remote)
         order_quiet(SHMEM_CTX_DEFAULT, fn);
     for (int i = 1; i < set->npes; i++)
-        result = active_vote_merge(result, far[i]);
-    free(far);
+        result = active_vote_merge(result, remote[i]);
+    free(remote);
     return result;
 }
 

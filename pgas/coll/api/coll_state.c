@@ -18,7 +18,7 @@ COLL_SELF = {
     .active.lock = PTHREAD_MUTEX_INITIALIZER,
     .nb.lock = PTHREAD_MUTEX_INITIALIZER,
     .shared = POOL_OF(struct shmemx_shared),
-    .allgather_max = INTERNODE_BOX,
+    .allgather_max = INTERNODE_BUFFER,
 };
 
 #ifdef PGAS_INSTANCES

@@ -108,7 +108,7 @@ static void life_create_heap(void)
         const char *why = strerror(errno);
         struct rlimit r = {.rlim_cur = RLIM_INFINITY};
         getrlimit(RLIMIT_AS, &r);
-        log_die("can't make a symmetric heap of %zu bytes, %zu for teams and %zu for "
+        log_die("cannot make a symmetric heap of %zu bytes, %zu for teams and %zu for "
                 "node-shared results: %s; set SHMEM_SYMMETRIC_SIZE, SHMEM_TEAM_SIZE or "
                 "SHMEM_SHARED_SIZE to a smaller size%s",
                 g->env.symmetric_size, g->env.team_size, g->env.shared_size, why,
@@ -143,7 +143,7 @@ static void life_join_node(void)
     select_init();
     const struct select_table *t = select_init_table(pgas_self.node->cpus);
     const char *value = t->rows > 0 ? t->path : SELECT_TABLE_NONE;
-    agree_set(AGREE_TABLE_NEAR, select_table_digest(t, false), value);
+    agree_set(AGREE_TABLE_NODE, select_table_digest(t, false), value);
     agree_set(AGREE_TABLE_REMOTE, select_table_digest(t, true), value);
     nodeseg_join();
     agree_check_node(&STATE.boot);

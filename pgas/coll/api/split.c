@@ -113,7 +113,7 @@ static uint32_t split_next_offer(uint32_t mine, uint32_t most, int *restarts)
 /* Barrier of the parent; the proposals of all its PEs are readable afterwards. */
 static void split_meet(struct split *s)
 {
-    if (s->parent->far)
+    if (s->parent->remote)
         s->offers = allgather_open(s->parent, split_offer_of(s, s->parent->me),
                                    sizeof(uint32_t), s->fn);
     else

@@ -244,7 +244,7 @@ static void nb_on_stall(const void *arg)
     for (int i = 0; left && i < team->npes; i++)
         if (!net_remote(team_world_pe(team, i)))
             nb_probe_local(g->request, i);
-    if (!team->far || !probe_due(&g->look))
+    if (!team->remote || !probe_due(&g->look))
         return;
     int i = (int)(g->look.looks % (uint32_t)team->npes);
     if (net_remote(team_world_pe(team, i)))
@@ -259,7 +259,7 @@ void nb_wait(struct nb **request)
         struct goal g = {.request = *request};
         block_until(&(struct block_wait){.ready = nb_reached,
                                          .arg = &g,
-                                         .far = (*request)->team->far,
+                                         .remote = (*request)->team->remote,
                                          .what = (*request)->fn,
                                          .on_stall = nb_on_stall});
     }

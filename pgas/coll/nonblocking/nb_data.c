@@ -36,8 +36,8 @@ bool nb_tell(const struct nb *r, int i, size_t offset, uint64_t value)
 
     stress_point();
     if (net_remote(pe))
-        return net_start_set(net_ctx_default(), peer_place(here, sizeof value, pe, r->fn),
-                             value, r->fn);
+        return net_start_set(net_ctx_default(),
+                             peer_symaddr(here, sizeof value, pe, r->fn), value, r->fn);
     store_release_u64(peer_at(here, sizeof value, pe, r->fn), value);
     rma_changed(here, sizeof value, pe);
     return true;
@@ -101,9 +101,9 @@ static bool nb_data_pull_remote(struct nb *r, const struct nb_piece *p, int pe)
     if (g == NULL)
         return false;
     g->pe = pe;
-    g->busy =
-        net_start_get(net_ctx_default(), p->to, peer_place(p->from, p->bytes, pe, r->fn),
-                      p->bytes, &g->done, r->fn);
+    g->busy = net_start_get(net_ctx_default(), p->to,
+                            peer_symaddr(p->from, p->bytes, pe, r->fn), p->bytes,
+                            &g->done, r->fn);
     return g->busy;
 }
 

@@ -72,7 +72,7 @@ struct nb {
 
     /* Tree: this PE's partial result and its encoded address (for `up`); the child's. */
     char *sum;
-    uint64_t place, childs;
+    uint64_t symaddr, childs;
     size_t memory; /* heap offset of the partial result; 0 = none */
     struct nb_get get[NB_GETS];
 };

@@ -158,7 +158,7 @@ static void nb_ops_plan_range(struct nb *r, int pes, struct slice slice, char *r
     r->first = slice.first;
     r->count = slice.end - slice.first;
     r->result = result;
-    nb_ops_take_chunks(r, r->team->far ? pes + 1 : 1);
+    nb_ops_take_chunks(r, r->team->remote ? pes + 1 : 1);
 }
 
 static void nb_ops_plan_alone(struct nb *r, int pes)
@@ -184,7 +184,7 @@ static void nb_ops_plan_tree(struct nb *r)
     r->program = r->to == NB_ALL ? &up_down : &up;
     r->count = r->n;
     r->sum = r->dest;
-    if (r->team->far)
+    if (r->team->remote)
         nb_ops_take_chunks(r, 1);
     if (in_dest || !nb_has_children(r))
         return;

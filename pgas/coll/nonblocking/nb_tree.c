@@ -28,16 +28,16 @@ enum { WHERE_SOURCE = 1, WHERE_DEST = 2 }; /* never heap offsets, which are alig
 
 /* ---- tree ------------------------------------------------------------------------- */
 
-static int nb_tree_place_of(const struct nb *r)
+static int nb_tree_vrank_of(const struct nb *r)
 {
     int npes = r->team->npes;
 
     return (int)(((int64_t)r->team->me - r->root + npes) % npes);
 }
 
-static int nb_tree_pe_at(const struct nb *r, int64_t place)
+static int nb_tree_pe_at(const struct nb *r, int64_t vrank)
 {
-    return (int)((place + r->root) % r->team->npes);
+    return (int)((vrank + r->root) % r->team->npes);
 }
 
 static bool nb_tree_is_root(const struct nb *r)
@@ -48,21 +48,21 @@ static bool nb_tree_is_root(const struct nb *r)
 /* The k for which this PE is the k-th child of its parent. */
 static int nb_tree_own_k(const struct nb *r)
 {
-    return __builtin_ctz((unsigned)nb_tree_place_of(r));
+    return __builtin_ctz((unsigned)nb_tree_vrank_of(r));
 }
 
 static int nb_tree_parent(const struct nb *r)
 {
-    int place = nb_tree_place_of(r);
+    int vrank = nb_tree_vrank_of(r);
 
-    return nb_tree_pe_at(r, place & (place - 1));
+    return nb_tree_pe_at(r, vrank & (vrank - 1));
 }
 
 /* The k-th child, or -1 if there are at most k. */
 static int nb_tree_child(const struct nb *r, int k)
 {
-    int64_t place = nb_tree_place_of(r), of = place + ((int64_t)1 << k);
-    bool below = place == 0 || (place & -place) > (int64_t)1 << k;
+    int64_t vrank = nb_tree_vrank_of(r), of = vrank + ((int64_t)1 << k);
+    bool below = vrank == 0 || (vrank & -vrank) > (int64_t)1 << k;
 
     return below && of < r->team->npes ? nb_tree_pe_at(r, of) : -1;
 }
@@ -186,14 +186,14 @@ static struct nb_piece nb_tree_childs(const struct nb *r, int k)
 static bool nb_tree_fold_child(struct nb *r)
 {
     int pe = team_world_pe(r->team, nb_tree_child(r, r->s.k));
-    bool far = net_remote(pe);
+    bool remote = net_remote(pe);
 
     while (r->s.done < r->n) {
         size_t n = nb_tree_elements_now(r), at = r->s.done * r->size;
-        if (far && !nb_pull(r, 1, nb_tree_childs))
+        if (remote && !nb_pull(r, 1, nb_tree_childs))
             return false;
-        const void *in =
-            far ? nb_chunk(r, 0) : peer_at(nb_tree_childs_at(r), n * r->size, pe, r->fn);
+        const void *in = remote ? nb_chunk(r, 0)
+                                : peer_at(nb_tree_childs_at(r), n * r->size, pe, r->fn);
         r->op->three(r->sum + at, (r->s.k == 0 ? r->source : r->sum) + at, in, n);
         r->s.done += n;
         r->s.next = 0;

@@ -89,7 +89,7 @@ static const struct rule rules[] = {
     {INTERNODE_REDUCE_HALVING, ALWAYS, SELECT_ANY_PES, 262144},
     {INTERNODE_REDUCE_RING, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_PUSH, ALWAYS, SELECT_ANY_PES, BCAST_PUSH_BYTES},
-    {INTERNODE_BROADCAST_GATHER, ALWAYS, SELECT_ANY_PES, INTERNODE_BOX},
+    {INTERNODE_BROADCAST_GATHER, ALWAYS, SELECT_ANY_PES, INTERNODE_BUFFER},
     {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, 8, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, SELECT_ANY_PES, 131072},
     {INTERNODE_BROADCAST_SCATTER, ALWAYS, SELECT_SCATTER_NODES, SELECT_ANY_BYTES},
@@ -420,11 +420,12 @@ void select_print(FILE *out, struct shmem_team *team)
         fprintf(out, "Table of algorithms: none%s%s\n",
                 STATE.table.note[0] != '\0' ? "; " : "", STATE.table.note);
     select_plan(team);
-    if (team->near != NULL)
-        select_plan(team->near);
+    if (team->node_team != NULL)
+        select_plan(team->node_team);
     for (int what = 0; what < SELECT_ALL; what++) {
         bool internode = what >= SELECT_INTERNODE_REDUCE;
-        const struct shmem_team *t = internode || team->near == NULL ? team : team->near;
+        const struct shmem_team *t =
+            internode || team->node_team == NULL ? team : team->node_team;
         if (!internode || team->nodes != NULL)
             fprintf(
                 out, "Algorithms of %s on %d %s: %s\n",

@@ -239,7 +239,7 @@ void select_table_read(FILE *in, const char *path, const char *machine,
         good = select_table_read_line(&r, text);
     free(text);
     if (good && ferror(in))
-        good = select_table_bad(&r, "can't be read: %s", strerror(errno));
+        good = select_table_bad(&r, "cannot be read: %s", strerror(errno));
     if (good && r.line == 0) {
         r.line = 1;
         good = select_table_read_header(&r, (char[]){""});
@@ -255,7 +255,7 @@ void select_table_read(FILE *in, const char *path, const char *machine,
 
 /* ---- finding it ------------------------------------------------------------------ */
 
-bool select_table_place(int i, char *path, size_t size)
+bool select_table_path(int i, char *path, size_t size)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     int len = -1;
@@ -312,12 +312,12 @@ void select_table_find(const char *wanted, unsigned processors,
             return;
         table->state = SELECT_TABLE_BAD;
         snprintf(table->path, sizeof table->path, "%s", wanted);
-        snprintf(table->note, sizeof table->note, "%s: can't be opened: %s", wanted,
+        snprintf(table->note, sizeof table->note, "%s: cannot be opened: %s", wanted,
                  errno == EINVAL ? "not a regular file" : strerror(errno));
         return;
     }
     for (int i = 0; i < SELECT_PLACES; i++)
-        if (select_table_place(i, path, sizeof path) &&
+        if (select_table_path(i, path, sizeof path) &&
             select_table_read_file(path, processors, table) &&
             table->state != SELECT_TABLE_OTHER)
             return;

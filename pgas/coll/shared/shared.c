@@ -68,17 +68,17 @@ static bool shared_leads(const struct shmemx_shared *s)
 static struct shmemx_shared *shared_new_result(struct shmem_team *team, size_t bytes)
 {
     struct shmemx_shared *s = pool_alloc(&coll_self.shared);
-    uint64_t *place = calloc((size_t)shared_nodes_of(team), sizeof *place);
+    uint64_t *offset = calloc((size_t)shared_nodes_of(team), sizeof *offset);
 
-    if (s == NULL || place == NULL) {
+    if (s == NULL || offset == NULL) {
         if (s != NULL)
             pool_free(&coll_self.shared, s);
-        free(place);
+        free(offset);
         return NULL;
     }
     s->team = team;
     s->bytes = bytes;
-    s->place = place;
+    s->offset = offset;
     s->local_pes = team->nodes != NULL ? team->nodes->local_pes : team->npes;
     while (shared_local_pe(s, s->rank) != team->me)
         s->rank++;
@@ -87,7 +87,7 @@ static struct shmemx_shared *shared_new_result(struct shmem_team *team, size_t b
 
 static void shared_free_result(struct shmemx_shared *s)
 {
-    free(s->place);
+    free(s->offset);
     pool_free(&coll_self.shared, s);
 }
 
@@ -103,13 +103,14 @@ static size_t shared_take_block(const struct shmemx_shared *s)
     return offset;
 }
 
-/* Publish this PE's descriptor: bytes + 1 (0 = no memory), and the block's offset. */
+/* Publish this PE's descriptor: bytes + 1 (0 = no memory), and the block's offset
+ * (in `symaddr`). */
 static void shared_say(const struct shmem_team *team, struct descriptor part)
 {
     struct descriptor *mine = &team_words(team, team->me)->descriptor;
 
     store_relaxed_u64(&mine->count, part.count);
-    store_relaxed_u64(&mine->place, part.place);
+    store_relaxed_u64(&mine->symaddr, part.symaddr);
 }
 
 static struct descriptor shared_seen(const struct shmem_team *team,
@@ -119,7 +120,7 @@ static struct descriptor shared_seen(const struct shmem_team *team,
         return *(const struct descriptor *)allgather_at(r, i);
     const struct descriptor *part = &team_words(team, i)->descriptor;
     return (struct descriptor){load_relaxed_u64(&part->count),
-                               load_relaxed_u64(&part->place)};
+                               load_relaxed_u64(&part->symaddr)};
 }
 
 /* True if all PEs have memory; the result is the same on all. */
@@ -145,14 +146,14 @@ static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
     struct descriptors r = {.team = NULL};
 
     shared_say(team, mine);
-    if (team->far)
+    if (team->remote)
         r = allgather_open(team, &team_words(team, team->me)->descriptor, sizeof mine,
                            fn);
     else
         barrier_sync(team, fn);
     bool able = shared_all_able(team, &r, bytes, fn);
     for (int node = 0; able && node < shared_nodes_of(team); node++)
-        s->place[node] = shared_seen(team, &r, shared_leader_of(team, node)).place;
+        s->offset[node] = shared_seen(team, &r, shared_leader_of(team, node)).symaddr;
     allgather_close(&r);
     barrier_sync(team, fn); /* before the descriptors are reused */
     return able;
@@ -163,7 +164,7 @@ static void shared_begin(struct shmemx_shared *s, const char *fn)
     int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
     int leader = team_world_pe(s->team, shared_local_pe(s, 0));
 
-    s->head = peer_at((char *)pgas_self.heap_base + s->place[node],
+    s->head = peer_at((char *)pgas_self.heap_base + s->offset[node],
                       sizeof(struct shared_head) + s->bytes, leader, fn);
     s->copy = (char *)(s->head + 1);
     pool_publish(&s->item);
@@ -221,7 +222,7 @@ void shared_destroy(shmemx_shared_t *shared, const char *fn)
     barrier_sync(s->team, fn); /* no PE reads the copy or its head any more */
     barrier_unguard(s->team, fn);
     if (shared_leads(s))
-        heap_free_result(s->place[node]);
+        heap_free_result(s->offset[node]);
     shared_free_result(s);
     *shared = SHMEMX_SHARED_INVALID;
 }
@@ -229,7 +230,7 @@ void shared_destroy(shmemx_shared_t *shared, const char *fn)
 static bool shared_drop(void *object, void *arg)
 {
     (void)arg;
-    free(((struct shmemx_shared *)object)->place);
+    free(((struct shmemx_shared *)object)->offset);
     return true;
 }
 
@@ -280,7 +281,7 @@ int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, i
                 "shmemx_shared_create a larger number",
                 fn, bytes, s->bytes);
     shared_enter_result(s, fn);
-    if (s->team->far)
+    if (s->team->remote)
         shared_internode_broadcast(s, source, bytes, root, fn);
     else
         shared_spread(s, source, bytes, root, fn);
@@ -297,7 +298,7 @@ int shared_fcollect(shmemx_shared_t shared, const void *source, size_t bytes,
                 "for %zu bytes; pass shmemx_shared_create a larger number",
                 fn, bytes, s->team->npes, s->bytes);
     shared_enter_result(s, fn);
-    if (s->team->far)
+    if (s->team->remote)
         shared_internode_fcollect(s, source, bytes, fn);
     else
         shared_node_fcollect(s, source, bytes, fn);
@@ -317,7 +318,7 @@ int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t s
     if (n > 0) /* report a bad source here, not on a PE that reads it */
         (void)peer_at(source, n * size, pgas_self.me, fn);
     shared_enter_result(s, fn);
-    if (s->team->far)
+    if (s->team->remote)
         shared_internode_reduce(&sum);
     else
         shared_node_reduce(&sum);

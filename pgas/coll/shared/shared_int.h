@@ -27,7 +27,7 @@ struct shared_head {
     /* Last call whose result is complete (store release, load acquire). */
     _Alignas(NODE_LINE) uint64_t ready;
     /* Large broadcast: last call whose root has published the address of its source in
-     * `from` (symaddr_to_place); 0 = the data are already in the copy. */
+     * `from` (symaddr_encode); 0 = the data are already in the copy. */
     _Alignas(NODE_LINE) uint64_t told;
     uint64_t from;
     /* Set over the network: last call whose root's node has a complete copy. */
@@ -43,7 +43,7 @@ struct shmemx_shared {
     int local_pes, rank;   /* PEs of the team on this node; index of this PE among them */
     struct shared_head *head; /* of this node's leader */
     char *copy;
-    uint64_t *place; /* by node: heap offset of its leader's head */
+    uint64_t *offset; /* by node: heap offset of its leader's head */
 };
 
 /* One reduction. */

@@ -40,7 +40,8 @@ enum {
 /* Symmetric address of byte `at` of a node's copy, in its leader's memory. */
 static char *shared_inter_copy_at(const struct shmemx_shared *s, int node, size_t at)
 {
-    return (char *)pgas_self.heap_base + s->place[node] + sizeof(struct shared_head) + at;
+    return (char *)pgas_self.heap_base + s->offset[node] + sizeof(struct shared_head) +
+           at;
 }
 
 static int shared_inter_leader_of(const struct shmemx_shared *s, int node)

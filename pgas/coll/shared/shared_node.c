@@ -61,7 +61,7 @@ static void shared_node_on_stall(const void *arg)
 
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
-    for (int i = 0; !team->far && i < team->npes; i++)
+    for (int i = 0; !team->remote && i < team->npes; i++)
         if (load_acquire_u32(&team_words(team, i)->departure.epoch) != 0 &&
             load_acquire_u64(&g->s->head->entered) < shared_node_all_entries(g->s))
             barrier_on_stall(team_world_pe(team, i), g->fn);
@@ -73,11 +73,11 @@ static const void *shared_node_here(const struct shmemx_shared *s, const uint64_
     int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
     size_t offset = (size_t)((const char *)word - (const char *)s->head);
 
-    return (const char *)pgas_self.heap_base + s->place[node] + offset;
+    return (const char *)pgas_self.heap_base + s->offset[node] + offset;
 }
 
 static void shared_node_await(const struct shmemx_shared *s, const uint64_t *word,
-                              bool far, const char *fn)
+                              bool remote, const char *fn)
 {
     struct goal g = {word, s->calls, s, fn};
 
@@ -86,7 +86,7 @@ static void shared_node_await(const struct shmemx_shared *s, const uint64_t *wor
         block_until(&(struct block_wait){.ready = shared_node_reached,
                                          .arg = &g,
                                          .word = shared_node_here(s, word),
-                                         .far = far,
+                                         .remote = remote,
                                          .what = fn,
                                          .on_stall = shared_node_on_stall});
     stress_point();
@@ -107,7 +107,7 @@ void shared_enter(struct shmemx_shared *s, const char *fn)
 {
     s->calls++;
     stress_point();
-    if (s->team->far)
+    if (s->team->remote)
         barrier_sync(s->team, fn);
     else if (fetch_add_acq_rel_u64(&s->head->entered, 1) + 1 ==
              shared_node_all_entries(s))
@@ -116,7 +116,7 @@ void shared_enter(struct shmemx_shared *s, const char *fn)
 
 void shared_await_open(const struct shmemx_shared *s, const char *fn)
 {
-    if (!s->team->far)
+    if (!s->team->remote)
         shared_node_await(s, &s->head->open, false, fn);
 }
 
@@ -163,17 +163,17 @@ static void shared_node_move(char *to, const void *source, size_t bytes)
 static uint64_t shared_node_place_of(const struct shmemx_shared *s, const void *source,
                                      size_t bytes)
 {
-    uint64_t place = symaddr_to_place(source);
+    uint64_t offset = symaddr_encode(source);
 
-    return place % 2 == 0 && !bounce_overlap(s->copy, s->bytes, source, bytes) ? place
-                                                                               : 0;
+    return offset % 2 == 0 && !bounce_overlap(s->copy, s->bytes, source, bytes) ? offset
+                                                                                : 0;
 }
 
 static void shared_node_take_slice(const struct shmemx_shared *s, size_t bytes, int root,
                                    const char *fn)
 {
     struct slice slice = slice_of(bytes, 1, s->rank, s->local_pes);
-    const char *from = symaddr_of_place(s->head->from); /* written before `told` */
+    const char *from = symaddr_decode(s->head->from); /* written before `told` */
     size_t n = slice.end - slice.first;
 
     if (from != NULL && n > 0)

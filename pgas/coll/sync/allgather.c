@@ -42,9 +42,9 @@ static struct descriptors allgather_gather_parts(struct shmem_team *team,
 
     for (size_t at = 0; at < bytes; at += n) {
         n = bytes - at < most ? bytes - at : most;
-        const char *box = internode_gather(team, (const char *)mine + at, n, -1, fn);
+        const char *buffer = internode_gather(team, (const char *)mine + at, n, -1, fn);
         for (int i = 0; i < team->npes; i++)
-            copy_bytes(entry + (size_t)i * bytes + at, internode_part(team, box, n, i),
+            copy_bytes(entry + (size_t)i * bytes + at, internode_part(team, buffer, n, i),
                        n);
     }
     return (struct descriptors){team, entry, bytes, entry};

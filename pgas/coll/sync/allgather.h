@@ -12,9 +12,9 @@
 #include "pgas/core/team/team.h"
 
 /* Contribution of a PE to a collective of variable lengths (collect): the number of
- * elements and the source (symaddr_to_place). */
+ * elements and the source (symaddr_encode). */
 struct descriptor {
-    uint64_t count, place;
+    uint64_t count, symaddr;
 };
 
 struct descriptors {

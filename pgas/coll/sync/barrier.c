@@ -235,7 +235,7 @@ static void barrier_all_pes(struct shmem_team *team, const char *fn)
         active_barrier(team, fn);
         return;
     }
-    if (unlikely(team->far)) {
+    if (unlikely(team->remote)) {
         internode_cross(team, fn);
         return;
     }
@@ -273,7 +273,7 @@ void barrier_last(struct shmem_team *team, const char *fn)
         return;
     if (pgas_self.checks)
         barrier_enter(team, fn); /* without barrier_leave: the team ends here */
-    if (team->far) {
+    if (team->remote) {
         internode_cross_last(team, fn);
         return;
     }

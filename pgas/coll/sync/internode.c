@@ -100,8 +100,8 @@ static void internode_on_stall(const void *arg)
 }
 
 /* Wait for a word of a PE of this node; `here` is its symmetric address. */
-static void internode_wait_near(const struct shmem_team *team, const uint32_t *word,
-                                const uint32_t *here, uint32_t value, const char *fn)
+static void internode_wait_on_node(const struct shmem_team *team, const uint32_t *word,
+                                   const uint32_t *here, uint32_t value, const char *fn)
 {
     struct goal g = {word, value, NO_LEADER, team, fn, NULL};
 
@@ -131,7 +131,7 @@ static void internode_await_call(const struct shmem_team *team, int k, uint32_t 
 
     block_until(&(struct block_wait){.ready = internode_called,
                                      .arg = &g,
-                                     .far = true,
+                                     .remote = true,
                                      .word = word,
                                      .what = fn,
                                      .on_stall = internode_on_stall});
@@ -183,7 +183,7 @@ static void internode_await_node(const struct shmem_team *team, const char *fn)
     const uint32_t *arrived = &internode_own_words(team)->team.barrier.arrived;
 
     if (team->nodes->local_pes > 1)
-        internode_wait_near(team, arrived, arrived, internode_all_calls(team), fn);
+        internode_wait_on_node(team, arrived, arrived, internode_all_calls(team), fn);
 }
 
 static void internode_wake_node(const struct shmem_team *team, const uint32_t *word)
@@ -203,16 +203,16 @@ static void internode_release_node(const struct shmem_team *team)
 
 static void internode_await_release(const struct shmem_team *team, const char *fn)
 {
-    internode_wait_near(team, &internode_leaders_words(team)->team.barrier.epoch,
-                        &internode_own_words(team)->team.barrier.epoch,
-                        team->coll->barrier.epoch, fn);
+    internode_wait_on_node(team, &internode_leaders_words(team)->team.barrier.epoch,
+                           &internode_own_words(team)->team.barrier.epoch,
+                           team->coll->barrier.epoch, fn);
 }
 
 /* ---- between leaders ------------------------------------------------------------- */
 
 /* Data piggybacked on the messages. */
 struct cargo {
-    char *box;     /* this leader's piggyback buffer */
+    char *buffer;  /* this leader's piggyback buffer */
     bool large;    /* it is in scratch memory, at another offset on each leader */
     unsigned turn; /* which of the two buffers */
     size_t bytes;  /* size of a block; 0 = no data */
@@ -230,7 +230,7 @@ static int internode_begin_of(const struct team_nodes *n, const struct cargo *c,
 static void internode_note(void *here, const void *from, size_t bytes, int to,
                            const char *fn)
 {
-    net_notify(net_ctx_default(), peer_place(here, bytes, to, fn), from, bytes, NULL,
+    net_notify(net_ctx_default(), peer_symaddr(here, bytes, to, fn), from, bytes, NULL,
                NULL, fn);
 }
 
@@ -244,19 +244,19 @@ struct run {
 };
 
 /* Symmetric address of the buffer of a node's leader. */
-static char *internode_box_of(const struct shmem_team *team, const struct cargo *c,
-                              int node)
+static char *internode_buffer_of(const struct shmem_team *team, const struct cargo *c,
+                                 int node)
 {
     return c->large ? scratch_at(&team->coll->internode.eager, node,
-                                 offsetof(struct internode_eager, box[c->turn]))
-                    : c->box;
+                                 offsetof(struct internode_eager, buffer[c->turn]))
+                    : c->buffer;
 }
 
 static struct run internode_run_of(const struct cargo *c, char *there, int begin, int end)
 {
     size_t at = (size_t)begin * c->bytes;
 
-    return (struct run){.at = c->box + at,
+    return (struct run){.at = c->buffer + at,
                         .there = there + at,
                         .bytes = (size_t)(end - begin) * c->bytes};
 }
@@ -267,7 +267,7 @@ static struct run internode_hand_on(const struct shmem_team *team, const struct 
                                     int nodes, int target, const char *fn)
 {
     const struct team_nodes *n = team->nodes;
-    char *there = internode_box_of(team, c, target);
+    char *there = internode_buffer_of(team, c, target);
     int first = n->me - nodes + 1;
     bool wraps = first < 0;
 
@@ -296,17 +296,18 @@ static void internode_call_with(struct internode_words *mine, struct run run, in
 {
     const uint32_t each_byte = UINT32_MAX / UINT8_MAX;
     uint32_t *here = &mine->round[k].called[n % 2];
-    const struct transport_signal signal = {.at = peer_place(here, sizeof *here, to, fn),
+    const struct transport_signal signal = {.at =
+                                                peer_symaddr(here, sizeof *here, to, fn),
                                             .op = TRANSPORT_AMO_SET,
                                             .size = sizeof *here,
                                             .operand = (uint8_t)n * each_byte,
                                             .after_puts = run.after};
-    struct transport_symaddr place = signal.at;
+    struct transport_symaddr to_at = signal.at;
 
     if (run.bytes > 0)
-        place = peer_place(run.there, run.bytes, to, fn);
+        to_at = peer_symaddr(run.there, run.bytes, to, fn);
     stress_point();
-    net_notify(net_ctx_default(), place, run.at, run.bytes, &signal, NULL, fn);
+    net_notify(net_ctx_default(), to_at, run.at, run.bytes, &signal, NULL, fn);
 }
 
 /* Signal without data. */
@@ -469,15 +470,15 @@ void internode_barrier(struct shmem_team *team, const char *fn)
 
 int *internode_order(const struct shmem_team *team, const char *fn)
 {
-    const int *place = team->nodes->place;
+    const int *pos = team->nodes->pos;
 
-    if (place == NULL)
+    if (pos == NULL)
         return NULL;
     int *order = malloc((size_t)team->npes * sizeof *order);
     if (order == NULL)
         log_die("%s: no memory for a list of %d PEs", fn, team->npes);
     for (int i = 0; i < team->npes; i++)
-        order[place[i]] = i;
+        order[pos[i]] = i;
     return order;
 }
 
@@ -489,7 +490,7 @@ size_t internode_small_bytes(void)
     size_t nodes = pgas_self.node_of != NULL ? pgas_self.nnodes : pgas_self.npes;
 
     nodes = (nodes + NODE_LINE - 1) / NODE_LINE * NODE_LINE;
-    return nodes > INTERNODE_BOX_SMALL ? nodes : INTERNODE_BOX_SMALL;
+    return nodes > INTERNODE_BUFFER_SMALL ? nodes : INTERNODE_BUFFER_SMALL;
 }
 
 bool internode_has_eager(struct shmem_team *team, const char *fn)
@@ -500,78 +501,80 @@ bool internode_has_eager(struct shmem_team *team, const char *fn)
 
 bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const char *fn)
 {
-    if (team->nodes == NULL || bytes > INTERNODE_BOX / parts)
+    if (team->nodes == NULL || bytes > INTERNODE_BUFFER / parts)
         return false;
     return parts * bytes <= internode_small_bytes() || internode_has_eager(team, fn);
 }
 
 /* The next buffer, for `parts` blocks, in the memory of this node's leader. */
-static struct cargo internode_next_box(struct shmem_team *team, size_t parts,
-                                       size_t bytes, const char *fn)
+static struct cargo internode_next_buffer(struct shmem_team *team, size_t parts,
+                                          size_t bytes, const char *fn)
 {
     struct internode_state *s = &team->coll->internode;
-    struct cargo c = {.turn = s->boxes++ % 2, .bytes = bytes, .from = -1};
+    struct cargo c = {.turn = s->buffers++ % 2, .bytes = bytes, .from = -1};
 
     c.large = parts * bytes > internode_small_bytes();
     if (!c.large) {
-        c.box = internode_leaders_words(team)->box + c.turn * internode_small_bytes();
+        c.buffer =
+            internode_leaders_words(team)->buffer + c.turn * internode_small_bytes();
         return c;
     }
-    c.box = internode_box_of(team, &c, team->nodes->me);
+    c.buffer = internode_buffer_of(team, &c, team->nodes->me);
     if (!internode_is_leader(team))
-        c.box = peer_at(c.box, INTERNODE_BOX, internode_leader(team), fn);
+        c.buffer = peer_at(c.buffer, INTERNODE_BUFFER, internode_leader(team), fn);
     return c;
 }
 
 /* The next buffer, for a block of each node; on a leader with its own block. */
-static struct cargo internode_next_box_of_nodes(struct shmem_team *team, const void *mine,
-                                                size_t bytes, const char *fn)
+static struct cargo internode_next_buffer_of_nodes(struct shmem_team *team,
+                                                   const void *mine, size_t bytes,
+                                                   const char *fn)
 {
     const struct team_nodes *n = team->nodes;
-    struct cargo c = internode_next_box(team, (size_t)n->leaders, bytes, fn);
+    struct cargo c = internode_next_buffer(team, (size_t)n->leaders, bytes, fn);
 
     c.of_nodes = true;
     if (internode_is_leader(team))
-        copy_bytes(c.box + (size_t)n->me * bytes, mine, bytes);
+        copy_bytes(c.buffer + (size_t)n->me * bytes, mine, bytes);
     return c;
 }
 
 const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn)
 {
-    struct cargo c = internode_next_box_of_nodes(team, mine, bytes, fn);
+    struct cargo c = internode_next_buffer_of_nodes(team, mine, bytes, fn);
 
     if (!internode_is_leader(team))
         return NULL;
     internode_exchange(team, &c, fn);
-    return c.box;
+    return c.buffer;
 }
 
 const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
                                      size_t bytes, const char *fn)
 {
-    struct cargo c = internode_next_box_of_nodes(team, mine, bytes, fn);
+    struct cargo c = internode_next_buffer_of_nodes(team, mine, bytes, fn);
 
     PGAS_ASSERT(!c.large);
     team->coll->barrier.epoch++;
     internode_cross_epoch(team, &c, fn);
-    return c.box;
+    return c.buffer;
 }
 
 static const char *internode_gather_step(struct shmem_team *team, const void *mine,
                                          size_t bytes, int root, const char *fn)
 {
     size_t parts = root >= 0 ? 1 : (size_t)team->npes;
-    struct cargo c = internode_next_box(team, parts, bytes, fn);
-    int place = root >= 0 ? 0 : team_place(team, team->me);
+    struct cargo c = internode_next_buffer(team, parts, bytes, fn);
+    int pos = root >= 0 ? 0 : team_pos(team, team->me);
 
     if (root >= 0 && bytes > 0)
         c.from = team_node(team, root);
     team->coll->barrier.epoch++;
     if (bytes > 0 && (root < 0 || root == team->me))
-        copy_bytes(c.box + (size_t)place * bytes, mine, bytes);
+        copy_bytes(c.buffer + (size_t)pos * bytes, mine, bytes);
     internode_cross_epoch(team, &c, fn);
-    return c.box;
+    return c.buffer;
 }
 
 const char *internode_gather(struct shmem_team *team, const void *mine, size_t bytes,
@@ -580,7 +583,7 @@ const char *internode_gather(struct shmem_team *team, const void *mine, size_t b
     if (likely(!pgas_self.checks))
         return internode_gather_step(team, mine, bytes, root, fn);
     barrier_enter(team, fn);
-    const char *box = internode_gather_step(team, mine, bytes, root, fn);
+    const char *buffer = internode_gather_step(team, mine, bytes, root, fn);
     barrier_leave(team, fn);
-    return box;
+    return buffer;
 }

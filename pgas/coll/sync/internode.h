@@ -18,8 +18,8 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    INTERNODE_BOX = 32768, /* maximum bytes, of all PEs, of a piggybacked collective */
-    INTERNODE_BOX_SMALL = 1024, /* those that need no scratch memory */
+    INTERNODE_BUFFER = 32768, /* maximum bytes, of all PEs, of a piggybacked collective */
+    INTERNODE_BUFFER_SMALL = 1024, /* those that need no scratch memory */
 };
 
 /* On each leader, by round. */
@@ -34,13 +34,14 @@ struct internode_round {
 struct internode_state {
     uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
     uint32_t epoch;  /* barriers of the leaders so far */
-    uint32_t boxes; /* piggybacked collectives so far; they alternate between two boxes */
+    uint32_t
+        buffers; /* piggybacked collectives so far; they alternate between two buffers */
     struct scratch eager; /* struct internode_eager of each leader, after the first use */
 };
 
 /* Scratch memory of a leader for piggyback buffers and eager broadcasts. */
 struct internode_eager {
-    _Alignas(NODE_LINE) char box[2][INTERNODE_BOX];
+    _Alignas(NODE_LINE) char buffer[2][INTERNODE_BUFFER];
     _Alignas(NODE_LINE) char push[BCAST_PUSHES][BCAST_PUSH_BYTES];
 };
 
@@ -49,8 +50,8 @@ void internode_cross(struct shmem_team *team, const char *fn);
 void internode_cross_last(struct shmem_team *team, const char *fn);
 
 /* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit; equal on
- * all PEs.  All PEs must call it alike: the first call for more than INTERNODE_BOX_SMALL
- * bytes allocates the buffers (internode_has_eager). */
+ * all PEs.  All PEs must call it alike: the first call for more than
+ * INTERNODE_BUFFER_SMALL bytes allocates the buffers (internode_has_eager). */
 bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const char *fn);
 /* True if all leaders have a struct internode_eager; collective as internode_fits. */
 bool internode_has_eager(struct shmem_team *team, const char *fn);
@@ -70,13 +71,14 @@ const char *internode_gather(struct shmem_team *team, const void *mine, size_t b
 static inline const char *internode_part(const struct shmem_team *team, const char *all,
                                          size_t bytes, int i)
 {
-    return all + (size_t)team_place(team, i) * bytes;
+    return all + (size_t)team_pos(team, i) * bytes;
 }
 
 /*
- * Two-level collectives: a node phase in the node team (team->near), and an inter-node
- * phase in which only the leaders communicate.  All PEs begin with internode_begin, so
- * that a PE that waits in the collective can tell which PEs departed before it.
+ * Two-level collectives: a node phase in the node team (team->node_team), and an
+ * inter-node phase in which only the leaders communicate.  All PEs begin with
+ * internode_begin, so that a PE that waits in the collective can tell which PEs departed
+ * before it.
  */
 void internode_begin(struct shmem_team *team);
 /* Barrier among the leaders; returns at once on other PEs. */
@@ -88,7 +90,7 @@ const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn);
 
 /* The same for `bytes` of each node's leader, in node order, returned on all PEs; they
- * fit a small box.  With the effect of barrier_sync. */
+ * fit a small buffer.  With the effect of barrier_sync. */
 const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
                                      size_t bytes, const char *fn);
 

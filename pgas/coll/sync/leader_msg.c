@@ -116,7 +116,7 @@ static struct leader_send *leader_msg_next_send(const struct exchange *h, int pe
 static struct transport_signal leader_msg_signal_of(uint64_t *word, uint64_t value,
                                                     int pe, const char *fn)
 {
-    return (struct transport_signal){.at = peer_place(word, sizeof *word, pe, fn),
+    return (struct transport_signal){.at = peer_symaddr(word, sizeof *word, pe, fn),
                                      .op = TRANSPORT_AMO_SET,
                                      .size = sizeof *word,
                                      .operand = value};
@@ -138,7 +138,7 @@ static struct leader_send *leader_msg_note(const struct exchange *h, int step, i
     struct transport_signal signal = leader_msg_signal_of_step(h, step, pe);
 
     net_notify(net_ctx_default(),
-               bytes > 0 ? peer_place(there, bytes, pe, h->fn) : signal.at, from, bytes,
+               bytes > 0 ? peer_symaddr(there, bytes, pe, h->fn) : signal.at, from, bytes,
                &signal, &send->done, h->fn);
     return send;
 }
@@ -197,8 +197,8 @@ void leader_add(const struct exchange *h, int node, void *there, const void *fro
     int pe = leader_of(h, node);
     struct leader_send *send = leader_msg_next_send(h, pe);
 
-    net_notify(net_ctx_default(), peer_place(there, bytes, pe, h->fn), from, bytes, NULL,
-               &send->done, h->fn);
+    net_notify(net_ctx_default(), peer_symaddr(there, bytes, pe, h->fn), from, bytes,
+               NULL, &send->done, h->fn);
 }
 
 void leader_signal(const struct exchange *h, int step, int node)
@@ -220,7 +220,7 @@ void leader_push(struct shmem_team *team, int node, void *there, const void *fro
     struct transport_signal signal = leader_msg_signal_of(word, value, pe, fn);
 
     stress_point();
-    net_notify(net_ctx_default(), peer_place(there, n, pe, fn), from, n, &signal, NULL,
+    net_notify(net_ctx_default(), peer_symaddr(there, n, pe, fn), from, n, &signal, NULL,
                fn);
     stress_point();
 }
@@ -260,7 +260,7 @@ void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,
         return;
     block_until(&(struct block_wait){.ready = leader_msg_landed,
                                      .arg = &g,
-                                     .far = true,
+                                     .remote = true,
                                      .word = g.word,
                                      .what = fn,
                                      .on_stall = leader_msg_on_stall});

@@ -65,7 +65,7 @@ struct mailbox {
 /* The data of a PE are limited to MAILBOX_SLOT_BYTES. */
 static inline bool mailbox_has(const struct shmem_team *team)
 {
-    return !team->far && team->psync == NULL;
+    return !team->remote && team->psync == NULL;
 }
 
 /* For at most `bytes` from each PE, the same number on all PEs. */

@@ -18,7 +18,7 @@ enum {
 /* Elements of a chunk: whole cache lines, limited to the length of the slice. */
 static size_t remote_chunk_of(const struct remote *r)
 {
-    size_t bytes = HALF_BYTES / (size_t)r->far;
+    size_t bytes = HALF_BYTES / (size_t)r->remote;
 
     bytes = bytes < CHUNK_BYTES ? bytes / NODE_LINE * NODE_LINE : CHUNK_BYTES;
     if (bytes < NODE_LINE)
@@ -66,9 +66,9 @@ void remote_open(struct remote *r, const struct shmem_team *team, const void *so
                          .fn = fn};
     if (slice.first >= slice.end)
         return;
-    r->far = team_count_remote(team);
+    r->remote = team_count_remote(team);
     r->chunk = remote_chunk_of(r);
-    size_t step = remote_step_of(r), half = (size_t)r->far * step;
+    size_t step = remote_step_of(r), half = (size_t)r->remote * step;
     char *memory = aligned_alloc(NODE_LINE, REMOTE_OWN * step + 2 * half);
     if (memory == NULL)
         log_die("%s: no memory for a receive buffer of %zu bytes", fn, 2 * half);

@@ -32,7 +32,7 @@ struct remote {
     size_t size; /* bytes of an element */
     struct slice slice;
     size_t chunk;  /* maximum number of elements of a chunk */
-    int far;       /* number of remote PEs */
+    int remote;    /* number of remote PEs */
     char *half[2]; /* current and next chunk of each remote PE */
     const char *fn;
 };

@@ -76,7 +76,8 @@ bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
     return scratch_end(s, team->npes, team->me, bytes, fn);
 }
 
-/* Gathers the offsets of all leaders: as many bytes of each as fit a small box at a time.
+/* Gathers the offsets of all leaders: as many bytes of each as fit a small buffer at a
+ * time.
  */
 static void scratch_gather(struct shmem_team *team, const uint64_t *mine,
                            uint64_t *offset, const char *fn)
@@ -87,9 +88,10 @@ static void scratch_gather(struct shmem_team *team, const uint64_t *mine,
     PGAS_ASSERT(most > 0);
     for (size_t at = 0; at < sizeof *mine; at += n) {
         n = sizeof *mine - at < most ? sizeof *mine - at : most;
-        const char *box = internode_gather_leaders(team, (const char *)mine + at, n, fn);
+        const char *buffer =
+            internode_gather_leaders(team, (const char *)mine + at, n, fn);
         for (size_t node = 0; node < nodes; node++)
-            copy_bytes((char *)&offset[node] + at, box + node * n, n);
+            copy_bytes((char *)&offset[node] + at, buffer + node * n, n);
     }
 }
 

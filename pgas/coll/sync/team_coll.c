@@ -24,15 +24,15 @@ uint32_t team_world_epoch(void)
 
 /* ---- layout ---------------------------------------------------------------------- */
 
-size_t team_coll_near_offset(void)
+size_t team_coll_node_team_offset(void)
 {
     return sizeof(struct internode_words) + 2 * internode_small_bytes();
 }
 
-size_t team_coll_words_bytes(bool far)
+size_t team_coll_words_bytes(bool remote)
 {
-    if (far)
-        return team_coll_near_offset();
+    if (remote)
+        return team_coll_node_team_offset();
     return pgas_self.net != NULL ? offsetof(struct node_words, cpu)
                                  : sizeof(struct node_words);
 }
@@ -41,7 +41,7 @@ size_t team_coll_words_bytes(bool far)
 static size_t team_coll_extent(void)
 {
     return team_coll_words_bytes(false) +
-           (pgas_self.net != NULL ? team_coll_near_offset() : 0);
+           (pgas_self.net != NULL ? team_coll_node_team_offset() : 0);
 }
 
 /* ---- private state --------------------------------------------------------------- */
@@ -57,18 +57,18 @@ static struct team_coll *team_coll_alloc(void)
 
 bool team_coll_attach(struct shmem_team *team)
 {
-    struct shmem_team *near = team->near;
+    struct shmem_team *node_team = team->node_team;
 
     team->coll = team_coll_alloc();
-    if (near != NULL)
-        near->coll = team_coll_alloc();
-    if (team->coll == NULL || (near != NULL && near->coll == NULL)) {
+    if (node_team != NULL)
+        node_team->coll = team_coll_alloc();
+    if (team->coll == NULL || (node_team != NULL && node_team->coll == NULL)) {
         team_coll_detach(team);
         return false;
     }
     team->coll->extent = team_coll_extent();
-    if (near != NULL)
-        near->coll->extent = team_coll_extent() - team_coll_near_offset();
+    if (node_team != NULL)
+        node_team->coll->extent = team_coll_extent() - team_coll_node_team_offset();
     return true;
 }
 
@@ -76,8 +76,8 @@ void team_coll_detach(struct shmem_team *team)
 {
     struct team_coll *coll = team->coll;
 
-    if (team->near != NULL)
-        team_coll_detach(team->near);
+    if (team->node_team != NULL)
+        team_coll_detach(team->node_team);
     if (coll == NULL)
         return;
     scratch_free(&coll->reduce.ring, team->me);
@@ -109,10 +109,10 @@ void team_coll_free(struct shmem_team *team)
     team_free(team);
 }
 
-static void team_coll_place_near(struct shmem_team *team)
+static void team_coll_place_node_team(struct shmem_team *team)
 {
-    if (team->near != NULL)
-        team->near->words_offset = team->words_offset + team_coll_near_offset();
+    if (team->node_team != NULL)
+        team->node_team->words_offset = team->words_offset + team_coll_node_team_offset();
 }
 
 void team_coll_begin(struct shmem_team *team, uint32_t slot)
@@ -120,7 +120,7 @@ void team_coll_begin(struct shmem_team *team, uint32_t slot)
     bool used = !slot_first_use(slot); /* unused memory is zero and may have no pages */
 
     team_assign(team, slot);
-    team_coll_place_near(team);
+    team_coll_place_node_team(team);
     if (used)
         memset((char *)pgas_self.heap_base + team->words_offset, 0,
                team_coll_extent() + sizeof(struct team_extent));
@@ -134,7 +134,7 @@ void team_coll_init(void)
     if (!team_coll_attach(world) ||
         !team_coll_attach(team_of(SHMEM_TEAM_SHARED, "shmem_init")))
         log_die("no memory for the predefined teams");
-    team_coll_place_near(world);
+    team_coll_place_node_team(world);
 }
 
 static void team_coll_leave_one(struct shmem_team *team)
@@ -142,8 +142,8 @@ static void team_coll_leave_one(struct shmem_team *team)
     struct departure_words *mine = &team_words(team, team->me)->departure;
     const struct team_coll *coll = team->coll;
 
-    if (team->near != NULL)
-        team_coll_leave_one(team->near);
+    if (team->node_team != NULL)
+        team_coll_leave_one(team->node_team);
     store_relaxed_u64(&mine->mailbox_calls, coll->mailbox.calls.seq + 1);
     store_relaxed_u64(&mine->nb_calls, coll->nb.calls.acked + 1);
     store_release_u32(&mine->epoch, coll->barrier.epoch + 1);

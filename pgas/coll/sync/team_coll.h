@@ -5,11 +5,11 @@
  *
  * The words are at the same heap offset on all PEs of the team (team->words_offset), and
  * all zero when the team begins.  A team over nodes has struct internode_words; a team
- * on one node, and the `near` of a team over nodes, have struct node_words.  Layout of a
- * slot, by kind of job:
+ * on one node, and the `node_team` of a team over nodes, have struct node_words.  Layout
+ * of a slot, by kind of job:
  *
  *     one node:       [node_words][team_extent]
- *     several nodes:  [internode_words and two small boxes]
+ *     several nodes:  [internode_words and two small buffers]
  *                     [node_words without cpu][team_extent]
  *
  * The pages of an extent are allocated when a collective first uses them.  Larger buffers
@@ -64,17 +64,17 @@ struct internode_words {
     struct internode_round round[BARRIER_ROUNDS];
     struct leader_words leader;
     struct bcast_words bcast;
-    _Alignas(NODE_LINE) char box[]; /* two piggyback buffers (internode_small_bytes) */
+    _Alignas(NODE_LINE) char buffer[]; /* two piggyback buffers (internode_small_bytes) */
 };
 
-/* The slots are those of the team on one node, or of `near`. */
+/* The slots are those of the team on one node, or of `node_team`. */
 struct team_extent {
     struct mailbox_slot slot[MAILBOX_SLOTS];
     struct nb_slot nb[NB_SLOTS];
 };
 
 enum { TEAM_BYTES_MAX = 16 * 1024 }; /* of the words, in jobs of up to 1024 nodes */
-_Static_assert(sizeof(struct internode_words) + 2 * INTERNODE_BOX_SMALL +
+_Static_assert(sizeof(struct internode_words) + 2 * INTERNODE_BUFFER_SMALL +
                        offsetof(struct node_words, cpu) <=
                    TEAM_BYTES_MAX,
                "words of a team over nodes");
@@ -129,7 +129,7 @@ select_algorithm(struct shmem_team *team, enum select_collective what, size_t by
     return (enum select_algorithm)c->algorithm;
 }
 
-/* Allocates the private state of a team and of its `near`.  False: no memory. */
+/* Allocates the private state of a team and of its `node_team`.  False: no memory. */
 bool team_coll_attach(struct shmem_team *team);
 /* Frees it, and the team's scratch memory.  No PE may use that memory afterwards. */
 void team_coll_detach(struct shmem_team *team);
@@ -142,9 +142,10 @@ void team_coll_free(struct shmem_team *team);
  * use the words after a barrier. */
 void team_coll_begin(struct shmem_team *team, uint32_t slot);
 
-/* Bytes of the words of a team without extent; offset of those of `near` from them. */
-size_t team_coll_words_bytes(bool far);
-size_t team_coll_near_offset(void);
+/* Bytes of the words of a team without extent; offset of those of `node_team` from them.
+ */
+size_t team_coll_words_bytes(bool remote);
+size_t team_coll_node_team_offset(void);
 
 /* Creates the predefined teams; frees all teams. */
 void team_coll_init(void);

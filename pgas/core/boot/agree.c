@@ -16,7 +16,7 @@
 #define KEY "pgas.agree"
 
 enum {
-    SENTENCE_MAX = 800,
+    ERROR_TEXT_MAX = 800,
     VALUE_SHOWN = 60,
     PES_SHOWN = 8,
     REFUSED_WAIT_S = 10, /* time for the reporting PE to end the job */
@@ -35,7 +35,7 @@ static const char *const names[AGREE_ALL] = {
 #define A(NAME, kind, field) #NAME,
     PGAS_ENV_ALIKE(A)
 #undef A
-        [AGREE_TABLE_NEAR] = "COLL_TABLE",
+        [AGREE_TABLE_NODE] = "COLL_TABLE",
     [AGREE_TABLE_REMOTE] = "COLL_TABLE",
 };
 
@@ -86,16 +86,16 @@ void agree_write(void)
 
 /* ---- the message ----------------------------------------------------------------- */
 
-/* A message under construction; truncated to SENTENCE_MAX. */
-struct sentence {
-    char text[SENTENCE_MAX];
+/* A message under construction; truncated to ERROR_TEXT_MAX. */
+struct error_text {
+    char text[ERROR_TEXT_MAX];
     size_t used;
 };
 
-static void agree_add(struct sentence *s, const char *format, ...)
+static void agree_add(struct error_text *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void agree_add(struct sentence *s, const char *format, ...)
+static void agree_add(struct error_text *s, const char *format, ...)
 {
     size_t space = sizeof s->text - s->used;
     va_list args;
@@ -108,7 +108,7 @@ static void agree_add(struct sentence *s, const char *format, ...)
 }
 
 /* Appends the value of a setting on this PE: SHMEM_ADAPT is "0" on PE 3, other than on */
-static void agree_add_value(struct sentence *s, enum agree what)
+static void agree_add_value(struct error_text *s, enum agree what)
 {
     const char *value = values[what] != NULL ? values[what] : env_value(names[what]);
 
@@ -121,7 +121,7 @@ static void agree_add_value(struct sentence *s, enum agree what)
 }
 
 /* Appends a PE to a list of *n PEs, of which PES_SHOWN are shown. */
-static void agree_add_pe(struct sentence *s, int *n, uint32_t pe)
+static void agree_add_pe(struct error_text *s, int *n, uint32_t pe)
 {
     if (*n < PES_SHOWN)
         agree_add(s, "%s PE %u", *n > 0 ? "," : "", pe);
@@ -132,20 +132,20 @@ static void agree_add_pe(struct sentence *s, int *n, uint32_t pe)
 
 /* One PE reports the error and ends the job.  The others delay: a launcher that sees one
  * of them exit might kill the reporting PE before it has printed the message. */
-static _Noreturn void agree_refuse(bool report, const char *sentence)
+static _Noreturn void agree_refuse(bool report, const char *error_text)
 {
     if (!report)
         sleep(REFUSED_WAIT_S);
     log_die("shmem_init: these settings must be the same on all PEs, as oshrun -x sets "
             "them: %s",
-            sentence);
+            error_text);
 }
 
 /* ---- within the node ------------------------------------------------------------- */
 
 /* Appends the PEs of the node whose value differs from that of local rank 0.  True if
  * there are any. */
-static bool agree_add_node(struct sentence *s, const struct boot *b, enum agree what)
+static bool agree_add_node(struct error_text *s, const struct boot *b, enum agree what)
 {
     const struct node_pe *pe = pgas_self.node->pe;
     int others = 0;
@@ -162,7 +162,7 @@ static bool agree_add_node(struct sentence *s, const struct boot *b, enum agree 
 
 static _Noreturn void agree_refuse_node(const struct boot *b)
 {
-    struct sentence s = {.used = 0};
+    struct error_text s = {.used = 0};
 
     for (int what = 0; what < AGREE_TABLE_REMOTE; what++)
         agree_add_node(&s, b, (enum agree)what);
@@ -188,17 +188,17 @@ void agree_publish(const struct boot *b)
         return;
     memcpy(mine.digest, agree_my_record()->setting, sizeof mine.digest);
     if (boot_put(BOOT_ALL, KEY, &mine, sizeof mine) != 0)
-        log_die("shmem_init: can't publish the settings of PE 0: %s", boot_error());
+        log_die("shmem_init: cannot publish the settings of PE 0: %s", boot_error());
 }
 
 /* AGREE_TABLE_NEAR may differ between nodes. */
 static void agree_compare(const struct settings *first)
 {
-    struct sentence s = {.used = 0};
+    struct error_text s = {.used = 0};
 
     for (int what = 0; what < AGREE_ALL; what++) {
         int others = 0;
-        if (what == AGREE_TABLE_NEAR ||
+        if (what == AGREE_TABLE_NODE ||
             first->digest[what] == agree_my_record()->setting[what])
             continue;
         agree_add_value(&s, (enum agree)what);
@@ -216,7 +216,7 @@ void agree_check_internode(const struct boot *b)
         return;
     if (boot_get(0, KEY, &first, sizeof first) != (ssize_t)sizeof first ||
         first.count != AGREE_ALL)
-        log_die("shmem_init: can't get the settings of PE 0 (%s); do all nodes have the "
+        log_die("shmem_init: cannot get the settings of PE 0 (%s); do all nodes have the "
                 "same version of libshmem?",
                 boot_error());
     agree_compare(&first);

@@ -20,7 +20,7 @@
 
 /* Rows of SHMEM_COLL_TABLE: TABLE_NEAR: for one node; TABLE_REMOTE: for several. */
 #define A(NAME, kind, field) AGREE_##NAME,
-enum agree { PGAS_ENV_ALIKE(A) AGREE_TABLE_NEAR, AGREE_TABLE_REMOTE, AGREE_ALL };
+enum agree { PGAS_ENV_ALIKE(A) AGREE_TABLE_NODE, AGREE_TABLE_REMOTE, AGREE_ALL };
 #undef A
 
 /* Store the digests of this PE's settings in its record: agree_write for the variables,

@@ -74,7 +74,7 @@ static void nodeseg_map_or_die(int fd, const char *path)
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) != 0)
-        log_die("can't open the node segment %s: %s; if the PE that made it has not "
+        log_die("cannot open the node segment %s: %s; if the PE that made it has not "
                 "exited, the launcher must run as the same user and in the same PID "
                 "namespace",
                 path, strerror(errno));
@@ -85,7 +85,7 @@ static void nodeseg_map_or_die(int fd, const char *path)
                 path, g->node_len, g->local_size);
     g->node = segment_map(fd, g->node_len, 0);
     if (g->node == NULL)
-        log_die("can't map the node segment %s: %s", path, strerror(errno));
+        log_die("cannot map the node segment %s: %s", path, strerror(errno));
 }
 
 static void nodeseg_check(const char *path)
@@ -134,7 +134,7 @@ static void nodeseg_create_or_find(const struct boot *b)
         nodeseg_create();
         snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
         if (b->local_size > 1 && boot_put(BOOT_NODE, KEY, path, strlen(path) + 1) != 0)
-            log_die("can't publish the node segment through PMIx: %s", boot_error());
+            log_die("cannot publish the node segment through PMIx: %s", boot_error());
         return;
     }
     if (boot_get(b->local_pes[0], KEY, path, sizeof path) <= 0)

@@ -161,7 +161,7 @@ bool check_comparable(const struct check_call *call, int i, uint64_t *out)
 
     *out = value;
     if (same == SAME_OFFSET)
-        *out = symaddr_to_place((const void *)(uintptr_t)value);
+        *out = symaddr_encode((const void *)(uintptr_t)value);
     else if (same == SAME_LIST)
         *out = hash_add(HASH_START, (const int *)(uintptr_t)value,
                         check_value(call, CHECK_COUNT_INT, 0) * sizeof(int));

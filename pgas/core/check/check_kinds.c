@@ -156,7 +156,7 @@ void check_team_doomed(const struct check_param *p)
 
     check_team_or_none(p);
     if (handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED)
-        check_bad(p, "a predefined team can't be destroyed");
+        check_bad(p, "a predefined team cannot be destroyed");
     int remaining = p->value != 0 ? ctx_private(team_of(handle, p->call->fn)) : 0;
     if (remaining > 0)
         check_bad(p,

@@ -181,7 +181,7 @@ void data_share(void)
     }
     g->data_fd = data_share_spans(&found);
     if (g->data_fd < 0) {
-        log_warn("global variables are not symmetric in this run: can't share the data "
+        log_warn("global variables are not symmetric in this run: cannot share the data "
                  "segment: %s; memory from shmem_malloc is not affected",
                  strerror(errno));
         free(found.span);

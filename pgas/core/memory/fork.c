@@ -38,7 +38,7 @@ static void fork_before(void)
     STATE.guarding = pgas_self.data_len > 0;
     if (STATE.guarding && pipe2(STATE.done_pipe, O_CLOEXEC) != 0)
         log_warn(
-            "fork: can't create a pipe to the child (%s): the child may see stores of "
+            "fork: cannot create a pipe to the child (%s): the child may see stores of "
             "this process to its globals after the fork",
             strerror(errno));
 }
@@ -64,7 +64,7 @@ static void fork_in_child(void)
     pgas_self.net = NULL; /* its thread and connections belong to the parent */
     if (STATE.guarding && data_unshare() != 0) {
         log_warn(
-            "fork: the child can't copy the globals (%s) and exits, because its stores "
+            "fork: the child cannot copy the globals (%s) and exits, because its stores "
             "would change its parent's globals",
             strerror(errno));
         _exit(EXIT_FAILURE);

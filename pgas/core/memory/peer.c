@@ -163,14 +163,16 @@ static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const c
     if ((heap || data) && nodeseg_await_end(pe))
         log_lost("%s: PE %d (process %d) has ended", fn, pe, (int)g->peer[pe].node->pid);
     if (heap || data)
-        log_die("%s: can't map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
-                "node must share the PID namespace and the user (oshmem_info --check)",
-                fn, pe, (int)g->peer[pe].node->pid, strerror(reason));
+        log_die(
+            "%s: cannot map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
+            "node must share the PID namespace and the user (oshmem_info --check)",
+            fn, pe, (int)g->peer[pe].node->pid, strerror(reason));
     log_die("%s: %zu bytes at %p are not symmetric: %s", fn, len, addr,
             peer_regions(where, sizeof where));
 }
 
-struct transport_symaddr peer_place(const void *addr, size_t len, int pe, const char *fn)
+struct transport_symaddr peer_symaddr(const void *addr, size_t len, int pe,
+                                      const char *fn)
 {
     size_t offset;
     enum transport_segment segment = symaddr_find(addr, len, &offset);
@@ -202,7 +204,7 @@ void *peer_at_slow(const void *addr, size_t len, int pe, const char *fn)
     if (len == 0)
         return pgas_self.peer[pgas_self.me].heap;
     if (net_remote(pe))
-        log_die("%s: internal error: can't map the memory of PE %d, which is on another "
+        log_die("%s: internal error: cannot map the memory of PE %d, which is on another "
                 "node; please report it",
                 fn, pe);
     peer_explain(addr, len, pe, fn);

@@ -37,7 +37,8 @@ const char *peer_life_text(void);
 
 /* Translates a symmetric address of a remote PE (net.h) to segment and offset.  Ends the
  * job with an error message if the address is not symmetric. */
-struct transport_symaddr peer_place(const void *addr, size_t len, int pe, const char *fn);
+struct transport_symaddr peer_symaddr(const void *addr, size_t len, int pe,
+                                      const char *fn);
 
 /* Whether a remote PE runs the same executable: only then are its globals symmetric. */
 enum peer_program { PROGRAM_UNKNOWN, PROGRAM_SAME, PROGRAM_OTHER };

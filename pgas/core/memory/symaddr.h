@@ -47,7 +47,7 @@ ALWAYS_INLINE enum transport_segment symaddr_find(const void *addr, size_t len,
                                                       : SEGMENTS;
 }
 
-static inline uint64_t symaddr_to_place(const void *addr)
+static inline uint64_t symaddr_encode(const void *addr)
 {
     size_t offset;
     enum transport_segment segment = symaddr_find(addr, 1, &offset);
@@ -58,12 +58,12 @@ static inline uint64_t symaddr_to_place(const void *addr)
 }
 
 /* The address in this PE's segments; NULL for place 0. */
-static inline const void *symaddr_of_place(uint64_t place)
+static inline const void *symaddr_decode(uint64_t symaddr)
 {
-    uintptr_t heap = pgas_self.heap_base + place / 2 - 1;
-    uintptr_t data = pgas_self.data_base + place / 2;
+    uintptr_t heap = pgas_self.heap_base + symaddr / 2 - 1;
+    uintptr_t data = pgas_self.data_base + symaddr / 2;
 
-    return place == 0 ? NULL : (const void *)(place % 2 == 0 ? heap : data);
+    return symaddr == 0 ? NULL : (const void *)(symaddr % 2 == 0 ? heap : data);
 }
 
 #endif

@@ -139,12 +139,12 @@ ALWAYS_INLINE bool block_poll(block_ready ready, const void *arg, int n,
 /* Polls for ns; progresses the network between two polls in a job on several nodes. */
 static bool block_spin_for(block_ready ready, const void *arg, uint64_t ns)
 {
-    bool far = pgas_self.net != NULL;
+    bool remote = pgas_self.net != NULL;
     uint64_t end = clock_ns() + ns;
 
     while (clock_ns() < end) {
-        if (unlikely(far) ? block_poll(ready, arg, POLLS_PER_CLOCK, net_poll)
-                          : block_poll(ready, arg, SPINS_PER_CLOCK, cpu_pause))
+        if (unlikely(remote) ? block_poll(ready, arg, POLLS_PER_CLOCK, net_poll)
+                             : block_poll(ready, arg, SPINS_PER_CLOCK, cpu_pause))
             return true;
         block_do_work();
     }
@@ -163,7 +163,7 @@ static bool block_spin_briefly(const struct block_wait *w)
 {
     if (pgas_self.oversubscribed)
         return block_poll(w->ready, w->arg, SPINS_OVERSUBSCRIBED, cpu_pause);
-    if (w->far)
+    if (w->remote)
         return block_spin_for(w->ready, w->arg, pgas_self.env.spin_ns);
     return block_spin(w->ready, w->arg);
 }

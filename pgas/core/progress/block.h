@@ -40,7 +40,7 @@ struct block_wait {
     /* The symmetric word of up to 8 bytes that `ready` reads, on this PE or another: only
      * stores to it need to wake the waiter.  NULL: any store may be relevant. */
     const void *word;
-    bool far;         /* only network progress can satisfy the wait */
+    bool remote;      /* only network progress can satisfy the wait */
     const char *what; /* for reports: the public routine and what it waits for */
     /* Called periodically while the waiter sleeps; ends the job if the wait cannot
      * complete, for instance because the peer has exited.  May be NULL. */

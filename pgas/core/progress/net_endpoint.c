@@ -114,7 +114,7 @@ static uint32_t net_ep_add_endpoint(char *value, uint32_t i, uint32_t at, int pe
     if (len != pgas_self.heap_len)
         net_ep_refuse_heap(pe, len);
     if (card == NULL)
-        log_die("shmem_init: can't map the memory of PE %d: %s", pe, strerror(errno));
+        log_die("shmem_init: cannot map the memory of PE %d: %s", pe, strerror(errno));
     memcpy(value + i * sizeof at, &at, sizeof at);
     memcpy(value + at, card, net_ep_endpoint_bytes(card));
     return at + net_ep_round_up(net_ep_endpoint_bytes(card));
@@ -153,12 +153,12 @@ void net_endpoint_publish(struct net *n)
     if (net_ep_first_of(b, b->node) == b->rank) {
         char *value = net_ep_gather(b, &len);
         if (boot_put(BOOT_ALL, KEY, value, len) != 0)
-            log_die("shmem_init: can't publish %zu bytes of addresses: %s", len,
+            log_die("shmem_init: cannot publish %zu bytes of addresses: %s", len,
                     boot_error());
         free(value);
     }
     if (boot_barrier() != 0)
-        log_die("shmem_init: can't exchange addresses with the other nodes: %s",
+        log_die("shmem_init: cannot exchange addresses with the other nodes: %s",
                 boot_error());
 }
 
@@ -201,7 +201,7 @@ static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_
     char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
 
     if (heap == NULL)
-        log_die("can't map the memory of PE %d: %s", pe, strerror(errno));
+        log_die("cannot map the memory of PE %d: %s", pe, strerror(errno));
     ssize_t len =
         net_ep_read(n, pe, (const struct card *)(heap + CARD_OFFSET), to, space);
     munmap(heap, p->heap_len);

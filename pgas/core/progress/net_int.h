@@ -72,7 +72,7 @@ struct net_op {
     struct net_ctx *c;
     const char *fn;
     enum net_op_kind kind;
-    struct transport_symaddr place;
+    struct transport_symaddr symaddr;
     void *to;
     const void *from;
     size_t len;

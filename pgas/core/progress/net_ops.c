@@ -42,13 +42,13 @@ static int net_op_start(const struct net_op *o)
 
     switch (o->kind) {
     case OP_PUT:
-        return t->put(ctx, &o->place, o->from, o->len, o->done);
+        return t->put(ctx, &o->symaddr, o->from, o->len, o->done);
     case OP_GET:
-        return t->get(ctx, o->to, &o->place, o->len, o->done);
+        return t->get(ctx, o->to, &o->symaddr, o->len, o->done);
     case OP_AMO:
-        return t->amo(ctx, &o->place, o->amo, o->done);
+        return t->amo(ctx, &o->symaddr, o->amo, o->done);
     case OP_SIGNAL:
-        return t->put_signal(ctx, &o->place, o->from, o->len, o->signal, o->done);
+        return t->put_signal(ctx, &o->symaddr, o->from, o->len, o->signal, o->done);
     case OP_FENCE:
         return t->fence(ctx);
     case OP_QUIET:
@@ -139,7 +139,7 @@ static void net_op_check_stall(const void *arg)
     uint64_t now = clock_ns(), limit = net_timeout_ns();
     uint64_t passed = p->checked_ns != 0 ? now - p->checked_ns : 0;
     bool one = o->kind < OP_FENCE;
-    int pe = one ? o->place.pe : -1;
+    int pe = one ? o->symaddr.pe : -1;
 
     net_lock(o->c);
     uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
@@ -180,7 +180,7 @@ static void net_op_wait_until(struct net_op *o, block_ready ready)
 {
     block_until(&(struct block_wait){.ready = ready,
                                      .arg = &o,
-                                     .far = true,
+                                     .remote = true,
                                      .what = o->fn,
                                      .on_stall = net_op_check_stall,
                                      .sleep = o->c->serves ? NULL : net_op_nap});
@@ -189,7 +189,7 @@ static void net_op_wait_until(struct net_op *o, block_ready ready)
 static void net_op_check_accepted(const struct net_op *o)
 {
     if (unlikely(o->rc < 0))
-        log_lost("%s: PE %d is unreachable: %s", o->fn, o->place.pe, strerror(-o->rc));
+        log_lost("%s: PE %d is unreachable: %s", o->fn, o->symaddr.pe, strerror(-o->rc));
 }
 
 /* Posts the operation; waits only if the transport has no resources. */
@@ -224,7 +224,7 @@ static void net_op_await_done(struct net_op *o)
 
     if (!net_op_completed(&self))
         net_op_wait_until(o, net_op_completed);
-    net_check_done(o->done, o->place.pe, o->fn);
+    net_check_done(o->done, o->symaddr.pe, o->fn);
 }
 
 static void net_op_post_and_wait(struct net_op *o)
@@ -242,9 +242,10 @@ static void net_op_run(struct net_op *o, enum net_when when)
 {
     bool puts = o->kind == OP_PUT || o->kind == OP_SIGNAL;
 
-    PGAS_ASSERT(o->kind < OP_FENCE && net_remote(o->place.pe));
-    PGAS_ASSERT(o->place.segment == SEGMENT_HEAP || o->place.segment == SEGMENT_DATA);
-    PGAS_ASSERT(o->place.segment == SEGMENT_DATA || o->place.offset < pgas_self.heap_len);
+    PGAS_ASSERT(o->kind < OP_FENCE && net_remote(o->symaddr.pe));
+    PGAS_ASSERT(o->symaddr.segment == SEGMENT_HEAP || o->symaddr.segment == SEGMENT_DATA);
+    PGAS_ASSERT(o->symaddr.segment == SEGMENT_DATA ||
+                o->symaddr.offset < pgas_self.heap_len);
 
     /* A blocking get or fetch is complete on return; a put is outstanding until quiet. */
     o->open = when == NET_LATER || puts;
@@ -259,7 +260,7 @@ void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, s
 {
     net_op_run(
         &(struct net_op){
-            .c = c, .fn = fn, .kind = OP_PUT, .place = to, .from = from, .len = len},
+            .c = c, .fn = fn, .kind = OP_PUT, .symaddr = to, .from = from, .len = len},
         when);
 }
 
@@ -268,7 +269,7 @@ void net_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t 
 {
     net_op_run(
         &(struct net_op){
-            .c = c, .fn = fn, .kind = OP_GET, .place = from, .to = to, .len = len},
+            .c = c, .fn = fn, .kind = OP_GET, .symaddr = from, .to = to, .len = len},
         when);
 }
 
@@ -276,7 +277,7 @@ void net_amo(struct net_ctx *c, struct transport_symaddr at,
              const struct transport_amo *amo, enum net_when when, const char *fn)
 {
     net_op_run(
-        &(struct net_op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = amo},
+        &(struct net_op){.c = c, .fn = fn, .kind = OP_AMO, .symaddr = at, .amo = amo},
         amo->result == NULL && when == NET_NOW ? NET_LATER : when);
 }
 
@@ -312,7 +313,7 @@ void net_put_signal(struct net_ctx *c, struct transport_symaddr to, const void *
         net_op_run(&(struct net_op){.c = c,
                                     .fn = fn,
                                     .kind = OP_SIGNAL,
-                                    .place = to,
+                                    .symaddr = to,
                                     .from = from,
                                     .len = len,
                                     .signal = signal},
@@ -327,7 +328,7 @@ static void net_op_notify_data(struct net_ctx *c, struct transport_symaddr to,
     net_op_post(&(struct net_op){.c = c,
                                  .fn = fn,
                                  .kind = OP_PUT,
-                                 .place = to,
+                                 .symaddr = to,
                                  .from = from,
                                  .len = len,
                                  .done = done});
@@ -357,7 +358,7 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
     net_op_post(&(struct net_op){.c = c,
                                  .fn = fn,
                                  .kind = OP_SIGNAL,
-                                 .place = to,
+                                 .symaddr = to,
                                  .from = from,
                                  .len = len,
                                  .signal = &s,
@@ -367,8 +368,8 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
 void net_await_source(struct net_ctx *c, struct transport_completion *done, int pe,
                       const char *fn)
 {
-    net_op_await_done(
-        &(struct net_op){.c = c, .fn = fn, .kind = OP_PUT, .place.pe = pe, .done = done});
+    net_op_await_done(&(struct net_op){
+        .c = c, .fn = fn, .kind = OP_PUT, .symaddr.pe = pe, .done = done});
 }
 
 bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
@@ -378,7 +379,7 @@ bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, s
     return net_op_try_start(&(struct net_op){.c = c,
                                              .fn = fn,
                                              .kind = OP_GET,
-                                             .place = from,
+                                             .symaddr = from,
                                              .to = to,
                                              .len = len,
                                              .done = done});
@@ -391,7 +392,7 @@ bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t valu
         .op = TRANSPORT_AMO_SET, .operand = value, .size = sizeof value};
 
     return net_op_try_start(
-        &(struct net_op){.c = c, .fn = fn, .kind = OP_AMO, .place = at, .amo = &set});
+        &(struct net_op){.c = c, .fn = fn, .kind = OP_AMO, .symaddr = at, .amo = &set});
 }
 
 bool net_quick_add(void)
@@ -401,7 +402,7 @@ bool net_quick_add(void)
 
 static void net_op_run_ctx(struct net_ctx *c, enum net_op_kind kind, const char *fn)
 {
-    struct net_op o = {.c = c, .fn = fn, .kind = kind, .place.pe = -1};
+    struct net_op o = {.c = c, .fn = fn, .kind = kind, .symaddr.pe = -1};
 
     net_op_post(&o);
 }
@@ -464,7 +465,7 @@ static void net_op_probe_start(const char *fn)
         .c = &pgas_self.net->ctx_0,
         .fn = fn,
         .kind = OP_GET,
-        .place = {.pe = net_op_pe_of_node(net_op_next_node()), .segment = SEGMENT_HEAP},
+        .symaddr = {.pe = net_op_pe_of_node(net_op_next_node()), .segment = SEGMENT_HEAP},
         .to = &STATE.watch.word,
         .len = sizeof STATE.watch.word,
         .done = &STATE.watch.done,

@@ -37,7 +37,7 @@ enum {
     RECENT_NS = 200 * 1000,     /* another thread polls if its last poll is more recent */
     WAKE_EVERY_NS = 100 * 1000, /* interval of wake-ups by a polling thread */
     SLEEP_MS = 1000,            /* longest sleep on the file descriptors */
-    NO_FD_SLEEP_MS = 1,         /* likewise if one has none or can't be armed */
+    NO_FD_SLEEP_MS = 1,         /* likewise if one has none or cannot be armed */
     PROGRESS_AT_ONCE = 64,      /* progress calls per lock acquisition */
     FDS = 16,                   /* file descriptors per poll(2) */
     STALLS_MAX = 16,            /* consecutive wake-ups without progress, then back off */
@@ -233,7 +233,7 @@ static bool net_progress_sleep_on(struct net *n)
     poll(fds, nfds, fds[1].fd < 0 || !all ? NO_FD_SLEEP_MS : SLEEP_MS);
     store_relaxed_u32(&n->asleep, 0);
     if (fds[0].revents != 0 && read(n->stop_fd, &kicks, sizeof kicks) < 0)
-        log_debug("can't read from an eventfd: %s", strerror(errno));
+        log_debug("cannot read from an eventfd: %s", strerror(errno));
     return fds[1].revents != 0;
 }
 
@@ -243,7 +243,7 @@ void net_kick(struct net *n)
 
     fence_full();
     if (load_relaxed_u32(&n->asleep) != 0 && write(n->stop_fd, &one, sizeof one) < 0)
-        log_debug("can't wake the progress thread: %s", strerror(errno));
+        log_debug("cannot wake the progress thread: %s", strerror(errno));
 }
 
 /* Other PEs access this one while one of its threads waits: hands polling over to the
@@ -335,7 +335,7 @@ void net_thread_stop(struct net *n)
     store_release_u32(&n->stop, 1);
     net_idle();
     if (write(n->stop_fd, &one, sizeof one) < 0)
-        log_debug("can't wake the progress thread: %s", strerror(errno));
+        log_debug("cannot wake the progress thread: %s", strerror(errno));
     pthread_join(n->thread, NULL);
     close(n->stop_fd);
     n->has_thread = false;

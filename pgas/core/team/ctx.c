@@ -118,7 +118,7 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn)
     if (ctx == SHMEM_CTX_INVALID)
         return;
     if (ctx == SHMEM_CTX_DEFAULT)
-        log_die("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which can't be destroyed", fn);
+        log_die("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which cannot be destroyed", fn);
     if (!pool_has(&STATE.pool, ctx))
         ctx_no_ctx(ctx, fn);
     PGAS_ASSERT(ctx->team != NULL);

@@ -114,13 +114,13 @@ bool team_has_remote(const struct shmem_team *team)
 
 int team_count_remote(const struct shmem_team *team)
 {
-    int far = 0;
+    int remote = 0;
 
     if (team->nodes != NULL)
         return team->npes - team->nodes->local_pes;
-    for (int i = 0; team->far && i < team->npes; i++)
-        far += net_remote(team_world_pe(team, i));
-    return far;
+    for (int i = 0; team->remote && i < team->npes; i++)
+        remote += net_remote(team_world_pe(team, i));
+    return remote;
 }
 
 /* Job-wide number of the node of PE i of the team, < pgas_self.npes.  With fault
@@ -135,11 +135,11 @@ static uint32_t team_node_of(const struct shmem_team *team, int i)
 int team_node(const struct shmem_team *team, int i)
 {
     const struct team_nodes *n = team->nodes;
-    int place = team_place(team, i), first = 0, end = n->leaders;
+    int pos = team_pos(team, i), first = 0, end = n->leaders;
 
-    while (end - first > 1) { /* begin[first] <= place < begin[end] */
+    while (end - first > 1) { /* begin[first] <= pos < begin[end] */
         int middle = first + (end - first) / 2;
-        if (n->begin[middle] <= place)
+        if (n->begin[middle] <= pos)
             first = middle;
         else
             end = middle;
@@ -149,7 +149,7 @@ int team_node(const struct shmem_team *team, int i)
 
 /* Lists of struct team_nodes under construction. */
 struct lists {
-    int *local_pe, *leader, *begin, *place;
+    int *local_pe, *leader, *begin, *pos;
     int *index; /* by node number: 1 + index of the node in the team; 0: not found yet */
 };
 
@@ -158,7 +158,7 @@ static void team_free_lists(const struct lists *l)
     free(l->local_pe);
     free(l->leader);
     free(l->begin);
-    free(l->place);
+    free(l->pos);
     free(l->index);
 }
 
@@ -170,10 +170,10 @@ static bool team_make_lists(struct lists *l, int npes)
     *l = (struct lists){.local_pe = malloc(n * size),
                         .leader = malloc(n * size),
                         .begin = calloc(n + 1, size),
-                        .place = malloc(n * size),
+                        .pos = malloc(n * size),
                         .index = calloc(pgas_self.npes, size)};
     return l->local_pe != NULL && l->leader != NULL && l->begin != NULL &&
-           l->place != NULL && l->index != NULL;
+           l->pos != NULL && l->index != NULL;
 }
 
 /* Sets the PEs of this node, the leader of each node, and begin[node + 1] to the number
@@ -207,8 +207,8 @@ static bool team_set_positions(const struct shmem_team *team, const struct team_
         l->begin[node + 1] += l->begin[node];
     }
     for (int i = 0; i < team->npes; i++) {
-        l->place[i] = l->begin[l->index[team_node_of(team, i)] - 1]++;
-        same = same && l->place[i] == i;
+        l->pos[i] = l->begin[l->index[team_node_of(team, i)] - 1]++;
+        same = same && l->pos[i] == i;
     }
     for (int node = n->leaders; node > 0; node--) /* undo the increments above */
         l->begin[node] = l->begin[node - 1];
@@ -232,26 +232,26 @@ static void team_free_nodes(struct shmem_team *team)
     free((void *)n->local_pe);
     free((void *)n->leader);
     free((void *)n->begin);
-    free((void *)n->place);
+    free((void *)n->pos);
     free(team->nodes);
     team->nodes = NULL;
 }
 
-static void team_free_near(struct shmem_team *team)
+static void team_free_node_team(struct shmem_team *team)
 {
-    if (team->near != NULL)
-        free((void *)team->near->list);
-    free(team->near);
-    team->near = NULL;
+    if (team->node_team != NULL)
+        free((void *)team->node_team->list);
+    free(team->node_team);
+    team->node_team = NULL;
 }
 
-/* Sets `far`, and `nodes` if the team is far.  False: out of memory. */
+/* Sets `remote`, and `nodes` if the team spans nodes.  False: out of memory. */
 static bool team_fill_nodes(struct shmem_team *team)
 {
     struct lists l;
 
-    team->far = team_has_remote(team);
-    if (!team->far)
+    team->remote = team_has_remote(team);
+    if (!team->remote)
         return true;
     struct team_nodes *n = calloc(1, sizeof *n);
     if (!team_make_lists(&l, team->npes) || n == NULL) {
@@ -267,41 +267,41 @@ static bool team_fill_nodes(struct shmem_team *team)
     n->local_pe = team_shorten(l.local_pe, n->local_pes);
     n->leader = team_shorten(l.leader, n->leaders);
     n->begin = team_shorten(l.begin, n->leaders + 1);
-    n->place = same ? NULL : l.place;
-    if (n->place == NULL)
-        free(l.place);
+    n->pos = same ? NULL : l.pos;
+    if (n->pos == NULL)
+        free(l.pos);
     free(l.index);
     team->nodes = n;
     return true;
 }
 
-/* Creates `near` if the team is far.  False: out of memory. */
-static bool team_fill_near(struct shmem_team *team)
+/* Creates `node_team` if the team spans nodes.  False: out of memory. */
+static bool team_fill_node_team(struct shmem_team *team)
 {
-    if (!team->far)
+    if (!team->remote)
         return true;
     const struct team_nodes *n = team->nodes;
-    struct shmem_team *near = calloc(1, sizeof *near);
+    struct shmem_team *node_team = calloc(1, sizeof *node_team);
     int *list = malloc((size_t)n->local_pes * sizeof *list);
-    if (near == NULL || list == NULL) {
-        free(near);
+    if (node_team == NULL || list == NULL) {
+        free(node_team);
         free(list);
         return false;
     }
     for (int k = 0; k < n->local_pes; k++)
         list[k] = team_world_pe(team, n->local_pe[k]);
-    near->npes = n->local_pes;
-    team_simplify(near, list);
-    near->me = team_index(near, pgas_self.me);
-    PGAS_ASSERT(near->me >= 0 && n->local_pe[near->me] == team->me);
-    team->near = near;
+    node_team->npes = n->local_pes;
+    team_simplify(node_team, list);
+    node_team->me = team_index(node_team, pgas_self.me);
+    PGAS_ASSERT(node_team->me >= 0 && n->local_pe[node_team->me] == team->me);
+    team->node_team = node_team;
     return true;
 }
 
 /* Sets nodes and near, or neither.  False: out of memory. */
-static bool team_fill_nodes_and_near(struct shmem_team *team)
+static bool team_fill_nodes_and_node_team(struct shmem_team *team)
 {
-    if (team_fill_nodes(team) && team_fill_near(team))
+    if (team_fill_nodes(team) && team_fill_node_team(team))
         return true;
     team_free_nodes(team);
     return false;
@@ -379,7 +379,7 @@ struct shmem_team *team_new(const struct shmem_team *parent, const struct team_s
     if (team == NULL)
         return NULL;
     if (team_fill(team, parent, set)) {
-        if (team_fill_nodes_and_near(team))
+        if (team_fill_nodes_and_node_team(team))
             return team;
         free((void *)team->list);
     }
@@ -407,7 +407,7 @@ void team_free(struct shmem_team *team)
         slot_free(team_slot(team));
     free((void *)team->list);
     team_free_nodes(team);
-    team_free_near(team);
+    team_free_node_team(team);
     pool_free(&STATE.pool, team);
 }
 
@@ -440,7 +440,7 @@ void team_init(size_t bytes)
                                        .num_contexts = INT_MAX,
                                        .name = "SHARED"};
     team_fill_shared();
-    if (!team_fill_nodes_and_near(&STATE.world))
+    if (!team_fill_nodes_and_node_team(&STATE.world))
         log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
     size_t slots = pgas_self.env.team_size / STATE.slot_bytes;
     slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
@@ -468,7 +468,7 @@ static bool team_drop(void *object, void *arg)
     (void)arg;
     free((void *)team->list);
     team_free_nodes(team);
-    team_free_near(team);
+    team_free_node_team(team);
     return true;
 }
 
@@ -478,7 +478,7 @@ void team_fini(void)
     pool_clear(&STATE.pool);
     slot_fini();
     team_free_nodes(&STATE.world);
-    team_free_near(&STATE.world);
+    team_free_node_team(&STATE.world);
     free((void *)STATE.shared.list);
     STATE.shared.list = NULL;
 }

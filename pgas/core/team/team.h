@@ -5,9 +5,9 @@
  * A handle is a pointer to struct shmem_team, or a small number for the predefined teams.
  * coll/api/split.c creates and destroys teams, since both are collective.
  *
- * A team is `far` if it has remote PEs (net.h).  The first PE of the team on each node is
- * the leader of that node.  The PEs of a far team on one node also form the node team
- * `near`, which has no handle.
+ * A team is `remote` if it has remote PEs (net.h).  The first PE of the team on each node
+ * is the leader of that node.  The PEs of a team over nodes on one node also form the
+ * node team `node_team`, which has no handle.
  *
  * The collectives keep their state in `coll` and in the team's sync area ("words"), of
  * which this module knows only offset and size (coll/sync/team_coll.h).
@@ -24,14 +24,14 @@
 #include "pgas/core/base/pool.h"
 #include "pgas/core/team/slot.h"
 
-/* Distribution of a far team over nodes; PEs are team indices. */
+/* Distribution of a team over nodes over nodes; PEs are team indices. */
 struct team_nodes {
     int local_pes;       /* number of PEs on this node */
     const int *local_pe; /* those PEs, ascending; local_pe[0] is the leader */
     int leaders, me;     /* number of nodes; index of this node */
     const int *leader;   /* leader of each node, ascending */
     const int *begin;    /* number of PEs on all earlier nodes; leaders + 1 entries */
-    const int *place;    /* position of each PE in node order; NULL: the team index */
+    const int *pos;      /* position of each PE in node order; NULL: the team index */
 };
 
 struct team_coll; /* private state of the collectives */
@@ -44,14 +44,14 @@ struct shmem_team {
     const int *sorted; /* list's indices in the order of PEs, in the same allocation; NULL
                           if list is ascending */
     size_t words_offset; /* heap offset of the sync area; user team without slot: 0 */
-    bool far;            /* some PEs are remote */
-    struct team_nodes *nodes; /* of a far team, else NULL */
-    struct shmem_team *near;  /* node team of a far team, else NULL */
-    struct team_coll *coll;   /* NULL for an active set */
-    long *psync;              /* of an active set: the user's pSync array, else NULL */
-    const char *name;         /* "WORLD", "SHARED"; NULL for user teams */
-    int num_contexts;         /* contexts reserved by the user; not a limit */
-    uint32_t contexts;        /* existing contexts */
+    bool remote;         /* some PEs are remote */
+    struct team_nodes *nodes;     /* of a team over nodes, else NULL */
+    struct shmem_team *node_team; /* node team of a team over nodes, else NULL */
+    struct team_coll *coll;       /* NULL for an active set */
+    long *psync;       /* of an active set: the user's pSync array, else NULL */
+    const char *name;  /* "WORLD", "SHARED"; NULL for user teams */
+    int num_contexts;  /* contexts reserved by the user; not a limit */
+    uint32_t contexts; /* existing contexts */
 };
 
 /* An ordered subset of a team: index i is start + i * stride, or list[i]. */
@@ -91,13 +91,13 @@ static inline int team_world_pe(const struct shmem_team *team, int i)
     return team->list != NULL ? team->list[i] : team->start + i * team->stride;
 }
 
-/* Position of PE i of a far team in node order. */
-static inline int team_place(const struct shmem_team *team, int i)
+/* Position of PE i of a team over nodes in node order. */
+static inline int team_pos(const struct shmem_team *team, int i)
 {
-    return team->nodes->place != NULL ? team->nodes->place[i] : i;
+    return team->nodes->pos != NULL ? team->nodes->pos[i] : i;
 }
 
-/* Index of the node of PE i in a far team. */
+/* Index of the node of PE i in a team over nodes. */
 int team_node(const struct shmem_team *team, int i);
 
 /* The heap offset of a slot (those of predefined teams are in the reserved part, those of

@@ -34,7 +34,7 @@ info 2 --tune --fast
 says 'unknown option --fast; it takes --quick, --pes LIST, -o FILE'
 info 2 --tune -o
 info 1 --tune --quick --pes 2 -o "$work/nowhere/table"
-says "can't write in $work/nowhere: No such file or directory"
+says "cannot write in $work/nowhere: No such file or directory"
 info 2 --algorithms --pes many
 [ ! -e "$XDG_CONFIG_HOME" ] || fail 'wrong options leave a directory'
 
@@ -101,7 +101,7 @@ prints '^collectives:reduce:now:flat to 99, chain to 300, flat to 2048, slices$'
 run 1 -n 2 -x SHMEM_COLL_TABLE="$work/silly" "$hello"
 says "SHMEM_COLL_TABLE: $work/silly:3: column 3, bytes, is '-', but must be N, N-M, N- or"
 run 1 -n 2 -x SHMEM_COLL_TABLE="$work/none" "$hello"
-says "SHMEM_COLL_TABLE: $work/none: can't be opened: No such file or directory"
+says "SHMEM_COLL_TABLE: $work/none: cannot be opened: No such file or directory"
 cp "$work/silly" "$table"
 run 0 -n 2 "$hello"
 says "^pgas: PE 0: $table:3: column 3, .*; the table is ignored"

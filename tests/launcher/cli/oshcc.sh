@@ -72,7 +72,7 @@ case $("$OSHCC" --version | head -n 1) in 'oshcc: pgas '*) ;; *) fail '--version
 
 for flag in -static -static-pie; do
     if "$OSHCC" $flag a.c >/dev/null 2>error; then fail "$flag is accepted"; fi
-    [ "$(wc -l <error)" -eq 1 ] || fail "$flag: not one sentence"
+    [ "$(wc -l <error)" -eq 1 ] || fail "$flag: not one message"
     tell $flag -c a.c >/dev/null || fail "$flag -c is refused"
 done
 

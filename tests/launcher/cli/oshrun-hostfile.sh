@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Hosts, maps and rank files: which PE would run where, and each wrong input in one
-# sentence.  Nothing is started.
+# message.  Nothing is started.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 
@@ -23,7 +23,7 @@ maps() {
     cat "$work/map"
 }
 
-# wrong STATUS SENTENCE OPTIONS...
+# wrong STATUS MESSAGE OPTIONS...
 wrong() {
     status=$1
     expected=$2
@@ -99,9 +99,9 @@ b: PE 0
 EOF
 
 # -- lists ----------------------------------------------------------------------------
-while IFS='|' read -r list sentence; do
-    wrong 2 "--host $list: $sentence" --host "$list"
-    wrong 2 "--host $list: $sentence" "--host=$list"
+while IFS='|' read -r list message; do
+    wrong 2 "--host $list: $message" --host "$list"
+    wrong 2 "--host $list: $message" "--host=$list"
 done <<'EOF'
 |no host is named
 a,,b|a name is missing after 'a,'
@@ -122,11 +122,11 @@ wrong 2 \
 unset SHMEM_LAUNCH_HOSTS
 
 # -- host files -----------------------------------------------------------------------
-while IFS='|' read -r text sentence; do
+while IFS='|' read -r text message; do
     printf '# hosts\n%b\n' "$text" >"$file"
-    wrong 1 "hostfile $file, line 2: $sentence" --hostfile "$file"
+    wrong 1 "hostfile $file, line 2: $message" --hostfile "$file"
     export SHMEM_LAUNCH_HOSTFILE="$file"
-    wrong 1 "hostfile $file, line 2: $sentence"
+    wrong 1 "hostfile $file, line 2: $message"
     unset SHMEM_LAUNCH_HOSTFILE
 done <<'EOF'
 a slots=0|'slots=0': a host with zero slots runs nothing; leave it out
@@ -157,9 +157,9 @@ says '^oshrun: hostfile .*, line 1: '
 [ "$(wc -l <"$work/err")" = 1 ] || fail "a program as host file: $(cat "$work/err")"
 
 # -- rank files -----------------------------------------------------------------------
-while IFS='|' read -r text sentence; do
+while IFS='|' read -r text message; do
     printf '%b' "$text" >"$ranks"
-    wrong 1 "rank file $ranks$sentence" -n 2 --rank-file "$ranks"
+    wrong 1 "rank file $ranks$message" -n 2 --rank-file "$ranks"
 done <<'EOF'
 | has no rank
 rank 0=a\n|: rank 1 of 0 to 1 is missing

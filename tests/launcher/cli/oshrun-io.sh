@@ -53,7 +53,7 @@ long=$(oshrun --tag-output -n 2 sh -c "$long_line" | wc -c)
 [ "$(cat "$work/status")" = 141 ] || fail "oshrun | head: status $(cat "$work/status")"
 [ ! -s "$work/err" ] || fail "oshrun | head: $(cat "$work/err")"
 
-# Output that cannot be written is a failure, said in one sentence.
+# Output that cannot be written is a failure, said in one message.
 lost() {
     [ "$status" = 1 ] || fail "$1: status $status"
     text=$(cat "$work/err")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Options of oshrun: errors in one sentence, environment, directory, binding, tags, other
+# Options of oshrun: errors in one message, environment, directory, binding, tags, other
 # launchers.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
@@ -9,9 +9,9 @@ for name in $(env | sed -n 's/^\(SHMEM_LAUNCH_[^=]*\|SLURM_[^=]*\)=.*/\1/p'); do
     unset "$name"
 done
 
-one_sentence() {
+one_message() {
     [ "$(wc -l <"$work/err")" = 1 ] && grep -q '^oshrun: ' "$work/err" && return 0
-    fail "not one sentence: $(cat "$work/err")"
+    fail "not one message: $(cat "$work/err")"
 }
 
 run 0 --help
@@ -25,7 +25,7 @@ wrong() {
     text=$2
     shift 2
     run "$status" "$@"
-    one_sentence
+    one_message
     says "$text"
 }
 wrong 2 'no program'

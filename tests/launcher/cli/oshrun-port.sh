@@ -30,7 +30,7 @@ visit() {
     ended_with 0
     says 'refused a connection from 127.0.0.1:[0-9]*: '
     told=$(grep -c 'refused a connection' "$work/err")
-    [ "$told" -le 18 ] || fail "$1: $told sentences"
+    [ "$told" -le 18 ] || fail "$1: $told messages"
     grep -v 'refused' "$work/err" >"$work/rest" || true
     [ ! -s "$work/rest" ] || fail "$1: $(head -3 "$work/rest")"
 }

@@ -30,7 +30,7 @@ within 2000 5 -n 4 sh -c '
     [ "$PMIX_RANK" = 3 ] && exit 5
     [ "$PMIX_RANK" = 0 ] && { sleep 0.3; exit 6; }
     sleep 60; sleep 60'
-[ "$(wc -l <"$work/err")" = 1 ] || fail "more than one sentence: $(cat "$work/err")"
+[ "$(wc -l <"$work/err")" = 1 ] || fail "more than one message: $(cat "$work/err")"
 # What PEs leave in their process group is ended too.
 within 1500 0 -n 2 sh -c 'sleep 60 & exit 0'
 check_nothing_left "children of PEs"

@@ -41,7 +41,7 @@ job() {
 ended_by() {
     [ -z "$foreign" ] || return 0
     [ "$took" -le $end_ms ] || echo "the end took $took ms"
-    grep -q "^oshrun: PE $1" "$work/err" || echo "no sentence: $(tail -n 1 "$work/err")"
+    grep -q "^oshrun: PE $1" "$work/err" || echo "no message: $(tail -n 1 "$work/err")"
 }
 
 # Starts PEs that hang, as a group of processes like those of a terminal; returns when all
@@ -189,7 +189,7 @@ column_ctrl_c() {
     srun:130) echo "ok: srun wants it twice" ;;
     mpirun:1) echo "ok: mpirun ends with status 1" ;;
     *:130)
-        grep -q 'got signal 2' "$work/err" || echo "no sentence about the signal"
+        grep -q 'got signal 2' "$work/err" || echo "no message about the signal"
         [ "$took" -le $end_ms ] || echo "the end took $took ms"
         ;;
     *) echo "status $got, expected 130" ;;

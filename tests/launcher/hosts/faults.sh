@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # faults.sh - a node daemon is killed or stopped, or its host cut off, while a job starts,
-# runs or ends: the job ends within 5 s with a sentence that names the node; no orphan
+# runs or ends: the job ends within 5 s with a message that names the node; no orphan
 # stays on a host that can be reached, and those on the other one end by themselves.
 # So they do when oshrun itself is killed (front).
 # On virtual nodes (no cutting) and, as root, on three hosts.  The short form has each fault
@@ -164,7 +164,7 @@ pause() {
 }
 
 # -- one fault -------------------------------------------------------------------------
-# The job has ended with a sentence; or it ended well before it could feel the fault.
+# The job has ended with a message; or it ended well before it could feel the fault.
 check_end() {
     case $got:$how in
     0:good) return 0 ;;
@@ -177,7 +177,7 @@ check_end() {
     [ "$took" -le $end_ms ] || fail "$what: the end took $took ms"
     # A child of it in the tree may be the first that cannot reach it: by its address
     grep -q "^oshrun: .*\(n$victim\|10\.7.\.0\.$((victim + 1)):\)" "$work/err" || {
-        fail "$what: no sentence about node $victim (status $got)"
+        fail "$what: no message about node $victim (status $got)"
         show
     }
 }

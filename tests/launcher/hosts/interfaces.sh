@@ -26,7 +26,7 @@ job() {
         show
     elif [ "$got" != 0 ]; then
         [ "$(wc -l <"$work/err")" = 1 ] || {
-            fail "$what: oshrun $*: not one sentence"
+            fail "$what: oshrun $*: not one message"
             show
         }
     fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # lost.sh - a host is cut off while its PE is used, or waited for, by those of others: the
-# job ends, with a sentence that names what is lost, and no host keeps a process.  Under
+# job ends, with a message that names what is lost, and no host keeps a process.  Under
 # oshrun its daemons notice; mpirun and srun do not so soon, and the PEs have to.  These two
 # leave the PEs of the host that was cut off to themselves, and mpirun now and then does
 # not end at all though its PEs have: what is left of them is ended here.
@@ -26,8 +26,8 @@ all_there() {
     [ "$(grep -c 'is there' "$work/out")" = $npes ] || gone "$pid"
 }
 
-# Whom the sentence must name: the host; or one of its PEs, and what was done to it.
-sentence_of() {
+# Whom the message must name: the host; or one of its PEs, and what was done to it.
+message_of() {
     case $1 in
     oshrun) echo '^oshrun: .*\(n2\|10\.7.\.0\.3\)\|^pgas: PE [0-3]: .*PE [45] ' ;;
     *) echo 'pgas: PE [0-3]: shmem[a-z_]*: \(lost \)\?PE [45] ' ;;
@@ -35,7 +35,7 @@ sentence_of() {
 }
 
 said() {
-    grep -q "$sentence" "$work/err"
+    grep -q "$message" "$work/err"
 }
 
 # n2 can talk to n0 again: nobody listens there on the port "discard", but n0 says so.
@@ -52,7 +52,7 @@ lose_host() {
     until_true 30 all_there || fail "$what: the PEs do not come up"
     begin=$(now_ms)
     "$hosts" "$way" n2
-    sentence=$(sentence_of "$launcher")
+    message=$(message_of "$launcher")
     [ "$launcher" = oshrun ] || until_true $limit_s said || :
     if [ "$launcher" = oshrun ]; then await $limit_s; else await $patience_s; fi
     took=$(($(now_ms) - begin))
@@ -62,13 +62,13 @@ lose_host() {
     [ "$launcher" != oshrun ] || [ "$got" != 137 ] || got=0 # was killed
     [ "$got" != 0 ] || fail "$what: it has not ended, or with status 0"
     [ $took -le $end_ms ] || fail "$what: the end took $took ms"
-    grep -q "$sentence" "$work/err" || {
-        fail "$what: no sentence '$sentence'"
+    grep -q "$message" "$work/err" || {
+        fail "$what: no message '$message'"
         show
     }
     [ "$launcher" = oshrun ] || "$hosts" wipe
     check_hosts "$what" $patience_s || :
-    echo "$what: $took ms, status $got: $(grep "$sentence" "$work/err" | head -n 1)"
+    echo "$what: $took ms, status $got: $(grep "$message" "$work/err" | head -n 1)"
 }
 
 cuts() {

@@ -301,9 +301,9 @@ static void on_signal(int sig)
     raise(sig);
 }
 
-static void ignore_message(const char *sentence)
+static void ignore_message(const char *error_text)
 {
-    (void)sentence;
+    (void)error_text;
 }
 
 int main(int argc, char **argv)

@@ -77,7 +77,7 @@ struct daemon_events {
     /* A PE requests by PMIx job control to send this signal to PEs of the job; count =
      * 0: to all. */
     void (*control)(void *front, int sig, const uint32_t *rank, uint32_t count);
-    void (*say)(void *front, const char *sentence); /* for the user */
+    void (*say)(void *front, const char *error_text); /* for the user */
     /* The PEs cannot be started; the reason was given to error_report.  status: for
      * oshrun. No event follows; the only valid call is daemon_stop. */
     void (*failed)(void *front, int status);

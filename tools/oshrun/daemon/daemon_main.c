@@ -79,12 +79,12 @@ static void daemon_main_leave(struct serve *s, int status)
 }
 
 /* Before PLACE, only standard error reaches the front end: the agent forwards it. */
-static void daemon_main_on_error(const char *sentence)
+static void daemon_main_on_error(const char *error_text)
 {
     struct serve *s = self;
-    snprintf(s->say.why, sizeof s->say.why, "%s", sentence);
+    snprintf(s->say.why, sizeof s->say.why, "%s", error_text);
     if (!s->placed)
-        fprintf(stderr, "%s\n", sentence);
+        fprintf(stderr, "%s\n", error_text);
 }
 
 /* ---- connections ------------------------------------------------------------------ */
@@ -288,11 +288,11 @@ static void daemon_main_on_accepted(void *arg, int fd)
     daemon_main_open_link(arg, fd, LINK_AWAKE);
 }
 
-static void daemon_main_on_refused(void *arg, const char *sentence)
+static void daemon_main_on_refused(void *arg, const char *error_text)
 {
     struct serve *s = arg;
     if (s->placed)
-        daemon_say_text(&s->say, WIRE_SAY, sentence);
+        daemon_say_text(&s->say, WIRE_SAY, error_text);
 }
 
 /* ---- the job ---------------------------------------------------------------------- */

@@ -164,9 +164,9 @@ static void daemon_send_on_control(void *arg, int sig, const uint32_t *rank,
     daemon_send(arg, WIRE_CONTROL_ASK, &p);
 }
 
-static void daemon_send_on_say(void *arg, const char *sentence)
+static void daemon_send_on_say(void *arg, const char *error_text)
 {
-    daemon_say_text(arg, WIRE_SAY, sentence);
+    daemon_say_text(arg, WIRE_SAY, error_text);
 }
 
 static void daemon_send_on_failed(void *arg, int status)

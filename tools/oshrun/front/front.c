@@ -46,9 +46,9 @@ void front_say(struct front *f, const char *format, ...)
 /* An error_fn has no context argument. */
 static struct front *error_front;
 
-static void front_send_error(const char *sentence)
+static void front_send_error(const char *error_text)
 {
-    front_say(error_front, "%s", sentence);
+    front_say(error_front, "%s", error_text);
 }
 
 const char *front_plural(uint32_t n)

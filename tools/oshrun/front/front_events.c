@@ -195,9 +195,9 @@ static void front_events_on_control(void *arg, int sig, const uint32_t *rank,
     nodes_control(f->nodes, sig, rank, count);
 }
 
-static void front_events_on_say(void *arg, const char *sentence)
+static void front_events_on_say(void *arg, const char *error_text)
 {
-    front_say(arg, "%s", sentence);
+    front_say(arg, "%s", error_text);
 }
 
 /* The job cannot run: nodes_stop kills all PEs that were started. */
@@ -211,7 +211,7 @@ static void front_events_on_failed(void *arg, int status)
 }
 
 static void front_events_on_lost(void *arg, uint32_t own, uint32_t pes,
-                                 const char *sentence)
+                                 const char *error_text)
 {
     struct front *f = arg;
     uint32_t others = f->job.npes - f->ended - own;
@@ -219,7 +219,7 @@ static void front_events_on_lost(void *arg, uint32_t own, uint32_t pes,
     if (front_is_decided(f))
         return;
     front_set_status(f, FRONT_EXIT_ERROR);
-    front_say(f, "%s; ending %u other PE%s", sentence, others, front_plural(others));
+    front_say(f, "%s; ending %u other PE%s", error_text, others, front_plural(others));
     front_end_job(f, SIGTERM);
 }
 

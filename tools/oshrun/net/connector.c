@@ -23,13 +23,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ATTEMPTS_MAX 32
-#define STAGGER_MS   200  /* between attempts */
-#define AGAIN_MS     100  /* before a retry after AGAIN */
-#define REPLY_MS     2000 /* for the reply to a proof, then another attempt proves */
-#define WHY_BYTES    96
-#define SENTENCE_MAX 1024
-#define MS_PER_S     1000
+#define ATTEMPTS_MAX   32
+#define STAGGER_MS     200  /* between attempts */
+#define AGAIN_MS       100  /* before a retry after AGAIN */
+#define REPLY_MS       2000 /* for the reply to a proof, then another attempt proves */
+#define WHY_BYTES      96
+#define ERROR_TEXT_MAX 1024
+#define MS_PER_S       1000
 
 enum state {
     IDLE,
@@ -216,21 +216,21 @@ static void connector_on_attempt(void *arg, unsigned ready)
  * Must be the last use of d: the callback may free it. */
 static void connector_report(struct connector *d)
 {
-    char sentence[SENTENCE_MAX], text[ADDRESS_TEXT];
+    char error_text[ERROR_TEXT_MAX], text[ADDRESS_TEXT];
     size_t have = 0;
-    sentence[0] = '\0';
+    error_text[0] = '\0';
     connector_stop_attempts(d);
-    for (size_t i = 0; i < d->n && have < sizeof sentence; i++) {
+    for (size_t i = 0; i < d->n && have < sizeof error_text; i++) {
         address_text(&d->attempt[i].to, text);
-        have += (size_t)snprintf(sentence + have, sizeof sentence - have, "%s%s (%s)",
+        have += (size_t)snprintf(error_text + have, sizeof error_text - have, "%s%s (%s)",
                                  i == 0 ? "cannot connect to " : ", ", text,
                                  d->attempt[i].why);
     }
     if (d->is_bad)
-        snprintf(sentence, sizeof sentence,
+        snprintf(error_text, sizeof error_text,
                  "cannot connect to '%s', which is not an address such as 10.0.0.1:40000",
                  d->bad);
-    d->events->failed(d->arg, sentence);
+    d->events->failed(d->arg, error_text);
 }
 
 /* True if a host has accepted, so that its process may still answer. */

@@ -24,15 +24,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SOCKETS_MAX    16   /* addresses at which one listener listens */
-#define PENDING_MAX    64   /* pending connections */
-#define PENDING_MS     2000 /* time limit of the authentication */
-#define PERIODS        4    /* timer periods in PENDING_MS */
-#define ACCEPTS        16   /* per event of a listen socket */
-#define PAUSE_MS       100  /* before accepting again after EMFILE or ENOMEM */
-#define TOLD_MAX       8    /* refusals that are reported */
-#define SENTENCE_BYTES 256
-#define MS_PER_S       1000
+#define SOCKETS_MAX      16   /* addresses at which one listener listens */
+#define PENDING_MAX      64   /* pending connections */
+#define PENDING_MS       2000 /* time limit of the authentication */
+#define PERIODS          4    /* timer periods in PENDING_MS */
+#define ACCEPTS          16   /* per event of a listen socket */
+#define PAUSE_MS         100  /* before accepting again after EMFILE or ENOMEM */
+#define TOLD_MAX         8    /* refusals that are reported */
+#define ERROR_TEXT_BYTES 256
+#define MS_PER_S         1000
 
 struct listen_socket {
     struct listener *listener;
@@ -78,15 +78,15 @@ static int listener_pending_detach(struct pending *s)
 static void listener_refuse(struct pending *s, const char *why)
 {
     struct listener *d = s->listener;
-    char from[ADDRESS_TEXT], sentence[SENTENCE_BYTES];
+    char from[ADDRESS_TEXT], error_text[ERROR_TEXT_BYTES];
     close(listener_pending_detach(s));
     if (d->told == TOLD_MAX)
         return;
     d->told++;
     address_text(&s->from, from);
-    snprintf(sentence, sizeof sentence, "refused a connection from %s: %s%s", from, why,
-             d->told < TOLD_MAX ? "" : " (further ones are not reported)");
-    d->events->refused(d->arg, sentence);
+    snprintf(error_text, sizeof error_text, "refused a connection from %s: %s%s", from,
+             why, d->told < TOLD_MAX ? "" : " (further ones are not reported)");
+    d->events->refused(d->arg, error_text);
 }
 
 static void listener_refuse_for(struct pending *s, enum auth_news news)
@@ -96,7 +96,7 @@ static void listener_refuse_for(struct pending *s, enum auth_news news)
         [AUTH_WRONG] = "it does not know the nonce of this job",
         [AUTH_CLOSED] = "it closed the connection before it was authenticated",
     };
-    char error[SENTENCE_BYTES / 2];
+    char error[ERROR_TEXT_BYTES / 2];
     if (news == AUTH_BROKEN)
         snprintf(error, sizeof error,
                  "the connection failed before it was authenticated (%s)",
@@ -123,7 +123,7 @@ static void listener_on_pending_readable(void *arg, unsigned ready)
 static void listener_on_pending_timeout(void *arg)
 {
     struct pending *s = arg;
-    char why[SENTENCE_BYTES / 2];
+    char why[ERROR_TEXT_BYTES / 2];
     if (++s->periods < PERIODS) { /* a SIGSTOP of this process costs at most one period */
         loop_after(s->listener->loop, &s->patience, PENDING_MS / PERIODS);
         return;

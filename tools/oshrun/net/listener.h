@@ -36,10 +36,10 @@ int nonce_from_hex(struct nonce *n, const char *hex);
 struct listener_events {
     /* An authenticated connection.  The callee owns the descriptor. */
     void (*came)(void *arg, int fd);
-    /* A connection was refused: a sentence without newline ("refused a connection from
-     * 10.0.0.3:4242: it does not know the nonce of this job").  A listener reports at
-     * most 8 refusals; the last report says that further ones are suppressed. */
-    void (*refused)(void *arg, const char *sentence);
+    /* A connection was refused: an error message without newline ("refused a connection
+     * from 10.0.0.3:4242: it does not know the nonce of this job").  A listener reports
+     * at most 8 refusals; the last report says that further ones are suppressed. */
+    void (*refused)(void *arg, const char *error_text);
 };
 
 struct listener;

@@ -23,9 +23,9 @@
 #define AGENT_DEFAULT                                                                    \
     "ssh -x -o BatchMode=yes -o ConnectTimeout=4 -o ServerAliveInterval=1 "              \
     "-o ServerAliveCountMax=3"
-#define BLANKS         " \t"
-#define OPERATORS      ";&|()<>`\n" /* more than one plain command */
-#define SENTENCE_BYTES 256
+#define BLANKS           " \t"
+#define OPERATORS        ";&|()<>`\n" /* more than one plain command */
+#define ERROR_TEXT_BYTES 256
 
 /* Quoting state in the text of a shell command. */
 enum quotes { QUOTES_NONE, QUOTES_SINGLE, QUOTES_DOUBLE };
@@ -184,7 +184,7 @@ static int command_look_up(const char *form)
 
 int command_make(struct command *c, const char *form, const char *daemon_path)
 {
-    char why[SENTENCE_BYTES];
+    char why[ERROR_TEXT_BYTES];
     if (form == NULL)
         form = AGENT_DEFAULT;
     form += strspn(form, BLANKS);

@@ -67,7 +67,7 @@ static int64_t daemons_conn_lose(struct daemons *ds, struct daemon_conn *dc)
 
 void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
 {
-    char sentence[ERROR_BYTES];
+    char error_text[ERROR_BYTES];
     uint32_t nodes = 0, own = ds->conn[node].live, pes = 0;
     if (ds->stopping)
         return;
@@ -81,10 +81,10 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
     if (nodes == 0)
         return;
     bool silent = strstr(why, "has not answered") != NULL;
-    snprintf(sentence, sizeof sentence, "the node daemon on %s %s%s",
+    snprintf(error_text, sizeof error_text, "the node daemon on %s %s%s",
              daemons_host(ds, node), why,
              silent ? " (SHMEM_LAUNCH_TIMEOUT sets the time)" : "");
-    ds->ev->lost(ds->front, own, pes, sentence);
+    ds->ev->lost(ds->front, own, pes, error_text);
     while (nodes-- > 0)
         daemons_conn_finished(ds);
 }
@@ -230,10 +230,10 @@ static void daemons_on_accepted(void *arg, int fd)
         ds->unidentified[ds->nunidentified++] = l;
 }
 
-static void daemons_on_refused(void *arg, const char *sentence)
+static void daemons_on_refused(void *arg, const char *error_text)
 {
     struct daemons *ds = arg;
-    ds->ev->pe.say(ds->front, sentence);
+    ds->ev->pe.say(ds->front, error_text);
 }
 
 static void daemons_on_gathered(void *arg, void *mine, int status, uint64_t number,

@@ -20,7 +20,7 @@ struct nodes_events {
     struct daemon_events pe;
     /* A node is lost, on which `own` PEs had not ended; `pes` includes those of the
      * nodes that were connected through it. */
-    void (*lost)(void *front, uint32_t own, uint32_t pes, const char *sentence);
+    void (*lost)(void *front, uint32_t own, uint32_t pes, const char *error_text);
 };
 
 struct nodes;

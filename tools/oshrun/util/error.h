@@ -11,7 +11,7 @@
 
 #define ERROR_BYTES 1024
 
-typedef void error_fn(const char *sentence);
+typedef void error_fn(const char *error_text);
 
 /* Redirects error messages to fn; NULL: back to standard error. */
 void error_redirect(error_fn *fn);
