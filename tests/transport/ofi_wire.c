@@ -126,7 +126,7 @@ static void heads(void)
     m = add_request();
     m.len = 64;
     is_refused(&m, HEAD, "length");
-    is_refused(&m, HEAD + 64, "no data");
+    is_refused(&m, HEAD + 64, "with data");
     m.type = OFI_MESSAGE_UNACKED;
     m.len = UINT16_MAX;
     is_refused(&m, HEAD + 20, "length");
@@ -193,7 +193,7 @@ static void replies(void)
 
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         m.token = unknown[i];
-        is_refused(&m, HEAD, "names no operation");
+        is_refused(&m, HEAD, "matches no operation");
     }
     pair_check_works(&pair); /* creates records of many kinds */
     for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {

@@ -45,9 +45,9 @@ static void send_raw(unsigned id, const void *head, size_t head_len, size_t len)
     PAIR_UNTIL(&pair, request == NULL || *is_sent, "a message to be sent");
 }
 
-static struct ucx_signal_head add_request(void)
+static struct ucx_signal_header add_request(void)
 {
-    return (struct ucx_signal_head){.operand = 1,
+    return (struct ucx_signal_header){.operand = 1,
                                     .word_offset = WORD * sizeof(uint64_t),
                                     .pe = A,
                                     .op = TRANSPORT_AMO_ADD,
@@ -71,17 +71,17 @@ static void is_refused(unsigned id, const void *head, size_t head_len, size_t le
 
 static void lengths(void)
 {
-    unsigned char head[2 * sizeof(struct ucx_signal_head)] = {0};
-    struct ucx_signal_head request = add_request();
+    unsigned char head[2 * sizeof(struct ucx_signal_header)] = {0};
+    struct ucx_signal_header request = add_request();
 
     memcpy(head, &request, sizeof request);
     for (size_t len = 0; len < sizeof head; len += 5) {
         if (len != sizeof request)
             is_refused(UCX_SIGNAL_ID, head, len, 0, "length");
-        if (len != sizeof(struct ucx_reply_head))
+        if (len != sizeof(struct ucx_reply_header))
             is_refused(UCX_REPLY_ID, head, len, 0, "length");
     }
-    is_refused(UCX_REPLY_ID, head, sizeof(struct ucx_reply_head), 8, "length");
+    is_refused(UCX_REPLY_ID, head, sizeof(struct ucx_reply_header), 8, "length");
     is_refused(UCX_SIGNAL_ID, &request, sizeof request, BYTES_MAX, "longer");
 }
 
@@ -90,7 +90,7 @@ static void addresses(void)
     static const uint64_t wild[] = {sizeof pair.heap[B], sizeof pair.heap[B] - 4,
                                     UINT64_MAX - 7, UINT64_MAX / 2 + 1, 1};
     const char *place = "is outside the symmetric memory";
-    struct ucx_signal_head head;
+    struct ucx_signal_header head;
 
     for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
         head = add_request();
@@ -122,11 +122,11 @@ static void replies(void)
 {
     static const uint64_t unknown[] = {64 * 1024, UINT32_MAX, UINT64_MAX, 0x7f0012345678};
     static const uint64_t stale[] = {7ULL << 32, UINT64_MAX << 32, 1ULL << 63 | 3, 0};
-    struct ucx_reply_head head = {.error = 0};
+    struct ucx_reply_header head = {.error = 0};
 
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         head.token = unknown[i];
-        is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+        is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "reply to no operation");
     }
     for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {
         head.token = stale[i];
@@ -136,9 +136,9 @@ static void replies(void)
     CHECK(pair.failures[B] == refused,
           "a reply to a completed operation was rejected: %s", pair.sentence[B]);
     head.error = 1;
-    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "reply to no operation");
     head.error = INT64_MIN;
-    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "reply to no operation");
 }
 
 static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_amo.c - amos by the provider's atomics, where they are coherent with the
- * processor's; else by messages.  Uses: ofi.h.
+ * ofi_amo.c - amos by the provider's atomics, where they are atomic with respect to CPU
+ * atomics; otherwise by messages (see ofi.h).
  */
 #include "config.h"
 
@@ -133,7 +133,7 @@ static int ofi_amo_native(struct transport_ctx *ctx, const struct transport_syma
     return rc;
 }
 
-/* Some providers list atomics that they then refuse (net of libfabric 1.17). */
+/* Some providers list atomics that they do not support (net of libfabric 1.17). */
 static void ofi_amo_disable_native(struct transport_net *net)
 {
     for (size_t i = 0; i < sizeof net->native / sizeof net->native[0]; i++)

@@ -14,7 +14,7 @@
 enum {
     STACK_DEFAULT = 64 << 10,
     IDLE_FIRST_NS = 1000,
-    EVENTS_FIRST = 64, /* space beside one event per PE */
+    EVENTS_FIRST = 64, /* initial space, in addition to one event per PE */
 };
 
 static _Thread_local struct sim *running;
@@ -100,7 +100,7 @@ void sim_wake(struct sim *sim, int pe)
         sim_fiber_make_ready(sim, pe);
 }
 
-/* The first function of each fiber; the fiber ends when it returns. */
+/* Entry point of each fiber. */
 static void sim_fiber_main(void)
 {
     struct sim *sim = running;
@@ -170,7 +170,7 @@ static void sim_event_handle(struct sim *sim)
     }
 }
 
-/* Nothing is in flight: advance time for waits with deadlines. False: SIM_IDLE_NS have
+/* Nothing is in flight: advance time, for waits with deadlines. False: SIM_IDLE_NS have
  * passed. */
 static bool sim_advance_idle(struct sim *sim)
 {
@@ -239,7 +239,7 @@ void sim_alarm_ns(uint64_t at)
     struct sim *sim = running;
 
     if (at < sim->now || !sim_reserve(sim))
-        return; /* then the PE goes on when nothing else is in flight */
+        return; /* the PE continues when nothing is in flight (sim_advance_idle) */
     sim->operations++;
     sim_push(sim, (struct event){.at = at, .pe = sim->current, .alarm = true});
 }
@@ -258,7 +258,7 @@ void sim_kill(struct sim *sim, int pe, bool silent)
         sim_fiber_yield(sim, FIBER_DEAD);
 }
 
-/* -- life ------------------------------------------------------------------------- */
+/* -- set-up and teardown ---------------------------------------------------------- */
 
 /* Map the stacks, with an inaccessible page below each. */
 static bool sim_map_stacks(struct sim *sim)
@@ -310,7 +310,7 @@ fail:
     return NULL;
 }
 
-/* Free operations that no context owns. */
+/* Discard operations in flight; free those that no context owns. */
 static void sim_free_operations(struct sim *sim)
 {
     for (size_t i = 0; i < sim->nevents; i++)
