@@ -84,7 +84,7 @@ static int ofi_net_open_all(struct transport_net *net, char *why)
     rc = ofi_am_post_recvs(net->ctx_0);
     if (rc != 0)
         return ofi_net_error(why, "fi_recv", rc);
-    ofi_amo_probe(net);
+    ofi_amo_query(net);
     ofi_net_describe(net);
     return 0;
 }

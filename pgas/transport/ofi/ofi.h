@@ -489,7 +489,7 @@ bool ofi_rma_is_after_puts(struct transport_ctx *ctx, int pe);
 /* ---- ofi_amo.c, ofi_am.c --------------------------------------------------------- */
 
 /* Query the atomics of the provider. */
-void ofi_amo_probe(struct transport_net *net);
+void ofi_amo_query(struct transport_net *net);
 int ofi_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
             const struct transport_amo *amo, struct transport_completion *done);
 

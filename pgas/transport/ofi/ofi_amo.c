@@ -51,7 +51,7 @@ static bool ofi_amo_is_provided(struct fid_ep *ep, enum transport_amo_op op, boo
     return rc == 0 && count > 0;
 }
 
-void ofi_amo_probe(struct transport_net *net)
+void ofi_amo_query(struct transport_net *net)
 {
     if (net->avoid[CAPABILITY_ATOMICS] || (net->info->caps & FI_ATOMIC) == 0 ||
         net->ctx_0->ep->atomic == NULL || !ofi_select_coherent(net->info))

@@ -73,7 +73,7 @@ static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
     net->world->failed(net->world, rule->pe, text);
 }
 
-/* Complete a held operation that the inner transport has refused with another error than
+/* Complete a held operation that the inner transport has refused with an error other than
  * -EAGAIN. */
 static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *op,
                                  int error)
@@ -187,7 +187,7 @@ static bool hook_op_must_follow(const struct hook_op *op, const struct hook_op *
 }
 
 /* True if all operations that must precede held operation i have been forwarded. */
-static bool hook_op_may_go(const struct transport_ctx *c, unsigned i)
+static bool hook_op_may_be_forwarded(const struct transport_ctx *c, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
         if (hook_op_must_follow(&c->held[i], &c->held[k]))
@@ -204,7 +204,7 @@ static unsigned hook_ctx_choose_held(struct transport_ctx *c, uint64_t now)
         start = (unsigned)random_below(&c->random[STREAM_ORDER], c->nheld);
     for (unsigned k = 0; k < c->nheld; k++) {
         unsigned i = (start + k) % c->nheld;
-        if (c->held[i].due <= now && hook_op_may_go(c, i))
+        if (c->held[i].due <= now && hook_op_may_be_forwarded(c, i))
             return i;
     }
     return HOOK_HELD_MAX;
@@ -259,7 +259,7 @@ uint64_t hook_next_due(const struct transport_ctx *c)
     uint64_t due = UINT64_MAX;
 
     for (unsigned i = 0; i < c->nheld; i++)
-        if (c->held[i].due < due && hook_op_may_go(c, i))
+        if (c->held[i].due < due && hook_op_may_be_forwarded(c, i))
             due = c->held[i].due;
     return due;
 }

@@ -315,10 +315,10 @@ static void sim_free_operations(struct sim *sim)
 {
     for (size_t i = 0; i < sim->nevents; i++)
         if (sim->event[i].op != NULL)
-            sim_op_forget(sim->event[i].op);
+            sim_op_discard(sim->event[i].op);
     sim->nevents = 0;
     for (int pe = 0; pe < sim->config.npes; pe++)
-        sim_op_forget_all(sim->fiber[pe].early);
+        sim_op_discard_all(sim->fiber[pe].early);
 }
 
 void sim_free(struct sim *sim)

@@ -74,7 +74,7 @@ void sim_push(struct sim *sim, struct event event);
 
 /* sim_ops.c: perform the next step of an operation; discard operations in flight. */
 void sim_op_step(struct sim *sim, struct sim_op *op);
-void sim_op_forget(struct sim_op *op);
-void sim_op_forget_all(struct sim_op *early);
+void sim_op_discard(struct sim_op *op);
+void sim_op_discard_all(struct sim_op *early);
 
 #endif

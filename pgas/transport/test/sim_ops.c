@@ -179,8 +179,8 @@ static struct contact *sim_contact_get(struct transport_ctx *ctx, int pe)
     return contact;
 }
 
-/* The arrival time of an operation that takes `ns`: not before operations that precede it
- * by a fence, or, if `last`, before any (equal times keep the order of posting). */
+/* The arrival time of an operation that takes `ns`: not before operations that a fence
+ * orders before it, or, if `last`, before any (equal times keep the order of posting). */
 static uint64_t sim_op_arrival_ns(struct transport_ctx *ctx, struct contact *contact,
                                   uint64_t ns, bool last)
 {
@@ -289,18 +289,18 @@ void sim_op_step(struct sim *sim, struct sim_op *op)
     }
 }
 
-void sim_op_forget(struct sim_op *op)
+void sim_op_discard(struct sim_op *op)
 {
     op->in_flight = false;
     if (op->ctx == NULL)
         free(op);
 }
 
-void sim_op_forget_all(struct sim_op *early)
+void sim_op_discard_all(struct sim_op *early)
 {
     while (early != NULL) {
         struct sim_op *next = early->next_ended;
-        sim_op_forget(early);
+        sim_op_discard(early);
         early = next;
     }
 }

@@ -126,7 +126,7 @@ int ucx_quiet(struct transport_ctx *ctx)
 }
 
 /* True if the peer has operations in flight; unflushed puts are not counted. */
-static bool ucx_peer_has_unanswered(const struct ucx_peer *peer)
+static bool ucx_peer_has_in_flight(const struct ucx_peer *peer)
 {
     return peer->in_flush + peer->posted[UCX_PUT] + peer->posted[UCX_GET] +
                peer->posted[UCX_AMO] >
@@ -139,7 +139,7 @@ uint64_t ucx_pending(struct transport_ctx *ctx, int *pe)
 
     if (pe == NULL || ctx->pending == 0)
         return ctx->pending;
-    while (!ucx_peer_has_unanswered(peer) && peer->next != ctx->busy)
+    while (!ucx_peer_has_in_flight(peer) && peer->next != ctx->busy)
         peer = peer->next;
     *pe = peer->pe;
     return ctx->pending;
