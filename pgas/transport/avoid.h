@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * avoid.h - the words of world->avoid (SHMEM_NET_DISABLE): capabilities that a transport
- * must not use although it has them, so that code for devices without them can be tested.
+ * avoid.h - parses world->avoid (SHMEM_NET_DISABLE): capabilities that a transport must
+ * not use although it has them, so that code for devices without them can be tested.
  * Uses: nothing of ours.  Used by: net, the transports.
  */
 #ifndef PGAS_TRANSPORT_AVOID_H
@@ -10,21 +10,21 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* X(name, word). ucx knows the last one only. */
+/* X(name, word). ucx supports only the last one. */
 #define TRANSPORT_CAPABILITY_TABLE(X)                                                    \
-    X(ORDER, "order")       /* completion at delivery in any case */                     \
+    X(ORDER, "order")       /* every put completes at delivery */                        \
     X(ATOMICS, "atomics")   /* amos by messages */                                       \
     X(INJECT, "inject")     /* every operation has a completion */                       \
     X(WAITFD, "waitfd")     /* no descriptor to sleep on */                              \
-    X(LOCAL, "local")       /* private memory goes through registered memory */          \
-    X(SIZE, "size")         /* long operations go in small pieces */                     \
-    X(CONTEXTS, "contexts") /* there is context 0 only */
+    X(LOCAL, "local")       /* private memory is copied through registered memory */     \
+    X(SIZE, "size")         /* long operations are split into small fragments */         \
+    X(CONTEXTS, "contexts") /* no context other than 0 */
 #define X(name, word) CAPABILITY_##name,
 enum transport_capability { TRANSPORT_CAPABILITY_TABLE(X) CAPABILITIES };
 #undef X
 
-/* Set avoid[i] if the comma list (may be NULL) contains word i. NULL; or the first
- * unknown word in it, of *len bytes. */
+/* Set avoid[i] if the comma-separated list (may be NULL) contains word i. Returns NULL;
+ * or the first unknown word of the list, *len bytes long. */
 static inline const char *capability_read(const char *list, bool avoid[CAPABILITIES],
                                           size_t *len)
 {

@@ -11,7 +11,7 @@ static bool choice_word_is(const char *word, size_t len, const char *name)
     return strlen(name) == len && strncmp(word, name, len) == 0;
 }
 
-/* Set wanted[i] to `value` where name[i] is the word.  False: none is. */
+/* Set wanted[i] to `value` where name[i] is the word.  False: no name matches. */
 static bool choice_mark(const char *word, size_t len, const char *const *name,
                         size_t names, bool *wanted, bool value)
 {

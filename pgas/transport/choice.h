@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Set wanted[i] if the list permits name[i]: "auto" or "" permits all, "a,b" these,
- * "^a,^b" all others. NULL; or the first unknown word in the list, of *len bytes, and
- * then nothing is wanted. */
+/* Set wanted[i] if the list permits name[i]: "auto" or "" permits all, "a,b" only these,
+ * "^a,^b" all others. Returns NULL; or the first unknown word of the list, *len bytes
+ * long, with all of wanted[] false. */
 const char *choice_read(const char *list, const char *const *name, size_t names,
                         bool *wanted, size_t *len);
 

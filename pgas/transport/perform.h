@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perform.h - performs operations of transport.h by this processor: for transports whose
- * target memory is mapped, or that perform operations at the target; and for the
- * library's own fast path. Uses: transport.h, threads/amo.  Used by: shm, sim, ofi, ucx,
- * rma.
+ * perform.h - performs operations of transport.h with CPU instructions: for transports
+ * that map the target's memory or perform operations at the target, and for the library's
+ * fast path.
+ * Uses: transport.h, threads/amo.  Used by: shm, sim, ofi, ucx, rma.
  */
 #ifndef PGAS_TRANSPORT_PERFORM_H
 #define PGAS_TRANSPORT_PERFORM_H
@@ -13,8 +13,8 @@
 #include "pgas/threads/amo.h"
 #include "pgas/transport/transport.h"
 
-/* Perform `op` on an aligned word of 4 or 8 bytes; returns the value before, or 0 for
- * SET. The switch disappears where op is constant. */
+/* Perform `op` on an aligned word of 4 or 8 bytes; returns the old value, or 0 for SET.
+ * Inline, so that a constant op selects its case at compile time. */
 ALWAYS_INLINE uint64_t perform_op(enum transport_amo_op op, void *word, uint64_t operand,
                                   uint64_t cond, size_t size)
 {
@@ -42,7 +42,7 @@ ALWAYS_INLINE uint64_t perform_op(enum transport_amo_op op, void *word, uint64_t
     return 0;
 }
 
-/* A SET whose old value is wanted is a SWAP. */
+/* A SET never returns the old value; use SWAP. */
 static inline uint64_t perform_amo(void *word, const struct transport_amo *amo)
 {
     return perform_op(amo->op, word, amo->operand, amo->cond, amo->size);
@@ -54,7 +54,7 @@ static inline void perform_signal(void *word, const struct transport_signal *sig
     (void)perform_op(signal->op, word, signal->operand, 0, signal->size);
 }
 
-/* Store the old value if it is wanted. */
+/* Store the old value if amo->result is set. */
 static inline void perform_result(const struct transport_amo *amo, uint64_t value)
 {
     if (amo->result == NULL)
@@ -65,7 +65,7 @@ static inline void perform_result(const struct transport_amo *amo, uint64_t valu
         *(uint64_t *)amo->result = value;
 }
 
-/* Complete an operation, if done is given; error: 0 or -errno. */
+/* Complete an operation; done may be NULL; error: 0 or -errno. */
 static inline void perform_completion(struct transport_completion *done, int error)
 {
     if (done == NULL)

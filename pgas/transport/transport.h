@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * transport.h - the contract of a transport: what moves bytes between PEs that cannot
- * reach each other's memory by loads and stores.
+ * transport.h - the interface of a transport, which moves data between PEs that cannot
+ * access each other's memory by loads and stores.
  *
- * A transport is one const table of functions without empty slots.  It knows PEs by
- * number and symmetric memory by (segment, offset).  It posts operations and never waits.
- * A caller that must wait calls progress() between polls, or sleeps on fd() after arm();
- * only net.c does so (the tests have their own loop).
+ * A transport is a const table of functions; all are set, unless open() always fails.  It
+ * identifies a PE by number and symmetric memory by (segment, offset).  Its functions
+ * post operations and never block.  A caller that must wait calls progress() between
+ * polls, or sleeps on fd() after arm(); only net.c does so (the tests have their own
+ * loop).
  *
- * Terms.  A net is an open transport of one PE; other PEs can reach its segments while a
+ * Terms.  A net is an open transport of one PE; other PEs can access its segments while a
  * thread of this PE makes progress on context 0.  A context orders and completes its own
  * operations.  An operation is done when its effect is visible to every load of the
  * target PE (put, amo), or its result is in local memory (get, fetching amo).
@@ -17,11 +18,12 @@
  * of a net at the same time, so state that contexts share has a lock of its own.  open
  * and close exclude all other calls.
  *
- * Errors.  A slot that can fail returns a negative errno value; if the peer is the
- * reason, world->failed is called before with a sentence.  An operation that fails after
- * it was posted is reported once by world->failed from inside progress (or any other
- * call), and counts as done with done->error set, so that no wait lasts for ever.  A
- * silent peer (a cut link) is detected by the caller: pending() names it.
+ * Errors.  A function that can fail returns a negative errno value; if the peer is the
+ * cause, it has called world->failed with a message before.  An operation that fails
+ * after it was posted is reported once by world->failed from inside progress (or any
+ * other function), and counts as done with done->error set, so that no wait hangs.  A
+ * peer that does not respond (a cut link) is detected by the caller; pending() returns
+ * its number.
  *
  * Invariants.  -EAGAIN from a post means that nothing was posted and the completion was
  * not touched.  A completion belongs to the transport from an accepted post until pending
@@ -48,7 +50,7 @@ struct transport_symaddr {
 };
 
 /* Atomic operations on a naturally aligned word of 4 or 8 bytes. X(name, fetches,
- * text) - fetches: it is meaningless without the old value. */
+ * text) - fetches: the operation always returns the old value. */
 #define TRANSPORT_AMO_TABLE(X)                                                           \
     X(SET, 0, "set")                                                                     \
     X(FETCH, 1, "fetch")                                                                 \
@@ -66,10 +68,10 @@ struct transport_amo {
     enum transport_amo_op op;
     uint32_t size;          /* 4 or 8; operands are the low bytes */
     uint64_t operand, cond; /* cond: for COMPARE_SWAP */
-    void *result;    /* where the old value is stored, size bytes; NULL: not wanted, as
-                        always for SET */
-    bool after_puts; /* visible at its target after all puts posted before on this context
-                        to this PE; otherwise only fence orders it */
+    void *result;    /* destination of the old value, size bytes; NULL: do not return it
+                        (always for SET) */
+    bool after_puts; /* becomes visible after all earlier puts of this context to this PE;
+                        otherwise only fence orders it */
 };
 
 /* The signal of a put: SET or ADD of a word at the target. */
@@ -78,99 +80,97 @@ struct transport_signal {
     enum transport_amo_op op;
     uint32_t size; /* 4 or 8 */
     uint64_t operand;
-    bool unacked; /* unacknowledged: fence does not wait for it or its put, and quiet only
-                     until both were sent; the target waits for the signal */
+    bool unacked;    /* unacknowledged: fence does not wait for it or its put, and quiet
+                        only until both were sent; the target waits for the signal */
     bool after_puts; /* as of an amo */
 };
 
 /* The completion of one operation: pending becomes 0 (store-release) when it is done;
- * if it failed, error, a negative errno value, is stored before. The caller owns it,
+ * if it failed, error, a negative errno value, is stored before. The caller allocates it,
  * sets pending to 1 and error to 0 before the post, and keeps it until pending is 0. A
- * refused post does not touch it. */
+ * refused post does not change it. */
 struct transport_completion {
     uint32_t pending;
     int error;
 };
 
-/* The job, as given to open; all of it lives as long as the net. */
+/* The job, as passed to open; all of it must remain valid until close. */
 struct transport_world {
     int me, npes;
     struct {
         void *base;
         size_t len; /* 0 = this PE has no such segment */
-        int fd;     /* its memfd, from its first byte on; -1 = none */
+        int fd;     /* memfd of the segment, at file offset 0; -1 = none */
     } segment[SEGMENTS];
 
-    /* Store the endpoint descriptor of PE pe, as its address() gave it, in at most
+    /* Store the endpoint descriptor of PE pe, as returned by its address(), in at most
      * space bytes; returns its length or -1. Called at the first operation to a PE, by
      * any thread, once or a few times per PE. */
     ssize_t (*address_of)(const struct transport_world *world, int pe, void *to,
                           size_t space);
-    /* A permanent failure of PE pe (-1 = of no single one). May end the process; if it
-     * returns, operations to that PE fail. */
-    void (*failed)(const struct transport_world *world, int pe, const char *sentence);
+    /* Report a permanent failure of PE pe (-1 = not of a single PE). May end the process;
+     * if it returns, operations to that PE fail. */
+    void (*failed)(const struct transport_world *world, int pe, const char *message);
     void *arg; /* for these two functions */
 
     /* User settings; NULL or "" = default. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice */
-    const char
-        *order; /* ofi: may it rely on the provider's order?  "auto", "yes", "no" */
-    const char *avoid;   /* comma list of capabilities not to use: avoid.h */
+    const char *order;   /* ofi: rely on the provider's order: "auto", "yes", "no" */
+    const char *avoid;   /* disabled capabilities, separated by commas (avoid.h) */
     const char *faults;  /* hook: the faults to inject (hook.h) */
-    uint64_t timeout_ns; /* after which an operation without progress fails; 0 = never */
+    uint64_t timeout_ns; /* of operations without progress; 0 = they never fail */
 };
 
 struct transport_net;
 struct transport_ctx;
 
 enum {
-    TRANSPORT_ADDRESS_MAX = 4096, /* longest address, in bytes */
-    TRANSPORT_TEXT_MAX = 256,     /* longest sentence, with its zero */
+    TRANSPORT_ADDRESS_MAX = 4096, /* longest endpoint descriptor, in bytes */
+    TRANSPORT_TEXT_MAX = 256,     /* longest message, with the terminating zero */
 };
 
 struct transport {
     const char *name; /* as in SHMEM_TRANSPORT */
     const char *text; /* one line for oshmem_info */
-    bool quick_add;   /* an add without result reaches its target sooner than a put */
+    bool quick_add;   /* an add without result has a lower latency than a put */
 
-    /* ---- life ---------------------------------------------------------------------- */
+    /* ---- open and close ------------------------------------------------------------ */
 
-    /* Load the library, choose a device, make context 0, register the segments. 0; or
-     * -errno and the reason in why, and nothing is left behind. May take long
-     * (libfabric: 0.3 s); restores every signal disposition that a library changes. */
+    /* Load the library, choose a device, open context 0, register the segments. 0; or
+     * -errno and a message in why, with everything released. May take long (libfabric:
+     * 0.3 s); restores every signal disposition that a library changes. */
     int (*open)(const struct transport_world *world, struct transport_net **net,
                 char why[TRANSPORT_TEXT_MAX]);
-    /* Close the net and all its contexts, after all PEs have stopped using each other. */
+    /* Close the net and all its contexts, after all PEs have completed all operations. */
     void (*close)(struct transport_net *net);
     /* Store this PE's endpoint descriptor, at most TRANSPORT_ADDRESS_MAX bytes;
-     * returns its length. The same bytes at every call. */
+     * returns its length. Every call stores the same bytes. */
     size_t (*address)(struct transport_net *net, void *to);
-    /* The choice as text: "tcp;ofi_rxm on eth0 (10.0.0.1), ...". */
+    /* The chosen device as text: "tcp;ofi_rxm on eth0 (10.0.0.1), ...". */
     const char *(*describe)(struct transport_net *net);
 
     /* ---- contexts ------------------------------------------------------------------ */
 
-    /* Context 0, made by open; serves incoming operations of other PEs. */
+    /* Context 0, opened by open; serves incoming operations of other PEs. */
     struct transport_ctx *(*ctx_0)(struct transport_net *net);
     /* Open another context, for operations of this PE only. 0; or -errno if resources
-     * are exhausted, and the caller shares another context. */
+     * are exhausted; the caller then shares another context. */
     int (*ctx_open)(struct transport_net *net, struct transport_ctx **ctx);
     /* Close a context after its last quiet. */
     void (*ctx_close)(struct transport_ctx *ctx);
 
-    /* ---- operations: post, and return 0; or -EAGAIN: call progress and try again ------
-     */
+    /* ---- operations: 0 = posted; -EAGAIN: call progress and try again -------------- */
 
     /* Copy len > 0 bytes to a PE. With done: it completes when `from` may be changed,
-     * possibly before this returns, and says nothing about the target. Without done,
+     * possibly before this returns, and implies nothing about the target. Without done,
      * `from` belongs to the transport until quiet. */
     int (*put)(struct transport_ctx *ctx, const struct transport_symaddr *to,
                const void *from, size_t len, struct transport_completion *done);
-    /* Copy len > 0 bytes from a PE. done, if given, completes when they have arrived. */
+    /* Copy len > 0 bytes from a PE. done, or NULL, completes when they have arrived. */
     int (*get)(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
                size_t len, struct transport_completion *done);
     /* Atomic with respect to every other amo and to atomic instructions of the target
-     * PE's processors. done, if given, completes when the result has arrived; without
+     * PE's processors. done (may be NULL) completes when the result has arrived; without
      * a result, when the amo was performed. */
     int (*amo)(struct transport_ctx *ctx, const struct transport_symaddr *at,
                const struct transport_amo *amo, struct transport_completion *done);
@@ -178,39 +178,37 @@ struct transport {
     /* Longest data of put_signal, in bytes. */
     size_t (*signal_max)(struct transport_net *net);
     /* Copy len >= 0 bytes, at most signal_max, and then update the signal's word as an
-     * amo does, in one message if possible. A PE that sees the update (acquire) sees
-     * these bytes, but not necessarily what was posted before, which fence orders. It
-     * may become visible before earlier puts and after later ones. from and done: as
-     * for put. If refused, nothing was done; otherwise both parts are done or have
-     * failed, and count for quiet as a put and an amo. */
+     * amo does, in one message if possible. A load (acquire) that returns the update
+     * implies that these bytes are visible, but not operations posted before, which fence
+     * orders: it may become visible before earlier puts and after later ones. from and
+     * done: as for put. If the post is refused, nothing was done; otherwise both parts
+     * are done or fail, and count for quiet as a put and an amo. */
     int (*put_signal)(struct transport_ctx *ctx, const struct transport_symaddr *to,
                       const void *from, size_t len, const struct transport_signal *signal,
                       struct transport_completion *done);
 
-    /* ---- order and completion: 0 = yes; -EAGAIN: call progress and ask again
-     * ----------- */
+    /* ---- order and completion: 0 = yes; -EAGAIN: call progress and try again ------- */
 
-    /* Will all puts and amos posted before on ctx, to each PE, become visible before
-     * those posted from now on? */
+    /* Whether all puts and amos posted before on ctx, to each PE, become visible before
+     * those posted from now on. */
     int (*fence)(struct transport_ctx *ctx);
-    /* Are all operations of ctx done? May post operations to find out. */
+    /* Whether all operations of ctx are done. May post operations (flushes). */
     int (*quiet)(struct transport_ctx *ctx);
-    /* Number of operations that are posted and not known to be done; if any, *pe (may
-     * be NULL) is a PE that has an outstanding completion, or -1. Makes no system call.
-     */
+    /* Number of operations that are posted and not known to be done; if any, *pe (may be
+     * NULL) is a PE with an outstanding completion, or -1. Makes no system call. */
     uint64_t (*pending)(struct transport_ctx *ctx, int *pe);
 
     /* ---- progress ------------------------------------------------------------------ */
 
-    /* Advance what can be advanced without waiting. Returns the number of events that
-     * this transport knows of: 0 does not mean that no PE wrote to our memory. */
+    /* Advance operations without blocking. Returns the number of events that this
+     * transport has processed; 0 does not imply that no PE has written to our memory. */
     int (*progress)(struct transport_ctx *ctx);
-    /* A descriptor that polls readable when progress(ctx) has work. -1: there is none
-     * at present, so progress must be called periodically; ask again after each
-     * progress. Any thread may call it. */
+    /* A descriptor that polls readable when progress(ctx) has work. -1: none at present;
+     * the caller must call progress periodically, and fd again after each progress. Any
+     * thread may call it. */
     int (*fd)(struct transport_ctx *ctx);
-    /* Before a sleep on fd: 0: it becomes readable for all events from now on;
-     * -EAGAIN: there is work already, call progress. */
+    /* Call it before sleeping on fd. 0: fd becomes readable for every event from now on;
+     * -EAGAIN: work is pending, call progress. */
     int (*arm)(struct transport_ctx *ctx);
 };
 

@@ -141,8 +141,8 @@ static void values(struct pe *pe)
         if (t.fetch ? t.op == TRANSPORT_AMO_SET : fetches[t.op])
             continue;
         t.at =
-            slot_place(pe, (pe->me + i) % pe->npes, i % 3 ? SEGMENT_HEAP : SEGMENT_DATA,
-                       pe->me, 2 * GUARD + (i % 2 ? BYTES_4 : 0));
+            slot_symaddr(pe, (pe->me + i) % pe->npes, i % 3 ? SEGMENT_HEAP : SEGMENT_DATA,
+                         pe->me, 2 * GUARD + (i % 2 ? BYTES_4 : 0));
         try_operands(pe, &t);
     }
 }
@@ -161,7 +161,8 @@ static void fetch_nbi(struct pe *pe)
                 .op = TRANSPORT_AMO_FETCH, .size = BYTES_8, .result = &old[i]};
 
             store(view_word(pe, to, FETCH_WORD + i), mix(i + round));
-            CHECK(pe, try_amo(&pe->ctx0, word_place(to, FETCH_WORD + i), &amo, NULL) == 0,
+            CHECK(pe,
+                  try_amo(&pe->ctx0, word_symaddr(to, FETCH_WORD + i), &amo, NULL) == 0,
                   "a fetch was refused");
         }
         quiet(&pe->ctx0);

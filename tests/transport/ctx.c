@@ -41,11 +41,12 @@ static void work(struct chan *chan, int t, unsigned turns)
         const size_t len = lens[i % 4];
         const int to = next(pe, (int)i);
         const struct transport_symaddr at =
-            slot_place(pe, to, SEGMENT_HEAP, pe->me, (size_t)t * ROOM + i % 7);
+            slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, (size_t)t * ROOM + i % 7);
         const unsigned char *from = pattern(i * 1000 + (unsigned)(t * 100 + pe->me));
 
         put_nbi(chan, at, from, len);
-        amo_nbi(chan, word_place(to, COUNT_WORD + (unsigned)t), TRANSPORT_AMO_ADD, 8, 1);
+        amo_nbi(chan, word_symaddr(to, COUNT_WORD + (unsigned)t), TRANSPORT_AMO_ADD, 8,
+                1);
         quiet(chan);
         check_bytes(pe, view(pe, at), from, len, "a put of one of many contexts");
         get(chan, got, at, len);
@@ -82,7 +83,7 @@ static int run_users(struct pe *pe, int n, unsigned turns)
         users[i].number = i;
         users[i].turns = turns;
         CHECK(pe, pthread_create(&users[i].thread, NULL, user_main, &users[i]) == 0,
-              "no thread");
+              "pthread_create failed");
     }
     for (int i = 0; i < opened; i++)
         pthread_join(users[i].thread, NULL);
@@ -126,7 +127,7 @@ static void independent(struct pe *pe)
     chan_open(pe, &a, true);
     two = chan_open(pe, &b, false);
     for (unsigned i = 0; i < MANY; i++)
-        put_nbi(&a, slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, ROOM + i * LEN),
+        put_nbi(&a, slot_symaddr(pe, next(pe, 1), SEGMENT_HEAP, pe->me, ROOM + i * LEN),
                 pattern(i), LEN);
     if (two)
         work(&b, 0, times(pe, 12));
@@ -135,7 +136,7 @@ static void independent(struct pe *pe)
     for (unsigned i = 0; i < MANY; i++)
         check_bytes(
             pe,
-            view(pe, slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, ROOM + i * LEN)),
+            view(pe, slot_symaddr(pe, next(pe, 1), SEGMENT_HEAP, pe->me, ROOM + i * LEN)),
             pattern(i), LEN, "a put of the context without progress");
     chan_close(&a);
     if (two)
@@ -165,7 +166,7 @@ static void left_open(struct pe *pe)
 
 /* -- queries -------------------------------------------------------------------- */
 
-static void idle_answers(struct pe *pe, struct chan *chan)
+static void check_idle(struct pe *pe, struct chan *chan)
 {
     int who = 0;
 
@@ -176,34 +177,34 @@ static void idle_answers(struct pe *pe, struct chan *chan)
 }
 
 /* pending() returns to 0 and names the only PE that was written to, or none. */
-static void answers_of(struct pe *pe, struct chan *chan)
+static void check_pending(struct pe *pe, struct chan *chan)
 {
     const int to = next(pe, 1);
 
-    idle_answers(pe, chan);
+    check_idle(pe, chan);
     for (unsigned i = 0; i < times(pe, 20); i++) {
         int who = -1;
         uint64_t n;
 
         for (unsigned j = 0; j < 4; j++)
-            put_nbi(chan, slot_place(pe, to, SEGMENT_HEAP, pe->me, j * ROOM), pattern(j),
-                    ROOM / 2);
+            put_nbi(chan, slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, j * ROOM),
+                    pattern(j), ROOM / 2);
         n = pending(chan, &who);
         CHECK(pe, n == 0 || who == to || who == -1,
               "%llu puts to PE %d are pending, but pending() names PE %d",
               (unsigned long long)n, to, who);
         quiet(chan);
-        idle_answers(pe, chan);
+        check_idle(pe, chan);
     }
 }
 
-static void answers(struct pe *pe)
+static void queries(struct pe *pe)
 {
     struct chan chan;
 
-    answers_of(pe, &pe->ctx0);
+    check_pending(pe, &pe->ctx0);
     chan_open(pe, &chan, true);
-    answers_of(pe, &chan);
+    check_pending(pe, &chan);
     chan_close(&chan);
 }
 
@@ -214,8 +215,8 @@ static void address(struct pe *pe)
 
     CHECK(pe, len == pe->mine->address_len && memcmp(again, pe->mine->address, len) == 0,
           "address() changed: %zu bytes, then %zu", pe->mine->address_len, len);
-    CHECK(pe, pe->t->describe(pe->net)[0], "describe() has no text");
-    CHECK(pe, pe->t->ctx_0(pe->net) == pe->ctx0.ctx, "ctx_0() gave another context");
+    CHECK(pe, pe->t->describe(pe->net)[0], "describe() returned no text");
+    CHECK(pe, pe->t->ctx_0(pe->net) == pe->ctx0.ctx, "ctx_0() returned another context");
     CHECK(pe, pe->t->name && pe->t->name[0] && pe->t->text && pe->t->text[0],
           "the transport has no name or no text");
 }
@@ -236,7 +237,7 @@ static void sleep_until_done(struct chan *chan, const struct transport_completio
             __atomic_load_n(&done->pending, __ATOMIC_ACQUIRE) == 0)
             continue;
         armed = pe->t->arm(chan->ctx);
-        CHECK(pe, armed == 0 || armed == -EAGAIN, "arm gave %d", armed);
+        CHECK(pe, armed == 0 || armed == -EAGAIN, "arm returned %d", armed);
         if (armed == 0 && poll(&ready, 1, WAKE_MS) == 0)
             FAIL(pe,
                  "arm returned 0, but fd was not readable for %d ms; pending %llu; the "
@@ -252,11 +253,11 @@ static void sleep_until_done(struct chan *chan, const struct transport_completio
 static void sleep_gets(struct pe *pe, struct chan *chan)
 {
     static const size_t lens[] = {8, 3000, 100000};
-    unsigned char *to = own(pe, slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
+    unsigned char *to = own(pe, slot_symaddr(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
 
     for (unsigned i = 0; i < times(pe, 30); i++) {
         const struct transport_symaddr from =
-            slot_place(pe, next(pe, 1), SEGMENT_HEAP, pe->me, i % 9);
+            slot_symaddr(pe, next(pe, 1), SEGMENT_HEAP, pe->me, i % 9);
         struct transport_completion done = NOT_DONE;
 
         memcpy(view(pe, from), pattern(i), lens[i % 3]);
@@ -295,7 +296,7 @@ static void use_sleeper(struct pe *pe, unsigned turns)
 
     for (unsigned i = 0; i < turns; i++) {
         const struct transport_symaddr at =
-            slot_place(pe, 0, SEGMENT_HEAP, pe->me, GUARD + i);
+            slot_symaddr(pe, 0, SEGMENT_HEAP, pe->me, GUARD + i);
         const size_t len = i % 2 ? LEN : 8;
         uint64_t old;
 
@@ -303,7 +304,7 @@ static void use_sleeper(struct pe *pe, unsigned turns)
         quiet(&pe->ctx0);
         get(&pe->ctx0, got, at, len);
         check_bytes(pe, got, pattern(i), len, "put to and got from a PE that sleeps");
-        old = amo_fetch(&pe->ctx0, word_place(0, COUNT_WORD + (unsigned)pe->me),
+        old = amo_fetch(&pe->ctx0, word_symaddr(0, COUNT_WORD + (unsigned)pe->me),
                         TRANSPORT_AMO_ADD, 8, 1, 0);
         CHECK(pe, old == load(&pe->mine->word[1]), "add %u fetched %llu", i,
               (unsigned long long)old);
@@ -343,7 +344,7 @@ static void sleeper(struct pe *pe)
 
 const struct test_case ctx_cases[] = {
     {.name = "ctx.address", .run = address},
-    {.name = "ctx.answers", .run = answers},
+    {.name = "ctx.queries", .run = queries},
     {.name = "ctx.reopen", .run = reopen},
     {.name = "ctx.independent", .run = independent},
     {.name = "ctx.threads", .run = threads, .flags = CASE_THREADS},

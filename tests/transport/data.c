@@ -57,9 +57,9 @@ static unsigned char *buffer(struct pe *pe, struct buffers *b, enum memory kind,
     case ON_STACK:
         return b->stack + GUARD + shift;
     case IN_HEAP_SEGMENT:
-        return own(pe, slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, GUARD + shift));
+        return own(pe, slot_symaddr(pe, pe->me, SEGMENT_HEAP, pe->npes, GUARD + shift));
     case IN_DATA_SEGMENT:
-        return own(pe, slot_place(pe, pe->me, SEGMENT_DATA, pe->npes, GUARD + shift));
+        return own(pe, slot_symaddr(pe, pe->me, SEGMENT_DATA, pe->npes, GUARD + shift));
     default:
         return b->heap + GUARD + shift;
     }
@@ -69,7 +69,7 @@ static unsigned char *buffer(struct pe *pe, struct buffers *b, enum memory kind,
 struct turn {
     size_t len, shift;
     enum memory kind;
-    struct transport_symaddr place;
+    struct transport_symaddr symaddr;
     bool nbi;
     uint64_t seed;
 };
@@ -85,8 +85,9 @@ static struct turn turn_at(const struct pe *pe, size_t len, unsigned i)
     if (!fits(t.kind, len))
         t.kind = len < MAX_LEN / 2 && (r >> 28) % 2 ? IN_HEAP_SEGMENT : ON_HEAP;
     t.nbi = i % 2;
-    t.place = slot_place(pe, (int)(((unsigned)pe->me + i / 2 + len) % (unsigned)pe->npes),
-                         segment, pe->me, GUARD + (r >> 32) % OFFSETS);
+    t.symaddr =
+        slot_symaddr(pe, (int)(((unsigned)pe->me + i / 2 + len) % (unsigned)pe->npes),
+                     segment, pe->me, GUARD + (r >> 32) % OFFSETS);
     return t;
 }
 
@@ -102,7 +103,7 @@ static const unsigned char *fill_source(struct pe *pe, struct buffers *b, struct
 
 static void turn_put(struct pe *pe, struct buffers *b, struct turn *t)
 {
-    unsigned char *target = view(pe, t->place);
+    unsigned char *target = view(pe, t->symaddr);
     const unsigned char *should =
         t->kind == READ_ONLY ? constant + t->shift : pattern(t->seed);
     const unsigned char *source = fill_source(pe, b, t);
@@ -110,9 +111,9 @@ static void turn_put(struct pe *pe, struct buffers *b, struct turn *t)
     guards_set(target, t->len);
     memset(target, (int)~should[0] & 0xFF, t->len);
     if (t->nbi)
-        put_nbi(&pe->ctx0, t->place, source, t->len);
+        put_nbi(&pe->ctx0, t->symaddr, source, t->len);
     else
-        put(&pe->ctx0, t->place, source, t->len);
+        put(&pe->ctx0, t->symaddr, source, t->len);
     if (!t->nbi && t->kind != READ_ONLY)
         memset(buffer(pe, b, t->kind, t->shift), 0, t->len);
     quiet(&pe->ctx0);
@@ -124,7 +125,7 @@ static void turn_put(struct pe *pe, struct buffers *b, struct turn *t)
 
 static void turn_get(struct pe *pe, struct buffers *b, struct turn *t)
 {
-    unsigned char *to, *from = view(pe, t->place);
+    unsigned char *to, *from = view(pe, t->symaddr);
 
     if (t->kind == READ_ONLY)
         t->kind = ON_HEAP;
@@ -133,10 +134,10 @@ static void turn_get(struct pe *pe, struct buffers *b, struct turn *t)
     guards_set(to, t->len);
     memset(to, (int)~pattern(t->seed)[0] & 0xFF, t->len);
     if (t->nbi) {
-        get_nbi(&pe->ctx0, to, t->place, t->len);
+        get_nbi(&pe->ctx0, to, t->symaddr, t->len);
         quiet(&pe->ctx0);
     } else {
-        get(&pe->ctx0, to, t->place, t->len);
+        get(&pe->ctx0, to, t->symaddr, t->len);
     }
     check_bytes(pe, to, pattern(t->seed), t->len, t->nbi ? "get nbi" : "get");
     guards_check(pe, to, t->len, "get");
@@ -179,20 +180,20 @@ static void edge(struct pe *pe, int target, enum transport_segment segment, bool
                  size_t len)
 {
     const size_t end = pe->layout->len[segment];
-    const struct transport_symaddr place = {
+    const struct transport_symaddr symaddr = {
         .pe = target, .segment = segment, .offset = last ? end - len : 0};
-    const unsigned char *should = pattern(place.offset + len + (size_t)target);
-    unsigned char *at = view(pe, place), got[2 * GUARD + DATA_SLOT / 64];
+    const unsigned char *should = pattern(symaddr.offset + len + (size_t)target);
+    unsigned char *at = view(pe, symaddr), got[2 * GUARD + DATA_SLOT / 64];
 
     if (last)
         memset(at - GUARD, 0x11, GUARD);
-    put(&pe->ctx0, place, should, len);
+    put(&pe->ctx0, symaddr, should, len);
     quiet(&pe->ctx0);
     check_bytes(pe, at, should, len, last ? "the last bytes" : "the first bytes");
     for (int i = 1; last && i <= GUARD; i++)
         CHECK(pe, at[-i] == 0x11, "byte %d before the last %zu was changed", i, len);
     guards_set(got + GUARD, len);
-    get(&pe->ctx0, got + GUARD, place, len);
+    get(&pe->ctx0, got + GUARD, symaddr, len);
     check_bytes(pe, got + GUARD, should, len, "a get of the segment's ends");
     guards_check(pe, got + GUARD, len, "a get of the segment's ends");
 }
@@ -224,16 +225,16 @@ static void pairs(struct pe *pe)
     CHECK(pe, got, "no memory");
     for (unsigned round = 0; round < times(pe, ROUNDS); round++) {
         for (int i = 0; i < pe->npes * LENS; i++)
-            put_nbi(
-                &pe->ctx0,
-                slot_place(pe, i / LENS, SEGMENT_HEAP, pe->me, (size_t)(i % LENS) * ROOM),
-                pattern(round * 1000 + (unsigned)(pe->me * 100 + i)), lens[i % LENS]);
+            put_nbi(&pe->ctx0,
+                    slot_symaddr(pe, i / LENS, SEGMENT_HEAP, pe->me,
+                                 (size_t)(i % LENS) * ROOM),
+                    pattern(round * 1000 + (unsigned)(pe->me * 100 + i)), lens[i % LENS]);
         quiet(&pe->ctx0);
         for (int i = 0; i < pe->npes * LENS; i++)
-            get_nbi(
-                &pe->ctx0, got + (size_t)i * ROOM,
-                slot_place(pe, i / LENS, SEGMENT_HEAP, pe->me, (size_t)(i % LENS) * ROOM),
-                lens[i % LENS]);
+            get_nbi(&pe->ctx0, got + (size_t)i * ROOM,
+                    slot_symaddr(pe, i / LENS, SEGMENT_HEAP, pe->me,
+                                 (size_t)(i % LENS) * ROOM),
+                    lens[i % LENS]);
         quiet(&pe->ctx0);
         for (int i = 0; i < pe->npes * LENS; i++)
             check_bytes(pe, got + (size_t)i * ROOM,

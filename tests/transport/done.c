@@ -17,24 +17,26 @@ static int next(const struct pe *pe, int by)
 static const size_t quiet_lens[] = {1, 8, 65, 500, 4097, 20000, 150001, 16};
 enum { QUIET_LENS = sizeof quiet_lens / sizeof quiet_lens[0] };
 
-static struct transport_symaddr quiet_place(const struct pe *pe, int to, int from, int i)
+static struct transport_symaddr quiet_symaddr(const struct pe *pe, int to, int from,
+                                              int i)
 {
-    return slot_place(pe, to, SEGMENT_HEAP, from, (size_t)i * 4 * ROUND_SCRATCH + 5);
+    return slot_symaddr(pe, to, SEGMENT_HEAP, from, (size_t)i * 4 * ROUND_SCRATCH + 5);
 }
 
 static void quiet_post(struct pe *pe, unsigned round)
 {
     for (int i = 0; i < QUIET_LENS; i++) {
-        put_nbi(&pe->ctx0, quiet_place(pe, next(pe, 1), pe->me, i),
+        put_nbi(&pe->ctx0, quiet_symaddr(pe, next(pe, 1), pe->me, i),
                 pattern(round * 64 + (unsigned)(pe->me * QUIET_LENS + i)), quiet_lens[i]);
-        amo_nbi(&pe->ctx0, word_place(next(pe, 1), COUNT_WORD), TRANSPORT_AMO_ADD, 8, 1);
+        amo_nbi(&pe->ctx0, word_symaddr(next(pe, 1), COUNT_WORD), TRANSPORT_AMO_ADD, 8,
+                1);
     }
     quiet(&pe->ctx0);
 }
 
 /* After quiet and a barrier outside the transport, the data are visible at the target and
  * to a get of a third PE. */
-static void quiet_seen(struct pe *pe)
+static void quiet_visible(struct pe *pe)
 {
     const int from = next(pe, pe->npes - 1), before = next(pe, 2 * pe->npes - 2);
     unsigned char *got = malloc(3 * ROUND_SCRATCH);
@@ -47,10 +49,10 @@ static void quiet_seen(struct pe *pe)
               "%llu adds are visible after quiet, not %u",
               (unsigned long long)load(own_word(pe, COUNT_WORD)), round * QUIET_LENS);
         for (int i = 0; i < QUIET_LENS; i++) {
-            check_bytes(pe, own(pe, quiet_place(pe, pe->me, from, i)),
+            check_bytes(pe, own(pe, quiet_symaddr(pe, pe->me, from, i)),
                         pattern(round * 64 + (unsigned)(from * QUIET_LENS + i)),
                         quiet_lens[i], "put and quiet, at the target");
-            get(&pe->ctx0, got, quiet_place(pe, from, before, i), quiet_lens[i]);
+            get(&pe->ctx0, got, quiet_symaddr(pe, from, before, i), quiet_lens[i]);
             check_bytes(pe, got,
                         pattern(round * 64 + (unsigned)(before * QUIET_LENS + i)),
                         quiet_lens[i], "put and quiet, read by a third PE");
@@ -70,7 +72,7 @@ static void amo_done(struct pe *pe)
             .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1};
         struct transport_completion done = NOT_DONE;
 
-        CHECK(pe, try_amo(&pe->ctx0, word_place(to, COUNT_WORD), &add, &done) == 0,
+        CHECK(pe, try_amo(&pe->ctx0, word_symaddr(to, COUNT_WORD), &add, &done) == 0,
               "an add was refused");
         done_wait(&pe->ctx0, &done, "an add without result");
         CHECK(pe, load(view_word(pe, to, COUNT_WORD)) == i,
@@ -97,13 +99,14 @@ static void reuse(struct pe *pe)
 
         for (unsigned i = 0; i < SLOTS; i++) {
             memcpy(source, pattern(seed + i), lens[(round + i) % LENS]);
-            put(&pe->ctx0, slot_place(pe, to, SEGMENT_HEAP, pe->me, i * ROOM), source,
+            put(&pe->ctx0, slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, i * ROOM), source,
                 lens[(round + i) % LENS]);
             memset(source, 0x77, ROOM);
         }
         quiet(&pe->ctx0);
         for (unsigned i = 0; i < SLOTS; i++)
-            check_bytes(pe, view(pe, slot_place(pe, to, SEGMENT_HEAP, pe->me, i * ROOM)),
+            check_bytes(pe,
+                        view(pe, slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, i * ROOM)),
                         pattern(seed + i), lens[(round + i) % LENS],
                         "a put whose source was changed after its completion");
     }
@@ -118,10 +121,10 @@ static void nbi_source(struct pe *pe)
     for (unsigned round = 0; round < times(pe, 20); round++)
         for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
             const struct transport_symaddr from =
-                slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, GUARD + round);
+                slot_symaddr(pe, pe->me, SEGMENT_HEAP, pe->npes, GUARD + round);
             unsigned char *source = own(pe, from);
             const struct transport_symaddr to =
-                slot_place(pe, next(pe, (int)round), SEGMENT_HEAP, pe->me, GUARD);
+                slot_symaddr(pe, next(pe, (int)round), SEGMENT_HEAP, pe->me, GUARD);
 
             guards_set(source, lens[i]);
             memcpy(source, pattern(round + i), lens[i]);
@@ -142,7 +145,7 @@ static void many_small(struct pe *pe)
 {
     enum { MANY = 10000 };
     const int to = next(pe, 1);
-    const struct transport_symaddr at = slot_place(pe, to, SEGMENT_HEAP, pe->me, 0);
+    const struct transport_symaddr at = slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, 0);
     uint64_t *from = malloc(MANY * sizeof from[0]), *got = calloc(MANY, sizeof got[0]);
 
     CHECK(pe, from && got, "no memory");
@@ -172,7 +175,7 @@ static void many_small(struct pe *pe)
 static void many_amos(struct pe *pe)
 {
     enum { MANY = 4000 };
-    const struct transport_symaddr at = word_place(next(pe, 1), COUNT_WORD);
+    const struct transport_symaddr at = word_symaddr(next(pe, 1), COUNT_WORD);
     uint64_t *old = calloc(MANY, sizeof old[0]), sum = 0;
 
     CHECK(pe, old, "no memory");
@@ -205,12 +208,12 @@ static void many_large(struct pe *pe)
 
     CHECK(pe, got, "no memory");
     for (unsigned i = 0; i < MANY; i++)
-        put_nbi(&pe->ctx0, slot_place(pe, to, SEGMENT_HEAP, pe->me, i * LEN),
+        put_nbi(&pe->ctx0, slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, i * LEN),
                 pattern(i + (unsigned)pe->me * MANY), LEN);
     quiet(&pe->ctx0);
     for (unsigned i = 0; i < MANY; i++)
         get_nbi(&pe->ctx0, got + i * LEN,
-                slot_place(pe, to, SEGMENT_HEAP, pe->me, i * LEN), LEN);
+                slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, i * LEN), LEN);
     quiet(&pe->ctx0);
     for (unsigned i = 0; i < MANY; i++)
         check_bytes(pe, got + i * LEN, pattern(i + (unsigned)pe->me * MANY), LEN,
@@ -229,19 +232,19 @@ static void flood_to_all(struct pe *pe, struct chan *chan)
     CHECK(pe, got, "no memory");
     for (unsigned i = 0; i < MANY; i++)
         for (int to = 0; to < pe->npes; to++)
-            put_nbi(chan, slot_place(pe, to, SEGMENT_HEAP, pe->me, i * LEN),
+            put_nbi(chan, slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, i * LEN),
                     pattern(i * 100 + (unsigned)(pe->me * pe->npes + to)), LEN);
     quiet(chan);
     for (int to = 0; to < pe->npes; to++)
         get_nbi(chan, got + (size_t)to * LEN,
-                slot_place(pe, to, SEGMENT_HEAP, pe->me, (MANY - 1) * LEN), LEN);
+                slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, (MANY - 1) * LEN), LEN);
     quiet(chan);
     for (int to = 0; to < pe->npes; to++) {
         check_bytes(pe, got + (size_t)to * LEN,
                     pattern((MANY - 1) * 100 + (unsigned)(pe->me * pe->npes + to)), LEN,
                     "a flood, read back");
         for (unsigned i = 0; i < MANY; i++)
-            check_bytes(pe, view(pe, slot_place(pe, to, SEGMENT_HEAP, pe->me, i * LEN)),
+            check_bytes(pe, view(pe, slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, i * LEN)),
                         pattern(i * 100 + (unsigned)(pe->me * pe->npes + to)), LEN,
                         "a flood");
     }
@@ -269,7 +272,7 @@ static void flood_ctx(struct pe *pe)
 }
 
 const struct test_case done_cases[] = {
-    {.name = "done.quiet", .run = quiet_seen},
+    {.name = "done.quiet", .run = quiet_visible},
     {.name = "done.amo", .run = amo_done},
     {.name = "done.reuse", .run = reuse},
     {.name = "done.nbi_source", .run = nbi_source},

@@ -26,12 +26,12 @@ static int one(struct chan *chan, int to, unsigned i)
 {
     struct pe *pe = chan->pe;
     uint64_t old = 0;
-    unsigned char *got = own(pe, slot_place(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
-    const struct transport_symaddr at = slot_place(pe, to, SEGMENT_HEAP, pe->me, i % 5);
+    unsigned char *got = own(pe, slot_symaddr(pe, pe->me, SEGMENT_HEAP, pe->npes, 0));
+    const struct transport_symaddr at = slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, i % 5);
     const struct transport_amo add = {
         .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1, .result = i % 2 ? &old : NULL};
     const struct transport_signal signal = {
-        .at = word_place(to, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
+        .at = word_symaddr(to, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
     struct transport_completion done = NOT_DONE;
     int status;
 
@@ -48,10 +48,10 @@ static int one(struct chan *chan, int to, unsigned i)
         status = try_put_signal(chan, at, pattern(i), i % 1000, &signal, &done);
         break;
     default:
-        status = try_amo(chan, word_place(to, COUNT_WORD), &add, &done);
+        status = try_amo(chan, word_symaddr(to, COUNT_WORD), &add, &done);
         break;
     }
-    CHECK(pe, status <= 0, "an operation gave %d", status);
+    CHECK(pe, status <= 0, "an operation returned %d", status);
     if (status != 0) {
         CHECK(pe, done.pending == 1 && done.error == 0,
               "a refused post changed its completion");
@@ -70,7 +70,7 @@ static void survivors_work(struct pe *pe, struct chan *chan, unsigned i)
     if (to == DEAD)
         to = (to + 1) % pe->npes;
     const struct transport_symaddr at =
-        slot_place(pe, to, SEGMENT_DATA, pe->me, 10 + i % 100);
+        slot_symaddr(pe, to, SEGMENT_DATA, pe->me, 10 + i % 100);
 
     put(chan, at, pattern(i), sizeof got);
     fence(chan);
@@ -80,7 +80,7 @@ static void survivors_work(struct pe *pe, struct chan *chan, unsigned i)
     check_bytes(pe, got, pattern(i), sizeof got, "put and got between survivors");
 }
 
-static void check_told(struct pe *pe)
+static void check_reported(struct pe *pe)
 {
     CHECK(pe, pe->mine->failures > 0,
           "operations to PE %d failed, but world->failed was not "
@@ -106,11 +106,11 @@ static void use_dead(struct pe *pe, struct chan *chan)
     if (pe->options->memory && error == 0)
         return; /* its memory is still mapped */
     CHECK(pe, error != 0, "no operation to a dead PE has failed in %u turns", i);
-    check_told(pe);
+    check_reported(pe);
     if (pe->me == 0)
         printf("# %u operations to a dead PE in %.2f s until the first failed: %s: %s\n",
                i, (double)(now_ns() - start) / (double)ns_per_s, strerror(-error),
-               pe->mine->sentence);
+               pe->mine->message);
     for (unsigned j = 0; j < 8; j++) {
         /* The completion of a put reports that its source may be reused, not that the
          * data were delivered, so a put may succeed. */
@@ -124,19 +124,19 @@ static void use_dead(struct pe *pe, struct chan *chan)
 static void quiet_dead(struct pe *pe, struct chan *chan)
 {
     struct transport_signal signal = {
-        .at = word_place(DEAD, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
+        .at = word_symaddr(DEAD, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
     uint64_t old[8];
 
     for (unsigned i = 0; i < 8; i++) {
         const struct transport_amo swap = {
             .op = TRANSPORT_AMO_SWAP, .size = 8, .operand = i, .result = &old[i]};
 
-        try_put(chan, slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, 0), pattern(i), LEN,
+        try_put(chan, slot_symaddr(pe, DEAD, SEGMENT_HEAP, pe->me, 0), pattern(i), LEN,
                 NULL);
-        try_amo(chan, word_place(DEAD, COUNT_WORD), &swap, NULL);
+        try_amo(chan, word_symaddr(DEAD, COUNT_WORD), &swap, NULL);
         signal.unacked = i % 2 != 0;
-        try_put_signal(chan, slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, LEN), pattern(i),
-                       i * 100, &signal, NULL);
+        try_put_signal(chan, slot_symaddr(pe, DEAD, SEGMENT_HEAP, pe->me, LEN),
+                       pattern(i), i * 100, &signal, NULL);
     }
     try_fence(chan);
     try_quiet(chan);
@@ -149,7 +149,7 @@ static void warm_up(struct pe *pe)
 {
     for (int to = 0; to < pe->npes; to++)
         for (unsigned i = 0; i < 8; i++)
-            CHECK(pe, one(&pe->ctx0, to, i) == 0, "an operation failed while all live");
+            CHECK(pe, one(&pe->ctx0, to, i) == 0, "an operation failed before a PE died");
     quiet(&pe->ctx0);
     barrier(pe);
 }
@@ -182,7 +182,7 @@ static void killed_busy(struct pe *pe)
     pe->members = pe->npes - 1;
     for (unsigned i = 0; i < TURNS; i++)
         try_put(&pe->ctx0,
-                slot_place(pe, DEAD, SEGMENT_HEAP, pe->me, (size_t)(i % 8) * LEN),
+                slot_symaddr(pe, DEAD, SEGMENT_HEAP, pe->me, (size_t)(i % 8) * LEN),
                 pattern(i), i % 4 ? 100 : LEN, NULL);
     try_quiet(&pe->ctx0);
     use_dead(pe, &pe->ctx0);
@@ -223,9 +223,10 @@ static void dropped(struct pe *pe)
     l->done = NOT_DONE;
     pe->expect_failed = true;
     CHECK(pe,
-          try_get(&pe->ctx0, &l->got, word_place(DEAD, 0), sizeof l->got, &l->done) == 0,
+          try_get(&pe->ctx0, &l->got, word_symaddr(DEAD, 0), sizeof l->got, &l->done) ==
+              0,
           "a get was refused");
-    put_nbi(&pe->ctx0, word_place(DEAD, 1), pattern(1), sizeof l->got);
+    put_nbi(&pe->ctx0, word_symaddr(DEAD, 1), pattern(1), sizeof l->got);
     while (now_ns() < end) {
         CHECK(pe, __atomic_load_n(&l->done.pending, __ATOMIC_ACQUIRE) == 1,
               "a dropped operation is done");
@@ -234,12 +235,11 @@ static void dropped(struct pe *pe)
               (unsigned long long)pending(&pe->ctx0, NULL), who, DEAD);
         CHECK(pe, pe->t->quiet(pe->ctx0.ctx) == -EAGAIN,
               "quiet returned 0 although 2 operations were dropped");
-        get(&pe->ctx0, &l->own, word_place(0, 2), sizeof l->own);
+        get(&pe->ctx0, &l->own, word_symaddr(0, 2), sizeof l->own);
         nap(pe, 1);
     }
-    CHECK(pe, pe->mine->failures == 0, "world->failed was called: %s",
-          pe->mine->sentence);
-    CHECK(pe, *(unsigned char *)view(pe, word_place(DEAD, 1)) == 0,
+    CHECK(pe, pe->mine->failures == 0, "world->failed was called: %s", pe->mine->message);
+    CHECK(pe, *(unsigned char *)view(pe, word_symaddr(DEAD, 1)) == 0,
           "a dropped put was delivered");
 }
 
@@ -255,8 +255,8 @@ static void failing(struct pe *pe)
               "operation %u failed, one of the first 8, which must work", i);
     pe->expect_failed = true;
     error = one(&pe->ctx0, DEAD, 8);
-    CHECK(pe, error < 0, "the operation that must fail gave %d", error);
-    check_told(pe);
+    CHECK(pe, error < 0, "the operation that must fail returned %d", error);
+    check_reported(pe);
     use_dead(pe, &pe->ctx0);
     quiet_dead(pe, &pe->ctx0);
     CHECK(pe, pe->mine->failures == 1, "world->failed was called %d times",
@@ -297,12 +297,13 @@ static void silent_sim(struct pe *pe)
     }
     nap(pe, 1);
     CHECK(pe,
-          try_get(&pe->ctx0, &l->got, word_place(DEAD, 0), sizeof l->got, &l->done) == 0,
+          try_get(&pe->ctx0, &l->got, word_symaddr(DEAD, 0), sizeof l->got, &l->done) ==
+              0,
           "a get was refused");
     nap(pe, SILENT_MS);
     CHECK(pe, l->done.pending == 1 && pending(&pe->ctx0, &who) == 1 && who == DEAD,
-          "a get from a silent PE: completion %u, pending() names PE %d", l->done.pending,
-          who);
+          "a get from a silently dead PE: completion %u, pending() names PE %d",
+          l->done.pending, who);
     CHECK(pe, pe->mine->failures == 0, "world->failed was called");
 }
 
@@ -314,7 +315,7 @@ static void refused(struct pe *pe, const struct transport_world *world, const ch
     struct transport_net *net = NULL;
     const int status = pe->t->open(world, &net, why);
 
-    CHECK(pe, status < 0, "%s: open gave %d", what, status);
+    CHECK(pe, status < 0, "%s: open returned %d", what, status);
     CHECK(pe, strlen(why) > 10 && strlen(why) < TRANSPORT_TEXT_MAX, "%s: why is \"%s\"",
           what, why);
     printf("# %s: %s\n", what, why);
@@ -345,7 +346,7 @@ const struct test_case error_cases[] = {
     {.name = "error.nonsense", .run = nonsense, .flags = CASE_PROCESSES | CASE_ALONE},
     {.name = "error.killed",
      .run = killed,
-     .timeout_ms = 2000, /* then reconnecting to the dead PE is given up */
+     .timeout_ms = 2000, /* limit of reconnecting to the dead PE */
      .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
     {.name = "error.killed_busy",
      .run = killed_busy,

@@ -4,7 +4,7 @@ failures=0
 # Sanitizer builds and distcheck repeat only the basic runs of the plain build.
 brief=${SANITIZED:-}${DISTCHECK:-}
 [ -z "${PGAS_TEST_LONG:-}" ] || brief=
-# Those of their cases whose data goes through buffers of different kinds.
+# The cases that use buffers of different kinds.
 some=data,put_signal,done,amo,ctx,error
 
 # has NAME: true if configure has found the library.

@@ -10,7 +10,7 @@ static void all_to_one(struct pe *pe)
     const uint64_t n = (uint64_t)pe->npes;
     uint64_t old, sum = 0;
 
-    old = amo_fetch(&pe->ctx0, word_place(0, COUNT_WORD), TRANSPORT_AMO_ADD, 8, 1, 0);
+    old = amo_fetch(&pe->ctx0, word_symaddr(0, COUNT_WORD), TRANSPORT_AMO_ADD, 8, 1, 0);
     CHECK(pe, old < n, "an add fetched %llu", (unsigned long long)old);
     store(&pe->mine->word[0], old);
     barrier(pe);
@@ -36,7 +36,7 @@ static void dissemination(struct pe *pe)
 
         __atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL);
         for (int by = 1; by < pe->npes; by *= 2, round++) {
-            amo_nbi(&pe->ctx0, word_place((pe->me + by) % pe->npes, ROUND_WORD + round),
+            amo_nbi(&pe->ctx0, word_symaddr((pe->me + by) % pe->npes, ROUND_WORD + round),
                     TRANSPORT_AMO_ADD, 8, 1);
             WAIT_MEMORY(&pe->ctx0, "a round of the dissemination",
                         load(own_word(pe, ROUND_WORD + round)) >= epoch);
@@ -59,7 +59,7 @@ static void ring(struct pe *pe)
 
     put_nbi(&pe->ctx0, at, pattern((unsigned)pe->me), LEN);
     fence(&pe->ctx0);
-    amo_nbi(&pe->ctx0, word_place(to, COUNT_WORD), TRANSPORT_AMO_SET, 8, 1);
+    amo_nbi(&pe->ctx0, word_symaddr(to, COUNT_WORD), TRANSPORT_AMO_SET, 8, 1);
     WAIT_MEMORY(&pe->ctx0, "the flag of the neighbour",
                 load(own_word(pe, COUNT_WORD)) == 1);
     mine.pe = pe->me;

@@ -70,22 +70,22 @@ int main(void)
     error = try_put(REFUSED_MS);
     CHECK(error == -EAGAIN && pair.failures[A] == 0,
           "a put failed after %d ms without a connection, the timeout is %d ms: %s: %s",
-          REFUSED_MS, LONG_MS, strerror(-error), pair.sentence[A]);
+          REFUSED_MS, LONG_MS, strerror(-error), pair.message[A]);
     connection_is_back();
     CHECK(try_put(LONG_MS) == 0, "a put failed after the connection was restored: %s",
-          pair.sentence[A]);
+          pair.message[A]);
     pair_check_works(&pair);
 
     pair.world[A].timeout_ns = SHORT_MS * 1000000ULL;
     connection_is_lost();
     error = try_put(LONG_MS);
     CHECK(error == -ETIMEDOUT && pair.failures[A] == 1 && pair.failed_pe[A] == B,
-          "a put without a connection gave %s, %d failures", strerror(-error),
+          "a put without a connection returned %s, %d failures", strerror(-error),
           pair.failures[A]);
-    CHECK(strstr(pair.sentence[A], "connection was lost") != NULL &&
-              strstr(pair.sentence[A], "SHMEM_NET_TIMEOUT") != NULL,
-          "the message does not name the cause and the variable: %s", pair.sentence[A]);
-    printf("ok: %s\n", pair.sentence[A]);
+    CHECK(strstr(pair.message[A], "connection was lost") != NULL &&
+              strstr(pair.message[A], "SHMEM_NET_TIMEOUT") != NULL,
+          "the message does not name the cause and the variable: %s", pair.message[A]);
+    printf("ok: %s\n", pair.message[A]);
     connection_is_back();
     pair_close(&pair);
     return EXIT_SUCCESS;

@@ -21,20 +21,20 @@ enum { A, B, WORD = 5, MARK = 0x5a5a };
 #define HEAD offsetof(struct ofi_message, name)
 
 static struct pair pair;
-static int refused; /* messages that B has rejected so far */
+static int rejected; /* messages that B has rejected so far */
 
 /* Send `len` bytes from PE `from` to context 0 of the other PE. */
 static void send_raw(int from, const void *message, size_t len)
 {
-    const struct transport_symaddr place = {.pe = 1 - from};
+    const struct transport_symaddr symaddr = {.pe = 1 - from};
     struct transport_ctx *ctx = pair.ctx[from];
     struct ofi_target target;
     ssize_t rc = -FI_EAGAIN;
 
-    CHECK(ofi_target(ctx, &place, &target) == 0, "no address of PE %d", 1 - from);
+    CHECK(ofi_target(ctx, &symaddr, &target) == 0, "no address of PE %d", 1 - from);
     PAIR_UNTIL(&pair, (rc = fi_inject(ctx->ep, message, len, target.addr)) != -FI_EAGAIN,
                "a message to be posted");
-    CHECK(rc == 0, "fi_inject of %zu bytes gave %zd", len, rc);
+    CHECK(rc == 0, "fi_inject of %zu bytes returned %zd", len, rc);
 }
 
 /* A valid request to B to add 1 to its word WORD; the cases change one field of it. */
@@ -60,16 +60,16 @@ static void check_untouched(const char *what)
 {
     for (unsigned i = 0; i < PAIR_WORDS; i++)
         CHECK(pair.heap[B][i] == MARK, "%s: word %u of the target was changed", what, i);
-    CHECK(pair.failures[A] == 0, "%s: the sender reports: %s", what, pair.sentence[A]);
+    CHECK(pair.failures[A] == 0, "%s: the sender reports: %s", what, pair.message[A]);
 }
 
 /* B rejects this message with a text that contains `names`. */
-static void is_refused(const void *message, size_t len, const char *names)
+static void is_rejected(const void *message, size_t len, const char *names)
 {
     send_raw(A, message, len);
-    pair_until_failed(&pair, B, ++refused, names);
-    CHECK(strstr(pair.sentence[B], names) != NULL && pair.failed_pe[B] == -1,
-          "the message is '%s', which does not contain '%s'", pair.sentence[B], names);
+    pair_until_failed(&pair, B, ++rejected, names);
+    CHECK(strstr(pair.message[B], names) != NULL && pair.failed_pe[B] == -1,
+          "the message is '%s', which does not contain '%s'", pair.message[B], names);
     check_untouched(names);
 }
 
@@ -83,19 +83,19 @@ static void lengths(void)
     memcpy(bytes, &m, HEAD);
     for (size_t len = 0; len < sizeof bytes; len += len < 2 * HEAD ? 1 : 7)
         if (len != HEAD)
-            is_refused(bytes, len, len < HEAD ? "shorter" : "length");
+            is_rejected(bytes, len, len < HEAD ? "shorter" : "length");
 }
 
 static void too_long(void)
 {
     static unsigned char bytes[8000];
     struct ofi_message m = add_request();
-    const struct transport_symaddr place = {.pe = B};
+    const struct transport_symaddr symaddr = {.pe = B};
     struct ofi_target target;
     ssize_t rc = -FI_EAGAIN;
 
     memcpy(bytes, &m, HEAD);
-    CHECK(ofi_target(pair.ctx[A], &place, &target) == 0, "no address of PE %d", B);
+    CHECK(ofi_target(pair.ctx[A], &symaddr, &target) == 0, "no address of PE %d", B);
     for (size_t len = OFI_MESSAGE_MAX + 1; len <= sizeof bytes; len *= 2) {
         struct ofi_op *op = ofi_op_alloc(pair.ctx[A], OFI_REPLY, A, NULL);
         pair.ctx[A]->in_flight--;
@@ -103,8 +103,8 @@ static void too_long(void)
                    (rc = fi_send(pair.ctx[A]->ep, bytes, len, NULL, target.addr,
                                  &op->fi)) != -FI_EAGAIN,
                    "a long message to be posted");
-        CHECK(rc == 0, "fi_send of %zu bytes gave %zd", len, rc);
-        pair_until_failed(&pair, B, ++refused, "a message that is too long");
+        CHECK(rc == 0, "fi_send of %zu bytes returned %zd", len, rc);
+        pair_until_failed(&pair, B, ++rejected, "a message that is too long");
         check_untouched("too long");
     }
 }
@@ -116,37 +116,37 @@ static void heads(void)
     for (unsigned kind = OFI_MESSAGE_REPLY + 1; kind <= UINT8_MAX; kind += 13) {
         m = add_request();
         m.type = (uint8_t)kind;
-        is_refused(&m, HEAD, "kind");
+        is_rejected(&m, HEAD, "kind");
     }
     m = add_request();
     m.name_len = 10;
-    is_refused(&m, HEAD, "length");
+    is_rejected(&m, HEAD, "length");
     m.name_len = UINT8_MAX;
-    is_refused(&m, sizeof m, "length");
+    is_rejected(&m, sizeof m, "length");
     m = add_request();
     m.len = 64;
-    is_refused(&m, HEAD, "length");
-    is_refused(&m, HEAD + 64, "no data");
+    is_rejected(&m, HEAD, "length");
+    is_rejected(&m, HEAD + 64, "with data");
     m.type = OFI_MESSAGE_UNACKED;
     m.len = UINT16_MAX;
-    is_refused(&m, HEAD + 20, "length");
+    is_rejected(&m, HEAD + 20, "length");
     for (int i = 0; i < 4; i++) {
         m = add_request();
         m.pe = (int[]){-1, PAIR_PES, INT_MAX, INT_MIN}[i];
-        is_refused(&m, HEAD, "sender");
+        is_rejected(&m, HEAD, "sender");
     }
 }
 
 /* An unacknowledged signal with a bad address is reported at the target only; an
  * acknowledged one is answered with an error. */
-static void is_out_of_place(struct ofi_message m, const char *what)
+static void has_bad_address(struct ofi_message m, const char *what)
 {
     unsigned char bytes[OFI_MESSAGE_MAX] = {0};
 
     m.type = OFI_MESSAGE_UNACKED;
     memcpy(bytes, &m, HEAD);
     send_raw(A, bytes, HEAD + m.len);
-    pair_until_failed(&pair, B, ++refused, what);
+    pair_until_failed(&pair, B, ++rejected, what);
     check_untouched(what);
     m.type = OFI_MESSAGE_SIGNAL; /* the reply matches no operation of A: ignored */
     memcpy(bytes, &m, HEAD);
@@ -164,25 +164,25 @@ static void addresses(void)
     for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
         m = add_request();
         m.offset = wild[i];
-        is_out_of_place(m, "the address of a word");
+        has_bad_address(m, "the address of a word");
         m = add_request();
         m.len = 16;
         m.cond = wild[i] == 1 ? sizeof pair.heap[B] - 15 : wild[i];
-        is_out_of_place(m, "the address of data");
+        has_bad_address(m, "the address of data");
     }
     m = add_request();
     m.segment = SEGMENT_DATA; /* B has none */
-    is_out_of_place(m, "a segment without memory");
+    has_bad_address(m, "a segment without memory");
     m.segment = UINT8_MAX;
-    is_out_of_place(m, "an unknown segment");
+    has_bad_address(m, "an unknown segment");
     m = add_request();
     m.size = 3;
-    is_out_of_place(m, "a word of 3 bytes");
+    has_bad_address(m, "a word of 3 bytes");
     m.size = 0;
-    is_out_of_place(m, "a word of no bytes");
+    has_bad_address(m, "a word of no bytes");
     m = add_request();
     m.op = TRANSPORT_AMO_OPS;
-    is_out_of_place(m, "an unknown operation");
+    has_bad_address(m, "an unknown operation");
 }
 
 static void replies(void)
@@ -193,7 +193,7 @@ static void replies(void)
 
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         m.token = unknown[i];
-        is_refused(&m, HEAD, "names no operation");
+        is_rejected(&m, HEAD, "matches no operation");
     }
     pair_check_works(&pair); /* creates records of many kinds */
     for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {
@@ -207,13 +207,13 @@ static void replies(void)
         pair_progress(&pair);
     }
     pair_idle(&pair, 5);
-    CHECK(pair.failures[B] == refused,
-          "a reply to a completed operation was rejected: %s", pair.sentence[B]);
+    CHECK(pair.failures[B] == rejected,
+          "a reply to a completed operation was rejected: %s", pair.message[B]);
     mark_heap();
     for (int i = 0; i < 2; i++) {
         m.token = 0;
         m.pe = (int[]){1, INT_MIN}[i];
-        is_refused(&m, HEAD, "errno");
+        is_rejected(&m, HEAD, "errno");
     }
 }
 
@@ -241,7 +241,7 @@ static void twice(void)
                                              .offset = (WORD + i) * sizeof(uint64_t)};
         const struct transport_amo fetch = {
             .op = TRANSPORT_AMO_FETCH, .size = sizeof got[i], .result = &got[i]};
-        CHECK(pair.t->amo(pair.ctx[A], &at, &fetch, &done[i]) == 0, "refused");
+        CHECK(pair.t->amo(pair.ctx[A], &at, &fetch, &done[i]) == 0, "an amo was refused");
         if (i == 0) {
             ofi_ops_each(pair.ctx[A], find_token, &m.token);
             send_raw(B, &m, HEAD);
@@ -253,7 +253,7 @@ static void twice(void)
     PAIR_UNTIL(&pair, done[1].pending == 0, "the second operation");
     CHECK(got[1] == 6, "the second operation fetched %llu, the result of the first",
           (unsigned long long)got[1]);
-    CHECK(pair.failures[A] == 0, "%s", pair.sentence[A]);
+    CHECK(pair.failures[A] == 0, "%s", pair.message[A]);
 }
 
 static const struct {

@@ -104,7 +104,7 @@ void quiet(struct chan *chan)
 {
     const int status = try_quiet(chan);
 
-    CHECK(chan->pe, status == 0 || chan->pe->expect_failed, "quiet gave %d", status);
+    CHECK(chan->pe, status == 0 || chan->pe->expect_failed, "quiet returned %d", status);
     CHECK(chan->pe, pending(chan, NULL) == 0, "pending() is %llu after quiet",
           (unsigned long long)pending(chan, NULL));
 }
@@ -113,14 +113,14 @@ void fence(struct chan *chan)
 {
     const int status = try_fence(chan);
 
-    CHECK(chan->pe, status == 0 || chan->pe->expect_failed, "fence gave %d", status);
+    CHECK(chan->pe, status == 0 || chan->pe->expect_failed, "fence returned %d", status);
 }
 
 /* -- memory --------------------------------------------------------------------- */
 
-struct transport_symaddr slot_place(const struct pe *pe, int target,
-                                    enum transport_segment segment, int origin,
-                                    size_t offset)
+struct transport_symaddr slot_symaddr(const struct pe *pe, int target,
+                                      enum transport_segment segment, int origin,
+                                      size_t offset)
 {
     return (struct transport_symaddr){
         .pe = target,
@@ -128,30 +128,30 @@ struct transport_symaddr slot_place(const struct pe *pe, int target,
         .offset = WORDS + (uint64_t)origin * pe->layout->slot[segment] + offset};
 }
 
-struct transport_symaddr word_place(int target, unsigned i)
+struct transport_symaddr word_symaddr(int target, unsigned i)
 {
     return (struct transport_symaddr){
         .pe = target, .segment = SEGMENT_HEAP, .offset = (uint64_t)i * WORD};
 }
 
-unsigned char *view(const struct pe *pe, struct transport_symaddr place)
+unsigned char *view(const struct pe *pe, struct transport_symaddr symaddr)
 {
-    return pe->view[place.segment][place.pe] + place.offset;
+    return pe->view[symaddr.segment][symaddr.pe] + symaddr.offset;
 }
 
 uint64_t *view_word(const struct pe *pe, int target, unsigned i)
 {
-    return (uint64_t *)(void *)view(pe, word_place(target, i));
+    return (uint64_t *)(void *)view(pe, word_symaddr(target, i));
 }
 
-unsigned char *own(const struct pe *pe, struct transport_symaddr place)
+unsigned char *own(const struct pe *pe, struct transport_symaddr symaddr)
 {
-    return (unsigned char *)pe->world.segment[place.segment].base + place.offset;
+    return (unsigned char *)pe->world.segment[symaddr.segment].base + symaddr.offset;
 }
 
 uint64_t *own_word(const struct pe *pe, unsigned i)
 {
-    return (uint64_t *)(void *)own(pe, word_place(pe->me, i));
+    return (uint64_t *)(void *)own(pe, word_symaddr(pe->me, i));
 }
 
 void words_clear(struct pe *pe)

@@ -6,7 +6,7 @@
  * Every PE sends to every PE, including itself, in numbered turns: data, a fence (unless
  * the flag has after_puts), a flag.  The target polls the flag in its own memory and then
  * checks the data.  Up to SLOTS turns are in flight: the target publishes in shared
- * memory which turns it has seen.
+ * memory which turns it has received.
  * Uses: suite.
  */
 #include <stdlib.h>
@@ -32,7 +32,7 @@ enum flag {
     FLAG_PUT_BYTE,
     AFTER_SET,
     AFTER_ADD,
-    AFTER_NOTE
+    AFTER_UNACKED
 };
 
 struct plan {
@@ -46,7 +46,7 @@ struct flows {
     struct pe *pe;
     struct chan *chan;
     const struct plan *plan;
-    unsigned turns, sent, seen[PES_MAX];
+    unsigned turns, sent, received[PES_MAX];
     uint64_t *number; /* number[k] == k: constant sources of puts */
     uint64_t *olds;   /* results of nonblocking amos */
 };
@@ -67,10 +67,10 @@ static uint64_t seed_of(int from, int to, unsigned k)
     return (uint64_t)k * PES_MAX * PES_MAX + (uint64_t)(from * PES_MAX + to);
 }
 
-static struct transport_symaddr data_place(const struct pe *pe, int to, int from,
-                                           unsigned k)
+static struct transport_symaddr data_symaddr(const struct pe *pe, int to, int from,
+                                             unsigned k)
 {
-    return slot_place(pe, to, SEGMENT_HEAP, from, (size_t)(k % SLOTS) * ROOM + k % 3);
+    return slot_symaddr(pe, to, SEGMENT_HEAP, from, (size_t)(k % SLOTS) * ROOM + k % 3);
 }
 
 /* -- the origin ----------------------------------------------------------------- */
@@ -79,9 +79,9 @@ static void send_ahead(struct flows *f, int to, unsigned k)
 {
     struct pe *pe = f->pe;
     const unsigned ahead = f->plan->ahead;
-    const struct transport_symaddr at = data_place(pe, to, pe->me, k);
+    const struct transport_symaddr at = data_symaddr(pe, to, pe->me, k);
     const unsigned char *from = pattern(seed_of(pe->me, to, k));
-    const struct transport_symaddr count = word_place(to, COUNT_0 + (unsigned)pe->me);
+    const struct transport_symaddr count = word_symaddr(to, COUNT_0 + (unsigned)pe->me);
     const struct transport_amo add = {
         .op = TRANSPORT_AMO_ADD,
         .size = 8,
@@ -105,7 +105,7 @@ static void send_ahead(struct flows *f, int to, unsigned k)
 static void send_flag(struct flows *f, int to, unsigned k)
 {
     const struct transport_symaddr at =
-        word_place(to, FLAG_0 + (unsigned)f->pe->me * SLOTS + k % SLOTS);
+        word_symaddr(to, FLAG_0 + (unsigned)f->pe->me * SLOTS + k % SLOTS);
     const struct transport_amo swap = {
         .op = TRANSPORT_AMO_SWAP,
         .size = 8,
@@ -118,12 +118,12 @@ static void send_flag(struct flows *f, int to, unsigned k)
         .operand = f->plan->flag == AFTER_ADD ? 1 : k,
         .after_puts = true};
 
-    const struct transport_signal note = {.at = at,
-                                          .op = TRANSPORT_AMO_SET,
-                                          .size = 8,
-                                          .operand = k,
-                                          .unacked = true,
-                                          .after_puts = true};
+    const struct transport_signal signal = {.at = at,
+                                            .op = TRANSPORT_AMO_SET,
+                                            .size = 8,
+                                            .operand = k,
+                                            .unacked = true,
+                                            .after_puts = true};
 
     switch (f->plan->flag) {
     case FLAG_PUT:
@@ -145,14 +145,14 @@ static void send_flag(struct flows *f, int to, unsigned k)
     case AFTER_ADD:
         CHECK(f->pe, try_amo(f->chan, at, &after, NULL) == 0, "a signal was refused");
         break;
-    case AFTER_NOTE:
-        CHECK(f->pe, try_put_signal(f->chan, at, NULL, 0, &note, NULL) == 0,
+    case AFTER_UNACKED:
+        CHECK(f->pe, try_put_signal(f->chan, at, NULL, 0, &signal, NULL) == 0,
               "an unacknowledged signal was refused");
         break;
     }
 }
 
-/* Send one turn to all PEs if all have seen the turn that used its slot before. */
+/* Send one turn to all PEs if all have received the turn that used its slot before. */
 static bool send_turn(struct flows *f)
 {
     const unsigned k = f->sent + 1;
@@ -192,22 +192,22 @@ static bool flag_is(const struct flows *f, int from, unsigned k)
     return load(flag) == k;
 }
 
-static bool see_turn(struct flows *f, int from)
+static bool receive_turn(struct flows *f, int from)
 {
     struct pe *pe = f->pe;
-    const unsigned k = f->seen[from] + 1;
+    const unsigned k = f->received[from] + 1;
 
-    if (f->seen[from] == f->turns || !flag_is(f, from, k))
+    if (f->received[from] == f->turns || !flag_is(f, from, k))
         return false;
     if (f->plan->ahead & (PUT_NBI | PUT_DONE))
-        check_bytes(pe, own(pe, data_place(pe, pe->me, from, k)),
+        check_bytes(pe, own(pe, data_symaddr(pe, pe->me, from, k)),
                     pattern(seed_of(from, pe->me, k)), len_of(f->plan, k),
                     "data put before a fence or signal, once the flag is visible");
     if (f->plan->ahead & (ADD | ADD_FETCH))
         CHECK(pe, load(own_word(pe, COUNT_0 + (unsigned)from)) >= k,
               "PE %d: flag %u is visible, but only %llu adds posted before the fence",
               from, k, (unsigned long long)load(own_word(pe, COUNT_0 + (unsigned)from)));
-    f->seen[from] = k;
+    f->received[from] = k;
     store(&pe->mine->word[from], k);
     return true;
 }
@@ -217,7 +217,7 @@ static bool see_turn(struct flows *f, int from)
 static bool at_end(const struct flows *f)
 {
     for (int from = 0; from < f->pe->npes; from++)
-        if (f->seen[from] < f->turns)
+        if (f->received[from] < f->turns)
             return false;
     return f->sent == f->turns;
 }
@@ -238,7 +238,7 @@ static void run_flows(struct pe *pe, struct chan *chan, const struct plan *plan)
         bool moved = send_turn(&f);
 
         for (int from = 0; from < pe->npes; from++)
-            moved |= see_turn(&f, from);
+            moved |= receive_turn(&f, from);
         if (!moved)
             wait_step(&w);
         else
@@ -346,9 +346,9 @@ static void after_puts(struct pe *pe)
         {PUT_DONE, AFTER_SET, LENS(mixed), .turns = 96},
         {PUT_NBI | QUIET, AFTER_SET, LENS(mixed), .turns = 96},
         {PUT_NBI, AFTER_SET, LENS(large), .turns = 8},
-        {PUT_NBI, AFTER_NOTE, LENS(small), .turns = 600},
-        {PUT_DONE, AFTER_NOTE, LENS(mixed), .turns = 160},
-        {PUT_NBI, AFTER_NOTE, LENS(large), .turns = 8},
+        {PUT_NBI, AFTER_UNACKED, LENS(small), .turns = 600},
+        {PUT_DONE, AFTER_UNACKED, LENS(mixed), .turns = 160},
+        {PUT_NBI, AFTER_UNACKED, LENS(large), .turns = 8},
     };
     struct chan chan;
 
@@ -369,7 +369,7 @@ static void same_word(struct pe *pe)
 {
     const unsigned turns = times(pe, 400);
     const int to = (pe->me + 1) % pe->npes;
-    const struct transport_symaddr at = word_place(to, SAME_0);
+    const struct transport_symaddr at = word_symaddr(to, SAME_0);
     uint64_t *number = malloc((turns + 1) * sizeof number[0]);
     uint64_t last = 0;
 

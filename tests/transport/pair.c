@@ -31,13 +31,13 @@ static ssize_t pair_address_of(const struct transport_world *world, int pe, void
     return (ssize_t)len;
 }
 
-static void pair_failed(const struct transport_world *world, int pe, const char *sentence)
+static void pair_failed(const struct transport_world *world, int pe, const char *message)
 {
     struct pair *pair = world->arg;
 
     pair->failures[world->me]++;
     pair->failed_pe[world->me] = pe;
-    snprintf(pair->sentence[world->me], PAIR_TEXT_MAX, "%s", sentence);
+    snprintf(pair->message[world->me], PAIR_TEXT_MAX, "%s", message);
 }
 
 void pair_open(struct pair *pair, const struct transport *t, const char *avoid,
@@ -130,7 +130,7 @@ void pair_check_works(struct pair *pair)
             struct transport_completion done = {.pending = 1};
             int error = -EAGAIN;
             uint64_t before = pair_add(pair, pe, COUNT, 1);
-            CHECK(before == k, "fetching add %u of PE %d gave %llu", k, pe,
+            CHECK(before == k, "fetching add %u of PE %d returned %llu", k, pe,
                   (unsigned long long)before);
             PAIR_UNTIL(pair,
                        (error = pair->t->put_signal(pair->ctx[pe], &to, &from,

@@ -27,7 +27,7 @@ struct pair {
     struct transport_ctx *ctx[PAIR_PES]; /* context 0 of each */
     uint64_t heap[PAIR_PES][PAIR_WORDS]; /* their symmetric heaps; no data segment */
     int failures[PAIR_PES], failed_pe[PAIR_PES]; /* calls of world->failed; the last PE */
-    char sentence[PAIR_PES][PAIR_TEXT_MAX];      /* of the last call */
+    char message[PAIR_PES][PAIR_TEXT_MAX];       /* of the last call */
 };
 
 #define CHECK(ok, ...)                                                                   \

@@ -42,15 +42,15 @@ static ssize_t address_of(const struct transport_world *world, int who, void *to
     return (ssize_t)peer->address_len;
 }
 
-static void failed(const struct transport_world *world, int who, const char *sentence)
+static void failed(const struct transport_world *world, int who, const char *message)
 {
     struct pe *pe = world->arg;
 
     CHECK(pe, who >= -1 && who < pe->npes, "world->failed names PE %d", who);
-    CHECK(pe, sentence && sentence[0] && strlen(sentence) < TRANSPORT_TEXT_MAX,
+    CHECK(pe, message && message[0] && strlen(message) < TRANSPORT_TEXT_MAX,
           "world->failed has an empty or too long message");
-    snprintf(pe->mine->sentence, sizeof pe->mine->sentence, "%s", sentence);
-    CHECK(pe, pe->expect_failed, "world->failed: PE %d: %s", who, sentence);
+    snprintf(pe->mine->message, sizeof pe->mine->message, "%s", message);
+    CHECK(pe, pe->expect_failed, "world->failed: PE %d: %s", who, message);
     pe->mine->failed_pe = who;
     __atomic_fetch_add(&pe->mine->failures, 1, __ATOMIC_RELAXED);
 }
@@ -104,7 +104,7 @@ static bool open_net(struct pe *pe)
     CHECK(pe, cpu_ms() - cpu < OPEN_MS * SLOWER, "open took %.0f ms of processor time",
           cpu_ms() - cpu);
     pe->ctx0 = (struct chan){.pe = pe, .ctx = pe->t->ctx_0(pe->net)};
-    CHECK(pe, pe->ctx0.ctx, "ctx_0 gave no context");
+    CHECK(pe, pe->ctx0.ctx, "ctx_0 returned NULL");
     return true;
 }
 

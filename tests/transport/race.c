@@ -35,7 +35,7 @@ enum {
 
 /* -- a race --------------------------------------------------------------------- */
 
-/* A PE takes at least `turns` turns, then goes on until it has used RACE_CPU_MS of
+/* A PE executes at least `turns` turns, then continues until it has used RACE_CPU_MS of
  * processor time, or RACE_MS have passed. */
 struct race {
     struct pe *pe;
@@ -49,14 +49,14 @@ struct race {
  * processors. */
 static void spread(struct race *r)
 {
-    int left;
+    int skip;
     size_t cpu = 0;
     cpu_set_t one;
 
     if (sched_getaffinity(0, sizeof r->allowed, &r->allowed) != 0)
         return;
-    left = r->pe->me % CPU_COUNT(&r->allowed);
-    while (!CPU_ISSET(cpu, &r->allowed) || left-- > 0)
+    skip = r->pe->me % CPU_COUNT(&r->allowed);
+    while (!CPU_ISSET(cpu, &r->allowed) || skip-- > 0)
         cpu++;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
@@ -77,7 +77,7 @@ static struct race start(struct pe *pe, unsigned turns)
     return r;
 }
 
-static bool goes_on(const struct race *r)
+static bool continues(const struct race *r)
 {
     enum { TURNS_PER_CHECK = 16 };
 
@@ -102,7 +102,7 @@ static uint64_t finish(struct race *r, int first)
     return turns;
 }
 
-/* The bit mask of the PEs first..npes-1 that took an odd number of turns. */
+/* The bit mask of the PEs first..npes-1 that executed an odd number of turns. */
 static uint64_t odd_turns(const struct pe *pe, int first)
 {
     uint64_t odd = 0;
@@ -126,16 +126,16 @@ static void check_word(struct pe *pe, unsigned word, uint64_t should, const char
 static void contend(struct race *r, int to, uint64_t *last)
 {
     struct pe *pe = r->pe;
-    struct transport_symaddr half = word_place(to, HALVES_WORD);
-    const uint64_t old =
-        amo_fetch(&pe->ctx0, word_place(to, ADD_WORD), TRANSPORT_AMO_ADD, BYTES_8, 1, 0);
+    struct transport_symaddr half = word_symaddr(to, HALVES_WORD);
+    const uint64_t old = amo_fetch(&pe->ctx0, word_symaddr(to, ADD_WORD),
+                                   TRANSPORT_AMO_ADD, BYTES_8, 1, 0);
 
     CHECK(pe, old >= *last + (r->i > 0), "an add fetched %llu after %llu",
           (unsigned long long)old, (unsigned long long)*last);
     *last = old;
     half.offset += r->i % 2 ? BYTES_4 : 0;
     amo_nbi(&pe->ctx0, half, TRANSPORT_AMO_ADD, BYTES_4, 1);
-    amo_nbi(&pe->ctx0, word_place(to, XOR_WORD), TRANSPORT_AMO_XOR, BYTES_8,
+    amo_nbi(&pe->ctx0, word_symaddr(to, XOR_WORD), TRANSPORT_AMO_XOR, BYTES_8,
             1ull << pe->me);
 }
 
@@ -145,7 +145,7 @@ static void contended(struct pe *pe)
     uint64_t last[PES_MAX] = {0}, turns, halves;
     struct race r = start(pe, 200);
 
-    for (; goes_on(&r); r.i++)
+    for (; continues(&r); r.i++)
         for (int to = 0; to < pe->npes; to++)
             contend(&r, to, &last[to]);
     turns = finish(&r, 0);
@@ -163,8 +163,8 @@ static void take_lock(struct pe *pe)
     const uint64_t mine = (uint64_t)pe->me + 1;
 
     WAIT_MEMORY(&pe->ctx0, "the lock",
-                amo_fetch(&pe->ctx0, word_place(0, LOCK_WORD), TRANSPORT_AMO_COMPARE_SWAP,
-                          BYTES_8, mine, 0) == 0);
+                amo_fetch(&pe->ctx0, word_symaddr(0, LOCK_WORD),
+                          TRANSPORT_AMO_COMPARE_SWAP, BYTES_8, mine, 0) == 0);
 }
 
 /* A lock made of compare_swap and set protects two words, which are read by get and
@@ -174,20 +174,20 @@ static void lock(struct pe *pe)
     struct race r = start(pe, 40);
     uint64_t pair[2], turns;
 
-    for (; goes_on(&r); r.i++) {
+    for (; continues(&r); r.i++) {
         take_lock(pe);
-        get(&pe->ctx0, pair, word_place(0, PAIR_WORD), sizeof pair);
+        get(&pe->ctx0, pair, word_symaddr(0, PAIR_WORD), sizeof pair);
         CHECK(pe, pair[0] == pair[1], "the words differ under the lock: %llu and %llu",
               (unsigned long long)pair[0], (unsigned long long)pair[1]);
         pair[0]++;
         pair[1]++;
-        put(&pe->ctx0, word_place(0, PAIR_WORD), &pair[0], sizeof pair[0]);
-        put(&pe->ctx0, word_place(0, PAIR_WORD + 1), &pair[1], sizeof pair[1]);
+        put(&pe->ctx0, word_symaddr(0, PAIR_WORD), &pair[0], sizeof pair[0]);
+        put(&pe->ctx0, word_symaddr(0, PAIR_WORD + 1), &pair[1], sizeof pair[1]);
         if (r.i % 2)
             fence(&pe->ctx0);
         else
             quiet(&pe->ctx0);
-        amo_nbi(&pe->ctx0, word_place(0, LOCK_WORD), TRANSPORT_AMO_SET, BYTES_8, 0);
+        amo_nbi(&pe->ctx0, word_symaddr(0, LOCK_WORD), TRANSPORT_AMO_SET, BYTES_8, 0);
     }
     turns = finish(&r, 0);
     if (pe->me == 0)
@@ -202,11 +202,11 @@ static void swap_chain(struct pe *pe)
     struct race r = start(pe, 200);
     uint64_t out = 0, in = 0;
 
-    for (; goes_on(&r); r.i++) {
+    for (; continues(&r); r.i++) {
         const uint64_t token = mix(((uint64_t)pe->me << 32) + r.i) | 1;
 
         in += token;
-        out += amo_fetch(&pe->ctx0, word_place(0, CHAIN_WORD), TRANSPORT_AMO_SWAP,
+        out += amo_fetch(&pe->ctx0, word_symaddr(0, CHAIN_WORD), TRANSPORT_AMO_SWAP,
                          BYTES_8, token, 0);
     }
     store(&pe->mine->word[IN], in);
@@ -250,13 +250,13 @@ static void owner(struct pe *pe)
     uint64_t added = 0, added_next = 0;
     struct race r = start(pe, 200);
 
-    for (; goes_on(&r); r.i++) {
+    for (; continues(&r); r.i++) {
         for (int to = 0; to < pe->npes; to++)
             if (r.i % 8 == 7)
-                amo_fetch(&pe->ctx0, word_place(to, ADD_WORD), TRANSPORT_AMO_ADD, BYTES_8,
-                          1, 0);
+                amo_fetch(&pe->ctx0, word_symaddr(to, ADD_WORD), TRANSPORT_AMO_ADD,
+                          BYTES_8, 1, 0);
             else
-                amo_nbi(&pe->ctx0, word_place(to, ADD_WORD), TRANSPORT_AMO_ADD, BYTES_8,
+                amo_nbi(&pe->ctx0, word_symaddr(to, ADD_WORD), TRANSPORT_AMO_ADD, BYTES_8,
                         1);
         hammer(own_word(pe, ADD_WORD), &added);
         hammer(view_word(pe, next, ADD_WORD), &added_next);
@@ -294,9 +294,9 @@ static void owner_alone(struct pe *pe)
     if (pe->me == 0) {
         hammer_until_quiet(pe, &added);
     } else {
-        for (; goes_on(&r); r.i++) {
-            amo_nbi(&pe->ctx0, word_place(0, ADD_WORD), TRANSPORT_AMO_ADD, BYTES_8, 1);
-            amo_nbi(&pe->ctx0, word_place(0, XOR_WORD), TRANSPORT_AMO_XOR, BYTES_8,
+        for (; continues(&r); r.i++) {
+            amo_nbi(&pe->ctx0, word_symaddr(0, ADD_WORD), TRANSPORT_AMO_ADD, BYTES_8, 1);
+            amo_nbi(&pe->ctx0, word_symaddr(0, XOR_WORD), TRANSPORT_AMO_XOR, BYTES_8,
                     1ull << pe->me);
         }
         quiet(&pe->ctx0);
@@ -318,8 +318,8 @@ static void torn(struct pe *pe)
     const int to = (pe->me + 1) % pe->npes;
     struct race r = start(pe, 300);
 
-    for (; goes_on(&r); r.i++) {
-        amo_nbi(&pe->ctx0, word_place(to, TORN_WORD), TRANSPORT_AMO_SET, BYTES_8,
+    for (; continues(&r); r.i++) {
+        amo_nbi(&pe->ctx0, word_symaddr(to, TORN_WORD), TRANSPORT_AMO_SET, BYTES_8,
                 each * (r.i % KINDS));
         for (int j = 0; j < LOADS; j++) {
             const uint64_t seen = load(own_word(pe, TORN_WORD));

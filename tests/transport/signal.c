@@ -4,7 +4,7 @@
  * memory of the target changes.
  *
  * Every PE sends to every PE, including itself, at most SLOTS turns ahead of the last
- * turn that the target has published as seen; the target polls its own memory.  Lengths
+ * turn that the target has published as received; the target polls its memory.  Lengths
  * are close to every limit of the transports: injection, eager messages, bounce buffers.
  * Data longer than signal_max are sent as in the library: a put and an amo with
  * after_puts.
@@ -36,7 +36,7 @@ struct flows {
     struct pe *pe;
     struct chan *chan;
     const struct plan *plan;
-    unsigned turns, sent, seen[PES_MAX];
+    unsigned turns, sent, received[PES_MAX];
     unsigned char *source; /* of puts with done */
 };
 
@@ -57,11 +57,11 @@ static uint64_t seed_of(int from, int to, unsigned k)
     return (uint64_t)k * PES_MAX * PES_MAX + (uint64_t)(from * PES_MAX + to);
 }
 
-static struct transport_symaddr data_place(const struct pe *pe, int to, int from,
-                                           unsigned k)
+static struct transport_symaddr data_symaddr(const struct pe *pe, int to, int from,
+                                             unsigned k)
 {
-    return slot_place(pe, to, SEGMENT_HEAP, from,
-                      GUARD + (size_t)(k % SLOTS) * ROOM + k % 3);
+    return slot_symaddr(pe, to, SEGMENT_HEAP, from,
+                        GUARD + (size_t)(k % SLOTS) * ROOM + k % 3);
 }
 
 /* The signal word has 8 bytes in even turns, 4 in odd ones. */
@@ -70,11 +70,11 @@ static uint32_t size_of(unsigned k)
     return k % 2 == 0 ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-static struct transport_symaddr flag_place(const struct pe *pe, int to, int from,
-                                           unsigned k)
+static struct transport_symaddr flag_symaddr(const struct pe *pe, int to, int from,
+                                             unsigned k)
 {
     (void)pe;
-    return word_place(to, ((unsigned)from * SLOTS + k % SLOTS) * WORDS_PER_FLAG + 1);
+    return word_symaddr(to, ((unsigned)from * SLOTS + k % SLOTS) * WORDS_PER_FLAG + 1);
 }
 
 /* ---- the origin ----------------------------------------------------------------------
@@ -101,7 +101,7 @@ static void send_done(struct flows *f, struct transport_symaddr to,
 static void send_one(struct flows *f, int to, unsigned k)
 {
     const struct pe *pe = f->pe;
-    const struct transport_signal signal = {.at = flag_place(pe, to, pe->me, k),
+    const struct transport_signal signal = {.at = flag_symaddr(pe, to, pe->me, k),
                                             .op = f->plan->op,
                                             .size = size_of(k),
                                             .operand =
@@ -110,9 +110,9 @@ static void send_one(struct flows *f, int to, unsigned k)
     const unsigned char *from = pattern(seed_of(pe->me, to, k));
 
     if (f->plan->done)
-        send_done(f, data_place(pe, to, pe->me, k), from, len_of(f->plan, k), &signal);
+        send_done(f, data_symaddr(pe, to, pe->me, k), from, len_of(f->plan, k), &signal);
     else
-        put_signal_nbi(f->chan, data_place(pe, to, pe->me, k), from, len_of(f->plan, k),
+        put_signal_nbi(f->chan, data_symaddr(pe, to, pe->me, k), from, len_of(f->plan, k),
                        &signal);
 }
 
@@ -142,7 +142,7 @@ static uint64_t value_of(const struct plan *plan, unsigned k)
 
 static bool flag_is(const struct flows *f, int from, unsigned k)
 {
-    const void *flag = own(f->pe, flag_place(f->pe, f->pe->me, from, k));
+    const void *flag = own(f->pe, flag_symaddr(f->pe, f->pe->me, from, k));
 
     if (size_of(k) == sizeof(uint32_t))
         return __atomic_load_n((const uint32_t *)flag, __ATOMIC_ACQUIRE) ==
@@ -152,7 +152,7 @@ static bool flag_is(const struct flows *f, int from, unsigned k)
 
 static void check_flag(struct flows *f, int from, unsigned k)
 {
-    const unsigned char *flag = own(f->pe, flag_place(f->pe, f->pe->me, from, k));
+    const unsigned char *flag = own(f->pe, flag_symaddr(f->pe, f->pe->me, from, k));
     static const unsigned char none[2 * WORD];
 
     check_bytes(f->pe, flag - WORD, none, WORD, "the word before a signal");
@@ -160,21 +160,21 @@ static void check_flag(struct flows *f, int from, unsigned k)
                 "the bytes after a signal");
 }
 
-static bool see_turn(struct flows *f, int from)
+static bool receive_turn(struct flows *f, int from)
 {
     struct pe *pe = f->pe;
-    const unsigned k = f->seen[from] + 1;
+    const unsigned k = f->received[from] + 1;
 
-    if (f->seen[from] == f->turns || !flag_is(f, from, k))
+    if (f->received[from] == f->turns || !flag_is(f, from, k))
         return false;
-    unsigned char *at = own(pe, data_place(pe, pe->me, from, k));
+    unsigned char *at = own(pe, data_symaddr(pe, pe->me, from, k));
     const size_t len = len_of(f->plan, k);
     check_bytes(pe, at, pattern(seed_of(from, pe->me, k)), len,
                 "data of a put with signal, once the signal is visible");
     CHECK(pe, k <= SLOTS || at[len] == FILL, "the byte after %zu bytes was changed", len);
     memset(at, FILL, ROOM - 2 * GUARD);
     check_flag(f, from, k);
-    f->seen[from] = k;
+    f->received[from] = k;
     store(&pe->mine->word[from], k);
     return true;
 }
@@ -185,7 +185,7 @@ static bool see_turn(struct flows *f, int from)
 static bool at_end(const struct flows *f)
 {
     for (int from = 0; from < f->pe->npes; from++)
-        if (f->seen[from] < f->turns)
+        if (f->received[from] < f->turns)
             return false;
     return f->sent == f->turns;
 }
@@ -202,7 +202,7 @@ static void run_flows(struct pe *pe, struct chan *chan, const struct plan *plan)
         bool moved = send_turn(&f);
 
         for (int from = 0; from < pe->npes; from++)
-            moved |= see_turn(&f, from);
+            moved |= receive_turn(&f, from);
         if (!moved)
             wait_step(&w);
         else
@@ -232,7 +232,7 @@ static void put_add(struct pe *pe)
     run_flows(pe, &pe->ctx0, &done);
 }
 
-static void notes(struct pe *pe)
+static void put_unacked(struct pe *pe)
 {
     static const struct plan plans[] = {
         {TRANSPORT_AMO_SET, false, true, LENS(small), 300},
@@ -268,7 +268,7 @@ static void other_ctxs(struct pe *pe)
  * for a signal and the service threads are paused. */
 static void flood(struct pe *pe)
 {
-    enum { TURNS = 200, PLACES = 40, LEN = 5000 };
+    enum { TURNS = 200, BLOCKS = 40, LEN = 5000 };
     const unsigned turns = times(pe, TURNS);
     uint64_t sum = (uint64_t)turns * (uint64_t)pe->npes;
 
@@ -276,16 +276,16 @@ static void flood(struct pe *pe)
     barrier(pe);
     for (unsigned i = 0; i < turns; i++)
         for (int to = 0; to < pe->npes; to++) {
-            const struct transport_signal signal = {.at = word_place(to, 0),
+            const struct transport_signal signal = {.at = word_symaddr(to, 0),
                                                     .op = TRANSPORT_AMO_ADD,
                                                     .size = 8,
                                                     .operand = 1};
 
             put_signal_nbi(
                 &pe->ctx0,
-                slot_place(pe, to, SEGMENT_DATA, pe->me, (size_t)(i % PLACES) * LEN),
+                slot_symaddr(pe, to, SEGMENT_DATA, pe->me, (size_t)(i % BLOCKS) * LEN),
                 pattern(i), i * 7 % LEN, &signal);
-            if (i % PLACES == PLACES - 1)
+            if (i % BLOCKS == BLOCKS - 1)
                 fence(&pe->ctx0);
         }
     quiet(&pe->ctx0);
@@ -295,10 +295,10 @@ static void flood(struct pe *pe)
           "%llu of %llu signals are visible after quiet",
           (unsigned long long)load(own_word(pe, 0)), (unsigned long long)sum);
     for (int from = 0; from < pe->npes; from++)
-        for (unsigned i = turns - PLACES; i < turns; i++)
+        for (unsigned i = turns - BLOCKS; i < turns; i++)
             check_bytes(pe,
-                        own(pe, slot_place(pe, pe->me, SEGMENT_DATA, from,
-                                           (size_t)(i % PLACES) * LEN)),
+                        own(pe, slot_symaddr(pe, pe->me, SEGMENT_DATA, from,
+                                             (size_t)(i % BLOCKS) * LEN)),
                         pattern(i), i * 7 % LEN, "put with signal and quiet");
     barrier(pe);
 }
@@ -312,13 +312,13 @@ static void then_put(struct pe *pe)
     CHECK(pe, number, "no memory");
     for (unsigned k = 1; k <= times(pe, 200); k++) {
         const struct transport_signal signal = {
-            .at = word_place(to, 0), .op = TRANSPORT_AMO_SET, .size = 8, .operand = k};
+            .at = word_symaddr(to, 0), .op = TRANSPORT_AMO_SET, .size = 8, .operand = k};
 
         number[k] = k;
-        put_signal_nbi(&pe->ctx0, word_place(to, 2), &number[k], sizeof number[k],
+        put_signal_nbi(&pe->ctx0, word_symaddr(to, 2), &number[k], sizeof number[k],
                        &signal);
         fence(&pe->ctx0);
-        put_nbi(&pe->ctx0, word_place(to, 1), &number[k], sizeof number[k]);
+        put_nbi(&pe->ctx0, word_symaddr(to, 1), &number[k], sizeof number[k]);
         const uint64_t later = load(own_word(pe, 1)), first = load(own_word(pe, 0)),
                        data = load(own_word(pe, 2));
         CHECK(pe, first >= later && data >= later,
@@ -338,18 +338,18 @@ static void words(struct pe *pe)
     const int to = (pe->me + 1) % pe->npes;
     const uint64_t ones = UINT32_MAX;
     struct transport_signal signal = {
-        .at = word_place(to, 0), .op = TRANSPORT_AMO_ADD, .size = 4, .operand = 1};
+        .at = word_symaddr(to, 0), .op = TRANSPORT_AMO_ADD, .size = 4, .operand = 1};
 
     *own_word(pe, 0) = ones;
     *own_word(pe, 1) = ones;
     barrier(pe);
-    put_signal_nbi(&pe->ctx0, word_place(to, 3), &ones, 4, &signal);
-    signal.at = word_place(to, 1);
+    put_signal_nbi(&pe->ctx0, word_symaddr(to, 3), &ones, 4, &signal);
+    signal.at = word_symaddr(to, 1);
     signal.size = 8;
-    put_signal_nbi(&pe->ctx0, word_place(to, 4), &ones, 4, &signal);
+    put_signal_nbi(&pe->ctx0, word_symaddr(to, 4), &ones, 4, &signal);
     quiet(&pe->ctx0);
     signal.operand = (uint64_t)-2;
-    put_signal_nbi(&pe->ctx0, word_place(to, 4), &ones, 8, &signal);
+    put_signal_nbi(&pe->ctx0, word_symaddr(to, 4), &ones, 8, &signal);
     quiet(&pe->ctx0);
     barrier(pe);
     CHECK(pe, *own_word(pe, 0) == 0, "4 bytes of ones plus 1 are %llx",
@@ -365,7 +365,7 @@ static void words(struct pe *pe)
 const struct test_case signal_cases[] = {
     {.name = "put_signal.set", .run = put_set},
     {.name = "put_signal.add", .run = put_add},
-    {.name = "put_signal.unacked", .run = notes},
+    {.name = "put_signal.unacked", .run = put_unacked},
     {.name = "put_signal.ctx", .run = other_ctxs},
     {.name = "put_signal.flood", .run = flood},
     {.name = "put_signal.fence", .run = then_put},

@@ -18,7 +18,7 @@ enum {
     STOP_MS = 2500, /* more than two probes */
     POLL_MS = 10,
     US_PER_MS = 1000,
-    CONTACT_MS = 1500,
+    CONNECT_MS = 1500,
     BUSY_MS = 750, /* limit of processor time: allows the harness's polls, not spinning */
 };
 static const uint64_t ns_per_ms = 1000000;
@@ -58,7 +58,7 @@ static void connect_all(struct pe *pe, struct chan *chan)
     uint64_t got;
 
     for (int to = 0; to < pe->npes; to++)
-        get(chan, &got, word_place(to, COUNT_WORD), sizeof got);
+        get(chan, &got, word_symaddr(to, COUNT_WORD), sizeof got);
 }
 
 /* An amo to the stopped PE, on a context without a service thread: it stays pending and
@@ -73,7 +73,7 @@ static void watch_amo(struct pe *pe, struct chan *chan)
     const uint64_t end = now_ns() + STOP_MS * ns_per_ms;
     int who = -1;
 
-    CHECK(pe, try_amo(chan, word_place(STOPPED, COUNT_WORD), &add, &done) == 0,
+    CHECK(pe, try_amo(chan, word_symaddr(STOPPED, COUNT_WORD), &add, &done) == 0,
           "an amo was refused");
     while (now_ns() < end) {
         const uint64_t n = pending(chan, &who);
@@ -113,15 +113,15 @@ static void amo_waits(struct pe *pe)
  * when the transport's queues are full.  before: puts delivered before the stop. */
 static void puts_wait(struct pe *pe, size_t len, unsigned before)
 {
-    enum { PLACES = 1000 };
+    enum { BLOCKS = 1000 };
     unsigned n = 0;
 
     if (pe->options->memory)
         return;
     connect_all(pe, &pe->ctx0);
     for (; pe->me == 0 && n < before; n++)
-        put_nbi(&pe->ctx0, slot_place(pe, STOPPED, SEGMENT_HEAP, 0, n * len), pattern(n),
-                len);
+        put_nbi(&pe->ctx0, slot_symaddr(pe, STOPPED, SEGMENT_HEAP, 0, n * len),
+                pattern(n), len);
     nap(pe, SETTLE_MS);
     barrier(pe);
     if (pe->me == STOPPED)
@@ -134,13 +134,13 @@ static void puts_wait(struct pe *pe, size_t len, unsigned before)
 
     for (; now_ns() < end; n++)
         put_nbi(&pe->ctx0,
-                slot_place(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)(n % PLACES) * len),
-                pattern(n % PLACES), len);
+                slot_symaddr(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)(n % BLOCKS) * len),
+                pattern(n % BLOCKS), len);
     quiet(&pe->ctx0);
     waitpid(waker, NULL, 0);
-    for (unsigned i = 0; i < PLACES && i < n; i++)
+    for (unsigned i = 0; i < BLOCKS && i < n; i++)
         check_bytes(pe,
-                    view(pe, slot_place(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)i * len)),
+                    view(pe, slot_symaddr(pe, STOPPED, SEGMENT_HEAP, 0, (size_t)i * len)),
                     pattern(i), len, "a put to a PE that was stopped");
 }
 
@@ -156,7 +156,7 @@ static void long_puts_wait(struct pe *pe)
 
 /* The first operation to a stopped PE fails when the timeout has passed, not before, and
  * does not spin meanwhile. */
-static void no_contact(struct pe *pe)
+static void connect_fails(struct pe *pe)
 {
     struct transport_completion done = NOT_DONE;
     const uint64_t start = now_ns();
@@ -164,7 +164,7 @@ static void no_contact(struct pe *pe)
     uint64_t got, took;
 
     if (strcmp(pe->options->inner->name, "ofi") != 0)
-        return; /* other transports connect lazily; their caller detects the silence */
+        return; /* other transports connect lazily; their caller detects the failure */
     if (pe->me == STOPPED)
         stop_here(pe);
     pe->expect_failed = true;
@@ -172,7 +172,7 @@ static void no_contact(struct pe *pe)
     if (pe->me != 0)
         return;
     const pid_t pid = stopped_pid(pe);
-    int status = try_get(&pe->ctx0, &got, word_place(STOPPED, 0), sizeof got, &done);
+    int status = try_get(&pe->ctx0, &got, word_symaddr(STOPPED, 0), sizeof got, &done);
 
     if (status == 0) {
         done_wait(&pe->ctx0, &done, "a get from a stopped PE");
@@ -180,20 +180,19 @@ static void no_contact(struct pe *pe)
     }
     took = (now_ns() - start) / ns_per_ms;
     CHECK(pe, status < 0, "a get from a stopped PE succeeded");
-    CHECK(pe, took >= CONTACT_MS && took < CONTACT_MS + STOP_MS,
-          "connecting was given up after %llu ms, the timeout is %d ms",
-          (unsigned long long)took, CONTACT_MS);
+    CHECK(pe, took >= CONNECT_MS && took < CONNECT_MS + STOP_MS,
+          "connecting failed after %llu ms, the timeout is %d ms",
+          (unsigned long long)took, CONNECT_MS);
     CHECK(pe, cpu_ms() - cpu < BUSY_MS, "connecting took %.0f ms of processor time",
           cpu_ms() - cpu);
     CHECK(pe, pe->mine->failures > 0, "world->failed was not called");
     kill(pid, SIGKILL);
 }
 
-/* PE 1 posts many gets and amos and stops before it has read the replies: PE 0 must keep
- * them without spinning. */
-
-/* Provider net of libfabric 1.17, which is used only if the user names it, buffers 64
- * messages for a process that does not poll and may drop later ones. */
+/* Case requester: PE 1 posts many gets and amos and stops before it has read the replies;
+ * PE 0 must keep them without spinning.
+ * Provider net of libfabric 1.17 buffers 64 messages for a process that does not poll and
+ * may drop later ones: fewer amos with a provider that the user has named. */
 enum { AMOS = 900, AMOS_FEW = 30, GETS = 8, GET_LEN = 4 << 20 };
 
 static unsigned amos(const struct pe *pe)
@@ -207,7 +206,7 @@ static void post_amos(struct chan *chan, uint64_t *old)
         const struct transport_amo add = {
             .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1, .result = &old[i]};
 
-        CHECK(chan->pe, try_amo(chan, word_place(0, COUNT_WORD), &add, NULL) == 0,
+        CHECK(chan->pe, try_amo(chan, word_symaddr(0, COUNT_WORD), &add, NULL) == 0,
               "an amo was refused");
     }
 }
@@ -215,7 +214,7 @@ static void post_amos(struct chan *chan, uint64_t *old)
 static void post_and_stop(struct pe *pe)
 {
     static uint64_t old[2][AMOS];
-    unsigned char *to = own(pe, slot_place(pe, STOPPED, SEGMENT_HEAP, pe->npes, 0));
+    unsigned char *to = own(pe, slot_symaddr(pe, STOPPED, SEGMENT_HEAP, pe->npes, 0));
     struct chan chan;
     const bool two = chan_open(pe, &chan, false);
     const uint64_t should = (two ? 2 : 1) * amos(pe);
@@ -224,9 +223,9 @@ static void post_and_stop(struct pe *pe)
         connect_all(pe, &chan);
     service_pause(pe, true);
     for (unsigned i = 0; i < GETS; i++) {
-        get_nbi(&pe->ctx0, to, slot_place(pe, 0, SEGMENT_HEAP, 0, 0), GET_LEN);
+        get_nbi(&pe->ctx0, to, slot_symaddr(pe, 0, SEGMENT_HEAP, 0, 0), GET_LEN);
         if (two)
-            get_nbi(&chan, to, slot_place(pe, 0, SEGMENT_HEAP, 0, 0), GET_LEN);
+            get_nbi(&chan, to, slot_symaddr(pe, 0, SEGMENT_HEAP, 0, 0), GET_LEN);
     }
     post_amos(&pe->ctx0, old[0]);
     if (two)
@@ -244,7 +243,7 @@ static void post_and_stop(struct pe *pe)
           (unsigned long long)should);
 }
 
-static void asker(struct pe *pe)
+static void requester(struct pe *pe)
 {
     connect_all(pe, &pe->ctx0);
     barrier(pe);
@@ -267,10 +266,10 @@ const struct test_case stopped_cases[] = {
     {.name = "stopped.long_put",
      .run = long_puts_wait,
      .flags = CASE_PROCESSES | CASE_ALONE},
-    {.name = "stopped.asker", .run = asker, .flags = CASE_PROCESSES | CASE_ALONE},
-    {.name = "stopped.contact",
-     .run = no_contact,
+    {.name = "stopped.requester", .run = requester, .flags = CASE_PROCESSES | CASE_ALONE},
+    {.name = "stopped.connect",
+     .run = connect_fails,
      .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES,
-     .timeout_ms = CONTACT_MS},
+     .timeout_ms = CONNECT_MS},
     {.name = NULL},
 };

@@ -302,7 +302,7 @@ static void print_waits(const struct suite *s)
                 "suite: PE %d: last waited for %s (line %d); pending %llu, PE %d%s%s\n",
                 i, pe->waits_for ? pe->waits_for : "nothing", pe->line,
                 (unsigned long long)pe->pending, pe->pending_pe,
-                pe->sentence[0] ? "; message: " : "", pe->sentence);
+                pe->message[0] ? "; message: " : "", pe->message);
     }
 }
 

@@ -50,7 +50,7 @@ struct shared_pe {
     int pending_pe;
     int failures;  /* calls of world->failed */
     int failed_pe; /* of the last one */
-    char sentence[WHAT_MAX];
+    char message[WHAT_MAX];
     uint64_t word[SHARED_WORDS];
 };
 
@@ -155,7 +155,7 @@ double cpu_ms(void); /* processor time of this process */
 void service_start(struct pe *pe);
 void service_stop(struct pe *pe);
 void service_pause(struct pe *pe, bool pause);
-/* Open another context; false if there is none left, which fails the case if `must`. */
+/* Open another context; false: no resources, which fails the case if `must`. */
 bool chan_open(struct pe *pe, struct chan *chan, bool must);
 void chan_close(struct chan *chan);
 
@@ -198,18 +198,18 @@ void done_wait(struct chan *chan, struct transport_completion *done, const char 
 
 /* Byte `offset` of origin's slot in a segment of PE target; origin == npes: the slot of
  * the target itself. */
-struct transport_symaddr slot_place(const struct pe *pe, int target,
-                                    enum transport_segment segment, int origin,
-                                    size_t offset);
+struct transport_symaddr slot_symaddr(const struct pe *pe, int target,
+                                      enum transport_segment segment, int origin,
+                                      size_t offset);
 /* Word i (8 bytes) of the words at the start of the target's heap. */
-struct transport_symaddr word_place(int target, unsigned i);
+struct transport_symaddr word_symaddr(int target, unsigned i);
 /* The same memory through the harness's mapping, without the transport. */
-unsigned char *view(const struct pe *pe, struct transport_symaddr place);
+unsigned char *view(const struct pe *pe, struct transport_symaddr symaddr);
 uint64_t *view_word(const struct pe *pe, int target, unsigned i);
 /* All PEs: set the words of every heap, and those in shared memory, to 0. */
 void words_clear(struct pe *pe);
-/* The same through this PE's own mapping; place.pe must be this PE. */
-unsigned char *own(const struct pe *pe, struct transport_symaddr place);
+/* The same through this PE's own mapping; symaddr.pe must be this PE. */
+unsigned char *own(const struct pe *pe, struct transport_symaddr symaddr);
 uint64_t *own_word(const struct pe *pe, unsigned i);
 
 /* MAX_LEN pseudo-random bytes that depend on the seed. */
@@ -228,7 +228,7 @@ uint64_t load(const uint64_t *word);
 void store(uint64_t *word, uint64_t value);
 uint64_t mix(uint64_t x);
 
-/* -- the life of a PE ----------------------------------------------------------- */
+/* -- running a PE --------------------------------------------------------------- */
 
 /* Run cases from..to-1 in this PE, between open and close; returns its exit status. */
 int pe_run(struct pe *pe, const struct test_case *const *cases, int from, int to);

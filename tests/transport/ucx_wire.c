@@ -17,7 +17,7 @@
 enum { A, B, WORD = 5, MARK = 0x5a5a, BYTES_MAX = UCX_SIGNAL_MAX + 4096 };
 
 static struct pair pair;
-static int refused; /* messages that B has rejected so far */
+static int rejected; /* messages that B has rejected so far */
 static unsigned char bytes[BYTES_MAX];
 
 static void sent(void *request, ucs_status_t status, void *arg)
@@ -45,24 +45,24 @@ static void send_raw(unsigned id, const void *head, size_t head_len, size_t len)
     PAIR_UNTIL(&pair, request == NULL || *is_sent, "a message to be sent");
 }
 
-static struct ucx_signal_head add_request(void)
+static struct ucx_signal_header add_request(void)
 {
-    return (struct ucx_signal_head){.operand = 1,
-                                    .word_offset = WORD * sizeof(uint64_t),
-                                    .pe = A,
-                                    .op = TRANSPORT_AMO_ADD,
-                                    .size = sizeof(uint64_t),
-                                    .word_segment = SEGMENT_HEAP,
-                                    .segment = SEGMENT_HEAP};
+    return (struct ucx_signal_header){.operand = 1,
+                                      .word_offset = WORD * sizeof(uint64_t),
+                                      .pe = A,
+                                      .op = TRANSPORT_AMO_ADD,
+                                      .size = sizeof(uint64_t),
+                                      .word_segment = SEGMENT_HEAP,
+                                      .segment = SEGMENT_HEAP};
 }
 
-static void is_refused(unsigned id, const void *head, size_t head_len, size_t len,
-                       const char *names)
+static void is_rejected(unsigned id, const void *head, size_t head_len, size_t len,
+                        const char *names)
 {
     send_raw(id, head, head_len, len);
-    pair_until_failed(&pair, B, ++refused, names);
-    CHECK(strstr(pair.sentence[B], names) != NULL,
-          "the message is '%s', which does not contain '%s'", pair.sentence[B], names);
+    pair_until_failed(&pair, B, ++rejected, names);
+    CHECK(strstr(pair.message[B], names) != NULL,
+          "the message is '%s', which does not contain '%s'", pair.message[B], names);
     for (unsigned i = 0; i < PAIR_WORDS; i++)
         CHECK(pair.heap[B][i] == MARK, "%s: word %u of the target was changed", names, i);
 }
@@ -71,50 +71,50 @@ static void is_refused(unsigned id, const void *head, size_t head_len, size_t le
 
 static void lengths(void)
 {
-    unsigned char head[2 * sizeof(struct ucx_signal_head)] = {0};
-    struct ucx_signal_head request = add_request();
+    unsigned char head[2 * sizeof(struct ucx_signal_header)] = {0};
+    struct ucx_signal_header request = add_request();
 
     memcpy(head, &request, sizeof request);
     for (size_t len = 0; len < sizeof head; len += 5) {
         if (len != sizeof request)
-            is_refused(UCX_SIGNAL_ID, head, len, 0, "length");
-        if (len != sizeof(struct ucx_reply_head))
-            is_refused(UCX_REPLY_ID, head, len, 0, "length");
+            is_rejected(UCX_SIGNAL_ID, head, len, 0, "length");
+        if (len != sizeof(struct ucx_reply_header))
+            is_rejected(UCX_REPLY_ID, head, len, 0, "length");
     }
-    is_refused(UCX_REPLY_ID, head, sizeof(struct ucx_reply_head), 8, "length");
-    is_refused(UCX_SIGNAL_ID, &request, sizeof request, BYTES_MAX, "longer");
+    is_rejected(UCX_REPLY_ID, head, sizeof(struct ucx_reply_header), 8, "length");
+    is_rejected(UCX_SIGNAL_ID, &request, sizeof request, BYTES_MAX, "longer");
 }
 
 static void addresses(void)
 {
     static const uint64_t wild[] = {sizeof pair.heap[B], sizeof pair.heap[B] - 4,
                                     UINT64_MAX - 7, UINT64_MAX / 2 + 1, 1};
-    const char *place = "is outside the symmetric memory";
-    struct ucx_signal_head head;
+    const char *outside = "is outside the symmetric memory";
+    struct ucx_signal_header head;
 
     for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
         head = add_request();
         head.word_offset = wild[i];
-        is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+        is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
         head = add_request();
         head.offset = wild[i] == 1 ? sizeof pair.heap[B] - 15 : wild[i];
-        is_refused(UCX_SIGNAL_ID, &head, sizeof head, 16, place);
+        is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 16, outside);
     }
     head = add_request();
     head.word_segment = SEGMENT_DATA; /* B has none */
-    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
     head.word_segment = UINT8_MAX;
-    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
     head = add_request();
     head.size = 3;
-    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
     head = add_request();
     head.op = TRANSPORT_AMO_XOR;
-    is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, place);
+    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
     for (int i = 0; i < 4; i++) {
         head = add_request();
         head.pe = (int[]){-1, PAIR_PES, INT_MAX, INT_MIN}[i];
-        is_refused(UCX_SIGNAL_ID, &head, sizeof head, 0, "sender");
+        is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, "sender");
     }
 }
 
@@ -122,23 +122,23 @@ static void replies(void)
 {
     static const uint64_t unknown[] = {64 * 1024, UINT32_MAX, UINT64_MAX, 0x7f0012345678};
     static const uint64_t stale[] = {7ULL << 32, UINT64_MAX << 32, 1ULL << 63 | 3, 0};
-    struct ucx_reply_head head = {.error = 0};
+    struct ucx_reply_header head = {.error = 0};
 
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         head.token = unknown[i];
-        is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+        is_rejected(UCX_REPLY_ID, &head, sizeof head, 0, "reply to no operation");
     }
     for (size_t i = 0; i < sizeof stale / sizeof stale[0]; i++) {
         head.token = stale[i];
         send_raw(UCX_REPLY_ID, &head, sizeof head, 0);
         pair_idle(&pair, 5);
     }
-    CHECK(pair.failures[B] == refused,
-          "a reply to a completed operation was rejected: %s", pair.sentence[B]);
+    CHECK(pair.failures[B] == rejected,
+          "a reply to a completed operation was rejected: %s", pair.message[B]);
     head.error = 1;
-    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+    is_rejected(UCX_REPLY_ID, &head, sizeof head, 0, "reply to no operation");
     head.error = INT64_MIN;
-    is_refused(UCX_REPLY_ID, &head, sizeof head, 0, "replies no operation");
+    is_rejected(UCX_REPLY_ID, &head, sizeof head, 0, "reply to no operation");
 }
 
 static const struct {

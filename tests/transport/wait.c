@@ -96,7 +96,7 @@ static int progress(struct chan *chan)
     enter(chan);
     const int happened = chan->pe->t->progress(chan->ctx);
     leave(chan);
-    CHECK(chan->pe, happened >= 0, "progress gave %d", happened);
+    CHECK(chan->pe, happened >= 0, "progress returned %d", happened);
     return happened;
 }
 
@@ -114,7 +114,7 @@ static void sleep_on_fd(struct chan *chan)
     enter(chan);
     armed = t->arm(chan->ctx);
     leave(chan);
-    CHECK(chan->pe, armed == 0 || armed == -EAGAIN, "arm gave %d", armed);
+    CHECK(chan->pe, armed == 0 || armed == -EAGAIN, "arm returned %d", armed);
     if (armed == 0)
         poll(&ready, 1, chan->service ? SHARED_NAP_MS : OWN_NAP_MS);
 }
@@ -294,7 +294,7 @@ void service_start(struct pe *pe)
     CHECK(pe, s->kick >= 0, "eventfd: %s", strerror(errno));
     pe->ctx0.service = s;
     s->started = pthread_create(&s->thread, NULL, service_main, s) == 0;
-    CHECK(pe, s->started, "no service thread");
+    CHECK(pe, s->started, "pthread_create of the service thread failed");
 }
 
 void service_stop(struct pe *pe)
@@ -382,7 +382,7 @@ bool chan_open(struct pe *pe, struct chan *chan, bool must)
 
     *chan = (struct chan){.pe = pe};
     status = pe->t->ctx_open(pe->net, &chan->ctx);
-    CHECK(pe, status <= 0 && status != -EAGAIN, "ctx_open gave %d", status);
+    CHECK(pe, status <= 0 && status != -EAGAIN, "ctx_open returned %d", status);
     CHECK(pe, status == 0 || !must, "no context can be opened: %s", strerror(-status));
     CHECK(pe, status != 0 || chan->ctx, "ctx_open returned 0 but no context");
     return status == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ofi.c - the transport table and the life of a net (see ofi.h). */
+/* ofi.c - the libfabric transport: its table, open and close (see ofi.h). */
 #include "config.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define PROVIDER_NAMES 64 /* characters */
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- open and close -------------------------------------------------------------- */
 
 static int ofi_net_error(char *why, const char *what, int rc)
 {
@@ -84,7 +84,7 @@ static int ofi_net_open_all(struct transport_net *net, char *why)
     rc = ofi_am_post_recvs(net->ctx_0);
     if (rc != 0)
         return ofi_net_error(why, "fi_recv", rc);
-    ofi_amo_probe(net);
+    ofi_amo_query(net);
     ofi_net_describe(net);
     return 0;
 }
@@ -167,7 +167,7 @@ static int ofi_net_ctx_open(struct transport_net *net, struct transport_ctx **ct
 
 const struct transport transport_ofi = {
     .name = "ofi",
-    .text = "libfabric: reliable endpoints of any provider",
+    .text = "libfabric: any provider with reliable endpoints",
     .open = ofi_net_open,
     .close = ofi_net_close,
     .address = ofi_net_address,

@@ -5,37 +5,38 @@
  * Objects.  A net is one fi_domain with one address vector.  A context is one endpoint
  * with its own completion queue; it sends to the endpoints of the other PEs' contexts 0,
  * where the symmetric segments are registered.  An operation (struct ofi_op) is a record
- * in the context that posted it, until its completion and its reply have come.
+ * in the context that posted it, until its completion and its reply have arrived.
  *
  * Order and completion have two modes (net->ordered, chosen by ofi_select_in_order):
- *   delivery complete
- *            The completion of a put or amo says that it is visible at its target.  quiet
- *            waits for all completions, and fence does the same.
- *   ordered  Operations to a PE, except amos, take effect in the order of posting.  A put
- *            completes when its source may be changed; most short puts (inject) and puts
- *            whose source is in use until quiet anyway are unsignaled: they do not
- * complete. The PEs they went to are dirty until quiet has read one byte from them.  The
- *            first put after a quiet completes at delivery if somebody waits for it,
- * which makes put and quiet faster.  fence waits for amos only. An amo with after_puts is
- * refused (-EAGAIN) until the context's puts to that PE are done (delivery complete), or
- * until none of them is still to be posted (ordered).
+ * - Delivery complete: the completion of a put or amo implies that it is visible at its
+ *   target.  quiet waits for all completions, and so does fence.
+ * - Ordered: operations to a PE, except amos, take effect in the order of posting.  A put
+ *   completes when its source may be changed; most short puts (inject) and most puts
+ *   without done are unsignaled: they have no completion.  Their target PEs are dirty
+ *   until quiet has read one byte from each.  The first put after a quiet completes at
+ *   delivery if the caller waits for it, which makes put and quiet faster.  fence waits
+ *   only for amos.
+ * An amo with after_puts is refused (-EAGAIN) until the context's puts to that PE are
+ * done (delivery complete), or until all of them are posted (ordered).
  *
- * Amos use the provider's atomics where the target's processor performs them, because
- * only these are atomic towards the processor's own.  Otherwise an amo is a message: the
+ * Amos use the provider's atomics where the target's CPU performs them, because only
+ * these are atomic with respect to CPU atomics.  Otherwise an amo is a message: the
  * thread that makes progress on the target's context 0 performs it and sends a reply
- * (ofi_am.c). A put with signal is such a message, too, and counts as an amo for fence
- * and quiet; an unacknowledged one (signal->unacked) has no reply and is not waited for.
+ * (ofi_am.c).  A put with signal is such a message, too, and counts as an amo for fence
+ * and quiet; an unacknowledged one (signal->unacked) has no reply, and nothing waits for
+ * it.
  *
- * Local memory that must be registered is: the segments, and our own pools.  Other memory
- * is copied through bounce buffers, in fragments.
+ * If the provider requires registered local memory, the segments and our own pools are
+ * registered; other memory is copied through bounce buffers, in fragments.
  *
  * Invariants.
- *   in_flight = number of records that are neither free, nor a fragment, receive, reply,
- *               probe or abandoned; amos_in_flight counts the amos and requests among
- * them ndirty    = number of bits in dirty = length of dirty_list a message with a token
- * is answered at most once: op->awaits_reply, and the token has the record's generation
- * (ofi_op_token); anything else from the wire is refused a record that libfabric may
- * still complete is never free
+ * - in_flight = number of records that are neither free nor a fragment, receive, reply,
+ *   probe or abandoned; amos_in_flight = number of amos and requests among them.
+ * - ndirty = number of bits in dirty = length of dirty_list.
+ * - At most one reply to a message is accepted: op->awaits_reply is set, and the token
+ *   contains the record's generation (ofi_op_token).  Stale replies are ignored, other
+ *   invalid messages rejected.
+ * - A record that libfabric may still complete is never free.
  *
  * Memory.  Per net: 56 bytes per PE, in chunks of 256 PEs that are allocated when one of
  * them is first used.  Per context: 2 bits and 4 bytes of address space per PE; 16 KiB
@@ -43,8 +44,8 @@
  *
  * Threads.  As in transport.h: one thread at a time in a context, which
  * FI_THREAD_COMPLETION requires.  Contexts share the peers and the list of contexts,
- * which net->lock protects; a peer in state KNOWN (acquire) is read without it. Uses:
- * transport.h, avoid.h, threads/atomic.  Used by: the ofi files.
+ * which net->lock protects; a peer in state KNOWN (acquire) is read without it.
+ * Uses: transport.h, avoid.h, threads/atomic.  Used by: the ofi files.
  */
 #ifndef PGAS_TRANSPORT_OFI_H
 #define PGAS_TRANSPORT_OFI_H
@@ -64,16 +65,15 @@
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/transport.h"
 
-/* ---- ofi_lib.c: libfabric, loaded when it is needed --------------------------------
+/* ---- ofi_lib.c: loads libfabric at run time ----------------------------------------
  *
- * libfabric is not linked: a job of one node would pay for its start (300 ms on Debian
- * 12: two libraries that it is linked with calibrate a clock for 100 ms each, then it
- * reads all of /proc/kallsyms; no setting prevents any of that) and would get the signal
- * handlers of those libraries.  Once loaded it stays, because not all of them can be
- * unloaded. */
+ * The library is not linked with libfabric: a job on one node would pay for its start-up
+ * (300 ms on Debian 12: two of its dependencies calibrate a clock for 100 ms each, and it
+ * reads all of /proc/kallsyms; no setting prevents this) and get the signal handlers of
+ * its dependencies.  libfabric is never unloaded, because some of them cannot be. */
 
 /* The exported functions that are used: X(name without fi_).  The others are inline in
- * libfabric's headers, over tables of functions in its objects. */
+ * libfabric's headers and call functions through the tables of its objects. */
 #define OFI_FUNCTIONS(X)                                                                 \
     X(getinfo) X(freeinfo) X(dupinfo) X(fabric) X(strerror) X(version)
 
@@ -91,17 +91,17 @@ extern struct ofi_lib ofi_lib;
 /* The oldest libfabric interface that is supported. */
 #define OFI_VERSION FI_VERSION(1, 14)
 
-/* What is restored after libfabric and its providers have started. */
+/* Signal dispositions before libfabric and its providers start. */
 struct ofi_process_state {
     struct sigaction action[NSIG];
 };
 
-/* Set environment variables that make providers smaller and faster, unless the user
- * has set them, and remember signal dispositions; restore both once the net is open. */
+/* Set environment variables that reduce the providers' memory and latency, unless the
+ * user has set them, and save signal dispositions; restore both once the net is open. */
 void ofi_process_state_enter(struct ofi_process_state *now);
 void ofi_process_state_restore(const struct ofi_process_state *before);
 
-/* Load libfabric. 0; or -ELIBACC and a sentence in why. One thread at a time. */
+/* Load libfabric. 0; or -ELIBACC and a message in why. One thread at a time. */
 int ofi_load(char *why, size_t space);
 
 /* The errno value of a libfabric error number (both positive). */
@@ -119,16 +119,16 @@ enum {
     OFI_SIGNAL_EVERY = 64,                      /* longest run of unsignaled puts, */
     OFI_UNSIGNALED_MAX = 64 * 1024, /* and the longest unsignaled put, in bytes */
     OFI_UNFLUSHED_MAX = 16384, /* puts in ordered mode until a flush is forced: bounds
-                                * what the provider queues for a slow peer */
+                                * the provider's queue for a slow peer */
     OFI_CHUNK_PEERS = 256,
     OFI_NAME_MAX = 64,     /* bytes of an endpoint's address */
     OFI_RECVS = 64,        /* receives that a context posts */
     OFI_ERRNO_MAX = 4095,  /* largest errno value in a reply */
-    OFI_MESSAGE_MAX = 256, /* bytes of one: what ofi_rxm sends at once (ofi_lib.c) */
+    OFI_MESSAGE_MAX = 256, /* bytes: the limit of ofi_rxm's eager messages (ofi_lib.c) */
 };
 
-/* A request (an amo, or a put with signal) or its reply, up to the end of the name.
- * The bytes of a put follow. */
+/* A request (an amo, or a put with signal) or its reply. The header ends after name_len
+ * bytes of name; the bytes of a put follow. */
 enum ofi_message_type {
     OFI_MESSAGE_AMO,
     OFI_MESSAGE_SIGNAL,
@@ -138,14 +138,13 @@ enum ofi_message_type {
 struct ofi_message {
     uint64_t token;   /* of the requester's record (ofi_op_token), also in the reply */
     uint64_t offset;  /* of the word in its segment */
-    uint64_t operand; /* in the reply: the value before */
-    uint64_t cond;    /* of a put: where it goes, in data_segment */
+    uint64_t operand; /* in the reply: the old value */
+    uint64_t cond;    /* of a put: target offset in data_segment */
     int32_t pe;       /* the requester; in the reply: 0 or -errno */
     uint16_t context; /* number of the requester's context */
     uint16_t len;     /* bytes of a put */
     uint8_t type, op, size, segment, data_segment, name_len;
-    uint8_t name[OFI_NAME_MAX]; /* address of that context's endpoint; none: it is context
-                                   0 */
+    uint8_t name[OFI_NAME_MAX]; /* address of that context's endpoint; none: context 0 */
 };
 
 /* ---- operations ------------------------------------------------------------------ */
@@ -155,7 +154,7 @@ enum ofi_kind {
     OFI_PUT,
     OFI_GET,
     OFI_FLUSH,      /* a get of one byte, after puts in ordered mode */
-    OFI_PROBE,      /* the same, to detect a failed peer; not counted in flight */
+    OFI_PROBE,      /* a get of one byte to detect a failed peer; not in in_flight */
     OFI_AMO,        /* an atomic of the provider */
     OFI_REQUEST,    /* an amo by messages */
     OFI_FRAGMENTED, /* a put or get in fragments, each of which has its own record */
@@ -167,29 +166,28 @@ enum ofi_kind {
 };
 
 struct ofi_fragmented {
-    struct transport_symaddr place; /* of the next fragment */
-    const unsigned char *from;      /* put, or */
-    unsigned char *to;              /* get */
-    size_t len;
-    unsigned fragments; /* in flight */
-    bool queued;        /* in ctx->backlog */
+    struct transport_symaddr symaddr; /* of the next fragment */
+    const unsigned char *from;        /* source of a put, or */
+    unsigned char *to;                /* destination of a get; the other is NULL */
+    size_t len;                       /* bytes to post */
+    unsigned fragments;               /* in flight */
+    bool queued;                      /* in ctx->backlog */
 };
 
 struct ofi_op {
-    struct fi_context2 fi; /* libfabric's while the operation is posted; first member */
+    struct fi_context2 fi; /* used by libfabric while posted; must be the first member */
     struct ofi_op *next;   /* in a list */
     struct transport_completion *done;
-    struct ofi_op *parent; /* the operation that this is a fragment of, or NULL */
+    struct ofi_op *parent; /* of a fragment: the OFI_FRAGMENTED operation; or NULL */
     unsigned char *bounce; /* bounce buffer, or NULL */
-    void *to; /* destination of a get, result of an amo (may be NULL), buffer of a receive
-               */
-    void *desc; /* descriptor of this record as registered memory */
+    void *to;   /* of a get or receive: the buffer; of an amo: the result, or NULL */
+    void *desc; /* memory descriptor of this record */
     size_t len; /* of a get, a receive; of an amo: size of the word */
     int pe, error;
     enum ofi_kind kind;
-    unsigned events_pending;    /* completions and replies that are still to come */
+    unsigned events_pending;    /* outstanding completions and replies */
     uint32_t index, generation; /* of this record; generation: how often it was freed */
-    bool awaits_reply;          /* a message with its token is on its way */
+    bool awaits_reply;          /* a message with its token is in flight */
     union {
         struct {
             uint64_t operand, cond, result;
@@ -206,8 +204,8 @@ struct ofi_queue {
 };
 
 struct ofi_bounce_pool {
-    unsigned char *memory; /* NULL: not yet needed */
-    struct fid_mr *mr;     /* NULL: need not be registered */
+    unsigned char *memory; /* NULL: not allocated yet */
+    struct fid_mr *mr;     /* NULL: registration is not required */
     void *desc;
     unsigned nfree;
     uint16_t free[OFI_BOUNCES];
@@ -216,15 +214,15 @@ struct ofi_bounce_pool {
 struct transport_ctx {
     struct transport_net *net;
     struct fid_ep *ep;
-    size_t inject_max; /* a put of at most so many bytes is injected */
-    bool unsignaled;   /* puts whose source is in use until quiet need no completion */
+    size_t inject_max; /* longest injected put, in bytes */
+    bool unsignaled;   /* ordered mode: puts without done may be unsignaled */
     uint64_t *dirty;   /* ordered mode: bit by PE, */
     int *dirty_list;   /* and as a list */
     int ndirty;
     uint32_t unflushed;      /* puts since the last quiet */
     bool has_put;            /* a put has been posted since the last quiet */
-    uint64_t in_flight;      /* operations that are posted and not done */
-    uint64_t amos_in_flight; /* of which amos and requests */
+    uint64_t in_flight;      /* operations that are posted and not done, */
+    uint64_t amos_in_flight; /* and the amos and requests among them */
     struct ofi_op *free;
     struct fid_cq *cq;
     struct ofi_queue backlog; /* fragmented operations with fragments to post */
@@ -234,16 +232,16 @@ struct transport_ctx {
     struct ofi_bounce_pool recv_buffers; /* receive buffers of context 0 */
     struct ofi_queue unposted_recvs;     /* receives that must be posted again */
     struct ofi_reply *replies;           /* replies that must be sent again */
-    uint32_t fd_unreliable; /* the descriptor may not show that a reply can be sent or a
-                               connection is made */
-    uint64_t last_completion_ns; /* last completion of an amo, or last probe; 0: not yet
-                                    known */
+    uint32_t fd_unreliable; /* fd may not become readable when a reply can be sent or a
+                               connection is established */
+    uint64_t last_completion_ns; /* last completion of an amo, or last probe; 0: the
+                                    next ofi_progress sets it */
     int probed_pe;               /* the PE that was probed last */
     bool recvs_posted;           /* receives are posted */
-    bool connecting;   /* a post was refused although nothing is in flight to that PE */
+    bool connecting;   /* a post was refused with no operation in flight to that PE */
     bool connect_slow; /* connecting has lasted longer than SLOW_NS */
-    int refused_pe;    /* PE of the last refused post; -1: it was accepted since */
-    uint64_t first_refused_ns; /* time of its first refusal, */
+    int refused_pe; /* PE of the last refused post; -1: a post to it was accepted since */
+    uint64_t first_refused_ns; /* time of the first refusal, */
     uint64_t last_refused_ns;  /* and of the last */
     uint64_t *reached;         /* bit by PE: an operation was posted to it */
     int fd;
@@ -268,7 +266,7 @@ struct ofi_peer {
         *requesters; /* its contexts other than 0; used by progress of our context 0 */
 };
 
-/* A remote address, as libfabric wants it. */
+/* A remote address in libfabric's form. */
 struct ofi_target {
     const struct ofi_peer *peer;
     fi_addr_t addr;
@@ -319,61 +317,60 @@ static inline void ofi_bit_clear(uint64_t *set, int pe)
 
 /* ---- ofi_select.c: which provider, on which interface ------------------------------
  *
- * A provider is chosen by what it can do, not by name: RMA and messages over reliable
- * connectionless endpoints (FI_EP_RDM) that reach other hosts.  What libfabric lists
- * first is preferred; interfaces that only this host can reach, addresses that need more
- * than themselves to be used (IPv6 link-local), and protocols over datagrams come later.
- */
+ * A provider is chosen by capability, not by name: RMA and messages over reliable
+ * connectionless endpoints (FI_EP_RDM) that reach other hosts.  Libfabric's order of
+ * preference is kept, except that IPv6, link-local and loopback addresses and protocols
+ * over datagrams rank lower. */
 
-/* SHMEM_OFI_ORDER: may puts rely on an order that the provider keeps but does not
- * promise? AUTO: where that has been tested; YES: wherever it is possible; NO:
- * nowhere. */
+/* SHMEM_OFI_ORDER: whether puts rely on an order that the provider keeps but does not
+ * guarantee. AUTO: for tested versions; YES: wherever it is possible; NO: never. */
 enum ofi_order { OFI_ORDER_AUTO, OFI_ORDER_YES, OFI_ORDER_NO };
 
-/* Read its text; NULL or "" is AUTO.  0; or -EINVAL and a sentence. */
+/* Parse SHMEM_OFI_ORDER; NULL or "" is AUTO.  0; or -EINVAL and a message. */
 int ofi_select_read_order(const char *text, enum ofi_order *order,
                           char why[TRANSPORT_TEXT_MAX]);
 
 /* Choose a provider and interface; the caller frees it by ofi_lib.freeinfo. 0; or
- * -errno and a sentence that lists what there is. */
+ * -errno and a message that lists the available ones. */
 int ofi_select(const struct transport_world *world, enum ofi_order order,
                struct fi_info **chosen, char why[TRANSPORT_TEXT_MAX]);
 
-/* Does everything that an endpoint sends to another, except atomics, take effect in
- * the order of posting, and may we rely on that? */
+/* True if operations between two endpoints, except atomics, take effect in the order of
+ * posting and `order` permits relying on it. */
 bool ofi_select_in_order(const struct fi_info *info, enum ofi_order order);
 
-/* Does the target's processor perform the provider's atomics, so that they are atomic
- * towards those of the processor? */
+/* True if the target's CPU performs the provider's atomics, so that they are atomic with
+ * respect to CPU atomics. */
 bool ofi_select_coherent(const struct fi_info *info);
 
-/* Does a completion queue's descriptor become readable whenever there is work? */
+/* True if a completion queue's descriptor becomes readable whenever there is work. */
 bool ofi_select_fd_is_reliable(const struct fi_info *info);
 
 /* The IP address of the interface as text; "" if it has none. */
 void ofi_select_address(const struct fi_info *info, char *to, size_t space);
 
-/* ---- ofi_address.c: registration, what peers must know --------------------------- */
+/* ---- ofi_address.c: registration, endpoint descriptors --------------------------- */
 
 /* Register [base, base + len), for access by peers (bound to ep) or as local buffers.
  * 0 or -errno. */
 int ofi_register(struct transport_net *net, void *base, size_t len, bool for_peers,
                  struct fid_ep *ep, struct fid_mr **mr);
 /* Register the segments and fill net->address; context 0 exists. 0; or -errno and a
- * sentence. */
+ * message. */
 int ofi_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
-/* Fill a peer from its endpoint descriptor. 0; or -errno and a sentence. */
+/* Fill a peer from its endpoint descriptor. 0; or -errno and a message. */
 int ofi_address_use(struct transport_net *net, int pe, const void *address, size_t len,
                     struct ofi_peer *peer, char why[TRANSPORT_TEXT_MAX]);
 
 /* ---- ofi_peer.c ------------------------------------------------------------------ */
 
-/* The peer, inserted into the address vector if this is its first use. NULL: it cannot
- * be reached; world->failed was called. */
+/* Get a peer; insert it into the address vector at its first use. NULL: it cannot be
+ * reached; world->failed was called. */
 struct ofi_peer *ofi_peer_connect(struct transport_net *net, int pe);
 void ofi_peers_free(struct transport_net *net);
-/* Fail all operations to pe, now and later, with error (an errno value). `what` is the
- * operation that failed first, e.g. "a put"; reason is the provider's text or NULL. */
+/* Fail the operations of ctx in flight to pe with error (an errno value), and all later
+ * operations to it. `what` is the operation that failed first, e.g. "a put"; reason is
+ * the provider's text or NULL. */
 void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int error,
                      const char *reason);
 bool ofi_peer_has_failed(struct transport_net *net, int pe);
@@ -381,38 +378,38 @@ bool ofi_peer_has_failed(struct transport_net *net, int pe);
 fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
                               const struct ofi_message *message);
 
-/* 0, or -errno: it cannot be reached. */
+/* Look up a symmetric address. 0; or -EHOSTUNREACH: the PE cannot be reached. */
 static inline int ofi_target(const struct transport_ctx *ctx,
-                             const struct transport_symaddr *place,
+                             const struct transport_symaddr *symaddr,
                              struct ofi_target *target)
 {
     struct transport_net *net = ctx->net;
-    unsigned pe = (unsigned)place->pe;
-    PGAS_ASSERT(place->pe >= 0 && place->pe < net->world->npes);
+    unsigned pe = (unsigned)symaddr->pe;
+    PGAS_ASSERT(symaddr->pe >= 0 && symaddr->pe < net->world->npes);
     struct ofi_peer *chunk =
         __atomic_load_n(&net->chunks[pe / OFI_CHUNK_PEERS], __ATOMIC_ACQUIRE);
     struct ofi_peer *peer = chunk == NULL ? NULL : &chunk[pe % OFI_CHUNK_PEERS];
 
     if (unlikely(peer == NULL || load_acquire_u32(&peer->state) != OFI_PEER_KNOWN)) {
-        peer = ofi_peer_connect(net, place->pe);
+        peer = ofi_peer_connect(net, symaddr->pe);
         if (peer == NULL)
             return -EHOSTUNREACH;
     }
-    PGAS_ASSERT(place->segment < SEGMENTS);
+    PGAS_ASSERT(symaddr->segment < SEGMENTS);
     target->peer = peer;
     target->addr = peer->addr;
-    target->at = peer->segment[place->segment].base + place->offset;
-    target->key = peer->segment[place->segment].key;
+    target->at = peer->segment[symaddr->segment].base + symaddr->offset;
+    target->key = peer->segment[symaddr->segment].key;
     return 0;
 }
 
 /* ---- ofi_ctx.c ------------------------------------------------------------------- */
 
-/* 0; or -errno and a sentence. */
+/* 0; or -errno and a message. */
 int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
                  char why[TRANSPORT_TEXT_MAX]);
 void ofi_ctx_free(struct transport_ctx *ctx);
-/* A record for an operation, counted in in_flight. NULL: OFI_OPS_MAX are in use. */
+/* Allocate a record, counted in in_flight. NULL: OFI_OPS_MAX are in use, or no memory. */
 struct ofi_op *ofi_op_alloc_slow(struct transport_ctx *ctx);
 static inline struct ofi_op *ofi_op_alloc(struct transport_ctx *ctx, enum ofi_kind kind,
                                           int pe, struct transport_completion *done)
@@ -438,20 +435,20 @@ static inline struct ofi_op *ofi_op_alloc(struct transport_ctx *ctx, enum ofi_ki
 }
 /* Free the record and its bounce buffer. */
 void ofi_op_free(struct transport_ctx *ctx, struct ofi_op *op);
-/* The token that stands for a record in a message: its index and generation. It
- * contains no address, and names no operation once the record was freed. */
+/* The token of a record in messages: its index and generation, so that it exposes no
+ * address and becomes invalid when the record is freed. */
 static inline uint64_t ofi_op_token(const struct ofi_op *op)
 {
     return (uint64_t)op->generation << 32 | op->index;
 }
-/* The record of a token's index; NULL: there is none. The caller compares the
+/* The record with a token's index; NULL: no such index. The caller compares the
  * generation. */
 struct ofi_op *ofi_op_of_token(const struct transport_ctx *ctx, uint64_t token);
-/* Call fn for each record of a context that is not free, until it returns false. */
+/* Call fn for each record of a context that is in use, until it returns false. */
 void ofi_ops_each(struct transport_ctx *ctx,
                   bool (*fn)(struct transport_ctx *ctx, struct ofi_op *op, void *arg),
                   void *arg);
-/* A bounce buffer of OFI_BOUNCE_SIZE bytes; NULL: all are in use. */
+/* A bounce buffer of OFI_BOUNCE_SIZE bytes; NULL: all are in use, or no memory. */
 unsigned char *ofi_bounce_new(struct transport_ctx *ctx);
 /* Free the bounce buffer of op, if it has one. */
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op);
@@ -462,8 +459,8 @@ struct ofi_op *ofi_queue_pop(struct ofi_queue *queue);
 
 /* ---- ofi_rma.c ------------------------------------------------------------------- */
 
-/* The libfabric context of an unsignaled put, which has no record: the PE, for errors;
- * NULL if it was injected. Records have even addresses. */
+/* The libfabric context of an unsignaled put, which has no record: 2 * PE + 1, to report
+ * errors; NULL if it was injected. Records have even addresses. */
 static inline void *ofi_unsignaled_context(int pe)
 {
     return (void *)((uintptr_t)(unsigned)pe << 1 | 1);
@@ -489,15 +486,15 @@ void ofi_rma_post_backlog(struct transport_ctx *ctx);
 void ofi_rma_fragment_done(struct transport_ctx *ctx, struct ofi_op *parent, int error);
 /* Post a get of one byte from pe: an OFI_FLUSH or OFI_PROBE.  0 or -errno. */
 int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind);
-/* Mark pe dirty: a put to it is not known to be delivered. */
+/* Mark pe dirty: a put to it may not be delivered. */
 void ofi_rma_mark_dirty(struct transport_ctx *ctx, int pe);
-/* Will an operation posted now take effect at pe after all earlier puts? */
+/* True if an operation posted now takes effect at pe after all earlier puts. */
 bool ofi_rma_is_after_puts(struct transport_ctx *ctx, int pe);
 
 /* ---- ofi_amo.c, ofi_am.c --------------------------------------------------------- */
 
-/* Find out which atomics the provider has. */
-void ofi_amo_probe(struct transport_net *net);
+/* Query the atomics of the provider. */
+void ofi_amo_query(struct transport_net *net);
 int ofi_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
             const struct transport_amo *amo, struct transport_completion *done);
 
@@ -511,18 +508,18 @@ int ofi_am_post_recvs(struct transport_ctx *ctx);
 int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symaddr *at,
                         const struct transport_amo *amo,
                         struct transport_completion *done);
-/* A message of len bytes was received into op, whose receive is posted again. */
+/* Handle a message of len bytes that was received into op, and repost the receive. */
 void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len);
-/* A receive failed with a libfabric error number (positive). */
+/* Handle a failed receive; error is libfabric's (positive). */
 void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error);
-/* Post refused receives and send refused replies again. */
+/* Retry receives and replies that the provider has refused. */
 void ofi_am_retry(struct transport_ctx *ctx);
 void ofi_am_free(struct transport_ctx *ctx);
 
 /* ---- ofi_progress.c -------------------------------------------------------------- */
 
-/* Convert the result rc of posting op (NULL: no record) to pe. A refused op is freed;
- * unless rc is -EAGAIN the peer has failed. 0 or -errno. */
+/* Convert the return code rc of posting op (NULL: no record) to pe. A refused op is
+ * freed. 0; -EAGAIN; or -errno, and the peer has failed (not if what is NULL). */
 int ofi_post_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize_t rc,
                      const char *what);
 static inline int ofi_post_result(struct transport_ctx *ctx, struct ofi_op *op, int pe,
@@ -540,7 +537,7 @@ static inline int ofi_post_result(struct transport_ctx *ctx, struct ofi_op *op, 
 }
 /* Complete an operation (error: 0 or -errno) and free its record. */
 void ofi_op_complete(struct transport_ctx *ctx, struct ofi_op *op, int error);
-/* A completion or a reply of op has come (error: 0 or -errno). */
+/* Handle a completion or a reply of op (error: 0 or -errno). */
 void ofi_op_event(struct transport_ctx *ctx, struct ofi_op *op, int error);
 /* Complete, with an error, all operations in flight to a failed peer. */
 void ofi_peer_abandon_ops(struct transport_ctx *ctx, int pe, int error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ofi_absent.c - the libfabric transport of a build without libfabric: cannot be opened.
- */
+/* ofi_absent.c - the libfabric transport of a build without libfabric: open fails. */
 #include "config.h"
 
 #include <errno.h>
@@ -18,7 +17,7 @@ static int ofi_absent_open(const struct transport_world *world,
     return -ENOSYS;
 }
 
-/* No other slot is called, because there is no net. */
+/* The other functions are never called, because no net can be opened. */
 const struct transport transport_ofi = {
     .name = "ofi",
     .text = "libfabric: not in this build",

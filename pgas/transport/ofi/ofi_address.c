@@ -2,8 +2,8 @@
 /*
  * ofi_address.c - registers the segments; endpoint descriptors.
  *
- * A descriptor is a struct address, the name of context 0's endpoint, and the keys of
- * segments whose keys are longer than 8 bytes.
+ * A descriptor is a struct address, the name of context 0's endpoint, and the raw keys of
+ * the segments if the provider uses raw keys (FI_MR_RAW).
  * Uses: ofi.h.
  */
 #include "config.h"
@@ -65,7 +65,7 @@ int ofi_register(struct transport_net *net, void *base, size_t len, bool for_pee
     return -ofi_errno(-rc);
 }
 
-/* ---- our own address ------------------------------------------------------------- */
+/* ---- this PE's descriptor -------------------------------------------------------- */
 
 static int ofi_address_error(char *why, const char *what, int rc)
 {
@@ -123,16 +123,16 @@ int ofi_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
             return ofi_address_error(why,
                                      s == SEGMENT_HEAP
                                          ? "the symmetric heap cannot be registered"
-                                         : "the globals cannot be registered",
+                                         : "the global variables cannot be registered",
                                      rc);
     }
     memcpy(net->address, &head, sizeof head);
     return 0;
 }
 
-/* ---- those of others ------------------------------------------------------------- */
+/* ---- descriptors of peers -------------------------------------------------------- */
 
-/* Do version and lengths fit? */
+/* True if version and lengths are valid. */
 static bool ofi_address_is_valid(const struct address *head, size_t len)
 {
     size_t sum = sizeof *head + head->name_len;
@@ -174,16 +174,16 @@ int ofi_address_use(struct transport_net *net, int pe, const void *address, size
     memcpy(&head, bytes, len == 0 ? 0 : sizeof head);
     if (len == 0 || !ofi_address_is_valid(&head, len)) {
         snprintf(why, TRANSPORT_TEXT_MAX,
-                 "libfabric: the address of PE %d is none of this library; all PEs must "
-                 "use the same version of it",
+                 "libfabric: the endpoint descriptor of PE %d is invalid; all PEs must "
+                 "use the same version of pgas",
                  pe);
         return -EINVAL;
     }
     if (head.protocol != net->info->ep_attr->protocol ||
         head.format != net->info->addr_format) {
         snprintf(why, TRANSPORT_TEXT_MAX,
-                 "libfabric: PE %d has chosen another kind of network than %s of PE %d; "
-                 "set SHMEM_OFI_PROVIDER to one that all hosts have",
+                 "libfabric: PE %d uses another protocol or address format than %s on PE "
+                 "%d; set SHMEM_OFI_PROVIDER to a provider that all hosts have",
                  pe, net->info->fabric_attr->prov_name, net->world->me);
         return -EPROTONOSUPPORT;
     }
@@ -195,7 +195,7 @@ int ofi_address_use(struct transport_net *net, int pe, const void *address, size
         rc = ofi_address_map_keys(net, &head, bytes + sizeof head + head.name_len, peer);
     if (rc != 0)
         snprintf(why, TRANSPORT_TEXT_MAX,
-                 "libfabric: %s cannot use the address of PE %d: %s",
+                 "libfabric: %s cannot use the endpoint descriptor of PE %d: %s",
                  net->info->fabric_attr->prov_name, pe, ofi_lib.strerror(-rc));
     return rc == 0 ? 0 : -ofi_errno(-rc);
 }

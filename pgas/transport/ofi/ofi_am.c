@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_am.c - amos by messages, where the provider's atomics are not coherent with those
- * of the processor; and puts with signal.
+ * ofi_am.c - amos by messages, where the provider's atomics are not atomic with respect
+ * to CPU atomics; and puts with signal.
  *
  * A request goes to the target's context 0.  The thread that makes progress there
  * performs it and sends the reply to the endpoint that sent the request.  Every message
  * is checked before it is performed: length, kind, sender, token, addresses.
  *
- * A receive is posted again as soon as its message has been read, whether or not the
- * reply can be sent, so two PEs that are both out of send buffers still drain each other.
+ * A receive is reposted as soon as its message has been read, whether or not the reply
+ * can be sent, so that two PEs without send buffers still receive each other's messages.
  * Replies that cannot be sent are queued: at most one per record of each requester
- * (OFI_OPS_MAX of a context), until the requester fails or world->timeout_ns have passed.
+ * (OFI_OPS_MAX per context), until the requester fails or world->timeout_ns has passed.
  * Uses: ofi.h, perform, core/clock.
  */
 #include "config.h"
@@ -35,7 +35,7 @@ struct ofi_reply {
     struct ofi_message message;
 };
 
-static size_t ofi_message_head_len(const struct ofi_message *message)
+static size_t ofi_message_header_len(const struct ofi_message *message)
 {
     PGAS_ASSERT(message->name_len <= OFI_NAME_MAX);
     return offsetof(struct ofi_message, name) + message->name_len;
@@ -56,7 +56,7 @@ static int ofi_am_post_recv(struct transport_ctx *ctx, struct ofi_op *op)
     return rc == 0 ? 0 : rc == -FI_EAGAIN ? -EAGAIN : -ofi_errno((int)-rc);
 }
 
-/* Context 0 receives messages of any kind, the others replies only. */
+/* Context 0 receives messages of any kind, other contexts only replies. */
 static void ofi_am_set_recv_buffer(struct transport_ctx *ctx, struct ofi_op *op, int i)
 {
     bool large = ctx->recv_buffers.memory != NULL;
@@ -82,15 +82,14 @@ int ofi_am_post_recvs(struct transport_ctx *ctx)
         if (rc != 0 && (i == 0 || rc != -EAGAIN))
             return rc;
         if (rc != 0)
-            break; /* the provider takes no more */
+            break; /* the provider's queue is full */
     }
     ctx->recvs_posted = true;
     return 0;
 }
 
-/* ---- asking ---------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------- */
 
-/* Fill the request: the requester, and the operation. */
 static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *op,
                                 const struct transport_symaddr *at,
                                 const struct transport_amo *amo)
@@ -113,10 +112,9 @@ static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *
     memcpy(op->u.message.name, ctx->name, ctx->name_len);
 }
 
-/* Send `len` bytes at `message`. A request keeps its record until the reply has come,
- * and until the send has completed where the provider does not copy the message. An
- * unacknowledged put with signal is injected in ordered mode only, where a later flush
- * shows that it has left. */
+/* Send `len` bytes at `message`. A request keeps its record until the reply has arrived
+ * and, unless the message is injected, the send has completed. An unacknowledged put with
+ * signal is injected only in ordered mode, where a later flush implies it was sent. */
 static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
                        const struct ofi_target *target, const void *message, size_t len,
                        const char *what)
@@ -161,19 +159,19 @@ int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symadd
         return -EAGAIN;
     ofi_am_fill_request(ctx, op, at, amo);
     return ofi_am_send(ctx, op, &target, &op->u.message,
-                       ofi_message_head_len(&op->u.message),
+                       ofi_message_header_len(&op->u.message),
                        "a message with an atomic operation");
 }
 
 /* ---- puts with signal ------------------------------------------------------------ */
 
-/* Every context's endpoint name has the same length. */
+/* The endpoint names of all contexts have the same length. */
 size_t ofi_signal_max(struct transport_net *net)
 {
     return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) - net->ctx_0->name_len;
 }
 
-/* Copy message and data into a bounce buffer, so that `from` may be changed at once. */
+/* Copy header and data into a bounce buffer, so that `from` may be changed at once. */
 static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
                               const struct transport_symaddr *to, const void *from,
                               size_t len, const struct transport_signal *signal)
@@ -192,10 +190,10 @@ static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
     m->name_len = signal->unacked ? 0 : m->name_len;
     m->len = (uint16_t)len;
     m->data_segment = (uint8_t)to->segment;
-    PGAS_ASSERT(ofi_message_head_len(m) + len <= OFI_MESSAGE_MAX);
-    memcpy(op->bounce, m, ofi_message_head_len(m));
+    PGAS_ASSERT(ofi_message_header_len(m) + len <= OFI_MESSAGE_MAX);
+    memcpy(op->bounce, m, ofi_message_header_len(m));
     if (len > 0)
-        memcpy(op->bounce + ofi_message_head_len(m), from, len);
+        memcpy(op->bounce + ofi_message_header_len(m), from, len);
     return 0;
 }
 
@@ -224,17 +222,17 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
         ctx->in_flight--;
         return -EAGAIN;
     }
-    size_t all = ofi_message_head_len(&op->u.message) + len;
+    size_t all = ofi_message_header_len(&op->u.message) + len;
     rc = ofi_am_send(ctx, op, &target, op->bounce, all, "a put with signal");
     if (rc != 0)
         return rc;
     if (unacked && ctx->net->ordered)
-        ofi_rma_mark_dirty(ctx, to->pe); /* bounds what the provider queues */
+        ofi_rma_mark_dirty(ctx, to->pe); /* bounds the provider's queue */
     perform_completion(done, 0);
     return 0;
 }
 
-/* ---- answering ------------------------------------------------------------------- */
+/* ---- performing requests --------------------------------------------------------- */
 
 /* The local address of [offset, offset + len) in a segment; NULL: out of bounds. */
 static char *ofi_am_local_address(const struct transport_net *net, unsigned segment,
@@ -246,8 +244,8 @@ static char *ofi_am_local_address(const struct transport_net *net, unsigned segm
     return (char *)net->world->segment[segment].base + offset;
 }
 
-/* Perform a request: first the bytes of a put, m->len of them at data, then the word,
- * because every amo that writes is a release. 0; or -errno, and nothing was written. */
+/* Perform a request: copy the m->len bytes of a put at data, then update the word; every
+ * amo that writes is a release. 0; or -errno, and nothing was written. */
 static int ofi_am_perform(const struct transport_net *net, const struct ofi_message *m,
                           const void *data, uint64_t *before)
 {
@@ -271,14 +269,16 @@ static int ofi_am_perform(const struct transport_net *net, const struct ofi_mess
     return 0;
 }
 
-/* 0 or -EAGAIN. Other errors are ignored: the requester is gone. */
+/* ---- replies --------------------------------------------------------------------- */
+
+/* 0 or -EAGAIN. Other errors are ignored: the requester has failed. */
 static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
                              const struct ofi_message *message)
 {
     ssize_t rc;
 
-    if (ofi_am_may_inject(ctx->net, ofi_message_head_len(message))) {
-        rc = fi_inject(ctx->ep, message, ofi_message_head_len(message), addr);
+    if (ofi_am_may_inject(ctx->net, ofi_message_header_len(message))) {
+        rc = fi_inject(ctx->ep, message, ofi_message_header_len(message), addr);
         return rc == -FI_EAGAIN ? -EAGAIN : 0;
     }
     struct ofi_op *op = ofi_op_alloc(ctx, OFI_REPLY, ctx->net->world->me, NULL);
@@ -286,7 +286,7 @@ static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
         return -EAGAIN;
     ctx->in_flight--; /* not an operation of this PE */
     op->u.message = *message;
-    rc = fi_send(ctx->ep, &op->u.message, ofi_message_head_len(message), op->desc, addr,
+    rc = fi_send(ctx->ep, &op->u.message, ofi_message_header_len(message), op->desc, addr,
                  &op->fi);
     if (rc != 0)
         ofi_op_free(ctx, op);
@@ -309,33 +309,35 @@ static void ofi_am_queue_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr
     ctx->replies = reply;
 }
 
-static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *ask,
+static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *request,
                          int error, uint64_t before)
 {
-    const struct ofi_message message = {
-        .token = ask->token, .type = OFI_MESSAGE_REPLY, .operand = before, .pe = error};
-    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, ask);
+    const struct ofi_message message = {.token = request->token,
+                                        .type = OFI_MESSAGE_REPLY,
+                                        .operand = before,
+                                        .pe = error};
+    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, request);
 
     if (addr == FI_ADDR_UNSPEC)
         return; /* its failure was reported */
     if (ofi_am_send_reply(ctx, addr, &message) != 0)
-        ofi_am_queue_reply(ctx, ask->pe, addr, &message);
+        ofi_am_queue_reply(ctx, request->pe, addr, &message);
 }
 
-/* Report a bad target address here: without a reply the sender does not learn of it. */
+/* Report a bad target address at the target: no reply reports it to the sender. */
 static void ofi_am_report_bad_target(const struct transport_net *net,
                                      const struct ofi_message *message)
 {
-    char sentence[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX];
 
-    snprintf(sentence, sizeof sentence,
+    snprintf(text, sizeof text,
              "put with signal from PE %d: the target address is outside the symmetric "
              "memory of PE %d",
              message->pe, net->world->me);
-    net->world->failed(net->world, -1, sentence);
+    net->world->failed(net->world, -1, text);
 }
 
-/* True while the reply must be retried: the requester has not failed, and timeout_ns has
+/* True while the reply must be retried: the requester has not failed, and timeout_ns have
  * not passed. */
 static bool ofi_am_reply_is_due(const struct transport_ctx *ctx,
                                 const struct ofi_reply *reply)
@@ -374,54 +376,51 @@ void ofi_am_free(struct transport_ctx *ctx)
 
 /* ---- received messages ----------------------------------------------------------- */
 
-/* What is wrong with a message of len bytes; NULL: nothing. This checks lengths, kinds
- * and PE numbers; tokens are checked by ofi_am_handle_reply, addresses by
- * ofi_am_perform. */
+/* Why a message of len bytes is malformed; NULL: it is valid. Checks lengths, kinds and
+ * PE numbers; ofi_am_handle_reply checks tokens, ofi_am_perform addresses. */
 static const char *ofi_message_fault(const struct transport_ctx *ctx,
                                      const struct ofi_message *m, size_t len)
 {
     if (len < offsetof(struct ofi_message, name))
-        return "it is shorter than a message's head";
+        return "it is shorter than a header";
     if (m->type > OFI_MESSAGE_REPLY)
         return "its kind is unknown";
-    if (m->name_len > OFI_NAME_MAX || len != ofi_message_head_len(m) + m->len)
-        return "its length is not the one that its head gives";
+    if (m->name_len > OFI_NAME_MAX || len != ofi_message_header_len(m) + m->len)
+        return "its length differs from that in its header";
     if (m->type == OFI_MESSAGE_REPLY)
-        return m->name_len + m->len > 0              ? "a reply carries no data"
+        return m->name_len + m->len > 0              ? "it is a reply with data"
                : m->pe > 0 || m->pe < -OFI_ERRNO_MAX ? "its error is not an errno value"
                                                      : NULL;
     if (m->type == OFI_MESSAGE_AMO && m->len > 0)
-        return "an atomic operation carries no data";
+        return "it is an atomic operation with data";
     if (ctx != ctx->net->ctx_0)
-        return "it is a request to a context that serves none";
+        return "it is a request to a context that receives only replies";
     if (m->pe < 0 || m->pe >= ctx->net->world->npes)
         return "its sender is not a PE of this job";
     return NULL;
 }
 
-/* Report a message that no PE of this library sends: a PE's memory is damaged, or
- * another program sent it. Nothing of it was performed. */
+/* Report a message that this library never sends; no part of it was performed. */
 static void ofi_am_report_malformed(const struct transport_net *net, size_t len,
                                     const char *why)
 {
-    char sentence[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX];
 
-    snprintf(sentence, sizeof sentence,
-             "PE %d refused a malformed message of %zu bytes on its libfabric endpoint: "
-             "%s; is the memory of a PE damaged, or does another program send to this "
-             "port?",
+    snprintf(text, sizeof text,
+             "PE %d rejected a malformed message of %zu bytes on its libfabric endpoint: "
+             "%s. A PE's memory is corrupted, or another program sends to this port.",
              net->world->me, len, why);
-    net->world->failed(net->world, -1, sentence);
+    net->world->failed(net->world, -1, text);
 }
 
-/* A reply with an old generation is ignored: its operation ended when its peer failed. */
+/* A reply with an old generation is ignored: the operation ended when its peer failed. */
 static void ofi_am_handle_reply(struct transport_ctx *ctx,
                                 const struct ofi_message *message, size_t len)
 {
     struct ofi_op *op = ofi_op_of_token(ctx, message->token);
 
     if (op == NULL) {
-        ofi_am_report_malformed(ctx->net, len, "its token names no operation");
+        ofi_am_report_malformed(ctx->net, len, "its token matches no operation");
         return;
     }
     if (message->token != ofi_op_token(op) || !op->awaits_reply)
@@ -439,7 +438,7 @@ static void ofi_am_handle_reply(struct transport_ctx *ctx,
         ofi_op_event(ctx, op, message->pe);
 }
 
-/* The message is read and performed before its buffer is posted for the next one. */
+/* Read and perform the message before its receive buffer is reposted. */
 void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
 {
     struct ofi_message message = {0};
@@ -450,8 +449,9 @@ void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
     memcpy(&message, op->to, len < sizeof message ? len : sizeof message);
     const char *why = ofi_message_fault(ctx, &message, len);
     if (why == NULL && message.type != OFI_MESSAGE_REPLY)
-        error = ofi_am_perform(ctx->net, &message,
-                               (char *)op->to + ofi_message_head_len(&message), &before);
+        error =
+            ofi_am_perform(ctx->net, &message,
+                           (char *)op->to + ofi_message_header_len(&message), &before);
     bool queued = ctx->unposted_recvs.first != NULL;
     if (queued || ofi_am_post_recv(ctx, op) == -EAGAIN)
         ofi_queue_push(&ctx->unposted_recvs, op);
@@ -471,5 +471,5 @@ void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error)
         return;
     ofi_queue_push(&ctx->unposted_recvs, op);
     if (error == FI_ETRUNC)
-        ofi_am_report_malformed(ctx->net, op->len, "it is longer than that");
+        ofi_am_report_malformed(ctx->net, op->len, "it was truncated to that length");
 }

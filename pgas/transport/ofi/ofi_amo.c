@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_amo.c - amos by the provider's atomics, where they are coherent with the
- * processor's; else by messages.  Uses: ofi.h.
+ * ofi_amo.c - amos by the provider's atomics, where they are atomic with respect to CPU
+ * atomics; otherwise by messages (see ofi.h).
  */
 #include "config.h"
 
@@ -51,7 +51,7 @@ static bool ofi_amo_is_provided(struct fid_ep *ep, enum transport_amo_op op, boo
     return rc == 0 && count > 0;
 }
 
-void ofi_amo_probe(struct transport_net *net)
+void ofi_amo_query(struct transport_net *net)
 {
     if (net->avoid[CAPABILITY_ATOMICS] || (net->info->caps & FI_ATOMIC) == 0 ||
         net->ctx_0->ep->atomic == NULL || !ofi_select_coherent(net->info))
@@ -133,7 +133,7 @@ static int ofi_amo_native(struct transport_ctx *ctx, const struct transport_syma
     return rc;
 }
 
-/* Some providers list atomics that they then refuse (net of libfabric 1.17). */
+/* Some providers list atomics that they do not support (net of libfabric 1.17). */
 static void ofi_amo_disable_native(struct transport_net *net)
 {
     for (size_t i = 0; i < sizeof net->native / sizeof net->native[0]; i++)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ofi_ctx.c - a context: endpoint, completion queue, records, bounce buffers. Uses:
- * ofi.h. */
+/* ofi_ctx.c - contexts: endpoint, queue, records, bounce buffers (see ofi.h). */
 #include "config.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 enum { PAGE = 4096 };
 
 struct ofi_slab {
-    struct fid_mr *mr; /* NULL: need not be registered */
+    struct fid_mr *mr; /* NULL: registration is not required */
     struct ofi_op *ops;
 };
 
@@ -217,11 +216,11 @@ static int ofi_ep_open(struct transport_ctx *ctx, char *why)
     return 0;
 }
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- open and close -------------------------------------------------------------- */
 
 static size_t ofi_ctx_inject_max(const struct transport_net *net)
 {
-    /* Ordered mode only: a later get shows that an unsignaled put was delivered. */
+    /* Ordered mode only: a later get implies that an unsignaled put was delivered. */
     return net->ordered && !net->avoid[CAPABILITY_INJECT]
                ? net->info->tx_attr->inject_size
                : 0;
@@ -298,7 +297,7 @@ static void ofi_ctx_close_fid(struct fid *fid)
         fi_close(fid);
 }
 
-/* Free what the endpoint used, after it was closed. */
+/* Free the context's memory; the endpoint is closed. */
 static void ofi_ctx_free_memory(struct transport_ctx *ctx)
 {
     for (unsigned s = 0; s < ctx->nslabs; s++) {

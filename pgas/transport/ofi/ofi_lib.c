@@ -15,7 +15,7 @@
 
 #define LIBRARY "libfabric.so.1"
 
-/* libfabric and its providers read the settings once, when they start. */
+/* libfabric and its providers read the settings once, at start-up. */
 struct ofi_lib ofi_lib = {
     .setting =
         {
@@ -24,11 +24,10 @@ struct ofi_lib ofi_lib = {
              * atomics and our own messages, which are shorter (OFI_MESSAGE_MAX); a longer
              * message takes another round trip. */
             {.text = "FI_OFI_RXM_BUFFER_SIZE=256"},
-            /* Microseconds between polls of connections that are being made: with the
-             * default of 10000 the first operation to a PE takes up to 140 ms, with this
-             * 6 ms. */
+            /* Microseconds between polls of pending connections: with the default of
+             * 10000 the first operation to a PE takes up to 140 ms, with this 6 ms. */
             {.text = "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100"},
-            /* No handlers for SIGSEGV and others in libpsm2 and libinfinipath. */
+            /* Disables handlers for SIGSEGV and others in libpsm2 and libinfinipath. */
             {.text = "HFI_NO_BACKTRACE=1"},
             {.text = "IPATH_NO_BACKTRACE=1"},
         },
@@ -46,7 +45,7 @@ void ofi_process_state_enter(struct ofi_process_state *now)
         sigaction(sig, NULL, &now->action[sig]);
 }
 
-/* Restore only what was changed: another thread may have set a handler meanwhile. */
+/* Set only the dispositions that differ. */
 void ofi_process_state_restore(const struct ofi_process_state *before)
 {
     struct sigaction now;
@@ -72,7 +71,7 @@ int ofi_load(char *why, size_t space)
 #define X(name)                                                                          \
     *(void **)&ofi_lib.name = dlsym(handle, "fi_" #name);                                \
     if (ofi_lib.name == NULL)                                                            \
-        return ofi_lib_error(why, space, "it has no function fi_" #name);
+        return ofi_lib_error(why, space, "no function fi_" #name);
     OFI_FUNCTIONS(X)
 #undef X
     if (ofi_lib.version() < OFI_VERSION)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ofi_peer.c - the table of peers, filled at first use. Uses: ofi.h. */
+/* ofi_peer.c - the table of peers, filled at first use (see ofi.h). */
 #include "config.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "pgas/transport/ofi/ofi.h"
 
-/* A context other than 0 of a peer that has sent us a request. */
+/* A context of a peer, other than 0, that has sent us a request. */
 struct ofi_requester {
     struct ofi_requester *next;
     fi_addr_t addr;
@@ -32,12 +32,12 @@ static struct ofi_peer *ofi_peer_entry(struct transport_net *net, int pe)
     return *chunk == NULL ? NULL : &(*chunk)[pe % OFI_CHUNK_PEERS];
 }
 
-static void ofi_peer_report(struct transport_net *net, int pe, const char *sentence)
+static void ofi_peer_report(struct transport_net *net, int pe, const char *text)
 {
-    net->world->failed(net->world, pe, sentence);
+    net->world->failed(net->world, pe, text);
 }
 
-/* Called with net->lock held. 0; or -errno and a sentence. */
+/* Called with net->lock held. 0; or -errno and a message. */
 static int ofi_peer_insert(struct transport_net *net, int pe, const void *address,
                            ssize_t len, struct ofi_peer **peer,
                            char why[TRANSPORT_TEXT_MAX])
@@ -47,8 +47,7 @@ static int ofi_peer_insert(struct transport_net *net, int pe, const void *addres
     *peer = ofi_peer_entry(net, pe);
     if (*peer == NULL || len < 0) {
         snprintf(why, TRANSPORT_TEXT_MAX, "libfabric: %s PE %d",
-                 len < 0 ? "there is no endpoint descriptor of" : "no memory to talk to",
-                 pe);
+                 len < 0 ? "no endpoint descriptor of" : "no memory to connect to", pe);
         rc = len < 0 ? -EADDRNOTAVAIL : -ENOMEM;
     } else if (load_relaxed_u32(&(*peer)->state) != OFI_PEER_UNKNOWN) {
         return 0; /* another thread has inserted it */
@@ -60,7 +59,7 @@ static int ofi_peer_insert(struct transport_net *net, int pe, const void *addres
     return rc;
 }
 
-/* world->address_of is called without the lock, because it may block and call us. */
+/* Calls world->address_of without the lock: it may block and call this transport. */
 struct ofi_peer *ofi_peer_connect(struct transport_net *net, int pe)
 {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
@@ -110,21 +109,21 @@ void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int er
                      const char *reason)
 {
     struct transport_net *net = ctx->net;
-    char sentence[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX];
 
     pthread_mutex_lock(&net->lock);
     struct ofi_peer *peer = ofi_peer_entry(net, pe);
-    bool known = peer != NULL && load_relaxed_u32(&peer->state) == OFI_PEER_FAILED;
+    bool reported = peer != NULL && load_relaxed_u32(&peer->state) == OFI_PEER_FAILED;
     if (peer != NULL)
         store_release_u32(&peer->state, OFI_PEER_FAILED);
     pthread_mutex_unlock(&net->lock);
-    if (!known) {
+    if (!reported) {
         bool more = reason != NULL && *reason != '\0';
-        snprintf(sentence, sizeof sentence,
-                 "%s to PE %d failed in libfabric's %s: %s%s%s%s", what, pe,
+        snprintf(text, sizeof text,
+                 "%s to PE %d failed in libfabric provider %s: %s%s%s%s", what, pe,
                  net->info->fabric_attr->prov_name, ofi_lib.strerror(error),
                  more ? " (" : "", more ? reason : "", more ? ")" : "");
-        ofi_peer_report(net, pe, sentence);
+        ofi_peer_report(net, pe, text);
     }
     ofi_peer_abandon_ops(ctx, pe, -ofi_errno(error));
 }
@@ -138,10 +137,10 @@ bool ofi_peer_has_failed(struct transport_net *net, int pe)
            load_acquire_u32(&chunk[pe % OFI_CHUNK_PEERS].state) == OFI_PEER_FAILED;
 }
 
-/* ---- requesters: where replies go ---------------------------------------------- */
+/* ---- requesters: destinations of replies ----------------------------------------- */
 
-/* Update what is known of a requester's context, which may have been closed and its
- * number given to another one. */
+/* Update the address of a requester's context, which may have been closed and its number
+ * reused. False: the address is not valid. */
 static bool ofi_requester_update(struct transport_net *net,
                                  struct ofi_requester *requester,
                                  const struct ofi_message *message)
@@ -152,11 +151,12 @@ static bool ofi_requester_update(struct transport_net *net,
     pthread_mutex_lock(&net->lock);
     if (requester->name_len > 0)
         fi_av_remove(net->av, &requester->addr, 1, 0);
-    bool known = fi_av_insert(net->av, message->name, 1, &requester->addr, 0, NULL) == 1;
+    bool inserted =
+        fi_av_insert(net->av, message->name, 1, &requester->addr, 0, NULL) == 1;
     pthread_mutex_unlock(&net->lock);
-    requester->name_len = known ? message->name_len : 0;
+    requester->name_len = inserted ? message->name_len : 0;
     memcpy(requester->name, message->name, message->name_len);
-    return known;
+    return inserted;
 }
 
 static struct ofi_requester *ofi_requester_get(struct ofi_peer *peer, uint16_t context)
@@ -179,12 +179,13 @@ static struct ofi_requester *ofi_requester_get(struct ofi_peer *peer, uint16_t c
 fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
                               const struct ofi_message *message)
 {
-    const struct transport_symaddr place = {.pe = message->pe};
+    const struct transport_symaddr symaddr = {.pe = message->pe};
     struct ofi_target target;
     struct ofi_peer *peer;
 
     if (message->pe < 0 || message->pe >= net->world->npes ||
-        message->name_len > OFI_NAME_MAX || ofi_target(net->ctx_0, &place, &target) != 0)
+        message->name_len > OFI_NAME_MAX ||
+        ofi_target(net->ctx_0, &symaddr, &target) != 0)
         return FI_ADDR_UNSPEC;
     if (message->name_len == 0)
         return target.addr;

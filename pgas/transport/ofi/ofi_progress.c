@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_progress.c - completions, failures, fence and quiet.  Uses: ofi.h, perform,
- * core/clock.
+ * ofi_progress.c - completions, failures, fence and quiet (see ofi.h).
+ * Uses: ofi.h, perform, core/clock.
  */
 #include "config.h"
 
@@ -18,18 +18,17 @@
 enum {
     BATCH = 16,      /* completions that are read at once */
     BATCHES_MAX = 8, /* in one call of progress */
-    /* A peer that has not answered an amo for so long is probed: a provider that sends
-     * atomics as messages does not report that the peer is gone. */
+    /* A peer that has not replied to an amo for this time is probed: a provider that
+     * sends atomics as messages does not report the peer's failure. */
     PROBE_NS = 200 * 1000 * 1000,
 };
 
-/* After this time a connecting endpoint is polled at the timer's rate, not by spinning.
- */
+/* A connection that takes longer is polled at the timer's rate, not by spinning. */
 static const uint64_t SLOW_NS = 20000000;
-/* If no post was refused for so long, no operation is waiting for a connection. */
+/* If no post was refused for this time, no operation waits for a connection. */
 static const uint64_t RETRY_IDLE_NS = 1000000000;
 
-/* ---- ends of operations ---------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------- */
 
 void ofi_op_complete(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
@@ -83,7 +82,8 @@ static void ofi_op_end_request(struct transport_ctx *ctx, struct ofi_op *op, int
     ofi_op_complete(ctx, op, error);
 }
 
-/* A fragmented operation ends with its last fragment and has no completion. */
+/* NULL: not completed by an event (a fragmented operation completes with its last
+ * fragment). */
 static void (*const ofi_op_end[OFI_KINDS])(struct transport_ctx *ctx, struct ofi_op *op,
                                            int error) = {
     [OFI_PUT] = ofi_op_end_put,         [OFI_GET] = ofi_op_end_get,
@@ -111,8 +111,8 @@ struct loss {
     int pe, error;
 };
 
-/* Completes op with an error. Its record stays in use until libfabric completes it, or
- * for ever, because libfabric still refers to it. */
+/* Complete op with an error. Its record stays allocated until libfabric completes it,
+ * which may never happen, because libfabric still refers to it. */
 static bool ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     const struct loss *loss = arg;
@@ -149,7 +149,7 @@ void ofi_peer_abandon_ops(struct transport_ctx *ctx, int pe, int error)
     ofi_ops_each(ctx, ofi_op_abandon, &loss);
 }
 
-/* Operations in flight that can still free transmit resources. */
+/* Result of a scan for operations in flight that may still free transmit resources. */
 struct inflight_scan {
     int pe;
     bool with_pe, with_any;
@@ -162,7 +162,7 @@ static bool ofi_inflight_scan_op(struct transport_ctx *ctx, struct ofi_op *op, v
     (void)ctx;
     if (ofi_op_end[op->kind] == NULL)
         return true;
-    /* these may never complete if the peer is dead */
+    /* the others may never complete if the peer is dead */
     if (op->kind != OFI_AMO && op->kind != OFI_REQUEST && op->kind != OFI_PROBE)
         found->with_any = true;
     if (op->pe == found->pe)
@@ -170,10 +170,11 @@ static bool ofi_inflight_scan_op(struct transport_ctx *ctx, struct ofi_op *op, v
     return !found->with_pe || !found->with_any;
 }
 
-/* The provider says "again".  If nothing is in flight that could have exhausted it, it is
- * connecting: for the first time, for which the peer must make progress, or again after
- * a connection was lost.  It tries for ever, also if the peer is gone; we give up after
- * world->timeout_ns, as with any other silence.  0: post again; or -ETIMEDOUT. */
+/* The provider returned -FI_EAGAIN.  If no operation in flight to the PE can have
+ * exhausted its resources, it is connecting: for the first time, for which the peer must
+ * make progress, or again after the connection was lost.  It never gives up, even if the
+ * peer has failed; we do after world->timeout_ns, as for any operation without progress.
+ * 0: post again; or -ETIMEDOUT. */
 static int ofi_peer_connect_refused(struct transport_ctx *ctx, int pe)
 {
     struct inflight_scan found = {.pe = pe};
@@ -206,11 +207,11 @@ int ofi_post_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize
             return -EAGAIN;
         rc = -ETIMEDOUT;
         reason = ctx->connecting && ofi_bit(ctx->reached, pe)
-                     ? "the connection was lost, and connecting again did not succeed "
-                       "within SHMEM_NET_TIMEOUT"
+                     ? "the connection was lost and could not be restored within "
+                       "SHMEM_NET_TIMEOUT"
                  : ctx->connecting
-                     ? "connecting did not succeed within SHMEM_NET_TIMEOUT"
-                     : "the provider took no operation for SHMEM_NET_TIMEOUT";
+                     ? "no connection was established within SHMEM_NET_TIMEOUT"
+                     : "the provider accepted no operation within SHMEM_NET_TIMEOUT";
         ctx->connect_slow = false;
     }
     if (what != NULL)
@@ -221,14 +222,14 @@ int ofi_post_refused(struct transport_ctx *ctx, struct ofi_op *op, int pe, ssize
 static const char *const ofi_op_text[OFI_KINDS] = {
     [OFI_PUT] = "a put",
     [OFI_GET] = "a get",
-    [OFI_FLUSH] = "the end of puts",
+    [OFI_FLUSH] = "a flush of puts",
     [OFI_PROBE] = "an atomic operation",
     [OFI_AMO] = "an atomic operation",
     [OFI_REQUEST] = "a message with an atomic operation",
     [OFI_UNACKED] = "a put with signal",
 };
 
-/* An injected put has no context: if its peer is gone, the flush after it fails. */
+/* An injected put has no context: if its peer has failed, the flush after it fails. */
 static void ofi_cq_read_error(struct transport_ctx *ctx)
 {
     struct fi_cq_err_entry err = {0};
@@ -254,13 +255,14 @@ static void ofi_cq_read_error(struct transport_ctx *ctx)
     ofi_op_event(ctx, op, -ofi_errno(err.err));
 }
 
-/* ---- silence --------------------------------------------------------------------- */
+/* ---- probes of peers that do not reply ------------------------------------------- */
 
+/* PEs with an outstanding reply: the lowest above `after`, and the lowest; -1 = none. */
 struct search {
     int after, next, first;
 };
 
-/* arg: the PE; -1 once a probe of it has been found. */
+/* *arg: the PE; set to -1 if a probe of it is in flight. */
 static bool ofi_probe_find(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     int *pe = arg;
@@ -271,7 +273,6 @@ static bool ofi_probe_find(struct transport_ctx *ctx, struct ofi_op *op, void *a
     return *pe >= 0;
 }
 
-/* Find the lowest PE above `after` with an outstanding reply, and the lowest of all. */
 static bool ofi_probe_find_next_peer(struct transport_ctx *ctx, struct ofi_op *op,
                                      void *arg)
 {
@@ -287,8 +288,8 @@ static bool ofi_probe_find_next_peer(struct transport_ctx *ctx, struct ofi_op *o
     return true;
 }
 
-/* Probe one peer at a time, each once until it replies: a get to a dead one fails, and
- * with it all operations that wait for it. */
+/* Probe the peers with outstanding replies round-robin, each with at most one probe in
+ * flight: a get from a dead peer fails, which fails all operations to it. */
 static void ofi_probe_next_peer(struct transport_ctx *ctx)
 {
     struct search s = {.after = ctx->probed_pe, .next = -1, .first = -1};
@@ -306,7 +307,7 @@ static void ofi_probe_next_peer(struct transport_ctx *ctx)
     if (pe < 0)
         return;
     int rc = ofi_rma_flush(ctx, pe, OFI_PROBE);
-    if (rc != 0 && rc != -EAGAIN) /* another context may have detected it before */
+    if (rc != 0 && rc != -EAGAIN) /* another context may have detected the failure */
         ofi_peer_abandon_ops(ctx, pe, rc);
 }
 
@@ -318,13 +319,13 @@ static void ofi_cq_handle(struct transport_ctx *ctx, const struct fi_cq_msg_entr
     for (ssize_t i = 0; i < n; i++) {
         struct ofi_op *op = entry[i].op_context;
         if (unlikely(ofi_is_unsignaled(op)))
-            continue; /* the provider completes unsignaled puts, too */
+            continue; /* the provider may complete unsignaled puts, too */
         if (op->kind == OFI_RECV) {
             ofi_am_recv(ctx, op, entry[i].len);
             continue;
         }
         if (op->kind == OFI_REQUEST)
-            ofi_bounce_free(ctx, op); /* sent; only the reply is still to come */
+            ofi_bounce_free(ctx, op); /* sent; only the reply is outstanding */
         ofi_op_event(ctx, op, 0);
     }
 }
@@ -351,7 +352,7 @@ static int ofi_cq_read(struct transport_ctx *ctx)
     return sum;
 }
 
-/* ofi_fd may read it at the same time. */
+/* ofi_fd may read fd_unreliable concurrently. */
 static void ofi_ctx_update_fd_unreliable(struct transport_ctx *ctx)
 {
     if (unlikely(ctx->connect_slow) && clock_ns() - ctx->last_refused_ns > RETRY_IDLE_NS)
@@ -387,7 +388,7 @@ int ofi_arm(struct transport_ctx *ctx)
 
     if (ctx->fd < 0)
         return 0;
-    /* A new connection does not make the descriptor readable (seen with rxm). */
+    /* A new connection does not make the descriptor readable (observed with rxm). */
     if (ctx->connecting && !ctx->connect_slow) {
         ctx->connecting = false;
         return -EAGAIN;
@@ -405,7 +406,7 @@ int ofi_fence(struct transport_ctx *ctx)
     return ctx->amos_in_flight == 0 && ctx->backlog.first == NULL ? 0 : -EAGAIN;
 }
 
-/* Read one byte from each dirty peer; a failed one is clean. */
+/* Read one byte from each dirty peer; mark failed peers clean. */
 static int ofi_ctx_flush(struct transport_ctx *ctx)
 {
     while (ctx->ndirty > 0) {

@@ -2,9 +2,10 @@
 /*
  * ofi_rma.c - puts and gets.
  *
- * A put or get is one operation of the provider if its length allows.  One that is
- * longer, or whose memory must be registered and is not, is split into fragments, which
- * progress posts as resources allow. Uses: ofi.h, perform.
+ * A put or get is one operation of the provider.  If it is longer than fragment_max, or
+ * its memory must be registered and is not, it is split into fragments, which progress
+ * posts as resources permit.
+ * Uses: ofi.h, perform.
  */
 #include "config.h"
 
@@ -17,7 +18,7 @@
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
 
-/* May the provider access [p, p + len)? If so, *desc is its descriptor. */
+/* True if the provider may access [p, p + len); *desc is then its descriptor. */
 static bool ofi_mr_lookup(const struct transport_net *net, const void *p, size_t len,
                           void **desc)
 {
@@ -93,11 +94,9 @@ static int ofi_ep_post_read(struct transport_ctx *ctx, const struct ofi_target *
         "a get");
 }
 
-/*
- * Ordered mode: may a put be unsignaled?  It may if the provider has copied it, or if
- * nobody waits for it before quiet.  Every OFI_SIGNAL_EVERY-th one completes all the
- * same, which shows that the peer makes progress and bounds what the provider queues.
- */
+/* Ordered mode: true if a put may be unsignaled, because the provider copies it or the
+ * caller does not wait for it before quiet. Every OFI_SIGNAL_EVERY-th put is signaled, to
+ * detect that the peer makes progress and to bound the provider's queue. */
 static bool ofi_rma_may_be_unsignaled(const struct transport_ctx *ctx, size_t len,
                                       bool waits)
 {
@@ -129,14 +128,14 @@ static int ofi_ep_post_unsignaled(struct transport_ctx *ctx,
 
 int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind)
 {
-    struct transport_symaddr place = {.pe = pe};
+    struct transport_symaddr symaddr = {.pe = pe};
     struct ofi_target target;
-    int rc = ofi_target(ctx, &place, &target);
+    int rc = ofi_target(ctx, &symaddr, &target);
 
     if (rc != 0)
         return rc;
-    place.segment = (enum transport_segment)target.peer->flush;
-    rc = ofi_target(ctx, &place, &target);
+    symaddr.segment = (enum transport_segment)target.peer->flush;
+    rc = ofi_target(ctx, &symaddr, &target);
     if (rc != 0)
         return rc;
     struct ofi_op *op = ofi_op_alloc(ctx, kind, pe, NULL);
@@ -150,7 +149,7 @@ int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind)
 
 /* ---- long operations ------------------------------------------------------------- */
 
-/* A record for the next fragment, of *len bytes at *local. NULL: not now. */
+/* Allocate a record for the next fragment: *len bytes at *local. NULL: no resources. */
 static struct ofi_op *ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_op *parent,
                                          void **local, void **desc, size_t *len)
 {
@@ -188,7 +187,7 @@ static int ofi_fragment_post(struct transport_ctx *ctx, struct ofi_op *parent)
     struct ofi_target target;
     void *desc, *local;
     size_t len;
-    int rc = ofi_target(ctx, &l->place, &target);
+    int rc = ofi_target(ctx, &l->symaddr, &target);
 
     if (rc != 0)
         return rc;
@@ -203,7 +202,7 @@ static int ofi_fragment_post(struct transport_ctx *ctx, struct ofi_op *parent)
     ctx->in_flight--; /* only the parent is counted */
     l->fragments++;
     l->len -= len;
-    l->place.offset += len;
+    l->symaddr.offset += len;
     if (l->to != NULL)
         l->to += len;
     else
@@ -226,7 +225,7 @@ void ofi_rma_fragment_done(struct transport_ctx *ctx, struct ofi_op *parent, int
     ofi_rma_try_complete(ctx, parent);
 }
 
-/* In the order of posting. After an error the remaining fragments are not posted. */
+/* Fragments are posted in order; after an error the remaining ones are not posted. */
 void ofi_rma_post_backlog(struct transport_ctx *ctx)
 {
     while (ctx->backlog.first != NULL) {
@@ -244,16 +243,16 @@ void ofi_rma_post_backlog(struct transport_ctx *ctx)
 }
 
 static int ofi_rma_start_fragmented(struct transport_ctx *ctx,
-                                    const struct transport_symaddr *place,
+                                    const struct transport_symaddr *symaddr,
                                     const void *from, void *to, size_t len,
                                     struct transport_completion *done)
 {
-    struct ofi_op *op = ofi_op_alloc(ctx, OFI_FRAGMENTED, place->pe, done);
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_FRAGMENTED, symaddr->pe, done);
 
     if (op == NULL)
         return -EAGAIN;
     op->u.part = (struct ofi_fragmented){
-        .place = *place, .from = from, .to = to, .len = len, .queued = true};
+        .symaddr = *symaddr, .from = from, .to = to, .len = len, .queued = true};
     ofi_queue_push(&ctx->backlog, op);
     ofi_rma_post_backlog(ctx);
     return 0;
@@ -261,7 +260,7 @@ static int ofi_rma_start_fragmented(struct transport_ctx *ctx,
 
 /* ---- puts before an amo ---------------------------------------------------------- */
 
-/* arg: the PE; -1 once a put to it has been found. */
+/* *arg: the PE; set to -1 if a put to it is found. */
 static bool ofi_rma_find_put(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     int *pe = arg;
@@ -274,7 +273,7 @@ static bool ofi_rma_find_put(struct transport_ctx *ctx, struct ofi_op *op, void 
     return false;
 }
 
-/* Ordered mode: what was posted is ahead on the connection. A fragmented put may still
+/* Ordered mode: posted puts precede on the connection, but a fragmented put may still
  * have fragments to post. */
 bool ofi_rma_is_after_puts(struct transport_ctx *ctx, int pe)
 {
@@ -288,10 +287,10 @@ bool ofi_rma_is_after_puts(struct transport_ctx *ctx, int pe)
     return pe >= 0;
 }
 
-/* ---- the two slots --------------------------------------------------------------- */
+/* ---- put and get ----------------------------------------------------------------- */
 
-/* Post one put. It is copied to a bounce buffer so that a blocking put can return, or
- * because its source is not registered. */
+/* Post a put as one operation. A short one is copied to a bounce buffer if the caller
+ * waits for it or its source is not registered (direct is false). */
 static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target *target,
                              int pe, const void *from, size_t len,
                              struct transport_completion *done, bool direct, void *desc,
@@ -319,9 +318,9 @@ static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target 
     return rc;
 }
 
-/* Is this the first put since quiet, with nothing in flight, and waited for? A quiet
- * probably follows; if the put completes at delivery, that quiet needs no flush. In a
- * stream of puts it would cost a round trip each. */
+/* True if this is the first put since quiet, nothing is in flight, and the caller waits
+ * for it. A quiet probably follows; if the put completes at delivery, that quiet needs no
+ * flush. In a stream of puts, each would cost a round trip. */
 static bool ofi_rma_is_lone_put(const struct transport_ctx *ctx,
                                 const struct transport_completion *done)
 {

@@ -46,19 +46,18 @@ void ofi_select_address(const struct fi_info *info, char *to, size_t space)
 /* ---- order and atomics ----------------------------------------------------------- */
 
 /*
- * Order.  ofi_rxm keeps one reliable connection per pair of endpoints, and both
- * directions of everything (RMA, messages, and atomics, which are messages) go through it
- * in the order of posting.  A read that comes back therefore says that the writes posted
- * before it are in the target's memory, and a message comes after them.  An atomic is
- * performed when the target reads its messages, that is possibly after a write that was
- * posted later.
+ * Order.  ofi_rxm uses one reliable connection per pair of endpoints for all operations
+ * (RMA, messages, and atomics, which are messages), in the order of posting.  A completed
+ * read therefore implies that the writes posted before it are in the target's memory, and
+ * a message arrives after them.  An atomic is performed when the target reads its
+ * messages, possibly after a write that was posted later.
  *
- * libfabric does not promise this (max_order_*_size is 0, FI_ORDER_SAW is not set), so we
- * rely on it only where every test of this library has run with it: over tcp, in the
- * versions of order_tested.  Everywhere else a put completes when it is delivered, which
- * libfabric does promise and which costs a reply per put.  A test at start instead
- * could only see the violations that it happens to provoke, would let PEs come to
- * different decisions, and would cost each PE a connection to itself.
+ * libfabric does not guarantee this (max_order_*_size is 0, FI_ORDER_SAW is not set), so
+ * we rely on it only where all tests of this library have passed with it: over tcp, in
+ * the versions of order_tested.  Everywhere else a put completes at delivery, which
+ * libfabric does guarantee and which costs a reply per put.  A test at start-up would
+ * detect only the violations that it happens to provoke, might decide differently on each
+ * PE, and would cost each PE a connection to itself.
  *
  * To add a version: run tests/transport/ofi.sh and tests/transport/net with
  * SHMEM_OFI_ORDER=yes.
@@ -108,10 +107,9 @@ bool ofi_select_in_order(const struct fi_info *info, enum ofi_order order)
                         (order == OFI_ORDER_AUTO && ofi_select_order_was_tested(info)));
 }
 
-/* Providers that need the target's calls to move data (manual progress) and whose
- * protocol makes messages of atomics perform them in that process.  A device may well
- * perform its atomics with a read and a write of its own between which a processor's
- * atomic instruction is lost. */
+/* A provider with manual progress whose protocol sends atomics as messages performs them
+ * in the target process.  A device may perform an atomic as a read and a write, between
+ * which an update by a CPU atomic is lost. */
 bool ofi_select_coherent(const struct fi_info *info)
 {
     uint32_t protocol = info->ep_attr->protocol;
@@ -120,10 +118,10 @@ bool ofi_select_coherent(const struct fi_info *info)
            (protocol == FI_PROTO_RXM || protocol == FI_PROTO_RXD);
 }
 
-/* FI_PROTO_XNET, which the header of libfabric 1.14 does not have: provider net. */
+/* FI_PROTO_XNET (provider net), which the headers of libfabric 1.14 do not define. */
 enum { PROTO_XNET = 25 };
 
-/* Of net 1.17 it does not: exchanges that take 1 s without it take 10 s with it. */
+/* Not with net 1.17: exchanges that take 1 s without the descriptor take 10 s with it. */
 bool ofi_select_fd_is_reliable(const struct fi_info *info)
 {
     return info->ep_attr->protocol != PROTO_XNET;
@@ -137,7 +135,7 @@ enum rank {
     RANK_IP6,
     RANK_LINK_LOCAL,
     RANK_LOOPBACK,
-    RANK_MAKESHIFT = 4, /* added to the rank of the address */
+    RANK_DATAGRAM = 4, /* added to the rank of the address */
     RANK_REFUSED = 8,
 };
 
@@ -165,8 +163,8 @@ static enum rank ofi_select_rank_address(const struct fi_info *info)
     return addr >> 16 == 0xa9fe ? RANK_LINK_LOCAL : RANK_FIRST; /* 169.254/16 */
 }
 
-/* sockets is deprecated and stalls for 10 ms at a time; protocols over datagrams (rxd)
- * are slow. They are used only if the user names them. */
+/* Provider sockets is deprecated and stalls for 10 ms at a time: it is used only if the
+ * user names it. Protocols over datagrams (rxd) are slow: they rank last. */
 static enum rank ofi_select_rank(const struct fi_info *info, bool named)
 {
     uint32_t protocol = info->ep_attr->protocol;
@@ -177,13 +175,12 @@ static enum rank ofi_select_rank(const struct fi_info *info, bool named)
         return ofi_select_rank_address(info);
     if (protocol == FI_PROTO_SOCK_TCP)
         return RANK_REFUSED;
-    return ofi_select_rank_address(info) +
-           (protocol == FI_PROTO_RXD ? RANK_MAKESHIFT : 0);
+    return ofi_select_rank_address(info) + (protocol == FI_PROTO_RXD ? RANK_DATAGRAM : 0);
 }
 
 /* ---- the choice ------------------------------------------------------------------ */
 
-/* Layered providers ignore these hints, so check them here. */
+/* Layered providers ignore fabric and domain as hints, so check them here. */
 static bool ofi_select_matches(const struct transport_world *world,
                                const struct fi_info *info)
 {
@@ -298,14 +295,14 @@ static int ofi_select_none_found(const struct transport_world *world, char *why)
     struct fi_info *list = ofi_select_getinfo(&any, FI_MSG | FI_RMA);
 
     snprintf(why, TRANSPORT_TEXT_MAX,
-             "libfabric has nothing that does RMA between hosts%s%s%s%s%s%s; it has:%s",
+             "no libfabric provider supports RMA between hosts%s%s%s%s%s%s; available:%s",
              ofi_select_is_set(world->provider) ? " with provider " : "",
              ofi_select_is_set(world->provider) ? world->provider : "",
              ofi_select_is_set(world->fabric) ? " on fabric " : "",
              ofi_select_is_set(world->fabric) ? world->fabric : "",
              ofi_select_is_set(world->domain) ? " on domain " : "",
              ofi_select_is_set(world->domain) ? world->domain : "",
-             list == NULL ? " nothing" : "");
+             list == NULL ? " none" : "");
     ofi_select_list(list, why, TRANSPORT_TEXT_MAX);
     if (list != NULL)
         ofi_lib.freeinfo(list);

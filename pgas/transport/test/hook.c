@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hook.c - the hook transport (see hook.h): table, life, contexts.
+ * hook.c - the hook transport (see hook.h): table, open and close, contexts.
  * Uses: transport.h, hook_int, perform, random, core/clock.
  */
 #include "config.h"
@@ -22,7 +22,7 @@
 #include "pgas/transport/test/random.h"
 
 enum {
-    RETRY_NS = 1000000, /* longest sleep while the inner transport refuses what is due */
+    RETRY_NS = 1000000, /* longest sleep while the inner transport refuses a post */
     TRACE_MODE = 0644,
 };
 
@@ -45,7 +45,7 @@ void hook_alarm(void (*alarm_ns)(uint64_t at))
 
 /* -- contexts --------------------------------------------------------------------- */
 
-/* A descriptor that is readable when the inner one is, or when a timer ends. */
+/* Create a descriptor that is readable when the inner one is or the timer has expired. */
 static void hook_ctx_make_fd(struct transport_ctx *c)
 {
     int fd = hook_self.inner->fd(c->inner);
@@ -93,15 +93,15 @@ static struct transport_ctx *hook_ctx_wrap(struct transport_net *net,
     return c;
 }
 
-/* Free copies that the inner transport has read; all of them if `closed`. */
+/* Free the copies that the inner transport no longer reads; all of them if `closed`. */
 static void hook_ctx_free_copies(struct transport_ctx *c, bool closed)
 {
     struct hook_copy **link = &c->copies;
 
     while (*link != NULL) {
         struct hook_copy *copy = *link;
-        bool left = load_acquire_u32(&copy->done.pending) != 0;
-        if (left && !closed) {
+        bool pending = load_acquire_u32(&copy->done.pending) != 0;
+        if (pending && !closed) {
             link = &copy->next;
             continue;
         }
@@ -156,7 +156,7 @@ static void hook_ctx_close(struct transport_ctx *ctx)
     hook_ctx_free(ctx);
 }
 
-/* -- life ------------------------------------------------------------------------- */
+/* -- open and close --------------------------------------------------------------- */
 
 static int hook_net_open_trace(struct transport_net *net, char *why)
 {
@@ -171,7 +171,7 @@ static int hook_net_open_trace(struct transport_net *net, char *why)
     if (net->trace >= 0)
         return 0;
     int error = errno;
-    snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_FAULTS: can't write the trace '%.100s': %s",
+    snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_FAULTS: cannot open the trace '%.100s': %s",
              faults->trace, strerror(error));
     return -error;
 }
@@ -198,7 +198,7 @@ static int hook_open(const struct transport_world *world, struct transport_net *
 
     if (n == NULL) {
         snprintf(why, TRANSPORT_TEXT_MAX, "hook: %s",
-                 hook_self.inner != NULL ? "no memory" : "there is no transport to wrap");
+                 hook_self.inner != NULL ? "no memory" : "no transport to wrap");
         return hook_self.inner != NULL ? -ENOMEM : -EINVAL;
     }
     n->world = world;
@@ -213,7 +213,7 @@ static int hook_open(const struct transport_world *world, struct transport_net *
     error = hook_net_open_inner(n, why);
     if (error != 0)
         goto close_trace;
-    snprintf(n->text, sizeof n->text, "hook (%.200s) around %.200s",
+    snprintf(n->text, sizeof n->text, "hook (%.200s) over %.200s",
              world->faults != NULL ? world->faults : "",
              hook_self.inner->describe(n->inner));
     *net = n;
@@ -304,7 +304,7 @@ static int hook_put_signal(struct transport_ctx *ctx, const struct transport_sym
 
 /* -- order, completion, progress -------------------------------------------------- */
 
-/* If operations are held back, hook_op_forward_in_order calls the inner fence later. */
+/* If operations are held, hook_op_forward_in_order calls the inner fence later. */
 static int hook_fence(struct transport_ctx *ctx)
 {
     if (ctx->nheld == 0) {
@@ -335,7 +335,7 @@ static uint64_t hook_pending(struct transport_ctx *ctx, int *pe)
     return n + ctx->nheld + ctx->dropped;
 }
 
-/* Virtual time may not advance unless an alarm is set. */
+/* Set an alarm for the next held operation; otherwise virtual time may not advance. */
 static void hook_ctx_set_alarm(struct transport_ctx *c)
 {
     uint64_t due = c->nheld > 0 ? hook_next_due(c) : c->alarm;
@@ -346,9 +346,9 @@ static void hook_ctx_set_alarm(struct transport_ctx *c)
     hook_self.alarm_ns(due);
 }
 
-/* Forward held-back operations first, so that the inner progress includes them. After
- * a refused post return at once: the caller must try again instead of waiting for an
- * event that does not come. */
+/* Forward held operations first, so that the inner progress includes them. After a
+ * refused post return at once: the caller must try again instead of waiting for an event,
+ * because none will follow. */
 static int hook_progress(struct transport_ctx *ctx)
 {
     int n = hook_release(ctx);
@@ -369,7 +369,7 @@ static int hook_fd(struct transport_ctx *ctx)
     return ctx->epoll >= 0 ? ctx->epoll : hook_self.inner->fd(ctx->inner);
 }
 
-/* Setting the timer also makes it unreadable. due: UINT64_MAX = off. */
+/* due: UINT64_MAX = off. Setting the timer also clears an expiration. */
 static void hook_ctx_set_timer(int timer, uint64_t due)
 {
     struct itimerspec at = {{0, 0}, {0, 0}};
@@ -406,7 +406,7 @@ static int hook_arm(struct transport_ctx *ctx)
 
 const struct transport transport_hook = {
     .name = "hook",
-    .text = "another transport with delay, disorder and failures (SHMEM_FAULTS)",
+    .text = "another transport with injected faults (SHMEM_FAULTS)",
     .open = hook_open,
     .close = hook_close,
     .address = hook_address,

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hook.h - the hook transport: any other one, with delay, another order, refusals, peers
- * that die, and a trace, as SHMEM_FAULTS says (transport_world.faults).
+ * hook.h - the hook transport: wraps another transport and injects delays, reordering,
+ * refused posts and failed peers, and writes a trace, as specified by SHMEM_FAULTS
+ * (transport_world.faults).
  *
- *   seed=N          the same N and PE: the same choices (default 1)
- *   delay=T         an operation waits 0..T (ns, us, ms) before the inner one gets it
- *   reorder         operations between two fences, and those to different PEs always, go
- *                   out in random order
- *   eagain=PERCENT  so many posts are refused with -EAGAIN
- *   drop=PE@N       from this PE's N-th operation on (from 1), those to PE are swallowed:
- *                   never done
- *   fail=PE@N       likewise, they fail with -EHOSTDOWN: the first after it was posted,
- *                   the others when they are posted
- *   kill=[PE@]N     this process (or that of PE alone) ends by SIGKILL at its N-th
- *   trace=FILE      a line per operation; %p in FILE stands for the PE's number
+ *   seed=N          random seed; equal seeds give a PE equal choices (default 1)
+ *   delay=T         an operation is held 0..T (ns, us, ms) before it is forwarded
+ *   reorder         operations between two fences, and operations to different PEs, are
+ *                   forwarded in random order
+ *   eagain=PERCENT  this percentage of posts is refused with -EAGAIN
+ *   drop=PE@N       from this PE's N-th operation on (N >= 1), operations to PE are
+ *                   dropped: they never complete
+ *   fail=PE@N       likewise, operations to PE fail with -EHOSTDOWN: the first after it
+ *                   was posted, later ones when they are posted
+ *   kill=[PE@]N     every process (or only that of PE) kills itself by SIGKILL at its
+ *                   N-th operation
+ *   trace=FILE      write a line per operation; %p in FILE is replaced by the PE's number
  *
- * Words are separated by commas; drop, fail and kill may come several times.
+ * Settings are separated by commas; drop, fail and kill may be repeated.
  * Uses: transport.h.  Used by: net, tests.
  */
 #ifndef PGAS_TRANSPORT_HOOK_H
@@ -23,15 +25,16 @@
 
 #include "pgas/transport/transport.h"
 
-/* Check the text for PE me of npes. 0; or -EINVAL and a sentence. */
+/* Check the text for PE me of npes. 0; or -EINVAL and a message. */
 int hook_check(const char *faults, int me, int npes, char why[TRANSPORT_TEXT_MAX]);
 
 /* Set the transport to wrap, once per process, before transport_hook is opened. */
 void hook_wrap(const struct transport *inner);
 
-/* Before open: use another clock than CLOCK_MONOTONIC, for transports on virtual time
- * (sim_now_ns), and a function to be called with the time at which progress must be
- * called again (sim_alarm_ns). NULL restores the default: CLOCK_MONOTONIC; none. */
+/* For transports with virtual time; call before open. hook_clock: use another clock
+ * (sim_now_ns) than CLOCK_MONOTONIC. hook_alarm: call alarm_ns (sim_alarm_ns) with the
+ * time at which progress must be called again. NULL restores the default:
+ * CLOCK_MONOTONIC; no alarm. */
 void hook_clock(uint64_t (*now_ns)(void));
 void hook_alarm(void (*alarm_ns)(uint64_t at));
 

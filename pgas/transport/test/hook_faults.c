@@ -19,11 +19,11 @@ struct reader {
     char *why;
 };
 
-/* Parse one word; value is what follows "=", or NULL. False: malformed; why may be
- * set. */
+/* Parse one setting; value is the text after "=", or NULL if there is no "=". False: it
+ * is malformed; why may be set. */
 typedef bool read_word(struct reader *reader, const char *value);
 
-/* Parse a number; returns its end, or NULL if there is none. */
+/* Parse a number; returns its end, or NULL: no number. */
 static const char *hook_faults_number(const char *text, uint64_t *n)
 {
     size_t digits = text == NULL ? 0 : number_scan(text, strlen(text), n);
@@ -77,13 +77,13 @@ static bool hook_faults_add_rule(struct reader *r, enum hook_fault fault, uint64
 
     if (pe >= (uint64_t)r->npes) {
         snprintf(r->why, TRANSPORT_TEXT_MAX,
-                 "SHMEM_FAULTS names PE %llu, but the job has PEs 0..%d",
+                 "SHMEM_FAULTS: PE %llu does not exist; the job has PEs 0..%d",
                  (unsigned long long)pe, r->npes - 1);
         return false;
     }
     if (c->rules == HOOK_RULES_MAX) {
         snprintf(r->why, TRANSPORT_TEXT_MAX,
-                 "SHMEM_FAULTS has more than %d words drop, fail and kill",
+                 "SHMEM_FAULTS has more than %d drop, fail and kill settings",
                  HOOK_RULES_MAX);
         return false;
     }
@@ -91,7 +91,7 @@ static bool hook_faults_add_rule(struct reader *r, enum hook_fault fault, uint64
     return true;
 }
 
-/* Parse "PE@N", or "N" for this PE if `any`. */
+/* Parse "PE@N", or, if `any`, "N" for this PE. */
 static bool hook_faults_rule(struct reader *r, const char *value, enum hook_fault fault,
                              bool any)
 {
@@ -155,7 +155,7 @@ static const struct fault_word words[] = {
     {"trace", "trace=FILE", hook_faults_trace},
 };
 
-/* longest part of a wrong word in a message */
+/* bytes of an invalid setting that a message contains */
 enum { SHOWN_MAX = 40 };
 
 static bool hook_faults_word(struct reader *r, char *word)
@@ -170,14 +170,14 @@ static bool hook_faults_word(struct reader *r, char *word)
             return true;
         if (*r->why == '\0')
             snprintf(r->why, TRANSPORT_TEXT_MAX,
-                     "SHMEM_FAULTS has '%.*s', but the form is %s", SHOWN_MAX, word,
+                     "SHMEM_FAULTS: '%.*s' is malformed; use %s", SHOWN_MAX, word,
                      words[i].form);
         return false;
     }
     snprintf(
         r->why, TRANSPORT_TEXT_MAX,
-        "SHMEM_FAULTS has '%.*s', but its words are seed=, delay=, reorder, eagain=, "
-        "drop=, fail=, kill= and trace=",
+        "SHMEM_FAULTS: '%.*s' is unknown; use seed=, delay=, reorder, eagain=, drop=, "
+        "fail=, kill= or trace=",
         SHOWN_MAX, word);
     return false;
 }
@@ -194,8 +194,8 @@ int hook_faults_parse(const char *text, int me, int npes, struct hook_faults *fa
     while (text != NULL && *text != '\0') {
         size_t len = strcspn(text, ",");
         if (len >= sizeof word) {
-            snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_FAULTS has a word of over %d bytes",
-                     WORD_MAX - 1);
+            snprintf(why, TRANSPORT_TEXT_MAX,
+                     "SHMEM_FAULTS has a setting of over %d bytes", WORD_MAX - 1);
             return -EINVAL;
         }
         memcpy(word, text, len);

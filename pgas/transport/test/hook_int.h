@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hook_int.h - what the files of the hook transport share.
+ * hook_int.h - internal interface of the hook transport.
  * Uses: hook.h.  Used by: the hook files, unit tests.
  */
 #ifndef PGAS_TRANSPORT_HOOK_INT_H
@@ -12,7 +12,7 @@
 
 #include "pgas/transport/test/hook.h"
 
-/* ---- hook_faults.c: SHMEM_FAULTS, read ---- */
+/* ---- hook_faults.c: parses SHMEM_FAULTS ---- */
 
 enum { HOOK_RULES_MAX = 16, HOOK_PATH_MAX = 512 };
 
@@ -35,25 +35,26 @@ struct hook_faults {
     int rules;
     struct hook_rule rule[HOOK_RULES_MAX];
     char trace[HOOK_PATH_MAX]; /* "" = none; %p has been replaced */
-    bool trace_alone;          /* the file is not shared with other PEs */
+    bool trace_alone;          /* the name contained %p: the file is not shared with other
+                                  PEs */
 };
 
-/* Parse text (NULL = "") for PE me of npes. 0; or -EINVAL and a sentence. */
+/* Parse text (NULL = "") for PE me of npes. 0; or -EINVAL and a message. */
 int hook_faults_parse(const char *text, int me, int npes, struct hook_faults *faults,
                       char why[TRANSPORT_TEXT_MAX]);
 
 /* ---- contexts and operations ---- */
 
-/* Most operations held back in a context; further posts get -EAGAIN. */
+/* Most held operations of a context; further posts return -EAGAIN. */
 enum { HOOK_HELD_MAX = 64 };
 
-/* Random streams of a context. Posts have their own, so they do not depend on the
- * times at which progress was called. */
+/* Random streams of a context. Posts have their own, so that they do not depend on the
+ * times at which progress is called. */
 enum stream { STREAM_POST, STREAM_ORDER, STREAMS };
 
 enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
 
-/* A copy of the source of a blocking put that was held back; done belongs to the inner
+/* A copy of the source of a held put whose caller waits for it; done belongs to the inner
  * transport. */
 struct hook_copy {
     struct hook_copy *next;
@@ -75,8 +76,8 @@ struct hook_op {
     uint64_t epoch, due;
 };
 
-/* The operations to a PE that the inner context has: the epoch of the last one (0 =
- * none), and the number of inner fences at that time. */
+/* The last operation to a PE that was forwarded: its epoch (0 = none), and the number of
+ * inner fences at that time. */
 struct hook_peer {
     uint64_t epoch, fences;
 };
@@ -87,18 +88,18 @@ struct transport_ctx {
     struct transport_ctx *inner;
     unsigned number;
     uint64_t random[STREAMS];
-    uint64_t epoch, fences;             /* fences: made by the inner context */
-    uint64_t last_due, alarm;           /* alarm: the time that was requested last */
+    uint64_t epoch, fences;             /* fences: of the inner context */
+    uint64_t last_due, alarm;           /* alarm: the time requested last */
     struct hook_op held[HOOK_HELD_MAX]; /* in the order of posting */
     unsigned nheld;
     bool refused; /* the inner transport refused an operation that was due */
-    /* A post was refused at random, so no event will come: return from the next
-     * progress and arm at once. */
+    /* A post was refused at random, so no event will follow: the next progress and the
+     * next arm must return at once. */
     bool denied_progress, denied_arm;
     uint64_t dropped;
     int dropped_pe;
-    struct hook_copy *copies; /* that the inner transport may still read */
-    int epoll, timer;         /* inner descriptor and timer; -1 = there are none */
+    struct hook_copy *copies; /* copies that the inner transport may still read */
+    int epoll, timer;         /* epoll of inner descriptor and timer; -1 = none */
     struct hook_peer peer[];  /* by PE */
 };
 
@@ -106,16 +107,16 @@ struct transport_net {
     const struct transport_world *world;
     struct transport_net *inner;
     struct hook_faults faults;
-    bool holds; /* are operations held back at all? */
+    bool holds; /* operations are held (delay or reorder) */
     int trace;  /* descriptor, -1 = none */
     uint64_t operations;
     pthread_mutex_t lock;
-    unsigned contexts; /* numbers given, under lock */
+    unsigned contexts; /* number of the next context, under lock */
     struct transport_ctx *ctx_0;
     char text[2 * TRANSPORT_TEXT_MAX];
 };
 
-/* What hook_wrap, hook_clock and hook_alarm have set. */
+/* The settings of hook_wrap, hook_clock and hook_alarm. */
 struct hook {
     const struct transport *inner;
     uint64_t (*now_ns)(void);
@@ -123,11 +124,11 @@ struct hook {
 };
 extern struct hook hook_self;
 
-/* Forward, hold back, drop or refuse an operation, as a slot of the table. */
+/* Forward, hold, drop or refuse an operation; returns as a post of transport.h. */
 int hook_submit(struct transport_ctx *c, struct hook_op *op);
-/* Forward what is due; returns how many. */
+/* Forward the held operations that are due; returns their number. */
 int hook_release(struct transport_ctx *c);
-/* When the next operation that may be forwarded is due; UINT64_MAX: none. */
+/* The time at which the next held operation is due; UINT64_MAX: none. */
 uint64_t hook_next_due(const struct transport_ctx *c);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hook_post.c - what the hook transport does with an operation.
+ * hook_post.c - the hook transport: forwards, holds and drops operations.
  *
- * An operation is forwarded at once unless it is to be delayed or reordered; then it is
- * held back in its context until progress finds it due.  Epochs keep the fences of
- * held-back operations: an operation waits for all earlier epochs to its PE, and the
- * inner fence is called before the first one of a new epoch.  An amo with after_puts
- * waits for the puts before it; no later operation waits for that amo. Uses: hook_int,
- * random, perform.
+ * An operation is forwarded at once unless delay or reorder is set; then its context
+ * holds it until progress forwards it when it is due.  Epochs keep the fences of held
+ * operations: an operation is forwarded after all operations of earlier epochs to its PE,
+ * and the inner fence is called before the first one of a new epoch.  An amo with
+ * after_puts is forwarded after the puts before it; no later operation waits for that
+ * amo.
+ * Uses: hook_int, random, perform.
  */
 #include "config.h"
 
@@ -25,7 +26,7 @@
 
 enum { PERCENT = 100, TRACE_MAX = 160 /* longest line */ };
 
-/* -- trace and ends --------------------------------------------------------------- */
+/* -- trace and failures ----------------------------------------------------------- */
 
 static const char *hook_op_text(const struct hook_op *op)
 {
@@ -40,8 +41,8 @@ static const char *hook_op_text(const struct hook_op *op)
     return op->kind == KIND_PUT ? "put" : "get";
 }
 
-/* One write per line, so that lines of several PEs do not mix and a killed PE leaves
- * whole lines. */
+/* One write per line, so that lines of several PEs are not interleaved and a killed PE
+ * leaves complete lines. */
 static void hook_op_trace(const struct transport_ctx *c, const struct hook_op *op)
 {
     static const char *const segment_text[SEGMENTS] = {
@@ -56,7 +57,7 @@ static void hook_op_trace(const struct transport_ctx *c, const struct hook_op *o
                  hook_op_text(op), op->at.pe, segment_text[op->at.segment],
                  (unsigned long long)op->at.offset, op->len);
     if (write(c->net->trace, line, (size_t)len) < 0)
-        return; /* the line is lost; the job goes on */
+        return; /* the line is lost; the job continues */
 }
 
 static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
@@ -65,15 +66,15 @@ static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
 
     if (cas_acq_rel_u32(&rule->reported, 0, 1) != 0)
         return;
-    snprintf(
-        text, sizeof text,
-        "PE %d can't be reached: SHMEM_FAULTS has fail=%d@%llu, and PE %d has reached "
-        "that operation",
-        rule->pe, rule->pe, (unsigned long long)rule->at, net->world->me);
+    snprintf(text, sizeof text,
+             "PE %d cannot be reached: fault injected by fail=%d@%llu of SHMEM_FAULTS on "
+             "PE %d",
+             rule->pe, rule->pe, (unsigned long long)rule->at, net->world->me);
     net->world->failed(net->world, rule->pe, text);
 }
 
-/* Complete a held-back operation that the inner transport refused for good. */
+/* Complete a held operation that the inner transport has refused with an error other than
+ * -EAGAIN. */
 static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *op,
                                  int error)
 {
@@ -90,7 +91,7 @@ static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *
     world->failed(world, op->at.pe, text);
 }
 
-/* -- to the inner transport ------------------------------------------------------- */
+/* -- forwarding ------------------------------------------------------------------- */
 
 static int hook_op_forward(struct transport_ctx *c, const struct hook_op *op)
 {
@@ -110,7 +111,7 @@ static int hook_op_forward(struct transport_ctx *c, const struct hook_op *op)
     return -EINVAL;
 }
 
-/* Forward, after a fence if the PE's last operation was of another epoch. */
+/* Forward, after a fence if the last operation to the PE was of another epoch. */
 static int hook_op_forward_in_order(struct transport_ctx *c, const struct hook_op *op)
 {
     struct hook_peer *peer = &c->peer[op->at.pe];
@@ -129,7 +130,7 @@ static int hook_op_forward_in_order(struct transport_ctx *c, const struct hook_o
     return error;
 }
 
-/* -- holding back ----------------------------------------------------------------- */
+/* -- held operations -------------------------------------------------------------- */
 
 static bool hook_op_has_source(const struct hook_op *op)
 {
@@ -177,7 +178,7 @@ static bool hook_op_is_after_puts(const struct hook_op *op)
            (op->kind == KIND_SIGNAL && op->signal.after_puts);
 }
 
-/* Must op, which was posted after `before`, be forwarded after it? */
+/* True if op, which was posted after `before`, must be forwarded after it. */
 static bool hook_op_must_follow(const struct hook_op *op, const struct hook_op *before)
 {
     return before->at.pe == op->at.pe &&
@@ -185,8 +186,8 @@ static bool hook_op_must_follow(const struct hook_op *op, const struct hook_op *
             (hook_op_is_after_puts(op) && hook_op_has_source(before)));
 }
 
-/* Were all operations forwarded that must precede it? */
-static bool hook_op_may_go(const struct transport_ctx *c, unsigned i)
+/* True if all operations that must precede held operation i have been forwarded. */
+static bool hook_op_may_be_forwarded(const struct transport_ctx *c, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
         if (hook_op_must_follow(&c->held[i], &c->held[k]))
@@ -194,7 +195,7 @@ static bool hook_op_may_go(const struct transport_ctx *c, unsigned i)
     return true;
 }
 
-/* A held-back operation that is due and may be forwarded, or HOOK_HELD_MAX. */
+/* A held operation that is due and may be forwarded, or HOOK_HELD_MAX. */
 static unsigned hook_ctx_choose_held(struct transport_ctx *c, uint64_t now)
 {
     unsigned start = 0;
@@ -203,13 +204,13 @@ static unsigned hook_ctx_choose_held(struct transport_ctx *c, uint64_t now)
         start = (unsigned)random_below(&c->random[STREAM_ORDER], c->nheld);
     for (unsigned k = 0; k < c->nheld; k++) {
         unsigned i = (start + k) % c->nheld;
-        if (c->held[i].due <= now && hook_op_may_go(c, i))
+        if (c->held[i].due <= now && hook_op_may_be_forwarded(c, i))
             return i;
     }
     return HOOK_HELD_MAX;
 }
 
-/* -EAGAIN: not now.  Else it is no longer held. */
+/* Forward or fail held operation i. -EAGAIN: refused. 0: it is no longer held. */
 static int hook_ctx_release_one(struct transport_ctx *c, unsigned i)
 {
     struct hook_op *op = &c->held[i];
@@ -258,12 +259,12 @@ uint64_t hook_next_due(const struct transport_ctx *c)
     uint64_t due = UINT64_MAX;
 
     for (unsigned i = 0; i < c->nheld; i++)
-        if (c->held[i].due < due && hook_op_may_go(c, i))
+        if (c->held[i].due < due && hook_op_may_be_forwarded(c, i))
             due = c->held[i].due;
     return due;
 }
 
-/* -- what shall happen ------------------------------------------------------------ */
+/* -- rules ------------------------------------------------------------------------ */
 
 /* The rule for this PE's number-th operation, to PE pe; NULL: none. */
 static struct hook_rule *hook_rule_find(struct transport_net *net, uint64_t number,
@@ -273,8 +274,8 @@ static struct hook_rule *hook_rule_find(struct transport_net *net, uint64_t numb
 
     for (int i = 0; i < faults->rules; i++) {
         struct hook_rule *rule = &faults->rule[i];
-        int whom = rule->fault == FAULT_KILL ? net->world->me : pe;
-        if (number >= rule->at && rule->pe == whom)
+        int target = rule->fault == FAULT_KILL ? net->world->me : pe;
+        if (number >= rule->at && rule->pe == target)
             return rule;
     }
     return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random.h - a small random generator (splitmix64) that gives the same on all machines.
- * A leaf.  Used by: hook, sim.
+ * random.h - a pseudo-random number generator (splitmix64).
+ * Uses: nothing of ours.  Used by: hook, sim.
  */
 #ifndef PGAS_TRANSPORT_RANDOM_H
 #define PGAS_TRANSPORT_RANDOM_H
@@ -28,7 +28,7 @@ static inline uint64_t random_below(uint64_t *state, uint64_t n)
     return random_next(state) % n;
 }
 
-/* A state for stream `stream` of seed `seed`. */
+/* The initial state of stream `stream` of seed `seed`. */
 static inline uint64_t random_stream(uint64_t seed, uint64_t stream)
 {
     uint64_t state = seed;

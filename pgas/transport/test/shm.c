@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shm.c - the shm transport: PEs of one node, whose segments are memfds that each PE maps
- * at its first operation to another.  Every operation is done when its call returns, so
- * nothing makes progress and nothing is pending; a PE that sleeps until a word changes
+ * shm.c - the shm transport, for PEs of one node.  Segments are memfds, which a PE maps
+ * at its first operation to their PE.  Every operation is done when its call returns, so
+ * progress does nothing and nothing is pending; a PE that sleeps until a word changes
  * must be woken by other means (net.c).
  *
- * The library uses this transport only under SHMEM_FAULTS; otherwise it reaches PEs of
- * its node by loads and stores (core/memory/peer.h). Uses: transport.h, perform,
- * core/segment, core/memory/heap.h, datatype/copy.
+ * The library uses this transport only with SHMEM_FAULTS; otherwise it accesses PEs of
+ * its node by loads and stores (core/memory/peer.h).
+ * Uses: transport.h, perform, core/segment, core/memory/heap.h, datatype/copy.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@
 #include "pgas/transport/perform.h"
 #include "pgas/transport/transport.h"
 
-/* What another PE needs to map our segments. */
+/* The endpoint descriptor: how another PE maps our segments. */
 struct address {
     int32_t pid;
     int32_t fd[SEGMENTS];
@@ -34,7 +34,7 @@ struct address {
     uint64_t len[SEGMENTS];
 };
 
-/* A peer. base is stored last (release), so that its reader sees len. */
+/* A peer. base is stored last (release), so that len is valid when base is not NULL. */
 struct peer {
     char *base[SEGMENTS];
     size_t len[SEGMENTS];
@@ -71,7 +71,7 @@ static int shm_open_net(const struct transport_world *world, struct transport_ne
     struct transport_net *n =
         calloc(1, sizeof *n + (size_t)world->npes * sizeof n->peer[0]);
     if (n == NULL)
-        return shm_net_error(why, ENOMEM, "no memory for the list of PEs");
+        return shm_net_error(why, ENOMEM, "no memory for the table of PEs");
     n->world = world;
     pthread_mutex_init(&n->lock, NULL);
     n->ctx_0.net = n;
@@ -116,7 +116,7 @@ static size_t shm_address(struct transport_net *net, void *to)
 static const char *shm_describe(struct transport_net *net)
 {
     (void)net;
-    return "shm: memory that the PEs of this node map";
+    return "shm: mapped memory of the PEs of this node";
 }
 
 static struct transport_ctx *shm_ctx_0(struct transport_net *net)
@@ -152,9 +152,9 @@ static void shm_ctx_close(struct transport_ctx *ctx)
     free(ctx);
 }
 
-/* -- reaching a PE ---------------------------------------------------------------- */
+/* -- mapping ---------------------------------------------------------------------- */
 
-/* Map segment s of a PE, whose address is known.  0 or -errno. */
+/* Map segment s of a PE from its endpoint descriptor.  0 or -errno. */
 static int shm_peer_map_segment(struct peer *peer, const struct address *address, int s)
 {
     size_t align = s == SEGMENT_HEAP ? HEAP_ALIGN : 0;
@@ -175,25 +175,25 @@ static int shm_peer_map(struct transport_net *net, int pe)
     struct peer *peer = &net->peer[pe];
     struct address address;
     char text[TRANSPORT_TEXT_MAX];
-    const char *what = "can't map its memory through /proc";
+    const char *what = "cannot map its memory through /proc";
 
     memset(&address, 0, sizeof address);
     if (net->world->address_of(net->world, pe, &address, sizeof address) !=
         (ssize_t)sizeof address) {
         peer->error = -EHOSTUNREACH;
-        what = "it has no address of the shm transport";
+        what = "it has no endpoint descriptor of the shm transport";
     }
     for (int s = 0; s < SEGMENTS && peer->error == 0; s++)
         peer->error = shm_peer_map_segment(peer, &address, s);
     if (peer->error != 0) {
-        snprintf(text, sizeof text, "PE %d (process %d) can't be reached: %s: %s", pe,
+        snprintf(text, sizeof text, "PE %d (process %d) cannot be reached: %s: %s", pe,
                  (int)address.pid, what, strerror(-peer->error));
         net->world->failed(net->world, pe, text);
     }
     return peer->error;
 }
 
-/* The local address of a segment that may have to be mapped first. 0 or -errno. */
+/* The local address of a segment, which is mapped if necessary. 0 or -errno. */
 static int shm_address_map(struct transport_net *net, const struct transport_symaddr *at,
                            char **base)
 {
@@ -259,8 +259,8 @@ static int shm_get(struct transport_ctx *ctx, void *to,
     return 0;
 }
 
-/* after_puts holds: every amo except FETCH is a release, and puts end before they
- * return. */
+/* after_puts is satisfied: every amo except FETCH is a release, and puts are done when
+ * they return. */
 static int shm_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
                    const struct transport_amo *amo, struct transport_completion *done)
 {
@@ -340,7 +340,7 @@ static int shm_arm(struct transport_ctx *ctx)
 
 const struct transport transport_shm = {
     .name = "shm",
-    .text = "PEs of one node: memory that they map",
+    .text = "PEs of one node: mapped memory",
     .open = shm_open_net,
     .close = shm_close,
     .address = shm_address,

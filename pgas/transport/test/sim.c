@@ -15,7 +15,7 @@
 enum {
     STACK_DEFAULT = 64 << 10,
     IDLE_FIRST_NS = 1000,
-    EVENTS_FIRST = 64, /* space beside one event per PE */
+    EVENTS_FIRST = 64, /* initial space, in addition to one event per PE */
 };
 
 struct sim *sim_running(void)
@@ -99,7 +99,7 @@ void sim_wake(struct sim *sim, int pe)
         sim_fiber_make_ready(sim, pe);
 }
 
-/* The first function of each fiber; the fiber ends when it returns. */
+/* Entry point of each fiber. */
 static void sim_fiber_main(void)
 {
     struct sim *sim = pgas_thread.sim;
@@ -169,7 +169,7 @@ static void sim_event_handle(struct sim *sim)
     }
 }
 
-/* Nothing is in flight: advance time for waits with deadlines. False: SIM_IDLE_NS have
+/* Nothing is in flight: advance time, for waits with deadlines. False: SIM_IDLE_NS have
  * passed. */
 static bool sim_advance_idle(struct sim *sim)
 {
@@ -238,7 +238,7 @@ void sim_alarm_ns(uint64_t at)
     struct sim *sim = pgas_thread.sim;
 
     if (at < sim->now || !sim_reserve(sim))
-        return; /* then the PE goes on when nothing else is in flight */
+        return; /* the PE continues when nothing is in flight (sim_advance_idle) */
     sim->operations++;
     sim_push(sim, (struct event){.at = at, .pe = sim->current, .alarm = true});
 }
@@ -257,7 +257,7 @@ void sim_kill(struct sim *sim, int pe, bool silent)
         sim_fiber_yield(sim, FIBER_DEAD);
 }
 
-/* -- life ------------------------------------------------------------------------- */
+/* -- set-up and teardown ---------------------------------------------------------- */
 
 /* Map the stacks, with an inaccessible page below each. */
 static bool sim_map_stacks(struct sim *sim)
@@ -309,15 +309,15 @@ fail:
     return NULL;
 }
 
-/* Free operations that no context owns. */
+/* Discard operations in flight; free those that no context owns. */
 static void sim_free_operations(struct sim *sim)
 {
     for (size_t i = 0; i < sim->nevents; i++)
         if (sim->event[i].op != NULL)
-            sim_op_forget(sim->event[i].op);
+            sim_op_discard(sim->event[i].op);
     sim->nevents = 0;
     for (int pe = 0; pe < sim->config.npes; pe++)
-        sim_op_forget_all(sim->fiber[pe].early);
+        sim_op_discard_all(sim->fiber[pe].early);
 }
 
 void sim_free(struct sim *sim)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sim_int.h - what the files of the sim transport share.
+ * sim_int.h - internal interface of the sim transport.
  * Uses: sim.h.  Used by: sim, sim_ops.
  */
 #ifndef PGAS_TRANSPORT_SIM_INT_H
@@ -10,7 +10,8 @@
 
 #include "pgas/transport/test/sim.h"
 
-/* READY: can run. PARKED: in progress(). RETURNED: from fn. DEAD: by sim_kill. */
+/* PARKED: yielded in progress(). ASLEEP: in sim_sleep_ns. RETURNED: fn has returned (or
+ * was not called yet). DEAD: killed by sim_kill. */
 enum sim_fiber_state {
     FIBER_READY,
     FIBER_PARKED,
@@ -24,17 +25,17 @@ struct sim_op;
 struct fiber {
     ucontext_t context;
     enum sim_fiber_state state;
-    bool silent;                       /* DEAD: operations to it are never done */
-    bool opened;                       /* has had a net */
-    struct transport_net *net;         /* NULL = none is open */
-    struct sim_op *early, **early_end; /* operations that arrived before it was open */
-    char *stack;                       /* lowest byte that may be used */
+    bool silent;                       /* DEAD: operations to it never complete */
+    bool opened;                       /* a net was opened */
+    struct transport_net *net;         /* NULL = no net is open */
+    struct sim_op *early, **early_end; /* operations that arrived before open */
+    char *stack;                       /* lowest usable byte */
 };
 
-/* At time `at` op takes its next step, or, if op is NULL, fiber pe wakes from its
- * sleep or alarm. */
+/* Time `at`: the next step of op; if op is NULL, fiber pe wakes from its sleep or
+ * receives its alarm. */
 struct event {
-    uint64_t at, number; /* number: order of events with equal times */
+    uint64_t at, number; /* number: sequence number, orders events with equal times */
     struct sim_op *op;
     int pe;
     bool alarm;
@@ -48,14 +49,14 @@ struct sim {
     ucontext_t scheduler;
     struct fiber *fiber; /* by PE */
     int current;         /* PE that runs, -1 = none */
-    int live;            /* neither returned nor dead */
+    int live;            /* number of fibers that have neither returned nor died */
     int *ready;          /* PEs */
     int nready;
     uint64_t idle;       /* last idle step of the clock */
-    struct event *event; /* a heap, the next first */
+    struct event *event; /* a binary heap; the earliest is event[0] */
     size_t nevents, space;
-    uint64_t numbers;  /* of events */
-    size_t operations; /* in flight; and alarms */
+    uint64_t numbers;  /* number of the next event */
+    size_t operations; /* operations in flight and alarms */
     char *stacks;
     size_t stacks_len;
 };
@@ -66,14 +67,14 @@ struct sim *sim_running(void);
 void sim_park(struct sim *sim);
 void sim_wake(struct sim *sim, int pe);
 
-/* Reserve space for one more operation; false: no memory. Each has one event at a
- * time. */
+/* Reserve space for the event of one more operation; false: no memory. An operation has
+ * at most one event at a time. */
 bool sim_reserve(struct sim *sim);
 void sim_push(struct sim *sim, struct event event);
 
-/* sim_ops.c: the next step of an operation; the end of its simulation. */
+/* sim_ops.c: perform the next step of an operation; discard operations in flight. */
 void sim_op_step(struct sim *sim, struct sim_op *op);
-void sim_op_forget(struct sim_op *op);
-void sim_op_forget_all(struct sim_op *early);
+void sim_op_discard(struct sim_op *op);
+void sim_op_discard_all(struct sim_op *early);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * sim_ops.c - the sim transport: operations as events.
  *
- * An operation arrives (event: its effect at the target), returns (event: it is appended
- * to the list of ended operations), and is done when its PE makes progress. Uses:
- * sim_int, random, perform.
+ * An operation has two events: its request arrives (the effect at the target), and its
+ * reply arrives (it is appended to the list of ended operations).  It is done when its PE
+ * makes progress.
+ * Uses: sim_int, random, perform.
  */
 #include "config.h"
 
@@ -18,14 +19,14 @@
 #include "pgas/transport/test/sim_int.h"
 
 enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
-enum way { WAY_THERE, WAY_BACK };
+enum phase { PHASE_REQUEST, PHASE_REPLY };
 
 struct sim_op {
     struct transport_ctx *ctx;      /* NULL: the context was closed */
     struct sim_op *next, *previous; /* of the context */
-    struct sim_op *next_ended;      /* or, in a fiber's list, the next early one */
-    bool under_way;                 /* there is an event for it */
-    enum way way;
+    struct sim_op *next_ended;      /* in ctx->ended or in a fiber's list of early ones */
+    bool in_flight;                 /* it has an event or is early */
+    enum phase phase;
     enum kind kind;
     struct transport_symaddr at;
     size_t len;
@@ -33,23 +34,23 @@ struct sim_op {
     char *to;
     struct transport_amo amo;
     struct transport_signal signal;
-    uint64_t value; /* amo: the value before */
+    uint64_t value; /* amo: the old value */
     struct transport_completion *done;
     int error;
     char copy[]; /* source of a put with done */
 };
 
-/* A PE that a context has posted to: the arrival time of its last operation, and of
+/* A PE to which a context has posted operations: the arrival time of the last one, and of
  * the last one before the latest fence. */
 struct contact {
-    int pe; /* -1 = an empty place */
+    int pe; /* -1 = an empty entry */
     uint64_t epoch, last, fenced;
 };
 
 struct transport_ctx {
     struct transport_net *net;
     struct transport_ctx *next;
-    struct sim_op *ops; /* not done, the newest first */
+    struct sim_op *ops; /* operations that are not done, the newest first */
     uint64_t nops;
     struct sim_op *ended, **ended_end;
     uint64_t epoch;
@@ -62,8 +63,8 @@ struct transport_net {
     struct sim *sim;
     struct transport_ctx *ctxs; /* the last one is context 0 */
     struct transport_ctx *ctx_0;
-    int ended; /* operations of all contexts that wait for progress */
-    int known; /* of which progress of another context has returned */
+    int ended;   /* ended operations of all contexts, not yet done */
+    int skipped; /* value of `ended` when progress last skipped a yield for them */
     char text[TRANSPORT_TEXT_MAX];
 };
 
@@ -103,12 +104,12 @@ static void sim_ctx_close(struct transport_ctx *ctx)
         struct sim_op *op = ctx->ops;
         sim_op_unlink(op);
         op->ctx = NULL;
-        if (!op->under_way)
+        if (!op->in_flight)
             free(op);
     }
     for (struct sim_op *op = ctx->ended; op != NULL; op = op->next_ended)
         ctx->net->ended--;
-    ctx->net->known = 0;
+    ctx->net->skipped = 0;
     while (*link != ctx)
         link = &(*link)->next;
     *link = ctx->next;
@@ -121,7 +122,7 @@ static struct transport_ctx *sim_ctx_0(struct transport_net *net)
     return net->ctx_0;
 }
 
-/* -- when things happen ----------------------------------------------------------- */
+/* -- arrival times ---------------------------------------------------------------- */
 
 static uint64_t sim_trip_ns(struct sim *sim, size_t bytes)
 {
@@ -178,8 +179,8 @@ static struct contact *sim_contact_get(struct transport_ctx *ctx, int pe)
     return contact;
 }
 
-/* When an operation that takes `ns` arrives: not before those that a fence separates it
- * from, or before any if it is `last` (equal times keep the order of posting). */
+/* The arrival time of an operation that takes `ns`: not before operations that a fence
+ * orders before it, or, if `last`, before any (equal times keep the order of posting). */
 static uint64_t sim_op_arrival_ns(struct transport_ctx *ctx, struct contact *contact,
                                   uint64_t ns, bool last)
 {
@@ -218,7 +219,7 @@ static void *sim_word_of(const struct transport_world *world, const struct sim_o
                : sim_memory_of(world, &op->signal.at, op->signal.size);
 }
 
-/* The effect on the target.  0 or -errno. */
+/* Perform the operation at the target.  0 or -errno. */
 static int sim_op_perform(struct sim_op *op, const struct transport_world *world)
 {
     void *memory = sim_memory_of(world, &op->at, op->len), *word = sim_word_of(world, op);
@@ -242,7 +243,7 @@ static void sim_op_arrive(struct sim *sim, struct sim_op *op)
     size_t bytes = 0;
 
     if (target->state == FIBER_DEAD && target->silent) {
-        op->under_way = false;
+        op->in_flight = false;
         sim->operations--;
         return;
     }
@@ -259,7 +260,7 @@ static void sim_op_arrive(struct sim *sim, struct sim_op *op)
         sim_wake(sim, op->at.pe);
         bytes = op->kind == KIND_GET ? op->len : 0;
     }
-    op->way = WAY_BACK;
+    op->phase = PHASE_REPLY;
     sim_push(sim, (struct event){.at = sim->now + sim_trip_ns(sim, bytes), .op = op});
 }
 
@@ -267,7 +268,7 @@ static void sim_op_return(struct sim *sim, struct sim_op *op)
 {
     struct transport_ctx *ctx = op->ctx;
 
-    op->under_way = false;
+    op->in_flight = false;
     sim->operations--;
     op->next_ended = NULL;
     *ctx->ended_end = op;
@@ -281,25 +282,25 @@ void sim_op_step(struct sim *sim, struct sim_op *op)
     if (op->ctx == NULL) {
         sim->operations--;
         free(op);
-    } else if (op->way == WAY_THERE) {
+    } else if (op->phase == PHASE_REQUEST) {
         sim_op_arrive(sim, op);
     } else {
         sim_op_return(sim, op);
     }
 }
 
-void sim_op_forget(struct sim_op *op)
+void sim_op_discard(struct sim_op *op)
 {
-    op->under_way = false;
+    op->in_flight = false;
     if (op->ctx == NULL)
         free(op);
 }
 
-void sim_op_forget_all(struct sim_op *early)
+void sim_op_discard_all(struct sim_op *early)
 {
     while (early != NULL) {
         struct sim_op *next = early->next_ended;
-        sim_op_forget(early);
+        sim_op_discard(early);
         early = next;
     }
 }
@@ -315,8 +316,9 @@ static void sim_op_report(const struct transport_world *world, int pe, int error
     world->failed(world, pe, text);
 }
 
-/* What a post to a dead PE returns; 0: it is never done. */
-static int sim_op_new(struct transport_ctx *ctx, const struct sim_op *op)
+/* Check the target of a post. 0; or -errno: it is dead (not silently) or the address is
+ * invalid. */
+static int sim_op_check_target(struct transport_ctx *ctx, const struct sim_op *op)
 {
     const struct transport_symaddr *at = &op->at;
     const struct fiber *target = &ctx->net->sim->fiber[at->pe];
@@ -336,7 +338,7 @@ static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, siz
                        size_t copied)
 {
     struct sim *sim = ctx->net->sim;
-    int error = sim_op_new(ctx, what);
+    int error = sim_op_check_target(ctx, what);
 
     if (error != 0)
         return error;
@@ -357,7 +359,7 @@ static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, siz
         ctx->ops->previous = op;
     ctx->ops = op;
     ctx->nops++;
-    op->under_way = true;
+    op->in_flight = true;
     sim->operations++;
     uint64_t at = sim_op_arrival_ns(ctx, contact, sim_trip_ns(sim, bytes),
                                     op->amo.after_puts || op->signal.after_puts);
@@ -415,7 +417,7 @@ static int sim_put_signal(struct transport_ctx *ctx, const struct transport_syma
     return error;
 }
 
-/* always true: sim_op_arrival_ns keeps the order */
+/* Always 0: sim_op_arrival_ns keeps the order. */
 static int sim_fence(struct transport_ctx *ctx)
 {
     ctx->epoch++;
@@ -459,13 +461,13 @@ static int sim_ctx_drain(struct transport_ctx *ctx)
         ctx->net->ended--;
         sim_op_finish(ctx, op);
     }
-    if (ctx->net->known > ctx->net->ended)
-        ctx->net->known = ctx->net->ended;
+    if (ctx->net->skipped > ctx->net->ended)
+        ctx->net->skipped = ctx->net->ended;
     return n;
 }
 
-/* Do not yield once if an operation of another context has ended: the caller may be
- * about to look at it. */
+/* If operations of other contexts have ended, return once without yielding: the caller
+ * may poll those contexts next. */
 static int sim_progress(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
@@ -473,8 +475,8 @@ static int sim_progress(struct transport_ctx *ctx)
 
     if (n > 0)
         return n;
-    if (net->ended > net->known) {
-        net->known = net->ended;
+    if (net->ended > net->skipped) {
+        net->skipped = net->ended;
         return 0;
     }
     sim_park(net->sim);
@@ -492,9 +494,9 @@ static int sim_arm(struct transport_ctx *ctx)
     return ctx->ended != NULL ? -EAGAIN : 0;
 }
 
-/* -- life ------------------------------------------------------------------------- */
+/* -- open and close --------------------------------------------------------------- */
 
-/* Deliver, in order, what arrived before this PE was open. */
+/* Deliver, in order, the operations that arrived before open. */
 static void sim_net_deliver_early(struct sim *sim, struct fiber *fiber)
 {
     fiber->opened = true;
@@ -514,8 +516,8 @@ static int sim_open(const struct transport_world *world, struct transport_net **
     if (sim == NULL || sim->current != world->me || sim->config.npes != world->npes ||
         sim->fiber[world->me].net != NULL) {
         snprintf(why, TRANSPORT_TEXT_MAX,
-                 "sim: PE %d of %d is not the PE of a simulation that runs here, or has "
-                 "opened it before",
+                 "sim: PE %d of %d is not the running fiber of a simulation in this "
+                 "thread, or has opened it before",
                  world->me, world->npes);
         return -EINVAL;
     }

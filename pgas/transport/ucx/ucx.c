@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx.c - the UCX transport: its table, and the life of a net (see ucx.h). */
+/* ucx.c - the UCX transport: its table, open and close (see ucx.h). */
 #include "config.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/ucx/ucx.h"
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- open and close ---------------------------------------------------------------- */
 
-/* Closes what was opened. */
+/* Close a net, which may be opened only in part. */
 static void ucx_net_close(struct transport_net *net)
 {
     ucx_address_free(net);
@@ -34,7 +34,8 @@ static int ucx_net_open_all(struct transport_net *net, char why[TRANSPORT_TEXT_M
         return err;
     err = ucx_ctx_open(net, &net->ctx_0);
     if (err != 0) {
-        snprintf(why, TRANSPORT_TEXT_MAX, "UCX cannot make a worker: %s", strerror(-err));
+        snprintf(why, TRANSPORT_TEXT_MAX, "UCX cannot create a worker: %s",
+                 strerror(-err));
         return err;
     }
     err = ucx_address_make(net, why);
@@ -53,7 +54,7 @@ static int ucx_net_open(const struct transport_world *world, struct transport_ne
     int err;
 
     if (n == NULL) {
-        snprintf(why, TRANSPORT_TEXT_MAX, "there is no memory for the UCX transport");
+        snprintf(why, TRANSPORT_TEXT_MAX, "no memory for the UCX transport");
         return -ENOMEM;
     }
     n->world = world;
@@ -93,7 +94,7 @@ static int ucx_net_ctx_open(struct transport_net *net, struct transport_ctx **ct
 
 const struct transport transport_ucx = {
     .name = "ucx",
-    .text = "UCX (UCP): any network that UCX knows, memory and atomics by the target",
+    .text = "UCX (UCP): any network that UCX supports, atomics by the target's CPU",
     .quick_add = true,
     .open = ucx_net_open,
     .close = ucx_net_close,

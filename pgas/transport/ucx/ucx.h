@@ -6,31 +6,33 @@
  * each PE that it has used, always to that PE's context 0, which serves incoming
  * operations.
  *
- * Order and completion.  UCX completes gets, fetching amos and flushes only: a put or a
- * posted amo is known to be done when a flush of its endpoint is.  So a context keeps a
- * list of busy peers, and fence and quiet flush those that need it.  A fence is a flush,
- * too, because ucp_worker_fence of UCX 1.13 is not known to order operations that take
- * different lanes (devices) of an endpoint.
+ * Order and completion.  UCX reports remote completion only of gets, fetching amos and
+ * flushes: a put or a posted amo is known to be done when a flush of its endpoint has
+ * completed.  So a context keeps a list of busy peers, and fence and quiet flush those
+ * that need it.  A fence is a flush, too, because ucp_worker_fence of UCX 1.13 is not
+ * known to order operations on different lanes (devices) of an endpoint.
  *
  * A put with signal is an active message: the thread that makes progress on the target's
- * context 0 copies its bytes, updates the word by the processor (as UCX does amos, see
- * ATOMIC_MODE), and sends a reply; an unacknowledged one has no reply.  Messages need no
- * order.
+ * context 0 copies its bytes, updates the word with a CPU atomic (as UCX does amos, see
+ * ATOMIC_MODE), and sends a reply; an unacknowledged one has no reply.  Messages need not
+ * arrive in order.
  *
  * Invariants.
- *   a peer is in ctx->busy while unflushed + in_flush + all of posted[] > 0
- *   ctx->pending = sum over busy peers of unflushed + in_flush + posted[GET] +
- * posted[AMO] a message with a token is answered at most once: op->awaits_reply, and the
- * token has the record's generation; anything else from the wire is refused a record that
- * UCX may still complete is never free
+ * - A peer is in ctx->busy while unflushed + in_flush + sum of posted[] > 0.
+ * - ctx->pending = sum over busy peers of unflushed + in_flush + posted[GET] +
+ *   posted[AMO].
+ * - At most one reply to a message is accepted: op->awaits_reply is set, and the token
+ *   contains the record's generation.  Stale replies are ignored, other invalid messages
+ *   rejected.
+ * - A record that UCX may still complete is never free.
  *
  * Memory, with UCX 1.13 over tcp.  Per context: a pointer for each PE of the job, 340 KiB
- * once it is used, 2 descriptors and 2 for each device.  Per context and PE talked to: 6
- * KiB and a socket.  Endpoint descriptor: 44 bytes and the worker's address, about 21 +
- * 29 for each device (lo and eth0: 123 in all); nothing of it is kept.
+ * once it is used, 2 file descriptors and 2 for each device.  Per context and connected
+ * PE: 6 KiB and a socket.  An endpoint descriptor has 44 bytes and the worker's address,
+ * about 21 + 29 for each device (lo and eth0: 123 in all); none of it is kept.
  *
- * Threads.  As in transport.h.  A context and what is below it have no lock; net->lock
- * protects the list of contexts.
+ * Threads.  As in transport.h.  A context, its peers and operations have no lock;
+ * net->lock protects the list of contexts.
  * Uses: transport.h.  Used by: the ucx files.
  */
 #ifndef PGAS_TRANSPORT_UCX_H
@@ -47,11 +49,11 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/transport.h"
 
-/* ---- ucx_lib.c: UCX's library, loaded when it is needed ----------------------------
+/* ---- ucx_lib.c: loads UCX at run time ----------------------------------------------
  *
- * UCX is not linked: a job of one node would pay for its start and would get its signal
- * handlers and memory hooks.  Once loaded it stays, because it leaves threads and exit
- * handlers behind. */
+ * The library is not linked with UCX: a job on one node would pay for its start-up and
+ * get its signal handlers and memory hooks.  UCX is never unloaded, because it leaves
+ * threads and exit handlers behind. */
 
 /* The functions of libucp that are used: X(name without ucp_). */
 /* clang-format off */
@@ -80,23 +82,22 @@ struct ucx_lib {
 };
 extern struct ucx_lib ucx_lib;
 
-/* Load UCX. 0; or -ELIBACC and a sentence in why. The caller restores signal
+/* Load UCX. 0; or -ELIBACC and a message in why. The caller restores signal
  * dispositions (ucx_signals_save, ucx_signals_restore). One thread at a time. */
 int ucx_load(char *why, size_t space);
 
 /* A negative errno value for a status that is not UCS_OK. */
 int ucx_errno(ucs_status_t status);
 
-/* ---- ucx_signals.c: what a library does to signals while it starts is undone --------
- */
+/* ---- ucx_signals.c: signal dispositions while UCX starts --------------------------- */
 
 struct ucx_signals {
     sigset_t mask;
     struct sigaction action[NSIG];
 };
 
-/* Remember every disposition and block all signals in this thread, so that threads
- * which UCX starts take no signal of the program. */
+/* Save every disposition and block all signals in this thread, so that threads started by
+ * UCX handle no signals of the program. */
 void ucx_signals_save(struct ucx_signals *saved);
 void ucx_signals_restore(const struct ucx_signals *saved);
 
@@ -107,7 +108,7 @@ struct transport_net {
     ucp_context_h context;
     ucp_mem_h memory[SEGMENTS]; /* NULL: no such segment */
     struct transport_ctx *ctx_0;
-    struct transport_ctx *contexts; /* all that are open; under lock */
+    struct transport_ctx *contexts; /* all open contexts; under lock */
     pthread_mutex_t lock;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     size_t address_len, worker_address_len;
@@ -115,45 +116,46 @@ struct transport_net {
     char text[TRANSPORT_TEXT_MAX]; /* for oshmem_info */
 };
 
-/* What completes an operation: puts, amos without a reply and unacknowledged puts with
- * signal by a flush; gets, amos with a reply and puts with signal by themselves. */
+/* Kinds of completion.  UCX_PUT: a flush completes the operation (puts, amos without a
+ * reply, unacknowledged puts with signal).  UCX_GET, UCX_AMO: it has its own completion
+ * (gets; amos with a reply and puts with signal). */
 enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
 
-/* Active messages: a put with signal, whose bytes follow this head, and its reply. */
+/* Active messages: a put with signal, whose bytes follow its header, and the reply. */
 enum {
     UCX_SIGNAL_ID = 0,
     UCX_REPLY_ID = 1,
     UCX_SIGNAL_MAX = 64 << 10,
     UCX_ERRNO_MAX = 4095
 };
-struct ucx_signal_head {
-    uint64_t token; /* of the record (ucx_op_token); for the reply */
+struct ucx_signal_header {
+    uint64_t token; /* of the record (ucx_op_token), returned in the reply */
     uint64_t operand, word_offset, offset;
     int32_t pe; /* the sender */
     uint8_t op, size, word_segment, segment;
 };
-struct ucx_reply_head {
+struct ucx_reply_header {
     uint64_t token;
     int64_t error; /* 0 or -errno */
 };
 
-/* A PE that a context has talked to. */
+/* A PE to which a context has connected. */
 struct ucx_peer {
     struct transport_ctx *ctx;
     int pe;
     int error;     /* not 0: it can no longer be reached; a negative errno value */
-    bool reported; /* world->failed knows */
+    bool reported; /* world->failed was called */
     bool flushing;
     ucp_ep_h ep;
     struct {
         uint64_t base; /* in the PE's address space */
         ucp_rkey_h key;
     } segment[SEGMENTS];
-    uint64_t posted[UCX_OP_KINDS]; /* operations that UCX will complete; of a put: whose
-                                      source is in use */
+    uint64_t posted[UCX_OP_KINDS]; /* operations that UCX will complete; UCX_PUT: those
+                                      whose source is in use */
     uint64_t unflushed;            /* puts since the last flush began */
     uint64_t in_flush;             /* puts that the current flush covers */
-    struct ucx_peer *next, *prev;  /* in ctx->busy while one of these is not 0 */
+    struct ucx_peer *next, *prev;  /* in ctx->busy while one of these counters is > 0 */
 };
 
 /* An operation that UCX will complete. */
@@ -163,15 +165,15 @@ struct ucx_op {
     bool abandoned;        /* completed with an error; UCX may still complete it */
     struct transport_completion *done; /* may be NULL */
     enum ucx_op_kind kind;
-    /* Of an amo; UCX may read them until it completes. */
+    /* Of an amo; UCX may access them until it completes. */
     uint32_t size;
     uint64_t operand, reply;
-    void *result; /* where the reply goes; may be NULL */
-    /* Of a put with signal: it ends when it has been sent and answered. */
-    struct ucx_signal_head head;
+    void *result; /* destination of the reply; may be NULL */
+    /* Of a put with signal: it ends when it was sent and the reply has arrived. */
+    struct ucx_signal_header head;
     unsigned events_pending;
     uint32_t index, generation; /* of this record; generation: how often it was freed */
-    bool awaits_reply;          /* a message with its token is on its way */
+    bool awaits_reply;          /* a message with its token is in flight */
 };
 
 struct transport_ctx {
@@ -183,26 +185,27 @@ struct transport_ctx {
     uint64_t pending;        /* operations not known to be done */
     bool failed_peers;       /* an endpoint has failed and is not closed yet */
     struct ucx_op *free_ops;
-    struct ucx_block **blocks; /* that ops were cut from; nblocks of them */
+    struct ucx_block **blocks; /* the ops are allocated in blocks; nblocks of them */
     unsigned nblocks;
-    unsigned in_use;           /* ops that have not ended */
+    unsigned in_use;           /* ops that have not completed */
     struct ucx_reply *replies; /* replies that UCX may still read */
 };
 
 /* ---- ucx_config.c ------------------------------------------------------------------ */
 
-/* Open net->context as the user and world demand. 0; or -errno and a sentence. */
+/* Open net->context with the settings of the user and of world. 0; or -errno and a
+ * message. */
 int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
 /* Write the names of the devices to net->text. */
 void ucx_context_describe(struct transport_net *net);
 
 /* ---- ucx_address.c ----------------------------------------------------------------- */
 
-/* Map the segments and make net->address.  0; or -errno and a sentence. */
+/* Map the segments and fill net->address.  0; or -errno and a message. */
 int ucx_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
 void ucx_address_free(struct transport_net *net);
 
-/* The parts of an endpoint descriptor, which lie in `from`. False: it is malformed. */
+/* A parsed endpoint descriptor; the pointers refer to its bytes. */
 struct ucx_address {
     struct {
         uint64_t base;
@@ -210,6 +213,7 @@ struct ucx_address {
     } segment[SEGMENTS];
     const ucp_address_t *worker;
 };
+/* False: the descriptor is malformed. */
 bool ucx_address_parse(const unsigned char *from, size_t len, struct ucx_address *to);
 
 /* ---- ucx_ctx.c --------------------------------------------------------------------- */
@@ -225,20 +229,20 @@ int ucx_arm(struct transport_ctx *ctx);
 
 /* ---- ucx_peer.c -------------------------------------------------------------------- */
 
-/* The peer of a new operation, connected at its first use. 0; or -errno, and
+/* Get the peer for a new operation; connect at its first use. 0; or -errno, and
  * world->failed was called. */
 int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer);
 /* The peer can no longer be reached; report that if an operation is in flight to it. */
 void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status);
-/* What to return when UCX refused a post. */
+/* Handle a post that UCX has refused; returns its -errno. */
 int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status);
 /* Count an operation that UCX will complete (by = 1), or one that is complete (-1). */
 void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by);
 /* Count a put that needs a flush. */
 void ucx_peer_unflushed(struct ucx_peer *peer);
-/* Are the peer's puts and amos done? Begins a flush if one is needed. */
+/* True if the peer's puts and amos are done. Begins a flush if one is needed. */
 bool ucx_peer_flushed(struct ucx_peer *peer);
-/* Are its puts and amos without reply done? Begins a flush if one is needed. */
+/* True if its puts and amos without reply are done. Begins a flush if one is needed. */
 bool ucx_peer_puts_flushed(struct ucx_peer *peer);
 /* Close the endpoint by force. */
 void ucx_peer_close(struct ucx_peer *peer);
@@ -256,7 +260,7 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_completion *done);
 /* Handle the reply to a put with signal. False: it is malformed. */
-bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply);
+bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_header *reply);
 /* Complete all operations to a failed and closed peer with its error. */
 void ucx_ops_abandon(struct ucx_peer *peer);
 /* Free the records of all operations. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_absent.c - the UCX transport of a build without UCX: it cannot be opened. */
+/* ucx_absent.c - the UCX transport of a build without UCX: open fails. */
 #include "config.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static int ucx_absent_open(const struct transport_world *world,
     return -ENOTSUP;
 }
 
-/* No other slot is called, because there is no net. */
+/* The other functions are never called, because no net can be opened. */
 const struct transport transport_ucx = {
     .name = "ucx",
     .text = "UCX (not in this build)",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_address.c - endpoint descriptors (see ucx.h): a struct head, the packed keys of the
- * segments, the worker's address.
+ * ucx_address.c - endpoint descriptors (see ucx.h): a struct header, the packed keys of
+ * the segments, the worker's address.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 
 #include "pgas/transport/ucx/ucx.h"
 
-struct head {
+struct header {
     uint64_t base[SEGMENTS];
     uint16_t key_len[SEGMENTS]; /* 0: no such segment */
 };
@@ -23,7 +23,7 @@ static ucs_status_t ucx_address_map_segment(struct transport_net *net, int segme
                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
         .address = net->world->segment[segment].base,
         .length = net->world->segment[segment].len,
-        /* Do not allocate pages that are not used. */
+        /* Do not populate pages that are not used. */
         .flags = UCP_MEM_MAP_NONBLOCK,
     };
 
@@ -41,7 +41,7 @@ static bool ucx_address_append(struct transport_net *net, const void *from, size
 }
 
 static ucs_status_t ucx_address_append_key(struct transport_net *net, int segment,
-                                           struct head *head)
+                                           struct header *head)
 {
     ucs_status_t status = ucx_address_map_segment(net, segment);
     void *key;
@@ -75,7 +75,7 @@ static ucs_status_t ucx_address_append_worker(struct transport_net *net)
 
 int ucx_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 {
-    struct head head = {0};
+    struct header head = {0};
     ucs_status_t status = UCS_OK;
 
     net->address_len = sizeof head;
@@ -87,7 +87,8 @@ int ucx_address_make(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
     memcpy(net->address, &head, sizeof head);
     if (status == UCS_OK)
         return 0;
-    snprintf(why, TRANSPORT_TEXT_MAX, "UCX cannot make symmetric memory reachable: %s",
+    snprintf(why, TRANSPORT_TEXT_MAX,
+             "UCX cannot register symmetric memory or make an endpoint descriptor: %s",
              ucx_lib.status_string(status));
     return ucx_errno(status);
 }
@@ -101,7 +102,7 @@ void ucx_address_free(struct transport_net *net)
 
 bool ucx_address_parse(const unsigned char *from, size_t len, struct ucx_address *to)
 {
-    struct head head;
+    struct header head;
     size_t at = sizeof head;
 
     if (len < sizeof head)

@@ -2,8 +2,9 @@
 /*
  * ucx_am.c - performs incoming puts with signal and replies to them (see ucx.h).
  *
- * A reply is sent on the endpoint that UCX gives with the message, which leads to the
- * worker that has sent it.  UCX may read it until it was sent. Uses: ucx.h, perform.
+ * A reply is sent on the endpoint that UCX passes with the message (reply_ep), to the
+ * worker that sent it.  UCX may read the reply until the send completes.
+ * Uses: ucx.h, perform.
  */
 #include "config.h"
 
@@ -16,14 +17,13 @@
 #include "pgas/transport/perform.h"
 #include "pgas/transport/ucx/ucx.h"
 
-/* A reply under way. */
+/* A reply in flight. */
 struct ucx_reply {
     struct ucx_reply **link, *next; /* in ctx->replies */
-    struct ucx_reply_head head;
+    struct ucx_reply_header head;
 };
 
-/* ---- performing ----------------------------------------------------------------------
- */
+/* ---- performing requests ----------------------------------------------------------- */
 
 /* The local address of [offset, offset + len) in a segment; NULL: out of bounds. */
 static char *ucx_am_local_address(const struct transport_net *net, unsigned segment,
@@ -35,17 +35,17 @@ static char *ucx_am_local_address(const struct transport_net *net, unsigned segm
     return (char *)net->world->segment[segment].base + offset;
 }
 
-static bool ucx_signal_is_valid(const struct ucx_signal_head *head)
+static bool ucx_signal_is_valid(const struct ucx_signal_header *head)
 {
     return (head->op == TRANSPORT_AMO_SET || head->op == TRANSPORT_AMO_ADD) &&
            (head->size == sizeof(uint32_t) || head->size == sizeof(uint64_t)) &&
            head->word_offset % head->size == 0;
 }
 
-/* Copy the bytes, then update the word, which is a release. 0; or -errno, and nothing
- * was written. */
+/* Copy the bytes, then update the word (a release). 0; or -errno, and nothing was
+ * written. */
 static int ucx_am_perform(const struct transport_net *net,
-                          const struct ucx_signal_head *head, const void *data,
+                          const struct ucx_signal_header *head, const void *data,
                           size_t len)
 {
     const struct transport_signal signal = {.op = (enum transport_amo_op)head->op,
@@ -65,8 +65,7 @@ static int ucx_am_perform(const struct transport_net *net,
     return 0;
 }
 
-/* ---- answering -----------------------------------------------------------------------
- */
+/* ---- replies ----------------------------------------------------------------------- */
 
 static void ucx_reply_free(struct ucx_reply *reply)
 {
@@ -78,7 +77,7 @@ static void ucx_reply_free(struct ucx_reply *reply)
 
 static void ucx_reply_sent(void *request, ucs_status_t status, void *arg)
 {
-    (void)status; /* errors are ignored: the requester is gone */
+    (void)status; /* errors are ignored: the requester has failed */
     ucx_lib.request_free(request);
     ucx_reply_free(arg);
 }
@@ -112,48 +111,46 @@ static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to, uint64_t t
         ucx_reply_free(reply);
 }
 
-/* ---- what comes ----------------------------------------------------------------------
- */
+/* ---- received messages ------------------------------------------------------------- */
 
-/* Report a bad target address here: without a reply the sender does not learn of it. */
+/* Report a bad target address at the target: no reply reports it to the sender. */
 static void ucx_am_report_bad_target(const struct transport_net *net, int pe)
 {
-    char sentence[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX];
 
-    snprintf(sentence, sizeof sentence,
+    snprintf(text, sizeof text,
              "put with signal from PE %d: the target address is outside the symmetric "
              "memory of PE %d",
              pe, net->world->me);
-    net->world->failed(net->world, -1, sentence);
+    net->world->failed(net->world, -1, text);
 }
 
-/* What is wrong with a put with signal; NULL: nothing. ucx_am_perform checks
+/* Why a put with signal is malformed; NULL: it is valid. ucx_am_perform checks
  * addresses. */
 static const char *ucx_message_fault(const struct transport_ctx *ctx,
-                                     const struct ucx_signal_head *head, size_t len,
+                                     const struct ucx_signal_header *head, size_t len,
                                      const ucp_am_recv_param_t *param)
 {
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || len > UCX_SIGNAL_MAX)
-        return "it is longer than such a message may be";
+        return "it is longer than the limit";
     if (ctx != ctx->net->ctx_0)
-        return "it is a request to a context that serves none";
+        return "it is a request to a context that receives only replies";
     if (head->pe < 0 || head->pe >= ctx->net->world->npes)
         return "its sender is not a PE of this job";
     return NULL;
 }
 
-/* Report a message that no PE of this library sends: a PE's memory is damaged, or
- * another program sent it. Nothing of it was performed. */
+/* Report a message that this library never sends; no part of it was performed. */
 static void ucx_am_report_malformed(const struct transport_net *net, size_t header_len,
                                     size_t len, const char *why)
 {
-    char sentence[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX];
 
-    snprintf(sentence, sizeof sentence,
-             "PE %d refused a malformed message of %zu + %zu bytes from UCX: %s; is the "
-             "memory of a PE damaged, or does another program send to this port?",
+    snprintf(text, sizeof text,
+             "PE %d rejected a malformed message of %zu + %zu bytes from UCX: %s. A PE's "
+             "memory is corrupted, or another program sends to this port.",
              net->world->me, header_len, len, why);
-    net->world->failed(net->world, -1, sentence);
+    net->world->failed(net->world, -1, text);
 }
 
 /* ucp_am_recv_callback_t, inside the progress of context 0 */
@@ -162,10 +159,11 @@ static ucs_status_t ucx_am_handle_signal(void *arg, const void *header, size_t h
                                          const ucp_am_recv_param_t *param)
 {
     struct transport_ctx *ctx = arg;
-    struct ucx_signal_head head;
+    struct ucx_signal_header head;
 
     if (header_len != sizeof head) {
-        ucx_am_report_malformed(ctx->net, header_len, len, "its head has another length");
+        ucx_am_report_malformed(ctx->net, header_len, len,
+                                "its header has a wrong length");
         return UCS_OK;
     }
     memcpy(&head, header, sizeof head);
@@ -188,17 +186,19 @@ static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t he
                                         const ucp_am_recv_param_t *param)
 {
     struct transport_ctx *ctx = arg;
-    struct ucx_reply_head head;
+    struct ucx_reply_header head;
 
     (void)data;
     (void)param;
     if (header_len != sizeof head || len > 0) {
-        ucx_am_report_malformed(ctx->net, header_len, len, "a reply has another length");
+        ucx_am_report_malformed(ctx->net, header_len, len,
+                                "it is a reply of a wrong length");
         return UCS_OK;
     }
     memcpy(&head, header, sizeof head);
     if (!ucx_op_handle_reply(ctx, &head))
-        ucx_am_report_malformed(ctx->net, header_len, len, "it replies no operation");
+        ucx_am_report_malformed(ctx->net, header_len, len,
+                                "it is a reply to no operation");
     return UCS_OK;
 }
 

@@ -8,21 +8,20 @@
 
 #include "pgas/transport/ucx/ucx.h"
 
-/* Defaults, unless the user has set UCX_<name> or UCX_<also>. Names that this UCX does
- * not know are ignored. */
+/* Defaults unless UCX_<name> or UCX_<also> is set. UCX ignores unknown names. */
 struct ucx_setting {
     const char *name, *value, *also;
-    bool needed; /* whatever the user has set */
+    bool needed; /* overrides the user's setting */
 };
 
 static const struct ucx_setting settings[] = {
-    /* A word may be updated by the network and by processors at a time, so the
-     * target's processor must perform all atomics. */
+    /* Network atomics and CPU atomics may update a word concurrently, so the target's CPU
+     * must perform all of them. */
     {"ATOMIC_MODE", "cpu", NULL, true},
-    /* PEs that share memory do not use this transport, and virtual nodes only appear
-     * to share none. */
+    /* PEs that share memory do not use this transport, and virtual nodes must not use the
+     * memory that they do share. */
     {"TLS", "^sm,self", NULL, false},
-    /* A post must not block while it connects to a host that is cut off. */
+    /* A post must not block while it connects to an unreachable host. */
     {"TCP_CONN_NB", "y", NULL, false},
     /* Segment size of puts and gets: the default of 8K gives a quarter of the
      * bandwidth. UCX refuses a receive size below the send size. */
@@ -30,7 +29,7 @@ static const struct ucx_setting settings[] = {
     {"TCP_RX_SEG_SIZE", "128K", "TCP_TX_SEG_SIZE", false},
 };
 
-/* NULL gives false. */
+/* False if name is NULL. */
 static bool ucx_config_user_has_set(const char *name)
 {
     char variable[64];
@@ -39,8 +38,8 @@ static bool ucx_config_user_has_set(const char *name)
     return name != NULL && getenv(variable) != NULL;
 }
 
-/* UCX 1.13 wants the settings of a transport without its name, later versions with it;
- * unknown ones are ignored. */
+/* UCX 1.13 expects a transport's settings without its name as prefix, later versions with
+ * it; both ignore unknown names. */
 static void ucx_config_set(ucp_config_t *config, const char *name, const char *value)
 {
     const char tcp[] = "TCP_";
@@ -91,10 +90,10 @@ int ucx_context_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
     if (status == UCS_OK)
         return 0;
     snprintf(why, TRANSPORT_TEXT_MAX,
-             "UCX finds no network device that it can use (%s); see `ucx_info -d`%s",
+             "UCX finds no usable network device (%s); see `ucx_info -d`%s",
              ucx_lib.status_string(status),
              ucx_config_user_has_set("TLS") || ucx_config_user_has_set("NET_DEVICES")
-                 ? " and what UCX_TLS and UCX_NET_DEVICES allow"
+                 ? " and check UCX_TLS and UCX_NET_DEVICES"
                  : "");
     return ucx_errno(status);
 }
@@ -122,7 +121,7 @@ static void ucx_text_append(char *to, const char *what)
     snprintf(to + len, TRANSPORT_TEXT_MAX - len, "%s", what);
 }
 
-/* text: "... -- tcp/eth0". Devices of one transport are adjacent. */
+/* Parse lines such as "... -- tcp/eth0". Devices of one transport are adjacent. */
 static void ucx_text_append_devices(struct transport_net *net, char *text)
 {
     const char *last = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_ctx.c - a context is a worker: life, completion, progress (see ucx.h). */
+/* ucx_ctx.c - contexts: open and close, completion, progress (see ucx.h). */
 #include "config.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/ucx/ucx.h"
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- open and close ---------------------------------------------------------------- */
 
 static ucs_status_t ucx_worker_create(struct transport_ctx *ctx)
 {
@@ -68,8 +68,8 @@ int ucx_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
     return 0;
 }
 
-/* Close endpoints by force: all PEs have stopped using each other, and a peer may be
- * gone. Errors of this are ignored. */
+/* Close endpoints by force: all operations are complete, and a peer may have exited.
+ * Errors are ignored. */
 static void ucx_ctx_close_peers(struct transport_ctx *ctx)
 {
     for (int pe = 0; pe < ctx->net->world->npes; pe++) {
@@ -96,8 +96,8 @@ void ucx_ctx_close(struct transport_ctx *ctx)
 
 /* ---- completion -------------------------------------------------------------------- */
 
-/* Call visit for every busy peer; true if it was true for all. A visit may remove its
- * own peer from the list, but no other. */
+/* Call visit for every busy peer; returns true if all calls did. A visit may remove only
+ * its own peer from the list. */
 static bool ucx_ctx_visit_busy(struct transport_ctx *ctx,
                                bool (*visit)(struct ucx_peer *))
 {
@@ -125,8 +125,8 @@ int ucx_quiet(struct transport_ctx *ctx)
     return ctx->busy == NULL ? 0 : -EAGAIN;
 }
 
-/* Has operations in flight that it has not completed. */
-static bool ucx_peer_has_unanswered(const struct ucx_peer *peer)
+/* True if the peer has operations in flight; unflushed puts are not counted. */
+static bool ucx_peer_has_in_flight(const struct ucx_peer *peer)
 {
     return peer->in_flush + peer->posted[UCX_PUT] + peer->posted[UCX_GET] +
                peer->posted[UCX_AMO] >
@@ -139,7 +139,7 @@ uint64_t ucx_pending(struct transport_ctx *ctx, int *pe)
 
     if (pe == NULL || ctx->pending == 0)
         return ctx->pending;
-    while (!ucx_peer_has_unanswered(peer) && peer->next != ctx->busy)
+    while (!ucx_peer_has_in_flight(peer) && peer->next != ctx->busy)
         peer = peer->next;
     *pe = peer->pe;
     return ctx->pending;
@@ -160,8 +160,8 @@ int ucx_progress(struct transport_ctx *ctx)
 {
     unsigned n = ucx_lib.worker_progress(ctx->worker);
 
-    if (unlikely(
-            ctx->failed_peers)) { /* endpoints must not be closed inside UCX's callback */
+    if (unlikely(ctx->failed_peers)) {
+        /* Endpoints must not be closed inside UCX's callback. */
         ctx->failed_peers = false;
         ucx_ctx_visit_busy(ctx, ucx_peer_close_failed);
         n++;
@@ -176,8 +176,8 @@ int ucx_fd(struct transport_ctx *ctx)
     return ucx_lib.worker_get_efd(ctx->worker, &fd) == UCS_OK ? fd : -1;
 }
 
-/* Arm UCX only after a progress that found nothing: the first message on a new
- * connection is noticed by a callback of progress, which ucp_worker_arm does not know. */
+/* Arm UCX only after a progress without events: the first message on a new connection is
+ * detected by a callback of progress, which ucp_worker_arm does not check. */
 int ucx_arm(struct transport_ctx *ctx)
 {
     if (ucx_progress(ctx) > 0)

@@ -23,19 +23,19 @@ static const struct ucx_function functions[] = {
 #define X(name) {"ucp_" #name, offsetof(struct ucx_lib, name)},
     UCX_FUNCTIONS(X)
 #undef X
-    /* libucs comes with libucp, which needs it. */
+    /* In libucs, which libucp is linked with. */
     {"ucs_status_string", offsetof(struct ucx_lib, status_string)},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* UCX reads the settings once, when it is loaded; so they are put into the environment
- * for that long, unless the user has set them.  What they choose:
- * - no handlers for crashes (a program must die by its own signal, with its own core) and
- *   none that attaches a debugger at SIGHUP;
- * - no hooks in mmap and its like: they patch the C library's code, where other such
- *   hooks crash (another runtime's, a sanitizer's).  On RDMA devices registrations are
- *   then not cached; UCX_MEM_EVENTS=y brings the cache and the hooks back;
- * - no lines about peers that died: they are reported by us, once. */
+/* UCX reads the settings once, when it is loaded; they are in the environment only while it
+ * loads, unless the user has set them.  They disable:
+ * - handlers for fatal signals (a program must die by its own signal, with its own core)
+ *   and the handler that attaches a debugger at SIGHUP;
+ * - hooks in mmap and similar functions: they patch the C library's code, which crashes
+ *   with the hooks of another runtime or a sanitizer.  On RDMA devices registrations are
+ *   then not cached; UCX_MEM_EVENTS=y enables the cache and the hooks;
+ * - log messages about dead peers: this transport reports them, once. */
 struct ucx_lib ucx_lib = {
     .setting =
         {
@@ -59,7 +59,6 @@ static void *ucx_lib_dlopen(void)
     return lib;
 }
 
-/* A sentence, or what fits of it. */
 static int ucx_lib_error(char *why, size_t space, const char *what, const char *detail)
 {
     snprintf(why, space, "%s%s", what, detail);

@@ -2,8 +2,8 @@
 /*
  * ucx_op.c - put, get, amo and put with signal (see ucx.h).
  *
- * Every operation that UCX may complete later has a record, from blocks that stay with
- * the context, so that nothing is allocated once they exist.
+ * Every operation that UCX may complete later has a record.  Records are allocated in
+ * blocks, which are freed with the context.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 
 enum {
     BLOCK_OPS = 64,
-    /* UCX queues what it cannot send without limit; this bounds its memory. */
+    /* UCX queues unsent operations without limit; this bounds its memory. */
     MOST_OPS = 4096,
 };
 
@@ -56,14 +56,14 @@ void ucx_ops_free(struct transport_ctx *ctx)
     ctx->free_ops = NULL;
 }
 
-/* The token that stands for a record in a message: its index and generation. It
- * contains no address, and names no operation once the record was freed. */
+/* The token of a record in messages: its index and generation, so that it exposes no
+ * address and becomes invalid when the record is freed. */
 static uint64_t ucx_op_token(const struct ucx_op *op)
 {
     return (uint64_t)op->generation << 32 | op->index;
 }
 
-/* A record for an operation to a PE. 0; -EAGAIN: MOST_OPS are in use; or -errno. */
+/* Allocate a record for an operation to a PE. 0; -EAGAIN: MOST_OPS in use; or -errno. */
 static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
                         struct transport_completion *done, struct ucx_op **op)
 {
@@ -129,8 +129,8 @@ static void ucx_op_request_done(void *request, ucs_status_t status, void *arg)
     ucx_op_free(op);
 }
 
-/* UCX 1.13 never completes fetching amos to a dead PE. Their records stay in use until
- * it does. */
+/* UCX 1.13 never completes fetching amos to a dead PE, so complete them here. Their
+ * records stay allocated until UCX completes them. */
 void ucx_ops_abandon(struct ucx_peer *peer)
 {
     for (unsigned b = 0; b < peer->ctx->nblocks; b++)
@@ -153,7 +153,7 @@ static ucp_request_param_t ucx_op_param(struct ucx_op *op)
     };
 }
 
-/* Convert what UCX returned for a post. */
+/* Handle the return value of a post. */
 static int ucx_op_post_result(struct ucx_op *op, ucs_status_ptr_t request)
 {
     struct ucx_peer *peer = op->peer;
@@ -175,18 +175,18 @@ static int ucx_op_post_result(struct ucx_op *op, ucs_status_ptr_t request)
     return 0;
 }
 
-/* ---- the slots --------------------------------------------------------------------- */
+/* ---- put, get and amo -------------------------------------------------------------- */
 
 static uint64_t ucx_op_remote_address(const struct ucx_op *op,
-                                      const struct transport_symaddr *place)
+                                      const struct transport_symaddr *symaddr)
 {
-    return op->peer->segment[place->segment].base + place->offset;
+    return op->peer->segment[symaddr->segment].base + symaddr->offset;
 }
 
 static ucp_rkey_h ucx_op_rkey(const struct ucx_op *op,
-                              const struct transport_symaddr *place)
+                              const struct transport_symaddr *symaddr)
 {
-    return op->peer->segment[place->segment].key;
+    return op->peer->segment[symaddr->segment].key;
 }
 
 int ucx_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
@@ -219,10 +219,10 @@ int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr 
                                                   ucx_op_rkey(op, from), &param));
 }
 
-/* FETCH adds 0 and SET swaps, because UCX has no other atomics that fit. */
+/* UCX has no atomic fetch and set, so FETCH adds 0 and SET swaps. */
 struct ucx_amo {
     ucp_atomic_op_t op;
-    bool replies;    /* UCX performs it only with a reply buffer */
+    bool replies;    /* UCX requires a reply buffer */
     bool no_operand; /* the operand is 0 */
 };
 
@@ -280,8 +280,7 @@ int ucx_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
                                   &param));
 }
 
-/* ---- put with signal -----------------------------------------------------------------
- */
+/* ---- put with signal --------------------------------------------------------------- */
 
 size_t ucx_signal_max(struct transport_net *net)
 {
@@ -289,7 +288,7 @@ size_t ucx_signal_max(struct transport_net *net)
     return UCX_SIGNAL_MAX;
 }
 
-/* Complete the caller's part: the source may be changed. */
+/* Complete the caller's completion: the source may be changed. */
 static void ucx_op_source_free(struct ucx_op *op, int error)
 {
     struct transport_completion *done = op->done;
@@ -298,7 +297,7 @@ static void ucx_op_source_free(struct ucx_op *op, int error)
     perform_completion(done, error);
 }
 
-/* The send completion or the reply of a put with signal has come. */
+/* Handle the send completion or the reply of a put with signal. */
 static void ucx_op_signal_event(struct ucx_op *op, int error)
 {
     PGAS_ASSERT(op->peer != NULL && op->events_pending > 0);
@@ -311,8 +310,8 @@ static void ucx_op_signal_event(struct ucx_op *op, int error)
     ucx_op_free(op);
 }
 
-/* UCX has sent a put with signal. If that failed, a reply may come all the same, so
- * the record stays in use. */
+/* UCX has sent a put with signal. If that failed, a reply may still arrive, so the record
+ * stays allocated. */
 static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_op *op = arg;
@@ -330,12 +329,12 @@ static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
     ucx_op_signal_event(op, 0);
 }
 
-/* A reply to an operation that has ended is ignored: its peer had failed before. */
-bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head *reply)
+/* A reply to a completed operation is ignored: its peer had failed before. */
+bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_header *reply)
 {
     const struct transport_world *world = ctx->net->world;
     uint32_t index = (uint32_t)reply->token;
-    char sentence[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX];
 
     if (index >= ctx->nblocks * BLOCK_OPS || reply->error > 0 ||
         reply->error < -UCX_ERRNO_MAX)
@@ -345,27 +344,27 @@ bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_head 
         return true;
     op->awaits_reply = false;
     if (reply->error != 0) {
-        snprintf(sentence, sizeof sentence, "PE %d refuses a put with signal: %s",
-                 op->peer->pe, strerror((int)-reply->error));
-        world->failed(world, op->peer->pe, sentence);
+        snprintf(text, sizeof text, "PE %d rejected a put with signal: %s", op->peer->pe,
+                 strerror((int)-reply->error));
+        world->failed(world, op->peer->pe, text);
     }
     ucx_op_signal_event(op, (int)reply->error);
     return true;
 }
 
-static struct ucx_signal_head ucx_op_signal_head(const struct ucx_op *op,
-                                                 const struct transport_symaddr *to,
-                                                 const struct transport_signal *signal)
+static struct ucx_signal_header
+ucx_op_signal_header(const struct ucx_op *op, const struct transport_symaddr *to,
+                     const struct transport_signal *signal)
 {
-    return (struct ucx_signal_head){.token = ucx_op_token(op),
-                                    .operand = signal->operand,
-                                    .word_offset = signal->at.offset,
-                                    .offset = to->offset,
-                                    .pe = op->peer->ctx->net->world->me,
-                                    .op = (uint8_t)signal->op,
-                                    .size = (uint8_t)signal->size,
-                                    .word_segment = (uint8_t)signal->at.segment,
-                                    .segment = (uint8_t)to->segment};
+    return (struct ucx_signal_header){.token = ucx_op_token(op),
+                                      .operand = signal->operand,
+                                      .word_offset = signal->at.offset,
+                                      .offset = to->offset,
+                                      .pe = op->peer->ctx->net->world->me,
+                                      .op = (uint8_t)signal->op,
+                                      .size = (uint8_t)signal->size,
+                                      .word_segment = (uint8_t)signal->at.segment,
+                                      .segment = (uint8_t)to->segment};
 }
 
 int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
@@ -387,7 +386,7 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->unacked ? 0 : UCP_AM_SEND_FLAG_REPLY);
     param.cb.send = ucx_op_signal_sent;
-    op->head = ucx_op_signal_head(op, to, signal);
+    op->head = ucx_op_signal_header(op, to, signal);
     op->events_pending = signal->unacked ? 1 : 2;
     op->awaits_reply = !signal->unacked;
     ucs_status_ptr_t request = ucx_lib.am_send_nbx(peer->ep, UCX_SIGNAL_ID, &op->head,

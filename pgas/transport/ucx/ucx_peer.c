@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_peer.c - a peer: its endpoint, its operations in flight, its failure (see
- * ucx.h). */
+/* ucx_peer.c - peers: endpoint, operations in flight, failure (see ucx.h). */
 #include "config.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/ucx/ucx.h"
 
-/* ---- what is under way ------------------------------------------------------------- */
+/* ---- operations in flight ---------------------------------------------------------- */
 
 static bool ucx_peer_is_busy(const struct ucx_peer *peer)
 {
@@ -49,7 +48,7 @@ void ucx_peer_count(struct ucx_peer *peer, enum ucx_op_kind kind, int by)
 {
     PGAS_ASSERT(by > 0 || peer->posted[kind] > 0);
     peer->posted[kind] += (uint64_t)by;
-    if (kind != UCX_PUT) /* puts are counted until they are flushed */
+    if (kind != UCX_PUT) /* ucx_peer_unflushed counts puts, until they are flushed */
         peer->ctx->pending += (uint64_t)by;
     ucx_peer_update_list(peer);
 }
@@ -63,7 +62,7 @@ void ucx_peer_unflushed(struct ucx_peer *peer)
     ucx_peer_update_list(peer);
 }
 
-/* The current flush has ended or failed. */
+/* The current flush has completed or failed. */
 static void ucx_peer_end_flush(struct ucx_peer *peer)
 {
     PGAS_ASSERT(peer->ctx->pending >= peer->in_flush);
@@ -122,19 +121,18 @@ bool ucx_peer_flushed(struct ucx_peer *peer)
 static void ucx_peer_report(struct ucx_peer *peer, const char *reason)
 {
     const struct transport_world *world = peer->ctx->net->world;
-    char sentence[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX];
 
     if (peer->reported)
         return;
     peer->reported = true;
-    snprintf(sentence, sizeof sentence, "PE %d cannot be reached by UCX: %s", peer->pe,
-             reason);
-    world->failed(world, peer->pe, sentence);
+    snprintf(text, sizeof text, "PE %d cannot be reached by UCX: %s", peer->pe, reason);
+    world->failed(world, peer->pe, text);
 }
 
 void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status)
 {
-    bool hurts = ucx_peer_is_busy(peer);
+    bool busy = ucx_peer_is_busy(peer);
 
     if (peer->error == 0) {
         peer->error = ucx_errno(status);
@@ -144,7 +142,7 @@ void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status)
         ucx_peer_end_flush(peer);
     }
     /* A peer without operations in flight may exit at any time. */
-    if (hurts)
+    if (busy)
         ucx_peer_report(peer, ucx_lib.status_string(status));
 }
 
@@ -182,7 +180,7 @@ void ucx_peer_close(struct ucx_peer *peer)
     peer->ep = NULL;
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- connecting -------------------------------------------------------------------- */
 
 static ucs_status_t ucx_ep_create(struct ucx_peer *peer, const ucp_address_t *address)
 {
@@ -212,7 +210,7 @@ static ucs_status_t ucx_ep_connect(struct ucx_peer *peer,
     return status;
 }
 
-/* Connect, at the first operation to a PE. */
+/* Connect at the first operation to a PE. */
 static void ucx_peer_connect(struct ucx_peer *peer)
 {
     const struct transport_world *world = peer->ctx->net->world;
@@ -223,7 +221,7 @@ static void ucx_peer_connect(struct ucx_peer *peer)
 
     if (len < 0 || !ucx_address_parse(bytes, (size_t)len, &address)) {
         peer->error = -EHOSTUNREACH;
-        ucx_peer_report(peer, "it has given no address");
+        ucx_peer_report(peer, "it has no valid endpoint descriptor");
         return;
     }
     status = ucx_ep_connect(peer, &address);
@@ -254,6 +252,7 @@ int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer)
     if (unlikely(*peer == NULL))
         return -ENOMEM;
     if (unlikely((*peer)->error != 0))
-        ucx_peer_report(*peer, "the connection was lost while nothing was under way");
+        ucx_peer_report(*peer,
+                        "the connection was lost while no operation was in flight");
     return (*peer)->error;
 }

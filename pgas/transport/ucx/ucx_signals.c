@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_signals.c - undoes what UCX does to signals while it starts (see ucx.h). */
+/* ucx_signals.c - restores signal dispositions that UCX changes (see ucx.h). */
 #include "config.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ void ucx_signals_save(struct ucx_signals *saved)
         sigaction(sig, NULL, &saved->action[sig]);
 }
 
-/* Restore only what was changed: another thread may have set a handler meanwhile. */
+/* Set only the dispositions that differ. */
 void ucx_signals_restore(const struct ucx_signals *saved)
 {
     struct sigaction now;

@@ -23,7 +23,7 @@ limit_s=40
 hosts_up 3
 
 all_there() {
-    [ "$(grep -c 'is there' "$work/out")" = $npes ] || gone "$pid"
+    [ "$(grep -c 'is running' "$work/out")" = $npes ] || gone "$pid"
 }
 
 # Whom the message must name: the host; or one of its PEs, and what was done to it.

@@ -13,8 +13,8 @@ wrong() {
     message=$1 vnodes=$2
     shift 2
     job 1 "$vnodes" 4 "$@"
-    grep '^pgas: ' "$work/err" | sed 's/^pgas: PE [0-3]: //' >"$work/said" || :
-    if ! grep -q -e "$message" "$work/said" || grep -qv -e "$message" "$work/said"; then
+    grep '^pgas: ' "$work/err" | sed 's/^pgas: PE [0-3]: //' >"$work/messages" || :
+    if ! grep -q -e "$message" "$work/messages" || grep -qv -e "$message" "$work/messages"; then
         fail "$*: expected '$message'"
         sed 's/^/    /' "$work/err"
     fi
@@ -48,7 +48,7 @@ none='no network transport is usable'
 all_pes SHMEM_TRANSPORT=^ofi,^ucx \
     "$none (ofi: excluded by SHMEM_TRANSPORT; ucx: excluded by SHMEM_TRANSPORT)"
 all_pes SHMEM_OFI_ORDER=nonsense "SHMEM_OFI_ORDER=nonsense: must be auto, yes or no"
-all_pes SHMEM_FAULTS=nonsense "SHMEM_FAULTS has 'nonsense', but its words are"
+all_pes SHMEM_FAULTS=nonsense "SHMEM_FAULTS: 'nonsense' is unknown; use seed="
 
 of_ofi() {
     all_pes SHMEM_OFI_PROVIDER=nonsense "$none (ofi: .*nonsense"

@@ -3,10 +3,10 @@
 # faults.sh - programs of tests/api/multi and tests/transport/net with fault injection
 # (SHMEM_FAULTS): the transport delays, reorders and refuses operations.  On virtual nodes,
 # and on one node, where SHMEM_FAULTS routes all operations through the transport.
-# CHAOS_SEED: first random seed.
+# FAULTS_SEED: the first random seed.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
-seed=${CHAOS_SEED:-1}
+seed=${FAULTS_SEED:-1}
 everything=delay=300us,reorder,eagain=20
 programs='order signal contexts' loads='hammer:20 flood:4'
 [ -z "$long" ] || programs="$programs globals active alltoall barrier bcast collect lock reduce"

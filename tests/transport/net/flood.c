@@ -60,7 +60,7 @@ static void read_round(int from, uint64_t round, size_t size)
     shmem_uint64_atomic_set(&read_by[me], round, from);
 }
 
-/* A PE sends the next message to a peer only after that has read the previous one. */
+/* A PE sends the next message to a peer only after the peer has read the previous one. */
 static void signals(uint64_t rounds)
 {
     inbox = check_alloc((size_t)npes * MOST);

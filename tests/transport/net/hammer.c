@@ -52,7 +52,7 @@ static uint64_t count_nbi(shmem_ctx_t ctx, int to)
 
 /* Adds 1 to the counter or changes this PE's bits; returns the new value of the bits.
  * Fetched values must have this PE's bits as `own`: no other PE changes them. */
-static uint64_t strike(shmem_ctx_t ctx, int kind, uint64_t own, int to)
+static uint64_t update(shmem_ctx_t ctx, int kind, uint64_t own, int to)
 {
     uint64_t bit = own_bit(kind % OWN_BITS), was = own;
 
@@ -102,7 +102,7 @@ static void mixed(shmem_ctx_t ctx, int to, long rounds)
     shmem_barrier_all();
     for (long i = 0; i < rounds; i++) {
         int kind = (int)(check_random(&seed) >> 33) % KINDS;
-        own = strike(ctx, kind, own, to);
+        own = update(ctx, kind, own, to);
         mine += kind <= 4;
         check_delay(&seed);
     }
@@ -115,24 +115,24 @@ static void mixed(shmem_ctx_t ctx, int to, long rounds)
     shmem_barrier_all();
 }
 
-/* ---- swap drains what others add ------------------------------------------------- */
+/* ---- swap removes what others add ------------------------------------------------ */
 
 static void draining(int to, long rounds)
 {
-    uint64_t took = 0, gave = 0;
+    uint64_t removed = 0, inserted = 0;
 
     word = added = drained = 0;
     shmem_barrier_all();
     for (long i = 0; i < rounds; i++) {
         uint64_t value = check_random(&seed) >> 40;
         if (i % 3 == 0)
-            took += shmem_uint64_atomic_swap(&word, 0, to);
+            removed += shmem_uint64_atomic_swap(&word, 0, to);
         else
-            shmem_uint64_atomic_add(&word, value, to), gave += value;
+            shmem_uint64_atomic_add(&word, value, to), inserted += value;
         check_delay(&seed);
     }
-    shmem_uint64_atomic_add(&added, gave, to);
-    shmem_uint64_atomic_add(&drained, took, to);
+    shmem_uint64_atomic_add(&added, inserted, to);
+    shmem_uint64_atomic_add(&drained, removed, to);
     shmem_barrier_all();
     if (me == to)
         CHECK_EQ(word + drained, added);

@@ -33,8 +33,8 @@ job() {
     run "$status" --timeout $stacks_s --vnodes "$vnodes" -n "$pes" "$@"
 }
 
-# usable TRANSPORT: true if it is built in and works here; otherwise sets $reason.  It is a
-# failure if it is built in and does not work.
+# usable TRANSPORT: true if it is built in and works; otherwise sets $reason.  The test fails
+# if a transport is built in and does not work.
 usable() {
     got=0
     SHMEM_TRANSPORT=$1 "$OSHRUN" --timeout $stacks_s --vnodes 2 -n 2 \
@@ -51,7 +51,7 @@ usable() {
 }
 
 # for_each 'TRANSPORT..' FUNCTION: call FUNCTION with SHMEM_TRANSPORT set to each usable
-# transport; print which are not usable.
+# transport; print the unusable ones.
 skipped=0
 for_each() {
     for transport in $1; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/transport/net/local.mk - jobs over several virtual nodes: the conformance suite and the
-# programs of tests/api/multi on each network transport, progress, peers that are lost,
-# atomics of all at once, faults.
+# programs of tests/api/multi on each network transport, progress, lost peers, concurrent
+# atomics, fault injection.
 check_PROGRAMS += tests/transport/net/flood tests/transport/net/hammer tests/transport/net/lost \
 	tests/transport/net/progress tests/transport/net/sleeper
 

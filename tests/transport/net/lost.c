@@ -3,8 +3,8 @@
  * lost.c - the last PE is lost while the others access its memory or wait for it.
  *   lost kill|stop|leave|stay OPERATION
  * After every PE has run the operation once and passed a barrier, the last PE kills or
- * stops itself, or exits without shmem_finalize; stay: it sleeps, and the test acts on
- * it. The others repeat the operation until the job is ended.
+ * stops itself, or exits without shmem_finalize; stay: it sleeps until the test cuts it
+ * off.  The others repeat the operation until the job ends.
  */
 #include "config.h"
 
@@ -94,7 +94,7 @@ static const struct {
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
-static void get_lost(const char *how)
+static void lose_self(const char *how)
 {
     check_sleep_us(100 * PAUSE_US);
     if (strcmp(how, "kill") == 0)
@@ -122,10 +122,10 @@ int main(int argc, char **argv)
     if (me != last || operations[which].all)
         operations[which].run();
     shmem_barrier_all();
-    printf("PE %d is there\n", me);
+    printf("PE %d is running\n", me);
     fflush(stdout);
     if (me == last)
-        get_lost(argv[1]);
+        lose_self(argv[1]);
     for (double end = check_now() + GIVE_UP_S; check_now() < end;) {
         operations[which].run();
         check_sleep_us(PAUSE_US);

@@ -3,7 +3,7 @@
 # lost.sh - a PE is killed or stopped while PEs of its own and of another node access its
 # memory or wait for it: the job ends soon, with a message that names the PE, and leaves no
 # processes or files behind.  tests/launcher/hosts/lost.sh tests hosts that are cut off.
-# LOST_WAYS, LOST_OPERATIONS, LOST_TRANSPORTS: restrict the test to these.
+# LOST_WAYS, LOST_OPERATIONS, LOST_TRANSPORTS: lists that restrict the test.
 # shellcheck disable=SC2016 # for the PEs
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
@@ -23,7 +23,7 @@ expect_end() {
     begin=$(now_ms)
     run "$want" --timeout $stacks_s --vnodes 2 -n 4 "$@" "$lost" "${how##*-}" "$operation"
     took=$(($(now_ms) - begin))
-    [ "$(grep -c 'is there' "$work/out")" = 4 ] || fail "$what: it ended too early"
+    [ "$(grep -c 'is running' "$work/out")" = 4 ] || fail "$what: it ended too early"
     grep -q "$message" "$work/err" || {
         fail "$what: no message '$message'"
         sed 's/^/    /' "$work/err"
@@ -34,15 +34,15 @@ expect_end() {
 }
 
 # Messages of a PE whose peer does not respond; they start with the name of the routine.
-silent="pgas: PE [01]: shmem[a-z_]*: \\(PE 3 has not answered for $timeout_s s\\|lost PE 3 .*timed out\\)"
+no_response="pgas: PE [01]: shmem[a-z_]*: \\(PE 3 has not answered for $timeout_s s\\|lost PE 3 .*timed out\\)"
 hidden="pgas: PE [01]: \(shmem[a-z_]*: \)\?\(lost PE 3\|PE 3 has not answered\)"
 hide='"$0" "$@" || s=$?; [ "${s:-0}" != 137 ] || sleep 15; exit $s'
 
 lose() {
     case $1 in
     kill) expect_end kill "$2" 0 137 '^oshrun: PE 3 .* killed by signal 9' ;;
-    # The launcher's child is a shell, so the launcher does not see that the PE was killed:
-    # the other PEs must detect it, at the latest after SHMEM_NET_TIMEOUT.
+    # The launcher's child is a shell, so the launcher does not detect that the PE was
+    # killed: the other PEs must, at the latest after SHMEM_NET_TIMEOUT.
     hidden-kill)
         SHMEM_NET_TIMEOUT=$timeout_s
         export SHMEM_NET_TIMEOUT
@@ -52,7 +52,7 @@ lose() {
     stop)
         SHMEM_NET_TIMEOUT=$timeout_s
         export SHMEM_NET_TIMEOUT
-        expect_end stop "$2" $timeout_s 1 "$silent"
+        expect_end stop "$2" $timeout_s 1 "$no_response"
         unset SHMEM_NET_TIMEOUT
         ;;
     esac

@@ -6,7 +6,7 @@
 # the order of operations or on remote memory, one number of PEs, and only ofi.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
-there=$top_builddir/tests/api/multi
+multi=$top_builddir/tests/api/multi
 sizes='3' few='globals lock wait_peers'
 some='contexts_threads globals order reduce_bits teams_scratch threads wait_peers'
 [ -z "$long" ] || sizes='2 4 5 8'
@@ -20,7 +20,7 @@ sizes_of() {
 }
 
 programs() {
-    for program in "$there"/*.pes; do
+    for program in "$multi"/*.pes; do
         basename "$program" .pes
     done | grep -vx 'boot_map\|interpose'
 }
@@ -32,7 +32,7 @@ all_programs() {
     for name in ${MULTI_ONLY:-$list}; do
         begin=$(now_ms)
         PES_VNODES=2 PES_SIZES=$(sizes_of "$name") \
-            sh "$top_srcdir/tests/run-pes" "$there/$name.pes" >"$work/out" 2>&1 ||
+            sh "$top_srcdir/tests/run-pes" "$multi/$name.pes" >"$work/out" 2>&1 ||
             {
                 fail "$SHMEM_TRANSPORT: $name"
                 cat "$work/out"

@@ -13,7 +13,7 @@
 
 enum { LARGE = 16 << 20, SMALL = 8, LIMIT_S = 20 };
 
-static uint64_t sent, answer;
+static uint64_t sent, reply;
 static long added;
 
 /* Polls for the reply without library calls, as a computing PE. */
@@ -21,7 +21,7 @@ static void compute_until(uint64_t value)
 {
     double end = check_now() + LIMIT_S;
 
-    while (__atomic_load_n(&answer, __ATOMIC_ACQUIRE) != value)
+    while (__atomic_load_n(&reply, __ATOMIC_ACQUIRE) != value)
         CHECK(check_now() < end);
 }
 
@@ -54,14 +54,14 @@ static void one(long options, size_t len, bool compute, char *dest, char *source
         if (compute)
             compute_until(rounds);
         else
-            shmem_signal_wait_until(&answer, SHMEM_CMP_EQ, rounds);
+            shmem_signal_wait_until(&reply, SHMEM_CMP_EQ, rounds);
     } else if (me == last) {
         if (len > SMALL)
             shmem_signal_wait_until(&sent, SHMEM_CMP_EQ, sent_rounds);
         else
             shmem_long_wait_until(&added, SHMEM_CMP_EQ, added_rounds);
         CHECK(len == SMALL || (dest[0] == (char)rounds && dest[len - 1] == (char)rounds));
-        shmem_uint64_p(&answer, rounds, 0);
+        shmem_uint64_p(&reply, rounds, 0);
         shmem_quiet();
     }
     shmem_ctx_destroy(ctx);

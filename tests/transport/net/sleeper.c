@@ -8,8 +8,8 @@
  *                      the traffic slows it down
  *   sleeper late S     the last PE is late: measures the processor time of waiting PEs
  * Prints the figures and compares them with limits, which are multiplied by SLEEPER_SLACK
- * (environment) for busy machines.  That no operation waits for the last PE is checked
- * without slack.
+ * (environment) for busy machines.  The check that no operation waits for the last PE is
+ * independent of SLEEPER_SLACK.
  */
 #include "config.h"
 
@@ -41,7 +41,7 @@ static double cpu_time(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void judge(double is, double most, const char *what)
+static void check_limit(double is, double most, const char *what)
 {
     const char *slack = getenv("SLEEPER_SLACK");
     double limit = most * (slack != NULL ? atof(slack) : 1);
@@ -51,8 +51,8 @@ static void judge(double is, double most, const char *what)
 
 /* ---- operations on the last PE --------------------------------------------------- */
 
-static double took[KINDS][OPS_MAX];
-static int taken;
+static double latency[KINDS][OPS_MAX];
+static int nlatency;
 
 static double operate(enum kind kind)
 {
@@ -78,9 +78,9 @@ static void traffic(double seconds)
 {
     double end = check_now() + seconds;
 
-    for (taken = 0; taken < OPS_MAX && check_now() < end; taken++)
+    for (nlatency = 0; nlatency < OPS_MAX && check_now() < end; nlatency++)
         for (enum kind kind = PUT; kind < KINDS; kind++) {
-            took[kind][taken] = operate(kind);
+            latency[kind][nlatency] = operate(kind);
             check_sleep_us(1000000 / PER_SECOND / KINDS);
         }
 }
@@ -98,14 +98,14 @@ static void report_traffic(double seconds)
     static const char *const names[KINDS] = {"put+quiet", "get", "fetch_add"};
 
     for (int kind = 0; kind < KINDS; kind++) {
-        double first = took[kind][0];
-        qsort(took[kind], (size_t)taken, sizeof took[kind][0], compare);
-        double median = took[kind][taken / 2], most = took[kind][taken - 1];
+        double first = latency[kind][0];
+        qsort(latency[kind], (size_t)nlatency, sizeof latency[kind][0], compare);
+        double median = latency[kind][nlatency / 2], most = latency[kind][nlatency - 1];
         printf("PE %d: %d %s: median %.0f us, max %.0f us (the first %.0f us)\n", me,
-               taken, names[kind], median * 1e6, most * 1e6, first * 1e6);
+               nlatency, names[kind], median * 1e6, most * 1e6, first * 1e6);
         CHECK_NAMED(most < seconds / 2, "%s: took %.3f s: waited for the sleeping PE",
                     names[kind], most);
-        judge(median, MEDIAN_MAX_S, names[kind]);
+        check_limit(median, MEDIAN_MAX_S, names[kind]);
     }
 }
 
@@ -120,13 +120,13 @@ static void sleeping(double seconds)
         cpu = 100 * (cpu_time(CLOCK_PROCESS_CPUTIME_ID) - cpu) / seconds;
         printf("PE %d: slept %.1f s with %.2f %% of a processor, served %ld adds\n", me,
                seconds, cpu, *(volatile long *)&add_word);
-        judge(cpu, SLEEPER_MAX, "percent of a processor, asleep");
+        check_limit(cpu, SLEEPER_MAX, "percent of a processor, asleep");
     } else {
         traffic(seconds * 3 / 4);
         report_traffic(seconds);
     }
     if (me != last)
-        shmem_long_atomic_add(&late_word, taken, last);
+        shmem_long_atomic_add(&late_word, nlatency, last);
     shmem_barrier_all();
     CHECK(me != last || add_word == late_word);
 }
@@ -171,12 +171,12 @@ static void computing(double seconds)
 {
     shmem_barrier_all();
     if (me == last) {
-        struct rate quiet = compute(seconds), loud = compute(seconds);
-        double served = 100 * (loud.process - loud.thread);
+        struct rate quiet = compute(seconds), busy = compute(seconds);
+        double served = 100 * (busy.process - busy.thread);
         printf("PE %d: computed %.1f s, bound to a processor: %.1f %% less work with "
                "traffic than without; served it with %.2f %% of a processor\n",
-               me, seconds, 100 * (1 - loud.work / quiet.work), served);
-        judge(served, COMPUTING_MAX, "percent of a processor, for traffic");
+               me, seconds, 100 * (1 - busy.work / quiet.work), served);
+        check_limit(served, COMPUTING_MAX, "percent of a processor, for traffic");
     } else {
         check_sleep_us((long)(seconds * 1e6));
         traffic(seconds * 3 / 4);
@@ -192,7 +192,7 @@ static void report_wait(const char *what, double begin, double cpu)
     cpu = 100 * (cpu_time(CLOCK_PROCESS_CPUTIME_ID) - cpu) / passed;
     printf("PE %d: waited %.1f s in %s with %.2f %% of a processor\n", me, passed, what,
            cpu);
-    judge(cpu, WAITER_MAX, what);
+    check_limit(cpu, WAITER_MAX, what);
 }
 
 static void waiting(double seconds)
