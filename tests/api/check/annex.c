@@ -545,7 +545,7 @@ static const struct annex_case *find(const struct annex_case *list, const char *
 {
     for (; list->name != NULL; list++) {
         if (name == NULL)
-            printf("%s|%s\n", list->name, list->sentence);
+            printf("%s|%s\n", list->name, list->message);
         else if (strcmp(name, list->name) == 0)
             return list;
     }

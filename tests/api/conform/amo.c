@@ -173,7 +173,8 @@ static void operands(const struct amo *a, const struct place *p, int writer, int
         ((unsigned char *)c)[a->type.size - 1] ^= 0x80;
 }
 
-static void judge(const struct amo *a, const struct place *p, const unsigned char *words)
+static void verify_words(const struct amo *a, const struct place *p,
+                         const unsigned char *words)
 {
     unsigned char expected[CF_VALUE], first[CF_VALUE], v[CF_VALUE], c[CF_VALUE];
     const struct cf_type *t = &a->type;
@@ -219,7 +220,7 @@ static void run_row(const struct amo *a, unsigned char *words)
     shmem_barrier_all();
     for (size_t i = 0; i < n; i += step) {
         struct place p = place_of(a, i);
-        judge(a, &p, words);
+        verify_words(a, &p, words);
     }
 }
 

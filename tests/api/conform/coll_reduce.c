@@ -107,8 +107,8 @@ static void model(const struct routine *r, const struct cf_team *t, int me, size
     }
 }
 
-static void judge(const struct routine *r, const struct cf_team *t, size_t which,
-                  size_t n, const unsigned char *to)
+static void verify_dest(const struct routine *r, const struct cf_team *t, size_t which,
+                        size_t n, const unsigned char *to)
 {
     unsigned char expected[CF_VALUE] __attribute__((aligned(16)));
     const struct cf_type *type = &r->type;
@@ -156,7 +156,7 @@ static void run_row(const struct routine *r, uint64_t *seed)
         cf_check(status == 0, "team %s, %zu elements: returned %d", t->name, n, status);
         if (from != to) /* the source may be reused at once */
             memset(from, CF_FILLER, n * r->type.size);
-        judge(r, t, which, n, to);
+        verify_dest(r, t, which, n, to);
     }
     shmem_barrier_all();
 }

@@ -46,7 +46,7 @@ static void run_numbers(void)
 }
 
 /* The pointer is NULL or accesses the peer's memory. */
-static void judge_ptr(const char *routine, long *at, int pe, long value)
+static void verify_ptr(const char *routine, long *at, int pe, long value)
 {
     cf_case(routine);
     cf_check(at == NULL || *at == value, "PE %d holds %ld, not %ld", pe, at ? *at : 0,
@@ -81,16 +81,16 @@ static void run_access(long *heap_word)
         cf_check(shmem_addr_accessible(&global_word, pe) == 1, "global, PE %d", pe);
         cf_check(shmem_addr_accessible(&local, pe) == 0, "stack, PE %d", pe);
         cf_check(shmem_addr_accessible(private_word, pe) == 0, "malloc, PE %d", pe);
-        judge_ptr("shmem_ptr", shmem_ptr(heap_word, pe), pe, 100 + pe);
-        judge_ptr("shmem_ptr", shmem_ptr(&global_word, pe), pe, 200 + pe);
-        judge_ptr("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_WORLD, heap_word, pe), pe,
-                  100 + pe);
+        verify_ptr("shmem_ptr", shmem_ptr(heap_word, pe), pe, 100 + pe);
+        verify_ptr("shmem_ptr", shmem_ptr(&global_word, pe), pe, 200 + pe);
+        verify_ptr("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_WORLD, heap_word, pe), pe,
+                   100 + pe);
     }
     struct check_pes node = check_node();
     for (int i = 0; i < node.size; i++) {
         long *at = shmem_team_ptr(SHMEM_TEAM_SHARED, &global_word, i);
         int pe = node.start + i * node.stride;
-        judge_ptr("shmem_team_ptr", at, pe, 200 + pe);
+        verify_ptr("shmem_team_ptr", at, pe, 200 + pe);
         cf_check(at != NULL && at == shmem_ptr(&global_word, pe), "PE %d shares no node",
                  pe);
     }
@@ -184,7 +184,7 @@ static void run_life(int life)
     }
 }
 
-static void judge_initialized(bool should, int life)
+static void verify_initialized(bool should, int life)
 {
     int is = -1;
 
@@ -208,10 +208,10 @@ int main(void)
     run_life(0);
     for (int life = 1; life < LIVES; life++) {
         shmem_finalize();
-        judge_initialized(false, life);
+        verify_initialized(false, life);
         run_between();
         CHECK(shmem_init_thread(SHMEM_THREAD_SINGLE, &provided) == 0);
-        judge_initialized(true, life);
+        verify_initialized(true, life);
         cf_case("shmem_init_thread");
         cf_check(shmem_my_pe() == cf_me && shmem_n_pes() == cf_npes, "changed the PEs");
         run_life(life);

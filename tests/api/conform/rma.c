@@ -101,7 +101,8 @@ static void fill(unsigned char *buffer, const struct move *m, size_t row)
 }
 
 /* The block must hold the other PE's data, and the bytes after it must be unchanged. */
-static void judge(const unsigned char *buffer, const struct move *m, size_t row, size_t i)
+static void verify_buffer(const unsigned char *buffer, const struct move *m, size_t row,
+                          size_t i)
 {
     const struct area *a = &areas[i];
     int from = m->get ? cf_target(a->to) : cf_writer(a->to);
@@ -137,7 +138,7 @@ static void run_row(size_t row)
         shmem_ctx_quiet(cf_ctxs[c].ctx);
     shmem_barrier_all();
     for (size_t i = 0; i < nareas; i++)
-        judge(to, m, row, i);
+        verify_buffer(to, m, row, i);
 }
 
 /* -- p and g ------------------------------------------------------------------------- */
@@ -181,7 +182,7 @@ static size_t place_of(const struct word *w, int c, enum cf_to to, unsigned v)
     return (size_t)(2 * ((c * CF_TOS + (int)to) * CF_EDGES + (int)v) + 1) * w->type.size;
 }
 
-static void judge_word(const struct word *w, int c, enum cf_to to, unsigned v)
+static void verify_word(const struct word *w, int c, enum cf_to to, unsigned v)
 {
     unsigned char expected[CF_VALUE], got[CF_VALUE];
     const unsigned char *at = heap_buffer + place_of(w, c, to, v);
@@ -223,7 +224,7 @@ static void run_word(const struct word *w)
         shmem_ctx_quiet(cf_ctxs[c].ctx);
     shmem_barrier_all();
     EACH(w, c, to, v)
-    judge_word(w, c, to, v);
+    verify_word(w, c, to, v);
     shmem_barrier_all();
 }
 

@@ -45,7 +45,7 @@ static struct model node(void)
 }
 
 /* The handle is valid exactly on members; size and rank must agree with the model. */
-static void judge_team(const struct model *m)
+static void verify_team(const struct model *m)
 {
     int rank = rank_in(m, cf_me);
 
@@ -63,7 +63,7 @@ static void judge_team(const struct model *m)
     cf_check(shmem_team_sync(m->team) == 0, "failed");
 }
 
-static void judge_translation(const struct model *a, const struct model *b)
+static void verify_translation(const struct model *a, const struct model *b)
 {
     bool valid = rank_in(a, cf_me) >= 0 && rank_in(b, cf_me) >= 0;
 
@@ -89,7 +89,7 @@ static struct model split(const struct model *parent, int start, int stride, int
     cf_case("shmem_team_split_strided");
     cf_check(status == 0, "(%d, %d, %d) of %d gave %d", start, stride, size, parent->size,
              status);
-    judge_team(&m);
+    verify_team(&m);
     return m;
 }
 
@@ -109,10 +109,10 @@ static void run_strided(const struct model *parent, int depth)
         }
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k += 1 + count / 7)
-            judge_translation(&kept[i], &kept[k]);
+            verify_translation(&kept[i], &kept[k]);
     for (int i = 0; i < count; i++) {
-        judge_translation(parent, &kept[i]);
-        judge_translation(&kept[i], parent);
+        verify_translation(parent, &kept[i]);
+        verify_translation(&kept[i], parent);
         if (depth > 0 && kept[i].team != SHMEM_TEAM_INVALID && i % 3 == 0)
             run_strided(&kept[i], depth - 1);
     }
@@ -179,7 +179,7 @@ static struct model listed(const struct model *parent, const int *list, int n)
     int status = shmemx_team_create(parent->team, list, n, &m.team);
     cf_case("shmemx_team_create");
     cf_check(status == 0, "%d of %d gave %d", n, parent->size, status);
-    judge_team(&m);
+    verify_team(&m);
     return m;
 }
 
@@ -198,14 +198,14 @@ static void run_lists(const struct model *all)
             list[k] = last;
         }
         kept[round] = listed(all, list, 1 + (n - 1) * (round + 1) / 8);
-        judge_translation(&kept[round], all);
-        judge_translation(&kept[round], &kept[0]);
+        verify_translation(&kept[round], all);
+        verify_translation(&kept[round], &kept[0]);
     }
     for (int round = 0; round < 8; round++)
         if (kept[round].team != SHMEM_TEAM_INVALID) {
             int back[] = {kept[round].size - 1, 0};
             struct model sub = listed(&kept[round], back, kept[round].size > 1 ? 2 : 1);
-            judge_translation(&sub, &kept[round]);
+            verify_translation(&sub, &kept[round]);
             shmem_team_destroy(sub.team);
             shmem_team_destroy(kept[round].team);
         }
@@ -227,11 +227,11 @@ static void run_2d(const struct model *parent, int xrange)
         shmem_team_split_2d(parent->team, xrange, NULL, 0, &x.team, NULL, 0, &y.team);
     cf_case("shmem_team_split_2d");
     cf_check(status == 0, "of %d by %d gave %d", parent->size, xrange, status);
-    judge_team(&x);
-    judge_team(&y);
-    judge_translation(&x, &y);
-    judge_translation(&x, parent);
-    judge_translation(parent, &y);
+    verify_team(&x);
+    verify_team(&y);
+    verify_translation(&x, &y);
+    verify_translation(&x, parent);
+    verify_translation(parent, &y);
     shmem_team_destroy(y.team);
     shmem_team_destroy(x.team);
 }
@@ -278,7 +278,7 @@ static void run_many(void)
     for (int i = 0; i < AT_ONCE; i++)
         kept[i] = split(&all, i % cf_npes, -1, i % cf_npes + 1);
     for (int i = 0; i < AT_ONCE; i++)
-        judge_team(&kept[i]);
+        verify_team(&kept[i]);
     for (int i = 0; i < AT_ONCE; i++) /* in a different order than created */
         if (kept[i * 7 % AT_ONCE].team != SHMEM_TEAM_INVALID)
             shmem_team_destroy(kept[i * 7 % AT_ONCE].team);
@@ -313,9 +313,9 @@ int main(void)
     struct model all = world(SHMEM_TEAM_WORLD), shared = node();
 
     CHECK(cf_npes <= MEMBERS_MAX);
-    judge_team(&all);
-    judge_team(&shared);
-    judge_translation(&all, &shared);
+    verify_team(&all);
+    verify_team(&shared);
+    verify_translation(&all, &shared);
     run_strided(&all, 1);
     run_lists(&all);
     run_invalid();
