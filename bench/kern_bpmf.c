@@ -8,10 +8,10 @@
  * then each PE predicts a held-out rating of each of its rows.  In a region, all PEs
  * sample the hyperparameters of that side, each PE samples its items, and three fcollects
  * exchange the features (DIM n doubles), the sum of their outer products (DIM^2) and
- * their squared norm (1). The ratings are synthetic: products of TRUE_DIM features, plus
- * noise.  All random numbers belong to an item, not to a PE, and sums are in PE order:
- * the model (the same blocks in one process) and all libraries have the same answer to
- * the last bit.
+ * their squared norm (1).
+ * The ratings are synthetic: products of TRUE_DIM features, plus noise.  All random
+ * numbers belong to an item, not to a PE, and sums are in PE order: the model (the same
+ * blocks in one process) and all libraries have the same answer to the last bit.
  */
 #include <math.h>
 #include <stdlib.h>

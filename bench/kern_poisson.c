@@ -2,11 +2,12 @@
 /*
  * kern_poisson.c - u_xx + u_yy = 4 in the unit square, n x n points inside, the solution
  * x^2 + y^2 + x y on the boundary: the 5-point formula is exact for it, so that the
- * points converge to the solution itself. Each PE has a strip of rows.  An iteration: a
- * halo exchange with the neighbours; a Gauss-Seidel sweep over the strip; a maximum
- * reduction of the distance to the solution, which ends the loop when it is below eps.
- * The number of iterations depends on the number of strips.  The model has the same
- * strips in one process, so its answers are equal to the last bit.
+ * points converge to the solution itself.
+ * Each PE has a strip of rows.  An iteration: a halo exchange with the neighbours; a
+ * Gauss-Seidel sweep over the strip; a maximum reduction of the distance to the solution,
+ * which ends the loop when it is below eps.  The number of iterations depends on the
+ * number of strips.  The model has the same strips in one process, so its answers are
+ * equal to the last bit.
  */
 #include <math.h>
 #include <stdlib.h>

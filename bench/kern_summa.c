@@ -3,10 +3,10 @@
  * kern_summa.c - SUMMA: C = A B, n x n doubles on a grid of PEs, each with a block of A,
  * B and C.  Step k: in each row of the grid the PE of column k broadcasts its block of A;
  * in each column the PE that has rows k * width.. of B broadcasts these rows; each PE
- * adds the product of the two panels to its block of C. The elements of A and B are small
- * integers, so that C is exact in any order of summation.  Each PE verifies its block
- * after each run: C x = A (B x) for an x without zeros; the model is the plain triple
- * loop.  No BLAS is used.
+ * adds the product of the two panels to its block of C.
+ * The elements of A and B are small integers, so that C is exact in any order of
+ * summation.  Each PE verifies its block after each run: C x = A (B x) for an x without
+ * zeros; the model is the plain triple loop.  No BLAS is used.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -229,7 +229,7 @@ static void run_table(enum form form, size_t bytes)
             run_line(&operations[i], form, bytes);
 }
 
-static char *operand(size_t bytes, int place)
+static char *operand(size_t bytes, int index)
 {
     char *at = aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 8) * ALIGNMENT);
 
@@ -238,7 +238,7 @@ static char *operand(size_t bytes, int place)
         exit(1);
     }
     memset(at, 0, bytes + 3 * APART);
-    return at + place * APART / 2;
+    return at + index * APART / 2;
 }
 
 static size_t read_size(const char *text)

@@ -264,8 +264,8 @@ static void verify_reduction(const struct reduction *r, const struct set *s,
              s->size, n);
 }
 
-/* Consecutive reductions alternate between two pairs of work arrays: a PE that leaves a
- * reduction knows that all PEs have entered it, hence have left the previous one. */
+/* Consecutive reductions alternate between two pairs of work arrays: no PE
+ * leaves a reduction before all PEs have entered it, hence have left the previous one. */
 static void run_reductions(const struct reduction *r, const struct set *s, uint64_t *seed)
 {
     static const int lengths[] = {0, 1, 7, REDUCED};
@@ -277,8 +277,8 @@ static void run_reductions(const struct reduction *r, const struct set *s, uint6
     for (size_t i = 0; rank_of(s) >= 0 && i < 2 * CF_COUNT(lengths); i++) {
         unsigned char *d = to + i * block, *input = i % 2 ? d : from + i * block;
         check_delay(seed);
-        for (size_t k = 0; k < (size_t)lengths[i / 2];
-             k++) /* others may be in the call */
+        /* Other PEs may already be in the call. */
+        for (size_t k = 0; k < (size_t)lengths[i / 2]; k++)
             cf_random(&r->type, salt + (uint64_t)cf_me * REDUCED + k, input + k * size);
         r->call(d, input, lengths[i / 2], s, work[i % 2], arrays[i % 2]);
         if (input != d)

@@ -21,7 +21,7 @@ static void verify_team(shmem_ctx_t ctx, shmem_team_t team)
     int status = shmem_ctx_get_team(ctx, &is);
 
     cf_case("shmem_ctx_get_team");
-    cf_check(status == 0, "gave %d", status);
+    cf_check(status == 0, "returned %d", status);
     cf_check(shmem_team_n_pes(is) == shmem_team_n_pes(team) &&
                  shmem_team_my_pe(is) == shmem_team_my_pe(team),
              "not the team of the context");
@@ -65,7 +65,7 @@ static void run_own(void)
         ctx = SHMEM_CTX_INVALID;
         int status = shmem_ctx_create(options_of(i), &ctx);
         cf_case("shmem_ctx_create");
-        cf_check(status == 0 && ctx != SHMEM_CTX_INVALID, "options %d gave %d", i,
+        cf_check(status == 0 && ctx != SHMEM_CTX_INVALID, "options %d: returned %d", i,
                  status);
         verify_team(ctx, SHMEM_TEAM_WORLD);
         verify_traffic(ctx, SHMEM_TEAM_WORLD, "shmem_ctx_create");
@@ -91,7 +91,7 @@ static void run_team(int start, int stride, int size)
     for (int i = 0; i < 4; i++) {
         int status = shmem_team_create_ctx(team, options_of(2 * i), &ctx[i]);
         cf_case("shmem_team_create_ctx");
-        cf_check(status == 0, "context %d of 4 asked for gave %d", i, status);
+        cf_check(status == 0, "context %d of 4: returned %d", i, status);
     }
     for (int i = 0; i < 4; i++) {
         verify_team(ctx[i], team);
@@ -112,7 +112,7 @@ static void run_many(void)
     for (int i = 0; i < AT_ONCE; i++) {
         int status = shmem_ctx_create(options_of(i % OPTIONS), &ctx[i]);
         cf_case("shmem_ctx_create");
-        cf_check(status == 0, "number %d gave %d", i, status);
+        cf_check(status == 0, "context %d: returned %d", i, status);
         shmem_ctx_long_p(ctx[i], &words[i % WORDS], i, cf_target(CF_RIGHT));
     }
     for (int i = 0; i < AT_ONCE; i++) {

@@ -2,7 +2,7 @@
 /*
  * life.c - queries about PEs and addresses; nested initialization; finalization followed
  * by another initialization.  The program ends with shmem_global_exit(0), and run-pes
- * must see status 0.
+ * checks that the exit status is 0.
  */
 #include "tests/api/conform/conform.h"
 
@@ -26,9 +26,9 @@ static void run_numbers(void)
     for (int pe = 0; cf_me == 0 && pe < cf_npes; pe++)
         cf_check(seen[pe] == 1, "%ld PEs have the number %d", seen[pe], pe);
     cf_case("shmem_n_pes");
-    const char *asked = getenv("CHECK_NPES"); /* from run-pes */
-    cf_check(asked == NULL || atoi(asked) == shmem_n_pes(), "%d, started %s",
-             shmem_n_pes(), asked);
+    const char *expected = getenv("CHECK_NPES"); /* from run-pes */
+    cf_check(expected == NULL || atoi(expected) == shmem_n_pes(), "%d, not %s",
+             shmem_n_pes(), expected);
     shmem_info_get_version(&major, &minor);
     cf_case("shmem_info_get_version");
     cf_check(major == 1 && minor == 6 && major == SHMEM_MAJOR_VERSION &&
@@ -155,7 +155,7 @@ static void run_between(void)
 }
 
 /* The library works after each initialization. */
-static void run_life(int life)
+static void run_cycle(int cycle)
 {
     enum { HEAP_LONGS = 1 << 17 };
     long *heap = check_alloc(HEAP_LONGS * sizeof(long)),
@@ -169,33 +169,33 @@ static void run_life(int life)
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, cf_npes - 1, -1, cf_npes, NULL, 0,
                                    &team) == 0);
     CHECK(shmem_ctx_create(0, &ctx) == 0);
-    shmem_ctx_long_put(ctx, heap_word, &(long){1000 * life + cf_me}, 1,
+    shmem_ctx_long_put(ctx, heap_word, &(long){1000 * cycle + cf_me}, 1,
                        cf_target(CF_RIGHT));
     shmem_ctx_quiet(ctx);
     shmem_team_sync(team);
     cf_case("shmem_init");
-    cf_check(*heap_word == 1000 * life + cf_target(CF_LEFT), "life %d: %ld arrived", life,
-             *heap_word);
+    cf_check(*heap_word == 1000 * cycle + cf_target(CF_LEFT),
+             "initialization %d: %ld arrived", cycle, *heap_word);
     shmem_barrier_all();
-    if (life % 2 == 0) { /* otherwise shmem_finalize frees them */
+    if (cycle % 2 == 0) { /* otherwise shmem_finalize frees them */
         shmem_ctx_destroy(ctx);
         shmem_team_destroy(team);
         shmem_free(heap);
     }
 }
 
-static void verify_initialized(bool should, int life)
+static void verify_initialized(bool should, int cycle)
 {
     int is = -1;
 
     shmem_query_initialized(&is);
     cf_case("shmem_query_initialized");
-    cf_check((is != 0) == should, "life %d: %d", life, is);
+    cf_check((is != 0) == should, "initialization %d: %d", cycle, is);
 }
 
 int main(void)
 {
-    enum { LIVES = 4 };
+    enum { CYCLES = 4 };
     int before = -1, provided = -1;
 
     shmem_query_initialized(&before);
@@ -205,16 +205,16 @@ int main(void)
     shmem_query_thread(&provided);
     cf_case("shmem_query_thread");
     cf_check(provided == SHMEM_THREAD_SINGLE, "%d", provided);
-    run_life(0);
-    for (int life = 1; life < LIVES; life++) {
+    run_cycle(0);
+    for (int cycle = 1; cycle < CYCLES; cycle++) {
         shmem_finalize();
-        verify_initialized(false, life);
+        verify_initialized(false, cycle);
         run_between();
         CHECK(shmem_init_thread(SHMEM_THREAD_SINGLE, &provided) == 0);
-        verify_initialized(true, life);
+        verify_initialized(true, cycle);
         cf_case("shmem_init_thread");
         cf_check(shmem_my_pe() == cf_me && shmem_n_pes() == cf_npes, "changed the PEs");
-        run_life(life);
+        run_cycle(cycle);
     }
     cf_case("shmem_global_exit");
     cf_report();

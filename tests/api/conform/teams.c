@@ -87,8 +87,8 @@ static struct model split(const struct model *parent, int start, int stride, int
         shmem_team_split_strided(parent->team, start, stride, size, NULL, 0, &team);
     m.team = team;
     cf_case("shmem_team_split_strided");
-    cf_check(status == 0, "(%d, %d, %d) of %d gave %d", start, stride, size, parent->size,
-             status);
+    cf_check(status == 0, "(%d, %d, %d) of %d: returned %d", start, stride, size,
+             parent->size, status);
     verify_team(&m);
     return m;
 }
@@ -145,21 +145,24 @@ static void run_invalid(void)
         int status =
             shmem_team_split_strided(SHMEM_TEAM_WORLD, t[0], t[1], t[2], NULL, 0, &team);
         cf_check(status != 0 && team == SHMEM_TEAM_INVALID,
-                 "(%d, %d, %d) gave %d and handle %p", t[0], t[1], t[2], status,
+                 "(%d, %d, %d): returned %d and handle %p", t[0], t[1], t[2], status,
                  (void *)team);
     }
     team = x = y = SHMEM_TEAM_WORLD;
     cf_case("shmem_team_split_strided");
     int status = shmem_team_split_strided(SHMEM_TEAM_INVALID, 0, 1, 1, NULL, 0, &team);
-    cf_check(status != 0 && team == SHMEM_TEAM_INVALID, "of no team gave %d", status);
+    cf_check(status != 0 && team == SHMEM_TEAM_INVALID,
+             "of SHMEM_TEAM_INVALID: returned %d", status);
     cf_case("shmem_team_split_2d");
     status = shmem_team_split_2d(SHMEM_TEAM_INVALID, 1, NULL, 0, &x, NULL, 0, &y);
     cf_check(status != 0 && x == SHMEM_TEAM_INVALID && y == SHMEM_TEAM_INVALID,
-             "of no team gave %d", status);
+             "of SHMEM_TEAM_INVALID: returned %d", status);
     cf_case("shmem_team_my_pe");
-    cf_check(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1, "of no team is not -1");
+    cf_check(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1,
+             "of SHMEM_TEAM_INVALID is not -1");
     cf_case("shmem_team_n_pes");
-    cf_check(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1, "of no team is not -1");
+    cf_check(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1,
+             "of SHMEM_TEAM_INVALID is not -1");
     cf_case("shmem_team_translate_pe");
     cf_check(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1 &&
                  shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, SHMEM_TEAM_INVALID) == -1,
@@ -178,7 +181,7 @@ static struct model listed(const struct model *parent, const int *list, int n)
         m.pe[i] = parent->pe[list[i]];
     int status = shmemx_team_create(parent->team, list, n, &m.team);
     cf_case("shmemx_team_create");
-    cf_check(status == 0, "%d of %d gave %d", n, parent->size, status);
+    cf_check(status == 0, "%d of %d: returned %d", n, parent->size, status);
     verify_team(&m);
     return m;
 }
@@ -226,7 +229,7 @@ static void run_2d(const struct model *parent, int xrange)
     int status =
         shmem_team_split_2d(parent->team, xrange, NULL, 0, &x.team, NULL, 0, &y.team);
     cf_case("shmem_team_split_2d");
-    cf_check(status == 0, "of %d by %d gave %d", parent->size, xrange, status);
+    cf_check(status == 0, "of %d by %d: returned %d", parent->size, xrange, status);
     verify_team(&x);
     verify_team(&y);
     verify_translation(&x, &y);
@@ -248,24 +251,24 @@ static void run_config(void)
           0);
     cf_case("shmem_team_get_config");
     int status = shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &is);
-    cf_check(status == 0 && is.num_contexts == 3, "gave %d and %d contexts", status,
+    cf_check(status == 0 && is.num_contexts == 3, "returned %d and %d contexts", status,
              is.num_contexts);
     is.num_contexts = -5;
     status = shmem_team_get_config(plain, SHMEM_TEAM_NUM_CONTEXTS, &is);
     cf_case("shmem_team_get_config");
     cf_check(status == 0 && is.num_contexts == 0,
-             "mask 0 at the split: gave %d and %d contexts", status, is.num_contexts);
+             "mask 0 at the split: returned %d and %d contexts", status, is.num_contexts);
     is.num_contexts = -5;
     status = shmem_team_get_config(team, 0, &is);
     cf_case("shmem_team_get_config");
-    cf_check(status == 0 && is.num_contexts == -5, "mask 0: gave %d and %d contexts",
+    cf_check(status == 0 && is.num_contexts == -5, "mask 0: returned %d and %d contexts",
              status, is.num_contexts);
     status = shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &is);
     cf_case("shmem_team_get_config");
-    cf_check(status == 0, "of the world gave %d", status);
+    cf_check(status == 0, "of the world: returned %d", status);
     status = shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &is);
     cf_case("shmem_team_get_config");
-    cf_check(status != 0, "of no team gave 0");
+    cf_check(status != 0, "of SHMEM_TEAM_INVALID: returned 0");
     shmem_team_destroy(team);
     shmem_team_destroy(plain);
 }
