@@ -87,7 +87,7 @@ static void shared_text(char *text, size_t size)
     free(list);
 }
 
-static void print_place(void)
+static void print_position(void)
 {
     char host[NAME_MAX_LEN], shared[NAME_MAX_LEN];
 
@@ -296,7 +296,7 @@ static void part(void)
 static int where(void)
 {
     boot_connect(&b);
-    print_place();
+    print_position();
     boot_disconnect(&b, false);
     return 0;
 }
@@ -306,7 +306,7 @@ static int check_generations(uint32_t n)
     for (pgas_self.generation = 1; pgas_self.generation <= n; pgas_self.generation++) {
         join();
         if (pgas_self.generation == 1)
-            print_place();
+            print_position();
         check_all();
         part();
     }
