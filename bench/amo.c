@@ -6,7 +6,8 @@
 
 #include <shmem.h>
 
-/* The library's operations on the word of the peer; 1.4 has them all for these types. */
+/* The library's operations on the word of the peer; OpenSHMEM 1.4 has all of them for
+ * these types. */
 #define BODY(NAME, CALL)                                                                 \
     static void NAME(struct bench *b, long n)                                            \
     {                                                                                    \
@@ -30,8 +31,8 @@ BODY(fetch_or, shmem_ulong_atomic_fetch_or(w, 7, b->peer))
 BODY(fetch_xor, shmem_ulong_atomic_fetch_xor(w, 7, b->peer))
 #undef BODY
 
-/* Without a use for the old value the compiler would take an instruction that has none.
- */
+/* If the old value were unused, the compiler would choose an instruction that does not
+ * return it. */
 static void raw_add(uint64_t *word, uint64_t value)
 {
     uint64_t old = __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
@@ -71,7 +72,7 @@ static void raw_shared_fetch_add(struct bench *b, long n)
         raw_add(w, 3);
 }
 
-/* The raw rows are last: they need the memory of the peer mapped. */
+/* The raw rows are last because they need the mapped memory of the peer. */
 void bench_amo(struct bench *b)
 {
     enum { RAW = 3 };

@@ -12,16 +12,16 @@
 
 enum { BENCH_SIZE_MAX = 16 << 20, BENCH_LINE = 64, BENCH_ROWS_MAX = 24 };
 
-/* What bodies work on.  The symmetric buffers are the same on all PEs. */
+/* The argument of all bodies.  The symmetric buffers are the same on all PEs. */
 struct bench {
     int me, npes;
     int peer;            /* PE 0's partner: PE 1, or PE 0 in a job of one */
     double seconds;      /* time for one point */
     unsigned char *dest; /* symmetric, BENCH_SIZE_MAX bytes */
     unsigned char *source;
-    unsigned char *mapped; /* dest of the peer as shmem_ptr gives it, else my own */
-    uint64_t *word;        /* symmetric, a few lines of words */
-    uint64_t *mapped_word; /* the peer's, or NULL */
+    unsigned char *mapped; /* shmem_ptr of the peer's dest, or this PE's dest if NULL */
+    uint64_t *word;        /* symmetric, WORDS cache lines */
+    uint64_t *mapped_word; /* shmem_ptr of the peer's word, or NULL */
     size_t size;           /* of the point being measured */
 };
 
@@ -33,23 +33,23 @@ struct bench_row {
     const char *name;
     const char *unit; /* ns, us: time for one iteration; GB/s, MB/s, M/s: rate */
     bench_body body;
-    double per; /* iterations count this many times (a ping-pong is two halves) */
+    double per; /* operations per iteration (2 for a ping-pong: half round trips) */
 };
 
-/* Measure rows[0..n) that were asked for, by name or as a group, and print the medians.
- * Their batches take turns, so that figures of one call may be compared even when the
- * machine is faster at one moment than at another.  All PEs call it. */
+/* Measure those of rows[0..n) that the command line selects, by name or by group, and
+ * print the medians.  Batches of the rows alternate, so that the results of one call are
+ * comparable even if the speed of the machine varies.  All PEs call it. */
 void bench_points(struct bench *b, const char *group, const struct bench_row *rows,
                   size_t n, size_t size);
 
-/* Words of b->word, each on a line of its own. */
+/* Words of b->word, each in a cache line of its own. */
 enum { WORD_PING, WORD_PONG, WORD_ATOMIC, WORD_SHARED, WORD_STOP, WORDS };
 static inline uint64_t *bench_word(uint64_t *base, int which)
 {
     return base + (size_t)which * (BENCH_LINE / sizeof(*base));
 }
 
-/* For loops that spin on memory: a hint to the processor, and a turn for others. */
+/* For spin loops: a pause instruction, and sched_yield after many spins. */
 void bench_relax(long spins);
 
 /* Keep the compiler from moving or dropping memory accesses. */

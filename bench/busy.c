@@ -8,7 +8,7 @@
 
 enum { SLICE = 1000, SLICES_MAX = 50 * 1000 * 1000 };
 
-/* The target: arithmetic until PE 0 stores the word, or until it has lasted too long. */
+/* The target: arithmetic until PE 0 stores the word, for at most SLICES_MAX slices. */
 static void compute(struct bench *b)
 {
     volatile uint64_t *stop = bench_word(b->word, WORD_STOP);

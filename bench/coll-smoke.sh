@@ -16,7 +16,7 @@ wrong() {
     exit 1
 }
 
-# rows N PATTERN: the table has so many lines like that.
+# rows N PATTERN: fails unless N lines of the table match PATTERN.
 rows() {
     [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
 }
@@ -25,9 +25,9 @@ coll() {
     timeout -k 5 100 sh "$here/coll" "$@" >"$work/table" 2>"$work/err" </dev/null
 }
 
-# -- figures of others: medians, ratios, verdicts ---------------------------------------
-# Round 1: ours takes 2 x, rounds 2 and 3: 0.9 x the time of mpich, the best; with 64 K
-# 1.03 x, with 1 M 2 x; the forced one is twice as fast in rounds 2 and 3.
+# -- synthetic data: medians, ratios, verdicts ------------------------------------------
+# The time of ours is 2 x that of mpich, the best, in round 1 and 0.9 x in rounds 2 and 3;
+# 1.03 x at 64 K, 2 x at 1 M; the forced algorithm is twice as fast in rounds 2 and 3.
 awk 'BEGIN {
     for (r = 1; r <= 3; r++) {
         key = r " balanced 4 "
@@ -55,7 +55,7 @@ rows 1 '^4 figures are compared with the best other: 2 MISS, 1 ~$'
 rows 1 '^1 figures .* our best forced algorithm: 1 MISS, 0 ~$'
 
 # -- the programs ----------------------------------------------------------------------
-# figures N SUFFIXES PES PROGRAM OPTION...: its lines are N figures for each suffix.
+# figures N SUFFIXES PES PROGRAM OPTION...: the program prints N figures for each suffix.
 figures() {
     number=$1 suffixes=$2 npes=$3
     shift 3
@@ -81,28 +81,29 @@ figures 1 '- .mid .max .last .skew' 1 bench/coll_bench -t 0.001 -s 64 -i 2 -a "$
     fcollect
 
 # -- all contestants -------------------------------------------------------------------
-# A slow build says nothing about the others; the short form has an OpenSHMEM and an MPI.
+# With sanitizers, a comparison with other libraries is meaningless.  The short form
+# has an OpenSHMEM and an MPI.
 contestants='ours oshmem mpich'
 [ -z "${PGAS_TEST_LONG:-}" ] || contestants='ours oshmem ompi ompi-sm mpich'
 [ -z "${SANITIZED:-}" ] || contestants=ours
 # shellcheck disable=SC2086 # words
 coll -r 1 -t 0.0005 -n 2 -s 8,1K -m 'balanced 10' -o "$work/data" $contestants ||
     wrong "coll ended with status $?"
-here_are=0
+installed=0
 for who in $contestants; do
     ! grep -q "^coll: $who is left out" "$work/err" || continue
-    here_are=$((here_are + 1))
+    installed=$((installed + 1))
     [ "$(grep -c "^$who 1 [0-9a-z]* 2 [a-z.]* [0-9]* [0-9.]* [a-z]*$" "$work/data")" = 81 ] ||
         wrong "$who does not have 81 figures"
 done
-rows 18 "^ *[0-9K]*\( *[0-9.]*\)\{$here_are\} |"
+rows 18 "^ *[0-9K]*\( *[0-9.]*\)\{$installed\} |"
 rows 5 'imbalanced, MIF 10'
 cp "$work/err" "$work/left_out"
 
-# Algorithms need not exist: a program in between takes their names away.
+# The algorithms need not exist: a wrapper records their names and removes the variables.
 cat >"$work/bench" <<EOF
 #!/bin/sh
-echo "asked: \${SHMEM_REDUCE_ALGORITHM-} \${SHMEM_BARRIER_ALGORITHM-}" >>"$work/names"
+echo "algorithms: \${SHMEM_REDUCE_ALGORITHM-} \${SHMEM_BARRIER_ALGORITHM-}" >>"$work/names"
 unset SHMEM_REDUCE_ALGORITHM SHMEM_BARRIER_ALGORITHM
 exec bench/coll_bench "\$@"
 EOF
@@ -117,55 +118,55 @@ rows 2 '^ *[8M1]*\( *[0-9.]*\)\{4\} | .* | .* ours:'
 rows 1 '^ *8\( *[0-9.]*\)\{2\}  *-  *- |'
 rows 1 '^fcollect 1048576 is left out: .* more than 8 MiB$'
 for name in flat last; do
-    [ "$(grep -c "^asked: $name \$" "$work/names")" = 3 ] || wrong "$name was not asked for"
+    [ "$(grep -c "^algorithms: $name \$" "$work/names")" = 3 ] || wrong "$name was not requested"
 done
 
 coll -T -r 1 -t 0.001 -n 2 -s 1K -o "$work/data" ours ompi ||
     wrong "the training loop ended with status $?"
 rows 1 '^ *1K  *[0-9.]* '
 
-# -- what is missing, fails, or takes too long -----------------------------------------
+# -- missing contestants, failures, time-outs ------------------------------------------
 export OMPI_MPICC=/nonexistent
-coll -r 1 -t 0.0005 -n 1 -s 8 -c barrier ours ompi || wrong "a contestant is needed"
-grep -q 'coll: ompi is left out: /nonexistent' "$work/err" || wrong "ompi is not missed"
+coll -r 1 -t 0.0005 -n 1 -s 8 -c barrier ours ompi || wrong "a missing contestant is a failure"
+grep -q 'coll: ompi is left out: /nonexistent' "$work/err" || wrong "no message that ompi is left out"
 rows 1 '^ *0  *[0-9.]* |  *-$'
 export OMPI_MPICC=true OMPI_MPIRUN=false
-! coll -r 1 -t 0.0005 -n 1 -s 8 -c barrier ompi || wrong "a failure is none"
+! coll -r 1 -t 0.0005 -n 1 -s 8 -c barrier ompi || wrong "a failing contestant is not a failure"
 grep -q 'coll: ompi with 1 PEs (balanced) ended with status 1' "$work/err" ||
-    wrong "it is not said who failed"
+    wrong "no message about the contestant that failed"
 printf '#!/bin/sh\nexec sleep 60\n' >"$work/slow"
 chmod +x "$work/slow"
 OMPI_MPIRUN=$work/slow
-coll -r 2 -l 3 -t 0.0005 -n 1 -s 8 -c barrier ours ompi || wrong "a slow one is a failure"
+coll -r 2 -l 3 -t 0.0005 -n 1 -s 8 -c barrier ours ompi || wrong "a slow contestant is a failure"
 [ "$(grep -c 'coll: ompi with 1 PEs (balanced) was not done in 3 s' "$work/err")" = 1 ] ||
-    wrong "a slow contestant is tried again, or not named"
+    wrong "a slow contestant is repeated or not reported"
 rows 1 '^ *0  *[0-9.]*  *- |  *-$'
 unset OMPI_MPICC OMPI_MPIRUN
 
-# refuses SENTENCE OPTION...: with status 2.
-refuses() {
-    sentence=$1 status=0
+# rejects MESSAGE OPTION...: the program exits with status 2 and prints MESSAGE.
+rejects() {
+    message=$1 status=0
     shift
     coll "$@" || status=$?
     [ $status = 2 ] || wrong "coll $* ended with status $status, not 2"
-    grep -q -e "$sentence" "$work/err" || wrong "coll $* does not say: $sentence"
+    grep -q -e "$message" "$work/err" || wrong "coll $* does not print: $message"
 }
 
-refuses "'gather' is none of the operations" -c gather
-refuses "'nobody' is none of the contestants" nobody
-refuses "the sizes '8,7' should be like" -s 8,7
-refuses "the sizes '8,' should be like" -s 8,
-refuses "MIF '-5' should be a number from 0" -m 'balanced -5'
-refuses "MIF 'loops' should be a number from 0" -m loops
-refuses "-n '2000' should be a whole number from 1 to 1024" -n 2000
-refuses "a delay is busy or sleep, not 'idle'" -d idle
-refuses "has no line 'alpha 512 ... us'" -m 10 -s 512 -a "$work/alpha"
-refuses "a figure is mid, mean, max or last" -w least
-refuses "should be like allreduce=ring,tree" -A ring
-refuses "the sizes '9' should be like" -T -s 9
-refuses '^usage: bench/coll' -Z
+rejects "'gather' is none of the operations" -c gather
+rejects "'nobody' is none of the contestants" nobody
+rejects "the sizes '8,7' should be like" -s 8,7
+rejects "the sizes '8,' should be like" -s 8,
+rejects "MIF '-5' should be a number from 0" -m 'balanced -5'
+rejects "MIF 'loops' should be a number from 0" -m loops
+rejects "-n '2000' should be a whole number from 1 to 1024" -n 2000
+rejects "a delay is busy or sleep, not 'idle'" -d idle
+rejects "has no line 'alpha 512 ... us'" -m 10 -s 512 -a "$work/alpha"
+rejects "a figure is mid, mean, max or last" -w least
+rejects "should be like allreduce=ring,tree" -A ring
+rejects "the sizes '9' should be like" -T -s 9
+rejects '^usage: bench/coll' -Z
 
 if grep 'is left out' "$work/left_out"; then
-    echo "skipped: not all contestants of bench/coll are here"
+    echo "skipped: not all contestants of bench/coll are installed"
     exit 77
 fi

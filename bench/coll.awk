@@ -2,8 +2,8 @@
 # coll.awk - prints one table per mode, number of PEs and operation, for bench/coll.
 #   awk -v contestants=.. -v figure=.. -v processors=.. -f median.awk -f coll.awk data
 # A line of data: contestant, round, mode, PEs, name, size, value, unit.  `to best`: the
-# other library with the best median; ratio: the median over rounds of (ours / that one's),
-# each of one round.  `to own`: ours to the best of ours with a forced algorithm, likewise.
+# other library with the best median; ratio: the median over rounds of (ours / best) within
+# a round.  `to own`: the same for the best of our forced algorithms.
 BEGIN {
     LIMIT = 1.05 # within noise
     columns = split(contestants, who, " ")
@@ -11,7 +11,7 @@ BEGIN {
         has_own = has_own || who[i] ~ /^ours:/
 }
 
-# Of the figures of a point: mid, mean, max or last.
+# Whether the tables show this figure of a point: mid, mean, max or last.
 function wanted(mode, kind) {
     if (mode == "train")
         return kind == "mean"
@@ -74,15 +74,15 @@ function bytes(n) {
     return n >= 1024 && n % 1024 == 0 ? n / 1024 "K" : n
 }
 
-# Ratio, to whom, verdict.  A rate should be high.
-function judged(row, own, rate,    other, x, worse, mark) {
+# The columns ratio, reference and verdict.  For rates, high is good.
+function ratio_columns(row, own, rate,    other, x, worse, mark) {
     other = best(row, own, rate)
     x = other == "" ? "" : ratio(other, row)
     if (x == "")
         return sprintf(" | %6s %-12s %-4s", "-", other, "")
     worse = x > 0 && rate ? 1 / x : x
     mark = worse > LIMIT ? "MISS" : worse > 1 ? "~" : "ok"
-    judgements[own]++
+    compared[own]++
     misses[own] += mark == "MISS"
     slower[own] += mark == "~"
     return sprintf(" | %6.2f %-12s %-4s", x, other, mark)
@@ -116,9 +116,9 @@ function print_table(table,    i, r, row, rate, text) {
         text = sprintf("%8s", bytes(size[table, r]))
         for (i = 1; i <= columns; i++)
             text = text sprintf(" %*s", width(i), show(mid(who[i], row)))
-        text = text judged(row, 0, rate)
+        text = text ratio_columns(row, 0, rate)
         if (has_own)
-            text = text judged(row, 1, rate)
+            text = text ratio_columns(row, 1, rate)
         trimmed(text)
     }
 }
@@ -129,9 +129,9 @@ END {
     printf "\nmedians of %d rounds on %d processors; ratio: ours / the other's; ", rounds,
         processors
     printf "MISS: more than %.2f x worse, ~: less\n", LIMIT
-    printf "%d figures are compared with the best other: %d MISS, %d ~\n", judgements[0],
+    printf "%d figures are compared with the best other: %d MISS, %d ~\n", compared[0],
         misses[0], slower[0]
     if (has_own)
         printf "%d figures are compared with our best forced algorithm: %d MISS, %d ~\n",
-            judgements[1], misses[1], slower[1]
+            compared[1], misses[1], slower[1]
 }

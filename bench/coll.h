@@ -3,8 +3,8 @@
  * coll.h - library interface of the benchmarks of collectives.  The programs
  * (coll_bench.c, train.c, kern_bench.c) are the same for all; coll_shmem.c (OpenSHMEM
  * with teams), coll_active.c (OpenSHMEM 1.4 and before, with active sets) and coll_mpi.c
- * (MPI) fill in `coll_lib`.  coll_common.c has the clock, the delays and the numbers of
- * options.
+ * (MPI) define `coll_lib`.  coll_common.c contains the clock, the delays and the parser
+ * of options.
  */
 #ifndef BENCH_COLL_H
 #define BENCH_COLL_H
@@ -27,15 +27,15 @@ struct coll_lib {
     void (*free)(void *p);        /* all PEs */
     void (*barrier)(void);
 
-    /* All PEs get the n figures of each, PE p's from all[p * n] on; no collective that
-     * is measured, other than a barrier.  `all` is symmetric. */
+    /* All PEs receive the n figures of each PE p in all[p * n..].  Calls no measured
+     * collective other than a barrier.  `all` is symmetric. */
     void (*gather)(double *all, const double *mine, size_t n);
 
-    /* A message of that size from PE 0 to PE 1 and back, n times; others do nothing. */
+    /* n round trips of a message between PE 0 and PE 1; other PEs return at once. */
     void (*pingpong)(void *dest, const void *src, size_t bytes, long n);
 
     void (*allreduce)(double *dest, const double *src, size_t n); /* sum */
-    /* From PE 0, whose `dest` may stay as it was. */
+    /* From PE 0, whose `dest` need not be written. */
     void (*broadcast)(void *dest, const void *src, size_t bytes);
     void (*fcollect)(void *dest, const void *src, size_t bytes); /* bytes of each PE */
     void (*alltoall)(void *dest, const void *src, size_t bytes); /* from each to each */
@@ -43,44 +43,45 @@ struct coll_lib {
 
 extern const struct coll_lib coll_lib;
 
-/* Seconds of the clock that all processes of a host have in common. */
+/* Seconds of a clock that all processes of a host share. */
 double coll_now(void);
 
-/* The k-th number of a PE out of [0, 1): the same on each call, whoever asks. */
+/* The k-th number of a PE's random sequence, in [0, 1): a function of the arguments. */
 double coll_uniform(uint64_t seed, int pe, uint64_t k);
 
-/* Computes for so long by the clock, or sleeps. */
+/* Spins until `seconds` have elapsed on the clock, or sleeps. */
 void coll_delay(double seconds, bool sleeping);
 
-/* The first thing that is wrong with the options is kept; NULL: nothing is. */
+/* Records an error in the options; coll_problem returns the first one, or NULL. */
 void coll_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *coll_problem(void);
 
-/* An option's number, from least to most; sizes like 8,64K,1M, multiples of 8. */
+/* The value of an option, in [least, most]; sizes like 8,64K,1M, multiples of 8. */
 double coll_number(const char *option, const char *text, double least, double most);
 int coll_sizes(const char *text, size_t *sizes);
 bool coll_sleeping(const char *text); /* busy or sleep */
 
-/* The options that the programs have in common. */
+/* The options that all programs accept. */
 struct coll_options {
     double seconds; /* -t */
     uint64_t seed;  /* -r */
     bool sleeping;  /* -d */
     bool help;      /* -h */
-    int sizes;      /* -s: so many */
+    int sizes;      /* -s: number of sizes */
     size_t size[COLL_SIZES_MAX];
 };
 
-/* Reads the options `letters`, as of getopt; those not in common go to `take`, unknown
- * ones too, for coll_no_option.  Returns where in argv the operands begin. */
+/* Reads the options `letters`, as for getopt, and passes those that are not common to
+ * `take`, which calls coll_no_option for unknown ones.  Returns the index of the first
+ * operand in argv. */
 int coll_parse(struct coll_options *o, int argc, char **argv, const char *letters,
                void (*take)(int option, const char *text));
 void coll_no_option(void);
 
-/* Zeroed memory from alloc; else says what is missing and ends all PEs. */
+/* Zeroed memory from alloc; if there is not enough, prints an error and ends all PEs. */
 void *coll_need(const char *program, size_t bytes);
 
-/* Prints the problem or the usage, if that is asked for, and ends all PEs. */
+/* If there is a problem or -h was given, prints it or the usage, and ends all PEs. */
 void coll_begin(const char *program, const char *usage, bool help);
 
 #endif

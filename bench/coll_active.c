@@ -53,7 +53,7 @@ static int next_turn(void)
     return turn;
 }
 
-/* All PEs see the same sizes, so that all allocate. */
+/* Collective: all PEs call it with the same sizes. */
 static void need_work(size_t n)
 {
     size_t needed = n / 2 + 1;

@@ -18,7 +18,7 @@
  * A barrier has the alpha of 8 bytes.
  * Sizes: bytes of the result for allreduce and broadcast, of each PE's contribution for
  * fcollect, of the block for each destination PE for alltoall.
- * Lines: NAME is the mean over iterations and PEs; NAME.mid the median over batches of
+ * Output: NAME is the mean over iterations and PEs; NAME.mid the median over batches of
  * such means; NAME.max that of the slowest PE; NAME.last (not with -b) the mean time from
  * the last arrival to the last exit, where all PEs have one clock; NAME.skew (-i) the
  * mean time between the first and the last arrival in units of alpha.  Uses: coll.h.
@@ -48,8 +48,9 @@ static const char usage_text[] =
     "  -d HOW       delays are busy (default) or sleep\n"
     "  -a FILE      alpha of each size, as -c prints it (default: measured)\n"
     "  -c           only measures and prints alpha\n"
-    "  -r N         another row of random numbers (1)\n"
-    "  -m MIB       leave out what needs more memory in all PEs together (2048)\n";
+    "  -r N         seed of the random numbers (1)\n"
+    "  -m MIB       leave out points whose buffers on all PEs together are larger "
+    "(2048)\n";
 
 static struct coll_options common = {.seconds = 0.05, .seed = 1};
 static struct {
@@ -65,7 +66,7 @@ static char *dest, *src;     /* symmetric */
 static double *stamps, *all; /* arrival and exit of each row; symmetric: all PEs' */
 static double batch_us[BATCHES_MAX]; /* mean time of a call */
 
-/* What the batches of a point amount to. */
+/* Sums over the batches of a point. */
 struct sums {
     double calls, rows, mean, last, skew, max[COLL_PES_MAX];
     int batches;
@@ -293,7 +294,7 @@ static void all_points(void)
 }
 
 /* -- alpha -------------------------------------------------------------------------- */
-/* Seconds for n messages there and back, the same on all PEs. */
+/* Seconds for n round trips, the same on all PEs. */
 static double exchange(size_t size, long n)
 {
     coll_lib.barrier();
@@ -316,7 +317,7 @@ static double pingpong_alpha(size_t size)
     return seconds[PINGPONGS / 2];
 }
 
-/* alpha[i] of common.size[i] from the file, else measured; [sizes max] is of 8 bytes. */
+/* alpha[i] is that of common.size[i], alpha[COLL_SIZES_MAX] that of 8 bytes. */
 static size_t alpha_size(int i)
 {
     return i == COLL_SIZES_MAX ? 8 : common.size[i];
@@ -417,10 +418,10 @@ static void parse(int argc, char **argv)
     for (int op = 0; first == argc && op < OPS; op++)
         options.ops[op] = true;
     if (options.loop && options.imbalanced)
-        coll_wrong("-b and -i cannot be together");
+        coll_wrong("-b and -i cannot be combined");
     if ((options.calibrate || (options.imbalanced && options.alpha_file == NULL)) &&
         npes < 2)
-        coll_wrong("alpha can only be measured with two PEs or more");
+        coll_wrong("alpha can be measured only with at least two PEs");
     if (options.alpha_file != NULL)
         read_alpha(options.alpha_file);
 }
@@ -431,7 +432,7 @@ static void print_head(void)
         "# coll_bench on %s: %d PEs on %ld processors, %g s each, buffers up to %g MiB\n",
         coll_lib.name, npes, sysconf(_SC_NPROCESSORS_ONLN), common.seconds, options.cap);
     if (options.imbalanced)
-        printf("# imbalanced, MIF %g, %s, %s, numbers %llu\n", options.mif,
+        printf("# imbalanced, MIF %g, %s, %s, seed %llu\n", options.mif,
                options.fixed ? "fixed" : "fresh in each iteration",
                common.sleeping ? "sleeping" : "busy", (unsigned long long)common.seed);
     else

@@ -22,8 +22,7 @@ double coll_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* splitmix64: neighbouring numbers give results that have nothing to do with each other.
- */
+/* splitmix64: consecutive arguments give uncorrelated results. */
 static uint64_t mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
@@ -121,7 +120,7 @@ bool coll_sleeping(const char *text)
     return sleeping;
 }
 
-/* Whether that is one of those in common. */
+/* Stores a common option; returns false for any other. */
 static bool take_common(struct coll_options *o, int option, const char *text)
 {
     switch (option) {
@@ -158,7 +157,7 @@ int coll_parse(struct coll_options *o, int argc, char **argv, const char *letter
 
 void coll_no_option(void)
 {
-    coll_wrong("there is no such option, or its value is missing; -h: help");
+    coll_wrong("unknown option or missing value; see -h");
 }
 
 void *coll_need(const char *program, size_t bytes)
@@ -166,7 +165,7 @@ void *coll_need(const char *program, size_t bytes)
     void *p = coll_lib.alloc(bytes < 8 ? 8 : bytes);
     if (p == NULL) {
         fprintf(stderr,
-                "%s: no symmetric memory for %zu MiB on PE %d: ask for less, or set "
+                "%s: no symmetric memory for %zu MiB on PE %d; reduce the sizes or set "
                 "SHMEM_SYMMETRIC_SIZE\n",
                 program, (bytes >> 20) + 1, coll_lib.me());
         coll_lib.stop(1);
@@ -178,7 +177,8 @@ void *coll_need(const char *program, size_t bytes)
 void coll_begin(const char *program, const char *usage, bool help)
 {
     if (coll_lib.npes() > COLL_PES_MAX)
-        coll_wrong("%d PEs are more than %d", coll_lib.npes(), COLL_PES_MAX);
+        coll_wrong("%d PEs are more than the maximum of %d", coll_lib.npes(),
+                   COLL_PES_MAX);
     const char *wrong = coll_problem();
     if (!help && wrong == NULL)
         return;

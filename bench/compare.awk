@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # compare.awk - medians, ratios and verdicts for bench/compare.
 #   awk -f median.awk -f compare.awk goals data
-# A ratio is the median over rounds of (ours / theirs), each of one round.
+# A ratio is the median over the rounds of (ours / theirs) within a round.
 
 function is_rate(row) { return unit[row] ~ /\/s$/ }
 
@@ -27,8 +27,8 @@ function matches(pattern, name,    star) {
                substr(pattern, star + 1)
 }
 
-# The verdict of one goal: "" when it can't be judged.
-function judge(g, row, name, size,    x, reference, ok) {
+# The verdict of one goal; "" if a figure is missing.
+function goal_verdict(g, row, name, size,    x, reference, ok) {
     if (kind[g] == "most") {
         x = in_ns(median(all["ours", row]), unit[row])
         ok = x <= limit[g]
@@ -55,7 +55,7 @@ function judge(g, row, name, size,    x, reference, ok) {
                                is_rate(row) ? 1 / limit[g] : limit[g])
 }
 
-# All goals of the row; the last one, `*`, where there is no other that is like it.
+# All goals of the row; `*` only if the row has no other goal of the kind `theirs`.
 function verdict(row, name, size,    g, v, text, found) {
     for (g = 1; g <= goals; g++) {
         if (!matches(goal[g], name) || size < from[g] || size > to[g])
@@ -65,7 +65,7 @@ function verdict(row, name, size,    g, v, text, found) {
         if (goal[g] == "*" && found == "theirs")
             continue
         found = kind[g]
-        v = judge(g, row, name, size)
+        v = goal_verdict(g, row, name, size)
         if (v != "" && !(v == "ok" && text != ""))
             text = text (text == "" ? "" : "; ") v
     }

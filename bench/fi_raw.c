@@ -19,8 +19,8 @@ enum { REAP_MAX = 16, ADDRESS_MAX = 256 };
 #define RXM_BUFFER_BYTES "256" /* as the library sets it */
 #define DEFAULT_PROVIDER "tcp;ofi_rxm"
 
-/* What one side tells the other. */
-struct place {
+/* What each side sends to the other. */
+struct peer_info {
     uint64_t key, base;
     unsigned char address[ADDRESS_MAX];
 };
@@ -32,8 +32,8 @@ static struct fid_ep *ep;
 static struct fid_cq *cq;
 static struct fid_av *av;
 static struct fid_mr *mr;
-static struct place far;
-static fi_addr_t there;
+static struct peer_info remote;
+static fi_addr_t peer_addr;
 
 static struct fi_context2 contexts[RAW_WINDOW];
 static struct fi_context2 *unused[RAW_WINDOW]; /* [0..unused_n) */
@@ -50,7 +50,7 @@ static void want(ssize_t rc, const char *what)
 
 /* ---- the endpoint ---------------------------------------------------------------- */
 
-/* The provider on the interface over which the other side was reached. */
+/* Selects the provider on the interface of the TCP connection. */
 static void choose(void)
 {
     char name[NI_MAXHOST];
@@ -101,19 +101,19 @@ static void register_memory(void)
     }
 }
 
-static void meet(void)
+static void connect_peer(void)
 {
-    struct place mine;
+    struct peer_info mine;
     memset(&mine, 0, sizeof(mine));
     size_t len = sizeof(mine.address);
     want(fi_getname(&ep->fid, mine.address, &len), "fi_getname");
     mine.key = fi_mr_key(mr);
     if ((info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0)
         mine.base = (uint64_t)(uintptr_t)raw.memory;
-    raw_tell(&mine, sizeof(mine));
-    raw_hear(&far, sizeof(far));
-    if (fi_av_insert(av, far.address, 1, &there, 0, NULL) != 1)
-        raw_fail("fi_av_insert", "the other side's address is refused");
+    raw_send(&mine, sizeof(mine));
+    raw_recv(&remote, sizeof(remote));
+    if (fi_av_insert(av, remote.address, 1, &peer_addr, 0, NULL) != 1)
+        raw_fail("fi_av_insert", "cannot insert the address of the other side");
 }
 
 const char *raw_open(void)
@@ -122,7 +122,7 @@ const char *raw_open(void)
     choose();
     open_endpoint();
     register_memory();
-    meet();
+    connect_peer();
     return info->fabric_attr->prov_name;
 }
 
@@ -144,7 +144,7 @@ static _Noreturn void report_error(void)
     raw_fail("an operation failed", fi_strerror(e.err));
 }
 
-/* Progress, and contexts back. */
+/* Reaps completions and returns their contexts to unused[]. */
 long raw_progress(void)
 {
     struct fi_cq_entry e[REAP_MAX];
@@ -184,19 +184,20 @@ static void drain(void)
         raw_wait();
 }
 
-static uint64_t remote(const size_t at)
+static uint64_t remote_address(const size_t at)
 {
-    return far.base + at;
+    return remote.base + at;
 }
 
 static void write_to(size_t at, const void *from, size_t len, uint64_t flags)
 {
     flags |= signal_all;
     struct iovec io = {.iov_base = (void *)(uintptr_t)from, .iov_len = len};
-    struct fi_rma_iov target = {.addr = remote(at), .len = len, .key = far.key};
+    struct fi_rma_iov target = {
+        .addr = remote_address(at), .len = len, .key = remote.key};
     struct fi_msg_rma m = {.msg_iov = &io,
                            .iov_count = 1,
-                           .addr = there,
+                           .addr = peer_addr,
                            .rma_iov = &target,
                            .rma_iov_count = 1,
                            .context = context(flags)};
@@ -207,10 +208,11 @@ static void read_from(size_t at, void *to, size_t len)
 {
     void *c = context(FI_COMPLETION);
     struct iovec io = {.iov_base = to, .iov_len = len};
-    struct fi_rma_iov target = {.addr = remote(at), .len = len, .key = far.key};
+    struct fi_rma_iov target = {
+        .addr = remote_address(at), .len = len, .key = remote.key};
     struct fi_msg_rma m = {.msg_iov = &io,
                            .iov_count = 1,
-                           .addr = there,
+                           .addr = peer_addr,
                            .rma_iov = &target,
                            .rma_iov_count = 1,
                            .context = c};
@@ -221,10 +223,11 @@ static void add(const uint64_t *value, uint64_t flags)
 {
     flags |= signal_all;
     struct fi_ioc io = {.addr = (void *)(uintptr_t)value, .count = 1};
-    struct fi_rma_ioc target = {.addr = remote(RAW_ATOMIC), .count = 1, .key = far.key};
+    struct fi_rma_ioc target = {
+        .addr = remote_address(RAW_ATOMIC), .count = 1, .key = remote.key};
     struct fi_msg_atomic m = {.msg_iov = &io,
                               .iov_count = 1,
-                              .addr = there,
+                              .addr = peer_addr,
                               .rma_iov = &target,
                               .rma_iov_count = 1,
                               .datatype = FI_UINT64,
@@ -238,10 +241,11 @@ static void fetch(const uint64_t *value, uint64_t *old)
     void *c = context(FI_COMPLETION);
     struct fi_ioc io = {.addr = (void *)(uintptr_t)value, .count = 1};
     struct fi_ioc result = {.addr = old, .count = 1};
-    struct fi_rma_ioc target = {.addr = remote(RAW_ATOMIC), .count = 1, .key = far.key};
+    struct fi_rma_ioc target = {
+        .addr = remote_address(RAW_ATOMIC), .count = 1, .key = remote.key};
     struct fi_msg_atomic m = {.msg_iov = &io,
                               .iov_count = 1,
-                              .addr = there,
+                              .addr = peer_addr,
                               .rma_iov = &target,
                               .rma_iov_count = 1,
                               .datatype = FI_UINT64,
@@ -252,7 +256,7 @@ static void fetch(const uint64_t *value, uint64_t *old)
 
 static const uint64_t none = 0, one = 1;
 
-/* All puts that were posted have happened at the target: a read comes after them. */
+/* Completes all posted puts at the target: a read is ordered after them. */
 void raw_flush(void)
 {
     read_from(RAW_PING, raw.local + RAW_PING, sizeof(uint64_t));
@@ -264,14 +268,14 @@ void raw_put_word(size_t at, const uint64_t *value)
     write_to(at, value, sizeof(*value), FI_INJECT);
 }
 
-/* The same for atomics, which a read may overtake. */
+/* The same for atomics, which a read may overtake: a fetching atomic does not. */
 static void flush_adds(void)
 {
     fetch(&none, (uint64_t *)(void *)raw.local);
     drain();
 }
 
-/* ---- what is measured ------------------------------------------------------------ */
+/* ---- benchmarks ------------------------------------------------------------------ */
 
 static void put_delivered(long n)
 {
@@ -305,7 +309,7 @@ static void fetch_add(long n)
     }
 }
 
-/* Delivered, in a window of operations. */
+/* A window of puts, each with delivery completion. */
 static void puts_delivered(long n)
 {
     for (long i = 0; i < n * NET_BURST; i++)
@@ -313,7 +317,7 @@ static void puts_delivered(long n)
     drain();
 }
 
-/* Transmitted; then one read that comes after them. */
+/* A window of puts with transmit completion, then one read, ordered after them. */
 static void puts_flushed(long n)
 {
     for (long i = 0; i < n * NET_BURST; i++)

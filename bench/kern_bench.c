@@ -2,13 +2,13 @@
 /*
  * kern_bench.c - runs application kernels; prints lines `name size value unit`.
  *   oshrun -n 4 kern_bench [-t S] [-e EPS] [-r N] [-c] [-w] [kernel[=SIZES]...]
- * Lines: NAME the median over runs of their time, that of the slowest PE; NAME.comm the
- * mean over PEs of the time in collectives and halos in the same runs, NAME.comp the rest
- * of it; NAME.held the memory of the results of collectives on all nodes together,
- * NAME.pss that of all PEs, as the system counts it, shared pages once.  Lines with the
- * unit `=` have to be the same with all libraries.  Each run's result is verified, that
- * of a small problem with a serial model, too; what is wrong ends the job with status 1.
- * Uses: kern.h.
+ * Output: NAME is the median over runs of the time of the slowest PE; NAME.comm the mean
+ * over PEs of the time in collectives and halo exchanges in the same runs, NAME.comp the
+ * difference; NAME.held the memory of the results of collectives on all nodes, NAME.pss
+ * the sum of the PSS of all PEs.  Lines with the unit `=` must be equal with all
+ * libraries.
+ * The result of each run is verified, that of a small problem also with a serial model; a
+ * wrong result ends the job with status 1.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,14 +21,13 @@ enum { RUNS_MIN = 3, RUNS_MAX = 1000, JOBS_MAX = 64, KERNELS = 3 };
 
 static const char usage_text[] =
     "[option...] [kernel[=SIZES]...]\n"
-    "kernels: summa (order; 256 for each column of the grid of PEs), poisson (points of "
-    "a\n"
-    "         side; 64), bpmf (items of each kind and PE; 1000); SIZES like 64,1K\n"
+    "kernels: summa (order; 256 per column of the grid of PEs), poisson (points per\n"
+    "         side; 64), bpmf (items of each kind per PE; 1000); SIZES like 64,1K\n"
     "  -t S     seconds for each size of each kernel (1), after the first run\n"
-    "  -e EPS   how near to the solution poisson has to come (0.001)\n"
+    "  -e EPS   poisson iterates until the error is below EPS (0.001)\n"
     "  -c       compare large problems with the serial model, too\n"
-    "  -w       one element that PE 0 gets is made wrong, which has to be noticed\n"
-    "  -r N     another row of random numbers (1)\n";
+    "  -w       corrupt one element that PE 0 receives, which must be detected\n"
+    "  -r N     seed of the random numbers (1)\n";
 
 static const struct kernel *const kernels[KERNELS] = {&kern_summa, &kern_poisson,
                                                       &kern_bpmf};
@@ -39,7 +38,7 @@ static struct {
     bool compare, spoil;
 } options = {.eps = 1e-3};
 
-/* What is asked for: kernels with sizes. */
+/* The requested kernels and sizes. */
 static struct {
     const struct kernel *kernel;
     size_t n;
@@ -52,8 +51,7 @@ static double runs_s[RUNS_MAX], runs_comm_s[RUNS_MAX];
 
 double kern_waited, kern_held;
 
-/* -- for the kernels ------------------------------------------------------------------
- */
+/* -- functions for the kernels ------------------------------------------------------- */
 void kern_fail(const char *format, ...)
 {
     va_list arguments;
@@ -90,7 +88,7 @@ void kern_open(struct kern_result *r, enum kern_team team, size_t bytes)
     kern_held += (double)kern_lib.open(r);
 }
 
-/* With -w: in the first result of the first run. */
+/* With -w: corrupts the first result of the first run. */
 static void spoil(const void *result)
 {
     if (options.spoil && job.me == 0)
@@ -139,8 +137,7 @@ void kern_exchange(double *halo, const double *first, const double *last, size_t
     spoil(halo + n + 1);
 }
 
-/* -- figures of all PEs ---------------------------------------------------------------
- */
+/* -- figures of all PEs -------------------------------------------------------------- */
 static double sum_of_all(double mine)
 {
     double sum = 0;
@@ -161,7 +158,7 @@ static double most_of_all(double mine)
     return most;
 }
 
-/* In MiB: a page that k processes share is a k-th of a page of each. */
+/* The PSS in MiB: a page that k processes share counts 1 / k for each. */
 static double own_pss(void)
 {
     char row[256];
@@ -197,8 +194,7 @@ static void line(const struct kernel *k, const char *suffix, double value,
     fflush(stdout);
 }
 
-/* -- runs -----------------------------------------------------------------------------
- */
+/* -- runs ---------------------------------------------------------------------------- */
 /* Returns the seconds of the slowest PE, the same on all PEs. */
 static double run_once(const struct kernel *k, double *comm_s)
 {
@@ -212,7 +208,7 @@ static double run_once(const struct kernel *k, double *comm_s)
     return seconds;
 }
 
-/* All runs have the same answers. */
+/* All runs must have the same answers. */
 static void check_answers(const struct kernel *k, double *answers, bool first)
 {
     double now[KERN_ANSWERS] = {0};
@@ -258,8 +254,7 @@ static void measure(const struct kernel *k)
     k->close();
 }
 
-/* -- options --------------------------------------------------------------------------
- */
+/* -- options ------------------------------------------------------------------------- */
 static void take(int option, const char *text)
 {
     switch (option) {
@@ -290,7 +285,7 @@ static void add_job(const struct kernel *k, size_t n)
     jobs[njobs++].n = job.n;
 }
 
-/* Like summa or summa=512,1K. */
+/* `word` is like summa or summa=512,1K. */
 static void add_jobs(const char *word)
 {
     size_t length = strcspn(word, "="), size[COLL_SIZES_MAX] = {0};

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kern_bpmf.c - Bayesian probabilistic matrix factorisation by Gibbs sampling: ratings of
- * rows by columns, few of all pairs, are taken for products of DIM features of each.
- * Each PE has `n` rows and `n` columns.  An iteration: a region samples the features of
- * the rows, given those of the columns, another one those of the columns; then each PE
- * predicts a rating of each of its rows that nobody was told.  A region draws what is
- * common to all features of its side, then each PE its items, and ends in three collects
- * of what each PE has: features (DIM n doubles), the sum of their squares as matrices
- * (DIM^2) and their norm (1).
- * Ratings are made: products of TRUE_DIM features, and noise.  All random numbers belong
- * to an item, not to a PE, and sums are in the order of PEs: the model, the same blocks
- * in one process, and all libraries have the same answer to the last bit. Uses: kern.h,
- * kern_dense.h.
+ * kern_bpmf.c - Bayesian probabilistic matrix factorization by Gibbs sampling: a sparse
+ * matrix of ratings is approximated by the products of DIM features of each row and
+ * column.
+ * Each PE has `n` rows and `n` columns (items).  An iteration: a region samples the
+ * features of the rows, given those of the columns, a second region those of the columns;
+ * then each PE predicts a held-out rating of each of its rows.  In a region, all PEs
+ * sample the hyperparameters of that side, each PE samples its items, and three fcollects
+ * exchange the features (DIM n doubles), the sum of their outer products (DIM^2) and
+ * their squared norm (1).
+ * The ratings are synthetic: products of TRUE_DIM features, plus noise.  All random
+ * numbers belong to an item, not to a PE, and sums are in PE order: the model (the same
+ * blocks in one process) and all libraries have the same answer to the last bit.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,21 +24,21 @@ enum { ROWS, COLUMNS, SIDES };
 enum { ITERATIONS = 20, BURN_IN = 10, RATINGS = 32, TRUE_DIM = 4, MODEL_MAX = 200 };
 static const double noise = 0.5;
 
-/* What is known of items first .. first + n - 1 of a side. */
+/* The ratings of items first .. first + n - 1 of a side. */
 struct ratings {
     size_t first, n;
-    size_t *start; /* n + 1: where those of each begin */
-    uint32_t *who; /* of the other side */
+    size_t *start; /* n + 1: offset of the first rating of each item */
+    uint32_t *who; /* item of the other side */
     double *value;
 };
 
-/* What all PEs know of a side. */
+/* The results of the fcollects of a side. */
 struct side {
     const double *features, *squares, *norms; /* of all items; of each PE */
     struct kern_result of_features, of_squares, of_norms;
 };
 
-/* What is common to the features of a side. */
+/* The hyperparameters of a side. */
 struct common {
     struct dense precision;
     double pull[DIM]; /* precision times mean */
@@ -48,7 +48,7 @@ static struct kern_job job;
 static struct ratings mine[SIDES];
 static struct side sides[SIDES];
 static double *predicted;      /* of each row: the sum over iterations */
-static double *error, *errors; /* symmetric: squares of this PE, and of all */
+static double *error, *errors; /* symmetric: squared error of this PE, of all PEs */
 
 static size_t usual(const struct kern_job *j)
 {
@@ -67,9 +67,8 @@ static size_t items(void)
     return job.n * (size_t)job.npes;
 }
 
-/* -- ratings --------------------------------------------------------------------------
- */
-/* Rows of random numbers: of the truth and the choice of ratings; then of the runs. */
+/* -- ratings ------------------------------------------------------------------------- */
+/* Random sequences: true features, choice of ratings, noise; then those of a run. */
 enum { TRUE_ROWS, TRUE_COLUMNS, CHOICE, NOISE, BEGIN, RUNS = BEGIN + SIDES };
 
 static double true_rating(size_t row, size_t column)
@@ -81,14 +80,14 @@ static double true_rating(size_t row, size_t column)
     return 12 * sum; /* of features with variance 1 */
 }
 
-/* Which column rating k of a row is of; number RATINGS is the one to predict. */
+/* The column of rating k of a row; rating RATINGS is the held-out one. */
 static size_t rated(size_t row, int k)
 {
     uint64_t number = row * (RATINGS + 1) + (uint64_t)k;
     return (size_t)(coll_uniform(job.seed, CHOICE, number) * (double)items());
 }
 
-static double told_rating(size_t row, int k)
+static double noisy_rating(size_t row, int k)
 {
     struct numbers from = {job.seed, NOISE, 2 * (row * RATINGS + (uint64_t)k)};
     return true_rating(row, rated(row, k)) + noise * numbers_normal(&from);
@@ -111,22 +110,22 @@ static void each_rating(struct ratings *r, int side,
                 take(r, side, row, k);
 }
 
-static size_t place_of(const struct ratings *r, int side, size_t row, int k)
+static size_t index_of(const struct ratings *r, int side, size_t row, int k)
 {
     return (side == ROWS ? row : rated(row, k)) - r->first;
 }
 
 static void count_rating(struct ratings *r, int side, size_t row, int k)
 {
-    r->start[place_of(r, side, row, k) + 1]++;
+    r->start[index_of(r, side, row, k) + 1]++;
 }
 
 /* Moves start[i] to the end of i's ratings, which is the start of those of i + 1. */
 static void add_rating(struct ratings *r, int side, size_t row, int k)
 {
-    size_t at = r->start[place_of(r, side, row, k)]++;
+    size_t at = r->start[index_of(r, side, row, k)]++;
     r->who[at] = (uint32_t)(side == ROWS ? rated(row, k) : row);
-    r->value[at] = told_rating(row, k);
+    r->value[at] = noisy_rating(row, k);
 }
 
 static void open_ratings(struct ratings *r, int side, size_t first, size_t n)
@@ -151,8 +150,7 @@ static void close_ratings(struct ratings *r)
     free(r->value);
 }
 
-/* -- what is common to a side ---------------------------------------------------------
- */
+/* -- hyperparameters ----------------------------------------------------------------- */
 static void mean_of(double *mean, const double *features)
 {
     memset(mean, 0, DIM * sizeof(*mean));
@@ -163,7 +161,8 @@ static void mean_of(double *mean, const double *features)
         mean[d] /= (double)items();
 }
 
-/* The scatter of all features about their mean, and that mean's about 0, on the unit. */
+/* The unit matrix plus the scatter of all features about their mean plus n / (1 + n)
+ * times mean mean^T. */
 static void scatter_of(struct dense *m, const double *squares, const double *mean)
 {
     double n = (double)items();
@@ -176,7 +175,8 @@ static void scatter_of(struct dense *m, const double *squares, const double *mea
         m->at[i][i] += 1;
 }
 
-/* Normal-Wishart, with 1 and DIM observations before the first. */
+/* Normal-Wishart posterior; the prior counts as 1 observation of the mean and DIM of the
+ * precision. */
 static void draw_common(struct common *c, const double *features, const double *squares,
                         int row)
 {
@@ -197,9 +197,8 @@ static void draw_common(struct common *c, const double *features, const double *
     dense_times(c->pull, &c->precision, off);
 }
 
-/* -- items ----------------------------------------------------------------------------
- */
-/* Small ones: far from all others, large ones are not left in so few iterations. */
+/* -- items --------------------------------------------------------------------------- */
+/* Small values: sampling does not move away from large ones in so few iterations. */
 static void first_item(double *x, struct numbers *from)
 {
     for (int d = 0; d < DIM; d++)
@@ -225,7 +224,7 @@ static void draw_item(double *x, const struct ratings *r, size_t i, const double
     dense_backward(&precision, x);
 }
 
-/* A PE's items from `begin` on, which is one of r; c == NULL: the first ones. */
+/* A PE's items `begin`.., which are items of r; initial values if c == NULL. */
 static void draw_items(double *x, const struct ratings *r, size_t begin,
                        const double *others, const struct common *c, int row)
 {
@@ -249,13 +248,13 @@ static void sum_squares(double *squares, double *norm, const double *x)
     memcpy(squares, sum.at, sizeof(sum.at));
 }
 
-/* The row of random numbers of a region; iteration -1 has the first features. */
+/* The random number sequence of a region; iteration -1 samples the initial features. */
 static int row_of(int iteration, int side)
 {
     return iteration < 0 ? BEGIN + side : RUNS + 2 * SIDES * iteration + 2 * side;
 }
 
-/* What is predicted for the rows of r, added to those of the iterations before. */
+/* Adds the predictions for the rows of r to sum[]. */
 static void predict(double *sum, const struct ratings *r, const double *row_features,
                     const double *column_features)
 {
@@ -268,7 +267,7 @@ static void predict(double *sum, const struct ratings *r, const double *row_feat
     }
 }
 
-/* Squares of what is wrong with the mean prediction for a PE's rows. */
+/* Sum of the squared errors of the mean predictions for a PE's rows. */
 static double square_error(const double *sum, size_t first)
 {
     double squares = 0;
@@ -280,8 +279,7 @@ static double square_error(const double *sum, size_t first)
     return squares;
 }
 
-/* -- a run ----------------------------------------------------------------------------
- */
+/* -- run ----------------------------------------------------------------------------- */
 static void region(int side, int iteration)
 {
     struct side *s = &sides[side];
@@ -319,9 +317,8 @@ static void run(void)
     }
 }
 
-/* -- what comes out -------------------------------------------------------------------
- */
-/* The norms that came with the features are those of the features that came. */
+/* -- verification -------------------------------------------------------------------- */
+/* The collected norms and traces must be those of the collected features. */
 static void verify_norms(int side)
 {
     const struct side *s = &sides[side];
@@ -332,8 +329,8 @@ static void verify_norms(int side)
         for (size_t d = 0; d < DIM; d++)
             trace += s->squares[pe * DIM * DIM + d * (DIM + 1)];
         if (fabs(norm - s->norms[pe]) > 1e-9 * norm || fabs(trace - norm) > 1e-9 * norm)
-            kern_fail("bpmf: the features of PE %zu have the norm %.17g on PE %d, and "
-                      "came with %.17g and %.17g",
+            kern_fail("bpmf: the features of PE %zu have the norm %.17g on PE %d, but "
+                      "the collected norm is %.17g and the trace %.17g",
                       pe, norm, job.me, s->norms[pe], trace);
     }
 }
@@ -349,7 +346,7 @@ static double rmse(void)
     return sqrt(sum / (double)items());
 }
 
-/* Features of variance 1 make products with the deviation sqrt(TRUE_DIM). */
+/* Products of features with variance 1 have the standard deviation sqrt(TRUE_DIM). */
 static void verify(double *answers)
 {
     verify_norms(ROWS);
@@ -361,8 +358,7 @@ static void verify(double *answers)
                   answers[0], noise * sqrt(TRUE_DIM));
 }
 
-/* -- the same blocks in one process ---------------------------------------------------
- */
+/* -- model: the same blocks in one process ------------------------------------------- */
 struct model {
     struct ratings ratings[SIDES];
     double *features[SIDES], *squares[SIDES], *predicted;
@@ -440,8 +436,7 @@ static bool small(const struct kern_job *j)
     return j->n <= MODEL_MAX;
 }
 
-/* -- memory ---------------------------------------------------------------------------
- */
+/* -- memory -------------------------------------------------------------------------- */
 static void open_side(int side)
 {
     struct side *s = &sides[side];

@@ -56,8 +56,7 @@ void dense_backward(const struct dense *l, double *x)
     }
 }
 
-/* -- random numbers -------------------------------------------------------------------
- */
+/* -- random numbers ------------------------------------------------------------------ */
 static double uniform(struct numbers *from)
 {
     return coll_uniform(from->seed, from->row, from->k++);
@@ -69,7 +68,7 @@ double numbers_normal(struct numbers *from)
     return radius * cos(6.283185307179586 * uniform(from));
 }
 
-/* Marsaglia and Tsang's way to a gamma variate, of at least one degree. */
+/* Marsaglia and Tsang's method for a gamma variate, of at least one degree of freedom. */
 static double chi_square(struct numbers *from, double freedom)
 {
     double d = freedom / 2 - 1.0 / 3, x, v;
@@ -81,7 +80,7 @@ static double chi_square(struct numbers *from, double freedom)
     return 2 * d * v;
 }
 
-/* Bartlett's decomposition: column j of its triangle, which L^-T brings to scale. */
+/* Bartlett's decomposition: column j of its triangular factor, scaled by L^-T. */
 static void bartlett_column(struct numbers *from, double *v, int j, double freedom)
 {
     for (int i = 0; i < DIM; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kern_dense.h - small dense matrices and the random numbers of the matrix factorisation:
- * the same on each call with the same place in the row of numbers, whoever asks.
+ * kern_dense.h - small dense matrices and the random numbers of the matrix factorization;
+ * a number depends only on its seed, sequence and index.
  * Used by: kern_bpmf.c.
  */
 #ifndef BENCH_KERN_DENSE_H
@@ -32,8 +32,8 @@ struct numbers {
 
 double numbers_normal(struct numbers *from);
 
-/* Of the Wishart distribution with so many degrees of freedom and the scale (L L^T)^-1.
- */
+/* A sample of the Wishart distribution with these degrees of freedom and the scale
+ * (L L^T)^-1. */
 void numbers_wishart(struct numbers *from, struct dense *out, const struct dense *l,
                      double freedom);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kern_mpi.c - the kernels on MPI: each process has a copy of each result, but for the
- * root of a broadcast, which sends from and reads what it has.
+ * kern_mpi.c - the kernels on MPI: each process has a copy of each result, except that
+ * the root of a broadcast uses its source buffer.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kern_poisson.c - u_xx + u_yy = 4 in the unit square, n x n points inside, the solution
- * x^2 + y^2 + x y on the border: the 5-point formula is exact for it, so that the points
- * tend to the solution itself.  Each PE has a strip of rows.  An iteration: rows of the
- * border go to the neighbours; a Gauss-Seidel sweep over the strip; the maximum over all
- * PEs of the distance to the solution, which ends the loop when it is below eps.
- * How many iterations that takes depends on the number of strips.  The model has the same
- * strips in one process, so its answers are the same to the last bit.
- * Uses: kern.h.
+ * x^2 + y^2 + x y on the boundary: the 5-point formula is exact for it, so that the
+ * points converge to the solution itself.
+ * Each PE has a strip of rows.  An iteration: a halo exchange with the neighbours; a
+ * Gauss-Seidel sweep over the strip; a maximum reduction of the distance to the solution,
+ * which ends the loop when it is below eps.  The number of iterations depends on the
+ * number of strips.  The model has the same strips in one process, so its answers are
+ * equal to the last bit.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static double *scratch; /* n */
 static double distance;
 static long iterations;
 
-static double exact(size_t i, size_t j) /* of row i, column j; 0: the border */
+static double exact(size_t i, size_t j) /* of row i, column j; 0: the boundary */
 {
     double x = (double)j / (double)(job.n + 1), y = (double)i / (double)(job.n + 1);
     return x * x + y * y + x * y;
@@ -49,13 +49,13 @@ static void check_size(const struct kern_job *j)
                    j->npes);
 }
 
-/* A row has its points of the border, n + 2 in all. */
+/* A row has n + 2 points, including those of the boundary. */
 static size_t pitch(void)
 {
     return job.n + 2;
 }
 
-/* Where all begin: the border, and nothing inside. */
+/* Initial state: the values of the boundary, 0 inside. */
 static void begin_strip(const struct strip *s)
 {
     for (size_t j = 0; j < pitch(); j++) {
@@ -80,7 +80,8 @@ static void open_strip(struct strip *s, int pe)
             s->solution[i * pitch() + j] = exact(s->first + i, j);
 }
 
-/* What comes from old neighbours can be vectors; only the new one at the left cannot. */
+/* Only the left neighbour depends on the previous iteration: the other terms are computed
+ * in a loop that can be vectorized. */
 static void sweep_row(double *restrict row, const double *restrict above,
                       const double *restrict below)
 {
@@ -158,8 +159,7 @@ static void verify(double *answers)
     answers[1] = distance;
 }
 
-/* -- the same strips in one process ---------------------------------------------------
- */
+/* -- model: the same strips in one process ------------------------------------------- */
 static struct strip *open_model(void)
 {
     struct strip *all = kern_memory((size_t)job.npes * sizeof(*all));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kern_put.h - what both forms of the kernels on OpenSHMEM have in common: the teams, and
- * the halos by puts.
+ * kern_put.h - teams and halo exchange by puts, shared by both OpenSHMEM forms of the
+ * kernels.
  * Used by: kern_shmem.c, kern_shared.c.
  */
 #ifndef BENCH_KERN_PUT_H

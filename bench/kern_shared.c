@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kern_shared.c - the kernels on node-shared results (shmemx_shared_*): the PEs of a node
- * have one copy of each result, in which a PE's block of an fcollect is made, too.
+ * have one copy of each result, and a PE writes its block of an fcollect in place.
  */
 #include <shmemx.h>
 
@@ -19,7 +19,9 @@ static size_t open_result(struct kern_result *r)
     shmemx_shared_t shared;
     int first = 0;
     if (shmemx_shared_create(team, r->bytes, &shared) != 0)
-        kern_fail("no node-shared result of %zu bytes: SHMEM_SHARED_SIZE", r->bytes);
+        kern_fail(
+            "no node-shared memory for a result of %zu bytes; set SHMEM_SHARED_SIZE",
+            r->bytes);
     r->handle = shared;
     r->source = shmem_align(64, 64);
     if (r->source == NULL)
@@ -49,7 +51,7 @@ static void *block(struct kern_result *r, size_t bytes)
 {
     size_t i = (size_t)shmem_team_my_pe(kern_put_team(r->team));
     if (shmemx_shared_reclaim(handle_of(r)) != 0)
-        kern_fail("a node-shared result cannot be written again");
+        kern_fail("shmemx_shared_reclaim failed");
     return (char *)shmemx_shared_ptr(handle_of(r)) + i * bytes;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kern_shmem.c - the kernels on OpenSHMEM's ordinary collectives: each PE has a copy of
- * each result.  A dest has to be ready on all PEs before one of them calls: a broadcast
- * and a collect come after a sync of the team, reductions have two of them by turns, as
- * nobody leaves one before all PEs are in it.
+ * each result.  No PE may still read dest when another PE starts the next collective: a
+ * sync of the team precedes a broadcast and an fcollect; reductions alternate between two
+ * dest elements, because no PE leaves a reduction before all PEs have entered it.
  */
 #include "kern_put.h"
 
@@ -13,8 +13,9 @@ static size_t open_result(struct kern_result *r)
     r->dest = shmem_align(64, r->bytes);
     r->source = shmem_align(64, (r->bytes + 63) / (size_t)npes / 64 * 64 + 64);
     if (r->dest == NULL || r->source == NULL)
-        kern_fail("no symmetric memory for a result of %zu bytes: SHMEM_SYMMETRIC_SIZE",
-                  r->bytes);
+        kern_fail(
+            "no symmetric memory for a result of %zu bytes; set SHMEM_SYMMETRIC_SIZE",
+            r->bytes);
     return r->bytes;
 }
 

@@ -2,12 +2,11 @@
 /*
  * kern_summa.c - SUMMA: C = A B, n x n doubles on a grid of PEs, each with a block of A,
  * B and C.  Step k: in each row of the grid the PE of column k broadcasts its block of A;
- * in each column that row of PEs which has rows k * width.. of B broadcasts those; each
- * PE adds the product of the two panels to its block of C.
- * The elements of A and B are small integers, so that C is exact however it is summed up.
- * Each PE verifies its block after each run: C x = A (B x) for an x without zeros; the
- * model is the plain triple loop.  No BLAS is used.
- * Uses: kern.h.
+ * in each column the PE that has rows k * width.. of B broadcasts these rows; each PE
+ * adds the product of the two panels to its block of C.
+ * The elements of A and B are small integers, so that C is exact in any order of
+ * summation.  Each PE verifies its block after each run: C x = A (B x) for an x without
+ * zeros; the model is the plain triple loop.  No BLAS is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 enum { LANES = 8, MODEL_MAX = 256 };
 
-/* A vector of the compiler, which makes of it what the processor has. */
+/* A GNU C vector, which the compiler maps to the vector registers of the target. */
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8)));
 
 static struct kern_job job;
@@ -97,7 +96,7 @@ static void begin(void)
 static void run(void)
 {
     for (int k = 0; k < job.columns; k++) {
-        size_t first = (size_t)k * width; /* of the rows of B */
+        size_t first = (size_t)k * width; /* first row of the panel of B */
         const double *x = kern_broadcast(&row, a, height * width * sizeof(double), k);
         const double *y =
             kern_broadcast(&column, b + first % b_rows * width,
@@ -106,7 +105,7 @@ static void run(void)
     }
 }
 
-/* y = B x, of the columns of this PE's block of C. */
+/* y = B x, restricted to the columns of this PE's block of C. */
 static double *times_x(void)
 {
     double *y = kern_memory(job.n * sizeof(double));

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# kernels-smoke.sh - the application kernels have the right results, and the same ones, with
-# ordinary collectives, node-shared results and the MPIs that are here; a wrong result is
-# noticed; bench/kernels has a figure of each in its tables.  No time is judged.
+# kernels-smoke.sh - tests that the application kernels have correct and identical results
+# with ordinary collectives, node-shared results and the installed MPIs; that a wrong result
+# is detected; that the tables of bench/kernels contain a figure for each.  Times are not
+# checked.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,7 +17,7 @@ wrong() {
     exit 1
 }
 
-# rows N PATTERN: the table has so many lines like that.
+# rows N PATTERN: fails unless N lines of the table match PATTERN.
 rows() {
     [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
 }
@@ -25,8 +26,9 @@ kernels() {
     timeout -k 5 100 sh "$here/kernels" "$@" >"$work/table" 2>"$work/err" </dev/null
 }
 
-# -- figures of others: medians, ratios, answers -----------------------------------------
-# Round 1: shared takes 2 x, rounds 2 and 3: 0.9 x the time of ordinary, 0.5 x of ompi.
+# -- synthetic data: medians, ratios, answers --------------------------------------------
+# The time of shared is 2 x that of ordinary in round 1, 0.9 x in rounds 2 and 3; it is
+# 0.5 x that of ompi.
 awk 'BEGIN {
     for (r = 1; r <= 3; r++) {
         key = r " 1 4 summa"
@@ -40,22 +42,22 @@ awk 'BEGIN {
         print "shared", key ".sum", 64, 5, "="
     }
 }' >"$work/data"
-judge() {
+make_table() {
     awk -v contestants='ordinary shared ompi mpich' -v processors=2 \
         -f "$here/median.awk" -f "$here/kernels.awk" "$work/data" >"$work/table"
 }
-judge || wrong "the same answers are not the same"
+make_table || wrong "identical answers are reported as different"
 rows 1 '^summa  *64 ms  *10.0  *9.000  *18.0  *100.0 |  *0.90  *0.50 ompi$'
 rows 1 '^summa.held  *64 MiB  *2.000  *1.000  *-  *- |  *0.50  *-$'
 rows 1 '^4 PEs on 2 nodes (virtual)$'
 rows 1 'all answers are the same$'
 echo "shared 3 2 4 summa.sum 64 5.0000001 =" >>"$work/data"
-! judge || wrong "a wrong answer is right"
+! make_table || wrong "a wrong answer is not detected"
 rows 1 '^WRONG with 4 PEs: summa.sum 64: ordinary has 5, shared has 5.0000001$'
 rows 1 '; 1 answers are WRONG$'
 
 # -- the programs ----------------------------------------------------------------------
-# What is small is compared with a serial model in each run.
+# Small problems are compared with a serial model.
 small='summa=96 poisson=16 bpmf=16'
 # answers BENCH ARGUMENT OF OSHRUN...
 # shellcheck disable=SC2086 # words
@@ -83,33 +85,34 @@ for bench in bench/kern_bench bench/kern_bench_shared; do
         status=0
         timeout -k 5 60 "$OSHRUN" -n 3 $bench -t 0 -w "$kernel" >"$work/table" \
             2>"$work/err" || status=$?
-        [ $status = 1 ] || wrong "$bench $kernel: what is wrong is not noticed"
+        [ $status = 1 ] || wrong "$bench $kernel: the wrong element is not detected"
         grep -q "^kern_bench: ${kernel%=*}: .* PE [0-9] of 3" "$work/err" ||
-            wrong "$bench $kernel: it is not said what is wrong"
+            wrong "$bench $kernel: no message about the wrong element"
     done
 done
 
 # -- all contestants -------------------------------------------------------------------
-# A slow build says nothing about the others; the short form has one of them.
+# With sanitizers, a comparison with other libraries is meaningless.  The short form
+# has one MPI.
 contestants='ordinary shared mpich'
 [ -z "${PGAS_TEST_LONG:-}" ] || contestants='ordinary shared ompi mpich'
 [ -z "${SANITIZED:-}" ] || contestants='ordinary shared'
 # shellcheck disable=SC2086 # words
 kernels -r 1 -t 0 -e 0.05 -n '1 2' -v '1 2' -k 'summa=32 poisson=8 bpmf=8' -o "$work/data" $contestants ||
     wrong "kernels ended with status $?"
-here_are=0
+installed=0
 for who in $contestants; do
     ! grep -q "^kernels: $who is left out" "$work/err" || continue
-    here_are=$((here_are + 1))
+    installed=$((installed + 1))
     [ "$(grep -c "^$who 1 1 [12] [a-z.]* [0-9]* [0-9.e+-]* [a-zA-Z=]*$" "$work/data")" \
         = 38 ] || wrong "$who does not have 38 figures"
 done
 rows 3 ' PEs on '
-rows 9 "^[a-z]* .* ms \( *[0-9.e-]*\)\{$here_are\} |\|^[a-z]* .* ms .* - .* |"
+rows 9 "^[a-z]* .* ms \( *[0-9.e-]*\)\{$installed\} |\|^[a-z]* .* ms .* - .* |"
 rows 1 'all answers are the same$'
 cp "$work/err" "$work/left_out"
 
-# -- what is missing, fails, or is wrong -----------------------------------------------
+# -- missing contestants, failures, wrong answers --------------------------------------
 cat >"$work/bench" <<'END'
 #!/bin/sh
 exec bench/kern_bench_shared "$@" | sed 's/iterations 8 .* =/iterations 8 1 =/'
@@ -118,29 +121,29 @@ chmod +x "$work/bench"
 status=0
 KERN_BENCH_SHARED=$work/bench OMPI_MPICC=/nonexistent kernels -r 1 -t 0 -n 1 \
     -k poisson=8 ordinary shared ompi || status=$?
-[ $status = 1 ] || wrong "a wrong answer ends with status $status"
+[ $status = 1 ] || wrong "with a wrong answer, kernels ended with status $status"
 rows 1 '^WRONG with 1 PEs: poisson.iterations 8: ordinary has [0-9]*, shared has 1$'
-grep -q 'kernels: ompi is left out: /nonexistent' "$work/err" || wrong "ompi is not missed"
+grep -q 'kernels: ompi is left out: /nonexistent' "$work/err" || wrong "no message that ompi is left out"
 
-# refuses SENTENCE OPTION...: with status 2.
-refuses() {
-    sentence=$1 status=0
+# rejects MESSAGE OPTION...: the program exits with status 2 and prints MESSAGE.
+rejects() {
+    message=$1 status=0
     shift
     kernels "$@" || status=$?
     [ $status = 2 ] || wrong "kernels $* ended with status $status, not 2"
-    grep -q -e "$sentence" "$work/err" || wrong "kernels $* does not say: $sentence"
+    grep -q -e "$message" "$work/err" || wrong "kernels $* does not print: $message"
 }
 
-refuses "'nothing=8' is none of the kernels" -k nothing=8
-refuses "'nobody' is none of the contestants" nobody
-refuses "the sizes '7' should be like" -k bpmf=7
-refuses "with 2 PEs the order 8 should be a multiple of 16" -n 2 -k summa=8
-refuses "a side of 8 points is too short for 9 PEs" -n 9 -k poisson=8
-refuses "-e '2' should be a number from 1e-09 to 1" -e 2
-refuses "-v 'two' should be a whole number from 1 to 1024" -v two
-refuses '^usage: bench/kernels' -Z
+rejects "'nothing=8' is none of the kernels" -k nothing=8
+rejects "'nobody' is none of the contestants" nobody
+rejects "the sizes '7' should be like" -k bpmf=7
+rejects "with 2 PEs the order 8 should be a multiple of 16" -n 2 -k summa=8
+rejects "a side of 8 points is too short for 9 PEs" -n 9 -k poisson=8
+rejects "-e '2' should be a number from 1e-09 to 1" -e 2
+rejects "-v 'two' should be a whole number from 1 to 1024" -v two
+rejects '^usage: bench/kernels' -Z
 
 if grep 'is left out' "$work/left_out"; then
-    echo "skipped: not all contestants of bench/kernels are here"
+    echo "skipped: not all contestants of bench/kernels are installed"
     exit 77
 fi

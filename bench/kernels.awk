@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# kernels.awk - a table for each number of nodes and PEs, for bench/kernels.
+# kernels.awk - prints one table per number of nodes and PEs, for bench/kernels.
 #   awk -v contestants=.. -v processors=.. -f median.awk -f kernels.awk data
-# A line of data: contestant, round, nodes, PEs, name, size, value, unit.  Ratios: medians
-# over rounds of (shared / that one's), each of one round.  Status 1: figures with the unit
-# `=` of one kernel, size and number of PEs are not all the same.
+# A line of data: contestant, round, nodes, PEs, name, size, value, unit.  A ratio is the
+# median over the rounds of (shared / other) within a round.  Exit status 1 if the figures
+# with the unit `=` differ for the same kernel, size and number of PEs.
 BEGIN { columns = split(contestants, who, " ") }
 
 NF == 8 && $8 == "=" {
@@ -34,7 +34,7 @@ NF == 8 {
         rounds = $2 + 0
 }
 
-# The better one of the MPIs; "": there is none.
+# The faster MPI, or "" if none was measured.
 function best(row,    i, m, least, other) {
     for (i = 1; i <= columns; i++) {
         if (who[i] != "ompi" && who[i] != "mpich")

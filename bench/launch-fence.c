@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch-fence.c - a PMIx client that does what a launcher is measured with.
- *
- * Uses libpmix.  Used by bench/launch.
- *
+ * launch-fence.c - the PMIx client with which bench/launch measures a launcher.
  *   launch-fence                 PMIx_Init, a fence that collects data, PMIx_Finalize
- *   launch-fence FENCES BYTES    in each round every PE puts BYTES and all fence.  PE 0
+ *   launch-fence FENCES BYTES    in each round every PE puts BYTES and fences.  PE 0
  *                                prints "fence US", the median time of a round; the last
- *                                PE "memory RSS PSS", KiB of its parent, the daemon.
+ *                                PE prints "memory RSS PSS", the KiB of its parent, the
+ *                                daemon.
  */
 #include "config.h"
 
@@ -67,7 +65,7 @@ static void fence(void)
     want(PMIx_Fence(&all, 1, &info, 1), "PMIx_Fence");
 }
 
-/* Data that begin with the number of the round. */
+/* The data begin with the number of the round. */
 static void exchange(uint32_t round, char *data, size_t len)
 {
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
@@ -78,7 +76,7 @@ static void exchange(uint32_t round, char *data, size_t len)
     fence();
 }
 
-/* A fence that brings nothing, or what is old, is no measure. */
+/* Verifies that the fence has collected the data of this round. */
 static void check_neighbour(uint32_t round, size_t len)
 {
     pmix_proc_t next;
@@ -96,7 +94,7 @@ static void check_neighbour(uint32_t round, size_t len)
     exit(1);
 }
 
-/* KiB of the process that started us. */
+/* Memory of the parent process in KiB. */
 static void print_memory(void)
 {
     char line[LINE_BYTES];

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # launch.awk - tables, ratios and verdicts for bench/launch.
 #   awk -v wanted='start fence memory' -f median.awk -f launch.awk data
-# A ratio is the median over rounds of (ours / theirs), each of one round.
+# A ratio is the median over the rounds of (ours / theirs) within a round.
 
 BEGIN {
-    LIMIT = 1.05 # at least as fast, but for the noise
+    LIMIT = 1.05 # equal within noise
     LINE = "%6s %5s"
 }
 
@@ -24,7 +24,7 @@ BEGIN {
 
 function mid(who, what, nodes, pes) { return median(all[who, what, nodes, pes]) }
 
-# Theirs on as many nodes, or on one where that was all.
+# The number of nodes of their figure: the same, or 1 if only that was measured.
 function their_nodes(what, nodes, pes) {
     return ("theirs", what, nodes, pes) in there || \
            !(("theirs", what, 1, pes) in there) ? nodes : 1
@@ -72,7 +72,7 @@ function times(what, title,    i, part, ours, on_hosts) {
     }
 }
 
-# KiB for each PE of a node but the first.
+# KiB for each PE of a node except the first.
 function per_pe(who, what, nodes, pes,    more, base) {
     base = mid(who, what, nodes, nodes)
     more = mid(who, what, nodes, pes)

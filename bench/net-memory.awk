@@ -4,8 +4,8 @@
 # A line of data: transport, round, PEs, stage, peers used, then ms ("start") or RSS, PSS,
 # private (KiB) and open files.
 BEGIN {
-    FAR = 100000 # PEs
-    ALLOTTED = 36 # bytes for each PE of the job (docs/TRANSPORTS.md)
+    LARGE_JOB = 100000 # PEs
+    ALLOCATED = 36 # bytes for each PE of the job (docs/TRANSPORTS.md)
     RSS = 6; PSS = 7; OWN = 8; FDS = 9
 }
 
@@ -92,10 +92,10 @@ function extrapolate(t,    known, used, own, files, k, n, count) {
     own = base; known = slope
     printf "%s: private memory is %s, %.0f bytes for each PE of the job", t, mib(own),
            known * 1024
-    # So few PEs show less than the noise of it; what the core allots is known.
-    if (known < ALLOTTED / 1024) {
-        known = ALLOTTED / 1024
-        printf " (taken as %d, which are allotted)", ALLOTTED
+    # With few PEs the slope is within noise: use at least what the core allocates.
+    if (known < ALLOCATED / 1024) {
+        known = ALLOCATED / 1024
+        printf " (taken as %d, which are allocated)", ALLOCATED
     }
     if (!fit(x, y, points(t, "used"))) {
         printf "\n"
@@ -105,11 +105,11 @@ function extrapolate(t,    known, used, own, files, k, n, count) {
     fit(x, y, points(t, "files"))
     files = slope
     printf ", %.0f bytes and %.2f open files for each peer used\n", used * 1024, files
-    count = split("0 16 1000 " (FAR - 1), k, " ")
-    printf "%s: by these straight lines a PE of %d that uses", t, FAR
+    count = split("0 16 1000 " (LARGE_JOB - 1), k, " ")
+    printf "%s: by linear extrapolation a PE of %d that uses", t, LARGE_JOB
     for (n = 1; n <= count; n++)
         printf "%s %d peers has %s", (n > 1 ? "," : ""), k[n],
-               mib(own + known * FAR + used * k[n])
+               mib(own + known * LARGE_JOB + used * k[n])
     printf "\n"
 }
 
@@ -122,6 +122,6 @@ END {
         extrapolate(transport[w])
     }
     printf "\nmedians of %d rounds, each the mean over all PEs; peers: PEs on other ", rounds
-    printf "nodes.  The kernel's memory\nfor connections is not in it, nor is what the "
-    printf "daemons hold (bench/launch).\n"
+    printf "nodes.  The kernel's memory\nfor connections and the memory of the "
+    printf "daemons (bench/launch) are not included.\n"
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net-peers.c - measures the memory that a PE needs for its remote peers.  Uses
- * OpenSHMEM.  Used by bench/net-memory.
- *
+ * net-peers.c - measures the memory that a PE needs for its remote peers, for
+ * bench/net-memory.
  *   net-peers            shmem_init and shmem_finalize
  *   net-peers FILE ALL   each PE prints `memory STAGE PEERS RSS PSS PRIVATE FILES` (KiB)
  *                        after shmem_init, after its first access to one remote PE and,
  *                        if ALL is not 0, after accesses to all remote PEs.  Between the
- *                        stages the PEs synchronise through FILE (zero-filled, on a
+ *                        stages the PEs synchronize through FILE (zero-filled, on a
  *                        shared file system), because a barrier of the library would
  *                        itself connect peers.
  */
@@ -35,26 +34,26 @@ static _Noreturn void fail(const char *what)
     abort();
 }
 
-static void open_meeting(const char *name)
+static void open_sync_file(const char *name)
 {
     size_t len = STAGES_MAX * sizeof(*arrived);
     int fd = open(name, O_RDWR | O_CLOEXEC);
     void *at =
         fd >= 0 ? mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (at == MAP_FAILED)
-        fail("cannot map the file to meet in");
+        fail("cannot map FILE");
     close(fd);
     arrived = at;
 }
 
-static void meet(void)
+static void sync_file_barrier(void)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     _Atomic int *count = &arrived[stage++];
     atomic_fetch_add(count, 1);
     for (int i = 0; atomic_load(count) < shmem_n_pes(); i++) {
         if (i == PAUSES_MAX)
-            fail("the others do not come");
+            fail("time-out: not all PEs have reached the barrier");
         nanosleep(&pause, NULL);
     }
 }
@@ -68,15 +67,15 @@ static int open_files(void)
     while (readdir(d) != NULL)
         n++;
     closedir(d);
-    return n - 3; /* ".", ".." and that of d */
+    return n - 3; /* ".", ".." and the descriptor of d */
 }
 
-/* Everybody has done what belongs to the stage, and nobody what comes next. */
+/* Collective: all PEs have completed the stage, and none has started the next one. */
 static void report(const char *what, int peers)
 {
     char line[LINE];
     unsigned long rss = 0, pss = 0, private = 0, v;
-    meet();
+    sync_file_barrier();
     FILE *f = fopen("/proc/self/smaps_rollup", "r");
     if (f == NULL)
         fail("cannot read /proc/self/smaps_rollup");
@@ -92,10 +91,10 @@ static void report(const char *what, int peers)
     fclose(f);
     printf("memory %s %d %lu %lu %lu %d\n", what, peers, rss, pss, private, open_files());
     fflush(stdout);
-    meet();
+    sync_file_barrier();
 }
 
-/* Use up to n PEs that are not on this node, from the one half a job away on. */
+/* Accesses up to n remote PEs, starting at PE me + npes / 2; returns their number. */
 static int use_peers(int n)
 {
     int npes = shmem_n_pes(), used = 0;
@@ -117,7 +116,7 @@ int main(int argc, char **argv)
     }
     shmem_init();
     if (argc == 3) {
-        open_meeting(argv[1]);
+        open_sync_file(argv[1]);
         report("init", 0);
         report("one", use_peers(1));
         if (strcmp(argv[2], "0") != 0)

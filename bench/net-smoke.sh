@@ -15,15 +15,15 @@ wrong() {
     exit 1
 }
 
-# rows N PATTERN: the table has so many lines like that.
+# rows N PATTERN: fails unless N lines of the table match PATTERN.
 rows() {
     [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
 }
 
-# -- figures of others: medians, ratios, verdicts ---------------------------------------
+# -- synthetic data: medians, ratios, verdicts ------------------------------------------
 : >"$work/err"
-# Round 1: ours takes 1.2 x, rounds 2 and 3: 1.05 x the raw library's time; its rate is
-# 0.5 x, 0.95 x; against oshmem 1 x and 0.9 x.
+# The time of ours is 1.2 x that of the raw library in round 1 and 1.05 x in rounds 2 and 3;
+# its rate is 0.5 x and 0.95 x.
 awk 'BEGIN {
     for (r = 1; r <= 3; r++) {
         print "ofi", r, "put_lat", 8, (r == 1 ? 12 : 10.5), "us"
@@ -55,7 +55,7 @@ rows 1 'is 50 ms and 2.00 ms for each PE'
 rows 1 ' 1.0 MiB, 512 bytes for each PE of the job, 10240 bytes and 1.00 open files'
 rows 1 ' 0 peers has 49.8 MiB, 16 peers has 50.0 MiB, .* 99999 peers has 1026.4 MiB$'
 
-# Slow builds and the archive have tried enough: the programs are the build's.
+# With sanitizers and in distcheck this suffices: the rest does not depend on the build.
 [ -z "${SANITIZED:-}${DISTCHECK:-}" ] || exit 0
 
 # -- memory: no hosts are needed -------------------------------------------------------
@@ -64,12 +64,12 @@ sh "$here/net-memory" -r 1 -k 2 -n '2 4 8' -o "$work/data" ofi >"$work/table" \
 rows 3 '^ *[248]  *[0-9.]* |\( *[0-9]\{3,\}\)\{3\} |.* |  *[124]\( *[0-9]\{3,\}\)\{3\}$'
 rows 1 'bytes and .* open files for each peer used'
 [ "$(grep -c '^ofi 1 [248] \(init 0\|one 1\|all [124]\) [0-9]' "$work/data")" = 9 ] ||
-    wrong "the figures that were kept are not all there"
+    wrong "the file of all figures is incomplete"
 
 if NET_PEERS=/bin/false sh "$here/net-memory" -q ofi >"$work/table" 2>"$work/err"; then
-    wrong "jobs that fail are no failure"
+    wrong "failing jobs are not a failure"
 fi
-grep -q 'ofi, 2 PEs: ended with status' "$work/err" || wrong "it is not said which job"
+grep -q 'ofi, 2 PEs: ended with status' "$work/err" || wrong "no message about the job"
 
 # -- between hosts ---------------------------------------------------------------------
 reason=$("$top_srcdir/tests/launcher/hosts/hosts" possible 2>&1) || {
@@ -88,7 +88,7 @@ contestants='ofi:47 fi_raw:41'
 timeout -k 5 200 sh "$net" -r 1 -t 0.0005 -o "$work/data" \
     $(echo "$contestants" | sed 's/:[0-9]*//g') >"$work/table" 2>"$work/err" ||
     wrong "net ended with status $?"
-# Every contestant that is here has its rows; the others are named.
+# Every installed contestant has its rows; the others are reported.
 for who in $contestants; do
     name=${who%:*}
     ! grep -q "^net: $name is left out" "$work/err" || continue
@@ -99,10 +99,10 @@ rows 94 '^[a-z_]*  *[0-9]* \(us\|M/s\|MB/s\)  *|'
 rows 1 'figures have a goal'
 
 if SHMEM_BENCH=/bin/false sh "$net" -q ofi >"$work/table" 2>"$work/err"; then
-    wrong "a contestant that fails is no failure"
+    wrong "a failing contestant is not a failure"
 fi
-grep -q 'net: ofi ended with status' "$work/err" || wrong "it is not said who failed"
+grep -q 'net: ofi ended with status' "$work/err" || wrong "no message about the contestant that failed"
 if grep 'is left out' "$work/err"; then
-    echo "skipped: not all contestants of bench/net are here"
+    echo "skipped: not all contestants of bench/net are installed"
     exit 77
 fi

@@ -36,8 +36,8 @@ function show(x) {
     return x == "" ? "-" : sprintf(x < 10 ? "%.3f" : x < 1000 ? "%.1f" : "%.0f", x)
 }
 
-# A ratio and its verdict, 10 columns wide.
-function judged(x, row, limit,    ok) {
+# A ratio and its verdict, 10 characters wide.
+function ratio_column(x, row, limit,    ok) {
     if (x == "")
         return sprintf("%10s", "-")
     ok = unit[row] ~ /\/s$/ ? x >= 1 / limit : x <= limit
@@ -46,10 +46,10 @@ function judged(x, row, limit,    ok) {
     return sprintf("%5.2f %-4s", x, ok ? "ok" : "MISS")
 }
 
-# Ours, the other's, and the ratio.
+# The figure of `other` and the ratio.
 function pair(who, other, row, limit,    r) {
     r = ratio(who, other, row)
-    return sprintf("%12s %s", show(mid(other, row)), judged(r, row, limit))
+    return sprintf("%12s %s", show(mid(other, row)), ratio_column(r, row, limit))
 }
 
 function table(title, own, others, limit,    i, k, o, other, w, who, part) {

@@ -31,7 +31,7 @@ static void fetch_add(struct bench *b, long n)
         shmem_ulong_atomic_fetch_add(w, 1, b->peer);
 }
 
-/* Turns go on counting over batches, so that no flag need be reset between them. */
+/* Counts across batches, so that the flag need not be reset. */
 static long turn;
 
 static void pingpong(struct bench *b, long n)
@@ -90,7 +90,7 @@ static void barrier(struct bench *b, long n)
         shmem_barrier_all();
 }
 
-/* ---- what 1.4 does not have ------------------------------------------------------ */
+/* ---- routines that OpenSHMEM 1.4 lacks -------------------------------------------- */
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
 static void fadd_rate(struct bench *b, long n)
@@ -126,7 +126,8 @@ static void fadd_rate(struct bench *b, long n)
     (void)n;
 }
 
-/* Calls take turns with two sets, as one may not be used again before all have left. */
+/* Calls alternate between two sets of work arrays, because an array must not be reused
+ * before all PEs have left the call. */
 enum { SETS = 2 };
 static long *sync_words, *work;
 static int work_words;
@@ -197,10 +198,10 @@ static void bench_sizes(struct bench *b)
 static void bench_collectives(struct bench *b)
 {
     static const size_t bytes[] = {8, 1024, 64 * 1024, 1 << 20};
-    static const struct bench_row meet = {"barrier", "us", barrier, 1};
+    static const struct bench_row barriers = {"barrier", "us", barrier, 1};
     static const struct bench_row reduce = {"allreduce", "us", allreduce, 1};
     enum { N = sizeof(bytes) / sizeof(bytes[0]) };
-    bench_points(b, "collectives", &meet, 1, (size_t)b->npes);
+    bench_points(b, "collectives", &barriers, 1, (size_t)b->npes);
     open_reduction(bytes[N - 1]);
     for (size_t i = 0; i < N; i++)
         bench_points(b, "collectives", &reduce, 1, bytes[i]);

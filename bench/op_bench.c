@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_bench.c - the reduction kernels alone, as a local reduction calls them: those of
- * each instruction set that is here, the same source without vectors (scalar; what
- * baseline adds to it is the compiler's own vectors for its default target), and memcpy.
+ * op_bench.c - measures the reduction kernels, called as in a local reduction: those of
+ * each instruction set that the processor supports, the same source without
+ * vectorization (scalar; baseline is vectorized by the compiler for its default target),
+ * and memcpy.
  *
  *   op_bench [-a] [-f FORM] [-s BYTES]... [-r ROUNDS] [-t SECONDS] [OPERATION]...
- *     -a  all operations and types, not a choice of them
- *     -f  two (acc = acc op in), three (out = a op b), or around (three, with stores
- *         around the caches); all of them if it is not given
- *     -s  bytes of an operand (k, m): 4k, 32k, 256k, 64m if it is not given
+ *     -a  all operations and types, not a selection
+ *     -f  two (acc = acc op in), three (out = a op b), or around (three, with
+ *         non-temporal stores); default: all of them
+ *     -s  bytes of an operand (k, m); default: 4k, 32k, 256k, 64m
  *
- * The contestants of a line take turns, each line is the medians of the rounds.  Operands
- * that do not fit the caches find them full of something else.  The figures are GB/s of
- * results.  A kernel moves three times as many bytes (two loads, a store), memcpy two
- * times: "traffic" compares these, the best kernel's with memcpy's.
+ * The contestants of a line alternate; a figure is the median of the rounds, in GB/s of
+ * results.  Before operands that exceed the caches are measured, the caches are filled
+ * with other data.  A kernel moves three bytes per byte of result (two loads, a store),
+ * memcpy two: "traffic" is the ratio of the bytes per second of the best kernel and of
+ * memcpy.
  */
 #include "config.h"
 
@@ -29,9 +31,9 @@
 enum {
     ROUNDS_MAX = 101,
     SIZES_MAX = 16,
-    CACHES = 32 << 20, /* more than this does not fit them */
+    CACHES = 32 << 20, /* larger operands exceed the caches */
     JUNK = 2 * CACHES,
-    APART = 4096 + 256, /* operands do not fall upon the same lines of a cache */
+    APART = 4096 + 256, /* operands are not in the same cache sets */
     ALIGNMENT = 4096,
 };
 
@@ -42,7 +44,7 @@ struct operation {
     const char *name;
     enum op op;
     enum op_kind kind;
-    size_t size, bytes; /* as op_find takes it; of an element */
+    size_t size, bytes; /* argument of op_find; of an element */
     bool chosen;        /* without -a */
 };
 
@@ -132,7 +134,7 @@ static const struct op_fns *kernel(const struct contestant *c, const struct oper
     return op_find(p->op, p->kind, p->size);
 }
 
-/* ---- one figure ------------------------------------------------------------------ */
+/* ---- measurement ----------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -186,7 +188,7 @@ static void run_line(const struct operation *p, enum form form, size_t bytes)
 {
     struct contestant *best = &contestants[BASELINE];
 
-    memset(o.a, 1, bytes); /* no denormal numbers, nor ever larger ones */
+    memset(o.a, 1, bytes); /* no denormal or growing values */
     memset(o.b, 0, bytes);
     for (int r = 0; r < o.rounds; r++)
         for (int i = 0; i < ncontestants; i++)
@@ -205,7 +207,7 @@ static void run_line(const struct operation *p, enum form form, size_t bytes)
     fflush(stdout);
 }
 
-/* ---- all ------------------------------------------------------------------------- */
+/* ---- program --------------------------------------------------------------------- */
 
 static bool wanted(const struct operation *p)
 {
@@ -227,7 +229,7 @@ static void run_table(enum form form, size_t bytes)
             run_line(&operations[i], form, bytes);
 }
 
-static char *operand(size_t bytes, int place)
+static char *operand(size_t bytes, int index)
 {
     char *at = aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 8) * ALIGNMENT);
 
@@ -236,7 +238,7 @@ static char *operand(size_t bytes, int place)
         exit(1);
     }
     memset(at, 0, bytes + 3 * APART);
-    return at + place * APART / 2;
+    return at + index * APART / 2;
 }
 
 static size_t read_size(const char *text)

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 enum {
-    LOOKS = 1024,       /* without anything, between looks at the clock or the socket */
-    STALL_S = 20,       /* without anything: given up */
-    CALL_TRIES = 400,   /* the target may start later */
-    CALL_PAUSE_MS = 50, /* between tries */
+    POLLS = 1024,        /* empty polls between reads of the clock or the socket */
+    STALL_S = 20,        /* time-out without progress */
+    CONNECT_TRIES = 400, /* the target may start later */
+    CONNECT_PAUSE_MS = 50,
     PAGE = 4096,
     ITERATIONS_MAX = 1 << 26,
 };
@@ -49,16 +49,16 @@ void raw_wait(void)
         empty = 0;
         return;
     }
-    if (++empty % LOOKS != 0)
+    if (++empty % POLLS != 0)
         return;
     double t = now();
-    if (empty == LOOKS)
+    if (empty == POLLS)
         since = t;
     if (t - since > STALL_S)
-        raw_fail("the other side", "nothing has happened for 20 s");
+        raw_fail("the other side", "no progress for 20 s");
 }
 
-/* ---- the connection over which they meet ----------------------------------------- */
+/* ---- TCP connection -------------------------------------------------------------- */
 
 static struct addrinfo *resolve(const char *host, const char *port)
 {
@@ -76,44 +76,44 @@ static int accept_one(const char *port)
     int yes = 1, fd = socket(at->ai_family, at->ai_socktype, 0);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     if (fd < 0 || bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, 1) != 0)
-        raw_fail("can't listen on the port", port);
+        raw_fail("cannot listen on the port", port);
     freeaddrinfo(at);
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    if (poll(&p, 1, CALL_TRIES * CALL_PAUSE_MS) != 1)
-        raw_fail(port, "nobody has called this port");
-    int came = accept(fd, NULL, NULL);
+    if (poll(&p, 1, CONNECT_TRIES * CONNECT_PAUSE_MS) != 1)
+        raw_fail(port, "no connection to this port");
+    int connection = accept(fd, NULL, NULL);
     close(fd);
-    return came;
+    return connection;
 }
 
-static int call(const char *host, const char *port)
+static int connect_to(const char *host, const char *port)
 {
     struct addrinfo *at = resolve(host, port);
     int fd = -1;
-    for (int i = 0; fd < 0 && i < CALL_TRIES; i++) {
+    for (int i = 0; fd < 0 && i < CONNECT_TRIES; i++) {
         fd = socket(at->ai_family, at->ai_socktype, 0);
         if (connect(fd, at->ai_addr, at->ai_addrlen) == 0)
             break;
         close(fd);
         fd = -1;
-        poll(NULL, 0, CALL_PAUSE_MS);
+        poll(NULL, 0, CONNECT_PAUSE_MS);
     }
     freeaddrinfo(at);
     if (fd < 0)
-        raw_fail(host, "does not answer");
+        raw_fail(host, "cannot connect");
     return fd;
 }
 
-void raw_tell(const void *data, size_t len)
+void raw_send(const void *data, size_t len)
 {
     if (send(other, data, len, MSG_NOSIGNAL) != (ssize_t)len)
-        raw_fail("the other side", "is gone");
+        raw_fail("the other side", "connection lost");
 }
 
-void raw_hear(void *data, size_t len)
+void raw_recv(void *data, size_t len)
 {
     if (recv(other, data, len, MSG_WAITALL) != (ssize_t)len)
-        raw_fail("the other side", "is gone");
+        raw_fail("the other side", "connection lost");
 }
 
 void raw_own_address(char *to, size_t space)
@@ -123,7 +123,7 @@ void raw_own_address(char *to, size_t space)
     if (getsockname(other, (void *)&here, &len) != 0 ||
         getnameinfo((void *)&here, len, to, (socklen_t)space, NULL, 0, NI_NUMERICHOST) !=
             0)
-        raw_fail("own address", "is not known");
+        raw_fail("local address", "cannot be determined");
 }
 
 static bool hung_up(void)
@@ -153,7 +153,7 @@ static double batch(raw_body body, long n)
     return now() - start;
 }
 
-/* Iterations that take a share of the time. */
+/* The number of iterations that takes at least half of a batch's share of the time. */
 static long calibrate(raw_body body)
 {
     double share = seconds / NET_BATCHES;
@@ -176,7 +176,7 @@ static double convert(const struct raw_row *row, double took, size_t size)
     return strcmp(row->unit, "M/s") == 0 ? 1e-6 / took : took * 1e6;
 }
 
-/* The ways take turns; the best median counts. */
+/* Batches of the ways alternate; the best median is the result. */
 static void measure(const struct raw_row *row, size_t size)
 {
     double took[RAW_WAYS][NET_BATCHES], best = 0;
@@ -211,11 +211,11 @@ static void measure_all(const char *with)
             measure(row, net_size[s]);
 }
 
-/* The target: makes progress, answers the ping, until the initiator is done. */
+/* The target: makes progress and answers pings until the connection is closed. */
 static void serve(void)
 {
     volatile uint64_t *ping = (volatile uint64_t *)(void *)(raw.memory + RAW_PING);
-    for (long i = 1; i % LOOKS != 0 || !hung_up(); i++) {
+    for (long i = 1; i % POLLS != 0 || !hung_up(); i++) {
         raw_progress();
         if (*ping != turn) {
             turn = *ping;
@@ -228,7 +228,7 @@ static void usage(int status)
 {
     fprintf(status == 0 ? stdout : stderr,
             "usage: %s [-f provider] [-p port] [-t seconds per point] [-v] [HOST]\n"
-            "  without HOST: the target; -v prints every way that was tried\n",
+            "  without HOST: the target; -v prints the result of every way\n",
             raw_name);
     exit(status);
 }
@@ -253,10 +253,10 @@ int main(int argc, char **argv)
     raw.memory = aligned_alloc(PAGE, RAW_MEMORY);
     raw.local = aligned_alloc(PAGE, RAW_MEMORY);
     if (raw.memory == NULL || raw.local == NULL)
-        raw_fail("memory", "there is none");
+        raw_fail("memory", "allocation failed");
     memset(raw.memory, 0, RAW_MEMORY);
     memset(raw.local, 1, RAW_MEMORY);
-    other = host == NULL ? accept_one(port) : call(host, port);
+    other = host == NULL ? accept_one(port) : connect_to(host, port);
     const char *with = raw_open();
     if (host == NULL)
         serve();

@@ -6,7 +6,7 @@
 #include <shmem.h>
 #include <string.h>
 
-/* Each call's argument depends on the call before, as in a program that walks a list. */
+/* Each call's argument depends on the previous call, as in a linked-list traversal. */
 static void put(struct bench *b, long n)
 {
     uint64_t *dest = (uint64_t *)(void *)b->dest;
@@ -26,8 +26,8 @@ static void put_quiet(struct bench *b, long n)
     }
 }
 
-/* The words of dest are 0 here, so the address is always dest, but only the value read
- * says so. */
+/* The words of dest are 0, so the address is always dest, but it depends on the value
+ * that was read. */
 static void get(struct bench *b, long n)
 {
     uint64_t *dest = (uint64_t *)(void *)b->dest;

@@ -2,10 +2,9 @@
 /*
  * shmem_bench.c - measures an OpenSHMEM library; prints lines `name size value unit`.
  *   oshrun -n 2 shmem_bench [-t seconds per point] [-l] [-n] [name...]
- * A name is the beginning of a benchmark's name or of a group's; -n: the rows of
- * bench/net and no others.  With more than two PEs only PE 0 and PE 1 (-n: the last) do
- * one-sided work; barriers are of all PEs.  Values are medians over short batches. Uses:
- * bench.h and the group files.
+ * A name is a prefix of the name of a benchmark or a group; -n: only the rows of
+ * bench/net.  One-sided operations are between PE 0 and PE 1 (-n: the last PE); barriers
+ * are of all PEs.  Values are medians over short batches.
  */
 #include "bench.h"
 
@@ -19,9 +18,9 @@
 
 enum { BATCHES = 9, ITERATIONS_MAX = 1 << 28, SPINS_BEFORE_YIELD = 2000 };
 
-static char **names; /* asked for; none = all */
+static char **names; /* requested; none = all */
 static bool listing;
-static long *iterations; /* symmetric: PE 0 tells all */
+static long *iterations; /* symmetric: PE 0 puts it to all PEs */
 
 static double now(void)
 {
@@ -72,8 +71,8 @@ static double batch(struct bench *b, bench_body body, long n)
     return seconds;
 }
 
-/* Double the iterations until a batch takes its share of the time.  PE 0 decides, 0 says
- * that it has decided; the others follow. */
+/* Doubles the iterations until a batch takes its share of the time.  PE 0 decides; 0
+ * iterations mean that it has decided. */
 static long calibrate(struct bench *b, bench_body body)
 {
     double share = b->seconds / BATCHES;
@@ -122,7 +121,7 @@ static void print_point(const struct bench_row *row, size_t size, double seconds
     fflush(stdout);
 }
 
-/* What was asked for out of rows[0..n), into chosen. */
+/* Copies pointers to the requested rows to chosen; returns their number. */
 static size_t choose(const char *group, const struct bench_row *rows, size_t n,
                      const struct bench_row **chosen)
 {
@@ -168,7 +167,7 @@ static void out_of_memory(void)
     shmem_global_exit(1);
 }
 
-/* Has each PE a pointer to each other one's memory? */
+/* Whether shmem_ptr gives a pointer to the memory of every PE. */
 static bool all_mapped(const struct bench *b)
 {
     for (int pe = 0; pe < b->npes; pe++)
@@ -194,11 +193,11 @@ static void open_bench(struct bench *b)
     int other = b->me == 0 ? b->peer : 0;
     b->mapped = shmem_ptr(b->dest, other);
     b->mapped_word = shmem_ptr(b->word, other);
-    if (!all_mapped(b)) { /* the same on all PEs: they do the same rows */
+    if (!all_mapped(b)) { /* equal on all PEs, so that they measure the same rows */
         b->mapped = b->dest;
         b->mapped_word = NULL;
         if (b->me == 0)
-            printf("# shmem_ptr gives no pointer: memcpy is within one PE, "
+            printf("# shmem_ptr returns NULL: memcpy is within one PE, "
                    "raw figures are left out\n");
     }
 }
@@ -224,11 +223,12 @@ static void run_node(struct bench *b)
 
 static void usage(const char *name, int status)
 {
-    fprintf(status == 0 ? stdout : stderr,
-            "usage: %s [-t seconds per point] [-l] [-n] [name...]\n"
-            "  -l lists the benchmarks; -n: those of bench/net; a name is the beginning\n"
-            "  of a benchmark's\n",
-            name);
+    fprintf(
+        status == 0 ? stdout : stderr,
+        "usage: %s [-t seconds per point] [-l] [-n] [name...]\n"
+        "  -l lists the benchmarks; -n: those of bench/net; a name is a prefix of the\n"
+        "  name of a benchmark or a group\n",
+        name);
     exit(status);
 }
 

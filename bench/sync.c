@@ -5,7 +5,7 @@
 
 #include <shmem.h>
 
-/* Rounds go on counting over batches, so that no flag need be reset between them. */
+/* Counts across batches, so that the flag need not be reset. */
 static long ping_round, raw_round;
 
 static void ping(struct bench *b, long n)
@@ -56,7 +56,7 @@ static void sync_all(struct bench *b, long n)
         shmem_sync_all();
 }
 
-/* The raw rows are last: they need the memory of the peer mapped. */
+/* The raw rows are last because they need the mapped memory of the peer. */
 void bench_sync(struct bench *b)
 {
     static const struct bench_row pair[] = {
@@ -71,5 +71,5 @@ void bench_sync(struct bench *b)
     };
     if (b->npes > 1)
         bench_points(b, "sync", pair, b->mapped_word != NULL ? 4 : 2, sizeof(uint64_t));
-    bench_points(b, "sync", all, 2, (size_t)b->npes); /* the size is the PEs */
+    bench_points(b, "sync", all, 2, (size_t)b->npes); /* size: number of PEs */
 }

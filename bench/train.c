@@ -23,10 +23,10 @@ static const char usage_text[] =
     "  -t S       seconds for each size (1)\n"
     "  -s SIZES   of the fused allreduce, like 1M,16M (1M,16M)\n"
     "  -k N       negotiations before it (4)\n"
-    "  -c US      computation of a step (1000)\n"
-    "  -j US      what it may last longer on a PE (1000)\n"
+    "  -c US      time of the computation of a step (1000)\n"
+    "  -j US      maximum of the additional random time on a PE (1000)\n"
     "  -d HOW     the computation is busy (default) or sleep\n"
-    "  -r N       another row of random numbers (1)\n";
+    "  -r N       seed of the random numbers (1)\n";
 
 static struct coll_options common = {.seconds = 1, .seed = 1};
 static struct {
@@ -45,7 +45,7 @@ static void allreduce(double *dest, const double *src, size_t n)
     waited += coll_now() - start;
 }
 
-/* All PEs return the same: whether PE 0 wants an end. */
+/* Returns, on all PEs, whether PE 0 ends the loop. */
 static bool step(uint64_t number, size_t n, bool enough)
 {
     double part = coll_uniform(common.seed, me, number) * options.jitter;
@@ -143,7 +143,7 @@ static void parse(int argc, char **argv)
     common.sizes = coll_sizes("1M,16M", common.size);
     int first = coll_parse(&common, argc, argv, "c:d:hj:k:r:s:t:", take);
     if (first < argc)
-        coll_wrong("'%s' is no option", argv[first]);
+        coll_wrong("'%s': unexpected operand", argv[first]);
 }
 
 int main(int argc, char **argv)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 
-/* What one side tells the other, before its address and its key. */
-struct place {
+/* What each side sends to the other before its address and its key. */
+struct peer_info {
     uint64_t address_len, key_len, base;
 };
 
@@ -54,7 +54,7 @@ static void map_memory(void)
     want(ucp_mem_map(context, &p, &mem), "ucp_mem_map");
 }
 
-static void tell_place(void)
+static void send_endpoint(void)
 {
     ucp_address_t *address;
     void *packed;
@@ -62,28 +62,28 @@ static void tell_place(void)
     want(ucp_worker_get_address(worker, &address, &address_len),
          "ucp_worker_get_address");
     want(ucp_rkey_pack(context, mem, &packed, &key_len), "ucp_rkey_pack");
-    struct place mine = {address_len, key_len, (uint64_t)(uintptr_t)raw.memory};
-    raw_tell(&mine, sizeof(mine));
-    raw_tell(address, address_len);
-    raw_tell(packed, key_len);
+    struct peer_info mine = {address_len, key_len, (uint64_t)(uintptr_t)raw.memory};
+    raw_send(&mine, sizeof(mine));
+    raw_send(address, address_len);
+    raw_send(packed, key_len);
     ucp_rkey_buffer_release(packed);
     ucp_worker_release_address(worker, address);
 }
 
-static void hear_place(void)
+static void recv_endpoint(void)
 {
-    struct place far;
-    raw_hear(&far, sizeof(far));
-    void *address = malloc(far.address_len), *packed = malloc(far.key_len);
+    struct peer_info remote;
+    raw_recv(&remote, sizeof(remote));
+    void *address = malloc(remote.address_len), *packed = malloc(remote.key_len);
     if (address == NULL || packed == NULL)
-        raw_fail("memory", "there is none");
-    raw_hear(address, far.address_len);
-    raw_hear(packed, far.key_len);
+        raw_fail("memory", "allocation failed");
+    raw_recv(address, remote.address_len);
+    raw_recv(packed, remote.key_len);
     ucp_ep_params_t p = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
                          .address = address};
     want(ucp_ep_create(worker, &p, &ep), "ucp_ep_create");
     want(ucp_ep_rkey_unpack(ep, packed, &key), "ucp_ep_rkey_unpack");
-    base = far.base;
+    base = remote.base;
     free(packed);
     free(address);
 }
@@ -91,11 +91,11 @@ static void hear_place(void)
 const char *raw_open(void)
 {
     if (raw.provider != NULL)
-        raw_fail("option -f", "is for libfabric; UCX takes UCX_TLS");
+        raw_fail("option -f", "is for libfabric; for UCX set UCX_TLS");
     open_worker();
     map_memory();
-    tell_place();
-    hear_place();
+    send_endpoint();
+    recv_endpoint();
     return ucp_get_version_string();
 }
 
@@ -114,7 +114,7 @@ static void completed(void *request, ucs_status_t status, void *arg)
     ucp_request_free(request);
 }
 
-/* What a call returned: done already, failed, or completed() comes later. */
+/* The result of a call: complete, failed, or pending until completed() is called. */
 static void posted(ucs_status_ptr_t request, const char *what)
 {
     if (UCS_PTR_IS_ERR(request))
@@ -168,7 +168,7 @@ void raw_flush(void)
     wait_until(0);
 }
 
-/* Without closing the endpoint: that asks the other side, which may be gone. */
+/* Closing the endpoint would need the other side, which may have exited. */
 void raw_close(void)
 {
     ucp_rkey_destroy(key);
@@ -177,7 +177,7 @@ void raw_close(void)
     ucp_cleanup(context);
 }
 
-/* ---- what is measured ------------------------------------------------------------ */
+/* ---- benchmarks ------------------------------------------------------------------ */
 
 static void put(long n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * again_fail.c - the library is finalized and initialized again, and PE 1 fails, exits or
- * is late between the two or afterwards, as the argument says.  again_fail.sh checks how
- * the job ends.
+ * is late between the two or afterwards, selected by the argument.  again_fail.sh checks
+ * how the job ends.
  */
 #include "config.h"
 

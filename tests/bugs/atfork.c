@@ -26,7 +26,8 @@ int main(void)
     if (child == 0)
         _exit(in_child == 1 ? 0 : 1);
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK_NAMED(status == 0, "the child does not see the store of its handler: status %d",
+    CHECK_NAMED(status == 0,
+                "the child does not have the value that its handler stored: status %d",
                 status);
     CHECK_NAMED(in_child == 0, "the child's handler wrote the parent's global");
     shmem_barrier_all();

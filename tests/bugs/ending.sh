@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # ending.sh - a PE that accesses the memory of an exiting PE reports that it has ended, and
-# does not blame PID namespaces.
+# does not mention PID namespaces.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
 

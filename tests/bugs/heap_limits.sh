@@ -14,14 +14,9 @@ lines_match() {
 }
 
 if [ -z "${SANITIZED:-}" ]; then
-    job -n 3 "$bugs/heap_limits" calloc
-    case $got in
-    0) ;; # the library did not call calloc
-    *)
-        lines_match 0 'but offset'
-        says 'PE 2: no private memory to record a block of the symmetric heap'
-        ;;
-    esac
+    run_fails -n 3 "$bugs/heap_limits" calloc
+    lines_match 0 'but offset'
+    says 'PE 2: no private memory to record a block of the symmetric heap'
 fi
 run 0 -n 3 env SHMEM_SYMMETRIC_SIZE=2m "$bugs/heap_limits" space
 lines_match 1 'cannot allocate'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leaver.c - PE 1 exits or finalizes, as the argument says, while the others wait in a
- * barrier; leaver.sh checks that the job ends.
+ * leaver.c - PE 1 exits or finalizes (selected by the argument) while the others wait in
+ * a barrier; leaver.sh checks that the job ends.
  */
 #include "config.h"
 

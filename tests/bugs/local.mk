@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/bugs/local.mk - one program or script for each bug that was found; they stay here
-# so that it does not come back.  A .pes is run as in tests/api/multi, the others by a script.
+# tests/bugs/local.mk - regression tests, one program or script for each bug.
+# A .pes is run as in tests/api/multi, the others by a script.
 bug_tests = \
 	tests/bugs/atfork.pes \
 	tests/bugs/lock_threads.pes \

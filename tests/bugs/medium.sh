@@ -20,10 +20,10 @@ try() {
 
 try -O2 -fno-pie -no-pie
 try -O2 -fno-pie -mcmodel=medium -no-pie
-far=
+distant=
 for i in 0 1 2 3 4 5 6 7 8 9; do
-    far="$far -Wl,--section-start=.far$i=0x1${i}000000"
+    distant="$distant -Wl,--section-start=.distant$i=0x1${i}000000"
 done
 # shellcheck disable=SC2086 # one flag for each section
-try -O2 -fno-pie -no-pie $far
+try -O2 -fno-pie -no-pie $distant
 finish

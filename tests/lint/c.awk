@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # c.awk - the rules of lint.sh for C files.
-# Variables: waits, layers (tables), figures (where function lengths go).
-# Our layout makes it easy: a function starts with "{" alone in column 1 and ends with "}".
+# Variables: waits, layers (tables), figures (output file for function lengths).
+# Relies on the layout of the project: "{" alone in column 1 starts a function, "}" in
+# column 1 ends it.
 
 function offence(line, rule, text) {
     printf "%s:%d: [%s] %s\n", file, line, rule, text
@@ -43,16 +44,16 @@ FNR == 1 {
     end_file()
     file = FILENAME
     sub(/^\.\//, "", file)
-    generated = in_comment = in_function = macro = forever = looks = 0
+    generated = in_comment = in_function = macro = forever = polls = 0
     header = ""
     start = 0
     library = (file ~ /^(pgas|compat)\//)
-    judged = (file ~ /^(pgas|tools|compat)\//)
+    checked = (file ~ /^(pgas|tools|compat)\//)
 }
 { lines = FNR }
 FNR <= 12 && /Made by tools\// { generated = 1 }
 
-# The line without comments and with empty strings.
+# Returns the line without comments and with empty strings.
 function bare(s,    i) {
     gsub(/\\./, "", s)
     gsub(/"[^"]*"/, "\"\"", s)
@@ -105,11 +106,11 @@ function end_function(    len) {
     len = FNR - start + 1
     if (len > max_function)
         offence(start, "function", name " has " len " lines, over " max_function)
-    if (judged && !generated && figures != "")
+    if (checked && !generated && figures != "")
         print len >>figures
-    if (forever && looks && !wait_allowed())
-        offence(forever, "wait", "a loop in " name " waits by itself; use core/progress/block.c")
-    in_function = forever = looks = 0
+    if (forever && polls && !wait_allowed())
+        offence(forever, "wait", "a loop in " name " polls a shared word; use core/progress/block.c")
+    in_function = forever = polls = 0
     start = 0
 }
 
@@ -128,7 +129,8 @@ function check_function() {
             start = FNR
         return
     }
-    # The signature starts after a blank line, a comment, a directive or a finished thing.
+    # The signature starts after a blank line, a comment, a directive or the end of another
+    # definition.
     if (code ~ /^[A-Za-z_]/ && code !~ /[;}]$/) {
         if (start == 0) {
             start = FNR
@@ -146,7 +148,7 @@ function check_function() {
 }
 
 # -- waiting ----------------------------------------------------------------------------------
-# A loop whose header looks at a shared word waits for somebody; only core/progress/block.c may.
+# A loop whose header reads a shared word is a wait loop; only core/progress/block.c may have one.
 function wait_allowed() {
     return ((file "|" name) in wait_ok) || ((file "|*") in wait_ok)
 }
@@ -158,12 +160,12 @@ function check_header(    s, opened, closed) {
     if (opened > closed)
         return
     if (header ~ shared_probe && !wait_allowed())
-        offence(header_line, "wait", "a loop in " name " waits by itself; use core/progress/block.c")
+        offence(header_line, "wait", "a loop in " name " polls a shared word; use core/progress/block.c")
     header = ""
 }
 
 function check_wait() {
-    if (!judged || !in_function)
+    if (!checked || !in_function)
         return
     if (header != "")
         header = header " " code
@@ -173,15 +175,15 @@ function check_wait() {
         sub(/^.*[^A-Za-z0-9_]for \(/, "for (", header)
         header_line = FNR
     }
-    # An endless loop has its condition inside: judged at the end of the function.
+    # The condition of an endless loop is in its body: it is checked at the end of the function.
     if (code ~ /for \(;;\)|while \((1|true)\)/)
         forever = FNR
     if (code ~ shared_probe)
-        looks = 1
+        polls = 1
     if (header != "")
         check_header()
     if (code ~ sleeping && !wait_allowed())
-        offence(FNR, "wait", name " sleeps or yields by itself; use core/progress/block.c")
+        offence(FNR, "wait", name " sleeps or yields; use core/progress/block.c")
 }
 
 # -- layers -----------------------------------------------------------------------------------
@@ -204,7 +206,7 @@ function check_include(    target, i, known) {
         offence(FNR, "layer", "may not include \"" target "\" (tests/lint/layers.txt)")
 }
 
-# Only the API rows define shmem_ names, and nothing of ours calls them.
+# Only the api*.c files define shmem_ names, and the library does not call them.
 function check_names(    s) {
     if (!library || file ~ /\/api[^\/]*$/ || code ~ /^#[ ]*include/)
         return

@@ -21,7 +21,7 @@ stage 'something long'
 "\$@"
 END
 
-# Two tests that ignore nothing, and one that ignores SIGINT and SIGTERM.
+# Two tests that do not ignore signals, and one that ignores SIGINT and SIGTERM.
 mkdir "$work/build"
 cat >"$work/build/Makefile" <<'END'
 check: a b c
@@ -48,7 +48,8 @@ until_true() {
     return 1
 }
 
-# interrupted NAME SIGNAL STATUS COMMAND...: a stage that runs this ends so.
+# interrupted NAME SIGNAL STATUS COMMAND...: a stage that runs COMMAND and receives SIGNAL
+# exits with STATUS.
 interrupted() {
     name=$1 signal=$2 want=$3
     shift 3

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# lint.sh - the figures and rules of CONTRIBUTING.md that a program can check.
+# lint.sh - checks the limits and rules of CONTRIBUTING.md that a program can check.
 # usage: lint.sh [root of the source tree]
-# Prints "file:line: [rule] sentence" for each offence; exit 1 if there was one.
+# Prints "file:line: [rule] message" for each offence; exits with 1 if there is one.
 set -euf
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -12,13 +12,13 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-lint.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# files_with N PATTERN: those of the files that have it in their first N lines.
+# files_with N PATTERN: prints those files of standard input whose first N lines match PATTERN.
 files_with() {
     LC_ALL=C xargs -r awk -v n="$1" -v pattern="$2" \
         'FNR <= n && $0 ~ pattern && !seen[FILENAME]++ { print FILENAME }'
 }
 
-# -- what there is: everything but what tools make ------------------------------------
+# -- files: all except generated ones -------------------------------------------------
 dirs=
 for dir in pgas compat include tools bench tests examples contrib docs .ci; do
     [ ! -d "$dir" ] || dirs="$dirs $dir"
@@ -33,7 +33,7 @@ for file in configure.ac Makefile.am autogen.sh quickstart check README.md \
     [ ! -f "$file" ] || echo "$file"
 done >>"$work/found"
 
-# Compiled programs lie among the sources when the build is not a VPATH build.
+# In a build inside the source tree, compiled programs are among the sources.
 files_with 1 '^\177ELF' <"$work/found" >"$work/elf"
 grep -vxF -f "$work/elf" "$work/found" | sort >"$work/all"
 grep '\.[ch]$\|\.def$' "$work/all" >"$work/c" || :
@@ -53,7 +53,7 @@ lint_shell() {
     done <"$work/sh"
 }
 
-# A test that counts its failures must end with them.
+# A test that counts its failures must end with finish or end, which report them.
 lint_test_ends() {
     { grep '^tests/.*\.sh$' "$work/all" | grep -v 'lib\.sh$' || :; } | xargs -r awk '
         function check_file() {
@@ -73,12 +73,12 @@ lint_c() {
         -v figures="$work/figures" -f "$here/c.awk" <"$work/c"
 }
 
-# Another major version lays out differently: only the one of the project may judge.
+# Other major versions produce a different layout: only version 14 checks it.
 lint_format() {
     [ -f .clang-format ] || return 0
     case $(clang-format --version 2>/dev/null) in
     *'version 14.'*) ;;
-    *) echo "lint: clang-format 14 is not here: layout was not checked" >&2 && return 0 ;;
+    *) echo "lint: clang-format 14 is not installed: layout not checked" >&2 && return 0 ;;
     esac
     files_with 12 'Made by tools/' <"$work/c" >"$work/made"
     grep -vxF -f "$work/made" "$work/c" | grep -v '\.def$' | xargs -r clang-format --dry-run 2>&1 |
@@ -86,7 +86,7 @@ lint_format() {
         awk -F: '!seen[$1]++'
 }
 
-# The median of the lengths that c.awk left behind.
+# The median of the function lengths that c.awk has written.
 lint_median() {
     [ -s "$work/figures" ] || return 0
     sort -n "$work/figures" | awk -v max=12 '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/lint/local.mk - the rules of style that a program can check, and a test of the test.
+# tests/lint/local.mk - style checks, and tests of these checks and of ./check.
 TESTS      += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh tests/lint/tidy.sh
 EXTRA_DIST += tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh tests/lint/tidy.sh \
 	tests/lint/c.awk \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# results.sh - ./check counts the results of its tests: it fails if one of them fails, if make
-# fails without a result, and if there are no results.  Runs its functions on a small build.
+# results.sh - tests that ./check fails if one of its tests fails, if make fails without a
+# result, and if there are no results.  Runs the functions of ./check on a small build.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/results.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -25,7 +25,8 @@ END
     echo 'finish'
 } >"$work/run"
 
-# expect NAME STATUS LAST-LINE RECIPE-LINE...: what check says about make check that does so.
+# expect NAME STATUS LAST-LINE RECIPE-LINE...: ./check exits with STATUS and LAST-LINE if the
+# recipe of make check is RECIPE-LINE...
 expect() {
     name=$1 want_status=$2 want_line=$3
     shift 3
@@ -40,7 +41,7 @@ expect() {
     sh "$work/run" >"$work/out" 2>&1 </dev/null || status=$?
     line=$(tail -n 1 "$work/out")
     [ "$status" = "$want_status" ] && [ "$line" = "$want_line" ] || {
-        echo "FAIL: $name: status $status, '$line'; not $want_status, '$want_line'"
+        echo "FAIL: $name: status $status, '$line'; expected $want_status, '$want_line'"
         sed 's/^/    /' "$work/out"
         failures=1
     }

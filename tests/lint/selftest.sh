@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# selftest.sh - lint.sh finds each kind of offence, and none in a clean tree.
+# selftest.sh - tests that lint.sh reports each kind of offence, and none in a clean tree.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 tree=$(mktemp -d "${TMPDIR:-/tmp}/pgas-lint-self.XXXXXX")
@@ -12,7 +12,7 @@ fresh() {
     mkdir -p "$tree/t/pgas/core" "$tree/t/pgas/threads" "$tree/t/pgas/rma" "$tree/t/tools"
 }
 
-# head of a C file with a licence
+# The first line of a C file with a licence
 spdx='/* SPDX-License-Identifier: BSD-3-Clause */'
 
 # expect RULE: lint must fail and name the rule; expect none: it must pass.
@@ -136,5 +136,5 @@ case $(clang-format --version 2>/dev/null) in
     ;;
 esac
 
-[ "$failed" -eq 0 ] && echo "lint finds what it must"
+[ "$failed" -eq 0 ] && echo "lint reports all offences"
 exit "$failed"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # tidy.sh - static analysis (clang-tidy and the clang analyser): no warning in the files that
-# read what users, files and other processes write, and in the allocator; check --long
+# parse input of users, files and other processes, and in the allocator; check --long
 # analyses all of pgas and tools.
 set -eu
 command -v clang-tidy >/dev/null || { echo "skipped: clang-tidy is not installed"; exit 77; }
@@ -15,7 +15,7 @@ checks=$checks,bugprone-undefined-memory-manipulation,bugprone-posix-return
 checks=$checks,bugprone-suspicious-enum-usage,bugprone-suspicious-memset-usage
 checks=$checks,bugprone-suspicious-missing-comma,bugprone-suspicious-semicolon,cert-err34-c
 
-# The files that hold these functions, wherever they are.
+# The files that define these functions.
 functions='env_load hosts_from_list hosts_from_file options_read bootstrap_parse
 rank_file_read select_table_read hook_check alloc_acquire link_open'
 if [ -n "${PGAS_TEST_LONG:-}" ]; then

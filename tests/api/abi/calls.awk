@@ -12,7 +12,7 @@ BEGIN {
     line["free"] = line["shfree"] = "CALL(@, @(shmem_malloc(64)))"
     line["team_destroy"] = "CALL(@, @(make_team()))"
     line["ctx_destroy"] = "CALL(@, @(make_ctx()))"
-    # calls.c calls these itself: a process can do so once.
+    # calls.c itself calls these routines, because a process can call them only once.
     start_end = " init init_thread start_pes finalize global_exit "
 
     split("ctx SHMEM_CTX_DEFAULT *ctx &ctx team SHMEM_TEAM_WORLD *team &team " \
@@ -48,7 +48,7 @@ $2 == "C" || $2 == "OLD" {
     else
         text = ordinary(base, $5)
     gsub(/@/, p $1, text)
-    # The next routine must not find the work array in use.
+    # The next routine must not reuse a work array that is in use.
     if ($5 ~ /pSync/)
         text = text "\nshmem_barrier_all();"
     print text
@@ -91,7 +91,7 @@ function argument(base, param,    name)
     return value[name]
 }
 
-# What the routine returns for these arguments, where it says something
+# The value that the routine must return for these arguments, if it is defined
 function result(base, prototype)
 {
     if (base ~ /_(test|test_all|test_all_vector)$/)

@@ -11,7 +11,7 @@ BEGIN {
     for (i = 1; i in word; i += 2)
         value[word[i]] = word[i + 1]
 
-    # The type that a typedef stands for on LP64: both are one branch of a _Generic.
+    # The type of a typedef on LP64: both are the same branch of a _Generic.
     split("int8_t=signed char;int16_t=short;int32_t=int;int64_t=long;ptrdiff_t=long;" \
         "uint8_t=unsigned char;uint16_t=unsigned short;uint32_t=unsigned int;" \
         "uint64_t=unsigned long;size_t=unsigned long", pair, ";")
@@ -62,7 +62,7 @@ function accept(prototype, type,    result)
     if (result == "TYPE")
         result = type
     print "_Static_assert(SAME(" call(prototype, type, "const ") ", " result "), \"" type "\");"
-    # A pointer that need not be to const, where it is the first of its type
+    # The first pointer of the type may also be to non-const
     if (prototype ~ /^[^*]*\(([^,*]*, )?const TYPE \*/)
         print "_Static_assert(SAME(" call(prototype, type, "") ", " result "), \"" type "\");"
 }

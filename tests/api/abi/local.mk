@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the library exports and what its headers say, compared with the specification.
-# All are written against api-1.6.txt, and not against our tables.
+# tests/api/abi/local.mk - the symbols and headers of the library, compared with the
+# specification (api-1.6.txt), not with the tables of the library.
 TESTS += tests/api/abi/names.sh tests/api/abi/prototypes.sh tests/api/abi/headers.sh \
 	tests/api/abi/generics.sh tests/api/abi/calls.sh
 EXTRA_DIST += tests/api/abi/names.sh tests/api/abi/prototypes.sh tests/api/abi/headers.sh \

@@ -287,8 +287,7 @@ static void no_member_of_set(void)
         check_sleep_us(1000);
 }
 
-/* The length of dest is the sum of the contributions, which no PE knows before the call.
- */
+/* The length of dest is the sum of all contributions, unknown before the call. */
 static void collect_beyond_block(void)
 {
     start();
@@ -359,7 +358,7 @@ static void lock_of_a_pe(void)
     set_lock_of(2, NULL);
 }
 
-/* The lock word says that PE 1 is the last of the queue, but PE 1 is not in the queue. */
+/* The lock word names PE 1 as the tail of the queue, but PE 1 is not in it. */
 static void lock_of_idle_pe(void)
 {
     CHECK_EQ(setenv("SHMEM_DEBUG", "0", 1), 0);
@@ -545,7 +544,7 @@ static const struct annex_case *find(const struct annex_case *list, const char *
 {
     for (; list->name != NULL; list++) {
         if (name == NULL)
-            printf("%s|%s\n", list->name, list->sentence);
+            printf("%s|%s\n", list->name, list->message);
         else if (strcmp(name, list->name) == 0)
             return list;
     }

@@ -9,7 +9,7 @@
 #include "tests/api/multi/check.h"
 
 struct annex_case {
-    const char *name, *sentence;
+    const char *name, *message;
     void (*run)(void);
 };
 

@@ -10,23 +10,23 @@ limit=2
 [ -z "${SANITIZED:-}" ] || limit=10
 
 status=0
-bad() { echo "FAILED $*"; sed 's/^/    /' "$work/said" | tail -n 12; status=1; }
+bad() { echo "FAILED $*"; sed 's/^/    /' "$work/out" | tail -n 12; status=1; }
 
 "$program" --list >"$work/cases"
 n=0
-while IFS='|' read -r name sentence; do
+while IFS='|' read -r name message; do
     n=$((n + 1))
     code=0
     SHMEM_DEBUG=2 SHMEM_SYMMETRIC_SIZE=1m timeout -k 1 "$limit" \
-        "$OSHRUN" -n 3 "$program" "$name" </dev/null >"$work/said" 2>&1 || code=$?
+        "$OSHRUN" -n 3 "$program" "$name" </dev/null >"$work/out" 2>&1 || code=$?
     if [ "$code" -eq 124 ] || [ "$code" -eq 137 ]; then
         bad "$name: it did not end within $limit s"
-    elif [ -z "$sentence" ]; then
+    elif [ -z "$message" ]; then
         [ "$code" -eq 0 ] || bad "$name: is allowed, but ended with status $code"
     elif [ "$code" -eq 0 ]; then
         bad "$name: ended with status 0"
     else
-        grep -qF "$sentence" "$work/said" || bad "$name: no PE printed \"$sentence\""
+        grep -qF "$message" "$work/out" || bad "$name: no PE printed \"$message\""
     fi
 done <"$work/cases"
 echo "$n cases"

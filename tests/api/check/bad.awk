@@ -11,7 +11,7 @@ BEGIN {
         "complexf 8", word, " ")
     for (i = 1; i in word; i += 2)
         bytes_of[word[i]] = word[i + 1]
-    # Whatever the routine
+    # Classes that do not depend on the routine
     split("pe p ctx c team t parent_team t parent t src_team t dest_team t nelems n nreduce i " \
         "nblocks n bsize . dst d sst d sig_addr g sig_op o cmp m cmp_values l indices l " \
         "status . PE_root r PE_start b logPE_stride e PE_size z pSync y pWrk w lock g " \
@@ -23,7 +23,7 @@ BEGIN {
         "addr .", word, " ")
     for (i = 1; i in word; i += 2)
         class_of[word[i]] = word[i + 1]
-    # What ends or begins the library is tried in processes of its own, elsewhere.
+    # Other tests cover the routines that initialize or finalize the library.
     split("shmem_init shmem_init_thread shmem_finalize shmem_global_exit start_pes", word, " ")
     for (i in word)
         not_here[word[i]] = 1
@@ -62,7 +62,7 @@ function add(param, at,    name, type, class)
         call = call (call == "" ? "" : ", ") "(" type ")a[" at "]"
 }
 
-# Who reads and who writes where is told by the routine's name.
+# Derives the class from the name of the routine, which determines what it reads and writes.
 function class_for(routine, name, type,    is_get, is_word)
 {
     if (routine ~ /_(quiet|fence)$|_ctx_destroy$|_get_team$|_session_st(art|op)$/ && name == "ctx" && type !~ /\*/)
@@ -114,7 +114,8 @@ function strided(routine, plain, with_stride)
     return routine ~ /_ib?(put|get)/ ? with_stride : plain
 }
 
-# A = n elements per PE, s = n elements, E = one (how long collect's dest is, no PE knows)
+# A = n elements per PE, s = n elements, E = one (dest of collect: its length depends on
+# other PEs)
 function collective_class(routine, name)
 {
     if (routine ~ /alltoalls/)

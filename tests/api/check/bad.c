@@ -425,15 +425,15 @@ static int try_chosen(int sample, int first, int step,
 static void try_outside(const struct row *r)
 {
     const uint64_t nothing[ARGS_MAX] = {0};
-    char text[TEXT_MAX], sentence[CHECK_NAME_MAX];
+    char text[TEXT_MAX], message[CHECK_NAME_MAX];
 
     if (anytime(r))
         return;
-    snprintf(sentence, sizeof sentence, "%s: called %s", r->name, when);
+    snprintf(message, sizeof message, "%s: called %s", r->name, when);
     int status = try(r, nothing, text);
     outside++;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || strstr(text, sentence) == NULL)
-        report_failure(r, "nothing", 0, status, sentence, text);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || strstr(text, message) == NULL)
+        report_failure(r, "nothing", 0, status, message, text);
 }
 
 static void set_up(void)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/api/check/local.mk - SHMEM_DEBUG: what each routine says about wrong arguments.
+# tests/api/check/local.mk - SHMEM_DEBUG: the errors of each routine for invalid arguments.
 tests/api/check/bad.def: $(top_srcdir)/tests/api/check/bad.awk $(top_srcdir)/tests/api/abi/api-1.6.txt
 	$(AM_V_GEN)$(MKDIR_P) tests/api/check && $(AWK) -F'|' -f $(srcdir)/tests/api/check/bad.awk \
 	    $(srcdir)/tests/api/abi/api-1.6.txt >$@.tmp && mv -f $@.tmp $@

@@ -23,7 +23,7 @@ enum amo_op {
     AMO_FXOR,
     AMO_XOR
 };
-/* d the word, f where the old value goes, v the operand, c the condition */
+/* d: the word, f: buffer for the old value, v: operand, c: condition */
 typedef void (*amo_fn)(shmem_ctx_t ctx, void *f, void *d, const void *v, const void *c,
                        int pe);
 
@@ -91,7 +91,7 @@ static const struct amo {
 } amos[] = {CF_EXT(ROW_EXT) CF_AMO(ROW_AMO) CF_BIT(ROW_BIT)};
 /* clang-format on */
 
-/* What the operation makes of the word. */
+/* Applies the operation to the model of the word. */
 static void model(const struct amo *a, void *word, const void *v, const void *c)
 {
     unsigned char one[CF_VALUE];
@@ -136,35 +136,35 @@ enum { PAIRS = CF_EDGES * CF_EDGES, WORDS = PAIRS * 2 * CF_CTXS, BYTES = WORDS *
 static unsigned char global_words[BYTES + 8] __attribute__((aligned(16)));
 static unsigned char fetched[BYTES + 8] __attribute__((aligned(16)));
 static unsigned char *heap_words;
-/* Of those words the short form over nodes uses each fifth: prime to the numbers of
+/* The short form on several nodes uses every fifth word: 5 is coprime to the numbers of
  * contents and operands. */
 static size_t step = 1;
 
-struct place {
+struct target {
     unsigned content, operand;
     enum cf_to to;
     const struct cf_ctx *ctx;
     size_t at;
 };
 
-static struct place place_of(const struct amo *a, size_t i)
+static struct target target_of(const struct amo *a, size_t i)
 {
-    return (struct place){.content = (unsigned)(i % CF_EDGES),
-                          .operand = (unsigned)(i / CF_EDGES % CF_EDGES),
-                          .to = i / PAIRS % 2 == 0 ? CF_SELF : CF_RIGHT,
-                          .ctx = &cf_ctxs[i / PAIRS / 2],
-                          .at = (2 * i + 1) * a->type.size};
+    return (struct target){.content = (unsigned)(i % CF_EDGES),
+                           .operand = (unsigned)(i / CF_EDGES % CF_EDGES),
+                           .to = i / PAIRS % 2 == 0 ? CF_SELF : CF_RIGHT,
+                           .ctx = &cf_ctxs[i / PAIRS / 2],
+                           .at = (2 * i + 1) * a->type.size};
 }
 
-/* What PE `owner` has there at first, and what PE `writer` comes with: they differ from
- * PE to PE, so that an operation at the wrong one shows. */
-static void content(const struct amo *a, const struct place *p, int owner, void *word)
+/* The initial value on PE `owner`.  Contents and operands differ between PEs, so that an
+ * operation on the wrong PE is detected. */
+static void content(const struct amo *a, const struct target *p, int owner, void *word)
 {
     cf_edge(&a->type, p->content + (unsigned)owner, word);
 }
 
 /* The condition holds for every third pair; for another third it differs in one bit. */
-static void operands(const struct amo *a, const struct place *p, int writer, int owner,
+static void operands(const struct amo *a, const struct target *p, int writer, int owner,
                      void *v, void *c)
 {
     cf_edge(&a->type, p->operand + 3 * (unsigned)writer, v);
@@ -173,7 +173,8 @@ static void operands(const struct amo *a, const struct place *p, int writer, int
         ((unsigned char *)c)[a->type.size - 1] ^= 0x80;
 }
 
-static void judge(const struct amo *a, const struct place *p, const unsigned char *words)
+static void verify_words(const struct amo *a, const struct target *p,
+                         const unsigned char *words)
 {
     unsigned char expected[CF_VALUE], first[CF_VALUE], v[CF_VALUE], c[CF_VALUE];
     const struct cf_type *t = &a->type;
@@ -204,12 +205,12 @@ static void run_row(const struct amo *a, unsigned char *words)
     memset(words, CF_FILLER, (2 * n + 1) * a->type.size);
     memset(fetched, CF_FILLER, (2 * n + 1) * a->type.size);
     for (size_t i = 0; i < n; i += step) {
-        struct place p = place_of(a, i);
+        struct target p = target_of(a, i);
         content(a, &p, cf_me, words + p.at);
     }
     shmem_barrier_all();
     for (size_t i = 0; i < n; i += step) {
-        struct place p = place_of(a, i);
+        struct target p = target_of(a, i);
         operands(a, &p, cf_me, cf_target(p.to), v, c);
         a->call(p.ctx->ctx, fetched + p.at, words + p.at, v, c,
                 cf_pe_in(p.ctx, cf_target(p.to)));
@@ -218,13 +219,13 @@ static void run_row(const struct amo *a, unsigned char *words)
         shmem_ctx_quiet(cf_ctxs[i].ctx);
     shmem_barrier_all();
     for (size_t i = 0; i < n; i += step) {
-        struct place p = place_of(a, i);
-        judge(a, &p, words);
+        struct target p = target_of(a, i);
+        verify_words(a, &p, words);
     }
 }
 
-/* What this PE adds, or its own bit, or all but that for AND; and what all of them make
- * of the word that is at first zero, or for AND all ones. */
+/* v: the addend, or the bit of this PE, or for AND all bits but that.  expected: the
+ * result of the operations of all PEs on a word that is initially 0, for AND all ones. */
 static void contend_operands(const struct amo *a, int rounds, unsigned char *v,
                              unsigned char *expected)
 {
@@ -249,8 +250,8 @@ static void contend_operands(const struct amo *a, int rounds, unsigned char *v,
     }
 }
 
-/* All PEs at PE 0's word: no addition and no bit is lost.  An odd number of times, for
- * XOR. */
+/* All PEs update a word of PE 0: no addition and no bit is lost.  `rounds` is odd because
+ * of XOR. */
 static void contend(const struct amo *a, unsigned char *words)
 {
     int rounds = step == 1 ? 201 : 15;

@@ -44,7 +44,7 @@ static long *next_array(void)
     return arrays[calls++ % ARRAYS];
 }
 
-static void judge_array(const long *array)
+static void verify_array(const long *array)
 {
     size_t i = 0;
 
@@ -139,7 +139,7 @@ static void run_call(const struct routine *r, struct call *c, uint64_t salt)
     cf_check(memcmp(to, model, buffer_size) == 0,
              "set %d, %d, %d, %zu elements, root %d, dst %td, sst %td: wrong result",
              c->set->start, c->set->log, c->set->size, n, c->root, c->dst, c->sst);
-    judge_array(c->sync);
+    verify_array(c->sync);
 }
 
 static void run_moves(const struct routine *r, uint64_t *seed)
@@ -188,7 +188,7 @@ static void run_sync(const struct set *s, bool barrier, uint64_t *seed)
                      world_of(s, k));
     }
     shmem_barrier_all();
-    judge_array(arrays[0]);
+    verify_array(arrays[0]);
     shmem_barrier_all();
 }
 
@@ -239,8 +239,8 @@ static const struct reduction {
 enum { REDUCED = 90, WORK = REDUCED / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE };
 static unsigned char work[2][WORK * 16] __attribute__((aligned(16)));
 
-static void judge_reduction(const struct reduction *r, const struct set *s, uint64_t salt,
-                            size_t n, const unsigned char *d)
+static void verify_reduction(const struct reduction *r, const struct set *s,
+                             uint64_t salt, size_t n, const unsigned char *d)
 {
     unsigned char expected[CF_VALUE] __attribute__((aligned(16)));
     unsigned char x[CF_VALUE] __attribute__((aligned(16)));
@@ -264,8 +264,8 @@ static void judge_reduction(const struct reduction *r, const struct set *s, uint
              s->size, n);
 }
 
-/* Consecutive reductions alternate between two pairs of work arrays: a PE that leaves a
- * reduction knows that all PEs have entered it, hence have left the previous one. */
+/* Consecutive reductions alternate between two pairs of work arrays: no PE
+ * leaves a reduction before all PEs have entered it, hence have left the previous one. */
 static void run_reductions(const struct reduction *r, const struct set *s, uint64_t *seed)
 {
     static const int lengths[] = {0, 1, 7, REDUCED};
@@ -277,17 +277,17 @@ static void run_reductions(const struct reduction *r, const struct set *s, uint6
     for (size_t i = 0; rank_of(s) >= 0 && i < 2 * CF_COUNT(lengths); i++) {
         unsigned char *d = to + i * block, *input = i % 2 ? d : from + i * block;
         check_delay(seed);
-        for (size_t k = 0; k < (size_t)lengths[i / 2];
-             k++) /* others may be in the call */
+        /* Other PEs may already be in the call. */
+        for (size_t k = 0; k < (size_t)lengths[i / 2]; k++)
             cf_random(&r->type, salt + (uint64_t)cf_me * REDUCED + k, input + k * size);
         r->call(d, input, lengths[i / 2], s, work[i % 2], arrays[i % 2]);
         if (input != d)
             memset(input, CF_FILLER, block);
-        judge_reduction(r, s, salt, (size_t)lengths[i / 2], d);
+        verify_reduction(r, s, salt, (size_t)lengths[i / 2], d);
     }
     shmem_barrier_all();
-    judge_array(arrays[0]);
-    judge_array(arrays[1]);
+    verify_array(arrays[0]);
+    verify_array(arrays[1]);
 }
 
 int main(void)

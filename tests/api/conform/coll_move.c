@@ -152,7 +152,7 @@ static void take_from(const struct routine *r, const struct one *o, int rank, si
     }
 }
 
-static void judge(size_t row, size_t which)
+static void verify_dest(size_t row, size_t which)
 {
     const struct routine *r = &routines[row];
     const struct one *o = &ones[which];
@@ -199,7 +199,7 @@ static void run_row(size_t row, uint64_t *seed)
         cf_check(status == 0, "team %s, %zu elements: returned %d", o->team->name, o->n,
                  status);
         memset(from_buffer + o->from, ~CF_FILLER & 0xff, o->from_elements * r->size);
-        judge(row, i); /* at once: the result is complete when the call returns */
+        verify_dest(row, i); /* at once: the result is complete when the call returns */
     }
     shmem_barrier_all();
 }

@@ -55,7 +55,7 @@ static const struct routine {
 };
 /* clang-format on */
 
-enum { COUNTS = 4, PLACES = 2, CASES = CF_TEAMS * COUNTS * PLACES };
+enum { COUNTS = 4, FORMS = 2, CASES = CF_TEAMS * COUNTS * FORMS };
 enum { LARGE = 131, HUGE = 9001, SLOT_MAX = (HUGE + 1) * 16 };
 static size_t counts[COUNTS] = {0, 1, 7, LARGE}, slot = (LARGE + 1) * 16;
 static unsigned char *to_buffer, *from_buffer;
@@ -64,10 +64,10 @@ static unsigned char *to_buffer, *from_buffer;
  * which the library splits into segments, only for a few types and on three teams. */
 static bool wanted(size_t which)
 {
-    size_t team = which / PLACES / COUNTS;
+    size_t team = which / FORMS / COUNTS;
 
     return (int)team < cf_nteams && (counts[COUNTS - 1] == LARGE ||
-                                     (which / PLACES % COUNTS == 3 && team % 3 == 0));
+                                     (which / FORMS % COUNTS == 3 && team % 3 == 0));
 }
 
 static bool is_huge(const struct routine *r)
@@ -107,8 +107,8 @@ static void model(const struct routine *r, const struct cf_team *t, int me, size
     }
 }
 
-static void judge(const struct routine *r, const struct cf_team *t, size_t which,
-                  size_t n, const unsigned char *to)
+static void verify_dest(const struct routine *r, const struct cf_team *t, size_t which,
+                        size_t n, const unsigned char *to)
 {
     unsigned char expected[CF_VALUE] __attribute__((aligned(16)));
     const struct cf_type *type = &r->type;
@@ -129,7 +129,7 @@ static void judge(const struct routine *r, const struct cf_team *t, size_t which
 /* Fills the source at the last moment, when other PEs may already be in the call. */
 static void prepare(const struct routine *r, size_t which, unsigned char *from)
 {
-    for (size_t i = 0; i < counts[which / PLACES % COUNTS]; i++)
+    for (size_t i = 0; i < counts[which / FORMS % COUNTS]; i++)
         value_of(r, cf_me, which, i, from + i * r->type.size);
 }
 
@@ -143,7 +143,7 @@ static void run_row(const struct routine *r, uint64_t *seed)
     cf_check(status == 0, "null pointers, 0 elements: returned %d", status);
     shmem_barrier_all();
     for (size_t which = 0; which < CASES; which++) {
-        size_t n = counts[which / PLACES % COUNTS], team = which / PLACES / COUNTS;
+        size_t n = counts[which / FORMS % COUNTS], team = which / FORMS / COUNTS;
         const struct cf_team *t = &cf_teams[team];
         unsigned char *to = to_buffer + which * slot;
         unsigned char *from = which % 2 ? to : from_buffer + which * slot;
@@ -156,7 +156,7 @@ static void run_row(const struct routine *r, uint64_t *seed)
         cf_check(status == 0, "team %s, %zu elements: returned %d", t->name, n, status);
         if (from != to) /* the source may be reused at once */
             memset(from, CF_FILLER, n * r->type.size);
-        judge(r, t, which, n, to);
+        verify_dest(r, t, which, n, to);
     }
     shmem_barrier_all();
 }

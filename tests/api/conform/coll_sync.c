@@ -19,7 +19,7 @@ static void announce(const struct cf_team *t, long round)
     shmem_quiet();
 }
 
-static void judge_all_came(const struct cf_team *t, long round, const char *routine)
+static void verify_all_arrived(const struct cf_team *t, long round, const char *routine)
 {
     cf_case(routine);
     for (int i = 0; i < t->size; i++) {
@@ -41,7 +41,7 @@ static void run_sync(const struct cf_team *t, uint64_t *seed)
         check_delay(seed);
         announce(t, round);
         cf_check(shmem_team_sync(t->team) == 0, "team %s: failed", t->name);
-        judge_all_came(t, round, "shmem_team_sync");
+        verify_all_arrived(t, round, "shmem_team_sync");
     }
 }
 
@@ -54,12 +54,12 @@ static void run_world(uint64_t *seed)
         check_delay(seed);
         announce(world, 1000000 + 2 * i);
         shmem_sync_all();
-        judge_all_came(world, 1000000 + 2 * i, "shmem_sync_all");
+        verify_all_arrived(world, 1000000 + 2 * i, "shmem_sync_all");
         announce(world, 1000001 + 2 * i);
         check_fill(block, sizeof(block), (uint64_t)(i * 100 + cf_me));
         shmem_putmem_nbi(data, block, sizeof(block), cf_target(CF_RIGHT));
         shmem_barrier_all();
-        judge_all_came(world, 1000001 + 2 * i, "shmem_barrier_all");
+        verify_all_arrived(world, 1000001 + 2 * i, "shmem_barrier_all");
         cf_case("shmem_barrier_all");
         cf_check(check_find_wrong(data, sizeof(data),
                                   (uint64_t)(i * 100 + cf_target(CF_LEFT))) ==
@@ -86,8 +86,8 @@ static uint64_t sum_of(const struct cf_team *t, int step, size_t i, int last)
     return sum;
 }
 
-static void judge_step(const struct cf_team *t, int step, int what, const uint64_t *at,
-                       size_t n, int root)
+static void verify_step(const struct cf_team *t, int step, int what, const uint64_t *at,
+                        size_t n, int root)
 {
     static const char *const names[] = {
         "shmem_uint64_broadcast", "shmem_uint64_sum_reduce", "shmem_uint64_fcollect",
@@ -134,7 +134,7 @@ static void run_step(const struct step *p, uint64_t *seed)
                              : shmem_team_sync(t->team);
     check_delay(seed);
     cf_check(status == 0, "step %d: returned %d", p->number, status);
-    judge_step(t, p->number, what, d, n, p->root);
+    verify_step(t, p->number, what, d, n, p->root);
 }
 
 /* Runs of steps, each run on one team.  No PE leaves a reduction, fcollect or alltoall

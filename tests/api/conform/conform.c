@@ -9,7 +9,7 @@ enum { NAMES_MAX = 8192, FAILURES_SHOWN = 8 };
 
 int cf_me, cf_npes;
 static const char *family;
-static const char *judged = "(no routine)";
+static const char *checked = "(no routine)";
 static const char *names[NAMES_MAX]; /* hash table, open addressing */
 static long cases, routines, failures;
 static double start_time;
@@ -45,9 +45,9 @@ static void record(const char *routine)
 void cf_case(const char *routine)
 {
     cases++;
-    if (routine != judged)
+    if (routine != checked)
         record(routine);
-    judged = routine;
+    checked = routine;
 }
 
 void cf_fail(const char *format, ...)
@@ -60,7 +60,7 @@ void cf_fail(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    fprintf(stderr, "conform: %s: PE %d of %d: %s: %s\n", family, cf_me, cf_npes, judged,
+    fprintf(stderr, "conform: %s: PE %d of %d: %s: %s\n", family, cf_me, cf_npes, checked,
             text);
 }
 

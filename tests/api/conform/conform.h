@@ -19,7 +19,7 @@ void cf_start(const char *family); /* shmem_init */
 void cf_begin(const char *family); /* the same without shmem_init */
 void cf_report(void);              /* prints the counts; ends the job if a case failed */
 int cf_finish(void);               /* cf_report, shmem_finalize; returns main's status */
-void cf_case(const char *routine); /* following checks are about this routine */
+void cf_case(const char *routine); /* the routine of the following checks */
 void cf_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define cf_check(ok, ...) ((ok) ? (void)0 : cf_fail(__VA_ARGS__))
 

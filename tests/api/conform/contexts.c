@@ -15,13 +15,13 @@ static long options_of(int which)
            (which & 4 ? SHMEM_CTX_NOSTORE : 0);
 }
 
-static void judge_team(shmem_ctx_t ctx, shmem_team_t team)
+static void verify_team(shmem_ctx_t ctx, shmem_team_t team)
 {
     shmem_team_t is = SHMEM_TEAM_INVALID;
     int status = shmem_ctx_get_team(ctx, &is);
 
     cf_case("shmem_ctx_get_team");
-    cf_check(status == 0, "gave %d", status);
+    cf_check(status == 0, "returned %d", status);
     cf_check(shmem_team_n_pes(is) == shmem_team_n_pes(team) &&
                  shmem_team_my_pe(is) == shmem_team_my_pe(team),
              "not the team of the context");
@@ -31,7 +31,7 @@ static void judge_team(shmem_ctx_t ctx, shmem_team_t team)
 
 /* Data are visible at the neighbour once the flag is; an atomic and a nonblocking get
  * work. */
-static void judge_traffic(shmem_ctx_t ctx, shmem_team_t team, const char *routine)
+static void verify_traffic(shmem_ctx_t ctx, shmem_team_t team, const char *routine)
 {
     int me = shmem_team_my_pe(team), n = shmem_team_n_pes(team), right = (me + 1) % n;
     long mine = 100 + me, from_left = 100 + (me + n - 1) % n, back = 0;
@@ -65,15 +65,15 @@ static void run_own(void)
         ctx = SHMEM_CTX_INVALID;
         int status = shmem_ctx_create(options_of(i), &ctx);
         cf_case("shmem_ctx_create");
-        cf_check(status == 0 && ctx != SHMEM_CTX_INVALID, "options %d gave %d", i,
+        cf_check(status == 0 && ctx != SHMEM_CTX_INVALID, "options %d: returned %d", i,
                  status);
-        judge_team(ctx, SHMEM_TEAM_WORLD);
-        judge_traffic(ctx, SHMEM_TEAM_WORLD, "shmem_ctx_create");
+        verify_team(ctx, SHMEM_TEAM_WORLD);
+        verify_traffic(ctx, SHMEM_TEAM_WORLD, "shmem_ctx_create");
         shmem_ctx_destroy(ctx);
         cf_case("shmem_ctx_destroy");
     }
-    judge_team(SHMEM_CTX_DEFAULT, SHMEM_TEAM_WORLD);
-    judge_traffic(SHMEM_CTX_DEFAULT, SHMEM_TEAM_WORLD, "shmem_ctx_quiet");
+    verify_team(SHMEM_CTX_DEFAULT, SHMEM_TEAM_WORLD);
+    verify_traffic(SHMEM_CTX_DEFAULT, SHMEM_TEAM_WORLD, "shmem_ctx_quiet");
 }
 
 static void run_team(int start, int stride, int size)
@@ -91,11 +91,11 @@ static void run_team(int start, int stride, int size)
     for (int i = 0; i < 4; i++) {
         int status = shmem_team_create_ctx(team, options_of(2 * i), &ctx[i]);
         cf_case("shmem_team_create_ctx");
-        cf_check(status == 0, "context %d of 4 asked for gave %d", i, status);
+        cf_check(status == 0, "context %d of 4: returned %d", i, status);
     }
     for (int i = 0; i < 4; i++) {
-        judge_team(ctx[i], team);
-        judge_traffic(ctx[i], team, "shmem_team_create_ctx");
+        verify_team(ctx[i], team);
+        verify_traffic(ctx[i], team, "shmem_team_create_ctx");
     }
     for (int i = 0; i < 4; i++)
         shmem_ctx_destroy(ctx[i]);
@@ -112,7 +112,7 @@ static void run_many(void)
     for (int i = 0; i < AT_ONCE; i++) {
         int status = shmem_ctx_create(options_of(i % OPTIONS), &ctx[i]);
         cf_case("shmem_ctx_create");
-        cf_check(status == 0, "number %d gave %d", i, status);
+        cf_check(status == 0, "context %d: returned %d", i, status);
         shmem_ctx_long_p(ctx[i], &words[i % WORDS], i, cf_target(CF_RIGHT));
     }
     for (int i = 0; i < AT_ONCE; i++) {

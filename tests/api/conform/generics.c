@@ -14,9 +14,9 @@ static shmem_team_t alone;
 static uint64_t signal_word;
 
 /* clang-format off */
-#define SAY(name, ok)                                                                    \
+#define CASE(name, ok)                                                                   \
     (cf_case(CF_NAME(name)), cf_check(ok, "with %s, line %d", type, __LINE__))
-#define ONCE(name, ok, ...) (memset(to, 0, sizeof(to)), name(__VA_ARGS__), SAY(name, ok))
+#define ONCE(name, ok, ...) (memset(to, 0, sizeof(to)), name(__VA_ARGS__), CASE(name, ok))
 #define TWICE(name, ok, ...)                                                             \
     (ONCE(name, ok, __VA_ARGS__), ONCE(name, ok, CTX, __VA_ARGS__))
 #define LATER(ok) (shmem_quiet(), ok)
@@ -36,8 +36,8 @@ static uint64_t signal_word;
         TWICE(shmem_put_nbi, LATER(to[7] == (C)8), to, from, LENGTH, me);                \
         TWICE(shmem_get_nbi, LATER(to[7] == (C)8), to, from, LENGTH, me);                \
         TWICE(shmem_p, to[0] == (C)5, to, (C)5, me);                                     \
-        SAY(shmem_g, shmem_g(from + 2, me) == (C)3);                                     \
-        SAY(shmem_g, shmem_g(CTX, from + 3, me) == (C)4);                                \
+        CASE(shmem_g, shmem_g(from + 2, me) == (C)3);                                    \
+        CASE(shmem_g, shmem_g(CTX, from + 3, me) == (C)4);                               \
         TWICE(shmem_iput, to[4] == (C)3 && to[3] == (C)0, to, from, 2, 1, 3, me);        \
         TWICE(shmem_iget, to[2] == (C)5 && to[3] == (C)0, to, from, 1, 2, 3, me);        \
         TWICE(shmem_ibput, to[4] == (C)4 && to[2] == (C)0, to, from, 3, 2, 2, 2, me);    \
@@ -59,13 +59,13 @@ CF_RMA(RMA)
 
 /* Set a word to `first` and make one call; check the word and the fetched value. */
 #define WORD(name, first, then, ...)                                                     \
-    (to[0] = (first), name(__VA_ARGS__), SAY(name, to[0] == (then)))
+    (to[0] = (first), name(__VA_ARGS__), CASE(name, to[0] == (then)))
 #define FETCH(name, first, then, ...)                                                    \
     (to[0] = (first), to[1] = name(__VA_ARGS__),                                         \
-     SAY(name, to[0] == (then) && to[1] == (first)))
+     CASE(name, to[0] == (then) && to[1] == (first)))
 #define NBI(name, first, then, ...)                                                      \
     (to[0] = (first), name(__VA_ARGS__), shmem_quiet(),                                  \
-     SAY(name, to[0] == (then) && to[1] == (first)))
+     CASE(name, to[0] == (then) && to[1] == (first)))
 #define WORD2(name, first, then, ...)                                                    \
     (WORD(name, first, then, __VA_ARGS__), WORD(name, first, then, CTX, __VA_ARGS__))
 #define FETCH2(name, first, then, ...)                                                   \
@@ -132,9 +132,9 @@ CF_OLD_AMO(OLD_AMO)
         BEGIN(N, C)                                                                      \
         (void)me, (void)to;                                                              \
         shmem_wait_until(from, SHMEM_CMP_EQ, (C)1);                                      \
-        SAY(shmem_wait_until, from[0] == (C)1);                                          \
-        SAY(shmem_test, shmem_test(from, SHMEM_CMP_EQ, (C)1) == 1);                      \
-        SAY(shmem_test, shmem_test(from, SHMEM_CMP_GT, (C)1) == 0);                      \
+        CASE(shmem_wait_until, from[0] == (C)1);                                         \
+        CASE(shmem_test, shmem_test(from, SHMEM_CMP_EQ, (C)1) == 1);                     \
+        CASE(shmem_test, shmem_test(from, SHMEM_CMP_GT, (C)1) == 0);                     \
     }
 #define SYNC_SET(N, C)                                                                   \
     static void set_##N(void)                                                            \
@@ -143,26 +143,26 @@ CF_OLD_AMO(OLD_AMO)
         size_t at[LENGTH];                                                               \
         (void)me, memcpy(to, from, sizeof(to)), to[0] = (C)0;                            \
         shmem_wait_until_all(from, LENGTH, NULL, GE, (C)1);                              \
-        SAY(shmem_wait_until_all, true);                                                 \
-        SAY(shmem_wait_until_any, shmem_wait_until_any(from, LENGTH, NULL,               \
+        CASE(shmem_wait_until_all, true);                                                \
+        CASE(shmem_wait_until_any, shmem_wait_until_any(from, LENGTH, NULL,              \
                                                        EQ, (C)4) == 3);                  \
-        SAY(shmem_wait_until_some, shmem_wait_until_some(from, LENGTH, at, NULL,         \
+        CASE(shmem_wait_until_some, shmem_wait_until_some(from, LENGTH, at, NULL,        \
                                                          EQ, (C)4) == 1);                \
         shmem_wait_until_all_vector(from, LENGTH, NULL, EQ, from);                       \
-        SAY(shmem_wait_until_all_vector, true);                                          \
-        SAY(shmem_wait_until_any_vector,                                                 \
+        CASE(shmem_wait_until_all_vector, true);                                         \
+        CASE(shmem_wait_until_any_vector,                                                \
             shmem_wait_until_any_vector(from, LENGTH, NULL, NE, to) == 0);               \
-        SAY(shmem_wait_until_some_vector,                                                \
+        CASE(shmem_wait_until_some_vector,                                               \
             shmem_wait_until_some_vector(from, LENGTH, at, NULL, NE, to) == 1);          \
-        SAY(shmem_test_all, shmem_test_all(from, LENGTH, NULL, GE, (C)1) == 1);          \
-        SAY(shmem_test_any, shmem_test_any(from, LENGTH, NULL, EQ, (C)4) == 3);          \
-        SAY(shmem_test_some,                                                             \
+        CASE(shmem_test_all, shmem_test_all(from, LENGTH, NULL, GE, (C)1) == 1);         \
+        CASE(shmem_test_any, shmem_test_any(from, LENGTH, NULL, EQ, (C)4) == 3);         \
+        CASE(shmem_test_some,                                                            \
             shmem_test_some(from, LENGTH, at, NULL, EQ, (C)4) == 1);                     \
-        SAY(shmem_test_all_vector,                                                       \
+        CASE(shmem_test_all_vector,                                                      \
             shmem_test_all_vector(from, LENGTH, NULL, EQ, to) == 0);                     \
-        SAY(shmem_test_any_vector,                                                       \
+        CASE(shmem_test_any_vector,                                                      \
             shmem_test_any_vector(from, LENGTH, NULL, NE, to) == 0);                     \
-        SAY(shmem_test_some_vector,                                                      \
+        CASE(shmem_test_some_vector,                                                     \
             shmem_test_some_vector(from, LENGTH, at, NULL, NE, to) == 1);                \
     }
 CF_SYNC_ONE(SYNC_ONE)

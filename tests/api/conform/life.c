@@ -2,7 +2,7 @@
 /*
  * life.c - queries about PEs and addresses; nested initialization; finalization followed
  * by another initialization.  The program ends with shmem_global_exit(0), and run-pes
- * must see status 0.
+ * checks that the exit status is 0.
  */
 #include "tests/api/conform/conform.h"
 
@@ -26,9 +26,9 @@ static void run_numbers(void)
     for (int pe = 0; cf_me == 0 && pe < cf_npes; pe++)
         cf_check(seen[pe] == 1, "%ld PEs have the number %d", seen[pe], pe);
     cf_case("shmem_n_pes");
-    const char *asked = getenv("CHECK_NPES"); /* from run-pes */
-    cf_check(asked == NULL || atoi(asked) == shmem_n_pes(), "%d, started %s",
-             shmem_n_pes(), asked);
+    const char *expected = getenv("CHECK_NPES"); /* from run-pes */
+    cf_check(expected == NULL || atoi(expected) == shmem_n_pes(), "%d, not %s",
+             shmem_n_pes(), expected);
     shmem_info_get_version(&major, &minor);
     cf_case("shmem_info_get_version");
     cf_check(major == 1 && minor == 6 && major == SHMEM_MAJOR_VERSION &&
@@ -46,7 +46,7 @@ static void run_numbers(void)
 }
 
 /* The pointer is NULL or accesses the peer's memory. */
-static void judge_ptr(const char *routine, long *at, int pe, long value)
+static void verify_ptr(const char *routine, long *at, int pe, long value)
 {
     cf_case(routine);
     cf_check(at == NULL || *at == value, "PE %d holds %ld, not %ld", pe, at ? *at : 0,
@@ -81,16 +81,16 @@ static void run_access(long *heap_word)
         cf_check(shmem_addr_accessible(&global_word, pe) == 1, "global, PE %d", pe);
         cf_check(shmem_addr_accessible(&local, pe) == 0, "stack, PE %d", pe);
         cf_check(shmem_addr_accessible(private_word, pe) == 0, "malloc, PE %d", pe);
-        judge_ptr("shmem_ptr", shmem_ptr(heap_word, pe), pe, 100 + pe);
-        judge_ptr("shmem_ptr", shmem_ptr(&global_word, pe), pe, 200 + pe);
-        judge_ptr("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_WORLD, heap_word, pe), pe,
-                  100 + pe);
+        verify_ptr("shmem_ptr", shmem_ptr(heap_word, pe), pe, 100 + pe);
+        verify_ptr("shmem_ptr", shmem_ptr(&global_word, pe), pe, 200 + pe);
+        verify_ptr("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_WORLD, heap_word, pe), pe,
+                   100 + pe);
     }
     struct check_pes node = check_node();
     for (int i = 0; i < node.size; i++) {
         long *at = shmem_team_ptr(SHMEM_TEAM_SHARED, &global_word, i);
         int pe = node.start + i * node.stride;
-        judge_ptr("shmem_team_ptr", at, pe, 200 + pe);
+        verify_ptr("shmem_team_ptr", at, pe, 200 + pe);
         cf_check(at != NULL && at == shmem_ptr(&global_word, pe), "PE %d shares no node",
                  pe);
     }
@@ -155,7 +155,7 @@ static void run_between(void)
 }
 
 /* The library works after each initialization. */
-static void run_life(int life)
+static void run_cycle(int cycle)
 {
     enum { HEAP_LONGS = 1 << 17 };
     long *heap = check_alloc(HEAP_LONGS * sizeof(long)),
@@ -169,33 +169,33 @@ static void run_life(int life)
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, cf_npes - 1, -1, cf_npes, NULL, 0,
                                    &team) == 0);
     CHECK(shmem_ctx_create(0, &ctx) == 0);
-    shmem_ctx_long_put(ctx, heap_word, &(long){1000 * life + cf_me}, 1,
+    shmem_ctx_long_put(ctx, heap_word, &(long){1000 * cycle + cf_me}, 1,
                        cf_target(CF_RIGHT));
     shmem_ctx_quiet(ctx);
     shmem_team_sync(team);
     cf_case("shmem_init");
-    cf_check(*heap_word == 1000 * life + cf_target(CF_LEFT), "life %d: %ld arrived", life,
-             *heap_word);
+    cf_check(*heap_word == 1000 * cycle + cf_target(CF_LEFT),
+             "initialization %d: %ld arrived", cycle, *heap_word);
     shmem_barrier_all();
-    if (life % 2 == 0) { /* otherwise shmem_finalize frees them */
+    if (cycle % 2 == 0) { /* otherwise shmem_finalize frees them */
         shmem_ctx_destroy(ctx);
         shmem_team_destroy(team);
         shmem_free(heap);
     }
 }
 
-static void judge_initialized(bool should, int life)
+static void verify_initialized(bool should, int cycle)
 {
     int is = -1;
 
     shmem_query_initialized(&is);
     cf_case("shmem_query_initialized");
-    cf_check((is != 0) == should, "life %d: %d", life, is);
+    cf_check((is != 0) == should, "initialization %d: %d", cycle, is);
 }
 
 int main(void)
 {
-    enum { LIVES = 4 };
+    enum { CYCLES = 4 };
     int before = -1, provided = -1;
 
     shmem_query_initialized(&before);
@@ -205,16 +205,16 @@ int main(void)
     shmem_query_thread(&provided);
     cf_case("shmem_query_thread");
     cf_check(provided == SHMEM_THREAD_SINGLE, "%d", provided);
-    run_life(0);
-    for (int life = 1; life < LIVES; life++) {
+    run_cycle(0);
+    for (int cycle = 1; cycle < CYCLES; cycle++) {
         shmem_finalize();
-        judge_initialized(false, life);
+        verify_initialized(false, cycle);
         run_between();
         CHECK(shmem_init_thread(SHMEM_THREAD_SINGLE, &provided) == 0);
-        judge_initialized(true, life);
+        verify_initialized(true, cycle);
         cf_case("shmem_init_thread");
         cf_check(shmem_my_pe() == cf_me && shmem_n_pes() == cf_npes, "changed the PEs");
-        run_life(life);
+        run_cycle(cycle);
     }
     cf_case("shmem_global_exit");
     cf_report();

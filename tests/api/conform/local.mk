@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/api/conform/local.mk - the conformance suite: a program for each family of routines,
 # each with the numbers of PEs of tests/run-pes, and conform.sh, which runs and counts all.
-# The programs expand type tables that rows.awk makes of the specification's prototypes.
+# The programs expand type tables that rows.awk generates from the specification's prototypes.
 conform_programs = \
 	tests/api/conform/amo.pes \
 	tests/api/conform/aset.pes \

@@ -10,7 +10,7 @@ enum { SIZES = 6, ALIGNED = 16 };
 static const size_t sizes[SIZES] = {1, 7, 64, 4095, 4096, 100001};
 
 /* Checks the address; the neighbour then fills the block through its own address. */
-static void judge_block(void *block, size_t size, size_t alignment)
+static void verify_block(void *block, size_t size, size_t alignment)
 {
     static uint64_t salt;
     unsigned char *data;
@@ -39,7 +39,7 @@ static void run_malloc(size_t size)
     void *block = shmem_malloc(size), *other;
 
     cf_case("shmem_malloc");
-    judge_block(block, size, ALIGNED);
+    verify_block(block, size, ALIGNED);
     other = shmem_malloc(size);
     cf_check(other != block, "the same block twice");
     shmem_free(other);
@@ -57,7 +57,7 @@ static void run_calloc(size_t size)
     cf_case("shmem_calloc");
     cf_check(check_find_other(block, 3 * size, 0) == 3 * size, "3 * %zu bytes: not zero",
              size);
-    judge_block(block, 3 * size, ALIGNED);
+    verify_block(block, 3 * size, ALIGNED);
     shmem_free(block);
 }
 
@@ -66,7 +66,8 @@ static void run_align(size_t size)
     for (size_t alignment = 1; alignment <= 65536; alignment *= 2) {
         void *block = shmem_align(alignment, size);
         cf_case("shmem_align");
-        judge_block(block, size, alignment < sizeof(void *) ? sizeof(void *) : alignment);
+        verify_block(block, size,
+                     alignment < sizeof(void *) ? sizeof(void *) : alignment);
         shmem_free(block);
     }
 }
@@ -79,7 +80,7 @@ static void run_hints(size_t size)
     for (size_t i = 0; i < CF_COUNT(hints); i++) {
         uint64_t *block = shmem_malloc_with_hints(size + 8, hints[i]);
         cf_case("shmem_malloc_with_hints");
-        judge_block(block, size + 8, ALIGNED);
+        verify_block(block, size + 8, ALIGNED);
         block[0] = 0;
         shmem_barrier_all();
         shmem_uint64_atomic_add(block, 3, cf_target(CF_RIGHT));
@@ -99,7 +100,7 @@ static void run_realloc(void)
     size_t size = sizes[0];
 
     cf_case("shmem_realloc");
-    judge_block(block, size, 1);
+    verify_block(block, size, 1);
     for (int i = 0; i < SIZES * SIZES; i++) {
         size_t next = sizes[(i * 7 + i / SIZES) % SIZES],
                kept = next < size ? next : size;
@@ -114,7 +115,7 @@ static void run_realloc(void)
         size_t wrong = check_find_wrong(block, kept, salt);
         cf_check(wrong == kept, "from %zu to %zu bytes: byte %zu changed", size, next,
                  wrong);
-        judge_block(block, next, 1);
+        verify_block(block, next, 1);
         size = next;
     }
     cf_check(shmem_realloc(block, 0) == NULL, "to 0 bytes: not a null pointer");

@@ -9,7 +9,7 @@
 
 /* Every step uses the value that the previous step left in the neighbour's word. */
 /* clang-format off */
-#define SAY(fn, ok)                                                                      \
+#define CASE(fn, ok)                                                                     \
     (cf_case(CF_NAME(fn)), cf_check(ok, "step %d, first value %d", __LINE__, v))
 #define OLD_EXT(N, C)                                                                    \
     static void ext_##N(int v)                                                           \
@@ -20,11 +20,11 @@
         word = (C)v;                                                                     \
         shmem_barrier_all();                                                             \
         back = shmem_##N##_fetch(&word, to);                                             \
-        SAY(shmem_##N##_fetch, back == (C)v);                                            \
+        CASE(shmem_##N##_fetch, back == (C)v);                                           \
         back = shmem_##N##_swap(&word, (C)-7, to);                                       \
-        SAY(shmem_##N##_swap, back == (C)v && shmem_##N##_g(&word, to) == (C)-7);        \
+        CASE(shmem_##N##_swap, back == (C)v && shmem_##N##_g(&word, to) == (C)-7);       \
         shmem_##N##_set(&word, (C)(v + 3.5), to);                                        \
-        SAY(shmem_##N##_set, shmem_##N##_fetch(&word, to) == (C)(v + 3.5));              \
+        CASE(shmem_##N##_set, shmem_##N##_fetch(&word, to) == (C)(v + 3.5));             \
         shmem_barrier_all();                                                             \
     }
 #define OLD_AMO(N, C)                                                                    \
@@ -36,17 +36,17 @@
         word = (C)v;                                                                     \
         shmem_barrier_all();                                                             \
         back = shmem_##N##_finc(&word, to);                                              \
-        SAY(shmem_##N##_finc, back == (C)v && shmem_##N##_g(&word, to) == (C)(v + 1));   \
+        CASE(shmem_##N##_finc, back == (C)v && shmem_##N##_g(&word, to) == (C)(v + 1));  \
         shmem_##N##_inc(&word, to);                                                      \
-        SAY(shmem_##N##_inc, shmem_##N##_fetch(&word, to) == (C)(v + 2));                \
+        CASE(shmem_##N##_inc, shmem_##N##_fetch(&word, to) == (C)(v + 2));               \
         back = shmem_##N##_fadd(&word, (C)-9, to);                                       \
-        SAY(shmem_##N##_fadd, back == (C)(v + 2));                                       \
+        CASE(shmem_##N##_fadd, back == (C)(v + 2));                                      \
         shmem_##N##_add(&word, (C)100, to);                                              \
-        SAY(shmem_##N##_add, shmem_##N##_fetch(&word, to) == (C)(v + 93));               \
+        CASE(shmem_##N##_add, shmem_##N##_fetch(&word, to) == (C)(v + 93));              \
         back = shmem_##N##_cswap(&word, (C)(v + 92), (C)1, to);                          \
-        SAY(shmem_##N##_cswap, back == (C)(v + 93));                                     \
+        CASE(shmem_##N##_cswap, back == (C)(v + 93));                                    \
         back = shmem_##N##_cswap(&word, (C)(v + 93), (C)1, to);                          \
-        SAY(shmem_##N##_cswap, back == (C)(v + 93) && shmem_##N##_g(&word, to) == 1);    \
+        CASE(shmem_##N##_cswap, back == (C)(v + 93) && shmem_##N##_g(&word, to) == 1);   \
         shmem_barrier_all();                                                             \
     }
 CF_OLD_EXT(OLD_EXT)
@@ -74,7 +74,7 @@ static void run_memory(void)
     block = shmem_malloc(1000); /* reuses the freed space */
     cf_check(block != NULL, "did not free the block");
     shmem_free(block);
-    cf_check(shmalloc(0) == NULL, "shmalloc(0) gave a block");
+    cf_check(shmalloc(0) == NULL, "shmalloc(0) returned a block");
 }
 
 static void run_names(void)

@@ -101,7 +101,8 @@ static void fill(unsigned char *buffer, const struct move *m, size_t row)
 }
 
 /* The block must hold the other PE's data, and the bytes after it must be unchanged. */
-static void judge(const unsigned char *buffer, const struct move *m, size_t row, size_t i)
+static void verify_buffer(const unsigned char *buffer, const struct move *m, size_t row,
+                          size_t i)
 {
     const struct area *a = &areas[i];
     int from = m->get ? cf_target(a->to) : cf_writer(a->to);
@@ -137,7 +138,7 @@ static void run_row(size_t row)
         shmem_ctx_quiet(cf_ctxs[c].ctx);
     shmem_barrier_all();
     for (size_t i = 0; i < nareas; i++)
-        judge(to, m, row, i);
+        verify_buffer(to, m, row, i);
 }
 
 /* -- p and g ------------------------------------------------------------------------- */
@@ -174,17 +175,17 @@ static const struct word {
 
 /* Value v of context c for neighbour `to` has an odd index; even elements must not
  * change. */
-enum { PLACES = CF_CTXS * CF_TOS * CF_EDGES };
+enum { WORDS = CF_CTXS * CF_TOS * CF_EDGES };
 
-static size_t place_of(const struct word *w, int c, enum cf_to to, unsigned v)
+static size_t offset_of(const struct word *w, int c, enum cf_to to, unsigned v)
 {
     return (size_t)(2 * ((c * CF_TOS + (int)to) * CF_EDGES + (int)v) + 1) * w->type.size;
 }
 
-static void judge_word(const struct word *w, int c, enum cf_to to, unsigned v)
+static void verify_word(const struct word *w, int c, enum cf_to to, unsigned v)
 {
     unsigned char expected[CF_VALUE], got[CF_VALUE];
-    const unsigned char *at = heap_buffer + place_of(w, c, to, v);
+    const unsigned char *at = heap_buffer + offset_of(w, c, to, v);
     int peer = cf_target(to);
 
     cf_edge(&w->type, v + (unsigned)cf_writer(to), expected);
@@ -211,19 +212,19 @@ static void run_word(const struct word *w)
 {
     unsigned char value[CF_VALUE];
 
-    memset(heap_buffer, CF_FILLER, (2 * PLACES + 1) * w->type.size);
+    memset(heap_buffer, CF_FILLER, (2 * WORDS + 1) * w->type.size);
     shmem_barrier_all();
     EACH(w, c, to, v)
     {
         cf_edge(&w->type, v + (unsigned)cf_me, value);
-        w->p(cf_ctxs[c].ctx, heap_buffer + place_of(w, c, to, v), value,
+        w->p(cf_ctxs[c].ctx, heap_buffer + offset_of(w, c, to, v), value,
              cf_pe_in(&cf_ctxs[c], cf_target(to)));
     }
     for (int c = 0; c < CF_CTXS; c++)
         shmem_ctx_quiet(cf_ctxs[c].ctx);
     shmem_barrier_all();
     EACH(w, c, to, v)
-    judge_word(w, c, to, v);
+    verify_word(w, c, to, v);
     shmem_barrier_all();
 }
 

@@ -81,8 +81,8 @@ static uint64_t salt_of(int pe, size_t row, size_t area)
     return ((uint64_t)pe * CF_COUNT(puts_) + row) * AREAS + area;
 }
 
-static void judge(size_t row, const struct area *a, size_t i, const unsigned char *to,
-                  uint64_t *signals)
+static void verify_area(size_t row, const struct area *a, size_t i,
+                        const unsigned char *to, uint64_t *signals)
 {
     const struct put *p = &puts_[row];
     size_t bytes = a->n * p->size, wrong;
@@ -123,7 +123,7 @@ static void run_row(size_t row)
     for (int c = 0; c < CF_CTXS; c++)
         shmem_ctx_quiet(cf_ctxs[c].ctx);
     for (size_t i = 0; i < count; i++)
-        judge(row, &areas[i], i, to, signals);
+        verify_area(row, &areas[i], i, to, signals);
     shmem_signal_wait_until(&null_signal, SHMEM_CMP_EQ, row + 1);
     shmem_barrier_all();
 }

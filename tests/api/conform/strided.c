@@ -124,7 +124,8 @@ static void apply(const struct move *m, const struct area *a, uint64_t salt)
                h->b * m->size);
 }
 
-static void judge(const unsigned char *to, const struct move *m, size_t row, size_t i)
+static void verify_buffer(const unsigned char *to, const struct move *m, size_t row,
+                          size_t i)
 {
     const struct area *a = &areas[i];
     int from = m->get ? cf_target(a->to) : cf_writer(a->to);
@@ -161,7 +162,7 @@ static void run_row(size_t row)
         shmem_ctx_quiet(cf_ctxs[c].ctx);
     shmem_barrier_all();
     for (size_t i = 0; i < nareas; i++)
-        judge(to, m, row, i);
+        verify_buffer(to, m, row, i);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static struct model node(void)
 }
 
 /* The handle is valid exactly on members; size and rank must agree with the model. */
-static void judge_team(const struct model *m)
+static void verify_team(const struct model *m)
 {
     int rank = rank_in(m, cf_me);
 
@@ -63,7 +63,7 @@ static void judge_team(const struct model *m)
     cf_check(shmem_team_sync(m->team) == 0, "failed");
 }
 
-static void judge_translation(const struct model *a, const struct model *b)
+static void verify_translation(const struct model *a, const struct model *b)
 {
     bool valid = rank_in(a, cf_me) >= 0 && rank_in(b, cf_me) >= 0;
 
@@ -87,9 +87,9 @@ static struct model split(const struct model *parent, int start, int stride, int
         shmem_team_split_strided(parent->team, start, stride, size, NULL, 0, &team);
     m.team = team;
     cf_case("shmem_team_split_strided");
-    cf_check(status == 0, "(%d, %d, %d) of %d gave %d", start, stride, size, parent->size,
-             status);
-    judge_team(&m);
+    cf_check(status == 0, "(%d, %d, %d) of %d: returned %d", start, stride, size,
+             parent->size, status);
+    verify_team(&m);
     return m;
 }
 
@@ -109,10 +109,10 @@ static void run_strided(const struct model *parent, int depth)
         }
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k += 1 + count / 7)
-            judge_translation(&kept[i], &kept[k]);
+            verify_translation(&kept[i], &kept[k]);
     for (int i = 0; i < count; i++) {
-        judge_translation(parent, &kept[i]);
-        judge_translation(&kept[i], parent);
+        verify_translation(parent, &kept[i]);
+        verify_translation(&kept[i], parent);
         if (depth > 0 && kept[i].team != SHMEM_TEAM_INVALID && i % 3 == 0)
             run_strided(&kept[i], depth - 1);
     }
@@ -145,21 +145,24 @@ static void run_invalid(void)
         int status =
             shmem_team_split_strided(SHMEM_TEAM_WORLD, t[0], t[1], t[2], NULL, 0, &team);
         cf_check(status != 0 && team == SHMEM_TEAM_INVALID,
-                 "(%d, %d, %d) gave %d and handle %p", t[0], t[1], t[2], status,
+                 "(%d, %d, %d): returned %d and handle %p", t[0], t[1], t[2], status,
                  (void *)team);
     }
     team = x = y = SHMEM_TEAM_WORLD;
     cf_case("shmem_team_split_strided");
     int status = shmem_team_split_strided(SHMEM_TEAM_INVALID, 0, 1, 1, NULL, 0, &team);
-    cf_check(status != 0 && team == SHMEM_TEAM_INVALID, "of no team gave %d", status);
+    cf_check(status != 0 && team == SHMEM_TEAM_INVALID,
+             "of SHMEM_TEAM_INVALID: returned %d", status);
     cf_case("shmem_team_split_2d");
     status = shmem_team_split_2d(SHMEM_TEAM_INVALID, 1, NULL, 0, &x, NULL, 0, &y);
     cf_check(status != 0 && x == SHMEM_TEAM_INVALID && y == SHMEM_TEAM_INVALID,
-             "of no team gave %d", status);
+             "of SHMEM_TEAM_INVALID: returned %d", status);
     cf_case("shmem_team_my_pe");
-    cf_check(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1, "of no team is not -1");
+    cf_check(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1,
+             "of SHMEM_TEAM_INVALID is not -1");
     cf_case("shmem_team_n_pes");
-    cf_check(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1, "of no team is not -1");
+    cf_check(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1,
+             "of SHMEM_TEAM_INVALID is not -1");
     cf_case("shmem_team_translate_pe");
     cf_check(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1 &&
                  shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, SHMEM_TEAM_INVALID) == -1,
@@ -178,8 +181,8 @@ static struct model listed(const struct model *parent, const int *list, int n)
         m.pe[i] = parent->pe[list[i]];
     int status = shmemx_team_create(parent->team, list, n, &m.team);
     cf_case("shmemx_team_create");
-    cf_check(status == 0, "%d of %d gave %d", n, parent->size, status);
-    judge_team(&m);
+    cf_check(status == 0, "%d of %d: returned %d", n, parent->size, status);
+    verify_team(&m);
     return m;
 }
 
@@ -198,14 +201,14 @@ static void run_lists(const struct model *all)
             list[k] = last;
         }
         kept[round] = listed(all, list, 1 + (n - 1) * (round + 1) / 8);
-        judge_translation(&kept[round], all);
-        judge_translation(&kept[round], &kept[0]);
+        verify_translation(&kept[round], all);
+        verify_translation(&kept[round], &kept[0]);
     }
     for (int round = 0; round < 8; round++)
         if (kept[round].team != SHMEM_TEAM_INVALID) {
             int back[] = {kept[round].size - 1, 0};
             struct model sub = listed(&kept[round], back, kept[round].size > 1 ? 2 : 1);
-            judge_translation(&sub, &kept[round]);
+            verify_translation(&sub, &kept[round]);
             shmem_team_destroy(sub.team);
             shmem_team_destroy(kept[round].team);
         }
@@ -226,12 +229,12 @@ static void run_2d(const struct model *parent, int xrange)
     int status =
         shmem_team_split_2d(parent->team, xrange, NULL, 0, &x.team, NULL, 0, &y.team);
     cf_case("shmem_team_split_2d");
-    cf_check(status == 0, "of %d by %d gave %d", parent->size, xrange, status);
-    judge_team(&x);
-    judge_team(&y);
-    judge_translation(&x, &y);
-    judge_translation(&x, parent);
-    judge_translation(parent, &y);
+    cf_check(status == 0, "of %d by %d: returned %d", parent->size, xrange, status);
+    verify_team(&x);
+    verify_team(&y);
+    verify_translation(&x, &y);
+    verify_translation(&x, parent);
+    verify_translation(parent, &y);
     shmem_team_destroy(y.team);
     shmem_team_destroy(x.team);
 }
@@ -248,24 +251,24 @@ static void run_config(void)
           0);
     cf_case("shmem_team_get_config");
     int status = shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &is);
-    cf_check(status == 0 && is.num_contexts == 3, "gave %d and %d contexts", status,
+    cf_check(status == 0 && is.num_contexts == 3, "returned %d and %d contexts", status,
              is.num_contexts);
     is.num_contexts = -5;
     status = shmem_team_get_config(plain, SHMEM_TEAM_NUM_CONTEXTS, &is);
     cf_case("shmem_team_get_config");
     cf_check(status == 0 && is.num_contexts == 0,
-             "mask 0 at the split: gave %d and %d contexts", status, is.num_contexts);
+             "mask 0 at the split: returned %d and %d contexts", status, is.num_contexts);
     is.num_contexts = -5;
     status = shmem_team_get_config(team, 0, &is);
     cf_case("shmem_team_get_config");
-    cf_check(status == 0 && is.num_contexts == -5, "mask 0: gave %d and %d contexts",
+    cf_check(status == 0 && is.num_contexts == -5, "mask 0: returned %d and %d contexts",
              status, is.num_contexts);
     status = shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &is);
     cf_case("shmem_team_get_config");
-    cf_check(status == 0, "of the world gave %d", status);
+    cf_check(status == 0, "of the world: returned %d", status);
     status = shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &is);
     cf_case("shmem_team_get_config");
-    cf_check(status != 0, "of no team gave 0");
+    cf_check(status != 0, "of SHMEM_TEAM_INVALID: returned 0");
     shmem_team_destroy(team);
     shmem_team_destroy(plain);
 }
@@ -278,7 +281,7 @@ static void run_many(void)
     for (int i = 0; i < AT_ONCE; i++)
         kept[i] = split(&all, i % cf_npes, -1, i % cf_npes + 1);
     for (int i = 0; i < AT_ONCE; i++)
-        judge_team(&kept[i]);
+        verify_team(&kept[i]);
     for (int i = 0; i < AT_ONCE; i++) /* in a different order than created */
         if (kept[i * 7 % AT_ONCE].team != SHMEM_TEAM_INVALID)
             shmem_team_destroy(kept[i * 7 % AT_ONCE].team);
@@ -313,9 +316,9 @@ int main(void)
     struct model all = world(SHMEM_TEAM_WORLD), shared = node();
 
     CHECK(cf_npes <= MEMBERS_MAX);
-    judge_team(&all);
-    judge_team(&shared);
-    judge_translation(&all, &shared);
+    verify_team(&all);
+    verify_team(&shared);
+    verify_translation(&all, &shared);
     run_strided(&all, 1);
     run_lists(&all);
     run_invalid();

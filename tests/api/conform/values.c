@@ -6,8 +6,6 @@
  */
 #include "tests/api/conform/conform.h"
 
-enum { LDBL_BYTES = 10 }; /* of 16 (x87): the others are padding */
-
 static uint64_t get_int(const struct cf_type *t, const void *value)
 {
     uint64_t v = 0;
@@ -103,9 +101,9 @@ void cf_random(const struct cf_type *t, uint64_t salt, void *value)
 
 bool cf_identical(const struct cf_type *t, const void *a, const void *b)
 {
-    bool padded = t->kind == CF_FLT && t->size == sizeof(long double);
+    bool is_ldbl = t->kind == CF_FLT && t->size == sizeof(long double);
 
-    return memcmp(a, b, padded ? LDBL_BYTES : t->size) == 0;
+    return memcmp(a, b, is_ldbl ? (size_t)LDBL_BYTES : t->size) == 0;
 }
 
 bool cf_same(const struct cf_type *t, const void *a, const void *b)

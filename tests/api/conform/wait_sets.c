@@ -112,8 +112,8 @@ static size_t set_size(const struct call *c)
 
 /* `some` may return fewer indices than satisfied elements, but at least one if there is
  * one, and none twice. */
-static void judge_some(const struct row *r, const struct routine *f, const struct call *c,
-                       size_t got, size_t count)
+static void verify_some(const struct row *r, const struct routine *f,
+                        const struct call *c, size_t got, size_t count)
 {
     bool seen[MANY] = {false};
 
@@ -126,11 +126,11 @@ static void judge_some(const struct row *r, const struct routine *f, const struc
     }
 }
 
-static void judge(const struct row *r, const struct routine *f, const struct call *c,
-                  size_t got, size_t count)
+static void verify_result(const struct row *r, const struct routine *f,
+                          const struct call *c, size_t got, size_t count)
 {
     if (f->mode == SOME)
-        judge_some(r, f, c, got, count);
+        verify_some(r, f, c, got, count);
     else if (f->mode == ANY)
         cf_check(count == 0 ? got == SIZE_MAX : got < c->n && satisfied(r, f, c, got),
                  "%zu elements, %zu satisfied: returned %zu", c->n, count, got);
@@ -166,7 +166,7 @@ static void run_one(const struct row *r, const struct routine *f, const struct c
         c->indices[i] = SIZE_MAX / 2;
     size_t got = f->call(c);
     cf_case(f->name);
-    judge(r, f, c, got, count);
+    verify_result(r, f, c, got, count);
     cf_check(c->indices[c->n] == SIZE_MAX / 2, "wrote beyond the indices");
 }
 
@@ -204,7 +204,7 @@ static void run_null(const struct row *r, const struct routine *f)
     }
     size_t got = f->call(c);
     cf_case(f->name);
-    judge(r, f, c, got, 0);
+    verify_result(r, f, c, got, 0);
 }
 
 /* Fairness: repeated calls must eventually return every satisfied element. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # errors.sh - the manual pages agree with the checks in the rows of the API: the section
-# ERRORS of each routine's page names each parameter whose kind is checked, says that the
+# ERRORS of each routine's page names each parameter whose kind is checked, states that the
 # library must be initialized, and, for a collective, what SHMEM_DEBUG=2 checks.  Messages
 # that docs/TROUBLESHOOTING.md explains must occur in the sources.
 set -eu
@@ -33,7 +33,7 @@ sh tools/man-names docs/man/*.3.md | sed -n 's/^names //p' >"$work/names"
 awk -v man="$work/man" '
 function fail(what) {
     if (!((page, what) in failed))
-        print "FAIL: docs/man/" page ".3.md: ERRORS does not say " what
+        print "FAIL: docs/man/" page ".3.md: ERRORS does not state " what
     failed[page, what]
 }
 # K(KIND, same, shown, test): kinds with the test `nothing` need no documentation.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# examples.awk - take the programs out of the EXAMPLE section of a manual page.
+# examples.awk - extracts the programs from the EXAMPLE section of a manual page.
 # usage: awk -v prefix=DIR/NAME -f examples.awk PAGE
 # Writes prefix.N.c, prefix.N.expected (where the page gives output), and prints a line
 # "prefix.N npes status environment" for each; npes, status and environment come from the

@@ -49,12 +49,12 @@ FNR == 1 {
 }
 END { finish_page() }' ./*.3.md) >>"$work/report"
 
-# A collective of 0 elements does not synchronize: the pages must say so.
+# A collective of 0 elements does not synchronize: the pages must state this.
 for name in alltoall alltoalls broadcast collect reduce scan; do
     awk '/^## / { inside = /^## ARGUMENTS/ } inside { text = text " " $0 }
         END { exit text !~ /[Ww]ith 0 .*does not synchronize/ }' \
         "$work/man/shmem_$name.3.md" ||
-        echo "docs/man/shmem_$name.3.md: ARGUMENTS does not say that a call with 0" \
+        echo "docs/man/shmem_$name.3.md: ARGUMENTS does not state that a call with 0" \
             "elements does not synchronize the PEs"
     ! grep -n 'only meet' "docs/man/shmem_$name.3.md" ||
         echo "docs/man/shmem_$name.3.md: promises that a call with 0 synchronizes"

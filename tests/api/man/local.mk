@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/api/man/local.mk - the manual: a page for each name, pages without mistakes, which name
-# what is checked, and examples that do what they say.
+# tests/api/man/local.mk - the manual: a page for each name, valid markup, complete ERRORS
+# sections and working examples.
 man_tests = tests/api/man/names.sh tests/api/man/lint.sh tests/api/man/install.sh \
 	tests/api/man/errors.sh tests/api/man/examples.sh
 TESTS      += $(man_tests)

@@ -21,9 +21,9 @@ for page in docs/man/*.[37].md; do
 done
 sh tools/man-names docs/man/*.3.md | sort >"$work/all"
 
-awk '{ print $2, $3 }' "$work/all" | sort -u >"$work/places"
-awk '{ print $1 }' "$work/places" | uniq -d | sed 's/^/FAIL: on two pages: /' >"$work/twice"
-awk '$1 != $2 { print $1, $2 }' "$work/places" | while read -r name page; do
+awk '{ print $2, $3 }' "$work/all" | sort -u >"$work/page-of-name"
+awk '{ print $1 }' "$work/page-of-name" | uniq -d | sed 's/^/FAIL: on two pages: /' >"$work/twice"
+awk '$1 != $2 { print $1, $2 }' "$work/page-of-name" | while read -r name page; do
     [ ! -f "docs/man/$name.3.md" ] || echo "FAIL: $name is on $page, but has a page"
 done >>"$work/twice"
 if [ -s "$work/twice" ]; then

@@ -44,8 +44,7 @@ static void check_sync(const long *sync, const char *what)
                     sync[i]);
 }
 
-/* -- barriers
- * ---------------------------------------------------------------------------- */
+/* -- barriers -------------------------------------------------------------------- */
 static volatile long my_round;
 
 static void test_barriers(const struct set *s, bool sync, int rounds, bool delays)
@@ -82,8 +81,7 @@ static void test_late(const struct set *s)
     }
 }
 
-/* -- movement of data
- * -------------------------------------------------------------------- */
+/* -- movement of data ------------------------------------------------------------ */
 static void check_bytes(const unsigned char *at, size_t n, uint64_t salt,
                         const char *what)
 {
@@ -162,8 +160,7 @@ static void alltoall(const struct set *s, size_t size, size_t n, ptrdiff_t dst,
     check_sync(sync, "alltoall");
 }
 
-/* -- reductions
- * -------------------------------------------------------------------------- */
+/* -- reductions ------------------------------------------------------------------ */
 typedef void (*reduce_fn)(void *dest, const void *source, int n, int start, int log,
                           int size, void *work, long *sync);
 struct row {
@@ -251,8 +248,7 @@ static void reduce(const struct row *row, const struct set *s, int n, bool in_pl
     check_sync(sync, row->name);
 }
 
-/* -- all sets
- * ---------------------------------------------------------------------------- */
+/* -- all sets -------------------------------------------------------------------- */
 static void test_set(const struct set *s)
 {
     static const size_t counts[] = {0, 1, 3, MOST};

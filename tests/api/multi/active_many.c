@@ -26,9 +26,9 @@ struct set {
     int start, log, size;
 };
 
-/* What one thread uses. */
+/* The state of one thread. */
 struct lane {
-    long (*sync)[WORDS]; /* by set: a few */
+    long (*sync)[WORDS]; /* by set: SYNCS arrays */
     long *dest, *source, *work;
     uint64_t seed;
 };

@@ -145,12 +145,9 @@ static void test_rounds(const struct group *g, uint64_t *seed)
 
 int main(void)
 {
-    shmem_init();
+    size_t bytes = (size_t)MOST * ELEMENT * STRIDE_MAX * PES_MAX + GUARD;
+    uint64_t seed = coll_init(&dest, &source, bytes);
     CHECK(shmem_n_pes() <= PES_MAX);
-    groups_init();
-    dest = check_alloc((size_t)MOST * ELEMENT * STRIDE_MAX * PES_MAX + GUARD);
-    source = check_alloc((size_t)MOST * ELEMENT * STRIDE_MAX * PES_MAX + GUARD);
-    uint64_t seed = check_seed(shmem_my_pe());
     for (int i = 0; i < ngroups; i++) {
         const struct group *g = &groups[i];
         for (size_t r = 0; r < ROWS; r++)

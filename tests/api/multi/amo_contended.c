@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * amo_contended.c - all PEs at one word: every fetched value is handed out once; a
+ * amo_contended.c - all PEs access one word: every fetched value is returned once; a
  * counter kept by compare_swap; a token that swap passes around.  That no update is lost,
  * of any operation and type: tests/api/conform/amo.c.
  */
@@ -54,7 +54,7 @@ static void test_compare_swap(void)
     shmem_barrier_all();
 }
 
-/* Every PE swaps its own number in: each number comes out once, but for the last. */
+/* Every PE swaps its own number in: each number except the last is fetched once. */
 static long holder = -1, seen_sum;
 
 static void test_swap(void)

@@ -90,11 +90,7 @@ static void test_rounds(const struct group *g, uint64_t *seed)
 
 int main(void)
 {
-    shmem_init();
-    groups_init();
-    dest = check_alloc((MOST + 8) * ELEMENT);
-    source = check_alloc((MOST + 8) * ELEMENT);
-    uint64_t seed = check_seed(shmem_my_pe());
+    uint64_t seed = coll_init(&dest, &source, (MOST + 8) * ELEMENT);
     for (int g = 0; g < ngroups; g++) {
         size_t most = g == 0 ? sizeof(counts) / sizeof(counts[0]) : 3;
         for (size_t i = 0; i < ROWS; i++)

@@ -35,15 +35,14 @@ same_map() {
 }
 
 # refused WHAT NPES NODES: the last job printed exactly once that it cannot run on NODES.
-# (A late PE may also report that the PE which printed that, and had created the node
-# segment, has ended.)
+# (A late PE may also report that the PE that created the node segment has ended.)
 refused() {
-    said=$(grep '^pgas: ' "$work/err" | grep -v 'the node segment.*if the PE that made it' || :)
+    printed=$(grep '^pgas: ' "$work/err" | grep -v 'the node segment.*if the PE that made it' || :)
     n=$(echo "$3" | awk '{ print gsub(/:/, "") }')
     left_out='excluded by SHMEM_TRANSPORT'
-    [ "$said" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), but no\
+    [ "$printed" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), but no\
  network transport is usable (ofi: $left_out; ucx: $left_out); run all PEs on one node,\
- or see oshmem_info --check" ] || fail "$1: said '$said'"
+ or see oshmem_info --check" ] || fail "$1: printed '$printed'"
     [ ! -s "$work/out" ] || fail "$1: the PEs continued"
 }
 

@@ -2,8 +2,8 @@
 /*
  * boot_map.c - the bootstrap interface (pgas/core/boot/boot.h), which PEs use before they
  * can access each other's memory, on any nodes and under any launcher: each PE prints its
- * place in the node map; all check that the maps agree, that boot_barrier synchronizes,
- * and that boot_get returns what boot_put has published.
+ * position in the node map; all check that the maps agree, that boot_barrier
+ * synchronizes, and that boot_get returns what boot_put has published.
  *
  *   boot_map                  prints "PE 3 of 6, node 1 of 3 (n1), local 1 of 2, shared
  *                             team 2/1/2" (start/stride/size; 0+3+4/3 if not strided)
@@ -87,7 +87,7 @@ static void shared_text(char *text, size_t size)
     free(list);
 }
 
-static void print_place(void)
+static void print_position(void)
 {
     char host[NAME_MAX_LEN], shared[NAME_MAX_LEN];
 
@@ -101,7 +101,7 @@ static void print_place(void)
 /* ---- exchange -------------------------------------------------------------------- */
 
 /* Published by each PE, followed by a number of bytes that depends on the PE. */
-struct said {
+struct record {
     uint32_t rank, size, node, nnodes, local_rank, local_size, generation;
     int32_t pid;
     uint64_t map; /* hash of node_of */
@@ -119,7 +119,7 @@ static uint64_t hash_map(void)
 
 static size_t blob_len(uint32_t pe)
 {
-    size_t less = (size_t)pe * BLOB_STEP % (BLOB_MAX - sizeof(struct said));
+    size_t less = (size_t)pe * BLOB_STEP % (BLOB_MAX - sizeof(struct record));
 
     return BLOB_MAX - less;
 }
@@ -132,15 +132,15 @@ static unsigned char blob_byte(uint32_t pe, size_t i)
 
 static void make_blob(unsigned char *blob)
 {
-    struct said me = {.rank = b.rank,
-                      .size = b.size,
-                      .node = b.node,
-                      .nnodes = b.nnodes,
-                      .local_rank = b.local_rank,
-                      .local_size = b.local_size,
-                      .generation = pgas_self.generation,
-                      .pid = (int32_t)getpid(),
-                      .map = hash_map()};
+    struct record me = {.rank = b.rank,
+                        .size = b.size,
+                        .node = b.node,
+                        .nnodes = b.nnodes,
+                        .local_rank = b.local_rank,
+                        .local_size = b.local_size,
+                        .generation = pgas_self.generation,
+                        .pid = (int32_t)getpid(),
+                        .map = hash_map()};
 
     boot_node_name(&b, b.node, me.host, sizeof me.host);
     memcpy(blob, &me, sizeof me);
@@ -148,7 +148,7 @@ static void make_blob(unsigned char *blob)
         blob[i] = blob_byte(b.rank, i);
 }
 
-static void check_said(const struct said *s, uint32_t pe)
+static void check_record(const struct record *s, uint32_t pe)
 {
     char host[NAME_MAX_LEN];
 
@@ -174,11 +174,11 @@ static void exchange(void)
     check(boot_put(BOOT_ALL, "test.blob", blob, blob_len(b.rank)) == 0, "put", b.rank);
     check(boot_barrier() == 0, "barrier", b.rank);
     for (uint32_t pe = 0; pe < b.size && b.launched; pe++) {
-        struct said s;
+        struct record s;
         ssize_t len = boot_get(pe, "test.blob", blob, sizeof blob);
         check(len == (ssize_t)blob_len(pe), "get returned another length", pe);
         memcpy(&s, blob, sizeof s);
-        check_said(&s, pe);
+        check_record(&s, pe);
         for (size_t i = sizeof s; i < blob_len(pe); i++)
             check(blob[i] == blob_byte(pe, i), "get returned other bytes", pe);
     }
@@ -268,7 +268,7 @@ static int end_by(const char *how, int number, uint32_t pe)
             raise(number);
         }
         if (strcmp(how, "abort") == 0)
-            boot_abort(number, "boot_map was told to");
+            boot_abort(number, "requested by the test");
     }
     sleep(HANG_S);
     fprintf(stderr, "boot_map: PE %u: the job was not ended\n", b.rank);
@@ -296,7 +296,7 @@ static void part(void)
 static int where(void)
 {
     boot_connect(&b);
-    print_place();
+    print_position();
     boot_disconnect(&b, false);
     return 0;
 }
@@ -306,7 +306,7 @@ static int check_generations(uint32_t n)
     for (pgas_self.generation = 1; pgas_self.generation <= n; pgas_self.generation++) {
         join();
         if (pgas_self.generation == 1)
-            print_place();
+            print_position();
         check_all();
         part();
     }

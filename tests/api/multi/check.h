@@ -8,6 +8,7 @@
 #define TESTS_API_MULTI_CHECK_H
 
 #include <errno.h>
+#include <float.h>
 #include <sched.h>
 #include <shmem.h>
 #include <stdarg.h>
@@ -20,6 +21,9 @@
 #include <unistd.h>
 
 enum { CHECK_SKIP = 77, CHECK_NAME_MAX = 256 };
+
+/* Bytes that hold the value of a long double; the rest (6 of 16 with x87) is padding. */
+enum { LDBL_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
 
 static inline void check_fail(const char *file, int line, const char *what)
 {

@@ -60,6 +60,18 @@ static inline void groups_init(void)
     group_add("last PE", n - 1, 1, 1);
 }
 
+/* Calls shmem_init, fills groups[] and allocates two symmetric buffers of `bytes` each;
+ * returns the random seed of this PE. */
+static inline uint64_t coll_init(unsigned char **dest, unsigned char **source,
+                                 size_t bytes)
+{
+    shmem_init();
+    groups_init();
+    *dest = check_alloc(bytes);
+    *source = check_alloc(bytes);
+    return check_seed(shmem_my_pe());
+}
+
 static inline int group_world(const struct group *g, int i)
 {
     return g->start + i * g->stride;

@@ -35,7 +35,7 @@ static void use(shmem_ctx_t ctx, shmem_team_t team)
 {
     int pe = shmem_team_my_pe(team), n = shmem_team_n_pes(team), to = (pe + 1) % n;
     int from = (pe + n - 1) % n,
-        far = shmem_team_translate_pe(team, from, SHMEM_TEAM_WORLD);
+        from_world = shmem_team_translate_pe(team, from, SHMEM_TEAM_WORLD);
     long values[N];
     for (int i = 0; i < N; i++) {
         values[i] = me * 100 + i;
@@ -54,13 +54,13 @@ static void use(shmem_ctx_t ctx, shmem_team_t team)
     shmem_ctx_int_atomic_add(ctx, &counter, me + 1, to);
     shmem_ctx_quiet(ctx);
     CHECK_EQ(shmem_long_sum_reduce(team, answer, words, 1), 0);
-    CHECK_EQ(words[0], far * 100);
-    CHECK_EQ(words[1], far * 100 + 1);
-    CHECK_EQ(words[2], far * 100 + 2);
-    CHECK_EQ(words[3], far * 100 + 3);
-    CHECK_EQ(words[4], far * 100 + 4);
-    CHECK_EQ(words[5], far * 100 + 5);
-    CHECK_EQ(counter, far + 1);
+    CHECK_EQ(words[0], from_world * 100);
+    CHECK_EQ(words[1], from_world * 100 + 1);
+    CHECK_EQ(words[2], from_world * 100 + 2);
+    CHECK_EQ(words[3], from_world * 100 + 3);
+    CHECK_EQ(words[4], from_world * 100 + 4);
+    CHECK_EQ(words[5], from_world * 100 + 5);
+    CHECK_EQ(counter, from_world + 1);
     CHECK_EQ(signal_word, 1);
     CHECK_EQ(shmem_ctx_long_g(ctx, words, to), me * 100);
     CHECK_EQ(shmem_ctx_int_atomic_fetch(ctx, &counter, to), me + 1);

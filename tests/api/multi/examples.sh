@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# examples.sh - all examples with 1, 2, 4 and more PEs; they verify themselves.
+# examples.sh - runs all examples with 1, 2, 4 and 7 PEs; they verify their results.
 set -eu
-# Examples are short: they leave to the system what they hold at their end.
+# The examples do not free all their memory at exit.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 dir=$top_builddir/examples
@@ -31,7 +31,7 @@ for npes in 1 2 4 7; do
     run $npes "$dir/sort" 5000
 done
 
-# Words at all kinds of places: long ones, at ends of files, files without any.
+# Special cases: long words, words at the start and end of files, files without words.
 text=$work/text
 mkdir "$text"
 awk 'BEGIN { for (i = 0; i < 30000; i++) printf "x"; print " Yes yes YES" }' >"$text/long"
@@ -51,7 +51,7 @@ for npes in 1 2 4 7; do
     }
 done
 
-# A full table is an error that says so.
+# A full table is an error with a message.
 status=0
 timeout -k 5 60 "$OSHRUN" -n 3 "$dir/wordcount" -s 10 "$text/random" >"$work/out" \
     2>"$work/err" || status=$?

@@ -134,7 +134,8 @@ static void test_sync(void)
     shmem_barrier_all();
 }
 
-/* The child sees the values at fork; its stores do not change the parent's globals. */
+/* The child has the values at the time of the fork; its stores do not change the parent's
+ * globals. */
 static void test_fork(void)
 {
     in_data = 1;

@@ -84,7 +84,6 @@ struct row {
     combine_fn combine;
 };
 enum { SINT, UINT, FLT, CPLX };
-enum { LDBL_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
 #define COMPARED(C, KIND)                                                                \
     (KIND == FLT && sizeof(C) == sizeof(long double) ? (size_t)LDBL_BYTES : sizeof(C))
 
@@ -203,11 +202,8 @@ static void test_rounds(const struct group *g, uint64_t *seed)
 
 int main(void)
 {
-    shmem_init();
-    groups_init();
-    unsigned char *dest = check_alloc((MOST + 8) * ELEMENT);
-    unsigned char *source = check_alloc((MOST + 8) * ELEMENT);
-    uint64_t seed = check_seed(shmem_my_pe());
+    unsigned char *dest, *source;
+    uint64_t seed = coll_init(&dest, &source, (MOST + 8) * ELEMENT);
     for (int g = 0; g < ngroups; g++) {
         size_t most = g == 0 ? sizeof(counts) / sizeof(counts[0]) : 4;
         for (size_t i = 0; i < ROWS; i++) {

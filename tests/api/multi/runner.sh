@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/oshrun" <<'EOF'
 #!/bin/sh
-# oshrun --timeout T [--vnodes K] -n N PROGRAM: behave as the name of PROGRAM says.
+# oshrun --timeout T [--vnodes K] -n N PROGRAM: behaves according to the name of PROGRAM.
 nodes=
 [ "$3" != --vnodes ] || nodes=$4
 [ "$nodes" = "$CHECK_VNODES" ] || exit 9

@@ -11,7 +11,6 @@
 #include "tests/api/multi/coll.h"
 
 #include <complex.h>
-#include <float.h>
 #include <math.h>
 
 typedef int (*scan_fn)(shmem_team_t team, void *dest, const void *source, size_t n);
@@ -54,7 +53,6 @@ struct row {
     make_fn make;
     add_fn add;
 };
-enum { LDBL_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
 #define COMPARED_SINT(C) sizeof(C)
 #define COMPARED_UINT(C) sizeof(C)
 #define COMPARED_CPLX(C) sizeof(C)
@@ -155,11 +153,7 @@ static void test_rounds(const struct group *g, uint64_t *seed)
 
 int main(void)
 {
-    shmem_init();
-    groups_init();
-    dest = check_alloc((MOST + 8) * ELEMENT);
-    source = check_alloc((MOST + 8) * ELEMENT);
-    uint64_t seed = check_seed(shmem_my_pe());
+    uint64_t seed = coll_init(&dest, &source, (MOST + 8) * ELEMENT);
     for (int g = 0; g < ngroups; g++) {
         size_t most = g == 0 ? sizeof(counts) / sizeof(counts[0]) : 5;
         for (size_t i = 0; i < ROWS; i++)

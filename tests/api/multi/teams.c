@@ -177,13 +177,13 @@ static void test_list(void)
 /* Each call fails on all PEs; with SHMEM_DEBUG it would end the job. */
 static void test_bad_lists(void)
 {
-    int twice[] = {0, 0}, far[] = {npes}, below[] = {-1};
+    int twice[] = {0, 0}, above[] = {npes}, below[] = {-1};
     shmem_team_t team = garbage;
     if (getenv("SHMEM_DEBUG") != NULL)
         return;
     CHECK(shmemx_team_create(SHMEM_TEAM_WORLD, twice, 2, &team) != 0);
     CHECK(team == SHMEM_TEAM_INVALID);
-    CHECK(shmemx_team_create(SHMEM_TEAM_WORLD, far, 1, &team) != 0);
+    CHECK(shmemx_team_create(SHMEM_TEAM_WORLD, above, 1, &team) != 0);
     CHECK(shmemx_team_create(SHMEM_TEAM_WORLD, below, 1, &team) != 0);
     CHECK(shmemx_team_create(SHMEM_TEAM_WORLD, twice, 0, &team) != 0);
     CHECK(shmemx_team_create(SHMEM_TEAM_WORLD, twice, -1, &team) != 0);

@@ -7,7 +7,7 @@
  *   stay       PEs finalize without destroying teams: no error
  *   world, shared, default-ctx   destroy a predefined team or context
  *   stale, stale-ctx, garbage    use a handle after its destruction, or an invalid one
- *   far, none  a PE number outside the context's team; SHMEM_CTX_INVALID in a put
+ *   outside, none  a PE number outside the context's team; SHMEM_CTX_INVALID in a put
  */
 #include "config.h"
 
@@ -62,7 +62,7 @@ static void misuse(const char *how, shmem_team_t team)
     if (is(how, "none"))
         shmem_ctx_long_p(ctx, &word, 1, 0);
     CHECK_EQ(shmem_team_create_ctx(team, 0, &ctx), 0);
-    if (is(how, "far"))
+    if (is(how, "outside"))
         shmem_ctx_long_p(ctx, &word, 1, npes);
     shmem_team_destroy(team);
     if (is(how, "stale"))

@@ -23,8 +23,8 @@ wrong() {
     failed=1
 }
 
-# says HOW PES MESSAGE: the job fails within 2 s and prints MESSAGE.
-says() {
+# fails_with HOW PES MESSAGE: the job fails within 2 s and prints MESSAGE.
+fails_with() {
     job "$1" "$2"
     case $status in
     0) wrong "$1 with $2 PEs should fail" ;;
@@ -39,20 +39,20 @@ sizes='2 5'
 for n in $sizes; do
     last=$((n - 1))
     gone="PE $last has exited or called shmem_finalize while PE [0-9]* waits in"
-    says finalize $n "$gone shmem_long_sum_reduce"
-    says exit $n "$gone shmem_long_sum_reduce"
-    says destroy $n "$gone shmem_team_destroy"
-    says split $n "$gone shmem_team_split_strided"
+    fails_with finalize $n "$gone shmem_long_sum_reduce"
+    fails_with exit $n "$gone shmem_long_sum_reduce"
+    fails_with destroy $n "$gone shmem_team_destroy"
+    fails_with split $n "$gone shmem_team_split_strided"
     [ $failed = 0 ] || exit 1 # each hang takes the full time limit
     job stay $n
     [ $status = 0 ] || wrong "stay with $n PEs ended with $status"
 done
-says world 2 'shmem_team_destroy: .*SHMEM_TEAM_WORLD'
-says shared 2 'shmem_team_destroy: .*SHMEM_TEAM_SHARED'
-says default-ctx 2 'shmem_ctx_destroy: .*SHMEM_CTX_DEFAULT'
-says stale 2 'shmem_long_sum_reduce: .*not a valid team (already destroyed?)'
-says stale-ctx 2 'shmem_ctx_long_p: .*not a valid context (already destroyed?)'
-says garbage 1 'shmem_team_n_pes: .*not a valid team'
-says far 3 "shmem_ctx_long_p: argument 'pe' = 3, but .* has PEs 0..2"
-says none 1 'shmem_ctx_long_p: .*SHMEM_CTX_INVALID'
+fails_with world 2 'shmem_team_destroy: .*SHMEM_TEAM_WORLD'
+fails_with shared 2 'shmem_team_destroy: .*SHMEM_TEAM_SHARED'
+fails_with default-ctx 2 'shmem_ctx_destroy: .*SHMEM_CTX_DEFAULT'
+fails_with stale 2 'shmem_long_sum_reduce: .*not a valid team (already destroyed?)'
+fails_with stale-ctx 2 'shmem_ctx_long_p: .*not a valid context (already destroyed?)'
+fails_with garbage 1 'shmem_team_n_pes: .*not a valid team'
+fails_with outside 3 "shmem_ctx_long_p: argument 'pe' = 3, but .* has PEs 0..2"
+fails_with none 1 'shmem_ctx_long_p: .*SHMEM_CTX_INVALID'
 exit $failed

@@ -2,9 +2,9 @@
 // hashmap.cc - a hash table over the symmetric memory of a team, as a C++11 class
 // template: open addressing with linear probing (W. W. Peterson, 1957; D. E. Knuth, The
 // Art of Computer Programming 3, 6.4), a slot claimed by compare-and-swap of its key.
-// Teams, contexts and symmetric arrays are objects whose destructors give them back; the
-// routines for a type are found by overloading.  Checked against a std::map of all that
-// was added.
+// Teams, contexts and symmetric arrays are objects whose destructors release them; the
+// routines for a type are selected by overloading.  Checked against a std::map of all
+// additions.
 #include <mpp/shmem.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 using Key = unsigned long long;
 
-// ---- the routines for a type, by overloading
+// ---- overloads of the routines for each type
 inline void add(shmem_ctx_t ctx, long *dest, long value, int pe)
 {
     shmem_ctx_long_atomic_add(ctx, dest, value, pe);
@@ -63,7 +63,7 @@ inline void sum_reduce(shmem_team_t team, double *dest, const double *source,
         throw std::runtime_error("shmem_double_sum_reduce failed");
 }
 
-// ---- owners
+// ---- owning classes
 class Library
 {
   public:
@@ -73,14 +73,14 @@ class Library
     Library &operator=(const Library &) = delete;
 };
 
-// Every second PE of the world; made and destroyed by all PEs.
+// Every second PE of the world; creation and destruction are collective.
 class Team
 {
   public:
     Team()
     {
         int npes = shmem_n_pes(), parts = npes > 1 ? 2 : 1;
-        shmem_team_config_t config = {1}; // a team has no contexts unless asked for
+        shmem_team_config_t config = {1}; // by default a team has no contexts
         for (int part = 0; part < parts; part++) {
             shmem_team_t made = SHMEM_TEAM_INVALID;
             shmem_team_split_strided(SHMEM_TEAM_WORLD, part, parts,
@@ -118,7 +118,7 @@ class Context
     shmem_ctx_t ctx = SHMEM_CTX_INVALID;
 };
 
-// Zeroed symmetric memory; made and destroyed by all PEs together.
+// Zeroed symmetric memory; creation and destruction are collective.
 template <typename T> class SymmetricArray
 {
   public:
@@ -141,7 +141,7 @@ template <typename T> class SymmetricArray
     T *first;
 };
 
-// ---- the table
+// ---- table
 class TableFull : public std::runtime_error
 {
   public:
@@ -151,7 +151,7 @@ class TableFull : public std::runtime_error
     }
 };
 
-// Values that were added to a key; key 0 marks a free slot.  A key lives on one PE.
+// Values that were added to a key; key 0 marks a free slot.  Each key is on one PE.
 template <typename Value> class Table
 {
   public:
@@ -176,7 +176,7 @@ template <typename Value> class Table
         throw TableFull(key);
     }
 
-    // The value and whether there is one.
+    // The value and whether the key exists.
     std::pair<Value, bool> find(Key key)
     {
         std::size_t slot = mix(key) % keys.size();
@@ -190,8 +190,8 @@ template <typename Value> class Table
         return std::make_pair(Value(), false);
     }
 
-    // All that was added must be there: the PEs of the team meet.
-    void settle()
+    // Completes all additions on all PEs of the team.
+    void sync()
     {
         shmem_ctx_quiet(ctx);
         shmem_team_sync(team);
@@ -206,7 +206,7 @@ template <typename Value> class Table
         return sums[1];
     }
 
-    long keys_here()
+    long local_keys()
     {
         long n = 0;
         for (Key key : keys)
@@ -234,7 +234,7 @@ template <typename Value> class Table
     SymmetricArray<Value> values;
 };
 
-// ---- what is checked
+// ---- checks
 static int errors;
 
 static void check(bool ok, const char *what)
@@ -243,7 +243,7 @@ static void check(bool ok, const char *what)
         std::fprintf(stderr, "hashmap: PE %d: %s\n", shmem_my_pe(), what);
 }
 
-// Few keys with many additions, many with few.
+// Few keys with many additions, then many keys with few.
 static std::vector<Key> draw(int pe)
 {
     std::vector<Key> drawn;
@@ -256,7 +256,7 @@ static std::vector<Key> draw(int pe)
     return drawn;
 }
 
-// Each team fills a table of its own; only its PEs' keys are in it.
+// Each team fills its own table, which contains only the keys of its PEs.
 template <typename Value> static void test_table(shmem_team_t team, Value unit)
 {
     Table<Value> table(team, 512);
@@ -264,7 +264,7 @@ template <typename Value> static void test_table(shmem_team_t team, Value unit)
     Value sum = Value();
     for (Key key : draw(shmem_my_pe()))
         table.accumulate(key, unit * static_cast<Value>(key % 7));
-    table.settle();
+    table.sync();
     for (int pe = 0; pe < shmem_team_n_pes(team); pe++)
         for (Key key : draw(shmem_team_translate_pe(team, pe, SHMEM_TEAM_WORLD))) {
             model[key] += unit * static_cast<Value>(key % 7);
@@ -273,11 +273,11 @@ template <typename Value> static void test_table(shmem_team_t team, Value unit)
     for (const auto &entry : model)
         check(table.find(entry.first) == std::make_pair(entry.second, true),
               "a key has another value than in the model");
-    check(!table.find(2).second, "there is a key that nobody added");
+    check(!table.find(2).second, "a key exists that was not added");
     check(table.sum_of_all() == sum, "the sum over the team is not the model's");
 }
 
-// The PEs fill the table until there is no space: all slots are taken, each by one key.
+// The PEs fill the table until there is no space: each slot has one key.
 static void test_full()
 {
     static long counts[2], work[_SHMEM_REDUCE_MIN_WRKDATA_SIZE];
@@ -297,8 +297,8 @@ static void test_full()
         }
     }
     check(thrown, "a full table did not throw");
-    table.settle();
-    counts[0] = table.keys_here();
+    table.sync();
+    counts[0] = table.local_keys();
     check(counts[0] == 16, "a full table has a free slot");
     shmem_long_sum_to_all(&counts[1], &counts[0], 1, 0, 0, npes, work, sync);
     long left_out = shmem_long_fadd(&refused, 0, 0);

@@ -33,9 +33,9 @@ have_cxx() {
 build() {
     program=$1
     shift
-    "$@" -o "$work/$program" >"$work/said" 2>&1 || {
+    "$@" -o "$work/$program" >"$work/log" 2>&1 || {
         fail "$* did not compile"
-        grep -E 'error|undefined' "$work/said" | head -n 5
+        grep -E 'error|undefined' "$work/log" | head -n 5
         return 1
     }
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/api/ported/local.mk - programs that others wrote, and published algorithms in the style
-# of their time: see README.md there.
+# tests/api/ported/local.mk - third-party programs, and published algorithms in old SHMEM;
+# see README.md.
 ported_programs = \
 	tests/api/ported/cg.pes \
 	tests/api/ported/collatz.pes \

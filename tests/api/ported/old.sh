@@ -10,14 +10,14 @@ for name in cg collatz fft gups isx psrs scan summa; do
     build "$name.pes" "$OSHCC" -std=gnu89 -O1 -Wall "$top_srcdir/tests/api/ported/$name.c" -lm ||
         continue
     PES_SIZES='3 8' SHMEM_DEBUG=2 sh "$top_srcdir/tests/run-pes" "$work/$name.pes" \
-        >"$work/said" 2>&1 || {
+        >"$work/log" 2>&1 || {
         fail "$name with SHMEM_DEBUG=2"
-        cat "$work/said"
+        cat "$work/log"
     }
 done
 
-# refuses NPES NAME: NAME fails with an error, because NPES is larger than its rows.
-refuses() {
+# rejects NPES NAME: NAME fails with an error, because NPES exceeds its number of rows.
+rejects() {
     status=0
     timeout -k 5 "$limit_s" "$OSHRUN" -n "$1" "$work/$2.pes" >"$work/out" 2>&1 || status=$?
     if [ $status -ne 1 ] || ! grep -q "$2: for at most" "$work/out"; then
@@ -25,6 +25,6 @@ refuses() {
         cat "$work/out"
     fi
 }
-refuses 31 cg
-refuses 49 summa
+rejects 31 cg
+rejects 49 summa
 finish
