@@ -28,8 +28,8 @@ static const struct ucx_function functions[] = {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* UCX reads the settings once, when it is loaded; they are in the environment only while it
- * loads, unless the user has set them.  They disable:
+/* UCX reads the settings once, when it is loaded; they are in the environment only while
+ * it loads, unless the user has set them.  They disable:
  * - handlers for fatal signals (a program must die by its own signal, with its own core)
  *   and the handler that attaches a debugger at SIGHUP;
  * - hooks in mmap and similar functions: they patch the C library's code, which crashes
