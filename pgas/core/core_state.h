@@ -79,8 +79,7 @@ struct data_span {
 };
 
 struct data_layout {
-    struct data_span
-        *span; /* capacity: one per program header; never freed once shared */
+    struct data_span *span; /* one per program header at most; kept once shared */
     int spans;
     uintptr_t relro_end;
     uint64_t tag; /* hash of the program headers and notes (build ID) */

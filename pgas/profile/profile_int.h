@@ -31,20 +31,22 @@ enum {
     PROFILE_SITE_HEADS = 256, /* buckets of the hash table of call sites */
 };
 
+struct profile_call_site {
+    const void *address;
+    const char *routine;
+    uint32_t next; /* row + 1 of the next one in the same bucket */
+};
+
 /* Call sites of this PE. */
 struct profile_site_state {
-    struct profile_site_row {
-        const void *address;
-        const char *routine;
-        uint32_t next; /* row + 1 of the next one in the same bucket */
-    } * sites;
-    size_t nsites, space;
+    struct profile_call_site *row;
+    size_t rows, capacity;
     uint32_t head[PROFILE_SITE_HEADS];
 };
 
 struct profile_team_state {
-    struct profile_team *teams; /* destroyed ones too */
-    size_t nteams, teams_capacity;
+    struct profile_team *row; /* destroyed teams too */
+    size_t rows, capacity;
     uint32_t *row_of_slot; /* row + 1 of the team in that slot */
     size_t slots;
 };
@@ -65,7 +67,7 @@ struct profile_state {
     struct profile_header header;
     enum profile_chunk_kind chunk_kind;
     size_t chunk_row_bytes;
-    struct profile_site site; /* the row of profile_site_row */
+    struct profile_site site; /* result of profile_site_row */
 
     /* Communication (profile_gather.c) */
     struct shmem_team team;

@@ -15,52 +15,50 @@
 
 #include "pgas/profile/profile_int.h"
 
+#define STATE PROFILE->sites
+
 enum { GROW = 2, FIRST = 64 };
 
 size_t profile_sites(void)
 {
-    return PROFILE->sites.nsites;
+    return STATE.rows;
 }
 
 void profile_site_fini(void)
 {
-    free(PROFILE->sites.sites);
-    PROFILE->sites.sites = NULL;
-    PROFILE->sites.nsites = PROFILE->sites.space = 0;
-    memset(PROFILE->sites.head, 0, sizeof PROFILE->sites.head);
+    free(STATE.row);
+    STATE.row = NULL;
+    STATE.rows = STATE.capacity = 0;
+    memset(STATE.head, 0, sizeof STATE.head);
 }
 
 static bool profile_site_grow(void)
 {
-    size_t wanted = PROFILE->sites.space > 0 ? GROW * PROFILE->sites.space : FIRST;
-    struct profile_site_row *more =
-        PROFILE->sites.nsites < PROFILE->sites.space
-            ? PROFILE->sites.sites
-            : realloc(PROFILE->sites.sites, wanted * sizeof *PROFILE->sites.sites);
+    size_t capacity = STATE.capacity > 0 ? GROW * STATE.capacity : FIRST;
 
+    if (STATE.rows < STATE.capacity)
+        return true;
+    struct profile_call_site *more = realloc(STATE.row, capacity * sizeof *more);
     if (more == NULL)
         return false;
-    PROFILE->sites.space =
-        PROFILE->sites.nsites < PROFILE->sites.space ? PROFILE->sites.space : wanted;
-    PROFILE->sites.sites = more;
+    STATE.capacity = capacity;
+    STATE.row = more;
     return true;
 }
 
 int profile_site_of(const void *site, const char *routine)
 {
     uint32_t *list =
-        &PROFILE->sites.head[profile_mix((uintptr_t)site, 0) / GROW % PROFILE_SITE_HEADS];
+        &STATE.head[profile_mix((uintptr_t)site, 0) / GROW % PROFILE_SITE_HEADS];
 
-    for (uint32_t i = *list; i != 0; i = PROFILE->sites.sites[i - 1].next)
-        if (PROFILE->sites.sites[i - 1].address == site &&
-            PROFILE->sites.sites[i - 1].routine == routine)
+    for (uint32_t i = *list; i != 0; i = STATE.row[i - 1].next)
+        if (STATE.row[i - 1].address == site && STATE.row[i - 1].routine == routine)
             return (int)i - 1;
     if (!profile_site_grow())
         return -1;
-    PROFILE->sites.sites[PROFILE->sites.nsites++] =
-        (struct profile_site_row){site, routine, *list};
-    *list = (uint32_t)PROFILE->sites.nsites;
-    return (int)PROFILE->sites.nsites - 1;
+    STATE.row[STATE.rows++] = (struct profile_call_site){site, routine, *list};
+    *list = (uint32_t)STATE.rows;
+    return (int)STATE.rows - 1;
 }
 
 static void profile_site_copy_path_end(char *to, size_t size, const char *path)
@@ -73,7 +71,7 @@ static void profile_site_copy_path_end(char *to, size_t size, const char *path)
 /* The call precedes the address to which it returns. */
 void profile_site_describe(size_t row, struct profile_site *out)
 {
-    const struct profile_site_row *site = &PROFILE->sites.sites[row];
+    const struct profile_call_site *site = &STATE.row[row];
     const char *call = (const char *)site->address - 1;
     char program[PROFILE_MODULE_MAX] = "";
     struct link_map *map = NULL;

@@ -17,6 +17,8 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 
+#define STATE PROFILE->teams
+
 enum { KIND_TEAM = 1, KIND_SET = 2, GROW = 2, FIRST = 16 };
 
 /* Mixes well, as two rounds of a 64-bit finalizer (MurmurHash3's constants). */
@@ -31,38 +33,35 @@ uint64_t profile_mix(uint64_t a, uint64_t b)
 
 struct profile_team *profile_team_at(size_t row)
 {
-    return &PROFILE->teams.teams[row];
+    return &STATE.row[row];
 }
 
 size_t profile_teams(void)
 {
-    return PROFILE->teams.nteams;
+    return STATE.rows;
 }
 
 void profile_team_fini(void)
 {
-    free(PROFILE->teams.teams);
-    free(PROFILE->teams.row_of_slot);
-    PROFILE->teams.teams = NULL;
-    PROFILE->teams.row_of_slot = NULL;
-    PROFILE->teams.nteams = PROFILE->teams.teams_capacity = PROFILE->teams.slots = 0;
+    free(STATE.row);
+    free(STATE.row_of_slot);
+    STATE.row = NULL;
+    STATE.row_of_slot = NULL;
+    STATE.rows = STATE.capacity = STATE.slots = 0;
 }
 
 static int profile_team_add(const struct profile_team *team)
 {
-    if (PROFILE->teams.nteams == PROFILE->teams.teams_capacity) {
-        size_t space = PROFILE->teams.teams_capacity > 0
-                           ? GROW * PROFILE->teams.teams_capacity
-                           : FIRST;
-        struct profile_team *more =
-            realloc(PROFILE->teams.teams, space * sizeof *PROFILE->teams.teams);
+    if (STATE.rows == STATE.capacity) {
+        size_t space = STATE.capacity > 0 ? GROW * STATE.capacity : FIRST;
+        struct profile_team *more = realloc(STATE.row, space * sizeof *STATE.row);
         if (more == NULL)
             return -1;
-        PROFILE->teams.teams = more;
-        PROFILE->teams.teams_capacity = space;
+        STATE.row = more;
+        STATE.capacity = space;
     }
-    PROFILE->teams.teams[PROFILE->teams.nteams] = *team;
-    return (int)PROFILE->teams.nteams++;
+    STATE.row[STATE.rows] = *team;
+    return (int)STATE.rows++;
 }
 
 static size_t profile_team_slot_of(const struct shmem_team *team)
@@ -72,15 +71,15 @@ static size_t profile_team_slot_of(const struct shmem_team *team)
 
 static bool profile_team_has_slot(size_t slot)
 {
-    if (slot < PROFILE->teams.slots)
+    if (slot < STATE.slots)
         return true;
     size_t more = slot + FIRST;
-    uint32_t *rows = realloc(PROFILE->teams.row_of_slot, more * sizeof *rows);
+    uint32_t *rows = realloc(STATE.row_of_slot, more * sizeof *rows);
     if (rows == NULL)
         return false;
-    memset(rows + PROFILE->teams.slots, 0, (more - PROFILE->teams.slots) * sizeof *rows);
-    PROFILE->teams.row_of_slot = rows;
-    PROFILE->teams.slots = more;
+    memset(rows + STATE.slots, 0, (more - STATE.slots) * sizeof *rows);
+    STATE.row_of_slot = rows;
+    STATE.slots = more;
     return true;
 }
 
@@ -107,7 +106,7 @@ static int profile_team_add_team(const struct shmem_team *team, uint64_t id)
     if (!profile_team_has_slot(profile_team_slot_of(team)))
         return -1;
     int i = profile_team_add(&row);
-    PROFILE->teams.row_of_slot[profile_team_slot_of(team)] = (uint32_t)(i + 1);
+    STATE.row_of_slot[profile_team_slot_of(team)] = (uint32_t)(i + 1);
     return i;
 }
 
@@ -116,8 +115,8 @@ static int profile_team_find_team(const struct shmem_team *team)
 {
     size_t slot = profile_team_slot_of(team);
 
-    if (slot < PROFILE->teams.slots && PROFILE->teams.row_of_slot[slot] != 0)
-        return (int)PROFILE->teams.row_of_slot[slot] - 1;
+    if (slot < STATE.slots && STATE.row_of_slot[slot] != 0)
+        return (int)STATE.row_of_slot[slot] - 1;
     return profile_team_add_team(team, profile_mix(profile_mix(KIND_TEAM, slot),
                                                    (uint64_t)team_world_pe(team, 0)));
 }
@@ -130,8 +129,8 @@ static int profile_team_find_set(const struct check_call *call)
     uint64_t id = profile_mix(profile_mix(KIND_SET, start), log_stride << 32 | size);
     struct profile_team row = {.id = id, .npes = (uint32_t)size};
 
-    for (size_t i = 0; i < PROFILE->teams.nteams; i++)
-        if (PROFILE->teams.teams[i].id == id)
+    for (size_t i = 0; i < STATE.rows; i++)
+        if (STATE.row[i].id == id)
             return (int)i;
     snprintf(row.name, sizeof row.name, "set %d, 2^%d, %d", (int)start, (int)log_stride,
              (int)size);
@@ -173,6 +172,6 @@ void profile_team_gone(const struct check_call *call)
         return;
     size_t slot =
         profile_team_slot_of(team_of((shmem_team_t)(uintptr_t)handle, call->fn));
-    if (slot < PROFILE->teams.slots)
-        PROFILE->teams.row_of_slot[slot] = 0;
+    if (slot < STATE.slots)
+        STATE.row_of_slot[slot] = 0;
 }

@@ -78,7 +78,7 @@ static size_t alltoalls_step_of(const struct fetch *f)
     return (size_t)f->x.sst * f->x.size;
 }
 
-static char *alltoalls_symaddr_of(const struct fetch *f, int i, size_t element)
+static char *alltoalls_dest_of(const struct fetch *f, int i, size_t element)
 {
     return f->to + ((size_t)i * f->x.n + element) * f->x.size * (size_t)f->dst;
 }
@@ -115,8 +115,8 @@ static void alltoalls_take_spans(const struct fetch *f, const char *memory, size
     for (int i = 0; i < f->team->npes; i++) {
         if (!net_remote(team_world_pe(f->team, i)))
             continue;
-        alltoalls_copy_elements(alltoalls_symaddr_of(f, i, first), f->dst, memory,
-                                f->x.sst, n, f->x.size);
+        alltoalls_copy_elements(alltoalls_dest_of(f, i, first), f->dst, memory, f->x.sst,
+                                n, f->x.size);
         memory += space;
     }
 }
@@ -143,7 +143,7 @@ static void alltoalls_fetch_elements(const struct fetch *f)
     for (int i = 0; i < f->team->npes; i++) {
         int pe = team_world_pe(f->team, i);
         for (size_t e = 0; net_remote(pe) && e < f->x.n; e++)
-            rma_get_nbi(SHMEM_CTX_DEFAULT, alltoalls_symaddr_of(f, i, e),
+            rma_get_nbi(SHMEM_CTX_DEFAULT, alltoalls_dest_of(f, i, e),
                         f->block + e * alltoalls_step_of(f), f->x.size, pe, f->fn);
     }
     order_quiet(SHMEM_CTX_DEFAULT, f->fn);
@@ -158,7 +158,7 @@ static void alltoalls_fetch(const struct fetch *f)
     for (int k = 0; k < f->team->npes; k++) {
         int i = (f->team->me + k) % f->team->npes, pe = team_world_pe(f->team, i);
         if (likely(!net_remote(pe)))
-            strided_get(SHMEM_CTX_DEFAULT, alltoalls_symaddr_of(f, i, 0), f->block, s, pe,
+            strided_get(SHMEM_CTX_DEFAULT, alltoalls_dest_of(f, i, 0), f->block, s, pe,
                         f->fn);
     }
     if (likely(!f->team->remote))

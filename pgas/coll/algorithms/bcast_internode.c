@@ -46,7 +46,7 @@ struct job {
     char *dest;
     const char *from; /* the data on a leader: dest, except on the root */
     size_t bytes;
-    int nodes, root, vrank; /* root: its node; place: cyclic distance from that node */
+    int nodes, root, vrank; /* root: its node; vrank: cyclic distance from that node */
     struct exchange exchange;
     struct mailbox mailbox; /* of this node, unless it is the root's */
     const char *fn;
@@ -108,7 +108,7 @@ static void bcast_inter_take_segments(const struct job *j)
 
 /* ---- trees between leaders --------------------------------------------------------- */
 
-/* Tree over places: the i-th child (i < most) or -1, and the parent. */
+/* Tree over virtual ranks: the i-th child (i < most) or -1, and the parent. */
 struct tree {
     int most;
     int (*child)(int vrank, int i, int nodes);

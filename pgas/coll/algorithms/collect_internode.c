@@ -57,7 +57,7 @@ static int collect_inter_pe_at(const struct job *j, int pos)
     return j->order != NULL ? j->order[pos] : pos;
 }
 
-/* The run that begins at *place, which is advanced to the next run. */
+/* The run that begins at *pos, which is advanced to the next run. */
 static struct run collect_inter_next_run(const struct job *j, int *pos, int end)
 {
     int first = collect_inter_pe_at(j, *pos), n = 1;
@@ -106,10 +106,10 @@ static void collect_inter_fill(const struct job *j)
     for (int k = 0; k < n->local_pes; k++) {
         int i = n->local_pe[k];
         size_t bytes = collect_inter_at(j, i + 1) - collect_inter_at(j, i);
-        const char *pos = mailbox_of(&j->mailbox, k);
+        const char *symaddr = mailbox_of(&j->mailbox, k);
         if (bytes > 0)
             copy_bytes(j->dest + collect_inter_at(j, i),
-                       peer_at(symaddr_decode(*(const uint64_t *)pos), bytes,
+                       peer_at(symaddr_decode(*(const uint64_t *)symaddr), bytes,
                                team_world_pe(j->team, i), j->fn),
                        bytes);
     }

@@ -60,7 +60,7 @@ struct part {
     size_t at, n; /* byte offset, number of elements */
 };
 
-static size_t reduce_buffered_symaddr_of(const struct part *p)
+static size_t reduce_buffered_index_of(const struct part *p)
 {
     return p->number % REDUCE_ENTRIES;
 }
@@ -68,13 +68,13 @@ static size_t reduce_buffered_symaddr_of(const struct part *p)
 static struct reduce_entry *reduce_buffered_entry_of(const struct mailbox *b, int i,
                                                      const struct part *p)
 {
-    return &node_words(b->team, i)->reduce.entry[reduce_buffered_symaddr_of(p)];
+    return &node_words(b->team, i)->reduce.entry[reduce_buffered_index_of(p)];
 }
 
 static char *reduce_buffered_data_of(const struct mailbox *b, int i, const struct part *p)
 {
     const char *here = scratch_at(&b->team->coll->reduce.ring, i,
-                                  reduce_buffered_symaddr_of(p) * REDUCE_ENTRY_BYTES);
+                                  reduce_buffered_index_of(p) * REDUCE_ENTRY_BYTES);
 
     return peer_at(here, REDUCE_ENTRY_BYTES, team_world_pe(b->team, i), b->fn);
 }
@@ -82,7 +82,7 @@ static char *reduce_buffered_data_of(const struct mailbox *b, int i, const struc
 static size_t reduce_buffered_offset_of(const struct part *p)
 {
     return offsetof(struct node_words, reduce.entry) +
-           reduce_buffered_symaddr_of(p) * sizeof(struct reduce_entry);
+           reduce_buffered_index_of(p) * sizeof(struct reduce_entry);
 }
 
 /* ---- producer -------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static char *reduce_buffered_acquire(const struct mailbox *b, const struct part 
 {
     mailbox_wait_own(b,
                      reduce_buffered_offset_of(p) + offsetof(struct reduce_entry, freed),
-                     b->team->coll->reduce.stored[reduce_buffered_symaddr_of(p)]);
+                     b->team->coll->reduce.stored[reduce_buffered_index_of(p)]);
     return reduce_buffered_data_of(b, b->team->me, p);
 }
 
@@ -100,7 +100,7 @@ static void reduce_buffered_hand_on(const struct mailbox *b, const struct part *
 {
     stress_point();
     store_release_u64(&reduce_buffered_entry_of(b, b->team->me, p)->filled, p->number);
-    b->team->coll->reduce.stored[reduce_buffered_symaddr_of(p)] = p->number;
+    b->team->coll->reduce.stored[reduce_buffered_index_of(p)] = p->number;
     mailbox_wake(b, reduce_buffered_offset_of(p));
 }
 

@@ -316,24 +316,23 @@ static uint64_t active_vote_merge(uint64_t result, uint64_t value)
 static uint64_t active_vote_count(const struct shmem_team *set, uint64_t mine,
                                   const char *fn)
 {
-    uint64_t *remote = malloc((size_t)set->npes * sizeof *remote),
-             result = mine | VOTE_EQUAL;
+    uint64_t *vote = malloc((size_t)set->npes * sizeof *vote), result = mine | VOTE_EQUAL;
 
-    if (remote == NULL)
+    if (vote == NULL)
         log_die("%s: no memory for the votes of %d PEs", fn, set->npes);
     for (int i = 1; i < set->npes; i++) {
         int pe = team_world_pe(set, i);
         if (unlikely(net_remote(pe)))
-            rma_get_nbi(SHMEM_CTX_DEFAULT, &remote[i], set->psync + PART,
-                        sizeof remote[i], pe, fn);
+            rma_get_nbi(SHMEM_CTX_DEFAULT, &vote[i], set->psync + PART, sizeof vote[i],
+                        pe, fn);
         else
-            remote[i] = load_relaxed_u64(active_word_of(set, PART, i, fn));
+            vote[i] = load_relaxed_u64(active_word_of(set, PART, i, fn));
     }
     if (set->remote)
         order_quiet(SHMEM_CTX_DEFAULT, fn);
     for (int i = 1; i < set->npes; i++)
-        result = active_vote_merge(result, remote[i]);
-    free(remote);
+        result = active_vote_merge(result, vote[i]);
+    free(vote);
     return result;
 }
 

@@ -12,7 +12,8 @@
 #include "pgas/core/team/team.h"
 
 /* Contribution of a PE to a collective of variable lengths (collect): the number of
- * elements and the source (symaddr_encode). */
+ * elements and the source (symaddr_encode).  While a node-shared result is created: its
+ * bytes + 1, and the heap offset of its memory. */
 struct descriptor {
     uint64_t count, symaddr;
 };

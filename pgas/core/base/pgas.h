@@ -89,7 +89,7 @@ struct pgas {
     struct profile_state *profile; /* NULL: the arrival profile has never been on */
 };
 
-/* State of a thread; initial-exec for speed. */
+/* State of a thread, in initial-exec thread-local storage for speed. */
 struct pgas_thread {
     const void *call_site; /* of its collective; set by the public routine (check.h) */
     const char *routine;   /* public routine of its last team_of, for messages */

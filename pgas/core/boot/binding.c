@@ -112,9 +112,8 @@ static bool binding_mask_is_ours(void)
 void binding_move(int cpu)
 {
     if (!binding_mask_is_ours()) {
-        if (STATE.mask.set != NULL)
-            CPU_ZERO_S(STATE.mask.bytes,
-                       STATE.mask.set); /* not freed: other threads may read it */
+        if (STATE.mask.set != NULL) /* not freed: other threads may read it */
+            CPU_ZERO_S(STATE.mask.bytes, STATE.mask.set);
         return;
     }
     cpu_set_t *one = CPU_ALLOC(STATE.mask.bytes * 8);

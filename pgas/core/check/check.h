@@ -90,7 +90,7 @@ void check_inside(const void *addr, size_t bytes, const char *fn, const char *wh
 void check_set_verify(void (*verify)(const struct check_call *call));
 
 /* Sets *out to parameter i in a form that must be equal on all PEs, such as an address as
- * symaddr place.  False if the parameter is not compared. */
+ * encoded by symaddr_encode.  False if the parameter is not compared. */
 bool check_comparable(const struct check_call *call, int i, uint64_t *out);
 
 /* True if parameter i is an address, whose value may differ between PEs. */

@@ -5,9 +5,12 @@
  * The kernel faults in every page of a shared mapping that it dumps, so it would allocate
  * and write the whole address space of the heap, the teams and each mapped peer.
  * Therefore these mappings are excluded (MADV_DONTDUMP), except as selected by
- * SHMEM_CORE: small  nothing of the symmetric heap heap   this PE's heap up to the
- * highest block ever allocated full   everything Global variables are always in the core
- * file.  Uses: pgas.h, heap.h, log.
+ * SHMEM_CORE:
+ * - small: nothing of the symmetric heap
+ * - heap: this PE's heap up to the highest block ever allocated
+ * - full: everything
+ *
+ * Global variables are always in the core file.  Uses: pgas.h, heap.h, log.
  */
 #ifndef PGAS_CORE_COREDUMP_H
 #define PGAS_CORE_COREDUMP_H

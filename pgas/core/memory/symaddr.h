@@ -3,7 +3,7 @@
  * symaddr.h - translates a local address to (segment, offset) and back.
  *
  * An offset is the same on all PEs and is computed only here.  PEs exchange an address as
- * one word, its "place": 2 * offset + 2 in the heap, 2 * offset + 1 in the global
+ * one word (symaddr_encode): 2 * offset + 2 in the heap, 2 * offset + 1 in the global
  * variables, 0 in neither.  Thread-safe: the segments change only in init and finalize.
  * Uses: pgas.h, transport.h.  Used by: peer, block, check, team, rma/lock.
  */
@@ -57,7 +57,7 @@ static inline uint64_t symaddr_encode(const void *addr)
                                      : 0;
 }
 
-/* The address in this PE's segments; NULL for place 0. */
+/* The address in this PE's segments; NULL for 0. */
 static inline const void *symaddr_decode(uint64_t symaddr)
 {
     uintptr_t heap = pgas_self.heap_base + symaddr / 2 - 1;

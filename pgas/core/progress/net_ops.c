@@ -22,7 +22,7 @@
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/base/pgas_assert.h"
 
-#define STATE core_self.net
+#define STATE core_self.net.watch
 
 enum {
     POSTS_PER_PROGRESS = 8,
@@ -430,17 +430,16 @@ void net_quiet(struct net_ctx *c, const char *fn)
 
 void net_watch_init(void)
 {
-    STATE.watch.asked = STATE.watch.taken = false;
-    STATE.watch.next_ns = 0;
+    STATE.asked = STATE.taken = false;
+    STATE.next_ns = 0;
 }
 
 /* Cycles through the nodes at distance 1, 2, 4 ..: each node is probed by several others,
  * which rarely all compute at the same time, and each PE connects to few nodes. */
 static uint32_t net_op_next_node(void)
 {
-    STATE.watch.distance =
-        STATE.watch.distance * 2 < pgas_self.nnodes ? STATE.watch.distance * 2 : 1;
-    return (pgas_self.node_of[pgas_self.me] + STATE.watch.distance) % pgas_self.nnodes;
+    STATE.distance = STATE.distance * 2 < pgas_self.nnodes ? STATE.distance * 2 : 1;
+    return (pgas_self.node_of[pgas_self.me] + STATE.distance) % pgas_self.nnodes;
 }
 
 /* The PE of the node with index local_rank % PEs, so that the PEs of this node probe
@@ -460,30 +459,29 @@ static int net_op_pe_of_node(uint32_t node)
 
 static void net_op_probe_start(const char *fn)
 {
-    STATE.watch.done = (struct transport_completion){.pending = 1};
-    STATE.watch.op = (struct net_op){
+    STATE.done = (struct transport_completion){.pending = 1};
+    STATE.op = (struct net_op){
         .c = &pgas_self.net->ctx_0,
         .fn = fn,
         .kind = OP_GET,
         .symaddr = {.pe = net_op_pe_of_node(net_op_next_node()), .segment = SEGMENT_HEAP},
-        .to = &STATE.watch.word,
-        .len = sizeof STATE.watch.word,
-        .done = &STATE.watch.done,
+        .to = &STATE.word,
+        .len = sizeof STATE.word,
+        .done = &STATE.done,
     };
-    STATE.watch.asked = true;
-    STATE.watch.taken = false;
+    STATE.asked = true;
+    STATE.taken = false;
 }
 
 /* A read that the transport does not accept also counts as no progress. */
 static void net_op_probe_progress(void)
 {
-    const struct net_op *const self = &STATE.watch.op;
+    const struct net_op *const self = &STATE.op;
 
-    if (!STATE.watch.taken)
-        STATE.watch.taken = net_op_accepted(&self);
-    if (STATE.watch.taken &&
-        (STATE.watch.op.rc != 0 || load_acquire_u32(&STATE.watch.done.pending) == 0))
-        STATE.watch.asked = false; /* complete, or failed and reported by the transport */
+    if (!STATE.taken)
+        STATE.taken = net_op_accepted(&self);
+    if (STATE.taken && (STATE.op.rc != 0 || load_acquire_u32(&STATE.done.pending) == 0))
+        STATE.asked = false; /* complete, or failed and reported by the transport */
     else
         net_op_check_stall(&self);
 }
@@ -496,14 +494,14 @@ void net_watch(const char *fn, uint64_t slept_ns)
      * which waits for this one. */
     if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||
         pgas_self.node_of == NULL || slept_ns < WATCH_AFTER_MS * NS_PER_MS ||
-        pthread_mutex_trylock(&STATE.watch.lock) != 0)
+        pthread_mutex_trylock(&STATE.lock) != 0)
         return;
     uint64_t now = clock_ns();
-    if (!STATE.watch.asked && now >= STATE.watch.next_ns) {
-        STATE.watch.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
+    if (!STATE.asked && now >= STATE.next_ns) {
+        STATE.next_ns = now + WATCH_EVERY_MS * NS_PER_MS;
         net_op_probe_start(fn);
     }
-    if (STATE.watch.asked)
+    if (STATE.asked)
         net_op_probe_progress();
-    pthread_mutex_unlock(&STATE.watch.lock);
+    pthread_mutex_unlock(&STATE.lock);
 }

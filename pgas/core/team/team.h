@@ -6,8 +6,8 @@
  * coll/api/split.c creates and destroys teams, since both are collective.
  *
  * A team is `remote` if it has remote PEs (net.h).  The first PE of the team on each node
- * is the leader of that node.  The PEs of a team over nodes on one node also form the
- * node team `node_team`, which has no handle.
+ * is the leader of that node.  In a team over nodes, the PEs on each node also form the
+ * team `node_team`, which has no handle.
  *
  * The collectives keep their state in `coll` and in the team's sync area ("words"), of
  * which this module knows only offset and size (coll/sync/team_coll.h).
@@ -24,7 +24,7 @@
 #include "pgas/core/base/pool.h"
 #include "pgas/core/team/slot.h"
 
-/* Distribution of a team over nodes over nodes; PEs are team indices. */
+/* Distribution of a team over its nodes; PEs are team indices. */
 struct team_nodes {
     int local_pes;       /* number of PEs on this node */
     const int *local_pe; /* those PEs, ascending; local_pe[0] is the leader */
@@ -46,7 +46,7 @@ struct shmem_team {
     size_t words_offset; /* heap offset of the sync area; user team without slot: 0 */
     bool remote;         /* some PEs are remote */
     struct team_nodes *nodes;     /* of a team over nodes, else NULL */
-    struct shmem_team *node_team; /* node team of a team over nodes, else NULL */
+    struct shmem_team *node_team; /* of a team over nodes, else NULL */
     struct team_coll *coll;       /* NULL for an active set */
     long *psync;       /* of an active set: the user's pSync array, else NULL */
     const char *name;  /* "WORLD", "SHARED"; NULL for user teams */
