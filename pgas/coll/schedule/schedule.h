@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * schedule.h - the inter-node phases of the collectives as data: what each leader sends,
+ * receives and computes.
+ *
+ * A schedule is a pure function of (algorithm, nodes, rank, units, alignment, segment):
+ * schedule_step yields step i of one leader.  It depends on its argument only, has no
+ * effects, and knows neither teams nor transports.  So one executor (executor.h) runs
+ * every schedule, and tests/unit/schedule_check proves each one without running it: every
+ * message is received exactly once, no cycle, no data race, every contribution arrives
+ * exactly once, and the messages, bytes and rounds are those of the formula.
+ *
+ * A leader executes its steps in order; a step depends on all earlier steps of the leader
+ * and, if it is a RECV, on the SEND of the same message.
+ *
+ * Ranks.  In an algorithm with a root the ranks are relative to the node of the root,
+ * which has rank 0; in the others a rank is the number of the node.
+ *
+ * Units.  Regions are counted in units: elements of a reduction, bytes of a broadcast,
+ * the blocks of one node in a collect, allgather or barrier, bundles (the blocks from one
+ * node to another one) in an alltoall.
+ * A leaf.  Used by: executor, the inter-node algorithms, tests.
+ */
+#ifndef PGAS_COLL_SCHEDULE_H
+#define PGAS_COLL_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum schedule_space {
+    SPACE_DATA,  /* operand and result; equal symmetric addresses on all leaders */
+    SPACE_INBOX, /* scratch memory of the leader, written by other leaders */
+};
+
+/* Units first .. first + count - 1.  Units of an alltoall and of an allgather wrap around
+ * at the number of nodes; with `bit` set, the region contains the units between 1 and
+ * nodes - 1 that have this bit (Bruck), and `first` and `count` describe the message. */
+struct schedule_region {
+    enum schedule_space space;
+    size_t first, count;
+    unsigned bit;
+};
+
+/*
+ * SEND    put region `from` to region `to` of rank `peer` and signal message `tag`.  The
+ *         source must not change until the message is received; with `copied`, only until
+ *         the transport has read it, for which the leader waits in this step.
+ * RECV    wait for message `tag` of rank `peer`, which has filled region `to`.
+ * REDUCE  to = to op from; with `before`, to = from op to.
+ * COPY    to = from.
+ * READY   region `to` is final: the other PEs of the node may read it.
+ * NONE    nothing.
+ */
+enum schedule_kind {
+    STEP_NONE,
+    STEP_SEND,
+    STEP_RECV,
+    STEP_REDUCE,
+    STEP_COPY,
+    STEP_READY,
+};
+
+struct schedule_step {
+    enum schedule_kind kind;
+    int peer, tag;
+    bool copied, before;
+    struct schedule_region from, to;
+};
+
+/*
+ * X(NAME, function, text).  N nodes, m bytes, B segments.
+ *
+ * barrier and allgather of one block per node (Bruck et al. 1997: dissemination):
+ * - at_once: 1 round, N - 1 messages.
+ * - dissemination: ceil(log2 N) rounds of one message; a leader receives all blocks once.
+ *
+ * broadcast, numbered from the node of the root:
+ * - binomial: tree, ceil(log2 N) + B - 1 rounds; a segment is forwarded on arrival.
+ * - kary: tree of arity 4.
+ * - scatter: scatter + ring allgather (van de Geijn 1994): N rounds, 2 m bytes per leader.
+ *
+ * collect, m bytes in total; the blocks arrive in descending cyclic order of the nodes:
+ * - direct: N - 1 messages to N - 1 leaders at once.
+ * - ring: N - 1 rounds; each leader forwards the blocks that it received last.
+ *
+ * alltoall (Bruck et al. 1997): ceil(log2 N) rounds of one message of up to N / 2
+ * bundles.  The bundle from node s to node s + i (cyclic) has number i and moves by 2^k
+ * nodes in round k if i has bit k set.
+ *
+ * allreduce in place:
+ * - direct: reduce-scatter and allgather by direct exchange: 2 rounds of N - 1 messages,
+ *   2 m (N - 1) / N bytes per leader.
+ * - ring: ring reduce-scatter and ring allgather (Patarasuk, Yuan 2009): 2 (N - 1) rounds
+ *   of one message, 2 m (N - 1) / N bytes.
+ * - halving: recursive halving reduce-scatter and recursive doubling allgather
+ *   (Rabenseifner 2004): 2 log2 N rounds of one message, 2 m (N - 1) / N bytes.
+ * - doubling: recursive doubling of the whole data: log2 N rounds, m log2 N bytes.
+ * In halving and doubling, leaders in excess of a power of two first pass their data to a
+ * neighbor, and receive the result from it at the end.
+ *
+ * reduction to the root:
+ * - climb: binomial tree, ceil(log2 N) rounds, one message of m bytes per leader.
+ */
+#define SCHEDULE_TABLE(X)                                                                \
+    X(AT_ONCE, at_once, "allgather at_once")                                             \
+    X(DISSEMINATION, dissemination, "allgather dissemination")                           \
+    X(BCAST_BINOMIAL, bcast_binomial, "broadcast binomial")                              \
+    X(BCAST_KARY, bcast_kary, "broadcast kary")
+#define SCHEDULE_TABLE_DATA(X)                                                           \
+    X(BCAST_SCATTER, bcast_scatter, "broadcast scatter")                                 \
+    X(COLLECT_DIRECT, collect_direct, "collect direct")                                  \
+    X(COLLECT_RING, collect_ring, "collect ring")                                        \
+    X(ALLTOALL_BRUCK, alltoall_bruck, "alltoall bruck")
+#define SCHEDULE_TABLE_REDUCE(X)                                                         \
+    X(REDUCE_DIRECT, reduce_direct, "reduce direct")                                     \
+    X(REDUCE_RING, reduce_ring, "reduce ring")                                           \
+    X(REDUCE_HALVING, reduce_halving, "reduce halving")                                  \
+    X(REDUCE_DOUBLING, reduce_doubling, "reduce doubling")                               \
+    X(REDUCE_CLIMB, reduce_climb, "reduce climb")
+#define SCHEDULE_ALL(X)                                                                  \
+    SCHEDULE_TABLE(X) SCHEDULE_TABLE_DATA(X) SCHEDULE_TABLE_REDUCE(X)
+
+#define X(NAME, function, text) SCHEDULE_##NAME,
+enum schedule_name { SCHEDULE_ALL(X) SCHEDULES };
+#undef X
+
+struct schedule {
+    enum schedule_name name;
+    int nodes, rank;
+    size_t units;   /* of the operand (reduce, broadcast); else ignored */
+    size_t line;    /* slices and inbox parts start at multiples of it; >= 1 */
+    size_t segment; /* units of a segment of a pipelined broadcast; >= 1 */
+};
+
+/* Store step i = 0, 1, .. of this leader; false: the schedule has no more steps.  Costs
+ * O(log nodes) at most.  With one node there are no steps. */
+bool schedule_step(const struct schedule *s, int i, struct schedule_step *step);
+/* An upper bound of the tags, equal on all leaders: tags are 0 .. schedule_tags - 1. */
+int schedule_tags(const struct schedule *s);
+/* The number of segments of a pipelined broadcast. */
+int schedule_segments(const struct schedule *s);
+/* An upper bound of the units of the inbox of a leader. */
+size_t schedule_inbox(const struct schedule *s);
+/* As in the table: "reduce ring". */
+const char *schedule_text(enum schedule_name name);
+
+/* ceil(log2 n), n >= 1. */
+static inline int schedule_log2(int n)
+{
+    int levels = 0;
+
+    while ((1u << levels) < (unsigned)n)
+        levels++;
+    return levels;
+}
+
+#endif

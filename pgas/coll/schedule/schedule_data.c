@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* schedule_data.c - schedules without computation: barrier and allgather, broadcast,
+ * collect, alltoall. */
+#include "config.h"
+
+#include "pgas/coll/schedule/schedule_int.h"
+
+/* ---- barrier, allgather ------------------------------------------------------------ */
+
+/* The blocks of `count` nodes, cyclically ending with rank `last`. */
+static struct schedule_region gather_ending(const struct schedule *s, int last, int count)
+{
+    return schedule_data((size_t)((last - count + 1 + s->nodes) % s->nodes),
+                         (size_t)count);
+}
+
+bool schedule_at_once_step(const struct schedule *s, int i, struct schedule_step *step)
+{
+    int others = s->nodes - 1, k = i % (others > 0 ? others : 1) + 1;
+    struct schedule_region mine = gather_ending(s, s->rank, 1);
+
+    if (i >= 2 * others)
+        return false;
+    if (i < others)
+        schedule_send(step, schedule_at(s, k), k - 1, mine, mine);
+    else
+        schedule_recv(step, schedule_at(s, -k), k - 1,
+                      gather_ending(s, schedule_at(s, -k), 1));
+    return true;
+}
+
+int schedule_at_once_tags(const struct schedule *s)
+{
+    return s->nodes;
+}
+
+size_t schedule_at_once_inbox(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+/* SEND and RECV in each round; the last round has only the blocks that are missing. */
+bool schedule_dissemination_step(const struct schedule *s, int i,
+                                 struct schedule_step *step)
+{
+    int round = i / 2, distance = 1 << round;
+    int missing = s->nodes - distance, from = schedule_at(s, -distance);
+    int count = missing < distance ? missing : distance;
+
+    if (missing <= 0)
+        return false;
+    if (i % 2 == 0) {
+        struct schedule_region blocks = gather_ending(s, s->rank, count);
+        schedule_send(step, schedule_at(s, distance), round, blocks, blocks);
+    } else {
+        schedule_recv(step, from, round, gather_ending(s, from, count));
+    }
+    return true;
+}
+
+int schedule_dissemination_tags(const struct schedule *s)
+{
+    return schedule_log2(s->nodes);
+}
+
+size_t schedule_dissemination_inbox(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+/* ---- broadcast by a tree ----------------------------------------------------------- */
+
+enum { ARITY = 4 }; /* of kary */
+
+/* Tree over ranks: the k-th child (k < most) or -1, and the parent. */
+struct tree {
+    int (*most)(const struct schedule *s);
+    int (*child)(const struct schedule *s, int k);
+    int (*parent)(int rank);
+};
+
+static int binomial_most(const struct schedule *s)
+{
+    return schedule_log2(s->nodes);
+}
+
+static int binomial_child(const struct schedule *s, int k)
+{
+    int bit = 1 << k;
+
+    return (s->rank & (2 * bit - 1)) == 0 && bit < s->nodes - s->rank ? s->rank + bit
+                                                                      : -1;
+}
+
+static int binomial_parent(int rank)
+{
+    return rank & (rank - 1);
+}
+
+static int kary_most(const struct schedule *s)
+{
+    (void)s;
+    return ARITY;
+}
+
+static int kary_child(const struct schedule *s, int k)
+{
+    long child = (long)s->rank * ARITY + 1 + k;
+
+    return child < s->nodes ? (int)child : -1;
+}
+
+static int kary_parent(int rank)
+{
+    return (rank - 1) / ARITY;
+}
+
+static const struct tree binomial = {binomial_most, binomial_child, binomial_parent};
+static const struct tree kary = {kary_most, kary_child, kary_parent};
+
+int schedule_segments(const struct schedule *s)
+{
+    return (int)(s->units / s->segment + (s->units % s->segment != 0));
+}
+
+static struct schedule_region tree_segment(const struct schedule *s, int i)
+{
+    size_t first = (size_t)i * s->segment, left = s->units - first;
+
+    return schedule_data(first, left < s->segment ? left : s->segment);
+}
+
+/* RECV, READY and a SEND to each child for each segment; the largest subtree first.
+ * READY precedes the SENDs, which may wait for resources. */
+static bool tree_step(const struct schedule *s, const struct tree *t, int i,
+                      struct schedule_step *step)
+{
+    int most = t->most(s), tag = i / (2 + most), part = i % (2 + most);
+    int child = part >= 2 ? t->child(s, most - 1 - (part - 2)) : -1;
+
+    if (tag >= schedule_segments(s))
+        return false;
+    struct schedule_region segment = tree_segment(s, tag);
+    if (part == 0 && s->rank != 0)
+        schedule_recv(step, t->parent(s->rank), tag, segment);
+    else if (part == 1)
+        schedule_ready(step, segment);
+    else if (child >= 0)
+        schedule_send(step, child, tag, segment, segment);
+    return true;
+}
+
+bool schedule_bcast_binomial_step(const struct schedule *s, int i,
+                                  struct schedule_step *step)
+{
+    return tree_step(s, &binomial, i, step);
+}
+
+int schedule_bcast_binomial_tags(const struct schedule *s)
+{
+    return schedule_segments(s);
+}
+
+size_t schedule_bcast_binomial_inbox(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+bool schedule_bcast_kary_step(const struct schedule *s, int i, struct schedule_step *step)
+{
+    return tree_step(s, &kary, i, step);
+}
+
+int schedule_bcast_kary_tags(const struct schedule *s)
+{
+    return schedule_segments(s);
+}
+
+size_t schedule_bcast_kary_inbox(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+/* ---- broadcast by scatter and ring ------------------------------------------------- */
+
+/* Slice of the rank at a cyclic distance of 1 - round: what this leader passes on. */
+static struct schedule_region scatter_slice(const struct schedule *s, int distance)
+{
+    return schedule_slice(s, schedule_at(s, distance));
+}
+
+/* Rounds of SEND to the next rank and RECV from the previous one.  Rank 0 has all slices,
+ * so its predecessor sends it nothing. */
+static bool scatter_ring(const struct schedule *s, int i, struct schedule_step *step)
+{
+    int round = i / 2 + 1, next = s->rank + 1;
+
+    if (round >= s->nodes) {
+        if (i % 2 == 0)
+            schedule_ready(step, schedule_data(0, s->units));
+        return round == s->nodes && i % 2 == 0;
+    }
+    if (i % 2 == 0 && next < s->nodes) {
+        struct schedule_region out = scatter_slice(s, 1 - round);
+        schedule_send(step, next, round, out, out);
+    } else if (i % 2 != 0 && s->rank != 0) {
+        schedule_recv(step, s->rank - 1, round, scatter_slice(s, -round));
+    }
+    return true;
+}
+
+bool schedule_bcast_scatter_step(const struct schedule *s, int i,
+                                 struct schedule_step *step)
+{
+    int scatter = s->rank == 0 ? s->nodes - 1 : 1;
+
+    if (i >= scatter)
+        return scatter_ring(s, i - scatter, step);
+    struct schedule_region slice = schedule_slice(s, s->rank == 0 ? i + 1 : s->rank);
+    if (s->rank == 0)
+        schedule_send(step, i + 1, 0, slice, slice);
+    else
+        schedule_recv(step, 0, 0, slice);
+    return true;
+}
+
+int schedule_bcast_scatter_tags(const struct schedule *s)
+{
+    return s->nodes;
+}
+
+size_t schedule_bcast_scatter_inbox(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+/* ---- collect ----------------------------------------------------------------------- */
+
+static struct schedule_region collect_block(const struct schedule *s, int distance)
+{
+    return schedule_data((size_t)schedule_at(s, distance), 1);
+}
+
+/* N - 1 SENDs; then RECV and READY of each other block. */
+bool schedule_collect_direct_step(const struct schedule *s, int i,
+                                  struct schedule_step *step)
+{
+    int others = s->nodes - 1, k = i < others ? i + 1 : (i - others) / 2 + 1;
+    struct schedule_region mine = collect_block(s, 0);
+
+    if (i < others)
+        schedule_send(step, schedule_at(s, k), k, mine, mine);
+    else if (k < s->nodes && (i - others) % 2 == 0)
+        schedule_recv(step, schedule_at(s, -k), k, collect_block(s, -k));
+    else if (k < s->nodes)
+        schedule_ready(step, collect_block(s, -k));
+    return k < s->nodes;
+}
+
+int schedule_collect_direct_tags(const struct schedule *s)
+{
+    return s->nodes;
+}
+
+size_t schedule_collect_direct_inbox(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+enum { COLLECT_ROUND = 3 }; /* SEND, RECV, READY */
+
+bool schedule_collect_ring_step(const struct schedule *s, int i,
+                                struct schedule_step *step)
+{
+    int k = i / COLLECT_ROUND + 1, part = i % COLLECT_ROUND;
+    struct schedule_region out = collect_block(s, 1 - k), in = collect_block(s, -k);
+
+    if (k >= s->nodes)
+        return false;
+    if (part == 0)
+        schedule_send(step, schedule_at(s, 1), k, out, out);
+    else if (part == 1)
+        schedule_recv(step, schedule_at(s, -1), k, in);
+    else
+        schedule_ready(step, in);
+    return true;
+}
+
+int schedule_collect_ring_tags(const struct schedule *s)
+{
+    return s->nodes;
+}
+
+size_t schedule_collect_ring_inbox(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+/* ---- alltoall ---------------------------------------------------------------------- */
+
+enum { BRUCK_ROUND = 3 }; /* SEND, RECV, COPY from the inbox to the bundles */
+
+/* Number of integers in 1 .. nodes - 1 that have the bit. */
+static size_t bruck_count(const struct schedule *s, unsigned bit)
+{
+    size_t n = (size_t)s->nodes, full = n / (2 * bit) * bit, rest = n % (2 * bit);
+
+    return full + (rest > bit ? rest - bit : 0);
+}
+
+static struct schedule_region bruck_inbox(const struct schedule *s, int round)
+{
+    size_t room = (size_t)s->nodes / 2 + 1;
+
+    return schedule_inbox_at((size_t)round * room, bruck_count(s, 1u << round));
+}
+
+static struct schedule_region bruck_bundles(const struct schedule *s, int round)
+{
+    return (struct schedule_region){.space = SPACE_DATA,
+                                    .bit = 1u << round,
+                                    .count = bruck_count(s, 1u << round)};
+}
+
+/* The bundles change in the COPY of the same round. */
+bool schedule_alltoall_bruck_step(const struct schedule *s, int i,
+                                  struct schedule_step *step)
+{
+    int round = i / BRUCK_ROUND, part = i % BRUCK_ROUND, distance = 1 << round;
+
+    if (distance >= s->nodes)
+        return false;
+    if (part == 0) {
+        schedule_send(step, schedule_at(s, distance), round, bruck_bundles(s, round),
+                      bruck_inbox(s, round));
+        step->copied = true;
+    } else if (part == 1) {
+        schedule_recv(step, schedule_at(s, -distance), round, bruck_inbox(s, round));
+    } else {
+        *step = (struct schedule_step){.kind = STEP_COPY,
+                                       .tag = round,
+                                       .to = bruck_bundles(s, round),
+                                       .from = bruck_inbox(s, round)};
+    }
+    return true;
+}
+
+int schedule_alltoall_bruck_tags(const struct schedule *s)
+{
+    return schedule_log2(s->nodes);
+}
+
+size_t schedule_alltoall_bruck_inbox(const struct schedule *s)
+{
+    return (size_t)schedule_log2(s->nodes) * ((size_t)s->nodes / 2 + 1);
+}

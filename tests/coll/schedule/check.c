@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.c - proves the schedules of the inter-node phases for every number of nodes up to
+ * NODES_MAX (with an argument: to that number), compares messages, units and rounds with
+ * the formulas, and shows that wrong schedules are refused.  Ranks are relative to the
+ * root, so that a proof holds for every root.
+ *   schedule_check [nodes]
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pgas/coll/select/select.h"
+#include "tests/coll/schedule/model.h"
+
+enum { NODES_MAX = 512, DENSE = 40, WHY = 200, PARTS = 3, LINE = 4 };
+
+/* ---- formulas ----------------------------------------------------------------------- */
+
+/* `least`, `most`: bounds of a count of the leader with the highest count. */
+struct bounds {
+    double least, most;
+};
+
+static struct bounds exactly(double n)
+{
+    return (struct bounds){n, n};
+}
+
+static struct bounds at_most(double n)
+{
+    return (struct bounds){0, n};
+}
+
+static int others(const struct schedule *s)
+{
+    return s->nodes - 1;
+}
+
+static int log2_up(const struct schedule *s)
+{
+    return schedule_log2(s->nodes);
+}
+
+static bool is_power(const struct schedule *s)
+{
+    return 1 << log2_up(s) == s->nodes;
+}
+
+/* Rounds between the leaders of a power of two; a fold and an unfold around them. */
+static int levels(const struct schedule *s)
+{
+    return log2_up(s) - !is_power(s);
+}
+
+static int extra(const struct schedule *s)
+{
+    return is_power(s) ? 0 : 1;
+}
+
+/* Units of all slices but the smallest, if none is rounded. */
+static struct bounds but_one(const struct schedule *s, double times)
+{
+    double each = (double)((s->units + (size_t)s->nodes - 1) / (size_t)s->nodes);
+
+    each = (double)(((size_t)each + s->line - 1) / s->line * s->line);
+    return at_most(times * each * others(s));
+}
+
+typedef struct bounds (*formula)(const struct schedule *s);
+
+static struct bounds one_by_one(const struct schedule *s)
+{
+    return exactly(others(s));
+}
+
+static struct bounds twice(const struct schedule *s)
+{
+    return exactly(2.0 * others(s));
+}
+
+static struct bounds logarithm(const struct schedule *s)
+{
+    return exactly(log2_up(s));
+}
+
+static struct bounds at_most_log(const struct schedule *s)
+{
+    return at_most(log2_up(s));
+}
+
+static struct bounds pipelined(const struct schedule *s)
+{
+    return at_most(log2_up(s) * (double)schedule_segments(s));
+}
+
+/* The last leader is reached in ceil(log4(3 N)) levels of at most 4 rounds. */
+static struct bounds kary_rounds(const struct schedule *s)
+{
+    int depth = 0;
+
+    for (double n = 1, all = 1; all < s->nodes; depth++, all += n)
+        n *= 4;
+    return at_most(4.0 * depth * schedule_segments(s));
+}
+
+static struct bounds kary_messages(const struct schedule *s)
+{
+    int children = others(s) < 4 ? others(s) : 4;
+
+    return exactly((double)children * schedule_segments(s));
+}
+
+static struct bounds kary_units(const struct schedule *s)
+{
+    return exactly((others(s) < 4 ? others(s) : 4) * (double)s->units);
+}
+
+static struct bounds log_units(const struct schedule *s)
+{
+    return exactly(log2_up(s) * (double)s->units);
+}
+
+static struct bounds log_messages(const struct schedule *s)
+{
+    return exactly(log2_up(s) * (double)schedule_segments(s));
+}
+
+static struct bounds slices_twice(const struct schedule *s)
+{
+    return but_one(s, 2);
+}
+
+static struct bounds bruck_units(const struct schedule *s)
+{
+    return at_most(log2_up(s) * (s->nodes / 2 + 1.0));
+}
+
+static struct bounds halving_rounds(const struct schedule *s)
+{
+    return exactly(2.0 * levels(s) + 2 * extra(s));
+}
+
+static struct bounds halving_messages(const struct schedule *s)
+{
+    return exactly(2.0 * levels(s) + extra(s));
+}
+
+static struct bounds halving_units(const struct schedule *s)
+{
+    return at_most(2.0 * (double)s->units + levels(s) + extra(s) * (double)s->units);
+}
+
+static struct bounds doubling_rounds(const struct schedule *s)
+{
+    return exactly(levels(s) + 2.0 * extra(s));
+}
+
+static struct bounds doubling_messages(const struct schedule *s)
+{
+    return exactly(levels(s) + (double)extra(s));
+}
+
+static struct bounds doubling_units(const struct schedule *s)
+{
+    return exactly((levels(s) + (double)extra(s)) * (double)s->units);
+}
+
+static struct bounds one(const struct schedule *s)
+{
+    return exactly(s->nodes > 1);
+}
+
+static struct bounds all_units(const struct schedule *s)
+{
+    return exactly(s->nodes > 1 ? (double)s->units : 0);
+}
+
+/* ---- the algorithms ------------------------------------------------------------------ */
+
+struct algorithm {
+    enum schedule_name name;
+    bool entered; /* begins with a barrier of the leaders, or needs none (gather) */
+    bool all;     /* each leader depends on all at the end (leader_exchange_end) */
+    int words_to; /* uses LEADER_WORDS signal words, with up to so many nodes */
+    formula rounds, messages, units;
+    const char *text[3];
+};
+
+static const struct algorithm algorithms[] = {
+    {SCHEDULE_AT_ONCE, true, true, 0, one_by_one, one_by_one, one_by_one,
+     {"N-1", "N-1", "N-1"}},
+    {SCHEDULE_DISSEMINATION, true, true, 0, logarithm, logarithm, one_by_one,
+     {"log N", "log N", "N-1"}},
+    {SCHEDULE_BCAST_BINOMIAL, true, false, NODES_MAX, pipelined, log_messages, log_units,
+     {"<= B log N", "B log N", "m log N"}},
+    {SCHEDULE_BCAST_KARY, true, false, NODES_MAX, kary_rounds, kary_messages, kary_units,
+     {"<= 4 B log4 N", "4 B", "4 m"}},
+    {SCHEDULE_BCAST_SCATTER, true, false, SELECT_SCATTER_NODES, twice, twice,
+     slices_twice, {"2(N-1)", "2(N-1)", "<= 2 m"}},
+    {SCHEDULE_COLLECT_DIRECT, true, true, SELECT_DIRECT_NODES, one_by_one, one_by_one,
+     one_by_one, {"N-1", "N-1", "N-1"}},
+    {SCHEDULE_COLLECT_RING, true, true, NODES_MAX, one_by_one, one_by_one, one_by_one,
+     {"N-1", "N-1", "N-1"}},
+    {SCHEDULE_ALLTOALL_BRUCK, false, true, NODES_MAX, logarithm, logarithm, bruck_units,
+     {"log N", "log N", "<= (N/2+1) log N"}},
+    {SCHEDULE_REDUCE_DIRECT, false, true, SELECT_DIRECT_NODES, twice, twice, slices_twice,
+     {"2(N-1)", "2(N-1)", "2 m (N-1)/N"}},
+    {SCHEDULE_REDUCE_RING, false, true, NODES_MAX, twice, twice, slices_twice,
+     {"2(N-1)", "2(N-1)", "2 m (N-1)/N"}},
+    {SCHEDULE_REDUCE_HALVING, false, true, NODES_MAX, halving_rounds, halving_messages,
+     halving_units, {"2 log N (+2)", "2 log N (+1)", "2 m (+m)"}},
+    {SCHEDULE_REDUCE_DOUBLING, false, true, NODES_MAX, doubling_rounds, doubling_messages,
+     doubling_units, {"log N (+2)", "log N (+1)", "m log N (+m)"}},
+    {SCHEDULE_REDUCE_CLIMB, false, false, NODES_MAX, at_most_log, one, all_units,
+     {"<= log N", "1", "m"}},
+};
+enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
+_Static_assert((int)ALGORITHMS == (int)SCHEDULES, "a row for each schedule");
+
+/* ---- proofs ------------------------------------------------------------------------ */
+
+static int failures, proofs;
+
+static void fail(const struct schedule *s, const char *what)
+{
+    printf("FAIL: %s, %d nodes, %zu units: %s\n", schedule_text(s->name), s->nodes,
+           s->units, what);
+    failures++;
+}
+
+static void check_bounds(const struct schedule *s, const char *what, double got,
+                         struct bounds b)
+{
+    char text[WHY];
+
+    if (got >= b.least && got <= b.most)
+        return;
+    snprintf(text, sizeof text, "%g %s, the formula gives %g .. %g", got, what, b.least,
+             b.most);
+    fail(s, text);
+}
+
+static struct model_config config_of(const struct algorithm *a, int nodes, size_t units,
+                                     size_t line)
+{
+    struct model_config c = {.schedule = {.name = a->name,
+                                          .nodes = nodes,
+                                          .units = units,
+                                          .line = line,
+                                          .segment = (units - 1) / PARTS + 1},
+                             .step = schedule_step,
+                             .entered = a->entered,
+                             .words = nodes <= a->words_to ? LEADER_WORDS : 0};
+
+    c.inbox = schedule_inbox(&c.schedule);
+    return c;
+}
+
+static void prove(const struct algorithm *a, int nodes, size_t units, size_t line)
+{
+    struct model_config c = config_of(a, nodes, units, line);
+    struct model_counts counts;
+    char why[WHY];
+
+    proofs++;
+    if (!model_prove(&c, &counts, why, sizeof why)) {
+        fail(&c.schedule, why);
+        return;
+    }
+    check_bounds(&c.schedule, "rounds", (double)counts.rounds, a->rounds(&c.schedule));
+    check_bounds(&c.schedule, "messages", (double)counts.messages,
+                 a->messages(&c.schedule));
+    check_bounds(&c.schedule, "units", (double)counts.units, a->units(&c.schedule));
+    if (a->all && !counts.all)
+        fail(&c.schedule, "a leader may end before all have entered");
+}
+
+/* All numbers up to DENSE; then those around powers of two, and some others. */
+static bool is_sampled(int nodes)
+{
+    int power = 1;
+
+    while (power < nodes)
+        power *= 2;
+    return nodes <= DENSE || power - nodes <= 1 || nodes - power / 2 <= 1 ||
+           nodes % 100 == 0;
+}
+
+/* Whether the operand is divided among the ranks; elsewhere its size does not matter. */
+static bool has_slices(const struct algorithm *a)
+{
+    return a->name == SCHEDULE_BCAST_SCATTER || a->name == SCHEDULE_REDUCE_DIRECT ||
+           a->name == SCHEDULE_REDUCE_RING || a->name == SCHEDULE_REDUCE_HALVING;
+}
+
+static void prove_all(const struct algorithm *a, int limit, bool dense)
+{
+    int n = 0, before = failures;
+
+    for (int nodes = 1; nodes <= limit; nodes++)
+        if (dense || is_sampled(nodes)) {
+            prove(a, nodes, 2, 1);
+            if (has_slices(a) || nodes <= DENSE)
+                prove(a, nodes, (size_t)nodes + 3, 1);
+            if (has_slices(a) && nodes <= DENSE)
+                prove(a, nodes, 5 * (size_t)nodes + 3, LINE);
+            n++;
+        }
+    printf("%-24s %4d numbers of nodes up to %d, every root  %-14s %-13s %-17s %s\n",
+           schedule_text(a->name), n, limit, a->text[0], a->text[1], a->text[2],
+           failures == before ? "proved" : "WRONG");
+}
+
+/* ---- wrong schedules --------------------------------------------------------------- */
+
+static bool lost_send(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (s->rank == 2 && step->kind == STEP_SEND && step->tag == 1)
+        step->kind = STEP_NONE;
+    return more;
+}
+
+static bool source_reused(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    step->copied = false;
+    return more;
+}
+
+static bool reduced_early(const struct schedule *s, int i, struct schedule_step *step)
+{
+    struct schedule_step next;
+    bool more = schedule_step(s, i, step);
+
+    if (step->kind == STEP_RECV && schedule_step(s, i + 1, &next) &&
+        next.kind == STEP_REDUCE)
+        *step = next;
+    else if (step->kind == STEP_REDUCE)
+        (void)schedule_step(s, i - 1, step);
+    return more;
+}
+
+static bool inbox_shared(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (step->to.space == SPACE_INBOX)
+        step->to.first = 0;
+    if (step->from.space == SPACE_INBOX)
+        step->from.first = 0;
+    return more;
+}
+
+static bool received_first(const struct schedule *s, int i, struct schedule_step *step)
+{
+    struct schedule_step other;
+    bool more = schedule_step(s, i, step);
+
+    if (step->kind == STEP_SEND && schedule_step(s, i + 1, &other) &&
+        other.kind == STEP_RECV)
+        *step = other;
+    else if (step->kind == STEP_RECV && schedule_step(s, i - 1, &other) &&
+             other.kind == STEP_SEND)
+        *step = other;
+    return more;
+}
+
+static bool added_twice(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (s->rank == 0 && step->kind == STEP_NONE && i > 0 && more)
+        (void)schedule_step(s, i - 1, step);
+    if (step->kind == STEP_COPY)
+        step->kind = STEP_REDUCE;
+    return more;
+}
+
+static bool wrong_tag(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (step->kind == STEP_SEND && step->tag == 2)
+        step->tag = 1;
+    return more;
+}
+
+static bool too_early(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (step->kind == STEP_SEND && step->to.space == SPACE_INBOX)
+        step->to.space = SPACE_DATA;
+    return more;
+}
+
+static const struct {
+    enum schedule_name name;
+    model_step step;
+    const char *text;
+} mutants[] = {
+    {SCHEDULE_DISSEMINATION, lost_send, "a message is missing"},
+    {SCHEDULE_REDUCE_DOUBLING, source_reused, "the source changes before it is read"},
+    {SCHEDULE_REDUCE_RING, reduced_early, "an operand is used before it has arrived"},
+    {SCHEDULE_REDUCE_CLIMB, inbox_shared, "two messages have the same target"},
+    {SCHEDULE_COLLECT_RING, received_first, "every leader receives before it sends"},
+    {SCHEDULE_REDUCE_DIRECT, added_twice, "a contribution is added twice"},
+    {SCHEDULE_BCAST_SCATTER, wrong_tag, "two messages have one tag"},
+    {SCHEDULE_REDUCE_HALVING, too_early, "a leader that has not entered is written to"},
+};
+
+/* Below 5 nodes some of them are right. */
+static void refuse(size_t k)
+{
+    const struct algorithm *a = &algorithms[mutants[k].name];
+
+    for (int nodes = 5; nodes <= 9; nodes++) {
+        struct model_config c = config_of(a, nodes, 2 * (size_t)nodes, 1);
+        struct model_counts counts;
+        char why[WHY] = "";
+        c.step = mutants[k].step;
+        if (model_prove(&c, &counts, why, sizeof why))
+            fail(&c.schedule, mutants[k].text);
+        else if (nodes == 5)
+            printf("refused: %s, %s: %s\n", schedule_text(a->name), mutants[k].text, why);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int limit = argc > 1 ? atoi(argv[1]) : NODES_MAX;
+    const char *dense = getenv("PGAS_TEST_LONG");
+
+    printf("%-24s %-45s %-14s %-13s %s\n", "schedule", "", "rounds", "messages",
+           "units of a leader");
+    for (int k = 0; k < ALGORITHMS; k++)
+        prove_all(&algorithms[k], limit, dense != NULL && *dense != '\0');
+    for (size_t k = 0; k < sizeof mutants / sizeof mutants[0]; k++)
+        refuse(k);
+    printf("%d proofs, %d failures\n", proofs, failures);
+    return failures != 0;
+}
