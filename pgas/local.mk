@@ -73,6 +73,9 @@ libpgas_la_SOURCES = \
 	pgas/coll/algorithms/reduce_internode.c pgas/coll/algorithms/reduce_flat.c pgas/coll/algorithms/reduce_combiner.c \
 	pgas/coll/algorithms/reduce_leaders.c pgas/coll/algorithms/reduce_buffered.c pgas/coll/algorithms/reduce_slices.c \
 	pgas/coll/sync/remote.c pgas/coll/sync/remote.h \
+	pgas/coll/schedule/executor.c pgas/coll/schedule/executor.h \
+	pgas/coll/schedule/schedule.c pgas/coll/schedule/schedule.h pgas/coll/schedule/schedule_data.c \
+	pgas/coll/schedule/schedule_int.h pgas/coll/schedule/schedule_power.c pgas/coll/schedule/schedule_reduce.c \
 	pgas/coll/sync/scratch.c pgas/coll/sync/scratch.h \
 	pgas/coll/sync/team_coll.c pgas/coll/sync/team_coll.h \
 	pgas/coll/sync/allgather.c pgas/coll/sync/allgather.h \

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/coll/local.mk - the algorithms of the collectives, the arrival profile, node-shared
-# results, and the nonblocking collectives, which are not public.
+# results, the schedules, and the nonblocking collectives, which are not public.
+check_PROGRAMS += tests/coll/schedule_check
+TESTS += tests/coll/schedule_check
+tests_coll_schedule_check_SOURCES = tests/coll/schedule/check.c tests/coll/schedule/model.c \
+	tests/coll/schedule/model.h
+tests_coll_schedule_check_LDADD = $(libpgas)
 check_PROGRAMS += tests/coll/internode tests/coll/internode_departed tests/coll/nb \
 	tests/coll/profile tests/coll/shared
 tests_coll_internode_LDADD = $(libpgas)

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoall_internode.c - see alltoall_internode.h.
- * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select,
- * scratch, datatype/copy.
+ * Uses: core/team, core/check, core/peer, executor, mailbox, internode, leader_msg,
+ * select, scratch, datatype/copy.
  *
  * N nodes.  Very small blocks are piggybacked on a barrier (internode_gather): every PE
  * receives the blocks of all PEs.
  *
- * Else Bruck et al. 1997 over nodes: the leader packs the blocks of its PEs for each node
- * into a bundle; leaders exchange bundles in ceil(log2 N) rounds of one message with up
- * to N / 2 + 1 bundles; the PEs of a node copy their blocks from their leader's memory.
+ * Else Bruck et al. 1997 over nodes (schedule.h): the leader packs the blocks of its PEs
+ * for each node into a bundle; leaders exchange bundles; the PEs of a node copy their
+ * blocks from their leader's memory.  Before round k, node x holds the bundle number i
+ * that originates from node x - (i mod 2^k).  The length of a bundle follows from the
+ * number of PEs of both nodes and is known to both.
  *
- * The bundle from node s to node s + i (cyclic) is number i.  It moves on by 2^k nodes in
- * round k if i has bit k set.  So before round k, node x holds the bundle number i that
- * originates from node x - (i mod 2^k).  The length of a bundle follows from the number
- * of PEs of both nodes and is known to both.
- *
- * Leader scratch buffer: one receive part per round, and the bundles for the own node,
+ * Leader scratch buffer: one inbox part per round, and the bundles for the own node,
  * ordered by PE, within a PE by source node.
  */
 #include "config.h"
@@ -24,6 +21,7 @@
 #include <stdlib.h>
 
 #include "pgas/coll/algorithms/alltoall_internode.h"
+#include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/leader_msg.h"
@@ -106,15 +104,6 @@ static size_t alltoall_inter_step_bytes(const struct team_nodes *n, size_t most)
     return (size_t)(n->leaders / 2 + 1) * most;
 }
 
-static int alltoall_inter_steps_of(const struct team_nodes *n)
-{
-    int steps = 0;
-
-    while (1 << steps < n->leaders)
-        steps++;
-    return steps;
-}
-
 bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
 {
     const struct team_nodes *n = team->nodes;
@@ -123,7 +112,7 @@ bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
 
     if (each > SCRATCH_PIECE || most > SCRATCH_PIECE || all > SCRATCH_PIECE)
         return false;
-    return (size_t)alltoall_inter_steps_of(n) * alltoall_inter_step_bytes(n, most) <=
+    return (size_t)schedule_log2(n->leaders) * alltoall_inter_step_bytes(n, most) <=
                SCRATCH_BYTES &&
            scratch_get(team, fn);
 }
@@ -211,42 +200,65 @@ static size_t alltoall_inter_bytes_of(const struct job *j, int i, int k, int dis
     return alltoall_inter_bundle_bytes(j, from, to);
 }
 
-static size_t alltoall_inter_scratch_of_step(const struct job *j, int k)
+/* Offset in the scratch buffer of a unit of the inbox: each has room for the longest
+ * bundle. */
+static char *alltoall_inter_inbox(const struct job *j, int node,
+                                  const struct schedule_region *r)
 {
-    return (size_t)k * alltoall_inter_step_bytes(j->nodes, j->most);
+    return leader_scratch(&j->exchange, node, r->first * j->most);
 }
 
 /* Send the bundles whose number has bit k to the node at distance 2^k. */
-static void alltoall_inter_send_step(const struct job *j, int k, char *buffer)
+static void alltoall_inter_send(void *arg, const struct schedule_step *step)
 {
-    int to = alltoall_inter_node_at(j->nodes, 1 << k);
-    char *space = leader_scratch(&j->exchange, to, alltoall_inter_scratch_of_step(j, k));
+    const struct job *j = arg;
+    char *buffer = j->memory + (size_t)j->nodes->leaders * j->most;
     size_t at = 0;
 
     for (int i = 1; i < j->nodes->leaders; i++) {
-        size_t bytes = alltoall_inter_bytes_of(j, i, k, 0);
-        if ((i >> k & 1) == 0)
+        if (((unsigned)i & step->from.bit) == 0)
             continue;
+        size_t bytes = alltoall_inter_bytes_of(j, i, step->tag, 0);
         copy_bytes(buffer + at, j->bundle[i], bytes);
         at += bytes;
     }
-    leader_put_now(&j->exchange, k, to, space, buffer, at);
+    leader_put_now(&j->exchange, step->tag, step->peer,
+                   alltoall_inter_inbox(j, step->peer, &step->to), buffer, at);
 }
 
-static void alltoall_inter_receive_step(const struct job *j, int k)
+static bool alltoall_inter_arrived(const void *arg, const struct schedule_step *step)
 {
-    const char *from =
-        leader_scratch(&j->exchange, j->nodes->me, alltoall_inter_scratch_of_step(j, k));
+    const struct job *j = arg;
 
-    leader_await(&j->exchange, k, alltoall_inter_node_at(j->nodes, -(1 << k)));
+    return leader_arrived(&j->exchange, step->tag);
+}
+
+static void alltoall_inter_await(void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+
+    leader_await(&j->exchange, step->tag, step->peer);
+}
+
+/* COPY: the bundles of round k from the inbox. */
+static void alltoall_inter_unpack(void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+    const char *from = alltoall_inter_inbox(j, j->nodes->me, &step->from);
+
     for (int i = 1; i < j->nodes->leaders; i++) {
-        size_t bytes = alltoall_inter_bytes_of(j, i, k, -(1 << k));
-        if ((i >> k & 1) == 0)
+        if (((unsigned)i & step->to.bit) == 0)
             continue;
+        size_t bytes = alltoall_inter_bytes_of(j, i, step->tag, -(int)step->to.bit);
         copy_bytes(j->bundle[i], from, bytes);
         from += bytes;
     }
 }
+
+static const struct executor_ops ops = {.send = alltoall_inter_send,
+                                        .arrived = alltoall_inter_arrived,
+                                        .await = alltoall_inter_await,
+                                        .compute = alltoall_inter_unpack};
 
 static void alltoall_inter_make_bundles(struct job *j)
 {
@@ -263,16 +275,17 @@ static void alltoall_inter_make_bundles(struct job *j)
 
 static void alltoall_inter_exchange(struct job *j)
 {
-    int steps = alltoall_inter_steps_of(j->nodes);
+    struct executor e = {.schedule = {.name = SCHEDULE_ALLTOALL_BRUCK,
+                                      .nodes = j->nodes->leaders,
+                                      .rank = j->nodes->me},
+                         .ops = &ops,
+                         .job = j};
 
     alltoall_inter_make_bundles(j);
     for (int i = 0; i < j->nodes->leaders; i++)
         alltoall_inter_pack(j, j->bundle[i], alltoall_inter_node_at(j->nodes, i));
-    j->exchange = leader_exchange_begin(j->team, steps, j->fn);
-    for (int k = 0; k < steps; k++) {
-        alltoall_inter_send_step(j, k, j->memory + (size_t)j->nodes->leaders * j->most);
-        alltoall_inter_receive_step(j, k);
-    }
+    j->exchange = leader_exchange_begin(j->team, schedule_tags(&e.schedule), j->fn);
+    executor_run(&e);
     leader_exchange_end(&j->exchange, true);
     alltoall_inter_lay_out(j);
     free(j->memory);

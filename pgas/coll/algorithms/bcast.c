@@ -112,6 +112,12 @@ static void bcast_on_node(const struct job *j)
     barrier_unguard(j->team, j->fn);
 }
 
+void bcast_node(struct shmem_team *team, void *dest, const void *source, size_t bytes,
+                int root, bool copies, const char *fn)
+{
+    bcast_on_node(&(struct job){team, dest, source, bytes, root, copies, fn});
+}
+
 /* ---- over nodes ------------------------------------------------------------------ */
 
 static void bcast_small(const struct job *j)

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast_internode.c - broadcast of a team over several nodes.
- * Uses: core/team, bcast, mailbox, internode, leader_msg, select, slice, datatype/copy.
+ * Uses: core/team, bcast, executor, mailbox, internode, leader_msg, select,
+ * datatype/copy.
  *
- * N nodes, m bytes; nodes are numbered cyclically from the root's node.
+ * Ranks are nodes, numbered cyclically from the root's node; the algorithms are schedules
+ * (schedule.h).
  *
- * Small (bcast_eager): binomial tree of the leaders, ceil(log2 N) rounds, N - 1 messages
- * from eager slot to eager slot; no PE waits for its descendants.  A leader has
+ * Small (bcast_eager): binomial tree of the leaders, from eager slot to eager slot; no PE
+ * waits for its descendants.  A leader has
  * BCAST_PUSHES slots in its scratch memory.  Invariant: a slot is reused only after an
  * inter-node barrier, which a leader enters after it has forwarded the data of all
  * earlier calls and passed them to its node.
  *
  * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
- * in segments, and each leader publishes every segment to its node on arrival.
- * - binomial, kary: pipelined tree; segments are forwarded on arrival.
- * - scatter: scatter + ring allgather (van de Geijn 1994): N - 1 rounds after the
- *   scatter; each leader sends at most 2 m bytes.
+ * in segments, and each leader publishes every segment to its node on arrival (READY).
  *
  * Invariant: a leader's dest is written only after the leader has entered the call
  * (internode_barrier), and is not modified before its node has read all segments.
@@ -26,6 +25,7 @@
 
 #include "pgas/coll/algorithms/bcast.h"
 #include "pgas/coll/algorithms/bcast_internode.h"
+#include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/leader_msg.h"
@@ -38,7 +38,6 @@
 enum {
     SEGMENT_BYTES = 128 * 1024,
     SEGMENTS_MAX = 1 << 15,
-    ARITY = 4, /* of kary */
 };
 
 struct job {
@@ -74,12 +73,6 @@ static int bcast_inter_node_of(const struct job *j, int vrank)
     return (j->root + vrank) % j->nodes;
 }
 
-static void bcast_inter_put(const struct job *j, int step, int vrank, struct slice s)
-{
-    leader_put(&j->exchange, step, bcast_inter_node_of(j, vrank), j->dest + s.first,
-               j->from + s.first, s.end - s.first);
-}
-
 /* ---- node phase ------------------------------------------------------------------- */
 
 static bool bcast_inter_has_local_pes(const struct job *j)
@@ -87,11 +80,14 @@ static bool bcast_inter_has_local_pes(const struct job *j)
     return j->vrank != 0 && j->team->node_team->npes > 1;
 }
 
-/* Publish the first n segments to the node. */
-static void bcast_inter_hand_out(const struct job *j, int n)
+/* Publish all segments up to the end of this region to the node. */
+static void bcast_inter_ready(void *arg, const struct schedule_step *step)
 {
+    const struct job *j = arg;
+    size_t end = step->to.first + step->to.count;
+
     if (bcast_inter_has_local_pes(j))
-        mailbox_hand_over(&j->mailbox, (uint64_t)n);
+        mailbox_hand_over(&j->mailbox, (end - 1) / bcast_inter_segment_bytes(j) + 1);
 }
 
 static void bcast_inter_take_segments(const struct job *j)
@@ -106,118 +102,68 @@ static void bcast_inter_take_segments(const struct job *j)
     }
 }
 
-/* ---- trees between leaders --------------------------------------------------------- */
+/* ---- large broadcast between leaders ----------------------------------------------- */
 
-/* Tree over virtual ranks: the i-th child (i < most) or -1, and the parent. */
-struct tree {
-    int most;
-    int (*child)(int vrank, int i, int nodes);
-    int (*parent)(int vrank);
+static void bcast_inter_send(void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+
+    leader_put(&j->exchange, step->tag, bcast_inter_node_of(j, step->peer),
+               j->dest + step->to.first, j->from + step->from.first, step->from.count);
+}
+
+static bool bcast_inter_arrived(const void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+
+    return leader_arrived(&j->exchange, step->tag);
+}
+
+static void bcast_inter_await(void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+
+    leader_await(&j->exchange, step->tag, bcast_inter_node_of(j, step->peer));
+}
+
+static const struct executor_ops ops = {.send = bcast_inter_send,
+                                        .arrived = bcast_inter_arrived,
+                                        .await = bcast_inter_await,
+                                        .ready = bcast_inter_ready};
+
+static const enum schedule_name schedules[] = {
+    [INTERNODE_BROADCAST_BINOMIAL] = SCHEDULE_BCAST_BINOMIAL,
+    [INTERNODE_BROADCAST_KARY] = SCHEDULE_BCAST_KARY,
+    [INTERNODE_BROADCAST_SCATTER] = SCHEDULE_BCAST_SCATTER,
 };
 
-static int bcast_inter_binomial_child(int vrank, int i, int nodes)
+static struct schedule bcast_inter_schedule(const struct job *j, enum schedule_name name,
+                                            size_t segment)
 {
-    int bit = 1 << i;
-
-    return (vrank & (2 * bit - 1)) == 0 && bit < nodes - vrank ? vrank + bit : -1;
+    return (struct schedule){.name = name,
+                             .nodes = j->nodes,
+                             .rank = j->vrank,
+                             .units = j->bytes,
+                             .line = NODE_LINE,
+                             .segment = segment};
 }
-
-static int bcast_inter_binomial_parent(int vrank)
-{
-    return vrank & (vrank - 1);
-}
-
-static int bcast_inter_kary_child(int vrank, int i, int nodes)
-{
-    int64_t child = (int64_t)vrank * ARITY + 1 + i;
-
-    return child < nodes ? (int)child : -1;
-}
-
-static int bcast_inter_kary_parent(int vrank)
-{
-    return (vrank - 1) / ARITY;
-}
-
-static const struct tree binomial = {30, bcast_inter_binomial_child,
-                                     bcast_inter_binomial_parent};
-static const struct tree kary = {ARITY, bcast_inter_kary_child, bcast_inter_kary_parent};
-
-/* Largest subtree first. */
-static void bcast_inter_put_to_children(const struct job *j, const struct tree *t, int i)
-{
-    for (int k = t->most - 1; k >= 0; k--) {
-        int child = t->child(j->vrank, k, j->nodes);
-        if (child >= 0)
-            bcast_inter_put(j, i, child, bcast_inter_segment(j, i));
-    }
-}
-
-static void bcast_inter_spread_tree(const struct job *j, const struct tree *t)
-{
-    for (int i = 0; i < bcast_inter_segments(j); i++) {
-        if (j->vrank != 0)
-            leader_await(&j->exchange, i, bcast_inter_node_of(j, t->parent(j->vrank)));
-        bcast_inter_hand_out(j, i + 1); /* before the puts, which may wait */
-        bcast_inter_put_to_children(j, t, i);
-    }
-}
-
-static void bcast_inter_spread_binomial(const struct job *j)
-{
-    bcast_inter_spread_tree(j, &binomial);
-}
-
-static void bcast_inter_spread_kary(const struct job *j)
-{
-    bcast_inter_spread_tree(j, &kary);
-}
-
-/* ---- scatter + ring allgather ------------------------------------------------------ */
-
-static struct slice bcast_inter_slice_of_vrank(const struct job *j, int vrank)
-{
-    return slice_of(j->bytes, 1, (vrank + j->nodes) % j->nodes, j->nodes);
-}
-
-/* The root has all slices, so its predecessor sends it nothing. */
-static void bcast_inter_spread_scatter(const struct job *j)
-{
-    int before = bcast_inter_node_of(j, j->vrank - 1 + j->nodes), after = j->vrank + 1;
-
-    for (int k = 1; j->vrank == 0 && k < j->nodes; k++)
-        bcast_inter_put(j, 0, k, bcast_inter_slice_of_vrank(j, k));
-    if (j->vrank != 0)
-        leader_await(&j->exchange, 0, j->root);
-    for (int k = 1; k < j->nodes; k++) {
-        if (after < j->nodes)
-            bcast_inter_put(j, k, after, bcast_inter_slice_of_vrank(j, j->vrank + 1 - k));
-        if (j->vrank != 0)
-            leader_await(&j->exchange, k, before);
-    }
-    bcast_inter_hand_out(j, bcast_inter_segments(j));
-}
-
-/* ---- large broadcast --------------------------------------------------------------- */
-
-static void (*const algorithms[])(const struct job *) = {
-    [INTERNODE_BROADCAST_BINOMIAL] = bcast_inter_spread_binomial,
-    [INTERNODE_BROADCAST_KARY] = bcast_inter_spread_kary,
-    [INTERNODE_BROADCAST_SCATTER] = bcast_inter_spread_scatter,
-};
 
 static void bcast_inter_spread(struct job *j)
 {
     enum select_algorithm a =
         select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes);
+    struct executor e = {
+        .schedule = bcast_inter_schedule(j, schedules[a], bcast_inter_segment_bytes(j)),
+        .ops = &ops,
+        .job = j};
 
     internode_barrier(j->team, j->fn); /* all leaders have entered: dest is writable */
-    j->exchange = leader_exchange_begin(
-        j->team, a == INTERNODE_BROADCAST_SCATTER ? j->nodes : bcast_inter_segments(j),
-        j->fn);
-    algorithms[a](j);
+    j->exchange = leader_exchange_begin(j->team, schedule_tags(&e.schedule), j->fn);
+    executor_run(&e);
     leader_exchange_end(&j->exchange, false);
 }
+
+/* ---- large broadcast --------------------------------------------------------------- */
 
 /* On the root's node all PEs get the data in dest; the root only if `copies`. */
 static void bcast_inter_share(struct job *j, const void *source, int root, bool copies)
@@ -225,10 +171,8 @@ static void bcast_inter_share(struct job *j, const void *source, int root, bool 
     struct shmem_team *node_team = j->team->node_team;
     int i = team_index(node_team, team_world_pe(j->team, root));
 
-    if (node_team->npes > 1 && copies)
-        bcast(node_team, j->dest, source, j->bytes, 1, i, j->fn);
-    else if (node_team->npes > 1)
-        bcast_set(node_team, j->dest, source, j->bytes, 1, i, j->fn);
+    if (node_team->npes > 1)
+        bcast_node(node_team, j->dest, source, j->bytes, i, copies, j->fn);
     else if (copies)
         memmove(j->dest, source, j->bytes);
     if (!copies && j->team->me == root)
@@ -289,7 +233,9 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
 
 /* ---- small broadcast --------------------------------------------------------------- */
 
+/* Number of an eager broadcast, and the word that its message sets. */
 struct push {
+    const struct job *job;
     uint64_t number;
     uint64_t *word; /* same symmetric address on all leaders */
 };
@@ -302,50 +248,74 @@ static struct push bcast_inter_eager_begin(const struct job *j)
     if (!credit_available(eager, BCAST_PUSHES))
         internode_barrier(j->team, j->fn); /* returns the credit of leaders */
     uint64_t number = credit_begin(eager);
-    return (struct push){number, &w->bcast.pushed[number % BCAST_PUSHES]};
+    return (struct push){j, number, &w->bcast.pushed[number % BCAST_PUSHES]};
 }
 
 /* Symmetric address of the slot of a node's leader. */
-static char *bcast_inter_slot(const struct job *j, const struct push *p, int node)
+static char *bcast_inter_slot(const struct push *p, int node)
 {
-    return scratch_at(&j->team->coll->internode.eager, node,
+    return scratch_at(&p->job->team->coll->internode.eager, node,
                       offsetof(struct internode_eager, push[p->number % BCAST_PUSHES]));
 }
 
-static void bcast_inter_eager_to_children(const struct job *j, const struct push *p)
+static void bcast_inter_eager_send(void *arg, const struct schedule_step *step)
 {
-    const char *mine = bcast_inter_slot(j, p, j->team->nodes->me);
+    const struct push *p = arg;
+    const struct job *j = p->job;
+    int node = bcast_inter_node_of(j, step->peer);
 
-    for (int k = binomial.most - 1; k >= 0; k--) {
-        int child = binomial.child(j->vrank, k, j->nodes);
-        int node = child >= 0 ? bcast_inter_node_of(j, child) : -1;
-        if (child >= 0)
-            leader_push(j->team, node, bcast_inter_slot(j, p, node), mine, j->bytes,
-                        p->word, p->number, j->fn);
-    }
+    leader_push(j->team, node, bcast_inter_slot(p, node),
+                bcast_inter_slot(p, j->team->nodes->me), j->bytes, p->word, p->number,
+                j->fn);
 }
 
-static void bcast_inter_eager_send(struct job *j, const struct push *p,
-                                   const void *source, int root, bool copies)
+static bool bcast_inter_eager_arrived(const void *arg, const struct schedule_step *step)
+{
+    const struct push *p = arg;
+
+    (void)step; /* one message */
+    return leader_push_arrived(p->word, p->number);
+}
+
+static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
+{
+    const struct push *p = arg;
+
+    leader_await_push(p->job->team, bcast_inter_node_of(p->job, step->peer), p->word,
+                      p->number, p->job->fn);
+}
+
+static const struct executor_ops eager_ops = {.send = bcast_inter_eager_send,
+                                              .arrived = bcast_inter_eager_arrived,
+                                              .await = bcast_inter_eager_await};
+
+/* From the slot of the root's leader to the slots of all leaders. */
+static void bcast_inter_eager_spread(struct push *p)
+{
+    executor_run(&(struct executor){
+        .schedule = bcast_inter_schedule(p->job, SCHEDULE_BCAST_BINOMIAL, p->job->bytes),
+        .ops = &eager_ops,
+        .job = p});
+}
+
+static void bcast_inter_eager_root(struct job *j, struct push *p, const void *source,
+                                   int root, bool copies)
 {
     bcast_inter_share(j, source, root, copies);
     if (!internode_is_leader(j->team))
         return;
-    copy_bytes(bcast_inter_slot(j, p, j->team->nodes->me), j->from, j->bytes);
-    bcast_inter_eager_to_children(j, p);
+    copy_bytes(bcast_inter_slot(p, j->team->nodes->me), j->from, j->bytes);
+    bcast_inter_eager_spread(p);
 }
 
-static void bcast_inter_eager_recv(const struct job *j, const struct push *p)
+static void bcast_inter_eager_other(const struct job *j, struct push *p)
 {
-    const char *slot = bcast_inter_slot(j, p, j->team->nodes->me); /* of the leader */
+    const char *slot = bcast_inter_slot(p, j->team->nodes->me); /* of the leader */
 
-    if (internode_is_leader(j->team)) {
-        int parent = bcast_inter_node_of(j, binomial.parent(j->vrank));
-        leader_await_push(j->team, parent, p->word, p->number, j->fn);
-        bcast_inter_eager_to_children(j, p);
-    }
+    if (internode_is_leader(j->team))
+        bcast_inter_eager_spread(p);
     if (j->team->node_team->npes > 1)
-        bcast(j->team->node_team, j->dest, slot, j->bytes, 1, 0, j->fn);
+        bcast_node(j->team->node_team, j->dest, slot, j->bytes, 0, true, j->fn);
     else
         copy_bytes(j->dest, slot, j->bytes);
 }
@@ -358,7 +328,7 @@ void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t
     internode_begin(team);
     struct push p = bcast_inter_eager_begin(&j);
     if (j.vrank == 0)
-        bcast_inter_eager_send(&j, &p, source, root, copies);
+        bcast_inter_eager_root(&j, &p, source, root, copies);
     else
-        bcast_inter_eager_recv(&j, &p);
+        bcast_inter_eager_other(&j, &p);
 }

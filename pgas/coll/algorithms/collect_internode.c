@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collect_internode.c - see collect_internode.h.
- * Uses: core/team, core/check, core/peer, mailbox, internode, leader_msg, select,
- * datatype/copy.
+ * Uses: core/team, core/check, core/peer, executor, mailbox, internode, leader_msg,
+ * select, datatype/copy.
  *
  * Each leader copies the blocks of its node to its own dest and puts them to the dest of
  * the other leaders; the other PEs of a node copy from their leader's dest as blocks
- * arrive.  N nodes, m bytes in total; a leader receives m (N - 1) / N bytes:
- * - direct: N - 1 messages to N - 1 leaders at once.
- * - ring: N - 1 rounds; each leader forwards the blocks that it received last.
- *
- * In both, the blocks arrive in descending cyclic node order, starting with the own node.
+ * arrive.  The algorithms between the leaders are schedules (schedule.h); in each, the
+ * blocks arrive in descending cyclic node order, starting with the own node.
  */
 #include "config.h"
 
 #include <stdlib.h>
 
+#include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/algorithms/collect_internode.h"
@@ -146,31 +144,55 @@ static void collect_inter_take_all(const struct job *j)
 
 /* ---- inter-node phase -------------------------------------------------------------- */
 
-static void collect_inter_put_direct(const struct job *j)
+static void collect_inter_send(void *arg, const struct schedule_step *step)
 {
-    const struct team_nodes *n = j->team->nodes;
-
-    for (int k = 1; k < n->leaders; k++)
-        collect_inter_put_node(j, k, (n->me + k) % n->leaders, n->me);
+    collect_inter_put_node(arg, step->tag, step->peer, (int)step->from.first);
 }
+
+static bool collect_inter_arrived(const void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+
+    return leader_arrived(&j->exchange, step->tag);
+}
+
+static void collect_inter_await(void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+
+    leader_await(&j->exchange, step->tag, step->peer);
+}
+
+/* One part for each node. */
+static void collect_inter_ready(void *arg, const struct schedule_step *step)
+{
+    const struct job *j = arg;
+    const struct team_nodes *n = j->team->nodes;
+    int before = (n->me - (int)step->to.first + n->leaders) % n->leaders;
+
+    mailbox_hand_over(&j->mailbox, (uint64_t)before + 1);
+}
+
+static const struct executor_ops ops = {.send = collect_inter_send,
+                                        .arrived = collect_inter_arrived,
+                                        .await = collect_inter_await,
+                                        .ready = collect_inter_ready};
 
 static void collect_inter_exchange(struct job *j)
 {
     const struct team_nodes *n = j->team->nodes;
-    bool direct = select_algorithm(j->team, SELECT_INTERNODE_COLLECT,
-                                   collect_inter_at(j, j->team->npes) /
-                                       (size_t)j->team->npes) == INTERNODE_COLLECT_DIRECT;
+    size_t mean = collect_inter_at(j, j->team->npes) / (size_t)j->team->npes;
+    bool direct = select_algorithm(j->team, SELECT_INTERNODE_COLLECT, mean) ==
+                  INTERNODE_COLLECT_DIRECT;
+    struct executor e = {
+        .schedule = {.name = direct ? SCHEDULE_COLLECT_DIRECT : SCHEDULE_COLLECT_RING,
+                     .nodes = n->leaders,
+                     .rank = n->me},
+        .ops = &ops,
+        .job = j};
 
-    j->exchange = leader_exchange_begin(j->team, n->leaders, j->fn);
-    if (direct)
-        collect_inter_put_direct(j);
-    for (int k = 1; k < n->leaders; k++) {
-        if (!direct)
-            collect_inter_put_node(j, k, (n->me + 1) % n->leaders,
-                                   collect_inter_node_before(j, k - 1));
-        leader_await(&j->exchange, k, collect_inter_node_before(j, direct ? k : 1));
-        mailbox_hand_over(&j->mailbox, (uint64_t)k + 1);
-    }
+    j->exchange = leader_exchange_begin(j->team, schedule_tags(&e.schedule), j->fn);
+    executor_run(&e);
     leader_exchange_end(&j->exchange, true);
 }
 

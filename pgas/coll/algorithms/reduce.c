@@ -177,6 +177,14 @@ int reduce(struct shmem_team *team, void *dest, const void *source, size_t n, si
 
 /* ---- rooted ------------------------------------------------------------------------ */
 
+void reduce_node_to(const struct reduce_job *j)
+{
+    if (unlikely(j->team->npes == 1))
+        reduce_copy_own(j);
+    else
+        reduce_on_node(j, ADAPT_TO_ROOT, rooted);
+}
+
 int reduce_to(struct shmem_team *team, int root, void *dest, const void *source, size_t n,
               size_t size, const struct op_fns *op, const char *fn)
 {
@@ -191,10 +199,8 @@ int reduce_to(struct shmem_team *team, int root, void *dest, const void *source,
     (void)peer_at(source, bytes, pgas_self.me, fn);
     if (reduce_gets(&j))
         (void)peer_at(dest, bytes, pgas_self.me, fn);
-    if (unlikely(team->npes == 1))
-        reduce_copy_own(&j);
-    else if (mailbox_has(team))
-        reduce_on_node(&j, ADAPT_TO_ROOT, rooted);
+    if (likely(team->npes == 1 || mailbox_has(team)))
+        reduce_node_to(&j);
     else
         reduce_internode_to(&j);
     return 0;

@@ -69,6 +69,9 @@ struct arrival reduce_arrive_ahead(const struct mailbox *b);
 /* to = the combination of all eager slots of the mailbox, in PE order. */
 void reduce_shown(const struct reduce_job *j, char *to, const struct mailbox *b);
 
+/* The rooted reduction of a team on one node that has mailboxes. */
+void reduce_node_to(const struct reduce_job *j);
+
 /* Teams over several nodes; reduce_internode_to is rooted, and serves active sets on one
  * node too. */
 void reduce_internode(const struct reduce_job *j);
@@ -78,7 +81,6 @@ void reduce_internode_to(const struct reduce_job *j);
 void reduce_leaders(const struct reduce_job *j, enum select_algorithm a);
 /* Reduction at symmetric address buf to the leader of node `node`.  The scratch buffer
  * must hold the data once for each level of the tree. */
-enum { REDUCE_LEVELS = 32 }; /* log2 of the maximum number of nodes */
-void reduce_up(const struct reduce_job *j, char *buf, int node);
+void reduce_climb(const struct reduce_job *j, char *buf, int node);
 
 #endif

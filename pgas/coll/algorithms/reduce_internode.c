@@ -15,6 +15,7 @@
  */
 #include "config.h"
 
+#include "pgas/coll/schedule/schedule.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/algorithms/bcast.h"
 #include "pgas/coll/sync/internode.h"
@@ -51,10 +52,15 @@ static void reduce_small(const struct reduce_job *j)
 
 /* ---- hierarchical ---------------------------------------------------------------- */
 
-/* Reduce the contributions of this node to the dest of its leader. */
-static void reduce_inter_combine_node(const struct reduce_job *j)
+/* Reduce the contributions of this node to `result` of its leader. */
+static void reduce_inter_combine_node(const struct reduce_job *j, char *result)
 {
-    reduce_to(j->team->node_team, 0, j->dest, j->source, j->n, j->size, j->op, j->fn);
+    struct reduce_job node = *j;
+
+    node.team = j->team->node_team;
+    node.dest = result;
+    node.root = 0;
+    reduce_node_to(&node);
 }
 
 /* Allgather between the leaders; each leader combines all contributions redundantly. */
@@ -86,13 +92,14 @@ static void reduce_nodes(const struct reduce_job *j, enum select_algorithm a)
 {
     barrier_guard(j->team, j->fn);
     internode_begin(j->team);
-    reduce_inter_combine_node(j);
+    reduce_inter_combine_node(j, j->dest);
     if (a == INTERNODE_REDUCE_GATHER)
         reduce_inter_combine_gathered(j);
     else if (internode_is_leader(j->team))
         reduce_leaders(j, a);
     if (j->team->node_team->npes > 1)
-        bcast(j->team->node_team, j->dest, j->dest, j->n, j->size, 0, j->fn);
+        bcast_node(j->team->node_team, j->dest, j->dest, reduce_bytes(j), 0, false,
+                   j->fn);
     barrier_unguard(j->team, j->fn);
 }
 
@@ -262,9 +269,9 @@ static void reduce_piece_to(const struct reduce_job *j)
     int node = team_node(j->team, j->root);
 
     internode_begin(j->team);
-    reduce_to(j->team->node_team, 0, result, j->source, j->n, j->size, j->op, j->fn);
+    reduce_inter_combine_node(j, result);
     if (internode_is_leader(j->team))
-        reduce_up(j, result, node);
+        reduce_climb(j, result, node);
     if (node == n->me)
         reduce_inter_pass_to_root(j, result);
 }
@@ -272,12 +279,10 @@ static void reduce_piece_to(const struct reduce_job *j)
 /* Bytes of a piece: the scratch buffer must hold one piece for each level of the tree. */
 static size_t reduce_inter_piece_to(const struct shmem_team *team)
 {
-    size_t levels = 1;
+    size_t most = SCRATCH_BYTES / (size_t)schedule_log2(team->nodes->leaders);
 
-    while (1 << levels < team->nodes->leaders)
-        levels++;
-    return SCRATCH_BYTES / levels < SCRATCH_PIECE ? SCRATCH_BYTES / levels
-                                                  : SCRATCH_PIECE;
+    most = most / NODE_LINE * NODE_LINE;
+    return most < SCRATCH_PIECE ? most : SCRATCH_PIECE;
 }
 
 static void reduce_nodes_to(const struct reduce_job *j)

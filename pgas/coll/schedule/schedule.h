@@ -77,7 +77,8 @@ struct schedule_step {
  * broadcast, numbered from the node of the root:
  * - binomial: tree, ceil(log2 N) + B - 1 rounds; a segment is forwarded on arrival.
  * - kary: tree of arity 4.
- * - scatter: scatter + ring allgather (van de Geijn 1994): N rounds, 2 m bytes per leader.
+ * - scatter: scatter + ring allgather (van de Geijn 1994): N rounds, 2 m bytes per
+ * leader.
  *
  * collect, m bytes in total; the blocks arrive in descending cyclic order of the nodes:
  * - direct: N - 1 messages to N - 1 leaders at once.
@@ -117,8 +118,7 @@ struct schedule_step {
     X(REDUCE_HALVING, reduce_halving, "reduce halving")                                  \
     X(REDUCE_DOUBLING, reduce_doubling, "reduce doubling")                               \
     X(REDUCE_CLIMB, reduce_climb, "reduce climb")
-#define SCHEDULE_ALL(X)                                                                  \
-    SCHEDULE_TABLE(X) SCHEDULE_TABLE_DATA(X) SCHEDULE_TABLE_REDUCE(X)
+#define SCHEDULE_ALL(X) SCHEDULE_TABLE(X) SCHEDULE_TABLE_DATA(X) SCHEDULE_TABLE_REDUCE(X)
 
 #define X(NAME, function, text) SCHEDULE_##NAME,
 enum schedule_name { SCHEDULE_ALL(X) SCHEDULES };

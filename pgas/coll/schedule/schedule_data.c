@@ -324,9 +324,8 @@ static struct schedule_region bruck_inbox(const struct schedule *s, int round)
 
 static struct schedule_region bruck_bundles(const struct schedule *s, int round)
 {
-    return (struct schedule_region){.space = SPACE_DATA,
-                                    .bit = 1u << round,
-                                    .count = bruck_count(s, 1u << round)};
+    return (struct schedule_region){
+        .space = SPACE_DATA, .bit = 1u << round, .count = bruck_count(s, 1u << round)};
 }
 
 /* The bundles change in the COPY of the same round. */

@@ -51,12 +51,10 @@ static inline void schedule_send(struct schedule_step *step, int peer, int tag,
 static inline void schedule_recv(struct schedule_step *step, int peer, int tag,
                                  struct schedule_region to)
 {
-    *step =
-        (struct schedule_step){.kind = STEP_RECV, .peer = peer, .tag = tag, .to = to};
+    *step = (struct schedule_step){.kind = STEP_RECV, .peer = peer, .tag = tag, .to = to};
 }
 
-static inline void schedule_reduce(struct schedule_step *step,
-                                   struct schedule_region to,
+static inline void schedule_reduce(struct schedule_step *step, struct schedule_region to,
                                    struct schedule_region from, bool before)
 {
     *step = (struct schedule_step){

@@ -7,18 +7,16 @@
  * synchronise over the network; each leader releases its node.  Only leaders wait for the
  * network, as an incoming message wakes no PE but its target.
  *
- * Between leaders: dissemination (as in barrier.c), ceil(log2 N) rounds with one message
- * each; up to AT_ONCE nodes one round of N - 1 direct messages.  A message is an
- * unacknowledged one-byte put of the epoch, or an atomic set of the word that contains
- * that byte where the transport makes this faster.  Messages of a round need no order:
- * even and odd epochs have separate words.  A leader begins epoch e + 2 after all leaders
- * have ended e, for which they had received its messages of e.  So a partner that is
- * ahead has sent e + 1 at most, to the other word: comparing epochs modulo 256 is enough.
+ * Between leaders: the schedule `dissemination`; up to AT_ONCE nodes `at_once`.  A
+ * message is an unacknowledged one-byte put of the epoch, or an atomic set of the word
+ * that contains that byte where the transport makes this faster.  Messages of a round
+ * need no order: even and odd epochs have separate words.  A leader begins epoch e + 2
+ * after all leaders have ended e, for which they had received its messages of e.  So a
+ * partner that is ahead has sent e + 1 at most, to the other word: comparing epochs
+ * modulo 256 is enough.
  *
- * Small collectives piggyback data: in each round a leader forwards the blocks of the
- * nodes that it has so far (Bruck et al. 1997), ceil(log2 N) messages and all blocks once
- * per leader; with direct messages it sends its own block to all.  The blocks are in node
- * order in the leaders' piggyback buffers.  The last part carries the signal, which sets
+ * Small collectives piggyback data: the blocks of the schedule, in node order in the
+ * leaders' piggyback buffers.  The last part carries the signal, which sets
  * all four bytes of the word, because the waiter reads the first one.
  *
  * Invariant: no PE writes to a piggyback buffer that another one still reads or sends
@@ -31,6 +29,7 @@
 
 #include <stdlib.h>
 
+#include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/probe.h"
@@ -112,12 +111,17 @@ static void internode_wait_on_node(const struct shmem_team *team, const uint32_t
                                      .on_stall = internode_on_stall});
 }
 
+/* Whether the first byte of the word is that of epoch n. */
+static bool internode_is_called(const void *word, uint32_t n)
+{
+    return __atomic_load_n((const uint8_t *)word, __ATOMIC_ACQUIRE) == (uint8_t)n;
+}
+
 static bool internode_called(const void *arg)
 {
     const struct goal *g = arg;
 
-    return __atomic_load_n((const uint8_t *)g->word, __ATOMIC_ACQUIRE) ==
-           (uint8_t)g->value;
+    return internode_is_called(g->word, g->value);
 }
 
 /* Wait for the message of round k in epoch n from the leader of node `from`. */
@@ -324,88 +328,71 @@ static void internode_call(struct internode_words *mine, int k, uint32_t n, int 
     internode_note(&mine->round[k].called[n % 2], from, 1, to, fn);
 }
 
-/* ---- rounds ---------------------------------------------------------------------- */
+/* ---- the schedule ---------------------------------------------------------------- */
 
-static bool internode_all_at_once(const struct team_nodes *n)
+struct crossing {
+    struct shmem_team *team;
+    const struct cargo *cargo;
+    const char *fn;
+};
+
+static struct schedule internode_schedule(const struct team_nodes *n)
 {
-    return n->leaders <= AT_ONCE;
+    return (struct schedule){.name = n->leaders <= AT_ONCE ? SCHEDULE_AT_ONCE
+                                                           : SCHEDULE_DISSEMINATION,
+                             .nodes = n->leaders,
+                             .rank = n->me};
 }
 
-/* Distance to the leader that is signalled in round k. */
-static int internode_distance_of(const struct team_nodes *n, int k)
+static void internode_send(void *arg, const struct schedule_step *step)
 {
-    return internode_all_at_once(n) ? k + 1 : 1 << k;
-}
-
-static bool internode_has_round(const struct team_nodes *n, int k)
-{
-    return internode_distance_of(n, k) < n->leaders;
-}
-
-/* Node whose leader is signalled in round k. */
-static int internode_target_of(const struct team_nodes *n, int k)
-{
-    return (n->me + internode_distance_of(n, k)) % n->leaders;
-}
-
-static int internode_partner_of(const struct shmem_team *team, int k)
-{
-    return team_world_pe(team, team->nodes->leader[internode_target_of(team->nodes, k)]);
-}
-
-/* Number of nodes, ending with this one, whose blocks go with the message of round k. */
-static int internode_nodes_of_call(const struct team_nodes *n, int k)
-{
-    int step = internode_distance_of(n, k);
-
-    if (internode_all_at_once(n))
-        return 1;
-    return n->leaders - step < step ? n->leaders - step : step;
-}
-
-static void internode_call_partner(struct shmem_team *team, const struct cargo *c, int k,
-                                   const char *fn)
-{
-    const struct team_nodes *n = team->nodes;
-    struct internode_words *mine = internode_own_words(team);
-    uint32_t epoch = team->coll->internode.epoch;
-    int to = internode_partner_of(team, k);
+    const struct crossing *c = arg;
+    struct internode_words *mine = internode_own_words(c->team);
+    uint32_t epoch = c->team->coll->internode.epoch;
+    int to = team_world_pe(c->team, c->team->nodes->leader[step->peer]);
     struct run last = {.bytes = 0};
 
-    if (c->bytes > 0)
-        last = internode_hand_on(team, c, internode_nodes_of_call(n, k),
-                                 internode_target_of(n, k), fn);
+    if (c->cargo->bytes > 0)
+        last = internode_hand_on(c->team, c->cargo, (int)step->from.count, step->peer,
+                                 c->fn);
     if (last.bytes > 0 || last.after)
-        internode_call_with(mine, last, k, epoch, to, fn);
+        internode_call_with(mine, last, step->tag, epoch, to, c->fn);
     else
-        internode_call(mine, k, epoch, to, fn);
+        internode_call(mine, step->tag, epoch, to, c->fn);
 }
 
-static void internode_await_partner(struct shmem_team *team, int k, const char *fn)
+static bool internode_arrived(const void *arg, const struct schedule_step *step)
 {
-    const struct team_nodes *n = team->nodes;
-    int from = (n->me - internode_distance_of(n, k) + n->leaders) % n->leaders;
+    const struct crossing *c = arg;
+    uint32_t epoch = c->team->coll->internode.epoch;
 
-    internode_await_call(team, k, team->coll->internode.epoch, from, fn);
+    return internode_is_called(
+        &internode_own_words(c->team)->round[step->tag].called[epoch % 2], epoch);
 }
+
+static void internode_await(void *arg, const struct schedule_step *step)
+{
+    const struct crossing *c = arg;
+
+    internode_await_call(c->team, step->tag, c->team->coll->internode.epoch, step->peer,
+                         c->fn);
+}
+
+static const struct executor_ops ops = {
+    .send = internode_send, .arrived = internode_arrived, .await = internode_await};
 
 static void internode_exchange(struct shmem_team *team, const struct cargo *c,
                                const char *fn)
 {
-    const struct team_nodes *n = team->nodes;
     struct team_coll *coll = team->coll;
+    struct crossing crossing = {team, c, fn};
 
     coll->internode.epoch++;
     /* When it ends: a leader enters after it has ended all earlier collectives. */
     credit_return_all(&coll->leader.calls);
     credit_return_all(&coll->bcast.eager);
-    for (int k = 0; internode_has_round(n, k); k++) {
-        internode_call_partner(team, c, k, fn);
-        if (!internode_all_at_once(n))
-            internode_await_partner(team, k, fn);
-    }
-    for (int k = 0; internode_all_at_once(n) && internode_has_round(n, k); k++)
-        internode_await_partner(team, k, fn);
+    executor_run(&(struct executor){
+        .schedule = internode_schedule(team->nodes), .ops = &ops, .job = &crossing});
 }
 
 /* ---- all PEs --------------------------------------------------------------------- */
@@ -433,11 +420,14 @@ void internode_cross(struct shmem_team *team, const char *fn)
 /* The last messages must arrive before their words are cleared for another team. */
 static void internode_flush_calls(const struct shmem_team *team, const char *fn)
 {
+    struct schedule s = internode_schedule(team->nodes);
+    struct schedule_step step;
     uint8_t byte = 0;
 
-    for (int k = 0; internode_has_round(team->nodes, k); k++)
-        rma_get_nbi(SHMEM_CTX_DEFAULT, &byte, team_here(team, 0), 1,
-                    internode_partner_of(team, k), fn);
+    for (int i = 0; schedule_step(&s, i, &step); i++)
+        if (step.kind == STEP_SEND)
+            rma_get_nbi(SHMEM_CTX_DEFAULT, &byte, team_here(team, 0), 1,
+                        team_world_pe(team, team->nodes->leader[step.peer]), fn);
     order_quiet(SHMEM_CTX_DEFAULT, fn);
 }
 

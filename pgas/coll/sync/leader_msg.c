@@ -236,11 +236,22 @@ struct goal {
     const char *fn;
 };
 
+bool leader_push_arrived(const uint64_t *word, uint64_t value)
+{
+    return load_acquire_u64(word) >= value;
+}
+
+bool leader_arrived(const struct exchange *h, int step)
+{
+    return leader_push_arrived(leader_msg_word_of(h, step),
+                               leader_msg_number_of(h, step));
+}
+
 static bool leader_msg_landed(const void *arg)
 {
     const struct goal *g = arg;
 
-    return load_acquire_u64(g->word) >= g->value;
+    return leader_push_arrived(g->word, g->value);
 }
 
 static void leader_msg_on_stall(const void *arg)

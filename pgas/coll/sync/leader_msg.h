@@ -20,6 +20,7 @@
 #ifndef PGAS_COLL_LEADER_H
 #define PGAS_COLL_LEADER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -84,7 +85,9 @@ void leader_add(const struct exchange *h, int node, void *there, const void *fro
 /* Signal the step after all data of leader_add. */
 void leader_signal(const struct exchange *h, int step, int node);
 
-/* Wait for the message of that step from the leader of `node`. */
+/* Whether the message of that step has arrived (acquire); and wait for it, from the
+ * leader of `node`. */
+bool leader_arrived(const struct exchange *h, int step);
 void leader_await(const struct exchange *h, int step, int node);
 
 /* Without steps and without leader_exchange_begin: put n bytes at `from` to symmetric
@@ -93,6 +96,7 @@ void leader_await(const struct exchange *h, int step, int node);
  * has received the data. */
 void leader_push(struct shmem_team *team, int node, void *there, const void *from,
                  size_t n, uint64_t *word, uint64_t value, const char *fn);
+bool leader_push_arrived(const uint64_t *word, uint64_t value);
 void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,
                        uint64_t value, const char *fn);
 

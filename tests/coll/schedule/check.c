@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.c - proves the schedules of the inter-node phases for every number of nodes up to
- * NODES_MAX (with an argument: to that number), compares messages, units and rounds with
+ * check.c - proves the schedules of the inter-node phases for numbers of nodes up to 256,
+ * with PGAS_TEST_LONG for all up to 512, compares messages, units and rounds with
  * the formulas, and shows that wrong schedules are refused.  Ranks are relative to the
  * root, so that a proof holds for every root.
- *   schedule_check [nodes]
  */
 #include "config.h"
 
@@ -14,9 +13,10 @@
 #include "pgas/coll/select/select.h"
 #include "tests/coll/schedule/model.h"
 
-enum { NODES_MAX = 512, DENSE = 40, WHY = 200, PARTS = 3, LINE = 4 };
+enum { NODES_SHORT = 256, NODES_MAX = 512, DENSE = 40, WHY = 200, PARTS = 3, LINE = 4 };
 
-/* ---- formulas ----------------------------------------------------------------------- */
+/* ---- formulas -----------------------------------------------------------------------
+ */
 
 /* `least`, `most`: bounds of a count of the leader with the highest count. */
 struct bounds {
@@ -177,7 +177,8 @@ static struct bounds all_units(const struct schedule *s)
     return exactly(s->nodes > 1 ? (double)s->units : 0);
 }
 
-/* ---- the algorithms ------------------------------------------------------------------ */
+/* ---- the algorithms ------------------------------------------------------------------
+ */
 
 struct algorithm {
     enum schedule_name name;
@@ -189,31 +190,109 @@ struct algorithm {
 };
 
 static const struct algorithm algorithms[] = {
-    {SCHEDULE_AT_ONCE, true, true, 0, one_by_one, one_by_one, one_by_one,
+    {SCHEDULE_AT_ONCE,
+     true,
+     true,
+     0,
+     one_by_one,
+     one_by_one,
+     one_by_one,
      {"N-1", "N-1", "N-1"}},
-    {SCHEDULE_DISSEMINATION, true, true, 0, logarithm, logarithm, one_by_one,
+    {SCHEDULE_DISSEMINATION,
+     true,
+     true,
+     0,
+     logarithm,
+     logarithm,
+     one_by_one,
      {"log N", "log N", "N-1"}},
-    {SCHEDULE_BCAST_BINOMIAL, true, false, NODES_MAX, pipelined, log_messages, log_units,
+    {SCHEDULE_BCAST_BINOMIAL,
+     true,
+     false,
+     NODES_MAX,
+     pipelined,
+     log_messages,
+     log_units,
      {"<= B log N", "B log N", "m log N"}},
-    {SCHEDULE_BCAST_KARY, true, false, NODES_MAX, kary_rounds, kary_messages, kary_units,
+    {SCHEDULE_BCAST_KARY,
+     true,
+     false,
+     NODES_MAX,
+     kary_rounds,
+     kary_messages,
+     kary_units,
      {"<= 4 B log4 N", "4 B", "4 m"}},
-    {SCHEDULE_BCAST_SCATTER, true, false, SELECT_SCATTER_NODES, twice, twice,
-     slices_twice, {"2(N-1)", "2(N-1)", "<= 2 m"}},
-    {SCHEDULE_COLLECT_DIRECT, true, true, SELECT_DIRECT_NODES, one_by_one, one_by_one,
-     one_by_one, {"N-1", "N-1", "N-1"}},
-    {SCHEDULE_COLLECT_RING, true, true, NODES_MAX, one_by_one, one_by_one, one_by_one,
+    {SCHEDULE_BCAST_SCATTER,
+     true,
+     false,
+     SELECT_SCATTER_NODES,
+     twice,
+     twice,
+     slices_twice,
+     {"2(N-1)", "2(N-1)", "<= 2 m"}},
+    {SCHEDULE_COLLECT_DIRECT,
+     true,
+     true,
+     SELECT_DIRECT_NODES,
+     one_by_one,
+     one_by_one,
+     one_by_one,
      {"N-1", "N-1", "N-1"}},
-    {SCHEDULE_ALLTOALL_BRUCK, false, true, NODES_MAX, logarithm, logarithm, bruck_units,
+    {SCHEDULE_COLLECT_RING,
+     true,
+     true,
+     NODES_MAX,
+     one_by_one,
+     one_by_one,
+     one_by_one,
+     {"N-1", "N-1", "N-1"}},
+    {SCHEDULE_ALLTOALL_BRUCK,
+     false,
+     true,
+     NODES_MAX,
+     logarithm,
+     logarithm,
+     bruck_units,
      {"log N", "log N", "<= (N/2+1) log N"}},
-    {SCHEDULE_REDUCE_DIRECT, false, true, SELECT_DIRECT_NODES, twice, twice, slices_twice,
+    {SCHEDULE_REDUCE_DIRECT,
+     false,
+     true,
+     SELECT_DIRECT_NODES,
+     twice,
+     twice,
+     slices_twice,
      {"2(N-1)", "2(N-1)", "2 m (N-1)/N"}},
-    {SCHEDULE_REDUCE_RING, false, true, NODES_MAX, twice, twice, slices_twice,
+    {SCHEDULE_REDUCE_RING,
+     false,
+     true,
+     NODES_MAX,
+     twice,
+     twice,
+     slices_twice,
      {"2(N-1)", "2(N-1)", "2 m (N-1)/N"}},
-    {SCHEDULE_REDUCE_HALVING, false, true, NODES_MAX, halving_rounds, halving_messages,
-     halving_units, {"2 log N (+2)", "2 log N (+1)", "2 m (+m)"}},
-    {SCHEDULE_REDUCE_DOUBLING, false, true, NODES_MAX, doubling_rounds, doubling_messages,
-     doubling_units, {"log N (+2)", "log N (+1)", "m log N (+m)"}},
-    {SCHEDULE_REDUCE_CLIMB, false, false, NODES_MAX, at_most_log, one, all_units,
+    {SCHEDULE_REDUCE_HALVING,
+     false,
+     true,
+     NODES_MAX,
+     halving_rounds,
+     halving_messages,
+     halving_units,
+     {"2 log N (+2)", "2 log N (+1)", "2 m (+m)"}},
+    {SCHEDULE_REDUCE_DOUBLING,
+     false,
+     true,
+     NODES_MAX,
+     doubling_rounds,
+     doubling_messages,
+     doubling_units,
+     {"log N (+2)", "log N (+1)", "m log N (+m)"}},
+    {SCHEDULE_REDUCE_CLIMB,
+     false,
+     false,
+     NODES_MAX,
+     at_most_log,
+     one,
+     all_units,
      {"<= log N", "1", "m"}},
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
@@ -431,15 +510,15 @@ static void refuse(size_t k)
     }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    int limit = argc > 1 ? atoi(argv[1]) : NODES_MAX;
-    const char *dense = getenv("PGAS_TEST_LONG");
+    const char *setting = getenv("PGAS_TEST_LONG");
+    bool dense = setting != NULL && *setting != '\0';
 
-    printf("%-24s %-45s %-14s %-13s %s\n", "schedule", "", "rounds", "messages",
+    printf("%-24s %-46s %-14s %-13s %s\n", "schedule", "", "rounds", "messages",
            "units of a leader");
     for (int k = 0; k < ALGORITHMS; k++)
-        prove_all(&algorithms[k], limit, dense != NULL && *dense != '\0');
+        prove_all(&algorithms[k], dense ? NODES_MAX : NODES_SHORT, dense);
     for (size_t k = 0; k < sizeof mutants / sizeof mutants[0]; k++)
         refuse(k);
     printf("%d proofs, %d failures\n", proofs, failures);

@@ -52,9 +52,9 @@ struct leader {
     long time, port; /* rounds: of the last step, and of the end of the last SEND */
     long messages;
     size_t sent;
-    int *last_tag; /* by receiver */
-    struct unit *unit;    /* data, then inbox */
-    uint64_t *content;    /* of each unit, `words` words */
+    int *last_tag;     /* by receiver */
+    struct unit *unit; /* data, then inbox */
+    uint64_t *content; /* of each unit, `words` words */
 };
 
 struct model {
@@ -107,8 +107,8 @@ static uint64_t *content_of(const struct model *m, int rank, size_t unit)
     return m->leader[rank].content + unit * m->words;
 }
 
-/* The content that unit `unit` of the data of a rank has at the end, in a schedule without
- * computation; 0: not defined. */
+/* The content that unit `unit` of the data of a rank has at the end, in a schedule
+ * without computation; 0: not defined. */
 static uint64_t result_of(const struct model *m, int rank, size_t unit)
 {
     uint64_t nodes = (uint64_t)m->nodes, r = (uint64_t)rank;
@@ -225,8 +225,8 @@ static void view_join(struct model *m, int rank, const struct message *from)
         m->leader[rank].view = v;
     }
     for (int k = 0; k < m->nodes; k++)
-        v->clock[k] = from->view->clock[k] > v->clock[k] ? from->view->clock[k]
-                                                         : v->clock[k];
+        v->clock[k] =
+            from->view->clock[k] > v->clock[k] ? from->view->clock[k] : v->clock[k];
     if (from->clock > v->clock[from->sender])
         v->clock[from->sender] = from->clock;
 }
@@ -470,7 +470,8 @@ static void check_words(struct model *m)
 static void model_init(struct model *m)
 {
     const struct schedule *s = &m->config->schedule;
-    bool blocks = s->name <= SCHEDULE_DISSEMINATION || s->name == SCHEDULE_COLLECT_DIRECT ||
+    bool blocks = s->name <= SCHEDULE_DISSEMINATION ||
+                  s->name == SCHEDULE_COLLECT_DIRECT ||
                   s->name == SCHEDULE_COLLECT_RING || s->name == SCHEDULE_ALLTOALL_BRUCK;
 
     m->nodes = s->nodes;

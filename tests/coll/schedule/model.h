@@ -7,8 +7,9 @@
  * all executions have the same events and the same happens-before relation.  The model
  * executes one of them with vector clocks (Lamport 1978; Mattern 1989) and checks that
  * every two conflicting accesses to a unit of memory are ordered, where a message reads
- * its source from the SEND until the RECV (with `copied`, only at the SEND) and writes its
- * target between SEND and RECV.  Then the contents at the end are those of each execution.
+ * its source from the SEND until the RECV (with `copied`, only at the SEND) and writes
+ * its target between SEND and RECV.  Then the contents at the end are those of each
+ * execution.
  *
  * Cost: O(steps * nodes).
  */
