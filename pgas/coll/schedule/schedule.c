@@ -42,7 +42,7 @@ const char *schedule_text(enum schedule_name name)
 
 /* ---- slices ---------------------------------------------------------------------- */
 
-size_t schedule_slice_room(const struct schedule *s)
+size_t schedule_slice_most(const struct schedule *s)
 {
     size_t nodes = (size_t)s->nodes, each = s->units / nodes + (s->units % nodes != 0);
 
@@ -51,7 +51,7 @@ size_t schedule_slice_room(const struct schedule *s)
 
 struct schedule_region schedule_slice(const struct schedule *s, int i)
 {
-    size_t each = schedule_slice_room(s), first = each * (size_t)i;
+    size_t each = schedule_slice_most(s), first = each * (size_t)i;
 
     if (first > s->units)
         first = s->units;

@@ -317,9 +317,9 @@ static size_t bruck_count(const struct schedule *s, unsigned bit)
 
 static struct schedule_region bruck_inbox(const struct schedule *s, int round)
 {
-    size_t room = (size_t)s->nodes / 2 + 1;
+    size_t most = (size_t)s->nodes / 2 + 1;
 
-    return schedule_inbox_at((size_t)round * room, bruck_count(s, 1u << round));
+    return schedule_inbox_at((size_t)round * most, bruck_count(s, 1u << round));
 }
 
 static struct schedule_region bruck_bundles(const struct schedule *s, int round)

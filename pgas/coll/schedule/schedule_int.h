@@ -29,7 +29,7 @@ static inline int schedule_at(const struct schedule *s, int distance)
 /* Slice i of the operand: the part of rank i if it is divided among all ranks. */
 struct schedule_region schedule_slice(const struct schedule *s, int i);
 /* The largest slice, rounded up to a line. */
-size_t schedule_slice_room(const struct schedule *s);
+size_t schedule_slice_most(const struct schedule *s);
 
 static inline struct schedule_region schedule_data(size_t first, size_t count)
 {

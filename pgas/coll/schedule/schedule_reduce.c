@@ -24,14 +24,14 @@ static struct schedule_region direct_part(const struct schedule *s, int node)
 
     return node == s->rank
                ? mine
-               : schedule_inbox_at((size_t)node * schedule_slice_room(s), mine.count);
+               : schedule_inbox_at((size_t)node * schedule_slice_most(s), mine.count);
 }
 
 static void direct_send_part(const struct schedule *s, int k, struct schedule_step *step)
 {
     int peer = schedule_at(s, k);
     struct schedule_region from = schedule_slice(s, peer);
-    size_t at = (size_t)s->rank * schedule_slice_room(s);
+    size_t at = (size_t)s->rank * schedule_slice_most(s);
 
     schedule_send(step, peer, k, from, schedule_inbox_at(at, from.count));
 }
@@ -91,7 +91,7 @@ int schedule_reduce_direct_tags(const struct schedule *s)
 
 size_t schedule_reduce_direct_inbox(const struct schedule *s)
 {
-    return (size_t)s->nodes * schedule_slice_room(s);
+    return (size_t)s->nodes * schedule_slice_most(s);
 }
 
 /* ---- ring ------------------------------------------------------------------------ */
