@@ -200,7 +200,7 @@ static size_t alltoall_inter_bytes_of(const struct job *j, int i, int k, int dis
     return alltoall_inter_bundle_bytes(j, from, to);
 }
 
-/* Offset in the scratch buffer of a unit of the inbox: each has room for the longest
+/* Offset in the scratch buffer of a unit of the inbox: each holds the longest
  * bundle. */
 static char *alltoall_inter_inbox(const struct job *j, int node,
                                   const struct schedule_region *r)
