@@ -8,7 +8,7 @@ UNIT_TESTS = \
 	tests/unit/export_test tests/unit/gather_test tests/unit/hook_faults_test \
 	tests/unit/hook_test tests/unit/hosts_test tests/unit/isa_test \
 	tests/unit/job_test tests/unit/link_life_test tests/unit/link_test \
-	tests/unit/listener_test tests/unit/map_test tests/unit/net_tree_test \
+	tests/unit/listener_test tests/unit/map_test tests/unit/net_tree_test tests/unit/patience_test \
 	tests/unit/op_test tests/unit/pack_test tests/unit/peer_test \
 	tests/unit/place_test tests/unit/plan_test tests/unit/pmix_net_test \
 	tests/unit/pool_test tests/unit/reaper_test tests/unit/route_test \

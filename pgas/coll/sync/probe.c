@@ -2,25 +2,21 @@
 /* probe.c - see probe.h.  Uses: core/clock, core/net, rma. */
 #include "config.h"
 
+#include "pgas/core/base/timing.h"
 #include "pgas/coll/sync/probe.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/rma/rma.h"
-
-enum {
-    LOOK_FIRST_NS = 100 * 1000 * 1000, /* after the wait has started to sleep */
-    LOOK_EVERY_NS = 200 * 1000 * 1000,
-};
 
 bool probe_due(struct look *look)
 {
     uint64_t now = clock_ns();
 
     if (look->next_ns == 0)
-        look->next_ns = now + LOOK_FIRST_NS;
+        look->next_ns = now + TIMING_LOOK_FIRST;
     if (now < look->next_ns)
         return false;
-    look->next_ns = now + LOOK_EVERY_NS;
+    look->next_ns = now + TIMING_LOOK_EVERY;
     look->looks++;
     return true;
 }

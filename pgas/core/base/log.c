@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
@@ -16,9 +17,7 @@
 
 #define STATE core_self.log
 
-#define LINE_MAX_LEN  1024
-#define LOST_GRACE_NS (NS_PER_S / 5) /* time for the launcher to see the PE's exit */
-
+#define LINE_MAX_LEN 1024
 static void log_write(const char *format, va_list args)
 {
     char line[LINE_MAX_LEN];
@@ -71,7 +70,7 @@ void log_flush(FILE *stream)
 static void log_final(const char *format, va_list args)
 {
     if (swap_acq_rel_u32(&STATE.ending, 1) != 0) {
-        block_sleep(2 * LOST_GRACE_NS);
+        block_sleep(2 * TIMING_LOST_GRACE);
         _exit(EXIT_FAILURE);
     }
     log_flush(stdout);
@@ -95,7 +94,7 @@ void log_lost(const char *format, ...)
     va_start(args, format);
     log_final(format, args);
     va_end(args);
-    block_sleep(LOST_GRACE_NS);
+    block_sleep(TIMING_LOST_GRACE);
     _exit(EXIT_FAILURE);
 }
 

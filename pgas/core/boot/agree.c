@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/base/timing.h"
+#include "pgas/core/progress/block.h"
 #include "pgas/core/boot/agree.h"
 #include "pgas/core/base/hash.h"
 #include "pgas/core/base/log.h"
@@ -19,7 +21,6 @@ enum {
     ERROR_TEXT_MAX = 800,
     VALUE_SHOWN = 60,
     PES_SHOWN = 8,
-    REFUSED_WAIT_S = 10, /* time for the reporting PE to end the job */
 };
 
 _Static_assert((int)AGREE_ALL <= (int)NODE_SETTINGS,
@@ -135,7 +136,7 @@ static void agree_add_pe(struct error_text *s, int *n, uint32_t pe)
 static _Noreturn void agree_refuse(bool report, const char *error_text)
 {
     if (!report)
-        sleep(REFUSED_WAIT_S);
+        block_sleep(TIMING_REFUSED);
     log_die("shmem_init: these settings must be the same on all PEs, as oshrun -x sets "
             "them: %s",
             error_text);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
@@ -25,10 +26,8 @@
 
 #define STATE core_self.nodeseg
 
-#define KEY               "pgas.node"
-#define PLACE_LEN         64
-#define END_WAIT_MS       1000           /* maximum wait for an exiting process */
-#define CHECK_INTERVAL_NS (NS_PER_S / 4) /* of probes for PEs that have exited */
+#define KEY       "pgas.node"
+#define PLACE_LEN 64
 
 static struct node_pe *nodeseg_my_record(void)
 {
@@ -253,7 +252,8 @@ static bool nodeseg_process_ended(pid_t pid, int wait_ms)
 
 bool nodeseg_await_end(int pe)
 {
-    return nodeseg_process_ended(pgas_self.peer[pe].node->pid, END_WAIT_MS);
+    return nodeseg_process_ended(pgas_self.peer[pe].node->pid,
+                                 (int)(TIMING_EXIT_WAIT / NS_PER_MS));
 }
 
 /* A PE of this node whose process has exited; -1 if there is none. */
@@ -284,7 +284,7 @@ static void nodeseg_join_on_stall(const void *arg)
         log_die("PE %d has ended, but PE %d calls shmem_init again; all PEs must",
                 STATE.seen.ended, pgas_self.me);
     STATE.seen.ended = nodeseg_find_ended();
-    STATE.seen.next_ns = now + CHECK_INTERVAL_NS;
+    STATE.seen.next_ns = now + TIMING_EXIT_CHECK;
 }
 
 void nodeseg_leave(uint32_t barriers)

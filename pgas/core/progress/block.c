@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
@@ -23,19 +24,13 @@
 #define STATE core_self.block
 
 enum {
-    SPINS_FIRST = 64,              /* polls before the first read of the clock */
-    SPINS_OVERSUBSCRIBED = 4,      /* polls before the first yield if oversubscribed */
-    SPINS_PER_CLOCK = 16,          /* polls between two reads of the clock */
-    POLLS_PER_CLOCK = 4,           /* likewise if each poll progresses the network */
-    SLEEP_FIRST_PART = 16,         /* the first sleep is 1/16 of the longest */
-    SLEEP_UNSAFE_NS = 1000 * 1000, /* longest sleep if a wake-up may be lost */
-    SLEEP_WORK_NS = 1000 * 1000,   /* longest sleep in w->sleep with block_set_work */
-    SLEEP_SHORT_NS = 200 * 1000,   /* see block_stay_awake */
-    AWAKE_SPINS = 4,               /* multiple of env.spin_ns between two yields */
-    OTHER_RAN_NS = 2000,           /* sched_yield takes longer if it switched threads */
-    OTHERS_RAN_MAX = 8,            /* yields that switched threads before a sleep */
-    AWAKE_FIRST_NS = 50 * 1000,    /* see block_stay_awake */
-    AWAKE_MAX_NS = 8000 * 1000,
+    SPINS_FIRST = 64,         /* polls before the first read of the clock */
+    SPINS_OVERSUBSCRIBED = 4, /* polls before the first yield if oversubscribed */
+    SPINS_PER_CLOCK = 16,     /* polls between two reads of the clock */
+    POLLS_PER_CLOCK = 4,      /* likewise if each poll progresses the network */
+    SLEEP_FIRST_PART = 16,    /* the first sleep is 1/16 of the longest */
+    AWAKE_SPINS = 4,          /* multiple of env.spin_ns between two yields */
+    OTHERS_RAN_MAX = 8,       /* yields that switched threads before a sleep */
 };
 
 /* sleep_mask of a PE that every store must wake.  A mask built from keys has at most
@@ -174,7 +169,7 @@ static bool block_yield_once(void)
     uint64_t begin = clock_ns();
 
     sched_yield();
-    return clock_ns() - begin > OTHER_RAN_NS;
+    return clock_ns() - begin > TIMING_OTHER_RAN;
 }
 
 /*
@@ -290,36 +285,36 @@ static uint64_t block_sleep_max_ns(void)
     bool unsafe =
         !pgas_self.membarrier || (pgas_self.net != NULL && pgas_self.nnodes < 2);
 
-    return !unsafe || ns < SLEEP_UNSAFE_NS ? ns : SLEEP_UNSAFE_NS;
+    return !unsafe || ns < TIMING_SLEEP_UNSAFE ? ns : TIMING_SLEEP_UNSAFE;
 }
 
 /*
  * After a sleep that the progress thread ended because other PEs access this one: polls
- * for *awake_ns instead of sleeping again.  The time doubles (up to AWAKE_MAX_NS) if the
- * sleep was shorter than SLEEP_SHORT_NS.  A waiting PE that is the target of gets and
- * atomics thus serves them without a wake-up per message.  True if the wait is over.
+ * for *awake_ns instead of sleeping again.  The time doubles (up to TIMING_AWAKE_MAX) if
+ * the sleep was shorter than TIMING_SLEEP_SHORT.  A waiting PE that is the target of gets
+ * and atomics thus serves them without a wake-up per message.  True if the wait is over.
  */
 static bool block_stay_awake(const struct block_wait *w, uint64_t slept_ns,
                              uint64_t *awake_ns)
 {
-    if (!net_poll_handed_over() || slept_ns > SLEEP_SHORT_NS)
+    if (!net_poll_handed_over() || slept_ns > TIMING_SLEEP_SHORT)
         *awake_ns = 0;
     if (!net_poll_handed_over())
         return false;
-    *awake_ns = *awake_ns == 0 ? AWAKE_FIRST_NS : *awake_ns * 2;
-    *awake_ns = *awake_ns < AWAKE_MAX_NS ? *awake_ns : AWAKE_MAX_NS;
+    *awake_ns = *awake_ns == 0 ? TIMING_AWAKE_FIRST : *awake_ns * 2;
+    *awake_ns = *awake_ns < TIMING_AWAKE_MAX ? *awake_ns : TIMING_AWAKE_MAX;
     return block_yield(w, *awake_ns, AWAKE_SPINS * pgas_self.env.spin_ns);
 }
 
 /* The time limit of a sleep of ns.  If only this thread can progress a private context,
- * progresses it here and limits the sleep to SLEEP_UNSAFE_NS. */
+ * progresses it here and limits the sleep to TIMING_SLEEP_UNSAFE. */
 static uint64_t block_sleep_limit(uint64_t ns)
 {
     if (likely(!net_alone()))
         return ns;
     net_poll();
     net_idle();
-    return ns < SLEEP_UNSAFE_NS ? ns : SLEEP_UNSAFE_NS;
+    return ns < TIMING_SLEEP_UNSAFE ? ns : TIMING_SLEEP_UNSAFE;
 }
 
 /* Publishes a sleeper; the block_poke of every later store to the word sees it. */
@@ -411,7 +406,8 @@ static void block_own_sleep_until(struct node_pe *me, const struct block_wait *w
             w->on_stall(w->arg);
         block_do_work();
         block_what_claim(me, w->what);
-        w->sleep(w->arg, block_sleep_limit(block_has_work() ? SLEEP_WORK_NS : ns_max));
+        w->sleep(w->arg,
+                 block_sleep_limit(block_has_work() ? TIMING_SLEEP_WORK : ns_max));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/log.h"
@@ -19,8 +20,7 @@
 #define STATE core_self.net
 
 enum {
-    NODES_SHOWN = 512,   /* bytes of a list of nodes in a message */
-    REFUSED_WAIT_S = 10, /* time for PE 0 to report the error and abort the job */
+    NODES_SHOWN = 512, /* bytes of a list of nodes in a message */
     REASONS_MAX = 1024,
 };
 
@@ -120,7 +120,7 @@ static _Noreturn void net_refuse(const struct boot *b, const char *reasons)
 
     boot_nodes_text(b, nodes, sizeof nodes);
     if (b->rank != 0)
-        sleep(REFUSED_WAIT_S);
+        block_sleep(TIMING_REFUSED);
     log_flush(stdout);
     log_warn("shmem_init: the job has %u PEs on %u nodes (%s), but no network transport "
              "is usable (%s); run all PEs on one node, or see oshmem_info --check",

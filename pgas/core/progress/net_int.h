@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_int.h - private to net.c (initialisation), net_endpoint.c (endpoint descriptors),
- * net_ops.c (blocking operations) and net_thread.c (progress).
+ * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
+ * net_ops.c (blocking operations), net_thread.c (progress) and liveness.c (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -20,7 +20,8 @@
 struct net_ctx {
     struct transport_ctx *t;
     bool locked;
-    uint32_t posts;  /* number of operations posted; under lock */
+    uint64_t posts;  /* operations that the transport has accepted; under lock */
+    uint32_t turns;  /* attempts to post; under lock */
     bool serves;     /* context 0, the target of other PEs' operations on this PE */
     pthread_t owner; /* if !locked */
     /* Nonzero if operations are outstanding that net_quiet must wait for.  Stored with
@@ -57,21 +58,17 @@ struct net {
     uint64_t wake_ns; /* time of the next wake-up by a polling thread; relaxed */
 };
 
-/* Stall detection.  Time during which this process was stopped does not count. */
-struct net_patience {
-    uint64_t checked_ns; /* time of the last check; 0: none */
-    uint64_t silent_ns;  /* time without progress of the context */
-    uint64_t waited_ns;  /* total time of the operation */
-    uint64_t pending;    /* outstanding operations at the last check */
-};
+/* Whether quiet must wait for an operation; a completed quiet itself closes. */
+enum net_tracking { NET_UNTRACKED, NET_OPENS, NET_CLOSES };
 
-enum net_op_kind { OP_PUT, OP_GET, OP_AMO, OP_SIGNAL, OP_FENCE, OP_QUIET };
+enum { NET_NO_PE = -1 }; /* symaddr.pe of an operation of the whole context */
 
-/* One operation. */
+/* One operation.  `post` calls the function of the transport with the other members; the
+ * context is locked meanwhile. */
 struct net_op {
+    int (*post)(const struct net_op *o);
     struct net_ctx *c;
     const char *fn;
-    enum net_op_kind kind;
     struct transport_symaddr symaddr;
     void *to;
     const void *from;
@@ -79,13 +76,41 @@ struct net_op {
     const struct transport_amo *amo;
     const struct transport_signal *signal;
     struct transport_completion *done;
-    bool open; /* quiet must wait for this operation */
+    enum net_tracking tracking;
     int rc;
-    struct net_patience patience;
-    unsigned wakes; /* consecutive wake-ups without progress */
 };
 
-/* The liveness probe (net_ops.c). */
+/* Stall detection (patience.c). */
+struct net_patience {
+    uint64_t checked_ns; /* time of the last check; 0: none */
+    uint64_t silent_ns;  /* time without progress of the context */
+    uint64_t waited_ns;  /* total time of the operation */
+    uint64_t done;       /* completed operations at the last check */
+};
+
+/* Limit of one operation's total time, in timeouts. */
+enum { NET_LIMIT_BUSY = 4 };
+
+/*
+ * Called at intervals while an operation is outstanding, with the time and the number of
+ * operations of the context that have completed; the number may be inexact by a constant
+ * for each outstanding operation.  True if the wait must end: no operation has completed
+ * for limit_ns or, if the wait is for `one` operation, it has lasted for NET_LIMIT_BUSY
+ * times as long.  The operation may be queued behind others and needs that second limit,
+ * because they may be other threads' operations on other PEs.  Time during which this
+ * process was stopped does not count.  limit_ns 0: no limit.
+ */
+bool net_patience_ends(struct net_patience *p, uint64_t now_ns, uint64_t done, bool one,
+                       uint64_t limit_ns);
+
+/* Ends the job if net_patience_ends. */
+void net_check_stall(const struct net_op *o, struct net_patience *p);
+
+/* Tries to post the operation with o->post; false: the transport has no resources.  An
+ * error is in o->rc. */
+bool net_op_try_post(struct net_op *o);
+
+/* The liveness probe (liveness.c). */
 struct net_watch {
     pthread_mutex_t lock;
     struct transport_completion done;
@@ -95,6 +120,7 @@ struct net_watch {
     uint64_t word;
     uint64_t next_ns;
     struct net_op op;
+    struct net_patience patience;
 };
 
 /* env.net_timeout in ns; 0: no timeout. */

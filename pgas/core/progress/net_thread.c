@@ -6,10 +6,11 @@
  * A thread that waits in the library polls (net_poll).  While no thread does, the
  * progress thread sleeps on the transport's file descriptor.  To avoid that both run for
  * the same message, the progress thread backs off while another thread polls: it checks
- * every NAP_NS whether one still does, and net_idle wakes it when a waiter stops polling.
- * If the network wakes it while a thread of the PE sleeps, it hands polling over to that
- * thread for a while.  After a PE has returned from the library to compute, operations on
- * it are delayed by at most RECENT_NS + NAP_NS, and later ones are not delayed.
+ * every TIMING_NAP whether one still does, and net_idle wakes it when a waiter stops
+ * polling. If the network wakes it while a thread of the PE sleeps, it hands polling over
+ * to that thread for a while.  After a PE has returned from the library to compute,
+ * operations on it are delayed by at most TIMING_POLL_RECENT + TIMING_NAP, and later ones
+ * are not delayed.
  *
  * The thread may run on every processor of the job even if its PE is bound to one, so
  * that it does not wait for the PE to release that processor.
@@ -26,6 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pgas/core/base/timing.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
@@ -33,15 +35,9 @@
 #include "pgas/core/boot/binding.h"
 
 enum {
-    NAP_NS = 1000 * 1000,       /* back-off while another thread polls */
-    RECENT_NS = 200 * 1000,     /* another thread polls if its last poll is more recent */
-    WAKE_EVERY_NS = 100 * 1000, /* interval of wake-ups by a polling thread */
-    SLEEP_MS = 1000,            /* longest sleep on the file descriptors */
-    NO_FD_SLEEP_MS = 1,         /* likewise if one has none or cannot be armed */
-    PROGRESS_AT_ONCE = 64,      /* progress calls per lock acquisition */
-    FDS = 16,                   /* file descriptors per poll(2) */
-    STALLS_MAX = 16,            /* consecutive wake-ups without progress, then back off */
-    BACK_OFF_NS = 50 * 1000,    /* duration of that back-off */
+    PROGRESS_AT_ONCE = 64, /* progress calls per lock acquisition */
+    FDS = 16,              /* file descriptors per poll(2) */
+    STALLS_MAX = 16,       /* consecutive wake-ups without progress, then back off */
 };
 
 static struct node_pe *net_progress_my_record(void)
@@ -69,14 +65,14 @@ void net_defer_wakeup(void)
 }
 
 /* A polling thread wakes the sleeping threads of this PE, but at most every
- * WAKE_EVERY_NS, because it does not know whether it received anything for them. */
+ * TIMING_WAKE_EVERY, because it does not know whether it received anything for them. */
 static void net_progress_wake_at_intervals(uint64_t now)
 {
     if (now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
         net_defer_wakeup();
         return;
     }
-    store_relaxed_u64(&pgas_self.net->wake_ns, now + WAKE_EVERY_NS);
+    store_relaxed_u64(&pgas_self.net->wake_ns, now + TIMING_WAKE_EVERY);
     store_relaxed_u32(&pgas_self.net->wakeup_pending, 0);
     net_wake_sleepers();
 }
@@ -147,7 +143,7 @@ void net_poll(void)
 }
 
 /* The wake-up is lost if the progress thread is about to back off; it then resumes after
- * at most NAP_NS. */
+ * at most TIMING_NAP. */
 void net_idle(void)
 {
     struct net *n = pgas_self.net;
@@ -166,12 +162,12 @@ void net_idle(void)
 
 static bool net_progress_others_poll(const struct net *n)
 {
-    return clock_ns() - load_relaxed_u64(&n->polled_ns) < RECENT_NS;
+    return clock_ns() - load_relaxed_u64(&n->polled_ns) < TIMING_POLL_RECENT;
 }
 
 static void net_progress_nap(struct net *n)
 {
-    struct timespec limit = {.tv_nsec = NAP_NS};
+    struct timespec limit = {.tv_nsec = TIMING_NAP};
 
     store_release_u32(&n->nap, 1);
     syscall(SYS_futex, &n->nap, FUTEX_WAIT_PRIVATE, 1, &limit, NULL, 0);
@@ -230,7 +226,8 @@ static bool net_progress_sleep_on(struct net *n)
     store_relaxed_u32(&n->asleep, 1);
     fence_full();
     bool all = net_progress_add_contexts(n, fds, &nfds);
-    poll(fds, nfds, fds[1].fd < 0 || !all ? NO_FD_SLEEP_MS : SLEEP_MS);
+    uint64_t ns = fds[1].fd < 0 || !all ? TIMING_NO_FD_SLEEP : TIMING_THREAD_SLEEP;
+    poll(fds, nfds, (int)(ns / NS_PER_MS));
     store_relaxed_u32(&n->asleep, 0);
     if (fds[0].revents != 0 && read(n->stop_fd, &kicks, sizeof kicks) < 0)
         log_debug("cannot read from an eventfd: %s", strerror(errno));
@@ -267,7 +264,7 @@ void net_back_off(unsigned *turns, bool stalled)
 {
     *turns = stalled ? *turns + 1 : 0;
     if (*turns > STALLS_MAX)
-        block_sleep(BACK_OFF_NS);
+        block_sleep(TIMING_BACK_OFF);
 }
 
 static void *net_progress_serve(void *arg)

@@ -239,7 +239,7 @@ struct transport_ctx {
     int probed_pe;               /* the PE that was probed last */
     bool recvs_posted;           /* receives are posted */
     bool connecting;   /* a post was refused with no operation in flight to that PE */
-    bool connect_slow; /* connecting has lasted longer than SLOW_NS */
+    bool connect_slow; /* connecting has lasted longer than TIMING_OFI_SLOW */
     int refused_pe; /* PE of the last refused post; -1: a post to it was accepted since */
     uint64_t first_refused_ns; /* time of the first refusal, */
     uint64_t last_refused_ns;  /* and of the last */

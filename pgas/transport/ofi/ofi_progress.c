@@ -11,6 +11,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "pgas/core/base/timing.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
@@ -18,15 +19,7 @@
 enum {
     BATCH = 16,      /* completions that are read at once */
     BATCHES_MAX = 8, /* in one call of progress */
-    /* A peer that has not replied to an amo for this time is probed: a provider that
-     * sends atomics as messages does not report the peer's failure. */
-    PROBE_NS = 200 * 1000 * 1000,
 };
-
-/* A connection that takes longer is polled at the timer's rate, not by spinning. */
-static const uint64_t SLOW_NS = 20000000;
-/* If no post was refused for this time, no operation waits for a connection. */
-static const uint64_t RETRY_IDLE_NS = 1000000000;
 
 /* ---- completions ----------------------------------------------------------------- */
 
@@ -187,7 +180,7 @@ static int ofi_peer_connect_refused(struct transport_ctx *ctx, int pe)
         ctx->first_refused_ns = now;
     }
     ctx->last_refused_ns = now;
-    ctx->connect_slow = ctx->connecting && now - ctx->first_refused_ns > SLOW_NS;
+    ctx->connect_slow = ctx->connecting && now - ctx->first_refused_ns > TIMING_OFI_SLOW;
     uint64_t limit = ctx->net->world->timeout_ns;
     return limit == 0 || now - ctx->first_refused_ns < limit ? 0 : -ETIMEDOUT;
 }
@@ -297,7 +290,7 @@ static void ofi_probe_next_peer(struct transport_ctx *ctx)
 
     if (ctx->last_completion_ns == 0)
         ctx->last_completion_ns = now;
-    if (now - ctx->last_completion_ns < PROBE_NS)
+    if (now - ctx->last_completion_ns < TIMING_OFI_PROBE)
         return;
     ctx->last_completion_ns = now;
     ofi_ops_each(ctx, ofi_probe_find_next_peer, &s);
@@ -355,7 +348,8 @@ static int ofi_cq_read(struct transport_ctx *ctx)
 /* ofi_fd may read fd_unreliable concurrently. */
 static void ofi_ctx_update_fd_unreliable(struct transport_ctx *ctx)
 {
-    if (unlikely(ctx->connect_slow) && clock_ns() - ctx->last_refused_ns > RETRY_IDLE_NS)
+    if (unlikely(ctx->connect_slow) &&
+        clock_ns() - ctx->last_refused_ns > TIMING_OFI_RETRY_IDLE)
         ctx->connect_slow = false; /* no operation waits for a connection */
     uint32_t fd_unreliable = ctx->connect_slow || ctx->replies != NULL;
 

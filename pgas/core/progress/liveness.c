@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * liveness.c - liveness probes of other nodes (net_watch).
+ *
+ * A PE that waits for a store of another PE has no outstanding operation that could fail.
+ * Therefore a thread that has slept for TIMING_PROBE_AFTER reads a word of a PE on
+ * another node, cycling through the nodes: a node that does not respond for net_timeout
+ * ends the job.  At most one such read per process is outstanding. Uses: net_int, clock.
+ */
+#include "config.h"
+
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/timing.h"
+#include "pgas/core/core_state.h"
+#include "pgas/core/progress/net_int.h"
+
+#define STATE core_self.net.watch
+
+void net_watch_init(void)
+{
+    STATE.asked = STATE.taken = false;
+    STATE.next_ns = 0;
+}
+
+/* Cycles through the nodes at distance 1, 2, 4 ..: each node is probed by several others,
+ * which rarely all compute at the same time, and each PE connects to few nodes. */
+static uint32_t liveness_next_node(void)
+{
+    STATE.distance = STATE.distance * 2 < pgas_self.nnodes ? STATE.distance * 2 : 1;
+    return (pgas_self.node_of[pgas_self.me] + STATE.distance) % pgas_self.nnodes;
+}
+
+/* The PE of the node with index local_rank % PEs, so that the PEs of this node probe
+ * different PEs. */
+static int liveness_pe_of_node(uint32_t node)
+{
+    const struct pgas *g = &pgas_self;
+    int n = 0;
+
+    for (uint32_t pe = 0; pe < g->npes; pe++)
+        n += g->node_of[pe] == node;
+    int nth = g->local_rank % n, pe = -1;
+    for (int seen = -1; seen < nth; seen += g->node_of[pe] == node)
+        pe++;
+    return pe;
+}
+
+static int liveness_post(const struct net_op *o)
+{
+    return pgas_self.net->t->get(o->c->t, o->to, &o->symaddr, o->len, o->done);
+}
+
+static void liveness_start(const char *fn)
+{
+    STATE.done = (struct transport_completion){.pending = 1};
+    STATE.patience = (struct net_patience){.checked_ns = 0};
+    STATE.op = (struct net_op){
+        .post = liveness_post,
+        .c = &pgas_self.net->ctx_0,
+        .fn = fn,
+        .symaddr = {.pe = liveness_pe_of_node(liveness_next_node()),
+                    .segment = SEGMENT_HEAP},
+        .to = &STATE.word,
+        .len = sizeof STATE.word,
+        .done = &STATE.done,
+    };
+    STATE.asked = true;
+    STATE.taken = false;
+}
+
+/* A read that the transport does not accept also counts as no progress. */
+static void liveness_progress(void)
+{
+    if (!STATE.taken)
+        STATE.taken = net_op_try_post(&STATE.op);
+    if (STATE.taken && (STATE.op.rc != 0 || load_acquire_u32(&STATE.done.pending) == 0))
+        STATE.asked = false; /* complete, or failed and reported by the transport */
+    else
+        net_check_stall(&STATE.op, &STATE.patience);
+}
+
+void net_watch(const char *fn, uint64_t slept_ns)
+{
+    struct net *n = pgas_self.net;
+
+    /* Not during shmem_init: the lookup of a PE's descriptor could wait for that node,
+     * which waits for this one. */
+    if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||
+        pgas_self.node_of == NULL || slept_ns < TIMING_PROBE_AFTER ||
+        pthread_mutex_trylock(&STATE.lock) != 0)
+        return;
+    uint64_t now = clock_ns();
+    if (!STATE.asked && now >= STATE.next_ns) {
+        STATE.next_ns = now + TIMING_PROBE_EVERY;
+        liveness_start(fn);
+    }
+    if (STATE.asked)
+        liveness_progress();
+    pthread_mutex_unlock(&STATE.lock);
+}
