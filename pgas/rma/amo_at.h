@@ -28,7 +28,7 @@ struct amo_call {
 
 /* Performs the operation on a local or remote PE and wakes the PE if it sleeps on the
  * word.  Returns the old value for AMO_NOW. */
-uint64_t amo_call(const struct amo_call *call) __attribute__((cold));
+uint64_t amo_call(const struct amo_call *call);
 
 /* Blocking operations on the default context; they return the old value of the word. */
 uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t operand,

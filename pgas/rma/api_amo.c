@@ -31,7 +31,7 @@ ALWAYS_INLINE uint64_t what_of(enum transport_amo_op op, enum amo_want want, siz
 }
 
 /* Slow paths: a PE of another node, the first access to a local PE, errors. */
-#define SLOW static __attribute__((noinline, cold)) uint64_t
+#define SLOW static __attribute__((noinline)) uint64_t
 
 SLOW api_amo_swap_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value,
                        uint64_t cond, void *later, const char *fn)

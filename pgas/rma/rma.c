@@ -15,7 +15,7 @@ void rma_size_overflow(size_t n, size_t size, const char *fn)
 
 /* ---- slow paths: remote PEs, the first access to a local PE, errors --------------- */
 
-#define SLOW static __attribute__((noinline, cold))
+#define SLOW static __attribute__((noinline))
 
 SLOW void rma_put_slow(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
                        int pe, enum net_when when, const char *fn)

@@ -42,7 +42,7 @@ void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig
     rma_changed(sig_addr, sizeof *sig_addr, pe);
 }
 
-static __attribute__((noinline, cold)) void
+static __attribute__((noinline)) void
 signal_put_remote(shmem_ctx_t ctx, const struct signal_put *put, size_t bytes,
                   uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, const char *fn)
 {

@@ -59,10 +59,24 @@ Test(bind, the_share_of_virtual_nodes)
         sum += share > 1 ? share : 0;
     }
     cr_assert_leq(sum, cpus);
+    cr_assert(bind_is_oversubscribed(job));
     job->nnodes = 1;
     job->here = 0;
     job->npes = npes[0];
     cr_assert_eq(bind_cpu_share(job), cpus);
+    cr_assert_not(bind_is_oversubscribed(job));
+}
+
+/* One PE per virtual node, on more of these than processors. */
+Test(bind, many_virtual_nodes_are_oversubscribed)
+{
+    struct job_node node[NODES];
+    uint32_t npes[NODES] = {1, 1, 1, 1};
+    struct job *job = make_job(node, npes, NODES, true);
+
+    cr_assert_eq(bind_is_oversubscribed(job), NODES > bind_cpu_count());
+    job->virtual_nodes = false;
+    cr_assert_not(bind_is_oversubscribed(job));
 }
 
 /* One PE per processor in all, over two virtual nodes: no two have the same core. */

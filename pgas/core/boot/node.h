@@ -20,7 +20,7 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     4u              /* changes with any change of the layout below */
+#define NODE_VERSION     5u              /* changes with any change of the layout below */
 #define NODE_LINE        64              /* bytes of a cache line */
 #define NODE_SLEEP_SLOTS 7  /* with sleep_mask, sleep_key fills a cache line */
 #define NODE_WHAT        48 /* bytes of node_pe.what, including its NUL */
@@ -92,6 +92,7 @@ struct node {
     uint32_t bytes; /* length of the whole segment */
     uint32_t npes;  /* PEs on this node */
     uint32_t cpus;  /* processors that the PEs may use together */
+    uint32_t oversubscribed; /* 1: more PEs than processors, with other virtual nodes */
     /* PEs that have reached a point, summed over all generations, modulo 2^32. */
     _Alignas(NODE_LINE) _Atomic uint32_t joined; /* record filled in shmem_init */
     _Alignas(NODE_LINE) _Atomic uint32_t left;   /* departed: entered shmem_finalize */

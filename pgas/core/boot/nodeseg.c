@@ -188,7 +188,8 @@ void nodeseg_open(const struct boot *b)
         nodeseg_create_or_find(b);
     PGAS_ASSERT(g->local_rank >= 0 && (uint32_t)g->local_rank < g->local_size);
     nodeseg_claim_record();
-    g->oversubscribed = g->env.oversubscribed || g->local_size > g->node->cpus;
+    g->oversubscribed = g->env.oversubscribed || g->node->oversubscribed != 0 ||
+                        g->local_size > g->node->cpus;
     nodeseg_record_early();
 }
 

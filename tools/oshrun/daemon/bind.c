@@ -48,6 +48,13 @@ uint32_t bind_cpu_share(const struct job *job)
     return share >= sharers ? (uint32_t)(share / sharers) : 1;
 }
 
+bool bind_is_oversubscribed(const struct job *job)
+{
+    uint32_t before;
+
+    return bind_count_sharers(job, &before) > bind_cpu_count();
+}
+
 /* restricted: to the affinity mask of oshrun. */
 static int bind_load(hwloc_topology_t *topo, bool restricted)
 {

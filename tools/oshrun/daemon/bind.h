@@ -28,6 +28,8 @@ uint32_t bind_cpu_count(void);
 /* Processors for the PEs of the daemon's node: all of them, or the share of this node if
  * virtual nodes share them; at least 1. */
 uint32_t bind_cpu_share(const struct job *job);
+/* Whether the PEs that share these processors are more than the processors. */
+bool bind_is_oversubscribed(const struct job *job);
 
 /* Binds the PEs of node job->here.  PEs of virtual nodes come after those of the
  * preceding nodes.  Processors from a rank file take precedence over job->bind.  0, or

@@ -52,6 +52,7 @@ static int daemon_fill_node(struct daemon *d, size_t len)
     d->node->bytes = (uint32_t)len;
     d->node->npes = d->npes;
     d->node->cpus = bind_cpu_share(d->job);
+    d->node->oversubscribed = bind_is_oversubscribed(d->job);
     d->node->magic = NODE_MAGIC;
     return 0;
 }
