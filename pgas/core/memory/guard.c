@@ -59,8 +59,10 @@ int guard_begin(void *pages, size_t len)
     sigemptyset(&act.sa_mask);
     STATE.pages = (uintptr_t)pages;
     __atomic_store_n(&STATE.len, len, __ATOMIC_RELEASE);
-    if (sigaction(SIGSEGV, &act, &STATE.before) != 0)
+    if (sigaction(SIGSEGV, &act, &STATE.before) != 0) {
+        __atomic_store_n(&STATE.len, 0, __ATOMIC_RELEASE);
         return -1;
+    }
     STATE.active = true;
     if (mprotect(pages, len, PROT_READ) == 0)
         return 0;

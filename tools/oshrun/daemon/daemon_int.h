@@ -48,7 +48,6 @@ struct pe_input {
     struct loop_watch watch; /* fd < 0: closed */
     char *data;
     size_t len, sent;
-    bool end; /* close when all is sent */
 };
 
 struct stacks;

@@ -210,7 +210,11 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
               uint64_t start_ns)
 {
     struct front *f = calloc(1, sizeof *f);
-    int rc = f != NULL ? front_make_job(f, o) : FRONT_EXIT_ERROR;
+    if (f == NULL) {
+        error_report("no memory for the job");
+        return FRONT_EXIT_ERROR;
+    }
+    int rc = front_make_job(f, o);
     if (rc != 0)
         return rc;
     if (o->report) {

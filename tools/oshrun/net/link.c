@@ -141,7 +141,8 @@ static void link_go_down(struct link *l, const char *why)
 
 static const char *link_unanswered(uint64_t ns, char text[WHY_BYTES])
 {
-    snprintf(text, WHY_BYTES, "has not answered for %.1f s",
+    snprintf(text, WHY_BYTES,
+             "has not answered for %.1f s (SHMEM_LAUNCH_TIMEOUT sets the time)",
              (double)ns / NS_PER_MS / MS_PER_S);
     return text;
 }

@@ -170,8 +170,10 @@ static void pmix_host_set_segments(const struct job *job)
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
 {
     struct pmix_host *h = calloc(1, sizeof *h);
-    if (h == NULL)
+    if (h == NULL) {
+        error_report("no memory for the PMIx server");
         return NULL;
+    }
     h->job = job;
     memcpy(h->nspace, job->nspace, sizeof job->nspace);
     h->last = &h->first;
@@ -184,6 +186,10 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     if (rc == PMIX_SUCCESS)
         return h;
     pmix_failed("the start of the server", rc);
+    if (h->event_fd >= 0)
+        close(h->event_fd);
+    pthread_cond_destroy(&h->settled);
+    pthread_mutex_destroy(&h->lock);
     free(h);
     return NULL;
 }

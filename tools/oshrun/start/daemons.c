@@ -80,10 +80,8 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
     }
     if (nodes == 0)
         return;
-    bool silent = strstr(why, "has not answered") != NULL;
-    snprintf(error_text, sizeof error_text, "the node daemon on %s %s%s",
-             daemons_host(ds, node), why,
-             silent ? " (SHMEM_LAUNCH_TIMEOUT sets the time)" : "");
+    snprintf(error_text, sizeof error_text, "the node daemon on %s %s",
+             daemons_host(ds, node), why);
     ds->ev->lost(ds->front, own, pes, error_text);
     while (nodes-- > 0)
         daemons_conn_finished(ds);
