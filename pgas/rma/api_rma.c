@@ -42,9 +42,9 @@ GET(getmem_nbi, rma_get_nbi, void *, 1)
 
 /* p and g: a plain store or load of the type.  The slow path is an out-of-line put or get
  * of one element, so that the fast path does not need the value in memory. */
-#define OUT_OF_LINE static __attribute__((noinline))
+#define SLOW static __attribute__((noinline))
 #define STORE_SLOW(NAME, C)                                                              \
-    OUT_OF_LINE void p_slow_##NAME(shmem_ctx_t ctx, C *dest, C value, int pe, const char *fn)   \
+    SLOW void p_slow_##NAME(shmem_ctx_t ctx, C *dest, C value, int pe, const char *fn)   \
     { rma_put(ctx, dest, &value, sizeof(C), pe, fn); }
 #define STORE(NAME, C)                                                                   \
     ALWAYS_INLINE void p_##NAME(shmem_ctx_t ctx, C *dest, C value, int pe,               \
@@ -55,7 +55,7 @@ GET(getmem_nbi, rma_get_nbi, void *, 1)
         *word = value, rma_changed(dest, sizeof(C), pe);                                 \
     }
 #define LOAD(NAME, C)                                                                    \
-    OUT_OF_LINE C g_slow_##NAME(shmem_ctx_t ctx, const C *source, int pe, const char *fn)       \
+    SLOW C g_slow_##NAME(shmem_ctx_t ctx, const C *source, int pe, const char *fn)       \
     { C value; rma_get(ctx, &value, source, sizeof(C), pe, fn); return value; }          \
     ALWAYS_INLINE C g_##NAME(shmem_ctx_t ctx, const C *source, int pe, const char *fn)   \
     {                                                                                    \

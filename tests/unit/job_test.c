@@ -15,6 +15,7 @@ TestSuite(job, .timeout = 60);
 enum {
     NODES_MAX = 7,
     PES_MAX = 60,
+    APPS_MAX = 5,
     WORDS_MAX = 40,
     JOBS = 500,
     FUZZ_JOBS = 100,
@@ -94,9 +95,17 @@ static struct job *make_job(enum kind kind, size_t argc, size_t envc)
             add_cpus(&job->node[i]);
     }
     snprintf(job->nspace, sizeof job->nspace, "oshrun-%u", next_random());
-    job->argv = random_list(argc);
+    job->napps = 1 + next_random() % job->npes % APPS_MAX;
+    job->app = calloc(job->napps, sizeof *job->app);
+    for (uint32_t i = 0; i < job->napps; i++) {
+        bool last = i + 1 == job->napps;
+        job->app[i] = (struct job_app){.first = i,
+                                       .npes = last ? job->npes - i : 1,
+                                       .argv = random_list(argc),
+                                       .env = random_list(envc),
+                                       .wdir = next_random() % 2 ? random_text() : NULL};
+    }
     job->env = random_list(envc);
-    job->wdir = next_random() % 2 ? random_text() : NULL;
     job->bind = (enum job_bind)(next_random() % (JOB_BIND_NUMA + 1));
     job->bind_report = next_random() % 2;
     job->valgrind = next_random() % 2;
@@ -117,9 +126,13 @@ static void free_made(struct job *job)
         free((char *)(uintptr_t)job->node[i].name);
     }
     free(job->node);
-    free_list(job->argv);
+    for (uint32_t i = 0; i < job->napps; i++) {
+        free_list(job->app[i].argv);
+        free_list(job->app[i].env);
+        free((char *)(uintptr_t)job->app[i].wdir);
+    }
+    free(job->app);
     free_list(job->env);
-    free((char *)(uintptr_t)job->wdir);
     free(job);
 }
 
@@ -150,6 +163,15 @@ static void expect_node(const struct job_node *a, const struct job_node *b)
         expect_text(a->cpus[i], b->cpus[i]);
 }
 
+static void expect_app(const struct job_app *a, const struct job_app *b)
+{
+    cr_assert_eq(a->first, b->first);
+    cr_assert_eq(a->npes, b->npes);
+    expect_list(a->argv, b->argv);
+    expect_list(a->env, b->env);
+    expect_text(a->wdir, b->wdir);
+}
+
 static void expect_same(const struct job *a, const struct job *b)
 {
     cr_assert_str_eq(a->nspace, b->nspace);
@@ -157,9 +179,14 @@ static void expect_same(const struct job *a, const struct job *b)
     cr_assert_eq(a->nnodes, b->nnodes);
     for (uint32_t i = 0; i < a->nnodes; i++)
         expect_node(&a->node[i], &b->node[i]);
-    expect_list(a->argv, b->argv);
+    cr_assert_eq(a->napps, b->napps);
+    for (uint32_t i = 0; i < a->napps; i++)
+        expect_app(&a->app[i], &b->app[i]);
+    for (uint32_t r = 0; r < a->npes; r++) {
+        const struct job_app *app = &b->app[job_app_of(b, r)];
+        cr_assert(r >= app->first && r - app->first < app->npes);
+    }
     expect_list(a->env, b->env);
-    expect_text(a->wdir, b->wdir);
     cr_assert_eq(a->bind, b->bind);
     cr_assert_eq(a->bind_report, b->bind_report);
     cr_assert_eq(a->valgrind, b->valgrind);
@@ -269,7 +296,29 @@ static const struct row {
     {"no such binding", 4, 2, {2, 2}, 2, {{0, 2}, {1, 2}}, 1, 4, false},
 };
 
-static void pack_row(struct pack *p, const struct row *r)
+/* The programs of a job with 4 PEs. */
+static const struct app_row {
+    const char *what;
+    uint32_t napps, app[2];
+    bool good;
+} app_rows[] = {
+    {"two programs", 2, {3, 1}, true},   {"too few PEs", 1, {3, 0}, false},
+    {"empty program", 2, {4, 0}, false}, {"huge program", 2, {3, UINT32_MAX}, false},
+    {"no program", 0, {0, 0}, false},
+};
+
+static void pack_app(struct pack *p, uint32_t npes, uint32_t argc)
+{
+    pack_u32(p, npes);
+    pack_u32(p, argc);
+    for (uint32_t i = 0; i < argc; i++)
+        pack_string(p, "program");
+    pack_u32(p, 0);
+    pack_string(p, NULL);
+}
+
+static void pack_row(struct pack *p, const struct row *r, uint32_t napps,
+                     const uint32_t *app)
 {
     pack_string(p, "oshrun-1");
     pack_u32(p, r->npes);
@@ -284,11 +333,10 @@ static void pack_row(struct pack *p, const struct row *r)
         pack_u32(p, r->run[i][0]);
         pack_u32(p, r->run[i][1]);
     }
-    pack_u32(p, r->argc);
-    for (uint32_t i = 0; i < r->argc; i++)
-        pack_string(p, "program");
+    pack_u32(p, napps);
+    for (uint32_t i = 0; i < napps; i++)
+        pack_app(p, app[i], r->argc);
     pack_u32(p, 0);
-    pack_string(p, NULL);
     pack_u8(p, r->bind);
     for (int flag = 0; flag < 4; flag++)
         pack_u8(p, 0);
@@ -296,18 +344,30 @@ static void pack_row(struct pack *p, const struct row *r)
     pack_u32(p, JOB_NO_PE);
 }
 
+static void expect_row(const struct row *r, const char *what, uint32_t napps,
+                       const uint32_t *app, bool good)
+{
+    struct pack p = {0};
+    void *copy;
+    pack_row(&p, r, napps, app);
+    struct job *job = unpack_copy(p.data, p.len, 0, &copy);
+    cr_expect_eq(job != NULL, good, "%s", what);
+    job_free(job);
+    free(copy);
+    pack_free(&p);
+}
+
 Test(job, a_map_must_add_up)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pack p = {0};
-        void *copy;
-        pack_row(&p, &rows[i]);
-        struct job *job = unpack_copy(p.data, p.len, 0, &copy);
-        cr_expect_eq(job != NULL, rows[i].good, "%s", rows[i].what);
-        job_free(job);
-        free(copy);
-        pack_free(&p);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect_row(&rows[i], rows[i].what, 1, &rows[i].npes, rows[i].good);
+}
+
+Test(job, programs_must_add_up)
+{
+    for (size_t i = 0; i < sizeof app_rows / sizeof *app_rows; i++)
+        expect_row(&rows[0], app_rows[i].what, app_rows[i].napps, app_rows[i].app,
+                   app_rows[i].good);
 }
 
 /* -- any bytes ----------------------------------------------------------------------- */
@@ -339,9 +399,12 @@ static void check_job(const struct job *job)
     free(seen);
     cr_assert_eq(sum, job->npes);
     cr_assert_lt(job->here, job->nnodes);
-    cr_assert_not_null(job->argv[0]);
     cr_assert_leq(job->bind, JOB_BIND_NUMA);
-    check_list(job->argv);
+    for (uint32_t i = 0; i < job->napps; i++) {
+        cr_assert_not_null(job->app[i].argv[0]);
+        check_list(job->app[i].argv);
+        check_list(job->app[i].env);
+    }
     check_list(job->env);
 }
 

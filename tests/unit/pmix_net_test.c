@@ -29,6 +29,7 @@ struct answer {
 
 static uint32_t ranks[NODES][PES / NODES] = {{0, 3}, {1, 4}, {2, 5}};
 static char *no_argv[] = {(char[]){"program"}, NULL};
+static struct job_app app = {.npes = PES, .argv = no_argv};
 static struct job_node nodes[NODES];
 static struct job jobs[NODES];
 static struct pmix_host hosts[NODES];
@@ -118,7 +119,8 @@ static void setup(void)
                                .nnodes = NODES,
                                .here = i,
                                .node = nodes,
-                               .argv = no_argv};
+                               .napps = 1,
+                               .app = &app};
         hosts[i] = (struct pmix_host){.job = &jobs[i], .nspace = "job"};
         nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, NULL, &loop);
         cr_assert(nets[i] != NULL);

@@ -89,9 +89,9 @@ struct node_pe {
 struct node {
     uint32_t magic;
     uint32_t version;
-    uint32_t bytes; /* length of the whole segment */
-    uint32_t npes;  /* PEs on this node */
-    uint32_t cpus;  /* processors that the PEs may use together */
+    uint32_t bytes;          /* length of the whole segment */
+    uint32_t npes;           /* PEs on this node */
+    uint32_t cpus;           /* processors that the PEs may use together */
     uint32_t oversubscribed; /* 1: more PEs than processors, with other virtual nodes */
     /* PEs that have reached a point, summed over all generations, modulo 2^32. */
     _Alignas(NODE_LINE) _Atomic uint32_t joined; /* record filled in shmem_init */

@@ -19,6 +19,7 @@ oshrun_tests = \
 	tests/launcher/cli/oshrun-signals.sh \
 	tests/launcher/cli/oshrun-kill.sh \
 	tests/launcher/cli/oshrun-limits.sh \
+	tests/launcher/cli/oshrun-mpmd.sh \
 	tests/launcher/cli/oshrun-many.sh \
 	tests/launcher/cli/oshrun-agent.sh \
 	tests/launcher/cli/oshrun-daemons.sh

@@ -127,6 +127,46 @@ void mode_map(void)
     barrier();
 }
 
+/* ---- programs -------------------------------------------------------------------- */
+
+static uint32_t app_number(uint32_t app, const char *key)
+{
+    pmix_proc_t whole = proc(PMIX_RANK_WILDCARD);
+    pmix_info_t info[2];
+    pmix_value_t *v = NULL;
+    bool yes = true;
+    PMIX_INFO_LOAD(&info[0], PMIX_APP_INFO, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_APPNUM, &app, PMIX_UINT32);
+    want(PMIx_Get(&whole, key, info, 2, &v), PMIX_SUCCESS, key);
+    uint32_t number = v->type == PMIX_PROC_RANK ? v->data.rank : v->data.uint32;
+    PMIX_VALUE_RELEASE(v);
+    return number;
+}
+
+/* The argument has the number of PEs of each program: "2,1". */
+void mode_apps(void)
+{
+    uint32_t app = 0, first = 0;
+    for (const char *at = argument; at != NULL && *at != '\0'; app++) {
+        char *end;
+        uint32_t n = (uint32_t)strtoul(at, &end, 10);
+        for (uint32_t i = 0; i < n; i++)
+            if (get_number(first + i, PMIX_APPNUM) != app ||
+                get_number(first + i, PMIX_APP_RANK) != i)
+                fail("PE %u is number %u of program %u", first + i,
+                     get_number(first + i, PMIX_APP_RANK),
+                     get_number(first + i, PMIX_APPNUM));
+        if (app_number(app, PMIX_APP_SIZE) != n || app_number(app, PMIX_APPLDR) != first)
+            fail("program %u has %u PEs from PE %u", app, app_number(app, PMIX_APP_SIZE),
+                 app_number(app, PMIX_APPLDR));
+        first += n;
+        at = *end == ',' ? end + 1 : NULL;
+    }
+    if (get_number(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS) != app)
+        fail("%u programs", get_number(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS));
+    barrier();
+}
+
 /* ---- events ---------------------------------------------------------------------- */
 
 static atomic_int got[8], bad_events;

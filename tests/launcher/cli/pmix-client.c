@@ -347,21 +347,14 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } mode[] = {{"fence", mode_fence},
-                {"barrier", mode_barrier},
-                {"subsets", mode_subsets},
-                {"fence-timeout", mode_fence_timeout},
-                {"late", mode_late},
-                {"ended", mode_ended},
-                {"map", mode_map},
-                {"event", mode_event},
-                {"query", mode_query},
-                {"control", mode_control},
-                {"end", mode_end},
-                {"spawn", mode_spawn},
-                {"abort-some", mode_abort_some},
-                {"unknown", mode_unknown},
-                {"group", mode_group},
+    } mode[] = {{"fence", mode_fence},     {"barrier", mode_barrier},
+                {"subsets", mode_subsets}, {"fence-timeout", mode_fence_timeout},
+                {"late", mode_late},       {"ended", mode_ended},
+                {"map", mode_map},         {"apps", mode_apps},
+                {"event", mode_event},     {"query", mode_query},
+                {"control", mode_control}, {"end", mode_end},
+                {"spawn", mode_spawn},     {"abort-some", mode_abort_some},
+                {"unknown", mode_unknown}, {"group", mode_group},
                 {"connect", mode_connect}};
     const char *name = argc > 1 ? argv[1] : "";
     argument = argc > 2 ? argv[2] : "0";

@@ -51,6 +51,7 @@ size_t make_set(unsigned set, uint32_t rank, pmix_proc_t *procs);
 
 /* pmix-client-job.c */
 void mode_map(void);
+void mode_apps(void);
 void mode_event(void);
 void mode_query(void);
 void mode_control(void);

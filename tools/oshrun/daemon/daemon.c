@@ -345,6 +345,37 @@ static int daemon_make_pes(struct daemon *d)
     return 0;
 }
 
+/* Prepares the programs that PEs of this node run. */
+static int daemon_prepare_launch(struct daemon *d)
+{
+    int rc = 0;
+    d->launch = calloc(d->job->napps, sizeof *d->launch);
+    if (d->launch == NULL) {
+        error_report("no memory for %u programs", d->job->napps);
+        return EXIT_ERROR;
+    }
+    for (uint32_t i = 0; i < d->job->napps; i++)
+        d->launch[i].wdir_fd = -1;
+    for (uint32_t i = 0; i < d->npes && rc == 0; i++) {
+        uint32_t app = job_app_of(d->job, d->pe[i].rank);
+        if (d->launch[app].env == NULL)
+            rc = launch_prepare(&d->launch[app], d->job, app, d->node_env, d->job_env);
+    }
+    return rc;
+}
+
+static const struct launch *daemon_launch_of(const struct daemon *d, uint32_t rank)
+{
+    return &d->launch[job_app_of(d->job, rank)];
+}
+
+static void daemon_free_launch(struct daemon *d)
+{
+    for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
+        launch_free(&d->launch[i]);
+    free(d->launch);
+}
+
 /* Does all that can fail before any PE is started. */
 static int daemon_plan(struct daemon *d)
 {
@@ -352,7 +383,7 @@ static int daemon_plan(struct daemon *d)
     if (rc == 0)
         rc = daemon_make_node(d);
     if (rc == 0)
-        rc = launch_prepare(&d->launch, d->job, d->node_env, d->job_env);
+        rc = daemon_prepare_launch(d);
     /* Keeps hwloc from loading plugins for devices, which takes 4 ms.  The environment
      * of the PEs has been built already, so this affects this process only. */
     setenv("HWLOC_PLUGINS_PATH", d->reaper->dir, 0);
@@ -438,8 +469,8 @@ static int daemon_report_start_failure(const struct daemon *d, const struct pe *
     int err = errno;
     char hint[HINT_BYTES];
     error_report("cannot start PE %u (%s): %s: %s%s", pe->rank,
-                 launch_of(&d->launch, d->job, pe->rank)->path, step, strerror(err),
-                 daemon_start_hint(err, step, hint));
+                 launch_of(daemon_launch_of(d, pe->rank), d->job, pe->rank)->path, step,
+                 strerror(err), daemon_start_hint(err, step, hint));
     if (strcmp(step, "execute") != 0)
         return EXIT_ERROR;
     return err == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_RUNABLE;
@@ -459,10 +490,11 @@ static int daemon_watch_end(struct daemon *d, struct pe *pe)
 
 static int daemon_start_pe(struct daemon *d, struct pe *pe)
 {
-    const struct launch_command *c = launch_of(&d->launch, d->job, pe->rank);
+    const struct launch *launch = daemon_launch_of(d, pe->rank);
+    const struct launch_command *c = launch_of(launch, d->job, pe->rank);
     struct child_spec spec = {.path = c->path,
                               .argv = c->argv,
-                              .wdir_fd = d->launch.wdir_fd,
+                              .wdir_fd = launch->wdir_fd,
                               .reaper_fd = d->reaper->fd,
                               .files = d->files};
     spec.terminal = pe->rank == d->job->gdb_pe && isatty(STDIN_FILENO);
@@ -473,7 +505,7 @@ static int daemon_start_pe(struct daemon *d, struct pe *pe)
     if (pe_io_open(pe, spec.fd) != 0)
         return daemon_report_start_failure(d, pe, "make pipes");
     char **pmix = pmix_host_env(d->pmix, pe->rank);
-    char **env = pmix != NULL ? launch_env(&d->launch, pmix) : NULL;
+    char **env = pmix != NULL ? launch_env(launch, pmix) : NULL;
     const char *step = "make the environment";
     atomic_store_explicit(&d->node->pe[pe->local].stage_ns[NODE_STAGE_FORK],
                           loop_now_ns(), memory_order_relaxed);
@@ -560,7 +592,6 @@ static struct daemon *daemon_make(const struct job *job, struct loop *loop)
     d->job = job;
     d->loop = loop;
     d->node_fd = -1;
-    d->launch.wdir_fd = -1;
     d->input.watch.fd = -1;
     d->drain = (struct loop_timer){.fn = daemon_on_drain_timer, .arg = d};
     d->spawn = (struct loop_timer){.fn = daemon_on_spawn_timer, .arg = d};
@@ -595,11 +626,11 @@ int daemon_dry_run(const struct job *job)
     snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/PID/fd/FD");
     snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=NAMESPACE");
     if (rc == 0)
-        rc = launch_prepare(&d->launch, job, d->node_env, d->job_env);
+        rc = daemon_prepare_launch(d);
     if (rc == 0 && bind_make(&d->bind, job) != 0)
         rc = EXIT_ERROR;
     for (uint32_t i = 0; rc == 0 && i < d->npes; i++)
-        launch_print(&d->launch, job, d->pe[i].rank,
+        launch_print(daemon_launch_of(d, d->pe[i].rank), job, d->pe[i].rank,
                      d->bind.place != NULL ? d->bind.place[i].text : NULL);
     daemon_stop(d);
     return rc;
@@ -633,7 +664,7 @@ void daemon_stop(struct daemon *d)
     pmix_net_free(d->pmix_net);
     if (d->pmix != NULL)
         pmix_host_stop(d->pmix);
-    launch_free(&d->launch);
+    daemon_free_launch(d);
     bind_free(&d->bind);
     if (d->node != NULL)
         munmap(d->node, node_bytes(d->npes));

@@ -61,7 +61,7 @@ struct daemon {
     const struct reaper *reaper;
     struct rlimit files; /* as oshrun was given them */
 
-    struct launch launch;
+    struct launch *launch; /* of each program; empty if no PE here runs it */
     struct bind_plan bind;
     struct node *node;
     int node_fd;

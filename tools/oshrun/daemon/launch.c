@@ -69,10 +69,12 @@ static bool launch_is_foreign(const char *assignment)
            strncmp(assignment, "PMIX_MCA_", 9) != 0;
 }
 
-static int launch_make_env(struct launch *l, const struct job *job, char *node_env,
-                           char *job_env)
+static int launch_make_env(struct launch *l, const struct job *job, uint32_t app,
+                           char *node_env, char *job_env)
 {
-    size_t more = string_list_count(job->env) + sizeof quiet_env / sizeof *quiet_env + 3;
+    char *const *own = job->app[app].env;
+    size_t more = string_list_count(job->env) + string_list_count(own) +
+                  sizeof quiet_env / sizeof *quiet_env + 3;
     l->env = calloc(string_list_count(environ) + more, sizeof *l->env);
     l->added = calloc(more, sizeof *l->added);
     if (l->env == NULL || l->added == NULL) {
@@ -86,6 +88,8 @@ static int launch_make_env(struct launch *l, const struct job *job, char *node_e
         if (launch_find(l->env, l->env_len, *e) == l->env_len)
             launch_set(l, *e);
     for (char *const *e = job->env; *e != NULL; e++)
+        launch_set(l, *e);
+    for (char *const *e = own; *e != NULL; e++)
         launch_set(l, *e);
     launch_set(l, node_env);
     launch_set(l, job_env);
@@ -134,43 +138,45 @@ static int launch_look_up(const struct launch *l, const char *name, char *path)
 }
 
 static int launch_make_command(struct launch *l, struct launch_command *c,
-                               const char *const *prefix, const struct job *job)
+                               const char *const *prefix, char *const *argv)
 {
-    int rc = launch_look_up(l, prefix != NULL ? prefix[0] : job->argv[0], c->path);
+    int rc = launch_look_up(l, prefix != NULL ? prefix[0] : argv[0], c->path);
     if (rc != 0)
         return rc;
-    c->argv = launch_join(prefix, job->argv);
+    c->argv = launch_join(prefix, argv);
     if (c->argv != NULL)
         return 0;
     error_report("no memory for the arguments of the PEs");
     return EXIT_ERROR;
 }
 
-static int launch_open_wdir(struct launch *l, const struct job *job)
+static int launch_open_wdir(struct launch *l, const char *wdir)
 {
     l->wdir_fd = -1;
-    if (job->wdir == NULL)
+    if (wdir == NULL)
         return 0;
-    l->wdir_fd = open(job->wdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    l->wdir_fd = open(wdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (l->wdir_fd >= 0)
         return 0;
-    error_report("cannot use the working directory '%s': %s", job->wdir, strerror(errno));
+    error_report("cannot use the working directory '%s': %s", wdir, strerror(errno));
     return EXIT_ERROR;
 }
 
-int launch_prepare(struct launch *l, const struct job *job, char *node_env, char *job_env)
+int launch_prepare(struct launch *l, const struct job *job, uint32_t app, char *node_env,
+                   char *job_env)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], *const *argv = job->app[app].argv;
     *l = (struct launch){0};
-    int rc = launch_open_wdir(l, job);
+    int rc = launch_open_wdir(l, job->app[app].wdir);
     if (rc == 0)
-        rc = launch_make_env(l, job, node_env, job_env);
+        rc = launch_make_env(l, job, app, node_env, job_env);
     if (rc == 0)
-        rc = launch_look_up(l, job->argv[0], path);
+        rc = launch_look_up(l, argv[0], path);
     if (rc == 0)
-        rc = launch_make_command(l, &l->plain, job->valgrind ? valgrind_args : NULL, job);
+        rc =
+            launch_make_command(l, &l->plain, job->valgrind ? valgrind_args : NULL, argv);
     if (rc == 0 && job->gdb_pe != JOB_NO_PE)
-        rc = launch_make_command(l, &l->gdb, gdb_args, job);
+        rc = launch_make_command(l, &l->gdb, gdb_args, argv);
     if (rc != 0)
         launch_free(l);
     return rc;
@@ -210,10 +216,11 @@ void launch_print(const struct launch *l, const struct job *job, uint32_t rank,
                   const char *place)
 {
     const struct launch_command *c = launch_of(l, job, rank);
+    const char *wdir = job->app[job_app_of(job, rank)].wdir;
     printf("[%u] %s: ", rank, place != NULL ? place : "not bound");
-    if (job->wdir != NULL) {
+    if (wdir != NULL) {
         printf("cd ");
-        shell_quote(stdout, job->wdir);
+        shell_quote(stdout, wdir);
         printf(" && ");
     }
     printf("env");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch.h - what exactly is executed for a PE: path, arguments, environment.
+ * launch.h - what exactly is executed for the PEs of a program: path, arguments,
+ * environment.
  *
  * Uses job.h, child.h.  Used by daemon.c.
  */
@@ -21,16 +22,17 @@ struct launch_command {
 struct launch {
     struct launch_command plain; /* all PEs (under valgrind, if asked) */
     struct launch_command gdb;   /* the PE job->gdb_pe */
-    char **env;                  /* common to all PEs; the strings are not owned */
+    char **env;                  /* of all its PEs; the strings are not owned */
     size_t env_len;
     char **added; /* which of them oshrun added or changed; NULL-terminated */
     size_t added_len;
     int wdir_fd; /* -1 = unchanged */
 };
 
-/* Prepares everything before a PE is started.  0, or the exit status of oshrun after an
- * error message.  node_env and job_env are "NAME=value" and must outlive l. */
-int launch_prepare(struct launch *l, const struct job *job, char *node_env,
+/* Prepares everything before a PE of program `app` is started.  0, or the exit status of
+ * oshrun after an error message.  node_env and job_env are "NAME=value" and must outlive
+ * l. */
+int launch_prepare(struct launch *l, const struct job *job, uint32_t app, char *node_env,
                    char *job_env);
 void launch_free(struct launch *l);
 

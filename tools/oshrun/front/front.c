@@ -59,27 +59,53 @@ const char *front_plural(uint32_t n)
 /* ---- start and end ---------------------------------------------------------------- */
 
 /* Working directory of PEs on other hosts: the same path as here. */
-static int front_make_wdir(struct front *f)
+static int front_make_wdir(struct job_app *app, const char *wdir)
 {
-    const char *wdir = f->o->wdir;
-    size_t capacity = sizeof f->wdir;
-    if (f->plan.kind != PLAN_HOSTS && f->plan.kind != PLAN_SLURM)
-        return 0;
     bool absolute = wdir != NULL && wdir[0] == '/';
-    if (!absolute && getcwd(f->wdir, capacity) == NULL) {
+    char *cwd = absolute ? strdup("") : getcwd(NULL, 0), *path = NULL;
+    if (cwd == NULL) {
         error_report("cannot find the working directory: %s", strerror(errno));
         return FRONT_EXIT_ERROR;
     }
-    size_t n = strlen(f->wdir);
-    int more = wdir == NULL
-                   ? 0
-                   : snprintf(f->wdir + n, capacity - n, "%s%s", n ? "/" : "", wdir);
-    if (more < 0 || (size_t)more >= capacity - n) {
-        error_report("the name of the working directory is too long");
+    int n = asprintf(&path, "%s%s%s", cwd, absolute || wdir == NULL ? "" : "/",
+                     wdir != NULL ? wdir : "");
+    free(cwd);
+    app->wdir = n < 0 ? NULL : path;
+    if (n >= 0 && n < PATH_MAX)
+        return 0;
+    error_report("the name of the working directory is too long");
+    return FRONT_EXIT_ERROR;
+}
+
+static bool front_is_on_hosts(const struct front *f)
+{
+    return f->plan.kind == PLAN_HOSTS || f->plan.kind == PLAN_SLURM;
+}
+
+/* One program without -n has all PEs of the map. */
+static int front_make_apps(struct front *f)
+{
+    const struct options *o = f->o;
+    uint32_t first = 0;
+    int rc = 0;
+    f->job.app = calloc(o->napps, sizeof *f->job.app);
+    if (f->job.app == NULL) {
+        error_report("no memory for %u programs", o->napps);
         return FRONT_EXIT_ERROR;
     }
-    f->job.wdir = f->wdir;
-    return 0;
+    for (uint32_t i = 0; i < o->napps && rc == 0; i++) {
+        const struct options_app *from = &o->app[i];
+        struct job_app *app = &f->job.app[f->job.napps++];
+        *app = (struct job_app){.first = first,
+                                .npes = o->napps > 1 ? from->npes : f->job.npes,
+                                .argv = from->argv,
+                                .env = from->env,
+                                .wdir = from->wdir};
+        first += app->npes;
+        if (front_is_on_hosts(f))
+            rc = front_make_wdir(app, from->wdir);
+    }
+    return rc;
 }
 
 static int front_make_env(struct front *f)
@@ -107,9 +133,7 @@ static void front_name_job(struct front *f)
 static int front_make_job(struct front *f, const struct options *o)
 {
     f->o = o;
-    f->job = (struct job){.argv = o->argv,
-                          .env = o->env,
-                          .wdir = o->wdir,
+    f->job = (struct job){.env = o->env,
                           .bind = o->bind,
                           .bind_report = o->report_bindings,
                           .valgrind = o->valgrind,
@@ -118,7 +142,7 @@ static int front_make_job(struct front *f, const struct options *o)
     int rc = plan_make(&f->plan, o, &f->job);
     f->job.whole_lines = f->job.npes > 1 || o->tag_output;
     if (rc == 0)
-        rc = front_make_wdir(f);
+        rc = front_make_apps(f);
     if (rc == 0)
         rc = front_make_env(f);
     front_name_job(f);
@@ -127,6 +151,9 @@ static int front_make_job(struct front *f, const struct options *o)
 
 static void front_free_job(struct front *f)
 {
+    for (uint32_t i = 0; i < f->job.napps && front_is_on_hosts(f); i++)
+        free((char *)(uintptr_t)f->job.app[i].wdir);
+    free(f->job.app);
     plan_free(&f->plan, &f->job);
     free(f->env);
 }

@@ -26,8 +26,7 @@ struct front {
     struct loop loop;
     struct job job;
     struct plan plan;
-    char wdir[PATH_MAX]; /* for PEs on other hosts */
-    char **env;          /* for PEs on other hosts */
+    char **env; /* for PEs on other hosts */
     char input[FRONT_INPUT_MAX];
     struct nodes *nodes;
     struct timing timing;

@@ -397,8 +397,10 @@ static int options_print_help(struct options *o, const struct option *self,
 {
     (void)o, (void)self, (void)value;
     printf("usage: oshrun [options] [--] program [arguments]\n"
+           "       oshrun [options] -n N program .. : [-n N] [-x ..] [--wdir ..] program "
+           "..\n"
            "Runs an OpenSHMEM program (or any other) as N PEs, on this machine or on\n"
-           "several hosts.\n\n");
+           "several hosts; or several programs as one job.\n\n");
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *t = &table[i];
         int n = 2;
@@ -467,21 +469,120 @@ static int options_check(const struct options *o)
         fprintf(stderr, "oshrun: no program given; see oshrun --help\n");
         return -1;
     }
-    for (char **a = o->argv; *a != NULL; a++) {
-        if (strcmp(*a, ":") != 0 || a[1] == NULL || a[1][0] != '-')
-            continue;
-        fprintf(stderr,
-                "oshrun: ': %s ...': all PEs run the same program; several "
-                "programs in a job are not supported\n",
-                a[1]);
-        return -1;
-    }
     if (o->order.rank_file != NULL &&
         (o->order.per_node > 0 || o->order.by != MAP_BY_SLOT)) {
         fprintf(stderr, "oshrun: --rank-file says where each PE goes; leave out -N and "
                         "--map-by\n");
         return -1;
     }
+    return 0;
+}
+
+/* ---- several programs ----------------------------------------------------------------
+ */
+
+/* Options that a program after ':' may have. */
+static bool options_is_of_app(const struct option *t)
+{
+    return t->set == options_set_npes || t->set == options_add_env ||
+           t->set == options_set_wdir;
+}
+
+/* Reads the options of a program after ':', and advances *argv to the program. */
+static int options_read_app(struct options *o, char ***argv)
+{
+    while (**argv != NULL && (**argv)[0] == '-') {
+        const char *value;
+        if (strcmp(**argv, "--") == 0) {
+            ++*argv;
+            break;
+        }
+        const struct option *t = options_find(**argv, &value);
+        if (t != NULL && !options_is_of_app(t)) {
+            fprintf(stderr,
+                    "oshrun: option %s is for the whole job; give it before the first "
+                    "program\n",
+                    t->names[0]);
+            return -1;
+        }
+        if (options_read_one(o, argv) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Ends the list of arguments at ':'; the argument after it, or NULL. */
+static char **options_end_app(char **argv)
+{
+    while (*argv != NULL && strcmp(*argv, ":") != 0)
+        argv++;
+    if (*argv == NULL)
+        return NULL;
+    *argv = NULL;
+    return argv + 1;
+}
+
+static int options_add_app(struct options *o, const struct options_app *app)
+{
+    o->app[o->napps++] = *app;
+    if (app->argv[0] == NULL) {
+        fprintf(stderr, "oshrun: no program given %s':'; see oshrun --help\n",
+                o->napps == 1 ? "before " : "after ");
+        return -1;
+    }
+    return 0;
+}
+
+/* Options before the first program are for the whole job, except -n. */
+static int options_split_apps(struct options *o, size_t argc)
+{
+    char **next = options_end_app(o->argv);
+    int rc = options_add_app(o, &(struct options_app){.npes = o->npes,
+                                                      .argv = o->argv,
+                                                      .env = calloc(1, sizeof(char *)),
+                                                      .wdir = o->wdir});
+    while (rc == 0 && next != NULL) {
+        struct options own = {.env = calloc(argc + 1, sizeof *own.env), .wdir = o->wdir};
+        char **argv = next;
+        rc = own.env != NULL ? options_read_app(&own, &argv) : -1;
+        next = options_end_app(argv);
+        if (options_add_app(
+                o, &(struct options_app){own.npes, argv, own.env, own.wdir}) != 0)
+            rc = -1;
+    }
+    return rc;
+}
+
+static int options_count_pes(struct options *o)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < o->napps; i++) {
+        sum += o->app[i].npes;
+        if (o->napps > 1 && o->app[i].npes == 0) {
+            fprintf(stderr, "oshrun: '%s' is one of %u programs; each needs its -n N\n",
+                    o->app[i].argv[0], o->napps);
+            return -1;
+        }
+    }
+    o->npes = (uint32_t)sum;
+    if (sum <= OPTIONS_NPES_MAX)
+        return 0;
+    fprintf(stderr, "oshrun: the programs have %llu PEs together, more than %u\n",
+            (unsigned long long)sum, OPTIONS_NPES_MAX);
+    return -1;
+}
+
+/* Another launcher takes the arguments as they are. */
+static int options_read_apps(struct options *o, size_t argc)
+{
+    o->app = calloc(argc + 1, sizeof *o->app);
+    if (o->app == NULL) {
+        fprintf(stderr, "oshrun: no memory for the options\n");
+        return -1;
+    }
+    if (o->launcher == NULL && o->argv[0] != NULL &&
+        (options_split_apps(o, argc) != 0 || options_count_pes(o) != 0))
+        return -1;
     return 0;
 }
 
@@ -515,15 +616,25 @@ enum options_result options_read(struct options *o, char **argv)
         rc = options_read_one(o, &argv);
     }
     o->argv = argv;
-    o->order.npes = o->npes;
-    if (rc == 0 && options_check(o) == 0 && options_read_env(o) == 0)
+    if (rc == 0 && options_check(o) == 0 && options_read_env(o) == 0 &&
+        options_read_apps(o, argc) == 0) {
+        o->order.npes = o->npes;
         return OPTIONS_RUN;
+    }
     return rc > 0 ? OPTIONS_DONE : OPTIONS_WRONG;
+}
+
+static void options_free_env(char **env)
+{
+    for (char **e = env; e != NULL && *e != NULL; e++)
+        free(*e);
+    free(env);
 }
 
 void options_free(struct options *o)
 {
-    for (char **e = o->env; e != NULL && *e != NULL; e++)
-        free(*e);
-    free(o->env);
+    for (uint32_t i = 0; i < o->napps; i++)
+        options_free_env(o->app[i].env);
+    free(o->app);
+    options_free_env(o->env);
 }

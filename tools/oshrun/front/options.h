@@ -16,11 +16,21 @@
 #define OPTIONS_TIMEOUT_MS       60000
 #define OPTIONS_START_TIMEOUT_MS 30000
 
-struct options {
+/* A program of the job: "-n 2 ./a x : -n 4 ./b" has two. */
+struct options_app {
     uint32_t npes; /* 0 = not given */
-    char **argv;   /* program and its arguments */
-    char **env;    /* NAME=value of -x, NULL-terminated */
+    char **argv;   /* program and its arguments, NULL-terminated */
+    char **env;    /* NAME=value of its own -x, NULL-terminated */
     const char *wdir;
+};
+
+struct options {
+    uint32_t npes; /* of all programs; 0 = not given */
+    char **argv;   /* the first program, its arguments, and with --launcher the rest */
+    char **env;    /* NAME=value of -x before the first program, NULL-terminated */
+    const char *wdir;
+    struct options_app *app;
+    uint32_t napps;
     enum job_bind bind;
     uint32_t timeout_s; /* 0 = none */
     uint32_t gdb_pe;    /* JOB_NO_PE = none */

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #define RANK_DIGITS 11 /* of one rank and its comma */
-#define JOB_INFOS   12 /* entries of the job besides one per PE */
-#define PE_INFOS    5
+#define JOB_INFOS   13 /* entries of the job besides one per PE and program */
+#define PE_INFOS    7
+#define APP_INFOS   3
 #define AS_IT_IS    "raw:"
 
 static int pmix_job_failed(const char *what, pmix_status_t rc)
@@ -80,16 +81,32 @@ static void pmix_job_load_u16(pmix_info_t *info, const char *key, uint32_t value
 static void pmix_job_load_pe(pmix_info_t *info, const struct job *job, uint32_t node,
                              uint32_t i)
 {
+    uint32_t rank = job->node[node].rank[i], app = job_app_of(job, rank);
     pmix_info_t *pe;
     PMIX_INFO_CREATE(pe, PE_INFOS);
-    pmix_job_load_rank(&pe[0], PMIX_RANK, job->node[node].rank[i]);
+    pmix_job_load_rank(&pe[0], PMIX_RANK, rank);
     pmix_job_load_u16(&pe[1], PMIX_LOCAL_RANK, i);
     pmix_job_load_u16(&pe[2], PMIX_NODE_RANK, i);
     pmix_job_load_u32(&pe[3], PMIX_NODEID, node);
     PMIX_INFO_LOAD(&pe[4], PMIX_HOSTNAME, job->node[node].name, PMIX_STRING);
+    pmix_job_load_u32(&pe[5], PMIX_APPNUM, app);
+    pmix_job_load_rank(&pe[6], PMIX_APP_RANK, rank - job->app[app].first);
     pmix_data_array_t array = {.type = PMIX_INFO, .size = PE_INFOS, .array = pe};
     PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(pe, PE_INFOS);
+}
+
+/* Data of a program. */
+static void pmix_job_load_app(pmix_info_t *info, const struct job *job, uint32_t app)
+{
+    pmix_info_t *a;
+    PMIX_INFO_CREATE(a, APP_INFOS);
+    pmix_job_load_u32(&a[0], PMIX_APPNUM, app);
+    pmix_job_load_u32(&a[1], PMIX_APP_SIZE, job->app[app].npes);
+    pmix_job_load_rank(&a[2], PMIX_APPLDR, job->app[app].first);
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = APP_INFOS, .array = a};
+    PMIX_INFO_LOAD(info, PMIX_APP_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+    PMIX_INFO_FREE(a, APP_INFOS);
 }
 
 static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *node_map,
@@ -108,6 +125,9 @@ static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *
     PMIX_INFO_LOAD(&info[n++], PMIX_JOBID, job->nspace, PMIX_STRING);
     PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING);
     pmix_job_load_rank(&info[n++], PMIX_LOCALLDR, here->rank[0]);
+    pmix_job_load_u32(&info[n++], PMIX_JOB_NUM_APPS, job->napps);
+    for (uint32_t app = 0; app < job->napps; app++)
+        pmix_job_load_app(&info[n++], job, app);
     for (uint32_t node = 0; node < job->nnodes; node++)
         for (uint32_t i = 0; i < job->node[node].npes; i++)
             pmix_job_load_pe(&info[n++], job, node, i);
@@ -153,7 +173,7 @@ static pmix_status_t pmix_job_register_clients(struct pmix_host *h, const struct
 
 int pmix_host_register(struct pmix_host *h, const struct job *job)
 {
-    size_t capacity = JOB_INFOS + job->npes;
+    size_t capacity = JOB_INFOS + job->napps + job->npes;
     pmix_info_t *info;
     PMIX_INFO_CREATE(info, capacity);
     if (info == NULL)

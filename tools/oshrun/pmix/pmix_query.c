@@ -110,7 +110,7 @@ static void pmix_query_load_table(const struct pmix_net *n, pmix_info_t *info,
         pmix_proc_info_t *pe = &table[used++];
         PMIX_PROC_LOAD(&pe->proc, n->host->nspace, row.rank);
         pe->hostname = strdup(n->job->node[row.node].name);
-        pe->executable_name = strdup(n->job->argv[0]);
+        pe->executable_name = strdup(n->job->app[job_app_of(n->job, row.rank)].argv[0]);
         pe->pid = (pid_t)row.pid;
         pe->exit_code = pmix_query_exit_code_of(&row);
         pe->state = pmix_query_state_of(&row);

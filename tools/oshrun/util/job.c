@@ -9,10 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRING_MIN 4 /* bytes of the shortest string */
-#define NODE_MIN   9 /* bytes of the shortest node */
-#define RUN_BYTES  8 /* bytes of a run of ranks */
+#define STRING_MIN 4  /* bytes of the shortest string */
+#define NODE_MIN   9  /* bytes of the shortest node */
+#define RUN_BYTES  8  /* bytes of a run of ranks */
+#define APP_MIN    16 /* bytes of the shortest program */
 #define NPES_MAX   (1u << 24)
+
+uint32_t job_app_of(const struct job *job, uint32_t rank)
+{
+    uint32_t low = 0, high = job->napps;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(job->app[middle].first <= rank ? &low : &high) = middle;
+    }
+    return low;
+}
 
 /* ---- packing ---------------------------------------------------------------------- */
 
@@ -69,9 +80,14 @@ void job_pack(struct pack *p, const struct job *job)
         job_pack_cpus(p, &job->node[i]);
     }
     job_pack_map(p, job);
-    job_pack_list(p, job->argv);
+    pack_u32(p, job->napps);
+    for (uint32_t i = 0; i < job->napps; i++) {
+        pack_u32(p, job->app[i].npes);
+        job_pack_list(p, job->app[i].argv);
+        job_pack_list(p, job->app[i].env);
+        pack_string(p, job->app[i].wdir);
+    }
     job_pack_list(p, job->env);
-    pack_string(p, job->wdir);
     pack_u8(p, (uint8_t)job->bind);
     pack_u8(p, job->bind_report);
     pack_u8(p, job->valgrind);
@@ -161,6 +177,32 @@ static void job_unpack_nodes(struct unpack *u, struct job *job)
         job_unpack_map(u, job);
 }
 
+/* Programs without PEs or name are malformed; their PEs must be those of the job. */
+static void job_unpack_apps(struct unpack *u, struct job *job)
+{
+    uint32_t first = 0;
+    job->napps = unpack_count(u, APP_MIN);
+    job->app = calloc((size_t)job->napps + 1, sizeof *job->app);
+    if (job->app == NULL) {
+        job->napps = 0;
+        u->failed = true;
+    }
+    for (uint32_t i = 0; i < job->napps && !u->failed; i++) {
+        struct job_app *app = &job->app[i];
+        *app = (struct job_app){.first = first, .npes = unpack_u32(u)};
+        app->argv = job_unpack_list(u);
+        app->env = job_unpack_list(u);
+        app->wdir = unpack_string(u);
+        if (u->failed || app->npes == 0 || app->npes > job->npes - first ||
+            app->argv[0] == NULL)
+            u->failed = true;
+        else
+            first += app->npes;
+    }
+    if (first != job->npes)
+        u->failed = true;
+}
+
 static void job_unpack_flags(struct unpack *u, struct job *job)
 {
     uint8_t bind = unpack_u8(u);
@@ -187,11 +229,10 @@ struct job *job_unpack(struct unpack *u, uint32_t here)
         snprintf(job->nspace, sizeof job->nspace, "%s", nspace);
     job_unpack_nodes(u, job);
     job->here = here;
-    job->argv = job_unpack_list(u);
+    job_unpack_apps(u, job);
     job->env = job_unpack_list(u);
-    job->wdir = unpack_string(u);
     job_unpack_flags(u, job);
-    if (unpack_done(u) && here < job->nnodes && job->argv[0] != NULL)
+    if (unpack_done(u) && here < job->nnodes)
         return job;
     job_free(job);
     return NULL;
@@ -206,7 +247,11 @@ void job_free(struct job *job)
         free(job->node[i].cpus);
     }
     free(job->node);
-    free((void *)(uintptr_t)job->argv);
+    for (uint32_t i = 0; i < job->napps; i++) {
+        free((void *)(uintptr_t)job->app[i].argv);
+        free((void *)(uintptr_t)job->app[i].env);
+    }
+    free(job->app);
     free((void *)(uintptr_t)job->env);
     free(job);
 }

@@ -24,15 +24,23 @@ struct job_node {
     char **cpus; /* per PE: processors ("0-3,8") or NULL; NULL: no PE has a list */
 };
 
+/* A program of the job, run by PEs with consecutive ranks. */
+struct job_app {
+    uint32_t first, npes;
+    char *const *argv; /* NULL-terminated */
+    char *const *env;  /* NAME=value, added to job.env for its PEs, NULL-terminated */
+    const char *wdir;  /* NULL: that of the daemon */
+};
+
 struct job {
     char nspace[JOB_NSPACE_MAX]; /* PMIx name space: unique among the jobs of a user */
     uint32_t npes;
     uint32_t nnodes;
     uint32_t here; /* index of the daemon's own node in node[] */
     struct job_node *node;
-    char *const *argv; /* the program, NULL-terminated */
-    char *const *env;  /* NAME=value, added for every PE, NULL-terminated */
-    const char *wdir;  /* NULL: that of the daemon */
+    uint32_t napps;
+    struct job_app *app; /* in the order of their ranks, which are all of the job's */
+    char *const *env;    /* NAME=value, added for every PE, NULL-terminated */
     enum job_bind bind;
     bool bind_report;
     bool valgrind;
@@ -41,6 +49,9 @@ struct job {
     uint32_t gdb_pe;    /* runs under gdb on the terminal; JOB_NO_PE = none */
     bool virtual_nodes; /* all nodes are on one machine and share its processors */
 };
+
+/* Index of the program of PE rank. */
+uint32_t job_app_of(const struct job *job, uint32_t rank);
 
 struct pack;
 struct unpack;
