@@ -74,14 +74,16 @@ static bool net_op_progress(struct net_ctx *c, bool full, int *events)
     return true;
 }
 
-/* Counts an accepted operation.  True if it is the first one that quiet must wait for. */
-static bool net_op_count(struct net_ctx *c, enum net_tracking tracking)
+/* Counts an accepted operation on a PE.  True if it is the first one that quiet must wait
+ * for. */
+static bool net_op_count(const struct net_op *o)
 {
-    bool first = tracking == NET_OPENS && load_relaxed_u32(&c->open) == 0;
+    struct net_ctx *c = o->c;
+    bool first = o->tracking == NET_OPENS && load_relaxed_u32(&c->open) == 0;
 
-    c->posts += tracking != NET_CLOSES;
-    if (tracking != NET_UNTRACKED)
-        store_release_u32(&c->open, tracking == NET_OPENS);
+    c->posts += o->symaddr.pe != NET_NO_PE;
+    if (o->tracking != NET_UNTRACKED)
+        store_release_u32(&c->open, o->tracking == NET_OPENS);
     return first;
 }
 
@@ -98,7 +100,7 @@ ALWAYS_INLINE bool net_op_try(struct net_op *o, int (*post)(const struct net_op 
     bool moved = net_op_progress(c, o->rc == -EAGAIN, &events);
     if (unlikely(o->rc == -EAGAIN))
         o->rc = o->post(o);
-    bool first = o->rc == 0 && net_op_count(c, o->tracking);
+    bool first = o->rc == 0 && net_op_count(o);
     net_unlock(c);
     if (first && !c->serves)
         net_kick(pgas_self.net);
