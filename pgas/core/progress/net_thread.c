@@ -167,7 +167,7 @@ static bool net_progress_others_poll(const struct net *n)
 
 static void net_progress_nap(struct net *n)
 {
-    struct timespec limit = {.tv_nsec = TIMING_NAP};
+    struct timespec limit = {.tv_nsec = (long)TIMING_NAP};
 
     store_release_u32(&n->nap, 1);
     syscall(SYS_futex, &n->nap, FUTEX_WAIT_PRIVATE, 1, &limit, NULL, 0);
