@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoall_internode.c - see alltoall_internode.h.
- * Uses: core/team, core/check, core/peer, executor, mailbox, internode, leader_msg,
- * select, scratch, datatype/copy.
+ * Uses: core/team, core/check, core/peer, leader_job, mailbox, internode, select,
+ * scratch, datatype/copy.
  *
  * N nodes.  Very small blocks are piggybacked on a barrier (internode_gather): every PE
  * receives the blocks of all PEs.
@@ -21,10 +21,9 @@
 #include <stdlib.h>
 
 #include "pgas/coll/algorithms/alltoall_internode.h"
-#include "pgas/coll/schedule/executor.h"
+#include "pgas/coll/schedule/leader_job.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
-#include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/sync/team_coll.h"
@@ -58,6 +57,7 @@ void alltoall_gather(struct shmem_team *team, char *dest, const void *source, si
 /* ---- bundles --------------------------------------------------------------------- */
 
 struct job {
+    struct leader_job leaders;
     struct shmem_team *team;
     const struct team_nodes *nodes;
     size_t each;
@@ -65,7 +65,6 @@ struct job {
     char **bundle; /* by number: the one that this leader holds; 0 = for its own node */
     char *memory;  /* of the bundles */
     size_t most;   /* bytes of the longest bundle */
-    struct exchange exchange;
     struct mailbox mailbox;
     const char *fn;
 };
@@ -109,12 +108,11 @@ bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
     const struct team_nodes *n = team->nodes;
     size_t pes = (size_t)alltoall_inter_largest(n);
     size_t most = pes * pes * each, all = (size_t)team->npes * pes * each;
+    struct schedule s = {.name = SCHEDULE_ALLTOALL_BRUCK, .nodes = n->leaders};
 
     if (each > SCRATCH_PIECE || most > SCRATCH_PIECE || all > SCRATCH_PIECE)
         return false;
-    return (size_t)schedule_log2(n->leaders) * alltoall_inter_step_bytes(n, most) <=
-               SCRATCH_BYTES &&
-           scratch_get(team, fn);
+    return schedule_inbox(&s) * most <= SCRATCH_BYTES && scratch_get(team, fn);
 }
 
 /* ---- node phase ------------------------------------------------------------------- */
@@ -200,12 +198,12 @@ static size_t alltoall_inter_bytes_of(const struct job *j, int i, int k, int dis
     return alltoall_inter_bundle_bytes(j, from, to);
 }
 
-/* Offset in the scratch buffer of a unit of the inbox: each holds the longest
- * bundle. */
+/* Symmetric address of a part of the inbox of a node's leader; each unit has the size of
+ * the longest bundle. */
 static char *alltoall_inter_inbox(const struct job *j, int node,
                                   const struct schedule_region *r)
 {
-    return leader_scratch(&j->exchange, node, r->first * j->most);
+    return leader_scratch(&j->leaders.exchange, node, r->first * j->most);
 }
 
 /* Send the bundles whose number has bit k to the node at distance 2^k. */
@@ -222,22 +220,8 @@ static void alltoall_inter_send(void *arg, const struct schedule_step *step)
         copy_bytes(buffer + at, j->bundle[i], bytes);
         at += bytes;
     }
-    leader_put_now(&j->exchange, step->tag, step->peer,
+    leader_put_now(&j->leaders.exchange, step->tag, step->peer,
                    alltoall_inter_inbox(j, step->peer, &step->to), buffer, at);
-}
-
-static bool alltoall_inter_arrived(const void *arg, const struct schedule_step *step)
-{
-    const struct job *j = arg;
-
-    return leader_arrived(&j->exchange, step->tag);
-}
-
-static void alltoall_inter_await(void *arg, const struct schedule_step *step)
-{
-    const struct job *j = arg;
-
-    leader_await(&j->exchange, step->tag, step->peer);
 }
 
 /* COPY: the bundles of round k from the inbox. */
@@ -256,8 +240,8 @@ static void alltoall_inter_unpack(void *arg, const struct schedule_step *step)
 }
 
 static const struct executor_ops ops = {.send = alltoall_inter_send,
-                                        .arrived = alltoall_inter_arrived,
-                                        .await = alltoall_inter_await,
+                                        .arrived = leader_job_arrived,
+                                        .await = leader_job_await,
                                         .compute = alltoall_inter_unpack};
 
 static void alltoall_inter_make_bundles(struct job *j)
@@ -275,18 +259,11 @@ static void alltoall_inter_make_bundles(struct job *j)
 
 static void alltoall_inter_exchange(struct job *j)
 {
-    struct executor e = {.schedule = {.name = SCHEDULE_ALLTOALL_BRUCK,
-                                      .nodes = j->nodes->leaders,
-                                      .rank = j->nodes->me},
-                         .ops = &ops,
-                         .job = j};
-
     alltoall_inter_make_bundles(j);
     for (int i = 0; i < j->nodes->leaders; i++)
         alltoall_inter_pack(j, j->bundle[i], alltoall_inter_node_at(j->nodes, i));
-    j->exchange = leader_exchange_begin(j->team, schedule_tags(&e.schedule), j->fn);
-    executor_run(&e);
-    leader_exchange_end(&j->exchange, true);
+    leader_job_run(&j->leaders, (struct schedule){.name = SCHEDULE_ALLTOALL_BRUCK}, &ops,
+                   true);
     alltoall_inter_lay_out(j);
     free(j->memory);
     free(j->bundle);
@@ -297,7 +274,8 @@ static void alltoall_inter_exchange(struct job *j)
 void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, size_t each,
                     const char *fn)
 {
-    struct job j = {.team = team,
+    struct job j = {.leaders = {.team = team, .fn = fn},
+                    .team = team,
                     .nodes = team->nodes,
                     .each = each,
                     .order = internode_order(team, fn),

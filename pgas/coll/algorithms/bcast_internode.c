@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast_internode.c - broadcast of a team over several nodes.
- * Uses: core/team, bcast, executor, mailbox, internode, leader_msg, select,
- * datatype/copy.
+ * Uses: core/team, bcast, leader_job, mailbox, internode, select, datatype/copy.
  *
  * Ranks are nodes, numbered cyclically from the root's node; the algorithms are schedules
  * (schedule.h).
  *
  * Small (bcast_eager): binomial tree of the leaders, from eager slot to eager slot; no PE
- * waits for its descendants.  A leader has
- * BCAST_PUSHES slots in its scratch memory.  Invariant: a slot is reused only after an
- * inter-node barrier, which a leader enters after it has forwarded the data of all
- * earlier calls and passed them to its node.
+ * waits for its descendants.  A leader has BCAST_PUSHES slots in its scratch memory.
+ * Invariant: a slot is reused only after an inter-node barrier, which a leader enters
+ * after it has forwarded the data of all earlier calls and passed them to its node.
  *
  * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
  * in segments, and each leader publishes every segment to its node on arrival (READY).
@@ -25,12 +23,10 @@
 
 #include "pgas/coll/algorithms/bcast.h"
 #include "pgas/coll/algorithms/bcast_internode.h"
-#include "pgas/coll/schedule/executor.h"
+#include "pgas/coll/schedule/leader_job.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
-#include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/select/select.h"
-#include "pgas/coll/algorithms/slice.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
@@ -41,37 +37,16 @@ enum {
 };
 
 struct job {
+    struct leader_job leaders;
     struct shmem_team *team;
     char *dest;
     const char *from; /* the data on a leader: dest, except on the root */
     size_t bytes;
-    int nodes, root, vrank; /* root: its node; vrank: cyclic distance from that node */
-    struct exchange exchange;
-    struct mailbox mailbox; /* of this node, unless it is the root's */
+    int vrank;                /* cyclic distance of this node from the node of the root */
+    struct schedule schedule; /* of the leaders; its segments are passed to the node */
+    struct mailbox mailbox;   /* of this node, unless it is the root's */
     const char *fn;
 };
-
-static size_t bcast_inter_segment_bytes(const struct job *j)
-{
-    return SEGMENT_BYTES + j->bytes / SEGMENTS_MAX;
-}
-
-static struct slice bcast_inter_segment(const struct job *j, int i)
-{
-    size_t most = bcast_inter_segment_bytes(j), first = (size_t)i * most;
-
-    return (struct slice){first, j->bytes - first < most ? j->bytes : first + most};
-}
-
-static int bcast_inter_segments(const struct job *j)
-{
-    return (int)((j->bytes - 1) / bcast_inter_segment_bytes(j)) + 1;
-}
-
-static int bcast_inter_node_of(const struct job *j, int vrank)
-{
-    return (j->root + vrank) % j->nodes;
-}
 
 /* ---- node phase ------------------------------------------------------------------- */
 
@@ -87,18 +62,17 @@ static void bcast_inter_ready(void *arg, const struct schedule_step *step)
     size_t end = step->to.first + step->to.count;
 
     if (bcast_inter_has_local_pes(j))
-        mailbox_hand_over(&j->mailbox, (end - 1) / bcast_inter_segment_bytes(j) + 1);
+        mailbox_hand_over(&j->mailbox, (end - 1) / j->schedule.segment + 1);
 }
 
 static void bcast_inter_take_segments(const struct job *j)
 {
-    for (int i = 0; i < bcast_inter_segments(j); i++) {
-        struct slice s = bcast_inter_segment(j, i);
-        size_t bytes = s.end - s.first;
+    for (int i = 0; i < schedule_segments(&j->schedule); i++) {
+        struct schedule_region s = schedule_segment(&j->schedule, i);
         mailbox_await_handed(&j->mailbox, 0, (uint64_t)i + 1);
         copy_bytes(j->dest + s.first,
-                   peer_at(j->dest + s.first, bytes, internode_leader(j->team), j->fn),
-                   bytes);
+                   peer_at(j->dest + s.first, s.count, internode_leader(j->team), j->fn),
+                   s.count);
     }
 }
 
@@ -108,27 +82,13 @@ static void bcast_inter_send(void *arg, const struct schedule_step *step)
 {
     const struct job *j = arg;
 
-    leader_put(&j->exchange, step->tag, bcast_inter_node_of(j, step->peer),
+    leader_put(&j->leaders.exchange, step->tag, leader_job_node(&j->leaders, step->peer),
                j->dest + step->to.first, j->from + step->from.first, step->from.count);
 }
 
-static bool bcast_inter_arrived(const void *arg, const struct schedule_step *step)
-{
-    const struct job *j = arg;
-
-    return leader_arrived(&j->exchange, step->tag);
-}
-
-static void bcast_inter_await(void *arg, const struct schedule_step *step)
-{
-    const struct job *j = arg;
-
-    leader_await(&j->exchange, step->tag, bcast_inter_node_of(j, step->peer));
-}
-
 static const struct executor_ops ops = {.send = bcast_inter_send,
-                                        .arrived = bcast_inter_arrived,
-                                        .await = bcast_inter_await,
+                                        .arrived = leader_job_arrived,
+                                        .await = leader_job_await,
                                         .ready = bcast_inter_ready};
 
 static const enum schedule_name schedules[] = {
@@ -137,30 +97,12 @@ static const enum schedule_name schedules[] = {
     [INTERNODE_BROADCAST_SCATTER] = SCHEDULE_BCAST_SCATTER,
 };
 
-static struct schedule bcast_inter_schedule(const struct job *j, enum schedule_name name,
-                                            size_t segment)
-{
-    return (struct schedule){.name = name,
-                             .nodes = j->nodes,
-                             .rank = j->vrank,
-                             .units = j->bytes,
-                             .line = NODE_LINE,
-                             .segment = segment};
-}
-
 static void bcast_inter_spread(struct job *j)
 {
-    enum select_algorithm a =
-        select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes);
-    struct executor e = {
-        .schedule = bcast_inter_schedule(j, schedules[a], bcast_inter_segment_bytes(j)),
-        .ops = &ops,
-        .job = j};
-
+    j->schedule.name =
+        schedules[select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes)];
     internode_barrier(j->team, j->fn); /* all leaders have entered: dest is writable */
-    j->exchange = leader_exchange_begin(j->team, schedule_tags(&e.schedule), j->fn);
-    executor_run(&e);
-    leader_exchange_end(&j->exchange, false);
+    leader_job_run(&j->leaders, j->schedule, &ops, false);
 }
 
 /* ---- large broadcast --------------------------------------------------------------- */
@@ -206,17 +148,18 @@ static void bcast_inter_receive(struct job *j)
 static struct job bcast_inter_job_of(struct shmem_team *team, void *dest, size_t bytes,
                                      int root, const char *fn)
 {
-    const struct team_nodes *n = team->nodes;
-    int node = team_node(team, root);
+    struct job j = {.leaders = {.team = team, .fn = fn, .root = team_node(team, root)},
+                    .team = team,
+                    .dest = dest,
+                    .from = dest,
+                    .bytes = bytes,
+                    .schedule = {.units = bytes,
+                                 .line = NODE_LINE,
+                                 .segment = SEGMENT_BYTES + bytes / SEGMENTS_MAX},
+                    .fn = fn};
 
-    return (struct job){.team = team,
-                        .dest = dest,
-                        .from = dest,
-                        .bytes = bytes,
-                        .nodes = n->leaders,
-                        .root = node,
-                        .vrank = (n->me - node + n->leaders) % n->leaders,
-                        .fn = fn};
+    j.vrank = leader_job_rank(&j.leaders);
+    return j;
 }
 
 void bcast_internode(struct shmem_team *team, void *dest, const void *source,
@@ -262,7 +205,7 @@ static void bcast_inter_eager_send(void *arg, const struct schedule_step *step)
 {
     const struct push *p = arg;
     const struct job *j = p->job;
-    int node = bcast_inter_node_of(j, step->peer);
+    int node = leader_job_node(&j->leaders, step->peer);
 
     leader_push(j->team, node, bcast_inter_slot(p, node),
                 bcast_inter_slot(p, j->team->nodes->me), j->bytes, p->word, p->number,
@@ -281,8 +224,8 @@ static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
 {
     const struct push *p = arg;
 
-    leader_await_push(p->job->team, bcast_inter_node_of(p->job, step->peer), p->word,
-                      p->number, p->job->fn);
+    leader_await_push(p->job->team, leader_job_node(&p->job->leaders, step->peer),
+                      p->word, p->number, p->job->fn);
 }
 
 static const struct executor_ops eager_ops = {.send = bcast_inter_eager_send,
@@ -292,10 +235,16 @@ static const struct executor_ops eager_ops = {.send = bcast_inter_eager_send,
 /* From the slot of the root's leader to the slots of all leaders. */
 static void bcast_inter_eager_spread(struct push *p)
 {
-    executor_run(&(struct executor){
-        .schedule = bcast_inter_schedule(p->job, SCHEDULE_BCAST_BINOMIAL, p->job->bytes),
-        .ops = &eager_ops,
-        .job = p});
+    const struct job *j = p->job;
+
+    executor_run(&(struct executor){.schedule = {.name = SCHEDULE_BCAST_BINOMIAL,
+                                                 .nodes = j->team->nodes->leaders,
+                                                 .rank = j->vrank,
+                                                 .units = j->bytes,
+                                                 .line = NODE_LINE,
+                                                 .segment = j->bytes},
+                                    .ops = &eager_ops,
+                                    .job = p});
 }
 
 static void bcast_inter_eager_root(struct job *j, struct push *p, const void *source,

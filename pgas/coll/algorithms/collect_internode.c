@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collect_internode.c - see collect_internode.h.
- * Uses: core/team, core/check, core/peer, executor, mailbox, internode, leader_msg,
- * select, datatype/copy.
+ * Uses: core/team, core/check, core/peer, leader_job, mailbox, internode, select,
+ * datatype/copy.
  *
  * Each leader copies the blocks of its node to its own dest and puts them to the dest of
  * the other leaders; the other PEs of a node copy from their leader's dest as blocks
@@ -13,11 +13,10 @@
 
 #include <stdlib.h>
 
-#include "pgas/coll/schedule/executor.h"
+#include "pgas/coll/schedule/leader_job.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/algorithms/collect_internode.h"
-#include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/check/check.h"
@@ -28,12 +27,12 @@ _Static_assert((int)COLLECT_NODES_MAX <= (int)MAILBOX_PARTS,
                "node numbers are part numbers");
 
 struct job {
+    struct leader_job leaders;
     struct shmem_team *team;
     char *dest;
     const void *source;
     const struct collect_layout *layout;
     int *order; /* PEs of the team in node order; NULL: team order is node order */
-    struct exchange exchange;
     struct mailbox mailbox;
     const char *fn;
 };
@@ -74,16 +73,18 @@ static void collect_inter_put_node(const struct job *j, int step, int to, int no
     struct run r = collect_inter_next_run(j, &pos, end);
 
     if (pos == end) {
-        leader_put(&j->exchange, step, to, j->dest + r.first, j->dest + r.first, r.bytes);
+        leader_put(&j->leaders.exchange, step, to, j->dest + r.first, j->dest + r.first,
+                   r.bytes);
         return;
     }
     for (;; r = collect_inter_next_run(j, &pos, end)) {
         if (r.bytes > 0)
-            leader_add(&j->exchange, to, j->dest + r.first, j->dest + r.first, r.bytes);
+            leader_add(&j->leaders.exchange, to, j->dest + r.first, j->dest + r.first,
+                       r.bytes);
         if (pos == end)
             break;
     }
-    leader_signal(&j->exchange, step, to);
+    leader_signal(&j->leaders.exchange, step, to);
 }
 
 /* ---- node phase ------------------------------------------------------------------- */
@@ -149,20 +150,6 @@ static void collect_inter_send(void *arg, const struct schedule_step *step)
     collect_inter_put_node(arg, step->tag, step->peer, (int)step->from.first);
 }
 
-static bool collect_inter_arrived(const void *arg, const struct schedule_step *step)
-{
-    const struct job *j = arg;
-
-    return leader_arrived(&j->exchange, step->tag);
-}
-
-static void collect_inter_await(void *arg, const struct schedule_step *step)
-{
-    const struct job *j = arg;
-
-    leader_await(&j->exchange, step->tag, step->peer);
-}
-
 /* One part for each node. */
 static void collect_inter_ready(void *arg, const struct schedule_step *step)
 {
@@ -174,26 +161,20 @@ static void collect_inter_ready(void *arg, const struct schedule_step *step)
 }
 
 static const struct executor_ops ops = {.send = collect_inter_send,
-                                        .arrived = collect_inter_arrived,
-                                        .await = collect_inter_await,
+                                        .arrived = leader_job_arrived,
+                                        .await = leader_job_await,
                                         .ready = collect_inter_ready};
 
 static void collect_inter_exchange(struct job *j)
 {
-    const struct team_nodes *n = j->team->nodes;
     size_t mean = collect_inter_at(j, j->team->npes) / (size_t)j->team->npes;
     bool direct = select_algorithm(j->team, SELECT_INTERNODE_COLLECT, mean) ==
                   INTERNODE_COLLECT_DIRECT;
-    struct executor e = {
-        .schedule = {.name = direct ? SCHEDULE_COLLECT_DIRECT : SCHEDULE_COLLECT_RING,
-                     .nodes = n->leaders,
-                     .rank = n->me},
-        .ops = &ops,
-        .job = j};
 
-    j->exchange = leader_exchange_begin(j->team, schedule_tags(&e.schedule), j->fn);
-    executor_run(&e);
-    leader_exchange_end(&j->exchange, true);
+    leader_job_run(
+        &j->leaders,
+        (struct schedule){.name = direct ? SCHEDULE_GATHER_DIRECT : SCHEDULE_GATHER_RING},
+        &ops, true);
 }
 
 /* ---- all PEs ----------------------------------------------------------------------- */
@@ -201,7 +182,8 @@ static void collect_inter_exchange(struct job *j)
 void collect_internode(struct shmem_team *team, void *dest, const void *source,
                        const struct collect_layout *layout, bool met, const char *fn)
 {
-    struct job j = {.team = team,
+    struct job j = {.leaders = {.team = team, .fn = fn},
+                    .team = team,
                     .dest = dest,
                     .source = source,
                     .layout = layout,

@@ -81,6 +81,6 @@ void reduce_internode_to(const struct reduce_job *j);
 void reduce_leaders(const struct reduce_job *j, enum select_algorithm a);
 /* Reduction at symmetric address buf to the leader of node `node`.  The scratch buffer
  * must hold the data once for each level of the tree. */
-void reduce_climb(const struct reduce_job *j, char *buf, int node);
+void reduce_leaders_to(const struct reduce_job *j, char *buf, int node);
 
 #endif

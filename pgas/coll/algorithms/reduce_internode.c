@@ -271,7 +271,7 @@ static void reduce_piece_to(const struct reduce_job *j)
     internode_begin(j->team);
     reduce_inter_combine_node(j, result);
     if (internode_is_leader(j->team))
-        reduce_climb(j, result, node);
+        reduce_leaders_to(j, result, node);
     if (node == n->me)
         reduce_inter_pass_to_root(j, result);
 }

@@ -2,7 +2,7 @@
 /*
  * reduce_leaders.c - reductions between the node leaders of a team over several nodes, by
  * notified puts.  The algorithms are schedules (schedule.h).
- * Uses: core/team, executor, leader_msg, select, reduce_int, scratch.
+ * Uses: core/team, leader_job, select, reduce_int, scratch, slice.
  *
  * The data is processed in pieces that fit the leader scratch buffer.  No barrier is
  * needed at the beginning: a leader writes to the user buffer of another leader only
@@ -12,33 +12,28 @@
 #include "config.h"
 
 #include "pgas/coll/algorithms/reduce_int.h"
-#include "pgas/coll/schedule/executor.h"
-#include "pgas/coll/sync/leader_msg.h"
+#include "pgas/coll/algorithms/slice.h"
+#include "pgas/coll/schedule/leader_job.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/datatype/copy.h"
 
 /* One piece of the data. */
 struct piece {
-    struct exchange exchange;
+    struct leader_job leaders;
     const struct reduce_job *job;
     char *buf; /* same symmetric address on all leaders */
-    int root;  /* node of rank 0 */
 };
 
 /* ---- operations of the executor -------------------------------------------------- */
-
-static int reduce_leaders_node(const struct piece *p, int rank)
-{
-    return (p->root + rank) % p->job->team->nodes->leaders;
-}
 
 static char *reduce_leaders_at(const struct piece *p, int node,
                                const struct schedule_region *r)
 {
     size_t at = r->first * p->job->size;
 
-    return r->space == SPACE_DATA ? p->buf + at : leader_scratch(&p->exchange, node, at);
+    return r->space == SPACE_DATA ? p->buf + at
+                                  : leader_scratch(&p->leaders.exchange, node, at);
 }
 
 static char *reduce_leaders_here(const struct piece *p, const struct schedule_region *r)
@@ -49,25 +44,11 @@ static char *reduce_leaders_here(const struct piece *p, const struct schedule_re
 static void reduce_leaders_send(void *arg, const struct schedule_step *step)
 {
     const struct piece *p = arg;
-    int node = reduce_leaders_node(p, step->peer);
+    int node = leader_job_node(&p->leaders, step->peer);
 
     (step->copied ? leader_put_now : leader_put)(
-        &p->exchange, step->tag, node, reduce_leaders_at(p, node, &step->to),
+        &p->leaders.exchange, step->tag, node, reduce_leaders_at(p, node, &step->to),
         reduce_leaders_here(p, &step->from), step->from.count * p->job->size);
-}
-
-static bool reduce_leaders_arrived(const void *arg, const struct schedule_step *step)
-{
-    const struct piece *p = arg;
-
-    return leader_arrived(&p->exchange, step->tag);
-}
-
-static void reduce_leaders_await(void *arg, const struct schedule_step *step)
-{
-    const struct piece *p = arg;
-
-    leader_await(&p->exchange, step->tag, reduce_leaders_node(p, step->peer));
 }
 
 static void reduce_leaders_compute(void *arg, const struct schedule_step *step)
@@ -85,8 +66,8 @@ static void reduce_leaders_compute(void *arg, const struct schedule_step *step)
 }
 
 static const struct executor_ops ops = {.send = reduce_leaders_send,
-                                        .arrived = reduce_leaders_arrived,
-                                        .await = reduce_leaders_await,
+                                        .arrived = leader_job_arrived,
+                                        .await = leader_job_await,
                                         .compute = reduce_leaders_compute};
 
 /* ---- reductions -------------------------------------------------------------------- */
@@ -95,22 +76,15 @@ static const struct executor_ops ops = {.send = reduce_leaders_send,
 static void reduce_leaders_run(const struct reduce_job *j, enum schedule_name name,
                                char *buf, size_t n, int root, bool all)
 {
-    const struct team_nodes *nodes = j->team->nodes;
-    size_t line = j->size < NODE_LINE ? NODE_LINE / j->size : 1;
-    struct piece p = {.job = j, .buf = buf, .root = root};
-    struct executor e = {
-        .schedule = {.name = name,
-                     .nodes = nodes->leaders,
-                     .rank = (nodes->me - root + nodes->leaders) % nodes->leaders,
-                     .units = n,
-                     .line = line},
-        .ops = &ops,
-        .job = &p};
+    struct piece p = {
+        .leaders = {.team = j->team, .fn = j->fn, .root = root}, .job = j, .buf = buf};
+    struct schedule s = {.name = name,
+                         .nodes = j->team->nodes->leaders,
+                         .units = n,
+                         .line = slice_line(j->size)};
 
-    PGAS_ASSERT(schedule_inbox(&e.schedule) * j->size <= SCRATCH_BYTES);
-    p.exchange = leader_exchange_begin(j->team, schedule_tags(&e.schedule), j->fn);
-    executor_run(&e);
-    leader_exchange_end(&p.exchange, all);
+    PGAS_ASSERT(schedule_inbox(&s) * j->size <= SCRATCH_BYTES);
+    leader_job_run(&p.leaders, s, &ops, all);
 }
 
 static const enum schedule_name schedules[] = {
@@ -129,7 +103,7 @@ void reduce_leaders(const struct reduce_job *j, enum select_algorithm a)
                            j->n - first < most ? j->n - first : most, 0, true);
 }
 
-void reduce_climb(const struct reduce_job *j, char *buf, int node)
+void reduce_leaders_to(const struct reduce_job *j, char *buf, int node)
 {
-    reduce_leaders_run(j, SCHEDULE_REDUCE_CLIMB, buf, j->n, node, false);
+    reduce_leaders_run(j, SCHEDULE_REDUCE_TREE, buf, j->n, node, false);
 }

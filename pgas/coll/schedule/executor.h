@@ -8,8 +8,7 @@
  *
  * The operations of a collective translate ranks, tags and regions to nodes, signal words
  * and memory.  An executor belongs to one thread.
- * Uses: schedule.  Used by: internode, bcast_internode, collect_internode,
- * alltoall_internode, reduce_leaders.
+ * Uses: schedule.  Used by: internode, leader_job, bcast_internode.
  */
 #ifndef PGAS_COLL_EXECUTOR_H
 #define PGAS_COLL_EXECUTOR_H

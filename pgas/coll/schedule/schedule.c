@@ -1,9 +1,85 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* schedule.c - see schedule.h: the table of the algorithms, and slices. */
+/* schedule.c - see schedule.h: the table of the algorithms, their bounds, segments. */
 #include "config.h"
 
 #include "pgas/coll/schedule/schedule_int.h"
 #include "pgas/core/base/pgas_assert.h"
+
+/* ---- bounds of the tags ---------------------------------------------------------- */
+
+static int schedule_tags_nodes(const struct schedule *s)
+{
+    return s->nodes;
+}
+
+static int schedule_tags_twice_nodes(const struct schedule *s)
+{
+    return 2 * s->nodes;
+}
+
+static int schedule_tags_log2(const struct schedule *s)
+{
+    return schedule_log2(s->nodes);
+}
+
+/* With a fold and an unfold. */
+static int schedule_tags_log2_fold(const struct schedule *s)
+{
+    return 2 + schedule_log2(s->nodes);
+}
+
+static int schedule_tags_twice_log2_fold(const struct schedule *s)
+{
+    return 2 + 2 * schedule_log2(s->nodes);
+}
+
+static int schedule_tags_segments(const struct schedule *s)
+{
+    return schedule_segments(s);
+}
+
+/* ---- bounds of the inbox --------------------------------------------------------- */
+
+static size_t schedule_inbox_none(const struct schedule *s)
+{
+    (void)s;
+    return 0;
+}
+
+static size_t schedule_inbox_operand(const struct schedule *s)
+{
+    return s->units;
+}
+
+static size_t schedule_inbox_slices(const struct schedule *s)
+{
+    return (size_t)s->nodes * schedule_slice_part(s);
+}
+
+/* A whole operand for the fold; then n/2 + n/4 + .., each rounded up. */
+static size_t schedule_inbox_halves(const struct schedule *s)
+{
+    return schedule_operand_part(s) + s->units + (size_t)schedule_log2(s->nodes);
+}
+
+/* A whole operand for each round. */
+static size_t schedule_inbox_rounds(const struct schedule *s)
+{
+    return (size_t)schedule_log2(s->nodes) * schedule_operand_part(s);
+}
+
+/* Likewise, and one for the fold. */
+static size_t schedule_inbox_levels(const struct schedule *s)
+{
+    return schedule_inbox_rounds(s) + schedule_operand_part(s);
+}
+
+static size_t schedule_inbox_bruck(const struct schedule *s)
+{
+    return (size_t)schedule_log2(s->nodes) * schedule_bruck_part(s);
+}
+
+/* ---- the table ------------------------------------------------------------------- */
 
 struct algorithm {
     const char *text;
@@ -12,9 +88,9 @@ struct algorithm {
     size_t (*inbox)(const struct schedule *s);
 };
 
-#define X(NAME, function, text)                                                          \
-    [SCHEDULE_##NAME] = {text, schedule_##function##_step, schedule_##function##_tags,   \
-                         schedule_##function##_inbox},
+#define X(NAME, function, tags, inbox, text)                                             \
+    [SCHEDULE_##NAME] = {text, schedule_##function##_step, schedule_tags_##tags,         \
+                         schedule_inbox_##inbox},
 static const struct algorithm algorithms[SCHEDULES] = {SCHEDULE_ALL(X)};
 #undef X
 
@@ -40,20 +116,16 @@ const char *schedule_text(enum schedule_name name)
     return algorithms[name].text;
 }
 
-/* ---- slices ---------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------- */
 
-size_t schedule_slice_most(const struct schedule *s)
+int schedule_segments(const struct schedule *s)
 {
-    size_t nodes = (size_t)s->nodes, each = s->units / nodes + (s->units % nodes != 0);
-
-    return (each + s->line - 1) / s->line * s->line;
+    return (int)(s->units / s->segment + (s->units % s->segment != 0));
 }
 
-struct schedule_region schedule_slice(const struct schedule *s, int i)
+struct schedule_region schedule_segment(const struct schedule *s, int i)
 {
-    size_t each = schedule_slice_most(s), first = each * (size_t)i;
+    size_t first = (size_t)i * s->segment, left = s->units - first;
 
-    if (first > s->units)
-        first = s->units;
-    return schedule_data(first, s->units - first < each ? s->units - first : each);
+    return schedule_data(first, left < s->segment ? left : s->segment);
 }

@@ -68,21 +68,22 @@ struct schedule_step {
 };
 
 /*
- * X(NAME, function, text).  N nodes, m bytes, B segments.
+ * X(NAME, function, tags, inbox, text): see schedule_int.h.  N nodes, m bytes, B
+ * segments.
  *
- * barrier and allgather of one block per node (Bruck et al. 1997: dissemination):
- * - at_once: 1 round, N - 1 messages.
- * - dissemination: ceil(log2 N) rounds of one message; a leader receives all blocks once.
+ * allgather of one block per node, and barrier:
+ * - direct: N - 1 messages to N - 1 leaders at once; the blocks are received in
+ * descending cyclic order of the nodes.
+ * - dissemination (Bruck et al. 1997): ceil(log2 N) rounds of one message; a leader
+ *   receives all blocks once.
+ * - ring: N - 1 rounds; each leader forwards the block that it received last; the order
+ *   is that of direct.
  *
  * broadcast, numbered from the node of the root:
- * - binomial: tree, ceil(log2 N) + B - 1 rounds; a segment is forwarded on arrival.
+ * - binomial: tree, at most B ceil(log2 N) rounds; a segment is forwarded on arrival.
  * - kary: tree of arity 4.
- * - scatter: scatter + ring allgather (van de Geijn 1994): N rounds, 2 m bytes per
- * leader.
- *
- * collect, m bytes in total; the blocks arrive in descending cyclic order of the nodes:
- * - direct: N - 1 messages to N - 1 leaders at once.
- * - ring: N - 1 rounds; each leader forwards the blocks that it received last.
+ * - scatter: scatter + ring allgather (van de Geijn 1994): 2 (N - 1) rounds, 2 m bytes
+ * per leader.
  *
  * alltoall (Bruck et al. 1997): ceil(log2 N) rounds of one message of up to N / 2
  * bundles.  The bundle from node s to node s + i (cyclic) has number i and moves by 2^k
@@ -100,27 +101,27 @@ struct schedule_step {
  * neighbor, and receive the result from it at the end.
  *
  * reduction to the root:
- * - climb: binomial tree, ceil(log2 N) rounds, one message of m bytes per leader.
+ * - tree: binomial tree, ceil(log2 N) rounds, one message of m bytes per leader.
  */
+/* clang-format off */
 #define SCHEDULE_TABLE(X)                                                                \
-    X(AT_ONCE, at_once, "allgather at_once")                                             \
-    X(DISSEMINATION, dissemination, "allgather dissemination")                           \
-    X(BCAST_BINOMIAL, bcast_binomial, "broadcast binomial")                              \
-    X(BCAST_KARY, bcast_kary, "broadcast kary")
-#define SCHEDULE_TABLE_DATA(X)                                                           \
-    X(BCAST_SCATTER, bcast_scatter, "broadcast scatter")                                 \
-    X(COLLECT_DIRECT, collect_direct, "collect direct")                                  \
-    X(COLLECT_RING, collect_ring, "collect ring")                                        \
-    X(ALLTOALL_BRUCK, alltoall_bruck, "alltoall bruck")
-#define SCHEDULE_TABLE_REDUCE(X)                                                         \
-    X(REDUCE_DIRECT, reduce_direct, "reduce direct")                                     \
-    X(REDUCE_RING, reduce_ring, "reduce ring")                                           \
-    X(REDUCE_HALVING, reduce_halving, "reduce halving")                                  \
-    X(REDUCE_DOUBLING, reduce_doubling, "reduce doubling")                               \
-    X(REDUCE_CLIMB, reduce_climb, "reduce climb")
-#define SCHEDULE_ALL(X) SCHEDULE_TABLE(X) SCHEDULE_TABLE_DATA(X) SCHEDULE_TABLE_REDUCE(X)
+    X(GATHER_DIRECT, gather_direct, nodes, none, "allgather direct")                     \
+    X(DISSEMINATION, dissemination, log2, none, "allgather dissemination")               \
+    X(GATHER_RING, gather_ring, nodes, none, "allgather ring")                           \
+    X(BCAST_BINOMIAL, bcast_binomial, segments, none, "broadcast binomial")              \
+    X(BCAST_KARY, bcast_kary, segments, none, "broadcast kary")                          \
+    X(BCAST_SCATTER, bcast_scatter, nodes, none, "broadcast scatter")
+#define SCHEDULE_TABLE_COMPUTING(X)                                                      \
+    X(ALLTOALL_BRUCK, alltoall_bruck, log2, bruck, "alltoall bruck")                     \
+    X(REDUCE_DIRECT, reduce_direct, twice_nodes, slices, "reduce direct")                \
+    X(REDUCE_RING, reduce_ring, twice_nodes, operand, "reduce ring")                     \
+    X(REDUCE_HALVING, reduce_halving, twice_log2_fold, halves, "reduce halving")         \
+    X(REDUCE_DOUBLING, reduce_doubling, log2_fold, levels, "reduce doubling")            \
+    X(REDUCE_TREE, reduce_tree, log2, rounds, "reduce tree")
+/* clang-format on */
+#define SCHEDULE_ALL(X) SCHEDULE_TABLE(X) SCHEDULE_TABLE_COMPUTING(X)
 
-#define X(NAME, function, text) SCHEDULE_##NAME,
+#define X(NAME, function, tags, inbox, text) SCHEDULE_##NAME,
 enum schedule_name { SCHEDULE_ALL(X) SCHEDULES };
 #undef X
 
@@ -137,8 +138,9 @@ struct schedule {
 bool schedule_step(const struct schedule *s, int i, struct schedule_step *step);
 /* An upper bound of the tags, equal on all leaders: tags are 0 .. schedule_tags - 1. */
 int schedule_tags(const struct schedule *s);
-/* The number of segments of a pipelined broadcast. */
+/* The number of segments of a pipelined broadcast, and the region of segment i. */
 int schedule_segments(const struct schedule *s);
+struct schedule_region schedule_segment(const struct schedule *s, int i);
 /* An upper bound of the units of the inbox of a leader. */
 size_t schedule_inbox(const struct schedule *s);
 /* As in the table: "reduce ring". */

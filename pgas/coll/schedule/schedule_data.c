@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* schedule_data.c - schedules without computation: barrier and allgather, broadcast,
- * collect, alltoall. */
+/* schedule_data.c - schedules without computation: allgather and barrier, broadcast,
+ * alltoall. */
 #include "config.h"
 
 #include "pgas/coll/schedule/schedule_int.h"
 
-/* ---- barrier, allgather ------------------------------------------------------------ */
+/* ---- allgather, barrier ------------------------------------------------------------ */
+
+/* The block of the node at a cyclic distance > -nodes. */
+static struct schedule_region gather_block(const struct schedule *s, int distance)
+{
+    return schedule_data((size_t)schedule_at(s, distance), 1);
+}
 
 /* The blocks of `count` nodes, cyclically ending with rank `last`. */
 static struct schedule_region gather_ending(const struct schedule *s, int last, int count)
@@ -14,30 +20,20 @@ static struct schedule_region gather_ending(const struct schedule *s, int last, 
                          (size_t)count);
 }
 
-bool schedule_at_once_step(const struct schedule *s, int i, struct schedule_step *step)
+/* N - 1 SENDs; then RECV and READY of each other block. */
+bool schedule_gather_direct_step(const struct schedule *s, int i,
+                                 struct schedule_step *step)
 {
-    int others = s->nodes - 1, k = i % (others > 0 ? others : 1) + 1;
-    struct schedule_region mine = gather_ending(s, s->rank, 1);
+    int others = s->nodes - 1, k = i < others ? i + 1 : (i - others) / 2 + 1;
+    struct schedule_region mine = gather_block(s, 0);
 
-    if (i >= 2 * others)
-        return false;
     if (i < others)
         schedule_send(step, schedule_at(s, k), k - 1, mine, mine);
-    else
-        schedule_recv(step, schedule_at(s, -k), k - 1,
-                      gather_ending(s, schedule_at(s, -k), 1));
-    return true;
-}
-
-int schedule_at_once_tags(const struct schedule *s)
-{
-    return s->nodes;
-}
-
-size_t schedule_at_once_inbox(const struct schedule *s)
-{
-    (void)s;
-    return 0;
+    else if (k < s->nodes && (i - others) % 2 == 0)
+        schedule_recv(step, schedule_at(s, -k), k - 1, gather_block(s, -k));
+    else if (k < s->nodes)
+        schedule_ready(step, gather_block(s, -k));
+    return k < s->nodes;
 }
 
 /* SEND and RECV in each round; the last round has only the blocks that are missing. */
@@ -59,15 +55,23 @@ bool schedule_dissemination_step(const struct schedule *s, int i,
     return true;
 }
 
-int schedule_dissemination_tags(const struct schedule *s)
-{
-    return schedule_log2(s->nodes);
-}
+enum { RING_ROUND = 3 }; /* SEND, RECV, READY */
 
-size_t schedule_dissemination_inbox(const struct schedule *s)
+bool schedule_gather_ring_step(const struct schedule *s, int i,
+                               struct schedule_step *step)
 {
-    (void)s;
-    return 0;
+    int k = i / RING_ROUND + 1, part = i % RING_ROUND;
+    struct schedule_region out = gather_block(s, 1 - k), in = gather_block(s, -k);
+
+    if (k >= s->nodes)
+        return false;
+    if (part == 0)
+        schedule_send(step, schedule_at(s, 1), k - 1, out, out);
+    else if (part == 1)
+        schedule_recv(step, schedule_at(s, -1), k - 1, in);
+    else
+        schedule_ready(step, in);
+    return true;
 }
 
 /* ---- broadcast by a tree ----------------------------------------------------------- */
@@ -120,18 +124,6 @@ static int kary_parent(int rank)
 static const struct tree binomial = {binomial_most, binomial_child, binomial_parent};
 static const struct tree kary = {kary_most, kary_child, kary_parent};
 
-int schedule_segments(const struct schedule *s)
-{
-    return (int)(s->units / s->segment + (s->units % s->segment != 0));
-}
-
-static struct schedule_region tree_segment(const struct schedule *s, int i)
-{
-    size_t first = (size_t)i * s->segment, left = s->units - first;
-
-    return schedule_data(first, left < s->segment ? left : s->segment);
-}
-
 /* RECV, READY and a SEND to each child for each segment; the largest subtree first.
  * READY precedes the SENDs, which may wait for resources. */
 static bool tree_step(const struct schedule *s, const struct tree *t, int i,
@@ -142,7 +134,7 @@ static bool tree_step(const struct schedule *s, const struct tree *t, int i,
 
     if (tag >= schedule_segments(s))
         return false;
-    struct schedule_region segment = tree_segment(s, tag);
+    struct schedule_region segment = schedule_segment(s, tag);
     if (part == 0 && s->rank != 0)
         schedule_recv(step, t->parent(s->rank), tag, segment);
     else if (part == 1)
@@ -158,40 +150,12 @@ bool schedule_bcast_binomial_step(const struct schedule *s, int i,
     return tree_step(s, &binomial, i, step);
 }
 
-int schedule_bcast_binomial_tags(const struct schedule *s)
-{
-    return schedule_segments(s);
-}
-
-size_t schedule_bcast_binomial_inbox(const struct schedule *s)
-{
-    (void)s;
-    return 0;
-}
-
 bool schedule_bcast_kary_step(const struct schedule *s, int i, struct schedule_step *step)
 {
     return tree_step(s, &kary, i, step);
 }
 
-int schedule_bcast_kary_tags(const struct schedule *s)
-{
-    return schedule_segments(s);
-}
-
-size_t schedule_bcast_kary_inbox(const struct schedule *s)
-{
-    (void)s;
-    return 0;
-}
-
 /* ---- broadcast by scatter and ring ------------------------------------------------- */
-
-/* Slice of the rank at a cyclic distance of 1 - round: what this leader passes on. */
-static struct schedule_region scatter_slice(const struct schedule *s, int distance)
-{
-    return schedule_slice(s, schedule_at(s, distance));
-}
 
 /* Rounds of SEND to the next rank and RECV from the previous one.  Rank 0 has all slices,
  * so its predecessor sends it nothing. */
@@ -205,10 +169,10 @@ static bool scatter_ring(const struct schedule *s, int i, struct schedule_step *
         return round == s->nodes && i % 2 == 0;
     }
     if (i % 2 == 0 && next < s->nodes) {
-        struct schedule_region out = scatter_slice(s, 1 - round);
+        struct schedule_region out = schedule_slice_at(s, 1 - round);
         schedule_send(step, next, round, out, out);
     } else if (i % 2 != 0 && s->rank != 0) {
-        schedule_recv(step, s->rank - 1, round, scatter_slice(s, -round));
+        schedule_recv(step, s->rank - 1, round, schedule_slice_at(s, -round));
     }
     return true;
 }
@@ -228,81 +192,6 @@ bool schedule_bcast_scatter_step(const struct schedule *s, int i,
     return true;
 }
 
-int schedule_bcast_scatter_tags(const struct schedule *s)
-{
-    return s->nodes;
-}
-
-size_t schedule_bcast_scatter_inbox(const struct schedule *s)
-{
-    (void)s;
-    return 0;
-}
-
-/* ---- collect ----------------------------------------------------------------------- */
-
-static struct schedule_region collect_block(const struct schedule *s, int distance)
-{
-    return schedule_data((size_t)schedule_at(s, distance), 1);
-}
-
-/* N - 1 SENDs; then RECV and READY of each other block. */
-bool schedule_collect_direct_step(const struct schedule *s, int i,
-                                  struct schedule_step *step)
-{
-    int others = s->nodes - 1, k = i < others ? i + 1 : (i - others) / 2 + 1;
-    struct schedule_region mine = collect_block(s, 0);
-
-    if (i < others)
-        schedule_send(step, schedule_at(s, k), k, mine, mine);
-    else if (k < s->nodes && (i - others) % 2 == 0)
-        schedule_recv(step, schedule_at(s, -k), k, collect_block(s, -k));
-    else if (k < s->nodes)
-        schedule_ready(step, collect_block(s, -k));
-    return k < s->nodes;
-}
-
-int schedule_collect_direct_tags(const struct schedule *s)
-{
-    return s->nodes;
-}
-
-size_t schedule_collect_direct_inbox(const struct schedule *s)
-{
-    (void)s;
-    return 0;
-}
-
-enum { COLLECT_ROUND = 3 }; /* SEND, RECV, READY */
-
-bool schedule_collect_ring_step(const struct schedule *s, int i,
-                                struct schedule_step *step)
-{
-    int k = i / COLLECT_ROUND + 1, part = i % COLLECT_ROUND;
-    struct schedule_region out = collect_block(s, 1 - k), in = collect_block(s, -k);
-
-    if (k >= s->nodes)
-        return false;
-    if (part == 0)
-        schedule_send(step, schedule_at(s, 1), k, out, out);
-    else if (part == 1)
-        schedule_recv(step, schedule_at(s, -1), k, in);
-    else
-        schedule_ready(step, in);
-    return true;
-}
-
-int schedule_collect_ring_tags(const struct schedule *s)
-{
-    return s->nodes;
-}
-
-size_t schedule_collect_ring_inbox(const struct schedule *s)
-{
-    (void)s;
-    return 0;
-}
-
 /* ---- alltoall ---------------------------------------------------------------------- */
 
 enum { BRUCK_ROUND = 3 }; /* SEND, RECV, COPY from the inbox to the bundles */
@@ -317,9 +206,8 @@ static size_t bruck_count(const struct schedule *s, unsigned bit)
 
 static struct schedule_region bruck_inbox(const struct schedule *s, int round)
 {
-    size_t most = (size_t)s->nodes / 2 + 1;
-
-    return schedule_inbox_at((size_t)round * most, bruck_count(s, 1u << round));
+    return schedule_inbox_at((size_t)round * schedule_bruck_part(s),
+                             bruck_count(s, 1u << round));
 }
 
 static struct schedule_region bruck_bundles(const struct schedule *s, int round)
@@ -349,14 +237,4 @@ bool schedule_alltoall_bruck_step(const struct schedule *s, int i,
                                        .from = bruck_inbox(s, round)};
     }
     return true;
-}
-
-int schedule_alltoall_bruck_tags(const struct schedule *s)
-{
-    return schedule_log2(s->nodes);
-}
-
-size_t schedule_alltoall_bruck_inbox(const struct schedule *s)
-{
-    return (size_t)schedule_log2(s->nodes) * ((size_t)s->nodes / 2 + 1);
 }

@@ -3,20 +3,19 @@
  * schedule_int.h - private to the files schedule*.c: the functions of the algorithms, and
  * what they share.
  *
- * A function schedule_NAME_step stores step i of the leader, which was initialized to
- * NONE; false: there is no step i.  schedule_NAME_tags and schedule_NAME_inbox: see
- * schedule.h.
+ * schedule_<function>_step stores step i of the leader, which was initialized to NONE;
+ * false: there is no step i.  The column `tags` of the table names the function of
+ * schedule.c that bounds the tags, `inbox` the one that bounds the inbox.
  */
 #ifndef PGAS_COLL_SCHEDULE_INT_H
 #define PGAS_COLL_SCHEDULE_INT_H
 
+#include "pgas/coll/algorithms/slice.h"
 #include "pgas/coll/schedule/schedule.h"
 
-#define X(NAME, function, text)                                                          \
+#define X(NAME, function, tags, inbox, text)                                             \
     bool schedule_##function##_step(const struct schedule *s, int i,                     \
-                                    struct schedule_step *step);                         \
-    int schedule_##function##_tags(const struct schedule *s);                            \
-    size_t schedule_##function##_inbox(const struct schedule *s);
+                                    struct schedule_step *step);
 SCHEDULE_ALL(X)
 #undef X
 
@@ -26,14 +25,41 @@ static inline int schedule_at(const struct schedule *s, int distance)
     return (int)(((long)s->rank + distance + s->nodes) % s->nodes);
 }
 
-/* Slice i of the operand: the part of rank i if it is divided among all ranks. */
-struct schedule_region schedule_slice(const struct schedule *s, int i);
-/* The largest slice, rounded up to a line. */
-size_t schedule_slice_most(const struct schedule *s);
-
 static inline struct schedule_region schedule_data(size_t first, size_t count)
 {
     return (struct schedule_region){.space = SPACE_DATA, .first = first, .count = count};
+}
+
+/* Slice i of the operand: the part of rank i if it is divided among all ranks. */
+static inline struct schedule_region schedule_slice(const struct schedule *s, int i)
+{
+    struct slice slice = slice_aligned(s->units, s->line, i, s->nodes);
+
+    return schedule_data(slice.first, slice.end - slice.first);
+}
+
+/* The slice of the rank at a cyclic distance > -nodes. */
+static inline struct schedule_region schedule_slice_at(const struct schedule *s,
+                                                       int distance)
+{
+    return schedule_slice(s, schedule_at(s, distance));
+}
+
+/* Units of an inbox part for the whole operand, and for a slice. */
+static inline size_t schedule_operand_part(const struct schedule *s)
+{
+    return slice_most(s->units, s->line, 1);
+}
+
+static inline size_t schedule_slice_part(const struct schedule *s)
+{
+    return slice_most(s->units, s->line, s->nodes);
+}
+
+/* Units of an inbox part of one round of an alltoall. */
+static inline size_t schedule_bruck_part(const struct schedule *s)
+{
+    return (size_t)s->nodes / 2 + 1;
 }
 
 static inline struct schedule_region schedule_inbox_at(size_t first, size_t count)

@@ -7,11 +7,6 @@
 
 #include "pgas/coll/schedule/schedule_int.h"
 
-static size_t power_round_up(const struct schedule *s, size_t units)
-{
-    return (units + s->line - 1) / s->line * s->line;
-}
-
 /* ---- powers of two ----------------------------------------------------------------- */
 
 /*
@@ -95,7 +90,7 @@ struct halving {
 static struct halving halving_level(const struct schedule *s, const struct power *p,
                                     int level)
 {
-    struct halving h = {.end = s->units, .at = power_round_up(s, s->units)};
+    struct halving h = {.end = s->units, .at = schedule_operand_part(s)};
     size_t most = s->units;
 
     for (int k = 0;; k++) {
@@ -164,17 +159,6 @@ bool schedule_reduce_halving_step(const struct schedule *s, int i,
     return true;
 }
 
-int schedule_reduce_halving_tags(const struct schedule *s)
-{
-    return 2 + 2 * schedule_log2(s->nodes);
-}
-
-/* A whole operand for the fold; then n/2 + n/4 + .., each rounded up. */
-size_t schedule_reduce_halving_inbox(const struct schedule *s)
-{
-    return power_round_up(s, s->units) + s->units + (size_t)schedule_log2(s->nodes);
-}
-
 /* ---- doubling -------------------------------------------------------------------- */
 
 enum { DOUBLING_LEVEL = 3 }; /* SEND, RECV, REDUCE */
@@ -185,7 +169,7 @@ static void doubling_level(const struct schedule *s, const struct power *p, int 
 {
     int partner = power_partner(p, p->levels - 1 - level), tag = 1 + level;
     struct schedule_region inbox =
-        schedule_inbox_at((size_t)tag * power_round_up(s, s->units), s->units);
+        schedule_inbox_at((size_t)tag * schedule_operand_part(s), s->units);
 
     if (part == 0) {
         schedule_send(step, partner, tag, power_all(s), inbox);
@@ -214,26 +198,16 @@ bool schedule_reduce_doubling_step(const struct schedule *s, int i,
     return true;
 }
 
-int schedule_reduce_doubling_tags(const struct schedule *s)
-{
-    return 2 + schedule_log2(s->nodes);
-}
+/* ---- tree ------------------------------------------------------------------------ */
 
-size_t schedule_reduce_doubling_inbox(const struct schedule *s)
-{
-    return (size_t)(1 + schedule_log2(s->nodes)) * power_round_up(s, s->units);
-}
+enum { TREE_LEVEL = 2 }; /* SEND, or RECV and REDUCE */
 
-/* ---- climb ----------------------------------------------------------------------- */
-
-enum { CLIMB_LEVEL = 2 }; /* SEND, or RECV and REDUCE */
-
-static void climb_level(const struct schedule *s, int level, int part,
-                        struct schedule_step *step)
+static void tree_level(const struct schedule *s, int level, int part,
+                       struct schedule_step *step)
 {
     int bit = 1 << level;
     struct schedule_region inbox =
-        schedule_inbox_at((size_t)level * power_round_up(s, s->units), s->units);
+        schedule_inbox_at((size_t)level * schedule_operand_part(s), s->units);
 
     if ((s->rank & (bit - 1)) != 0)
         return; /* this leader has sent its sum */
@@ -247,21 +221,11 @@ static void climb_level(const struct schedule *s, int level, int part,
         schedule_reduce(step, power_all(s), inbox, false);
 }
 
-bool schedule_reduce_climb_step(const struct schedule *s, int i,
-                                struct schedule_step *step)
+bool schedule_reduce_tree_step(const struct schedule *s, int i,
+                               struct schedule_step *step)
 {
-    if (i >= CLIMB_LEVEL * schedule_log2(s->nodes))
+    if (i >= TREE_LEVEL * schedule_log2(s->nodes))
         return false;
-    climb_level(s, i / CLIMB_LEVEL, i % CLIMB_LEVEL, step);
+    tree_level(s, i / TREE_LEVEL, i % TREE_LEVEL, step);
     return true;
-}
-
-int schedule_reduce_climb_tags(const struct schedule *s)
-{
-    return schedule_log2(s->nodes);
-}
-
-size_t schedule_reduce_climb_inbox(const struct schedule *s)
-{
-    return (size_t)schedule_log2(s->nodes) * power_round_up(s, s->units);
 }

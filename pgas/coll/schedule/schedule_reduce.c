@@ -24,14 +24,14 @@ static struct schedule_region direct_part(const struct schedule *s, int node)
 
     return node == s->rank
                ? mine
-               : schedule_inbox_at((size_t)node * schedule_slice_most(s), mine.count);
+               : schedule_inbox_at((size_t)node * schedule_slice_part(s), mine.count);
 }
 
 static void direct_send_part(const struct schedule *s, int k, struct schedule_step *step)
 {
     int peer = schedule_at(s, k);
     struct schedule_region from = schedule_slice(s, peer);
-    size_t at = (size_t)s->rank * schedule_slice_most(s);
+    size_t at = (size_t)s->rank * schedule_slice_part(s);
 
     schedule_send(step, peer, k, from, schedule_inbox_at(at, from.count));
 }
@@ -84,16 +84,6 @@ bool schedule_reduce_direct_step(const struct schedule *s, int i,
     return true;
 }
 
-int schedule_reduce_direct_tags(const struct schedule *s)
-{
-    return 2 * s->nodes;
-}
-
-size_t schedule_reduce_direct_inbox(const struct schedule *s)
-{
-    return (size_t)s->nodes * schedule_slice_most(s);
-}
-
 /* ---- ring ------------------------------------------------------------------------ */
 
 /* SEND, RECV, REDUCE in each round of the reduce-scatter; SEND, RECV in the allgather. */
@@ -102,8 +92,8 @@ enum { RING_REDUCE = 3, RING_GATHER = 2 };
 static void ring_reduce(const struct schedule *s, int round, int part,
                         struct schedule_step *step)
 {
-    struct schedule_region out = schedule_slice(s, schedule_at(s, -round));
-    struct schedule_region in = schedule_slice(s, schedule_at(s, -round - 1));
+    struct schedule_region out = schedule_slice_at(s, -round);
+    struct schedule_region in = schedule_slice_at(s, -round - 1);
     struct schedule_region inbox = schedule_inbox_at(in.first, in.count);
 
     if (part == 0)
@@ -119,7 +109,7 @@ static void ring_gather(const struct schedule *s, int round, bool send,
                         struct schedule_step *step)
 {
     int tag = s->nodes - 1 + round, distance = send ? 1 - round : -round;
-    struct schedule_region slice = schedule_slice(s, schedule_at(s, distance));
+    struct schedule_region slice = schedule_slice_at(s, distance);
 
     if (send)
         schedule_send(step, schedule_at(s, 1), tag, slice, slice);
@@ -140,14 +130,4 @@ bool schedule_reduce_ring_step(const struct schedule *s, int i,
     if (i < RING_GATHER * rounds)
         ring_gather(s, i / RING_GATHER, i % RING_GATHER == 0, step);
     return i < RING_GATHER * rounds;
-}
-
-int schedule_reduce_ring_tags(const struct schedule *s)
-{
-    return 2 * s->nodes;
-}
-
-size_t schedule_reduce_ring_inbox(const struct schedule *s)
-{
-    return s->units;
 }

@@ -7,7 +7,7 @@
  * synchronise over the network; each leader releases its node.  Only leaders wait for the
  * network, as an incoming message wakes no PE but its target.
  *
- * Between leaders: the schedule `dissemination`; up to AT_ONCE nodes `at_once`.  A
+ * Between leaders: the schedule `dissemination`; up to DIRECT_NODES nodes `direct`.  A
  * message is an unacknowledged one-byte put of the epoch, or an atomic set of the word
  * that contains that byte where the transport makes this faster.  Messages of a round
  * need no order: even and odd epochs have separate words.  A leader begins epoch e + 2
@@ -43,7 +43,7 @@
 
 enum {
     NO_LEADER = -1,
-    AT_ONCE = 5, /* maximum number of nodes for direct messages in one round */
+    DIRECT_NODES = 5, /* maximum number of nodes of the schedule `direct` */
 };
 
 /* Wait until a word is >= `value` (epochs wrap around), or a byte is == `value`. */
@@ -338,8 +338,8 @@ struct crossing {
 
 static struct schedule internode_schedule(const struct team_nodes *n)
 {
-    return (struct schedule){.name = n->leaders <= AT_ONCE ? SCHEDULE_AT_ONCE
-                                                           : SCHEDULE_DISSEMINATION,
+    return (struct schedule){.name = n->leaders <= DIRECT_NODES ? SCHEDULE_GATHER_DIRECT
+                                                                : SCHEDULE_DISSEMINATION,
                              .nodes = n->leaders,
                              .rank = n->me};
 }

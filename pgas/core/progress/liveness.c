@@ -5,7 +5,8 @@
  * A PE that waits for a store of another PE has no outstanding operation that could fail.
  * Therefore a thread that has slept for TIMING_PROBE_AFTER reads a word of a PE on
  * another node, cycling through the nodes: a node that does not respond for net_timeout
- * ends the job.  At most one such read per process is outstanding. Uses: net_int, clock.
+ * ends the job.  At most one such read per process is outstanding.
+ * Uses: net_int, clock.
  */
 #include "config.h"
 
@@ -45,17 +46,12 @@ static int liveness_pe_of_node(uint32_t node)
     return pe;
 }
 
-static int liveness_post(const struct net_op *o)
-{
-    return pgas_self.net->t->get(o->c->t, o->to, &o->symaddr, o->len, o->done);
-}
-
 static void liveness_start(const char *fn)
 {
     STATE.done = (struct transport_completion){.pending = 1};
     STATE.patience = (struct net_patience){.checked_ns = 0};
     STATE.op = (struct net_op){
-        .post = liveness_post,
+        .post = net_post_get,
         .c = &pgas_self.net->ctx_0,
         .fn = fn,
         .symaddr = {.pe = liveness_pe_of_node(liveness_next_node()),

@@ -80,6 +80,12 @@ struct net_op {
     int rc;
 };
 
+/* net_op.post of a get. */
+ALWAYS_INLINE int net_post_get(const struct net_op *o)
+{
+    return pgas_self.net->t->get(o->c->t, o->to, &o->symaddr, o->len, o->done);
+}
+
 /* Stall detection (patience.c). */
 struct net_patience {
     uint64_t checked_ns; /* time of the last check; 0: none */

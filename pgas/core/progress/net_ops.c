@@ -23,22 +23,15 @@
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/base/pgas_assert.h"
 
-enum {
-    POSTS_PER_PROGRESS = 8,
-};
+enum { POSTS_PER_PROGRESS = 8 };
 
 /* ---- posting ---------------------------------------------------------------------- */
 
-/* The functions of struct net_op.post. */
+/* The functions of struct net_op.post; net_post_get is in net_int.h. */
 
 ALWAYS_INLINE int net_post_put(const struct net_op *o)
 {
     return pgas_self.net->t->put(o->c->t, &o->symaddr, o->from, o->len, o->done);
-}
-
-ALWAYS_INLINE int net_post_get(const struct net_op *o)
-{
-    return pgas_self.net->t->get(o->c->t, o->to, &o->symaddr, o->len, o->done);
 }
 
 ALWAYS_INLINE int net_post_amo(const struct net_op *o)
@@ -377,18 +370,19 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
     struct net_op o = {
         .c = c, .fn = fn, .symaddr = to, .from = from, .len = len, .done = done};
     struct transport_signal s;
+    bool data_only = signal == NULL || len > net_op_signal_max();
 
     if (done != NULL)
         *done = (struct transport_completion){.pending = 1};
-    if (signal == NULL || len > net_op_signal_max()) {
+    if (data_only)
         net_op_post(&o, net_post_put);
-        if (signal == NULL)
-            return;
+    if (signal == NULL)
+        return;
+    if (data_only)
         o = (struct net_op){.c = c, .fn = fn, .symaddr = signal->at};
-    }
     s = *signal;
     s.unacked = true;
-    s.after_puts = s.after_puts || len > net_op_signal_max();
+    s.after_puts |= data_only;
     o.signal = &s;
     net_op_post(&o, net_post_signal);
 }

@@ -158,7 +158,7 @@ static void check_sum(struct model *m, int rank, size_t unit)
 
 static void check_result(struct model *m, int rank)
 {
-    if (m->config->schedule.name == SCHEDULE_REDUCE_CLIMB && rank != 0)
+    if (m->config->schedule.name == SCHEDULE_REDUCE_TREE && rank != 0)
         return;
     for (size_t u = 0; u < m->data; u++)
         if (reduces(m))
@@ -175,7 +175,7 @@ static void check_result(struct model *m, int rank)
 static size_t unit_of(struct model *m, const struct schedule_region *r, size_t k)
 {
     size_t nodes = (size_t)m->nodes, n = 0;
-    bool wraps = m->config->schedule.name <= SCHEDULE_DISSEMINATION;
+    bool wraps = m->config->schedule.name <= SCHEDULE_GATHER_RING;
 
     if (r->bit != 0) {
         for (size_t i = 1; i < nodes; i++)
@@ -470,9 +470,7 @@ static void check_words(struct model *m)
 static void model_init(struct model *m)
 {
     const struct schedule *s = &m->config->schedule;
-    bool blocks = s->name <= SCHEDULE_DISSEMINATION ||
-                  s->name == SCHEDULE_COLLECT_DIRECT ||
-                  s->name == SCHEDULE_COLLECT_RING || s->name == SCHEDULE_ALLTOALL_BRUCK;
+    bool blocks = s->name <= SCHEDULE_GATHER_RING || s->name == SCHEDULE_ALLTOALL_BRUCK;
 
     m->nodes = s->nodes;
     m->data = blocks ? (size_t)s->nodes : s->units;

@@ -18,6 +18,7 @@ wrong "no program given after ':'" -n 1 echo : -n 1 : -n 1 echo
 wrong "no program given before ':'" -n 1 : -n 1 echo
 wrong 'option --timeout is for the whole job' -n 1 echo : --timeout 3 -n 1 echo
 wrong "unknown option '--none'" -n 1 echo : --none -n 1 echo
+wrong "unknown option '--none'" -n 1 echo : --none
 wrong 'the programs have 65537 PEs together, more than 65536' -n 65536 echo : -n 1 echo
 run 127 -n 1 true : -n 1 "$work/missing"
 says "cannot run '$work/missing'"

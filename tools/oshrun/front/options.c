@@ -522,33 +522,43 @@ static char **options_end_app(char **argv)
     return argv + 1;
 }
 
-static int options_add_app(struct options *o, const struct options_app *app)
+/* A list for -x, with space for one entry per argument. */
+static char **options_new_env(size_t argc)
 {
-    o->app[o->napps++] = *app;
-    if (app->argv[0] == NULL) {
-        fprintf(stderr, "oshrun: no program given %s':'; see oshrun --help\n",
-                o->napps == 1 ? "before " : "after ");
-        return -1;
-    }
-    return 0;
+    char **env = calloc(argc + 1, sizeof *env);
+    if (env == NULL)
+        fprintf(stderr, "oshrun: no memory for the options\n");
+    return env;
+}
+
+/* Checks the last program. */
+static int options_check_app(const struct options *o)
+{
+    if (o->app[o->napps - 1].argv[0] != NULL)
+        return 0;
+    fprintf(stderr, "oshrun: no program given %s':'; see oshrun --help\n",
+            o->napps == 1 ? "before " : "after ");
+    return -1;
 }
 
 /* Options before the first program are for the whole job, except -n. */
 static int options_split_apps(struct options *o, size_t argc)
 {
-    char **next = options_end_app(o->argv);
-    int rc = options_add_app(o, &(struct options_app){.npes = o->npes,
-                                                      .argv = o->argv,
-                                                      .env = calloc(1, sizeof(char *)),
-                                                      .wdir = o->wdir});
-    while (rc == 0 && next != NULL) {
-        struct options own = {.env = calloc(argc + 1, sizeof *own.env), .wdir = o->wdir};
-        char **argv = next;
-        rc = own.env != NULL ? options_read_app(&own, &argv) : -1;
-        next = options_end_app(argv);
-        if (options_add_app(
-                o, &(struct options_app){own.npes, argv, own.env, own.wdir}) != 0)
-            rc = -1;
+    struct options own = {.npes = o->npes, .wdir = o->wdir};
+    char **argv = o->argv;
+    int rc = 0;
+    while (rc == 0 && argv != NULL) {
+        own.env = options_new_env(argc);
+        if (own.env == NULL)
+            return -1;
+        if (o->napps > 0)
+            rc = options_read_app(&own, &argv);
+        char **next = options_end_app(argv);
+        o->app[o->napps++] = (struct options_app){own.npes, argv, own.env, own.wdir};
+        if (rc == 0)
+            rc = options_check_app(o);
+        argv = next;
+        own = (struct options){.wdir = o->wdir};
     }
     return rc;
 }
@@ -601,11 +611,9 @@ enum options_result options_read(struct options *o, char **argv)
     while (argv[argc] != NULL)
         argc++;
     options_set_defaults(o);
-    o->env = calloc(argc + 1, sizeof *o->env);
-    if (o->env == NULL) {
-        fprintf(stderr, "oshrun: no memory for the options\n");
+    o->env = options_new_env(argc);
+    if (o->env == NULL)
         return OPTIONS_WRONG;
-    }
     int rc = 0;
     argv++;
     while (rc == 0 && *argv != NULL && (*argv)[0] == '-') {
