@@ -5,7 +5,7 @@
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 program=$top_builddir/tests/coll/internode
-stacks_s=60 shapes='3:5' rounds=0
+stacks_s=150 limit_s=180 shapes='3:5' rounds=0
 [ -z "$brief" ] || shapes=2:3
 [ -z "${PGAS_TEST_LONG:-}" ] || shapes='2:4 2:7 3:7 4:4 5:5 6:7 4:11 7:9' rounds=10 stacks_s=900 limit_s=1000
 
@@ -17,11 +17,12 @@ over_nodes() {
 }
 stress=0
 for_each "ofi ${long:+ucx}" over_nodes
-# With too little shared memory for the leader scratch buffers.
+# With too little shared memory for the leader scratch buffers; on more nodes than those whose
+# leaders exchange messages directly (DIRECT_NODES).
 little_memory() {
-    run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes 2 -n 3 "$program" $rounds
+    run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes "$1" -n "$2" "$program" $rounds
 }
-if [ -z "$brief" ]; then for_each ucx little_memory; else little_memory; fi
+if [ -z "$brief" ]; then for_each ucx little_memory 6 7; else little_memory 2 3; fi
 # With results that do not depend on the order of arrival; with a transport that does not order
 # messages; with injected delays, reordering and refused posts.
 run_with_faults() {

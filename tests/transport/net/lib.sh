@@ -50,11 +50,13 @@ usable() {
     return 1
 }
 
-# for_each 'TRANSPORT..' FUNCTION: call FUNCTION with SHMEM_TRANSPORT set to each usable
-# transport; print the unusable ones.
+# for_each 'TRANSPORT..' FUNCTION ARGUMENT..: call FUNCTION with SHMEM_TRANSPORT set to each
+# usable transport; print the unusable ones.
 skipped=0
 for_each() {
-    for transport in $1; do
+    these=$1
+    shift
+    for transport in $these; do
         usable "$transport" || {
             echo "skipped in part: $reason"
             skipped=$((skipped + 1))
@@ -62,7 +64,7 @@ for_each() {
         }
         SHMEM_TRANSPORT=$transport
         export SHMEM_TRANSPORT
-        "$2"
+        "$@"
         unset SHMEM_TRANSPORT
     done
 }
