@@ -2,7 +2,7 @@
 # The library.  libpgas.la has all of it with its internal names, for the unit tests;
 # libshmem.la is the same objects behind the version script.
 noinst_LTLIBRARIES += libpgas.la
-libpgas_la_SOURCES = \
+pgas_sources = \
 	include/shmem_types.def \
 	pgas/threads/amo.h pgas/threads/atomic.h pgas/threads/pause.h \
 	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_x86.h \
@@ -12,28 +12,27 @@ libpgas_la_SOURCES = \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
 	pgas/core/progress/block.c pgas/core/progress/block.h \
-	pgas/core/boot/boot.c pgas/core/boot/boot.h pgas/core/boot/boot_nodes.c pgas/core/boot/boot_pmix.h \
+	pgas/core/boot/boot.h pgas/core/boot/boot_pmix.h \
 	pgas/core/check/check.c pgas/core/check/check.def pgas/core/check/check.h \
 	pgas/core/check/check_kinds.c pgas/core/check/check_kinds.h \
-	pgas/core/base/clock.h \
+	pgas/core/base/clock.h pgas/core/base/os.h \
 	pgas/core/memory/coredump.c pgas/core/memory/coredump.h \
 	pgas/core/team/ctx.c pgas/core/team/ctx.h \
-	pgas/core/memory/data.c pgas/core/memory/data.h \
+	pgas/core/memory/data.h \
 	pgas/core/base/env.c pgas/core/base/env.def pgas/core/base/env.h \
 	pgas/core/base/environ.c pgas/core/base/environ.h \
-	pgas/core/memory/fork.c \
-	pgas/core/memory/guard.c pgas/core/memory/guard.h \
+	pgas/core/memory/guard.h \
 	pgas/core/memory/heap.c pgas/core/memory/heap.h \
 	pgas/core/base/hash.h pgas/core/base/log.c pgas/core/base/log.h pgas/core/base/number.h \
 	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c \
-	pgas/core/progress/net_ops.c pgas/core/progress/net_thread.c \
+	pgas/core/progress/net_ops.c pgas/core/progress/net_poll.c \
 	pgas/core/progress/liveness.c pgas/core/progress/patience.c \
 	pgas/core/base/timing.def pgas/core/base/timing.h \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
 	pgas/core/boot/node.h pgas/core/boot/nodeseg.c pgas/core/boot/nodeseg.h \
 	pgas/core/memory/peer.c pgas/core/memory/peer.h \
 	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c pgas/core/core_state.h \
-	pgas/core/boot/binding.c pgas/core/boot/binding.h \
+	pgas/core/boot/binding.h \
 	pgas/core/base/pool.c pgas/core/base/pool.h \
 	pgas/core/memory/segment.c pgas/core/memory/segment.h \
 	pgas/core/memory/symaddr.h \
@@ -88,16 +87,22 @@ libpgas_la_SOURCES = \
 	pgas/coll/sync/bounce.c pgas/coll/sync/bounce.h \
 	pgas/coll/api/split.c pgas/coll/api/split.h
 # The arrival profile: recording only; tools/oshprof makes the report.
-libpgas_la_SOURCES += \
+pgas_sources += \
 	pgas/profile/profile.c pgas/profile/profile.h pgas/profile/profile_file.h \
 	pgas/profile/profile_gather.c pgas/profile/profile_int.h \
 	pgas/profile/profile_site.c pgas/profile/profile_team.c
-libpgas_la_SOURCES += \
+pgas_sources += \
 	pgas/transport/perform.h \
 	pgas/transport/test/hook.c pgas/transport/test/hook.h \
 	pgas/transport/test/hook_faults.c \
 	pgas/transport/test/hook_int.h pgas/transport/test/hook_post.c \
 	pgas/transport/test/random.h pgas/transport/test/shm.c
+# What a simulated job (tests/sim) replaces: launcher, processes, progress thread.
+pgas_process_sources = \
+	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_nodes.c \
+	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
+	pgas/core/progress/net_thread.c pgas/transport/list.c
+libpgas_la_SOURCES = $(pgas_sources) $(pgas_process_sources)
 if HAVE_UCX
 libpgas_la_SOURCES += \
 	pgas/transport/ucx/ucx.c pgas/transport/ucx/ucx.h \

@@ -20,6 +20,7 @@
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/profile/profile_int.h"
 #include "pgas/core/progress/block.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/log.h"
@@ -349,7 +350,7 @@ static void profile_gather_measure_pair(const bool *wanted, size_t space, void *
     uint64_t said = 0;
 
     memset(buffer, 0, space); /* page faults are not part of the time */
-    block_sleep(SETTLE_NS);   /* the other PEs sleep in the barrier by then */
+    os_sleep(SETTLE_NS);      /* the other PEs sleep in the barrier by then */
     for (int i = 0; i < PROFILE_BUCKETS; i++) {
         double bytes = profile_bucket_bytes(i);
         if (!wanted[i] || bytes > (double)space)

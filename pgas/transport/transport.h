@@ -214,4 +214,8 @@ struct transport {
 
 extern const struct transport transport_shm, transport_ofi, transport_ucx, transport_hook;
 
+/* The transports between nodes, in order of preference. */
+enum { TRANSPORTS = 2 };
+extern const struct transport *const transport_list[TRANSPORTS];
+
 #endif

@@ -31,7 +31,7 @@ BEGIN {
     max_function = 70
     max_macro = 8
     shared_probe = "atomic_load|_load\\(|load_(acquire|relaxed|seq)|volatile"
-    sleeping = "(^|[^A-Za-z0-9_])(sched_yield|usleep|nanosleep|clock_nanosleep|sleep|pause" \
+    sleeping = "(^|[^A-Za-z0-9_])(os_sleep|os_yield|os_futex_wait|sched_yield|usleep|nanosleep|clock_nanosleep|sleep|pause" \
         "|_mm_pause|__builtin_ia32_pause|cpu_pause) ?\\("
 }
 

@@ -23,6 +23,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/agree.h"
@@ -342,5 +343,5 @@ void life_abort(int status)
     log_flush(stderr);
     if (pgas_self.life == LIFE_UP)
         boot_abort(status, "shmem_global_exit");
-    _exit(status);
+    os_exit(status);
 }

@@ -35,9 +35,11 @@ enum {
 
 /* Progress of one call, on each PE.  Each word has one remote writer per call (nb.c). */
 struct nb_slot {
-    _Alignas(NODE_LINE) uint64_t meet[BARRIER_ROUNDS]; /* call << 8 | synchronisation */
-    uint64_t down;                                     /* call */
-    uint64_t root, up[BARRIER_ROUNDS];                 /* reset to 0 by the owner */
+    /* Call << 8 | synchronisation.  The synchronisations of a call use the two rows in
+     * turn. */
+    _Alignas(NODE_LINE) uint64_t meet[2][BARRIER_ROUNDS];
+    uint64_t down;                     /* call */
+    uint64_t root, up[BARRIER_ROUNDS]; /* reset to 0 by the owner */
 };
 
 /* The requests of this PE in a team; under the lock of nb.c. */

@@ -46,19 +46,24 @@ bool nb_tell(const struct nb *r, int i, size_t offset, uint64_t value)
 /*
  * Dissemination as in barrier.c.  The word of a round is always written by the same PE,
  * and a later barrier of the call has a higher number, so reaching a value >= suffices.
+ *
+ * The network may deliver two stores of a PE in either order.  Therefore consecutive
+ * barriers use different words: a PE begins barrier b + 2 only after every PE has begun
+ * b + 1 and so has received the stores of b.
  */
 bool nb_barrier_step(struct nb *r)
 {
-    int npes = r->team->npes;
+    int npes = r->team->npes, row = r->step / 2 % 2; /* barriers are every other step */
     uint64_t value = r->call << NB_MEET_BITS | (uint64_t)(r->step + 1);
 
     for (; r->s.k < BARRIER_ROUNDS - 1 && 1 << r->s.k < npes; r->s.k++, r->s.part = 0) {
-        size_t word = offsetof(struct nb_slot, meet) + (size_t)r->s.k * sizeof value;
+        size_t word = offsetof(struct nb_slot, meet[0]) +
+                      (size_t)(row * BARRIER_ROUNDS + r->s.k) * sizeof value;
         int to = (int)(((int64_t)r->team->me + ((int64_t)1 << r->s.k)) % npes);
         if (r->s.part == 0 && !nb_tell(r, to, word, value))
             return false;
         r->s.part = 1;
-        if (load_acquire_u64(&nb_words(r)->meet[r->s.k]) < value)
+        if (load_acquire_u64(&nb_words(r)->meet[row][r->s.k]) < value)
             return false;
     }
     stress_point();

@@ -8,7 +8,7 @@
 
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
-#include "pgas/core/progress/block.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
@@ -70,8 +70,8 @@ void log_flush(FILE *stream)
 static void log_final(const char *format, va_list args)
 {
     if (swap_acq_rel_u32(&STATE.ending, 1) != 0) {
-        block_sleep(2 * TIMING_LOST_GRACE);
-        _exit(EXIT_FAILURE);
+        os_sleep(2 * TIMING_LOST_GRACE);
+        os_exit(EXIT_FAILURE);
     }
     log_flush(stdout);
     log_write(format, args);
@@ -84,7 +84,7 @@ void log_die(const char *format, ...)
     va_start(args, format);
     log_final(format, args);
     va_end(args);
-    _exit(EXIT_FAILURE);
+    os_exit(EXIT_FAILURE);
 }
 
 void log_lost(const char *format, ...)
@@ -94,8 +94,8 @@ void log_lost(const char *format, ...)
     va_start(args, format);
     log_final(format, args);
     va_end(args);
-    block_sleep(TIMING_LOST_GRACE);
-    _exit(EXIT_FAILURE);
+    os_sleep(TIMING_LOST_GRACE);
+    os_exit(EXIT_FAILURE);
 }
 
 /* Neither flushes stdout nor takes a lock, because the failing thread may hold locks, and

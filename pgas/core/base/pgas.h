@@ -96,6 +96,7 @@ struct pgas_thread {
     int waits;             /* nesting of block_until */
     bool owns_what;        /* it owns the text of node_pe.what (block.c) */
     bool in_nb;            /* inside of nb_go_on, against recursion */
+    uint64_t stress;       /* state of its random delays (stress.c) */
     int locks;             /* context locks that it holds (net_inside) */
     struct sim *sim;       /* the simulated job that it runs (transport/test/sim.h) */
     struct pgas *instance; /* only with PGAS_INSTANCES: the PE that it belongs to */

@@ -2,7 +2,9 @@
 /* stress.c - see stress.h.  Uses: pgas.h, block. */
 #include "config.h"
 
-#include "pgas/core/progress/block.h"
+#include <unistd.h>
+
+#include "pgas/core/base/os.h"
 #include "pgas/core/base/stress.h"
 
 enum {
@@ -15,14 +17,15 @@ enum {
 /* xorshift64* with a seed per thread and PE. */
 static uint64_t stress_next_random(void)
 {
-    static _Thread_local uint64_t state;
+    uint64_t state = pgas_thread.stress;
 
     if (state == 0)
-        state = (pgas_self.env.stress + (uint64_t)pgas_self.me) * 0x9e3779b97f4a7c15u ^
-                (uintptr_t)&state;
+        state = (pgas_self.env.stress + (uint64_t)pgas_self.me) * 0x9e3779b97f4a7c15u +
+                (uint64_t)(gettid() - getpid()) + 1;
     state ^= state >> 12;
     state ^= state << 25;
     state ^= state >> 27;
+    pgas_thread.stress = state;
     return state * 0x2545f4914f6cdd1du;
 }
 
@@ -31,8 +34,7 @@ void stress_delay(void)
     uint64_t random = stress_next_random() >> 16;
 
     if (random % SLEEPS == 0)
-        block_sleep(random / SLEEPS % SLEEP_NS_MAX);
+        os_sleep(random / SLEEPS % SLEEP_NS_MAX);
     else if (random % SPINS == 0)
-        for (uint64_t n = random / SLEEPS % SPIN_MAX; n > 0; n--)
-            fence_compiler(); /* keeps the loop */
+        os_spin(random / SLEEPS % SPIN_MAX);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "pgas/core/base/timing.h"
-#include "pgas/core/progress/block.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/boot/agree.h"
 #include "pgas/core/base/hash.h"
 #include "pgas/core/base/log.h"
@@ -136,7 +136,7 @@ static void agree_add_pe(struct error_text *s, int *n, uint32_t pe)
 static _Noreturn void agree_refuse(bool report, const char *error_text)
 {
     if (!report)
-        block_sleep(TIMING_REFUSED);
+        os_sleep(TIMING_REFUSED);
     log_die("shmem_init: these settings must be the same on all PEs, as oshrun -x sets "
             "them: %s",
             error_text);

@@ -2,20 +2,14 @@
 /* block.c - see block.h.  Uses: pgas.h, clock, symaddr, net, threads. */
 #include "config.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
-#include "pgas/core/base/clock.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/memory/symaddr.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/base/pgas_assert.h"
@@ -58,15 +52,9 @@ static void block_do_work(void)
         work();
 }
 
-static int block_membarrier_call(int command)
-{
-    return (int)syscall(SYS_membarrier, command, 0, 0);
-}
-
 void block_init(void)
 {
-    pgas_self.membarrier =
-        block_membarrier_call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+    pgas_self.membarrier = os_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
 /*
@@ -109,7 +97,7 @@ void block_wake(struct node_pe *pe, const void *addr, size_t len)
     if (addr != NULL && !block_sleeps_for(pe, addr, len))
         return;
     atomic_fetch_add_explicit(&pe->wake, 1, memory_order_release);
-    syscall(SYS_futex, &pe->wake, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    os_futex_wake(&pe->wake);
 }
 
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint64_t value)
@@ -168,7 +156,7 @@ static bool block_yield_once(void)
 {
     uint64_t begin = clock_ns();
 
-    sched_yield();
+    os_yield();
     return clock_ns() - begin > TIMING_OTHER_RAN;
 }
 
@@ -194,28 +182,6 @@ static bool block_yield(const struct block_wait *w, uint64_t ns, uint64_t spin_n
             return true;
     } while (patience > 0 && clock_ns() < end);
     return false;
-}
-
-static struct timespec block_timespec_of(uint64_t ns)
-{
-    return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S),
-                             .tv_nsec = (long)(ns % NS_PER_S)};
-}
-
-void block_sleep(uint64_t ns)
-{
-    struct timespec remaining = block_timespec_of(ns);
-
-    while (nanosleep(&remaining, &remaining) != 0 && errno == EINTR)
-        ;
-}
-
-/* Sleeps once, for at most ns; returns immediately if `wake` differs from `seen`. */
-static void block_sleep_on(struct node_pe *me, uint32_t seen, uint64_t ns)
-{
-    struct timespec limit = block_timespec_of(ns);
-
-    syscall(SYS_futex, &me->wake, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 
 /* The mask bit of a key: the index of the cache line within its (4 KiB) page. */
@@ -323,7 +289,7 @@ static int block_list_fenced(struct node_pe *me, const void *word)
     int slot = block_list(me, word);
 
     if (pgas_self.membarrier)
-        block_membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+        os_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
     return slot;
 }
 
@@ -386,7 +352,7 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
         uint64_t now = clock_ns();
         net_watch(w->what, now - begin);
         net_idle();
-        block_sleep_on(me, seen, block_sleep_limit(ns));
+        os_futex_wait(&me->wake, seen, block_sleep_limit(ns));
         if (block_stay_awake(w, clock_ns() - now, &awake_ns))
             break;
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;

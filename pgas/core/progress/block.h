@@ -64,9 +64,6 @@ bool block_inside(void);
  */
 bool block_spin(block_ready ready, const void *arg);
 
-/* Sleeps for ns; neither a wake-up nor a signal ends the sleep early. */
-void block_sleep(uint64_t ns);
-
 /* Wakes the sleeping threads of the PE if one of them sleeps on a word in the len bytes
  * at symmetric address addr or on any store.  NULL: wakes them in any case. */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);

@@ -10,7 +10,7 @@
 
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
-#include "pgas/core/progress/block.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/transport/avoid.h"
@@ -24,21 +24,17 @@ enum {
     REASONS_MAX = 1024,
 };
 
-/* In order of preference. */
-static const struct transport *const choices[] = {&transport_ofi, &transport_ucx};
-enum { CHOICES = sizeof choices / sizeof choices[0] };
-
 /* ---- selection ------------------------------------------------------------------- */
 
 /* The transports that SHMEM_TRANSPORT allows.  An unknown word is an error. */
-static void net_read_choice(bool wanted[CHOICES])
+static void net_read_choice(bool wanted[TRANSPORTS])
 {
-    const char *list = pgas_self.env.transport, *name[CHOICES];
+    const char *list = pgas_self.env.transport, *name[TRANSPORTS];
     size_t len;
 
-    for (int i = 0; i < CHOICES; i++)
-        name[i] = choices[i]->name;
-    const char *bad = choice_read(list, name, CHOICES, wanted, &len);
+    for (int i = 0; i < TRANSPORTS; i++)
+        name[i] = transport_list[i]->name;
+    const char *bad = choice_read(list, name, TRANSPORTS, wanted, &len);
     if (bad != NULL)
         log_die("SHMEM_TRANSPORT=%s: '%.*s' is not a transport; use auto, a list of ofi "
                 "and ucx, or a list of ^ofi and ^ucx to exclude them",
@@ -90,11 +86,11 @@ static void net_add_reason(char *reasons, const char *name, const char *why)
 static bool net_open_one(struct net *n, char *reasons)
 {
     char why[TRANSPORT_TEXT_MAX];
-    bool wanted[CHOICES];
+    bool wanted[TRANSPORTS];
 
     net_read_choice(wanted);
-    for (int i = 0; i < CHOICES; i++) {
-        const struct transport *t = choices[i];
+    for (int i = 0; i < TRANSPORTS; i++) {
+        const struct transport *t = transport_list[i];
         if (!wanted[i]) {
             net_add_reason(reasons, t->name, "excluded by SHMEM_TRANSPORT");
             continue;
@@ -120,13 +116,13 @@ static _Noreturn void net_refuse(const struct boot *b, const char *reasons)
 
     boot_nodes_text(b, nodes, sizeof nodes);
     if (b->rank != 0)
-        block_sleep(TIMING_REFUSED);
+        os_sleep(TIMING_REFUSED);
     log_flush(stdout);
     log_warn("shmem_init: the job has %u PEs on %u nodes (%s), but no network transport "
              "is usable (%s); run all PEs on one node, or see oshmem_info --check",
              b->size, b->nnodes, nodes, reasons);
     boot_abort(EXIT_FAILURE, "no network transport");
-    _exit(EXIT_FAILURE);
+    os_exit(EXIT_FAILURE);
 }
 
 /* ---- failures -------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
- * net_ops.c (blocking operations), net_thread.c (progress) and liveness.c (probes).
+ * net_ops.c (blocking operations), net_poll.c and net_thread.c (progress) and liveness.c
+ * (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -92,6 +93,7 @@ struct net_patience {
     uint64_t silent_ns;  /* time without progress of the context */
     uint64_t waited_ns;  /* total time of the operation */
     uint64_t done;       /* completed operations at the last check */
+    int pe; /* a PE with an outstanding operation at the first check without progress */
 };
 
 /* Limit of one operation's total time, in timeouts. */
@@ -150,12 +152,14 @@ void net_endpoint_publish(struct net *n);
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
                              size_t space);
 
-/* ---- net_thread.c ---------------------------------------------------------------- */
+/* ---- net_poll.c ------------------------------------------------------------------- */
 
 /* Another thread has progressed the context, or is going to: if it is context 0, the
  * progress thread backs off. */
 void net_polled(struct net_ctx *c);
 
+/* True if a thread of this PE sleeps, or is about to. */
+bool net_any_sleeps(void);
 /* Wakes the sleeping waiters of this PE, which check their conditions again.  Call after
  * progress. */
 void net_wake_sleepers(void);
@@ -163,15 +167,17 @@ void net_wake_sleepers(void);
 /* Defers the wake-up to net_wake_local.  Call if there may have been progress. */
 void net_defer_wakeup(void);
 
-/* Wakes the progress thread if it sleeps.  Call after the first outstanding operation on
- * a user context. */
-void net_kick(struct net *n);
-
 /* Sleeps briefly after more than STALLS_MAX consecutive wake-ups without progress.  A
  * transport may report readiness repeatedly and make no progress, as UCX does while it
  * connects; a thread that polls it continuously would starve the PEs that it waits for.
  * *turns is the number of consecutive calls with `stalled`. */
 void net_back_off(unsigned *turns, bool stalled);
+
+/* ---- net_thread.c ---------------------------------------------------------------- */
+
+/* Wakes the progress thread if it sleeps.  Call after the first outstanding operation on
+ * a user context. */
+void net_kick(struct net *n);
 
 void net_thread_start(struct net *n);
 void net_thread_stop(struct net *n);

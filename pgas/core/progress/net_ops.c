@@ -12,13 +12,12 @@
 #include "config.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
-#include "pgas/core/base/clock.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/base/pgas_assert.h"
@@ -173,8 +172,11 @@ void net_check_stall(const struct net_op *o, struct net_patience *p)
     uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
     uint64_t posts = o->c->posts;
     net_unlock(o->c);
-    if (net_patience_ends(p, clock_ns(), posts - pending, one, net_timeout_ns()))
-        net_op_timed_out(o, pe);
+    bool ends = net_patience_ends(p, clock_ns(), posts - pending, one, net_timeout_ns());
+    if (p->silent_ns == 0)
+        p->pe = pe; /* later operations, such as probes, are not to blame */
+    if (ends)
+        net_op_timed_out(o, p->pe);
 }
 
 /* block_wait.on_stall */
@@ -194,7 +196,7 @@ static bool net_op_sleep_on_ctx(const struct net_op *o, int ms)
     int armed = t->arm(o->c->t);
     struct pollfd fd = {.fd = t->fd(o->c->t), .events = POLLIN};
     net_unlock(o->c);
-    return armed != 0 || poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
+    return armed != 0 || os_poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
 }
 
 /* block_wait.sleep for contexts other than 0. */

@@ -2,8 +2,11 @@
 /* sim.c - the sim transport (see sim.h): fibers, clock, events. Uses: sim_int, random. */
 #include "config.h"
 
+#undef _FORTIFY_SOURCE /* its longjmp refuses to switch stacks */
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -58,12 +61,20 @@ void sim_push(struct sim *sim, struct event event)
     size_t i = sim->nevents++;
 
     PGAS_ASSERT(i < sim->space && event.at >= sim->now);
-    event.number = sim->numbers++;
+    event.number = ++sim->numbers;
     sim->event[i] = event;
     for (; i > 0 && sim_event_before(&sim->event[i], &sim->event[(i - 1) / 2]);
          i = (i - 1) / 2)
         sim_event_swap(&sim->event[i], &sim->event[(i - 1) / 2]);
     sim->idle = 0;
+}
+
+static void sim_push_at(struct sim *sim, struct event event)
+{
+    if (!sim_reserve(sim))
+        abort();
+    sim->operations++;
+    sim_push(sim, event);
 }
 
 static struct event sim_event_pop(struct sim *sim)
@@ -82,6 +93,12 @@ static struct event sim_event_pop(struct sim *sim)
         sim_event_swap(&e[i], &e[least]);
         i = least;
     }
+}
+
+static void sim_digest_add(struct sim *sim, uint64_t value)
+{
+    sim->digest = (sim->digest ^ value) * RANDOM_MIX_1;
+    sim->digest ^= sim->digest >> 31;
 }
 
 /* -- fibers ----------------------------------------------------------------------- */
@@ -108,6 +125,7 @@ static void sim_fiber_main(void)
     sim->fn(pe, sim->arg);
     sim->fiber[pe].state = FIBER_RETURNED;
     sim->live--;
+    _longjmp(sim->scheduler, 1);
 }
 
 static void sim_fiber_yield(struct sim *sim, enum sim_fiber_state state)
@@ -116,7 +134,9 @@ static void sim_fiber_yield(struct sim *sim, enum sim_fiber_state state)
 
     PGAS_ASSERT(sim == pgas_thread.sim && sim->current >= 0);
     fiber->state = state;
-    swapcontext(&fiber->context, &sim->scheduler);
+    fiber->thread = pgas_thread;
+    if (_setjmp(fiber->yielded) == 0)
+        _longjmp(sim->scheduler, 1);
 }
 
 void sim_park(struct sim *sim)
@@ -128,13 +148,25 @@ static void sim_fiber_start(struct sim *sim, int pe)
 {
     struct fiber *fiber = &sim->fiber[pe];
 
+    fiber->thread = (struct pgas_thread){.routine = pgas_thread.routine, .sim = sim};
     getcontext(&fiber->context);
     fiber->context.uc_stack.ss_sp = fiber->stack;
     fiber->context.uc_stack.ss_size = sim->config.stack;
-    fiber->context.uc_link = &sim->scheduler;
+    fiber->started = false;
     makecontext(&fiber->context, sim_fiber_main, 0);
     sim_fiber_make_ready(sim, pe);
     sim->live++;
+}
+
+/* setjmp and longjmp switch stacks without system calls, unlike swapcontext; makecontext
+ * creates the stack frame of the first one. */
+static _Noreturn void sim_fiber_enter(struct fiber *fiber)
+{
+    if (fiber->started)
+        _longjmp(fiber->yielded, 1);
+    fiber->started = true;
+    setcontext(&fiber->context);
+    abort();
 }
 
 /* Run one of the ready fibers until it yields. */
@@ -147,25 +179,53 @@ static void sim_fiber_resume(struct sim *sim)
     if (sim->fiber[pe].state != FIBER_READY)
         return; /* was killed */
     sim->current = pe;
-    swapcontext(&sim->scheduler, &sim->fiber[pe].context);
+    sim_digest_add(sim, (uint64_t)pe);
+    sim->outer = pgas_thread;
+    pgas_thread = sim->fiber[pe].thread;
+    if (_setjmp(sim->scheduler) == 0)
+        sim_fiber_enter(&sim->fiber[pe]);
+    sim = pgas_thread.sim;
+    pgas_thread = sim->outer;
     sim->current = -1;
 }
 
 /* -- the run ---------------------------------------------------------------------- */
 
+static void sim_end(struct sim *sim, int pe, int status)
+{
+    sim->exited = true;
+    sim->exited_pe = pe;
+    sim->status = status;
+}
+
 static void sim_event_handle(struct sim *sim)
 {
     struct event event = sim_event_pop(sim);
+    struct fiber *fiber = event.op == NULL ? &sim->fiber[event.pe] : NULL;
 
     PGAS_ASSERT(event.at >= sim->now);
+    sim->operations -= event.kind != EVENT_OP && event.kind != EVENT_WAKE;
+    if (event.kind == EVENT_TIMEOUT && fiber->timeout != event.number)
+        return; /* the wait is over */
     sim->now = event.at;
-    if (event.op != NULL) {
+    sim_digest_add(sim, sim->now);
+    switch (event.kind) {
+    case EVENT_OP:
         sim_op_step(sim, event.op);
-    } else if (event.alarm) {
-        sim->operations--;
+        break;
+    case EVENT_WAKE:
+        if (fiber->state == FIBER_ASLEEP)
+            sim_fiber_make_ready(sim, event.pe);
+        break;
+    case EVENT_ALARM:
+    case EVENT_TIMEOUT:
         sim_wake(sim, event.pe);
-    } else if (sim->fiber[event.pe].state == FIBER_ASLEEP) {
-        sim_fiber_make_ready(sim, event.pe);
+        break;
+    case EVENT_KILL:
+        sim_kill(sim, event.pe, event.arg != 0);
+        break;
+    case EVENT_EXIT:
+        sim_end(sim, event.pe, event.arg);
     }
 }
 
@@ -182,6 +242,20 @@ static bool sim_advance_idle(struct sim *sim)
     return true;
 }
 
+/* 0, or why the run ends. */
+static int sim_step(struct sim *sim)
+{
+    if (sim->nready > 0)
+        sim_fiber_resume(sim);
+    else if (sim->nevents > 0)
+        sim_event_handle(sim);
+    else if (!sim_advance_idle(sim))
+        return -EDEADLK;
+    if (sim->exited)
+        return -ECANCELED;
+    return sim->config.limit_ns > 0 && sim->now > sim->config.limit_ns ? -ETIMEDOUT : 0;
+}
+
 int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg)
 {
     struct sim *outer = pgas_thread.sim;
@@ -194,14 +268,8 @@ int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg)
         if (sim->fiber[pe].state != FIBER_DEAD)
             sim_fiber_start(sim, pe);
     pgas_thread.sim = sim;
-    while (sim->live > 0 && error == 0) {
-        if (sim->nready > 0)
-            sim_fiber_resume(sim);
-        else if (sim->nevents > 0)
-            sim_event_handle(sim);
-        else if (!sim_advance_idle(sim))
-            error = -EDEADLK;
-    }
+    while (sim->live > 0 && error == 0)
+        error = sim_step(sim);
     pgas_thread.sim = outer;
     return error;
 }
@@ -220,6 +288,16 @@ int sim_stuck(const struct sim *sim, int *pes, int space)
     return n;
 }
 
+uint64_t sim_time_ns(const struct sim *sim)
+{
+    return sim->now;
+}
+
+int sim_me(void)
+{
+    return pgas_thread.sim->current;
+}
+
 uint64_t sim_now_ns(void)
 {
     return pgas_thread.sim != NULL ? pgas_thread.sim->now : 0;
@@ -229,7 +307,8 @@ void sim_sleep_ns(uint64_t ns)
 {
     struct sim *sim = pgas_thread.sim;
 
-    sim_push(sim, (struct event){.at = sim->now + ns, .pe = sim->current});
+    sim_push(sim,
+             (struct event){.at = sim->now + ns, .kind = EVENT_WAKE, .pe = sim->current});
     sim_fiber_yield(sim, FIBER_ASLEEP);
 }
 
@@ -240,7 +319,86 @@ void sim_alarm_ns(uint64_t at)
     if (at < sim->now || !sim_reserve(sim))
         return; /* the PE continues when nothing is in flight (sim_advance_idle) */
     sim->operations++;
-    sim_push(sim, (struct event){.at = at, .pe = sim->current, .alarm = true});
+    sim_push(sim, (struct event){.at = at, .kind = EVENT_ALARM, .pe = sim->current});
+}
+
+/* ---- jobs ------------------------------------------------------------------------ */
+
+void sim_wait_ns(uint64_t ns)
+{
+    struct sim *sim = pgas_thread.sim;
+    struct fiber *fiber = &sim->fiber[sim->current];
+
+    sim_push_at(sim, (struct event){
+                         .at = sim->now + ns, .kind = EVENT_TIMEOUT, .pe = sim->current});
+    fiber->timeout = sim->numbers;
+    sim_fiber_yield(sim, FIBER_PARKED);
+    fiber->timeout = 0;
+}
+
+static int *sim_waiters_of(struct sim *sim, _Atomic uint32_t *word)
+{
+    return &sim->waiter[(uintptr_t)word * RANDOM_STEP >> (64 - SIM_BUCKETS_LOG)];
+}
+
+void sim_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
+{
+    struct sim *sim = pgas_thread.sim;
+    int me = sim->current, *at = sim_waiters_of(sim, word);
+    struct fiber *fiber = &sim->fiber[me];
+
+    if (atomic_load(word) != seen)
+        return;
+    fiber->word = word;
+    fiber->next_waiter = *at;
+    *at = me;
+    sim_wait_ns(ns);
+    while (*at != me)
+        at = &sim->fiber[*at].next_waiter;
+    *at = fiber->next_waiter;
+    fiber->word = NULL;
+}
+
+void sim_futex_wake(_Atomic uint32_t *word)
+{
+    struct sim *sim = pgas_thread.sim;
+
+    for (int pe = *sim_waiters_of(sim, word); pe >= 0; pe = sim->fiber[pe].next_waiter)
+        if (sim->fiber[pe].word == word)
+            sim_wake(sim, pe);
+}
+
+void sim_exit(int status)
+{
+    struct sim *sim = pgas_thread.sim;
+
+    sim_end(sim, sim->current, status);
+    sim_fiber_yield(sim, FIBER_PARKED);
+    abort(); /* sim_run has returned */
+}
+
+int sim_status(const struct sim *sim, int *pe)
+{
+    *pe = sim->exited_pe;
+    return sim->status;
+}
+
+uint64_t sim_digest(const struct sim *sim)
+{
+    return sim->digest;
+}
+
+struct sim_traffic sim_traffic(const struct sim *sim, int pe)
+{
+    return sim->fiber[pe].traffic;
+}
+
+void sim_traffic_reset(struct sim *sim)
+{
+    for (int pe = 0; pe < sim->config.npes; pe++) {
+        sim->fiber[pe].traffic = (struct sim_traffic){0};
+        sim->fiber[pe].epoch++;
+    }
 }
 
 void sim_kill(struct sim *sim, int pe, bool silent)
@@ -255,6 +413,18 @@ void sim_kill(struct sim *sim, int pe, bool silent)
     fiber->state = FIBER_DEAD;
     if (sim == pgas_thread.sim && sim->current == pe)
         sim_fiber_yield(sim, FIBER_DEAD);
+}
+
+void sim_kill_at(struct sim *sim, int pe, bool silent, uint64_t at)
+{
+    sim_push_at(sim,
+                (struct event){.at = at, .kind = EVENT_KILL, .pe = pe, .arg = silent});
+}
+
+void sim_exit_at(struct sim *sim, int pe, int status, uint64_t at)
+{
+    sim_push_at(sim,
+                (struct event){.at = at, .kind = EVENT_EXIT, .pe = pe, .arg = status});
 }
 
 /* -- set-up and teardown ---------------------------------------------------------- */
@@ -292,6 +462,7 @@ struct sim *sim_new(const struct sim_config *config)
         sim->config.stack = STACK_DEFAULT;
     sim->random = random_stream(config->seed, 0);
     sim->current = -1;
+    memset(sim->waiter, -1, sizeof sim->waiter);
     sim->fiber = calloc((size_t)config->npes, sizeof *sim->fiber);
     sim->ready = calloc((size_t)config->npes, sizeof *sim->ready);
     if (sim->fiber == NULL || sim->ready == NULL)

@@ -16,14 +16,22 @@
  *
  * When nothing is in flight, time advances in steps that double, and all fibers run (for
  * deadlines).  A PE that still waits after SIM_IDLE_NS is stuck.
+ *
+ * A simulated job (`job`, tests/sim) runs the library itself in each PE.  There
+ * progress() returns without yielding; a PE waits in sim_futex_wait, sim_wait_ns and
+ * sim_sleep_ns.
  * Uses: transport.h.  Used by: tests.
  */
 #ifndef PGAS_TRANSPORT_SIM_H
 #define PGAS_TRANSPORT_SIM_H
 
+#include <stdatomic.h>
+
 #include "pgas/transport/transport.h"
 
 #define SIM_IDLE_NS UINT64_C(60000000000)
+
+enum { SIM_SLOW = 32 };
 
 struct sim;
 
@@ -31,29 +39,62 @@ struct sim_config {
     int npes;
     uint64_t seed;
     uint64_t latency_ns, jitter_ns; /* of each way: latency + [0, jitter] */
+    uint64_t slow_ns;               /* one way in SIM_SLOW takes up to so much longer */
     double bytes_per_ns;            /* 0 = bytes take no time */
     size_t stack;                   /* bytes per fiber, 0 = 64 KiB */
+    bool job;
+    uint64_t limit_ns; /* of the virtual time of a run; 0 = none */
+};
+
+/* What a PE has posted since sim_traffic_reset. */
+struct sim_traffic {
+    uint64_t operations, bytes; /* bytes: to the target */
+    int peers;                  /* number of different targets */
 };
 
 struct sim *sim_new(const struct sim_config *config); /* NULL: no memory */
 /* Also closes nets that PEs left open. */
 void sim_free(struct sim *sim);
 
-/* Run fn(pe, arg) in each PE until all have returned. 0; or -EDEADLK if every PE waits
- * and nothing is in flight: sim_stuck returns the number of waiting PEs and stores the
- * first `space` of them in pes. Then only sim_stuck and sim_free may be called. */
+/* Run fn(pe, arg) in each PE until all have returned. 0; -EDEADLK if every PE waits and
+ * nothing is in flight; -ETIMEDOUT after limit_ns; -ECANCELED after sim_exit.  After an
+ * error sim_stuck returns the number of waiting PEs and stores the first `space` of them
+ * in pes, and only sim_stuck, sim_status, sim_digest and sim_free may be called. */
 int sim_run(struct sim *sim, void (*fn)(int pe, void *arg), void *arg);
 int sim_stuck(const struct sim *sim, int *pes, int space);
 
-/* Inside fn: the virtual time, and a sleep. */
+/* The virtual time. */
+uint64_t sim_time_ns(const struct sim *sim);
+
+/* Inside fn: the PE, the virtual time, and a sleep. */
+int sim_me(void);
 uint64_t sim_now_ns(void);
 void sim_sleep_ns(uint64_t ns);
 /* Wake this PE at time `at` if it then waits in progress(). */
 void sim_alarm_ns(uint64_t at);
 
+/* Inside fn of a job: wait for at most ns until sim_futex_wake of the word, or until one
+ * of this PE's operations has completed or its memory was accessed; not if the word
+ * differs from `seen`.  sim_wait_ns: without a word. */
+void sim_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t ns);
+void sim_futex_wake(_Atomic uint32_t *word);
+void sim_wait_ns(uint64_t ns);
+/* Inside fn of a job: end the job.  sim_status returns the status and the PE. */
+_Noreturn void sim_exit(int status);
+int sim_status(const struct sim *sim, int *pe);
+
+/* A hash of all events up to now: equal for equal runs. */
+uint64_t sim_digest(const struct sim *sim);
+
+struct sim_traffic sim_traffic(const struct sim *sim, int pe);
+void sim_traffic_reset(struct sim *sim);
+
 /* Kill PE pe (does not return if it is the caller): operations to it fail with
  * -EHOSTDOWN, or never complete if `silent`. */
 void sim_kill(struct sim *sim, int pe, bool silent);
+/* Kill PE pe at time `at`; end the job at time `at` as if by sim_exit. */
+void sim_kill_at(struct sim *sim, int pe, bool silent, uint64_t at);
+void sim_exit_at(struct sim *sim, int pe, int status, uint64_t at);
 
 /* The transport table; open() finds the simulation of the running fiber. */
 extern const struct transport transport_sim;

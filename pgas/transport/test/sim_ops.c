@@ -45,6 +45,7 @@ struct sim_op {
 struct contact {
     int pe; /* -1 = an empty entry */
     uint64_t epoch, last, fenced;
+    uint64_t counted; /* 1 + fiber.epoch of the traffic in which it is counted */
 };
 
 struct transport_ctx {
@@ -100,6 +101,9 @@ static void sim_ctx_close(struct transport_ctx *ctx)
 {
     struct transport_ctx **link = &ctx->net->ctxs;
 
+    for (struct sim_op *op = ctx->ended; op != NULL; op = op->next_ended)
+        ctx->net->ended--;
+    ctx->net->skipped = 0;
     while (ctx->ops != NULL) {
         struct sim_op *op = ctx->ops;
         sim_op_unlink(op);
@@ -107,9 +111,6 @@ static void sim_ctx_close(struct transport_ctx *ctx)
         if (!op->in_flight)
             free(op);
     }
-    for (struct sim_op *op = ctx->ended; op != NULL; op = op->next_ended)
-        ctx->net->ended--;
-    ctx->net->skipped = 0;
     while (*link != ctx)
         link = &(*link)->next;
     *link = ctx->next;
@@ -131,6 +132,8 @@ static uint64_t sim_trip_ns(struct sim *sim, size_t bytes)
 
     if (c->jitter_ns > 0)
         ns += random_below(&sim->random, c->jitter_ns + 1);
+    if (c->slow_ns > 0 && random_below(&sim->random, SIM_SLOW) == 0)
+        ns += random_below(&sim->random, c->slow_ns);
     if (c->bytes_per_ns > 0)
         ns += (uint64_t)((double)bytes / c->bytes_per_ns);
     return ns;
@@ -333,6 +336,16 @@ static int sim_op_check_target(struct transport_ctx *ctx, const struct sim_op *o
     return 0;
 }
 
+static void sim_count(struct sim *sim, int me, struct contact *contact, size_t bytes)
+{
+    struct fiber *fiber = &sim->fiber[me];
+
+    fiber->traffic.operations++;
+    fiber->traffic.bytes += bytes;
+    fiber->traffic.peers += contact->counted != fiber->epoch + 1;
+    contact->counted = fiber->epoch + 1;
+}
+
 /* Start an operation; `bytes` travel to the target, `copied` of them from a copy. */
 static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, size_t bytes,
                        size_t copied)
@@ -361,6 +374,7 @@ static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, siz
     ctx->nops++;
     op->in_flight = true;
     sim->operations++;
+    sim_count(sim, ctx->net->world->me, contact, bytes);
     uint64_t at = sim_op_arrival_ns(ctx, contact, sim_trip_ns(sim, bytes),
                                     op->amo.after_puts || op->signal.after_puts);
     sim_push(sim, (struct event){.at = at, .op = op});
@@ -466,14 +480,14 @@ static int sim_ctx_drain(struct transport_ctx *ctx)
     return n;
 }
 
-/* If operations of other contexts have ended, return once without yielding: the caller
- * may poll those contexts next. */
+/* In a job: without yielding.  If operations of other contexts have ended, return once
+ * without yielding: the caller may poll those contexts next. */
 static int sim_progress(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
     int n = sim_ctx_drain(ctx);
 
-    if (n > 0)
+    if (n > 0 || net->sim->config.job)
         return n;
     if (net->ended > net->skipped) {
         net->skipped = net->ended;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_poll.c - progress by threads that wait in the library, and their wake-ups.  The
+ * progress thread (net_thread.c) serves this PE while no thread polls.
+ * Uses: net_int, block, clock, os.
+ */
+#include "config.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pgas/core/base/os.h"
+#include "pgas/core/base/timing.h"
+#include "pgas/core/progress/block.h"
+#include "pgas/core/progress/net_int.h"
+
+enum { STALLS_MAX = 16 }; /* consecutive wake-ups without progress, then back off */
+
+static struct node_pe *net_poll_my_record(void)
+{
+    return &pgas_self.node->pe[pgas_self.local_rank];
+}
+
+bool net_any_sleeps(void)
+{
+    return atomic_load_explicit(&net_poll_my_record()->sleep_mask,
+                                memory_order_acquire) != 0;
+}
+
+void net_wake_sleepers(void)
+{
+    if (net_any_sleeps())
+        block_wake(net_poll_my_record(), NULL, 0);
+}
+
+void net_defer_wakeup(void)
+{
+    store_relaxed_u32(&pgas_self.net->wakeup_pending, 1);
+}
+
+/* A polling thread wakes the sleeping threads of this PE, but at most every
+ * TIMING_WAKE_EVERY, because it does not know whether it received anything for them. */
+static void net_poll_wake_at_intervals(uint64_t now)
+{
+    if (now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
+        net_defer_wakeup();
+        return;
+    }
+    store_relaxed_u64(&pgas_self.net->wake_ns, now + TIMING_WAKE_EVERY);
+    store_relaxed_u32(&pgas_self.net->wakeup_pending, 0);
+    net_wake_sleepers();
+}
+
+void net_wake_local(void)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL || load_relaxed_u32(&n->wakeup_pending) == 0)
+        return;
+    store_relaxed_u32(&n->wakeup_pending, 0);
+    net_wake_sleepers();
+}
+
+/* Progresses the user's contexts with outstanding operations. */
+static void net_poll_contexts(struct net *n)
+{
+    if (__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL ||
+        pthread_mutex_trylock(&n->ctx_lock) != 0)
+        return;
+    for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
+        if (load_relaxed_u32(&c->open) == 0 || !net_try_lock(c))
+            continue;
+        n->t->progress(c->t);
+        net_unlock(c);
+        net_wake_sleepers(); /* progress of one context may progress all of them */
+    }
+    pthread_mutex_unlock(&n->ctx_lock);
+}
+
+bool net_alone(void)
+{
+    struct net *n = pgas_self.net;
+    bool alone = false;
+
+    if (n == NULL || __atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL)
+        return false;
+    pthread_mutex_lock(&n->ctx_lock);
+    for (const struct net_ctx *c = n->contexts; c != NULL && !alone; c = c->next)
+        alone = !c->locked && pthread_equal(c->owner, pthread_self()) &&
+                load_relaxed_u32(&c->open) != 0;
+    pthread_mutex_unlock(&n->ctx_lock);
+    return alone;
+}
+
+void net_polled(struct net_ctx *c)
+{
+    if (c->serves)
+        store_relaxed_u64(&pgas_self.net->polled_ns, clock_ns());
+}
+
+void net_poll(void)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    /* Stored before the lock is tried and at every poll; otherwise a thread with many
+     * short waits would contend with the progress thread for the lock in each of them. */
+    uint64_t now = clock_ns();
+    store_relaxed_u64(&n->polled_ns, now);
+    net_poll_contexts(n);
+    if (!net_try_lock(&n->ctx_0))
+        return;
+    n->t->progress(n->ctx_0.t);
+    net_unlock(&n->ctx_0);
+    net_poll_wake_at_intervals(now);
+}
+
+/* The wake-up is lost if the progress thread is about to back off; it then resumes after
+ * at most TIMING_NAP. */
+void net_idle(void)
+{
+    struct net *n = pgas_self.net;
+
+    if (n == NULL)
+        return;
+    store_relaxed_u64(&n->polled_ns, 0);
+    store_relaxed_u32(&n->handed, 0);
+    if (load_acquire_u32(&n->nap) == 0)
+        return;
+    store_release_u32(&n->nap, 0);
+    syscall(SYS_futex, &n->nap, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+bool net_poll_handed_over(void)
+{
+    return pgas_self.net != NULL && load_acquire_u32(&pgas_self.net->handed) != 0;
+}
+
+void net_back_off(unsigned *turns, bool stalled)
+{
+    *turns = stalled ? *turns + 1 : 0;
+    if (*turns > STALLS_MAX)
+        os_sleep(TIMING_BACK_OFF);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * boot.c - the environment of the PEs of a simulated job: the launcher (boot.h), one
+ * processor per node (binding.h), no symmetric globals (data.h), no progress thread
+ * (net_int.h), and the sim transport between nodes.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/base/os.h"
+#include "pgas/core/base/pgas.h"
+#include "pgas/core/boot/binding.h"
+#include "pgas/core/boot/boot.h"
+#include "pgas/core/boot/boot_pmix.h"
+#include "pgas/core/memory/data.h"
+#include "pgas/core/progress/net_int.h"
+#include "tests/sim/job_int.h"
+
+#define POLL_NS 1000                 /* of waits for the launcher */
+#define LOST_NS UINT64_C(5000000000) /* the launcher notices the loss of a node */
+
+const struct transport *const transport_list[TRANSPORTS] = {&transport_sim,
+                                                            &transport_ofi};
+
+/* ---- the launcher ---------------------------------------------------------------- */
+
+void boot_connect(struct boot *b)
+{
+    const struct job *job = job_running;
+    const uint32_t rank = (uint32_t)sim_me(), node = job->node_of[rank];
+    const uint32_t each = (uint32_t)job->config.pes_per_node;
+    const uint32_t nodes = (uint32_t)job->config.nodes;
+
+    *b = (struct boot){.rank = rank,
+                       .size = (uint32_t)job->npes,
+                       .local_rank = job->config.cyclic ? rank / nodes : rank % each,
+                       .local_size = each,
+                       .local_pes = job->pes + node * each,
+                       .node = node,
+                       .nnodes = nodes,
+                       .node_of = job->node_of,
+                       .launched = true};
+}
+
+void boot_disconnect(struct boot *b, bool keep)
+{
+    (void)b;
+    (void)keep;
+}
+
+void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size)
+{
+    (void)b;
+    snprintf(name, size, "n%u", node);
+}
+
+void boot_nodes_text(const struct boot *b, char *text, size_t size)
+{
+    snprintf(text, size, "%u nodes of %u PEs", b->nnodes, b->local_size);
+}
+
+const char *boot_nspace(void)
+{
+    return "sim";
+}
+
+const char *boot_error(void)
+{
+    return "not found";
+}
+
+void boot_abort(int status, const char *why)
+{
+    (void)why;
+    os_exit(status);
+}
+
+int boot_put(enum boot_scope scope, const char *key, const void *data, size_t len)
+{
+    struct job_value *value = malloc(sizeof *value + len),
+                     **put = &job_running->put[pgas_self.me];
+
+    (void)scope;
+    if (value == NULL)
+        return -1;
+    *value = (struct job_value){.next = *put, .key = key, .len = len};
+    memcpy(value->bytes, data, len);
+    *put = value;
+    return 0;
+}
+
+static const struct job_value *boot_find(uint32_t rank, const char *key)
+{
+    const struct job_value *value = job_running->put[rank];
+
+    while (value != NULL && strcmp(value->key, key) != 0)
+        value = value->next;
+    return value;
+}
+
+ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
+{
+    const struct job_value *value = boot_find(rank, key);
+
+    while (value == NULL &&
+           job_running->node_of[rank] == job_running->node_of[pgas_self.me]) {
+        sim_sleep_ns(POLL_NS);
+        value = boot_find(rank, key);
+    }
+    if (value == NULL || value->len > space)
+        return -1;
+    memcpy(data, value->bytes, value->len);
+    return (ssize_t)value->len;
+}
+
+/* The launcher ends the job if a PE of a lost node does not come. */
+int boot_barrier(void)
+{
+    struct job *job = job_running;
+    const uint32_t passed = job->passed;
+
+    if (++job->arrived == (uint32_t)job->npes) {
+        job->arrived = 0;
+        if (job->passed++ == 0)
+            job_plan_kill(job);
+        sim_futex_wake(&job->passed);
+        return 0;
+    }
+    uint64_t end = sim_now_ns() + LOST_NS;
+    while (job->passed == passed && sim_now_ns() < end)
+        sim_futex_wait(&job->passed, passed, LOST_NS);
+    if (job->passed == passed)
+        os_exit(JOB_KILLED);
+    return 0;
+}
+
+void job_free_values(struct job *job)
+{
+    for (int pe = 0; pe < job->npes; pe++)
+        while (job->put[pe] != NULL) {
+            struct job_value *next = job->put[pe]->next;
+            free(job->put[pe]);
+            job->put[pe] = next;
+        }
+}
+
+/* ---- the process ----------------------------------------------------------------- */
+
+bool place_job(struct place_cpus *cpus)
+{
+    (void)cpus;
+    return false;
+}
+
+int place_count(const struct place_cpus *cpus)
+{
+    (void)cpus;
+    return 1;
+}
+
+void place_free(struct place_cpus *cpus)
+{
+    (void)cpus;
+}
+
+void binding_spread(void) {}
+
+bool binding_allowed(int cpu)
+{
+    (void)cpu;
+    return false;
+}
+
+void binding_move(int cpu)
+{
+    (void)cpu;
+}
+
+void data_share(void) {}
+
+/* ---- the progress thread: os.c acts for it --------------------------------------- */
+
+void net_kick(struct net *n)
+{
+    (void)n;
+}
+
+void net_thread_start(struct net *n)
+{
+    (void)n;
+}
+
+void net_thread_stop(struct net *n)
+{
+    (void)n;
+}

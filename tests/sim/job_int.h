@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job_int.h - shared by job.c (the job), boot.c (its launcher) and os.c (its clock). */
+#ifndef TESTS_SIM_JOB_INT_H
+#define TESTS_SIM_JOB_INT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "tests/sim/job.h"
+
+/* A value that a PE has put (boot_put). */
+struct job_value {
+    struct job_value *next;
+    const char *key;
+    size_t len;
+    unsigned char bytes[];
+};
+
+struct job {
+    struct job_config config;
+    struct sim *sim;
+    int npes;
+    uint32_t *node_of, *pes;          /* the node of each PE; the PEs of node 0, 1, .. */
+    struct pgas **instance;           /* of each PE */
+    struct job_value **put;           /* by PE */
+    _Atomic uint32_t arrived, passed; /* at the barrier; number of barriers passed */
+    uint64_t random;                  /* of the faults */
+};
+
+/* The job that runs, or NULL. */
+extern struct job *job_running;
+
+/* job.c: plan the loss of a PE or node, kill_ns after shmem_init. */
+void job_plan_kill(struct job *job);
+/* boot.c */
+void job_free_values(struct job *job);
+
+#endif

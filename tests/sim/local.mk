@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/sim/local.mk - simulated jobs.  sim.sh makes the programs: the library's sources
+# compiled again, with PEs as fibers of one process (job.h).
+EXTRA_LTLIBRARIES = tests/sim/libpgas_sim.la
+tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) pgas/transport/ofi/ofi_absent.c \
+	pgas/transport/test/sim.c pgas/transport/test/sim.h pgas/transport/test/sim_int.h \
+	pgas/transport/test/sim_ops.c \
+	tests/sim/boot.c tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/os.c
+tests_sim_libpgas_sim_la_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
+tests_sim_libpgas_sim_la_CFLAGS = $(libpgas_la_CFLAGS)
+tests_sim_libpgas_sim_la_LIBADD = $(op_libraries)
+sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM
+
+EXTRA_PROGRAMS = tests/sim/run
+tests_sim_run_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
+tests_sim_run_SOURCES = tests/sim/run.c tests/sim/program.c tests/sim/program.h
+tests_sim_run_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
+tests/sim/.libs/libpgas_sim.a: tests/sim/libpgas_sim.la ;
+EXTRA_PROGRAMS += tests/sim/scale
+tests_sim_scale_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
+tests_sim_scale_SOURCES = tests/sim/scale.c tests/sim/scale.def
+tests_sim_scale_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
+
+TESTS += tests/sim/sim.sh
+EXTRA_DIST += tests/sim/sim.sh tests/sim/mutants.txt
