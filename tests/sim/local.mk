@@ -23,3 +23,7 @@ tests_sim_scale_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
 
 TESTS += tests/sim/sim.sh
 EXTRA_DIST += tests/sim/sim.sh tests/sim/mutants.txt
+EXTRA_PROGRAMS += tests/sim/startup
+tests_sim_startup_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
+tests_sim_startup_SOURCES = tests/sim/startup.c
+tests_sim_startup_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl

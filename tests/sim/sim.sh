@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # sim.sh - simulated jobs (job.h): random programs with faults, 10 000 seeds
-# (PGAS_TEST_LONG: 1 000 000); equal seeds give equal runs; the costs of the collectives on
-# many nodes against their formulas; and mutants, each of which a seed must reveal.
+# (PGAS_TEST_LONG: 1 000 000); equal seeds give equal runs; the costs of the collectives and
+# of start-up on many nodes against their formulas; and mutants, each of which a seed must reveal.
 set -eu
 cd "$top_builddir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/sim.XXXXXX")
@@ -17,7 +17,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-make -s tests/sim/run tests/sim/scale
+MAKEFLAGS= make -s -j"$processors" tests/sim/run tests/sim/scale tests/sim/startup
 
 # ---- random programs
 each=$((seeds / processors))
@@ -36,6 +36,8 @@ cmp "$work/first" "$work/second" || fail 'equal seeds gave different runs'
 # ---- costs
 # shellcheck disable=SC2086 # words
 tests/sim/scale $nodes || fail 'scale'
+# shellcheck disable=SC2086 # words
+tests/sim/startup $nodes || fail 'startup'
 
 # ---- mutants
 # mutant FILE SED: with the defect in FILE, one of the first seeds must fail.
