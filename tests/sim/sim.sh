@@ -54,7 +54,8 @@ mutant() {
     if "$work/run.$name" --count=$mutant_seeds >"$work/out" 2>&1; then
         fail "$1: $2: $mutant_seeds seeds did not reveal it"
     else
-        echo "mutant $1, $2: $(grep -o 'seed [0-9]*' "$work/out" | head -n 1)"
+        seed=$(grep -o 'seed [0-9]*' "$work/out" | head -n 1)
+        echo "mutant $1, $2: ${seed:-a crash}"
     fi
 }
 grep -v '^#' "$top_srcdir/tests/sim/mutants.txt" >"$work/mutants"

@@ -35,9 +35,9 @@ enum {
 
 /* Progress of one call, on each PE.  Each word has one remote writer per call (nb.c). */
 struct nb_slot {
-    /* Call << 8 | synchronisation.  The synchronisations of a call use the two rows in
+    /* Low bits of (call, step) of the barrier; the barriers of a call use the two rows in
      * turn. */
-    _Alignas(NODE_LINE) uint64_t meet[2][BARRIER_ROUNDS];
+    _Alignas(NODE_LINE) uint32_t meet[2][BARRIER_ROUNDS];
     uint64_t down;                     /* call */
     uint64_t root, up[BARRIER_ROUNDS]; /* reset to 0 by the owner */
 };

@@ -29,41 +29,66 @@ struct nb_slot *nb_words(const struct nb *r)
                               nb_data_words_at(r));
 }
 
+/* A word in the sync slot of this PE; it has the same symmetric address on all PEs. */
+static const void *nb_data_word_here(const struct nb *r, size_t offset)
+{
+    return team_here(r->team, nb_data_words_at(r) + offset);
+}
+
 bool nb_tell(const struct nb *r, int i, size_t offset, uint64_t value)
 {
     int pe = team_world_pe(r->team, i);
-    const void *here = team_here(r->team, nb_data_words_at(r) + offset);
+    const void *here = nb_data_word_here(r, offset);
 
     stress_point();
     if (net_remote(pe))
         return net_start_set(net_ctx_default(),
-                             peer_symaddr(here, sizeof value, pe, r->fn), value, r->fn);
+                             peer_symaddr(here, sizeof value, pe, r->fn), value,
+                             sizeof value, r->fn);
     store_release_u64(peer_at(here, sizeof value, pe, r->fn), value);
     rma_changed(here, sizeof value, pe);
     return true;
 }
 
+/* As nb_tell, to a word of a barrier. */
+static bool nb_data_tell_meet(const struct nb *r, int i, int row, int round,
+                              uint32_t value)
+{
+    size_t word = (size_t)(row * BARRIER_ROUNDS + round) * sizeof value;
+    int pe = team_world_pe(r->team, i);
+    const void *here = nb_data_word_here(r, offsetof(struct nb_slot, meet) + word);
+
+    stress_point();
+    if (net_remote(pe))
+        return net_start_set(net_ctx_default(),
+                             peer_symaddr(here, sizeof value, pe, r->fn), value,
+                             sizeof value, r->fn);
+    store_release_u32(peer_at(here, sizeof value, pe, r->fn), value);
+    rma_changed(here, sizeof value, pe);
+    return true;
+}
+
 /*
- * Dissemination as in barrier.c.  The word of a round is always written by the same PE,
- * and a later barrier of the call has a higher number, so reaching a value >= suffices.
+ * Dissemination as in barrier.c.  The word of a round is always written by the same PE.
  *
  * The network may deliver two stores of a PE in either order.  Therefore consecutive
- * barriers use different words: a PE begins barrier b + 2 only after every PE has begun
- * b + 1 and so has received the stores of b.
+ * barriers of a call use different words: a PE begins barrier b + 2 only after every PE
+ * has begun b + 1, and so has received the stores of b.  For the same reason a word keeps
+ * the value of b until its reader has seen it.  An old value equals the new one only if
+ * the same slot had its last barrier a multiple of 2^29 calls ago.
  */
 bool nb_barrier_step(struct nb *r)
 {
     int npes = r->team->npes, row = r->step / 2 % 2; /* barriers are every other step */
-    uint64_t value = r->call << NB_MEET_BITS | (uint64_t)(r->step + 1);
+    uint32_t value = (uint32_t)(r->call << NB_STEP_BITS) | (uint32_t)(r->step + 1);
 
+    _Static_assert(NB_STEPS < 1 << NB_STEP_BITS, "a step fits");
     for (; r->s.k < BARRIER_ROUNDS - 1 && 1 << r->s.k < npes; r->s.k++, r->s.part = 0) {
-        size_t word = offsetof(struct nb_slot, meet[0]) +
-                      (size_t)(row * BARRIER_ROUNDS + r->s.k) * sizeof value;
         int to = (int)(((int64_t)r->team->me + ((int64_t)1 << r->s.k)) % npes);
-        if (r->s.part == 0 && !nb_tell(r, to, word, value))
+        if (r->s.part == 0 && !nb_data_tell_meet(r, to, row, r->s.k, value))
             return false;
         r->s.part = 1;
-        if (load_acquire_u64(&nb_words(r)->meet[row][r->s.k]) < value)
+        if (load_acquire_u32(&nb_words(r)->meet[row][r->s.k]) != value)
             return false;
     }
     stress_point();

@@ -11,9 +11,9 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    NB_GETS = 8,  /* outstanding gets of a request */
-    NB_STEPS = 6, /* maximum length of a program, with the final NULL */
-    NB_MEET_BITS = 8,
+    NB_GETS = 8,      /* outstanding gets of a request */
+    NB_STEPS = 6,     /* maximum length of a program, with the final NULL */
+    NB_STEP_BITS = 3, /* of a barrier's number */
 };
 
 struct nb;

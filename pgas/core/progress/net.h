@@ -108,12 +108,12 @@ void net_await_source(struct net_ctx *c, struct transport_completion *done, int 
 
 /* Nonblocking; false if the transport is out of resources.  A get is complete when
  * done->pending is 0, independently of the context's quiet; see struct
- * transport_completion for the rules.  A set of 8 bytes is unacknowledged, as in
- * net_notify. */
+ * transport_completion for the rules.  A set of `size` bytes, 4 or 8, is unacknowledged,
+ * as in net_notify. */
 bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
                    struct transport_completion *done, const char *fn);
 bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t value,
-                   const char *fn);
+                   uint32_t size, const char *fn);
 /* Ends the job if the operation has failed. */
 void net_check_done(const struct transport_completion *done, int pe, const char *fn);
 

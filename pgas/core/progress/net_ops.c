@@ -409,10 +409,10 @@ bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, s
 }
 
 bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t value,
-                   const char *fn)
+                   uint32_t size, const char *fn)
 {
     const struct transport_amo set = {
-        .op = TRANSPORT_AMO_SET, .operand = value, .size = sizeof value};
+        .op = TRANSPORT_AMO_SET, .operand = value, .size = size};
 
     return net_op_try_start(&(struct net_op){
         .post = net_post_amo, .c = c, .fn = fn, .symaddr = at, .amo = &set});
