@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pgas/coll/select/select.h"
@@ -29,6 +30,7 @@ enum {
     CALLS = 6,
     FORCED_IN = 3, /* one algorithm in so many is set */
     REPORT = 2048, /* bytes of messages shown */
+    CHUNK = 1000,  /* seeds of a process */
     SEED_S = 10,   /* the most that a job may take, in real time */
 };
 
@@ -216,6 +218,37 @@ static bool run_seed(const struct options *o, uint64_t seed)
     return right;
 }
 
+static bool run_seeds(const struct options *o, uint64_t first, uint64_t count)
+{
+    bool right = true;
+
+    for (uint64_t i = 0; i < count && right; i++)
+        right = run_seed(o, first + i);
+    return right;
+}
+
+/* In a process of its own if there are several chunks: a job that a PE has ended leaves
+ * private memory of its PEs behind. */
+static bool run_chunk(const struct options *o, uint64_t first, uint64_t count)
+{
+    int status = 0;
+
+    if (o->count <= CHUNK)
+        return run_seeds(o, first, count);
+    pid_t child = fork();
+    if (child == 0) {
+        bool right = run_seeds(o, first, count);
+        fflush(stdout);
+        _exit(right ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return false;
+    if (WIFSIGNALED(status))
+        dprintf(stderr_fd, "FAIL: signal %d among seeds %llu..%llu\n", WTERMSIG(status),
+                (unsigned long long)first, (unsigned long long)(first + count - 1));
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
+
 /* ---- options ---------------------------------------------------------------------- */
 
 static const struct argp_option option_table[] = {
@@ -257,8 +290,8 @@ int main(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     messages_capture();
     catch_crashes();
-    for (uint64_t i = 0; i < o.count; i++)
-        if (!run_seed(&o, o.seed + i))
+    for (uint64_t at = 0; at < o.count; at += CHUNK)
+        if (!run_chunk(&o, o.seed + at, o.count - at < CHUNK ? o.count - at : CHUNK))
             return EXIT_FAILURE;
     printf("%llu seeds from %llu: right\n", (unsigned long long)o.count,
            (unsigned long long)o.seed);
