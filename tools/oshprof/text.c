@@ -117,6 +117,18 @@ struct column {
     int width; /* less than 0: to the left */
 };
 
+/* `value` in `width` columns, with up to `decimals` digits after the point: large values
+ * have fewer. */
+static const char *text_number(char text[TEXT], double value, int width, int decimals)
+{
+    while (snprintf(text, TEXT, "%*.*f", width, decimals, value) > width && decimals > 0)
+        decimals--;
+    return text;
+}
+
+#define NUMBER(value, width, decimals)                                                   \
+    text_number((char[TEXT]){""}, value, width, decimals)
+
 static void text_head(FILE *out, const char *title, const struct column *c, size_t n)
 {
     fprintf(out, "\n== %s ==\n", title);
@@ -137,12 +149,12 @@ static void text_write_class(FILE *out, const char *name, const char *where,
 
     if (n == 0)
         return;
-    fprintf(out, "%-12s  %-7s  %8llu  %10.2f  %10.2f  %10.2f  %9.2f  %9.2f  %9.2f\n",
-            name, where, (unsigned long long)n, profile_mean(omega, n) / NS_US,
-            omega->max / NS_US,
-            profile_mean(node ? &g->node_spread : &g->spread, n) / NS_US,
-            profile_mean(worst, n), worst->max,
-            profile_mean(node ? &g->node_average : &g->average, n));
+    fprintf(out, "%-12s  %-7s  %8llu  %s  %s  %s  %s  %s  %s\n", name, where,
+            (unsigned long long)n, NUMBER(profile_mean(omega, n) / NS_US, 10, 2),
+            NUMBER(omega->max / NS_US, 10, 2),
+            NUMBER(profile_mean(node ? &g->node_spread : &g->spread, n) / NS_US, 10, 2),
+            NUMBER(profile_mean(worst, n), 9, 2), NUMBER(worst->max, 9, 2),
+            NUMBER(profile_mean(node ? &g->node_average : &g->average, n), 9, 2));
 }
 
 static void text_write_classes(FILE *out, const struct profile_sum *sum)
@@ -168,11 +180,13 @@ static void text_write_group(FILE *out, size_t site, const char *routine, double
 
     if (g->calls == 0)
         return;
-    fprintf(out, "%4zu  %-26s  %8s  %7llu  %7.2f  %8.1f  %8.1f  %8.2f  %8.2f\n", site + 1,
-            routine, text_bytes_text(bytes, size, sizeof size),
-            (unsigned long long)g->calls, g->time.sum / NS_MS,
-            profile_mean(&g->omega, g->calls) / NS_US, g->omega.max / NS_US,
-            profile_mean(&g->worst, g->calls), profile_mean(&g->average, g->calls));
+    fprintf(out, "%4zu  %-26s  %8s  %7llu  %s  %s  %s  %s  %s\n", site + 1, routine,
+            text_bytes_text(bytes, size, sizeof size), (unsigned long long)g->calls,
+            NUMBER(g->time.sum / NS_MS, 7, 2),
+            NUMBER(profile_mean(&g->omega, g->calls) / NS_US, 8, 1),
+            NUMBER(g->omega.max / NS_US, 8, 1),
+            NUMBER(profile_mean(&g->worst, g->calls), 8, 2),
+            NUMBER(profile_mean(&g->average, g->calls), 8, 2));
 }
 
 static void text_write_sites(FILE *out, const struct profile_sum *sum)
@@ -220,11 +234,11 @@ static void text_write_latest(FILE *out, const struct profile_sum *sum)
         const struct profile_late *late = sum->late + i * (size_t)npes;
         int pe = -1;
         for (int k = 0; k < LATEST && (pe = text_next_latest(late, npes, pe)) >= 0; k++)
-            fprintf(out, "%4zu  %-26s  %5d  %10llu  %10llu  %7.1f  %11.2f\n", i + 1,
+            fprintf(out, "%4zu  %-26s  %5d  %10llu  %10llu  %7.1f  %s\n", i + 1,
                     join->site[i].routine, pe, (unsigned long long)late[pe].calls,
                     (unsigned long long)late[pe].last,
                     PERCENT * (double)late[pe].last / (double)late[pe].calls,
-                    late[pe].behind / (double)late[pe].calls / NS_US);
+                    NUMBER(late[pe].behind / (double)late[pe].calls / NS_US, 11, 2));
     }
 }
 
