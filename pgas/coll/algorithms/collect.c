@@ -319,8 +319,8 @@ static void collect_barrier(struct shmem_team *team, void *dest, const void *sou
                             size_t n, size_t size, const char *fn)
 {
     collect_publish(team, (struct descriptor){n, symaddr_encode(source)}, fn);
-    struct descriptors d = collect_exchange_descriptors(team, fn); /* sources are ready */
-    struct contributions parts = {team, d, NULL, fn};
+    /* After the exchange all sources are ready. */
+    struct contributions parts = {team, collect_exchange_descriptors(team, fn), NULL, fn};
     size_t all = collect_sum_bytes(&parts, dest, size);
     if (all >= REMOTE_BYTES &&
         collect_is_by_nodes(team, all, collect_any_overlap(&parts, dest, all, size))) {
