@@ -21,7 +21,7 @@
 void copy_large(void *dst, const void *src, size_t n);
 
 /* Selects the kernels of an instruction set that isa_here() allows.  Copies of at least
- * `nontemporal` bytes use non-temporal stores.  Before this call every copy is memcpy. */
+ * `nontemporal` bytes use non-temporal stores.  Before this call copy_large is memcpy. */
 void copy_init(enum isa isa, size_t nontemporal);
 
 /* Copies one part of a transfer of `all` bytes in total; the total decides whether

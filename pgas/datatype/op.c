@@ -45,10 +45,10 @@ bool op_exact(const struct op_fns *op)
  * memory traffic.  Measured on Zen 5 (32 MiB of L3): 12.2 GB/s of results against 10.6 at
  * 64 MiB; no difference from 8 to 24 MiB; slower below (1 MiB: 24 against 30 GB/s).
  *
- * The kernels are unaware of this: they write one piece to a buffer in the L1 cache, from
- * which it is stored to out at no measurable cost.
+ * A kernel with ordinary stores writes one chunk to a buffer in the L1 cache, which is
+ * then copied to out with non-temporal stores, at no measurable cost.
  */
-enum { PIECE = 4096 };
+enum { CHUNK = 4096 };
 
 /* Number of elements before the next cache-line boundary of out */
 static size_t op_elements_to_line(const char *out, size_t size)
@@ -59,14 +59,14 @@ static size_t op_elements_to_line(const char *out, size_t size)
 void op_stream(op_kernel3 kernel, char *out, const char *a, const char *b, size_t n,
                size_t size)
 {
-    _Alignas(COPY_NT_STEP) char piece[PIECE];
+    _Alignas(COPY_NT_STEP) char chunk[CHUNK];
     size_t head = op_elements_to_line(out, size), now = head < n ? head : n;
 
     kernel(out, a, b, now);
     for (size_t at = now; at < n; at += now) {
-        now = n - at < PIECE / size ? n - at : PIECE / size;
-        kernel(piece, a + at * size, b + at * size, now);
-        copy_nt_lines(out + at * size, piece, now * size);
+        now = n - at < CHUNK / size ? n - at : CHUNK / size;
+        kernel(chunk, a + at * size, b + at * size, now);
+        copy_nt_lines(out + at * size, chunk, now * size);
     }
     copy_nt_end();
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * op_kernels.h - the source of all kernels that can be vectorised.  One file per
- * instruction set includes it, is compiled with its own flags, and defines beforehand
+ * instruction set includes it, is compiled with its own flags, and defines
  *
- *   OP_TABLE     the name of the table that it defines
- *   OP_REGISTER  the bytes of a register; if undefined, remainders are left to the
- * compiler OP_SCALAR    disables vectorisation OP_COMPARE64 vectors of 64-bit integers
- * can be compared
+ * - OP_TABLE: the name of the table,
+ * - OP_REGISTER: bytes of a register; if undefined, the compiler handles remainders,
+ * - OP_SCALAR: disables vectorisation,
+ * - OP_COMPARE64: the processor compares vectors of 64-bit integers.
  *
  * An operation is one expression of two elements; the compiler vectorises the loop over
  * it. Compilers handle whole registers well but process the remainder element by element:
  * 63 bytes took 12 to 24 ns with AVX-512.  The AVX loops therefore process whole
  * registers only, and the last register overlaps the one before: 5 ns.  This gains
- * nothing with SSE2, and SVE has predication. Uses: op_table.  Used by: op_base, op_avx2,
- * op_avx512, op_sve, op_scalar.
+ * nothing with SSE2, and SVE has predication.
+ * Uses: op_table.  Used by: op_base, op_avx2, op_avx512, op_sve, op_scalar.
  */
 #include "config.h"
 

@@ -58,8 +58,7 @@ enum { PAIRS = 32 }; /* a piece */
 
 /* ---- as one number --------------------------------------------------------------- */
 
-/* Of an index, what comes below the value: a number without sign that rises with it, or
- * falls. */
+/* The low bits of a key: an unsigned number that rises, or falls, with the index. */
 #define RISING(x)  ((x) >> 32 ^ 0x80000000u)
 #define FALLING(x) ((x) >> 32 ^ 0x7fffffffu)
 

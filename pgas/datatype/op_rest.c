@@ -11,7 +11,7 @@
 #include "pgas/datatype/op_table.h"
 
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8 && sizeof(long double) == 16,
-               "a size tells a real type from the others");
+               "sizes identify the real types");
 
 /* Unaligned; the user's type may be another one of the same size. */
 typedef long double __attribute__((may_alias, aligned(1))) f128;

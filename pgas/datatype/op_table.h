@@ -20,17 +20,15 @@ extern const op_table op_base, op_avx2, op_avx512, op_sve, op_scalar, op_rest;
 /* Selected for the processor by copy_init and op_init; the same for all PEs of a process.
  */
 struct kernels {
-    size_t
-        nontemporal_copy; /* copies of at least this many bytes use non-temporal stores */
-    size_t
-        nontemporal_op; /* results of at least this many bytes, not in place, likewise */
-    size_t wide_copy_max; /* 0: wide registers are absent or disabled */
+    size_t nontemporal_copy; /* threshold in bytes of non-temporal stores in copies */
+    size_t nontemporal_op;   /* threshold for results that are not in place */
+    size_t wide_copy_max;    /* 0: wide registers are absent or disabled */
     const op_table *ops;
 };
 extern struct kernels kernels;
 
-/* out = a op b for n elements of `size` bytes with non-temporal stores, by way of a
- * kernel that uses ordinary stores. */
+/* out = a op b for n elements of `size` bytes with non-temporal stores, from a kernel
+ * that uses ordinary stores. */
 void op_stream(op_kernel3 kernel, char *out, const char *a, const char *b, size_t n,
                size_t size);
 

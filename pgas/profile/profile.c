@@ -72,7 +72,7 @@ static void profile_record_call(struct check_call *call)
     size_t record = profile_record_alloc();
     call->watch[0] = profile_mix(t->id, number);
     call->watch[1] = record;
-    profile_team_gone(call);
+    profile_team_destroyed(call);
     PROFILE->lost += record == 0;
     if (record == 0)
         return;
@@ -101,7 +101,7 @@ static void profile_on_exit_call(const struct check_call *call)
     if (PROFILE->on && call->watch[1] != 0)
         profile_record_at(call->watch[1] - 1)->exit = now;
     if (PROFILE->on && call->scope == CHECK_BY_TEAM)
-        profile_team_made(call, call->watch[0]);
+        profile_team_created(call, call->watch[0]);
     pthread_mutex_unlock(&PROFILE->lock);
 }
 
@@ -115,7 +115,7 @@ static void profile_write_chunk(int pe, const void *rows, size_t n)
     if (PROFILE->out == NULL)
         return;
     fwrite(&chunk, sizeof chunk, 1, PROFILE->out);
-    if (n > 0) /* rows may be NULL otherwise */
+    if (n > 0) /* rows may be NULL if n is 0 */
         fwrite(rows, PROFILE->chunk_row_bytes, n, PROFILE->out);
 }
 
@@ -190,8 +190,8 @@ static const void *profile_alpha_row(size_t i)
     return PROFILE->measured[i];
 }
 
-/* Sizes between two buckets are interpolated: mark the next smaller bucket too, and for
- * larger sizes the largest bucket that is measured. */
+/* Mark the buckets to measure: that of each call and the next smaller one, for
+ * interpolation; PROFILE_SURE; and PROFILE_LARGEST if a call is larger. */
 static void profile_mark_wanted(void)
 {
     memset(PROFILE->wanted, 0, sizeof PROFILE->wanted);
@@ -222,8 +222,8 @@ static void profile_gather_alpha(void)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-/* Absolute, as the program may change its directory; with PROFILE_SUFFIX, and from the
- * second shmem_init on with a number before it. */
+/* An absolute path, because the program may change its directory, with PROFILE_SUFFIX;
+ * from the second shmem_init on a number precedes the suffix. */
 static char *profile_make_file_name(const char *name)
 {
     char cwd[PATH_MAX], number[SUFFIX_MAX] = "";
@@ -298,7 +298,8 @@ void profile_init(void)
                                               .records_max = PROFILE->records_max};
     if (pgas_self.me == 0) {
         profile_describe_job();
-        fclose(profile_open_file("we")); /* an error is found now, not after hours */
+        /* Report an unwritable file now, not at the end of the job. */
+        fclose(profile_open_file("we"));
     }
     PROFILE->on = true;
     profile_gather_init();
@@ -306,8 +307,8 @@ void profile_init(void)
     PROFILE->header.begin = clock_ns();
 }
 
-/* Other threads may still be in a collective if the process is ending: no record changes
- * from here on. */
+/* After this call no record changes, although other threads may be in a collective if the
+ * process is exiting. */
 static void profile_stop_recording(void)
 {
     check_watch(NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile.h - records when PEs arrive at collectives, for SHMEM_PROFILE_ARRIVAL.
+ * profile.h - arrival profile of collectives (SHMEM_PROFILE_ARRIVAL).
  *
  * Each PE records its calls of collectives.  At the end of the job PE 0 collects the
  * records in one file (profile_file.h), from which tools/oshprof makes a report: the

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #define PROFILE_SUFFIX ".oshprof"
-/* oshrun sets this variable to the value of SHMEM_PROFILE_ARRIVAL if it will make the
- * report when the job has ended. */
+/* oshrun sets this variable to the value of SHMEM_PROFILE_ARRIVAL if it will write the
+ * report at the end of the job. */
 #define PROFILE_BY_OSHRUN "PGAS_PROFILE_REPORT"
 
 enum {
@@ -45,7 +45,8 @@ struct profile_header {
 enum profile_chunk_kind {
     PROFILE_CHUNK_NODE,   /* uint32_t: node of each PE; one chunk */
     PROFILE_CHUNK_CLOCK,  /* struct profile_clock_sample: two for each node; one chunk */
-    PROFILE_CHUNK_LOST,   /* uint64_t: calls for which the PE had no space */
+    PROFILE_CHUNK_LOST,   /* uint64_t: calls not recorded, for lack of space
+                           */
     PROFILE_CHUNK_ALPHA,  /* struct profile_alpha */
     PROFILE_CHUNK_SITE,   /* struct profile_site */
     PROFILE_CHUNK_TEAM,   /* struct profile_team */
@@ -58,7 +59,8 @@ struct profile_chunk {
     uint64_t n;
 };
 
-/* One reading of a node's clock: offset to the clock of PE 0 with the largest error. */
+/* One sample of a node's clock: its offset to the clock of PE 0, and a bound of the
+ * error. */
 struct profile_clock_sample {
     uint64_t at;
     int64_t offset;
@@ -73,7 +75,7 @@ struct profile_alpha {
     double ns[PROFILE_BUCKETS];
 };
 
-/* Place in the program from which a routine is called. */
+/* Call site of a routine. */
 struct profile_site {
     char routine[PROFILE_ROUTINE_MAX];
     char module[PROFILE_MODULE_MAX]; /* executable or shared library */
@@ -90,7 +92,7 @@ struct profile_team {
 
 /* One call; site and team are rows of this PE's tables. */
 struct profile_record {
-    uint64_t enter, exit; /* ns of the PE's clock; exit = 0: it has not returned */
+    uint64_t enter, exit; /* ns of the PE's clock; exit = 0: the call has not returned */
     uint64_t bytes;
     uint32_t site, team;
     uint64_t call; /* sequence number in the team, from 0 */

@@ -4,13 +4,15 @@
  * core/clock, core/block, rma, rma/order, coll/barrier.
  *
  * The profile has a team of its own, whose synchronisation area is in the reserved part
- * of the heap, so that it does not interfere with collectives of the program.  Behind it
- * each PE has a window from which PE 0 gets its rows: the user's heap may be full.
+ * of the heap, so that it does not interfere with collectives of the program.  After it
+ * each PE has a window from which PE 0 gets its rows, because the user's heap may be
+ * full.
  *
- * Clocks.  The PEs of a node share a clock.  PE 0 asks the first PE of each other node
- * for its time QUESTIONS times and keeps the answer with the shortest round trip: the
- * other clock was read between question and answer, so the error is at most half of it.
- * This is done at the beginning and at the end; the reader assumes constant drift.
+ * Clocks.  The PEs of a node share a clock.  PE 0 requests the time of the first PE of
+ * each other node ROUND_TRIPS times and keeps the reply with the shortest round trip: the
+ * remote clock was read between request and reply, so the error is at most half of it.
+ * Clocks are sampled at the beginning and at the end of the job; oshprof assumes constant
+ * drift.
  */
 #include "config.h"
 
@@ -29,14 +31,14 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    QUESTIONS = 64,     /* about the time, to a node */
-    WORDS = 160 * 1024, /* at most, of the team below */
+    ROUND_TRIPS = 64,   /* per clock sample */
+    WORDS = 160 * 1024, /* bytes for the words of the profile's team */
     WINDOW = HEAP_PROFILED - HEAP_PROFILE - WORDS,
 };
 
-/* What a PE exposes.  Words that others write to have a cache line of their own. */
+/* Exposed memory of a PE. A word that other PEs write has a cache line of its own. */
 struct window {
-    uint64_t rows, more; /* rows in data; more follow */
+    uint64_t rows, more; /* rows in data; 1 = more rows follow */
     uint64_t again;      /* of PE 0: a further round is needed */
     uint64_t buffer;     /* symmetric address of the buffer for timed messages */
     bool wanted[PROFILE_BUCKETS];
@@ -52,7 +54,7 @@ static struct window *profile_gather_window(void)
     return (struct window *)(pgas_self.heap_base + HEAP_PROFILE + WORDS);
 }
 
-static void profile_gather_gather_barrier(void)
+static void profile_gather_barrier(void)
 {
     barrier_sync(&PROFILE->team, PROFILE_FN);
 }
@@ -66,18 +68,18 @@ static void profile_gather_fetch(void *to, const void *from, size_t bytes, int p
 
 struct goal {
     const uint64_t *word;
-    uint64_t not ;
+    uint64_t old;
 };
 
 static bool profile_gather_changed(const void *arg)
 {
     const struct goal *g = arg;
 
-    return load_acquire_u64(g->word) != g->not ;
+    return load_acquire_u64(g->word) != g->old;
 }
 
 /* Wait until the word differs from `last`. */
-static uint64_t profile_gather_listen(uint64_t last)
+static uint64_t profile_gather_recv_word(uint64_t last)
 {
     const uint64_t *word = &profile_gather_window()->word;
     struct goal g = {word, last};
@@ -90,19 +92,19 @@ static uint64_t profile_gather_listen(uint64_t last)
     return load_acquire_u64(word);
 }
 
-static void profile_gather_tell(int pe, uint64_t word)
+static void profile_gather_send_word(int pe, uint64_t word)
 {
     order_fence(SHMEM_CTX_DEFAULT, PROFILE_FN);
     rma_put(SHMEM_CTX_DEFAULT, &profile_gather_window()->word, &word, sizeof word, pe,
             PROFILE_FN);
 }
 
-/* All PEs have entered, and all words are 0. */
-static void profile_gather_begin_talk(void)
+/* Collective: on return the words of all PEs are 0. */
+static void profile_gather_reset_words(void)
 {
-    profile_gather_gather_barrier();
+    profile_gather_barrier();
     profile_gather_window()->word = 0;
-    profile_gather_gather_barrier();
+    profile_gather_barrier();
 }
 
 /* ---- clocks ---------------------------------------------------------------------- */
@@ -120,15 +122,15 @@ static bool profile_gather_first_of_node(int pe)
     return true;
 }
 
-static struct profile_clock_sample profile_gather_ask_clock(int pe)
+static struct profile_clock_sample profile_gather_sample_clock(int pe)
 {
     struct profile_clock_sample best = {.error = UINT64_MAX};
     uint64_t last = profile_gather_window()->word;
 
-    for (uint64_t i = 1; i <= QUESTIONS; i++) {
+    for (uint64_t i = 1; i <= ROUND_TRIPS; i++) {
         uint64_t before = clock_ns();
-        profile_gather_tell(pe, i);
-        last = profile_gather_listen(last);
+        profile_gather_send_word(pe, i);
+        last = profile_gather_recv_word(last);
         uint64_t after = clock_ns(), error = (after - before + 1) / 2;
         int64_t offset = (int64_t)(last - before - (after - before) / 2);
         if (error < best.error)
@@ -137,13 +139,13 @@ static struct profile_clock_sample profile_gather_ask_clock(int pe)
     return best;
 }
 
-static void profile_gather_answer_clock(void)
+static void profile_gather_serve_clock(void)
 {
     uint64_t last = 0;
 
-    for (int i = 0; i < QUESTIONS; i++) {
-        last = profile_gather_listen(last);
-        profile_gather_tell(0, clock_ns());
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+        last = profile_gather_recv_word(last);
+        profile_gather_send_word(0, clock_ns());
     }
 }
 
@@ -152,24 +154,24 @@ static void profile_gather_sample_clocks(int time)
 {
     if (pgas_self.node_of == NULL)
         return;
-    profile_gather_begin_talk();
+    profile_gather_reset_words();
     if (pgas_self.me != 0) {
         if (profile_gather_node_of(pgas_self.me) != profile_gather_node_of(0) &&
             profile_gather_first_of_node(pgas_self.me))
-            profile_gather_answer_clock();
+            profile_gather_serve_clock();
     } else {
         for (int pe = 1; pe < PROFILE->team.npes; pe++)
             if (profile_gather_node_of(pe) != profile_gather_node_of(0) &&
                 profile_gather_first_of_node(pe))
                 PROFILE->samples[2 * profile_gather_node_of(pe) + (uint32_t)time] =
-                    profile_gather_ask_clock(pe);
+                    profile_gather_sample_clock(pe);
     }
-    profile_gather_gather_barrier();
+    profile_gather_barrier();
 }
 
 /* ---- life ------------------------------------------------------------------------ */
 
-/* A PE without the variable would never enter a barrier of the profile: PE 0 reads the
+/* A PE without the variable would not enter the barriers of the profile.  PE 0 reads the
  * mark of all PEs, the others that of PE 0. */
 static void profile_gather_check_all_profile(void)
 {
@@ -223,7 +225,8 @@ void profile_gather_fini(void)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Copy the rows from `next` on that fit to the window; returns the first that did not. */
+/* Copy rows from index `next` on to the window while they fit; returns the index of the
+ * next row. */
 static size_t profile_gather_window_fill(const struct profile_rows *rows, size_t next)
 {
     struct window *w = profile_gather_window();
@@ -269,10 +272,10 @@ void profile_gather(const struct profile_rows *rows)
 
     while (again != 0) {
         next = profile_gather_window_fill(rows, next);
-        profile_gather_gather_barrier();
+        profile_gather_barrier();
         if (PROFILE->team.me == 0)
             profile_gather_window()->again = profile_gather_window_fetch_all(rows);
-        profile_gather_gather_barrier();
+        profile_gather_barrier();
         profile_gather_fetch(&again, &profile_gather_window()->again, sizeof again, 0);
     }
 }
@@ -281,21 +284,21 @@ void profile_gather(const struct profile_rows *rows)
 
 enum { ROUNDS_SMALL = 21, ROUNDS_LARGE = 3, SMALL = 1 << 16, SETTLE_NS = 4000000 };
 
-/* One round trip between the PEs of a pair, with a word sent after each message; returns
- * half of its time in ns.  Both PEs count the words in *said. */
+/* One round trip between the PEs of a pair, with a signal word after each message;
+ * returns half of its time in ns. Both PEs count the signals in *sent. */
 static uint64_t profile_gather_ping_pong(const struct profile_alpha *pair, void *buffer,
-                                         size_t bytes, uint64_t *said)
+                                         size_t bytes, uint64_t *sent)
 {
     bool first = PROFILE->team.me == (int)pair->first;
     int other = (int)(first ? pair->last : pair->first);
-    uint64_t before = clock_ns(), word = *said;
+    uint64_t before = clock_ns(), word = *sent;
 
     if (!first)
-        profile_gather_listen(word);
+        profile_gather_recv_word(word);
     rma_put(SHMEM_CTX_DEFAULT, buffer, buffer, bytes, other, PROFILE_FN);
-    profile_gather_tell(other, ++*said);
+    profile_gather_send_word(other, ++*sent);
     if (first)
-        profile_gather_listen(word);
+        profile_gather_recv_word(word);
     return (clock_ns() - before) / 2;
 }
 
@@ -306,16 +309,16 @@ static int profile_gather_compare_u64(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* The median of some round trips after one to warm up. */
+/* The median of several round trips, after a warm-up. */
 static double profile_gather_time_message(const struct profile_alpha *pair, void *buffer,
-                                          size_t bytes, uint64_t *said)
+                                          size_t bytes, uint64_t *sent)
 {
     uint64_t ns[ROUNDS_SMALL];
     int rounds = bytes <= SMALL ? ROUNDS_SMALL : ROUNDS_LARGE;
 
-    profile_gather_ping_pong(pair, buffer, bytes, said);
+    profile_gather_ping_pong(pair, buffer, bytes, sent);
     for (int i = 0; i < rounds; i++)
-        ns[i] = profile_gather_ping_pong(pair, buffer, bytes, said);
+        ns[i] = profile_gather_ping_pong(pair, buffer, bytes, sent);
     qsort(ns, (size_t)rounds, sizeof *ns, profile_gather_compare_u64);
     return (double)ns[rounds / 2];
 }
@@ -329,14 +332,14 @@ static void *profile_gather_alloc_buffer(size_t *bytes)
     bool same = symaddr != 0;
 
     profile_gather_window()->buffer = symaddr;
-    profile_gather_gather_barrier();
+    profile_gather_barrier();
     for (int pe = 0; pe < PROFILE->team.npes && PROFILE->team.me == 0; pe++) {
         profile_gather_fetch(&other, &profile_gather_window()->buffer, sizeof other, pe);
         same = same && other == symaddr;
     }
     if (PROFILE->team.me == 0)
         profile_gather_window()->again = same;
-    profile_gather_gather_barrier();
+    profile_gather_barrier();
     profile_gather_fetch(&other, &profile_gather_window()->again, sizeof other, 0);
     if (other != 0)
         return mine;
@@ -347,21 +350,21 @@ static void *profile_gather_alloc_buffer(size_t *bytes)
 static void profile_gather_measure_pair(const bool *wanted, size_t space, void *buffer,
                                         struct profile_alpha *alpha)
 {
-    uint64_t said = 0;
+    uint64_t sent = 0;
 
-    memset(buffer, 0, space); /* page faults are not part of the time */
-    os_sleep(SETTLE_NS);      /* the other PEs sleep in the barrier by then */
+    memset(buffer, 0, space); /* page faults must not count */
+    os_sleep(SETTLE_NS);      /* until the other PEs sleep in the barrier */
     for (int i = 0; i < PROFILE_BUCKETS; i++) {
         double bytes = profile_bucket_bytes(i);
         if (!wanted[i] || bytes > (double)space)
             continue;
         alpha->bytes_max = bytes < 1 ? 1 : (uint64_t)bytes;
         alpha->ns[i] =
-            profile_gather_time_message(alpha, buffer, alpha->bytes_max, &said);
+            profile_gather_time_message(alpha, buffer, alpha->bytes_max, &sent);
     }
 }
 
-/* The largest size that is wanted, limited to what is measured. */
+/* The largest wanted size, at most PROFILE_LARGEST. */
 static size_t profile_gather_largest_wanted(const bool *wanted)
 {
     int last = 0;
@@ -415,7 +418,7 @@ void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPH
 
     if (PROFILE->team.me == 0)
         memcpy(profile_gather_window()->wanted, wanted, sizeof all);
-    profile_gather_gather_barrier();
+    profile_gather_barrier();
     profile_gather_fetch(all, profile_gather_window()->wanted, sizeof all, 0);
     for (int i = 0; i < PROFILE_BUCKETS; i++)
         any += all[i];
@@ -430,9 +433,9 @@ void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPH
                           PROFILE->team.me == (int)alpha[i].last;
         if (alpha[i].first == alpha[i].last)
             continue;
-        profile_gather_begin_talk();
+        profile_gather_reset_words();
         if (takes_part)
             profile_gather_measure_pair(all, space, buffer, &alpha[i]);
-        profile_gather_gather_barrier();
+        profile_gather_barrier();
     }
 }

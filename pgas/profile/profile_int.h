@@ -51,7 +51,7 @@ struct profile_team_state {
     size_t slots;
 };
 
-/* Allocated by the first profile_init that is asked for a profile, and kept. */
+/* Allocated by the first profile_init with SHMEM_PROFILE_ARRIVAL, and never freed. */
 struct profile_state {
     pthread_mutex_t lock; /* protects on, the records, sites and teams */
     bool on;
@@ -85,10 +85,10 @@ struct profile_state {
 int profile_team_of(const struct check_call *call);
 struct profile_team *profile_team_at(size_t row);
 size_t profile_teams(void);
-/* The call that is identified by `id` has returned and may have created teams. */
-void profile_team_made(const struct check_call *call, uint64_t id);
-/* The call is about to destroy its team. */
-void profile_team_gone(const struct check_call *call);
+/* Adds the teams that a returned call has created; `id` identifies the call. */
+void profile_team_created(const struct check_call *call, uint64_t id);
+/* Removes the slot of the team that the call is about to destroy. */
+void profile_team_destroyed(const struct check_call *call);
 /* Hash of two numbers, never 0. */
 uint64_t profile_mix(uint64_t a, uint64_t b);
 void profile_team_fini(void);
@@ -105,11 +105,12 @@ void profile_site_fini(void);
 
 /* Set up the team of the profile, and sample the clocks of all nodes. */
 void profile_gather_init(void);
-/* Sample them a second time; PE 0 gets two samples for each node. */
+/* Sample the clocks again; returns two samples for each node, valid on PE 0. */
 const struct profile_clock_sample *profile_gather_clocks(void);
 void profile_gather_fini(void);
 
-/* Collective: row() gives the n rows of this PE; sink() is called on PE 0. */
+/* Collective: row() returns row i < n of this PE; sink() receives the rows of all PEs on
+ * PE 0. */
 struct profile_rows {
     size_t n, bytes;
     const void *(*row)(size_t i);
@@ -117,12 +118,13 @@ struct profile_rows {
 };
 void profile_gather(const struct profile_rows *rows);
 
-/* Collective: measure message times for the sizes whose bit is set in `wanted` of PE 0,
+/* Collective: measure message times for the buckets set in `wanted` of PE 0,
  * between nodes (alpha[0]; in a job of one node: within it) and within a node (alpha[1]).
- * The first PE of each pair gets the result; elsewhere alpha stays empty. */
+ * The result is valid on the first PE of each pair; on PEs outside the pair
+ * alpha[i].bytes_max is 0. */
 void profile_measure(const bool *wanted, struct profile_alpha alpha[PROFILE_ALPHAS]);
 
-/* Sizes of the messages that are timed: the largest one, and one that always fits. */
+/* Message sizes: the largest one that is timed, and one that fits every window. */
 enum { PROFILE_LARGEST = 4 << 20, PROFILE_SURE = 32 << 10 };
 
 #endif

@@ -68,7 +68,7 @@ static void profile_site_copy_path_end(char *to, size_t size, const char *path)
     snprintf(to, size, "%s", path + cut);
 }
 
-/* The call precedes the address to which it returns. */
+/* The call instruction precedes its return address. */
 void profile_site_describe(size_t row, struct profile_site *out)
 {
     const struct profile_call_site *site = &STATE.row[row];
@@ -83,7 +83,7 @@ void profile_site_describe(size_t row, struct profile_site *out)
     if (dladdr1(call, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
         return;
     out->address = (uintptr_t)call - map->l_addr;
-    if (map->l_name[0] == '\0') { /* the program itself has no name there */
+    if (map->l_name[0] == '\0') { /* the executable has an empty name */
         ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
         program[len > 0 ? len : 0] = '\0';
     }

@@ -21,7 +21,7 @@
 
 enum { KIND_TEAM = 1, KIND_SET = 2, GROW = 2, FIRST = 16 };
 
-/* Mixes well, as two rounds of a 64-bit finalizer (MurmurHash3's constants). */
+/* The 64-bit finalizer of MurmurHash3. */
 uint64_t profile_mix(uint64_t a, uint64_t b)
 {
     uint64_t x = a * 0x9e3779b97f4a7c15u + b;
@@ -83,7 +83,7 @@ static bool profile_team_has_slot(size_t slot)
     return true;
 }
 
-/* "WORLD"; "PEs 0..6 by 2"; or "PEs 0, 3, .. 7", where they are in a list. */
+/* "WORLD", "PE 3", "PEs 0..6 by 2", or for a list "3 PEs, 0 .. 7". */
 static void profile_team_name_team(const struct shmem_team *team, char *text, size_t size)
 {
     int last = team_world_pe(team, team->npes - 1);
@@ -110,7 +110,7 @@ static int profile_team_add_team(const struct shmem_team *team, uint64_t id)
     return i;
 }
 
-/* A predefined team at its first use. */
+/* Row of a team, which is added at the first use of a predefined team. */
 static int profile_team_find_team(const struct shmem_team *team)
 {
     size_t slot = profile_team_slot_of(team);
@@ -150,7 +150,7 @@ int profile_team_of(const struct check_call *call)
                : -1;
 }
 
-void profile_team_made(const struct check_call *call, uint64_t id)
+void profile_team_created(const struct check_call *call, uint64_t id)
 {
     for (int i = 0; i < call->n; i++) {
         if (call->kind[i] != CHECK_NEW_TEAM)
@@ -164,7 +164,7 @@ void profile_team_made(const struct check_call *call, uint64_t id)
     }
 }
 
-void profile_team_gone(const struct check_call *call)
+void profile_team_destroyed(const struct check_call *call)
 {
     uint64_t handle = check_value(call, CHECK_TEAM_DOOMED, 0);
 

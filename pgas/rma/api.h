@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api.h - how a public routine is defined: a row that declares the kind of each
- * parameter, and a body that calls one plain function.
+ * api.h - definition of a public routine: an API row, which declares the kind of each
+ * parameter, and a body, which calls one function.
  *
  *     ROUTINE(void, shmem_long_put, sizeof(long), ALONE,
  *             (long *, dest, SYM), (const long *, source, LOCAL),
@@ -72,7 +72,7 @@
     extern __attribute__((weak, alias("p" #name), visibility("default"))) ret name args; \
     __attribute__((visibility("default"))) ret p##name args
 
-/* The call record `api_call` of a checked entry point, as check_call takes it */
+/* The call record `api_call` of a checked entry point, the argument of check_call */
 #define API_CALL(fname, bytes, where, ...)                                               \
     static const char *const api_names[] = {EACH(PAR_NAME, __VA_ARGS__)};                \
     static const uint8_t api_kinds[] = {EACH(PAR_KIND, __VA_ARGS__)};                    \

@@ -5,20 +5,20 @@
  * An MCS lock whose queue node fits into the lock word.  The 8 bytes of a lock hold two
  * 32-bit words on each PE:
  *   tail  valid on the lock's home PE: the last PE of the queue + 1; 0 = free.
- *   node  this PE's queue node.  NODE_BUSY: a thread of the PE is in the queue or holds
- *         the lock.  NODE_WAITS: the predecessor holds the lock.  The other bits: the
- *         successor + 1; 0 = not known yet.
- * A free lock is all zero, and `node` is 0 on every PE that is not in the queue.  A PE
+ *   qnode this PE's queue node.  QNODE_BUSY: a thread of the PE is in the queue or holds
+ *         the lock.  QNODE_WAITS: the predecessor holds the lock.  The other bits: the
+ *         successor + 1; 0 = not stored yet.
+ * A free lock is all zero, and `qnode` is 0 on every PE that is not in the queue.  A PE
  * that swaps itself into `tail` behind another PE stores its number in the predecessor's
- * node and waits until the predecessor clears NODE_WAITS.  The threads of a PE compete
- * for its node.  The home PE is derived from the lock's address, which distributes locks
+ * qnode and waits until the predecessor clears QNODE_WAITS.  The threads of a PE compete
+ * for its qnode.  The home PE is derived from the lock's address, which distributes locks
  * over the PEs.
  *
- * Invariants: a PE sets NODE_BUSY before it swaps itself into `tail`, and clears its node
- * only after it has replaced itself in `tail` by 0 or knows its successor.  Hence
- *   - a PE that obtains p from `tail` by a swap finds NODE_BUSY set and no successor in
- *     p's node until it has stored its own number there;
- *   - while p's node is 0, `tail` is not p + 1.
+ * Invariants: a PE sets QNODE_BUSY before it swaps itself into `tail`, and clears its
+ * qnode only after it has replaced itself in `tail` by 0 or knows its successor.  Hence
+ *   - a PE that obtains p from `tail` by a swap finds QNODE_BUSY set and no successor in
+ *     p's qnode until it has stored its own number there;
+ *   - while p's qnode is 0, `tail` is not p + 1.
  * A word that was not initialised to 0, or that the program has modified, violates them:
  * see lock_bad_word and lock_probe.
  */
@@ -34,15 +34,15 @@
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
-#define NODE_WAITS 0x80000000u
-#define NODE_BUSY  0x40000000u
-#define NODE_PROBE                                                                       \
-    0x20000000u /* the only bit set: another PE blocks this node, see lock_probe */
-#define NODE_NEXT 0x1fffffffu
+#define QNODE_WAITS 0x80000000u
+#define QNODE_BUSY  0x40000000u
+#define QNODE_PROBE                                                                      \
+    0x20000000u /* the only bit set: another PE probes this qnode, see lock_probe */
+#define QNODE_NEXT 0x1fffffffu
 
 struct words {
     uint32_t tail;
-    uint32_t node;
+    uint32_t qnode;
 };
 
 _Static_assert(sizeof(struct words) <= sizeof(long), "a lock word holds a queue node");
@@ -58,9 +58,9 @@ static uint32_t *lock_tail(long *lock)
     return &((struct words *)lock)->tail;
 }
 
-static uint32_t *lock_node(long *lock)
+static uint32_t *lock_qnode(long *lock)
 {
-    return &((struct words *)lock)->node;
+    return &((struct words *)lock)->qnode;
 }
 
 /* An atomic operation on a word of any PE; returns the old value. */
@@ -89,31 +89,31 @@ static int lock_home(const long *lock)
     return (int)(offset / sizeof(long) % g->npes);
 }
 
-static bool lock_not_waiting(const void *node)
+static bool lock_not_waiting(const void *qnode)
 {
-    return (load_acquire_u32(node) & NODE_WAITS) == 0;
+    return (load_acquire_u32(qnode) & QNODE_WAITS) == 0;
 }
 
-static bool lock_not_busy(const void *node)
+static bool lock_not_busy(const void *qnode)
 {
-    return load_acquire_u32(node) == 0;
+    return load_acquire_u32(qnode) == 0;
 }
 
-static bool lock_not_probed(const void *node)
+static bool lock_not_probed(const void *qnode)
 {
-    return load_acquire_u32(node) != NODE_PROBE;
+    return load_acquire_u32(qnode) != QNODE_PROBE;
 }
 
-static bool lock_next_known(const void *node)
+static bool lock_next_known(const void *qnode)
 {
-    return (load_acquire_u32(node) & NODE_NEXT) != 0;
+    return (load_acquire_u32(qnode) & QNODE_NEXT) != 0;
 }
 
-static void lock_wait_node(block_ready ready, const uint32_t *node, const long *lock,
-                           const char *fn)
+static void lock_wait_qnode(block_ready ready, const uint32_t *qnode, const long *lock,
+                            const char *fn)
 {
     block_until(
-        &(struct block_wait){.ready = ready, .arg = node, .word = lock, .what = fn});
+        &(struct block_wait){.ready = ready, .arg = qnode, .word = lock, .what = fn});
 }
 
 static _Noreturn void lock_bad_word(const long *lock, struct words words, int pe,
@@ -128,16 +128,18 @@ static _Noreturn void lock_bad_word(const long *lock, struct words words, int pe
         fn, (const void *)lock, pe, value);
 }
 
-/* What this PE has found in its own node is 0, or of a PE in the queue, or a probe. */
-static uint32_t lock_node_checked(const struct words *mine, uint32_t node,
-                                  const long *lock, const char *fn)
+/* Returns `qnode`, the value of this PE's qnode, if it is 0, QNODE_PROBE or that of a
+ * queued PE; ends the job otherwise. */
+static uint32_t lock_qnode_checked(const struct words *mine, uint32_t qnode,
+                                   const long *lock, const char *fn)
 {
-    bool busy = (node & NODE_BUSY) != 0 && (node & NODE_PROBE) == 0;
+    bool busy = (qnode & QNODE_BUSY) != 0 && (qnode & QNODE_PROBE) == 0;
 
-    if (node == 0 || node == NODE_PROBE || (busy && (node & NODE_NEXT) <= pgas_self.npes))
-        return node;
-    lock_bad_word(lock, (struct words){load_relaxed_u32(&mine->tail), node}, pgas_self.me,
-                  fn);
+    if (qnode == 0 || qnode == QNODE_PROBE ||
+        (busy && (qnode & QNODE_NEXT) <= pgas_self.npes))
+        return qnode;
+    lock_bad_word(lock, (struct words){load_relaxed_u32(&mine->tail), qnode},
+                  pgas_self.me, fn);
 }
 
 /* Returns `tail` if it is 0 or a PE + 1; ends the job otherwise. */
@@ -148,9 +150,9 @@ static uint32_t lock_tail_checked(uint32_t tail, const long *lock, const char *f
     return tail;
 }
 
-/* A block_ready function: true once NODE_PROBE is stored in the PE's node or the node was
- * found busy; false while another PE's probe is there. */
-struct put_in {
+/* A block_ready function: true once QNODE_PROBE is stored in the PE's qnode or the qnode
+ * was found busy; false while another PE's probe is stored. */
+struct probe {
     long *lock;
     int pe;
     const char *fn;
@@ -159,74 +161,74 @@ struct put_in {
 
 static bool lock_probe_stored(const void *arg)
 {
-    struct put_in *p = (struct put_in *)(uintptr_t)arg;
+    struct probe *p = (struct probe *)(uintptr_t)arg;
 
-    p->old = lock_compare_swap(lock_node(p->lock), 0, NODE_PROBE, p->pe, p->fn);
-    return p->old != NODE_PROBE;
+    p->old = lock_compare_swap(lock_qnode(p->lock), 0, QNODE_PROBE, p->pe, p->fn);
+    return p->old != QNODE_PROBE;
 }
 
 /*
  * Under SHMEM_DEBUG, before this PE enters the queue: verifies that the PE named by
- * `tail` is in the queue.  If its node is 0, the probe stores NODE_PROBE there, which
+ * `tail` is in the queue.  If its qnode is 0, the probe stores QNODE_PROBE there, which
  * keeps that PE from entering, and reads `tail` again: it is invalid if it still names
- * that PE.  (No PE uses `tail` but the home's.)  A correct lock is never reported because
- * of a change between the two reads.  A word that was invalid before its first use is
- * always found: no PE enters the queue before it has probed, so the first probe finds
- * that node 0.
+ * that PE.  (Only the home PE's `tail` is used.)  A correct lock is not reported, even if
+ * it changes between the two reads.  A word that was invalid before its first use is
+ * always found: no PE enters the queue before it has probed, so the first probe finds the
+ * qnode 0.
  */
 static void lock_probe(long *lock, const struct words *mine, const char *fn)
 {
     int home = lock_home(lock);
     uint32_t own = load_relaxed_u32(&mine->tail);
 
-    (void)lock_node_checked(mine, load_relaxed_u32(&mine->node), lock, fn);
+    (void)lock_qnode_checked(mine, load_relaxed_u32(&mine->qnode), lock, fn);
     if (home != pgas_self.me && own != 0)
         lock_bad_word(lock, (struct words){.tail = own}, pgas_self.me, fn);
     uint32_t tail = lock_amo(TRANSPORT_AMO_FETCH, lock_tail(lock), 0, home, fn);
     if (lock_tail_checked(tail, lock, fn) == 0)
         return;
-    struct put_in put = {lock, (int)tail - 1, fn, 0};
-    if (!lock_probe_stored(&put))
+    struct probe probe = {lock, (int)tail - 1, fn, 0};
+    if (!lock_probe_stored(&probe))
         block_until(
-            &(struct block_wait){.ready = lock_probe_stored, .arg = &put, .what = fn});
-    if (put.old != 0)
+            &(struct block_wait){.ready = lock_probe_stored, .arg = &probe, .what = fn});
+    if (probe.old != 0)
         return;
     if (lock_amo(TRANSPORT_AMO_FETCH, lock_tail(lock), 0, home, fn) == tail)
         lock_bad_word(lock, (struct words){.tail = tail}, home, fn);
-    lock_amo(TRANSPORT_AMO_SWAP, lock_node(lock), 0, (int)tail - 1, fn);
+    lock_amo(TRANSPORT_AMO_SWAP, lock_qnode(lock), 0, (int)tail - 1, fn);
 }
 
-/* Acquires this PE's node for the calling thread. */
-static void lock_acquire_node(struct words *mine, const long *lock, const char *fn)
+/* Acquires this PE's qnode for the calling thread. */
+static void lock_acquire_qnode(struct words *mine, const long *lock, const char *fn)
 {
     uint32_t old;
 
-    while ((old = cas_acq_rel_u32(&mine->node, 0, NODE_BUSY | NODE_WAITS)) != 0) {
-        if (lock_node_checked(mine, old, lock, fn) != NODE_PROBE &&
+    while ((old = cas_acq_rel_u32(&mine->qnode, 0, QNODE_BUSY | QNODE_WAITS)) != 0) {
+        if (lock_qnode_checked(mine, old, lock, fn) != QNODE_PROBE &&
             pgas_self.thread_level < SHMEM_THREAD_SERIALIZED)
             log_die("%s: this PE already holds the lock at %p", fn, (const void *)lock);
-        lock_wait_node(lock_not_busy, &mine->node, lock, fn);
+        lock_wait_qnode(lock_not_busy, &mine->qnode, lock, fn);
     }
 }
 
-/* Releases the node to other threads of this PE. */
-static void lock_release_node(uint32_t *node, const long *lock)
+/* Releases the qnode to other threads of this PE. */
+static void lock_release_qnode(uint32_t *qnode, const long *lock)
 {
-    PGAS_ASSERT((load_relaxed_u32(node) & NODE_BUSY) != 0);
-    store_release_u32(node, 0);
+    PGAS_ASSERT((load_relaxed_u32(qnode) & QNODE_BUSY) != 0);
+    store_release_u32(qnode, 0);
     rma_changed(lock, sizeof *lock, pgas_self.me);
 }
 
-/* Stores this PE as the successor in the node of the previous tail.  That PE is still in
+/* Stores this PE as the successor in the qnode of the previous tail.  That PE is still in
  * the queue and has no successor, by the invariants above. */
 static void lock_link_successor(uint32_t before, long *lock, const char *fn)
 {
     uint32_t me = (uint32_t)pgas_self.me + 1;
     int pe = (int)lock_tail_checked(before, lock, fn) - 1;
     PGAS_ASSERT(before != 0);
-    uint32_t old = lock_amo(TRANSPORT_AMO_OR, lock_node(lock), me, pe, fn);
+    uint32_t old = lock_amo(TRANSPORT_AMO_OR, lock_qnode(lock), me, pe, fn);
 
-    if (before == me || (old & NODE_BUSY) == 0 || (old & NODE_NEXT) != 0)
+    if (before == me || (old & QNODE_BUSY) == 0 || (old & QNODE_NEXT) != 0)
         lock_bad_word(lock, (struct words){.tail = before}, lock_home(lock), fn);
 }
 
@@ -236,19 +238,20 @@ void lock_set(long *lock, const char *fn)
 
     if (unlikely(pgas_self.checks))
         lock_probe(lock, mine, fn);
-    lock_acquire_node(mine, lock, fn);
+    lock_acquire_qnode(mine, lock, fn);
     uint32_t me = (uint32_t)pgas_self.me + 1;
     uint32_t before =
         lock_amo(TRANSPORT_AMO_SWAP, lock_tail(lock), me, lock_home(lock), fn);
-    PGAS_ASSERT((load_relaxed_u32(&mine->node) & NODE_BUSY) != 0);
+    PGAS_ASSERT((load_relaxed_u32(&mine->qnode) & QNODE_BUSY) != 0);
     if (before == 0) {
         /* Clear only this bit: a successor may have stored its number already. */
-        fetch_and_acq_rel_u32(&mine->node, ~NODE_WAITS);
+        fetch_and_acq_rel_u32(&mine->qnode, ~QNODE_WAITS);
         return;
     }
     lock_link_successor(before, lock, fn);
-    lock_wait_node(lock_not_waiting, &mine->node, lock, fn);
-    PGAS_ASSERT((load_relaxed_u32(&mine->node) & (NODE_BUSY | NODE_WAITS)) == NODE_BUSY);
+    lock_wait_qnode(lock_not_waiting, &mine->qnode, lock, fn);
+    PGAS_ASSERT((load_relaxed_u32(&mine->qnode) & (QNODE_BUSY | QNODE_WAITS)) ==
+                QNODE_BUSY);
 }
 
 bool lock_try(long *lock, const char *fn)
@@ -258,16 +261,16 @@ bool lock_try(long *lock, const char *fn)
 
     if (unlikely(pgas_self.checks))
         lock_probe(lock, mine, fn);
-    while ((old = cas_acq_rel_u32(&mine->node, 0, NODE_BUSY)) == NODE_PROBE)
-        lock_wait_node(lock_not_probed, &mine->node, lock, fn);
-    if (lock_node_checked(mine, old, lock, fn) != 0)
+    while ((old = cas_acq_rel_u32(&mine->qnode, 0, QNODE_BUSY)) == QNODE_PROBE)
+        lock_wait_qnode(lock_not_probed, &mine->qnode, lock, fn);
+    if (lock_qnode_checked(mine, old, lock, fn) != 0)
         return false;
     old = lock_compare_swap(lock_tail(lock), 0, (uint32_t)pgas_self.me + 1,
                             lock_home(lock), fn);
     if (lock_tail_checked(old, lock, fn) == 0)
         return true;
     net_poll(); /* the program may call this routine in a loop */
-    lock_release_node(&mine->node, lock);
+    lock_release_qnode(&mine->qnode, lock);
     return false;
 }
 
@@ -276,28 +279,28 @@ static int lock_successor(struct words *mine, long *lock, const char *fn)
 {
     uint32_t me = (uint32_t)pgas_self.me + 1;
 
-    if (!lock_next_known(&mine->node)) {
+    if (!lock_next_known(&mine->qnode)) {
         if (lock_compare_swap(lock_tail(lock), me, 0, lock_home(lock), fn) == me)
             return -1;
         /* A successor has swapped `tail` and is about to store its number here. */
-        lock_wait_node(lock_next_known, &mine->node, lock, fn);
+        lock_wait_qnode(lock_next_known, &mine->qnode, lock, fn);
     }
-    uint32_t node = load_acquire_u32(&mine->node);
-    return (int)(lock_node_checked(mine, node, lock, fn) & NODE_NEXT) - 1;
+    uint32_t qnode = load_acquire_u32(&mine->qnode);
+    return (int)(lock_qnode_checked(mine, qnode, lock, fn) & QNODE_NEXT) - 1;
 }
 
 void lock_clear(long *lock, const char *fn)
 {
     struct words *mine = lock_words(lock, pgas_self.me, fn);
 
-    if ((load_acquire_u32(&mine->node) & (NODE_BUSY | NODE_WAITS)) != NODE_BUSY)
+    if ((load_acquire_u32(&mine->qnode) & (QNODE_BUSY | QNODE_WAITS)) != QNODE_BUSY)
         log_die("%s: this PE does not hold the lock at %p", fn, (void *)lock);
     /* Make all updates of the critical section visible to the next owner. */
     order_quiet(SHMEM_CTX_DEFAULT, fn);
     int next = lock_successor(mine, lock, fn);
     PGAS_ASSERT(next >= -1 && next < (int)pgas_self.npes && next != pgas_self.me);
-    lock_release_node(&mine->node, lock);
+    lock_release_qnode(&mine->qnode, lock);
     if (next >= 0)
-        amo_post(TRANSPORT_AMO_AND, lock_node(lock), sizeof(uint32_t),
-                 (uint32_t)~NODE_WAITS, next, fn);
+        amo_post(TRANSPORT_AMO_AND, lock_qnode(lock), sizeof(uint32_t),
+                 (uint32_t)~QNODE_WAITS, next, fn);
 }

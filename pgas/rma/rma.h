@@ -53,8 +53,7 @@ ALWAYS_INLINE void rma_changed(const void *addr, size_t len, int pe)
     block_poke(pgas_self.peer[pe].node, addr, len);
 }
 
-/* As rma_changed for the PE of this record; returns `value`, so that the caller can make
- * it a tail call. */
+/* rma_changed for the PE of `node`, as a tail call: returns `value`. */
 ALWAYS_INLINE uint64_t rma_changed_then(struct node_pe *node, const void *addr,
                                         size_t len, uint64_t value)
 {

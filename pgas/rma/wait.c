@@ -11,7 +11,7 @@
 
 /* Polls of the word before block_until is called, whose polls cost a function call each.
  * Oversubscribed PEs poll less. */
-enum { SPINS = 64, SPINS_CROWDED = 4 };
+enum { SPINS = 64, SPINS_OVERSUBSCRIBED = 4 };
 
 struct condition {
     const void *word;
@@ -74,7 +74,7 @@ uint64_t wait_for(const void *word, size_t size, enum wait_kind kind,
     const struct interval in = *interval; /* a private copy can stay in registers */
     uint64_t seen;
 
-    for (int i = pgas_self.oversubscribed ? SPINS_CROWDED : SPINS; i > 0; i--) {
+    for (int i = pgas_self.oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS; i > 0; i--) {
         seen = word_load(word, size, kind);
         if (interval_has(&in, seen))
             return seen;

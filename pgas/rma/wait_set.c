@@ -149,7 +149,7 @@ bool wait_set_test_all(const struct wait_set *set, const char *fn)
     bool all = wait_set_seek(&s, false, 0, set->n) == set->n;
 
     if (!all)
-        net_poll(); /* the program asks again and again */
+        net_poll(); /* the program may call this routine in a loop */
     return all;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * avoid.h - parses world->avoid (SHMEM_NET_DISABLE): capabilities that a transport must
- * not use although it has them, so that code for devices without them can be tested.
- * Uses: nothing of ours.  Used by: net, the transports.
+ * not use although the device has them, so that its fallbacks can be tested. A leaf. Used
+ * by: net, the transports.
  */
 #ifndef PGAS_TRANSPORT_AVOID_H
 #define PGAS_TRANSPORT_AVOID_H

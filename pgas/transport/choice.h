@@ -2,7 +2,7 @@
 /*
  * choice.h - parses SHMEM_TRANSPORT: which network transports may be used.
  *
- * Pure.  Uses: nothing of ours.  Used by: core/net, oshmem_info.
+ * A pure function.  A leaf.  Used by: core/net, oshmem_info.
  */
 #ifndef PGAS_TRANSPORT_CHOICE_H
 #define PGAS_TRANSPORT_CHOICE_H

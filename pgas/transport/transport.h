@@ -162,8 +162,8 @@ struct transport {
     /* ---- operations: 0 = posted; -EAGAIN: call progress and try again -------------- */
 
     /* Copy len > 0 bytes to a PE. With done: it completes when `from` may be changed,
-     * possibly before this returns, and implies nothing about the target. Without done,
-     * `from` belongs to the transport until quiet. */
+     * possibly before this returns; it does not imply that the data are visible. Without
+     * done, `from` belongs to the transport until quiet. */
     int (*put)(struct transport_ctx *ctx, const struct transport_symaddr *to,
                const void *from, size_t len, struct transport_completion *done);
     /* Copy len > 0 bytes from a PE. done, or NULL, completes when they have arrived. */
@@ -187,12 +187,12 @@ struct transport {
                       const void *from, size_t len, const struct transport_signal *signal,
                       struct transport_completion *done);
 
-    /* ---- order and completion: 0 = yes; -EAGAIN: call progress and try again ------- */
+    /* ---- order and completion: -EAGAIN: call progress and try again ---------------- */
 
-    /* Whether all puts and amos posted before on ctx, to each PE, become visible before
-     * those posted from now on. */
+    /* 0: all puts and amos posted before on ctx, to each PE, become visible before those
+     * posted from now on. */
     int (*fence)(struct transport_ctx *ctx);
-    /* Whether all operations of ctx are done. May post operations (flushes). */
+    /* 0: all operations of ctx are done. May post operations (flushes). */
     int (*quiet)(struct transport_ctx *ctx);
     /* Number of operations that are posted and not known to be done; if any, *pe (may be
      * NULL) is a PE with an outstanding completion, or -1. Makes no system call. */
@@ -201,13 +201,14 @@ struct transport {
     /* ---- progress ------------------------------------------------------------------ */
 
     /* Advance operations without blocking. Returns the number of events that this
-     * transport has processed; 0 does not imply that no PE has written to our memory. */
+     * transport has processed; 0 does not imply that no PE has written to this PE's
+     * memory. */
     int (*progress)(struct transport_ctx *ctx);
     /* A descriptor that polls readable when progress(ctx) has work. -1: none at present;
      * the caller must call progress periodically, and fd again after each progress. Any
      * thread may call it. */
     int (*fd)(struct transport_ctx *ctx);
-    /* Call it before sleeping on fd. 0: fd becomes readable for every event from now on;
+    /* Call before sleeping on fd. 0: fd becomes readable for every event from now on;
      * -EAGAIN: work is pending, call progress. */
     int (*arm)(struct transport_ctx *ctx);
 };

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    MOST = (SCRATCH_PIECE * 2 + 4096) / (int)sizeof(long),
+    MOST = (SCRATCH_SEGMENT * 2 + 4096) / (int)sizeof(long),
     /* More segments of a broadcast (128 KiB) than signal words; and fewer segments, for
      * which a leader with several children sends more messages than it has records. */
     SEGMENTED = (LEADER_WORDS * 2 + 3) * 128 * 1024 / (int)sizeof(long),
@@ -155,7 +155,7 @@ static void be_late(const struct group *g, long late)
  * and slots are reused. */
 static void try_eager(const struct group *g, long round)
 {
-    enum { CALLS = 200, LONGS = BCAST_PUSH_BYTES / sizeof(long), EACH_LATE = 40 };
+    enum { CALLS = 200, LONGS = BCAST_EAGER_BYTES / sizeof(long), EACH_LATE = 40 };
 
     for (long k = 0; k < CALLS; k++) {
         long late = round + k / EACH_LATE;

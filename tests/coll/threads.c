@@ -256,8 +256,8 @@ static void try_shared(const struct call *c)
     shared_enter(s, "shared");
     switch (c->number % 3) {
     case 0:
-        shared_spread(s, c->source, c->n * 8, (int)(c->number % npes),
-                      "shared_broadcast");
+        shared_node_broadcast(s, c->source, c->n * 8, (int)(c->number % npes),
+                              "shared_broadcast");
         break;
     case 1:
         shared_node_fcollect(s, c->source, c->n * 8, "shared_fcollect");

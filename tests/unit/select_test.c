@@ -202,7 +202,8 @@ Test(plan, with_more_pes_than_processors_exchanges_go_by_arrival)
         {256, "arrival to 256, barrier"},
         {257, "mailbox to 7, barrier"},
     };
-    struct select_case c = {.nodes = 1, .crowded = true, .first = SELECT_ALGORITHMS_ALL};
+    struct select_case c = {
+        .nodes = 1, .oversubscribed = true, .first = SELECT_ALGORITHMS_ALL};
 
     for (size_t i = 0; i < sizeof should / sizeof should[0]; i++) {
         c.npes = should[i].npes;

@@ -81,13 +81,13 @@ static const char *algorithms_plan_text(enum select_collective what, bool builti
 {
     struct select_case c = {.npes = team_pes,
                             .nodes = 1,
-                            .crowded = team_pes > processors,
+                            .oversubscribed = team_pes > processors,
                             .first = SELECT_ALGORITHMS_ALL};
     struct select_choice plan[SELECT_CHOICES];
     bool cut;
 
     if (!builtin) {
-        const char *wish = select_wish(what, &env);
+        const char *wish = select_requested(what, &env);
         c.first = select_algorithm_of(what, wish);
         if (c.first == SELECT_ALGORITHMS_ALL && strcmp(wish, "auto") != 0)
             return "none, as the variable's value is none of them";
@@ -127,7 +127,7 @@ static void algorithms_report_collective(struct emit *e, enum select_collective 
     if (e->form == FORM_JSON)
         emit_text(e, "name", "", select_name(what));
     emit_text(e, "variable", "", variable);
-    emit_text(e, "current", "", select_wish(what, &env));
+    emit_text(e, "current", "", select_requested(what, &env));
     emit_text(e, "builtin", "", builtin);
     emit_text(e, "now", "", now);
     emit_end(e);

@@ -198,7 +198,7 @@ static enum select_algorithm tune_pe_builtin_choice(enum select_collective what,
 {
     struct select_case c = {.npes = npes,
                             .nodes = 1,
-                            .crowded = pgas_self.oversubscribed,
+                            .oversubscribed = pgas_self.oversubscribed,
                             .first = SELECT_ALGORITHMS_ALL};
     struct select_choice plan[SELECT_CHOICES], *at = plan;
     bool cut;

@@ -44,8 +44,8 @@ static void alltoall_exchange_mailbox(struct shmem_team *team, char *dest,
 }
 
 /* Get this PE's block from PE i. */
-static void alltoall_take_block(const struct shmem_team *team, int i, char *to,
-                                const void *source, size_t each, const char *fn)
+static void alltoall_get_block(const struct shmem_team *team, int i, char *to,
+                               const void *source, size_t each, const char *fn)
 {
     const char *block = (const char *)source + (size_t)team->me * each;
     size_t npes = (size_t)team->npes;
@@ -66,7 +66,7 @@ static void alltoall_exchange_barrier(struct shmem_team *team, void *dest,
     barrier_sync(team, fn); /* all sources are ready */
     for (int k = 0; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
-        alltoall_take_block(team, i, to + (size_t)i * each, source, each, fn);
+        alltoall_get_block(team, i, to + (size_t)i * each, source, each, fn);
     }
     if (unlikely(team->remote))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
@@ -79,7 +79,7 @@ static void alltoall_exchange_puts(struct shmem_team *team, char *dest,
 {
     char *mine = dest + (size_t)team->me * each;
 
-    barrier_sync(team, fn); /* all PEs have entered: dest is writable */
+    barrier_sync(team, fn); /* all PEs have entered: every dest may be written */
     for (int k = 1; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
         rma_put_nbi(SHMEM_CTX_DEFAULT, mine, source + (size_t)i * each, each,

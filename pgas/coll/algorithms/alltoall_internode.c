@@ -13,7 +13,7 @@
  * that originates from node x - (i mod 2^k).  The length of a bundle follows from the
  * number of PEs of both nodes and is known to both.
  *
- * Leader scratch buffer: one inbox part per round, and the bundles for the own node,
+ * Leader scratch memory: one inbox part per round, and the bundles for the own node,
  * ordered by PE, within a PE by source node.
  */
 #include "config.h"
@@ -62,7 +62,7 @@ struct job {
     const struct team_nodes *nodes;
     size_t each;
     int *order;    /* PEs of the team in node order; NULL: team order is node order */
-    char **bundle; /* by number: the one that this leader holds; 0 = for its own node */
+    char **bundle; /* by number; 0 = for this leader's own node */
     char *memory;  /* of the bundles */
     size_t most;   /* bytes of the longest bundle */
     struct mailbox mailbox;
@@ -110,7 +110,7 @@ bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
     size_t most = pes * pes * each, all = (size_t)team->npes * pes * each;
     struct schedule s = {.name = SCHEDULE_ALLTOALL_BRUCK, .nodes = n->leaders};
 
-    if (each > SCRATCH_PIECE || most > SCRATCH_PIECE || all > SCRATCH_PIECE)
+    if (each > SCRATCH_SEGMENT || most > SCRATCH_SEGMENT || all > SCRATCH_SEGMENT)
         return false;
     return schedule_inbox(&s) * most <= SCRATCH_BYTES && scratch_get(team, fn);
 }
@@ -123,7 +123,7 @@ static int alltoall_inter_pe_at(const struct job *j, int pos)
 }
 
 /* Publish the address of this PE's source. */
-static void alltoall_inter_show(struct job *j, const void *source)
+static void alltoall_inter_publish_source(struct job *j, const void *source)
 {
     j->mailbox = mailbox_open(j->team->node_team, sizeof(uint64_t), j->fn);
     *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_encode(source);
@@ -146,8 +146,8 @@ static void alltoall_inter_pack(const struct job *j, char *to, int node)
         }
 }
 
-/* Offset in the leader's scratch buffer of the blocks from `node` to local PE k. */
-static size_t alltoall_inter_shown_at(const struct job *j, int node, int k)
+/* Offset in the leader's scratch memory of the blocks from `node` to local PE k. */
+static size_t alltoall_inter_result_at(const struct job *j, int node, int k)
 {
     const struct team_nodes *n = j->nodes;
 
@@ -156,20 +156,20 @@ static size_t alltoall_inter_shown_at(const struct job *j, int node, int k)
                              j->each;
 }
 
-/* At the end bundle i is the one from the node at distance -i to this node. */
-static void alltoall_inter_lay_out(const struct job *j)
+/* After the exchange, bundle i is the one from the node at distance -i to this node. */
+static void alltoall_inter_store_result(const struct job *j)
 {
     const struct team_nodes *n = j->nodes;
 
     for (int i = 0; i < n->leaders; i++) {
         int from = alltoall_inter_node_at(n, -i);
         copy_bytes(scratch_at(&j->team->coll->scratch, n->me,
-                              alltoall_inter_shown_at(j, from, 0)),
+                              alltoall_inter_result_at(j, from, 0)),
                    j->bundle[i], alltoall_inter_bundle_bytes(j, from, n->me));
     }
 }
 
-static void alltoall_inter_take(const struct job *j, char *dest)
+static void alltoall_inter_copy_result(const struct job *j, char *dest)
 {
     const struct team_nodes *n = j->nodes;
 
@@ -177,7 +177,7 @@ static void alltoall_inter_take(const struct job *j, char *dest)
         size_t pes = (size_t)alltoall_inter_pes_of(n, node);
         const char *from =
             peer_at(scratch_at(&j->team->coll->scratch, n->me,
-                               alltoall_inter_shown_at(j, node, j->team->node_team->me)),
+                               alltoall_inter_result_at(j, node, j->team->node_team->me)),
                     pes * j->each, internode_leader(j->team), j->fn);
         for (int pos = n->begin[node]; pos < n->begin[node + 1]; pos++) {
             copy_bytes(dest + (size_t)alltoall_inter_pe_at(j, pos) * j->each, from,
@@ -264,7 +264,7 @@ static void alltoall_inter_exchange(struct job *j)
         alltoall_inter_pack(j, j->bundle[i], alltoall_inter_node_at(j->nodes, i));
     leader_job_run(&j->leaders, (struct schedule){.name = SCHEDULE_ALLTOALL_BRUCK}, &ops,
                    true);
-    alltoall_inter_lay_out(j);
+    alltoall_inter_store_result(j);
     free(j->memory);
     free(j->bundle);
 }
@@ -280,18 +280,18 @@ void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, siz
                     .each = each,
                     .order = internode_order(team, fn),
                     .fn = fn};
-    bool leads = internode_is_leader(team);
+    bool is_leader = internode_is_leader(team);
 
     internode_begin(team);
-    alltoall_inter_show(&j, source);
-    if (leads) {
+    alltoall_inter_publish_source(&j, source);
+    if (is_leader) {
         alltoall_inter_exchange(&j);
-        mailbox_hand_over(&j.mailbox, 1);
+        mailbox_publish_parts(&j.mailbox, 1);
     } else {
-        mailbox_await_handed(&j.mailbox, 0, 1);
+        mailbox_await_parts(&j.mailbox, 0, 1);
     }
-    alltoall_inter_take(&j, dest);
-    if (leads)
+    alltoall_inter_copy_result(&j, dest);
+    if (is_leader)
         mailbox_await_all_closed(&j.mailbox);
     mailbox_close(&j.mailbox);
     free(j.order);

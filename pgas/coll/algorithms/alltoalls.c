@@ -5,9 +5,9 @@
  * mailbox, select, bounce, rma, rma/order, rma/strided, datatype/copy.
  *
  * Algorithms as in alltoall.c: direct gets between two barriers; on a node also pairwise
- * exchange in arrival order; very small data packed and piggybacked on a barrier.  Over a
- * network a message costs far more than the gap after an element: if the stride is small,
- * elements are fetched in one get with the gaps between them, and unpacked here.
+ * exchange in arrival order; very small data packed and piggybacked on a barrier.  A
+ * message costs far more than the bytes of a small gap: if the stride is small, remote
+ * elements are fetched in one get with the gaps between them, and unpacked.
  */
 #include "config.h"
 
@@ -30,8 +30,8 @@
 
 enum {
     STEP_MOST = 4096,      /* maximum stride in bytes for fetching with the gaps */
-    SPAN_BYTES = 1 << 16,  /* maximum of a PE at a time */
-    SPANS_BYTES = 1 << 22, /* maximum of all PEs, but at least an element each */
+    SPAN_BYTES = 1 << 16,  /* maximum fetched from a PE at a time */
+    SPANS_BYTES = 1 << 22, /* maximum from all PEs, but at least an element per PE */
 };
 
 /* Extent in bytes of n elements with that stride. */
@@ -84,7 +84,7 @@ static char *alltoalls_dest_of(const struct fetch *f, int i, size_t element)
 }
 
 /* Elements that are fetched from each remote PE at a time. */
-static size_t alltoalls_at_a_time(const struct fetch *f, size_t remote)
+static size_t alltoalls_span_elements(const struct fetch *f, size_t remote)
 {
     size_t bytes = SPANS_BYTES / remote < SPAN_BYTES ? SPANS_BYTES / remote : SPAN_BYTES;
     size_t n = bytes / alltoalls_step_of(f);
@@ -109,8 +109,8 @@ static void alltoalls_get_spans(const struct fetch *f, char *memory, size_t spac
     order_quiet(SHMEM_CTX_DEFAULT, f->fn);
 }
 
-static void alltoalls_take_spans(const struct fetch *f, const char *memory, size_t space,
-                                 size_t first, size_t n)
+static void alltoalls_unpack_spans(const struct fetch *f, const char *memory,
+                                   size_t space, size_t first, size_t n)
 {
     for (int i = 0; i < f->team->npes; i++) {
         if (!net_remote(team_world_pe(f->team, i)))
@@ -124,7 +124,7 @@ static void alltoalls_take_spans(const struct fetch *f, const char *memory, size
 static void alltoalls_fetch_with_gaps(const struct fetch *f)
 {
     size_t remote = (size_t)team_count_remote(f->team),
-           most = alltoalls_at_a_time(f, remote);
+           most = alltoalls_span_elements(f, remote);
     size_t space = most * alltoalls_step_of(f);
     char *memory = malloc(remote * space);
 
@@ -133,7 +133,7 @@ static void alltoalls_fetch_with_gaps(const struct fetch *f)
     for (size_t first = 0, n; first < f->x.n; first += n) {
         n = f->x.n - first < most ? f->x.n - first : most;
         alltoalls_get_spans(f, memory, space, first, n);
-        alltoalls_take_spans(f, memory, space, first, n);
+        alltoalls_unpack_spans(f, memory, space, first, n);
     }
     free(memory);
 }
@@ -204,7 +204,7 @@ static size_t alltoalls_block_at(const struct blocks *b, int i, ptrdiff_t stride
     return (size_t)i * b->x.n * b->x.size * (size_t)stride;
 }
 
-static void alltoalls_take_block(const struct blocks *b, int i)
+static void alltoalls_get_block(const struct blocks *b, int i)
 {
     const struct strided s = {b->x.dst, b->x.sst, 1, b->x.n, b->x.size};
 
@@ -219,14 +219,15 @@ static void alltoalls_swap_blocks(const void *job, int i)
     const struct blocks *b = job;
     const struct strided s = {b->x.dst, b->x.sst, 1, b->x.n, b->x.size};
 
-    alltoalls_take_block(b, i);
+    alltoalls_get_block(b, i);
     strided_put(SHMEM_CTX_DEFAULT, b->dest + alltoalls_block_at(b, b->team->me, b->x.dst),
                 b->source + alltoalls_block_at(b, i, b->x.sst), s,
                 team_world_pe(b->team, i), b->fn);
 }
 
-/* n: number of elements of all blocks of a PE.  There is no mailbox form with strides, so
- * small blocks use the algorithm of the smallest block that exceeds a mailbox slot. */
+/* n: number of elements of all blocks of a PE.  No algorithm uses eager slots with
+ * strides, so small blocks use the algorithm of the smallest block that exceeds a slot.
+ */
 static bool alltoalls_by_arrival(struct shmem_team *team, const void *dest,
                                  const void *source, size_t n, const struct strides *x,
                                  const char *fn)
@@ -248,7 +249,7 @@ static void alltoalls_exchange_arrival(struct shmem_team *team, char *dest,
 {
     struct blocks b = {team, dest, source, *x, fn};
 
-    alltoalls_take_block(&b, team->me);
+    alltoalls_get_block(&b, team->me);
     arrival_exchange(team, alltoalls_swap_blocks, &b, fn);
 }
 
@@ -265,13 +266,13 @@ static void alltoalls_exchange_gathered(struct shmem_team *team, char *dest,
                                         const char *source, size_t n,
                                         const struct strides *x, const char *fn)
 {
-    char *packed = malloc(2 * n * x->size), *taken = packed + n * x->size;
+    char *packed = malloc(2 * n * x->size), *received = packed + n * x->size;
 
     if (packed == NULL)
         log_die("%s: no memory to pack %zu bytes", fn, n * x->size);
     alltoalls_copy_elements(packed, 1, source, x->sst, n, x->size);
-    alltoall_gather(team, taken, packed, x->n * x->size, fn);
-    alltoalls_copy_elements(dest, x->dst, taken, 1, n, x->size);
+    alltoall_gather(team, received, packed, x->n * x->size, fn);
+    alltoalls_copy_elements(dest, x->dst, received, 1, n, x->size);
     free(packed);
 }
 

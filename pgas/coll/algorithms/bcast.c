@@ -4,12 +4,13 @@
  * select, bounce, rma, datatype/copy.
  *
  * On a node, m bytes:
- * - mailbox: the root writes its eager slot, the others read it.  The root waits for no
- *   reader, so it may run ahead by the number of slots.
- * - direct: the root announces its source, each PE copies from it, the root awaits all.
+ * - mailbox: the root writes its eager slot, the others read it.  The root does not wait
+ *   for the readers, so it may run ahead by the number of slots.
+ * - direct: the root announces its source, each PE copies from it, and the root waits for
+ *   all.
  * - barrier: each PE gets the source between two barriers; also for active sets.
  *
- * Over several nodes: bcast_internode.c; very small data travel with a barrier.
+ * Over several nodes: bcast_internode.c; very small data are piggybacked on a barrier.
  */
 #include "config.h"
 
@@ -52,7 +53,7 @@ static void bcast_mailbox(const struct job *j)
     mailbox_close(&b);
 }
 
-static void bcast_take_from_root(const struct job *j, struct mailbox *b)
+static void bcast_get_from_root(const struct job *j, struct mailbox *b)
 {
     (void)mailbox_of(b, j->root);
     rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes,
@@ -66,7 +67,7 @@ static void bcast_direct(const struct job *j)
     bool late = bounce_overlap(j->dest, j->bytes, j->source, j->bytes);
 
     if (j->team->me != j->root) {
-        bcast_take_from_root(j, &b);
+        bcast_get_from_root(j, &b);
         return;
     }
     (void)mailbox_own(&b);
@@ -155,7 +156,7 @@ static int bcast_job(struct job *j)
                 team->npes - 1);
     if (j->bytes == 0)
         return 0;
-    if (team->me == j->root) /* report a bad source here, not on a PE that reads it */
+    if (team->me == j->root) /* report an invalid source on its own PE, not on a reader */
         (void)peer_at(j->source, j->bytes, pgas_self.me, j->fn);
     if (mailbox_has(team))
         bcast_on_node(j);

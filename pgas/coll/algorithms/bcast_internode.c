@@ -7,7 +7,7 @@
  * (schedule.h).
  *
  * Small (bcast_eager): binomial tree of the leaders, from eager slot to eager slot; no PE
- * waits for its descendants.  A leader has BCAST_PUSHES slots in its scratch memory.
+ * waits for its descendants.  A leader has BCAST_EAGER_SLOTS slots in its scratch memory.
  * Invariant: a slot is reused only after an inter-node barrier, which a leader enters
  * after it has forwarded the data of all earlier calls and passed them to its node.
  *
@@ -43,8 +43,8 @@ struct job {
     const char *from; /* the data on a leader: dest, except on the root */
     size_t bytes;
     int vrank;                /* cyclic distance of this node from the node of the root */
-    struct schedule schedule; /* of the leaders; its segments are passed to the node */
-    struct mailbox mailbox;   /* of this node, unless it is the root's */
+    struct schedule schedule; /* of the leaders; defines the segments */
+    struct mailbox mailbox;   /* of this node; unused on the root's node */
     const char *fn;
 };
 
@@ -62,14 +62,14 @@ static void bcast_inter_ready(void *arg, const struct schedule_step *step)
     size_t end = step->to.first + step->to.count;
 
     if (bcast_inter_has_local_pes(j))
-        mailbox_hand_over(&j->mailbox, (end - 1) / j->schedule.segment + 1);
+        mailbox_publish_parts(&j->mailbox, (end - 1) / j->schedule.segment + 1);
 }
 
-static void bcast_inter_take_segments(const struct job *j)
+static void bcast_inter_copy_segments(const struct job *j)
 {
     for (int i = 0; i < schedule_segments(&j->schedule); i++) {
         struct schedule_region s = schedule_segment(&j->schedule, i);
-        mailbox_await_handed(&j->mailbox, 0, (uint64_t)i + 1);
+        mailbox_await_parts(&j->mailbox, 0, (uint64_t)i + 1);
         copy_bytes(j->dest + s.first,
                    peer_at(j->dest + s.first, s.count, internode_leader(j->team), j->fn),
                    s.count);
@@ -97,18 +97,20 @@ static const enum schedule_name schedules[] = {
     [INTERNODE_BROADCAST_SCATTER] = SCHEDULE_BCAST_SCATTER,
 };
 
-static void bcast_inter_spread(struct job *j)
+static void bcast_inter_run_leaders(struct job *j)
 {
     j->schedule.name =
         schedules[select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes)];
-    internode_barrier(j->team, j->fn); /* all leaders have entered: dest is writable */
+    internode_barrier(j->team, j->fn); /* every leader's dest may be written */
     leader_job_run(&j->leaders, j->schedule, &ops, false);
 }
 
 /* ---- large broadcast --------------------------------------------------------------- */
 
-/* On the root's node all PEs get the data in dest; the root only if `copies`. */
-static void bcast_inter_share(struct job *j, const void *source, int root, bool copies)
+/* Node phase on the root's node: all PEs receive the data in dest; the root only if
+ * `copies`. */
+static void bcast_inter_node_phase(struct job *j, const void *source, int root,
+                                   bool copies)
 {
     struct shmem_team *node_team = j->team->node_team;
     int i = team_index(node_team, team_world_pe(j->team, root));
@@ -121,25 +123,26 @@ static void bcast_inter_share(struct job *j, const void *source, int root, bool 
         j->from = source;
 }
 
-static void bcast_inter_spread_from(struct job *j, const void *source, int root,
-                                    bool copies)
+static void bcast_inter_run_root_node(struct job *j, const void *source, int root,
+                                      bool copies)
 {
-    bcast_inter_share(j, source, root, copies);
+    bcast_inter_node_phase(j, source, root, copies);
     if (internode_is_leader(j->team))
-        bcast_inter_spread(j);
+        bcast_inter_run_leaders(j);
 }
 
-static void bcast_inter_receive(struct job *j)
+static void bcast_inter_run_other_node(struct job *j)
 {
-    bool local_pes = bcast_inter_has_local_pes(j), leads = internode_is_leader(j->team);
+    bool local_pes = bcast_inter_has_local_pes(j),
+         is_leader = internode_is_leader(j->team);
 
     if (local_pes)
         j->mailbox = mailbox_open(j->team->node_team, 0, j->fn);
-    if (leads)
-        bcast_inter_spread(j);
+    if (is_leader)
+        bcast_inter_run_leaders(j);
     else
-        bcast_inter_take_segments(j);
-    if (local_pes && leads)
+        bcast_inter_copy_segments(j);
+    if (local_pes && is_leader)
         mailbox_await_all_closed(&j->mailbox);
     if (local_pes)
         mailbox_close(&j->mailbox);
@@ -169,71 +172,72 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
 
     internode_begin(team);
     if (j.vrank == 0)
-        bcast_inter_spread_from(&j, source, root, copies);
+        bcast_inter_run_root_node(&j, source, root, copies);
     else
-        bcast_inter_receive(&j);
+        bcast_inter_run_other_node(&j);
 }
 
 /* ---- small broadcast --------------------------------------------------------------- */
 
-/* Number of an eager broadcast, and the word that its message sets. */
-struct push {
+/* An eager broadcast: its number, and the signal word of its message. */
+struct eager_bcast {
     const struct job *job;
     uint64_t number;
     uint64_t *word; /* same symmetric address on all leaders */
 };
 
-static struct push bcast_inter_eager_begin(const struct job *j)
+static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
 {
     struct internode_words *w = internode_words(j->team, j->team->me);
     struct credit *eager = &j->team->coll->bcast.eager;
 
-    if (!credit_available(eager, BCAST_PUSHES))
+    if (!credit_available(eager, BCAST_EAGER_SLOTS))
         internode_barrier(j->team, j->fn); /* returns the credit of leaders */
     uint64_t number = credit_begin(eager);
-    return (struct push){j, number, &w->bcast.pushed[number % BCAST_PUSHES]};
+    return (struct eager_bcast){j, number, &w->bcast.eager[number % BCAST_EAGER_SLOTS]};
 }
 
 /* Symmetric address of the slot of a node's leader. */
-static char *bcast_inter_slot(const struct push *p, int node)
+static char *bcast_inter_slot(const struct eager_bcast *p, int node)
 {
-    return scratch_at(&p->job->team->coll->internode.eager, node,
-                      offsetof(struct internode_eager, push[p->number % BCAST_PUSHES]));
+    return scratch_at(
+        &p->job->team->coll->internode.eager, node,
+        offsetof(struct internode_eager, slot[p->number % BCAST_EAGER_SLOTS]));
 }
 
 static void bcast_inter_eager_send(void *arg, const struct schedule_step *step)
 {
-    const struct push *p = arg;
+    const struct eager_bcast *p = arg;
     const struct job *j = p->job;
     int node = leader_job_node(&j->leaders, step->peer);
 
-    leader_push(j->team, node, bcast_inter_slot(p, node),
-                bcast_inter_slot(p, j->team->nodes->me), j->bytes, p->word, p->number,
-                j->fn);
+    leader_eager_put(j->team, node, bcast_inter_slot(p, node),
+                     bcast_inter_slot(p, j->team->nodes->me), j->bytes, p->word,
+                     p->number, j->fn);
 }
 
 static bool bcast_inter_eager_arrived(const void *arg, const struct schedule_step *step)
 {
-    const struct push *p = arg;
+    const struct eager_bcast *p = arg;
 
-    (void)step; /* one message */
-    return leader_push_arrived(p->word, p->number);
+    (void)step; /* a leader receives only one message */
+    return leader_eager_arrived(p->word, p->number);
 }
 
 static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
 {
-    const struct push *p = arg;
+    const struct eager_bcast *p = arg;
 
-    leader_await_push(p->job->team, leader_job_node(&p->job->leaders, step->peer),
-                      p->word, p->number, p->job->fn);
+    leader_eager_await(p->job->team, leader_job_node(&p->job->leaders, step->peer),
+                       p->word, p->number, p->job->fn);
 }
 
 static const struct executor_ops eager_ops = {.send = bcast_inter_eager_send,
                                               .arrived = bcast_inter_eager_arrived,
                                               .await = bcast_inter_eager_await};
 
-/* From the slot of the root's leader to the slots of all leaders. */
-static void bcast_inter_eager_spread(struct push *p)
+/* Broadcast from the slot of the root's leader to the slots of all leaders. */
+static void bcast_inter_eager_run_leaders(struct eager_bcast *p)
 {
     const struct job *j = p->job;
 
@@ -247,22 +251,22 @@ static void bcast_inter_eager_spread(struct push *p)
                                     .job = p});
 }
 
-static void bcast_inter_eager_root(struct job *j, struct push *p, const void *source,
-                                   int root, bool copies)
+static void bcast_inter_eager_root(struct job *j, struct eager_bcast *p,
+                                   const void *source, int root, bool copies)
 {
-    bcast_inter_share(j, source, root, copies);
+    bcast_inter_node_phase(j, source, root, copies);
     if (!internode_is_leader(j->team))
         return;
     copy_bytes(bcast_inter_slot(p, j->team->nodes->me), j->from, j->bytes);
-    bcast_inter_eager_spread(p);
+    bcast_inter_eager_run_leaders(p);
 }
 
-static void bcast_inter_eager_other(const struct job *j, struct push *p)
+static void bcast_inter_eager_other(const struct job *j, struct eager_bcast *p)
 {
     const char *slot = bcast_inter_slot(p, j->team->nodes->me); /* of the leader */
 
     if (internode_is_leader(j->team))
-        bcast_inter_eager_spread(p);
+        bcast_inter_eager_run_leaders(p);
     if (j->team->node_team->npes > 1)
         bcast_node(j->team->node_team, j->dest, slot, j->bytes, 0, true, j->fn);
     else
@@ -275,7 +279,7 @@ void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t
     struct job j = bcast_inter_job_of(team, dest, bytes, root, fn);
 
     internode_begin(team);
-    struct push p = bcast_inter_eager_begin(&j);
+    struct eager_bcast p = bcast_inter_eager_begin(&j);
     if (j.vrank == 0)
         bcast_inter_eager_root(&j, &p, source, root, copies);
     else

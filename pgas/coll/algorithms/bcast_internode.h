@@ -14,17 +14,17 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    BCAST_PUSHES = 32,       /* eager broadcasts between two barriers of the leaders */
-    BCAST_PUSH_BYTES = 2048, /* maximum payload */
+    BCAST_EAGER_SLOTS = 32,   /* eager broadcasts between two barriers of the leaders */
+    BCAST_EAGER_BYTES = 2048, /* maximum payload */
 };
 
-/* On each leader: sequence number of the last eager broadcast received, by number modulo
- * BCAST_PUSHES.  (The payloads are in internode_eager.push.) */
+/* On each leader: sequence number of the last eager broadcast received, by sequence
+ * number modulo BCAST_EAGER_SLOTS.  (The payloads are in internode_eager.slot.) */
 struct bcast_words {
-    _Alignas(NODE_LINE) uint64_t pushed[BCAST_PUSHES];
+    _Alignas(NODE_LINE) uint64_t eager[BCAST_EAGER_SLOTS];
 };
 
-/* Invariant on leaders: eager.seq <= eager.acked + BCAST_PUSHES. */
+/* Invariant on leaders: eager.seq <= eager.acked + BCAST_EAGER_SLOTS. */
 struct bcast_state {
     struct credit eager; /* eager broadcasts */
 };
@@ -33,8 +33,8 @@ struct bcast_state {
 void bcast_internode(struct shmem_team *team, void *dest, const void *source,
                      size_t bytes, int root, bool copies, const char *fn);
 
-/* The same for at most BCAST_PUSH_BYTES on a team with internode_has_eager; a leader
- * barrier at most once per BCAST_PUSHES calls. */
+/* Eager form for at most BCAST_EAGER_BYTES on a team with internode_has_eager; contains a
+ * leader barrier at most once per BCAST_EAGER_SLOTS calls. */
 void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                  int root, bool copies, const char *fn);
 

@@ -9,7 +9,8 @@
  * - barrier: direct; each PE copies all sources to its dest between two barriers,
  *   starting with its own so that the PEs do not all read one source at the same time.
  *
- * Over several nodes: collect_internode.c; very small blocks travel with a barrier.
+ * Over several nodes: collect_internode.c; very small blocks are piggybacked on a
+ * barrier.
  */
 #include "config.h"
 
@@ -32,11 +33,11 @@
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
-enum { REMOTE_BYTES = 1024 }; /* minimum of all PEs for the two-level algorithm */
+enum { REMOTE_BYTES = 1024 }; /* minimum bytes of all PEs for the two-level algorithm */
 
 /* Copy from PE i; `all`: bytes that this PE copies in total. */
-static void collect_take(const struct shmem_team *team, int i, char *to,
-                         const void *source, size_t bytes, size_t all, const char *fn)
+static void collect_get(const struct shmem_team *team, int i, char *to,
+                        const void *source, size_t bytes, size_t all, const char *fn)
 {
     int pe = team_world_pe(team, i);
 
@@ -47,7 +48,7 @@ static void collect_take(const struct shmem_team *team, int i, char *to,
 }
 
 /* Complete all gets. */
-static void collect_taken(const struct shmem_team *team, const char *fn)
+static void collect_complete_gets(const struct shmem_team *team, const char *fn)
 {
     if (unlikely(team->remote))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
@@ -88,9 +89,9 @@ static void collect_fcollect_barrier(struct shmem_team *team, void *dest,
     barrier_sync(team, fn); /* all sources are ready */
     for (int k = 0; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
-        collect_take(team, i, to + (size_t)i * each, source, each, all, fn);
+        collect_get(team, i, to + (size_t)i * each, source, each, all, fn);
     }
-    collect_taken(team, fn);
+    collect_complete_gets(team, fn);
     barrier_sync(team, fn); /* all sources have been read */
     bounce_close(to, dest, all);
 }
@@ -111,7 +112,8 @@ static void collect_fcollect_on_node(struct shmem_team *team, void *dest,
     barrier_unguard(team, fn);
 }
 
-/* Two-level, unless another algorithm is selected or dest overlaps a source. */
+/* True if the two-level algorithm applies: it is not deselected, and dest overlaps no
+ * source. */
 static bool collect_is_by_nodes(struct shmem_team *team, size_t all, bool overlap)
 {
     return team->nodes != NULL && !overlap && team->nodes->leaders < COLLECT_NODES_MAX &&
@@ -173,7 +175,7 @@ static struct descriptor *collect_part_of(const struct shmem_team *team, int i,
 
 /* Descriptors of all PEs: gathered if the team spans nodes, else in mailbox slots or in
  * the sync areas. */
-struct parts {
+struct contributions {
     const struct shmem_team *team;
     struct descriptors descriptors;
     const struct mailbox *mailbox;
@@ -181,29 +183,29 @@ struct parts {
 };
 
 /* Contents of a mailbox slot: descriptor, and the elements if they fit. */
-struct shown {
+struct collect_slot {
     struct descriptor part;
     char elements[MAILBOX_SLOT_BYTES - sizeof(struct descriptor)];
 };
 
-static const struct shown *collect_shown(const struct mailbox *b, int i)
+static const struct collect_slot *collect_slot_of(const struct mailbox *b, int i)
 {
-    return (const struct shown *)mailbox_of(b, i);
+    return (const struct collect_slot *)mailbox_of(b, i);
 }
 
-static struct descriptor collect_part_at(const struct parts *parts, int i)
+static struct descriptor collect_part_at(const struct contributions *parts, int i)
 {
     if (parts->descriptors.team != NULL)
         return *(const struct descriptor *)allgather_at(&parts->descriptors, i);
     if (parts->mailbox != NULL)
-        return collect_shown(parts->mailbox, i)->part;
+        return collect_slot_of(parts->mailbox, i)->part;
     const struct descriptor *part = collect_part_of(parts->team, i, parts->fn);
     return (struct descriptor){load_relaxed_u64(&part->count),
                                load_relaxed_u64(&part->symaddr)};
 }
 
-static void collect_say(const struct shmem_team *team, struct descriptor part,
-                        const char *fn)
+static void collect_publish(const struct shmem_team *team, struct descriptor part,
+                            const char *fn)
 {
     struct descriptor *mine = collect_part_of(team, team->me, fn);
 
@@ -211,7 +213,7 @@ static void collect_say(const struct shmem_team *team, struct descriptor part,
     store_relaxed_u64(&mine->symaddr, part.symaddr);
 }
 
-static size_t collect_sum_before(const struct parts *parts, int end)
+static size_t collect_sum_before(const struct contributions *parts, int end)
 {
     size_t sum = 0;
 
@@ -222,8 +224,10 @@ static size_t collect_sum_before(const struct parts *parts, int end)
     return sum;
 }
 
-/* Bytes of all PEs; checks dest, whose length is known only now. */
-static size_t collect_sum_bytes(const struct parts *parts, const void *dest, size_t size)
+/* Bytes of all PEs; checks dest, whose length is known only after the exchange of
+ * descriptors. */
+static size_t collect_sum_bytes(const struct contributions *parts, const void *dest,
+                                size_t size)
 {
     const char *fn = parts->fn;
     size_t all = rma_bytes(collect_sum_before(parts, parts->team->npes), size, fn);
@@ -237,7 +241,8 @@ static size_t collect_sum_bytes(const struct parts *parts, const void *dest, siz
     return all;
 }
 
-static void collect_take_all(const struct parts *parts, char *to, size_t all, size_t size)
+static void collect_get_all(const struct contributions *parts, char *to, size_t all,
+                            size_t size)
 {
     const struct shmem_team *team = parts->team;
     size_t at = collect_sum_before(parts, team->me) * size;
@@ -246,15 +251,16 @@ static void collect_take_all(const struct parts *parts, char *to, size_t all, si
         int i = (team->me + k) % team->npes;
         struct descriptor part = collect_part_at(parts, i);
         at = i == 0 ? 0 : at;
-        collect_take(team, i, to + at, symaddr_decode(part.symaddr), part.count * size,
-                     all, parts->fn);
+        collect_get(team, i, to + at, symaddr_decode(part.symaddr), part.count * size,
+                    all, parts->fn);
         at += part.count * size;
     }
-    collect_taken(team, parts->fn);
+    collect_complete_gets(team, parts->fn);
 }
 
-/* Barrier, after which the descriptors of all PEs can be read. */
-static struct descriptors collect_meet(struct shmem_team *team, const char *fn)
+/* Barrier, after which the descriptors of all PEs are readable. */
+static struct descriptors collect_exchange_descriptors(struct shmem_team *team,
+                                                       const char *fn)
 {
     if (unlikely(team->remote))
         return allgather_open(team, collect_part_of(team, team->me, fn),
@@ -264,8 +270,8 @@ static struct descriptors collect_meet(struct shmem_team *team, const char *fn)
 }
 
 /* True if dest overlaps any source; the same result on all PEs. */
-static bool collect_any_overlap(const struct parts *parts, const void *dest, size_t all,
-                                size_t size)
+static bool collect_any_overlap(const struct contributions *parts, const void *dest,
+                                size_t all, size_t size)
 {
     for (int i = 0; i < parts->team->npes; i++) {
         struct descriptor part = collect_part_at(parts, i);
@@ -277,7 +283,7 @@ static bool collect_any_overlap(const struct parts *parts, const void *dest, siz
 }
 
 /* Offsets of the blocks in dest. */
-static size_t *collect_sum_up(const struct parts *parts, size_t size)
+static size_t *collect_sum_up(const struct contributions *parts, size_t size)
 {
     int npes = parts->team->npes;
     size_t *at = malloc(((size_t)npes + 1) * sizeof *at);
@@ -295,8 +301,8 @@ static size_t collect_at_listed(const struct collect_layout *layout, int i)
     return ((const size_t *)layout->arg)[i];
 }
 
-/* After collect_meet. */
-static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
+/* After collect_exchange_descriptors. */
+static void collect_by_nodes(const struct contributions *parts, struct shmem_team *team,
                              void *dest, const void *source, size_t size)
 {
     size_t *at = collect_sum_up(parts, size);
@@ -312,8 +318,9 @@ static void collect_by_nodes(const struct parts *parts, struct shmem_team *team,
 static void collect_barrier(struct shmem_team *team, void *dest, const void *source,
                             size_t n, size_t size, const char *fn)
 {
-    collect_say(team, (struct descriptor){n, symaddr_encode(source)}, fn);
-    struct parts parts = {team, collect_meet(team, fn), NULL, fn}; /* all are ready */
+    collect_publish(team, (struct descriptor){n, symaddr_encode(source)}, fn);
+    /* After the exchange all sources are ready. */
+    struct contributions parts = {team, collect_exchange_descriptors(team, fn), NULL, fn};
     size_t all = collect_sum_bytes(&parts, dest, size);
     if (all >= REMOTE_BYTES &&
         collect_is_by_nodes(team, all, collect_any_overlap(&parts, dest, all, size))) {
@@ -323,27 +330,29 @@ static void collect_barrier(struct shmem_team *team, void *dest, const void *sou
     }
     char *to = bounce_open(dest, all, source, n * size, all, fn);
     if (all > 0) /* else `to` may be NULL */
-        collect_take_all(&parts, to, all, size);
+        collect_get_all(&parts, to, all, size);
     allgather_close(&parts.descriptors);
-    barrier_sync(team, fn); /* all sources and parts have been read */
+    barrier_sync(team, fn); /* all sources and descriptors have been read */
     bounce_close(to, dest, all);
     if (team->psync != NULL)
-        collect_say(team, (struct descriptor){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE}, fn);
+        collect_publish(team, (struct descriptor){SHMEM_SYNC_VALUE, SHMEM_SYNC_VALUE},
+                        fn);
 }
 
 /* True if the elements of every PE fit its slot. */
-static bool collect_all_shown(const struct parts *parts, size_t size)
+static bool collect_all_fit_slots(const struct contributions *parts, size_t size)
 {
     for (int i = 0; i < parts->team->npes; i++)
-        if (collect_part_at(parts, i).count > sizeof((struct shown *)0)->elements / size)
+        if (collect_part_at(parts, i).count >
+            sizeof((struct collect_slot *)0)->elements / size)
             return false;
     return true;
 }
 
-static void collect_take_shown(const struct parts *parts, char *dest, size_t size)
+static void collect_copy_slots(const struct contributions *parts, char *dest, size_t size)
 {
     for (int i = 0; i < parts->team->npes; i++) {
-        const struct shown *theirs = collect_shown(parts->mailbox, i);
+        const struct collect_slot *theirs = collect_slot_of(parts->mailbox, i);
         size_t bytes = theirs->part.count * size;
         if (bytes > 0)
             copy_bytes(dest, theirs->elements, bytes);
@@ -351,15 +360,15 @@ static void collect_take_shown(const struct parts *parts, char *dest, size_t siz
     }
 }
 
-/* Some PE has more: all copy from the sources, which stay valid until the barrier. */
-static void collect_take_from_sources(const struct parts *parts, void *dest,
-                                      const void *source, size_t mine, size_t all,
-                                      size_t size)
+/* If the elements of some PE do not fit its slot, all PEs copy from the sources, which
+ * stay valid until the barrier. */
+static void collect_get_sources(const struct contributions *parts, void *dest,
+                                const void *source, size_t mine, size_t all, size_t size)
 {
     struct shmem_team *team = parts->mailbox->team;
     char *to = bounce_open(dest, all, source, mine, all, parts->fn);
 
-    collect_take_all(parts, to, all, size);
+    collect_get_all(parts, to, all, size);
     barrier_sync(team, parts->fn);
     bounce_close(to, dest, all);
 }
@@ -367,19 +376,19 @@ static void collect_take_from_sources(const struct parts *parts, void *dest,
 static void collect_mailbox(struct shmem_team *team, void *dest, const void *source,
                             size_t n, size_t size, const char *fn)
 {
-    struct mailbox b = mailbox_open(team, sizeof(struct shown), fn);
-    struct parts parts = {.team = team, .mailbox = &b, .fn = fn};
-    struct shown *slot = (struct shown *)mailbox_own(&b);
+    struct mailbox b = mailbox_open(team, sizeof(struct collect_slot), fn);
+    struct contributions parts = {.team = team, .mailbox = &b, .fn = fn};
+    struct collect_slot *slot = (struct collect_slot *)mailbox_own(&b);
 
     slot->part = (struct descriptor){n, symaddr_encode(source)};
     if (n > 0 && n <= sizeof slot->elements / size)
         copy_bytes(slot->elements, source, n * size);
     mailbox_post(&b);
     size_t all = collect_sum_bytes(&parts, dest, size);
-    if (collect_all_shown(&parts, size))
-        collect_take_shown(&parts, dest, size);
+    if (collect_all_fit_slots(&parts, size))
+        collect_copy_slots(&parts, dest, size);
     else
-        collect_take_from_sources(&parts, dest, source, n * size, all, size);
+        collect_get_sources(&parts, dest, source, n * size, all, size);
     mailbox_close_all(&b);
 }
 
@@ -399,7 +408,7 @@ int collect(struct shmem_team *team, void *dest, const void *source, size_t n,
 {
     size_t mine = rma_bytes(n, size, fn);
 
-    if (mine > 0) /* report a bad source here, not on a PE that reads it */
+    if (mine > 0) /* report an invalid source on its own PE, not on a reader */
         (void)peer_at(source, mine, pgas_self.me, fn);
     if (mailbox_has(team))
         collect_on_node(team, dest, source, n, size, fn);

@@ -44,7 +44,7 @@ static size_t collect_inter_at(const struct job *j, int i)
 
 /* ---- the blocks of a node -------------------------------------------------------- */
 
-/* Contiguous blocks: of PEs with consecutive numbers. */
+/* Contiguous bytes of dest: the blocks of PEs with consecutive numbers. */
 struct run {
     size_t first, bytes;
 };
@@ -54,7 +54,7 @@ static int collect_inter_pe_at(const struct job *j, int pos)
     return j->order != NULL ? j->order[pos] : pos;
 }
 
-/* The run that begins at *pos, which is advanced to the next run. */
+/* The run of PEs that begins at *pos, which is advanced to the next run. */
 static struct run collect_inter_next_run(const struct job *j, int *pos, int end)
 {
     int first = collect_inter_pe_at(j, *pos), n = 1;
@@ -90,7 +90,7 @@ static void collect_inter_put_node(const struct job *j, int step, int to, int no
 /* ---- node phase ------------------------------------------------------------------- */
 
 /* Publish the address of this PE's source. */
-static void collect_inter_show(struct job *j)
+static void collect_inter_publish_source(struct job *j)
 {
     j->mailbox = mailbox_open(j->team->node_team, sizeof(uint64_t), j->fn);
     *(uint64_t *)mailbox_own(&j->mailbox) = symaddr_encode(j->source);
@@ -114,7 +114,7 @@ static void collect_inter_fill(const struct job *j)
     }
 }
 
-static void collect_inter_take_node(const struct job *j, int node)
+static void collect_inter_copy_node(const struct job *j, int node)
 {
     const int *begin = j->team->nodes->begin;
 
@@ -135,11 +135,11 @@ static int collect_inter_node_before(const struct job *j, int distance)
     return (n->me - distance + n->leaders) % n->leaders;
 }
 
-static void collect_inter_take_all(const struct job *j)
+static void collect_inter_copy_all(const struct job *j)
 {
     for (int k = 0; k < j->team->nodes->leaders; k++) {
-        mailbox_await_handed(&j->mailbox, 0, (uint64_t)k + 1); /* one part per node */
-        collect_inter_take_node(j, collect_inter_node_before(j, k));
+        mailbox_await_parts(&j->mailbox, 0, (uint64_t)k + 1); /* one part per node */
+        collect_inter_copy_node(j, collect_inter_node_before(j, k));
     }
 }
 
@@ -157,7 +157,7 @@ static void collect_inter_ready(void *arg, const struct schedule_step *step)
     const struct team_nodes *n = j->team->nodes;
     int before = (n->me - (int)step->to.first + n->leaders) % n->leaders;
 
-    mailbox_hand_over(&j->mailbox, (uint64_t)before + 1);
+    mailbox_publish_parts(&j->mailbox, (uint64_t)before + 1);
 }
 
 static const struct executor_ops ops = {.send = collect_inter_send,
@@ -180,7 +180,7 @@ static void collect_inter_exchange(struct job *j)
 /* ---- all PEs ----------------------------------------------------------------------- */
 
 void collect_internode(struct shmem_team *team, void *dest, const void *source,
-                       const struct collect_layout *layout, bool met, const char *fn)
+                       const struct collect_layout *layout, bool synced, const char *fn)
 {
     struct job j = {.leaders = {.team = team, .fn = fn},
                     .team = team,
@@ -191,16 +191,16 @@ void collect_internode(struct shmem_team *team, void *dest, const void *source,
                     .fn = fn};
 
     internode_begin(team);
-    collect_inter_show(&j);
+    collect_inter_publish_source(&j);
     if (internode_is_leader(team)) {
-        if (!met)
+        if (!synced)
             internode_barrier(team, fn);
         collect_inter_fill(&j);
-        mailbox_hand_over(&j.mailbox, 1);
+        mailbox_publish_parts(&j.mailbox, 1);
         collect_inter_exchange(&j);
         mailbox_await_all_closed(&j.mailbox);
     } else {
-        collect_inter_take_all(&j);
+        collect_inter_copy_all(&j);
     }
     mailbox_close(&j.mailbox);
     free(j.order);

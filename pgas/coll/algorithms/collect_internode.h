@@ -3,8 +3,8 @@
  * collect_internode.h - large collect and fcollect of a team over several nodes.
  * Uses: core/team.  Used by: collect.
  */
-#ifndef PGAS_COLL_COLLECT_REMOTE_H
-#define PGAS_COLL_COLLECT_REMOTE_H
+#ifndef PGAS_COLL_COLLECT_INTERNODE_H
+#define PGAS_COLL_COLLECT_INTERNODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@ struct collect_layout {
     size_t each;
 };
 
-/* dest overlaps no source.  `met`: this collective has had a barrier. */
+/* dest overlaps no source.  `synced`: all PEs have passed a barrier of this call. */
 void collect_internode(struct shmem_team *team, void *dest, const void *source,
-                       const struct collect_layout *layout, bool met, const char *fn);
+                       const struct collect_layout *layout, bool synced, const char *fn);
 
 #endif

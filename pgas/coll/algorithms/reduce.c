@@ -31,10 +31,14 @@ static const reduce_fn algorithms[] = {
 
 /* Algorithms of rooted reductions. */
 static const reduce_fn rooted[] = {
-    [REDUCE_FLAT] = reduce_flat,   [REDUCE_LAST] = reduce_last,
-    [REDUCE_FIRST] = reduce_first, [REDUCE_LINES] = reduce_first_lines,
-    [REDUCE_CHAIN] = reduce_relay, [REDUCE_SLICES] = reduce_shares,
-    [REDUCE_TREE] = reduce_relay,  [REDUCE_STATIC] = reduce_shares,
+    [REDUCE_FLAT] = reduce_flat,
+    [REDUCE_LAST] = reduce_last,
+    [REDUCE_FIRST] = reduce_first,
+    [REDUCE_LINES] = reduce_first_lines,
+    [REDUCE_CHAIN] = reduce_chain_buffered,
+    [REDUCE_SLICES] = reduce_slices_to,
+    [REDUCE_TREE] = reduce_chain_buffered,
+    [REDUCE_STATIC] = reduce_slices_to,
 };
 
 static void reduce_copy_own(const struct reduce_job *j)
@@ -45,14 +49,14 @@ static void reduce_copy_own(const struct reduce_job *j)
 
 /* Candidates of adaptive selection, for data that fits an eager slot and for larger data.
  */
-static const enum select_algorithm small_ways[ADAPT_WAYS] = {REDUCE_LAST, REDUCE_FLAT,
-                                                             REDUCE_FIRST};
-static const enum select_algorithm large_ways[ADAPT_WAYS] = {REDUCE_SLICES, REDUCE_CHAIN,
-                                                             REDUCE_TREE};
+static const enum select_algorithm small_candidates[ADAPT_CANDIDATES] = {
+    REDUCE_LAST, REDUCE_FLAT, REDUCE_FIRST};
+static const enum select_algorithm large_candidates[ADAPT_CANDIDATES] = {
+    REDUCE_SLICES, REDUCE_CHAIN, REDUCE_TREE};
 
-static const enum select_algorithm *reduce_ways_of(const struct reduce_job *j)
+static const enum select_algorithm *reduce_candidates_of(const struct reduce_job *j)
 {
-    return reduce_bytes(j) <= MAILBOX_SLOT_BYTES ? small_ways : large_ways;
+    return reduce_bytes(j) <= MAILBOX_SLOT_BYTES ? small_candidates : large_candidates;
 }
 
 /* True if the combining order must not depend on the arrival order.  An algorithm that
@@ -60,7 +64,7 @@ static const enum select_algorithm *reduce_ways_of(const struct reduce_job *j)
 static bool reduce_is_in_order(const struct reduce_job *j)
 {
     return pgas_self.env.reproducible != REPRODUCIBLE_NOT && !op_exact(j->op) &&
-           !select_asked(SELECT_REDUCE);
+           !select_is_requested(SELECT_REDUCE);
 }
 
 /* The algorithm from the plan, replaced by one with a fixed combining order if required.
@@ -78,34 +82,34 @@ static enum select_algorithm reduce_algorithm_for(const struct reduce_job *j)
 
 /* Bit mask of the candidates that the team may use.  Adjacent candidates that map to the
  * same function are counted once. */
-static unsigned reduce_usable_ways(const struct reduce_job *j, const reduce_fn *by)
+static unsigned reduce_usable_candidates(const struct reduce_job *j, const reduce_fn *by)
 {
-    const enum select_algorithm *way = reduce_ways_of(j);
+    const enum select_algorithm *candidate = reduce_candidates_of(j);
     unsigned usable = 0;
 
-    for (unsigned w = 0; w < ADAPT_WAYS; w++)
-        if (select_adapts(SELECT_REDUCE, way[w], j->team) &&
-            (select_info(way[w])->same || !reduce_is_in_order(j)) &&
-            (w == 0 || by[way[w]] != by[way[w - 1]]))
+    for (unsigned w = 0; w < ADAPT_CANDIDATES; w++)
+        if (select_adapts(SELECT_REDUCE, candidate[w], j->team) &&
+            (select_info(candidate[w])->same || !reduce_is_in_order(j)) &&
+            (w == 0 || by[candidate[w]] != by[candidate[w - 1]]))
             usable |= 1u << w;
     return usable;
 }
 
 /* Small rooted reductions do not adapt: exchanging the samples would cost too much. */
-static void reduce_plan_ways(const struct reduce_job *j, struct adapt_class *state,
-                             const reduce_fn *by)
+static void reduce_plan_candidates(const struct reduce_job *j, struct adapt_class *state,
+                                   const reduce_fn *by)
 {
-    bool adapts = j->root < 0 || reduce_ways_of(j) != small_ways;
+    bool adapts = j->root < 0 || reduce_candidates_of(j) != small_candidates;
 
-    adapt_plan(state, adapts ? reduce_usable_ways(j, by) : 0, reduce_bytes(j));
+    adapt_plan(state, adapts ? reduce_usable_candidates(j, by) : 0, reduce_bytes(j));
 }
 
 /* Index of an algorithm among the candidates of the state; -1 = not a candidate. */
-static int reduce_way_of(const struct reduce_job *j, const struct adapt_class *state,
-                         enum select_algorithm a)
+static int reduce_candidate_of(const struct reduce_job *j,
+                               const struct adapt_class *state, enum select_algorithm a)
 {
-    for (int w = 0; w < ADAPT_WAYS; w++)
-        if (reduce_ways_of(j)[w] == a && (state->ways >> w & 1) != 0)
+    for (int w = 0; w < ADAPT_CANDIDATES; w++)
+        if (reduce_candidates_of(j)[w] == a && (state->candidates >> w & 1) != 0)
             return w;
     return -1;
 }
@@ -127,17 +131,18 @@ static void reduce_with(const struct reduce_job *j, enum adapt_kind kind,
     }
     struct adapt_class *state = adapt_class(j->team, kind, reduce_bytes(j));
 
-    if (unlikely(state->ways == 0))
-        reduce_plan_ways(j, state, by);
-    int way = state->ways == ADAPT_NONE ? -1 : reduce_way_of(j, state, a);
-    if (way < 0) {
+    if (unlikely(state->candidates == 0))
+        reduce_plan_candidates(j, state, by);
+    int candidate =
+        state->candidates == ADAPT_NONE ? -1 : reduce_candidate_of(j, state, a);
+    if (candidate < 0) {
         by[a](j);
         return;
     }
     if (state->calls == 0)
-        state->way = (uint8_t)way;
+        state->candidate = (uint8_t)candidate;
     struct adapt call = adapt_begin(j->team, kind, reduce_bytes(j), state, j->fn);
-    by[reduce_ways_of(j)[call.way]](j);
+    by[reduce_candidates_of(j)[call.candidate]](j);
     adapt_end(&call);
 }
 
@@ -197,7 +202,7 @@ int reduce_to(struct shmem_team *team, int root, void *dest, const void *source,
     if (bytes == 0)
         return 0;
     (void)peer_at(source, bytes, pgas_self.me, fn);
-    if (reduce_gets(&j))
+    if (reduce_is_receiver(&j))
         (void)peer_at(dest, bytes, pgas_self.me, fn);
     if (likely(team->npes == 1 || mailbox_has(team)))
         reduce_node_to(&j);

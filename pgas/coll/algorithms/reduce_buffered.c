@@ -96,7 +96,7 @@ static char *reduce_buffered_acquire(const struct mailbox *b, const struct part 
     return reduce_buffered_data_of(b, b->team->me, p);
 }
 
-static void reduce_buffered_hand_on(const struct mailbox *b, const struct part *p)
+static void reduce_buffered_publish(const struct mailbox *b, const struct part *p)
 {
     stress_point();
     store_release_u64(&reduce_buffered_entry_of(b, b->team->me, p)->filled, p->number);
@@ -106,15 +106,15 @@ static void reduce_buffered_hand_on(const struct mailbox *b, const struct part *
 
 /* ---- consumer -------------------------------------------------------------------- */
 
-static const char *reduce_buffered_take_over(const struct mailbox *b,
-                                             const struct part *p, int before)
+static const char *reduce_buffered_await(const struct mailbox *b, const struct part *p,
+                                         int before)
 {
     mailbox_wait(b, reduce_buffered_offset_of(p), before, p->number);
     return reduce_buffered_data_of(b, before, p);
 }
 
-static void reduce_buffered_give_back(const struct mailbox *b, const struct part *p,
-                                      int before)
+static void reduce_buffered_release(const struct mailbox *b, const struct part *p,
+                                    int before)
 {
     stress_point();
     store_release_u64(&reduce_buffered_entry_of(b, before, p)->freed, p->number);
@@ -134,8 +134,8 @@ static void reduce_buffered_add_part(const struct reduce_job *j, const struct ma
         copy_bytes(to, mine, p->n * j->size);
         return;
     }
-    j->op->three(to, reduce_buffered_take_over(b, p, before), mine, p->n);
-    reduce_buffered_give_back(b, p, before);
+    j->op->three(to, reduce_buffered_await(b, p, before), mine, p->n);
+    reduce_buffered_release(b, p, before);
 }
 
 /* dest is the root's dest as mapped here; NULL if this PE is not the last arriver. */
@@ -153,7 +153,7 @@ static void reduce_buffered_run(const struct reduce_job *j, const struct mailbox
                                  dest != NULL ? dest + p.at
                                               : reduce_buffered_acquire(b, &p));
         if (dest == NULL)
-            reduce_buffered_hand_on(b, &p);
+            reduce_buffered_publish(b, &p);
     }
     j->team->coll->reduce.segments = p.number;
 }
@@ -166,14 +166,14 @@ char *reduce_root_dest(const struct reduce_job *j, const struct mailbox *b)
     return reduce_at(j, symaddr_decode(symaddr), reduce_bytes(j), j->root);
 }
 
-void reduce_relay(const struct reduce_job *j)
+void reduce_chain_buffered(const struct reduce_job *j)
 {
     char *slot, *dest = NULL;
 
     if (!scratch_of_pes(j->team, &j->team->coll->reduce.ring,
                         offsetof(struct node_words, reduce.ring),
                         REDUCE_ENTRIES * REDUCE_ENTRY_BYTES, j->fn)) {
-        reduce_shares(j);
+        reduce_slices_to(j);
         return;
     }
     struct mailbox b = reduce_open_ahead(j, &slot);

@@ -11,7 +11,7 @@
  *    "PAP+Bcast", over symmetric memory: without messages and without an array of ranks.)
  *  - tree, in arrival order: in each pair of subtrees the later arriver is the parent.
  *    If the PEs arrive together this takes log2 n steps in place of n - 1; the last
- *    arriver has log2 n steps left.  (Future work there.)
+ *    arriver has log2 n steps left.  (Proposed there as future work.)
  *  - static: the same tree in PE order, independent of the arrival order.
  * Uses: arrival, mailbox, reduce_int, datatype.
  *
@@ -19,7 +19,7 @@
  * contribution of a leaf is read from its source.
  *
  * Invariants.  No PE enters the next call before all PEs have entered this one.  When the
- * root has the result, all cells of `order` have been read (arrival.c).  `handed` of a PE
+ * root has the result, all cells of `order` have been read (arrival.c).  `parts` of a PE
  * is the number of segments of its dest that its parent may read.  A PE overwrites a
  * segment of its dest with the result only after the root has the result of that segment,
  * so all partial results of that segment have been read.  The root returns after all
@@ -37,7 +37,7 @@ enum {
     SEGMENTS_MAX = 1 << 15,
     SOURCES_MAX = 64, /* children of a PE: at most 2 log2 npes */
 };
-_Static_assert((int)SEGMENTS_MAX < (int)MAILBOX_PARTS, "segment number fits `handed`");
+_Static_assert((int)SEGMENTS_MAX < (int)MAILBOX_PARTS, "segment number fits `parts`");
 
 /* ---- segments -------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ struct sources {
     int n;
     struct {
         int pe;
-        const char *data; /* symmetric: its source, or its dest */
+        const char *data; /* symmetric address: its source, or its dest */
     } of[SOURCES_MAX];
 };
 
@@ -65,7 +65,7 @@ static void reduce_chain_add_segment(const struct reduce_job *j, const struct ma
 {
     for (int k = 0; k < s->n; k++) {
         int pe = s->of[k].pe;
-        mailbox_await_handed(b, pe, segment + 1);
+        mailbox_await_parts(b, pe, segment + 1);
         const char *theirs = reduce_at(j, s->of[k].data + at, n * j->size, pe);
         if (k == 0)
             j->op->three(j->dest + at, theirs, j->source + at, n);
@@ -80,39 +80,39 @@ static void reduce_chain_add_mine(const struct reduce_job *j, const struct mailb
     uint64_t segment = 0;
 
     if (s->n == 0) {
-        mailbox_hand_over(b, MAILBOX_PARTS - 1); /* leaf: the whole source is readable */
+        mailbox_publish_parts(b, MAILBOX_PARTS - 1); /* leaf: its source */
         return;
     }
     for (size_t first = 0, n; first < j->n; first += n) {
         n = reduce_chain_segment_at(j, first);
         reduce_chain_add_segment(j, b, s, segment++, first * j->size, n);
-        mailbox_hand_over(b, segment);
+        mailbox_publish_parts(b, segment);
     }
 }
 
-static void reduce_chain_take_result(const struct reduce_job *j, const struct mailbox *b,
-                                     int leader)
+static void reduce_chain_copy_result(const struct reduce_job *j, const struct mailbox *b,
+                                     int root)
 {
     uint64_t segment = 0;
 
     for (size_t first = 0, n; first < j->n; first += n) {
         size_t at = first * j->size;
         n = reduce_chain_segment_at(j, first);
-        mailbox_await_handed(b, leader, ++segment);
-        copy_bytes(j->dest + at, reduce_at(j, j->dest + at, n * j->size, leader),
+        mailbox_await_parts(b, root, ++segment);
+        copy_bytes(j->dest + at, reduce_at(j, j->dest + at, n * j->size, root),
                    n * j->size);
     }
 }
 
 /* ---- chain ----------------------------------------------------------------------- */
 
-/* The root waits until all other PEs have copied the result; these copy it. */
-static void reduce_chain_end(const struct reduce_job *j, struct mailbox *b, int leader)
+/* The root waits until all other PEs have copied the result. */
+static void reduce_chain_end(const struct reduce_job *j, struct mailbox *b, int root)
 {
-    if (j->team->me == leader)
+    if (j->team->me == root)
         mailbox_await_all_closed(b);
     else
-        reduce_chain_take_result(j, b, leader);
+        reduce_chain_copy_result(j, b, root);
     mailbox_close(b);
 }
 
@@ -134,9 +134,9 @@ void reduce_chain(const struct reduce_job *j)
 
 /*
  * Positions count from 1 here (as in a Fenwick tree).  Let low(p) be the lowest set bit
- * of p.  Position p combines the contributions of positions p - low(p) + 1 .. p, so its
- * children are p - d for d = 1, 2, 4, .. < low(p).  The last position p = npes also
- * combines the subtrees before it: q = p - low(p), then q - low(q), and so on while
+ * of p.  The PE at position p combines the contributions of positions p - low(p) + 1 ..
+ * p, so its children are p - d for d = 1, 2, 4, .. < low(p).  The last position p = npes
+ * also combines the subtrees before it: q = p - low(p), then q - low(q), and so on while
  * q > 0.
  */
 static int reduce_chain_low(int p)
@@ -183,7 +183,7 @@ void reduce_tree(const struct reduce_job *j)
     struct mailbox b = mailbox_open(j->team, 0, j->fn);
     int p = arrival_enter(&b).position + 1;
 
-    arrival_note(&b, p - 1);
+    arrival_publish(&b, p - 1);
     if (p == j->team->npes)
         mailbox_release(&b);
     struct sources s = reduce_chain_sources_of(j, &b, p, reduce_chain_pe_by_arrival);

@@ -24,8 +24,8 @@
  *   begun; no PE enters the next call before all PEs have entered this one, so the last
  *   arriver of a call finds gathered == gathers * npes.  Rooted calls may overlap, so
  *   each has an arrival word of its own (reduce_arrive_ahead).
- * - `lead` is written once per call, by the combiner, after all PEs have arrived.  It is
- *   written again only after all PEs have entered the next call, so after all PEs have
+ * - `combiner` is written once per call, by the combiner, after all PEs have arrived.  It
+ *   is written again only after all PEs have entered the next call, so after all PEs have
  *   read it.  The same holds for the per-PE release lines.
  * - The result replaces the combiner's own contribution in its slot, which no other PE
  *   reads as a contribution.
@@ -60,14 +60,14 @@ static void reduce_combiner_release_all(const struct reduce_job *j, struct mailb
 
 /* Wait for the release and copy the result from the combiner's slot, if this PE receives
  * it. */
-static void reduce_combiner_follow(const struct reduce_job *j, const struct mailbox *b,
-                                   enum release release)
+static void reduce_combiner_await_result(const struct reduce_job *j,
+                                         const struct mailbox *b, enum release release)
 {
-    if (!reduce_gets(j))
+    if (!reduce_is_receiver(j))
         return;
-    int leader =
+    int combiner =
         release == ONE_WORD ? mailbox_await_release(b) : mailbox_await_release_own(b);
-    copy_bytes(j->dest, mailbox_of(b, leader), reduce_bytes(j));
+    copy_bytes(j->dest, mailbox_of(b, combiner), reduce_bytes(j));
 }
 
 /* ---- the last arriver combines --------------------------------------------------- */
@@ -80,21 +80,21 @@ static bool reduce_combiner_arrive_last(struct shmem_team *team)
     return fetch_add_acq_rel_u64(&node_words(team, 0)->reduce.gathered, 1) + 1 == all;
 }
 
-/* All PEs use mailbox_close (not mailbox_close_all), because a PE that returns early has
- * not observed the others. */
+/* All PEs use mailbox_close, because a PE that returns early has not read the data of the
+ * others. */
 static void reduce_combiner_last_to_root(const struct reduce_job *j)
 {
     _Alignas(NODE_LINE) char acc[MAILBOX_SLOT_BYTES];
-    char *slot, *to = reduce_gets(j) ? j->dest : acc;
+    char *slot, *to = reduce_is_receiver(j) ? j->dest : acc;
     struct mailbox b = reduce_open_ahead(j, &slot);
 
     copy_bytes(slot, j->source, reduce_bytes(j));
     mailbox_publish(&b);
     if (reduce_arrive_ahead(&b).position == j->team->npes - 1) {
-        reduce_shown(j, to, &b);
+        reduce_slots(j, to, &b);
         reduce_combiner_release_all(j, &b, slot, to, ONE_WORD);
     } else {
-        reduce_combiner_follow(j, &b, ONE_WORD);
+        reduce_combiner_await_result(j, &b, ONE_WORD);
     }
     mailbox_close(&b);
 }
@@ -111,10 +111,10 @@ void reduce_last(const struct reduce_job *j)
     copy_bytes(slot, j->source, reduce_bytes(j));
     mailbox_publish(&b);
     if (reduce_combiner_arrive_last(j->team)) {
-        reduce_shown(j, j->dest, &b);
+        reduce_slots(j, j->dest, &b);
         reduce_combiner_release_all(j, &b, slot, j->dest, ONE_WORD);
     } else {
-        reduce_combiner_follow(j, &b, ONE_WORD);
+        reduce_combiner_await_result(j, &b, ONE_WORD);
     }
     mailbox_close_all(&b);
 }
@@ -170,12 +170,12 @@ static void reduce_combiner_combine_first(const struct reduce_job *j,
 {
     _Alignas(NODE_LINE) char acc[MAILBOX_SLOT_BYTES];
     struct mailbox b = mailbox_open(j->team, reduce_bytes(j), j->fn);
-    char *slot = mailbox_own(&b), *to = reduce_gets(j) ? j->dest : acc;
+    char *slot = mailbox_own(&b), *to = reduce_is_receiver(j) ? j->dest : acc;
 
     if (!reduce_combiner_arrive_first(j->team, b.call)) {
         copy_bytes(slot, j->source, reduce_bytes(j));
         mailbox_post(&b);
-        reduce_combiner_follow(j, &b, release);
+        reduce_combiner_await_result(j, &b, release);
     } else {
         if (to != j->source)
             copy_bytes(to, j->source, reduce_bytes(j));

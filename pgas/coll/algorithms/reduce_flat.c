@@ -12,7 +12,7 @@
 #include "pgas/coll/algorithms/reduce_int.h"
 #include "pgas/datatype/copy.h"
 
-void reduce_shown(const struct reduce_job *j, char *to, const struct mailbox *b)
+void reduce_slots(const struct reduce_job *j, char *to, const struct mailbox *b)
 {
     const char *first = mailbox_of(b, 0);
 
@@ -21,13 +21,13 @@ void reduce_shown(const struct reduce_job *j, char *to, const struct mailbox *b)
         j->op->two(to, mailbox_of(b, i), j->n);
 }
 
-/* All PEs use mailbox_close (not mailbox_close_all), because a PE that returns early has
- * not observed the others. */
-static void reduce_flat_show_root(const struct reduce_job *j, struct mailbox *b)
+/* All PEs use mailbox_close, because a PE that returns early has not read the data of the
+ * others. */
+static void reduce_flat_to(const struct reduce_job *j, struct mailbox *b)
 {
     if (j->team->me == j->root) {
         mailbox_publish(b);
-        reduce_shown(j, j->dest, b);
+        reduce_slots(j, j->dest, b);
     } else {
         mailbox_post_to(b, j->root);
     }
@@ -40,10 +40,10 @@ void reduce_flat(const struct reduce_job *j)
 
     copy_bytes(mailbox_own(&b), j->source, reduce_bytes(j));
     if (j->root >= 0) {
-        reduce_flat_show_root(j, &b);
+        reduce_flat_to(j, &b);
         return;
     }
     mailbox_post(&b);
-    reduce_shown(j, j->dest, &b);
+    reduce_slots(j, j->dest, &b);
     mailbox_close_all(&b);
 }

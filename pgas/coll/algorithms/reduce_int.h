@@ -29,7 +29,7 @@ static inline size_t reduce_bytes(const struct reduce_job *j)
     return j->n * j->size; /* overflow was excluded by rma_bytes */
 }
 
-static inline bool reduce_gets(const struct reduce_job *j)
+static inline bool reduce_is_receiver(const struct reduce_job *j)
 {
     return j->root < 0 || j->root == j->team->me;
 }
@@ -42,16 +42,16 @@ static inline char *reduce_at(const struct reduce_job *j, const void *here, size
 }
 
 /* Algorithms for teams on one node; reduce_slices also serves active sets. */
-void reduce_flat(const struct reduce_job *j);        /* every PE combines all slots */
-void reduce_last(const struct reduce_job *j);        /* the last arriver combines */
-void reduce_first(const struct reduce_job *j);       /* the first arriver combines */
-void reduce_first_lines(const struct reduce_job *j); /* first arriver, flag per PE */
-void reduce_slices(const struct reduce_job *j);      /* each PE combines one slice */
-void reduce_chain(const struct reduce_job *j);       /* chain in arrival order */
-void reduce_tree(const struct reduce_job *j);        /* tree in arrival order */
-void reduce_static(const struct reduce_job *j);      /* tree in PE order */
-void reduce_relay(const struct reduce_job *j);       /* buffered chain to a root */
-void reduce_shares(const struct reduce_job *j);      /* slices, to a root */
+void reduce_flat(const struct reduce_job *j);           /* every PE combines all slots */
+void reduce_last(const struct reduce_job *j);           /* the last arriver combines */
+void reduce_first(const struct reduce_job *j);          /* the first arriver combines */
+void reduce_first_lines(const struct reduce_job *j);    /* first arriver, flag per PE */
+void reduce_slices(const struct reduce_job *j);         /* each PE combines one slice */
+void reduce_chain(const struct reduce_job *j);          /* chain in arrival order */
+void reduce_tree(const struct reduce_job *j);           /* tree in arrival order */
+void reduce_static(const struct reduce_job *j);         /* tree in PE order */
+void reduce_chain_buffered(const struct reduce_job *j); /* buffered chain to a root */
+void reduce_slices_to(const struct reduce_job *j);      /* slices, to a root */
 
 /* Open a mailbox, and return this PE's slot in it, for algorithms in which a PE may leave
  * before others arrive.  All PEs have finished reading the slots of MAILBOX_SLOTS calls
@@ -67,7 +67,7 @@ char *reduce_root_dest(const struct reduce_job *j, const struct mailbox *b);
 struct arrival reduce_arrive_ahead(const struct mailbox *b);
 
 /* to = the combination of all eager slots of the mailbox, in PE order. */
-void reduce_shown(const struct reduce_job *j, char *to, const struct mailbox *b);
+void reduce_slots(const struct reduce_job *j, char *to, const struct mailbox *b);
 
 /* The rooted reduction of a team on one node that has mailboxes. */
 void reduce_node_to(const struct reduce_job *j);

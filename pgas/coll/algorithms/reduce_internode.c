@@ -31,9 +31,9 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    ALONE_BYTES = 16 * 1024,     /* limit per PE for combining redundantly on all PEs, */
-    ALONE_ALL_BYTES = 32 * 1024, /* and the limit for the data of all PEs together */
-    TOGETHER_BYTES = 1024,       /* data of all PEs that is piggybacked on the barrier */
+    REDUNDANT_BYTES = 16 * 1024, /* limit per PE for combining redundantly on all PEs, */
+    REDUNDANT_ALL_BYTES = 32 * 1024, /* and the limit for the data of all PEs together */
+    PIGGYBACK_BYTES = 1024, /* data of all PEs that is piggybacked on the barrier */
 };
 
 /* ---- piggybacked on the barrier -------------------------------------------------- */
@@ -141,9 +141,9 @@ static void reduce_inter_combine_slice(const struct reduce_job *j, struct slice 
 }
 
 /* Every PE combines all elements redundantly. */
-static void reduce_alone(const struct reduce_job *j)
+static void reduce_redundant(const struct reduce_job *j)
 {
-    _Alignas(NODE_LINE) char acc[ALONE_BYTES];
+    _Alignas(NODE_LINE) char acc[REDUNDANT_BYTES];
     struct remote r;
 
     barrier_sync(j->team, j->fn); /* all sources are ready */
@@ -155,7 +155,7 @@ static void reduce_alone(const struct reduce_job *j)
     copy_bytes(j->dest, acc, reduce_bytes(j));
 }
 
-static void reduce_shared(const struct reduce_job *j)
+static void reduce_sliced(const struct reduce_job *j)
 {
     barrier_sync(j->team, j->fn); /* all sources are ready */
     reduce_inter_combine_slice(j, slice_of(j->n, j->size, j->team->me, j->team->npes));
@@ -166,10 +166,10 @@ static void reduce_barrier(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j);
 
-    if (bytes <= ALONE_BYTES && bytes <= ALONE_ALL_BYTES / (size_t)j->team->npes)
-        reduce_alone(j);
+    if (bytes <= REDUNDANT_BYTES && bytes <= REDUNDANT_ALL_BYTES / (size_t)j->team->npes)
+        reduce_redundant(j);
     else
-        reduce_shared(j);
+        reduce_sliced(j);
 }
 
 /* Combine in PE order, independent of the placement. */
@@ -190,7 +190,7 @@ void reduce_internode(const struct reduce_job *j)
         return;
     }
     enum select_algorithm a = reduce_inter_algorithm_of(j);
-    if (a == INTERNODE_REDUCE_GATHER && bytes <= TOGETHER_BYTES / npes)
+    if (a == INTERNODE_REDUCE_GATHER && bytes <= PIGGYBACK_BYTES / npes)
         reduce_small(j);
     else if (a == INTERNODE_REDUCE_GATHER ||
              (a != INTERNODE_REDUCE_BARRIER && scratch_get(j->team, j->fn)))
@@ -201,10 +201,10 @@ void reduce_internode(const struct reduce_job *j)
 
 /* ---- rooted ------------------------------------------------------------------------ */
 
-/* The root combines the sources of all PEs; all of them are mapped. */
+/* The root combines the sources of all PEs, all of which are mapped. */
 static void reduce_inter_combine_on_node(const struct reduce_job *j)
 {
-    _Alignas(NODE_LINE) char acc[ALONE_BYTES];
+    _Alignas(NODE_LINE) char acc[REDUNDANT_BYTES];
     struct remote none = {.first = 0};
     size_t most = sizeof acc / j->size;
 
@@ -227,13 +227,13 @@ static void reduce_inter_combine_remote(const struct reduce_job *j)
     remote_close(&r);
 }
 
-/* The root alone combines, between two barriers. */
+/* Only the root combines, between two barriers. */
 static void reduce_barrier_to(const struct reduce_job *j)
 {
     barrier_sync(j->team, j->fn); /* all sources are ready */
-    if (reduce_gets(j) && j->team->remote)
+    if (reduce_is_receiver(j) && j->team->remote)
         reduce_inter_combine_remote(j);
-    else if (reduce_gets(j))
+    else if (reduce_is_receiver(j))
         reduce_inter_combine_on_node(j);
     barrier_sync(j->team, j->fn); /* all sources have been read */
 }
@@ -242,27 +242,27 @@ static void reduce_barrier_to(const struct reduce_job *j)
 static void reduce_inter_pass_to_root(const struct reduce_job *j, const char *result)
 {
     struct shmem_team *node_team = j->team->node_team;
-    bool leads = internode_is_leader(j->team);
+    bool is_leader = internode_is_leader(j->team);
     struct mailbox b = mailbox_open(node_team, 0, j->fn);
 
-    if (leads) {
+    if (is_leader) {
         (void)mailbox_own(&b);
         mailbox_post(&b);
     }
-    if (reduce_gets(j)) {
+    if (reduce_is_receiver(j)) {
         (void)mailbox_of(&b, 0);
         copy_bytes(j->dest,
                    peer_at(result, reduce_bytes(j), internode_leader(j->team), j->fn),
                    reduce_bytes(j));
     }
-    if (leads)
+    if (is_leader)
         mailbox_await_all_closed(&b);
     mailbox_close(&b);
 }
 
-/* Reduce a piece that fits the leader scratch buffer: within each node to the leader,
+/* Reduce a segment that fits the leader scratch buffer: within each node to the leader,
  * then up a binomial tree of the leaders. */
-static void reduce_piece_to(const struct reduce_job *j)
+static void reduce_segment_to(const struct reduce_job *j)
 {
     const struct team_nodes *n = j->team->nodes;
     char *result = scratch_at(&j->team->coll->scratch, n->me, SCRATCH_OWN);
@@ -276,26 +276,27 @@ static void reduce_piece_to(const struct reduce_job *j)
         reduce_inter_pass_to_root(j, result);
 }
 
-/* Bytes of a piece: the scratch buffer must hold one piece for each level of the tree. */
-static size_t reduce_inter_piece_to(const struct shmem_team *team)
+/* Bytes of a segment: the scratch buffer must hold one segment for each level of the
+ * tree. */
+static size_t reduce_inter_segment_bytes(const struct shmem_team *team)
 {
     size_t most = SCRATCH_BYTES / (size_t)schedule_log2(team->nodes->leaders);
 
     most = most / NODE_LINE * NODE_LINE;
-    return most < SCRATCH_PIECE ? most : SCRATCH_PIECE;
+    return most < SCRATCH_SEGMENT ? most : SCRATCH_SEGMENT;
 }
 
 static void reduce_nodes_to(const struct reduce_job *j)
 {
-    struct reduce_job piece = *j;
-    size_t most = reduce_inter_piece_to(j->team) / j->size;
+    struct reduce_job segment = *j;
+    size_t most = reduce_inter_segment_bytes(j->team) / j->size;
 
     barrier_guard(j->team, j->fn);
     for (size_t first = 0; first < j->n; first += most) {
-        piece.n = j->n - first < most ? j->n - first : most;
-        piece.source = j->source + first * j->size;
-        piece.dest = reduce_gets(j) ? j->dest + first * j->size : NULL;
-        reduce_piece_to(&piece);
+        segment.n = j->n - first < most ? j->n - first : most;
+        segment.source = j->source + first * j->size;
+        segment.dest = reduce_is_receiver(j) ? j->dest + first * j->size : NULL;
+        reduce_segment_to(&segment);
     }
     barrier_unguard(j->team, j->fn);
 }

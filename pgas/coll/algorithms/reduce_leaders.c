@@ -4,7 +4,7 @@
  * notified puts.  The algorithms are schedules (schedule.h).
  * Uses: core/team, leader_job, select, reduce_int, scratch, slice.
  *
- * The data is processed in pieces that fit the leader scratch buffer.  No barrier is
+ * The data is processed in segments that fit the leader scratch buffer.  No barrier is
  * needed at the beginning: a leader writes to the user buffer of another leader only
  * after the data there has been delivered to every leader that combines it; the scratch
  * buffer may be written at any time.
@@ -18,8 +18,8 @@
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/datatype/copy.h"
 
-/* One piece of the data. */
-struct piece {
+/* One segment of the data. */
+struct segment {
     struct leader_job leaders;
     const struct reduce_job *job;
     char *buf; /* same symmetric address on all leaders */
@@ -27,7 +27,7 @@ struct piece {
 
 /* ---- operations of the executor -------------------------------------------------- */
 
-static char *reduce_leaders_at(const struct piece *p, int node,
+static char *reduce_leaders_at(const struct segment *p, int node,
                                const struct schedule_region *r)
 {
     size_t at = r->first * p->job->size;
@@ -36,14 +36,14 @@ static char *reduce_leaders_at(const struct piece *p, int node,
                                   : leader_scratch(&p->leaders.exchange, node, at);
 }
 
-static char *reduce_leaders_here(const struct piece *p, const struct schedule_region *r)
+static char *reduce_leaders_here(const struct segment *p, const struct schedule_region *r)
 {
     return reduce_leaders_at(p, p->job->team->nodes->me, r);
 }
 
 static void reduce_leaders_send(void *arg, const struct schedule_step *step)
 {
-    const struct piece *p = arg;
+    const struct segment *p = arg;
     int node = leader_job_node(&p->leaders, step->peer);
 
     (step->copied ? leader_put_now : leader_put)(
@@ -53,7 +53,7 @@ static void reduce_leaders_send(void *arg, const struct schedule_step *step)
 
 static void reduce_leaders_compute(void *arg, const struct schedule_step *step)
 {
-    const struct piece *p = arg;
+    const struct segment *p = arg;
     char *to = reduce_leaders_here(p, &step->to);
     const char *from = reduce_leaders_here(p, &step->from);
 
@@ -76,7 +76,7 @@ static const struct executor_ops ops = {.send = reduce_leaders_send,
 static void reduce_leaders_run(const struct reduce_job *j, enum schedule_name name,
                                char *buf, size_t n, int root, bool all)
 {
-    struct piece p = {
+    struct segment p = {
         .leaders = {.team = j->team, .fn = j->fn, .root = root}, .job = j, .buf = buf};
     struct schedule s = {.name = name,
                          .nodes = j->team->nodes->leaders,
@@ -96,7 +96,7 @@ static const enum schedule_name schedules[] = {
 
 void reduce_leaders(const struct reduce_job *j, enum select_algorithm a)
 {
-    size_t most = SCRATCH_PIECE / j->size;
+    size_t most = SCRATCH_SEGMENT / j->size;
 
     for (size_t first = 0; first < j->n; first += most)
         reduce_leaders_run(j, schedules[a], j->dest + first * j->size,

@@ -16,7 +16,7 @@ enum { CHUNK_BYTES = 16 * 1024 }; /* fits the L1 cache together with one source 
 
 /* The accumulator for the chunk at byte offset `at`: dest, unless dest is a source that
  * is read again later.  With two PEs both sources are read in one pass. */
-static char *reduce_slices_workplace(const struct reduce_job *j, char *acc, size_t at)
+static char *reduce_slices_accumulator(const struct reduce_job *j, char *acc, size_t at)
 {
     return j->dest == j->source && j->team->npes > 2 ? acc : j->dest + at;
 }
@@ -33,8 +33,8 @@ static void reduce_slices_combine(const struct reduce_job *j, char *to, size_t a
         j->op->two(to, reduce_at(j, here, bytes, i), n);
 }
 
-static void reduce_slices_spread(const struct reduce_job *j, const char *from, size_t at,
-                                 size_t n)
+static void reduce_slices_distribute(const struct reduce_job *j, const char *from,
+                                     size_t at, size_t n)
 {
     size_t bytes = n * j->size, all = 2 * reduce_bytes(j) * (size_t)j->team->npes;
 
@@ -55,9 +55,9 @@ void reduce_slices(const struct reduce_job *j)
     barrier_sync(j->team, j->fn); /* all sources are ready */
     for (size_t first = s.first; first < s.end; first += chunk) {
         size_t n = s.end - first < chunk ? s.end - first : chunk, at = first * j->size;
-        char *to = reduce_slices_workplace(j, acc, at);
+        char *to = reduce_slices_accumulator(j, acc, at);
         reduce_slices_combine(j, to, at, n);
-        reduce_slices_spread(j, to, at, n);
+        reduce_slices_distribute(j, to, at, n);
     }
     barrier_sync(j->team, j->fn); /* all dests are written, all sources have been read */
 }
@@ -66,7 +66,7 @@ void reduce_slices(const struct reduce_job *j)
 
 /* Combine this PE's slice into the root's dest.  That may be the root's source, so with
  * more than two PEs a chunk is written only after all sources of it have been read. */
-static void reduce_slices_combine_share(const struct reduce_job *j, char *dest)
+static void reduce_slices_combine_to(const struct reduce_job *j, char *dest)
 {
     _Alignas(NODE_LINE) char acc[CHUNK_BYTES];
     struct slice s = slice_of(j->n, j->size, j->team->me, j->team->npes);
@@ -82,7 +82,7 @@ static void reduce_slices_combine_share(const struct reduce_job *j, char *dest)
     }
 }
 
-void reduce_shares(const struct reduce_job *j)
+void reduce_slices_to(const struct reduce_job *j)
 {
     struct mailbox b = mailbox_open(j->team, sizeof(uint64_t), j->fn);
 
@@ -91,7 +91,7 @@ void reduce_shares(const struct reduce_job *j)
         mailbox_post(&b);
     }
     barrier_sync(j->team, j->fn); /* all sources are ready */
-    reduce_slices_combine_share(j, reduce_root_dest(j, &b));
+    reduce_slices_combine_to(j, reduce_root_dest(j, &b));
     mailbox_close(&b);
     barrier_sync(j->team, j->fn); /* dest is written, all sources have been read */
 }

@@ -36,7 +36,7 @@ struct job {
 
 /* Scan one chunk of n elements at byte offset `at`.  The source of each PE is read before
  * its dest is written, because they may be the same. */
-static void scan_go_along(const struct job *j, size_t at, size_t n)
+static void scan_chunk(const struct job *j, size_t at, size_t n)
 {
     _Alignas(NODE_LINE) char sum[CHUNK_BYTES], before[CHUNK_BYTES];
     size_t bytes = n * j->size;
@@ -48,7 +48,7 @@ static void scan_go_along(const struct job *j, size_t at, size_t n)
         if (j->exclusive)
             copy_bytes(before, sum, bytes);
         if (i == 0)
-            copy_bytes(sum, in, bytes); /* not 0 + in: that changes a negative zero */
+            copy_bytes(sum, in, bytes); /* 0 + in would change a negative zero */
         else
             j->op->two(sum, in, n);
         copy_bytes(peer_at(j->dest + at, bytes, pe, j->fn), j->exclusive ? before : sum,
@@ -75,7 +75,7 @@ static void scan_small(struct shmem_team *team, const struct job *j, size_t n)
 
 /* Scan one chunk over several nodes.  The local copy of a remote PE's source is
  * overwritten with its result, and serves as the source of the put. */
-static void scan_go_along_remote(const struct job *j, const struct remote *r)
+static void scan_chunk_remote(const struct job *j, const struct remote *r)
 {
     size_t at = r->first * j->size, bytes = r->n * j->size;
     char *sum = r->own[0], *before = r->own[1];
@@ -111,7 +111,7 @@ static void scan_remote(struct shmem_team *team, const struct job *j, size_t n)
     remote_open(&r, team, j->source, j->size, slice_of(n, j->size, team->me, team->npes),
                 j->fn);
     while (remote_next(&r))
-        scan_go_along_remote(j, &r);
+        scan_chunk_remote(j, &r);
     remote_close(&r);
     barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
 }
@@ -143,7 +143,7 @@ static void scan_barrier(struct shmem_team *team, const struct job *j, size_t n)
 
     barrier_sync(team, j->fn); /* all sources are ready */
     for (size_t first = s.first; first < s.end; first += chunk)
-        scan_go_along(j, first * j->size, s.end - first < chunk ? s.end - first : chunk);
+        scan_chunk(j, first * j->size, s.end - first < chunk ? s.end - first : chunk);
     barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
 }
 

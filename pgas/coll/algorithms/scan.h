@@ -11,7 +11,7 @@
 
 /* Inclusive scan: dest on PE i of the team = source of PE 0 op ... op source of PE i, in
  * this order, for n elements of `size` bytes.  The exclusive scan ends with the source of
- * PE i - 1, and gives zero on PE 0.  dest and source are the same or do not overlap.
+ * PE i - 1, and yields zero on PE 0.  dest and source are the same or do not overlap.
  * Both return 0. */
 int scan_inclusive(struct shmem_team *team, void *dest, const void *source, size_t n,
                    size_t size, const struct op_fns *op, const char *fn);

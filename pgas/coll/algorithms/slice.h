@@ -24,8 +24,8 @@ static inline size_t slice_line(size_t size)
     return size < NODE_LINE ? NODE_LINE / size : 1;
 }
 
-/* Elements of each slice but the last ones, if n elements are divided into slices that
- * start at multiples of `line`. */
+/* Elements of a full slice, if n elements are divided into slices that start at multiples
+ * of `line`; the last slices may be shorter or empty. */
 static inline size_t slice_most(size_t n, size_t line, int slices)
 {
     size_t each = n / (size_t)slices + (n % (size_t)slices != 0);
@@ -33,7 +33,7 @@ static inline size_t slice_most(size_t n, size_t line, int slices)
     return (each + line - 1) / line * line;
 }
 
-/* Slice i of them. */
+/* Slice i of n elements; slices start at multiples of `line`. */
 static inline struct slice slice_aligned(size_t n, size_t line, int i, int slices)
 {
     size_t each = slice_most(n, line, slices);

@@ -47,8 +47,8 @@ static bool active_is_set(int start, int log_stride, int size)
     return last < pgas_self.npes;
 }
 
-static _Noreturn void active_refuse_set(int start, int log_stride, int size,
-                                        const char *fn)
+static _Noreturn void active_die_not_set(int start, int log_stride, int size,
+                                         const char *fn)
 {
     log_die("%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are not "
             "an active set of the PEs 0..%u",
@@ -59,7 +59,7 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
                              const char *fn)
 {
     if (!active_is_set(start, log_stride, size))
-        active_refuse_set(start, log_stride, size, fn);
+        active_die_not_set(start, log_stride, size, fn);
     int stride = size > 1 ? 1 << log_stride : 1;
     int away = pgas_self.me - start;
     if (away < 0 || away % stride != 0 || away / stride >= size)
@@ -119,7 +119,7 @@ static bool active_has_departed(int pe, const char *fn)
 /*
  * This check has no false positives.  The first PE waits for arrivals, and a PE that has
  * arrived cannot depart before it is released.  The others wait for the first PE only,
- * which releases them before it departs.  So if the PE waited for has departed, and the
+ * which releases them before it departs.  So if the awaited PE has departed, and the
  * condition, tested again after that, is still false, it will never become true.
  */
 static void active_check_departed(const struct goal *g, int i)
@@ -135,17 +135,18 @@ static void active_on_stall(const void *arg)
 {
     const struct goal *g = arg;
     int first = g->set->me == 0 ? 1 : 0, end = g->set->me == 0 ? g->set->npes : 1;
-    bool left = atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) != 0;
+    bool departed =
+        atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) != 0;
 
-    for (int i = first; left && i < end; i++)
+    for (int i = first; departed && i < end; i++)
         if (!net_remote(team_world_pe(g->set, i)))
             active_check_departed(g, i);
     if (g->set->remote && probe_due(g->look))
         active_check_departed(g, first + (int)(g->look->looks % (uint32_t)(end - first)));
 }
 
-static _Noreturn void active_refuse_word(const struct shmem_team *set, int word,
-                                         uint64_t value, const char *fn)
+static _Noreturn void active_die_bad_word(const struct shmem_team *set, int word,
+                                          uint64_t value, const char *fn)
 {
     log_die(
         "%s: argument 'pSync' = %p: word %d is %ld during the call; all words must be "
@@ -155,8 +156,8 @@ static _Noreturn void active_refuse_word(const struct shmem_team *set, int word,
 
 /* Wait until a word of this PE is at least `least`, and reset it to SHMEM_SYNC_VALUE.
  * Returns the value before the reset. */
-static uint64_t active_take_any(const struct shmem_team *set, int word, uint64_t least,
-                                const char *fn)
+static uint64_t active_wait_and_reset(const struct shmem_team *set, int word,
+                                      uint64_t least, const char *fn)
 {
     uint64_t *mine = active_word_of(set, word, set->me, fn);
     struct look look = {0};
@@ -172,17 +173,17 @@ static uint64_t active_take_any(const struct shmem_team *set, int word, uint64_t
     return value;
 }
 
-static void active_take(const struct shmem_team *set, int word, uint64_t value,
-                        const char *fn)
+static void active_wait_value(const struct shmem_team *set, int word, uint64_t value,
+                              const char *fn)
 {
-    uint64_t taken = active_take_any(set, word, value, fn);
+    uint64_t seen = active_wait_and_reset(set, word, value, fn);
 
-    if (taken != value)
-        active_refuse_word(set, word, taken, fn);
+    if (seen != value)
+        active_die_bad_word(set, word, seen, fn);
 }
 
 /* Notify the first PE of this PE's arrival. */
-static void active_call(const struct shmem_team *set, const char *fn)
+static void active_arrive(const struct shmem_team *set, const char *fn)
 {
     int pe = team_world_pe(set, 0);
 
@@ -225,11 +226,11 @@ void active_barrier(const struct shmem_team *set, const char *fn)
     uint64_t others = (uint64_t)set->npes - 1;
 
     if (set->me > 0) {
-        active_call(set, fn);
-        active_take(set, RELEASED, 1, fn);
+        active_arrive(set, fn);
+        active_wait_value(set, RELEASED, 1, fn);
         return;
     }
-    active_take(set, ARRIVED, others, fn);
+    active_wait_value(set, ARRIVED, others, fn);
     for (int i = 1; i < set->npes; i++)
         active_release(set, i, 1, fn);
 }
@@ -344,14 +345,14 @@ static uint64_t active_vote(const struct shmem_team *set, uint32_t slot, const c
 
     if (set->me > 0) {
         store_release_u64(word, mine);
-        active_call(set, fn);
-        uint64_t result = active_take_any(set, RELEASED, VOTE_IS, fn);
+        active_arrive(set, fn);
+        uint64_t result = active_wait_and_reset(set, RELEASED, VOTE_IS, fn);
         store_relaxed_u64(word, SHMEM_SYNC_VALUE);
         if ((result & VOTE_ALL) != VOTE_IS)
-            active_refuse_word(set, RELEASED, result, fn);
+            active_die_bad_word(set, RELEASED, result, fn);
         return result;
     }
-    active_take(set, ARRIVED, (uint64_t)set->npes - 1, fn);
+    active_wait_value(set, ARRIVED, (uint64_t)set->npes - 1, fn);
     uint64_t result = active_vote_count(set, mine, fn);
     for (int i = 1; i < set->npes; i++)
         active_release(set, i, result, fn);
@@ -359,7 +360,7 @@ static uint64_t active_vote(const struct shmem_team *set, uint32_t slot, const c
 }
 
 /* Reserve one team of an active set on this PE; false if the limit is reached. */
-static bool active_may_make_team(void)
+static bool active_reserve_team(void)
 {
     size_t slot_bytes = team_slot_offset(SLOT_USER + 1) - team_slot_offset(SLOT_USER);
     size_t most = pgas_self.env.team_size / slot_bytes / TEAMS_PART;
@@ -371,7 +372,7 @@ static bool active_may_make_team(void)
     return may;
 }
 
-static void active_team_not_made(void)
+static void active_unreserve_team(void)
 {
     pthread_mutex_lock(&STATE.lock);
     STATE.teams_made--;
@@ -408,7 +409,8 @@ static uint32_t active_agree_on_slot(const struct shmem_team *set, bool able,
 }
 
 /* A team without a synchronisation area: its collectives use barriers over pSync. */
-static struct shmem_team *active_make_slow(const struct shmem_team *set, const char *fn)
+static struct shmem_team *active_make_psync_team(const struct shmem_team *set,
+                                                 const char *fn)
 {
     struct shmem_team *team = malloc(sizeof *team);
 
@@ -423,7 +425,7 @@ static struct shmem_team *active_make_team(const struct shmem_team *set, bool *b
                                            const char *fn)
 {
     struct team_set members = {set->npes, set->start, set->stride, NULL};
-    bool may = active_may_make_team();
+    bool may = active_reserve_team();
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
     struct shmem_team *team = may ? team_coll_new(world, &members) : NULL;
     uint32_t slot = active_agree_on_slot(set, team != NULL, by_psync, fn);
@@ -432,8 +434,8 @@ static struct shmem_team *active_make_team(const struct shmem_team *set, bool *b
         if (team != NULL)
             team_coll_free(team);
         if (may)
-            active_team_not_made();
-        return slot == SLOT_WORLD ? world : active_make_slow(set, fn);
+            active_unreserve_team();
+        return slot == SLOT_WORLD ? world : active_make_psync_team(set, fn);
     }
     team_coll_begin(team, slot);
     active_barrier(set, fn); /* all synchronisation areas are cleared */
@@ -448,8 +450,8 @@ static struct active_record *active_first_call(const struct active_record *key,
     struct active_record r = *key;
     bool by_psync = false;
 
-    r.team =
-        set.npes > 1 ? active_make_team(&set, &by_psync, fn) : active_make_slow(&set, fn);
+    r.team = set.npes > 1 ? active_make_team(&set, &by_psync, fn)
+                          : active_make_psync_team(&set, fn);
     r.psync = by_psync ? psync : NULL;
     if (by_psync && !active_multiple()) {
         struct active_record any = *key;
@@ -466,7 +468,7 @@ static struct active_record *active_first_call(const struct active_record *key,
 static bool active_is_member(const struct active_record *key, const char *fn)
 {
     if (!active_is_set(key->start, key->log_stride, key->size))
-        active_refuse_set(key->start, key->log_stride, key->size, fn);
+        active_die_not_set(key->start, key->log_stride, key->size, fn);
     int64_t stride = key->size > 1 ? (int64_t)1 << key->log_stride : 1;
     int64_t away = (int64_t)pgas_self.me - key->start;
     return away >= 0 && away % stride == 0 && away / stride < key->size;
@@ -505,7 +507,7 @@ struct shmem_team *active_team(int start, int log_stride, int size, long *psync,
     return team_of(r->team->name != NULL ? SHMEM_TEAM_WORLD : (shmem_team_t)r->team, fn);
 }
 
-void active_forget(void)
+void active_fini(void)
 {
     for (int i = 0; i < ACTIVE_BUCKETS; i++)
         while (STATE.bucket[i] != NULL) {

@@ -76,7 +76,7 @@ ROUTINE(void *, shmem_malloc, 1, BY_WORLD, (size_t, size, SAME_SIZE))
 
 ROUTINE(void *, shmem_malloc_with_hints, 1, BY_WORLD,
         (size_t, size, SAME_SIZE), (long, hints, HINTS))
-{ return mem_take_with_hints(size, hints, fn); }
+{ return symheap_malloc_with_hints(size, hints, fn); }
 
 ROUTINE(void *, shmem_calloc, 1, BY_WORLD,
         (size_t, count, SAME_SIZE), (size_t, size, SAME_SIZE))

@@ -30,11 +30,11 @@ struct symheap_state {
  * Cache entry of an active set: its team, or, if some member has no free team slot, a
  * team without a synchronisation area (`team->psync` != NULL), whose collectives run
  * between barriers over the pSync array.  The members decide this in the first call of
- * the set, by a vote through its pSync, and never change it.  So all members take the
+ * the set, by a vote through its pSync, and keep the decision.  So all members take the
  * same path in all later calls without further communication.
  *
  * Invariant: if some member runs with SHMEM_THREAD_MULTIPLE, all members distinguish the
- * calls of the set by pSync (`by_psync`), because two threads may be in two of them at
+ * calls of the set by pSync (`by_psync`), because two threads may be in two such calls at
  * the same time.  Otherwise there is one record for the set, independent of pSync.
  */
 struct active_record {

@@ -92,8 +92,7 @@ static void life_disconnect_launcher(bool exiting)
     boot_disconnect(&STATE.boot, exiting);
     nodeseg_part();
     if (!exiting)
-        pgas_self.npes =
-            0; /* no PE number is valid: every fast path fails into an error */
+        pgas_self.npes = 0; /* every PE number is invalid now */
 }
 
 static void life_open_node_segment(void)
@@ -199,15 +198,15 @@ static void life_free_teams(bool exiting)
     net_leave("shmem_finalize");
     if (!exiting) {
         ctx_fini();
-        shared_forget();
-        active_forget();
+        shared_fini();
+        active_fini();
         team_coll_fini();
     }
     pgas_self.life = LIFE_DOWN;
     check_init();
 }
 
-static void life_take_down(bool exiting);
+static void life_teardown(bool exiting);
 
 /* A program that exits with status 0 and without shmem_finalize is finalized implicitly.
  * A process that exits with another status must not wait for other PEs, nor may exit() in
@@ -218,8 +217,8 @@ static void life_on_exit(int status, void *arg)
     if (pgas_self.life != LIFE_UP || getpid() != pgas_self.pid || status != 0 ||
         block_inside() || net_inside())
         return;
-    log_debug("the program ended without shmem_finalize; doing it now");
-    life_take_down(true);
+    log_debug("the program ended without shmem_finalize; finalizing now");
+    life_teardown(true);
 }
 
 static void life_make_ready(void)
@@ -229,7 +228,7 @@ static void life_make_ready(void)
         STATE.finalize_hook = on_exit(life_on_exit, NULL) == 0;
 }
 
-/* Completes this PE's operations, then waits until no PE of the node accesses this one.
+/* Completes this PE's operations, then waits until no PE of the node accesses its memory.
  */
 static void life_complete(bool exiting)
 {
@@ -250,15 +249,15 @@ static void life_complete(bool exiting)
  * finalize; other threads may still run, so the kernel releases the memory.
  *
  * A stage that fails ends the process with log_die, without `down` of the stages above:
- * those wait for other PEs, which may never get there.  The kernel releases what the
- * process holds, and the launcher ends the job.
+ * those wait for other PEs, which may never reach them. The kernel releases the resources
+ * of the process, and the launcher ends the job.
  */
 #define NO_DOWN NODE_STAGES, NULL
 struct stage {
     enum node_stage up_stamp; /* the name of the stage */
     void (*up)(void);
     enum node_stage down_stamp;
-    void (*down)(bool exiting); /* NULL: nothing, or nothing before the process ends */
+    void (*down)(bool exiting); /* NULL: no operation, or left to process exit */
     const char *reason;         /* for the position of the row */
 };
 
@@ -269,7 +268,7 @@ static const struct stage stages[] = {
      "presence block_init takes 10 ms"},
     {NODE_STAGE_BOOT, life_connect_launcher, NODE_STAGE_LEAVE, life_disconnect_launcher,
      "provides the PE number, which all later messages contain, and the PEs of the node"},
-    {NODE_STAGE_NODE, life_open_node_segment, NO_DOWN, "PMIx tells its location"},
+    {NODE_STAGE_NODE, life_open_node_segment, NO_DOWN, "PMIx provides its path"},
     {NODE_STAGE_HEAP, life_create_heap, NODE_STAGE_HEAP_DOWN, life_free_heap,
      "the peer table points into the node segment"},
     {NODE_STAGE_NET, life_open_network, NODE_STAGE_NET_DOWN, net_close,
@@ -286,7 +285,7 @@ static const struct stage stages[] = {
 
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
-static void life_take_down(bool exiting)
+static void life_teardown(bool exiting)
 {
     PGAS_ASSERT(pgas_self.life == LIFE_UP && (exiting || pgas_self.starts == 0));
     nodeseg_stage(NODE_STAGE_FINALIZE);
@@ -328,13 +327,13 @@ void life_finalize(const char *fn)
         barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
         return;
     }
-    int left = pgas_self.checks ? ctx_private(NULL) : 0;
-    if (left > 0)
+    int open = pgas_self.checks ? ctx_private(NULL) : 0;
+    if (open > 0)
         log_die("%s: %d contexts with SHMEM_CTX_PRIVATE still exist; call "
                 "shmem_ctx_destroy for them first",
-                fn, left);
+                fn, open);
     nb_check_ended(NULL, fn);
-    life_take_down(false);
+    life_teardown(false);
 }
 
 void life_abort(int status)

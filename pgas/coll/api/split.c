@@ -10,7 +10,7 @@
  * slots are allocated from the lowest on, this usually takes one or two rounds.  A PE
  * without a free slot or without memory proposes SLOT_NONE, which is greater than all
  * slots, so all PEs converge to it and the creation fails on all of them.  Threads that
- * split several parents concurrently may drive each other's proposals up to the last slot
+ * split several parents concurrently may raise each other's proposals up to the last slot
  * although lower slots have become free; then the agreement restarts, at most
  * RESTARTS_MAX times.
  *
@@ -50,7 +50,7 @@ struct split {
     struct team_set members;   /* of all new teams */
     int xrange;                /* > 0: row length of the 2D arrangement of the members */
     int axis;                  /* 0: one team per row, 1: one team per column */
-    int me;                    /* this PE's index in members, -1 = in no new team */
+    int me;                    /* this PE's index in members, -1 = not a member */
     struct descriptors offers; /* this round's proposals, if the parent spans nodes */
     const char *fn;
 };
@@ -69,7 +69,7 @@ static uint32_t *split_offer_of(const struct split *s, int i)
     return &team_words(s->parent, i)->split.offer[s->parent->coll->split.offers % 2];
 }
 
-static uint32_t split_seen(const struct split *s, int member)
+static uint32_t split_offer_value(const struct split *s, int member)
 {
     int i = team_set_at(&s->members, member);
 
@@ -87,8 +87,8 @@ static bool split_compare(const struct split *s, uint32_t *most)
     *most = 0;
     for (int i = 0; i < s->members.size; i++) {
         int first = split_first_of(s, i);
-        uint32_t offer = split_seen(s, i);
-        equal = equal && offer == split_seen(s, first) && offer != SLOT_RESTART;
+        uint32_t offer = split_offer_value(s, i);
+        equal = equal && offer == split_offer_value(s, first) && offer != SLOT_RESTART;
         if (s->me >= 0 && first == split_first_of(s, s->me) && offer > *most)
             *most = offer;
     }
@@ -111,7 +111,7 @@ static uint32_t split_next_offer(uint32_t mine, uint32_t most, int *restarts)
 }
 
 /* Barrier of the parent; the proposals of all its PEs are readable afterwards. */
-static void split_meet(struct split *s)
+static void split_exchange_offers(struct split *s)
 {
     if (s->parent->remote)
         s->offers = allgather_open(s->parent, split_offer_of(s, s->parent->me),
@@ -124,7 +124,7 @@ static void split_meet(struct split *s)
 static bool split_all_agreed(const struct split *s)
 {
     for (int i = 0; i < s->members.size; i++)
-        if (split_seen(s, i) == SLOT_NONE)
+        if (split_offer_value(s, i) == SLOT_NONE)
             return false;
     return true;
 }
@@ -140,7 +140,7 @@ static uint32_t split_agree(struct split *s, bool able, bool *good)
         s->parent->coll->split.offers++;
         if (s->me >= 0)
             store_relaxed_u32(split_offer_of(s, s->parent->me), mine);
-        split_meet(s);
+        split_exchange_offers(s);
         bool done = split_compare(s, &most);
         *good = done && split_all_agreed(s);
         allgather_close(&s->offers);
@@ -152,7 +152,7 @@ static uint32_t split_agree(struct split *s, bool able, bool *good)
 }
 
 /* The members of this PE's new team, as PE numbers of the parent. */
-static struct team_set split_our_set(const struct split *s)
+static struct team_set split_own_set(const struct split *s)
 {
     struct team_set set = s->members;
     int n = s->members.size, first = s->me >= 0 ? split_first_of(s, s->me) : 0;
@@ -169,7 +169,7 @@ static struct team_set split_our_set(const struct split *s)
 
 static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
 {
-    struct team_set set = split_our_set(s);
+    struct team_set set = split_own_set(s);
     struct shmem_team *team =
         s->me >= 0 && num_contexts >= 0 ? team_coll_new(s->parent, &set) : NULL;
     bool good;
@@ -180,7 +180,7 @@ static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
         team_coll_begin(team, slot);
         *out = team;
     }
-    barrier_sync(s->parent, s->fn); /* all synchronisation areas are cleared */
+    barrier_sync(s->parent, s->fn); /* all sync areas are cleared */
     if (team != NULL && !good)
         team_coll_free(team);
     if (s->me >= 0 && !good && slot < SLOT_RESTART)

@@ -15,19 +15,19 @@
 
 enum { POISON = 0xdb }; /* fill pattern of freed memory with SHMEM_DEBUG=2 */
 
-static void symheap_meet(const char *fn)
+static void symheap_barrier(const char *fn)
 {
     barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
 }
 
-/* True if this PE prints a warning: all PEs make the same calls with the same result, so
- * only PE 0 warns, and only in the first call with this `warned`. */
+/* True if this PE shall print a warning: all PEs get the same result, so only PE 0 warns,
+ * and only in the first call with this `warned`. */
 static bool symheap_warns(uint32_t *warned)
 {
     return pgas_self.me == 0 && swap_acq_rel_u32(warned, 1) == 0;
 }
 
-static void *symheap_take(size_t size, size_t align, const char *fn)
+static void *symheap_alloc(size_t size, size_t align, const char *fn)
 {
     void *p = heap_alloc(size, align);
 
@@ -45,12 +45,12 @@ void *symheap_malloc(size_t size, size_t align, const char *fn)
 
     if (align == 0 || (align & (align - 1)) != 0 || size == 0)
         return NULL;
-    void *p = symheap_take(size, align, fn);
+    void *p = symheap_alloc(size, align, fn);
     barrier(world, fn);
     return p;
 }
 
-void *mem_take_with_hints(size_t size, long hints, const char *fn)
+void *symheap_malloc_with_hints(size_t size, long hints, const char *fn)
 {
     const long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
 
@@ -71,7 +71,7 @@ void *symheap_calloc(size_t count, size_t size, const char *fn)
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
     struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
-    void *p = bytes > 0 ? symheap_take(bytes, sizeof(void *), fn) : NULL;
+    void *p = bytes > 0 ? symheap_alloc(bytes, sizeof(void *), fn) : NULL;
     if (p != NULL)
         memset(p, 0, bytes);
     if (bytes > 0)
@@ -92,7 +92,7 @@ void symheap_free(void *p, const char *fn)
 {
     if (p == NULL)
         return;
-    symheap_meet(fn); /* no PE uses the block any more */
+    symheap_barrier(fn); /* no PE uses the block any more */
     symheap_check_block(p, fn);
     if (check_deep())
         memset(p, POISON, heap_size(p));
@@ -107,17 +107,17 @@ void *symheap_realloc(void *p, size_t size, const char *fn)
         symheap_free(p, fn);
         return NULL;
     }
-    symheap_meet(fn);
+    symheap_barrier(fn);
     symheap_check_block(p, fn);
     size_t old = heap_size(p);
     void *moved = p;
     if (!heap_resize(p, size)) {
-        moved = symheap_take(size, sizeof(void *), fn);
+        moved = symheap_alloc(size, sizeof(void *), fn);
         if (moved != NULL) {
             memcpy(moved, p, old < size ? old : size);
             heap_free(p);
         }
     }
-    symheap_meet(fn);
+    symheap_barrier(fn);
     return moved;
 }

@@ -22,7 +22,7 @@
 #include "pgas/core/memory/peer.h"
 #include "pgas/rma/rma.h"
 
-/* Index of the call record in pSync: behind the words that the collectives use. */
+/* Index of the call record in pSync, after the words that the collectives use. */
 #define PSYNC_CALL (SHMEM_SYNC_SIZE / 2)
 
 _Static_assert(sizeof(struct verify_call) <=
@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct verify_call) <=
 _Static_assert((int)CHECK_PARAMS_MAX <= (int)VERIFY_VALUES_MAX,
                "a call record holds all values");
 
-/* The call record of this PE: a symmetric address. */
+/* Symmetric address of this PE's call record. */
 static struct verify_call *verify_call_here(const struct shmem_team *team)
 {
     if (team->psync == NULL)
@@ -83,7 +83,7 @@ static bool verify_compared(const struct check_call *c, int i, uint64_t *value)
 }
 
 /* A value that is not compared is recorded as 0, which is not the address of an array. */
-static void verify_write_down(const struct check_call *c, struct verify_call *mine)
+static void verify_record(const struct check_call *c, struct verify_call *mine)
 {
     snprintf(mine->fn, sizeof mine->fn, "%s", c->fn);
     for (int i = 0; i < c->n; i++)
@@ -107,10 +107,11 @@ static void verify_differ(const struct check_call *c, int i, uint64_t mine,
 /* shmem_barrier_all is the same collective as shmem_team_sync with the world (9.10). */
 static const char *verify_collective_of(const char *fn)
 {
-    bool meets = strcmp(fn, "shmem_barrier_all") == 0 ||
-                 strcmp(fn, "shmem_sync_all") == 0 || strcmp(fn, "shmem_team_sync") == 0;
+    bool is_barrier = strcmp(fn, "shmem_barrier_all") == 0 ||
+                      strcmp(fn, "shmem_sync_all") == 0 ||
+                      strcmp(fn, "shmem_team_sync") == 0;
 
-    return meets ? "shmem_team_sync" : fn;
+    return is_barrier ? "shmem_team_sync" : fn;
 }
 
 static void verify_compare(const struct check_call *c, const struct verify_call *mine,
@@ -128,7 +129,7 @@ static void verify_compare(const struct check_call *c, const struct verify_call 
             verify_differ(c, i, value, first->value[i], pe);
 }
 
-static void verify_meet(const struct check_call *c)
+static void verify_arguments(const struct check_call *c)
 {
     struct shmem_team set, *team = verify_team_of_call(c, &set);
 
@@ -136,7 +137,7 @@ static void verify_meet(const struct check_call *c)
         return;
     barrier_enter(team, c->fn);
     struct verify_call *mine = verify_call_here(team), first;
-    verify_write_down(c, mine);
+    verify_record(c, mine);
     barrier_sync(team, c->fn);
     rma_get(SHMEM_CTX_DEFAULT, &first, mine, sizeof first, team_world_pe(team, 0), c->fn);
     verify_compare(c, mine, &first, team_world_pe(team, 0));
@@ -147,5 +148,5 @@ static void verify_meet(const struct check_call *c)
 
 void verify_init(void)
 {
-    check_set_verify(verify_meet);
+    check_set_verify(verify_arguments);
 }

@@ -4,7 +4,7 @@
  *
  *     struct executor e = {.schedule = {..}, .ops = &ops, .job = &job};
  *     executor_run(&e);                   blocking
- *     while (!executor_advance(&e)) ..    or not
+ *     while (!executor_advance(&e)) ..    nonblocking
  *
  * The operations of a collective translate ranks, tags and regions to nodes, signal words
  * and memory.  An executor belongs to one thread.
@@ -15,11 +15,11 @@
 
 #include "pgas/coll/schedule/schedule.h"
 
-/* What a step of each kind does; NULL: the schedule has no step of that kind, or it does
- * nothing. */
+/* Implementation of the steps; NULL: the schedule has no step of that kind.  `ready` may
+ * always be NULL (no operation). */
 struct executor_ops {
     void (*send)(void *job, const struct schedule_step *step);
-    /* RECV: whether the message has arrived (acquire); and wait for it. */
+    /* RECV: test for the message (acquire), and wait for it. */
     bool (*arrived)(const void *job, const struct schedule_step *step);
     void (*await)(void *job, const struct schedule_step *step);
     void (*compute)(void *job, const struct schedule_step *step); /* REDUCE and COPY */
@@ -34,7 +34,8 @@ struct executor {
     struct schedule_step step;
 };
 
-/* Executes steps until a message has not arrived; true: the schedule has ended. */
+/* Executes steps up to a RECV whose message has not arrived (false), or to the end
+ * (true). */
 bool executor_advance(struct executor *e);
 /* Executes all steps. */
 void executor_run(struct executor *e);

@@ -22,7 +22,7 @@ static int schedule_tags_log2(const struct schedule *s)
     return schedule_log2(s->nodes);
 }
 
-/* With a fold and an unfold. */
+/* Rounds with a fold and an unfold. */
 static int schedule_tags_log2_fold(const struct schedule *s)
 {
     return 2 + schedule_log2(s->nodes);
@@ -68,7 +68,7 @@ static size_t schedule_inbox_rounds(const struct schedule *s)
     return (size_t)schedule_log2(s->nodes) * schedule_operand_part(s);
 }
 
-/* Likewise, and one for the fold. */
+/* One operand for each round, and one for the fold. */
 static size_t schedule_inbox_levels(const struct schedule *s)
 {
     return schedule_inbox_rounds(s) + schedule_operand_part(s);
@@ -125,7 +125,7 @@ int schedule_segments(const struct schedule *s)
 
 struct schedule_region schedule_segment(const struct schedule *s, int i)
 {
-    size_t first = (size_t)i * s->segment, left = s->units - first;
+    size_t first = (size_t)i * s->segment, remaining = s->units - first;
 
-    return schedule_data(first, left < s->segment ? left : s->segment);
+    return schedule_data(first, remaining < s->segment ? remaining : s->segment);
 }

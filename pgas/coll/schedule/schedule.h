@@ -5,8 +5,8 @@
  *
  * A schedule is a pure function of (algorithm, nodes, rank, units, alignment, segment):
  * schedule_step yields step i of one leader.  It depends on its argument only, has no
- * effects, and knows neither teams nor transports.  So one executor (executor.h) runs
- * every schedule, and tests/unit/schedule_check proves each one without running it: every
+ * effects, and is independent of teams and transports.  So one executor (executor.h) runs
+ * every schedule, and tests/coll/schedule proves each one on a model: every
  * message is received exactly once, no cycle, no data race, every contribution arrives
  * exactly once, and the messages, bytes and rounds are those of the formula.
  *
@@ -45,11 +45,11 @@ struct schedule_region {
  * SEND    put region `from` to region `to` of rank `peer` and signal message `tag`.  The
  *         source must not change until the message is received; with `copied`, only until
  *         the transport has read it, for which the leader waits in this step.
- * RECV    wait for message `tag` of rank `peer`, which has filled region `to`.
+ * RECV    wait for message `tag` of rank `peer`, which fills region `to`.
  * REDUCE  to = to op from; with `before`, to = from op to.
  * COPY    to = from.
  * READY   region `to` is final: the other PEs of the node may read it.
- * NONE    nothing.
+ * NONE    no operation.
  */
 enum schedule_kind {
     STEP_NONE,
@@ -73,11 +73,11 @@ struct schedule_step {
  *
  * allgather of one block per node, and barrier:
  * - direct: N - 1 messages to N - 1 leaders at once; the blocks are received in
- * descending cyclic order of the nodes.
+ *   descending cyclic order of the nodes.
  * - dissemination (Bruck et al. 1997): ceil(log2 N) rounds of one message; a leader
  *   receives all blocks once.
- * - ring: N - 1 rounds; each leader forwards the block that it received last; the order
- *   is that of direct.
+ * - ring: N - 1 rounds; each leader forwards the block that it received last; blocks
+ *   arrive in the same order as in direct.
  *
  * broadcast, numbered from the node of the root:
  * - binomial: tree, at most B ceil(log2 N) rounds; a segment is forwarded on arrival.

@@ -36,7 +36,7 @@ bool schedule_gather_direct_step(const struct schedule *s, int i,
     return k < s->nodes;
 }
 
-/* SEND and RECV in each round; the last round has only the blocks that are missing. */
+/* SEND and RECV in each round; the last round sends only the missing blocks. */
 bool schedule_dissemination_step(const struct schedule *s, int i,
                                  struct schedule_step *step)
 {
@@ -124,7 +124,7 @@ static int kary_parent(int rank)
 static const struct tree binomial = {binomial_most, binomial_child, binomial_parent};
 static const struct tree kary = {kary_most, kary_child, kary_parent};
 
-/* RECV, READY and a SEND to each child for each segment; the largest subtree first.
+/* RECV, READY and a SEND to each child for each segment, to the largest subtree first.
  * READY precedes the SENDs, which may wait for resources. */
 static bool tree_step(const struct schedule *s, const struct tree *t, int i,
                       struct schedule_step *step)

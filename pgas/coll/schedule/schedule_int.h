@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * schedule_int.h - private to the files schedule*.c: the functions of the algorithms, and
- * what they share.
+ * their helpers.
  *
  * schedule_<function>_step stores step i of the leader, which was initialized to NONE;
  * false: there is no step i.  The column `tags` of the table names the function of
@@ -30,7 +30,7 @@ static inline struct schedule_region schedule_data(size_t first, size_t count)
     return (struct schedule_region){.space = SPACE_DATA, .first = first, .count = count};
 }
 
-/* Slice i of the operand: the part of rank i if it is divided among all ranks. */
+/* Slice i of the operand, which is divided among all ranks. */
 static inline struct schedule_region schedule_slice(const struct schedule *s, int i)
 {
     struct slice slice = slice_aligned(s->units, s->line, i, s->nodes);

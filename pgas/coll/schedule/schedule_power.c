@@ -10,16 +10,16 @@
 /* ---- powers of two ----------------------------------------------------------------- */
 
 /*
- * The 2^levels leaders that take part in the exchange have a number.  The first 2 * extra
+ * The 2^levels leaders that take part in the exchange are numbered.  The first 2 * extra
  * leaders form pairs; in each pair the odd leader first passes its operand to the even
- * one (FOLD: SEND, or RECV and REDUCE; tag 0), which has the number, and gets the result
+ * one (FOLD: SEND, or RECV and REDUCE; tag 0), which takes part, and receives the result
  * from it at the end (one SEND or RECV).
  */
 enum { FOLD = 2 };
 
 struct power {
     int extra, levels;
-    int number; /* -1: the neighbor takes part for this leader */
+    int number; /* -1: this leader is folded into its neighbor */
 };
 
 static struct power power_of(const struct schedule *s)
@@ -80,8 +80,8 @@ static void power_unfold(const struct schedule *s, const struct power *p, int ta
 /* SEND, RECV, REDUCE at each level down; SEND, RECV at each level up. */
 enum { HALVING_DOWN = 3, HALVING_UP = 2 };
 
-/* At a level this leader is responsible for units first .. end - 1; `at` is the place in
- * the inbox where the partner's contribution to the next level arrives. */
+/* At a level this leader is responsible for units first .. end - 1; `at` is the inbox
+ * offset at which the partner's contribution to the next level arrives. */
 struct halving {
     size_t first, end, at, middle;
     bool lower; /* this leader keeps the lower half */
@@ -210,7 +210,7 @@ static void tree_level(const struct schedule *s, int level, int part,
         schedule_inbox_at((size_t)level * schedule_operand_part(s), s->units);
 
     if ((s->rank & (bit - 1)) != 0)
-        return; /* this leader has sent its sum */
+        return; /* this leader has sent its partial result */
     if ((s->rank & bit) != 0 && part == 0)
         schedule_send(step, s->rank - bit, level, power_all(s), inbox);
     if ((s->rank & bit) != 0 || s->nodes - s->rank <= bit)

@@ -12,12 +12,14 @@
 /* ---- direct ---------------------------------------------------------------------- */
 
 /*
- * N - 1 SENDs of the slices of the others; for each node RECV and REDUCE of the own slice
- * in node order; COPY of the sum to the operand; N - 1 SENDs and N - 1 RECVs of sums.
+ * N - 1 SENDs of the slices of the others; RECV and REDUCE of each node's contribution to
+ * the own slice, in node order; COPY of the sum to the operand; N - 1 SENDs and N - 1
+ * RECVs of sums.
  */
 enum { DIRECT_COMBINE = 2 };
 
-/* Where the sum of this leader's slice accumulates: the part of node 0. */
+/* Contribution of a node to this leader's slice.  The sum accumulates in that of node 0.
+ */
 static struct schedule_region direct_part(const struct schedule *s, int node)
 {
     struct schedule_region mine = schedule_slice(s, s->rank);

@@ -19,8 +19,8 @@
 #include "pgas/threads/atomic.h"
 
 enum {
-    /* Measured calls per trial, for large and small data.  One call before these is not
-     * counted, because the previous candidate determined the arrival order of that call.
+    /* Measured calls per trial, for large and small data. The first call of a trial is
+     * not measured, because the previous candidate determined its arrival order.
      */
     FEW_LARGE = 3,
     FEW_SMALL = ADAPT_TRIES,
@@ -30,7 +30,7 @@ enum {
     MEMORY = 8,
     /* A sample is clipped at this multiple of the mean: a PE may have been preempted. */
     CLIP = 2,
-    /* The imbalance has changed if it differs by this factor. */
+    /* Factor by which the imbalance must change to restart the trials. */
     MUCH = 4,
     /* A candidate is better if it costs less than 15/16 of the other. */
     BETTER_NUM = 15,
@@ -69,12 +69,12 @@ struct adapt_class *adapt_class(struct shmem_team *team, enum adapt_kind kind,
     return &team->coll->adapt.class[kind][adapt_class_of(bytes)];
 }
 
-void adapt_plan(struct adapt_class *state, unsigned ways, size_t bytes)
+void adapt_plan(struct adapt_class *state, unsigned candidates, size_t bytes)
 {
-    bool several = (ways & (ways - 1)) != 0;
+    bool several = (candidates & (candidates - 1)) != 0;
 
     *state = (struct adapt_class){
-        .ways = (uint8_t)(several ? ways : ADAPT_NONE),
+        .candidates = (uint8_t)(several ? candidates : ADAPT_NONE),
         .few = adapt_class_of(bytes) < SMALL_CLASSES ? FEW_SMALL : FEW_LARGE};
 }
 
@@ -88,12 +88,12 @@ void adapt_reset(struct shmem_team *team)
 
 /* ---- candidates ------------------------------------------------------------------ */
 
-static bool adapt_has(const struct adapt_class *s, unsigned way)
+static bool adapt_has(const struct adapt_class *s, unsigned candidate)
 {
-    return (s->ways >> way & 1) != 0;
+    return (s->candidates >> candidate & 1) != 0;
 }
 
-/* Calls per trial, including the first one, which is not counted. */
+/* Calls per trial, including the first one, which is not measured. */
 static unsigned adapt_trial_of(const struct adapt_class *s)
 {
     return 1u + s->few;
@@ -102,7 +102,7 @@ static unsigned adapt_trial_of(const struct adapt_class *s)
 /* The candidate whose trial is in progress or next; -1 = all trials are complete. */
 static int adapt_being_tried(const struct adapt_class *s)
 {
-    for (unsigned w = 0; w < ADAPT_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_CANDIDATES; w++)
         if (adapt_has(s, w) && s->tries[w] < adapt_trial_of(s))
             return (int)w;
     return -1;
@@ -111,8 +111,8 @@ static int adapt_being_tried(const struct adapt_class *s)
 /* A candidate other than the current one whose retrial is due; -1 = none. */
 static int adapt_due(const struct adapt_class *s, uint32_t call)
 {
-    for (unsigned w = 0; s->settled != 0 && w < ADAPT_WAYS; w++)
-        if (adapt_has(s, w) && w != s->way && (int32_t)(call - s->due[w]) >= 0)
+    for (unsigned w = 0; s->settled != 0 && w < ADAPT_CANDIDATES; w++)
+        if (adapt_has(s, w) && w != s->candidate && (int32_t)(call - s->due[w]) >= 0)
             return (int)w;
     return -1;
 }
@@ -120,26 +120,26 @@ static int adapt_due(const struct adapt_class *s, uint32_t call)
 /* The candidate that this call tries; -1 = none. */
 static int adapt_to_try(struct adapt_class *s, uint32_t call)
 {
-    int way = adapt_being_tried(s);
+    int candidate = adapt_being_tried(s);
 
-    if (way < 0 && (way = adapt_due(s, call)) >= 0) {
-        s->tries[way] = s->seen[way] = 0;
-        s->due[way] = call + TRY_LEAST; /* until the result is known */
+    if (candidate < 0 && (candidate = adapt_due(s, call)) >= 0) {
+        s->tries[candidate] = s->seen[candidate] = 0;
+        s->due[candidate] = call + TRY_LEAST; /* until the sample is read */
     }
-    return way;
+    return candidate;
 }
 
 unsigned adapt_next(struct adapt_class *s, unsigned timed_every, bool *timed)
 {
     const uint32_t call = s->calls++;
     const bool warm = call >= WARM * adapt_trial_of(s);
-    const int way = warm ? adapt_to_try(s, call) : -1;
+    const int candidate = warm ? adapt_to_try(s, call) : -1;
 
-    *timed = warm && (way >= 0 || call % timed_every == 0);
-    if (way < 0)
-        return s->way;
-    s->tries[way]++;
-    return (unsigned)way;
+    *timed = warm && (candidate >= 0 || call % timed_every == 0);
+    if (candidate < 0)
+        return s->candidate;
+    s->tries[candidate]++;
+    return (unsigned)candidate;
 }
 
 /* ---- samples --------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static uint64_t adapt_mean(uint64_t before, uint64_t now)
 }
 
 /* Median; sorts the array. */
-static uint64_t adapt_middle(uint64_t *value, unsigned n)
+static uint64_t adapt_median(uint64_t *value, unsigned n)
 {
     for (unsigned i = 1; i < n; i++)
         for (unsigned j = i; j > 0 && value[j] < value[j - 1]; j--) {
@@ -162,64 +162,64 @@ static uint64_t adapt_middle(uint64_t *value, unsigned n)
 }
 
 /* The cost of a candidate is the median of its trial, then a running mean. */
-static void adapt_take_work(struct adapt_class *s, unsigned way, uint64_t work)
+static void adapt_add_work(struct adapt_class *s, unsigned candidate, uint64_t work)
 {
-    uint64_t *known = &s->work[way];
+    uint64_t *known = &s->work[candidate];
 
-    if (s->seen[way] == adapt_trial_of(s)) {
+    if (s->seen[candidate] == adapt_trial_of(s)) {
         *known = adapt_mean(*known, work < CLIP * *known ? work : CLIP * *known);
         return;
     }
-    if (s->seen[way] > 0)
-        s->trial[s->seen[way] - 1] = work;
-    if (++s->seen[way] == adapt_trial_of(s))
-        *known = adapt_middle(s->trial, s->few);
+    if (s->seen[candidate] > 0)
+        s->trial[s->seen[candidate] - 1] = work;
+    if (++s->seen[candidate] == adapt_trial_of(s))
+        *known = adapt_median(s->trial, s->few);
 }
 
 /* True if the trials of all candidates are complete and their samples have been read. */
 static bool adapt_is_known(const struct adapt_class *s)
 {
-    for (unsigned w = 0; w < ADAPT_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_CANDIDATES; w++)
         if (adapt_has(s, w) && s->seen[w] < adapt_trial_of(s))
             return false;
     return true;
 }
 
-static void adapt_set_due(struct adapt_class *s, unsigned way)
+static void adapt_set_due(struct adapt_class *s, unsigned candidate)
 {
-    uint64_t best = s->work[s->way] + 1, more = s->work[way];
+    uint64_t best = s->work[s->candidate] + 1, more = s->work[candidate];
     uint64_t wait =
         more > best ? (more - best) * PERCENT * TRY_NUM * adapt_trial_of(s) / best : 0;
 
     wait = wait < TRY_LEAST ? TRY_LEAST : wait > TRY_MOST ? TRY_MOST : wait;
-    s->due[way] = s->calls + (uint32_t)wait;
+    s->due[candidate] = s->calls + (uint32_t)wait;
 }
 
 static unsigned adapt_best_of(const struct adapt_class *s)
 {
-    unsigned best = s->way;
+    unsigned best = s->candidate;
 
-    for (unsigned w = 0; w < ADAPT_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_CANDIDATES; w++)
         if (adapt_has(s, w) && s->work[w] * BETTER_DEN < s->work[best] * BETTER_NUM)
             best = w;
     return best;
 }
 
-/* Select the best candidate after the cost of `way` was updated, and set the times of the
- * retrials. */
-static void adapt_choose(struct adapt_class *s, unsigned way)
+/* Select the best candidate after the cost of `candidate` was updated, and set the times
+ * of the retrials. */
+static void adapt_choose(struct adapt_class *s, unsigned candidate)
 {
-    const unsigned before = s->way;
+    const unsigned before = s->candidate;
 
-    s->way = (uint8_t)adapt_best_of(s);
-    for (unsigned w = 0; w < ADAPT_WAYS; w++)
-        if (s->settled == 0 || w == way || (w == before && w != s->way))
+    s->candidate = (uint8_t)adapt_best_of(s);
+    for (unsigned w = 0; w < ADAPT_CANDIDATES; w++)
+        if (s->settled == 0 || w == candidate || (w == before && w != s->candidate))
             adapt_set_due(s, w);
 }
 
-static void adapt_try_all_anew(struct adapt_class *s)
+static void adapt_restart_trials(struct adapt_class *s)
 {
-    for (unsigned w = 0; w < ADAPT_WAYS; w++)
+    for (unsigned w = 0; w < ADAPT_CANDIDATES; w++)
         s->tries[w] = s->seen[w] = 0;
     s->settled = 0;
 }
@@ -230,18 +230,19 @@ static bool adapt_much_more(uint64_t a, uint64_t b, uint64_t work)
     return a > MUCH * b && a > MUCH * work;
 }
 
-void adapt_learn(struct adapt_class *s, unsigned way, uint64_t imbalance, uint64_t work)
+void adapt_learn(struct adapt_class *s, unsigned candidate, uint64_t imbalance,
+                 uint64_t work)
 {
-    adapt_take_work(s, way, work + 1);
+    adapt_add_work(s, candidate, work + 1);
     s->imbalance = s->imbalance == 0 ? imbalance : adapt_mean(s->imbalance, imbalance);
     if (!adapt_is_known(s))
         return;
-    adapt_choose(s, way);
+    adapt_choose(s, candidate);
     if (s->settled == 0)
         s->settled = s->imbalance + 1;
-    if (adapt_much_more(s->imbalance, s->settled, s->work[s->way]) ||
-        adapt_much_more(s->settled, s->imbalance, s->work[s->way]))
-        adapt_try_all_anew(s);
+    if (adapt_much_more(s->imbalance, s->settled, s->work[s->candidate]) ||
+        adapt_much_more(s->settled, s->imbalance, s->work[s->candidate]))
+        adapt_restart_trials(s);
 }
 
 /* ---- times of a call -------------------------------------------------------------- */
@@ -253,75 +254,76 @@ static uint64_t adapt_per_kib(uint64_t ns, size_t bytes)
     return (ns << UNIT_SHIFT) / (bytes + ((size_t)1 << UNIT_SHIFT));
 }
 
-/* The samples of all PEs: in a mailbox, or in the synchronisation area. */
-struct notes {
+/* The samples of all PEs: in a mailbox, or in the sync areas. */
+struct samples {
     struct shmem_team *team;
     const struct mailbox *mailbox;
 };
 
-static struct adapt_times adapt_note_of(const struct notes *n, int i)
+static struct adapt_times adapt_times_of(const struct samples *n, int i)
 {
     if (n->mailbox != NULL)
         return *(const struct adapt_times *)mailbox_of(n->mailbox, i);
     struct adapt_times *t =
         &node_words(n->team, i)->adapt.seen[n->team->coll->adapt.timings % 2];
-    return (struct adapt_times){load_relaxed_u64(&t->came), load_relaxed_u64(&t->left)};
+    return (struct adapt_times){load_relaxed_u64(&t->t_enter),
+                                load_relaxed_u64(&t->t_exit)};
 }
 
 struct span {
     uint64_t first, last, end; /* first t_enter, last t_enter, last t_exit */
 };
 
-static struct span adapt_span_of(const struct notes *n)
+static struct span adapt_span_of(const struct samples *n)
 {
     struct span s = {.first = UINT64_MAX};
 
     for (int i = 0; i < n->team->npes; i++) {
-        struct adapt_times t = adapt_note_of(n, i);
-        s.first = t.came < s.first ? t.came : s.first;
-        s.last = t.came > s.last ? t.came : s.last;
-        s.end = t.left > s.end ? t.left : s.end;
+        struct adapt_times t = adapt_times_of(n, i);
+        s.first = t.t_enter < s.first ? t.t_enter : s.first;
+        s.last = t.t_enter > s.last ? t.t_enter : s.last;
+        s.end = t.t_exit > s.end ? t.t_exit : s.end;
     }
     s.end = s.end > s.last ? s.end : s.last;
     return s;
 }
 
 /* The cost of a call: the mean over the PEs of t_exit - max(t_enter, last - (end -
- * last)). The time spent waiting for the last arriver counts for at most as long as the
- * call took after that arrival.  So the delay of another PE has little weight, while an
- * algorithm that itself spreads the PEs apart is charged for it. */
-static uint64_t adapt_cost_of(const struct notes *n, const struct span *s)
+ * last)). Waiting for the last arriver counts at most as much as the time that the call
+ * took after its arrival. So the delay of a PE has little weight, but an algorithm that
+ * itself causes skew is charged for it. */
+static uint64_t adapt_cost_of(const struct samples *n, const struct span *s)
 {
     const uint64_t since = s->last - (s->end - s->last);
     uint64_t sum = 0;
 
     for (int i = 0; i < n->team->npes; i++) {
-        struct adapt_times t = adapt_note_of(n, i);
-        uint64_t came = t.came > since ? t.came : since;
-        sum += t.left > came ? t.left - came : 0;
+        struct adapt_times t = adapt_times_of(n, i);
+        uint64_t t_enter = t.t_enter > since ? t.t_enter : since;
+        sum += t.t_exit > t_enter ? t.t_exit - t_enter : 0;
     }
     return sum / (uint64_t)n->team->npes;
 }
 
-static void adapt_learn_notes(const struct notes *n, struct adapt_sample *t)
+static void adapt_learn_samples(const struct samples *n, struct adapt_sample *t)
 {
     struct span s = adapt_span_of(n);
 
-    adapt_learn(t->state, t->way, adapt_per_kib(s.last - s.first, t->bytes),
+    adapt_learn(t->state, t->candidate, adapt_per_kib(s.last - s.first, t->bytes),
                 adapt_per_kib(adapt_cost_of(n, &s), t->bytes));
     t->state = NULL;
 }
 
-static void adapt_note(const struct adapt *a, uint64_t left_ns)
+static void adapt_record(const struct adapt *a, uint64_t exit_ns)
 {
     struct shmem_team *team = a->team;
     struct adapt_times *mine =
         &node_words(team, team->me)->adapt.seen[++team->coll->adapt.timings % 2];
 
-    store_relaxed_u64(&mine->came, a->came_ns);
-    store_relaxed_u64(&mine->left, left_ns);
-    team->coll->adapt.timed =
-        (struct adapt_sample){.state = a->state, .bytes = a->bytes, .way = a->way};
+    store_relaxed_u64(&mine->t_enter, a->enter_ns);
+    store_relaxed_u64(&mine->t_exit, exit_ns);
+    team->coll->adapt.timed = (struct adapt_sample){
+        .state = a->state, .bytes = a->bytes, .candidate = a->candidate};
 }
 
 /* Exchange the samples of a rooted call. */
@@ -331,7 +333,7 @@ static void adapt_exchange(struct shmem_team *team, const char *fn)
 
     *(struct adapt_times *)mailbox_own(&b) = team->coll->adapt.timed_to_root.own;
     mailbox_post(&b);
-    adapt_learn_notes(&(struct notes){team, &b}, &team->coll->adapt.timed_to_root);
+    adapt_learn_samples(&(struct samples){team, &b}, &team->coll->adapt.timed_to_root);
     mailbox_close_all(&b);
 }
 _Static_assert(sizeof(struct adapt_times) <= MAILBOX_LINE_BYTES, "the times fit a line");
@@ -350,25 +352,25 @@ struct adapt adapt_begin(struct shmem_team *team, enum adapt_kind kind, size_t b
 
     if (kind == ADAPT_TO_ROOT && team->coll->adapt.timed_to_root.state != NULL)
         adapt_exchange(team, fn);
-    a.way = adapt_next(state, adapt_timed_every(&a), &a.timed);
+    a.candidate = adapt_next(state, adapt_timed_every(&a), &a.timed);
     if (a.timed)
-        a.came_ns = clock_ns();
+        a.enter_ns = clock_ns();
     return a;
 }
 
 void adapt_end(struct adapt *a)
 {
     struct shmem_team *team = a->team;
-    const uint64_t left_ns = a->timed ? clock_ns() : 0; /* excludes the work below */
+    const uint64_t exit_ns = a->timed ? clock_ns() : 0; /* excludes the work below */
 
     if (a->kind != ADAPT_TO_ROOT && team->coll->adapt.timed.state != NULL)
-        adapt_learn_notes(&(struct notes){.team = team},
-                          &team->coll->adapt.timed); /* previous sample */
+        adapt_learn_samples(&(struct samples){.team = team},
+                            &team->coll->adapt.timed); /* sample of an earlier call */
     if (!a->timed)
         return;
     if (a->kind != ADAPT_TO_ROOT)
-        adapt_note(a, left_ns);
+        adapt_record(a, exit_ns);
     else
-        team->coll->adapt.timed_to_root =
-            (struct adapt_sample){a->state, a->bytes, a->way, {a->came_ns, left_ns}};
+        team->coll->adapt.timed_to_root = (struct adapt_sample){
+            a->state, a->bytes, a->candidate, {a->enter_ns, exit_ns}};
 }

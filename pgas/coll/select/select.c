@@ -30,75 +30,75 @@ static const struct select_info algorithms[SELECT_ALGORITHMS_ALL] = {
 #undef X
 };
 
-/* Whether the node is oversubscribed (more PEs than processors). */
-enum crowd { ROOMY = 1, CROWDED = 2, ALWAYS = ROOMY | CROWDED };
+/* OVERSUBSCRIBED: more PEs than processors on the node; DEDICATED: not. */
+enum load { DEDICATED = 1, OVERSUBSCRIBED = 2, ANY_LOAD = DEDICATED | OVERSUBSCRIBED };
 
 /* The built-in table, sorted by collective, number of PEs and bytes; the first matching
- * row is used.  The thresholds were measured on 2 processors.  The CROWDED rows for large
- * blocks assume several PEs per processor, because the last arriver moves most of the
- * data (arrival.c). */
+ * row is used.  The thresholds were measured on 2 processors.  The OVERSUBSCRIBED rows
+ * for large blocks assume several PEs per processor, because the last arriver moves most
+ * of the data (arrival.c). */
 struct rule {
     enum select_algorithm algorithm;
-    enum crowd crowd;
+    enum load load;
     int pes;      /* maximum team size */
     size_t bytes; /* maximum per PE; for an alltoall, of all blocks together */
 };
 static const struct rule rules[] = {
-    {REDUCE_FLAT, ROOMY, 2, 128},
-    {REDUCE_SLICES, ROOMY, 2, SELECT_ANY_BYTES},
-    {REDUCE_FLAT, ROOMY, 8, 2048},
-    {REDUCE_FLAT, CROWDED, 8, 256},
-    {REDUCE_LAST, ALWAYS, SELECT_ANY_PES, 2048},
-    {REDUCE_SLICES, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {BROADCAST_MAILBOX, ROOMY, 2, 128},
-    {BROADCAST_DIRECT, ROOMY, 2, SELECT_ANY_BYTES},
-    {BROADCAST_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
-    {BROADCAST_DIRECT, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {COLLECT_MAILBOX, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {FCOLLECT_MAILBOX, ROOMY, 2, 256},
-    {FCOLLECT_BARRIER, ROOMY, 2, SELECT_ANY_BYTES},
-    {FCOLLECT_MAILBOX, CROWDED, 3, 128},
-    {FCOLLECT_ARRIVAL, CROWDED, 4, 16384},
-    {FCOLLECT_BARRIER, CROWDED, 4, SELECT_ANY_BYTES},
-    {FCOLLECT_ARRIVAL, CROWDED, 8, 4096},
-    {FCOLLECT_BARRIER, CROWDED, 8, 131072},
-    {FCOLLECT_ARRIVAL, CROWDED, 32, SELECT_ANY_BYTES},
-    {FCOLLECT_ARRIVAL, CROWDED, SELECT_ORDER_PES, 4096},
-    {FCOLLECT_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
-    {FCOLLECT_BARRIER, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {ALLTOALL_MAILBOX, ROOMY, 2, 256},
-    {ALLTOALL_BARRIER, ROOMY, 2, SELECT_ANY_BYTES},
-    {ALLTOALL_MAILBOX, CROWDED, 3, 512},
-    {ALLTOALL_ARRIVAL, CROWDED, 4, 65536},
-    {ALLTOALL_BARRIER, CROWDED, 4, SELECT_ANY_BYTES},
-    {ALLTOALL_ARRIVAL, CROWDED, 8, 32768},
-    {ALLTOALL_BARRIER, CROWDED, 8, 262144},
-    {ALLTOALL_ARRIVAL, CROWDED, 32, SELECT_ANY_BYTES},
-    {ALLTOALL_ARRIVAL, CROWDED, SELECT_ORDER_PES, 65536},
-    {ALLTOALL_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
-    {ALLTOALL_BARRIER, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {SCAN_MAILBOX, ROOMY, 2, 256},
-    {SCAN_BARRIER, ROOMY, 2, SELECT_ANY_BYTES},
-    {SCAN_MAILBOX, ALWAYS, SELECT_ANY_PES, 2048},
-    {SCAN_BARRIER, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {BARRIER_DISSEMINATION, ROOMY, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {BARRIER_COUNTER, CROWDED, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {INTERNODE_REDUCE_GATHER, ALWAYS, SELECT_ANY_PES, 8192},
-    {INTERNODE_REDUCE_DOUBLING, ALWAYS, SELECT_ANY_PES, 16384},
-    {INTERNODE_REDUCE_DIRECT, ALWAYS, 16, SELECT_ANY_BYTES},
-    {INTERNODE_REDUCE_HALVING, ALWAYS, SELECT_ANY_PES, 262144},
-    {INTERNODE_REDUCE_RING, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {INTERNODE_BROADCAST_PUSH, ALWAYS, SELECT_ANY_PES, BCAST_PUSH_BYTES},
-    {INTERNODE_BROADCAST_GATHER, ALWAYS, SELECT_ANY_PES, INTERNODE_BUFFER},
-    {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, 8, SELECT_ANY_BYTES},
-    {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, SELECT_ANY_PES, 131072},
-    {INTERNODE_BROADCAST_SCATTER, ALWAYS, SELECT_SCATTER_NODES, SELECT_ANY_BYTES},
-    {INTERNODE_BROADCAST_BINOMIAL, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {INTERNODE_COLLECT_DIRECT, ALWAYS, 16, SELECT_ANY_BYTES},
-    {INTERNODE_COLLECT_RING, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
-    {INTERNODE_ALLTOALL_GATHER, ALWAYS, SELECT_ANY_PES, 256},
-    {INTERNODE_ALLTOALL_BRUCK, ALWAYS, SELECT_ANY_PES, 4096},
-    {INTERNODE_ALLTOALL_PAIRWISE, ALWAYS, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {REDUCE_FLAT, DEDICATED, 2, 128},
+    {REDUCE_SLICES, DEDICATED, 2, SELECT_ANY_BYTES},
+    {REDUCE_FLAT, DEDICATED, 8, 2048},
+    {REDUCE_FLAT, OVERSUBSCRIBED, 8, 256},
+    {REDUCE_LAST, ANY_LOAD, SELECT_ANY_PES, 2048},
+    {REDUCE_SLICES, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {BROADCAST_MAILBOX, DEDICATED, 2, 128},
+    {BROADCAST_DIRECT, DEDICATED, 2, SELECT_ANY_BYTES},
+    {BROADCAST_MAILBOX, ANY_LOAD, SELECT_ANY_PES, 2048},
+    {BROADCAST_DIRECT, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {COLLECT_MAILBOX, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {FCOLLECT_MAILBOX, DEDICATED, 2, 256},
+    {FCOLLECT_BARRIER, DEDICATED, 2, SELECT_ANY_BYTES},
+    {FCOLLECT_MAILBOX, OVERSUBSCRIBED, 3, 128},
+    {FCOLLECT_ARRIVAL, OVERSUBSCRIBED, 4, 16384},
+    {FCOLLECT_BARRIER, OVERSUBSCRIBED, 4, SELECT_ANY_BYTES},
+    {FCOLLECT_ARRIVAL, OVERSUBSCRIBED, 8, 4096},
+    {FCOLLECT_BARRIER, OVERSUBSCRIBED, 8, 131072},
+    {FCOLLECT_ARRIVAL, OVERSUBSCRIBED, 32, SELECT_ANY_BYTES},
+    {FCOLLECT_ARRIVAL, OVERSUBSCRIBED, SELECT_ORDER_PES, 4096},
+    {FCOLLECT_MAILBOX, ANY_LOAD, SELECT_ANY_PES, 2048},
+    {FCOLLECT_BARRIER, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {ALLTOALL_MAILBOX, DEDICATED, 2, 256},
+    {ALLTOALL_BARRIER, DEDICATED, 2, SELECT_ANY_BYTES},
+    {ALLTOALL_MAILBOX, OVERSUBSCRIBED, 3, 512},
+    {ALLTOALL_ARRIVAL, OVERSUBSCRIBED, 4, 65536},
+    {ALLTOALL_BARRIER, OVERSUBSCRIBED, 4, SELECT_ANY_BYTES},
+    {ALLTOALL_ARRIVAL, OVERSUBSCRIBED, 8, 32768},
+    {ALLTOALL_BARRIER, OVERSUBSCRIBED, 8, 262144},
+    {ALLTOALL_ARRIVAL, OVERSUBSCRIBED, 32, SELECT_ANY_BYTES},
+    {ALLTOALL_ARRIVAL, OVERSUBSCRIBED, SELECT_ORDER_PES, 65536},
+    {ALLTOALL_MAILBOX, ANY_LOAD, SELECT_ANY_PES, 2048},
+    {ALLTOALL_BARRIER, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {SCAN_MAILBOX, DEDICATED, 2, 256},
+    {SCAN_BARRIER, DEDICATED, 2, SELECT_ANY_BYTES},
+    {SCAN_MAILBOX, ANY_LOAD, SELECT_ANY_PES, 2048},
+    {SCAN_BARRIER, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {BARRIER_DISSEMINATION, DEDICATED, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {BARRIER_COUNTER, OVERSUBSCRIBED, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_REDUCE_GATHER, ANY_LOAD, SELECT_ANY_PES, 8192},
+    {INTERNODE_REDUCE_DOUBLING, ANY_LOAD, SELECT_ANY_PES, 16384},
+    {INTERNODE_REDUCE_DIRECT, ANY_LOAD, 16, SELECT_ANY_BYTES},
+    {INTERNODE_REDUCE_HALVING, ANY_LOAD, SELECT_ANY_PES, 262144},
+    {INTERNODE_REDUCE_RING, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_PUSH, ANY_LOAD, SELECT_ANY_PES, BCAST_EAGER_BYTES},
+    {INTERNODE_BROADCAST_GATHER, ANY_LOAD, SELECT_ANY_PES, INTERNODE_BUFFER},
+    {INTERNODE_BROADCAST_BINOMIAL, ANY_LOAD, 8, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_BINOMIAL, ANY_LOAD, SELECT_ANY_PES, 131072},
+    {INTERNODE_BROADCAST_SCATTER, ANY_LOAD, SELECT_SCATTER_NODES, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_BINOMIAL, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_COLLECT_DIRECT, ANY_LOAD, 16, SELECT_ANY_BYTES},
+    {INTERNODE_COLLECT_RING, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_ALLTOALL_GATHER, ANY_LOAD, SELECT_ANY_PES, 256},
+    {INTERNODE_ALLTOALL_BRUCK, ANY_LOAD, SELECT_ANY_PES, 4096},
+    {INTERNODE_ALLTOALL_PAIRWISE, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
 };
 
 enum { RULES = sizeof rules / sizeof rules[0] };
@@ -130,7 +130,7 @@ static const char *select_variable_of(enum select_collective what)
     return names[what];
 }
 
-const char *select_wish(enum select_collective what, const struct env *env)
+const char *select_requested(enum select_collective what, const struct env *env)
 {
 #define X(NAME, name) env->name##_algorithm,
     const char *const values[] = {SELECT_COLLECTIVES(X)};
@@ -165,7 +165,7 @@ enum select_algorithm select_algorithm_of(enum select_collective what, const cha
 
 static enum select_algorithm select_find(enum select_collective what)
 {
-    const char *name = select_wish(what, &pgas_self.env);
+    const char *name = select_requested(what, &pgas_self.env);
     enum select_algorithm a = select_algorithm_of(what, name);
     char names[NAMES_MAX];
 
@@ -227,7 +227,7 @@ static bool select_may_use(enum select_algorithm algorithm, int npes, int nodes,
 }
 
 /* Limits of an alltoall are for all blocks of a PE together, because they share one eager
- * slot; plans and table files count the bytes of one block. */
+ * slot; plans and table files use the bytes of one block. */
 static size_t select_block_limit(enum select_collective what, size_t bytes, int npes)
 {
     return what == SELECT_ALLTOALL && bytes != SELECT_ANY_BYTES ? bytes / (size_t)npes
@@ -250,13 +250,13 @@ bool select_adapts(enum select_collective what, enum select_algorithm other,
                           select_reproducible());
 }
 
-bool select_asked(enum select_collective what)
+bool select_is_requested(enum select_collective what)
 {
     return STATE.wanted[what] != SELECT_ALGORITHMS_ALL;
 }
 
 /* A candidate algorithm and the range of bytes for which it is usable. */
-struct offer {
+struct candidate {
     enum select_algorithm algorithm;
     struct select_range bytes;
 };
@@ -266,36 +266,37 @@ static bool select_in_range(const struct select_range *r, int n)
     return (size_t)n >= r->from && (size_t)n <= r->to;
 }
 
-static bool select_of_row(const struct select_row *r, enum select_collective what,
-                          const struct select_case *c, struct offer *o)
+static bool select_match_row(const struct select_row *r, enum select_collective what,
+                             const struct select_case *c, struct candidate *o)
 {
-    *o = (struct offer){r->algorithm, r->bytes};
+    *o = (struct candidate){r->algorithm, r->bytes};
     return r->what == what && select_in_range(&r->pes, c->npes) &&
            select_in_range(&r->nodes, c->nodes);
 }
 
-static bool select_of_rule(const struct rule *r, enum select_collective what,
-                           const struct select_case *c, struct offer *o)
+static bool select_match_rule(const struct rule *r, enum select_collective what,
+                              const struct select_case *c, struct candidate *o)
 {
-    *o = (struct offer){r->algorithm, {0, select_block_limit(what, r->bytes, c->npes)}};
+    *o = (struct candidate){r->algorithm,
+                            {0, select_block_limit(what, r->bytes, c->npes)}};
     return algorithms[r->algorithm].what == what &&
-           (r->crowd & (c->crowded ? CROWDED : ROOMY)) != 0 &&
+           (r->load & (c->oversubscribed ? OVERSUBSCRIBED : DEDICATED)) != 0 &&
            select_parties(what, c->npes, c->nodes) <= r->pes;
 }
 
 /* The i-th candidate in order of precedence: the requested algorithm, the rows of the
  * table file, the built-in rules.  Returns false if it does not apply to this case. */
-static bool select_nth_offer(size_t i, enum select_collective what,
-                             const struct select_case *c, struct offer *o)
+static bool select_nth_candidate(size_t i, enum select_collective what,
+                                 const struct select_case *c, struct candidate *o)
 {
     size_t rows = c->table != NULL ? c->table->rows : 0;
     bool fits = i == 0 && c->first != SELECT_ALGORITHMS_ALL;
 
-    *o = (struct offer){c->first, {0, SELECT_ANY_BYTES}};
+    *o = (struct candidate){c->first, {0, SELECT_ANY_BYTES}};
     if (i > 0 && i <= rows)
-        fits = select_of_row(&c->table->row[i - 1], what, c, o);
+        fits = select_match_row(&c->table->row[i - 1], what, c, o);
     else if (i > rows)
-        fits = select_of_rule(&rules[i - 1 - rows], what, c, o);
+        fits = select_match_rule(&rules[i - 1 - rows], what, c, o);
     if (!fits || !select_may_use(o->algorithm, c->npes, c->nodes, c->reproducible))
         return false;
     size_t most = select_most_bytes(o->algorithm, c->npes);
@@ -307,15 +308,16 @@ static bool select_nth_offer(size_t i, enum select_collective what,
 /* Select the first candidate that covers `bytes`.  choice->most is where its range ends
  * or where the range of a candidate with higher precedence begins, whichever is smaller.
  * Returns false if no candidate covers `bytes`. */
-static bool select_best_offer(enum select_collective what, const struct select_case *c,
-                              size_t bytes, struct select_choice *choice)
+static bool select_best_candidate(enum select_collective what,
+                                  const struct select_case *c, size_t bytes,
+                                  struct select_choice *choice)
 {
     size_t all = 1 + (c->table != NULL ? c->table->rows : 0) + RULES;
     size_t most = SELECT_ANY_BYTES;
-    struct offer o;
+    struct candidate o;
 
     for (size_t i = 0; i < all; i++) {
-        if (!select_nth_offer(i, what, c, &o) || o.bytes.to < bytes)
+        if (!select_nth_candidate(i, what, c, &o) || o.bytes.to < bytes)
             continue;
         if (o.bytes.from <= bytes) {
             most = o.bytes.to < most ? o.bytes.to : most;
@@ -335,11 +337,11 @@ int select_choose(enum select_collective what, const struct select_case *c,
 
     *cut = false;
     for (size_t bytes = 0; next.most != SELECT_ANY_BYTES; bytes = next.most + 1) {
-        bool good = select_best_offer(what, c, bytes, &next);
+        bool good = select_best_candidate(what, c, bytes, &next);
         n -= good && n > 0 && plan[n - 1].algorithm == next.algorithm; /* merge */
         if (good && n == SELECT_CHOICES - 1 && next.most != SELECT_ANY_BYTES) {
             *cut = true;
-            good = select_best_offer(what, c, SELECT_ANY_BYTES, &next);
+            good = select_best_candidate(what, c, SELECT_ANY_BYTES, &next);
         }
         if (!good)
             return 0;
@@ -348,7 +350,7 @@ int select_choose(enum select_collective what, const struct select_case *c,
     return n;
 }
 
-static void select_tell_unused(enum select_collective what, const struct shmem_team *team)
+static void select_log_unused(enum select_collective what, const struct shmem_team *team)
 {
     enum select_algorithm first = STATE.wanted[what];
 
@@ -363,13 +365,13 @@ static void select_make_plan(struct shmem_team *team, enum select_collective wha
 {
     struct select_case c = {.npes = team->npes,
                             .nodes = select_nodes_of(team),
-                            .crowded = pgas_self.oversubscribed,
+                            .oversubscribed = pgas_self.oversubscribed,
                             .reproducible = select_reproducible(),
                             .first = STATE.wanted[what],
                             .table = &STATE.table};
     bool cut;
 
-    select_tell_unused(what, team);
+    select_log_unused(what, team);
     if (select_choose(what, &c, team->coll->select.plan[what], &cut) == 0)
         log_die("pgas: no algorithm covers all sizes of %s", select_name(what));
     if (cut && team->me == 0)

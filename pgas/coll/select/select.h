@@ -23,7 +23,7 @@
 
 #define SELECT_ANY_BYTES SIZE_MAX
 #define SELECT_ANY_PES   INT32_MAX
-/* Team size limits given by the shared synchronisation area: */
+/* Team size limits given by the sync area: */
 enum {
     SELECT_COMBINER_PES = 65535,
     SELECT_FIRST_PES = 256,
@@ -76,8 +76,8 @@ void select_plan(struct shmem_team *team);
 
 /* ---- the parts of a plan, for the tools and tests ---------------------------------- */
 
-/* Limits of an algorithm, and whether its result is bitwise independent of the arrival
- * order. */
+/* Limits of an algorithm; `same`: its result is bitwise independent of the arrival order.
+ */
 struct select_info {
     enum select_collective what;
     const char *name;
@@ -86,12 +86,12 @@ struct select_info {
     bool same;    /* bitwise reproducible */
 };
 const struct select_info *select_info(enum select_algorithm algorithm);
-/* The maximum bytes per block on a team of npes PEs, the unit in which plans count. */
+/* The maximum bytes per block on a team of npes PEs, the unit that plans use. */
 size_t select_most_bytes(enum select_algorithm algorithm, int npes);
 
 /* The name of a collective as in the table file, and the value of its variable. */
 const char *select_name(enum select_collective what);
-const char *select_wish(enum select_collective what, const struct env *env);
+const char *select_requested(enum select_collective what, const struct env *env);
 
 /* Look up an algorithm of the collective by name, SELECT_ALGORITHMS_ALL if there is none;
  * list the names of all its algorithms. */
@@ -101,7 +101,7 @@ const char *select_names(enum select_collective what, char *text, size_t size);
 /* Inputs of the selection that depend on the team, the job and the environment. */
 struct select_case {
     int npes, nodes;
-    bool crowded; /* oversubscribed: more PEs on the node than processors */
+    bool oversubscribed; /* more PEs on the node than processors */
     bool reproducible;
     enum select_algorithm first;      /* requested; SELECT_ALGORITHMS_ALL = none */
     const struct select_table *table; /* or NULL */
@@ -125,6 +125,6 @@ void select_force(enum select_collective what, enum select_algorithm algorithm);
 bool select_adapts(enum select_collective what, enum select_algorithm other,
                    const struct shmem_team *team);
 /* True if the user or the tuner has requested an algorithm for this collective. */
-bool select_asked(enum select_collective what);
+bool select_is_requested(enum select_collective what);
 
 #endif

@@ -253,7 +253,7 @@ void select_table_read(FILE *in, const char *path, const char *machine,
     }
 }
 
-/* ---- finding it ------------------------------------------------------------------ */
+/* ---- search ----------------------------------------------------------------------- */
 
 bool select_table_path(int i, char *path, size_t size)
 {
@@ -316,7 +316,7 @@ void select_table_find(const char *wanted, unsigned processors,
                  errno == EINVAL ? "not a regular file" : strerror(errno));
         return;
     }
-    for (int i = 0; i < SELECT_PLACES; i++)
+    for (int i = 0; i < SELECT_PATHS; i++)
         if (select_table_path(i, path, sizeof path) &&
             select_table_read_file(path, processors, table) &&
             table->state != SELECT_TABLE_OTHER)

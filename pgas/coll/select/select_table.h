@@ -26,7 +26,7 @@
 enum {
     SELECT_MACHINE_MAX = 128,
     SELECT_ROWS_MAX = 4096,
-    SELECT_PLACES = 2,                /* default paths of the table */
+    SELECT_PATHS = 2,                 /* default paths of the table */
     SELECT_NOTE_MAX = PATH_MAX + 512, /* size of an error message */
 };
 

@@ -6,7 +6,7 @@
  *
  * Only the leader of a node allocates memory for the copy, from a part of the heap that
  * serves no user allocations: otherwise shmem_malloc would return different addresses on
- * PEs outside the team.  All PEs of the team learn each leader's offset at creation.
+ * different PEs. At creation all PEs of the team exchange the offsets.
  */
 #include "config.h"
 
@@ -60,7 +60,7 @@ static int shared_leader_of(const struct shmem_team *team, int node)
     return team->nodes != NULL ? team->nodes->leader[node] : 0;
 }
 
-static bool shared_leads(const struct shmemx_shared *s)
+static bool shared_is_leader(const struct shmemx_shared *s)
 {
     return s->rank == 0;
 }
@@ -91,8 +91,8 @@ static void shared_free_result(struct shmemx_shared *s)
     pool_free(&coll_self.shared, s);
 }
 
-/* The leader's memory as heap offset; 0 = none. */
-static size_t shared_take_block(const struct shmemx_shared *s)
+/* Heap offset of the leader's memory; 0 = none. */
+static size_t shared_alloc_block(const struct shmemx_shared *s)
 {
     size_t all, offset;
 
@@ -105,7 +105,7 @@ static size_t shared_take_block(const struct shmemx_shared *s)
 
 /* Publish this PE's descriptor: bytes + 1 (0 = no memory), and the block's offset
  * (in `symaddr`). */
-static void shared_say(const struct shmem_team *team, struct descriptor part)
+static void shared_publish(const struct shmem_team *team, struct descriptor part)
 {
     struct descriptor *mine = &team_words(team, team->me)->descriptor;
 
@@ -113,8 +113,8 @@ static void shared_say(const struct shmem_team *team, struct descriptor part)
     store_relaxed_u64(&mine->symaddr, part.symaddr);
 }
 
-static struct descriptor shared_seen(const struct shmem_team *team,
-                                     const struct descriptors *r, int i)
+static struct descriptor shared_descriptor_of(const struct shmem_team *team,
+                                              const struct descriptors *r, int i)
 {
     if (r->team != NULL)
         return *(const struct descriptor *)allgather_at(r, i);
@@ -123,14 +123,14 @@ static struct descriptor shared_seen(const struct shmem_team *team,
                                load_relaxed_u64(&part->symaddr)};
 }
 
-/* True if all PEs have memory; the result is the same on all. */
+/* True if all PEs have memory; equal on all PEs. */
 static bool shared_all_able(const struct shmem_team *team, const struct descriptors *r,
                             size_t bytes, const char *fn)
 {
     bool able = true;
 
     for (int i = 0; i < team->npes; i++) {
-        uint64_t count = shared_seen(team, r, i).count;
+        uint64_t count = shared_descriptor_of(team, r, i).count;
         able = able && count != 0;
         if (count != 0 && count - 1 != bytes)
             log_die("%s: argument 'bytes' = %zu, but it is %llu on PE %d; all PEs must "
@@ -145,7 +145,7 @@ static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
 {
     struct descriptors r = {.team = NULL};
 
-    shared_say(team, mine);
+    shared_publish(team, mine);
     if (team->remote)
         r = allgather_open(team, &team_words(team, team->me)->descriptor, sizeof mine,
                            fn);
@@ -153,9 +153,10 @@ static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
         barrier_sync(team, fn);
     bool able = shared_all_able(team, &r, bytes, fn);
     for (int node = 0; able && node < shared_nodes_of(team); node++)
-        s->offset[node] = shared_seen(team, &r, shared_leader_of(team, node)).symaddr;
+        s->offset[node] =
+            shared_descriptor_of(team, &r, shared_leader_of(team, node)).symaddr;
     allgather_close(&r);
-    barrier_sync(team, fn); /* before the descriptors are reused */
+    barrier_sync(team, fn); /* all descriptors have been read */
     return able;
 }
 
@@ -174,8 +175,8 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
                       const char *fn)
 {
     struct shmemx_shared *s = bytes < SIZE_MAX ? shared_new_result(team, bytes) : NULL;
-    size_t block = s != NULL && shared_leads(s) ? shared_take_block(s) : 0;
-    bool able = s != NULL && (block != 0 || !shared_leads(s));
+    size_t block = s != NULL && shared_is_leader(s) ? shared_alloc_block(s) : 0;
+    bool able = s != NULL && (block != 0 || !shared_is_leader(s));
 
     *out = s;
     if (shared_agree(team, s, (struct descriptor){able ? bytes + 1 : 0, block}, bytes,
@@ -219,24 +220,24 @@ void shared_destroy(shmemx_shared_t *shared, const char *fn)
     struct shmemx_shared *s = shared_result_of(*shared, fn);
     int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
     barrier_guard(s->team, fn);
-    barrier_sync(s->team, fn); /* no PE reads the copy or its head any more */
+    barrier_sync(s->team, fn); /* no PE accesses the copy or its head any more */
     barrier_unguard(s->team, fn);
-    if (shared_leads(s))
+    if (shared_is_leader(s))
         heap_free_result(s->offset[node]);
     shared_free_result(s);
     *shared = SHMEMX_SHARED_INVALID;
 }
 
-static bool shared_drop(void *object, void *arg)
+static bool shared_free_offsets(void *object, void *arg)
 {
     (void)arg;
     free(((struct shmemx_shared *)object)->offset);
     return true;
 }
 
-void shared_forget(void)
+void shared_fini(void)
 {
-    pool_each(&coll_self.shared, shared_drop, NULL);
+    pool_each(&coll_self.shared, shared_free_offsets, NULL);
     pool_clear(&coll_self.shared);
 }
 
@@ -284,7 +285,7 @@ int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, i
     if (s->team->remote)
         shared_internode_broadcast(s, source, bytes, root, fn);
     else
-        shared_spread(s, source, bytes, root, fn);
+        shared_node_broadcast(s, source, bytes, root, fn);
     return shared_leave(s, fn);
 }
 
@@ -315,7 +316,7 @@ int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t s
         log_die("%s: argument 'nreduce' = %zu elements of %zu bytes, but the result was "
                 "made for %zu bytes; pass shmemx_shared_create a larger number",
                 fn, n, size, s->bytes);
-    if (n > 0) /* report a bad source here, not on a PE that reads it */
+    if (n > 0) /* report an invalid source on its own PE, not on a reader */
         (void)peer_at(source, n * size, pgas_self.me, fn);
     shared_enter_result(s, fn);
     if (s->team->remote)

@@ -36,6 +36,6 @@ int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t s
                   const struct op_fns *op, const char *fn);
 
 /* In shmem_finalize: invalidate the remaining handles. */
-void shared_forget(void);
+void shared_fini(void);
 
 #endif

@@ -34,7 +34,7 @@
 
 enum {
     PART_BYTES = 64 * 1024,    /* maximum chunk of a node's elements */
-    PARTS_BYTES = 1024 * 1024, /* maximum of all nodes, but at least a line for each */
+    PARTS_BYTES = 1024 * 1024, /* maximum of all nodes, at least a line per node */
 };
 
 /* Symmetric address of byte `at` of a node's copy, in its leader's memory. */
@@ -59,7 +59,7 @@ static void shared_inter_get(const struct shmemx_shared *s, void *to, int node, 
 }
 
 /* Complete the leader's gets and publish the result to its node. */
-static void shared_inter_got(const struct shmemx_shared *s, const char *fn)
+static void shared_inter_finish(const struct shmemx_shared *s, const char *fn)
 {
     if (!internode_is_leader(s->team)) {
         shared_await_ready(s, fn);
@@ -81,8 +81,8 @@ static void shared_inter_announce(const struct shmemx_shared *s, const char *fn)
         int node = (n->me + k) % n->leaders;
         char *head = shared_inter_copy_at(s, node, 0) - sizeof(struct shared_head);
         signal_update(SHMEM_CTX_DEFAULT,
-                      (uint64_t *)(head + offsetof(struct shared_head, come)), s->calls,
-                      SHMEM_SIGNAL_SET, shared_inter_leader_of(s, node), fn);
+                      (uint64_t *)(head + offsetof(struct shared_head, remote_ready)),
+                      s->calls, SHMEM_SIGNAL_SET, shared_inter_leader_of(s, node), fn);
     }
 }
 
@@ -92,16 +92,16 @@ void shared_internode_broadcast(struct shmemx_shared *s, const void *source, siz
     int node = team_node(s->team, root);
 
     if (node == s->team->nodes->me) {
-        shared_spread(s, source, bytes, root, fn);
+        shared_node_broadcast(s, source, bytes, root, fn);
         if (s->team->me == root)
             shared_inter_announce(s, fn);
         return;
     }
     if (internode_is_leader(s->team)) {
-        shared_await_entered(s, fn);
+        shared_await_remote_ready(s, fn);
         shared_inter_get(s, s->copy, node, 0, bytes, fn);
     }
-    shared_inter_got(s, fn);
+    shared_inter_finish(s, fn);
 }
 
 /* ---- fcollect -------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ void shared_internode_fcollect(struct shmemx_shared *s, const void *source, size
     barrier_sync(s->team, fn); /* all nodes have the blocks of their PEs */
     if (internode_is_leader(s->team))
         shared_inter_get_blocks(s, bytes, fn);
-    shared_inter_got(s, fn);
+    shared_inter_finish(s, fn);
 }
 
 /* ---- reduction ------------------------------------------------------------------- */
@@ -211,5 +211,5 @@ void shared_internode_reduce(const struct shared_sum *sum)
     barrier_sync(team, sum->fn); /* all slices are combined */
     if (internode_is_leader(team))
         shared_inter_get_slices(sum);
-    shared_inter_got(sum->s, sum->fn);
+    shared_inter_finish(sum->s, sum->fn);
 }

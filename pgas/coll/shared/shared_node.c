@@ -27,8 +27,8 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    TOGETHER_BYTES = 128 * 1024, /* threshold: all PEs copy the root's source */
-    CHUNK_BYTES = 16 * 1024,     /* fits the first-level cache with one source chunk */
+    SLICED_BYTES = 128 * 1024, /* threshold of shared_node_broadcast_slices */
+    CHUNK_BYTES = 16 * 1024,   /* fits the L1 cache with one source chunk */
 };
 
 /* ---- words ----------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static uint64_t shared_node_all_entries(const struct shmemx_shared *s)
     return s->calls * (uint64_t)s->local_pes;
 }
 
-/* A departed PE enters no more calls.  It cannot have left a call that not all PEs have
- * entered, so if this one is incomplete the PE has not entered it. */
+/* A PE returns from a call only after all PEs have entered it.  So a departed PE has not
+ * entered this call if `entered` is incomplete. */
 static void shared_node_on_stall(const void *arg)
 {
     const struct goal *g = arg;
@@ -93,7 +93,7 @@ static void shared_node_await(const struct shmemx_shared *s, const uint64_t *wor
 }
 
 /* Store the call number to a word and wake the PEs of the node. */
-static void shared_node_say(const struct shmemx_shared *s, uint64_t *word)
+static void shared_node_publish(const struct shmemx_shared *s, uint64_t *word)
 {
     stress_point();
     store_release_u64(word, s->calls);
@@ -111,7 +111,7 @@ void shared_enter(struct shmemx_shared *s, const char *fn)
         barrier_sync(s->team, fn);
     else if (fetch_add_acq_rel_u64(&s->head->entered, 1) + 1 ==
              shared_node_all_entries(s))
-        shared_node_say(s, &s->head->open);
+        shared_node_publish(s, &s->head->open);
 }
 
 void shared_await_open(const struct shmemx_shared *s, const char *fn)
@@ -122,7 +122,7 @@ void shared_await_open(const struct shmemx_shared *s, const char *fn)
 
 void shared_release(const struct shmemx_shared *s)
 {
-    shared_node_say(s, &s->head->ready);
+    shared_node_publish(s, &s->head->ready);
 }
 
 void shared_await_ready(const struct shmemx_shared *s, const char *fn)
@@ -130,12 +130,12 @@ void shared_await_ready(const struct shmemx_shared *s, const char *fn)
     shared_node_await(s, &s->head->ready, false, fn);
 }
 
-void shared_await_entered(const struct shmemx_shared *s, const char *fn)
+void shared_await_remote_ready(const struct shmemx_shared *s, const char *fn)
 {
-    shared_node_await(s, &s->head->come, true, fn);
+    shared_node_await(s, &s->head->remote_ready, true, fn);
 }
 
-/* This PE's part is written; the last PE of the node publishes the result. */
+/* Count this PE's part as written; the last PE of the node publishes the result. */
 static void shared_node_fill(struct shmemx_shared *s)
 {
     uint64_t all = ++s->fills * (uint64_t)s->local_pes;
@@ -147,7 +147,7 @@ static void shared_node_fill(struct shmemx_shared *s)
 
 /* ---- data ------------------------------------------------------------------------ */
 
-/* source may be in the copy. */
+/* source may overlap the copy. */
 static void shared_node_move(char *to, const void *source, size_t bytes)
 {
     if (source == NULL || source == to || bytes == 0)
@@ -158,10 +158,11 @@ static void shared_node_move(char *to, const void *source, size_t bytes)
         copy_bytes(to, source, bytes);
 }
 
-/* Encoded address of the source if other PEs can read it: only in the heap, because
- * globals of another executable have other addresses; and not if it overlaps the copy. */
-static uint64_t shared_node_place_of(const struct shmemx_shared *s, const void *source,
-                                     size_t bytes)
+/* Encoded address of the source if other PEs can read it, else 0: it must be in the heap,
+ * because other executables have other addresses of globals, and must not overlap the
+ * copy. */
+static uint64_t shared_node_encode_source(const struct shmemx_shared *s,
+                                          const void *source, size_t bytes)
 {
     uint64_t offset = symaddr_encode(source);
 
@@ -169,11 +170,11 @@ static uint64_t shared_node_place_of(const struct shmemx_shared *s, const void *
                                                                                 : 0;
 }
 
-static void shared_node_take_slice(const struct shmemx_shared *s, size_t bytes, int root,
+static void shared_node_copy_slice(const struct shmemx_shared *s, size_t bytes, int root,
                                    const char *fn)
 {
     struct slice slice = slice_of(bytes, 1, s->rank, s->local_pes);
-    const char *from = symaddr_decode(s->head->from); /* written before `told` */
+    const char *from = symaddr_decode(s->head->from); /* written before `source_ready` */
     size_t n = slice.end - slice.first;
 
     if (from != NULL && n > 0)
@@ -182,27 +183,27 @@ static void shared_node_take_slice(const struct shmemx_shared *s, size_t bytes, 
 }
 
 /* Each PE of the node copies a slice of the root's source. */
-static void shared_node_spread_together(struct shmemx_shared *s, const void *source,
-                                        size_t bytes, int root, const char *fn)
+static void shared_node_broadcast_slices(struct shmemx_shared *s, const void *source,
+                                         size_t bytes, int root, const char *fn)
 {
     if (s->team->me == root) {
         shared_await_open(s, fn);
-        s->head->from = shared_node_place_of(s, source, bytes);
+        s->head->from = shared_node_encode_source(s, source, bytes);
         if (s->head->from == 0)
             shared_node_move(s->copy, source, bytes);
-        shared_node_say(s, &s->head->told);
+        shared_node_publish(s, &s->head->source_ready);
     }
-    shared_node_await(s, &s->head->told, false, fn);
-    shared_node_take_slice(s, bytes, root, fn);
+    shared_node_await(s, &s->head->source_ready, false, fn);
+    shared_node_copy_slice(s, bytes, root, fn);
     shared_node_fill(s);
     shared_await_ready(s, fn);
 }
 
-void shared_spread(struct shmemx_shared *s, const void *source, size_t bytes, int root,
-                   const char *fn)
+void shared_node_broadcast(struct shmemx_shared *s, const void *source, size_t bytes,
+                           int root, const char *fn)
 {
-    if (bytes >= TOGETHER_BYTES && s->local_pes > 1) {
-        shared_node_spread_together(s, source, bytes, root, fn);
+    if (bytes >= SLICED_BYTES && s->local_pes > 1) {
+        shared_node_broadcast_slices(s, source, bytes, root, fn);
     } else if (s->team->me == root) {
         shared_await_open(s, fn);
         shared_node_move(s->copy, source, bytes);

@@ -5,9 +5,10 @@
  *
  * The descriptors are piggybacked on barriers (internode_gather), in which each node
  * leader sends log2 N messages.  If all descriptors fit the piggyback buffer, one barrier
- * is enough; otherwise each barrier carries a part of each descriptor.  So no PE opens a
- * connection that a barrier would not open.  Only if the team has more PEs than the
- * piggyback buffer has bytes, each PE gets the descriptors directly from all other PEs.
+ * is enough; otherwise each barrier carries a part of each descriptor.  So the allgather
+ * opens no connection beyond those of the barrier. Only in a team with more PEs than the
+ * piggyback buffer has bytes does each PE get the descriptors directly from all other
+ * PEs.
  */
 #include "config.h"
 
@@ -63,7 +64,7 @@ static struct descriptors allgather_fetch(struct shmem_team *team, const void *m
     return (struct descriptors){team, entry, bytes, entry};
 }
 
-/* Bytes of each descriptor that fit the piggyback buffer together; 0: none. */
+/* Bytes of each descriptor that one barrier carries; 0: none fit. */
 static size_t allgather_part(struct shmem_team *team, size_t bytes, const char *fn)
 {
     size_t npes = (size_t)team->npes, most = coll_self.allgather_max / npes;

@@ -5,9 +5,9 @@
  *
  * Invariants.
  * - `tail` holds (lower 32 bits of the call number, number of arrivals, last arriver); an
- *   arriving PE swaps itself in.  An older call whose number has the same lower 32 bits
- *   is complete, so its tail has count == npes, while in this call count < npes as long
- *   as a PE has still to arrive; so the two cannot be confused.
+ * arriving PE installs itself by compare-and-swap.  An older call whose number has the
+ * same lower 32 bits is complete, so its tail has count == npes, while in this call count
+ * < npes until the last PE arrives; so the two cannot be confused.
  * - `order` of team PE 0 maps positions to PEs.  A cell is written in the next call only
  *   by a PE that has ended this call, and no PE ends this call before all reads of cells
  *   in this call are complete.
@@ -73,7 +73,7 @@ static size_t arrival_cell_of(int position)
            (size_t)position * sizeof(uint64_t);
 }
 
-void arrival_note(const struct mailbox *b, int position)
+void arrival_publish(const struct mailbox *b, int position)
 {
     mailbox_store_first(b, arrival_cell_of(position),
                         b->call << ORDER_BITS | (uint64_t)b->team->me);
@@ -93,7 +93,7 @@ void arrival_exchange(struct shmem_team *team, arrival_pair *pair, const void *j
     struct mailbox b = mailbox_open(team, 0, fn);
     int position = arrival_enter(&b).position;
 
-    arrival_note(&b, position);
+    arrival_publish(&b, position);
     while (--position >= 0)
         pair(job, arrival_pe(&b, position));
     barrier_sync(team, fn);
@@ -110,7 +110,7 @@ struct blocks {
 };
 
 /* Copy the block from PE i to this PE. */
-static void arrival_take(const struct blocks *x, int i)
+static void arrival_copy_block(const struct blocks *x, int i)
 {
     const char *from = x->source + (size_t)x->team->me * x->step;
     size_t npes = (size_t)x->team->npes;
@@ -127,7 +127,7 @@ static void arrival_swap(const void *job, int i)
     char *to = x->dest + (size_t)x->team->me * x->each;
     size_t npes = (size_t)x->team->npes;
 
-    arrival_take(x, i);
+    arrival_copy_block(x, i);
     copy_part(peer_at(to, x->each, team_world_pe(x->team, i), x->fn),
               x->source + (size_t)i * x->step, x->each, x->each * npes * npes);
 }
@@ -137,6 +137,6 @@ void arrival_blocks(struct shmem_team *team, char *dest, const char *source, siz
 {
     struct blocks x = {team, dest, source, each, step, fn};
 
-    arrival_take(&x, team->me);
+    arrival_copy_block(&x, team->me);
     arrival_exchange(team, arrival_swap, &x, fn);
 }

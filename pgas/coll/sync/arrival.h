@@ -4,10 +4,9 @@
  * order.
  *
  * The call must have opened a mailbox (mailbox.h).  The functions that record the order
- * (arrival_note, arrival_pe, arrival_exchange, arrival_blocks) are limited to teams of at
- * most ARRIVAL_ORDER PEs.
- * Uses: core/team, core/peer, barrier, mailbox, datatype/copy.  Used by: alltoall,
- * alltoalls, collect, reduce.
+ * (arrival_publish, arrival_pe, arrival_exchange, arrival_blocks) are limited to teams of
+ * at most ARRIVAL_ORDER PEs. Uses: core/team, core/peer, barrier, mailbox, datatype/copy.
+ * Used by: alltoall, alltoalls, collect, reduce.
  */
 #ifndef PGAS_COLL_ARRIVAL_H
 #define PGAS_COLL_ARRIVAL_H
@@ -17,8 +16,8 @@
 /* Maximum PEs of a team that records the order of arrival. */
 enum { ARRIVAL_ORDER = 256 };
 
-/* On the first PE of the team: the last PE that arrived in a call (arrival_at), and the
- * PE at each position (call << 16 | PE). */
+/* On the first PE of the team: the last arriver of a call (arrival_at), and the PE at
+ * each position (call << 16 | PE). */
 struct arrival_words {
     _Alignas(NODE_LINE) uint64_t tail;
     _Alignas(NODE_LINE) uint64_t order[ARRIVAL_ORDER];
@@ -39,10 +38,10 @@ struct arrival arrival_enter(const struct mailbox *b);
 
 /* Publish this PE's position (release), and read the PE at a position, waiting until it
  * is published (acquire). */
-void arrival_note(const struct mailbox *b, int position);
+void arrival_publish(const struct mailbox *b, int position);
 int arrival_pe(const struct mailbox *b, int position);
 
-/* Perform the copies between PE i of the team and this PE, in both directions. */
+/* Performs the copies between PE i of the team and this PE, in both directions. */
 typedef void arrival_pair(const void *job, int i);
 
 /* In each pair of PEs the later arrival calls pair(job, the other PE).  Returns after all

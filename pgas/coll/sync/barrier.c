@@ -8,7 +8,7 @@
  *   ceil(log2 n) rounds, one store per PE and round.
  * - Central counter, with more PEs than processors or by SHMEM_BARRIER_ALGORITHM: n
  *   atomic increments of one word and one release store, so that each PE is scheduled
- *   once per barrier.  The PE that arrives last on its processor spins, because no PE
+ *   once per barrier.  The last PE to arrive on a processor spins, because no other PE
  *   there can use the time; the others yield at once.
  */
 #include "config.h"
@@ -48,17 +48,16 @@ static bool barrier_reached(const void *arg)
 _Noreturn void barrier_on_stall(int pe, const char *fn)
 {
     log_die("PE %d has exited or called shmem_finalize while PE %d waits in %s; all PEs "
-            "must take "
-            "part",
+            "must take part",
             pe, pgas_self.me, fn);
 }
 
 /* A PE that has entered the awaited barrier before it departed is not an error: its
  * signal may still be in flight. */
-void barrier_check_left(const struct shmem_team *team, int i, uint32_t left,
-                        const char *fn)
+void barrier_check_departed(const struct shmem_team *team, int i, uint32_t departed,
+                            const char *fn)
 {
-    if (left != 0 && (int32_t)(left - 1 - team->coll->barrier.epoch) < 0)
+    if (departed != 0 && (int32_t)(departed - 1 - team->coll->barrier.epoch) < 0)
         barrier_on_stall(team_world_pe(team, i), fn);
 }
 
@@ -69,9 +68,9 @@ static void barrier_wait_on_stall(const void *arg)
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
     for (int i = 0; i < g->team->npes; i++)
-        barrier_check_left(g->team, i,
-                           load_acquire_u32(&team_words(g->team, i)->departure.epoch),
-                           g->fn);
+        barrier_check_departed(g->team, i,
+                               load_acquire_u32(&team_words(g->team, i)->departure.epoch),
+                               g->fn);
 }
 
 static void barrier_wait_for(const struct goal *g, const void *word)
@@ -105,15 +104,15 @@ static void barrier_disseminate(struct shmem_team *team, const char *fn)
     }
 }
 
-/* Only a team of all PEs knows that no other PE needs its processors; and only in a job
- * on one node do the words have hints. */
-static bool barrier_is_everybody(const struct shmem_team *team)
+/* Residency hints need a team of all PEs, so that no other PE uses its processors; their
+ * words exist only in jobs on one node. */
+static bool barrier_has_cpu_hints(const struct shmem_team *team)
 {
     return team->npes == (int)pgas_self.npes && pgas_self.net == NULL;
 }
 
-/* Count this PE in on its processor.  True if it is the last resident PE to arrive there.
- * This is a hint: PEs may migrate, and a wrong answer only costs time. */
+/* Record this PE's arrival on its processor. True if it is the last resident PE to arrive
+ * there. This is a hint: PEs may migrate, and a wrong result only costs time. */
 static bool barrier_last_on_cpu(struct barrier_state *state, struct node_words *root)
 {
     int cpu = sched_getcpu();
@@ -149,8 +148,9 @@ static void barrier_even_out(int own_cpu, const struct node_words *root)
     }
 }
 
-/* Invariant: `arrived` of team PE 0 is the number of arrivals modulo 2^32 in all counting
- * barriers; the arrival that makes it counted * npes is the last one of a barrier. */
+/* Invariant: `arrived` of team PE 0 is the number of arrivals, modulo 2^32, in all
+ * barriers with the counter; the arrival that makes it counted * npes is the last one of
+ * a barrier. */
 static void barrier_count(struct shmem_team *team, const char *fn)
 {
     struct node_words *root = node_words(team, 0);
@@ -158,7 +158,7 @@ static void barrier_count(struct shmem_team *team, const char *fn)
     struct barrier_state *state = &team->coll->barrier;
     uint32_t all = ++state->counted * (uint32_t)team->npes;
     const void *word = team_here(team, offsetof(struct team_words, barrier.epoch));
-    bool last_here = barrier_is_everybody(team) && barrier_last_on_cpu(state, root);
+    bool last_here = barrier_has_cpu_hints(team) && barrier_last_on_cpu(state, root);
     if (last_here && state->epoch % EVEN_OUT_EVERY == 0)
         barrier_even_out(state->cpu, root);
 
@@ -175,7 +175,7 @@ static void barrier_count(struct shmem_team *team, const char *fn)
         barrier_wait_for(&g, word);
 }
 
-static _Noreturn void barrier_two_threads(const char *fn)
+static _Noreturn void barrier_die_two_threads(const char *fn)
 {
     log_die("%s: two threads of this PE are in collectives of one team, or of the same "
             "PEs, at the same time; the collectives of a team must be called one after "
@@ -194,7 +194,7 @@ static void barrier_enter_set(const struct shmem_team *set, uint64_t me, const c
     fetch_add_acq_rel_u32(&world->coll->barrier.sets_inside, 1);
     uint64_t owner = load_acquire_u64(&world->coll->barrier.inside);
     if (owner != 0 && owner != me)
-        barrier_two_threads(fn);
+        barrier_die_two_threads(fn);
 }
 
 static void barrier_leave_set(const struct shmem_team *set, const char *fn)
@@ -217,7 +217,7 @@ void barrier_enter(struct shmem_team *team, const char *fn)
     struct barrier_state *state = &team->coll->barrier;
     uint64_t owner = cas_acq_rel_u64(&state->inside, 0, me);
     if ((owner != 0 && owner != me) || load_acquire_u32(&state->sets_inside) != 0)
-        barrier_two_threads(fn);
+        barrier_die_two_threads(fn);
     state->inside_depth++;
 }
 
@@ -236,7 +236,7 @@ static void barrier_all_pes(struct shmem_team *team, const char *fn)
         return;
     }
     if (unlikely(team->remote)) {
-        internode_cross(team, fn);
+        internode_barrier_sync(team, fn);
         return;
     }
     team->coll->barrier.epoch++;
@@ -244,7 +244,7 @@ static void barrier_all_pes(struct shmem_team *team, const char *fn)
         barrier_count(team, fn);
     else
         barrier_disseminate(team, fn);
-    credit_return_all(&team->coll->mailbox.calls); /* all PEs have ended them */
+    credit_return_all(&team->coll->mailbox.calls); /* all PEs have ended all calls */
 }
 
 void barrier(struct shmem_team *team, const char *fn)
@@ -274,10 +274,11 @@ void barrier_last(struct shmem_team *team, const char *fn)
     if (pgas_self.checks)
         barrier_enter(team, fn); /* without barrier_leave: the team ends here */
     if (team->remote) {
-        internode_cross_last(team, fn);
+        internode_barrier_last(team, fn);
         return;
     }
     team->coll->barrier.epoch++;
-    /* Not the counter: its waiters read the words of team PE 0 after the last arrival. */
+    /* Dissemination, because waiters of the counter read the words of team PE 0 after the
+     * last arrival. */
     barrier_disseminate(team, fn);
 }

@@ -30,15 +30,15 @@ struct barrier_round {
     _Alignas(NODE_LINE) uint32_t epoch; /* barrier that the partner has entered */
 };
 
-/* On the first PE, by processor: the number of PEs that ran there at their last call, and
- * (epoch << 16 | number of them that have called in this barrier).  Hints. */
+/* On the first PE, by processor: the number of PEs that ran there at their last barrier,
+ * and (epoch << 16 | number of them that have arrived at this barrier). Hints. */
 struct barrier_cpu {
     _Alignas(NODE_LINE) uint32_t residents;
     uint32_t called;
 };
 
 /* On each PE: 1 + the number of barriers begun, of mailbox calls begun, and of
- * nonblocking collectives completed when the PE left the job; 0 before.  Its owner stores
+ * nonblocking collectives completed when the PE departed; 0 before.  Its owner stores
  * `epoch` last (release), and before it increments node->left: a waiting PE reads these
  * words only while node->left is not 0. */
 struct departure_words {
@@ -49,7 +49,7 @@ struct departure_words {
 /* Invariant: counted <= epoch, modulo 2^32. */
 struct barrier_state {
     uint32_t epoch;       /* barriers begun by this PE */
-    uint32_t counted;     /* those of them counted in `arrived` */
+    uint32_t counted;     /* barriers among them counted in `arrived` */
     int cpu;              /* processor of this PE's residency hint; -1: none */
     uint64_t inside;      /* with SHMEM_DEBUG: the thread in a collective, 0 = none */
     int inside_depth;     /* its nesting; owned by that thread */
@@ -79,10 +79,10 @@ static inline void barrier_unguard(struct shmem_team *team, const char *fn)
         barrier_leave(team, fn);
 }
 
-/* `left` is departure_words.epoch of PE i of the team: end the job if that PE has
+/* `departed` is departure_words.epoch of PE i of the team: end the job if that PE has
  * departed before it entered the barrier in which this PE waits. */
-void barrier_check_left(const struct shmem_team *team, int i, uint32_t left,
-                        const char *fn);
+void barrier_check_departed(const struct shmem_team *team, int i, uint32_t departed,
+                            const char *fn);
 
 /* End the job: world PE `pe` has departed, and this PE waits for it in fn. */
 _Noreturn void barrier_on_stall(int pe, const char *fn);

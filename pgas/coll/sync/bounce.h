@@ -8,8 +8,8 @@
  * written to private memory first.
  * Uses: core/log.  Used by: bcast, collect, alltoall, alltoalls.
  */
-#ifndef PGAS_COLL_STAGE_H
-#define PGAS_COLL_STAGE_H
+#ifndef PGAS_COLL_BOUNCE_H
+#define PGAS_COLL_BOUNCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  *
  *     acked <= seq,   and for an operation that writes:   seq <= acked + slots
  *
- * Both numbers only increase.  All participants count alike: whether one of them has to
- * wait follows from its own numbers, without a message.
+ * Both numbers only increase.  All participants advance `seq` alike, so each decides
+ * locally, from its own numbers, whether it has to wait.
  *
  *     operations            slots         credit is returned by
  *     mailboxes             8, inline 64  data read of all PEs, a barrier, `done` words

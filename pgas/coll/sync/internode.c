@@ -3,27 +3,27 @@
  * internode.c - see internode.h.  Uses: core/team, core/block, rma, rma/order, probe,
  * barrier, datatype/copy.
  *
- * Algorithm, for N nodes: the PEs of a node count in at their leader; the leaders
- * synchronise over the network; each leader releases its node.  Only leaders wait for the
- * network, as an incoming message wakes no PE but its target.
+ * Algorithm, for N nodes: the PEs of a node arrive at their leader (a counter); the
+ * leaders synchronise over the network; each leader releases its node. Only leaders wait
+ * for the network, because an incoming message wakes only its target PE.
  *
  * Between leaders: the schedule `dissemination`; up to DIRECT_NODES nodes `direct`.  A
  * message is an unacknowledged one-byte put of the epoch, or an atomic set of the word
- * that contains that byte where the transport makes this faster.  Messages of a round
- * need no order: even and odd epochs have separate words.  A leader begins epoch e + 2
- * after all leaders have ended e, for which they had received its messages of e.  So a
- * partner that is ahead has sent e + 1 at most, to the other word: comparing epochs
- * modulo 256 is enough.
+ * that contains that byte if this is faster on the transport (net_quick_add).  Messages
+ * of a round need no order: even and odd epochs have separate words.  A leader begins
+ * epoch e + 2 only after all leaders have ended e, and so have received its messages of
+ * e. So a partner that is ahead has sent e + 1 at most, to the other word: comparing
+ * epochs modulo 256 is enough.
  *
  * Small collectives piggyback data: the blocks of the schedule, in node order in the
- * leaders' piggyback buffers.  The last part carries the signal, which sets
- * all four bytes of the word, because the waiter reads the first one.
+ * leaders' piggyback buffers.  The last put carries the signal, which sets all four bytes
+ * of the word to the epoch; the waiter compares the first one.
  *
- * Invariant: no PE writes to a piggyback buffer that another one still reads or sends
- * from.  There are two buffers, used alternately.  A PE that reuses one has completed
- * another barrier since, which each PE enters after its reads of the result of the
- * previous one; and the puts from the buffer have arrived, because their targets waited
- * for them.  The same holds for the bytes that the one-byte puts are sent from.
+ * Invariant: no PE writes to a piggyback buffer that another PE still reads or sends
+ * from.  There are two buffers, used alternately.  Before a PE reuses one, it completes
+ * another barrier, which each PE enters only after it has read the previous result; and
+ * the puts from the buffer have arrived, because their targets waited for them. The
+ * sources of the one-byte puts are safe for the same reason.
  */
 #include "config.h"
 
@@ -70,23 +70,24 @@ static void internode_probe_node(const struct goal *g)
     if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
         return;
     for (int k = 0; k < n->local_pes; k++)
-        barrier_check_left(
+        barrier_check_departed(
             g->team, n->local_pe[k],
             load_acquire_u32(&team_words(g->team, n->local_pe[k])->departure.epoch),
             g->fn);
 }
 
-/* A leader probes only the leader for which it waits; if that one waits for another, it
- * probes that one itself. */
+/* A leader probes only the leader for which it waits; that one in turn probes the leader
+ * for which it waits. */
 void internode_probe(const struct shmem_team *team, int node, struct look *look,
                      const char *fn)
 {
     if (!probe_due(look))
         return;
     int i = team->nodes->leader[node];
-    const uint32_t *left = team_here(team, offsetof(struct team_words, departure.epoch));
-    uint32_t seen = probe_pe(left, team_world_pe(team, i), fn);
-    barrier_check_left(team, i, seen, fn);
+    const uint32_t *departed =
+        team_here(team, offsetof(struct team_words, departure.epoch));
+    uint32_t seen = probe_pe(departed, team_world_pe(team, i), fn);
+    barrier_check_departed(team, i, seen, fn);
 }
 
 static void internode_on_stall(const void *arg)
@@ -111,29 +112,29 @@ static void internode_wait_on_node(const struct shmem_team *team, const uint32_t
                                      .on_stall = internode_on_stall});
 }
 
-/* Whether the first byte of the word is that of epoch n. */
-static bool internode_is_called(const void *word, uint32_t n)
+/* True if the first byte of the word is n modulo 256. */
+static bool internode_has_signal(const void *word, uint32_t n)
 {
     return __atomic_load_n((const uint8_t *)word, __ATOMIC_ACQUIRE) == (uint8_t)n;
 }
 
-static bool internode_called(const void *arg)
+static bool internode_signalled(const void *arg)
 {
     const struct goal *g = arg;
 
-    return internode_is_called(g->word, g->value);
+    return internode_has_signal(g->word, g->value);
 }
 
 /* Wait for the message of round k in epoch n from the leader of node `from`. */
-static void internode_await_call(const struct shmem_team *team, int k, uint32_t n,
-                                 int from, const char *fn)
+static void internode_await_signal(const struct shmem_team *team, int k, uint32_t n,
+                                   int from, const char *fn)
 {
     const struct internode_words *mine = internode_words(team, team->me);
-    const uint32_t *word = &mine->round[k].called[n % 2];
+    const uint32_t *word = &mine->round[k].signal[n % 2];
     struct look look = {0};
     struct goal g = {word, n, from, team, fn, &look};
 
-    block_until(&(struct block_wait){.ready = internode_called,
+    block_until(&(struct block_wait){.ready = internode_signalled,
                                      .arg = &g,
                                      .remote = true,
                                      .word = word,
@@ -163,21 +164,21 @@ static struct internode_words *internode_own_words(const struct shmem_team *team
     return internode_words(team, team->me);
 }
 
-/* Value of the leader's `arrived` when all PEs of its node have arrived.  (`counts` is
- * not the epoch, which internode_begin advances without an arrival.) */
-static uint32_t internode_all_calls(const struct shmem_team *team)
+/* Value of the leader's `arrived` when all PEs of its node have arrived. (`counts`
+ * differs from the epoch, which internode_begin advances without an arrival.) */
+static uint32_t internode_all_arrivals(const struct shmem_team *team)
 {
     return team->coll->internode.counts * (uint32_t)(team->nodes->local_pes - 1);
 }
 
 /* Invariant: `arrived` of a leader is the number of arrivals of the other PEs of its
  * node, modulo 2^32.  No PE arrives again before the leader has seen all arrivals. */
-static void internode_count_in(const struct shmem_team *team)
+static void internode_arrive(const struct shmem_team *team)
 {
     stress_point();
     if (fetch_add_acq_rel_u32(&internode_leaders_words(team)->team.barrier.arrived, 1) +
             1 ==
-        internode_all_calls(team))
+        internode_all_arrivals(team))
         rma_changed(&internode_own_words(team)->team.barrier.arrived, sizeof(uint32_t),
                     internode_leader(team));
 }
@@ -187,7 +188,7 @@ static void internode_await_node(const struct shmem_team *team, const char *fn)
     const uint32_t *arrived = &internode_own_words(team)->team.barrier.arrived;
 
     if (team->nodes->local_pes > 1)
-        internode_wait_on_node(team, arrived, arrived, internode_all_calls(team), fn);
+        internode_wait_on_node(team, arrived, arrived, internode_all_arrivals(team), fn);
 }
 
 static void internode_wake_node(const struct shmem_team *team, const uint32_t *word)
@@ -215,9 +216,9 @@ static void internode_await_release(const struct shmem_team *team, const char *f
 /* ---- between leaders ------------------------------------------------------------- */
 
 /* Data piggybacked on the messages. */
-struct cargo {
+struct piggyback {
     char *buffer;  /* this leader's piggyback buffer */
-    bool large;    /* it is in scratch memory, at another offset on each leader */
+    bool large;    /* it is in scratch memory, whose offset differs between leaders */
     unsigned turn; /* which of the two buffers */
     size_t bytes;  /* size of a block; 0 = no data */
     int from;      /* node of the only block, or -1 for a block of each PE or node */
@@ -225,22 +226,23 @@ struct cargo {
 };
 
 /* Index of the first block of a node in the buffer. */
-static int internode_begin_of(const struct team_nodes *n, const struct cargo *c, int node)
+static int internode_begin_of(const struct team_nodes *n, const struct piggyback *c,
+                              int node)
 {
     return c->of_nodes ? node : n->begin[node];
 }
 
 /* Unacknowledged put to another leader, which waits for it. */
-static void internode_note(void *here, const void *from, size_t bytes, int to,
-                           const char *fn)
+static void internode_notify(void *here, const void *from, size_t bytes, int to,
+                             const char *fn)
 {
     net_notify(net_ctx_default(), peer_symaddr(here, bytes, to, fn), from, bytes, NULL,
                NULL, fn);
 }
 
-/* A contiguous part of the buffer, put to symmetric address `there`; after: other parts
- * were put before it. */
-struct run {
+/* Contiguous blocks of the buffer, put to symmetric address `there`; after: other blocks
+ * of the message were put before. */
+struct blocks {
     const char *at;
     char *there;
     size_t bytes;
@@ -248,7 +250,7 @@ struct run {
 };
 
 /* Symmetric address of the buffer of a node's leader. */
-static char *internode_buffer_of(const struct shmem_team *team, const struct cargo *c,
+static char *internode_buffer_of(const struct shmem_team *team, const struct piggyback *c,
                                  int node)
 {
     return c->large ? scratch_at(&team->coll->internode.eager, node,
@@ -256,19 +258,22 @@ static char *internode_buffer_of(const struct shmem_team *team, const struct car
                     : c->buffer;
 }
 
-static struct run internode_run_of(const struct cargo *c, char *there, int begin, int end)
+static struct blocks internode_blocks_of(const struct piggyback *c, char *there,
+                                         int begin, int end)
 {
     size_t at = (size_t)begin * c->bytes;
 
-    return (struct run){.at = c->buffer + at,
-                        .there = there + at,
-                        .bytes = (size_t)(end - begin) * c->bytes};
+    return (struct blocks){.at = c->buffer + at,
+                           .there = there + at,
+                           .bytes = (size_t)(end - begin) * c->bytes};
 }
 
-/* Forward the blocks of `nodes` nodes, cyclically ending with this one, except the last
- * contiguous part, which goes with the signal and is returned (bytes == 0: no data). */
-static struct run internode_hand_on(const struct shmem_team *team, const struct cargo *c,
-                                    int nodes, int target, const char *fn)
+/* Put the blocks of `nodes` nodes, cyclically ending with this one, to leader `target`,
+ * except the last contiguous blocks, which are sent with the signal and returned (bytes
+ * == 0: no data). */
+static struct blocks internode_forward_blocks(const struct shmem_team *team,
+                                              const struct piggyback *c, int nodes,
+                                              int target, const char *fn)
 {
     const struct team_nodes *n = team->nodes;
     char *there = internode_buffer_of(team, c, target);
@@ -277,62 +282,62 @@ static struct run internode_hand_on(const struct shmem_team *team, const struct 
 
     if (c->from >= 0) {
         bool have = (n->me - c->from + n->leaders) % n->leaders < nodes;
-        return internode_run_of(c, there, 0, have ? 1 : 0);
+        return internode_blocks_of(c, there, 0, have ? 1 : 0);
     }
     if (wraps) {
-        struct run run =
-            internode_run_of(c, there, internode_begin_of(n, c, first + n->leaders),
-                             internode_begin_of(n, c, n->leaders));
-        internode_note(run.there, run.at, run.bytes,
-                       team_world_pe(team, n->leader[target]), fn);
+        struct blocks blocks =
+            internode_blocks_of(c, there, internode_begin_of(n, c, first + n->leaders),
+                                internode_begin_of(n, c, n->leaders));
+        internode_notify(blocks.there, blocks.at, blocks.bytes,
+                         team_world_pe(team, n->leader[target]), fn);
         first = 0;
     }
-    struct run last = internode_run_of(c, there, internode_begin_of(n, c, first),
-                                       internode_begin_of(n, c, n->me + 1));
+    struct blocks last = internode_blocks_of(c, there, internode_begin_of(n, c, first),
+                                             internode_begin_of(n, c, n->me + 1));
     last.after = wraps;
     return last;
 }
 
-/* Signal round k of epoch n to a leader, together with data (put with signal) or without
- * (an atomic set, which is a message as short as a put). */
-static void internode_call_with(struct internode_words *mine, struct run run, int k,
-                                uint32_t n, int to, const char *fn)
+/* Signal round k of epoch n to a leader by a put with signal, or by an atomic set if
+ * there is no data. */
+static void internode_signal_with_data(struct internode_words *mine, struct blocks blocks,
+                                       int k, uint32_t n, int to, const char *fn)
 {
     const uint32_t each_byte = UINT32_MAX / UINT8_MAX;
-    uint32_t *here = &mine->round[k].called[n % 2];
+    uint32_t *here = &mine->round[k].signal[n % 2];
     const struct transport_signal signal = {.at =
                                                 peer_symaddr(here, sizeof *here, to, fn),
                                             .op = TRANSPORT_AMO_SET,
                                             .size = sizeof *here,
                                             .operand = (uint8_t)n * each_byte,
-                                            .after_puts = run.after};
+                                            .after_puts = blocks.after};
     struct transport_symaddr to_at = signal.at;
 
-    if (run.bytes > 0)
-        to_at = peer_symaddr(run.there, run.bytes, to, fn);
+    if (blocks.bytes > 0)
+        to_at = peer_symaddr(blocks.there, blocks.bytes, to, fn);
     stress_point();
-    net_notify(net_ctx_default(), to_at, run.at, run.bytes, &signal, NULL, fn);
+    net_notify(net_ctx_default(), to_at, blocks.at, blocks.bytes, &signal, NULL, fn);
 }
 
 /* Signal without data. */
-static void internode_call(struct internode_words *mine, int k, uint32_t n, int to,
-                           const char *fn)
+static void internode_signal(struct internode_words *mine, int k, uint32_t n, int to,
+                             const char *fn)
 {
-    uint8_t *from = &mine->round[k].call[n % 2];
+    uint8_t *from = &mine->round[k].source[n % 2];
 
     if (net_quick_add()) {
-        internode_call_with(mine, (struct run){.bytes = 0}, k, n, to, fn);
+        internode_signal_with_data(mine, (struct blocks){.bytes = 0}, k, n, to, fn);
         return;
     }
     *from = (uint8_t)n;
-    internode_note(&mine->round[k].called[n % 2], from, 1, to, fn);
+    internode_notify(&mine->round[k].signal[n % 2], from, 1, to, fn);
 }
 
 /* ---- the schedule ---------------------------------------------------------------- */
 
-struct crossing {
+struct epoch_job {
     struct shmem_team *team;
-    const struct cargo *cargo;
+    const struct piggyback *data;
     const char *fn;
 };
 
@@ -346,63 +351,64 @@ static struct schedule internode_schedule(const struct team_nodes *n)
 
 static void internode_send(void *arg, const struct schedule_step *step)
 {
-    const struct crossing *c = arg;
+    const struct epoch_job *c = arg;
     struct internode_words *mine = internode_own_words(c->team);
     uint32_t epoch = c->team->coll->internode.epoch;
     int to = team_world_pe(c->team, c->team->nodes->leader[step->peer]);
-    struct run last = {.bytes = 0};
+    struct blocks last = {.bytes = 0};
 
-    if (c->cargo->bytes > 0)
-        last = internode_hand_on(c->team, c->cargo, (int)step->from.count, step->peer,
-                                 c->fn);
+    if (c->data->bytes > 0)
+        last = internode_forward_blocks(c->team, c->data, (int)step->from.count,
+                                        step->peer, c->fn);
     if (last.bytes > 0 || last.after)
-        internode_call_with(mine, last, step->tag, epoch, to, c->fn);
+        internode_signal_with_data(mine, last, step->tag, epoch, to, c->fn);
     else
-        internode_call(mine, step->tag, epoch, to, c->fn);
+        internode_signal(mine, step->tag, epoch, to, c->fn);
 }
 
 static bool internode_arrived(const void *arg, const struct schedule_step *step)
 {
-    const struct crossing *c = arg;
+    const struct epoch_job *c = arg;
     uint32_t epoch = c->team->coll->internode.epoch;
 
-    return internode_is_called(
-        &internode_own_words(c->team)->round[step->tag].called[epoch % 2], epoch);
+    return internode_has_signal(
+        &internode_own_words(c->team)->round[step->tag].signal[epoch % 2], epoch);
 }
 
 static void internode_await(void *arg, const struct schedule_step *step)
 {
-    const struct crossing *c = arg;
+    const struct epoch_job *c = arg;
 
-    internode_await_call(c->team, step->tag, c->team->coll->internode.epoch, step->peer,
-                         c->fn);
+    internode_await_signal(c->team, step->tag, c->team->coll->internode.epoch, step->peer,
+                           c->fn);
 }
 
 static const struct executor_ops ops = {
     .send = internode_send, .arrived = internode_arrived, .await = internode_await};
 
-static void internode_exchange(struct shmem_team *team, const struct cargo *c,
+static void internode_exchange(struct shmem_team *team, const struct piggyback *c,
                                const char *fn)
 {
     struct team_coll *coll = team->coll;
-    struct crossing crossing = {team, c, fn};
+    struct epoch_job job = {team, c, fn};
 
     coll->internode.epoch++;
-    /* When it ends: a leader enters after it has ended all earlier collectives. */
+    /* Valid when the exchange ends: a leader enters it after it has ended all earlier
+     * collectives. */
     credit_return_all(&coll->leader.calls);
     credit_return_all(&coll->bcast.eager);
     executor_run(&(struct executor){
-        .schedule = internode_schedule(team->nodes), .ops = &ops, .job = &crossing});
+        .schedule = internode_schedule(team->nodes), .ops = &ops, .job = &job});
 }
 
 /* ---- all PEs --------------------------------------------------------------------- */
 
-static void internode_cross_epoch(struct shmem_team *team, const struct cargo *c,
-                                  const char *fn)
+static void internode_barrier_epoch(struct shmem_team *team, const struct piggyback *c,
+                                    const char *fn)
 {
     team->coll->internode.counts++;
     if (!internode_is_leader(team)) {
-        internode_count_in(team);
+        internode_arrive(team);
         internode_await_release(team, fn);
         return;
     }
@@ -411,14 +417,14 @@ static void internode_cross_epoch(struct shmem_team *team, const struct cargo *c
     internode_release_node(team);
 }
 
-void internode_cross(struct shmem_team *team, const char *fn)
+void internode_barrier_sync(struct shmem_team *team, const char *fn)
 {
     team->coll->barrier.epoch++;
-    internode_cross_epoch(team, &(struct cargo){.bytes = 0}, fn);
+    internode_barrier_epoch(team, &(struct piggyback){.bytes = 0}, fn);
 }
 
 /* The last messages must arrive before their words are cleared for another team. */
-static void internode_flush_calls(const struct shmem_team *team, const char *fn)
+static void internode_flush_signals(const struct shmem_team *team, const char *fn)
 {
     struct schedule s = internode_schedule(team->nodes);
     struct schedule_step step;
@@ -431,19 +437,19 @@ static void internode_flush_calls(const struct shmem_team *team, const char *fn)
     order_quiet(SHMEM_CTX_DEFAULT, fn);
 }
 
-/* After the release the leader waits until all PEs of its node have seen it, because they
- * read the leader's words.  No PE reads other words, and a leader leaves a barrier only
- * after all messages to it have arrived. */
-void internode_cross_last(struct shmem_team *team, const char *fn)
+/* After the release the leader waits until all PEs of its node have observed it, because
+ * they read the leader's words. No PE reads other words, and a leader leaves a barrier
+ * only after all messages to it have arrived. */
+void internode_barrier_last(struct shmem_team *team, const char *fn)
 {
-    internode_cross(team, fn);
+    internode_barrier_sync(team, fn);
     team->coll->barrier.epoch++;
     team->coll->internode.counts++;
     if (!internode_is_leader(team)) {
-        internode_count_in(team);
+        internode_arrive(team);
         return;
     }
-    internode_flush_calls(team, fn);
+    internode_flush_signals(team, fn);
     internode_await_node(team, fn);
 }
 
@@ -455,7 +461,7 @@ void internode_begin(struct shmem_team *team)
 void internode_barrier(struct shmem_team *team, const char *fn)
 {
     if (internode_is_leader(team))
-        internode_exchange(team, &(struct cargo){.bytes = 0}, fn);
+        internode_exchange(team, &(struct piggyback){.bytes = 0}, fn);
 }
 
 int *internode_order(const struct shmem_team *team, const char *fn)
@@ -497,11 +503,11 @@ bool internode_fits(struct shmem_team *team, size_t parts, size_t bytes, const c
 }
 
 /* The next buffer, for `parts` blocks, in the memory of this node's leader. */
-static struct cargo internode_next_buffer(struct shmem_team *team, size_t parts,
-                                          size_t bytes, const char *fn)
+static struct piggyback internode_next_buffer(struct shmem_team *team, size_t parts,
+                                              size_t bytes, const char *fn)
 {
     struct internode_state *s = &team->coll->internode;
-    struct cargo c = {.turn = s->buffers++ % 2, .bytes = bytes, .from = -1};
+    struct piggyback c = {.turn = s->buffers++ % 2, .bytes = bytes, .from = -1};
 
     c.large = parts * bytes > internode_small_bytes();
     if (!c.large) {
@@ -516,12 +522,12 @@ static struct cargo internode_next_buffer(struct shmem_team *team, size_t parts,
 }
 
 /* The next buffer, for a block of each node; on a leader with its own block. */
-static struct cargo internode_next_buffer_of_nodes(struct shmem_team *team,
-                                                   const void *mine, size_t bytes,
-                                                   const char *fn)
+static struct piggyback internode_next_buffer_of_nodes(struct shmem_team *team,
+                                                       const void *mine, size_t bytes,
+                                                       const char *fn)
 {
     const struct team_nodes *n = team->nodes;
-    struct cargo c = internode_next_buffer(team, (size_t)n->leaders, bytes, fn);
+    struct piggyback c = internode_next_buffer(team, (size_t)n->leaders, bytes, fn);
 
     c.of_nodes = true;
     if (internode_is_leader(team))
@@ -532,7 +538,7 @@ static struct cargo internode_next_buffer_of_nodes(struct shmem_team *team,
 const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn)
 {
-    struct cargo c = internode_next_buffer_of_nodes(team, mine, bytes, fn);
+    struct piggyback c = internode_next_buffer_of_nodes(team, mine, bytes, fn);
 
     if (!internode_is_leader(team))
         return NULL;
@@ -543,11 +549,11 @@ const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
 const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
                                      size_t bytes, const char *fn)
 {
-    struct cargo c = internode_next_buffer_of_nodes(team, mine, bytes, fn);
+    struct piggyback c = internode_next_buffer_of_nodes(team, mine, bytes, fn);
 
     PGAS_ASSERT(!c.large);
     team->coll->barrier.epoch++;
-    internode_cross_epoch(team, &c, fn);
+    internode_barrier_epoch(team, &c, fn);
     return c.buffer;
 }
 
@@ -555,7 +561,7 @@ static const char *internode_gather_step(struct shmem_team *team, const void *mi
                                          size_t bytes, int root, const char *fn)
 {
     size_t parts = root >= 0 ? 1 : (size_t)team->npes;
-    struct cargo c = internode_next_buffer(team, parts, bytes, fn);
+    struct piggyback c = internode_next_buffer(team, parts, bytes, fn);
     int pos = root >= 0 ? 0 : team_pos(team, team->me);
 
     if (root >= 0 && bytes > 0)
@@ -563,7 +569,7 @@ static const char *internode_gather_step(struct shmem_team *team, const void *mi
     team->coll->barrier.epoch++;
     if (bytes > 0 && (root < 0 || root == team->me))
         copy_bytes(c.buffer + (size_t)pos * bytes, mine, bytes);
-    internode_cross_epoch(team, &c, fn);
+    internode_barrier_epoch(team, &c, fn);
     return c.buffer;
 }
 

@@ -18,22 +18,23 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    INTERNODE_BUFFER = 32768, /* maximum bytes, of all PEs, of a piggybacked collective */
-    INTERNODE_BUFFER_SMALL = 1024, /* those that need no scratch memory */
+    INTERNODE_BUFFER = 32768, /* maximum bytes of all PEs in a piggybacked collective */
+    INTERNODE_BUFFER_SMALL = 1024, /* maximum without scratch memory */
 };
 
 /* On each leader, by round. */
 struct internode_round {
-    /* The partner's last even and odd call number modulo 256, in each byte or in the
-     * first, or the number of its calls; and the source of this leader's own puts. */
-    _Alignas(NODE_LINE) uint32_t called[2];
-    uint8_t call[2];
+    /* Epoch modulo 256 of the partner's last message in even and odd epochs, in all four
+     * bytes (put with signal) or in the first (put); and the source of this leader's own
+     * one-byte puts. */
+    _Alignas(NODE_LINE) uint32_t signal[2];
+    uint8_t source[2];
 };
 
 /* Invariant: equal on all PEs of the team, `epoch` on all leaders. */
 struct internode_state {
     uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
-    uint32_t epoch;  /* barriers of the leaders so far */
+    uint32_t epoch;  /* leader barriers so far */
     uint32_t
         buffers; /* piggybacked collectives so far; they alternate between two buffers */
     struct scratch eager; /* struct internode_eager of each leader, after the first use */
@@ -42,12 +43,12 @@ struct internode_state {
 /* Scratch memory of a leader for piggyback buffers and eager broadcasts. */
 struct internode_eager {
     _Alignas(NODE_LINE) char buffer[2][INTERNODE_BUFFER];
-    _Alignas(NODE_LINE) char push[BCAST_PUSHES][BCAST_PUSH_BYTES];
+    _Alignas(NODE_LINE) char slot[BCAST_EAGER_SLOTS][BCAST_EAGER_BYTES];
 };
 
-/* barrier_sync and barrier_last of a team over several nodes. */
-void internode_cross(struct shmem_team *team, const char *fn);
-void internode_cross_last(struct shmem_team *team, const char *fn);
+/* Implement barrier_sync and barrier_last for a team over several nodes. */
+void internode_barrier_sync(struct shmem_team *team, const char *fn);
+void internode_barrier_last(struct shmem_team *team, const char *fn);
 
 /* True if the team has a piggyback buffer that `parts` blocks of `bytes` fit; equal on
  * all PEs.  All PEs must call it alike: the first call for more than
@@ -77,20 +78,20 @@ static inline const char *internode_part(const struct shmem_team *team, const ch
 /*
  * Two-level collectives: a node phase in the node team (team->node_team), and an
  * inter-node phase in which only the leaders communicate.  All PEs begin with
- * internode_begin, so that a PE that waits in the collective can tell which PEs departed
- * before it.
+ * internode_begin, so that a waiting PE can determine which PEs departed before they
+ * entered the collective.
  */
 void internode_begin(struct shmem_team *team);
 /* Barrier among the leaders; returns at once on other PEs. */
 void internode_barrier(struct shmem_team *team, const char *fn);
 /* Barrier with allgather among the leaders: returns `bytes` of each node, in node order;
- * valid until the PEs of the team have called this or internode_gather twice more.  All
+ * valid until any leader begins the second next piggybacked collective of the team. All
  * PEs call it; NULL on PEs other than leaders.  Requires internode_fits(nodes, bytes). */
 const char *internode_gather_nodes(struct shmem_team *team, const void *mine,
                                    size_t bytes, const char *fn);
 
-/* The same for `bytes` of each node's leader, in node order, returned on all PEs; they
- * fit a small buffer.  With the effect of barrier_sync. */
+/* Barrier (barrier_sync) with allgather among the leaders whose result, `bytes` of each
+ * leader in node order, is returned on all PEs. It must fit a small buffer. */
 const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
                                      size_t bytes, const char *fn);
 
@@ -103,7 +104,7 @@ void internode_probe(const struct shmem_team *team, int node, struct look *look,
 /* Array of the team's PEs in node order, to be freed; NULL: team order is node order. */
 int *internode_order(const struct shmem_team *team, const char *fn);
 
-/* World PE of the leader of this node; whether this PE is that leader. */
+/* World PE of the leader of this node; true if this PE is that leader. */
 int internode_leader(const struct shmem_team *team);
 bool internode_is_leader(const struct shmem_team *team);
 

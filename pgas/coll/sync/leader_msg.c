@@ -3,7 +3,7 @@
  * leader_msg.c - see leader_msg.h.  Uses: core/team, core/block, core/net, core/peer,
  * core/stress, rma/order, rma/signal, internode, probe, scratch.
  *
- * The message of step s sets word s % LEADER_WORDS of `landed` at its target to
+ * The message of step s sets word s % LEADER_WORDS of `arrived` at its target to
  * base + s + 1.  Even and odd collectives have separate words and scratch buffers.
  *
  * Invariant: a leader begins collective k only when it knows that all leaders have ended
@@ -12,7 +12,8 @@
  * while it is read.  A leader knows this from an inter-node barrier after k - 2, or
  * because collective k - 1 returned after a message that depends on every leader
  * (leader_exchange_end with all).  Most reductions are of that kind, so consecutive
- * reductions need no barrier.  All leaders count alike: all or none enter a barrier.
+ * reductions need no barrier.  All leaders have equal counters, so all or none of them
+ * enter a barrier.
  *
  * Flow control: messages are unacknowledged notified puts; a leader only waits for the
  * local completion of its puts.  If a collective has more than LEADER_WORDS steps, it
@@ -46,7 +47,7 @@ struct exchange leader_exchange_begin(struct shmem_team *team, int steps, const 
     return (struct exchange){team, fn, s->messages, steps};
 }
 
-static bool leader_msg_uses_words_again(const struct exchange *h)
+static bool leader_msg_reuses_words(const struct exchange *h)
 {
     return h->steps > LEADER_WORDS;
 }
@@ -62,14 +63,14 @@ void leader_exchange_end(struct exchange *h, bool all)
 
     for (unsigned i = 0; i < s->sends && i < LEADER_SENDS; i++)
         leader_msg_await_sent(h, &s->send[i]);
-    if (leader_msg_uses_words_again(h))
+    if (leader_msg_reuses_words(h))
         order_quiet(SHMEM_CTX_DEFAULT, h->fn);
     if (all)
         credit_return(&s->calls, s->calls.seq - 1);
     s->messages += (uint64_t)h->steps;
 }
 
-/* Which of the two sets of words and scratch buffers this collective uses. */
+/* Index of the set of signal words and scratch buffers that this collective uses. */
 static unsigned leader_msg_turn_of(const struct exchange *h)
 {
     return h->team->coll->leader.calls.seq % LEADER_EXCHANGES;
@@ -92,7 +93,7 @@ static int leader_of(const struct exchange *h, int node)
 static uint64_t *leader_msg_word_of(const struct exchange *h, int step)
 {
     return &internode_words(h->team, h->team->me)
-                ->leader.landed[leader_msg_turn_of(h)][step % LEADER_WORDS];
+                ->leader.arrived[leader_msg_turn_of(h)][step % LEADER_WORDS];
 }
 
 static uint64_t leader_msg_number_of(const struct exchange *h, int step)
@@ -130,8 +131,8 @@ static struct transport_signal leader_msg_signal_of_step(const struct exchange *
 }
 
 /* Put the data and signal the step. */
-static struct leader_send *leader_msg_note(const struct exchange *h, int step, int node,
-                                           void *there, const void *from, size_t bytes)
+static struct leader_send *leader_msg_notify(const struct exchange *h, int step, int node,
+                                             void *there, const void *from, size_t bytes)
 {
     int pe = leader_of(h, node);
     struct leader_send *send = leader_msg_next_send(h, pe);
@@ -143,8 +144,8 @@ static struct leader_send *leader_msg_note(const struct exchange *h, int step, i
     return send;
 }
 
-/* Signal the step after all data put before. */
-static void leader_msg_note_after(const struct exchange *h, int step, int node)
+/* Signal the step after all earlier puts to that leader. */
+static void leader_msg_notify_after_puts(const struct exchange *h, int step, int node)
 {
     struct transport_signal signal =
         leader_msg_signal_of_step(h, step, leader_of(h, node));
@@ -153,7 +154,7 @@ static void leader_msg_note_after(const struct exchange *h, int step, int node)
     net_notify(net_ctx_default(), signal.at, NULL, 0, &signal, NULL, h->fn);
 }
 
-/* As leader_msg_note, in a collective that reuses words. */
+/* Variant of leader_msg_notify for collectives that reuse signal words. */
 static void leader_msg_put_with_signal(const struct exchange *h, int step, int node,
                                        const struct signal_put *put)
 {
@@ -168,11 +169,11 @@ static void leader_msg_put(const struct exchange *h, int step, int node, void *t
                            const void *from, size_t bytes, bool now)
 {
     stress_point();
-    if (leader_msg_uses_words_again(h)) {
+    if (leader_msg_reuses_words(h)) {
         leader_msg_put_with_signal(
             h, step, node, &(struct signal_put){there, from, bytes, 1, .nbi = !now});
     } else {
-        struct leader_send *send = leader_msg_note(h, step, node, there, from, bytes);
+        struct leader_send *send = leader_msg_notify(h, step, node, there, from, bytes);
         if (now)
             leader_msg_await_sent(h, send);
     }
@@ -204,17 +205,17 @@ void leader_add(const struct exchange *h, int node, void *there, const void *fro
 void leader_signal(const struct exchange *h, int step, int node)
 {
     stress_point();
-    if (leader_msg_uses_words_again(h)) {
+    if (leader_msg_reuses_words(h)) {
         order_fence(SHMEM_CTX_DEFAULT, h->fn);
         leader_msg_put_with_signal(h, step, node, &(struct signal_put){.nbi = true});
     } else {
-        leader_msg_note_after(h, step, node);
+        leader_msg_notify_after_puts(h, step, node);
     }
     stress_point();
 }
 
-void leader_push(struct shmem_team *team, int node, void *there, const void *from,
-                 size_t n, uint64_t *word, uint64_t value, const char *fn)
+void leader_eager_put(struct shmem_team *team, int node, void *there, const void *from,
+                      size_t n, uint64_t *word, uint64_t value, const char *fn)
 {
     int pe = team_world_pe(team, team->nodes->leader[node]);
     struct transport_signal signal = leader_msg_signal_of(word, value, pe, fn);
@@ -236,22 +237,22 @@ struct goal {
     const char *fn;
 };
 
-bool leader_push_arrived(const uint64_t *word, uint64_t value)
+bool leader_eager_arrived(const uint64_t *word, uint64_t value)
 {
     return load_acquire_u64(word) >= value;
 }
 
 bool leader_arrived(const struct exchange *h, int step)
 {
-    return leader_push_arrived(leader_msg_word_of(h, step),
-                               leader_msg_number_of(h, step));
+    return leader_eager_arrived(leader_msg_word_of(h, step),
+                                leader_msg_number_of(h, step));
 }
 
-static bool leader_msg_landed(const void *arg)
+static bool leader_msg_has_arrived(const void *arg)
 {
     const struct goal *g = arg;
 
-    return leader_push_arrived(g->word, g->value);
+    return leader_eager_arrived(g->word, g->value);
 }
 
 static void leader_msg_on_stall(const void *arg)
@@ -261,15 +262,15 @@ static void leader_msg_on_stall(const void *arg)
     internode_probe(g->team, g->node, g->look, g->fn);
 }
 
-void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,
-                       uint64_t value, const char *fn)
+void leader_eager_await(struct shmem_team *team, int node, const uint64_t *word,
+                        uint64_t value, const char *fn)
 {
     struct look look = {0};
     struct goal g = {team, word, value, node, &look, fn};
 
-    if (leader_msg_landed(&g))
+    if (leader_msg_has_arrived(&g))
         return;
-    block_until(&(struct block_wait){.ready = leader_msg_landed,
+    block_until(&(struct block_wait){.ready = leader_msg_has_arrived,
                                      .arg = &g,
                                      .remote = true,
                                      .word = g.word,
@@ -279,6 +280,6 @@ void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,
 
 void leader_await(const struct exchange *h, int step, int node)
 {
-    leader_await_push(h->team, node, leader_msg_word_of(h, step),
-                      leader_msg_number_of(h, step), h->fn);
+    leader_eager_await(h->team, node, leader_msg_word_of(h, step),
+                       leader_msg_number_of(h, step), h->fn);
 }

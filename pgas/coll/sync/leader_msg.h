@@ -8,7 +8,7 @@
  *     leader_await(&h, step, node);                        receive
  *     leader_exchange_end(&h, all);
  *
- * A collective has steps 0 .. steps - 1, equally many on all leaders.  In each step a
+ * A collective has steps 0 .. steps - 1, the same number on all leaders.  In each step a
  * leader receives at most one message; steps whose numbers are equal modulo LEADER_WORDS
  * have the same sender.  Before it writes to a peer's memory other than its scratch
  * buffer, a leader must know that the peer has entered the collective: by a message from
@@ -17,8 +17,8 @@
  * Uses: core/team, core/block, core/net, rma, rma/signal, internode, scratch.
  * Used by: reduce_leaders, bcast_internode, collect_internode, alltoall_internode.
  */
-#ifndef PGAS_COLL_LEADER_H
-#define PGAS_COLL_LEADER_H
+#ifndef PGAS_COLL_LEADER_MSG_H
+#define PGAS_COLL_LEADER_MSG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,10 +35,10 @@ enum {
     LEADER_SENDS = 64,    /* maximum outstanding sends */
 };
 
-/* On each leader: sequence number of the last message from another leader, by number
- * modulo LEADER_WORDS. */
+/* On each leader: sequence number of the last message received, by step modulo
+ * LEADER_WORDS. */
 struct leader_words {
-    _Alignas(NODE_LINE) uint64_t landed[LEADER_EXCHANGES][LEADER_WORDS];
+    _Alignas(NODE_LINE) uint64_t arrived[LEADER_EXCHANGES][LEADER_WORDS];
 };
 
 /* An outstanding send; its source is in use until local completion. */
@@ -79,25 +79,25 @@ void leader_put(const struct exchange *h, int step, int node, void *there,
 /* As leader_put, but `from` may be modified on return. */
 void leader_put_now(const struct exchange *h, int step, int node, void *there,
                     const void *from, size_t bytes);
-/* Put data of a step whose signal follows with leader_signal. */
+/* Put data of a step that leader_signal will signal. */
 void leader_add(const struct exchange *h, int node, void *there, const void *from,
                 size_t bytes);
-/* Signal the step after all data of leader_add. */
+/* Signal the step; the signal arrives after all data of leader_add. */
 void leader_signal(const struct exchange *h, int step, int node);
 
-/* Whether the message of that step has arrived (acquire); and wait for it, from the
- * leader of `node`. */
+/* Test (acquire) and wait for the message of that step; leader_await: from the leader of
+ * `node`. */
 bool leader_arrived(const struct exchange *h, int step);
 void leader_await(const struct exchange *h, int step, int node);
 
-/* Without steps and without leader_exchange_begin: put n bytes at `from` to symmetric
- * address `there` of another leader, then set `word` there to `value`; and wait until a
- * word of this PE is at least `value`.  `from` must not be modified before that leader
- * has received the data. */
-void leader_push(struct shmem_team *team, int node, void *there, const void *from,
-                 size_t n, uint64_t *word, uint64_t value, const char *fn);
-bool leader_push_arrived(const uint64_t *word, uint64_t value);
-void leader_await_push(struct shmem_team *team, int node, const uint64_t *word,
-                       uint64_t value, const char *fn);
+/* Eager broadcasts, outside of an exchange: put n bytes at `from` to symmetric address
+ * `there` of another leader, then set `word` there to `value`; test and wait until a word
+ * of this PE is at least `value`.  `from` must not be modified before that leader has
+ * received the data. */
+void leader_eager_put(struct shmem_team *team, int node, void *there, const void *from,
+                      size_t n, uint64_t *word, uint64_t value, const char *fn);
+bool leader_eager_arrived(const uint64_t *word, uint64_t value);
+void leader_eager_await(struct shmem_team *team, int node, const uint64_t *word,
+                        uint64_t value, const char *fn);
 
 #endif

@@ -12,10 +12,10 @@
  *  - a call j in which this PE has read data of all others: all had begun j, so they have
  *    ended j - 1, and their reads precede the release store that this PE has acquired;
  *  - a barrier: all calls before it are ended;
- *  - else the `done` words, which each PE stores at the end of every call of other kinds.
- *    If all calls after k are of that kind, each PE reaches a sufficient `done` without
+ *  - otherwise the `done` words, which each PE stores at the end of every other call. If
+ *    all calls after k are of this last kind, each PE reaches a sufficient `done` without
  *    waiting for this PE, which has published its data in all of them: no deadlock.
- * So calls in which only some PEs wait for others (a broadcast) may run that far ahead.
+ * So a PE may run that many calls ahead in calls where only some PEs wait (a broadcast).
  */
 #include "config.h"
 
@@ -40,7 +40,7 @@ static bool mailbox_reached(const void *arg)
     return load_acquire_u64(g->word) >= g->value;
 }
 
-/* A PE in shmem_finalize no longer stores anything. */
+/* A departed PE stores no more words. */
 static void mailbox_check_departed(const struct goal *g)
 {
     const struct team_words *words = team_words(g->mailbox->team, g->from);
@@ -49,7 +49,8 @@ static void mailbox_check_departed(const struct goal *g)
         barrier_on_stall(team_world_pe(g->mailbox->team, g->from), g->mailbox->fn);
 }
 
-/* For a word that any PE may store: no PE has departed without beginning this call. */
+/* For a word that any PE may store: end the job if a PE departed without beginning this
+ * call. */
 static void mailbox_check_all_departed(const struct goal *g)
 {
     const struct shmem_team *team = g->mailbox->team;
@@ -74,8 +75,8 @@ static void mailbox_on_stall(const void *arg)
         mailbox_check_all_departed(g);
 }
 
-/* Address to sleep on for a word of PE i: within the word's line, but by PE, so that the
- * stores of other PEs to their words at the same offset do not wake all waiters. */
+/* Wake-up address of a word of PE i: in the word's cache line, but different by PE, so
+ * that stores of other PEs to their words at the same offset do not wake all waiters. */
 static const void *mailbox_key_of(const struct mailbox *b, size_t offset, int i)
 {
     return team_here(b->team, offset + (size_t)i % (NODE_LINE / sizeof(uint64_t)) *
@@ -139,28 +140,28 @@ void mailbox_wake_owner(const struct mailbox *b, size_t offset, int i)
 
 /* ---- pipelining ------------------------------------------------------------------- */
 
-static uint64_t mailbox_handed_of(const struct mailbox *b, uint64_t n)
+static uint64_t mailbox_parts_value(const struct mailbox *b, uint64_t n)
 {
     return b->call * MAILBOX_PARTS + n;
 }
 
-void mailbox_hand_over(const struct mailbox *b, uint64_t n)
+void mailbox_publish_parts(const struct mailbox *b, uint64_t n)
 {
     stress_point();
-    store_release_u64(&node_words(b->team, b->team->me)->mailbox.handed,
-                      mailbox_handed_of(b, n));
-    mailbox_wake(b, offsetof(struct node_words, mailbox.handed));
+    store_release_u64(&node_words(b->team, b->team->me)->mailbox.parts,
+                      mailbox_parts_value(b, n));
+    mailbox_wake(b, offsetof(struct node_words, mailbox.parts));
 }
 
-void mailbox_await_handed(const struct mailbox *b, int i, uint64_t n)
+void mailbox_await_parts(const struct mailbox *b, int i, uint64_t n)
 {
-    mailbox_wait(b, offsetof(struct node_words, mailbox.handed), i,
-                 mailbox_handed_of(b, n));
+    mailbox_wait(b, offsetof(struct node_words, mailbox.parts), i,
+                 mailbox_parts_value(b, n));
 }
 
-/* ---- announcement of the working PE ------------------------------------------------ */
+/* ---- announcement of the combiner -------------------------------------------------- */
 
-enum { LEAD_PE_BITS = 16 }; /* width of the PE in `lead` */
+enum { COMBINER_PE_BITS = 16 }; /* width of the PE in `combiner` */
 
 uint64_t mailbox_wait_first(const struct mailbox *b, size_t offset, uint64_t value)
 {
@@ -177,34 +178,34 @@ void mailbox_store_first(const struct mailbox *b, size_t offset, uint64_t value)
     mailbox_wake_all(b, offset, 0);
 }
 
-static uint64_t mailbox_release_of(const struct mailbox *b, int leader)
+static uint64_t mailbox_release_of(const struct mailbox *b, int combiner)
 {
-    return b->call << LEAD_PE_BITS | (uint64_t)leader;
+    return b->call << COMBINER_PE_BITS | (uint64_t)combiner;
 }
 
-static int mailbox_leader_in(uint64_t lead)
+static int mailbox_combiner_in(uint64_t combiner)
 {
-    return (int)(lead & (((uint64_t)1 << LEAD_PE_BITS) - 1));
+    return (int)(combiner & (((uint64_t)1 << COMBINER_PE_BITS) - 1));
 }
 
 void mailbox_release(const struct mailbox *b)
 {
-    mailbox_store_first(b, offsetof(struct node_words, mailbox.lead),
+    mailbox_store_first(b, offsetof(struct node_words, mailbox.combiner),
                         mailbox_release_of(b, b->team->me));
 }
 
 int mailbox_await_release(const struct mailbox *b)
 {
-    return mailbox_leader_in(mailbox_wait_first(
-        b, offsetof(struct node_words, mailbox.lead), mailbox_release_of(b, 0)));
+    return mailbox_combiner_in(mailbox_wait_first(
+        b, offsetof(struct node_words, mailbox.combiner), mailbox_release_of(b, 0)));
 }
 
 static void mailbox_release_one(const struct mailbox *b, int i)
 {
     stress_point();
-    store_release_u64(&node_words(b->team, i)->mailbox.lead,
+    store_release_u64(&node_words(b->team, i)->mailbox.combiner,
                       mailbox_release_of(b, b->team->me));
-    mailbox_wake_owner(b, offsetof(struct node_words, mailbox.lead), i);
+    mailbox_wake_owner(b, offsetof(struct node_words, mailbox.combiner), i);
 }
 
 void mailbox_release_each(const struct mailbox *b, int to)
@@ -216,10 +217,10 @@ void mailbox_release_each(const struct mailbox *b, int to)
 
 int mailbox_await_release_own(const struct mailbox *b)
 {
-    mailbox_wait_own(b, offsetof(struct node_words, mailbox.lead),
+    mailbox_wait_own(b, offsetof(struct node_words, mailbox.combiner),
                      mailbox_release_of(b, 0));
-    return mailbox_leader_in(
-        load_relaxed_u64(&node_words(b->team, b->team->me)->mailbox.lead));
+    return mailbox_combiner_in(
+        load_relaxed_u64(&node_words(b->team, b->team->me)->mailbox.combiner));
 }
 
 /* ---- the slots ------------------------------------------------------------------- */
@@ -259,7 +260,7 @@ static uint64_t mailbox_depth(const struct mailbox *b)
     return b->line ? MAILBOX_LINES : MAILBOX_SLOTS;
 }
 
-/* Out of line: once per mailbox_depth calls if the other PEs keep up. */
+/* Out of line, because it runs once per mailbox_depth calls if the other PEs keep up. */
 static __attribute__((noinline)) void mailbox_await_free(struct mailbox *b)
 {
     uint64_t known = b->call - 1;

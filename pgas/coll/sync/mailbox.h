@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mailbox.h - eager exchange of small data between the PEs of a team on one node: each PE
- * publishes its data in its own sync area, and readers wait for the PEs whose data they
- * read, for no others.
+ * publishes its data in its own sync area, and a reader waits only for the PEs whose data
+ * it reads.
  *
  *     struct mailbox b = mailbox_open(team, bytes, fn);
  *     write at most `bytes` bytes to mailbox_own(&b)
@@ -27,13 +27,13 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    MAILBOX_SLOTS = 8, /* ring of eager buffers, by call number */
+    MAILBOX_SLOTS = 8, /* ring of full slots, by call number */
     MAILBOX_SLOT_BYTES = 2048,
-    MAILBOX_LINES = 64, /* the same for data that share a cache line with the number */
+    MAILBOX_LINES = 64, /* ring of inline slots: data and call number in one cache line */
     MAILBOX_LINE_BYTES = 48,
 };
 
-/* An eager buffer: the number of the call, and data. */
+/* An eager slot, full or inline: the number of the call, and data. */
 struct mailbox_slot {
     _Alignas(NODE_LINE) uint64_t call;
     _Alignas(16) char data[MAILBOX_SLOT_BYTES];
@@ -43,11 +43,12 @@ struct mailbox_line {
     _Alignas(16) char data[MAILBOX_LINE_BYTES];
 };
 
-/* On each PE, written by it; `lead` of PE 0 by any PE. */
+/* On each PE, written by its owner, except `combiner`: written by the combiner of the
+ * call, on team PE 0 or on each PE. */
 struct mailbox_words {
-    _Alignas(NODE_LINE) uint64_t done;   /* last call whose data this PE has read */
-    _Alignas(NODE_LINE) uint64_t handed; /* call << 16 | parts published in that call */
-    _Alignas(NODE_LINE) uint64_t lead;   /* call << 16 | PE that has done the work */
+    _Alignas(NODE_LINE) uint64_t done;     /* last call whose data this PE has read */
+    _Alignas(NODE_LINE) uint64_t parts;    /* call << 16 | parts published in that call */
+    _Alignas(NODE_LINE) uint64_t combiner; /* call << 16 | combiner of that call */
 };
 
 /* Invariant: credit.h. */
@@ -71,8 +72,8 @@ static inline bool mailbox_has(const struct shmem_team *team)
 /* For at most `bytes` from each PE, the same number on all PEs. */
 struct mailbox mailbox_open(struct shmem_team *team, size_t bytes, const char *fn);
 
-/* This PE's slot, aligned for any type; waits until no PE reads the data of the call that
- * used the slot before, MAILBOX_SLOTS or MAILBOX_LINES calls ago. */
+/* This PE's slot, aligned for any type; waits until all PEs have ended the call that last
+ * used the slot, MAILBOX_SLOTS or MAILBOX_LINES calls ago. */
 char *mailbox_own(struct mailbox *b);
 /* Publish the slot: to all PEs, */
 void mailbox_post(struct mailbox *b);
@@ -89,8 +90,8 @@ bool mailbox_published(const struct mailbox *b, int i);
 void mailbox_wait_for(const struct mailbox *b, bool (*ready)(const void *arg),
                       const void *arg);
 
-/* End the call.  mailbox_close_all: this PE has read the data of all PEs (or of one that
- * had).  mailbox_close: of some PEs or of none.  A call that ends with a barrier after
+/* End the call.  mailbox_close_all: this PE has read the data of all PEs, or of a PE that
+ * had read them. mailbox_close: it may not have.  A call that ends with a barrier after
  * its last read needs neither. */
 void mailbox_close_all(struct mailbox *b);
 void mailbox_close(struct mailbox *b);
@@ -116,14 +117,14 @@ void mailbox_wake_owner(const struct mailbox *b, size_t offset, int i);
 uint64_t mailbox_wait_first(const struct mailbox *b, size_t offset, uint64_t value);
 void mailbox_store_first(const struct mailbox *b, size_t offset, uint64_t value);
 
-/* Pipelining: this PE has published its first n parts / PE i has.  n < MAILBOX_PARTS, not
- * decreasing during the call. */
+/* Pipelining: publish that the first n parts of this PE are ready, and wait for those of
+ * PE i. n < MAILBOX_PARTS, not decreasing during the call. */
 enum { MAILBOX_PARTS = 1 << 16 };
-void mailbox_hand_over(const struct mailbox *b, uint64_t n);
-void mailbox_await_handed(const struct mailbox *b, int i, uint64_t n);
+void mailbox_publish_parts(const struct mailbox *b, uint64_t n);
+void mailbox_await_parts(const struct mailbox *b, int i, uint64_t n);
 
-/* Announce this PE as the one that performs the work of the call, and wait for the
- * announcement (returns the PE).  Once per call, after all PEs have begun it. */
+/* Announce this PE as the combiner of the call, and wait for the announcement (returns
+ * the combiner). Once per call, after all PEs have begun it. */
 void mailbox_release(const struct mailbox *b);
 int mailbox_await_release(const struct mailbox *b);
 /* As above, but with a cache line per waiting PE; only for PE `to` if it is not -1. */

@@ -4,8 +4,8 @@
  * word of that PE at intervals to detect that it has departed.
  * Uses: core/net, rma.  Used by: internode, active.
  */
-#ifndef PGAS_COLL_LOOK_H
-#define PGAS_COLL_LOOK_H
+#ifndef PGAS_COLL_PROBE_H
+#define PGAS_COLL_PROBE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct look {
     uint32_t looks;   /* number of probes, used to probe the PEs in turn */
 };
 
-/* True if a probe is due; it is then counted.  Probes are rare, because each costs a
+/* If a probe is due, counts it and returns true. Probes are rare, because each costs a
  * round trip.  (The liveness of nodes is checked by block_until through net_watch.) */
 bool probe_due(struct look *look);
 

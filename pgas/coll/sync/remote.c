@@ -12,7 +12,7 @@
 
 enum {
     CHUNK_BYTES = 64 * 1024, /* maximum per PE: covers a few round trips */
-    HALF_BYTES = 448 * 1024, /* maximum of all remote PEs, but at least a line for each */
+    HALF_BYTES = 448 * 1024, /* maximum of all remote PEs, at least a line per PE */
 };
 
 /* Elements of a chunk: whole cache lines, limited to the length of the slice. */
@@ -35,9 +35,9 @@ static size_t remote_step_of(const struct remote *r)
 
 static size_t remote_elements_at(const struct remote *r, size_t first)
 {
-    size_t left = r->slice.end - first;
+    size_t remaining = r->slice.end - first;
 
-    return left < r->chunk ? left : r->chunk;
+    return remaining < r->chunk ? remaining : r->chunk;
 }
 
 /* Start nonblocking gets of the chunk at element `first` into the second half. */

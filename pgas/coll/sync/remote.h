@@ -24,7 +24,7 @@
 enum { REMOTE_OWN = 2 };
 
 struct remote {
-    size_t first, n;       /* the elements of this chunk */
+    size_t first, n;       /* the elements of the current chunk */
     char *own[REMOTE_OWN]; /* for the caller: buffers of the size of a chunk */
 
     const struct shmem_team *team;

@@ -37,8 +37,8 @@ static void scratch_begin(struct scratch *s, int owners, const char *fn)
         log_die("%s: no memory for the offsets of %d scratch buffers", fn, owners);
 }
 
-/* The offsets of all owners are known; frees the blocks if an owner has none.  `owner`:
- * as for scratch_free. */
+/* Called when the offsets of all owners are known: frees this PE's block if any owner has
+ * none. `owner`: as for scratch_free. */
 static bool scratch_end(struct scratch *s, int owners, int owner, size_t bytes,
                         const char *fn)
 {
@@ -46,7 +46,7 @@ static bool scratch_end(struct scratch *s, int owners, int owner, size_t bytes,
 
     for (int i = 0; i < owners; i++)
         all = all && s->offset[i] != SCRATCH_NONE;
-    s->asked = true;
+    s->exchanged = true;
     if (all)
         return true;
     scratch_free(s, owner);
@@ -59,7 +59,7 @@ static bool scratch_end(struct scratch *s, int owners, int owner, size_t bytes,
 bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
                     size_t bytes, const char *fn)
 {
-    if (likely(s->asked))
+    if (likely(s->exchanged))
         return s->offset != NULL;
     struct mailbox b = mailbox_open(team, 0, fn);
     uint64_t mine = scratch_alloc(bytes);
@@ -76,8 +76,8 @@ bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
     return scratch_end(s, team->npes, team->me, bytes, fn);
 }
 
-/* Gathers the offsets of all leaders: as many bytes of each as fit a small buffer at a
- * time.
+/* Gathers the offsets of all leaders, in rounds of as many bytes of each as fit a small
+ * buffer.
  */
 static void scratch_gather(struct shmem_team *team, const uint64_t *mine,
                            uint64_t *offset, const char *fn)
@@ -100,7 +100,7 @@ bool scratch_of_leaders(struct shmem_team *team, struct scratch *s, size_t bytes
 {
     int nodes = team->nodes->leaders;
 
-    if (likely(s->asked))
+    if (likely(s->exchanged))
         return s->offset != NULL;
     int owner = internode_is_leader(team) ? team->nodes->me : -1;
     uint64_t mine = owner >= 0 ? scratch_alloc(bytes) : SCRATCH_NONE;

@@ -5,10 +5,10 @@
  * Each owner (every PE of a team on one node, or each leader of a team over nodes)
  * allocates a block of its own node-shared results (heap_alloc_result); the blocks have
  * different offsets.  In the first call that needs them all PEs of the team exchange the
- * offsets.  If one owner has no memory, nobody uses the blocks of the others, and all PEs
- * know it: the callers select algorithms without scratch memory.
+ * offsets.  If one owner has no memory, all PEs observe this in the exchange, the blocks
+ * of the others are freed, and the callers select algorithms without scratch memory.
  *
- * Invariant: once `asked` is set, `offset` is NULL on all PEs of the team or on none.
+ * Invariant: once `exchanged` is set, `offset` is NULL on all PEs of the team or on none.
  * Uses: core/team, core/heap, mailbox, internode.
  * Used by: internode, leader_msg, reduce_buffered, alltoall_internode, team_coll.
  */
@@ -22,8 +22,8 @@
 #include "pgas/core/team/team.h"
 
 struct scratch {
-    bool asked;
-    uint64_t *offset; /* of each owner's block in its heap; NULL: there are none */
+    bool exchanged;
+    uint64_t *offset; /* heap offset of each owner's block; NULL: no blocks */
 };
 
 /* On each PE of a team on one node: 0 before the exchange, then the offset of its block
@@ -35,18 +35,18 @@ struct scratch_words {
 
 /* Scratch memory of leaders for large messages (leader_msg.h). */
 enum {
-    SCRATCH_PIECE = 512 * 1024, /* segment of a pipelined message */
-    SCRATCH_SLACK = 16 * 1024,  /* alignment of parts to cache lines */
-    /* Of one collective; there are two, for even and odd collectives (leader_msg.c). */
-    SCRATCH_BYTES = 2 * SCRATCH_PIECE + SCRATCH_SLACK,
+    SCRATCH_SEGMENT = 512 * 1024, /* segment of a pipelined message */
+    SCRATCH_SLACK = 16 * 1024,    /* alignment of inbox parts to cache lines */
+    /* Of one collective; even and odd ones have separate buffers (leader_msg.c). */
+    SCRATCH_BYTES = 2 * SCRATCH_SEGMENT + SCRATCH_SLACK,
     SCRATCH_OWN = 2 * SCRATCH_BYTES, /* offset of a segment that only the leader writes */
-    SCRATCH_ALL = SCRATCH_OWN + SCRATCH_PIECE,
+    SCRATCH_ALL = SCRATCH_OWN + SCRATCH_SEGMENT,
 };
 
-/* True if there are blocks of `bytes`: of each PE of a team on one node, whose `words`
- * are at that offset from the team's words; or of each leader of a team over nodes. Equal
- * on all PEs.  The first call for `s` is collective, allocates the blocks and waits for
- * all PEs.  False if SHMEM_SHARED_SIZE is too small. */
+/* True if every owner has a block of `bytes`: each PE of a team on one node, which
+ * exchange the offsets at offset `words` in node_words; or each leader of a team over
+ * nodes. Equal on all PEs.  The first call for `s` is collective, allocates the blocks
+ * and waits for all PEs.  False if SHMEM_SHARED_SIZE is too small. */
 bool scratch_of_pes(struct shmem_team *team, struct scratch *s, size_t words,
                     size_t bytes, const char *fn);
 bool scratch_of_leaders(struct shmem_team *team, struct scratch *s, size_t bytes,
@@ -59,7 +59,8 @@ bool scratch_get(struct shmem_team *team, const char *fn);
  */
 char *scratch_at(const struct scratch *s, int owner, size_t at);
 
-/* Frees this PE's block, that of `owner` (-1: it has none).  No PE uses the blocks. */
+/* Frees the block of `owner`, which is this PE (-1: it has none). No PE may access the
+ * blocks any more. */
 void scratch_free(struct scratch *s, int owner);
 
 #endif

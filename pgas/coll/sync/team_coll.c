@@ -109,7 +109,7 @@ void team_coll_free(struct shmem_team *team)
     team_free(team);
 }
 
-static void team_coll_place_node_team(struct shmem_team *team)
+static void team_coll_set_node_team_offset(struct shmem_team *team)
 {
     if (team->node_team != NULL)
         team->node_team->words_offset = team->words_offset + team_coll_node_team_offset();
@@ -120,7 +120,7 @@ void team_coll_begin(struct shmem_team *team, uint32_t slot)
     bool used = !slot_first_use(slot); /* unused memory is zero and may have no pages */
 
     team_assign(team, slot);
-    team_coll_place_node_team(team);
+    team_coll_set_node_team_offset(team);
     if (used)
         memset((char *)pgas_self.heap_base + team->words_offset, 0,
                team_coll_extent() + sizeof(struct team_extent));
@@ -134,7 +134,7 @@ void team_coll_init(void)
     if (!team_coll_attach(world) ||
         !team_coll_attach(team_of(SHMEM_TEAM_SHARED, "shmem_init")))
         log_die("no memory for the predefined teams");
-    team_coll_place_node_team(world);
+    team_coll_set_node_team_offset(world);
 }
 
 static void team_coll_leave_one(struct shmem_team *team)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * team_coll.h - state of the collectives of a team: this PE's private state, and the
- * team's symmetric words.  Each module defines its part in its own header.
+ * team's symmetric words.  Each module defines its own members in its header.
  *
  * The words are at the same heap offset on all PEs of the team (team->words_offset), and
  * all zero when the team begins.  A team over nodes has struct internode_words; a team
@@ -101,7 +101,7 @@ struct team_coll {
 /* The words of PE i of the team, which must be mapped. */
 struct team_words *team_words(const struct shmem_team *team, int i);
 
-/* The same, for a team on one node, and for a team over nodes. */
+/* team_words with the type for a team on one node, and for a team over nodes. */
 static inline struct node_words *node_words(const struct shmem_team *team, int i)
 {
     return (struct node_words *)team_words(team, i);
@@ -131,7 +131,7 @@ select_algorithm(struct shmem_team *team, enum select_collective what, size_t by
 
 /* Allocates the private state of a team and of its `node_team`.  False: no memory. */
 bool team_coll_attach(struct shmem_team *team);
-/* Frees it, and the team's scratch memory.  No PE may use that memory afterwards. */
+/* Frees that state and the team's scratch memory, which no PE may access any more. */
 void team_coll_detach(struct shmem_team *team);
 
 /* team_new and team_free of a team with collectives. */
@@ -142,7 +142,8 @@ void team_coll_free(struct shmem_team *team);
  * use the words after a barrier. */
 void team_coll_begin(struct shmem_team *team, uint32_t slot);
 
-/* Bytes of the words of a team without extent; offset of those of `node_team` from them.
+/* Bytes of the words of a team, without extent; offset of the words of `node_team` from
+ * those of its team.
  */
 size_t team_coll_words_bytes(bool remote);
 size_t team_coll_node_team_offset(void);

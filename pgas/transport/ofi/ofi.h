@@ -26,8 +26,8 @@
  * and quiet; an unacknowledged one (signal->unacked) has no reply, and nothing waits for
  * it.
  *
- * If the provider requires registered local memory, the segments and our own pools are
- * registered; other memory is copied through bounce buffers, in fragments.
+ * If the provider requires registered local memory, the segments and the transport's
+ * pools are registered; other memory is copied through bounce buffers, in fragments.
  *
  * Invariants.
  * - in_flight = number of records that are neither free nor a fragment, receive, reply,
@@ -262,8 +262,8 @@ struct ofi_peer {
     struct {
         uint64_t base, key;
     } segment[SEGMENTS];
-    struct ofi_requester
-        *requesters; /* its contexts other than 0; used by progress of our context 0 */
+    struct ofi_requester *requesters; /* its contexts other than 0; used by progress of
+                                         this PE's context 0 */
 };
 
 /* A remote address in libfabric's form. */

@@ -4,7 +4,7 @@
  * refused posts and failed peers, and writes a trace, as specified by SHMEM_FAULTS
  * (transport_world.faults).
  *
- *   seed=N          random seed; equal seeds give a PE equal choices (default 1)
+ *   seed=N          random seed; equal seeds yield equal choices on a PE (default 1)
  *   delay=T         an operation is held 0..T (ns, us, ms) before it is forwarded
  *   reorder         operations between two fences, and operations to different PEs, are
  *                   forwarded in random order

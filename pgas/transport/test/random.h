@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * random.h - a pseudo-random number generator (splitmix64).
- * Uses: nothing of ours.  Used by: hook, sim.
+ * A leaf.  Used by: hook, sim.
  */
 #ifndef PGAS_TRANSPORT_RANDOM_H
 #define PGAS_TRANSPORT_RANDOM_H
