@@ -12,6 +12,7 @@ pgas_sources = \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
 	pgas/core/progress/block.c pgas/core/progress/block.h \
+	pgas/core/progress/progress.h \
 	pgas/core/boot/boot.h pgas/core/boot/boot_pmix.h \
 	pgas/core/check/check.c pgas/core/check/check.def pgas/core/check/check.h \
 	pgas/core/check/check_kinds.c pgas/core/check/check_kinds.h \

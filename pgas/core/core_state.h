@@ -16,6 +16,7 @@
 #include "pgas/core/base/pool.h"
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/boot/boot_pmix.h"
+#include "pgas/core/boot/node.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/team/ctx.h"
@@ -106,8 +107,17 @@ struct guard_state {
 
 /* ---- progress -------------------------------------------------------------------- */
 
+/* A sleeping thread with a slot: the words of 8 bytes that contain the word it waits for,
+ * and their values before its last check of the condition. */
+struct block_sleeper {
+    const uint64_t *units; /* under list_lock */
+    int n;                 /* 1 or 2; under list_lock */
+    uint64_t seen[2];
+};
+
 struct block_state {
     pthread_mutex_t list_lock;
+    struct block_sleeper sleeper[NODE_SLEEP_SLOTS];
     int unlisted; /* sleeping threads of this PE without a slot; under list_lock */
     void (*work)(void);
     uint32_t what_taken; /* 1: a thread owns the text of node_pe.what (block.c) */

@@ -149,6 +149,42 @@ Test(block, a_store_elsewhere_does_not_wake, .init = world, .timeout = 30)
     pthread_join(t, NULL);
 }
 
+static void *wait_goal(void *arg)
+{
+    wait_for(arg);
+    return NULL;
+}
+
+static void await_sleeper(void)
+{
+    while (atomic_load(&node->pe[0].sleep_mask) == 0)
+        usleep(100);
+    usleep(20000); /* it has checked its condition by now, most likely */
+}
+
+/* Progress wakes a sleeper only if its word has changed since its last check. */
+Test(block, news_are_changes_of_the_awaited_word, .init = world, .timeout = 30)
+{
+    struct at_least goal = {word + 8, 2};
+    pthread_t thread;
+
+    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS);
+    pthread_create(&thread, NULL, wait_goal, &goal);
+    await_sleeper();
+    word[9] = 1; /* the next word */
+    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS);
+    __atomic_store_n(&word[8], 1, __ATOMIC_RELEASE); /* a change, but not yet the goal */
+    cr_assert_eq(block_sleepers_news(), BLOCK_NEWS);
+    block_wake(&node->pe[0], NULL, 0);
+    usleep(20000);
+    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS, "the sleeper has seen the change");
+    __atomic_store_n(&word[8], 2, __ATOMIC_RELEASE);
+    cr_assert_eq(block_sleepers_news(), BLOCK_NEWS);
+    block_wake(&node->pe[0], NULL, 0);
+    pthread_join(thread, NULL);
+    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS);
+}
+
 /* A store through shmem_ptr wakes nobody; the sleep is bounded. */
 Test(block, an_unannounced_store_is_seen, .init = world, .timeout = 30)
 {

@@ -25,6 +25,7 @@ enum {
     SLEEP_FIRST_PART = 16,    /* the first sleep is 1/16 of the longest */
     AWAKE_SPINS = 4,          /* multiple of env.spin_ns between two yields */
     OTHERS_RAN_MAX = 8,       /* yields that switched threads before a sleep */
+    PAGE = 4096,              /* the smallest page */
 };
 
 /* sleep_mask of a PE that every store must wake.  A mask built from keys has at most
@@ -211,18 +212,40 @@ static int block_free_slot(const struct node_pe *me)
     return -1;
 }
 
-/* Publishes the word on which this thread is going to sleep.  Returns its slot, or -1 if
- * any store wakes the thread. */
-static int block_list(struct node_pe *me, const void *word)
+/* The key of a sleeper on a word that is not symmetric: no store to this PE matches it.
+ */
+#define KEY_PRIVATE UINT64_MAX
+
+/* The key of the word of a wait; 0 if any store must wake the waiter.  *sleeper: the
+ * words of 8 bytes that contain it.  Words that extend to another page are too rare. */
+static uint64_t block_sleeper_of(const struct block_wait *w,
+                                 struct block_sleeper *sleeper)
 {
-    uint64_t key = word != NULL ? block_key_of(word) : 0;
+    const void *word = w->word != NULL ? w->word : w->private;
+    uintptr_t unit = (uintptr_t)word / sizeof(uint64_t) * sizeof(uint64_t);
+    bool two = w->word != NULL && (uintptr_t)word != unit;
+
+    *sleeper = (struct block_sleeper){.units = (const void *)unit, .n = two ? 2 : 1};
+    if (word == NULL || (two && (unit + sizeof(uint64_t)) % PAGE == 0))
+        return 0;
+    return w->word != NULL ? block_key_of(word) : KEY_PRIVATE;
+}
+
+/* Publishes the word on which this thread is going to sleep; w NULL: any store.  Returns
+ * its slot, or -1 if any store wakes the thread. */
+static int block_list(struct node_pe *me, const struct block_wait *w)
+{
+    struct block_sleeper sleeper;
+    uint64_t key = w != NULL ? block_sleeper_of(w, &sleeper) : 0;
 
     pthread_mutex_lock(&STATE.list_lock);
     int slot = key != 0 ? block_free_slot(me) : -1;
-    if (slot >= 0)
+    if (slot >= 0) {
+        STATE.sleeper[slot] = sleeper;
         atomic_store_explicit(&me->sleep_key[slot], key, memory_order_release);
-    else
+    } else {
         STATE.unlisted++;
+    }
     PGAS_ASSERT(STATE.unlisted >= 0);
     block_publish_mask(me);
     pthread_mutex_unlock(&STATE.list_lock);
@@ -283,10 +306,60 @@ static uint64_t block_sleep_limit(uint64_t ns)
     return ns < TIMING_SLEEP_UNSAFE ? ns : TIMING_SLEEP_UNSAFE;
 }
 
-/* Publishes a sleeper; the block_poke of every later store to the word sees it. */
-static int block_list_fenced(struct node_pe *me, const void *word)
+/* The unit contains the word and perhaps other variables, which other threads may access
+ * without atomics. */
+static __attribute__((noinline, no_sanitize_address, no_sanitize_thread)) uint64_t
+block_load_unit(const uint64_t *unit)
 {
-    int slot = block_list(me, word);
+    return __atomic_load_n(unit, __ATOMIC_RELAXED);
+}
+
+/*
+ * Dekker's pattern between a sleeper and a thread that has made progress: the sleeper
+ * records the value of its word, executes a fence, checks its condition, and sleeps; the
+ * other thread changes the word, executes a fence, and compares it with the recorded
+ * value. If the check precedes the change, the recorded value is the one before the
+ * change.
+ */
+static void block_sleeper_see(int slot)
+{
+    if (slot < 0)
+        return;
+    struct block_sleeper *s = &STATE.sleeper[slot];
+    for (int i = 0; i < s->n; i++)
+        store_relaxed_u64(&s->seen[i], block_load_unit(s->units + i));
+    fence_full();
+}
+
+static bool block_sleeper_changed(const struct block_sleeper *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (block_load_unit(s->units + i) != load_relaxed_u64(&s->seen[i]))
+            return true;
+    return false;
+}
+
+enum block_news block_sleepers_news(void)
+{
+    const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+    enum block_news news = BLOCK_NO_NEWS;
+
+    fence_full();
+    pthread_mutex_lock(&STATE.list_lock);
+    if (STATE.unlisted > 0)
+        news = BLOCK_MAY_BE_NEWS;
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++)
+        if (atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed) != 0 &&
+            block_sleeper_changed(&STATE.sleeper[i]))
+            news = BLOCK_NEWS;
+    pthread_mutex_unlock(&STATE.list_lock);
+    return news;
+}
+
+/* Publishes a sleeper; the block_poke of every later store to the word sees it. */
+static int block_list_fenced(struct node_pe *me, const struct block_wait *w)
+{
+    int slot = block_list(me, w);
 
     if (pgas_self.membarrier)
         os_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
@@ -330,7 +403,7 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t ns_max = block_sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
     bool any = block_has_work();
-    int slot = block_list_fenced(me, any ? NULL : w->word);
+    int slot = block_list_fenced(me, any ? NULL : w);
     uint64_t begin = clock_ns();
 
     for (;;) {
@@ -344,6 +417,7 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
             slot = block_list_fenced(me, NULL);
         }
         block_do_work();
+        block_sleeper_see(slot);
         if (w->ready(w->arg))
             break;
         if (w->on_stall != NULL)

@@ -38,8 +38,13 @@ struct block_wait {
     block_ready ready;
     const void *arg;
     /* The symmetric word of up to 8 bytes that `ready` reads, on this PE or another: only
-     * stores to it need to wake the waiter.  NULL: any store may be relevant. */
+     * stores to it need to wake the waiter.  NULL: any store may be relevant.  For a word
+     * that only PEs of this node store to, the address of any symmetric word that they
+     * pass to block_poke. */
     const void *word;
+    /* With word NULL: a word of 4 bytes of this process that `ready` reads and only
+     * progress of this PE changes.  NULL: none. */
+    const uint32_t *private;
     bool remote;      /* only network progress can satisfy the wait */
     const char *what; /* for reports: the public routine and what it waits for */
     /* Called periodically while the waiter sleeps; ends the job if the wait cannot
@@ -71,6 +76,11 @@ void block_wake(struct node_pe *pe, const void *addr, size_t len);
 /* As block_wake; returns `value`, so that the caller can make it a tail call. */
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
                          uint64_t value);
+
+/* Whether a sleeping thread of this PE may have to be woken after network progress: no; a
+ * word that one waits for has changed since its last check; one waits for any store. */
+enum block_news { BLOCK_NO_NEWS, BLOCK_NEWS, BLOCK_MAY_BE_NEWS };
+enum block_news block_sleepers_news(void);
 
 /* True if a thread of the PE may sleep on a word in the len bytes at addr. */
 ALWAYS_INLINE bool block_sleeps(struct node_pe *pe, const void *addr, size_t len)

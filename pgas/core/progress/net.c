@@ -156,7 +156,8 @@ static void net_failed(const struct transport_world *world, int pe, const char *
     struct net *n = world->arg;
     char name[TRANSPORT_TEXT_MAX], what[2 * NODE_WHAT];
 
-    if (load_acquire_u32(&n->stop) != 0 || load_acquire_u32(&n->leaving) != 0)
+    if (load_acquire_u32(&n->state) == PROGRESS_STOP ||
+        load_acquire_u32(&n->leaving) != 0)
         return;
     if (pe < 0)
         log_die("%s: %s", n->t->name, reason);
@@ -212,7 +213,7 @@ void net_open(const struct boot *b)
     struct net *n = &STATE.net;
     char reasons[REASONS_MAX] = "";
 
-    *n = (struct net){.boot = b, .stop_fd = -1};
+    *n = (struct net){.boot = b, .wake_fd = -1};
     net_set_world(n);
     pgas_self.nnodes = b->nnodes;
     if (b->nnodes < 2 && (n->world.faults == NULL || b->size < 2))

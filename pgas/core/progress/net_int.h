@@ -11,6 +11,7 @@
 
 #include "pgas/core/boot/boot.h"
 #include "pgas/core/progress/net.h"
+#include "pgas/core/progress/progress.h"
 
 /*
  * A transport context.  Only one thread at a time may call the transport with it: `lock`
@@ -45,18 +46,17 @@ struct net {
     uint32_t leaving; /* finalizing: failures of peers are ignored */
     char text[TRANSPORT_TEXT_MAX * 2];
 
-    /* The progress thread */
+    /* The progress thread; its states are described in progress.h. */
     pthread_t thread;
-    bool has_thread;
-    int stop_fd;             /* an eventfd that ends its sleeps */
-    uint32_t asleep;         /* 1: it sleeps in poll(2), or is about to */
-    uint32_t wakeup_pending; /* 1: net_wake_local must wake the sleepers */
-    uint32_t stop;           /* 1: it must exit */
-    uint32_t nap;            /* futex; 1: it backs off while another thread polls */
+    uint32_t state; /* enum progress_state; a futex */
+    int wake_fd;    /* an eventfd that ends PROGRESS_SLEEP */
+
     /* Time of another thread's last poll or of a hand-over; 0: no other thread polls. */
     uint64_t polled_ns;
-    uint32_t handed;  /* 1: polling was handed over to a waiter */
-    uint64_t wake_ns; /* time of the next wake-up by a polling thread; relaxed */
+    uint32_t handed; /* 1: polling was handed over to a waiter */
+
+    uint32_t wakeup_pending; /* 1: net_wake_local must wake the sleepers */
+    uint64_t wake_ns; /* time of the next wake-up of sleepers on any store; relaxed */
 };
 
 /* Whether quiet must wait for an operation; a completed quiet itself closes. */
@@ -160,8 +160,8 @@ void net_polled(struct net_ctx *c);
 
 /* True if a thread of this PE sleeps, or is about to. */
 bool net_any_sleeps(void);
-/* Wakes the sleeping waiters of this PE, which check their conditions again.  Call after
- * progress. */
+/* Wakes the sleeping waiters of this PE if a word that one of them waits for has changed,
+ * or if one waits for any store.  Call after progress. */
 void net_wake_sleepers(void);
 
 /* Defers the wake-up to net_wake_local.  Call if there may have been progress. */

@@ -212,9 +212,11 @@ static __attribute__((noinline)) void net_op_wait_until(struct net_op *o,
                                                         block_ready ready)
 {
     struct net_wait wait = {.op = o}, *w = &wait;
+    bool completes = ready == net_wait_completed;
 
     block_until(&(struct block_wait){.ready = ready,
                                      .arg = &w,
+                                     .private = completes ? &o->done->pending : NULL,
                                      .remote = true,
                                      .what = o->fn,
                                      .on_stall = net_wait_on_stall,

@@ -30,7 +30,7 @@ bool net_any_sleeps(void)
 
 void net_wake_sleepers(void)
 {
-    if (net_any_sleeps())
+    if (net_any_sleeps() && block_sleepers_news() != BLOCK_NO_NEWS)
         block_wake(net_poll_my_record(), NULL, 0);
 }
 
@@ -39,17 +39,22 @@ void net_defer_wakeup(void)
     store_relaxed_u32(&pgas_self.net->wakeup_pending, 1);
 }
 
-/* A polling thread wakes the sleeping threads of this PE, but at most every
- * TIMING_WAKE_EVERY, because it does not know whether it received anything for them. */
-static void net_poll_wake_at_intervals(uint64_t now)
+/* A polling thread wakes the sleeping threads of this PE if a word that one of them waits
+ * for has changed, and every TIMING_WAKE_EVERY if one of them waits for any store. */
+static void net_poll_wake(uint64_t now)
 {
-    if (now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
+    if (!net_any_sleeps())
+        return;
+    enum block_news news = block_sleepers_news();
+    if (news == BLOCK_NO_NEWS)
+        return;
+    if (news == BLOCK_MAY_BE_NEWS && now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
         net_defer_wakeup();
         return;
     }
     store_relaxed_u64(&pgas_self.net->wake_ns, now + TIMING_WAKE_EVERY);
     store_relaxed_u32(&pgas_self.net->wakeup_pending, 0);
-    net_wake_sleepers();
+    block_wake(net_poll_my_record(), NULL, 0);
 }
 
 void net_wake_local(void)
@@ -114,7 +119,7 @@ void net_poll(void)
         return;
     n->t->progress(n->ctx_0.t);
     net_unlock(&n->ctx_0);
-    net_poll_wake_at_intervals(now);
+    net_poll_wake(now);
 }
 
 /* The wake-up is lost if the progress thread is about to back off; it then resumes after
@@ -127,10 +132,9 @@ void net_idle(void)
         return;
     store_relaxed_u64(&n->polled_ns, 0);
     store_relaxed_u32(&n->handed, 0);
-    if (load_acquire_u32(&n->nap) == 0)
-        return;
-    store_release_u32(&n->nap, 0);
-    syscall(SYS_futex, &n->nap, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    if (load_acquire_u32(&n->state) == PROGRESS_BACKOFF &&
+        progress_move(&n->state, PROGRESS_BACKOFF, PROGRESS_SERVE))
+        syscall(SYS_futex, &n->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 bool net_poll_handed_over(void)

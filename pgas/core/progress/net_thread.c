@@ -50,9 +50,10 @@ static void net_progress_nap(struct net *n)
 {
     struct timespec limit = {.tv_nsec = (long)TIMING_NAP};
 
-    store_release_u32(&n->nap, 1);
-    syscall(SYS_futex, &n->nap, FUTEX_WAIT_PRIVATE, 1, &limit, NULL, 0);
-    store_release_u32(&n->nap, 0);
+    if (!progress_move(&n->state, PROGRESS_SERVE, PROGRESS_BACKOFF))
+        return;
+    syscall(SYS_futex, &n->state, FUTEX_WAIT_PRIVATE, PROGRESS_BACKOFF, &limit, NULL, 0);
+    progress_move(&n->state, PROGRESS_BACKOFF, PROGRESS_SERVE);
 }
 
 /* Progresses context 0 and arms its file descriptor.  Returns 0 if it is armed, so that
@@ -97,43 +98,49 @@ static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t 
 /* Sleeps on the file descriptors; true if context 0 became ready. */
 static bool net_progress_sleep_on(struct net *n)
 {
-    struct pollfd fds[FDS] = {{.fd = n->stop_fd, .events = POLLIN},
+    struct pollfd fds[FDS] = {{.fd = n->wake_fd, .events = POLLIN},
                               {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
     nfds_t nfds = 2;
     uint64_t kicks;
 
+    if (!progress_move(&n->state, PROGRESS_SERVE, PROGRESS_SLEEP))
+        return false;
     /* Dekker's pattern with net_kick: either a thread that posts an operation sees
-     * `asleep`, or net_progress_add_contexts sees its operation. */
-    store_relaxed_u32(&n->asleep, 1);
+     * PROGRESS_SLEEP, or net_progress_add_contexts sees its operation. */
     fence_full();
     bool all = net_progress_add_contexts(n, fds, &nfds);
     uint64_t ns = fds[1].fd < 0 || !all ? TIMING_NO_FD_SLEEP : TIMING_THREAD_SLEEP;
     poll(fds, nfds, (int)(ns / NS_PER_MS));
-    store_relaxed_u32(&n->asleep, 0);
-    if (fds[0].revents != 0 && read(n->stop_fd, &kicks, sizeof kicks) < 0)
+    progress_move(&n->state, PROGRESS_SLEEP, PROGRESS_SERVE);
+    if (fds[0].revents != 0 && read(n->wake_fd, &kicks, sizeof kicks) < 0)
         log_debug("cannot read from an eventfd: %s", strerror(errno));
     return fds[1].revents != 0;
 }
 
-void net_kick(struct net *n)
+static void net_progress_end_sleep(struct net *n)
 {
     uint64_t one = 1;
 
-    fence_full();
-    if (load_relaxed_u32(&n->asleep) != 0 && write(n->stop_fd, &one, sizeof one) < 0)
+    if (write(n->wake_fd, &one, sizeof one) < 0)
         log_debug("cannot wake the progress thread: %s", strerror(errno));
 }
 
+void net_kick(struct net *n)
+{
+    fence_full();
+    if (load_relaxed_u32(&n->state) == PROGRESS_SLEEP)
+        net_progress_end_sleep(n);
+}
+
 /* Other PEs access this one while one of its threads waits: hands polling over to the
- * waiter, which polls for a while after its wake-up (net_poll_handed_over) and serves the
- * next messages.  Must precede the wake-up, because a waiter that goes back to sleep
+ * waiter, which is woken, polls for a while (block_stay_awake) and serves the next
+ * messages. The state precedes the wake-up, because a waiter that goes back to sleep
  * immediately revokes the hand-over (net_idle). */
 static void net_progress_hand_over(struct net *n)
 {
-    if (pgas_self.oversubscribed || !net_any_sleeps())
-        return;
     net_polled(&n->ctx_0);
     store_release_u32(&n->handed, 1);
+    block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
 }
 
 static void *net_progress_serve(void *arg)
@@ -142,16 +149,17 @@ static void *net_progress_serve(void *arg)
     bool ready = false, done;
     unsigned stalls = 0;
 
-    while (load_acquire_u32(&n->stop) == 0) {
+    while (load_acquire_u32(&n->state) != PROGRESS_STOP) {
         if (net_progress_others_poll(n)) {
             net_progress_nap(n);
             continue;
         }
         int armed = net_progress_work(n, &done);
-        if (ready)
+        if (ready && !pgas_self.oversubscribed && net_any_sleeps())
             net_progress_hand_over(n);
+        else
+            net_wake_sleepers();
         ready = false;
-        net_wake_sleepers();
         if (armed == 0 && !net_progress_others_poll(n))
             ready = net_progress_sleep_on(n);
         net_back_off(&stalls, !done && (armed != 0 || ready));
@@ -176,33 +184,30 @@ void net_thread_start(struct net *n)
     pthread_attr_t attr;
     struct place_cpus cpus;
 
-    n->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    n->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_attr_init(&attr);
     /* All processors of the job, even if the launcher has bound this PE to some. */
     if (place_job(&cpus)) {
         pthread_attr_setaffinity_np(&attr, cpus.bytes, cpus.set);
         place_free(&cpus);
     }
-    int rc = n->stop_fd >= 0 ? net_progress_create(n, &attr) : errno;
+    progress_move(&n->state, PROGRESS_OFF, PROGRESS_SERVE);
+    int rc = n->wake_fd >= 0 ? net_progress_create(n, &attr) : errno;
     pthread_attr_destroy(&attr);
     if (rc != 0)
         log_die("shmem_init: cannot create the progress thread: %s; see ulimit -u",
                 strerror(rc));
-    n->has_thread = true;
     pthread_setname_np(n->thread, "pgas-net");
 }
 
 void net_thread_stop(struct net *n)
 {
-    uint64_t one = 1;
-
-    if (!n->has_thread)
+    if (load_relaxed_u32(&n->state) == PROGRESS_OFF)
         return;
-    store_release_u32(&n->stop, 1);
-    net_idle();
-    if (write(n->stop_fd, &one, sizeof one) < 0)
-        log_debug("cannot wake the progress thread: %s", strerror(errno));
+    __atomic_store_n(&n->state, PROGRESS_STOP, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &n->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    net_progress_end_sleep(n);
     pthread_join(n->thread, NULL);
-    close(n->stop_fd);
-    n->has_thread = false;
+    close(n->wake_fd);
+    progress_move(&n->state, PROGRESS_STOP, PROGRESS_OFF);
 }
