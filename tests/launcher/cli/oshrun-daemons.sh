@@ -342,7 +342,8 @@ left_session() {
     export SHMEM_LAUNCH_FANOUT="$1"
     start --vnodes 3 -n 3 sh -c "$pe_leaves" "$work/left"
     ended_with 0
-    until_true 3 strays 3 || fail "x"sleep 0.5
+    until_true 3 strays 3 || fail "after success: $(marked | wc -l) detached processes, not 3"
+    sleep 0.5
     strays 3 || fail "a while after success: $(marked | wc -l) detached processes, not 3"
     for p in $(marked); do
         kill -KILL "$p"
