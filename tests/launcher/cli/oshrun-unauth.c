@@ -7,7 +7,7 @@
  *
  *   oshrun-unauth PID HOW SECONDS [SEED]: HOW = random (bytes, then close), half (the
  *   beginning of a valid greeting, then nothing), greet (a valid greeting, sent back),
- *   nonce (the handshake of a daemon with the nonce of another job), many (100 connections
+ *   nonce (a daemon's handshake with the nonce of another job), many (100 connections
  *   that stay open), flood (connections that close at once).
  * Makes at least two connections, even beyond SECONDS, and prints their number; fails if
  * it finds no port.

@@ -104,7 +104,7 @@ void mode_map(void)
         get_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES) != m.nodes)
         fail("%u PEs here, %u nodes", get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE),
              get_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES));
-    if (get_number(me.rank, PMIX_NODEID) != here) /* libpmix has it for the own node only */
+    if (get_number(me.rank, PMIX_NODEID) != here) /* own node only */
         fail("on node %u, not %u", get_number(me.rank, PMIX_NODEID), here);
     char *end = text;
     for (uint32_t i = 0; i < m.nodes; i++)
