@@ -28,10 +28,10 @@ info() {
 
 # -- options ---------------------------------------------------------------------------
 info 2 --tune --pes 2,x
-says "^oshmem_info: --tune: --pes '2,x' is no list of numbers of PEs"
+says "^oshmem_info: --tune: --pes '2,x' is not a list of numbers of PEs"
 info 2 --tune --pes 1
 info 2 --tune --fast
-says 'unknown option --fast; it takes --quick, --pes LIST, -o FILE'
+says 'unknown option --fast; use --quick, --pes LIST, -o FILE'
 info 2 --tune -o
 info 1 --tune --quick --pes 2 -o "$work/nowhere/table"
 says "cannot write in $work/nowhere: No such file or directory"

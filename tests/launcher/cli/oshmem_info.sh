@@ -103,7 +103,7 @@ if usable ucx; then
 fi
 [ -z "$(chosen '^ofi,^ucx')" ] || fail 'an excluded transport is chosen'
 for bad in ofx ofi,none ^ofi,ucx ofi,^ucx ^auto; do
-    case $(reason "$bad") in *"is not understood"*) ;; *) fail "SHMEM_TRANSPORT=$bad passes" ;; esac
+    case $(reason "$bad") in *"is not valid"*) ;; *) fail "SHMEM_TRANSPORT=$bad passes" ;; esac
 done
 
 # -- self-test -------------------------------------------------------------------------------
