@@ -72,10 +72,10 @@ struct coll_options {
 };
 
 /* Reads the options `letters`, as for getopt, and passes those that are not common to
- * `take`, which calls coll_no_option for unknown ones.  Returns the index of the first
- * operand in argv. */
+ * `set_option`, which calls coll_no_option for unknown ones.  Returns the index of the
+ * first operand in argv. */
 int coll_parse(struct coll_options *o, int argc, char **argv, const char *letters,
-               void (*take)(int option, const char *text));
+               void (*set_option)(int option, const char *text));
 void coll_no_option(void);
 
 /* Zeroed memory from alloc; if there is not enough, prints an error and ends all PEs. */

@@ -12,8 +12,8 @@
  * the seed depends on the PE, and the k-th iteration has the same delays in each run and
  * with each library; r is drawn in each iteration, or once with -f; the delay loop runs
  * until r * alpha has elapsed on the clock, so that fractions of a unit are exact.  If
- * there are more PEs than processors, busy delays take processor time from other PEs and
- * lengthen their delays; sleeping (-d sleep) avoids this, but oversleeps by some
+ * there are more PEs than processors, busy delays set_option processor time from other
+ * PEs and lengthen their delays; sleeping (-d sleep) avoids this, but oversleeps by some
  * microseconds.
  * A barrier has the alpha of 8 bytes.
  * Sizes: bytes of the result for allreduce and broadcast, of each PE's contribution for
@@ -251,7 +251,7 @@ static void print_point(const char *name, struct sums *s, size_t size, double un
     fflush(stdout);
 }
 
-/* The warm-up doubles the batch until it takes its share of the time. */
+/* The warm-up doubles the batch until it lasts its share of the time. */
 static void measure(int op, size_t size, double unit)
 {
     static struct sums s;
@@ -381,7 +381,7 @@ static void choose_op(const char *name)
         options.ops[op] = true;
 }
 
-static void take(int option, const char *text)
+static void set_option(int option, const char *text)
 {
     switch (option) {
     case 'a':
@@ -412,7 +412,7 @@ static void take(int option, const char *text)
 static void parse(int argc, char **argv)
 {
     common.sizes = coll_sizes("8,64,512,4K,32K,64K,256K,1M,4M,16M", common.size);
-    int first = coll_parse(&common, argc, argv, "a:bcd:fhi:m:r:s:t:", take);
+    int first = coll_parse(&common, argc, argv, "a:bcd:fhi:m:r:s:t:", set_option);
     for (int i = first; i < argc; i++)
         choose_op(argv[i]);
     for (int op = 0; first == argc && op < OPS; op++)

@@ -22,7 +22,7 @@ double coll_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* splitmix64: consecutive arguments give uncorrelated results. */
+/* splitmix64: consecutive arguments have uncorrelated results. */
 static uint64_t mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
@@ -145,13 +145,13 @@ static bool take_common(struct coll_options *o, int option, const char *text)
 }
 
 int coll_parse(struct coll_options *o, int argc, char **argv, const char *letters,
-               void (*take)(int option, const char *text))
+               void (*set_option)(int option, const char *text))
 {
     int option;
     opterr = 0;
     while ((option = getopt(argc, argv, letters)) != -1)
         if (!take_common(o, option, optarg))
-            take(option, optarg);
+            set_option(option, optarg);
     return optind;
 }
 

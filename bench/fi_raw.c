@@ -42,7 +42,7 @@ static uint64_t signal_all; /* FI_COMPLETION where every operation needs a conte
 
 const char raw_name[] = "fi_raw";
 
-static void want(ssize_t rc, const char *what)
+static void check_rc(ssize_t rc, const char *what)
 {
     if (rc < 0)
         raw_fail(what, fi_strerror((int)-rc));
@@ -66,8 +66,8 @@ static void choose(void)
     hints->domain_attr->mr_mode =
         FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-    want(fi_getinfo(FI_VERSION(1, 14), name, NULL, FI_SOURCE, hints, &info),
-         hints->fabric_attr->prov_name);
+    check_rc(fi_getinfo(FI_VERSION(1, 14), name, NULL, FI_SOURCE, hints, &info),
+             hints->fabric_attr->prov_name);
     fi_freeinfo(hints);
     if ((info->mode & (FI_CONTEXT | FI_CONTEXT2)) != 0)
         signal_all = FI_COMPLETION;
@@ -77,27 +77,27 @@ static void open_endpoint(void)
 {
     struct fi_cq_attr queue = {.format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_FD};
     struct fi_av_attr table = {.type = FI_AV_TABLE};
-    want(fi_fabric(info->fabric_attr, &fabric, NULL), "fi_fabric");
-    want(fi_domain(fabric, info, &domain, NULL), "fi_domain");
-    want(fi_cq_open(domain, &queue, &cq, NULL), "fi_cq_open");
-    want(fi_av_open(domain, &table, &av, NULL), "fi_av_open");
-    want(fi_endpoint(domain, info, &ep, NULL), "fi_endpoint");
-    want(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
-    want(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION),
-         "fi_ep_bind");
-    want(fi_enable(ep), "fi_enable");
+    check_rc(fi_fabric(info->fabric_attr, &fabric, NULL), "fi_fabric");
+    check_rc(fi_domain(fabric, info, &domain, NULL), "fi_domain");
+    check_rc(fi_cq_open(domain, &queue, &cq, NULL), "fi_cq_open");
+    check_rc(fi_av_open(domain, &table, &av, NULL), "fi_av_open");
+    check_rc(fi_endpoint(domain, info, &ep, NULL), "fi_endpoint");
+    check_rc(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
+    check_rc(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION),
+             "fi_ep_bind");
+    check_rc(fi_enable(ep), "fi_enable");
     for (int i = 0; i < RAW_WINDOW; i++)
         unused[unused_n++] = &contexts[i];
 }
 
 static void register_memory(void)
 {
-    want(fi_mr_reg(domain, raw.memory, RAW_MEMORY, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1,
-                   0, &mr, NULL),
-         "fi_mr_reg");
+    check_rc(fi_mr_reg(domain, raw.memory, RAW_MEMORY, FI_REMOTE_READ | FI_REMOTE_WRITE,
+                       0, 1, 0, &mr, NULL),
+             "fi_mr_reg");
     if ((info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0) {
-        want(fi_mr_bind(mr, &ep->fid, 0), "fi_mr_bind");
-        want(fi_mr_enable(mr), "fi_mr_enable");
+        check_rc(fi_mr_bind(mr, &ep->fid, 0), "fi_mr_bind");
+        check_rc(fi_mr_enable(mr), "fi_mr_enable");
     }
 }
 
@@ -106,7 +106,7 @@ static void connect_peer(void)
     struct peer_info mine;
     memset(&mine, 0, sizeof(mine));
     size_t len = sizeof(mine.address);
-    want(fi_getname(&ep->fid, mine.address, &len), "fi_getname");
+    check_rc(fi_getname(&ep->fid, mine.address, &len), "fi_getname");
     mine.key = fi_mr_key(mr);
     if ((info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0)
         mine.base = (uint64_t)(uintptr_t)raw.memory;
@@ -131,7 +131,7 @@ void raw_close(void)
     struct fid *open[] = {&mr->fid, &ep->fid,     &av->fid,
                           &cq->fid, &domain->fid, &fabric->fid};
     for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
-        want(fi_close(open[i]), "fi_close");
+        check_rc(fi_close(open[i]), "fi_close");
     fi_freeinfo(info);
 }
 
@@ -153,7 +153,7 @@ long raw_progress(void)
         return 0;
     if (got == -FI_EAVAIL)
         report_error();
-    want(got, "fi_cq_read");
+    check_rc(got, "fi_cq_read");
     for (ssize_t i = 0; i < got; i++)
         if (e[i].op_context != NULL)
             unused[unused_n++] = e[i].op_context;
@@ -165,7 +165,7 @@ long raw_progress(void)
         ssize_t rc_;                                                                     \
         while ((rc_ = (CALL)) == -FI_EAGAIN)                                             \
             raw_wait();                                                                  \
-        want(rc_, #CALL);                                                                \
+        check_rc(rc_, #CALL);                                                            \
     } while (0)
 
 /* A context for an operation that completes with these flags. */

@@ -255,7 +255,7 @@ static void measure(const struct kernel *k)
 }
 
 /* -- options ------------------------------------------------------------------------- */
-static void take(int option, const char *text)
+static void set_option(int option, const char *text)
 {
     switch (option) {
     case 'c':
@@ -301,7 +301,7 @@ static void add_jobs(const char *word)
 
 static void parse(int argc, char **argv)
 {
-    int first = coll_parse(&common, argc, argv, "ce:hr:t:w", take);
+    int first = coll_parse(&common, argc, argv, "ce:hr:t:w", set_option);
     for (int i = first; i < argc; i++)
         add_jobs(argv[i]);
     for (int k = 0; first == argc && k < KERNELS; k++)

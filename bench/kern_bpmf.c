@@ -98,16 +98,16 @@ static bool belongs(const struct ratings *r, size_t item)
     return item >= r->first && item < r->first + r->n;
 }
 
-/* Calls `take` for all ratings of the items of r, row by row. */
+/* Calls `visit` for all ratings of the items of r, row by row. */
 static void each_rating(struct ratings *r, int side,
-                        void (*take)(struct ratings *r, int side, size_t row, int k))
+                        void (*visit)(struct ratings *r, int side, size_t row, int k))
 {
     size_t begin = side == ROWS ? r->first : 0;
     size_t end = side == ROWS ? r->first + r->n : items();
     for (size_t row = begin; row < end; row++)
         for (int k = 0; k < RATINGS; k++)
             if (side == ROWS || belongs(r, rated(row, k)))
-                take(r, side, row, k);
+                visit(r, side, row, k);
 }
 
 static size_t index_of(const struct ratings *r, int side, size_t row, int k)

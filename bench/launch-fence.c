@@ -34,7 +34,7 @@ static _Noreturn void fail(const char *what, pmix_status_t rc)
     exit(1);
 }
 
-static void want(pmix_status_t rc, const char *what)
+static void check_status(pmix_status_t rc, const char *what)
 {
     if (rc != PMIX_SUCCESS)
         fail(what, rc);
@@ -50,9 +50,9 @@ static uint64_t now_ns(void)
 static void begin(void)
 {
     pmix_value_t *size;
-    want(PMIx_Init(&me, NULL, 0), "PMIx_Init");
+    check_status(PMIx_Init(&me, NULL, 0), "PMIx_Init");
     PMIX_PROC_LOAD(&all, me.nspace, PMIX_RANK_WILDCARD);
-    want(PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &size), "the size of the job");
+    check_status(PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &size), "the size of the job");
     npes = size->data.uint32;
     PMIX_VALUE_RELEASE(size);
 }
@@ -62,7 +62,7 @@ static void fence(void)
     pmix_info_t info;
     bool yes = true;
     PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-    want(PMIx_Fence(&all, 1, &info, 1), "PMIx_Fence");
+    check_status(PMIx_Fence(&all, 1, &info, 1), "PMIx_Fence");
 }
 
 /* The data begin with the number of the round. */
@@ -71,8 +71,8 @@ static void exchange(uint32_t round, char *data, size_t len)
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                           .data.bo = {.bytes = data, .size = len}};
     memcpy(data, &round, sizeof round);
-    want(PMIx_Put(PMIX_GLOBAL, KEY, &value), "PMIx_Put");
-    want(PMIx_Commit(), "PMIx_Commit");
+    check_status(PMIx_Put(PMIX_GLOBAL, KEY, &value), "PMIx_Put");
+    check_status(PMIx_Commit(), "PMIx_Commit");
     fence();
 }
 
@@ -83,7 +83,7 @@ static void check_neighbour(uint32_t round, size_t len)
     pmix_value_t *value;
     uint32_t got = 0;
     PMIX_PROC_LOAD(&next, me.nspace, (me.rank + 1) % npes);
-    want(PMIx_Get(&next, KEY, NULL, 0, &value), "the neighbour's data");
+    check_status(PMIx_Get(&next, KEY, NULL, 0, &value), "the neighbour's data");
     if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size == len)
         memcpy(&got, value->data.bo.bytes, sizeof got);
     PMIX_VALUE_RELEASE(value);
@@ -176,6 +176,6 @@ int main(int argc, char **argv)
     else
         fence();
     fflush(stdout);
-    want(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
+    check_status(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
     return 0;
 }

@@ -66,8 +66,8 @@ function table(t,    i, n, s, stage) {
     }
 }
 
-# x[1..], y[1..] for a fit; returns how many.  What PEs of a node share is private while
-# there is one, and the first peer costs what all others use too.
+# x[1..], y[1..] for a fit; returns their number.  With one PE per node, shared
+# memory counts as private, and the first peer includes memory that all peers share.
 function points(t, what,    i, n, m, column, from, to) {
     column = what == "start" ? 6 : what == "files" ? FDS : OWN
     for (i = 1; i <= rows[t]; i++) {

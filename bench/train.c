@@ -120,7 +120,7 @@ static void open_buffers(void)
     all = coll_need("train", (size_t)npes * sizeof(*all));
 }
 
-static void take(int option, const char *text)
+static void set_option(int option, const char *text)
 {
     switch (option) {
     case 'c':
@@ -141,7 +141,7 @@ static void take(int option, const char *text)
 static void parse(int argc, char **argv)
 {
     common.sizes = coll_sizes("1M,16M", common.size);
-    int first = coll_parse(&common, argc, argv, "c:d:hj:k:r:s:t:", take);
+    int first = coll_parse(&common, argc, argv, "c:d:hj:k:r:s:t:", set_option);
     if (first < argc)
         coll_wrong("'%s': unexpected operand", argv[first]);
 }

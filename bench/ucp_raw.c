@@ -24,7 +24,7 @@ static const uint64_t one = 1;
 
 const char raw_name[] = "ucp_raw";
 
-static void want(ucs_status_t status, const char *what)
+static void check_status(ucs_status_t status, const char *what)
 {
     if (status != UCS_OK)
         raw_fail(what, ucs_status_string(status));
@@ -39,10 +39,10 @@ static void open_worker(void)
                       .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64};
     ucp_worker_params_t w = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                              .thread_mode = UCS_THREAD_MODE_SINGLE};
-    want(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
-    want(ucp_init(&p, config, &context), "ucp_init");
+    check_status(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
+    check_status(ucp_init(&p, config, &context), "ucp_init");
     ucp_config_release(config);
-    want(ucp_worker_create(context, &w, &worker), "ucp_worker_create");
+    check_status(ucp_worker_create(context, &w, &worker), "ucp_worker_create");
 }
 
 static void map_memory(void)
@@ -51,7 +51,7 @@ static void map_memory(void)
                                             UCP_MEM_MAP_PARAM_FIELD_LENGTH,
                               .address = raw.memory,
                               .length = RAW_MEMORY};
-    want(ucp_mem_map(context, &p, &mem), "ucp_mem_map");
+    check_status(ucp_mem_map(context, &p, &mem), "ucp_mem_map");
 }
 
 static void send_endpoint(void)
@@ -59,9 +59,9 @@ static void send_endpoint(void)
     ucp_address_t *address;
     void *packed;
     size_t address_len, key_len;
-    want(ucp_worker_get_address(worker, &address, &address_len),
-         "ucp_worker_get_address");
-    want(ucp_rkey_pack(context, mem, &packed, &key_len), "ucp_rkey_pack");
+    check_status(ucp_worker_get_address(worker, &address, &address_len),
+                 "ucp_worker_get_address");
+    check_status(ucp_rkey_pack(context, mem, &packed, &key_len), "ucp_rkey_pack");
     struct peer_info mine = {address_len, key_len, (uint64_t)(uintptr_t)raw.memory};
     raw_send(&mine, sizeof(mine));
     raw_send(address, address_len);
@@ -81,8 +81,8 @@ static void recv_endpoint(void)
     raw_recv(packed, remote.key_len);
     ucp_ep_params_t p = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
                          .address = address};
-    want(ucp_ep_create(worker, &p, &ep), "ucp_ep_create");
-    want(ucp_ep_rkey_unpack(ep, packed, &key), "ucp_ep_rkey_unpack");
+    check_status(ucp_ep_create(worker, &p, &ep), "ucp_ep_create");
+    check_status(ucp_ep_rkey_unpack(ep, packed, &key), "ucp_ep_rkey_unpack");
     base = remote.base;
     free(packed);
     free(address);
@@ -109,7 +109,7 @@ long raw_progress(void)
 static void completed(void *request, ucs_status_t status, void *arg)
 {
     (void)arg;
-    want(status, "an operation");
+    check_status(status, "an operation");
     outstanding--;
     ucp_request_free(request);
 }
@@ -118,7 +118,7 @@ static void completed(void *request, ucs_status_t status, void *arg)
 static void posted(ucs_status_ptr_t request, const char *what)
 {
     if (UCS_PTR_IS_ERR(request))
-        want(UCS_PTR_STATUS(request), what);
+        check_status(UCS_PTR_STATUS(request), what);
     else if (request != NULL)
         outstanding++;
 }
@@ -172,7 +172,7 @@ void raw_flush(void)
 void raw_close(void)
 {
     ucp_rkey_destroy(key);
-    want(ucp_mem_unmap(context, mem), "ucp_mem_unmap");
+    check_status(ucp_mem_unmap(context, mem), "ucp_mem_unmap");
     ucp_worker_destroy(worker);
     ucp_cleanup(context);
 }

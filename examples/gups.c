@@ -29,7 +29,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Words of my part that differ from what all updates, done one by one, give. */
+/* Number of words of this PE that differ from a serial replay of all updates. */
 static long count_wrong(const uint64_t *table, long updates, int me, int npes)
 {
     uint64_t *model = calloc(WORDS, sizeof(*model));

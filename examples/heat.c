@@ -12,7 +12,7 @@ enum { COLS = 128, ROWS_MIN = 128, STEPS = 200 };
 typedef double row[COLS];
 
 static int wrong, wrong_anywhere;
-static uint64_t from_above, from_below; /* steps for which the halo rows are here */
+static uint64_t from_above, from_below; /* last step whose halo rows have arrived */
 
 /* One Jacobi step over rows 1..rows; rows 0 and rows + 1 are halo, edge columns stay. */
 static void step(row *new, row *old, int rows)
@@ -23,7 +23,7 @@ static void step(row *new, row *old, int rows)
                 (old[i - 1][j] + old[i + 1][j] + old[i][j - 1] + old[i][j + 1]) / 4;
 }
 
-/* The plate is cold but for a hot spot and one hot edge. */
+/* The plate is cold except for a hot spot and one hot edge. */
 static void fill(row *grid, int first, int rows, int all)
 {
     memset(grid, 0, (size_t)(rows + 2) * sizeof(row));

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     qsort(inbox, (size_t)received, sizeof(*inbox), compare);
 
-    /* Verify: in order here, nothing outside my range, no key lost or invented. */
+    /* Verify: keys in order, none outside this PE's range, none lost or added. */
     for (long i = 0; i < received; i++) {
         wrong |= i > 0 && inbox[i - 1] > inbox[i];
         wrong |= range_of(inbox[i], samples, npes) != me;

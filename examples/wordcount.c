@@ -108,7 +108,7 @@ static void count_files(char **file, uint64_t total)
     }
 }
 
-/* Frequent words first, equally frequent ones by the alphabet. */
+/* Frequent words first, equally frequent ones in alphabetical order. */
 static int compare(const void *a, const void *b)
 {
     const struct wordcount *x = a, *y = b;

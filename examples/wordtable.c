@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Life of a slot: tag 0 = free; tag set = claimed for a word with this hash, letters on
- * their way; text set = published, text and length never change again. */
+/* Life of a slot: tag 0 = free; tag set = claimed for a word with this hash, letters in
+ * flight; text set = published, text and length never change again. */
 struct slot {
     uint64_t tag;
-    uint64_t text; /* where the letters are in the owner's pool, plus 1 */
+    uint64_t text; /* offset of the letters in the owner's pool, plus 1 */
     uint64_t length;
     uint64_t count;
 };
@@ -63,7 +63,7 @@ static uint64_t hash_of(const char *word, size_t len)
     return h != 0 ? h : 1;
 }
 
-/* The slot is ours: store the letters, then say that they are there. */
+/* The slot is claimed: store the letters, then publish them. */
 static void publish(struct slot *slot, const char *word, size_t len, int pe)
 {
     uint64_t at = shmem_atomic_fetch_add(pool_used, len, pe);
@@ -71,7 +71,7 @@ static void publish(struct slot *slot, const char *word, size_t len, int pe)
         give_up_full("bytes of letters", pool_max, pe);
     shmem_putmem(pool + at, word, len, pe);
     shmem_uint64_p(&slot->length, len, pe);
-    shmem_quiet(); /* letters and length are there before text says so */
+    shmem_quiet(); /* letters and length are visible before text is */
     shmem_atomic_set(&slot->text, at + 1, pe);
 }
 
@@ -92,7 +92,7 @@ static uint64_t wait_published(struct slot *slot, int pe)
     return text - 1;
 }
 
-/* Does the slot, whose tag is this word's hash, hold this word? */
+/* True if the slot, whose tag is this word's hash, holds this word. */
 static int holds(struct slot *slot, const char *word, size_t len, int pe)
 {
     char piece[PIECE];
@@ -108,7 +108,7 @@ static int holds(struct slot *slot, const char *word, size_t len, int pe)
     return 1;
 }
 
-/* Is the slot this word's, or has it just become so? */
+/* True if the slot holds this word or has been claimed for it. */
 static int claim(struct slot *slot, uint64_t hash, const char *word, size_t len, int pe)
 {
     uint64_t tag = shmem_uint64_g(&slot->tag, pe);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tools/local.mk - the compiler wrappers, oshmem_info and the manual pages of the tools.
 
-# One script, four names.  Directories are put in by make, not by configure, so that
-# `make prefix=...` counts; oshcc follows a tree that is moved later by itself.
+# One script, four names.  make, not configure, substitutes the directories, so that
+# `make prefix=...` takes effect; an installed oshcc finds a moved tree by itself.
 OSHCC_NAMES = oshcc oshc++ oshcxx oshCC
 bin_SCRIPTS += $(OSHCC_NAMES)
 CLEANFILES  += $(OSHCC_NAMES)
@@ -40,7 +40,7 @@ oshmem_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINFO_LIBDIR='"$(libdir)"' -DINFO_INCLUDEDIR='"$(includedir)"' \
 	-DINFO_MANDIR='"$(mandir)"'
 oshmem_info_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
-# Of the library: what reads the environment, and the transports.
+# From the library: the parser of the environment, and the transports.
 oshmem_info_LDADD  = libpgas.la $(PMIX_LIBS) -lpthread -lm
 
 include tools/oshprof/local.mk

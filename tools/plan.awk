@@ -3,7 +3,7 @@
 # usage: awk -v without="FLAG.." -v with=FLAG -v long=1 -f plan.awk tests/plan.txt - <NAMES
 # Prints the names that have none of the flags `without`, and the flag `with` if it is not
 # empty: those with the flag `first` before the others.  With `long` the flag "long", and
-# a flag that ends in "-short", do not count.
+# a flag that ends in "-short", are ignored.
 function has(name, flag,   i) {
     for (i = 1; i <= rows; i++)
         if (name ~ pattern[i] && index(" " flags[i] " ", " " flag " ") > 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# stages.sh - what quickstart and check share: stages with their time, packages of Debian,
+# stages.sh - functions of quickstart and check: stages with their time, packages of Debian,
 # autogen and configure.  Sourced; the caller sets root, stages (their number) and log.
 
 stage=0
@@ -31,7 +31,7 @@ die() {
 # in_group PROGRAM ARGUMENT...: runs it in a session and process group of its own and waits,
 # so that a signal ends this script and the whole group at once: the shell runs a trap only
 # between two commands, but `wait` returns for it.  Background jobs of a shell ignore SIGINT;
-# the program shall not.
+# env restores its default action.
 group=
 in_group() {
     setsid env --default-signal=INT,QUIT "$@" &
@@ -42,8 +42,8 @@ in_group() {
     return "$status"
 }
 
-# beside COMMAND ARGUMENT...: a function of the script, in the background, while the next
-# stages run; wait_beside: until it is done.
+# beside COMMAND ARGUMENT...: runs a function of the script in the background, beside the
+# next stages; wait_beside waits for it.
 beside=
 beside() {
     (
@@ -80,8 +80,8 @@ trap 'interrupted 129' HUP
 trap 'interrupted 130' INT
 trap 'interrupted 143' TERM
 
-# logged PROGRAM ARGUMENT...: run it with its output in $log; on failure show the end of
-# that.  logged_here: a shell function, in the foreground.
+# logged PROGRAM ARGUMENT...: runs it with its output in $log, whose end is shown on failure.
+# logged_here: the same for a shell function, in the foreground.
 logged() {
     logged_here in_group "$@"
 }
@@ -92,7 +92,7 @@ logged_here() {
         [ "$1" != in_group ] || shift
         echo "failed (status $status): $*"
         show_tail "$log"
-        note "all of it is in $log"
+        note "complete log: $log"
         return "$status"
     }
 }
@@ -107,7 +107,7 @@ missing_packages() {
     done
 }
 
-# As root, by sudo if we are not; without a terminal sudo must not ask.
+# Runs a command as root, if necessary by sudo, which must not prompt without a terminal.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -123,9 +123,8 @@ apt() {
         -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# Services that a package brings are neither started nor enabled: the tests start what they
-# need themselves.  Debian's own way to say so is a policy-rc.d that refuses; one that is
-# there already stays.
+# Installed services are neither started nor enabled: the tests start what they need.  Debian
+# consults policy-rc.d, which here denies all actions; an existing one is kept.
 policy=/usr/sbin/policy-rc.d
 install_without_services() {
     ours=
@@ -144,15 +143,15 @@ install_without_services() {
     return "$installed"
 }
 
-# Install those of the packages that are not here.
+# Installs the missing packages.
 need_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        note "this is not Debian: nothing is installed; configure will say what it lacks"
+        note "this is not Debian: nothing is installed; configure reports what is missing"
         return 0
     fi
     missing=$(missing_packages "$@")
     if [ -z "$missing" ]; then
-        note "all $# packages are here"
+        note "all $# packages are installed"
         return 0
     fi
     note "installing: $missing"
@@ -160,12 +159,12 @@ need_packages() {
         die "packages are missing and there is neither root nor sudo to install them;" \
             "run as root: apt-get install --no-install-recommends $missing"
     fi
-    # sudo may ask for a password only in the foreground.
+    # sudo can prompt for a password only in the foreground.
     [ "$(id -u)" -eq 0 ] || [ ! -t 0 ] || sudo -v
     logged_here apt update ||
-        die "apt-get update failed: is there a network, and may you use sudo? If not, ask for:" \
+        die "apt-get update failed: check the network and sudo; missing packages:" \
             "$missing"
-    # Services of packages that are missing now; those that were here stay as they are.
+    # Services of the missing packages; those of installed packages are not changed.
     services=
     for package in $missing; do
         case $package in
@@ -180,7 +179,7 @@ need_packages() {
 # -- build ---------------------------------------------------------------------------------
 jobs=$(nproc 2>/dev/null || echo 2)
 
-# configure is made when it is older than any file that it comes from.
+# configure is generated if it is older than one of its sources.
 need_configure_script() {
     [ ! -f "$root/config.status" ] ||
         die "the source tree itself is configured: run 'make distclean' in it first"
@@ -194,7 +193,7 @@ need_configure_script() {
     fi
 }
 
-# configure_in DIR ARGUMENT...: once for the same arguments.
+# configure_in DIR ARGUMENT...: runs configure in DIR unless it has run with these arguments.
 configure_in() {
     dir=$1
     shift

@@ -7,10 +7,10 @@ set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 program=$top_builddir/tests/coll/nb
 seed=${COLL_SEED:-1}
-stacks_s=50 near='1 2 5' far=2:5 calls=250 few=60 pairs='2 5'
-[ -z "$brief" ] || near=3 far=2:3 calls=80 few=30 pairs=3
+stacks_s=50 local_sizes='1 2 5' remote_sizes=2:5 calls=250 few=60 pairs='2 5'
+[ -z "$brief" ] || local_sizes=3 remote_sizes=2:3 calls=80 few=30 pairs=3
 [ -z "${PGAS_TEST_LONG:-}" ] ||
-    near='1 2 3 5 8' far='2:5 3:8' calls=30000 few=3000 stacks_s=900 limit_s=1000
+    local_sizes='1 2 3 5 8' remote_sizes='2:5 3:8' calls=30000 few=3000 stacks_s=900 limit_s=1000
 
 mix() { # calls, PEs, arguments of oshrun
     some=$1 n=$2
@@ -27,13 +27,13 @@ run_sleeping() { # arguments of oshrun and of the program
     run 0 --timeout $stacks_s -x SHMEM_SLEEP_NS=1600000000000 "$@"
 }
 
-for n in $near; do
+for n in $local_sizes; do
     mix $calls "$n"
 done
 mix $calls 5 -x SHMEM_REPRODUCIBLE=1
 mix $calls 5 -x SHMEM_DEBUG=1
 over_nodes() {
-    for nodes in $far; do
+    for nodes in $remote_sizes; do
         mix $few "${nodes#*:}" --vnodes "${nodes%:*}"
     done
     run_sleeping --vnodes 2 -n 4 "$program" many

@@ -98,7 +98,7 @@ static void check_result(const struct user *u, const struct call *c)
 
 /* Writes the contribution and returns the source: private, symmetric, or NULL (in place).
  */
-static const void *give(const struct user *u, const struct call *c, size_t at)
+static const void *make_source(const struct user *u, const struct call *c, size_t at)
 {
     char *to = c->way == 0 ? local : (char *)source;
 
@@ -142,11 +142,12 @@ static void call(const struct user *u, const struct call *c)
     if (c->what == RECLAIM)
         CHECK_EQ(shmemx_shared_reclaim(u->shared), 0);
     else if (c->what == BROADCAST)
-        CHECK_EQ(shmemx_shared_broadcast(u->shared, give(u, c, 0), c->n, c->root), 0);
+        CHECK_EQ(shmemx_shared_broadcast(u->shared, make_source(u, c, 0), c->n, c->root),
+                 0);
     else if (c->what == FCOLLECT)
-        CHECK_EQ(
-            shmemx_shared_fcollect(u->shared, give(u, c, (size_t)u->g.me * c->n), c->n),
-            0);
+        CHECK_EQ(shmemx_shared_fcollect(u->shared,
+                                        make_source(u, c, (size_t)u->g.me * c->n), c->n),
+                 0);
     else
         reduce(u, c);
     memset(source, 0x55, 64); /* the source may be changed now */

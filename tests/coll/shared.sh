@@ -7,10 +7,10 @@ set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 program=$top_builddir/tests/coll/shared
 seed=${COLL_SEED:-1}
-stacks_s=50 near='1 2 5' far='2:5 3:4' calls=120
-[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || near=3 far=2:3 calls=60
+stacks_s=50 local_sizes='1 2 5' remote_sizes='2:5 3:4' calls=120
+[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || local_sizes=3 remote_sizes=2:3 calls=60
 [ -z "${PGAS_TEST_LONG:-}" ] ||
-    near='1 2 3 8' far='2:2 2:5 3:8 4:4' calls=20000 stacks_s=600 limit_s=700
+    local_sizes='1 2 3 8' remote_sizes='2:2 2:5 3:8 4:4' calls=20000 stacks_s=600 limit_s=700
 
 mix() { # PEs, arguments of oshrun
     n=$1
@@ -22,10 +22,10 @@ mix() { # PEs, arguments of oshrun
     done
 }
 
-for n in $near; do
+for n in $local_sizes; do
     mix "$n"
 done
-for nodes in $far; do
+for nodes in $remote_sizes; do
     mix "${nodes#*:}" --vnodes "${nodes%:*}"
 done
 mix 5 --vnodes 2 --map-by node

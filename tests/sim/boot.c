@@ -20,7 +20,7 @@
 #include "tests/sim/job_int.h"
 
 #define POLL_NS 1000                 /* of waits for the launcher */
-#define LOST_NS UINT64_C(5000000000) /* the launcher notices the loss of a node */
+#define LOST_NS UINT64_C(5000000000) /* the launcher detects the loss of a node */
 
 const struct transport *const transport_list[TRANSPORTS] = {&transport_sim,
                                                             &transport_ofi};
@@ -116,7 +116,7 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
     return (ssize_t)value->len;
 }
 
-/* The launcher ends the job if a PE of a lost node does not come. */
+/* The launcher ends the job if a PE of a lost node does not arrive. */
 int boot_barrier(void)
 {
     struct job *job = job_running;

@@ -16,7 +16,7 @@
 #include "pgas/transport/test/random.h"
 #include "tests/sim/job_int.h"
 
-#define NOTICE_NS 10000000 /* the launcher notices the end of a process */
+#define NOTICE_NS 10000000 /* the launcher detects the end of a process */
 
 enum { STACK = 256 << 10 };
 enum { STREAM_FAULTS = 1 }; /* of the seed; 0 is the sim transport's */
@@ -164,8 +164,8 @@ static struct job_result job_result_of(const struct job *job, int rc)
     return r;
 }
 
-/* The launcher ends the job some time after the end of a process, but learns nothing of a
- * node that is cut off. */
+/* The launcher ends the job some time after the end of a process, but does not detect
+ * that a node is cut off. */
 void job_plan_kill(struct job *job)
 {
     const struct job_config *c = &job->config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scale.c - what each collective costs on many nodes:
+ * scale.c - the cost of each collective on many nodes:
  *   scale [nodes ..]     (default 64 256 1024 4096)
  * Runs the library on simulated nodes of one PE each, with messages of equal latency and
  * without a limit of bandwidth, and prints for each collective and algorithm the rounds

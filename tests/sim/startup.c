@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * startup.c - what shmem_init costs on many nodes:
+ * startup.c - the cost of shmem_init on many nodes:
  *   startup [nodes ..]     (default 64 256 1024 4096)
  * For jobs with 1 and with 4 PEs per node it prints, for the PE with the most, network
  * messages and peers of shmem_init, and per PE the mean of private memory (that of the
- * simulated transport included), the pages of symmetric memory in use, and the time of
- * the processor.  Private memory must be linear in the number of PEs, with at most
+ * simulated transport included), the pages of symmetric memory in use, and processor
+ * time.  Private memory must be linear in the number of PEs, with at most
  * SLOPE_MAX bytes for each PE of the job: no table of pairs.  Exit status 1 if it is not.
  */
 #include "config.h"
@@ -57,7 +57,7 @@ static void measure(void *arg)
     m->peers = t.peers > m->peers ? t.peers : m->peers;
     if (fstat(pgas_self.heap_fd, &heap) == 0)
         m->symmetric_bytes += (double)heap.st_blocks * BLOCK_BYTES;
-    sim_sleep_ns(TURN_NS); /* until all PEs are here */
+    sim_sleep_ns(TURN_NS); /* until all PEs have arrived */
     if (shmem_my_pe() == 0)
         m->private_bytes = allocated_bytes();
     sim_sleep_ns(TURN_NS);

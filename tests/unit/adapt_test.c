@@ -11,7 +11,7 @@ enum { CALLS = 2000, EVERY = 4, ALL_WAYS = 7, FEW = 3, TRIAL = FEW + 1, NOISE = 
 /* A model: imbalance, and work after the last arrival, by candidate. */
 struct model {
     uint64_t imbalance, work[ADAPT_CANDIDATES];
-    uint64_t noise; /* percentage that is added at random */
+    uint64_t noise; /* maximum of a random addition, in percent */
 };
 
 static uint64_t disturbed(uint64_t value, uint64_t noise, int k)
@@ -62,10 +62,11 @@ static void check_near_best(const struct model *m, unsigned best)
     cr_assert_leq(sum, least + least / 20, "%d %d %d: %g of the best", counts[0],
                   counts[1], counts[2], (double)sum / (double)least);
     for (unsigned w = 0; w < ADAPT_CANDIDATES; w++)
-        cr_assert_geq(counts[w], TRIAL, "candidate %u was taken %d times", w, counts[w]);
+        cr_assert_geq(counts[w], TRIAL, "candidate %u was selected %d times", w,
+                      counts[w]);
 }
 
-Test(adapt, the_best_way_is_taken_at_once)
+Test(adapt, the_best_candidate_is_selected_at_once)
 {
     for (unsigned best = 0; best < ADAPT_CANDIDATES; best++) {
         struct model m = {1000, {10000, 10000, 10000}, 0};
@@ -76,13 +77,13 @@ Test(adapt, the_best_way_is_taken_at_once)
     }
 }
 
-Test(adapt, what_is_remote_worse_costs_little)
+Test(adapt, far_worse_candidates_cost_little)
 {
     check_near_best(&(struct model){1000, {10000, 40000, 100000}, 0}, 0);
     check_near_best(&(struct model){500000, {40000, 10000, 60000}, 20}, 1);
 }
 
-Test(adapt, what_is_remote_worse_is_tried_seldom)
+Test(adapt, far_worse_candidates_are_tried_seldom)
 {
     struct adapt_class state = begin(ALL_WAYS);
     int counts[ADAPT_CANDIDATES];
@@ -92,7 +93,7 @@ Test(adapt, what_is_remote_worse_is_tried_seldom)
     cr_assert_eq(counts[2], TRIAL, "%d", counts[2]);
 }
 
-Test(adapt, ways_it_has_not_are_not_taken)
+Test(adapt, unavailable_candidates_are_not_selected)
 {
     struct adapt_class state = begin(5);
     int counts[ADAPT_CANDIDATES];
@@ -102,7 +103,7 @@ Test(adapt, ways_it_has_not_are_not_taken)
     cr_assert_eq(state.candidate, 2);
 }
 
-Test(adapt, equals_do_not_change_places)
+Test(adapt, equal_candidates_cause_no_switch)
 {
     struct adapt_class state = begin(ALL_WAYS);
     int counts[ADAPT_CANDIDATES];
@@ -152,7 +153,7 @@ Test(adapt, work_that_changes_is_noticed)
 }
 
 /* A single call in which a PE was preempted changes nothing. */
-Test(adapt, a_lost_processor_changes_nothing)
+Test(adapt, a_preempted_pe_changes_nothing)
 {
     struct adapt_class state = begin(ALL_WAYS);
     int counts[ADAPT_CANDIDATES];
@@ -167,7 +168,7 @@ Test(adapt, a_lost_processor_changes_nothing)
 }
 
 /* If the table's algorithm, with which a team starts, is as good, the team keeps it. */
-Test(adapt, the_first_way_may_be_any)
+Test(adapt, any_candidate_may_be_first)
 {
     struct adapt_class state = begin(ALL_WAYS);
     int counts[ADAPT_CANDIDATES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alloc_test.c - the allocator against a model that knows every byte. */
+/* alloc_test.c - the allocator against a model with an owner for each byte. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@
 
 enum { BEGIN = 64 * 1024, BYTES = 256 * 1024, LIVE_MAX = 200, STEPS = 20000 };
 
-/* The model: which block owns each byte (0 = nobody), and the live blocks. */
+/* The model: which block owns each byte (0 = none), and the live blocks. */
 struct model {
     uint8_t owner[BYTES];
     struct {
@@ -23,7 +23,7 @@ struct model {
 };
 
 #ifndef PGAS_SANITIZED /* whose calloc must not be replaced */
-/* This program's calloc: the library's calls come here too.  Fails once when armed. */
+/* Replaces calloc, also for the library.  Fails once when armed. */
 void *__libc_calloc(size_t n, size_t size);
 static _Atomic int calloc_fails_at; /* counts down with each call; 0 = never */
 
@@ -60,7 +60,7 @@ static void mark(struct model *m, size_t offset, size_t size, uint8_t from, uint
     }
 }
 
-static void take(struct model *m, struct alloc *a)
+static void model_alloc(struct model *m, struct alloc *a)
 {
     size_t size =
         next_random(m) % 4 == 0 ? next_random(m) % 20000 + 1 : next_random(m) % 300 + 1;
@@ -71,7 +71,7 @@ static void take(struct model *m, struct alloc *a)
     alloc_count(a, &s);
     if (!alloc_acquire(a, size, align, &offset)) {
         cr_assert_lt(s.largest_free, size + align + ALLOC_LINE,
-                     "refused though %zu is free", s.largest_free);
+                     "failed although %zu is free", s.largest_free);
         return;
     }
     cr_assert_eq(offset % align, 0);
@@ -85,7 +85,7 @@ static void take(struct model *m, struct alloc *a)
     m->live[m->count++].id = id;
 }
 
-static void give(struct model *m, struct alloc *a, int i)
+static void model_free(struct model *m, struct alloc *a, int i)
 {
     mark(m, m->live[i].offset, m->live[i].size, m->live[i].id, 0);
     cr_assert(alloc_release(a, m->live[i].offset));
@@ -104,7 +104,7 @@ static void resize(struct model *m, struct alloc *a, int i)
 }
 
 /* Compare the extent of the block at a random offset. */
-static void ask(struct model *m, const struct alloc *a)
+static void model_check_extent(struct model *m, const struct alloc *a)
 {
     size_t offset = BEGIN + next_random(m) % BYTES;
     size_t rest = alloc_block_rest(a, offset);
@@ -121,13 +121,13 @@ static void ask(struct model *m, const struct alloc *a)
 
 static void step(struct model *m, struct alloc *a)
 {
-    ask(m, a);
+    model_check_extent(m, a);
     uint32_t what = next_random(m) % 10;
 
     if (m->count == 0 || (what < 5 && m->count < LIVE_MAX))
-        take(m, a);
+        model_alloc(m, a);
     else if (what < 9)
-        give(m, a, (int)(next_random(m) % (uint32_t)m->count));
+        model_free(m, a, (int)(next_random(m) % (uint32_t)m->count));
     else
         resize(m, a, (int)(next_random(m) % (uint32_t)m->count));
 }
@@ -145,10 +145,10 @@ static void run_model(uint32_t seed)
             cr_assert(alloc_valid(a), "seed %u step %d", seed, i);
     }
     while (m->count > 0)
-        give(m, a, m->count - 1);
+        model_free(m, a, m->count - 1);
     alloc_count(a, &s);
     cr_assert(alloc_valid(a));
-    cr_assert_eq(s.free_blocks, 1, "not all free memory was joined");
+    cr_assert_eq(s.free_blocks, 1, "free blocks were not coalesced");
     cr_assert_eq(s.free_bytes, BYTES);
     alloc_delete(a);
     free(m);
@@ -176,10 +176,10 @@ Test(alloc, a_failed_calloc_changes_nothing)
         for (int nth = 1;; nth++) {
             alloc_count(b, &before);
             calloc_fails_at = nth;
-            bool taken = alloc_acquire(b, size, align, &also);
+            bool allocated = alloc_acquire(b, size, align, &also);
             calloc_fails_at = 0;
             cr_assert(alloc_valid(b));
-            if (taken)
+            if (allocated)
                 break;
             failed++;
             alloc_count(b, &after);
@@ -192,7 +192,7 @@ Test(alloc, a_failed_calloc_changes_nothing)
         }
     }
     if (!sanitized())
-        cr_assert_gt(failed, 0, "no calloc was made to fail");
+        cr_assert_gt(failed, 0, "no calloc failed");
     alloc_delete(a);
     alloc_delete(b);
 }
@@ -219,7 +219,7 @@ Test(alloc, same_calls_give_same_offsets)
     alloc_delete(b);
 }
 
-Test(alloc, whole_arena_and_one_more)
+Test(alloc, whole_arena_and_one_byte_more)
 {
     struct alloc *a = alloc_new(0, BYTES);
     size_t offset;
@@ -245,7 +245,7 @@ Test(alloc, empty_arena)
     alloc_delete(a);
 }
 
-Test(alloc, unknown_and_double_give_are_refused)
+Test(alloc, unknown_and_double_free_are_rejected)
 {
     struct alloc *a = alloc_new(0, BYTES);
     size_t offset;

@@ -14,18 +14,18 @@ enum { NODES = 4, PES_MAX = 4096 };
 
 static char said[ERROR_BYTES];
 
-static void take(const char *error_text)
+static void keep_error(const char *error_text)
 {
     snprintf(said, sizeof said, "%s", error_text);
 }
 
 static void listen(void)
 {
-    error_redirect(take);
+    error_redirect(keep_error);
     said[0] = '\0';
 }
 
-/* A job with this many PEs on each node; some are none. */
+/* A job with this many PEs on each node, possibly 0. */
 static struct job *make_job(struct job_node *node, const uint32_t *npes, uint32_t nnodes,
                             bool virtual_nodes)
 {

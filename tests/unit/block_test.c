@@ -34,8 +34,8 @@ static void world(void)
     memset(node, 0, node_bytes(1));
     g->env.symmetric_size = 1 << 20;
     g->env.spin_ns = 1000;
-    g->env.yield_ns = 1000;         /* get to sleep soon, */
-    g->env.sleep_ns = 10000000000u; /* and do not wake up by yourself for 10/16 s */
+    g->env.yield_ns = 1000;         /* sleep early, */
+    g->env.sleep_ns = 10000000000u; /* with a time limit of 10/16 s */
     g->npes = g->local_size = 1;
     g->node = node;
     block_init();
@@ -63,7 +63,7 @@ static bool reached(const void *arg)
     const struct at_least *a = arg;
     bool yes = load_acquire_u64(a->word) >= a->value;
 
-    delay(); /* the store may come now, after the test */
+    delay(); /* the store may happen now, after the test */
     return yes;
 }
 
@@ -121,7 +121,7 @@ Test(block, many_sleepers_of_one_pe_are_all_woken, .init = world, .timeout = 30)
 
     for (int i = 0; i < THREADS; i++)
         pthread_create(&t[i], NULL, wait_own, &word[i * 5]);
-    usleep(100000); /* they sleep by now, most likely */
+    usleep(100000); /* they very likely sleep by now */
     uint64_t begin = clock_ns();
     for (int i = 0; i < THREADS; i++) {
         store_release_u64(&word[i * 5], 1);
@@ -185,7 +185,7 @@ Test(block, news_are_changes_of_the_awaited_word, .init = world, .timeout = 30)
     cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS);
 }
 
-/* A store through shmem_ptr wakes nobody; the sleep is bounded. */
+/* A store through shmem_ptr wakes no PE; the sleep is bounded. */
 Test(block, an_unannounced_store_is_seen, .init = world, .timeout = 30)
 {
     pthread_t t;

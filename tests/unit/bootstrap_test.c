@@ -30,12 +30,12 @@ static void on_error(const char *error_text)
     errors++;
 }
 
-static void listen_to_complaints(void)
+static void redirect_errors(void)
 {
     error_redirect(on_error);
 }
 
-/* The words of a right line. */
+/* The words of a valid line. */
 static const char *const good[] = {
     NONCE, AT, "if=10.77.0.0/16", "timeout=3000", "start=500", "window=262144", "node=7"};
 enum { GOOD = sizeof good / sizeof *good };
@@ -53,7 +53,7 @@ static char *line_with(size_t at, const char *instead)
     return line;
 }
 
-/* A copy of exactly its length, so that a read past the end is found out. */
+/* A copy of exactly its length, so that a read past the end is detected. */
 static int parse(struct bootstrap *b, const char *text)
 {
     char *line = strdup(text);
@@ -71,7 +71,7 @@ static void expect_refused(const char *line, const char *about)
     cr_expect_not_null(strstr(said, about), "'%s' lacks '%s'", said, about);
 }
 
-Test(bootstrap, a_right_line, .init = listen_to_complaints)
+Test(bootstrap, a_valid_line, .init = redirect_errors)
 {
     struct bootstrap b;
     char hex[NONCE_HEX_BYTES];
@@ -86,15 +86,15 @@ Test(bootstrap, a_right_line, .init = listen_to_complaints)
     cr_assert_eq(b.node, 7);
 }
 
-Test(bootstrap, what_may_be_otherwise, .init = listen_to_complaints)
+Test(bootstrap, permitted_variations, .init = redirect_errors)
 {
     struct bootstrap b;
     cr_assert_eq(parse(&b, line_with(2, "if=-")), 0);
-    cr_assert_str_eq(b.which, "", "- is all addresses");
+    cr_assert_str_eq(b.which, "", "- means all addresses");
     cr_assert_eq(parse(&b, line_with(2, "if=lo")), 0);
     cr_assert_str_eq(b.which, "lo");
     cr_assert_eq(parse(&b, line_with(6, NULL)), 0);
-    cr_assert_eq(b.node, WIRE_NONE, "without a number the host's name counts");
+    cr_assert_eq(b.node, WIRE_NONE, "without a number the host name identifies the node");
     cr_assert_eq(parse(&b, line_with(6, "node=0")), 0);
     cr_assert_eq(b.node, 0);
     cr_assert_eq(parse(&b, line_with(GOOD - 2, "window=18446744073709551615")), 0);
@@ -103,7 +103,7 @@ Test(bootstrap, what_may_be_otherwise, .init = listen_to_complaints)
     cr_assert_eq(b.timeout_ms, 3000);
 }
 
-Test(bootstrap, no_word_may_be_missing, .init = listen_to_complaints)
+Test(bootstrap, no_word_may_be_missing, .init = redirect_errors)
 {
     static const char *const must[] = {"nonce=", "at=", "timeout=", "start=", "window="};
     for (size_t i = 0; i < GOOD; i++)
@@ -143,7 +143,7 @@ static const struct {
     {6, "more", "more"},
 };
 
-Test(bootstrap, wrong_words_are_named, .init = listen_to_complaints)
+Test(bootstrap, wrong_words_are_named, .init = redirect_errors)
 {
     static char word[BOOTSTRAP_LINE];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -155,7 +155,7 @@ Test(bootstrap, wrong_words_are_named, .init = listen_to_complaints)
     expect_refused(line_with(2, word), "if");
 }
 
-Test(bootstrap, other_programs_and_versions, .init = listen_to_complaints)
+Test(bootstrap, other_programs_and_versions, .init = redirect_errors)
 {
     char line[BOOTSTRAP_LINE];
     expect_refused("", "internal to oshrun");
@@ -171,7 +171,7 @@ Test(bootstrap, other_programs_and_versions, .init = listen_to_complaints)
 
 /* ---- from a descriptor ------------------------------------------------------------ */
 
-Test(bootstrap, what_follows_the_line_is_left, .init = listen_to_complaints)
+Test(bootstrap, bytes_after_the_line_are_not_read, .init = redirect_errors)
 {
     struct bootstrap b;
     int fd[2];
@@ -202,7 +202,7 @@ static void expect_unread(const char *text, bool closed, int wait_ms)
         close(fd[1]);
 }
 
-Test(bootstrap, no_line_at_all, .init = listen_to_complaints)
+Test(bootstrap, no_line, .init = redirect_errors)
 {
     static char endless[BOOTSTRAP_LINE + 100];
     expect_unread("", true, LONG_MS);
@@ -213,7 +213,7 @@ Test(bootstrap, no_line_at_all, .init = listen_to_complaints)
     expect_unread(endless, false, LONG_MS);
 }
 
-/* ---- any line --------------------------------------------------------------------- */
+/* ---- random lines ----------------------------------------------------------------- */
 
 static uint32_t seed = 1;
 
@@ -223,7 +223,7 @@ static uint32_t next_random(void)
     return seed >> 8;
 }
 
-/* Cuts, doubles, swaps or changes bytes. */
+/* Truncates, repeats, swaps or changes bytes. */
 static void mutate(char *line, size_t capacity)
 {
     size_t len = strlen(line), at = next_random() % (len + 1);
@@ -246,7 +246,7 @@ static void mutate(char *line, size_t capacity)
     }
 }
 
-/* What is accepted has all that a daemon needs. */
+/* An accepted line is complete. */
 static void check_bootstrap(const struct bootstrap *b, const char *line)
 {
     static const struct nonce zeros;
@@ -258,10 +258,10 @@ static void check_bootstrap(const struct bootstrap *b, const char *line)
     cr_assert_leq(b->node, WIRE_NONE);
 }
 
-Test(bootstrap, mutated_lines, .init = listen_to_complaints)
+Test(bootstrap, mutated_lines, .init = redirect_errors)
 {
     static char line[BOOTSTRAP_LINE];
-    size_t taken = 0;
+    size_t accepted = 0;
     for (int round = 0; round < FUZZ_ROUNDS; round++) {
         struct bootstrap b;
         snprintf(line, sizeof line, "%s", line_with(GOOD, NULL));
@@ -270,7 +270,7 @@ Test(bootstrap, mutated_lines, .init = listen_to_complaints)
         if (parse(&b, line) != 0)
             continue;
         check_bootstrap(&b, line);
-        taken++;
+        accepted++;
     }
-    cr_assert(taken > FUZZ_ROUNDS / 8 && taken < FUZZ_ROUNDS, "%zu were taken", taken);
+    cr_assert(accepted > FUZZ_ROUNDS / 8 && accepted < FUZZ_ROUNDS, "%zu", accepted);
 }

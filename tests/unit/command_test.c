@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command_test.c - launch agent templates, as sh reads what is made of them. */
+/* command_test.c - launch agent templates, as sh executes the resulting scripts. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +14,7 @@
 
 TestSuite(command, .timeout = 30);
 
-/* What sh prints when it runs the script with host and command. */
+/* Output of sh for the script with host and command. */
 static const char *output_of(const char *text)
 {
     static char out[1024];
@@ -50,7 +50,7 @@ static const struct {
     {"sh -c \"printf %%s '%h'\" %c", HOST},
 };
 
-Test(command, host_and_command_are_words_wherever_they_stand)
+Test(command, host_and_command_stay_single_words)
 {
     for (size_t i = 0; i < sizeof form_row / sizeof *form_row; i++) {
         char why[256];
@@ -74,7 +74,7 @@ Test(command, a_plain_agent_has_no_shell_around_it)
     free(script);
 }
 
-Test(command, other_percent_signs_are_refused)
+Test(command, other_percent_signs_are_rejected)
 {
     static const char *const wrong[] = {"ssh %x", "ssh %", "ssh %%%", "ssh %h %c %n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* connector_test.c - a connector finds its listener among others; which addresses a
- * listener has. */
+/* connector_test.c - a connector finds its listener among others; addresses of a
+ * listener. */
 #include "config.h"
 
 #include "tests/unit/listener_help.h"
@@ -45,7 +45,7 @@ Test(connector, no_addresses, .init = set_up, .fini = tear_down)
     cr_assert_eq(address_parse(&a, "127.0.0.1:5\0x", 13), -1);
 }
 
-Test(connector, nobody_there, .init = set_up, .fini = tear_down)
+Test(connector, no_listener, .init = set_up, .fini = tear_down)
 {
     char at[ADDRESS_TEXT], two[3 * ADDRESS_TEXT], want[5 * ADDRESS_TEXT];
     close(listen_bare(at));
@@ -58,7 +58,7 @@ Test(connector, nobody_there, .init = set_up, .fini = tear_down)
     cr_assert_str_eq(connector.why, want);
 }
 
-Test(connector, somebody_silent, .init = set_up, .fini = tear_down)
+Test(connector, a_silent_listener, .init = set_up, .fini = tear_down)
 {
     char at[ADDRESS_TEXT];
     int silent = listen_bare(at);
@@ -69,8 +69,8 @@ Test(connector, somebody_silent, .init = set_up, .fini = tear_down)
     close(silent);
 }
 
-/* Unreachable, of another job, with another protocol, and then the right one. */
-Test(connector, the_right_address_comes_last, .init = set_up, .fini = tear_down)
+/* Unreachable, of another job, with another protocol, and then the valid one. */
+Test(connector, the_valid_address_is_last, .init = set_up, .fini = tear_down)
 {
     char at[3][ADDRESS_TEXT], all[ADDRESSES_MAX], other[ADDRESSES_MAX], why[256];
     int silent = listen_bare(at[0]), talker = listen_bare(at[1]);
@@ -82,7 +82,7 @@ Test(connector, the_right_address_comes_last, .init = set_up, .fini = tear_down)
     start_connector(&nonce, all, PATIENT_MS);
     int said = accept_bare(talker);
     cr_assert_eq(send(said, "SSH-2.0-OpenSSH\r\n", 17, 0), 17);
-    expect_in();
+    expect_connected();
     expect_refused(1, ": it does not know the nonce of this job"); /* by the other job */
     run(50);
     cr_assert_eq(listener.refused, 1);
@@ -93,23 +93,24 @@ Test(connector, the_right_address_comes_last, .init = set_up, .fini = tear_down)
 }
 
 /* Several addresses of one listener: one connection, and no error for the others. */
-Test(connector, several_ways_to_one_listener, .init = set_up, .fini = tear_down)
+Test(connector, several_addresses_of_one_listener, .init = set_up, .fini = tear_down)
 {
     char all[ADDRESSES_MAX];
     snprintf(all, sizeof all, "%.63s,%.63s,%.63s", listener.at, listener.at, listener.at);
     start_connector(&nonce, all, PATIENT_MS);
     for (int i = 0; i < 4; i++) {
-        run(0); /* a slow machine: the next way is tried before the first has answered */
+        run(0); /* a slow machine: the next address is tried before the first has answered
+                 */
         sleep_ms(250);
     }
-    while (connector.made == 0 || listener.came == 0)
+    while (connector.made == 0 || listener.accepted == 0)
         cr_assert(run(PATIENT_MS));
     run(300);
-    cr_assert_eq(listener.came, 1);
+    cr_assert_eq(listener.accepted, 1);
     cr_assert_eq(listener.refused, 0, "%s", listener.error_text[0]);
 }
 
-Test(connector, told_to_come_again, .init = set_up, .fini = tear_down)
+Test(connector, a_busy_listener_is_tried_again, .init = set_up, .fini = tear_down)
 {
     char at[ADDRESS_TEXT];
     unsigned char again[HEADER];
@@ -127,7 +128,7 @@ Test(connector, told_to_come_again, .init = set_up, .fini = tear_down)
     close(listen_fd);
 }
 
-Test(connector, a_connector_given_up, .init = set_up, .fini = tear_down)
+Test(connector, a_freed_connector, .init = set_up, .fini = tear_down)
 {
     for (int i = 0; i < 30; i++) {
         start_connector(&nonce, listener.at, PATIENT_MS);
@@ -137,7 +138,7 @@ Test(connector, a_connector_given_up, .init = set_up, .fini = tear_down)
     connector_free(connector.connector);
     connector.connector = NULL;
     run(50);
-    expect_daemon_gets_in();
+    expect_daemon_connects();
 }
 
 /* ---- addresses -------------------------------------------------------------------- */
@@ -166,7 +167,7 @@ static const struct {
     {"lo,,lo", "--if lo,,lo: the name of an interface or a network is missing"},
 };
 
-Test(connector, addresses_that_are_not_there)
+Test(connector, addresses_that_do_not_exist)
 {
     struct address list[4];
     char why[512];
@@ -181,10 +182,10 @@ Test(connector, addresses_that_are_not_there)
             cr_assert_not_null(strstr(why, " lo"), "%s", why);
     }
     cr_assert_eq(address_choose("eth999", list, 4, why, 20), 0);
-    cr_assert_str_eq(why, "--if eth999: there ", "cut where its place ends");
+    cr_assert_str_eq(why, "--if eth999: there ", "truncated at the end of the buffer");
 }
 
-/* The texts of what is chosen, and that they can be read. */
+/* The texts of the chosen addresses are valid. */
 static void choose(const char *which, char *text)
 {
     struct address list[8], again;
@@ -226,8 +227,8 @@ Test(connector, addresses_of_this_host)
     cr_assert_null(strstr(text, "fe80"));
 }
 
-/* End to end: the connector dials the addresses at which the listener listens. */
-Test(connector, all_addresses_lead_in, .init = set_up, .fini = tear_down)
+/* End to end: the connector connects to each address of the listener. */
+Test(connector, all_addresses_connect, .init = set_up, .fini = tear_down)
 {
     static const char *const which[] = {NULL, "lo", "127.0.0.1", "0.0.0.0/0"};
     for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
@@ -240,7 +241,7 @@ Test(connector, all_addresses_lead_in, .init = set_up, .fini = tear_down)
             end = at + strcspn(at, ",");
             snprintf(one, sizeof one, "%.*s", (int)(end - at), at);
             start_connector(&nonce, one, PATIENT_MS);
-            expect_in();
+            expect_connected();
         }
         listener_close(d);
     }

@@ -39,7 +39,7 @@ Test(env, sizes_of_the_specification)
     }
 }
 
-Test(env, what_is_no_size_is_refused)
+Test(env, invalid_sizes_are_rejected)
 {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         size_t bytes = 12345;
@@ -48,7 +48,7 @@ Test(env, what_is_no_size_is_refused)
     }
 }
 
-/* Nothing that is ours in the environment, whatever the test is run with. */
+/* Removes our variables from the environment of the test. */
 static void clear(void)
 {
     enum { NAME_MAX_LEN = 256 };
@@ -74,7 +74,7 @@ Test(env, defaults, .init = clear)
     cr_assert_not(env.version);
 }
 
-Test(env, shmem_wins_over_sma, .init = clear)
+Test(env, shmem_takes_precedence_over_sma, .init = clear)
 {
     struct env env;
     char error[ENV_ERROR_MAX];
@@ -98,7 +98,7 @@ Test(env, old_prefix_is_for_old_names, .init = clear)
         setenv(name, "7", 1);
         cr_assert_str_eq(env_value(old[i]), "7", "%s", name);
         snprintf(name, sizeof name, "SHMEM_%s", old[i]);
-        setenv(name, "", 1); /* set, though to nothing: it wins */
+        setenv(name, "", 1); /* set to an empty value: takes precedence */
         cr_assert_str_eq(env_value(old[i]), "", "%s", name);
     }
     setenv("SMA_SPIN_NS", "7", 1);
@@ -173,7 +173,7 @@ static char *warnings_with(const char *name)
     return text;
 }
 
-Test(env, what_somebody_reads_is_known, .init = clear)
+Test(env, used_variables_cause_no_warning, .init = clear)
 {
     static const char *const foreign[] = {"OSHMEM_CC",    "SHMEM",        "SMA",
                                           "XSHMEM_DEBUG", "MY_SMA_DEBUG", "shmem_debug"};
@@ -220,7 +220,7 @@ static const struct {
     {"SMA_", NULL},
 };
 
-Test(env, what_nobody_reads_is_named_with_what_was_meant, .init = clear)
+Test(env, unknown_names_are_reported_with_the_nearest_one, .init = clear)
 {
     for (size_t i = 0; i < sizeof typing_errors / sizeof typing_errors[0]; i++) {
         const char *name = typing_errors[i].name, *meant = typing_errors[i].meant;
@@ -235,7 +235,7 @@ Test(env, what_nobody_reads_is_named_with_what_was_meant, .init = clear)
     }
 }
 
-/* Names of any length, of which no letter may be read or written past an array's end. */
+/* Names of any length, none of which may overrun an array. */
 Test(env, unknown_names_of_any_length, .init = clear)
 {
     enum { LONGEST = 300 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* export_test.c - which variables go to other hosts. */
+/* export_test.c - the variables that are exported to other hosts. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +14,7 @@ extern char **environ;
 
 static char *no_more[] = {NULL};
 
-/* Becomes the environment of the test, which is a process of its own. */
+/* Sets the environment of the test, which is its own process. */
 static void set_environment(const char *const *list)
 {
     clearenv();
@@ -22,7 +22,7 @@ static void set_environment(const char *const *list)
         cr_assert_eq(putenv(strdup(*list)), 0);
 }
 
-/* How often it occurs; *at: where the last one is. */
+/* Number of occurrences; *at: index of the last one. */
 static size_t occurs(char **env, const char *assignment, size_t *at)
 {
     size_t n = 0;
@@ -96,7 +96,7 @@ static const char *const stays[] = {
 
 enum { GOES = sizeof goes / sizeof *goes, STAYS = sizeof stays / sizeof *stays };
 
-Test(export, ours_go_and_those_of_this_host_stay)
+Test(export, variables_of_this_host_are_not_exported)
 {
     const char *list[GOES + STAYS + 1] = {NULL};
     size_t sent = 0;
@@ -116,7 +116,7 @@ Test(export, ours_go_and_those_of_this_host_stay)
 }
 
 /* A variable that the user names is exported whatever its name, last of all. */
-Test(export, what_is_named_wins)
+Test(export, named_variables_are_exported)
 {
     static const char *const list[] = {"A=old", "HOME=/home/u", "B=2", "PATH=/bin", NULL};
     char *more[] = {(char[]){"A=new"}, (char[]){"HOME=/scratch"}, (char[]){"PATH=/x/bin"},
@@ -130,9 +130,10 @@ Test(export, what_is_named_wins)
     cr_assert_eq(occurs(env, "HOME=/home/u", NULL), 0);
     cr_assert_eq(occurs(env, "B=2", NULL), 1);
     occurs(env, "A=new", &at);
-    cr_assert(occurs(env, "A=old", &old) == 0 || old < at, "the last one counts");
+    cr_assert(occurs(env, "A=old", &old) == 0 || old < at, "the last one takes effect");
     occurs(env, "PATH=/x/bin", &at);
-    cr_assert(occurs(env, "PATH=/bin", &old) == 0 || old < at, "the last one counts");
+    cr_assert(occurs(env, "PATH=/bin", &old) == 0 || old < at,
+              "the last one takes effect");
     free(env);
 }
 

@@ -13,13 +13,13 @@
 #include <string.h>
 
 #define NODES_MAX  40
-#define PLACES     (NODES_MAX + 1) /* with the front, which is the last one */
+#define RANKS      (NODES_MAX + 1) /* with the front end, which is the last one */
 #define GROUPS_MAX 6
 #define ROUNDS     4
 #define PIECE_MAX  300
-#define KEPT       64 /* frames that are kept to be spoilt */
+#define KEPT       64 /* frames that are kept to be corrupted */
 
-/* What one link carries in one direction. */
+/* A message on a link, in one direction. */
 struct message {
     struct message *next;
     struct frame f;
@@ -31,18 +31,18 @@ struct set {
     size_t key_len;
     uint32_t node[NODES_MAX], n;
     uint64_t number[ROUNDS];
-    uint32_t joined[PLACES], done[PLACES], failed[PLACES]; /* rounds of each node */
+    uint32_t joined[RANKS], done[RANKS], failed[RANKS]; /* rounds of each node */
 };
 
 struct world {
     struct tree tree;
-    struct gather *g[PLACES];
-    struct message *link[PLACES][PLACES]; /* oldest first */
+    struct gather *g[RANKS];
+    struct message *link[RANKS][RANKS]; /* oldest first */
     struct set set[GROUPS_MAX];
     uint32_t nsets;
     uint32_t lost; /* a node or WIRE_NONE */
-    bool told[PLACES];
-    unsigned refused;
+    bool notified[RANKS];
+    unsigned rejected;
     struct message *kept[KEPT];
     unsigned nkept;
 };
@@ -51,7 +51,7 @@ struct world {
 struct mine {
     struct world *w;
     struct set *set;
-    uint32_t place, round;
+    uint32_t rank, round;
 };
 
 static uint64_t seed;
@@ -62,14 +62,14 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(seed >> 33) % n;
 }
 
-static uint32_t place_of(uint32_t node)
+static uint32_t rank_of(uint32_t node)
 {
     return node == WIRE_FRONT ? NODES_MAX : node;
 }
 
-static uint32_t node_at(uint32_t place)
+static uint32_t node_at(uint32_t rank)
 {
-    return place == NODES_MAX ? WIRE_FRONT : place;
+    return rank == NODES_MAX ? WIRE_FRONT : rank;
 }
 
 /* Every byte depends on set, node and round. */
@@ -94,7 +94,7 @@ static size_t make_all(const struct set *set, uint32_t round, unsigned char *out
 
 struct side {
     struct world *w;
-    uint32_t place;
+    uint32_t rank;
 };
 
 static struct message *copy_frame(const struct frame *f)
@@ -113,10 +113,10 @@ static void on_send(void *arg, const struct frame *f)
 {
     struct side *s = arg;
     struct world *w = s->w;
-    cr_assert_eq(place_of(f->from), s->place);
+    cr_assert_eq(rank_of(f->from), s->rank);
     if (w->nkept < KEPT)
         w->kept[w->nkept++] = copy_frame(f);
-    struct message **at = &w->link[s->place][place_of(f->to)];
+    struct message **at = &w->link[s->rank][rank_of(f->to)];
     while (*at != NULL)
         at = &(*at)->next;
     *at = copy_frame(f);
@@ -129,14 +129,14 @@ static void on_done(void *arg, void *mine, int status, uint64_t number, const vo
     struct side *s = arg;
     struct mine *m = mine;
     struct set *set = m->set;
-    cr_assert_eq(m->place, s->place);
+    cr_assert_eq(m->rank, s->rank);
     cr_assert(status == 0 || s->w->lost != WIRE_NONE);
     if (status != 0) {
-        set->failed[m->place]++;
+        set->failed[m->rank]++;
         free(m);
         return;
     }
-    cr_assert_eq(m->round, set->done[m->place]++, "rounds end in order");
+    cr_assert_eq(m->round, set->done[m->rank]++, "rounds end in order");
     cr_assert_eq(make_all(set, m->round, want), len);
     cr_assert(len == 0 || memcmp(want, data, len) == 0);
     if (set->number[m->round] == 0)
@@ -147,7 +147,7 @@ static void on_done(void *arg, void *mine, int status, uint64_t number, const vo
 }
 
 static const struct gather_events events = {.send = on_send, .done = on_done};
-static struct side sides[PLACES];
+static struct side sides[RANKS];
 
 /* ---- the world -------------------------------------------------------------------- */
 
@@ -175,7 +175,7 @@ static void make_world(struct world *w, uint32_t nnodes, uint32_t fanout)
     memset(w, 0, sizeof *w);
     w->tree = (struct tree){.nnodes = nnodes, .fanout = fanout};
     w->lost = WIRE_NONE;
-    for (uint32_t p = 0; p < PLACES; p++) {
+    for (uint32_t p = 0; p < RANKS; p++) {
         sides[p] = (struct side){w, p};
         if (p < nnodes || p == NODES_MAX)
             w->g[p] = gather_new(&w->tree, node_at(p), &events, &sides[p]);
@@ -190,9 +190,9 @@ static void make_world(struct world *w, uint32_t nnodes, uint32_t fanout)
 
 static void free_world(struct world *w)
 {
-    for (uint32_t p = 0; p < PLACES; p++) {
+    for (uint32_t p = 0; p < RANKS; p++) {
         gather_free(w->g[p]);
-        for (uint32_t q = 0; q < PLACES; q++)
+        for (uint32_t q = 0; q < RANKS; q++)
             while (w->link[p][q] != NULL) {
                 struct message *m = w->link[p][q];
                 w->link[p][q] = m->next;
@@ -203,9 +203,9 @@ static void free_world(struct world *w)
         free(w->kept[--w->nkept]);
 }
 
-static bool is_lost(const struct world *w, uint32_t place)
+static bool is_lost(const struct world *w, uint32_t rank)
 {
-    return w->lost != WIRE_NONE && place_of(w->lost) == place;
+    return w->lost != WIRE_NONE && rank_of(w->lost) == rank;
 }
 
 /* One node contributes to its next round of some set. */
@@ -230,7 +230,7 @@ static void deliver_one(struct world *w)
 {
     uint32_t links = 2 * w->tree.nnodes, at = below(links);
     for (uint32_t i = 0; i < links; i++, at = (at + 1) % links) {
-        uint32_t p = at / 2, q = place_of(tree_parent(&w->tree, p));
+        uint32_t p = at / 2, q = rank_of(tree_parent(&w->tree, p));
         if (at % 2 == 1) {
             p = q;
             q = at / 2;
@@ -248,19 +248,19 @@ static void deliver_one(struct world *w)
 
 static void tell_one(struct world *w)
 {
-    uint32_t p = below(PLACES);
-    if (w->lost == WIRE_NONE || w->told[p] || w->g[p] == NULL || is_lost(w, p))
+    uint32_t p = below(RANKS);
+    if (w->lost == WIRE_NONE || w->notified[p] || w->g[p] == NULL || is_lost(w, p))
         return;
-    w->told[p] = true;
+    w->notified[p] = true;
     gather_lost(w->g[p], w->lost);
 }
 
 static bool is_quiet(const struct world *w)
 {
-    for (uint32_t p = 0; p < PLACES; p++) {
-        if (w->lost != WIRE_NONE && w->g[p] != NULL && !w->told[p] && !is_lost(w, p))
+    for (uint32_t p = 0; p < RANKS; p++) {
+        if (w->lost != WIRE_NONE && w->g[p] != NULL && !w->notified[p] && !is_lost(w, p))
             return false;
-        for (uint32_t q = 0; q < PLACES; q++)
+        for (uint32_t q = 0; q < RANKS; q++)
             if (w->link[p][q] != NULL)
                 return false;
     }
@@ -272,7 +272,7 @@ static bool is_quiet(const struct world *w)
     return true;
 }
 
-/* lose_at: after so many steps a node is lost. */
+/* lose_at: the number of steps after which a node is lost. */
 static void run(struct world *w, uint32_t lose_at)
 {
     for (uint32_t step = 0; step % 256 != 0 || !is_quiet(w); step++) {
@@ -288,7 +288,7 @@ static void run(struct world *w, uint32_t lose_at)
     }
 }
 
-/* True if messages of the set pass the node that is lost. */
+/* True if messages of the set pass the lost node. */
 static bool is_cut(const struct world *w, const struct set *set)
 {
     uint32_t inside = 0;
@@ -320,7 +320,7 @@ static void check_numbers(const struct world *w)
         for (uint32_t b = 0; b < a; b++) {
             uint64_t x = s[a / ROUNDS].number[a % ROUNDS];
             cr_assert(x == 0 || x != s[b / ROUNDS].number[b % ROUNDS],
-                      "no number is given twice");
+                      "all numbers differ");
         }
 }
 
@@ -363,7 +363,7 @@ Test(gather, lost_node)
         check_ends(&w);
         check_numbers(&w);
         for (uint32_t i = 0; i < w.nsets; i++)
-            for (uint32_t p = 0; p < PLACES; p++)
+            for (uint32_t p = 0; p < RANKS; p++)
                 failed += w.set[i].failed[p];
         if (w.lost != WIRE_NONE) /* what waits at the lost node itself */
             gather_lost(w.g[w.lost], w.lost);
@@ -374,7 +374,7 @@ Test(gather, lost_node)
 
 /* The front end has no data but may be an inner node of the tree; a single node's gather
  * completes at once. */
-Test(gather, alone_is_done_at_once)
+Test(gather, a_single_node_completes_at_once)
 {
     static struct world w;
     seed = 7;
@@ -392,11 +392,11 @@ Test(gather, alone_is_done_at_once)
     free_world(&w);
 }
 
-/* ---- frames that are not right ---------------------------------------------------- */
+/* ---- invalid frames ---------------------------------------------------------------- */
 
-/* Gives node `to` a frame: the group, and what comes behind it. */
-static int take(struct world *w, uint32_t from, uint32_t to, enum wire_type type,
-                const uint32_t *node, uint32_t n, const struct pack *rest)
+/* Delivers a frame to node `to`: the group, then the payload. */
+static int deliver_frame(struct world *w, uint32_t from, uint32_t to, enum wire_type type,
+                         const uint32_t *node, uint32_t n, const struct pack *rest)
 {
     struct pack p = {0};
     pack_bytes(&p, "k", 1);
@@ -406,7 +406,7 @@ static int take(struct world *w, uint32_t from, uint32_t to, enum wire_type type
     for (size_t i = 0; i < rest->len; i++)
         pack_u8(&p, rest->data[i]);
     const struct frame f = {type, from, to, p.data, p.len};
-    int rc = gather_take(w->g[place_of(to)], &f);
+    int rc = gather_take(w->g[rank_of(to)], &f);
     pack_free(&p);
     return rc;
 }
@@ -418,7 +418,7 @@ static void make_seven(struct world *w)
     make_world(w, 7, 2);
 }
 
-Test(gather, refuses_wrong_pieces)
+Test(gather, rejects_invalid_contributions)
 {
     static struct world w;
     struct pack piece = {0}, both = {0};
@@ -428,31 +428,31 @@ Test(gather, refuses_wrong_pieces)
     pack_bytes(&piece, "data", 4);
     const uint32_t two[] = {0, 1}, deep[] = {1, 2}, below_2[] = {2, 6}, same[] = {1, 1},
                    down[] = {1, 0}, none[] = {1, 7};
-    cr_assert_eq(take(&w, 2, WIRE_FRONT, WIRE_GATHER_UP, deep, 2, &piece), -1,
+    cr_assert_eq(deliver_frame(&w, 2, WIRE_FRONT, WIRE_GATHER_UP, deep, 2, &piece), -1,
                  "2 is no child of the front");
-    cr_assert_eq(take(&w, 3, 0, WIRE_GATHER_UP, deep, 2, &piece), -1,
+    cr_assert_eq(deliver_frame(&w, 3, 0, WIRE_GATHER_UP, deep, 2, &piece), -1,
                  "no member is below 3");
-    cr_assert_eq(take(&w, 2, 0, WIRE_GATHER_UP, below_2, 2, &both), -1,
+    cr_assert_eq(deliver_frame(&w, 2, 0, WIRE_GATHER_UP, below_2, 2, &both), -1,
                  "2 has all pieces");
-    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, same, 2, &piece), -1);
-    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, down, 2, &piece), -1);
-    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, none, 2, &piece), -1);
-    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 0, &piece), -1);
-    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_PING, two, 2, &piece), -1);
+    cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, same, 2, &piece), -1);
+    cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, down, 2, &piece), -1);
+    cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, none, 2, &piece), -1);
+    cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 0, &piece), -1);
+    cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_PING, two, 2, &piece), -1);
     size_t len = piece.len;
     for (piece.len = 0; piece.len < len; piece.len++)
-        cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), -1,
+        cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), -1,
                      "%zu bytes of a piece", piece.len);
-    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), 0);
+    cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), 0);
     pack_u8(&piece, 0);
-    cr_assert_eq(take(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), -1,
+    cr_assert_eq(deliver_frame(&w, 1, WIRE_FRONT, WIRE_GATHER_UP, two, 2, &piece), -1,
                  "one byte more");
     pack_free(&piece);
     pack_free(&both);
     free_world(&w);
 }
 
-Test(gather, refuses_wrong_answers)
+Test(gather, rejects_invalid_results)
 {
     static struct world w;
     struct pack result = {0};
@@ -462,19 +462,19 @@ Test(gather, refuses_wrong_answers)
     set->done[0] = ROUNDS;
     pack_u64(&result, 1);
     pack_bytes(&result, "", 0);
-    cr_assert_eq(take(&w, WIRE_FRONT, 0, WIRE_GATHER_DOWN, two, 2, &result), -1,
-                 "nobody waits for it");
-    w.lost = 6; /* so that on_done takes a failure */
+    cr_assert_eq(deliver_frame(&w, WIRE_FRONT, 0, WIRE_GATHER_DOWN, two, 2, &result), -1,
+                 "no gather is outstanding");
+    w.lost = 6; /* so that on_done accepts a failure */
     struct mine *m = malloc(sizeof *m);
     *m = (struct mine){&w, set, 0, 0};
     cr_assert_eq(gather_join(w.g[0], "k", 1, two, 2, "piece", 5, m), 0);
-    cr_assert_eq(take(&w, 2, 0, WIRE_GATHER_DOWN, two, 2, &result), -1,
+    cr_assert_eq(deliver_frame(&w, 2, 0, WIRE_GATHER_DOWN, two, 2, &result), -1,
                  "2 is not the parent");
-    cr_assert_eq(take(&w, WIRE_FRONT, 0, WIRE_GATHER_UP, two, 2, &result), -1);
+    cr_assert_eq(deliver_frame(&w, WIRE_FRONT, 0, WIRE_GATHER_UP, two, 2, &result), -1);
     gather_lost(w.g[0], 1);
     cr_assert_eq(set->failed[0], 1);
-    cr_assert_eq(take(&w, WIRE_FRONT, 0, WIRE_GATHER_DOWN, two, 2, &result), 0,
-                 "it was on its way when node 1 was lost");
+    cr_assert_eq(deliver_frame(&w, WIRE_FRONT, 0, WIRE_GATHER_DOWN, two, 2, &result), 0,
+                 "it was in flight when node 1 was lost");
     pack_free(&result);
     free_world(&w);
 }
@@ -491,11 +491,11 @@ static void drop(void *arg, const struct frame *f)
 }
 
 /* Corrupted frames of every message type are rejected without damage. */
-Test(gather, survives_spoilt_frames)
+Test(gather, survives_corrupted_frames)
 {
     static const struct gather_events deaf = {.send = drop, .done = forget_mine};
     static struct world w;
-    unsigned refused = 0, all = 0;
+    unsigned rejected = 0, all = 0;
     for (uint64_t s = 1; s <= 60; s++) {
         seed = s;
         make_world(&w, 2 + below(NODES_MAX - 1), 1 + below(5));
@@ -514,7 +514,7 @@ Test(gather, survives_spoilt_frames)
                 m->f.len = below((uint32_t)m->f.len + 1);
             if (below(8) == 0)
                 m->f.from = below(w.tree.nnodes);
-            refused += gather_take(below(2) ? victim : middle, &m->f) != 0;
+            rejected += gather_take(below(2) ? victim : middle, &m->f) != 0;
             all++;
             free(m);
         }
@@ -522,5 +522,5 @@ Test(gather, survives_spoilt_frames)
         gather_free(middle);
         free_world(&w);
     }
-    cr_assert(refused > all / 4 && refused < all, "%u of %u", refused, all);
+    cr_assert(rejected > all / 4 && rejected < all, "%u of %u", rejected, all);
 }

@@ -31,13 +31,13 @@ static struct {
     char first; /* byte of a put */
 } posted[LOG_MAX];
 static int nposted;
-static int refusals; /* number of posts that return -EAGAIN */
+static int eagains; /* number of posts that return -EAGAIN */
 static int inner_error, inner_fd = -1, progressed;
 static bool slow; /* completion is delayed until slow_done */
 static struct transport_completion *slow_done;
 
 static struct transport_net *const fake_net = (void *)&nposted;
-static struct transport_ctx *const fake_ctx = (void *)&refusals;
+static struct transport_ctx *const fake_ctx = (void *)&eagains;
 
 static int fake_open(const struct transport_world *world, struct transport_net **net,
                      char *why)
@@ -89,8 +89,8 @@ static int note(const struct transport_symaddr *at, char first,
 {
     if (inner_error != 0)
         return inner_error;
-    if (refusals > 0) {
-        refusals--;
+    if (eagains > 0) {
+        eagains--;
         return -EAGAIN;
     }
     cr_assert_lt(nposted, LOG_MAX);
@@ -187,7 +187,7 @@ static int fake_arm(struct transport_ctx *ctx)
 
 static const struct transport fake = {
     .name = "fake",
-    .text = "writes down what it is given",
+    .text = "logs its calls",
     .open = fake_open,
     .close = fake_close,
     .address = fake_address,
@@ -260,7 +260,7 @@ static void progress_until_empty(struct transport_ctx *ctx)
     cr_assert_eq(hook->pending(ctx, NULL), 0);
 }
 
-Test(hook, open_says_what_is_wrong)
+Test(hook, open_reports_errors)
 {
     struct transport_net *net;
     char why[TRANSPORT_TEXT_MAX];
@@ -322,7 +322,7 @@ static uint64_t order_with(const char *faults)
     uint64_t order = 0;
 
     post_epochs(ctx);
-    cr_assert_eq(nposted, 0, "nothing goes out before progress");
+    cr_assert_eq(nposted, 0, "nothing is posted before progress");
     int pe = -1;
     cr_assert_eq(hook->pending(ctx, &pe), EPOCHS * EACH * ORDERED);
     cr_assert(pe >= 0 && pe < ORDERED);
@@ -361,12 +361,12 @@ Test(hook, reorder_mixes_within_an_epoch_and_over_epochs_of_different_pes)
             within = within || (after && posted[i].pe == posted[k].pe);
             over = over || (posted[i].offset / EPOCH > posted[k].offset / EPOCH);
         }
-    cr_assert(within, "two operations between fences have changed places");
-    cr_assert(over, "a PE was ahead of another by a fence");
+    cr_assert(within, "two operations between fences were reordered");
+    cr_assert(over, "operations to one PE passed a fence of another PE");
     hook->close(net);
 }
 
-Test(hook, without_chaos_all_goes_through_at_once)
+Test(hook, without_faults_all_is_posted_at_once)
 {
     struct transport_net *net = open_hook(NULL);
     struct transport_ctx *ctx = hook->ctx_0(net);
@@ -405,7 +405,7 @@ Test(hook, blocking_put_may_change_its_source_at_once)
 
 /* ---- delay ----------------------------------------------------------------------- */
 
-Test(hook, delay_holds_back_in_order)
+Test(hook, delayed_operations_keep_their_order)
 {
     hook_clock(clock_by_hand);
     struct transport_net *net = open_hook("delay=1000ns,seed=3");
@@ -420,10 +420,10 @@ Test(hook, delay_holds_back_in_order)
         steps += nposted > before;
         before = nposted;
     }
-    cr_assert_eq(nposted, 20, "none waits longer than it was told");
-    cr_assert_gt(steps, 3, "they have gone out at different times");
+    cr_assert_eq(nposted, 20, "no delay exceeds the limit");
+    cr_assert_gt(steps, 3, "they are posted at different times");
     for (uint64_t i = 0; i < 20; i++)
-        cr_assert_eq(posted[i].offset, i, "without reorder the order stays");
+        cr_assert_eq(posted[i].offset, i, "without reorder the order is kept");
     hook->close(net);
 }
 
@@ -436,7 +436,7 @@ static void note_alarm(uint64_t at)
     alarms++;
 }
 
-Test(hook, alarm_is_asked_for_once_per_time)
+Test(hook, alarm_is_set_once_per_time)
 {
     hook_clock(clock_by_hand);
     hook_alarm(note_alarm);
@@ -455,13 +455,13 @@ Test(hook, alarm_is_asked_for_once_per_time)
         time_now = alarm_at;
         before = nposted;
         hook->progress(ctx);
-        cr_assert_gt(nposted, before, "that was the time");
+        cr_assert_gt(nposted, before, "the delay has expired");
     }
     cr_assert_leq(alarms, 5);
     hook->close(net);
 }
 
-Test(hook, sleeper_wakes_for_what_is_due)
+Test(hook, sleeper_wakes_for_due_operations)
 {
     inner_fd = eventfd(0, EFD_CLOEXEC);
     struct transport_net *net = open_hook("delay=20ms,seed=3");
@@ -474,35 +474,35 @@ Test(hook, sleeper_wakes_for_what_is_due)
         cr_assert_eq(put(ctx, 1, i, NULL), 0);
     while (hook->pending(ctx, NULL) > 0) {
         if (hook->arm(ctx) == 0) {
-            cr_assert_eq(poll(&ready, 1, WAIT_MS), 1, "nobody has woken us");
+            cr_assert_eq(poll(&ready, 1, WAIT_MS), 1, "no wake-up");
             sleeps++;
         }
         hook->progress(ctx);
     }
     cr_assert_gt(sleeps, 0);
     cr_assert_eq(hook->arm(ctx), 0);
-    cr_assert_eq(poll(&ready, 1, WAKE_MS), 0, "nothing is left to do");
+    cr_assert_eq(poll(&ready, 1, WAKE_MS), 0, "no operation is pending");
     const uint64_t one = 1;
     cr_assert_eq(write(inner_fd, &one, sizeof one), (ssize_t)sizeof one);
-    cr_assert_eq(poll(&ready, 1, WAIT_MS), 1, "the inner one's events go through");
+    cr_assert_eq(poll(&ready, 1, WAIT_MS), 1, "events of the inner transport wake, too");
     hook->close(net);
     close(inner_fd);
 }
 
-Test(hook, what_the_inner_one_refuses_is_posted_later_once)
+Test(hook, eagain_of_the_inner_transport_is_retried)
 {
     inner_fd = eventfd(0, EFD_CLOEXEC);
     struct transport_net *net = open_hook("reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
     struct pollfd ready = {.fd = hook->fd(ctx), .events = POLLIN};
 
-    refusals = 3;
+    eagains = 3;
     cr_assert_eq(put(ctx, 1, 0, NULL), 0);
     cr_assert_eq(hook->arm(ctx), -EAGAIN, "it is due");
     hook->progress(ctx);
     cr_assert_eq(nposted, 0);
     cr_assert_eq(hook->pending(ctx, NULL), 1);
-    cr_assert_eq(hook->arm(ctx), 0, "we sleep, but not for long");
+    cr_assert_eq(hook->arm(ctx), 0, "arm succeeds; the sleep is short");
     cr_assert_eq(poll(&ready, 1, WAIT_MS), 1);
     progress_until_empty(ctx);
     cr_assert_eq(nposted, 1);
@@ -510,7 +510,7 @@ Test(hook, what_the_inner_one_refuses_is_posted_later_once)
     close(inner_fd);
 }
 
-Test(hook, too_many_held_back_are_refused)
+Test(hook, too_many_delayed_operations_return_eagain)
 {
     struct transport_net *net = open_hook("reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
@@ -528,31 +528,31 @@ Test(hook, too_many_held_back_are_refused)
 
 /* ---- ends ------------------------------------------------------------------------ */
 
-Test(hook, eagain_refuses_so_many_and_no_sleep_follows)
+Test(hook, eagain_fails_a_share_of_posts_without_sleep)
 {
     struct transport_net *net = open_hook("eagain=25,seed=9");
     struct transport_ctx *ctx = hook->ctx_0(net);
-    int refused = 0;
+    int rejected = 0;
 
     for (int i = 0; i < 2000; i++) {
         int error = put(ctx, 1, 0, NULL);
         cr_assert(error == 0 || error == -EAGAIN);
         if (error == 0)
             continue;
-        refused++;
+        rejected++;
         int before = progressed;
-        cr_assert_gt(hook->progress(ctx), 0, "there is something to do: try again");
+        cr_assert_gt(hook->progress(ctx), 0, "progress was made: try again");
         cr_assert_eq(hook->arm(ctx), -EAGAIN);
         cr_assert_eq(hook->arm(ctx), 0);
         hook->progress(ctx);
         cr_assert_eq(progressed, before + 1);
     }
-    cr_assert(refused > 400 && refused < 600, "%d of 2000", refused);
-    cr_assert_eq(nposted, 2000 - refused);
+    cr_assert(rejected > 400 && rejected < 600, "%d of 2000", rejected);
+    cr_assert_eq(nposted, 2000 - rejected);
     hook->close(net);
 }
 
-Test(hook, dropped_operations_are_never_done)
+Test(hook, dropped_operations_never_complete)
 {
     struct transport_net *net = open_hook("drop=2@3,reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
@@ -576,7 +576,7 @@ Test(hook, dropped_operations_are_never_done)
     hook->close(net);
 }
 
-Test(hook, failed_operations_say_so)
+Test(hook, failed_operations_report_errors)
 {
     struct transport_net *net = open_hook("fail=2@2");
     struct transport_ctx *ctx = hook->ctx_0(net);
@@ -593,8 +593,8 @@ Test(hook, failed_operations_say_so)
     cr_assert_eq(failed_pe, 2);
     cr_assert(strstr(error_text, "fail=2@2"), "%s", error_text);
     cr_assert_eq(put(ctx, 2, 2, &other), -EHOSTDOWN, "the others at once");
-    cr_assert(other.pending == 1 && other.error == 0, "a refused one is not touched");
-    cr_assert_eq(failures, 1, "told once");
+    cr_assert(other.pending == 1 && other.error == 0, "a rejected one is not changed");
+    cr_assert_eq(failures, 1, "reported once");
     cr_assert_eq(put(ctx, 1, 3, NULL), 0);
     cr_assert_eq(nposted, 2);
     cr_assert_eq(hook->pending(ctx, NULL), 0);
@@ -602,7 +602,7 @@ Test(hook, failed_operations_say_so)
     hook->close(net);
 }
 
-Test(hook, held_back_ones_that_the_inner_one_fails_are_done)
+Test(hook, delayed_operations_that_fail_complete)
 {
     struct transport_net *net = open_hook("reorder");
     struct transport_ctx *ctx = hook->ctx_0(net);
@@ -616,7 +616,7 @@ Test(hook, held_back_ones_that_the_inner_one_fails_are_done)
     hook->progress(ctx);
     inner_error = 0;
     cr_assert(done.pending == 0 && done.error == -EIO);
-    cr_assert_eq(failures, 1, "the put has nobody else to tell");
+    cr_assert_eq(failures, 1, "a blocking put has no other way to report");
     cr_assert_eq(hook->pending(ctx, NULL), 0);
     hook->close(net);
 }

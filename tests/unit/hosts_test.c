@@ -117,7 +117,7 @@ static const struct {
     {"a@b@c", "two '@'"},
 };
 
-Test(hosts, what_is_no_list_is_refused)
+Test(hosts, invalid_lists_are_rejected)
 {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct hosts h;
@@ -159,7 +159,7 @@ Test(hosts, long_names_and_lists)
     cr_assert_eq(hosts_find(&h, "n65536"), HOSTS_NONE);
     hosts_free(&h);
     cr_assert_eq(hosts_find(&h, "n0"), HOSTS_NONE);
-    /* The same names over and over must come to an end. */
+    /* The repetitions of a name are limited. */
     at = 0;
     for (unsigned i = 0; i < 1000; i++)
         at += (size_t)sprintf(list + at, "%sn[0-65535]", i > 0 ? "," : "");
@@ -245,7 +245,8 @@ static const struct {
      ", line 2: '?ELF?': the byte 0x7f"},
 };
 
-Test(hosts, bad_files_are_refused_with_the_line, .init = make_path, .fini = remove_path)
+Test(hosts, invalid_files_are_rejected_with_the_line, .init = make_path,
+     .fini = remove_path)
 {
     for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
         struct hosts h;
@@ -259,7 +260,7 @@ Test(hosts, bad_files_are_refused_with_the_line, .init = make_path, .fini = remo
     }
 }
 
-Test(hosts, no_text_no_file, .init = make_path, .fini = remove_path)
+Test(hosts, empty_and_missing_files, .init = make_path, .fini = remove_path)
 {
     struct hosts h;
     char why[HOSTS_WHY], text[5000];
@@ -291,7 +292,7 @@ Test(hosts, no_text_no_file, .init = make_path, .fini = remove_path)
 /* ---- Slurm ------------------------------------------------------------------------ */
 
 static const struct {
-    const char *nodes, *tasks, *cpus, *hosts; /* hosts = NULL: refused */
+    const char *nodes, *tasks, *cpus, *hosts; /* hosts = NULL: rejected */
 } slurm[] = {
     {"n0", "4", NULL, "n0:4"},
     {"n[0-2,5],x", "2(x3),1,7", "8(x5)", "n0:2 n1:2 n2:2 n5:1 x:7"},
@@ -332,9 +333,9 @@ Test(hosts, slurm)
     }
 }
 
-/* ---- anything --------------------------------------------------------------------- */
+/* ---- random text ------------------------------------------------------------------ */
 
-/* Text that is often nearly right. */
+/* Text that is often almost valid. */
 static void make_text(unsigned *seed, char *text)
 {
     static const char *const pieces[] = {
@@ -368,7 +369,7 @@ static void check_result(int rc, const struct hosts *h, const char *why, const c
     }
 }
 
-Test(hosts, any_text_is_taken_or_refused, .init = make_path, .fini = remove_path)
+Test(hosts, any_text_is_accepted_or_rejected, .init = make_path, .fini = remove_path)
 {
     unsigned seed = 4;
     char text[FUZZ_LEN * 16], more[FUZZ_LEN * 16];

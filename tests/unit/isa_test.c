@@ -51,7 +51,7 @@ Test(isa, x86_without_one_bit)
     }
 }
 
-Test(isa, every_name_that_is_here_is_read)
+Test(isa, every_available_name_is_accepted)
 {
     char error[256];
 
@@ -75,7 +75,7 @@ Test(isa, auto_is_the_best)
     cr_expect(isa_here(isa));
 }
 
-Test(isa, another_name_is_refused_with_the_choices)
+Test(isa, other_names_are_rejected_with_the_choices)
 {
     static const char *const bad[] = {"", "AVX2", "avx", "auto,avx2", "none"};
     enum isa isa;

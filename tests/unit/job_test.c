@@ -136,7 +136,7 @@ static void free_made(struct job *job)
     free(job);
 }
 
-/* -- what comes back ----------------------------------------------------------------- */
+/* -- unpacking ----------------------------------------------------------------------- */
 
 static void expect_text(const char *a, const char *b)
 {
@@ -242,14 +242,14 @@ Test(job, no_environment_and_many_arguments)
     free_made(job);
 }
 
-Test(job, free_takes_nothing_too)
+Test(job, free_accepts_null)
 {
     job_free(NULL);
 }
 
-/* -- what is no job ------------------------------------------------------------------ */
+/* -- invalid jobs -------------------------------------------------------------------- */
 
-Test(job, every_shorter_message_is_refused)
+Test(job, every_truncated_message_is_rejected)
 {
     struct pack p = {0};
     void *copy;
@@ -268,7 +268,7 @@ Test(job, every_shorter_message_is_refused)
     free_made(job);
 }
 
-/* A job of two nodes with two PEs each, changed as the row says. */
+/* A job of two nodes with two PEs each, modified by the row. */
 static const struct row {
     const char *what;
     uint32_t npes, nnodes, has[2];
@@ -291,7 +291,7 @@ static const struct row {
     {"more than claimed", 3, 2, {2, 2}, 2, {{0, 2}, {1, 2}}, 1, 0, false},
     {"empty node", 4, 2, {4, 0}, 1, {{0, 4}}, 1, 0, false},
     {"huge node", 4, 2, {4, UINT32_MAX - 1}, 1, {{0, 4}}, 1, 0, false},
-    {"nobody", 0, 2, {0, 0}, 0, {{0}}, 1, 0, false},
+    {"no PE", 0, 2, {0, 0}, 0, {{0}}, 1, 0, false},
     {"no program", 4, 2, {2, 2}, 2, {{0, 2}, {1, 2}}, 0, 0, false},
     {"no such binding", 4, 2, {2, 2}, 2, {{0, 2}, {1, 2}}, 1, 4, false},
 };
@@ -357,13 +357,13 @@ static void expect_row(const struct row *r, const char *what, uint32_t napps,
     pack_free(&p);
 }
 
-Test(job, a_map_must_add_up)
+Test(job, maps_must_be_consistent)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         expect_row(&rows[i], rows[i].what, 1, &rows[i].npes, rows[i].good);
 }
 
-Test(job, programs_must_add_up)
+Test(job, programs_must_be_consistent)
 {
     for (size_t i = 0; i < sizeof app_rows / sizeof *app_rows; i++)
         expect_row(&rows[0], app_rows[i].what, app_rows[i].napps, app_rows[i].app,
@@ -428,7 +428,7 @@ static size_t mutate(unsigned char *data, size_t len)
 
 Test(job, mutated_jobs)
 {
-    size_t taken = 0;
+    size_t accepted = 0;
     for (int i = 0; i < FUZZ_JOBS; i++) {
         struct pack p = {0};
         struct job *job =
@@ -441,7 +441,7 @@ Test(job, mutated_jobs)
             size_t len = mutate(data, p.len);
             struct job *got =
                 unpack_copy(data, len, next_random() % (job->nnodes + 1), &copy);
-            taken += got != NULL;
+            accepted += got != NULL;
             if (got != NULL)
                 check_job(got);
             job_free(got);
@@ -451,5 +451,6 @@ Test(job, mutated_jobs)
         pack_free(&p);
         free_made(job);
     }
-    cr_assert(taken > FUZZ_JOBS && taken < FUZZ_JOBS * FUZZ_ROUNDS, "%zu taken", taken);
+    cr_assert(accepted > FUZZ_JOBS && accepted < FUZZ_JOBS * FUZZ_ROUNDS, "%zu",
+              accepted);
 }

@@ -172,7 +172,7 @@ static inline void reset(int fd)
     close(fd);
 }
 
-/* A link goes down once, with the reason, and then refuses frames. */
+/* A link goes down once, with the reason, and then rejects frames. */
 static inline void expect_down(struct end *e, const char *why)
 {
     while (e->downs == 0)

@@ -17,12 +17,12 @@ Test(link_life, idle_links_stay_up, .init = set_up, .fini = tear_down)
     open_both(&a, &b, 4 * SHORT_MS);
     run(PERIODS * 4 * SHORT_MS);
     cr_assert_eq(a.downs + b.downs, 0, "%s%s", a.why, b.why);
-    cr_assert_eq(a.frames + b.frames, 0, "a sign of life is no frame for the receiver");
+    cr_assert_eq(a.frames + b.frames, 0, "pings are not delivered as frames");
     link_free(a.link);
     link_free(b.link);
 }
 
-Test(link_life, silence_is_found_out, .init = set_up, .fini = tear_down)
+Test(link_life, silence_is_detected, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
     int fd = open_half(&a, SHORT_MS, LINK_AWAKE);
@@ -51,7 +51,7 @@ Test(link_life, a_slow_sender_lives, .init = set_up, .fini = tear_down)
 }
 
 /* Time in which this process did not run is not counted against the peer. */
-Test(link_life, our_own_pause_is_not_its_silence, .init = set_up, .fini = tear_down)
+Test(link_life, our_own_pause_does_not_count, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
     int fd = open_half(&a, SHORT_MS, LINK_AWAKE);
@@ -59,7 +59,7 @@ Test(link_life, our_own_pause_is_not_its_silence, .init = set_up, .fini = tear_d
     sleep_ms(3 * SHORT_MS);
     uint64_t start = now_ms();
     expect_down(&a, "has not answered for 0.2 s (SHMEM_LAUNCH_TIMEOUT sets the time)");
-    cr_assert_geq(now_ms() - start, SHORT_MS - 2, "it had no new time");
+    cr_assert_geq(now_ms() - start, SHORT_MS - 2, "the time limit did not start again");
     close(fd);
 }
 

@@ -24,7 +24,7 @@ Test(link, frames_of_all_sizes_both_ways, .init = set_up, .fini = tear_down)
     }
     cr_assert_gt(link_queued(a.link), 12 * MIB);
     while (a.frames < SIZES * ROUNDS || b.frames < SIZES * ROUNDS) {
-        cr_assert(run(PATIENT_MS), "%zu and %zu frames came", a.frames, b.frames);
+        cr_assert(run(PATIENT_MS), "%zu and %zu frames arrived", a.frames, b.frames);
         a.stop_at = SIZES * ROUNDS;
     }
     cr_assert_eq(a.bytes, b.bytes);
@@ -78,7 +78,7 @@ Test(link, many_small_frames_in_order, .init = set_up, .fini = tear_down)
     open_both(&a, &b, PATIENT_MS);
     for (size_t i = 0; i < MANY; i++)
         send_one(a.link, WIRE_STARTED, i % 9);
-    cr_assert(run(PATIENT_MS), "%zu came", b.frames);
+    cr_assert(run(PATIENT_MS), "%zu arrived", b.frames);
     link_free(a.link);
     link_free(b.link);
 }
@@ -104,7 +104,7 @@ Test(link, one_byte_at_a_time, .init = set_up, .fini = tear_down)
 }
 
 /* One busy link does not starve the others. */
-Test(link, a_flood_has_its_turns, .init = set_up, .fini = tear_down)
+Test(link, a_busy_link_does_not_starve_others, .init = set_up, .fini = tear_down)
 {
     enum { ONE = HEADER + 1000, TURN = MIB / 2 };
     unsigned char frame[ONE];
@@ -113,7 +113,7 @@ Test(link, a_flood_has_its_turns, .init = set_up, .fini = tear_down)
     size_t frames = 0, len = make_raw(frame, WIRE_OUTPUT, ONE - HEADER, ONE - HEADER);
     while (send(fd, frame, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
         frames++;
-    cr_assert_gt(frames * ONE, 2 * TURN, "too little to tell a turn from all");
+    cr_assert_gt(frames * ONE, 2 * TURN, "too few frames for the test");
     run(0);
     cr_assert(a.frames > 0 && a.bytes <= TURN, "%zu bytes in one turn", a.bytes);
     a.stop_at = frames;
@@ -122,7 +122,7 @@ Test(link, a_flood_has_its_turns, .init = set_up, .fini = tear_down)
     link_free(a.link);
 }
 
-/* ---- what is freed meanwhile ------------------------------------------------------ */
+/* ---- deletion in callbacks --------------------------------------------------------- */
 
 static void free_in_frame(struct end *e, const struct frame *f)
 {
@@ -136,7 +136,7 @@ static void free_in_frame(struct end *e, const struct frame *f)
     loop.stop = true;
 }
 
-Test(link, freed_in_its_own_frame, .init = set_up, .fini = tear_down)
+Test(link, freed_in_its_own_callback, .init = set_up, .fini = tear_down)
 {
     struct end a = {.at_frame = free_in_frame};
     int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
@@ -159,7 +159,7 @@ static void free_other(struct end *e, const struct frame *f)
 
 /* Both are ready in the same round of the loop; the callback of the first one frees the
  * other. */
-Test(link, freed_in_the_frame_of_another, .init = set_up, .fini = tear_down)
+Test(link, freed_in_the_callback_of_another, .init = set_up, .fini = tear_down)
 {
     for (int i = 0; i < 20; i++) {
         struct end a = {.at_frame = free_other}, b = {.at_frame = free_other};
@@ -204,7 +204,7 @@ Test(link, closed_by_the_other, .init = set_up, .fini = tear_down)
     send_raw(fd, WIRE_ENDED, 5, 5);
     close(fd);
     expect_down(&a, "closed the connection");
-    cr_assert_eq(a.frames, 1, "what came before is handed out");
+    cr_assert_eq(a.frames, 1, "frames received before are delivered");
     fd = open_half(&b, PATIENT_MS, LINK_AWAKE);
     send_raw(fd, WIRE_ENDED, 50, 49);
     close(fd);
@@ -244,7 +244,7 @@ Test(link, bad_headers, .init = set_up, .fini = tear_down)
 }
 
 /* Memory is allocated as bytes arrive, not for the length that a header claims. */
-Test(link, claimed_lengths_take_no_memory, .init = set_up, .fini = tear_down)
+Test(link, announced_lengths_allocate_no_memory, .init = set_up, .fini = tear_down)
 {
     enum { LINKS = 100, GROWTH_KIB = 64 * 1024 };
     static struct end e[LINKS];
@@ -266,7 +266,7 @@ Test(link, claimed_lengths_take_no_memory, .init = set_up, .fini = tear_down)
 }
 
 /* The last frames of a departing daemon are received although our writes fail. */
-Test(link, last_words_are_read_after_a_failed_write, .init = set_up, .fini = tear_down)
+Test(link, last_frames_are_read_after_a_failed_write, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
     int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
@@ -276,7 +276,7 @@ Test(link, last_words_are_read_after_a_failed_write, .init = set_up, .fini = tea
     for (int i = 0; i < 3; i++) {
         send_one(a.link, WIRE_STOP, 0);
         link_flush(a.link, 0); /* the write fails */
-        cr_assert_eq(a.downs, 0, "told from the loop only");
+        cr_assert_eq(a.downs, 0, "only the loop reports events");
     }
     expect_down(&a, "has lost its connection (Connection reset by peer)");
     cr_assert_eq(a.frames, 1);
@@ -289,7 +289,7 @@ Test(link, more_than_can_be_sent, .init = set_up, .fini = tear_down)
     int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
     send_one(a.link, WIRE_STOP, 0);
     link_send(a.link, &f);
-    cr_assert_eq(a.downs, 0, "told from the loop only");
+    cr_assert_eq(a.downs, 0, "only the loop reports events");
     cr_assert_eq(link_queued(a.link), 0);
     expect_down(&a, "cannot be sent a message (no memory)");
     close(fd);

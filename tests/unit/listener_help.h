@@ -22,7 +22,7 @@
 #include "tools/oshrun/net/address.h"
 #include "tools/oshrun/net/listener.h"
 
-enum { TOLD = 8, FUZZ_ROUNDS = 4000, FUZZ_MS = 2000 };
+enum { REPORTS = 8, FUZZ_ROUNDS = 4000, FUZZ_MS = 2000 };
 enum { GREETING_BYTES = 40, PROOF_BYTES = 72, VERDICT_BYTES = 40, HEADER = 8 };
 enum { KIND_GREETING, KIND_PROOF, KIND_VERDICT, KIND_AGAIN, KIND_LEAVE };
 
@@ -33,9 +33,9 @@ static struct {
     struct listener *listener;
     char at[ADDRESSES_MAX];
     struct sockaddr_in in;
-    int came, fd, refused;
-    char error_text[TOLD][256];
-    bool close_it, speak;
+    int accepted, fd, refused;
+    char error_text[REPORTS][256];
+    bool close_it, send_first;
 } listener;
 
 static struct {
@@ -48,11 +48,11 @@ static struct {
 static inline void on_arrival(void *arg, int fd)
 {
     cr_assert_eq(arg, &listener);
-    if (listener.came++ > 0)
+    if (listener.accepted++ > 0)
         close(listener.fd);
     listener.fd = fd;
     loop.stop = true;
-    if (listener.speak) {
+    if (listener.send_first) {
         int on = 1; /* send at once, so that it follows the last message */
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         cr_assert_eq(write(fd, "hello", 5), 5);
@@ -64,7 +64,7 @@ static inline void on_arrival(void *arg, int fd)
 static inline void on_refused(void *arg, const char *error_text)
 {
     cr_assert_eq(arg, &listener);
-    cr_assert_lt(listener.refused, TOLD);
+    cr_assert_lt(listener.refused, REPORTS);
     cr_assert_null(strchr(error_text, '\n'));
     snprintf(listener.error_text[listener.refused++], sizeof listener.error_text[0], "%s",
              error_text);
@@ -117,7 +117,7 @@ static inline void tear_down(void)
         listener_close(listener.listener);
     if (!connector.free_it)
         connector_free(connector.connector);
-    if (listener.came > 0)
+    if (listener.accepted > 0)
         close(listener.fd);
     if (connector.made > 0)
         close(connector.fd);
@@ -135,19 +135,19 @@ static inline void start_connector(const struct nonce *n, const char *at,
         connector_start(&loop, n, at, (struct connector_limits){timeout_ms, timeout_ms},
                         &connector_events, &connector);
     cr_assert_not_null(connector.connector);
-    cr_assert_eq(connector.made + connector.failed, 0, "events come from the loop");
+    cr_assert_eq(connector.made + connector.failed, 0, "only the loop reports events");
 }
 
-/* Both ends have reported the connection, and it works. */
-static inline void expect_in(void)
+/* Waits until both ends have reported the connection, and tests it. */
+static inline void expect_connected(void)
 {
     char byte = 0;
-    int before = listener.came;
+    int before = listener.accepted;
     while (connector.made + connector.failed == 0 ||
-           (connector.made > 0 && listener.came == before))
+           (connector.made > 0 && listener.accepted == before))
         cr_assert(run(PATIENT_MS));
     cr_assert_eq(connector.failed, 0, "%s", connector.why);
-    cr_assert_eq(listener.came, before + 1);
+    cr_assert_eq(listener.accepted, before + 1);
     cr_assert_eq(write(connector.fd, "x", 1), 1);
     cr_assert_eq(read(listener.fd, &byte, 1), 1);
     cr_assert_eq(byte, 'x');
@@ -158,13 +158,13 @@ static inline void expect_in(void)
     }
 }
 
-static inline void expect_daemon_gets_in(void)
+static inline void expect_daemon_connects(void)
 {
-    listener.came = 0;
+    listener.accepted = 0;
     start_connector(&nonce, listener.at, PATIENT_MS);
-    expect_in();
+    expect_connected();
     close(listener.fd);
-    listener.came = 0;
+    listener.accepted = 0;
 }
 
 static inline void expect_failed(const char *part)
@@ -187,7 +187,7 @@ static inline void expect_refused(int n, const char *part)
 }
 
 /* An unauthenticated connection. */
-static inline int knock(void)
+static inline int connect_bare(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     cr_assert_geq(fd, 0);
@@ -195,7 +195,7 @@ static inline int knock(void)
     return fd;
 }
 
-/* A bare listening socket, and its address as a text. */
+/* A bare listening socket, and its address as text. */
 static inline int listen_bare(char at[ADDRESS_TEXT])
 {
     struct address a = {.len = sizeof a.as.in};
@@ -209,7 +209,7 @@ static inline int listen_bare(char at[ADDRESS_TEXT])
     return fd;
 }
 
-/* Runs the loop until all n bytes have come to a bare socket; fewer if it ended. */
+/* Runs the loop until all n bytes have arrived at a bare socket; fewer if it ended. */
 static inline size_t receive(int fd, void *to, size_t n)
 {
     size_t have = 0;

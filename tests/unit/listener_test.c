@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listener_test.c - which connections a listener accepts. */
+/* listener_test.c - the connections that a listener accepts and rejects. */
 #include "config.h"
 
 #include <sys/wait.h>
@@ -33,21 +33,21 @@ Test(listener, nonces_as_texts)
     cr_assert_eq(nonce_from_hex(&b, ""), -1);
 }
 
-/* ---- in and out ------------------------------------------------------------------- */
+/* ---- handshakes ------------------------------------------------------------------- */
 
-Test(listener, the_right_nonce, .init = set_up, .fini = tear_down)
+Test(listener, the_valid_nonce, .init = set_up, .fini = tear_down)
 {
     for (int i = 0; i < 20; i++)
-        expect_daemon_gets_in();
+        expect_daemon_connects();
     run(20);
     cr_assert_eq(listener.refused, 0, "%s", listener.error_text[0]);
 }
 
 /* The listener's owner may send at once; the handshake consumes none of those bytes. */
-Test(listener, what_follows_the_handshake_is_left, .init = set_up, .fini = tear_down)
+Test(listener, bytes_after_the_handshake_are_not_read, .init = set_up, .fini = tear_down)
 {
     char text[6] = "";
-    listener.speak = true;
+    listener.send_first = true;
     start_connector(&nonce, listener.at, PATIENT_MS);
     while (connector.made == 0)
         cr_assert(run(PATIENT_MS));
@@ -65,8 +65,8 @@ Test(listener, a_wrong_nonce, .init = set_up, .fini = tear_down)
     near.byte[NONCE_BYTES - 1] ^= 1;
     start_connector(&near, listener.at, PATIENT_MS);
     expect_failed("it does not belong to this job");
-    cr_assert_eq(listener.came, 0);
-    expect_daemon_gets_in();
+    cr_assert_eq(listener.accepted, 0);
+    expect_daemon_connects();
 }
 
 Test(listener, closed_or_freed_in_events, .init = set_up, .fini = tear_down)
@@ -75,8 +75,8 @@ Test(listener, closed_or_freed_in_events, .init = set_up, .fini = tear_down)
     connector.connector = connector_start(
         &loop, &nonce, listener.at, (struct connector_limits){PATIENT_MS, PATIENT_MS},
         &connector_events, &connector);
-    int held[3] = {knock(), knock(), knock()};
-    expect_in();
+    int held[3] = {connect_bare(), connect_bare(), connect_bare()};
+    expect_connected();
     run(20);
     cr_assert_eq(listener.refused, 0);
     for (int i = 0; i < 3; i++)
@@ -88,36 +88,37 @@ Test(listener, closed_in_refused, .init = set_up, .fini = tear_down)
     listener.close_it = true;
     int held[100];
     for (int i = 0; i < 100; i++)
-        held[i] = knock();
+        held[i] = connect_bare();
     while (listener.refused == 0)
         cr_assert(run(PATIENT_MS));
     run(20);
-    cr_assert_eq(listener.refused, 1, "a closed listener says nothing");
+    cr_assert_eq(listener.refused, 1, "a closed listener reports nothing");
     for (int i = 0; i < 100; i++)
         close(held[i]);
 }
 
 /* ---- unauthenticated connections --------------------------------------------------- */
 
-Test(listener, strangers_are_told_apart, .init = set_up, .fini = tear_down)
+Test(listener, errors_name_the_kind_of_connection, .init = set_up, .fini = tear_down)
 {
     unsigned char greeting[GREETING_BYTES], text[PROOF_BYTES] = "GET / HTTP/1.1\r\n\r\n";
-    int fd = knock();
+    int fd = connect_bare();
     cr_assert_eq(receive(fd, greeting, sizeof greeting), sizeof greeting);
     cr_assert_eq(send(fd, text, 1, 0), 1);
     expect_refused(1, ": it sent an invalid authentication message");
-    cr_assert_eq(receive(fd, text, 1), 0, "it is shut out");
+    cr_assert_eq(receive(fd, text, 1), 0, "the listener has closed it");
     close(fd);
-    fd = knock();
+    fd = connect_bare();
     run(10);
     close(fd);
     expect_refused(2, " before it was authenticated");
-    fd = knock();
+    fd = connect_bare();
     header(text, KIND_LEAVE);
     cr_assert_eq(send(fd, text, HEADER, 0), HEADER);
     close(fd);
     run(50);
-    cr_assert_eq(listener.refused, 2, "one of us that found another way: %s",
+    cr_assert_eq(listener.refused, 2,
+                 "a daemon that used another address is not reported: %s",
                  listener.error_text[2]);
 }
 
@@ -134,7 +135,7 @@ Test(listener, half_messages_and_silence, .init = set_up, .fini = tear_down)
     uint64_t start = now_ms();
     int fd[5];
     for (int i = 0; i < 5; i++) {
-        fd[i] = knock();
+        fd[i] = connect_bare();
         if (i < 4)
             send_half(fd[i], half[i]);
         run(20); /* they arrive in this order */
@@ -148,20 +149,20 @@ Test(listener, half_messages_and_silence, .init = set_up, .fini = tear_down)
         close(fd[i]);
 }
 
-Test(listener, refusals_are_told_eight_times, .init = set_up, .fini = tear_down)
+Test(listener, refusals_are_reported_eight_times, .init = set_up, .fini = tear_down)
 {
-    for (int i = 0; i < 3 * TOLD; i++) {
-        int fd = knock();
+    for (int i = 0; i < 3 * REPORTS; i++) {
+        int fd = connect_bare();
         cr_assert_eq(send(fd, "x", 1, 0), 1);
         run(20);
         close(fd);
     }
-    cr_assert_eq(listener.refused, TOLD);
-    for (int i = 0; i < TOLD; i++)
+    cr_assert_eq(listener.refused, REPORTS);
+    for (int i = 0; i < REPORTS; i++)
         cr_assert_eq(strstr(listener.error_text[i], "further ones are not reported") !=
                          NULL,
-                     i == TOLD - 1, "%s", listener.error_text[i]);
-    expect_daemon_gets_in();
+                     i == REPORTS - 1, "%s", listener.error_text[i]);
+    expect_daemon_connects();
 }
 
 static int open_files(void)
@@ -173,17 +174,18 @@ static int open_files(void)
 }
 
 /* Unauthenticated connections do not occupy the listener for long. */
-Test(listener, more_strangers_than_places, .init = set_up, .fini = tear_down)
+Test(listener, more_unauthenticated_connections_than_slots, .init = set_up,
+     .fini = tear_down)
 {
     enum { MANY = 200, PLACES = 64 };
     int fd[MANY], open_at_first = open_files();
     char byte;
     for (int i = 0; i < MANY; i++) {
-        fd[i] = knock();
+        fd[i] = connect_bare();
         if (i % 50 == 0)
-            expect_daemon_gets_in();
+            expect_daemon_connects();
     }
-    expect_daemon_gets_in();
+    expect_daemon_connects();
     expect_refused(1, ": it was not authenticated when too many others connected");
     cr_assert_leq(open_files(), open_at_first + MANY + PLACES + 4);
     int shut = 0;
@@ -193,7 +195,7 @@ Test(listener, more_strangers_than_places, .init = set_up, .fini = tear_down)
         cr_assert_geq(n, GREETING_BYTES);
         bool out = n == sizeof m && recv(fd[i], &byte, 1, MSG_DONTWAIT) == 0;
         shut += out;
-        cr_assert(out || i > 0, "the oldest goes first");
+        cr_assert(out || i > 0, "the oldest is closed first");
         close(fd[i]);
     }
     cr_assert_geq(shut, MANY - PLACES);
@@ -220,18 +222,18 @@ static pid_t start_flood(void)
     _exit(0);
 }
 
-Test(listener, a_flood_of_strangers, .init = set_up, .fini = tear_down)
+Test(listener, a_flood_of_connections, .init = set_up, .fini = tear_down)
 {
     pid_t pid = start_flood();
-    while (listener.refused < TOLD)
+    while (listener.refused < REPORTS)
         cr_assert(run(PATIENT_MS));
     for (int i = 0; i < 10; i++)
-        expect_daemon_gets_in();
+        expect_daemon_connects();
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 }
 
-/* ---- forgers ---------------------------------------------------------------------- */
+/* ---- attackers -------------------------------------------------------------------- */
 
 static uint32_t seed = 1;
 
@@ -261,7 +263,7 @@ Test(listener, random_bytes, .init = set_up, .fini = tear_down)
     int rounds = 0;
     for (; rounds < FUZZ_ROUNDS && now_ms() < end; rounds++) {
         unsigned char m[2 * PROOF_BYTES];
-        int fd = knock();
+        int fd = connect_bare();
         for (unsigned parts = next_random() % 4; parts > 0; parts--) {
             if (send(fd, m, make_rubbish(m, sizeof m), MSG_NOSIGNAL) < 0)
                 break;
@@ -272,26 +274,26 @@ Test(listener, random_bytes, .init = set_up, .fini = tear_down)
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
         close(fd);
         run(0);
-        cr_assert_eq(listener.came, 0);
+        cr_assert_eq(listener.accepted, 0);
     }
     cr_assert_gt(rounds, 200);
-    cr_assert_eq(listener.refused, TOLD);
-    expect_daemon_gets_in();
+    cr_assert_eq(listener.refused, REPORTS);
+    expect_daemon_connects();
 }
 
-/* A forger between a daemon, which connects to its socket, and the true listener, to
- * which the forger connects. */
+/* An attacker between a daemon, which connects to its socket, and the true listener, to
+ * which the attacker connects. */
 struct forger {
     int listener, victim, truth;
     char at[ADDRESS_TEXT];
     unsigned char greeting[GREETING_BYTES], proof[PROOF_BYTES];
 };
 
-/* The daemon has sent the answer to the true listener's challenge to the forger. */
+/* The daemon has sent the answer to the true listener's challenge to the attacker. */
 static void open_forger(struct forger *f)
 {
     f->listener = listen_bare(f->at);
-    f->truth = knock();
+    f->truth = connect_bare();
     cr_assert_eq(receive(f->truth, f->greeting, GREETING_BYTES), GREETING_BYTES);
     start_connector(&nonce, f->at, PATIENT_MS);
     f->victim = accept_bare(f->listener);
@@ -307,7 +309,7 @@ static void close_forger(struct forger *f)
 }
 
 /* Relay: the answer is bound to the address that the daemon has connected to. */
-Test(listener, an_answer_passed_on, .init = set_up, .fini = tear_down)
+Test(listener, a_relayed_answer, .init = set_up, .fini = tear_down)
 {
     struct forger f;
     char byte;
@@ -315,13 +317,13 @@ Test(listener, an_answer_passed_on, .init = set_up, .fini = tear_down)
     cr_assert_eq(send(f.truth, f.proof, PROOF_BYTES, 0), PROOF_BYTES);
     expect_refused(1, ": it does not know the nonce of this job");
     cr_assert_eq(receive(f.truth, &byte, 1), 0,
-                 "no word to an unauthenticated connection");
-    cr_assert_eq(listener.came, 0);
+                 "no message to an unauthenticated connection");
+    cr_assert_eq(listener.accepted, 0);
     close_forger(&f);
 }
 
 /* Reflection of the connector's own answer. */
-Test(listener, an_answer_sent_back_to_the_connector, .init = set_up, .fini = tear_down)
+Test(listener, a_reflected_answer, .init = set_up, .fini = tear_down)
 {
     struct forger f;
     unsigned char reply[VERDICT_BYTES];
@@ -334,11 +336,11 @@ Test(listener, an_answer_sent_back_to_the_connector, .init = set_up, .fini = tea
 }
 
 /* Reflection of the listener's own bytes, as every message of the protocol. */
-Test(listener, the_listener_s_challenge_sent_back, .init = set_up, .fini = tear_down)
+Test(listener, a_reflected_challenge, .init = set_up, .fini = tear_down)
 {
     unsigned char greeting[GREETING_BYTES], proof[PROOF_BYTES];
     for (int way = 0; way < 3; way++) {
-        int fd = knock();
+        int fd = connect_bare();
         cr_assert_eq(receive(fd, greeting, sizeof greeting), sizeof greeting);
         memcpy(proof, greeting, sizeof greeting);
         memcpy(proof + sizeof greeting, greeting + HEADER,
@@ -350,18 +352,18 @@ Test(listener, the_listener_s_challenge_sent_back, .init = set_up, .fini = tear_
         expect_refused(way + 1, way == 0 ? "an invalid authentication message"
                                          : "does not know the nonce");
         cr_assert_eq(receive(fd, proof, 1), 0,
-                     "no word to an unauthenticated connection");
+                     "no message to an unauthenticated connection");
         close(fd);
     }
-    cr_assert_eq(listener.came, 0);
+    cr_assert_eq(listener.accepted, 0);
 }
 
 /* Replay: a recorded handshake is not valid again. */
-Test(listener, a_handshake_played_again, .init = set_up, .fini = tear_down)
+Test(listener, a_replayed_handshake, .init = set_up, .fini = tear_down)
 {
     unsigned char greeting[GREETING_BYTES], proof[PROOF_BYTES];
     struct auth a;
-    int fd = knock();
+    int fd = connect_bare();
     run(10);
     cr_assert_eq(auth_start(&a, fd, AUTH_CONNECTOR, &nonce), 0);
     cr_assert_eq(auth_read(&a), AUTH_GREETED);
@@ -373,9 +375,9 @@ Test(listener, a_handshake_played_again, .init = set_up, .fini = tear_down)
     for (int time = 0; time < 2; time++) {
         cr_assert_eq(send(fd, proof, sizeof proof, 0), sizeof proof);
         run(100);
-        cr_assert_eq(listener.came, 1, "only the first time");
+        cr_assert_eq(listener.accepted, 1, "only the first time");
         close(fd);
-        fd = knock();
+        fd = connect_bare();
         cr_assert_eq(receive(fd, greeting, sizeof greeting), sizeof greeting);
     }
     expect_refused(1, ": it does not know the nonce of this job");

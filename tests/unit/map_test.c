@@ -23,7 +23,7 @@ enum {
     NO_LIMIT = 1 << 20
 };
 
-/* ---- the slow definition ---------------------------------------------------------- */
+/* ---- the reference ----------------------------------------------------------------- */
 
 struct key {
     unsigned round, turn, host;
@@ -40,7 +40,7 @@ static int compare(const void *a, const void *b)
     return (x->host > y->host) - (x->host < y->host);
 }
 
-/* How many PEs each host takes in one round. */
+/* Number of PEs per host in one round. */
 static void find_caps(const struct hosts *h, const struct map_order *o, unsigned npes,
                       unsigned *cap)
 {
@@ -150,9 +150,9 @@ static void check_nodes(const struct job *job, const struct hosts *h,
     cr_assert_eq(seen, job->npes);
 }
 
-Test(map, as_the_slow_definition_says)
+Test(map, equals_the_reference)
 {
-    unsigned seed = 7, refused = 0;
+    unsigned seed = 7, rejected = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
         struct hosts h;
@@ -165,7 +165,7 @@ Test(map, as_the_slow_definition_says)
         bool wrong = is_wrong(&h, &o) || place_slowly(&h, &o, o.npes, host_of) < o.npes;
         cr_assert_eq(map_make(&job, &h, &o, why) != 0, wrong, "round %d: %s", i, why);
         cr_assert_eq(why[0] != '\0', wrong);
-        refused += wrong;
+        rejected += wrong;
         if (!wrong) {
             cr_assert_eq(job.npes, o.npes);
             check_nodes(&job, &h, host_of);
@@ -173,10 +173,10 @@ Test(map, as_the_slow_definition_says)
         map_free(&job);
         hosts_free(&h);
     }
-    cr_assert(refused > ROUNDS / 100 && refused < ROUNDS / 2, "%u refused", refused);
+    cr_assert(rejected > ROUNDS / 100 && rejected < ROUNDS / 2, "%u", rejected);
 }
 
-/* ---- what the pages promise ------------------------------------------------------- */
+/* ---- cases of the manual page ------------------------------------------------------ */
 
 /* "a=0-1,4 b=2,3" as text. */
 static const char *show(const struct job *job)
@@ -271,7 +271,7 @@ Test(map, no_hosts)
     cr_assert(strstr(why, "no hosts"), "%s", why);
 }
 
-/* These would take minutes with a search of all hosts for each PE. */
+/* A search of all hosts for each PE would need minutes. */
 Test(map, many_pes_on_many_hosts_are_quick)
 {
     static const char *const lists[] = {"n[0-65535]", "n[0-65535]:1", "n[0-32766]:1,z:4",
@@ -411,7 +411,7 @@ static void make_text(unsigned *seed, char *text)
         strcat(text, pieces[(size_t)rand_r(seed) % (sizeof pieces / sizeof *pieces)]);
 }
 
-Test(rank_file, any_text_is_taken_or_refused, .init = make_path, .fini = remove_path)
+Test(rank_file, any_text_is_accepted_or_rejected, .init = make_path, .fini = remove_path)
 {
     unsigned seed = 11, good = 0;
     char text[FUZZ_PIECES * 32];

@@ -9,10 +9,10 @@
 
 enum { NODES_MAX = 40, FANOUT_MAX = 9, PLACES = NODES_MAX + 1 };
 
-/* The front is place 0 of the tables, node i is place i + 1. */
-static uint32_t node_of(uint32_t place)
+/* The front end has index 0 in the tables, node i has index i + 1. */
+static uint32_t node_of(uint32_t index)
 {
-    return place == 0 ? WIRE_FRONT : place - 1;
+    return index == 0 ? WIRE_FRONT : index - 1;
 }
 
 static uint32_t place_of(uint32_t node)
@@ -20,15 +20,15 @@ static uint32_t place_of(uint32_t node)
     return node == WIRE_FRONT ? 0 : node + 1;
 }
 
-/* parent[] by definition: places get parents in order, `fanout` places per parent. */
+/* parent[] by definition: indices get parents in order, `fanout` per parent. */
 static void make_parents(const struct tree *t, uint32_t parent[PLACES])
 {
-    uint32_t owner = 0, taken = 0;
+    uint32_t owner = 0, children = 0;
     for (uint32_t p = 1; p <= t->nnodes; p++) {
         parent[p] = owner;
-        if (++taken == t->fanout) {
+        if (++children == t->fanout) {
             owner++;
-            taken = 0;
+            children = 0;
         }
     }
 }
@@ -40,7 +40,7 @@ static bool is_above(const uint32_t parent[PLACES], uint32_t top, uint32_t p)
     return p == top;
 }
 
-/* The next place on the way: down to the child above `to`, or up. */
+/* The next hop: down to the child above `to`, or up. */
 static uint32_t next_place(const uint32_t parent[PLACES], uint32_t n, uint32_t me,
                            uint32_t to)
 {
@@ -60,7 +60,7 @@ static void check_node(const struct tree *t, const uint32_t parent[PLACES], uint
     for (uint32_t c = 1; c <= t->nnodes; c++)
         if (parent[c] == p)
             cr_assert_eq(tree_child(t, node_of(p), children++), node_of(c));
-    cr_assert_eq(tree_children(t, node_of(p)), children, "n %u k %u place %u", t->nnodes,
+    cr_assert_eq(tree_children(t, node_of(p)), children, "n %u k %u index %u", t->nnodes,
                  t->fanout, p);
     for (uint32_t q = 0; q <= t->nnodes; q++) {
         cr_assert_eq(tree_below(t, node_of(p), node_of(q)), is_above(parent, p, q),

@@ -37,7 +37,7 @@ static void check_isa(enum isa isa)
     check_rows_of(&(struct check_extent){300, STEP, 8, 1}, false);
     check_rows_of(&(struct check_extent){300, STEP, 8, 3}, true);
     check_rows_of(&(struct check_extent){290, 29, 64, 1}, false);
-    op_init(isa, 1); /* three operands: around the caches */
+    op_init(isa, 1); /* three operands: non-temporal stores */
     check_rows_of(&(struct check_extent){CHECK_COUNT_MAX, 1249, 64, 9}, true);
     check_rows_of(&(struct check_extent){60, STEP, 64, 9}, false);
 }
@@ -62,7 +62,7 @@ Test(op, sve)
     check_isa(ISA_SVE);
 }
 
-Test(op, every_one_is_checked)
+Test(op, every_kernel_is_checked)
 {
     size_t found = 0;
 
@@ -87,7 +87,7 @@ Test(op, rows_of_all_tables){
     SHMEM_TYPES_REDUCE_NUM(FOUND_NUM) SHMEM_TYPES_REDUCE_ORD(FOUND_ORD)
         SHMEM_TYPES_REDUCE_BIT(FOUND_BIT) SHMEM_TYPES_OLD_REDUCE_BIT(FOUND_BIT)}
 
-Test(op, none_where_none_is_defined)
+Test(op, undefined_operations_have_no_kernel)
 {
     cr_assert_null(op_find(OP_AND, OP_FLT, sizeof(float)));
     cr_assert_null(op_find(OP_XOR, OP_FLT, sizeof(double)));

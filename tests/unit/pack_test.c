@@ -31,7 +31,7 @@ static void pack_sample(struct pack *p)
     pack_numbers(p, (const uint32_t[]){7, UINT32_MAX}, 2);
 }
 
-/* Reads what pack_sample wrote and compares as far as it goes. */
+/* Unpacks what pack_sample packed and compares until the first failure. */
 static bool unpack_sample(struct unpack *u)
 {
     size_t len = 99, none = 99;
@@ -61,7 +61,7 @@ static unsigned char *copy_of(const void *data, size_t len)
     return copy;
 }
 
-Test(pack, what_goes_in_comes_out)
+Test(pack, unpack_returns_what_was_packed)
 {
     struct pack p = {0};
     pack_sample(&p);
@@ -85,7 +85,7 @@ Test(pack, numbers_are_little_endian)
     pack_free(&p);
 }
 
-Test(pack, every_shorter_message_fails)
+Test(pack, every_truncated_message_fails)
 {
     struct pack p = {0};
     pack_sample(&p);
@@ -104,13 +104,13 @@ Test(pack, every_shorter_message_fails)
     pack_free(&p);
 }
 
-Test(pack, failure_stays_and_gives_nothing)
+Test(pack, failure_is_sticky_and_returns_zero)
 {
     struct unpack u = unpack_of("\1\2\3", 3);
     size_t len = 99;
     cr_assert_eq(unpack_u64(&u), 0);
     cr_assert(u.failed);
-    cr_assert_eq(unpack_u8(&u), 0, "there would be a byte, but the message is broken");
+    cr_assert_eq(unpack_u8(&u), 0, "a byte remains, but the message is invalid");
     cr_assert_null(unpack_string(&u));
     cr_assert_null(unpack_bytes(&u, &len));
     cr_assert_eq(len, 0);
@@ -140,10 +140,10 @@ Test(pack, a_string_has_one_zero_at_its_end)
     cr_assert_not(is_string("\2\0\0\0abc", 7), "no zero");
     cr_assert_not(is_string("\2\0\0\0a\0", 7), "a zero inside");
     cr_assert_not(is_string("\2\0\0\0ab", 6), "the zero is cut off");
-    cr_assert_not(is_string("\376\377\377\377ab", 7), "longer than all there is");
+    cr_assert_not(is_string("\376\377\377\377ab", 7), "longer than the message");
 }
 
-Test(pack, lengths_that_cannot_be)
+Test(pack, impossible_lengths)
 {
     static const unsigned char all[] = {0xff, 0xff, 0xff, 0xff, 0xff,
                                         0xff, 0xff, 0xff, 1,    2};
@@ -194,7 +194,7 @@ Test(pack, large_contents)
     pack_free(&p);
 }
 
-Test(pack, no_memory_is_a_failure_that_stays)
+Test(pack, no_memory_is_a_sticky_failure)
 {
     struct pack p = {0};
     pack_bytes(&p, "x", SIZE_MAX / 2);

@@ -43,7 +43,7 @@ static void world(void)
     g->life = LIFE_UP;
 }
 
-Test(peer, own_addresses_stay, .init = world)
+Test(peer, own_addresses_are_unchanged, .init = world)
 {
     char *p = heap_alloc(100, 16);
 
@@ -59,8 +59,7 @@ Test(peer, same_offset_on_the_other_pe, .init = world)
     *p = 1;
     *q = 2;
     cr_assert_eq(*p, 1);
-    cr_assert_eq(peer_at(p, sizeof *p, 1, "test"), q,
-                 "a second look gives another place");
+    cr_assert_eq(peer_at(p, sizeof *p, 1, "test"), q, "a second translation differs");
     cr_assert_eq((char *)peer_at(p + 1, 1, 1, "test") - (char *)q, (ptrdiff_t)sizeof *p);
     cr_assert_neq(peer_at(data + 8, 8, 1, "test"), data + 8);
 }
@@ -77,7 +76,7 @@ Test(peer, edges_of_a_segment, .init = world)
     cr_assert_eq(peer_find(last, SIZE_MAX, 1), NULL);
 }
 
-Test(peer, what_is_not_symmetric_or_no_pe_is_not_found, .init = world)
+Test(peer, invalid_addresses_and_pes_are_not_found, .init = world)
 {
     long local = 0;
     char *p = heap_alloc(8, 16);
@@ -95,13 +94,13 @@ Test(peer, an_error_ends_the_process, .init = world, .exit_code = 1)
     peer_at(&local, sizeof local, 1, "test");
 }
 
-Test(peer, another_executable_is_refused, .init = world, .exit_code = 1)
+Test(peer, another_executable_is_rejected, .init = world, .exit_code = 1)
 {
     node->pe[1].data_tag = 43;
     peer_at(data, 8, 1, "test");
 }
 
-Test(peer, a_place_names_the_segment_and_the_offset, .init = world)
+Test(peer, symaddr_has_segment_and_offset, .init = world)
 {
     const char *heap = (const char *)pgas_self.heap_base;
     size_t offset;

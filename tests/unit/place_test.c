@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place_test.c - sets of processors, with a kernel of many processors and one's cgroup.
- */
+/* place_test.c - sets of processors, with a simulated kernel of many processors and a
+ * cgroup. */
 #include "config.h"
 
 #include <criterion/criterion.h>

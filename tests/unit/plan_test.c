@@ -14,7 +14,7 @@
 static char said[ERROR_BYTES];
 static char machine[256];
 
-static void take(const char *error_text)
+static void keep_error(const char *error_text)
 {
     snprintf(said, sizeof said, "%s", error_text);
 }
@@ -30,7 +30,7 @@ static void clear(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
     cr_assert_eq(gethostname(machine, sizeof machine - 1), 0);
-    error_redirect(take);
+    error_redirect(keep_error);
     said[0] = '\0';
 }
 

@@ -82,7 +82,7 @@ static void answer_query(const struct frame *f)
 /* Deliver all frames; returns how many were rejected. */
 static int deliver(void)
 {
-    int refused = 0;
+    int rejected = 0;
     while (first != NULL) {
         struct message *m = first;
         first = m->next;
@@ -91,12 +91,12 @@ static int deliver(void)
         if (m->f.to == WIRE_FRONT && m->f.type == WIRE_QUERY_ASK)
             answer_query(&m->f);
         else if (m->f.to == WIRE_FRONT)
-            refused += gather_take(front, &m->f) != 0;
+            rejected += gather_take(front, &m->f) != 0;
         else if (m->f.to < NODES)
-            refused += pmix_net_take(nets[m->f.to], &m->f) != 0;
+            rejected += pmix_net_take(nets[m->f.to], &m->f) != 0;
         free(m);
     }
-    return refused;
+    return rejected;
 }
 
 static void no_done(void *arg, void *mine, int status, uint64_t number, const void *data,
@@ -172,7 +172,7 @@ static void on_info(pmix_status_t status, pmix_info_t *info, size_t n, void *arg
         release(release_arg);
 }
 
-static void give(uint32_t node, enum pmix_host_kind kind, struct pmix_request *r)
+static void submit(uint32_t node, enum pmix_host_kind kind, struct pmix_request *r)
 {
     struct pmix_host_post *post = calloc(1, sizeof *post);
     cr_assert(post != NULL);
@@ -197,7 +197,7 @@ static void fence(uint32_t node, bool all, const char *data, int timeout_s,
         r->rank[1] = 1;
         r->nranks = 2;
     }
-    give(node, PMIX_HOST_COLLECTIVE, r);
+    submit(node, PMIX_HOST_COLLECTIVE, r);
 }
 
 static void modex(uint32_t node, uint32_t rank, int timeout_s, struct answer *a)
@@ -207,7 +207,7 @@ static void modex(uint32_t node, uint32_t rank, int timeout_s, struct answer *a)
     r->arg = a;
     r->modex_rank = rank;
     r->timeout_s = timeout_s;
-    give(node, PMIX_HOST_MODEX, r);
+    submit(node, PMIX_HOST_MODEX, r);
 }
 
 static void query(uint32_t node, struct answer *a)
@@ -218,7 +218,7 @@ static void query(uint32_t node, struct answer *a)
     r->asked = calloc(1, sizeof *r->asked);
     r->asked[0] = PMIX_ASKED_TABLE;
     r->nasked = 1;
-    give(node, PMIX_HOST_QUERY, r);
+    submit(node, PMIX_HOST_QUERY, r);
 }
 
 static void stop_loop(void *arg)
@@ -237,7 +237,7 @@ static void run_for(uint64_t ms)
 
 /* ---- tests ------------------------------------------------------------------------ */
 
-Test(pmix_net, fences_cross)
+Test(pmix_net, fences_at_once)
 {
     struct answer all[NODES] = {{0}}, two[2] = {{0}};
     fence(0, true, "a", 0, &all[0]);
@@ -324,7 +324,7 @@ static void take_spoilt(const struct frame *f)
 }
 
 /* Every frame is accepted or rejected, and no request is answered twice. */
-Test(pmix_net, survives_spoilt_frames)
+Test(pmix_net, survives_corrupted_frames)
 {
     static struct answer a[SPOILT];
     const char text[] = "an event";

@@ -26,7 +26,7 @@ Test(pool, random_sequences_against_a_model)
         if (thing[i] == NULL) {
             thing[i] = pool_alloc(&pool);
             cr_assert_not_null(thing[i]);
-            cr_assert_eq(thing[i]->number, 0, "what is taken is zero");
+            cr_assert_eq(thing[i]->number, 0, "a new object is zero");
             cr_assert_not(pool_has(&pool, thing[i]), "not live before pool_publish");
             thing[i]->number = i + 1;
             pool_publish(&thing[i]->item);
@@ -34,7 +34,7 @@ Test(pool, random_sequences_against_a_model)
             cr_assert(pool_has(&pool, thing[i]));
             cr_assert_eq(thing[i]->number, i + 1);
             pool_free(&pool, thing[i]);
-            cr_assert_not(pool_has(&pool, thing[i]), "a stale handle is found out");
+            cr_assert_not(pool_has(&pool, thing[i]), "a stale handle is detected");
             thing[i] = NULL;
         }
     }
@@ -64,7 +64,7 @@ static bool is_even(void *object, void *count)
     return ((struct thing *)object)->number % 2 == 0;
 }
 
-Test(pool, each_visits_live_objects_and_gives_some_back)
+Test(pool, each_visits_live_objects_and_may_free_them)
 {
     static struct pool pool = POOL_OF(struct thing);
     struct thing *thing[100];

@@ -26,7 +26,7 @@ enum {
 };
 
 /* Messages of the watched process. */
-struct told {
+struct pids {
     pid_t self, group, reaper;
     char dir[PATH_MAX];
 };
@@ -57,7 +57,7 @@ static void tick_for(int fd, int ms)
 typedef void life_fn(const struct reaper *j);
 
 /* An oshrun with a reaper and one group, both of which report through the pipe. */
-static void start_watched(life_fn *life, struct told *told)
+static void start_watched(life_fn *life, struct pids *pids)
 {
     int fd[2];
     cr_assert_eq(pipe(fd), 0);
@@ -65,7 +65,7 @@ static void start_watched(life_fn *life, struct told *told)
     pid_t pid = fork();
     if (pid == 0) {
         struct reaper j;
-        struct told mine = {.self = getpid()};
+        struct pids mine = {.self = getpid()};
         if (reaper_start(&j) != 0)
             _exit(1);
         mine.reaper = j.pid;
@@ -77,44 +77,44 @@ static void start_watched(life_fn *life, struct told *told)
         reaper_stop(&j);
         _exit(0);
     }
-    cr_assert_eq(read(fd[0], told, sizeof *told), sizeof *told);
+    cr_assert_eq(read(fd[0], pids, sizeof *pids), sizeof *pids);
     close(fd[0]);
     close(fd[1]);
 }
 
 /* Milliseconds until the process has ended, and its status.  After the limit it is
  * killed, with the processes that the reaper should have killed. */
-static uint64_t wait_for(const struct told *told, int *status)
+static uint64_t wait_for(const struct pids *pids, int *status)
 {
     uint64_t start = loop_now_ns(), ms = 0;
-    while (waitpid(told->self, status, WNOHANG) == 0 && ms < WAIT_MS) {
+    while (waitpid(pids->self, status, WNOHANG) == 0 && ms < WAIT_MS) {
         usleep(STEP_US);
         ms = (loop_now_ns() - start) / MS;
     }
     if (ms >= WAIT_MS) {
-        kill(told->self, SIGKILL);
-        kill(-told->group, SIGKILL);
+        kill(pids->self, SIGKILL);
+        kill(-pids->group, SIGKILL);
         cr_assert(false, "it lives after %d ms", (int)ms);
     }
     return ms;
 }
 
-static bool is_gone(const struct told *told)
+static bool is_gone(const struct pids *pids)
 {
-    return kill(-told->group, 0) != 0 && access(told->dir, F_OK) != 0 &&
-           kill(told->reaper, 0) != 0;
+    return kill(-pids->group, 0) != 0 && access(pids->dir, F_OK) != 0 &&
+           kill(pids->reaper, 0) != 0;
 }
 
-static void expect_gone(const struct told *told)
+static void expect_gone(const struct pids *pids)
 {
-    for (int i = 0; i < TRIES && !is_gone(told); i++) {
+    for (int i = 0; i < TRIES && !is_gone(pids); i++) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             continue;
         usleep(MS / TRIES);
     }
-    cr_assert_neq(kill(-told->group, 0), 0, "the group is left");
-    cr_assert_neq(access(told->dir, F_OK), 0, "%s is left", told->dir);
-    cr_assert_neq(kill(told->reaper, 0), 0, "the reaper is left");
+    cr_assert_neq(kill(-pids->group, 0), 0, "the group still exists");
+    cr_assert_neq(access(pids->dir, F_OK), 0, "%s still exists", pids->dir);
+    cr_assert_neq(kill(pids->reaper, 0), 0, "the reaper still runs");
 }
 
 TestSuite(reaper, .timeout = 30);
@@ -126,16 +126,16 @@ static void be_stopped(const struct reaper *j)
     raise(SIGSTOP);
 }
 
-Test(reaper, ends_one_that_is_stopped_and_its_groups)
+Test(reaper, kills_a_stopped_oshrun_and_its_groups)
 {
-    struct told told;
+    struct pids pids;
     int status;
-    start_watched(be_stopped, &told);
-    uint64_t ms = wait_for(&told, &status);
+    start_watched(be_stopped, &pids);
+    uint64_t ms = wait_for(&pids, &status);
     cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%d", status);
     cr_assert_geq(ms, LIMIT_MS * 2 + LIMIT_MS / 2, "after %d ms", (int)ms);
     cr_assert_leq(ms, LIMIT_MS * 3 + SLACK_MS, "after %d ms", (int)ms);
-    expect_gone(&told);
+    expect_gone(&pids);
 }
 
 static void tick_on(const struct reaper *j)
@@ -144,28 +144,28 @@ static void tick_on(const struct reaper *j)
     tick_for(j->fd, LIMIT_MS * 3);
 }
 
-Test(reaper, lets_one_live_that_ticks)
+Test(reaper, spares_an_oshrun_that_ticks)
 {
-    struct told told;
+    struct pids pids;
     int status;
-    start_watched(tick_on, &told);
-    wait_for(&told, &status);
+    start_watched(tick_on, &pids);
+    wait_for(&pids, &status);
     cr_assert_eq(status, 0);
-    expect_gone(&told);
+    expect_gone(&pids);
 }
 
-static void say_nothing(const struct reaper *j)
+static void send_nothing(const struct reaper *j)
 {
     (void)j;
     usleep(LIMIT_MS * 2 * 1000);
 }
 
-Test(reaper, watches_only_when_asked_to)
+Test(reaper, watches_only_on_request)
 {
-    struct told told;
+    struct pids pids;
     int status;
-    start_watched(say_nothing, &told);
-    wait_for(&told, &status);
+    start_watched(send_nothing, &pids);
+    wait_for(&pids, &status);
     cr_assert_eq(status, 0);
 }
 
@@ -177,28 +177,28 @@ static void end_the_watch(const struct reaper *j)
     usleep(LIMIT_MS * 2 * 1000);
 }
 
-Test(reaper, ends_the_watch_when_asked_to)
+Test(reaper, ends_the_watch_on_request)
 {
-    struct told told;
+    struct pids pids;
     int status;
-    start_watched(end_the_watch, &told);
-    wait_for(&told, &status);
+    start_watched(end_the_watch, &pids);
+    wait_for(&pids, &status);
     cr_assert_eq(status, 0);
 }
 
 /* All processes are stopped for longer than the limit, as on a suspended machine. */
 Test(reaper, does_not_count_time_in_which_nothing_ran)
 {
-    struct told told;
+    struct pids pids;
     int status;
-    start_watched(tick_on, &told);
+    start_watched(tick_on, &pids);
     usleep(LIMIT_MS * 1000);
-    kill(told.reaper, SIGSTOP);
-    kill(told.self, SIGSTOP);
+    kill(pids.reaper, SIGSTOP);
+    kill(pids.self, SIGSTOP);
     usleep(LIMIT_MS * 2 * 1000);
-    kill(told.reaper, SIGCONT);
+    kill(pids.reaper, SIGCONT);
     usleep(LIMIT_MS / 8 * 1000); /* the reaper wakes first */
-    kill(told.self, SIGCONT);
-    wait_for(&told, &status);
+    kill(pids.self, SIGCONT);
+    wait_for(&pids, &status);
     cr_assert_eq(status, 0, "%d", status);
 }

@@ -14,7 +14,7 @@ enum { NODES = 13, FANOUT = 3, HEARD_MAX = 16, MANY = 2000, UP = 100 };
 
 static const struct tree tree = {.nnodes = NODES, .fanout = FANOUT};
 
-/* The far end of a link of the route, with the frames received. */
+/* The remote end of a link of the route, with the frames received. */
 struct remote {
     struct end e;  /* first: converted from its address */
     uint32_t node; /* node at that end; UP: the parent */
@@ -28,7 +28,7 @@ struct remote {
     bool done; /* the mark of pump() has arrived */
 };
 
-/* A route, and the far ends of its links in the order in which they were made. */
+/* A route, and the remote ends of its links in the order in which they were made. */
 struct spot {
     struct route r;
     struct remote *remote[FANOUT + 1];
@@ -102,7 +102,7 @@ static void close_spot(struct spot *s)
     tear_down();
 }
 
-static struct link *near_of(const struct spot *s, uint32_t node)
+static struct link *link_of(const struct spot *s, uint32_t node)
 {
     for (unsigned i = 0; i < s->remotes; i++)
         if (s->remote[i]->node == node)
@@ -110,7 +110,7 @@ static struct link *near_of(const struct spot *s, uint32_t node)
     return NULL;
 }
 
-/* Wait until all that was sent to this end has arrived. */
+/* Waits until all frames sent to this end have arrived. */
 static void pump(struct remote *remote)
 {
     remote->done = false;
@@ -119,7 +119,7 @@ static void pump(struct remote *remote)
         cr_assert(run(PATIENT_MS));
 }
 
-/* Exactly the n far ends in ends[] have received one frame. */
+/* Exactly the n remote ends in ends[] have received one frame. */
 static void expect_at(struct spot *s, const uint32_t *ends, unsigned n, uint32_t from,
                       uint32_t to)
 {
@@ -183,7 +183,7 @@ Test(route, frames_go_to_their_target)
     }
 }
 
-Test(route, frames_for_me_stay)
+Test(route, frames_for_this_node_are_not_forwarded)
 {
     static const uint32_t me[] = {0, 3, WIRE_FRONT};
     for (size_t i = 0; i < sizeof me / sizeof *me; i++) {
@@ -196,15 +196,15 @@ Test(route, frames_for_me_stay)
     }
 }
 
-Test(route, frames_for_nobody_are_dropped)
+Test(route, frames_for_unknown_nodes_are_dropped)
 {
-    static const uint32_t nobody[] = {NODES, NODES + 1, WIRE_NONE, WIRE_NONE - 1};
+    static const uint32_t unknown[] = {NODES, NODES + 1, WIRE_NONE, WIRE_NONE - 1};
     struct spot *s = open_with(0, FANOUT);
-    for (size_t i = 0; i < sizeof nobody / sizeof *nobody; i++) {
-        struct frame f = frame_of(WIRE_EVENT, 3, nobody[i], 100);
-        cr_assert_not(route_take(&s->r, near_of(s, 3), &f));
-        cr_assert_not(route_take(&s->r, near_of(s, UP), &f));
-        expect_at(s, NULL, 0, 3, nobody[i]);
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        struct frame f = frame_of(WIRE_EVENT, 3, unknown[i], 100);
+        cr_assert_not(route_take(&s->r, link_of(s, 3), &f));
+        cr_assert_not(route_take(&s->r, link_of(s, UP), &f));
+        expect_at(s, NULL, 0, 3, unknown[i]);
     }
     close_spot(s);
 }
@@ -219,7 +219,8 @@ Test(route, for_all_from_the_front)
     route_send(&s->r, &f);
     expect_at(s, children, FANOUT, WIRE_FRONT, WIRE_ALL);
     f.from = 7; /* a daemon's frame reaches all, the sender's subtree too */
-    cr_assert_not(route_take(&s->r, near_of(s, 1), &f), "the front is none of all");
+    cr_assert_not(route_take(&s->r, link_of(s, 1), &f),
+                  "a frame for all is not for the front end");
     expect_at(s, children, FANOUT, 7, WIRE_ALL);
     close_spot(s);
 }
@@ -232,9 +233,9 @@ Test(route, for_all_in_the_middle)
     route_send(&s->r, &f);
     expect_at(s, up, 1, 0, WIRE_ALL);
     f.from = 4;
-    cr_assert_not(route_take(&s->r, near_of(s, 4), &f), "it comes back from the front");
+    cr_assert_not(route_take(&s->r, link_of(s, 4), &f), "it returns from the front end");
     expect_at(s, up, 1, 4, WIRE_ALL);
-    cr_assert(route_take(&s->r, near_of(s, UP), &f), "from above: for this node too");
+    cr_assert(route_take(&s->r, link_of(s, UP), &f), "from above: for this node too");
     expect_at(s, children, FANOUT, 4, WIRE_ALL);
     close_spot(s);
 }
@@ -243,12 +244,12 @@ Test(route, for_all_at_a_leaf)
 {
     struct spot *s = open_with(12, 0);
     struct frame f = frame_of(WIRE_EVENT, 4, WIRE_ALL, 100);
-    cr_assert(route_take(&s->r, near_of(s, UP), &f));
+    cr_assert(route_take(&s->r, link_of(s, UP), &f));
     expect_at(s, NULL, 0, 4, WIRE_ALL);
     close_spot(s);
 }
 
-/* -- links that come and go ---------------------------------------------------------- */
+/* -- attaching and losing links ------------------------------------------------------ */
 
 /* Order: the job, the frames queued before the link was attached, later frames. */
 Test(route, frames_wait_for_a_link)
@@ -257,11 +258,11 @@ Test(route, frames_wait_for_a_link)
     struct frame f = frame_of(WIRE_SIGNAL, 0, 4, 1);
     route_send(&s->r, &f);
     f = frame_of(WIRE_INPUT, WIRE_FRONT, 4, 300);
-    cr_assert_not(route_take(&s->r, near_of(s, UP), &f));
+    cr_assert_not(route_take(&s->r, link_of(s, UP), &f));
     f = frame_of(WIRE_EVENT, 9, WIRE_ALL, 0);
-    cr_assert(route_take(&s->r, near_of(s, UP), &f));
+    cr_assert(route_take(&s->r, link_of(s, UP), &f));
     f = frame_of(WIRE_MODEX_ASK, 3, 4, 20);
-    cr_assert_not(route_take(&s->r, near_of(s, 3), &f));
+    cr_assert_not(route_take(&s->r, link_of(s, 3), &f));
     cr_assert_not(route_has_child(&s->r, 4));
     struct frame job = frame_of(WIRE_JOB, 0, 4, 77);
     struct remote *remote = attach(s, 4, &job);
@@ -303,14 +304,14 @@ Test(route, many_frames_wait_in_order)
     close_spot(s);
 }
 
-Test(route, a_gone_child_takes_nothing)
+Test(route, frames_for_a_lost_child_are_dropped)
 {
     struct spot *s = open_with(0, 1); /* node 3 is attached, 4 and 5 are not yet */
     struct frame f = frame_of(WIRE_EVENT, 0, 4, 100);
     route_send(&s->r, &f); /* queued, and then discarded */
     route_detach(&s->r, 4);
     route_send(&s->r, &f);
-    cr_assert_not(route_take(&s->r, near_of(s, UP), &f));
+    cr_assert_not(route_take(&s->r, link_of(s, UP), &f));
     struct remote *late = link_to(s, 4);
     cr_assert_eq(route_attach(&s->r, 4, late->near.link, NULL), -1, "it is gone");
     pump(late);
@@ -327,36 +328,36 @@ Test(route, a_gone_child_takes_nothing)
     f.to = 12; /* below it */
     route_send(&s->r, &f);
     f.to = WIRE_ALL;
-    cr_assert(route_take(&s->r, near_of(s, UP), &f));
+    cr_assert(route_take(&s->r, link_of(s, UP), &f));
     struct remote *other = attach(s, 5, NULL);
     pump(other);
-    cr_assert_eq(other->count, 1, "what was for all is for the others");
+    cr_assert_eq(other->count, 1, "frames for all still reach the others");
     pump(s->remote[1]);
-    cr_assert_eq(s->remote[1]->count, 0, "the parent has nothing to do with it");
+    cr_assert_eq(s->remote[1]->count, 0, "the parent gets none");
     route_detach(&s->r, 3);
     route_detach(&s->r, 11);
     close_spot(s);
 }
 
-Test(route, a_parent_that_is_not_there)
+Test(route, a_missing_parent)
 {
     struct spot *s = open_spot(3);
     struct frame f = frame_of(WIRE_EVENT, 3, WIRE_FRONT, 100);
     route_send(&s->r, &f);
     f.to = WIRE_ALL;
     route_send(&s->r, &f);
-    f = frame_of(WIRE_EVENT, 0, 12, 100); /* nobody fetches it */
+    f = frame_of(WIRE_EVENT, 0, 12, 100); /* no link fetches it */
     route_send(&s->r, &f);
     cr_assert_not(route_has_children(&s->r));
     close_spot(s);
 }
 
-Test(route, who_may_be_attached)
+Test(route, nodes_that_may_be_attached)
 {
     struct spot *s = open_with(0, 1);
-    struct link *l = near_of(s, 3);
+    struct link *l = link_of(s, 3);
     cr_assert_eq(route_child_of(&s->r, l), 3);
-    cr_assert_eq(route_child_of(&s->r, near_of(s, UP)), WIRE_NONE);
+    cr_assert_eq(route_child_of(&s->r, link_of(s, UP)), WIRE_NONE);
     cr_assert_eq(route_attach(&s->r, 3, l, NULL), -1, "it is there");
     cr_assert_eq(route_attach(&s->r, 0, l, NULL), -1, "it is this node");
     cr_assert_eq(route_attach(&s->r, 12, l, NULL), -1, "a child's child");

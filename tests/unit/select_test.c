@@ -79,7 +79,7 @@ Test(table, rows_comments_and_the_machine)
     select_table_free(&t);
 }
 
-Test(table, another_machine_is_noticed)
+Test(table, another_machine_is_detected)
 {
     struct select_table t = read_text(HEADER "machine 64 Model X\nreduce last * * *\n");
 
@@ -134,7 +134,7 @@ Test(table, each_mistake_has_its_error_text)
     }
 }
 
-Test(table, digests_tell_rows_apart)
+Test(table, digests_distinguish_rows)
 {
     struct select_table a = read_text(HEADER "reduce last * 2 1\n");
     struct select_table b = read_text(HEADER "# else\nreduce last * 2 1\n");
@@ -167,7 +167,7 @@ Test(plan, without_rows_it_is_the_built_in_one)
     cr_assert_str_eq(planned(SELECT_SCAN, c, "scan barrier * 2-4 1\n"), "barrier");
 }
 
-Test(plan, rows_cut_holes_into_others)
+Test(plan, later_rows_split_earlier_ones)
 {
     cr_assert_str_eq(planned(SELECT_SCAN, two, "scan barrier 100-200 2 1\n"),
                      "mailbox to 99, barrier to 200, mailbox to 256, barrier");
@@ -177,7 +177,7 @@ Test(plan, rows_cut_holes_into_others)
         "256, barrier");
 }
 
-Test(plan, an_algorithm_is_used_where_it_can_be)
+Test(plan, an_algorithm_is_used_within_its_limits)
 {
     struct select_case c = two;
 
@@ -242,9 +242,9 @@ Test(plan, too_many_ranges_are_cut)
     cr_assert_null(strstr(text, "cut"), "%s", text);
 }
 
-/* ---- places ---------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------- */
 
-Test(place, the_users_is_found_by_the_environment)
+Test(path, environment_determines_the_path_of_the_user)
 {
     char path[PATH_MAX];
 
@@ -261,7 +261,7 @@ Test(place, the_users_is_found_by_the_environment)
     cr_assert(select_table_path(1, path, sizeof path));
 }
 
-Test(place, what_cannot_be_opened_is_bad_if_it_is_named)
+Test(path, a_named_file_that_cannot_be_opened_is_bad)
 {
     struct select_table t;
 

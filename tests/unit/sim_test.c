@@ -152,12 +152,12 @@ static void times(int me, void *arg)
     cr_assert_eq(waits_for, 1);
     quiet(pe);
     uint64_t now = 2 * LATENCY + sizeof buffer;
-    cr_assert_eq(sim_now_ns(), now, "a put: there with its bytes, and back");
+    cr_assert_eq(sim_now_ns(), now, "a put: one way with its bytes, and back");
     done.pending = 1;
     cr_assert_eq(t->get(pe->ctx, buffer, &at, sizeof buffer, &done), 0);
     wait_done(pe, &done);
     now += 2 * LATENCY + sizeof buffer;
-    cr_assert_eq(sim_now_ns(), now, "a get: there, and back with its bytes");
+    cr_assert_eq(sim_now_ns(), now, "a get: one way, and back with its bytes");
     done.pending = 1;
     cr_assert_eq(t->amo(pe->ctx, &at, &fetch, &done), 0);
     wait_done(pe, &done);
@@ -184,7 +184,7 @@ static void late(int me, void *arg)
         sim_sleep_ns(50 * LATENCY);
     struct pe *pe = open_pe(me);
     if (me == 1) {
-        cr_assert_eq(pe->heap[0], 3, "what came early is there once we are open");
+        cr_assert_eq(pe->heap[0], 3, "data sent before the open arrives after it");
         return;
     }
     add(pe, 1, 0, 1);
@@ -216,7 +216,7 @@ static void outside(int me, void *arg)
     cr_assert_eq(t->open(&pe->world, &again, why), -EINVAL);
 }
 
-Test(sim, places_outside_of_a_segment_are_refused)
+Test(sim, addresses_outside_of_a_segment_are_rejected)
 {
     struct sim_config config = plain;
     struct transport_world world = {.npes = 1};
@@ -226,7 +226,7 @@ Test(sim, places_outside_of_a_segment_are_refused)
     config.npes = 1;
     cr_assert_eq(run(config, outside, NULL), 0);
     finish();
-    cr_assert_eq(t->open(&world, &net, why), -EINVAL, "there is no simulation here");
+    cr_assert_eq(t->open(&world, &net, why), -EINVAL, "no simulation is running");
 }
 
 /* ---- order ----------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ enum { ROUNDS = 200 };
 
 struct order {
     bool fence;
-    int wrong; /* rounds in which the flag came first */
+    int wrong; /* rounds in which the flag arrived first */
 };
 
 /* Words 1 and 2: data and flag, from PE 0; word 3 of PE 0: the answer. */
@@ -352,7 +352,7 @@ Test(sim, same_seed_same_run)
     cr_assert_neq(one, order_of(2, LATENCY));
     cr_assert_neq(one, order_of(3, LATENCY));
     cr_assert_eq(order_of(4, 0), order_of(4, 0));
-    cr_assert_neq(order_of(4, 0), order_of(5, 0), "who goes on first is drawn, too");
+    cr_assert_neq(order_of(4, 0), order_of(5, 0), "the order of wake-ups is random, too");
 }
 
 static void alarmed(int me, void *arg)
@@ -407,9 +407,9 @@ Test(sim, contexts_do_not_need_each_other)
     finish();
 }
 
-/* ---- waiting for ever, and deaths ------------------------------------------------ */
+/* ---- deadlocks and failures ------------------------------------------------------ */
 
-static void wait_for_nobody(int me, void *arg)
+static void wait_forever(int me, void *arg)
 {
     struct pe *pe = open_pe(me);
 
@@ -420,13 +420,13 @@ static void wait_for_nobody(int me, void *arg)
         sim_sleep_ns(LATENCY);
 }
 
-Test(sim, who_waits_for_ever_is_found)
+Test(sim, deadlocks_are_detected)
 {
     struct sim_config config = plain;
     int stuck[2] = {0, 0};
 
     config.npes = 6;
-    cr_assert_eq(run(config, wait_for_nobody, NULL), -EDEADLK);
+    cr_assert_eq(run(config, wait_forever, NULL), -EDEADLK);
     cr_assert_eq(sim_stuck(sim, stuck, 2), 3);
     cr_assert(stuck[0] == 1 && stuck[1] == 3);
     finish();
@@ -443,7 +443,7 @@ static void wait_with_deadline(int me, void *arg)
     cr_assert_lt(sim_now_ns(), 3 * deadline);
 }
 
-Test(sim, deadlines_pass_though_nothing_happens)
+Test(sim, deadlines_expire_without_events)
 {
     cr_assert_eq(run(plain, wait_with_deadline, NULL), 0);
     finish();
@@ -463,8 +463,8 @@ static void die(int me, void *arg)
     uint64_t value;
 
     if (me == 2) {
-        wait_word(pe, 0, 1); /* for ever */
-        cr_assert_fail("the dead do not go on");
+        wait_word(pe, 0, 1); /* forever */
+        cr_assert_fail("a dead PE continues");
     }
     if (me == 1) {
         sim_sleep_ns(5 * LATENCY);
@@ -496,7 +496,7 @@ static void die(int me, void *arg)
     cr_assert_eq(t->pending(pe->ctx, NULL), 0);
 }
 
-Test(sim, dead_pes_are_loud_or_silent)
+Test(sim, dead_pes_fail_operations_or_are_silent)
 {
     struct sim_config config = plain;
     struct death loud = {.silent = false}, silent = {.silent = true};
@@ -509,7 +509,7 @@ Test(sim, dead_pes_are_loud_or_silent)
     finish();
     silent.stuck = true;
     cr_assert_eq(run(config, die, &silent), -EDEADLK);
-    cr_assert_eq(sim_stuck(sim, &stuck, 1), 1, "the dead do not count");
+    cr_assert_eq(sim_stuck(sim, &stuck, 1), 1, "dead PEs do not count");
     cr_assert_eq(stuck, 0);
     finish();
 }

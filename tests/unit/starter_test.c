@@ -47,7 +47,7 @@ static struct {
     char error[ERROR_BYTES];
 } t;
 
-/* ---- what the starter tells ------------------------------------------------------- */
+/* ---- events of the starter -------------------------------------------------------- */
 
 static void said(void *arg, uint32_t node, const char *line)
 {
@@ -200,7 +200,7 @@ static void run_until(const struct starter_config *c, const char *line)
     t.s = starter_begin(&t.loop, c, &events, NULL);
     cr_assert_not_null(t.s, "%s", t.error);
     run_for(WAIT_MS);
-    cr_assert_neq(t.lines, 0, "nothing was said");
+    cr_assert_neq(t.lines, 0, "no line was received");
 }
 
 static bool has_line(const char *line)
@@ -349,7 +349,7 @@ Test(starter, an_agent_brings_the_daemon)
                                "front=1.2.3.4:5 node=0");
 }
 
-Test(starter, agents_that_are_not_there)
+Test(starter, agents_that_do_not_exist)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
     c.agent = "no-such-agent -x";
@@ -361,7 +361,7 @@ Test(starter, agents_that_are_not_there)
     c.agent = "ssh %r@%h";
     cr_assert_null(starter_begin(&t.loop, &c, &events, NULL));
     cr_assert(strstr(t.error, "'%r'") != NULL, "%s", t.error);
-    ((bool *)(uintptr_t)c.local)[0] = true; /* nobody needs the agent */
+    ((bool *)(uintptr_t)c.local)[0] = true; /* no host needs the agent */
     c.agent = "no-such-agent";
     run(&c, 1);
 }
@@ -401,7 +401,7 @@ Test(starter, why_an_agent_ended)
     cr_assert_eq(t.failed, sizeof row / sizeof *row);
 }
 
-Test(starter, status_127_after_the_daemon_has_called_is_only_a_status)
+Test(starter, status_127_after_the_daemon_has_started_is_no_error_of_the_path)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/opt/oshrun");
     c.agent = script("agent", "echo up; sleep 0.3; exit 127");
@@ -412,7 +412,7 @@ Test(starter, status_127_after_the_daemon_has_called_is_only_a_status)
     cr_assert_str_eq(t.why[0], "agent ended with status 127: up");
 }
 
-Test(starter, agents_that_write_much_and_anything)
+Test(starter, agents_that_write_much_and_arbitrary_bytes)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
     c.agent = script("agent",
@@ -437,7 +437,7 @@ Test(starter, control_characters_do_not_reach_the_terminal)
     cr_assert_eq(t.lines, 1);
 }
 
-Test(starter, what_an_agent_left_running_is_still_told)
+Test(starter, output_of_processes_that_an_agent_left_is_read)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
     c.agent = script("agent", "(sleep 0.3; echo pid=$$; echo later) & exit 0");
@@ -451,7 +451,7 @@ Test(starter, what_an_agent_left_running_is_still_told)
     expect_gone(-group);
 }
 
-Test(starter, the_last_half_line_explains_an_end)
+Test(starter, an_incomplete_last_line_is_reported)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
     c.agent = script("agent", "sleep 100 & printf half; exit 9"); /* sleep has the pipe */
@@ -459,7 +459,7 @@ Test(starter, the_last_half_line_explains_an_end)
     cr_assert_str_eq(t.why[0], "agent ended with status 9: half");
 }
 
-/* ---- how many at a time ----------------------------------------------------------- */
+/* ---- limit of concurrent agents --------------------------------------------------- */
 
 static void on_arrival(void *arg)
 {
@@ -498,7 +498,7 @@ Test(starter, at_most_32_at_a_time)
     stop();
 }
 
-Test(starter, tells_that_a_daemon_is_up)
+Test(starter, reports_that_a_daemon_is_up)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
     c.agent = script("agent", "echo 'node daemon is up: 7 n7'; echo up; exit 3");
@@ -507,7 +507,7 @@ Test(starter, tells_that_a_daemon_is_up)
     cr_assert_eq(t.failed, 1);
 }
 
-Test(starter, an_end_lets_the_next_one_start)
+Test(starter, the_next_agent_starts_when_one_ends)
 {
     struct starter_config c = config(STARTER_AGENT, NODES_MAX, "/bin/true");
     c.agent = script("agent", "exit 0");
@@ -517,7 +517,7 @@ Test(starter, an_end_lets_the_next_one_start)
 
 /* ---- the end ---------------------------------------------------------------------- */
 
-Test(starter, stop_ends_what_does_not_want_to_end)
+Test(starter, stop_kills_agents_that_ignore_sigterm)
 {
     size_t files = open_files();
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
@@ -532,7 +532,7 @@ Test(starter, stop_ends_what_does_not_want_to_end)
     cr_assert_eq(open_files(), files);
 }
 
-Test(starter, stop_hears_the_last_words)
+Test(starter, stop_reads_the_last_output)
 {
     const char *d = script("d", "trap 'echo bye; exit 0' TERM; echo up\n"
                                 "sleep 100 & wait");
@@ -543,7 +543,7 @@ Test(starter, stop_hears_the_last_words)
     cr_assert_eq(t.ended, 0);
 }
 
-Test(starter, stop_lets_those_leave_that_had_arrived)
+Test(starter, stop_waits_for_connected_daemons)
 {
     struct starter_config c = config(STARTER_AGENT, 2, "/bin/true");
     c.agent = script("agent", "trap 'echo TERM' TERM; echo up; sleep 0.2; echo leaves");
@@ -580,17 +580,17 @@ Test(starter, stop_before_anything_has_started)
     cr_assert_eq(open_files(), files);
 }
 
-Test(starter, the_reaper_knows_the_groups)
+Test(starter, the_reaper_gets_the_groups)
 {
     const char *d = script("d", "echo pid=$$; echo up; exec sleep 100");
     struct starter_config c = config(STARTER_LOCAL, 1, d);
     run_until(&c, "up");
-    pid_t told[8] = {0};
-    cr_assert_eq(read(t.reaper[0], told, sizeof told), sizeof *told);
-    cr_assert_eq(told[0], said_pid("pid="));
+    pid_t groups[8] = {0};
+    cr_assert_eq(read(t.reaper[0], groups, sizeof groups), sizeof *groups);
+    cr_assert_eq(groups[0], said_pid("pid="));
     stop();
-    cr_assert_eq(read(t.reaper[0], told, sizeof told), sizeof *told);
-    cr_assert_eq(told[0], REAPER_FORGET);
+    cr_assert_eq(read(t.reaper[0], groups, sizeof groups), sizeof *groups);
+    cr_assert_eq(groups[0], REAPER_FORGET);
 }
 
 /* ---- srun ------------------------------------------------------------------------- */
@@ -625,7 +625,7 @@ Test(starter, one_srun_for_all)
     starter_arrived(t.s, 2);
 }
 
-Test(starter, what_srun_says)
+Test(starter, messages_of_srun)
 {
     make_srun("echo 'srun: cluster configuration lacks support for cpu binding'\n"
               "echo 'slurmstepd-n1: error: execve(): /o: No such file or directory'\n"
@@ -643,7 +643,7 @@ static const char one_of_two_fails[] =
     "echo pid=$$; echo 'srun: error: n1: task 1: Exited with exit code 3'\n"
     "echo 'n1: no way'; trap 'exit 5' TERM; sleep 100 & wait";
 
-Test(starter, srun_goes_on_without_one_daemon)
+Test(starter, srun_continues_without_one_daemon)
 {
     make_srun(one_of_two_fails);
     struct starter_config c = config(STARTER_SRUN, 2, "/o");
@@ -655,7 +655,7 @@ Test(starter, srun_goes_on_without_one_daemon)
     cr_assert_eq(t.ended, 1); /* reported once */
 }
 
-Test(starter, a_daemon_under_srun_that_had_called)
+Test(starter, a_daemon_under_srun_that_had_connected)
 {
     make_srun(one_of_two_fails);
     struct starter_config c = config(STARTER_SRUN, 2, "/o");

@@ -8,7 +8,7 @@
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/team/team.h"
 
-/* With a linear search in team_index the largest test takes minutes. */
+/* A linear search in team_index would need minutes for the largest test. */
 enum { PES = 400000, SECONDS = 20 };
 
 static struct shmem_team parent = {.npes = PES, .stride = 1};

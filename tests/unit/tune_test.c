@@ -28,7 +28,7 @@ static void other(struct tune_point *p, enum select_algorithm a, double ns, bool
     p->sure[a] = sure;
 }
 
-Test(tune, a_little_better_or_seldom_better_is_not_taken)
+Test(tune, a_small_or_rare_gain_is_not_selected)
 {
     other(add(SELECT_REDUCE, 8, REDUCE_FLAT, 100), REDUCE_LAST, 96, true);
     other(add(SELECT_REDUCE, 32, REDUCE_FLAT, 100), REDUCE_LAST, 50, false);
@@ -59,14 +59,14 @@ Test(tune, ranges_meet_between_the_sizes)
     cr_assert_float_eq(range[2].factor, 5, 1e-9);
 }
 
-Test(tune, no_range_goes_beyond_what_was_compared)
+Test(tune, no_range_exceeds_the_compared_sizes)
 {
     other(add(SELECT_SCAN, 2048, SCAN_MAILBOX, 100), SCAN_BARRIER, 50, true);
     cr_assert_eq(tune_ranges(&job, 3, 4, range), 1);
     cr_assert_eq(range[0].to, select_info(SCAN_MAILBOX)->bytes);
 }
 
-Test(tune, where_bytes_are_not_known_one_serves_all)
+Test(tune, without_sizes_there_is_one_range)
 {
     other(add(SELECT_COLLECT, 8, COLLECT_MAILBOX, 100), COLLECT_BARRIER, 50, true);
     other(add(SELECT_COLLECT, 64, COLLECT_MAILBOX, 100), COLLECT_BARRIER, 100, false);

@@ -32,7 +32,7 @@ bool algorithms_pes(const char *text)
     return true;
 }
 
-/* ---- what is in effect ----------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------- */
 
 static void algorithms_report_selection(struct emit *e, int processors)
 {
@@ -90,7 +90,7 @@ static const char *algorithms_plan_text(enum select_collective what, bool builti
         const char *wish = select_requested(what, &env);
         c.first = select_algorithm_of(what, wish);
         if (c.first == SELECT_ALGORITHMS_ALL && strcmp(wish, "auto") != 0)
-            return "none, as the variable's value is none of them";
+            return "none: the variable has an invalid value";
         c.reproducible = env.reproducible == REPRODUCIBLE_ANYWHERE;
         c.table = &table;
     }

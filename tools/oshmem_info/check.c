@@ -45,18 +45,18 @@ void check_ok(struct finding *f, const char *format, ...)
 {
     va_list args;
 
-    f->verdict = CHECK_OK;
+    f->status = CHECK_OK;
     va_start(args, format);
     vsnprintf(f->reason, sizeof f->reason, format, args);
     va_end(args);
 }
 
-void check_flaw(struct finding *f, enum verdict verdict, const char *remedy,
+void check_flaw(struct finding *f, enum check_status status, const char *remedy,
                 const char *format, ...)
 {
     va_list args;
 
-    f->verdict = verdict;
+    f->status = status;
     snprintf(f->remedy, sizeof f->remedy, "%s", remedy);
     va_start(args, format);
     vsnprintf(f->reason, sizeof f->reason, format, args);
@@ -101,7 +101,7 @@ static void check_remove_dir(const char *path)
 /* Child process of one check: it returns a finding; output of libraries is discarded. */
 static void check_child(const struct check *c, const char *dir, int result)
 {
-    struct finding f = {.verdict = CHECK_FAIL};
+    struct finding f = {.status = CHECK_FAIL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -140,7 +140,7 @@ static bool check_read_finding(int result, int stop, struct finding *f)
     return p[0].revents != 0 && read(result, f, sizeof *f) == (ssize_t)sizeof *f;
 }
 
-/* Kills the child and its descendants; unless it finished, f tells how it ended. */
+/* Kills the child and its descendants; unless it finished, f describes how it ended. */
 static void check_reap(pid_t pid, bool finished, struct finding *f)
 {
     int status = 0;
@@ -152,7 +152,7 @@ static void check_reap(pid_t pid, bool finished, struct finding *f)
         ;
     if (waited < 0 || finished)
         return;
-    f->verdict = CHECK_FAIL;
+    f->status = CHECK_FAIL;
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         snprintf(f->reason, sizeof f->reason, "the check died: %s",
                  strsignal(WTERMSIG(status)));
@@ -220,7 +220,7 @@ static void check_run_check(const struct check *c, struct finding *f)
     char dir[DIR_MAX_LEN];
     sigset_t ending, ours;
 
-    *f = (struct finding){.verdict = CHECK_FAIL};
+    *f = (struct finding){.status = CHECK_FAIL};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* Termination signals stay blocked until the directory is removed. */
     check_ending_signals(&ending);
@@ -268,8 +268,7 @@ static void check_print(struct emit *e, const struct check *c, const struct find
     char line[CHECK_LINE_MAX];
 
     if (e->form == FORM_PAGE) {
-        fprintf(e->out, "%-5s %-20s %s\n", word[f->verdict], c->what,
-                check_line(f, line));
+        fprintf(e->out, "%-5s %-20s %s\n", word[f->status], c->what, check_line(f, line));
         if (f->remedy[0] != '\0')
             fprintf(e->out, "%-26s what to do: %s\n", "", f->remedy);
         fflush(e->out);
@@ -278,7 +277,7 @@ static void check_print(struct emit *e, const struct check *c, const struct find
     emit_item(e, c->key);
     if (e->form == FORM_JSON)
         emit_text(e, "name", "", c->key);
-    emit_text(e, "result", "", word[f->verdict]);
+    emit_text(e, "result", "", word[f->status]);
     emit_text(e, "subject", "", f->subject[0] != '\0' ? f->subject : NULL);
     emit_text(e, "reason", "", f->reason);
     emit_text(e, "remedy", "", f->remedy[0] != '\0' ? f->remedy : NULL);
@@ -303,7 +302,7 @@ static bool check_tmpdir(struct finding *f)
 bool check_all(struct emit *e)
 {
     int count[] = {[CHECK_OK] = 0, [CHECK_WARN] = 0, [CHECK_FAIL] = 0, [CHECK_SKIP] = 0};
-    struct finding f[CHECKS + 1] = {{.reason = ""}}, tmp = {.verdict = CHECK_OK};
+    struct finding f[CHECKS + 1] = {{.reason = ""}}, tmp = {.status = CHECK_OK};
 
     emit_list(e, "checks");
     if (!check_tmpdir(&tmp)) {
@@ -311,14 +310,14 @@ bool check_all(struct emit *e)
         count[CHECK_FAIL]++;
     }
     for (size_t i = 0; i <= CHECKS; i++) {
-        if (tmp.verdict != CHECK_OK)
+        if (tmp.status != CHECK_OK)
             check_flaw(&f[i], CHECK_SKIP, "", "not tested");
         else if (i < CHECKS)
             check_run_check(&table[i], &f[i]);
         else
             network_choose(check_of("libfabric", f), check_of("ucx", f), &f[i]);
         check_print(e, i < CHECKS ? &table[i] : &network, &f[i]);
-        count[f[i].verdict]++;
+        count[f[i].status]++;
     }
     emit_end(e);
     if (e->form == FORM_PAGE)

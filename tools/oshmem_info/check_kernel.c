@@ -63,9 +63,9 @@ void *check_memory(size_t len, int *fd)
     return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 }
 
-/* The peer: make memory, tell its descriptor, live until the pipe closes or time is up.
- */
-static void check_kernel_procfd_peer(int tell, int live)
+/* The peer: creates memory, sends its descriptor, and waits until the pipe `live` is
+ * closed or the time limit expires. */
+static void check_kernel_procfd_peer(int out, int live)
 {
     int fd;
     struct pollfd p = {.fd = live, .events = POLLIN};
@@ -75,13 +75,13 @@ static void check_kernel_procfd_peer(int tell, int live)
     if (word == MAP_FAILED)
         _exit(1);
     atomic_store(word, WORD_BEFORE);
-    if (write(tell, &fd, sizeof fd) != (ssize_t)sizeof fd)
+    if (write(out, &fd, sizeof fd) != (ssize_t)sizeof fd)
         _exit(1);
     poll(&p, 1, CHECK_WAIT_MS);
     _exit(atomic_load(word) == WORD_AFTER ? 0 : 1);
 }
 
-/* Change the word in the memory file fd of process pid; 0 or errno. */
+/* Changes the word in the memory file fd of process pid; 0 or errno. */
 static int check_kernel_procfd_change(pid_t pid, int fd)
 {
     char path[64];
@@ -112,28 +112,29 @@ static bool check_kernel_read_int(int from, int *value)
 void check_procfd(struct finding *f, const char *dir)
 {
     static const char *const remedy =
-        "mount /proc, and let processes of one user look at each other: in a container "
+        "mount /proc, and permit ptrace between processes of one user: in a container "
         "add --cap-add=SYS_PTRACE or --security-opt seccomp=unconfined";
-    int tell[2], live[2], fd = -1, status = -1;
+    int ready[2], live[2], fd = -1, status = -1;
 
     (void)dir;
-    if (pipe2(tell, O_CLOEXEC) != 0 || pipe2(live, O_CLOEXEC) != 0) {
+    if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(live, O_CLOEXEC) != 0) {
         check_flaw(f, CHECK_FAIL, "raise ulimit -n", "pipe: %s", strerror(errno));
         return;
     }
     pid_t pid = fork();
     if (pid == 0) {
         close(live[1]);
-        check_kernel_procfd_peer(tell[1], live[0]);
+        check_kernel_procfd_peer(ready[1], live[0]);
     }
-    int error = check_kernel_read_int(tell[0], &fd) ? check_kernel_procfd_change(pid, fd)
-                                                    : ETIMEDOUT;
+    int error = check_kernel_read_int(ready[0], &fd) ? check_kernel_procfd_change(pid, fd)
+                                                     : ETIMEDOUT;
     close(live[1]);
     if (error != 0)
         check_flaw(f, CHECK_FAIL, remedy, "/proc/PID/fd/N of another process: %s",
                    strerror(error));
     else if (waitpid(pid, &status, 0) != pid || status != 0)
-        check_flaw(f, CHECK_FAIL, remedy, "a peer does not see what is stored for it");
+        check_flaw(f, CHECK_FAIL, remedy,
+                   "a store to a peer's memory is not visible there");
     else
         check_ok(f, "a peer's memory can be mapped through /proc/PID/fd");
 }
@@ -191,7 +192,7 @@ static int check_kernel_membarrier(int command)
 void check_membarrier(struct finding *f, const char *dir)
 {
     static const char *const remedy =
-        "nothing must be done: every put pays for a fence instead (a few ns)";
+        "none needed: every put executes a fence instead (a few ns)";
     int have = check_kernel_membarrier(MEMBARRIER_CMD_QUERY);
 
     (void)dir;
@@ -221,7 +222,7 @@ static void check_kernel_read_setting(const char *path, char *value, size_t len)
     fclose(in);
 }
 
-/* Are pages at `at` mapped as huge pages?  Reads the kernel's mapping information. */
+/* True if pages at `at` are mapped as huge pages, by /proc/self/smaps. */
 static bool check_kernel_mapped_huge(const void *at)
 {
     char line[512];
@@ -243,7 +244,7 @@ static bool check_kernel_mapped_huge(const void *at)
 }
 
 /* Reserves an address range of len bytes, aligned to the size of a huge page. */
-static void *check_kernel_aligned_place(size_t len)
+static void *check_kernel_reserve_aligned(size_t len)
 {
     char *at =
         mmap(NULL, len + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -259,12 +260,12 @@ static void *check_kernel_aligned_place(size_t len)
 static int check_kernel_try_huge(void)
 {
     int fd = memfd_create("oshmem_info", MFD_CLOEXEC);
-    void *place = check_kernel_aligned_place(HUGE_TEST);
+    void *range = check_kernel_reserve_aligned(HUGE_TEST);
 
-    if (fd < 0 || place == NULL || ftruncate(fd, (off_t)HUGE_TEST) != 0)
+    if (fd < 0 || range == NULL || ftruncate(fd, (off_t)HUGE_TEST) != 0)
         return 0;
     char *at =
-        mmap(place, HUGE_TEST, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+        mmap(range, HUGE_TEST, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
     if (at == MAP_FAILED)
         return 0;
     (void)madvise(at, HUGE_TEST, MADV_HUGEPAGE);

@@ -71,8 +71,8 @@ static const struct network {
 };
 enum { NETWORKS = sizeof networks / sizeof networks[0] };
 
-/* After an attempt to open the transport, which has loaded the library with what must be
- * in the environment then. */
+/* Called after an attempt to open the transport, which loads the library with the
+ * required environment. */
 static void check_network_find_version(const struct network *n, struct finding *f)
 {
     void *library = n->built ? dlopen(n->library, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -103,7 +103,7 @@ static void check_network_no_failure(const struct transport_world *world, int pe
     (void)error_text;
 }
 
-/* This process is a job of one PE with small segments; false: without memory. */
+/* Makes this process a job of one PE with small segments; false: out of memory. */
 static bool check_network_make_world(struct transport_world *world)
 {
     *world = (struct transport_world){.npes = 1,
@@ -123,11 +123,11 @@ static bool check_network_make_world(struct transport_world *world)
     return true;
 }
 
-/* What the transport has found, or else why it cannot be used; true: it can be. */
+/* Opens the transport.  text: its description, or, if false, the error. */
 static bool check_network_try_open(const struct transport *t,
                                    char text[TRANSPORT_TEXT_MAX])
 {
-    static struct transport_world world; /* as long as the net */
+    static struct transport_world world; /* lives as long as the net */
     struct transport_net *net;
 
     if (!check_network_make_world(&world)) {
@@ -193,8 +193,8 @@ static void check_network_choose(struct finding *f, const struct finding *const 
     for (size_t i = 0; i < NETWORKS; i++) {
         const char *name = networks[i].t->name;
         if (!wanted[i]) {
-            check_network_add_reason(passed, sizeof passed, name, "left out");
-        } else if (!networks[i].built || found[i]->verdict != CHECK_OK) {
+            check_network_add_reason(passed, sizeof passed, name, "excluded");
+        } else if (!networks[i].built || found[i]->status != CHECK_OK) {
             check_network_add_reason(passed, sizeof passed, name, found[i]->reason);
         } else {
             snprintf(f->subject, sizeof f->subject, "%s", name);
@@ -216,7 +216,7 @@ void network_choose(const struct finding *ofi, const struct finding *ucx,
     bool wanted[NETWORKS];
     size_t len;
 
-    *f = (struct finding){.verdict = CHECK_OK};
+    *f = (struct finding){.status = CHECK_OK};
     for (size_t i = 0; i < NETWORKS; i++)
         name[i] = networks[i].t->name;
     const char *bad = choice_read(list, name, NETWORKS, wanted, &len);
@@ -225,8 +225,8 @@ void network_choose(const struct finding *ofi, const struct finding *ucx,
     else
         check_flaw(
             f, CHECK_WARN,
-            "give auto, a list of ofi and ucx, or a list of ^ofi and ^ucx to leave "
-            "them out; else jobs on several nodes cannot run",
-            "SHMEM_TRANSPORT=%.100s: '%.*s' is not understood", list,
+            "use auto, a list of ofi and ucx, or a list of ^ofi and ^ucx to exclude "
+            "them; otherwise jobs on several nodes cannot run",
+            "SHMEM_TRANSPORT=%.100s: '%.*s' is not valid", list,
             (int)(len < WORD_SHOWN ? len : WORD_SHOWN), bad);
 }

@@ -30,9 +30,9 @@
 
 extern char **environ;
 
-static const char *const remedy =
-    "see that libpmix2 is installed, that the interface lo is up (ip link set lo up), "
-    "that TMPDIR can be written, and that no PMIX_MCA_* variable is in the way";
+static const char *const remedy = "install libpmix2, set the interface lo up (ip link "
+                                  "set lo up), make TMPDIR writable, "
+                                  "and unset all PMIX_MCA_* variables";
 
 /* The first error, for the error message. */
 struct step {
@@ -44,7 +44,7 @@ struct step {
  */
 
 /* Receives the environment from the server; false if the server failed. */
-static bool check_pmix_take_environment(int from)
+static bool check_pmix_recv_environment(int from)
 {
     static char text[ENV_BYTES_MAX];
     size_t len = 0;
@@ -92,7 +92,7 @@ static void check_pmix_client(int from)
     pmix_proc_t me;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (!check_pmix_take_environment(from))
+    if (!check_pmix_recv_environment(from))
         _exit(1);
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
         _exit(2);
@@ -114,7 +114,7 @@ static void check_pmix_on_done(pmix_status_t status, void *cbdata)
     sem_post(&done);
 }
 
-/* The result of a request that answers through on_done. */
+/* Waits for a request that completes by check_pmix_on_done; returns its status. */
 static pmix_status_t check_pmix_await(pmix_status_t rc)
 {
     struct timespec end;
@@ -169,8 +169,8 @@ static pmix_status_t check_pmix_register_job(const char *nspace)
     return rc;
 }
 
-/* Write the variables of the environment list, each with its zero, and close. */
-static bool check_pmix_give_environment(char **list, int to)
+/* Writes the variables of the environment list, each with its NUL, and closes `to`. */
+static bool check_pmix_send_environment(char **list, int to)
 {
     bool good = true;
 
@@ -212,7 +212,7 @@ static struct step check_pmix_serve(const char *dir, pid_t pid, int to, int *cod
     rc = PMIx_server_setup_fork(&proc, &list);
     if (rc != PMIX_SUCCESS)
         return (struct step){"PMIx_server_setup_fork", rc};
-    if (!check_pmix_give_environment(list, to) || !check_pmix_await_client(pid, code))
+    if (!check_pmix_send_environment(list, to) || !check_pmix_await_client(pid, code))
         return (struct step){"client", PMIX_ERROR};
     rc = PMIx_server_finalize();
     return (struct step){"PMIx_server_finalize", rc};
@@ -220,14 +220,14 @@ static struct step check_pmix_serve(const char *dir, pid_t pid, int to, int *cod
 
 static void check_pmix_conclude(struct finding *f, struct step last, int code)
 {
-    static const char *const place[] = {"", "setup", "PMIx_Init",
-                                        "PMIx_Get or PMIx_Fence", "PMIx_Finalize"};
+    static const char *const call[] = {"", "setup", "PMIx_Init", "PMIx_Get or PMIx_Fence",
+                                       "PMIx_Finalize"};
 
     if (last.rc == PMIX_SUCCESS)
         check_ok(f, "a server and a client work: %.*s",
                  (int)strcspn(PMIx_Get_version(), "("), PMIx_Get_version());
-    else if (code > 0 && code < (int)(sizeof place / sizeof place[0]))
-        check_flaw(f, CHECK_FAIL, remedy, "the client failed in %s", place[code]);
+    else if (code > 0 && code < (int)(sizeof call / sizeof call[0]))
+        check_flaw(f, CHECK_FAIL, remedy, "the client failed in %s", call[code]);
     else if (code > 0)
         check_flaw(f, CHECK_FAIL, remedy, "the client ended with status %d", code);
     else

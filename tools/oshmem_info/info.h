@@ -58,14 +58,14 @@ bool algorithms_pes(const char *text);
 bool report_path(const char *what, char *dir, size_t len);
 
 /* ---- check.c: the self-test ------------------------------------------------------- */
-enum verdict { CHECK_OK, CHECK_WARN, CHECK_FAIL, CHECK_SKIP };
+enum check_status { CHECK_OK, CHECK_WARN, CHECK_FAIL, CHECK_SKIP };
 
 #define CHECK_TEXT_MAX    600
 #define CHECK_SUBJECT_MAX 64
 #define CHECK_LINE_MAX    (CHECK_SUBJECT_MAX + 2 + CHECK_TEXT_MAX)
 
 struct finding {
-    enum verdict verdict;
+    enum check_status status;
     char subject[CHECK_SUBJECT_MAX]; /* a library with its version, or what was chosen */
     char reason[CHECK_TEXT_MAX];
     char remedy[CHECK_TEXT_MAX];
@@ -92,7 +92,7 @@ const char *check_line(const struct finding *f, char line[CHECK_LINE_MAX]);
 
 void check_ok(struct finding *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void check_flaw(struct finding *f, enum verdict verdict, const char *remedy,
+void check_flaw(struct finding *f, enum check_status status, const char *remedy,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Milliseconds that a check may wait for another process. */

@@ -71,7 +71,7 @@ static int main_print_path(const char *what)
 
     if (what == NULL || !report_path(what, dir, sizeof dir)) {
         fprintf(stderr,
-                "oshmem_info: --path %s: no such directory is known; name one of "
+                "oshmem_info: --path %s: not a known directory; use one of "
                 "prefix, bindir, libdir, includedir, mandir\n",
                 what != NULL ? what : "without a word");
         return 2;
@@ -162,8 +162,8 @@ int main(int argc, char **argv)
             if (argv[++i] != NULL && algorithms_pes(argv[i]))
                 continue;
             return main_wrong(
-                "--pes needs a number of PEs; with several, --tune must come "
-                "first",
+                "--pes needs a number of PEs; a list of numbers needs --tune as the "
+                "first option",
                 "");
         }
         const struct option_row *o = main_option_find(argv[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * report.c - reports versions, transports, build, directories and variables.
- * Uses: emit, check (what is usable here), core/env (the table), datatype/isa,
+ * Uses: emit, check (usable transports), core/env (the table), datatype/isa,
  * shmem.h (the level).
  * Used by: main.
  */
@@ -146,7 +146,7 @@ static void report_launcher(struct emit *e)
               others[0] != '\0' || e->form != FORM_PAGE ? others : "none found");
 }
 
-/* The instructions of the kernels that copy and reduce, or why there are none. */
+/* The instruction set of the copy and reduction kernels, or the error. */
 static void report_isa(struct emit *e)
 {
     const char *now = env_value("ISA");
@@ -174,7 +174,7 @@ void report_package(struct emit *e)
 static void report_transport(struct emit *e, const char *name, bool built,
                              const struct finding *f)
 {
-    bool usable = built && f->verdict == CHECK_OK;
+    bool usable = built && f->status == CHECK_OK;
     char line[CHECK_LINE_MAX];
 
     if (e->form == FORM_PAGE) {
@@ -201,9 +201,9 @@ static void report_memory(struct emit *e)
 
     check_run("memfd", &memory);
     check_run("procfd", &peer);
-    if (peer.verdict == CHECK_OK)
+    if (peer.status == CHECK_OK)
         check_ok(&peer, "PEs of one node");
-    report_transport(e, "shm", true, memory.verdict != CHECK_OK ? &memory : &peer);
+    report_transport(e, "shm", true, memory.status != CHECK_OK ? &memory : &peer);
 }
 
 /* Which transport a job on several nodes would use. */

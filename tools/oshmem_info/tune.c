@@ -115,7 +115,7 @@ static int tune_read_options(int argc, char **argv)
         } else if ((value = tune_value_of("--pes", argv, &i)) != NULL) {
             if (!tune_read_pes(value))
                 return tune_wrong(
-                    "--pes '%s' is no list of numbers of PEs, from 2, as in "
+                    "--pes '%s' is not a list of numbers of PEs, from 2, as in "
                     "2,4,8",
                     value);
         } else if ((value = tune_value_of("-o", argv, &i)) != NULL ||
@@ -124,8 +124,7 @@ static int tune_read_options(int argc, char **argv)
             if (value[0] == '\0')
                 return tune_wrong("%s needs the name of a file", arg);
         } else {
-            return tune_wrong("unknown option %s; it takes --quick, --pes LIST, -o FILE",
-                              arg);
+            return tune_wrong("unknown option %s; use --quick, --pes LIST, -o FILE", arg);
         }
     }
     if (options.numbers == 0)
@@ -151,7 +150,7 @@ static void tune_make_directories(const char *path)
 
 /* Determines the path of the table; false, with an error message, if it cannot be
  * written there. */
-static bool tune_choose_place(char *path, size_t size)
+static bool tune_choose_path(char *path, size_t size)
 {
     char text[PATH_MAX];
 
@@ -160,8 +159,7 @@ static bool tune_choose_place(char *path, size_t size)
     } else if (select_table_path(0, path, size)) {
         tune_make_directories(path);
     } else {
-        fputs("oshmem_info: --tune: HOME is not set: say where the table goes by -o\n",
-              stderr);
+        fputs("oshmem_info: --tune: HOME is not set; name the file with -o\n", stderr);
         return false;
     }
     snprintf(text, sizeof text, "%s", path);
@@ -249,8 +247,8 @@ static bool tune_save(const char *path, unsigned processors)
 static void tune_print_heading(int pes, int processors)
 {
     printf("%d PEs on %d processors%s\n", pes, processors,
-           pes > processors ? ": more than processors, so that times are those of the "
-                              "scheduler too"
+           pes > processors ? ": more PEs than processors, so times include the "
+                              "scheduler"
                             : "");
     printf("  %-10s %-18s %-9s %-9s %11s  %s\n", "collective", "bytes of a block",
            "built-in", "best", "time", "times as fast");
@@ -317,15 +315,15 @@ static int tune_end_stopped(void)
     return 1;
 }
 
-/* Were there more runnable processes than processors before the start? */
+/* Warns if more processes than processors were runnable before the start. */
 static void tune_warn_if_busy(void)
 {
     double load;
 
     if (getloadavg(&load, 1) == 1 && load > tune_processors())
         fprintf(stderr,
-                "oshmem_info: --tune: the machine is busy (load %.1f, %d processors): "
-                "what else runs is measured too\n",
+                "oshmem_info: --tune: the machine is busy (load %.1f, %d processors), "
+                "which distorts the results\n",
                 load, tune_processors());
 }
 
@@ -337,7 +335,7 @@ int tune_main(int argc, char **argv)
 
     if (status != 0)
         return status;
-    if (!tune_choose_place(path, sizeof path))
+    if (!tune_choose_path(path, sizeof path))
         return 1;
     tune_warn_if_busy();
     tune_watch();

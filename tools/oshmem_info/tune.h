@@ -4,7 +4,7 @@
  *
  * The tuner (tune.c) runs one job for each number of PEs.  Its PEs are oshmem_info too
  * (tune_pe.c): they measure the algorithms in turn and PE 0 prints a line for each, which
- * tune.c reads.  What is best, and where, is decided in tune_best.c.
+ * tune.c reads.  tune_best.c selects the best algorithms.
  * Uses: coll/select.  Used by: the files of the tuner, main.
  */
 #ifndef OSHMEM_INFO_TUNE_H
@@ -20,13 +20,13 @@
 #define TUNE_QUICK    "quick"
 #define TUNE_THOROUGH "thorough"
 
-/* A line of a PE 0: the algorithm's number, bytes, median of the rounds in ns, in how
+/* A line of PE 0: the algorithm's number, bytes, median of the rounds in ns, in how
  * many rounds it was better than the built-in choice by TUNE_BETTER, the rounds, and
  * whether it is the built-in choice. */
 #define TUNE_LINE_PRINT "tuned %d %zu %.1f %d %d %d\n"
 #define TUNE_LINE_SCAN  "tuned %d %zu %lf %d %d %d"
 
-/* And before them, its node's processors. */
+/* The line before them: the processors of its node. */
 #define TUNE_LINE_CPUS_PRINT "processors %u\n"
 #define TUNE_LINE_CPUS_SCAN  "processors %d"
 
@@ -51,7 +51,7 @@ struct tune_job {
     struct tune_series series[SELECT_ALL];
 };
 
-/* Bytes for which one algorithm is to be used on teams of so many PEs. */
+/* Range of bytes with one algorithm, for teams of pes_from to pes_to PEs. */
 struct tune_range {
     enum select_collective what;
     enum select_algorithm builtin, best; /* may be equal */
@@ -61,10 +61,10 @@ struct tune_range {
     int points;
 };
 
-/* Does the call of the collective have a size, so that a plan has ranges of bytes? */
+/* True if calls of the collective have a size, so that a plan has ranges of bytes. */
 bool tune_by_bytes(enum select_collective what);
 
-/* May the algorithm be used? */
+/* True if the algorithm supports this size and number of PEs. */
 bool tune_usable(enum select_algorithm a, size_t bytes, int pes);
 
 /* Computes the ranges of a job, whose results apply to pes_from to pes_to PEs.  Returns

@@ -28,7 +28,7 @@ static double tune_best_factor(const struct tune_point *p, enum select_algorithm
 
 /* The fastest algorithm that is faster than the built-in choice in most rounds; else the
  * built-in choice. */
-static enum select_algorithm tune_best_best_of(const struct tune_point *p)
+static enum select_algorithm tune_best_fastest(const struct tune_point *p)
 {
     enum select_algorithm best = p->builtin;
 
@@ -46,7 +46,7 @@ static size_t tune_best_middle(size_t a, size_t b)
 }
 
 /* Adds the point to the range, whose means are still sums. */
-static void tune_best_take_in(struct tune_range *r, const struct tune_point *p)
+static void tune_best_add_point(struct tune_range *r, const struct tune_point *p)
 {
     r->factor += log(tune_best_factor(p, r->best));
     r->ns += p->ns[r->best];
@@ -61,13 +61,13 @@ static void tune_best_end_sums(struct tune_range *range, int n)
     }
 }
 
-static size_t tune_best_least(size_t a, size_t b)
+static size_t tune_best_min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Where the range of the i-th point ends: before the next one's, or where one of the two
- * that were compared does. */
+/* End of the range of the i-th point: before the range of the next point, or at the size
+ * limit of one of the two compared algorithms. */
 static size_t tune_best_end_of(const struct tune_series *s, int i,
                                enum select_algorithm best)
 {
@@ -75,8 +75,8 @@ static size_t tune_best_end_of(const struct tune_series *s, int i,
     size_t end =
         i + 1 < s->points ? tune_best_middle(p->bytes, p[1].bytes) : SELECT_ANY_BYTES;
 
-    return tune_best_least(
-        end, tune_best_least(select_info(best)->bytes, select_info(p->builtin)->bytes));
+    return tune_best_min(
+        end, tune_best_min(select_info(best)->bytes, select_info(p->builtin)->bytes));
 }
 
 static int tune_best_ranges_by_bytes(const struct tune_series *s, struct tune_range base,
@@ -87,7 +87,7 @@ static int tune_best_ranges_by_bytes(const struct tune_series *s, struct tune_ra
 
     for (int i = 0; i < s->points; i++) {
         const struct tune_point *p = &s->point[i];
-        enum select_algorithm best = tune_best_best_of(p);
+        enum select_algorithm best = tune_best_fastest(p);
         struct tune_range *last = n > 0 ? &range[n - 1] : NULL;
         if (last == NULL || last->best != best || last->builtin != p->builtin) {
             if (n == space)
@@ -99,7 +99,7 @@ static int tune_best_ranges_by_bytes(const struct tune_series *s, struct tune_ra
             last->from = from;
         }
         last->to = tune_best_end_of(s, i, best);
-        tune_best_take_in(last, p);
+        tune_best_add_point(last, p);
         from = last->to + 1;
     }
     tune_best_end_sums(range, n);
@@ -130,7 +130,7 @@ static int tune_best_range_of_all(const struct tune_series *s, struct tune_range
         }
     }
     for (int i = 0; i < s->points; i++)
-        tune_best_take_in(range, &s->point[i]);
+        tune_best_add_point(range, &s->point[i]);
     tune_best_end_sums(range, 1);
     return 1;
 }

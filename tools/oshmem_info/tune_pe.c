@@ -288,7 +288,7 @@ int tune_pe_main(const char *name)
     me = shmem_my_pe();
     npes = shmem_n_pes();
     if (pgas_self.nnodes > 1) {
-        fputs("oshmem_info: the job that measures is on several nodes\n", stderr);
+        fputs("oshmem_info: --tune: the job must run on one node\n", stderr);
         shmem_global_exit(1);
     }
     tune_pe_open_buffers();

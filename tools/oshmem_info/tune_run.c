@@ -113,7 +113,7 @@ static int tune_run_start(const char *oshrun, int pes, bool quick, pid_t *pid)
     return -1;
 }
 
-/* ---- what it prints -------------------------------------------------------------- */
+/* ---- output of the job ----------------------------------------------------------- */
 
 /* The point of the series for this size: the last one, or a new one. */
 static struct tune_point *tune_run_point_of(struct tune_series *s, size_t bytes)
@@ -188,6 +188,6 @@ bool tune_run(int pes, bool quick, struct tune_job *job)
         return false;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && job->processors > 0)
         return true;
-    fprintf(stderr, "oshmem_info: the job of %d PEs that measures has failed\n", pes);
+    fprintf(stderr, "oshmem_info: --tune: the job of %d PEs failed\n", pes);
     return false;
 }

@@ -9,10 +9,10 @@
 
 #include "tools/oshprof/oshprof.h"
 
-#define PLACE "@DATA@"
-#define NS_MS 1e6
-#define NS_US 1e3
-#define NS_S  1e9
+#define DATA_MARK "@DATA@"
+#define NS_MS     1e6
+#define NS_US     1e3
+#define NS_S      1e9
 enum { TEXT = 64 };
 #define PRINTS ' ' /* the first character that needs no escape */
 
@@ -217,7 +217,7 @@ static void html_write_data(FILE *out, const struct profile_sum *sum)
 void profile_html(FILE *out, const struct profile_sum *sum)
 {
     for (size_t i = 0; profile_page[i] != NULL; i++) {
-        if (strcmp(profile_page[i], PLACE "\n") == 0)
+        if (strcmp(profile_page[i], DATA_MARK "\n") == 0)
             html_write_data(out, sum);
         else
             fputs(profile_page[i], out);

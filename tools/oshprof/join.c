@@ -307,9 +307,9 @@ static const char *join_read_header(FILE *in)
     struct profile_header *h = &join->header;
 
     if (fread(h, sizeof *h, 1, in) != 1)
-        return "it is empty: the job has not ended in shmem_finalize (yet)";
+        return "it is empty: the job has not completed shmem_finalize";
     if (h->magic != PROFILE_MAGIC)
-        return "it is no arrival profile";
+        return "it is not an arrival profile";
     if (h->version != PROFILE_VERSION)
         return "it was written by another version of the library";
     if (h->npes == 0 || h->npes > PES_MAX || h->nnodes == 0 || h->nnodes > h->npes)
@@ -345,7 +345,7 @@ static const char *join_read_chunks(FILE *in)
         if (chunk.kind > PROFILE_CHUNK_END || !join_read_chunk(in, &chunk))
             return no_memory ? "there is not enough memory" : "its contents are invalid";
     }
-    return "it is incomplete: was the disk full?";
+    return "it is incomplete; perhaps the disk was full";
 }
 
 const char *join_read(FILE *in, struct profile_join *result)

@@ -16,7 +16,7 @@ static const char usage[] =
     "usage: oshprof report [-o OUTPUT]... PROFILE\n"
     "Make a report from an arrival profile (a job with SHMEM_PROFILE_ARRIVAL=PROFILE).\n"
     "  -o OUTPUT   write it there: a web page if OUTPUT ends in .html, else text;\n"
-    "              may be given several times; default: text on standard output\n"
+    "              may be repeated; default: text on standard output\n"
     "  --help, --version\n"
     "Exit status: 0, 1 for an unusable file, 2 for a wrong command line.\n";
 

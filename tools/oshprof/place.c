@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * place.c - names of call sites, by addr2line: it knows the function even without -g, and
- * the line with it.
+ * place.c - names of call sites, by addr2line: the function, and the line if the module
+ * has debug information.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ static void place_read_line(FILE *in, char *line, size_t size)
 }
 
 /* Two lines: function, and file:line.  Both stay empty without addr2line. */
-static void place_ask_addr2line(const struct profile_site *site, char *function,
+static void place_run_addr2line(const struct profile_site *site, char *function,
                                 char *line, size_t size)
 {
     char address[sizeof "0x" + 2 * sizeof site->address];
@@ -69,7 +69,7 @@ void place_find(const struct profile_site *site, struct profile_place *place)
     char line[PLACE_MAX] = "";
 
     *place = (struct profile_place){.text = ""};
-    place_ask_addr2line(site, place->function, line, sizeof line);
+    place_run_addr2line(site, place->function, line, sizeof line);
     char *remark = strstr(line, " (discriminator");
     if (remark != NULL)
         *remark = '\0';

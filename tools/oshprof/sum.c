@@ -122,7 +122,7 @@ static struct spread sum_node_spread(const struct arrival *a, size_t n,
 
 /* ---- sums ------------------------------------------------------------------------ */
 
-/* What one call adds. */
+/* The contribution of one call. */
 struct figures {
     double bytes, time, longest;
     double alpha, node_alpha; /* message times for these PEs, and within a node */
@@ -168,7 +168,7 @@ static void sum_add_late(struct profile_late *late, const struct arrival *a, siz
     }
 }
 
-/* For the plot: every so many calls of a site in a row make one point. */
+/* For the plot: a fixed number of consecutive calls of a site makes one point. */
 static void sum_add_point(struct profile_sum *sum, struct profile_point *open,
                           const struct profile_point *p, uint64_t each)
 {
@@ -216,7 +216,7 @@ static void sum_up(struct profile_sum *sum, struct pass *pass,
     sum_add_point(sum, &pass->open[site], &p, pass->each);
 }
 
-/* Are all PEs of the team known to have made this call? */
+/* True if all PEs of the team have a record of this call. */
 static bool sum_complete(const struct profile_joined *t, uint64_t i)
 {
     for (size_t k = 0; k < t->team.npes; k++)
@@ -254,7 +254,7 @@ static void sum_team(struct profile_sum *sum, struct pass *pass,
     }
 }
 
-/* What remains of the points. */
+/* Adds the last point of each site. */
 static void sum_flush_points(struct profile_sum *sum, const struct pass *pass)
 {
     for (size_t i = 0; i < sum->join->sites; i++)
@@ -262,7 +262,7 @@ static void sum_flush_points(struct profile_sum *sum, const struct pass *pass)
             sum->point[sum->points++] = pass->open[i];
 }
 
-/* ---- together -------------------------------------------------------------------- */
+/* ---- all calls ------------------------------------------------------------------- */
 
 static uint64_t sum_all_calls(const struct profile_join *join)
 {

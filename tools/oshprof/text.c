@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * text.c - the arrival profile as text: tables whose columns are separated by two spaces
- * or more, at most 100 columns wide but for the names of places.
+ * or more, at most 100 columns wide except for names of call sites.
  */
 #include "config.h"
 
@@ -203,7 +203,7 @@ static void text_write_sites(FILE *out, const struct profile_sum *sum)
                              profile_group_at(sum, i, k));
 }
 
-/* ---- who is late ----------------------------------------------------------------- */
+/* ---- late PEs -------------------------------------------------------------------- */
 
 /* The PE that arrived last most often after `before` (-1: of all PEs), equal counts in
  * the order of the PEs; -1: there is none. */
@@ -242,7 +242,7 @@ static void text_write_latest(FILE *out, const struct profile_sum *sum)
     }
 }
 
-/* ---- places and teams ------------------------------------------------------------ */
+/* ---- call sites and teams -------------------------------------------------------- */
 
 static void text_write_places(FILE *out, const struct profile_sum *sum)
 {

@@ -2,7 +2,7 @@
 /*
  * check.c - proves the schedules of the inter-node phases for numbers of nodes up to 256,
  * with PGAS_TEST_LONG for all up to 512, compares messages, units and rounds with
- * the formulas, and shows that wrong schedules are refused.  Ranks are relative to the
+ * the formulas, and shows that wrong schedules are rejected.  Ranks are relative to the
  * root, so that a proof holds for every root.
  */
 #include "config.h"
@@ -470,7 +470,7 @@ static bool too_early(const struct schedule *s, int i, struct schedule_step *ste
 static const struct {
     enum schedule_name name;
     model_step step;
-    const char *text, *why; /* part of the reason of the refusal */
+    const char *text, *why; /* part of the error message */
 } mutants[] = {
     {SCHEDULE_DISSEMINATION, lost_send, "a message is missing", "waits forever"},
     {SCHEDULE_REDUCE_DOUBLING, source_reused, "the source changes before it is read",
@@ -489,7 +489,7 @@ static const struct {
 };
 
 /* Below 5 nodes some of them are right. */
-static void refuse(size_t k)
+static void expect_rejection(size_t k)
 {
     const struct algorithm *a = &algorithms[mutants[k].name];
 
@@ -502,7 +502,8 @@ static void refuse(size_t k)
             strstr(why, mutants[k].why) == NULL)
             fail(&c.schedule, why);
         else if (nodes == 5)
-            printf("refused: %s, %s: %s\n", schedule_text(a->name), mutants[k].text, why);
+            printf("rejected: %s, %s: %s\n", schedule_text(a->name), mutants[k].text,
+                   why);
     }
 }
 
@@ -516,7 +517,7 @@ int main(void)
     for (int k = 0; k < ALGORITHMS; k++)
         prove_all(&algorithms[k], dense ? NODES_MAX : NODES_SHORT, dense);
     for (size_t k = 0; k < sizeof mutants / sizeof mutants[0]; k++)
-        refuse(k);
+        expect_rejection(k);
     printf("%d proofs, %d failures\n", proofs, failures);
     return failures != 0;
 }

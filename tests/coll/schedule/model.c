@@ -84,7 +84,7 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void wrong(struct model *
     longjmp(m->wrong, 1);
 }
 
-static void *take(size_t n, size_t size)
+static void *xcalloc(size_t n, size_t size)
 {
     void *p = calloc(n > 0 ? n : 1, size);
 
@@ -196,7 +196,7 @@ static size_t unit_of(struct model *m, const struct schedule_region *r, size_t k
 
 static struct view *view_new(const struct model *m)
 {
-    struct view *v = take(1, sizeof *v + (size_t)m->nodes * sizeof v->clock[0]);
+    struct view *v = xcalloc(1, sizeof *v + (size_t)m->nodes * sizeof v->clock[0]);
 
     v->users = 1;
     return v;
@@ -325,7 +325,7 @@ static struct message *message_new(struct model *m, int rank,
                                    const struct schedule_step *step)
 {
     struct leader *l = &m->leader[rank];
-    struct message *message = take(1, sizeof *message);
+    struct message *message = xcalloc(1, sizeof *message);
 
     l->port = (l->time > l->port ? l->time : l->port) + 1;
     *message = (struct message){.view = l->view,
@@ -343,7 +343,7 @@ static struct message *message_new(struct model *m, int rank,
     return message;
 }
 
-/* The content is written at the SEND: the order of all accesses is proved anyhow. */
+/* The content is written at the SEND: the order of all accesses is proved separately. */
 static void step_send(struct model *m, int rank, const struct schedule_step *step)
 {
     check_tag(m, rank, step);
@@ -477,17 +477,17 @@ static void model_init(struct model *m)
     m->units = m->data + m->config->inbox;
     m->words = reduces(m) ? (size_t)(m->nodes + BITS - 1) / BITS : 1;
     m->tags = schedule_tags(s);
-    m->leader = take((size_t)m->nodes, sizeof *m->leader);
-    m->message = take((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->message);
-    m->all = take((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->all);
+    m->leader = xcalloc((size_t)m->nodes, sizeof *m->leader);
+    m->message = xcalloc((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->message);
+    m->all = xcalloc((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->all);
     for (int r = 0; r < m->nodes; r++) {
         struct leader *l = &m->leader[r];
         *l = (struct leader){.clock = 1, .view = view_new(m)};
         for (int k = 0; m->config->entered && k < m->nodes; k++)
             l->view->clock[k] = 1;
-        l->last_tag = take((size_t)m->nodes, sizeof *l->last_tag);
-        l->unit = take(m->units, sizeof *l->unit);
-        l->content = take(m->units * m->words, sizeof *l->content);
+        l->last_tag = xcalloc((size_t)m->nodes, sizeof *l->last_tag);
+        l->unit = xcalloc(m->units, sizeof *l->unit);
+        l->content = xcalloc(m->units * m->words, sizeof *l->content);
         fill(m, r);
     }
 }
@@ -553,7 +553,7 @@ static void count(const struct model *m, struct model_counts *c)
 bool model_prove(const struct model_config *config, struct model_counts *counts,
                  char *why, size_t why_bytes)
 {
-    struct model *m = take(1, sizeof *m);
+    struct model *m = xcalloc(1, sizeof *m);
     bool right = false;
 
     *m = (struct model){.config = config, .why = why, .why_bytes = why_bytes};

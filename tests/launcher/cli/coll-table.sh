@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# coll-table.sh - oshmem_info --tune writes a table of algorithms, programs use it, a bad one
-# is refused, and so are PEs that would not decide alike.
-# shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
+# coll-table.sh - oshmem_info --tune writes a table of algorithms; programs use it; an invalid
+# table is rejected, and so are settings that differ between PEs.
+# shellcheck disable=SC2016 # the PEs expand $PMIX_RANK
 set -eu
 : "${OSHMEM_INFO:?}"
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
@@ -28,17 +28,17 @@ info() {
 
 # -- options ---------------------------------------------------------------------------
 info 2 --tune --pes 2,x
-says "^oshmem_info: --tune: --pes '2,x' is no list of numbers of PEs"
+says "^oshmem_info: --tune: --pes '2,x' is not a list of numbers of PEs"
 info 2 --tune --pes 1
 info 2 --tune --fast
-says 'unknown option --fast; it takes --quick, --pes LIST, -o FILE'
+says 'unknown option --fast; use --quick, --pes LIST, -o FILE'
 info 2 --tune -o
 info 1 --tune --quick --pes 2 -o "$work/nowhere/table"
 says "cannot write in $work/nowhere: No such file or directory"
 info 2 --algorithms --pes many
 [ ! -e "$XDG_CONFIG_HOME" ] || fail 'wrong options leave a directory'
 
-# -- nothing is left of a tuner that is ended ----------------------------------------------
+# -- a tuner that is terminated leaves nothing -----------------------------------------------
 env "$mark" TMPDIR="$work/tmp" "$OSHMEM_INFO" --tune --pes 3 >"$work/out" 2>"$work/err" &
 pid=$!
 until_true 20 sh -c "grep -lzxF -e '$mark' /proc/[0-9]*/environ 2>/dev/null | wc -l |
@@ -69,13 +69,13 @@ says "^Table of algorithms: $table ([0-9]* rows)"
 run 0 -n 2 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE=none "$hello"
 says '^Table of algorithms: none$'
 
-# -- a table is obeyed, however silly it is ----------------------------------------------------
+# -- a table is followed even if its choices are slow -------------------------------------------
 cat >"$work/silly" <<'END'
 pgas-coll-table 2
 machine *
-reduce    flat     -   * *   # no range: the line is to be refused
+reduce    flat     -   * *   # no range: rejected
 END
-sed '/refused/d' "$work/silly" >"$work/flat"
+sed '/rejected/d' "$work/silly" >"$work/flat"
 cat >>"$work/flat" <<'END'
 reduce    chain    100-300 * *
 reduce    first    *    3 1
@@ -105,8 +105,8 @@ says "SHMEM_COLL_TABLE: $work/none: cannot be opened: No such file or directory"
 cp "$work/silly" "$table"
 run 0 -n 2 "$hello"
 says "^pgas: PE 0: $table:3: column 3, .*; the table is ignored"
-[ "$(wc -l <"$work/err")" = 1 ] || fail "more than PE 0 speaks: $(cat "$work/err")"
-sed 's/machine \*/machine 12345 abacus/; /refused/d' "$work/silly" >"$table"
+[ "$(wc -l <"$work/err")" = 1 ] || fail "not one message: $(cat "$work/err")"
+sed 's/machine \*/machine 12345 abacus/; /rejected/d' "$work/silly" >"$table"
 run 0 -n 2 "$hello"
 [ ! -s "$work/err" ] || fail "a table of another machine: $(cat "$work/err")"
 run 0 -n 2 -x SHMEM_INFO=1 "$hello"
@@ -115,8 +115,8 @@ run 0 -n 2 -x SHMEM_COLL_TABLE="$table" "$hello"
 says "^pgas: PE 0: SHMEM_COLL_TABLE: $table is for another machine .* and is ignored"
 rm -r "$XDG_CONFIG_HOME"
 
-# -- PEs that would not decide alike -------------------------------------------------------------
-# differ OPTIONS PE NAME=VALUE: that PE alone has it.
+# -- settings that differ between PEs -------------------------------------------------------------
+# differ OPTIONS PE NAME=VALUE: only that PE has the variable.
 differ() {
     # shellcheck disable=SC2086 # words
     run "$1" $2 sh -c '[ "$PMIX_RANK" != "$1" ] || export "$2"; exec "$3"' sh "$3" "$4" "$hello"
@@ -136,7 +136,7 @@ differ 1 '-n 4 --vnodes 2' 2 SHMEM_ADAPT=0
 says "$alike: SHMEM_ADAPT is \"0\" on PE 2, other than on PE 3\$"
 differ 1 '-n 2 --vnodes 2' 1 SHMEM_ADAPT=0
 says "$alike: SHMEM_ADAPT is \"0\" on PE 1, other than on PE 0\$"
-# What is the same in another way; and rows for one node, on another node.
+# Equal values in different notation; and rows for one node, on another node.
 differ 0 '-n 2' 1 SHMEM_ADAPT=1
 differ 0 '-n 2' 1 SHMEM_REDUCE_ALGORITHM=auto
 differ 0 '-n 2' 1 SHMEM_DEBUG=1

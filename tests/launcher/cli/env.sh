@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# env.sh - what a job says about the variables in its environment: once, whatever the number
+# env.sh - messages of a job about variables in its environment: once, whatever the number
 # of PEs.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 
 hello=$top_builddir/examples/hello
-# Leaks are another test's business; hello leaves to the system what it holds.
+# Leaks are tested elsewhere; hello does not free its memory.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 for name in $(env | sed -n 's/^\(SHMEM_[^=]*\|SMA_[^=]*\)=.*/\1/p'); do
@@ -34,10 +34,10 @@ with() {
 }
 
 with 0
-[ ! -s "$work/err" ] || fail "says something: $(cat "$work/err")"
+[ ! -s "$work/err" ] || fail "unexpected message: $(cat "$work/err")"
 with 0 SHMEM_SYMMETRIC_SIZE=1m SHMEM_CC=cc SHMEM_CXX=c++ OSHMEM_CC=cc SMA_DEBUG=0 \
     SHMEM_SPIN_NS=100
-[ ! -s "$work/err" ] || fail "does not know its own: $(cat "$work/err")"
+[ ! -s "$work/err" ] || fail "message about a valid variable: $(cat "$work/err")"
 
 with 0 SHMEM_SYMETRIC_SIZE=1m SMA_SPIN_NS=1 SHMEM_WORLD_PEACE=1 SHMEM_INF=
 says_once '^pgas: SHMEM_SYMETRIC_SIZE is unknown.*did you mean SHMEM_SYMMETRIC_SIZE?$'
@@ -62,7 +62,7 @@ says_once '^Network transport: none (all PEs are on one node)$'
 with 0 SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=many SHMEM_SYMMETRIC_SIZE=8m
 says_once '^SHMEM_SYMMETRIC_SIZE *8m '
 
-# What the kernels are made of: the best that is here, or what is wanted.
+# The instruction set of the kernels: the best one of this processor, or the selected one.
 best=$("$OSHMEM_INFO" --parsable | sed -n 's/^package:isa://p')
 for isa in auto baseline "$best"; do
     with 0 SHMEM_INFO=1 SHMEM_ISA="$isa"
@@ -77,7 +77,7 @@ esac
 with 1 SHMEM_ISA=$absent
 says "SHMEM_ISA=$absent: not supported by this processor; use auto"
 
-# A value that is wrong ends the job, whoever reads it first.
+# An invalid value ends the job, whichever part of the library reads it first.
 with 1 SHMEM_SYMMETRIC_SIZE=1q
 says 'SHMEM_SYMMETRIC_SIZE="1q" is not valid: it takes a number'
 with 1 SMA_SYMMETRIC_SIZE=1q

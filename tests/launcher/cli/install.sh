@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# install.sh - what `make install` puts in place works, from DESTDIR, moved, by oshcc, by
-# pkg-config and by CMake; and `make uninstall` takes all of it away.
+# install.sh - an installation works from DESTDIR, moved, by oshcc, by pkg-config and by
+# CMake; `make uninstall` removes all of it.
 set -eu
 : "${top_builddir:?}" "${top_srcdir:?}" "${OSHCC:?}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/pgas-install.XXXXXX")
@@ -23,7 +23,7 @@ hello=$top_srcdir/examples/hello.c
 sanitized=
 case $("$OSHCC" --showme:compile) in *-fsanitize*) sanitized=yes ;; esac
 
-# -- into DESTDIR, then moved: it must find itself there --------------------------------------
+# -- into DESTDIR, then moved: paths must follow ----------------------------------------------
 prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
 make_in install DESTDIR="$dir/dest" || { tail -n 20 "$dir/make.log"; fail 'make install DESTDIR='; }
 mkdir -p "$dir/a place"
@@ -44,7 +44,7 @@ case $("$moved/bin/oshcc" --showme:link) in
 *"'-L$moved/lib'"*) ;; *) fail "oshcc does not follow the move" ;;
 esac
 
-# -- the same under a plain prefix, which pkg-config and CMake can name ------------------------------
+# -- in a prefix without blanks, for pkg-config and CMake --------------------------------------
 plain=$dir/plain
 mv "$moved" "$plain"
 "$plain/bin/oshcc" "$hello" -o "$dir/by-oshcc" || fail 'installed oshcc'
@@ -53,8 +53,8 @@ check_run "$dir/by-oshcc" "$plain" oshcc
 PKG_CONFIG_PATH=$plain/lib/pkgconfig
 export PKG_CONFIG_PATH
 pc() { pkg-config --define-prefix "$@"; }
-[ "$(pc --modversion openshmem)" = 1.6.0 ] || fail 'the .pc file has not the version 1.6.0'
-! grep -q '^Requires' "$plain/lib/pkgconfig/openshmem.pc" || fail 'the .pc file wants packages'
+[ "$(pc --modversion openshmem)" = 1.6.0 ] || fail 'the version of the .pc file is not 1.6.0'
+! grep -q '^Requires' "$plain/lib/pkgconfig/openshmem.pc" || fail 'the .pc file requires packages'
 case $(pc --libs openshmem) in *rpath*) fail 'the .pc file has an rpath' ;; esac
 case $(pc --libs openshmem) in *pmix*) fail 'the .pc file links more than libshmem' ;; esac
 if [ -n "$sanitized" ]; then
@@ -75,7 +75,7 @@ else
     fi
 fi
 
-# -- and away again: nothing but folders may stay ------------------------------------------------
+# -- uninstall: only directories may remain ------------------------------------------------------
 make_in install DESTDIR="$dir/dest" && make_in uninstall DESTDIR="$dir/dest" ||
     fail 'make uninstall'
 [ -z "$(find "$dir/dest" ! -type d)" ] || fail "left: $(find "$dir/dest" ! -type d)"

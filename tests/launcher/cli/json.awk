@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# json.awk - is the input one JSON value?  Exit status 0 or 1.
+# json.awk - tests whether the input is one JSON value: exit status 0 or 1.
 function bad(what) {
     if (!wrong)
         print "JSON: " what " before: " substr(rest, 1, 40) >"/dev/stderr"
@@ -7,7 +7,7 @@ function bad(what) {
     return 0
 }
 function blank() { sub(/^[ \t\r\n]+/, "", rest) }
-function take(c) {
+function accept(c) {
     blank()
     if (substr(rest, 1, length(c)) != c)
         return 0
@@ -15,7 +15,7 @@ function take(c) {
     return 1
 }
 function string(    c) {
-    if (!take("\""))
+    if (!accept("\""))
         return bad("no string")
     while (rest != "") {
         if (match(rest, /^[^"\\\001-\037]+/))
@@ -23,37 +23,37 @@ function string(    c) {
         else if (match(rest, /^\\(["\\\/bfnrt]|u[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F])/))
             rest = substr(rest, RLENGTH + 1)
         else
-            return take("\"") ? 1 : bad("a character that may not be in a string")
+            return accept("\"") ? 1 : bad("a character that may not be in a string")
     }
     return bad("a string without end")
 }
 function object() {
-    if (take("}"))
+    if (accept("}"))
         return 1
     do {
-        if (!string() || !take(":") || !value())
+        if (!string() || !accept(":") || !value())
             return bad("no key and value")
-    } while (take(","))
-    return take("}") ? 1 : bad("no }")
+    } while (accept(","))
+    return accept("}") ? 1 : bad("no }")
 }
 function array() {
-    if (take("]"))
+    if (accept("]"))
         return 1
     do {
         if (!value())
             return 0
-    } while (take(","))
-    return take("]") ? 1 : bad("no ]")
+    } while (accept(","))
+    return accept("]") ? 1 : bad("no ]")
 }
 function value() {
     blank()
-    if (take("{"))
+    if (accept("{"))
         return object()
-    if (take("["))
+    if (accept("["))
         return array()
     if (substr(rest, 1, 1) == "\"")
         return string()
-    if (take("true") || take("false") || take("null"))
+    if (accept("true") || accept("false") || accept("null"))
         return 1
     if (!match(rest, /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/))
         return bad("no value")

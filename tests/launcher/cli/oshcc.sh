@@ -15,7 +15,7 @@ fail() {
 has() { case " $2 " in *" $1 "*) ;; *) fail "no $1 in: $2" ;; esac; }
 lacks() { case " $2 " in *" $1 "*) fail "$1 in: $2" ;; esac; }
 
-# -- a compiler that tells its arguments, one in a line ---------------------------------
+# -- a compiler that prints its arguments, one per line ---------------------------------
 cat >"$dir/tell" <<'END'
 #!/bin/sh
 for arg in "$@"; do printf '[%s]\n' "$arg"; done
@@ -46,7 +46,7 @@ case $(SHMEM_CC="$dir/tell first" "$OSHCC" a.c) in
 esac
 case $(OSHMEM_CC="$dir/tell" "$OSHCC" a.c) in *lshmem*) ;; *) fail 'OSHMEM_CC' ;; esac
 
-# -- what it shows ---------------------------------------------------------------------
+# -- --showme --------------------------------------------------------------------------
 for dash in - --; do
     shown=$("$OSHCC" ${dash}showme 'a b.c' -o x)
     has -lshmem "$shown"
@@ -73,7 +73,7 @@ case $("$OSHCC" --version | head -n 1) in 'oshcc: pgas '*) ;; *) fail '--version
 for flag in -static -static-pie; do
     if "$OSHCC" $flag a.c >/dev/null 2>error; then fail "$flag is accepted"; fi
     [ "$(wc -l <error)" -eq 1 ] || fail "$flag: not one message"
-    tell $flag -c a.c >/dev/null || fail "$flag -c is refused"
+    tell $flag -c a.c >/dev/null || fail "$flag -c is rejected"
 done
 
 # -- compile and run ------------------------------------------------------------------------

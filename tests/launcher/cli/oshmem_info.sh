@@ -14,13 +14,13 @@ fail() {
 info() { timeout 120 "$OSHMEM_INFO" "$@"; }
 json_valid() { awk -f "$top_srcdir/tests/launcher/cli/json.awk" "$1" || fail "not JSON: $2"; }
 
-# -- the checker of JSON must see errors --------------------------------------------------
+# -- the JSON checker detects errors ------------------------------------------------------
 printf '{"a": [1, true, null, {"b": "\\u00e4 \\""}], "c": {}}\n' >"$dir/good"
 json_valid "$dir/good" 'a good text'
 for bad in '{"a": }' '{"a" 1}' '[1,]' '{"a": "x}' '{"a": 1,}' '"\x"' '{} {}' '[1 2]'; do
     printf '%s\n' "$bad" >"$dir/bad"
     if awk -f "$top_srcdir/tests/launcher/cli/json.awk" "$dir/bad" 2>/dev/null; then
-        fail "the checker takes $bad for JSON"
+        fail "the checker accepts $bad as JSON"
     fi
 done
 
@@ -43,7 +43,7 @@ sed -n 's/^ *E(\([A-Z_0-9]*\),.*/SHMEM_\1/p' "$top_srcdir/pgas/core/base/env.def
 sed -n 's/^\(SHMEM_[A-Z_0-9]*\).*/\1/p' "$dir/env" | cmp -s - "$dir/want" ||
     fail '--env does not list the variables of env.def'
 for args in --all --config --paths --transports; do
-    [ -n "$(info $args)" ] || fail "$args says nothing"
+    [ -n "$(info $args)" ] || fail "$args prints nothing"
 done
 info --parsable >"$dir/lines"
 grep -q '^package:version:[0-9]' "$dir/lines" || fail '--parsable has no version'
@@ -55,10 +55,10 @@ isa() { SHMEM_ISA=$1 info --parsable | sed -n 's/^package:isa://p'; }
 [ "$(isa baseline)" = baseline ] || fail 'SHMEM_ISA=baseline is not followed'
 [ "$(isa auto)" = "$(info --parsable | sed -n 's/^package:isa://p')" ] || fail 'auto is not the default'
 case $(isa mmx) in 'not an instruction set; use auto'*baseline*) ;; *) fail "SHMEM_ISA=mmx: $(isa mmx)" ;; esac
-SHMEM_ISA=mmx TMPDIR=$dir/tmp info --check >"$dir/check" && fail '--check takes SHMEM_ISA=mmx'
+SHMEM_ISA=mmx TMPDIR=$dir/tmp info --check >"$dir/check" && fail '--check accepts SHMEM_ISA=mmx'
 grep -q '^FAIL .*SHMEM_ISA=mmx: not an instruction set; use auto' "$dir/check" || fail 'SHMEM_ISA is not named'
 
-# -- JSON, with values that need care ----------------------------------------------------------
+# -- JSON, with values that need escapes -------------------------------------------------------
 nasty=$(printf 'q" b\\ tab\t nl\n. bell\007 utf8\303\244 bad\377 over\300\200 cut\303')
 SHMEM_SYMMETRIC_SIZE=$nasty SHMEM_DEBUG='' info --json >"$dir/json"
 json_valid "$dir/json" '--json'
@@ -81,7 +81,8 @@ json_valid "$dir/json" '--json --env'
 grep -q '"package"' "$dir/json" && fail '--json --env has more than that'
 
 # -- transports to other nodes -------------------------------------------------------------
-# SHMEM_TRANSPORT -> the transport that --parsable names, or a word of the reason.
+# chosen LIST, reason LIST: the transport that --parsable names for SHMEM_TRANSPORT=LIST, and
+# its reason.
 chosen() { SHMEM_TRANSPORT=$1 info --transports --parsable | sed -n 's/^network:transport://p'; }
 reason() { SHMEM_TRANSPORT=$1 info --transports --parsable | sed -n 's/^network:reason://p'; }
 usable() { grep -q "^transports:$1:usable:true" "$dir/lines"; }
@@ -100,9 +101,9 @@ if usable ucx; then
     [ "$(chosen ^ofi)" = ucx ] || fail '^ofi does not choose ucx'
     grep -q '^transports:ucx:library:UCX 1\.' "$dir/lines" || fail 'no version of UCX'
 fi
-[ -z "$(chosen '^ofi,^ucx')" ] || fail 'what is left out is chosen'
+[ -z "$(chosen '^ofi,^ucx')" ] || fail 'an excluded transport is chosen'
 for bad in ofx ofi,none ^ofi,ucx ofi,^ucx ^auto; do
-    case $(reason "$bad") in *"is not understood"*) ;; *) fail "SHMEM_TRANSPORT=$bad passes" ;; esac
+    case $(reason "$bad") in *"is not valid"*) ;; *) fail "SHMEM_TRANSPORT=$bad passes" ;; esac
 done
 
 # -- self-test -------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ json_valid "$dir/json" '--json --check'
 TMPDIR=$dir/nowhere info --check >"$dir/check" && fail '--check does not see a bad TMPDIR'
 [ "$(grep -c '^FAIL' "$dir/check")" = 1 ] || fail '--check reports a bad TMPDIR more than once'
 SHMEM_SYMMETRIC_SIZE=lots TMPDIR=$dir/tmp info --check >"$dir/check" &&
-    fail '--check does not see an invalid variable'
+    fail '--check does not detect an invalid variable'
 grep -q '^FAIL .*SHMEM_SYMMETRIC_SIZE' "$dir/check" || fail 'the invalid variable is not named'
 [ -z "$(ls -A "$dir/tmp")" ] || fail "left behind: $(ls "$dir/tmp")"
 exit "$failed"

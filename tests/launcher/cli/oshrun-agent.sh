@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # oshrun --launch-agent: agents that start their daemons here, and agents that fail.
-# shellcheck disable=SC2016  # what is in single quotes is for agents
+# shellcheck disable=SC2016  # agents expand what is in single quotes
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 limit_s=30
 two=far1:2,far2:2
 
-# agent TEXT: makes $work/agent, which does that.
+# agent TEXT: writes the script $work/agent.
 agent() {
     printf '#!/bin/sh\n%s\n' "$1" >"$work/agent"
     chmod +x "$work/agent"
 }
 
-# Joins its words as ssh does, and has them read by a shell.
+# Joins its arguments and passes them to a shell, as ssh does.
 as_ssh='host=$1; shift; exec sh -c "$*"'
 
 agent "$as_ssh"
@@ -26,7 +26,7 @@ check_nothing_left "after a job"
 run 7 --launch-agent "$work/agent" -H $two -n 4 "$client" exit 3 7
 says 'PE 3 (pid [0-9]*) exited with status 7; ending 3 other PEs'
 
-# Templates, and a daemon whose path two shells must not take apart.
+# Templates, and a daemon whose path two shells must not split.
 ln -s "$OSHRUN" "$work/it's an \$oshrun"
 SHMEM_LAUNCH_DAEMON=$work/it\'s\ an\ \$oshrun
 export SHMEM_LAUNCH_DAEMON
@@ -47,27 +47,27 @@ run 1 --launch-agent "$work/agent" -H $two -n 2 "$client"
 says 'far[12]: .*agent ended with status 255: far away: No route to host'
 check_nothing_left "agents that fail"
 
-# Another version of oshrun there.
+# The other host has another version of oshrun.
 agent "sed -u '1s/^\(oshrun [0-9]*\) [^ ]*/\1 9.9.9/' | { $as_ssh; }"
 run 1 --launch-agent "$work/agent" -H $two -n 2 "$client"
 says 'far[12]: cannot start the node daemon: .*this oshrun has version .*9\.9\.9'
 [ "$(wc -l <"$work/err")" = 1 ] || fail "another version: $(cat "$work/err")"
 check_nothing_left "another version"
 
-# Words before the daemon comes do no harm, however many.
+# Output of the agent before the daemon starts is ignored, whatever its length.
 agent "yes 'welcome to this host' | head -n 100000; $as_ssh"
 run 0 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
 
-# A daemon that runs and does not call is not waited for as long as its way there is.
+# A daemon that has started must connect within a shorter time limit than that of its start.
 agent "[ \$1 = far1 ] || { echo 'node daemon is up: 1 far2'; exec sleep 60; }; $as_ssh"
 begin=$(now_ms)
 SHMEM_LAUNCH_TIMEOUT=3 run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
 took=$(($(now_ms) - begin))
-[ $took -le 9000 ] || fail "a daemon that does not call: took $took ms"
+[ $took -le 9000 ] || fail "a daemon that does not connect: took $took ms"
 says 'far2: its node daemon has not connected within 4.0 s'
-check_nothing_left "a daemon that does not call"
+check_nothing_left "a daemon that does not connect"
 
-# One that never comes to an end.
+# An agent that never ends.
 agent "trap '' TERM; sleep 60 & [ \$1 = far2 ] || { $as_ssh; }; while :; do wait; done"
 begin=$(now_ms)
 SHMEM_LAUNCH_START_TIMEOUT=1 run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"

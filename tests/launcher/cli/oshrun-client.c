@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * oshrun-client.c - a PMIx client that ends in the way its arguments say.
+ * oshrun-client.c - a PMIx client that ends in the way that its arguments select.
  *
  * Uses libpmix, pgas/core/boot/node.h.  Used by oshrun-*.sh, to test the launcher without
  * the library.
  *
  *   oshrun-client HOW [RANK] [NUMBER]: after init and a barrier, PE RANK (default 0) ends
  *   by HOW; the others finalize at once (HOW = good, late, leave-all), or hang until they
- *   are ended.  HOW = claim: writes NUMBER (0: its own) as its pid where the library
- * does.
+ *   are killed.  HOW = claim: publishes NUMBER (0: its own pid) as its pid in the node
+ *   segment, as the library does.
  */
 #include "config.h"
 
@@ -43,7 +43,7 @@ static void finalize(void)
         exit(99);
 }
 
-/* Puts pid into the own record of the node segment; local ranks are ranks here. */
+/* Stores pid in the own record of the node segment; local ranks equal ranks here. */
 static void claim(pid_t pid)
 {
     const char *place = getenv(NODE_ENV);
@@ -55,7 +55,7 @@ static void claim(pid_t pid)
     node->pe[me.rank].pid = pid != 0 ? pid : getpid();
 }
 
-/* The PE that was chosen does this. */
+/* Ends PE RANK by HOW. */
 static void act(const char *how, int number)
 {
     if (strcmp(how, "abort") == 0)
@@ -73,7 +73,7 @@ static void act(const char *how, int number)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "good";
-    alarm(2 * HANG_S); /* in case that nobody is left to end it */
+    alarm(2 * HANG_S); /* in case the launcher has died */
     unsigned long rank = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
     int number = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) {
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     if (me.rank == rank)
         act(how, number);
     if (strcmp(how, "finalized-exit") == 0)
-        usleep(300000); /* others are at work for a while */
+        usleep(300000); /* the others run for a while */
     else if (strcmp(how, "good") != 0)
         sleep(HANG_S);
     finalize();

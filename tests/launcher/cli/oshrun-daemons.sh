@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Signals, reports, blocked output and lost daemons of a job on several nodes, also while
-# one of them is not there yet.  Cases that mostly wait run at the same time.
+# one of them has not started yet.  Cases that mostly wait run at the same time.
 # DAEMONS_CASES: only these.
-# shellcheck disable=SC2016 # what is in single quotes is for PEs and agents
+# shellcheck disable=SC2016 # PEs and agents expand what is in single quotes
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 limit_s=40
-late_s=20 # for the PEs of a job to come up
+late_s=20 # limit for the start of the PEs of a job
 slack_ms=0
 [ -z "${SANITIZED:-}" ] || slack_ms=6000
 oshrun_exe=$(readlink -f "$OSHRUN")
@@ -39,7 +39,7 @@ spawn() {
     running="$running $name:$!"
 }
 
-# Waits for all that was spawned.
+# Waits for all spawned cases.
 gather() {
     for one in $running; do
         wait "${one#*:}" && continue
@@ -51,7 +51,7 @@ gather() {
 
 # -- jobs ------------------------------------------------------------------------------
 
-# PEs that wait for the file go, and then say so.
+# PEs that wait for the file `go` and then print a line.
 pe_waits='echo "pe $$"; until [ -e "$0" ]; do sleep 0.1; done; echo on'
 pe_hangs='echo "pe $$"; exec sleep 60'
 pe_is_deaf='trap "" INT TERM; echo "pe $$"; while :; do sleep 60; done'
@@ -62,7 +62,7 @@ there() {
 
 await_pes() {
     until_true $late_s there "$1" && return 0
-    fail "the PEs do not come up: $(cat "$work/err")"
+    fail "the PEs do not start: $(cat "$work/err")"
 }
 
 go_on() {
@@ -101,7 +101,7 @@ pes_are_stopped() {
     done
 }
 
-# Prints the processes of oshrun in the job: the front, daemons, and their reapers.
+# Prints the processes of oshrun in the job: front end, daemons and their reapers.
 oshruns() {
     for p in $(marked | sort -n); do
         [ "$(readlink "/proc/$p/exe" || :)" != "$oshrun_exe" ] || echo "$p"
@@ -129,7 +129,7 @@ agent() {
     chmod +x "$work/agent"
 }
 
-# Four PEs; node b is not there for long, while the PEs of a run.
+# Four PEs; node b starts late, while the PEs of a run.
 start_with_late() {
     agent b 8
     start --launch-agent "$work/agent" -H a:2,b:2 "$@"
@@ -196,12 +196,12 @@ usr1_to_all() {
     done
     until_true 3 table_is_whole || fail "the table lacks PEs: $(cat "$work/err")"
     sleep 0.5
-    [ "$(oshruns | wc -l)" -ge 4 ] || fail "SIGUSR1 has ended some: $(oshruns)"
+    [ "$(oshruns | wc -l)" -ge 4 ] || fail "SIGUSR1 has ended processes of oshrun: $(oshruns)"
     go_on $npes
     [ "$(grep -c 'state of 6 PEs' "$work/err")" = 1 ] || fail "more than one table"
 }
 
-# A daemon is slow with its part of the table, when the time is over.
+# A daemon sends its part of the table after the time limit.
 stacks_after_table() {
     export SHMEM_LAUNCH_FANOUT="$1" SHMEM_LAUNCH_TIMEOUT=20
     start --timeout 2 --vnodes 3 -n 3 sh -c "$pe_hangs"
@@ -220,7 +220,7 @@ stacks_after_table() {
     fi
 }
 
-# -- a node that is not there yet ------------------------------------------------------
+# -- a node that has not started yet ---------------------------------------------------
 
 late_interrupt() {
     start_with_late sh -c "$pe_hangs"
@@ -286,7 +286,7 @@ late_report() {
 
 # -- output ----------------------------------------------------------------------------
 
-# The reader leaves before the PEs of b are there.
+# The reader exits before the PEs of b have started.
 late_reader() {
     agent b 1.5
     begin=$(now_ms)
@@ -302,7 +302,7 @@ ticks_of() {
     sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f12,13 | tr ' ' +
 }
 
-# blocked_output FANOUT NODES PES: nobody reads.
+# blocked_output FANOUT NODES PES: no process reads the output.
 blocked_output() {
     export SHMEM_LAUNCH_FANOUT="$1"
     mkfifo "$work/fifo"
@@ -317,9 +317,9 @@ blocked_output() {
     sleep 2
     while read -r p before; do
         used=$(($(ticks_of "$p") - before))
-        [ $used -lt 50 ] || fail "oshrun $p used $used ticks of 200 for nothing"
+        [ $used -lt 50 ] || fail "oshrun $p used $used ticks of 200 while it was blocked"
     done <"$work/before"
-    [ "$(wc -l <"$work/before")" -gt "$2" ] || fail "the daemons are not there"
+    [ "$(wc -l <"$work/before")" -gt "$2" ] || fail "not all daemons run"
     begin=$(now_ms)
     kill -INT "$pid"
     ended_with 130
@@ -329,7 +329,7 @@ blocked_output() {
 
 # -- ends ------------------------------------------------------------------------------
 
-# A PE that leaves a process, which is in a session of its own when the PE goes on.
+# A PE that leaves a process behind, which has its own session when the PE continues.
 pe_leaves='setsid -f sh -c ": >$0.$PMIX_RANK; exec sleep 60" >/dev/null 2>&1
     until [ -e "$0.$PMIX_RANK" ]; do sleep 0.05; done; rm "$0.$PMIX_RANK"'
 
@@ -337,21 +337,21 @@ strays() {
     [ "$(marked | wc -l)" = "$1" ]
 }
 
-# What left its session lives on after a good end, and not after another one.
+# A detached process survives a job that succeeds, but not one that fails.
 left_session() {
     export SHMEM_LAUNCH_FANOUT="$1"
     start --vnodes 3 -n 3 sh -c "$pe_leaves" "$work/left"
     ended_with 0
-    until_true 3 strays 3 || fail "after a good end: $(marked | wc -l) strays, not 3"
+    until_true 3 strays 3 || fail "after success: $(marked | wc -l) detached processes, not 3"
     sleep 0.5
-    strays 3 || fail "a while after a good end: $(marked | wc -l) strays, not 3"
+    strays 3 || fail "a while after success: $(marked | wc -l) detached processes, not 3"
     for p in $(marked); do
         kill -KILL "$p"
     done
     until_true 2 strays 0 || fail "they do not end"
     start --vnodes 3 -n 3 sh -c "$pe_leaves; sleep 0.5; exit 3" "$work/left"
     ended_with 3
-    until_true 3 strays 0 || fail "after a failure: $(marked | wc -l) strays"
+    until_true 3 strays 0 || fail "after a failure: $(marked | wc -l) detached processes"
 }
 
 daemon_gets_term() {
@@ -365,7 +365,7 @@ daemon_gets_term() {
     says 'vn2.*signal 15'
 }
 
-# daemon_is_killed NODE: the others, wherever they are in the tree, are counted.
+# daemon_is_killed NODE: the message counts the PEs of all other nodes of the tree.
 daemon_is_killed() {
     export SHMEM_LAUNCH_FANOUT=1
     start --vnodes 4 -n 4 sh -c "$pe_hangs"
@@ -375,14 +375,14 @@ daemon_is_killed() {
     says "the node daemon on vn$1 .*; ending 3 other PEs"
 }
 
-# More hosts than agents at a time: each has its own time to call.
+# More hosts than agents at a time: each daemon has its own time limit to connect.
 start_time() {
     agent '*' 2.5
     begin=$(now_ms)
     SHMEM_LAUNCH_START_TIMEOUT=4 run 0 --launch-agent "$work/agent" \
         -H "h[1-40]:1" -n 40 true
     took=$(($(now_ms) - begin))
-    [ $took -ge 4500 ] || fail "all hosts at a time: this says nothing ($took ms)"
+    [ $took -ge 4500 ] || fail "all agents ran at once: the test is void ($took ms)"
     silent
 }
 

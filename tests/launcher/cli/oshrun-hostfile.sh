@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Hosts, maps and rank files: which PE would run where, and each wrong input in one
-# message.  Nothing is started.
+# Hosts, maps and rank files: the node of each PE, and one message for each invalid input.
+# No job is started.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 
@@ -11,7 +11,7 @@ done
 file=$work/hosts
 ranks=$work/ranks
 
-# maps OPTIONS...: standard input is what --report prints.
+# maps OPTIONS...: oshrun must print the map that is on standard input.
 maps() {
     cat >"$work/expected"
     run 0 --report --dry-run "$@" true
@@ -30,7 +30,7 @@ wrong() {
     shift 2
     run "$status" --dry-run "$@" true
     [ "$(cat "$work/err")" = "oshrun: $expected" ] && return 0
-    fail "$*: expected 'oshrun: $expected' but it says"
+    fail "$*: expected 'oshrun: $expected' but got"
     cat "$work/err"
 }
 
@@ -78,7 +78,7 @@ EOF
 done
 run 0 --report --dry-run --hostfile - true <"$file"
 prints '^b: PE 2 (1 slot)$'
-# PEs per node by naming it again, as batch systems write it
+# PEs per node by repeated names, as batch systems write them
 printf 'a\na\nb\nb\n' >"$file"
 export SHMEM_LAUNCH_HOSTFILE="$file"
 maps <<EOF
@@ -187,7 +187,7 @@ got=$(env TMPDIR="$work/tmp" "$OSHRUN" --tag-output --rank-file "$ranks" \
 [ "$(echo "$got" | sed -n '1s/.*:[[:space:]]*//p')" = 0 ] ||
     fail "PE 0 is not bound to processor 0: $got"
 
-# -- maps that cannot be --------------------------------------------------------------
+# -- impossible maps ------------------------------------------------------------------
 wrong 2 '--map-by ppr:4:node gives 12 PEs on 3 nodes, but -n asks for 16' -n 16 \
     -H a,b,c --map-by ppr:4:node
 wrong 2 '-N 4 gives at most 12 PEs on 3 nodes, but -n asks for 16' -n 16 -H a,b,c -N 4

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Input and output: nothing lost, no mixed lines, no hang.
-# shellcheck disable=SC2016  # $PMIX_RANK is for the PEs
+# shellcheck disable=SC2016  # the PEs expand $PMIX_RANK
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 big=10000000
@@ -13,21 +13,21 @@ oshrun() {
 head -c $big /dev/urandom >"$work/random"
 oshrun -n 3 sh -c '[ "$PMIX_RANK" != 0 ] || cat' <"$work/random" |
     cmp - "$work/random" ||
-    fail "10 MB through PE 0 came back different (file)"
+    fail "10 MB through PE 0 was changed (file)"
 cat "$work/random" | oshrun -n 1 cat | cmp - "$work/random" ||
-    fail "10 MB through PE 0 came back different (pipe)"
+    fail "10 MB through PE 0 was changed (pipe)"
 cat "$work/random" | oshrun -n 2 sh -c '[ "$PMIX_RANK" != 0 ] || { sleep 0.3; cat; }' |
     { sleep 0.6; cat; } | cmp - "$work/random" ||
-    fail "10 MB through PE 0 came back different (slow)"
-yes | oshrun -n 2 true || fail "input that nobody reads"
+    fail "10 MB through PE 0 was changed (slow)"
+yes | oshrun -n 2 true || fail "input that no PE reads"
 oshrun -n 2 true <&- >&- 2>&- || fail "without standard files"
-[ "$(oshrun -n 3 wc -c </dev/null | sort -u)" = 0 ] || fail "PEs got input from nowhere"
+[ "$(oshrun -n 3 wc -c </dev/null | sort -u)" = 0 ] || fail "PEs got input that was not sent"
 
 oshrun -n 16 sh -c "yes \"\$PMIX_RANK line of some length, to see whether it breaks\" |
     head -c $big" >"$work/out"
 size=$(wc -c <"$work/out")
 [ "$size" = $((16 * big)) ] || fail "16 x 10 MB: $size bytes arrived"
-# Each PE ends with a piece of a line, which may be followed by something else.
+# The last line of each PE is incomplete, so that other output may follow it.
 line='^[0-9]+ line of some length, to see whether it breaks$'
 bad=$(grep -vcE "$line" "$work/out") || true
 [ "$bad" -le 16 ] || fail "$bad mixed lines"
@@ -48,12 +48,12 @@ long=$(oshrun -n 2 sh -c "$long_line" | wc -c)
 long=$(oshrun --tag-output -n 2 sh -c "$long_line" | wc -c)
 [ "$long" = 1000005 ] || fail "a line of 1000000 bytes with tag: $long arrived"
 
-# The reader goes away: PEs get SIGPIPE, and oshrun ends without words.
+# The reader exits: PEs get SIGPIPE, and oshrun ends without a message.
 { oshrun -n 4 yes 2>"$work/err" || echo $? >"$work/status"; } | head -1 >/dev/null
 [ "$(cat "$work/status")" = 141 ] || fail "oshrun | head: status $(cat "$work/status")"
 [ ! -s "$work/err" ] || fail "oshrun | head: $(cat "$work/err")"
 
-# Output that cannot be written is a failure, said in one message.
+# Output that cannot be written is a failure with one message.
 lost() {
     [ "$status" = 1 ] || fail "$1: status $status"
     text=$(cat "$work/err")

@@ -31,8 +31,8 @@ random_pe() {
     echo "${1:-}"
 }
 
-# One job, hit after a random time.  Its start, run and end take about 60 ms; one of
-# three hangs instead, and must be ended by what it is hit by.
+# One job, killed after a random time.  Its start, run and end last about 60 ms; one of
+# three jobs hangs instead, and only the kill ends it.
 i=0
 while [ $i -lt $moments ]; do
     how=good
@@ -57,25 +57,25 @@ while [ $i -lt $moments ]; do
 done
 [ -z "$(shm)" ] || fail "left in /dev/shm: $(shm)"
 
-# Starts PEs with children, and waits until they are there.
+# Starts PEs with children and waits until they run.
 start_families() {
     start -n 2 sh -c 'sleep 60 & echo is there; wait'
-    until_true 10 grep -q there "$work/out" || fail "the PEs do not come up"
+    until_true 10 grep -q there "$work/out" || fail "the PEs do not start"
 }
 
-# What the PEs started in their groups goes too.
+# Processes in the groups of the PEs are killed too.
 start_families
 kill -KILL "$pid"
 wait "$pid" || true
 check_nothing_left "grandchildren"
 
-# So do PEs in sessions of their own, and jobs within the job.
+# So are PEs in sessions of their own, and jobs within the job.
 there() {
     [ "$(grep -c 'is there' "$work/out" 2>/dev/null)" = 2 ]
 }
 kill_strays() {
     start "$@"
-    until_true 10 there || fail "the PEs do not come up: $*"
+    until_true 10 there || fail "the PEs do not start: $*"
     kill -KILL "$pid"
     wait "$pid" || true
     check_nothing_left "$*"
@@ -102,7 +102,7 @@ check_nothing_left "without a reaper"
 
 # Without both, the kernel still ends the PEs; only files can stay.
 start -n 2 sh -c 'echo is there; exec sleep 60'
-until_true 10 grep -q there "$work/out" || fail "the PEs do not come up"
+until_true 10 grep -q there "$work/out" || fail "the PEs do not start"
 kill -KILL "$(reaper)"
 kill -KILL "$pid"
 wait "$pid" || true

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# oshrun-lib.sh - what the tests of oshrun share.  Sourced, not run.
+# oshrun-lib.sh - functions of the tests of oshrun.  Sourced, not run.
 #
-# Every oshrun is started with a mark in its environment, by which left processes are
-# found without knowing their names, and with a TMPDIR of its own that must end empty.
+# Every oshrun has a mark in its environment, which identifies processes left behind, and
+# its own TMPDIR, which must be empty at the end.
 
 : "${OSHRUN:?}" "${top_builddir:?}" "${top_srcdir:?}"
 client=$top_builddir/tests/launcher/cli/oshrun-client
@@ -21,7 +21,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# run STATUS ARGS...: oshrun ends with STATUS; output in $work/out and $work/err.
+# run STATUS ARGS...: oshrun must exit with STATUS; output in $work/out and $work/err.
 run() {
     want=$1
     shift
@@ -33,8 +33,8 @@ run() {
     sed 's/^/    /' "$work/err"
 }
 
-# start ARGS...: oshrun in the background; its pid in $pid.  The output of the one before
-# is gone when start returns.
+# start ARGS...: runs oshrun in the background; its pid in $pid.  Removes the output of the
+# previous run.
 start() {
     : >"$work/out"
     : >"$work/err"
@@ -42,7 +42,7 @@ start() {
     pid=$!
 }
 
-# ended_with STATUS: the oshrun that was started ends so.
+# ended_with STATUS: waits for the started oshrun, which must exit with STATUS.
 ended_with() {
     got=0
     wait "$pid" || got=$?
@@ -63,7 +63,7 @@ prints() {
     sed 's/^/    /' "$work/out" | head -20
 }
 
-# until_true SECONDS COMMAND...: tries it again until it is true.
+# until_true SECONDS COMMAND...: repeats COMMAND until it succeeds; fails after SECONDS.
 until_true() {
     tries=$(($1 * 50))
     shift
@@ -75,7 +75,7 @@ until_true() {
     return 1
 }
 
-# Prints the processes that have our mark.
+# Prints the processes with the mark.
 marked() {
     grep -lzxF -e "$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 || true
 }
@@ -84,7 +84,7 @@ nothing_left() {
     [ -z "$(marked)" ] && [ -z "$(ls -A "$work/tmp")" ]
 }
 
-# Within two seconds there must be no process and no file.
+# Fails if a process or a file remains after two seconds.
 check_nothing_left() {
     until_true 2 nothing_left && return 0
     fail "$1: left behind: processes '$(marked)', files '$(find "$work/tmp" | head)'"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Messages about limits of the system name the limit and a remedy.
-# shellcheck disable=SC2016,SC3045 # ulimit is in every sh that we know
+# shellcheck disable=SC2016,SC3045 # every common sh has ulimit
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 
@@ -16,7 +16,7 @@ one_message 'the limit of the size of files is .* bytes.*`ulimit -f`'
 (ulimit -n 32 && run 1 -n 40 true && [ "$failures" = 0 ]) || fail 'ulimit -n'
 says 'Too many open files; the limit of open files is 32, raise it with `ulimit -Hn`'
 
-# A user who is not root may have so many processes; that many are there at the fork of a PE.
+# The process limit holds for users other than root; it is reached at the fork of a PE.
 if [ "$(id -u)" = 0 ]; then
     oshrun=$work/oshrun
     cp "$(readlink -f "$OSHRUN")" "$oshrun"
@@ -37,7 +37,7 @@ if [ -z "${SANITIZED:-}" ]; then # its shadow memory is larger than any limit
     says '`ulimit -v`'
 fi
 
-# The kernel's number of killed processes, as a file that the PE changes.
+# The kernel's count of killed processes, simulated by a file that the PE changes.
 if unshare -rm true 2>/dev/null; then
     echo 'oom_kill 3' >"$work/vmstat"
     got=0

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# 256 PEs on however few processors there are; 128 in the short form, fewer of a slow build.
+# 256 PEs on any number of processors; 128 in the short form, fewer in a slow build.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 
@@ -12,7 +12,7 @@ for n in $sizes; do
     run 0 -n $n -v "$client" good
     echo "$n PEs: $(($(now_ms) - begin)) ms"
     got=$(sort -u "$work/out" | wc -l)
-    [ "$got" = $n ] || fail "$got of $n PEs were there"
+    [ "$got" = $n ] || fail "$got of $n PEs ran"
     says 'all PEs connected'
 done
 run 3 -n $most "$client" exit 50 3

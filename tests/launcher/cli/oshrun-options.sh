@@ -150,7 +150,7 @@ done
 run 0 --dry-run -n 2 --wdir "$work/dir" -x PGAS_TEST_B="it's" echo 'a b' ''
 prints "^\\[1\\] .*cd $work/dir && env .*'PGAS_TEST_B=it'.*echo 'a b' ''\$"
 line=$(sed -n 's/^\[0\] [^:]*: //p' "$work/out")
-[ "$(sh -c "$line")" = 'a b ' ] || fail "--dry-run is not what sh runs: $line"
+[ "$(sh -c "$line")" = 'a b ' ] || fail "sh does not run what --dry-run prints: $line"
 run 0 --dry-run --valgrind true
 prints 'valgrind .*true$'
 prints ' PGAS_NODE=[^ ]* PGAS_NODE_JOB=[^ ]* '
@@ -171,7 +171,7 @@ becomes() {
     expected=$1
     shift
     run 0 --dry-run "$@"
-    # The quotes that sh does not need are the business of others.
+    # Quotes do not matter here.
     [ "$(tr -d "'" <"$work/out")" = "$expected" ] && return 0
     fail "$*: expected"
     echo "    $expected"
@@ -215,7 +215,7 @@ wrong 2 "a name is missing after 'a,'" --launcher mpirun -H a, prog
 wrong 127 '^oshrun: --launcher /no/mpirun: there is no such program' \
     --launcher /no/mpirun prog
 
-# Executed, with the variables in its environment and the program's arguments as they are.
+# Executed, with the variables in its environment and unchanged arguments of the program.
 mkdir "$work/bin"
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho "$PGAS_TEST_A"\nfor a; do echo "<$a>"; done\nexit 9\n' \
@@ -225,7 +225,7 @@ run 9 --launcher "$work/bin/srun" -n 2 -x PGAS_TEST_A='b, c' prog '' 'a b' '*'
 prints '^b, c$'
 tail -4 "$work/out" | tr '\n' ' ' | grep -qxF '<prog> <> <a b> <*> ' ||
     fail "arguments for srun: $(cat "$work/out")"
-# Variables for our own daemons are none of the other launcher's business.
+# The other launcher must not inherit variables for our own daemons.
 export SHMEM_LAUNCH_FANOUT=x
 run 9 --launcher "$work/bin/srun" true
 unset SHMEM_LAUNCH_FANOUT

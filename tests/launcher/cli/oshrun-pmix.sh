@@ -8,7 +8,7 @@ client=$top_builddir/tests/launcher/cli/pmix-client
 n=7
 [ -n "${PGAS_TEST_LONG:-}" ] || n=5
 
-# good OPTIONS... -- MODE [ARGUMENT]: every PE finds all as it should be.
+# good OPTIONS... -- MODE [ARGUMENT]: every PE must report success.
 good() {
     options=
     while [ "$1" != -- ]; do
@@ -41,7 +41,7 @@ everything() {
     says 'PE 0 asked to abort some PEs only (PMIx_Abort with a list); oshrun can only end'
 }
 
-# The short form has one tree, of two levels; chains and flat trees are left to the long form.
+# The short form has one tree of two levels; only the long form has chains and flat trees.
 [ -n "${DISTCHECK:-}" ] || everything "1:$(uname -n):block"
 SHMEM_LAUNCH_FANOUT=2 && export SHMEM_LAUNCH_FANOUT
 everything '4:vn%u:rr' --vnodes 4 --map-by node
@@ -53,7 +53,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     everything '2:vn%u:block' --vnodes 2
 fi
 
-# What one PE puts, and all of it, may be large.
+# The data of one PE, and of all PEs, may be large.
 n=3
 SHMEM_LAUNCH_FANOUT=1
 good --vnodes 3 -- fence 8000000

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The ports of oshrun and its daemons: unauthenticated connections are refused, told of, and harm nothing.
-# shellcheck disable=SC2016  # $PMIX_RANK is for the PEs
+# The ports of oshrun and its daemons: unauthenticated connections are refused and reported,
+# and the job continues.
+# shellcheck disable=SC2016  # the PEs expand $PMIX_RANK
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 unauth=$top_builddir/tests/launcher/cli/oshrun-unauth
@@ -17,11 +18,11 @@ daemons() {
 
 there() { [ "$(grep -c 'is there' "$work/out")" = "$1" ]; }
 
-# visit HOW: unauthenticated connections at the ports of oshrun and of a daemon, while a job is at work.
+# visit HOW: unauthenticated connections to the ports of oshrun and of a daemon of a job.
 visit() {
     start --vnodes 2 -n 4 sh -c 'echo "is there"; read x <"$1" || :
         exec "$2" good' sh "$work/hold" "$client"
-    until_true 10 there 4 || fail "$1: the PEs do not come up"
+    until_true 10 there 4 || fail "$1: the PEs do not start"
     for p in $pid $(daemons "$pid" | head -1); do
         "$unauth" "$p" "$1" "$seconds" "$$" >"$work/visits" || fail "$1: no visits at $p"
         [ "$(cat "$work/visits")" -ge 2 ] || fail "$1: $(cat "$work/visits") visits"
@@ -43,16 +44,16 @@ for how in $visits; do
     [ $how != nonce ] || says 'it does not know the nonce of this job'
 done
 
-# While daemons call: unauthenticated connections hold all the places there are.
+# While daemons connect: unauthenticated connections use all slots of the listener.
 start --vnodes 4 -n 8 "$client" good
 "$unauth" "$pid" many 1 >"$work/visits" 2>&1 || true
 ended_with 0
 
-# A daemon that is told nothing, or nonsense.
+# A daemon without a bootstrap line, or with an invalid one.
 for line in '' 'hello' 'oshrun 1' 'oshrun 99 0 nonce=00 at=x timeout=1 window=1'; do
     got=0
     echo "$line" | timeout 10 "$OSHRUN" --node-daemon >"$work/out" 2>"$work/err" || got=$?
-    [ "$got" = 1 ] || fail "a daemon told '$line' ended with $got"
-    [ "$(wc -l <"$work/err")" = 1 ] || fail "told '$line': $(cat "$work/err")"
+    [ "$got" = 1 ] || fail "a daemon with bootstrap line '$line' ended with $got"
+    [ "$(wc -l <"$work/err")" = 1 ] || fail "bootstrap line '$line': $(cat "$work/err")"
 done
 finish

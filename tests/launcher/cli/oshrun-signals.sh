@@ -12,7 +12,7 @@ there() {
 # Starts N clients that hang and waits until they do.
 start_hanging() {
     start -n "$1" "$client" hang
-    until_true 10 there "$1" || fail "the clients do not come up"
+    until_true 10 there "$1" || fail "the clients do not start"
 }
 
 for s in INT:130 TERM:143 HUP:129 QUIT:131; do
@@ -21,26 +21,26 @@ for s in INT:130 TERM:143 HUP:129 QUIT:131; do
     kill "-${s%:*}" "$pid"
     ended_with "${s#*:}"
     took=$(($(now_ms) - begin))
-    [ "$took" -lt 1500 ] || fail "SIG${s%:*}: the end took $took ms"
+    [ "$took" -lt 1500 ] || fail "SIG${s%:*}: the end lasted $took ms"
     says "got signal $((${s#*:} - 128))"
     check_nothing_left "SIG${s%:*}"
 done
 
-# PEs that do not listen: the second signal is the end.
+# PEs that ignore SIGINT: the second one kills them.
 start -n 2 sh -c 'trap "" INT TERM; echo is there; sleep 60; sleep 60; sleep 60'
-until_true 10 there 2 || fail "the PEs do not come up"
+until_true 10 there 2 || fail "the PEs do not start"
 begin=$(now_ms)
 kill -INT "$pid"
 sleep 0.1
 kill -INT "$pid"
 ended_with 130
 took=$(($(now_ms) - begin))
-[ "$took" -lt 450 ] || fail "the second SIGINT: the end took $took ms"
+[ "$took" -lt 450 ] || fail "the second SIGINT: the end lasted $took ms"
 
-# Others are passed on.
+# Other signals are forwarded.
 start -n 2 sh -c 'trap "echo got it; exit 0" USR2
     echo is there; while :; do sleep 0.05; done'
-until_true 10 there 2 || fail "the PEs do not come up"
+until_true 10 there 2 || fail "the PEs do not start"
 kill -USR2 "$pid"
 ended_with 0
 [ "$(grep -c 'got it' "$work/out")" = 2 ] || fail "SIGUSR2 did not reach all PEs"
@@ -50,11 +50,11 @@ kill -USR1 "$pid"
 until_true 5 grep -q ' 2 .* S ' "$work/err" || fail "SIGUSR1: no line of PE 2"
 says 'state of 3 PEs'
 
-# The pid that a PE claims is shown only if the process is one of that PE's.
+# The pid that a PE has published is shown only if the process belongs to that PE.
 kill -TERM "$pid"
 ended_with 143
 start -n 2 "$client" claim 1 $$
-until_true 10 there 2 || fail "the clients do not come up"
+until_true 10 there 2 || fail "the clients do not start"
 pe=$(cut -d' ' -f3 "/proc/$pid/task/$pid/children")
 kill -USR1 "$pid"
 until_true 5 grep -q "^oshrun:  *1 [^ ]*  *$pe  S" "$work/err" || fail "PE 1 is not $pe"
@@ -62,7 +62,7 @@ kill -TERM "$pid"
 ended_with 143
 # shellcheck disable=SC2016
 start -n 2 sh -c 'setsid -w "$0" claim 1 0; :' "$client"
-until_true 10 there 2 || fail "the clients do not come up"
+until_true 10 there 2 || fail "the clients do not start"
 pe=$(cut -d' ' -f3 "/proc/$pid/task/$pid/children")
 pe=$(cut -d' ' -f1 "/proc/$pe/task/$pe/children")
 kill -USR1 "$pid"
@@ -81,7 +81,7 @@ until_true 5 state "$pid" T || fail "SIGTSTP does not stop oshrun"
 until_true 5 state "$pe" T || fail "SIGTSTP does not stop PEs"
 kill -CONT "$pid"
 until_true 5 state "$pe" S || fail "SIGCONT does not continue PEs"
-# One that comes while oshrun is about to stop counts too.
+# A SIGCONT that arrives while oshrun is about to stop takes effect too.
 for delay in 0 0.005 0.01 0.015 0.02 0.025; do
     kill -TSTP "$pid"
     sleep $delay

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Exit status of oshrun: the first failure in time decides, the others are ended.
-# shellcheck disable=SC2016  # $PMIX_RANK is for the PEs
+# Exit status of oshrun: the first failure in time determines it; the other PEs are ended.
+# shellcheck disable=SC2016  # the PEs expand $PMIX_RANK
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 limit_s=20
@@ -24,20 +24,20 @@ for s in KILL:137 SEGV:139 TERM:143 ABRT:134; do
     within 1500 "${s#*:}" -n 3 sh -c "[ \$PMIX_RANK = 1 ] && kill -${s%:*} \$\$; sleep 60"
     says "PE 1 (pid [0-9]*) was killed by signal $((${s#*:} - 128)) (.*); ending 2 other"
 done
-# The first in time, not the first in rank; deaf PEs are killed.
+# The first in time, not the first in rank; PEs that ignore SIGTERM are killed.
 within 2000 5 -n 4 sh -c '
     trap "" TERM
     [ "$PMIX_RANK" = 3 ] && exit 5
     [ "$PMIX_RANK" = 0 ] && { sleep 0.3; exit 6; }
     sleep 60; sleep 60'
 [ "$(wc -l <"$work/err")" = 1 ] || fail "more than one message: $(cat "$work/err")"
-# What PEs leave in their process group is ended too.
+# Processes that PEs leave in their process groups are ended too.
 within 1500 0 -n 2 sh -c 'sleep 60 & exit 0'
 check_nothing_left "children of PEs"
-# A daemon that holds the pipe open does not hold oshrun.
+# oshrun does not wait for a daemon process that holds the pipe open.
 run 0 -n 1 setsid -f sleep 3
 daemon=$(marked)
-[ -n "$daemon" ] || fail "a daemon was ended with a job that ended well"
+[ -n "$daemon" ] || fail "a daemon process was killed although the job succeeded"
 [ -z "$daemon" ] || kill "$daemon"
 
 run 0 -n 3 "$client" good
@@ -60,10 +60,10 @@ says 'PE 1 .* exited without shmem_finalize; ending 2 other'
 run 0 -n 3 "$client" leave-all
 begin=$(now_ms)
 run 3 -n 3 "$client" finalized-exit 1 3
-[ $(($(now_ms) - begin)) -ge 300 ] || fail "PEs at work were ended by a finished one"
+[ $(($(now_ms) - begin)) -ge 300 ] || fail "the exit of one PE ended PEs that were still running"
 says 'exited with status 3 after shmem_finalize'
 
-# A failure that the others do not depend on hides no later one.
+# A failure after shmem_finalize does not hide a later one.
 within 4000 3 -n 3 sh -c 'case $PMIX_RANK in
     1) exec "$0" finalized-exit 1 3 ;;
     2) "$0" hang & sleep 1; kill -SEGV $$ ;;
@@ -72,14 +72,14 @@ within 4000 3 -n 3 sh -c 'case $PMIX_RANK in
 says 'PE 1 .* exited with status 3 after shmem_finalize'
 says 'PE 2 .* was killed by signal 11 (.*); ending 1 other PE$'
 
-# PEs that never call shmem_init are missed by those who do, before or after.
+# A PE that exits without shmem_init ends the job, before or after others call it.
 for wait in '0 0' '0 0.5' '0.5 0'; do
     within 4000 1 -n 2 sh -c 'if [ "$PMIX_RANK" = 0 ]; then sleep "$1"; exit 0; fi
         sleep "$2"; exec "$0" hang' "$client" "${wait% *}" "${wait#* }"
     says 'PE 0 (pid [0-9]*) exited without shmem_init; ending 1 other PE$'
 done
 run 0 -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || sleep 1.3'
-# The PE is a process that was left behind: it is not missed.
+# The PE continues in a background process: the exit of the first one does not end the job.
 run 0 -n 2 sh -c '[ "$PMIX_RANK" != 0 ] || exec setsid -f "$0" good
     sleep 0.2; "$0" good; sleep 1.3' "$client"
 [ ! -s "$work/err" ] || fail "a PE in the background: $(cat "$work/err")"

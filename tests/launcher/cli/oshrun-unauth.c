@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * oshrun-unauth.c - connects to the ports on which a process listens and says what no
- * daemon of the job would say.
+ * oshrun-unauth.c - connects to the ports on which a process listens and sends what no
+ * daemon of the job would send.
  *
  * Uses /proc/PID/fd and /proc/net, connector.c.  Used by oshrun-port.sh.
  *
  *   oshrun-unauth PID HOW SECONDS [SEED]: HOW = random (bytes, then close), half (the
- *   beginning of a right greeting, then nothing), greet (a right greeting, sent back),
- *   nonce (all that a daemon says, with the nonce of another job), many (100 connections
+ *   beginning of a valid greeting, then nothing), greet (a valid greeting, sent back),
+ *   nonce (a daemon's handshake with the nonce of another job), many (100 connections
  *   that stay open), flood (connections that close at once).
- * Makes at least two connections, even when that takes longer, and prints how many it
- * made; fails if it finds no port.
+ * Makes at least two connections, even beyond SECONDS, and prints their number; fails if
+ * it finds no port.
  */
 #include "config.h"
 
@@ -105,7 +105,7 @@ static void say_random(int fd)
         return;
 }
 
-/* Sends back what it gets, and more: the proof cannot be right. */
+/* Sends back the received bytes, and more: the proof cannot be valid. */
 static void echo(int fd)
 {
     unsigned char bytes[CHUNK];
@@ -131,7 +131,7 @@ static void on_failed(void *arg, const char *why)
     l->stop = true;
 }
 
-/* What a daemon of another job does.  False if the port is gone. */
+/* The handshake of a daemon of another job.  False if the port is closed. */
 static bool call(uint16_t port)
 {
     static const struct connector_events events = {.made = on_made, .failed = on_failed};

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# oshrun-vnodes.sh - all that a launcher does, on 2 and 4 virtual nodes, with trees of
+# oshrun-vnodes.sh - all functions of a launcher, on 2 and 4 virtual nodes, with trees of
 # daemons of one branch, of two, and flat.  Prints the table.  TABLE_COLUMNS: only these.
 # The short form has 4 nodes, and all columns with a tree of two branches.
 set -eu

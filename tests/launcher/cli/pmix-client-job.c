@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix-client-job.c - modes of pmix-client about the job: who is where, events, queries,
- * job control, groups.
+ * pmix-client-job.c - modes of pmix-client about the job: node map, events, queries, job
+ * control, groups.
  *
  * Uses libpmix.
  */
@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define QUIET_MS   400u /* for what must not happen */
+#define QUIET_MS   400u /* time in which nothing must happen */
 #define TABLE_TEXT 4096
 #define GROUPS     6
 #define EVENT_CODE (PMIX_EXTERNAL_ERR_BASE - 10)
 
-/* ---- who is where ---------------------------------------------------------------- */
+/* ---- node map -------------------------------------------------------------------- */
 
 /* The node of a PE by ARGUMENT: "NODES:NAME:rr" or "NODES:NAME:block", where NAME has a
  * %u for the number. */
@@ -63,7 +63,7 @@ static const char *name_of(const struct map *m, uint32_t node)
     return out;
 }
 
-/* "0,3" and the like, and how many. */
+/* The list of PEs as text, such as "0,3"; returns their number. */
 static uint32_t peers_of(const struct map *m, uint32_t node, char *text)
 {
     uint32_t n = 0;
@@ -104,7 +104,7 @@ void mode_map(void)
         get_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES) != m.nodes)
         fail("%u PEs here, %u nodes", get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE),
              get_number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES));
-    if (get_number(me.rank, PMIX_NODEID) != here) /* libpmix knows no other PE's */
+    if (get_number(me.rank, PMIX_NODEID) != here) /* own node only */
         fail("on node %u, not %u", get_number(me.rank, PMIX_NODEID), here);
     char *end = text;
     for (uint32_t i = 0; i < m.nodes; i++)
@@ -209,7 +209,7 @@ static void notify(int i, pmix_data_range_t range, uint32_t target)
     }
 }
 
-/* PE 0 tells: all three times, its own node, the last PE, nobody else. */
+/* PE 0 notifies all PEs three times, its own node, and the last PE. */
 void mode_event(void)
 {
     static const pmix_data_range_t range[] = {
@@ -237,7 +237,7 @@ void mode_event(void)
     sleep_ms(QUIET_MS);
     for (int i = 0; i < RANGES; i++)
         if (atomic_load(&got[i]) != (gets[i] ? 1 : 0))
-            fail("event of range %u came %d times", range[i], atomic_load(&got[i]));
+            fail("event of range %u arrived %d times", range[i], atomic_load(&got[i]));
     if (atomic_load(&bad_events) != 0)
         fail("an event had the wrong source or contents");
     barrier();
@@ -327,7 +327,7 @@ static pmix_status_t control(uint32_t rank, const char *what, int value)
     return PMIx_Job_control(&p, 1, &info, 1, NULL, NULL);
 }
 
-/* True when the process of a PE is stopped. */
+/* True if the process of a PE is stopped. */
 static bool is_stopped(pid_t pid)
 {
     char path[64], line[256] = "";
@@ -370,14 +370,14 @@ void mode_control(void)
         until(&signals, 1, "a signal for the last PE");
     barrier();
     if (me.rank != last && atomic_load(&signals) != 0)
-        fail("a signal for PE %u came", last);
+        fail("received a signal for PE %u", last);
     barrier();
     if (me.rank == 0)
         want(control(PMIX_RANK_WILDCARD, PMIX_JOB_CTRL_SIGNAL, SIGUSR2), PMIX_SUCCESS,
              "signal");
     until(&signals, me.rank == last ? 2 : 1, "a signal for all");
     barrier();
-    want(control(npes, PMIX_JOB_CTRL_PAUSE, 0), PMIX_ERR_NOT_FOUND, "nobody paused");
+    want(control(npes, PMIX_JOB_CTRL_PAUSE, 0), PMIX_ERR_NOT_FOUND, "no PE paused");
     want(control(0, PMIX_JOB_CTRL_SIGNAL, 1000), PMIX_ERR_BAD_PARAM, "signal 1000");
     want(control(0, PMIX_JOB_CTRL_PREEMPTIBLE, 0), PMIX_ERR_NOT_SUPPORTED, "preempt");
     barrier();
@@ -409,7 +409,7 @@ void mode_spawn(void)
     barrier();
 }
 
-/* Some PEs cannot be aborted alone.  libpmix does not tell the caller that. */
+/* A subset of PEs cannot be aborted; libpmix does not report that to the caller. */
 void mode_abort_some(void)
 {
     pmix_proc_t other = proc(npes - 1);
@@ -418,7 +418,7 @@ void mode_abort_some(void)
     barrier();
 }
 
-/* Members that do not exist: an error at once, no wait for them. */
+/* Members that do not exist cause an error at once. */
 void mode_unknown(void)
 {
     pmix_proc_t procs[2] = {me, proc(npes + 100)};
@@ -455,7 +455,7 @@ static size_t construct(const char *name, const pmix_proc_t *procs, size_t n)
     return id;
 }
 
-/* Where the number of a group goes. */
+/* Callback data of a group: receives its context number. */
 struct numbered {
     struct lock lock;
     size_t id;
@@ -473,7 +473,7 @@ static void on_group(pmix_status_t status, pmix_info_t *info, size_t n, void *ar
     on_op(status, &g->lock);
 }
 
-/* Two groups of all PEs at once; of three nodes one makes them in another order. */
+/* Two groups of all PEs at once; every third node constructs them in another order. */
 static void construct_two(const pmix_proc_t *procs, size_t *id)
 {
     struct numbered g[2] = {{.id = 0}};
@@ -494,7 +494,7 @@ static void construct_two(const pmix_proc_t *procs, size_t *id)
     }
 }
 
-/* All members of a set have the same number, and each set another. */
+/* All members of a set get the same number, which differs between sets. */
 void mode_group(void)
 {
     pmix_proc_t *procs = calloc(npes, sizeof *procs);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix-client.c - a PMIx client that checks what the server of its node answers.
+ * pmix-client.c - a PMIx client that checks the replies of the server of its node.
  *
  * Uses libpmix.  Used by oshrun-pmix.sh, to test the launcher without the library.
  *
- *   pmix-client MODE [ARGUMENT]: see the table at the end.  A PE that finds something
- *   wrong says so and ends with status 1; one that does not, prints "PE N: good".
+ *   pmix-client MODE [ARGUMENT]: see the table at the end.  A PE prints "PE N: good", or
+ *   an error message and exits with status 1.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 #define MS         1000000ull
 #define AT_ONCE_MS 1000u
-#define LOCAL_MS   2000u /* libpmix looks so long for data of PEs of the node */
+#define LOCAL_MS   2000u /* time-out of libpmix for data of PEs of the node */
 #define TIMEOUT_S  1
 #define ROUNDS     12 /* of fences of the same sets */
 
@@ -27,7 +27,7 @@ pmix_proc_t me;
 uint32_t npes;
 const char *argument;
 
-/* ---- small tools ----------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------- */
 
 void fail(const char *format, ...)
 {
@@ -161,8 +161,8 @@ static void check_data(const char *key, uint32_t rank, size_t len, uint32_t roun
     free(expected);
 }
 
-/* All data of all PEs after a fence that collects it; ARGUMENT bytes each.  Then once
- * more without collecting, where each is fetched when it is wanted. */
+/* All data of all PEs after a fence that collects it; ARGUMENT bytes each.  Then again
+ * without collecting, where each get fetches the data. */
 static void mode_fence(void)
 {
     size_t len = strtoul(argument, NULL, 10);
@@ -181,24 +181,25 @@ static void mode_fence(void)
     barrier();
 }
 
-/* Nobody leaves before the last has come. */
+/* No PE leaves a fence before the last one has entered it. */
 static void mode_barrier(void)
 {
     for (uint32_t late = 0; late < npes; late++) {
         char key[32];
-        uint64_t came, last = 0;
+        uint64_t entered, last = 0;
         if (late == me.rank)
             sleep_ms(60);
-        snprintf(key, sizeof key, "came.%u", late);
-        came = now_ms();
-        put(key, &came, sizeof came);
+        snprintf(key, sizeof key, "entered.%u", late);
+        entered = now_ms();
+        put(key, &entered, sizeof entered);
         want(fence(NULL, 0, late % 2 == 0), PMIX_SUCCESS, "fence");
         uint64_t left = now_ms();
         pmix_value_t *v = get(late, key);
         memcpy(&last, v->data.bo.bytes, sizeof last);
         PMIX_VALUE_RELEASE(v);
         if (left < last)
-            fail("left the fence %u ms before PE %u came", (unsigned)(last - left), late);
+            fail("left the fence %u ms before PE %u entered it", (unsigned)(last - left),
+                 late);
     }
 }
 
@@ -213,8 +214,8 @@ size_t make_set(unsigned s, uint32_t rank, pmix_proc_t *procs)
     return s == 2 && rank == 0 ? 0 : n;
 }
 
-/* When each fence of a set began and ended here. */
-static uint64_t came[ROUNDS][SETS], left[ROUNDS][SETS];
+/* When this PE entered and left each fence of a set. */
+static uint64_t entered[ROUNDS][SETS], left[ROUNDS][SETS];
 
 static void start_fence(const pmix_proc_t *procs, size_t n, bool collect, struct lock *l)
 {
@@ -229,32 +230,32 @@ static void start_fence(const pmix_proc_t *procs, size_t n, bool collect, struct
         want(rc, PMIX_SUCCESS, "Fence_nb");
 }
 
-/* Nobody has left a fence of a set before one of its members came. */
+/* No member of a set has left a fence before another one entered it. */
 static void check_times(unsigned set, const pmix_proc_t *procs, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t theirs[ROUNDS][SETS];
-        pmix_value_t *v = get(procs[i].rank, "came");
+        pmix_value_t *v = get(procs[i].rank, "entered");
         memcpy(theirs, v->data.bo.bytes, sizeof theirs);
         PMIX_VALUE_RELEASE(v);
         for (unsigned round = 0; round < ROUNDS; round++)
             if (left[round][set] < theirs[round][set])
-                fail("left fence %u of set %u before PE %u came", round, set,
+                fail("left fence %u of set %u before PE %u entered it", round, set,
                      procs[i].rank);
     }
 }
 
-/* Overlapping sets at once, the same ones again and again. */
+/* Overlapping sets at once, repeatedly. */
 static void mode_subsets(void)
 {
     pmix_proc_t *procs = calloc(npes, sizeof *procs);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct lock lock[SETS] = {{0}};
         for (unsigned i = 0; i < SETS; i++) {
-            unsigned s = (i + round + me.rank) % SETS; /* each in another order */
+            unsigned s = (i + round + me.rank) % SETS; /* every PE in another order */
             size_t n = make_set(s, me.rank, procs);
             sleep_ms(me.rank % 4 * 3);
-            came[round][s] = now_ms();
+            entered[round][s] = now_ms();
             start_fence(procs, n, round % 3 == 0, &lock[s]);
         }
         for (unsigned s = 0; s < SETS; s++) {
@@ -263,7 +264,7 @@ static void mode_subsets(void)
             left[round][s] = lock[s].when;
         }
     }
-    put("came", came, sizeof came);
+    put("entered", entered, sizeof entered);
     want(fence(NULL, 0, true), PMIX_SUCCESS, "fence");
     for (unsigned s = 0; s < SETS; s++)
         check_times(s, procs, make_set(s, me.rank, procs));
@@ -289,7 +290,7 @@ static void mode_fence_timeout(void)
 
 /* ---- data of one PE -------------------------------------------------------------- */
 
-/* Without a fence: PE 0 puts late, and all wait for it. */
+/* Without a fence: PE 0 puts late, and all others wait for its data. */
 static void mode_late(void)
 {
     unsigned char data[1000];
@@ -304,7 +305,7 @@ static void mode_late(void)
     uint64_t begin = now_ms();
     pmix_status_t rc = get_within((me.rank + 1) % npes, "never", TIMEOUT_S, &v);
     if (rc == PMIX_SUCCESS)
-        fail("data that nobody has put was there");
+        fail("got data that no PE has put");
     if (now_ms() - begin > TIMEOUT_S * 1000 + AT_ONCE_MS)
         fail("the timeout took %u ms", (unsigned)(now_ms() - begin));
     begin = now_ms();
@@ -315,7 +316,7 @@ static void mode_late(void)
     barrier();
 }
 
-/* PE 0 leaves with nothing put, the last PE with something put. */
+/* PE 0 exits without having put data, the last PE after it has put data. */
 static void mode_ended(void)
 {
     unsigned char data[100];
@@ -327,7 +328,7 @@ static void mode_ended(void)
     barrier();
     if (me.rank == 0 || me.rank == last) {
         if (me.rank == 0)
-            sleep_ms(300); /* it is asked while it lives */
+            sleep_ms(300); /* the gets begin while it lives */
         return;
     }
     uint64_t begin = now_ms();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix-client.h - what the files of pmix-client share.
+ * pmix-client.h - internal interfaces of pmix-client.
  *
  * Uses libpmix.  Used by pmix-client.c and pmix-client-job.c.
  */
@@ -14,20 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WAIT_MS 20000u /* for what must happen */
+#define WAIT_MS 20000u /* time limit of what must happen */
 
 extern pmix_proc_t me;
 extern uint32_t npes;
 extern const char *argument;
 
-/* What is waited for. */
+/* Completion of a nonblocking request. */
 struct lock {
     atomic_int done;
     pmix_status_t status;
     uint64_t when;
 };
 
-/* Says what is wrong and ends the PE. */
+/* Prints the error and ends the PE. */
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 void want(pmix_status_t got, pmix_status_t expected, const char *what);
 
@@ -44,8 +44,8 @@ pmix_status_t get_within(uint32_t rank, const char *key, int timeout_s, pmix_val
 uint32_t get_number(uint32_t rank, const char *key);
 void want_text(uint32_t rank, const char *key, const char *text);
 
-/* Set 0: pairs of PEs; 1: every second PE; 2: all but PE 0.  The one that PE rank is in;
- * returns its size, 0 if it is in none. */
+/* Set 0: pairs of PEs; 1: every second PE; 2: all but PE 0.  The set that contains PE
+ * rank; returns its size, 0 if there is none. */
 #define SETS 3
 size_t make_set(unsigned set, uint32_t rank, pmix_proc_t *procs);
 

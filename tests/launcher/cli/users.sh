@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # users.sh - how users compile: AddressSanitizer finds no leak in a correct program, and the
-# headers give no warning of old-style casts in C++.
+# headers cause no warning of old-style casts in C++.
 set -eu
 : "${OSHRUN:?}" "${OSHCC:?}" "${top_srcdir:?}"
 [ -z "${SANITIZED:-}" ] || { echo 'the library itself has a sanitizer'; exit 77; }

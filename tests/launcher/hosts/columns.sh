@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# columns.sh - what every way to start a job has to do; one cell of a table for each.
+# columns.sh - the requirements that each launcher must meet; one cell of a table for each.
 # Sourced after lib.sh, not run.
 #
-# Who sources it has a row at a time: $row, its name; $nodes of $per_node PEs, named
-# $node_name0, ..; $foreign, the name of a launcher that is not ours, or nothing; and
+# The sourcing script sets for each row: $row, its name; $nodes of $per_node PEs, named
+# $node_name0, ..; $foreign, the name of another launcher, or empty; and
 #   launcher PROGRAM ARGS..  becomes the launcher
-#   target                   prints the process that a signal of a user is meant for
+#   target                   prints the process to which a user sends signals
 #   pids_on NODE             prints the processes on that node, among others
 #   check_departed WHAT SECONDS  fails if a job left something behind
-# shellcheck disable=SC2016 # $PMIX_RANK is for the PEs
+# shellcheck disable=SC2016 # the PEs expand $PMIX_RANK
 columns=${TABLE_COLUMNS:-'start exit signal abort input output usr1 ctrl_c'}
 per_node=2
 limit_s=30
@@ -20,10 +20,9 @@ text='a line of some length'
 head -c $big /dev/urandom >"$work/random"
 
 # -- columns ---------------------------------------------------------------------------
-# A column is a function.  What it prints is what is wrong, or "n/a: reason", or
-# "ok: remark"; nothing is ok.
+# A column is a function that prints an error, "n/a: reason", "ok: remark", or nothing (ok).
 
-# job STATUS ARGS...: ends with STATUS; input from $input, output in $work/out and err.
+# job STATUS ARGS...: must exit with STATUS; input from $input, output in $work/out and err.
 job() {
     want=$1
     shift
@@ -37,7 +36,7 @@ job() {
     return 1
 }
 
-# Ours end a job at once and say why; the others take seconds.
+# oshrun ends a job at once with a message; the others need seconds.
 ended_by() {
     [ -z "$foreign" ] || return 0
     [ "$took" -le $end_ms ] || echo "the end took $took ms"
@@ -52,7 +51,7 @@ hang() {
     launcher "$client" hang </dev/null >"$work/out" 2>"$work/err" &
     pid=$!
     until_true 20 all_there && return 0
-    echo "the PEs do not come up"
+    echo "the PEs do not start"
     stop
 }
 all_there() {
@@ -104,10 +103,10 @@ column_abort() {
 
 column_input() {
     (input=$work/random && job 0 sh -c '[ "$PMIX_RANK" != 0 ] || exec cat') || return 0
-    cmp "$work/random" "$work/out" 2>&1 || echo "10 MB came back different"
+    cmp "$work/random" "$work/out" 2>&1 || echo "10 MB was changed"
 }
 
-# Prints how many lines are not as a PE wrote them, or not where they should be.
+# Prints the number of lines that differ from what a PE wrote, or are out of order.
 bad_lines() {
     awk -v lines="$lines" -v npes="$npes" -v text="$text" '
         $0 != $1 " " $2 " " text { bad++; next }
@@ -166,7 +165,7 @@ column_usr1() {
     [ "$got" = 143 ] || echo "status $got after SIGTERM"
 }
 
-# To all of the group, as a terminal does; salloc gives the terminal to its command.
+# To the whole group, as a terminal does; salloc makes its command the foreground group.
 interrupt() {
     if [ "$(target)" = "$pid" ]; then
         kill -s INT -- "-$pid"
@@ -186,7 +185,7 @@ column_ctrl_c() {
     await $limit_s
     took=$(($(now_ms) - begin))
     case $foreign:$got in
-    srun:130) echo "ok: srun wants it twice" ;;
+    srun:130) echo "ok: srun needs it twice" ;;
     mpirun:1) echo "ok: mpirun ends with status 1" ;;
     *:130)
         grep -q 'got signal 2' "$work/err" || echo "no message about the signal"
@@ -197,7 +196,7 @@ column_ctrl_c() {
 }
 
 # -- the table -------------------------------------------------------------------------
-# cell TEXT: what the table shows; a remark goes below it.
+# cell TEXT: prints a cell of the table; a remark follows below the table.
 cell() {
     short=${1%%:*}
     case $1 in

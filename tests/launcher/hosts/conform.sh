@@ -3,10 +3,10 @@
 # conform.sh - the conformance suite over three hosts of two PEs each, under oshrun, mpirun
 # and srun.  After each program nothing may be left on any host.
 # CONFORM_LAUNCHERS, CONFORM_TRANSPORTS, CONFORM_ONLY: only these.
-# The short form runs a few programs under each launcher, over the transport that is
-# chosen; left to the long form: all programs, and each transport.  Under oshrun alone: life.
-# It ends by shmem_global_exit(0), for which srun has 137, as it kills the others; and it
-# starts the library again, in which mpirun now and then hangs over hosts (LAUNCHERS.md).
+# The short form runs a few programs under each launcher, over the default transport; the
+# long form runs all programs over each transport.  `life` runs under oshrun only: it ends by
+# shmem_global_exit(0), for which srun exits with 137, and it initializes the library again,
+# in which mpirun sometimes hangs on several hosts (docs/LAUNCHERS.md).
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
 . "$top_srcdir/tests/launcher/hosts/shmem-lib.sh"
@@ -19,7 +19,7 @@ limit_s=60
 
 hosts_up 3
 
-# What run-pes calls as oshrun: --timeout S -n PES PROGRAM
+# The command that run-pes executes as oshrun: --timeout S -n PES PROGRAM
 mkdir "$HOSTS_STATE/bin"
 cat >"$HOSTS_STATE/bin/launch" <<'END'
 shift 2

@@ -6,7 +6,7 @@
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
 . "$top_srcdir/tests/launcher/hosts/shmem-lib.sh"
-# Examples are short: they leave to the system what they hold at their end.
+# The examples do not free their memory.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 examples=$top_builddir/examples

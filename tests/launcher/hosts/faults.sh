@@ -3,11 +3,11 @@
 # faults.sh - a node daemon is killed or stopped, or its host cut off, while a job starts,
 # runs or ends: the job ends within 5 s with a message that names the node; no orphan
 # stays on a host that can be reached, and those on the other one end by themselves.
-# So they do when oshrun itself is killed (front).
+# The same holds if oshrun itself is killed (front).
 # On virtual nodes (no cutting) and, as root, on three hosts.  The short form has each fault
 # once on the hosts and one on virtual nodes, at a random moment.
 # FAULT_WAYS, FAULTS, FAULT_MOMENTS: only these; FAULT_ROUNDS: as often as this.
-# shellcheck disable=SC2016,SC2046 # $PMIX_RANK is for the PEs; lists of pids
+# shellcheck disable=SC2016,SC2046 # the PEs expand $PMIX_RANK; lists of pids
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
 ways=${FAULT_WAYS:-'vnodes hosts'}
@@ -16,7 +16,7 @@ moments=${FAULT_MOMENTS:-'start start run exit'}
 rounds=${FAULT_ROUNDS:-1}
 short=1
 [ -z "${PGAS_TEST_LONG:-}${FAULT_WAYS:-}${FAULTS:-}${FAULT_MOMENTS:-}" ] || short=
-# The others have been tried in the build.
+# The build tests the others.
 [ -z "${DISTCHECK:-}" ] || ways=hosts faults=kill
 end_ms=15000  # the job, after the fault
 clean_s=10    # reachable hosts, after the end of the job
@@ -68,7 +68,7 @@ daemons() {
     done
 }
 
-# The process to strike to $daemon; none is needed to cut a host off.
+# Sets $daemon to the process to kill or stop; cutting off a host needs none.
 find_daemon() {
     case $fault in
     kill | stop) ;;
@@ -109,7 +109,7 @@ wipe() {
 }
 
 # -- faults ----------------------------------------------------------------------------
-# Names of the nodes, for grep, that can be reached, and that cannot.
+# Names of the reachable and of the unreachable nodes, as patterns of grep.
 apart() {
     case $fault in
     cut | mute)
@@ -152,9 +152,9 @@ moment() {
     if [ "$moment" = start ]; then
         pause 150
     else
-        until_true 20 all_there || fail "$what: the PEs do not come up"
+        until_true 20 all_there || fail "$what: the PEs do not start"
     fi
-    until_true 5 find_daemon || fail "$what: no daemon comes up"
+    until_true 5 find_daemon || fail "$what: no daemon starts"
     [ "$moment" != exit ] || pause 450
 }
 
@@ -164,7 +164,7 @@ pause() {
 }
 
 # -- one fault -------------------------------------------------------------------------
-# The job has ended with a message; or it ended well before it could feel the fault.
+# The job has ended with a message, or succeeded before the fault had an effect.
 check_end() {
     case $got:$how in
     0:good) return 0 ;;
@@ -174,8 +174,8 @@ check_end() {
         ;;
     0:*) fail "$what: status 0" ;;
     esac
-    [ "$took" -le $end_ms ] || fail "$what: the end took $took ms"
-    # A child of it in the tree may be the first that cannot reach it: by its address
+    [ "$took" -le $end_ms ] || fail "$what: the end lasted $took ms"
+    # A child in the tree may detect the loss first and report the address.
     grep -q "^oshrun: .*\(n$victim\|10\.7.\.0\.$((victim + 1)):\)" "$work/err" || {
         fail "$what: no message about node $victim (status $got)"
         show
@@ -202,8 +202,8 @@ strike_once() {
     printf '%s: %d ms, status %d: %s\n' "$what" "$took" $got "$(head -n 1 "$work/err")"
 }
 
-# Silence takes seconds to be noticed: the default is tried while a job runs; before and
-# after it is shorter, and a host loses its link in one of the two ways.
+# Detection of a silent host lasts seconds: the default limit is tested while a job runs;
+# before and after it is shorter, and a host loses its link in one of the two ways.
 strike_all() {
     for moment in $moments; do
         SHMEM_LAUNCH_TIMEOUT=3
@@ -217,7 +217,7 @@ strike_all() {
             case $way:$fault in
             vnodes:cut | vnodes:mute | *:$spare) continue ;;
             esac
-            # A tree of one branch, where the loss of a daemon takes others along, too
+            # A chain, in which the loss of a daemon disconnects others, too
             fanout=$((1 + $(random 2) * 31))
             victim=$((1 + $(random 2)))
             SHMEM_LAUNCH_FANOUT="$fanout"
@@ -227,7 +227,7 @@ strike_all() {
     done
 }
 
-# any_of WORD..: one of them, by chance.
+# any_of WORD..: prints one of them at random.
 any_of() {
     shift "$(random $#)"
     echo "$1"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# lib.sh - what the tests on several hosts share.  Sourced, not run.
+# lib.sh - functions of the tests on several hosts.  Sourced, not run.
 #
-# All jobs are started on host n0.  What they leave is found by the hosts on which it is,
-# not by the mark that tests of oshrun on one machine use: it need not be inherited.
+# All jobs are started on host n0.  Leftovers are identified by their host, not by the mark
+# that tests of oshrun on one machine use: other launchers need not pass it on.
 
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 hosts=$top_srcdir/tests/launcher/hosts/hosts
@@ -21,7 +21,7 @@ hosts_down() {
     rm -rf "$work"
 }
 
-# hosts_up N: makes them, or ends the test as skipped.
+# hosts_up N: creates N hosts, or skips the test.
 hosts_up() {
     reason=$("$hosts" possible 2>&1) || {
         echo "skipped: ${reason#hosts: }"
@@ -31,7 +31,7 @@ hosts_up() {
     "$hosts" up "$1"
 }
 
-# on NODE COMMAND...: becomes it there; $guard: a command that runs it.
+# on NODE COMMAND...: executes COMMAND there, under the command $guard if set.
 guard=
 on() {
     node=$1
@@ -41,12 +41,12 @@ on() {
         "$hosts" exec "$node" "$@"
 }
 
-# gone PID: it has ended, though nobody may have waited for it yet.
+# gone PID: true if the process has ended; it may be a zombie.
 gone() {
     [ ! -e "/proc/$1/root" ]
 }
 
-# await SECONDS: the status of $pid to $got; after that long it is killed.
+# await SECONDS: sets $got to the exit status of $pid, which is killed after SECONDS.
 await() {
     until_true "$1" gone "$pid" || kill -KILL "$pid"
     got=0
@@ -67,14 +67,14 @@ until_true() {
     done
 }
 
-# What is left there, without a slurmstepd that has no processes any more.  Now and then one
-# hangs for ever when its PEs were ended: PMIx_server_finalize waits for a lock of libpmix
-# that nobody has (Slurm 22.05, PMIx 4.2).
+# Prints leftovers except a slurmstepd without processes.  Some hang forever after their PEs
+# were killed: PMIx_server_finalize waits for a lock of libpmix that no thread holds (Slurm
+# 22.05, PMIx 4.2).
 left_of_ours() {
     "$hosts" left | grep -v -e ': process [0-9]*: slurmstepd: \[' -e ': /tmp/spmix_appdir_'
 }
 
-# check_hosts WHAT [SECONDS]: there is nothing on them.  If not so, it is removed.
+# check_hosts WHAT [SECONDS]: fails if anything is left on the hosts, and removes it.
 check_hosts() {
     until_true "${2:-10}" clean && return 0
     left_of_ours >/dev/null || {
@@ -88,7 +88,7 @@ check_hosts() {
     return 1
 }
 
-# The end of what the launcher said, for a reader.
+# Prints the last messages of the launcher.
 show() {
     for file in "$work/out" "$work/err"; do
         tail -n 8 "$file" | cut -c 1-300 | sed 's/^/    /'

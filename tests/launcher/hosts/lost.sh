@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# lost.sh - a host is cut off while its PE is used, or waited for, by those of others: the
-# job ends, with a message that names what is lost, and no host keeps a process.  Under
-# oshrun its daemons notice; mpirun and srun do not so soon, and the PEs have to.  These two
-# leave the PEs of the host that was cut off to themselves, and mpirun now and then does
-# not end at all though its PEs have: what is left of them is ended here.
-# LOST_LAUNCHERS, LOST_OPERATIONS: only these.  Left to the long form: srun, and more
+# lost.sh - a host is cut off while PEs of other hosts access its PE or wait for it: the job
+# ends with a message that names the lost host or PE, and leaves no process on any host.
+# Under oshrun the daemons detect the loss; mpirun and srun are slower than the PEs.  These
+# two do not kill the PEs of the host that was cut off, and mpirun sometimes does not end
+# after its PEs have: this test kills those.
+# LOST_LAUNCHERS, LOST_OPERATIONS: only these.  Only the long form has srun and more
 # operations.
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
@@ -26,7 +26,7 @@ all_there() {
     [ "$(grep -c 'is running' "$work/out")" = $npes ] || gone "$pid"
 }
 
-# Whom the message must name: the host; or one of its PEs, and what was done to it.
+# The message must name the host, or one of its PEs and the operation.
 message_of() {
     case $1 in
     oshrun) echo '^oshrun: .*\(n2\|10\.7.\.0\.3\)\|^pgas: PE [0-3]: .*PE [45] ' ;;
@@ -38,7 +38,7 @@ said() {
     grep -q "$message" "$work/err"
 }
 
-# n2 can talk to n0 again: nobody listens there on the port "discard", but n0 says so.
+# n2 can reach n0 again: n0 refuses a connection to its port 9 (discard).
 reached() {
     "$hosts" exec n2 timeout 2 bash -c ': </dev/tcp/n0/9' 2>&1 | grep -q refused
 }
@@ -49,19 +49,19 @@ lose_host() {
     launch "$launcher" $npes "$lost" stay "$operation" \
         </dev/null >"$work/out" 2>"$work/err" &
     pid=$!
-    until_true 30 all_there || fail "$what: the PEs do not come up"
+    until_true 30 all_there || fail "$what: the PEs do not start"
     begin=$(now_ms)
     "$hosts" "$way" n2
     message=$(message_of "$launcher")
     [ "$launcher" = oshrun ] || until_true $limit_s said || :
     if [ "$launcher" = oshrun ]; then await $limit_s; else await $patience_s; fi
     took=$(($(now_ms) - begin))
-    # The other end of the cable takes a moment to notice it.
+    # The other end of the link goes up with a delay.
     until_true 5 "$hosts" heal n2 2>"$work/heal" || fail "$what: $(cat "$work/heal")"
     until_true 20 reached || fail "$what: n2 is not back on the network"
     [ "$launcher" != oshrun ] || [ "$got" != 137 ] || got=0 # was killed
     [ "$got" != 0 ] || fail "$what: it has not ended, or with status 0"
-    [ $took -le $end_ms ] || fail "$what: the end took $took ms"
+    [ $took -le $end_ms ] || fail "$what: the end lasted $took ms"
     grep -q "$message" "$work/err" || {
         fail "$what: no message '$message'"
         show

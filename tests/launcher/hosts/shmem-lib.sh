@@ -15,7 +15,7 @@ long=${PGAS_TEST_LONG:-} brief=${SANITIZED:-}${DISTCHECK:-}
 SHMEM_LAUNCH_TIMEOUT=${SHMEM_LAUNCH_TIMEOUT:-20} # of daemons on a busy machine
 export SHMEM_LAUNCH_TIMEOUT
 
-# why_not LAUNCHER: nothing, or why it cannot be used here.
+# why_not LAUNCHER: prints why it cannot be used here, or nothing.
 why_not() {
     case $1 in
     mpirun)
@@ -26,14 +26,14 @@ why_not() {
     esac
 }
 
-# serve LAUNCHER: what it needs on the hosts.
+# serve LAUNCHER: starts the services that it needs on the hosts.
 serve() {
     [ "$1" != srun ] || [ -d "$HOSTS_STATE/slurm" ] ||
         "$top_srcdir/tests/launcher/hosts/slurm" up
 }
 
-# launch LAUNCHER PES PROGRAM ARGS...: becomes the launcher, on n0; PES are dealt out to
-# the hosts in blocks of $per_node.  mpirun and srun pass on all of the environment.
+# launch LAUNCHER PES PROGRAM ARGS...: executes the launcher on n0, with blocks of $per_node
+# PEs per host.  mpirun and srun export the whole environment.
 launch() {
     launcher=$1 pes=$2
     shift 2
@@ -58,7 +58,7 @@ launch() {
     esac
 }
 
-# for_each 'LAUNCHER..' FUNCTION: calls it with each that is here, as $launcher.
+# for_each 'LAUNCHER..' FUNCTION: calls FUNCTION for each usable launcher, in $launcher.
 for_each() {
     for launcher in $1; do
         reason=$(why_not "$launcher")
@@ -72,7 +72,7 @@ for_each() {
     done
 }
 
-# end: the status of the test.
+# end: exits with the status of the test.
 end() {
     finish || exit 1
     [ "$skipped" = 0 ] || exit 77

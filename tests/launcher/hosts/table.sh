@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# table.sh - every way to start a job (row) times all that a launcher does (column), on
-# three hosts.  After each cell nothing may be left on any host.  Prints the table.
+# table.sh - every launcher (row) times every function of a launcher (column), on three
+# hosts.  After each cell nothing may be left on any host.  Prints the table.
 # The short form tries each row with its start and some columns, each column in several rows.
 # TABLE_ROWS, TABLE_COLUMNS: all cells of these only.
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
 . "$top_srcdir/tests/launcher/hosts/columns.sh"
 rows=${TABLE_ROWS:-'oshrun vnodes agent ssh slurm srun mpirun'}
-# The others have been tried in the plain build.
+# The plain build tests the others.
 [ -z "${SANITIZED:-}" ] || rows=${TABLE_ROWS:-'oshrun vnodes agent'}
 [ -z "${DISTCHECK:-}" ] || rows=agent
 
 hosts_up 3
 
-# The columns of the short form: of one node and of virtual nodes all cells are tried by the
-# tests of oshrun's options.
+# The columns of the short form; the tests in tests/launcher/cli cover all cells on one node
+# and on virtual nodes.
 columns_of_row() {
     [ -z "${PGAS_TEST_LONG:-}${TABLE_ROWS:-}${TABLE_COLUMNS:-}" ] || {
         echo "$columns"
@@ -32,7 +32,7 @@ columns_of_row() {
 }
 
 # -- rows ------------------------------------------------------------------------------
-# begin_row: number and names of the nodes; why this row cannot be, if so.
+# begin_row: sets number and names of the nodes; prints why the row is impossible, if it is.
 begin_row() {
     nodes=3
     node_name=n
@@ -56,7 +56,7 @@ begin_row() {
     esac
 }
 
-# What the row needs on the hosts, once.
+# Starts the services that the row needs on the hosts, once.
 serve_row() {
     case $row in
     ssh) "$top_srcdir/tests/launcher/hosts/sshd" up ;;
@@ -66,7 +66,7 @@ serve_row() {
     esac
 }
 
-# launcher PROGRAM ARGS...: becomes the launcher of this row.
+# launcher PROGRAM ARGS...: executes the launcher of this row.
 launcher() {
     list=n0:$per_node,n1:$per_node,n2:$per_node
     case $row in

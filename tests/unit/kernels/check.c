@@ -24,7 +24,7 @@ struct row {
     const char *name;
     enum op op;
     enum op_kind kind;
-    size_t size;  /* as op_find takes it */
+    size_t size;  /* the argument of op_find */
     size_t bytes; /* of an element */
     void (*make)(void *element, const struct row *row, bool special, size_t i);
     void (*model)(void *out, const void *a, const void *b, const struct row *row);
@@ -41,7 +41,7 @@ static uint64_t random_bits(void)
     return state * 0x2545f4914f6cdd1d;
 }
 
-/* ---- integers: in 64 bits, of which the lower ones count ------------------------- */
+/* ---- integers: in 64 bits, of which the lower ones are compared ------------------ */
 
 /* Boundaries of some width, and patterns */
 static const uint64_t edges[] = {
@@ -155,7 +155,7 @@ static long double real(const struct row *row, bool special, size_t i)
 #define REAL_SAME(C, x, y)                                                               \
     (memcmp(&(x), &(y), SIGNIFICANT(C)) == 0 ||                                          \
      (row->op != OP_MAX && row->op != OP_MIN && isnan(x) && isnan(y)))
-/* The others of a long double may be anything. */
+/* The padding of a long double is undefined. */
 #define SIGNIFICANT(C) (sizeof(C) == 16 && LDBL_MANT_DIG == 64 ? 10 : sizeof(C))
 
 #define REAL(NAME, C)                                                                    \
@@ -245,7 +245,7 @@ COMPLEX(cldbl, long double)
         static const int index[] = {INT_MIN, -1, 0, 1, INT_MAX};                         \
         struct NAME x;                                                                   \
         (void)row, (void)special, (void)i;                                               \
-        memset(&x, (int)random_bits(), sizeof x); /* what is beside them */              \
+        memset(&x, (int)random_bits(), sizeof x); /* the padding */                      \
         x.value = (C)(VALUE);                                                            \
         x.index = index[random_bits() % LENGTH(index)];                                  \
         memcpy(element, &x, sizeof x);                                                   \
@@ -349,7 +349,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The bytes around an operand, as far as there are any, are marked, */
+/* Marks the bytes around an operand, */
 static void mark(const struct space *r, unsigned char *at, size_t bytes)
 {
     size_t before = least(MARGIN, (size_t)(at - r->begin));
@@ -359,7 +359,7 @@ static void mark(const struct space *r, unsigned char *at, size_t bytes)
     memset(at + bytes, MARK, after);
 }
 
-/* and must be so afterwards. */
+/* and checks the marks afterwards. */
 static bool marked(const struct space *r, const unsigned char *at, size_t bytes)
 {
     static unsigned char marks[MARGIN];
@@ -394,7 +394,7 @@ static void prepare(const struct row *row, bool special, size_t n)
     }
 }
 
-/* What the operands of one call are. */
+/* The operands of one call. */
 struct call {
     const struct row *row;
     const struct op_fns *fns;
@@ -403,7 +403,8 @@ struct call {
 };
 
 /* The shifts of the operands differ from each other, but for 0. */
-static unsigned char *place(const struct space *r, const struct call *c, size_t factor)
+static unsigned char *operand_at(const struct space *r, const struct call *c,
+                                 size_t factor)
 {
     size_t bytes = c->n * c->row->bytes, shift = c->shift * factor % SHIFT_MAX;
     unsigned char *at = c->at_begin ? r->begin + shift : r->end - shift - bytes;
@@ -429,11 +430,11 @@ enum form { TWO, THREE, OUT_IS_A, OUT_IS_B, FORMS };
 static const char *call_form(const struct call *c, enum form form)
 {
     size_t bytes = c->n * c->row->bytes;
-    unsigned char *a = place(&m.a, c, 1), *b = place(&m.b, c, 5);
+    unsigned char *a = operand_at(&m.a, c, 1), *b = operand_at(&m.b, c, 5);
     unsigned char *out = form == TWO || form == OUT_IS_A ? a : b;
 
     if (form == THREE) {
-        out = place(&m.out, c, 3);
+        out = operand_at(&m.out, c, 3);
         memset(out, MARK, bytes);
     }
     memcpy(a, m.given_a, bytes);

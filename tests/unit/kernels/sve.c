@@ -41,7 +41,7 @@ static void check_isa(enum isa isa, size_t step)
     check_all(&(struct check_extent){20, 1, 1, 1}, false);
     check_all(&(struct check_extent){300, step, 8, 7}, false);
     check_all(&(struct check_extent){256, 256, 1, 1}, true);
-    op_init(isa, 1); /* three operands: around the caches, where there is a way */
+    op_init(isa, 1); /* three operands: non-temporal stores, if available */
     check_all(&(struct check_extent){CHECK_COUNT_MAX, CHECK_COUNT_MAX, 1, 1}, false);
 }
 

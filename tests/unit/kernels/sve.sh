@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # sve.sh - the reduction kernels for 64-bit Arm, cross-compiled and run under qemu: SVE with
-# registers of 128 to 2048 bits, and a processor without SVE, which must not be offered it.
-# A taste of the lengths; all of them with PGAS_TEST_LONG.
+# registers of 128 to 2048 bits, and a processor without SVE, on which SVE must not be selected.
+# Some of the lengths; all of them with PGAS_TEST_LONG.
 set -eu
 cross=${AARCH64_CC:-aarch64-linux-gnu-gcc}
 qemu=${QEMU_AARCH64:-qemu-aarch64-static}
@@ -33,7 +33,7 @@ compile tests/unit/kernels/check.c
 compile tests/unit/kernels/sve.c
 "$cross" -static "$work"/*.o -lm -o "$work/sve"
 
-# on WANTED STEP CPU: the program finds what is wanted, and all kernels are right.
+# on WANTED STEP CPU: the program must detect WANTED, and all kernels must be correct.
 failed=0
 on() {
     timeout -k 5 600 "$qemu" -cpu "$3" "$work/sve" "$2" >"$work/out" 2>&1 || {
