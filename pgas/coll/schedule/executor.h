@@ -7,8 +7,8 @@
  *     while (!executor_advance(&e)) ..    or not
  *
  * The operations of a collective translate ranks, tags and regions to nodes, signal words
- * and memory.  An executor belongs to one thread.
- * Uses: schedule.  Used by: internode, leader_job, bcast_internode.
+ * and memory.  An executor belongs to one thread at a time.
+ * Uses: schedule.  Used by: internode, leader_job, bcast_internode, nb.
  */
 #ifndef PGAS_COLL_EXECUTOR_H
 #define PGAS_COLL_EXECUTOR_H
@@ -16,13 +16,15 @@
 #include "pgas/coll/schedule/schedule.h"
 
 /* What a step of each kind does; NULL: the schedule has no step of that kind, or it does
- * nothing. */
+ * nothing.  False: it cannot be executed now, and the executor repeats it later; in
+ * executor_run only `arrived` returns false. */
 struct executor_ops {
-    void (*send)(void *job, const struct schedule_step *step);
+    bool (*send)(void *job, const struct schedule_step *step);
     /* RECV: whether the message has arrived (acquire); and wait for it. */
-    bool (*arrived)(const void *job, const struct schedule_step *step);
+    bool (*arrived)(void *job, const struct schedule_step *step);
     void (*await)(void *job, const struct schedule_step *step);
-    void (*compute)(void *job, const struct schedule_step *step); /* REDUCE and COPY */
+    bool (*get)(void *job, const struct schedule_step *step);
+    bool (*compute)(void *job, const struct schedule_step *step); /* REDUCE and COPY */
     void (*ready)(void *job, const struct schedule_step *step);
 };
 
@@ -34,9 +36,9 @@ struct executor {
     struct schedule_step step;
 };
 
-/* Executes steps until a message has not arrived; true: the schedule has ended. */
+/* Executes steps until one cannot be executed; true: the schedule has ended. */
 bool executor_advance(struct executor *e);
-/* Executes all steps. */
+/* Executes all steps; waits in `await`. */
 void executor_run(struct executor *e);
 
 #endif
