@@ -66,8 +66,8 @@ pgas_sources = \
 	pgas/coll/sync/leader_msg.c pgas/coll/sync/leader_msg.h \
 	pgas/coll/sync/probe.c pgas/coll/sync/probe.h \
 	pgas/coll/api/symheap.c pgas/coll/api/symheap.h \
-	pgas/coll/nonblocking/nb.c pgas/coll/nonblocking/nb.h pgas/coll/nonblocking/nb_int.h pgas/coll/nonblocking/nb_data.c \
-	pgas/coll/nonblocking/nb_ops.c pgas/coll/nonblocking/nb_tree.c \
+	pgas/coll/nonblocking/nb.c pgas/coll/nonblocking/nb.h pgas/coll/nonblocking/nb_int.h pgas/coll/nonblocking/nb_steps.c \
+	pgas/coll/nonblocking/nb_ops.c \
 	pgas/coll/select/select.c pgas/coll/select/select.def pgas/coll/select/select.h \
 	pgas/coll/select/select_table.c pgas/coll/select/select_table.h \
 	pgas/coll/algorithms/reduce.c pgas/coll/algorithms/reduce.h pgas/coll/algorithms/reduce_int.h pgas/coll/algorithms/reduce_chain.c \

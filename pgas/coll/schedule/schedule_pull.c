@@ -59,45 +59,45 @@ static void pull_barrier(const struct schedule *s, int i, int tag,
     step->from = step->to = (struct schedule_region){.space = SPACE_DATA};
 }
 
-/* Block `rank` of the peer's SOURCE (alltoall), or the peer's slice of DATA, to the same
- * slice or block of DATA; from all other ranks. */
-static void pull_other(const struct schedule *s, int i, bool blocks,
-                       struct schedule_step *step)
-{
-    int peer = schedule_at(s, i + 1);
-    struct schedule_region to =
-        blocks ? schedule_data((size_t)peer, 1) : schedule_slice(s, peer);
-
-    pull_get(step, peer, blocks ? pull_source(schedule_data((size_t)s->rank, 1)) : to,
-             to);
-}
-
-static bool pull_between(const struct schedule *s, int i, bool blocks,
+/*
+ * GETs from all other ranks between two barriers, whose tags begin with 0 and log2 N;
+ * with `second`, because a barrier with tag 0 precedes them, the other way round.  A rank
+ * gets the peer's slice of DATA to its own, or (`blocks`) block `rank` of the peer's
+ * SOURCE to block `peer` of DATA.
+ */
+static bool pull_between(const struct schedule *s, int i, bool blocks, bool second,
                          struct schedule_step *step)
 {
-    int barrier = pull_barrier_steps(s), others = s->nodes - 1;
+    int steps = pull_barrier_steps(s), others = s->nodes - 1, tags = steps / 2;
 
-    if (i < barrier)
-        pull_barrier(s, i, 0, step);
-    else if ((i -= barrier) < others)
-        pull_other(s, i, blocks, step);
-    else if ((i -= others) < barrier)
-        pull_barrier(s, i, schedule_log2(s->nodes), step);
-    else
+    if (i < steps) {
+        pull_barrier(s, i, second ? tags : 0, step);
+    } else if ((i -= steps) < others) {
+        int peer = schedule_at(s, i + 1);
+        struct schedule_region slice = schedule_slice(s, peer);
+        if (blocks)
+            pull_get(step, peer, pull_source(schedule_data((size_t)s->rank, 1)),
+                     schedule_data((size_t)peer, 1));
+        else
+            pull_get(step, peer, slice, slice);
+    } else if ((i -= others) < steps) {
+        pull_barrier(s, i, second ? 0 : tags, step);
+    } else {
         return false;
+    }
     return true;
 }
 
 bool schedule_pull_gather_step(const struct schedule *s, int i,
                                struct schedule_step *step)
 {
-    return pull_between(s, i, false, step);
+    return pull_between(s, i, false, false, step);
 }
 
 bool schedule_pull_alltoall_step(const struct schedule *s, int i,
                                  struct schedule_step *step)
 {
-    return pull_between(s, i, true, step);
+    return pull_between(s, i, true, false, step);
 }
 
 /* ---- reduction by slices ----------------------------------------------------------- */
@@ -143,14 +143,8 @@ bool schedule_pull_direct_step(const struct schedule *s, int i,
         struct schedule_region segment = schedule_segment(&own, i / each);
         segment.first += mine.first;
         direct_combine(s, segment, i % each, step);
-    } else if ((i -= combines) < barrier) {
-        pull_barrier(s, i, schedule_log2(s->nodes), step);
-    } else if ((i -= barrier) < s->nodes - 1) {
-        pull_other(s, i, false, step);
-    } else if ((i -= s->nodes - 1) < barrier) {
-        pull_barrier(s, i, 0, step);
     } else {
-        return false;
+        return pull_between(s, i - combines, false, true, step);
     }
     return true;
 }
