@@ -67,8 +67,8 @@ pgas_sources = \
 	pgas/coll/sync/leader_msg.c pgas/coll/sync/leader_msg.h \
 	pgas/coll/sync/probe.c pgas/coll/sync/probe.h \
 	pgas/coll/api/symheap.c pgas/coll/api/symheap.h \
-	pgas/coll/nonblocking/nb.c pgas/coll/nonblocking/nb.h pgas/coll/nonblocking/nb_int.h pgas/coll/nonblocking/nb_data.c \
-	pgas/coll/nonblocking/nb_ops.c pgas/coll/nonblocking/nb_tree.c \
+	pgas/coll/nonblocking/nb.c pgas/coll/nonblocking/nb.h pgas/coll/nonblocking/nb_int.h pgas/coll/nonblocking/nb_steps.c \
+	pgas/coll/nonblocking/nb_ops.c \
 	pgas/coll/select/select.c pgas/coll/select/select.def pgas/coll/select/select.h \
 	pgas/coll/select/select_table.c pgas/coll/select/select_table.h \
 	pgas/coll/algorithms/reduce.c pgas/coll/algorithms/reduce.h pgas/coll/algorithms/reduce_int.h pgas/coll/algorithms/reduce_chain.c \
@@ -78,7 +78,7 @@ pgas_sources = \
 	pgas/coll/schedule/executor.c pgas/coll/schedule/executor.h \
 	pgas/coll/schedule/leader_job.c pgas/coll/schedule/leader_job.h \
 	pgas/coll/schedule/schedule.c pgas/coll/schedule/schedule.h pgas/coll/schedule/schedule_data.c \
-	pgas/coll/schedule/schedule_int.h pgas/coll/schedule/schedule_power.c pgas/coll/schedule/schedule_reduce.c \
+	pgas/coll/schedule/schedule_int.h pgas/coll/schedule/schedule_power.c pgas/coll/schedule/schedule_pull.c pgas/coll/schedule/schedule_reduce.c \
 	pgas/coll/sync/scratch.c pgas/coll/sync/scratch.h \
 	pgas/coll/sync/team_coll.c pgas/coll/sync/team_coll.h \
 	pgas/coll/sync/allgather.c pgas/coll/sync/allgather.h \

@@ -122,7 +122,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     mutant 4 tree pgas/coll/sync/mailbox.c mailbox_publish_parts
     mutant 4 chain pgas/coll/sync/mailbox.c mailbox_publish_parts
     mutant 4 chain pgas/coll/algorithms/reduce_buffered.c reduce_buffered_publish
-    mutant 4 auto pgas/coll/nonblocking/nb_data.c nb_tell
+    mutant 4 auto pgas/coll/nonblocking/nb_steps.c nb_signal
     mutant 2 slices pgas/coll/sync/barrier.c barrier_disseminate
     mutant 4 auto pgas/coll/shared/shared_node.c shared_node_publish
 fi

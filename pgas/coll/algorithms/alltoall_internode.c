@@ -207,7 +207,7 @@ static char *alltoall_inter_inbox(const struct job *j, int node,
 }
 
 /* Send the bundles whose number has bit k to the node at distance 2^k. */
-static void alltoall_inter_send(void *arg, const struct schedule_step *step)
+static bool alltoall_inter_send(void *arg, const struct schedule_step *step)
 {
     const struct job *j = arg;
     char *buffer = j->memory + (size_t)j->nodes->leaders * j->most;
@@ -222,10 +222,11 @@ static void alltoall_inter_send(void *arg, const struct schedule_step *step)
     }
     leader_put_now(&j->leaders.exchange, step->tag, step->peer,
                    alltoall_inter_inbox(j, step->peer, &step->to), buffer, at);
+    return true;
 }
 
 /* COPY: the bundles of round k from the inbox. */
-static void alltoall_inter_unpack(void *arg, const struct schedule_step *step)
+static bool alltoall_inter_unpack(void *arg, const struct schedule_step *step)
 {
     const struct job *j = arg;
     const char *from = alltoall_inter_inbox(j, j->nodes->me, &step->from);
@@ -237,6 +238,7 @@ static void alltoall_inter_unpack(void *arg, const struct schedule_step *step)
         copy_bytes(j->bundle[i], from, bytes);
         from += bytes;
     }
+    return true;
 }
 
 static const struct executor_ops ops = {.send = alltoall_inter_send,

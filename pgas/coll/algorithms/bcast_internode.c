@@ -78,12 +78,13 @@ static void bcast_inter_copy_segments(const struct job *j)
 
 /* ---- large broadcast between leaders ----------------------------------------------- */
 
-static void bcast_inter_send(void *arg, const struct schedule_step *step)
+static bool bcast_inter_send(void *arg, const struct schedule_step *step)
 {
     const struct job *j = arg;
 
     leader_put(&j->leaders.exchange, step->tag, leader_job_node(&j->leaders, step->peer),
                j->dest + step->to.first, j->from + step->from.first, step->from.count);
+    return true;
 }
 
 static const struct executor_ops ops = {.send = bcast_inter_send,
@@ -205,7 +206,7 @@ static char *bcast_inter_slot(const struct eager_bcast *p, int node)
         offsetof(struct internode_eager, slot[p->number % BCAST_EAGER_SLOTS]));
 }
 
-static void bcast_inter_eager_send(void *arg, const struct schedule_step *step)
+static bool bcast_inter_eager_send(void *arg, const struct schedule_step *step)
 {
     const struct eager_bcast *p = arg;
     const struct job *j = p->job;
@@ -214,9 +215,10 @@ static void bcast_inter_eager_send(void *arg, const struct schedule_step *step)
     leader_eager_put(j->team, node, bcast_inter_slot(p, node),
                      bcast_inter_slot(p, j->team->nodes->me), j->bytes, p->word,
                      p->number, j->fn);
+    return true;
 }
 
-static bool bcast_inter_eager_arrived(const void *arg, const struct schedule_step *step)
+static bool bcast_inter_eager_arrived(void *arg, const struct schedule_step *step)
 {
     const struct eager_bcast *p = arg;
 

@@ -145,9 +145,10 @@ static void collect_inter_copy_all(const struct job *j)
 
 /* ---- inter-node phase -------------------------------------------------------------- */
 
-static void collect_inter_send(void *arg, const struct schedule_step *step)
+static bool collect_inter_send(void *arg, const struct schedule_step *step)
 {
     collect_inter_put_node(arg, step->tag, step->peer, (int)step->from.first);
+    return true;
 }
 
 /* One part for each node. */

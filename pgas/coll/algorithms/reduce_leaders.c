@@ -41,7 +41,7 @@ static char *reduce_leaders_here(const struct segment *p, const struct schedule_
     return reduce_leaders_at(p, p->job->team->nodes->me, r);
 }
 
-static void reduce_leaders_send(void *arg, const struct schedule_step *step)
+static bool reduce_leaders_send(void *arg, const struct schedule_step *step)
 {
     const struct segment *p = arg;
     int node = leader_job_node(&p->leaders, step->peer);
@@ -49,9 +49,10 @@ static void reduce_leaders_send(void *arg, const struct schedule_step *step)
     (step->copied ? leader_put_now : leader_put)(
         &p->leaders.exchange, step->tag, node, reduce_leaders_at(p, node, &step->to),
         reduce_leaders_here(p, &step->from), step->from.count * p->job->size);
+    return true;
 }
 
-static void reduce_leaders_compute(void *arg, const struct schedule_step *step)
+static bool reduce_leaders_compute(void *arg, const struct schedule_step *step)
 {
     const struct segment *p = arg;
     char *to = reduce_leaders_here(p, &step->to);
@@ -63,6 +64,7 @@ static void reduce_leaders_compute(void *arg, const struct schedule_step *step)
         p->job->op->three(to, from, to, step->to.count);
     else
         p->job->op->two(to, from, step->to.count);
+    return true;
 }
 
 static const struct executor_ops ops = {.send = reduce_leaders_send,

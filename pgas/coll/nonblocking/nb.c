@@ -3,20 +3,21 @@
  * nb.c - see nb.h: progress of the requests.  Uses: nb_int, barrier, probe, core/block,
  * core/heap, core/log, core/net.
  *
- * A request is a program of steps.  A step does what it can without waiting and is called
- * again until it is complete; only nb_wait waits.  Incomplete requests are queued at
- * their team, and these teams are in a list, all under one lock.  Any thread advances all
- * requests of its PE, in nb_test and in block_until (block_set_work); a PE that sleeps
- * there is woken by every store to it meanwhile.
+ * A request is a sequence of schedules.  The executor does what it can without waiting
+ * and is called again until they have ended; only nb_wait waits.  Incomplete requests are
+ * queued at their team, and these teams are in a list, all under one lock.  Any thread
+ * advances all requests of its PE, in nb_test and in block_until (block_set_work); a PE
+ * that sleeps there is woken by every store to it meanwhile.
  *
  * Call c uses sync slot c % NB_SLOTS (struct nb_slot).  Invariant: a PE begins call
  * c, and may write to other PEs' slots for it, only when all PEs have ended the last
  * user of the slot, call c - NB_SLOTS.  Proof: the PE has ended all calls up to
  * c - NB_OUT.  One of the last NB_MEET of them, b, is a multiple of
  * NB_MEET, and no PE ends such a call before all PEs have begun it (it ends with a
- * barrier unless its program implies one).  A PE that has begun b has ended all calls up
- * to b - NB_OUT >= c - NB_SLOTS.  Each value written for a call is awaited by
- * its reader before that PE ends the call, so no write arrives in a later call or team.
+ * barrier unless its schedules imply one).  A PE that has begun b has ended all calls up
+ * to b - NB_OUT >= c - NB_SLOTS.  Each signal of a call is received before
+ * the receiver ends the call, and then its word is 0; so no write arrives in a later call
+ * or team.
  */
 #include "config.h"
 
@@ -38,23 +39,6 @@
 _Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_MEET - 1, "the invariant at the top");
 
 /* ---- progress --------------------------------------------------------------------- */
-
-/* True if the call ends with an extra barrier after its last step. */
-static bool nb_waits_last(const struct nb *r)
-{
-    return !r->program->meets && r->call % NB_MEET == 0;
-}
-
-/* Advance a request; true if it is complete. */
-static bool nb_advance(struct nb *r)
-{
-    const nb_step *step = r->program->step;
-
-    for (; step[r->step] != NULL; r->step++, r->s = (struct nb_state){0})
-        if (!step[r->step](r))
-            return false;
-    return !nb_waits_last(r) || nb_barrier_step(r);
-}
 
 /* Publish completion to waiters; afterwards the request may be freed at any time. */
 static void nb_end(struct nb *r)
@@ -146,6 +130,11 @@ struct nb *nb_start(const struct nb *what)
     barrier_guard(r->team, r->fn);
     pthread_mutex_lock(&STATE.lock);
     r->call = credit_begin(&r->team->coll->nb.calls);
+    if (r->call % NB_MEET == 0 && !r->meets)
+        nb_phase_add(r, &(struct nb_phase){.name = SCHEDULE_DISSEMINATION,
+                                           .nodes = r->team->npes,
+                                           .rank = r->team->me,
+                                           .stride = 1});
     STATE.open++;
     STATE.last = r->fn;
     nb_enlist(r);
@@ -162,7 +151,8 @@ static void nb_finish(struct nb **request)
     if (r->memory != 0)
         heap_free_result(r->memory);
     free(r->stage);
-    free(r->chunks);
+    free(r->inbox);
+    free(r->part);
     free(r);
     pthread_mutex_lock(&STATE.lock);
     STATE.open--;
@@ -185,7 +175,7 @@ bool nb_test(struct nb **request)
     if (*request == NULL)
         return true;
     if (!nb_has_ended(*request)) {
-        net_poll(); /* the program polls with nb_test */
+        net_poll(); /* the caller polls with nb_test */
         if (!nb_has_ended(*request))
             return false;
     }

@@ -12,7 +12,7 @@
  * Thread safety: all functions, for different teams; a request is used by one thread at a
  * time.
  *
- * Uses: core/team, datatype/op.  Used by: life, split.
+ * Uses: core/team, executor, datatype/op.  Used by: life, split.
  */
 #ifndef PGAS_COLL_NB_H
 #define PGAS_COLL_NB_H
@@ -31,15 +31,13 @@ enum {
     NB_OUT = 8,  /* maximum active requests of a team */
     NB_MEET = 4, /* calls between two synchronisations of all PEs */
     NB_SLOTS = 2 * NB_OUT + NB_MEET,
+    /* Of a call: exclusive scan and barrier need most. */
+    NB_WORDS = 3 * BARRIER_ROUNDS + 2,
 };
 
-/* Progress of one call, on each PE.  Each word has one remote writer per call (nb.c). */
+/* Signals of one call to a PE (nb_steps.c); 0: not sent, or received. */
 struct nb_slot {
-    /* Low bits of (call, step) of the barrier; the barriers of a call use the two rows in
-     * turn. */
-    _Alignas(NODE_LINE) uint32_t meet[2][BARRIER_ROUNDS];
-    uint64_t down;                     /* call */
-    uint64_t root, up[BARRIER_ROUNDS]; /* reset to 0 by the owner */
+    _Alignas(NODE_LINE) uint32_t word[NB_WORDS];
 };
 
 /* The requests of this PE in a team; under the lock of nb.c. */
@@ -60,8 +58,9 @@ struct nb *nb_bcast(struct shmem_team *team, void *dest, const void *source, siz
 
 /*
  * dest of PE root (NB_ALL: of all PEs) = combination of n elements of `size` bytes at
- * source of all PEs.  Order: PE order; in a tree, cyclic PE order from the root (PE order
- * with SHMEM_REPRODUCIBLE).  The same bits in each run.  dest == source, or they do not
+ * source of all PEs.  Order: PE order; to one PE, cyclic PE order from the root (PE order
+ * with SHMEM_REPRODUCIBLE).  The same bits in each run; to all PEs with
+ * SHMEM_REPRODUCIBLE, those of the blocking reduction.  dest == source, or they do not
  * overlap; only the root has a dest.
  */
 enum { NB_ALL = -1 };

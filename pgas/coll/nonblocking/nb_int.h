@@ -1,39 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nb_int.h - internals of nonblocking collectives, for nb.c (progress), nb_ops.c
- * (programs), nb_data.c (barrier, data) and nb_tree.c (trees) only.
+ * nb_int.h - internals of nonblocking collectives, for nb.c (progress), nb_ops.c (which
+ * schedules) and nb_steps.c (how their steps are executed) only.
  */
 #ifndef PGAS_COLL_NB_INT_H
 #define PGAS_COLL_NB_INT_H
 
 #include "pgas/coll/nonblocking/nb.h"
+#include "pgas/coll/schedule/executor.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/team/team.h"
 
 enum {
-    NB_GETS = 8,      /* outstanding gets of a request */
-    NB_STEPS = 6,     /* maximum length of a program, with the final NULL */
-    NB_STEP_BITS = 3, /* of a barrier's number */
+    NB_GETS = 8,   /* outstanding gets of a request */
+    NB_PHASES = 3, /* maximum schedules of a request */
 };
 
-struct nb;
-
-/* Advance a step as far as possible without waiting; true if it is complete.  Called
- * again until then. */
-typedef bool (*nb_step)(struct nb *r);
-
-/* Steps of all PEs of the team. */
-struct nb_program {
-    nb_step step[NB_STEPS];
-    bool meets; /* a PE ends it only after all PEs have begun it */
-};
-
-/* Progress of the current step; zero when the step begins. */
-struct nb_state {
-    int k;       /* round or child */
-    int part;    /* phase of the round */
-    int next;    /* next piece to get */
-    size_t done; /* elements combined */
+/* A schedule of a request: rank r is PE (root + r * stride) modulo the number of PEs; its
+ * tag t is word `word` + t. */
+struct nb_phase {
+    enum schedule_name name;
+    int nodes, rank, root, stride, word;
 };
 
 struct nb_get {
@@ -47,73 +34,49 @@ struct nb {
     struct shmem_team *team;
     uint64_t call; /* call number: 1, 2, .. */
     const char *fn;
-    const struct nb_program *program;
-    int step;
-    struct nb_state s;
     uint32_t ended; /* release, by the thread that completes the last step */
 
-    /* Arguments. */
+    /* Executed one after the other; `words` of the sync slot are assigned to them. */
+    struct nb_phase phase[NB_PHASES];
+    int phases, current, words;
+    bool meets; /* a PE ends the phases only after all PEs have begun the first one */
+    struct executor executor; /* of the current phase; no job: it has not begun */
+
+    /* Arguments; n units of `size` bytes. */
     char *dest;
     const char *source;
-    size_t bytes, n, size;
+    size_t n, size, line, segment; /* line, segment: as in struct schedule */
     const struct op_fns *op;
-    int root; /* of the tree or broadcast */
-    int to;   /* root of a reduction, or NB_ALL */
 
-    /* nb_combine: elements first .. first + count - 1 of PEs 0 .. pes - 1 to `result`. */
-    int pes;
-    size_t first, count;
-    char *result;
-    /* Private memory or NULL: bounce buffer of the result while other PEs read the
-     * source; and `chunk` elements for each of several PEs. */
-    char *stage, *chunks;
-    size_t stage_bytes;
-    size_t chunk;
+    /*
+     * DATA of this PE.  That of another PE has the same symmetric address as dest, or, on
+     * the root of a broadcast, as source; unless it is in memory of a node-shared result
+     * there, at offset peer_data (0: it is not).  A PE sends that offset with its
+     * signals: a GET from such DATA follows a RECV from the same PE.
+     */
+    char *data;
+    const char *root_data;
+    int root;
+    size_t memory; /* heap offset of `data`; 0: it is not in such memory */
+    size_t peer_data;
 
-    /* Tree: this PE's partial result and its encoded address (for `up`); the child's. */
-    char *sum;
-    uint64_t symaddr, childs;
-    size_t memory; /* heap offset of the partial result; 0 = none */
+    /* Private memory, or NULL.  Part i of the inbox is at part[i], in the memory of a
+     * local PE, if that is not NULL. */
+    char *stage, *inbox;
+    const char **part;
+
+    /* When all phases have ended: `bytes` at `deliver`, if any, to dest; or zeros. */
+    const char *deliver;
+    size_t bytes;
+    bool zeros;
     struct nb_get get[NB_GETS];
 };
 
-/* Data to get from PE i of the team; 0 bytes = nothing. */
-struct nb_piece {
-    int i;
-    void *to;
-    const void *from; /* symmetric address */
-    size_t bytes;
-};
-typedef struct nb_piece (*nb_piece)(const struct nb *r, int k);
+/* Appends a phase; rank -1: this PE has no steps in it. */
+void nb_phase_add(struct nb *r, const struct nb_phase *phase);
 
-/* Sync slot of this PE for this call. */
-struct nb_slot *nb_words(const struct nb *r);
-
-/* Store to a word in the sync slot of PE i; false: no resources now, call again. */
-bool nb_tell(const struct nb *r, int i, size_t offset, uint64_t value);
-
-/* Get pieces s.next .. count - 1; true if all have arrived. */
-bool nb_pull(struct nb *r, int count, nb_piece piece);
-
-/* Receive buffer for the elements of the k-th remote PE. */
-char *nb_chunk(const struct nb *r, int k);
-
-/* Steps. */
-bool nb_barrier_step(struct nb *r); /* dissemination barrier */
-bool nb_combine(struct nb *r);      /* combine the sources in PE order */
-bool nb_collect(struct nb *r);      /* get the blocks of all PEs */
-bool nb_exchange(struct nb *r);     /* get this PE's block from each PE */
-bool nb_slices(struct nb *r);       /* get the slices combined by the other PEs */
-bool nb_deliver(struct nb *r);      /* copy the bounce buffer, if any, to dest */
-bool nb_take(struct nb *r);         /* broadcast: get from the parent, acknowledge */
-bool nb_pass(struct nb *r);         /* broadcast: signal the children, await their gets */
-bool nb_keep(struct nb *r);         /* broadcast: the root's copy to its own dest */
-bool nb_gather(struct nb *r);    /* reduction: combine the children's partial results */
-bool nb_give(struct nb *r);      /* reduction: signal the parent */
-bool nb_tree_step(struct nb *r); /* reduction: from the root of the tree to `to` */
-
-/* True if this PE has children in the tree. */
-bool nb_has_children(const struct nb *r);
+/* Executes as many steps as possible without waiting; true: the request is complete. */
+bool nb_advance(struct nb *r);
 
 /* Start the request described by r, which is copied. */
 struct nb *nb_start(const struct nb *r);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nb_ops.c - see nb.h: the programs of the nonblocking collectives.
- * Uses: nb_int, core/heap, core/log, core/peer, rma, slice, bounce.
+ * nb_ops.c - see nb.h: the schedules of the nonblocking collectives.
+ * Uses: nb_int, schedule, core/heap, core/log, core/peer, rma, slice, bounce.
  *
- * n PEs, m bytes; all data move by gets (nb_data.c).
- * - broadcast: binomial tree.
- * - fcollect, alltoall: direct, n - 1 gets between two barriers.
- * - reduction to all: small: each PE combines all sources (n m bytes); large: each PE
- *   combines a slice of all sources, then gets the other slices (2 m bytes); medium:
- *   binomial tree up and down.  With slices dest may be source: no other PE reads this
- *   PE's slice of its source, and the other slices are written after a barrier.
- * - reduction to one PE: binomial tree.
- * - scan: each PE combines the sources of its predecessors.
+ * - barrier: dissemination.
+ * - broadcast: PULL_BCAST.
+ * - fcollect, alltoall: PULL_GATHER, PULL_ALLTOALL.
+ * - reduction to all: large, or with SHMEM_REPRODUCIBLE: PULL_DIRECT, in the order of
+ *   the blocking reductions; else PULL_TREE and PULL_BCAST.
+ * - reduction to one PE: PULL_TREE; if its root must be PE 0, then PULL_BCAST from there
+ *   to the one PE.
+ * - scan: PULL_SCAN, PULL_EXSCAN.
  */
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "pgas/coll/nonblocking/nb_int.h"
 #include "pgas/coll/algorithms/slice.h"
@@ -26,26 +26,12 @@
 #include "pgas/rma/rma.h"
 
 enum {
-    ALONE_BYTES = 8 * 1024,      /* maximum for combining all sources on each PE, */
-    ALONE_ALL_BYTES = 32 * 1024, /* and maximum of all PEs together */
-    SLICE_BYTES = 4 * 1024,      /* minimum of a slice */
-    CHUNK_BYTES = 64 * 1024,     /* maximum chunk of one PE */
-    CHUNKS_BYTES = 1024 * 1024,  /* maximum of all PEs, but at least a line for each */
+    SLICE_BYTES = 4 * 1024,     /* minimum of a slice */
+    CHUNK_BYTES = 64 * 1024,    /* maximum segment of one PE */
+    CHUNKS_BYTES = 1024 * 1024, /* maximum of all PEs, but at least a line for each */
 };
 
-static const struct nb_program nothing = {.meets = false};
-static const struct nb_program meeting = {{nb_barrier_step}, true};
-static const struct nb_program broadcasting = {{nb_take, nb_pass, nb_keep}, false};
-static const struct nb_program collecting = {
-    {nb_barrier_step, nb_collect, nb_barrier_step, nb_deliver}, true};
-static const struct nb_program exchanging = {
-    {nb_barrier_step, nb_exchange, nb_barrier_step, nb_deliver}, true};
-static const struct nb_program alone = {
-    {nb_barrier_step, nb_combine, nb_barrier_step, nb_deliver}, true};
-static const struct nb_program slices = {
-    {nb_barrier_step, nb_combine, nb_barrier_step, nb_slices, nb_barrier_step}, true};
-static const struct nb_program up_down = {{nb_gather, nb_give, nb_take, nb_pass}, true};
-static const struct nb_program up = {{nb_gather, nb_give, nb_tree_step}, false};
+/* ---- arguments --------------------------------------------------------------------- */
 
 static void nb_ops_check_array(const void *at, size_t bytes, const char *fn)
 {
@@ -59,24 +45,42 @@ static void nb_ops_check_root(const struct shmem_team *team, int root, const cha
                 team->npes - 1);
 }
 
-static void *nb_ops_take_memory(size_t bytes, const char *fn)
+static void *nb_ops_alloc(size_t bytes, const char *fn)
 {
-    void *p = malloc(bytes);
+    void *p = calloc(1, bytes);
 
     if (p == NULL)
         log_die("%s: no memory for %zu bytes of a nonblocking collective", fn, bytes);
     return p;
 }
 
-static void nb_ops_take_stage(struct nb *r, size_t bytes)
+/* A phase of all PEs; rank 0 is PE `root`. */
+static void nb_ops_add(struct nb *r, enum schedule_name name, int root)
 {
-    r->stage = nb_ops_take_memory(bytes, r->fn);
-    r->stage_bytes = bytes;
+    int npes = r->team->npes, rank = (int)(((int64_t)r->team->me - root + npes) % npes);
+
+    nb_phase_add(
+        r, &(struct nb_phase){
+               .name = name, .nodes = npes, .rank = rank, .root = root, .stride = 1});
 }
+
+/* Inbox of `parts` segments. */
+static void nb_ops_alloc_inbox(struct nb *r, int parts, size_t segment)
+{
+    r->segment = segment;
+    r->inbox = nb_ops_alloc((size_t)parts * segment * r->size, r->fn);
+    r->part = nb_ops_alloc((size_t)parts * sizeof *r->part, r->fn);
+}
+
+/* ---- barrier, broadcast --------------------------------------------------------------
+ */
 
 struct nb *nb_barrier(struct shmem_team *team, const char *fn)
 {
-    return nb_start(&(struct nb){.team = team, .fn = fn, .program = &meeting});
+    struct nb r = {.team = team, .fn = fn, .meets = true};
+
+    nb_ops_add(&r, SCHEDULE_DISSEMINATION, 0);
+    return nb_start(&r);
 }
 
 struct nb *nb_bcast(struct shmem_team *team, void *dest, const void *source, size_t bytes,
@@ -84,180 +88,179 @@ struct nb *nb_bcast(struct shmem_team *team, void *dest, const void *source, siz
 {
     struct nb r = {.team = team,
                    .fn = fn,
-                   .program = bytes > 0 ? &broadcasting : &nothing,
                    .dest = dest,
                    .source = source,
-                   .bytes = bytes,
-                   .root = root};
+                   .n = bytes,
+                   .size = 1,
+                   .line = 1,
+                   .segment = bytes,
+                   .data = dest,
+                   .root_data = source,
+                   .root = root,
+                   .bytes = bytes};
 
     nb_ops_check_root(team, root, fn);
-    if (bytes > 0)
-        nb_ops_check_array(team->me == root ? source : dest, bytes, fn);
+    if (bytes == 0)
+        return nb_start(&r);
+    nb_ops_check_array(team->me == root ? source : dest, bytes, fn);
+    nb_ops_add(&r, SCHEDULE_PULL_BCAST, root);
+    if (team->me == root && dest != source)
+        r.deliver = source;
     return nb_start(&r);
 }
 
 /* ---- fcollect, alltoall ----------------------------------------------------------- */
 
-static struct nb *nb_ops_start_blocks(struct nb *r, size_t from_bytes, size_t all_bytes)
+static struct nb nb_ops_blocks(struct shmem_team *team, void *dest, const void *source,
+                               size_t bytes, const char *fn)
 {
-    if (r->bytes == 0)
-        return nb_start(r);
-    nb_ops_check_array(r->dest, all_bytes, r->fn);
-    if (r->source == NULL)
-        return nb_start(r);
-    nb_ops_check_array(r->source, from_bytes, r->fn);
-    if (bounce_overlap(r->dest, all_bytes, r->source, from_bytes))
-        nb_ops_take_stage(r, all_bytes);
-    return nb_start(r);
+    return (struct nb){.team = team,
+                       .fn = fn,
+                       .dest = dest,
+                       .source = source,
+                       .n = (size_t)team->npes,
+                       .size = bytes,
+                       .line = 1,
+                       .segment = 1,
+                       .data = dest,
+                       .root_data = dest,
+                       .bytes = rma_bytes((size_t)team->npes, bytes, fn),
+                       .meets = bytes > 0};
 }
 
+/* The other PEs read this PE's block in dest. */
 struct nb *nb_fcollect(struct shmem_team *team, void *dest, const void *source,
                        size_t bytes, const char *fn)
 {
-    struct nb r = {.team = team,
-                   .fn = fn,
-                   .program = bytes > 0 ? &collecting : &nothing,
-                   .dest = dest,
-                   .source = source,
-                   .bytes = bytes};
+    struct nb r = nb_ops_blocks(team, dest, source, bytes, fn);
 
-    return nb_ops_start_blocks(&r, bytes, rma_bytes((size_t)team->npes, bytes, fn));
+    if (bytes == 0)
+        return nb_start(&r);
+    nb_ops_check_array(dest, r.bytes, fn);
+    if (source != NULL) {
+        nb_ops_check_array(source, bytes, fn);
+        memmove(r.data + (size_t)team->me * bytes, source, bytes);
+    }
+    nb_ops_add(&r, SCHEDULE_PULL_GATHER, 0);
+    return nb_start(&r);
 }
 
 struct nb *nb_alltoall(struct shmem_team *team, void *dest, const void *source,
                        size_t bytes, const char *fn)
 {
-    size_t all_bytes = rma_bytes((size_t)team->npes, bytes, fn);
-    struct nb r = {.team = team,
-                   .fn = fn,
-                   .program = bytes > 0 ? &exchanging : &nothing,
-                   .dest = dest,
-                   .source = source,
-                   .bytes = bytes};
+    struct nb r = nb_ops_blocks(team, dest, source, bytes, fn);
+    size_t mine = (size_t)team->me * bytes;
 
-    return nb_ops_start_blocks(&r, all_bytes, all_bytes);
+    if (bytes == 0)
+        return nb_start(&r);
+    nb_ops_check_array(dest, r.bytes, fn);
+    nb_ops_check_array(source, r.bytes, fn);
+    if (bounce_overlap(dest, r.bytes, source, r.bytes))
+        r.deliver = r.data = r.stage = nb_ops_alloc(r.bytes, fn);
+    memcpy(r.data + mine, r.source + mine, bytes);
+    nb_ops_add(&r, SCHEDULE_PULL_ALLTOALL, 0);
+    return nb_start(&r);
 }
 
-/* ---- reductions ------------------------------------------------------------------- */
+/* ---- reductions, scans --------------------------------------------------------------
+ */
 
-/* Allocate a chunk for each of `pes` PEs. */
-static void nb_ops_take_chunks(struct nb *r, int pes)
+static struct nb nb_ops_elements(struct shmem_team *team, void *dest, const void *source,
+                                 size_t n, size_t size, const struct op_fns *op,
+                                 const char *fn)
 {
-    size_t bytes = CHUNKS_BYTES / (size_t)pes, n = r->count;
+    return (struct nb){.team = team,
+                       .fn = fn,
+                       .dest = dest,
+                       .source = source,
+                       .n = n,
+                       .size = size,
+                       .line = slice_line(size),
+                       .segment = n,
+                       .op = op,
+                       .data = dest,
+                       .root_data = dest,
+                       .bytes = rma_bytes(n, size, fn)};
+}
+
+static void nb_ops_plan_direct(struct nb *r)
+{
+    int npes = r->team->npes;
+    size_t bytes = CHUNKS_BYTES / (size_t)npes, most = slice_most(r->n, r->line, npes);
 
     bytes = bytes > CHUNK_BYTES ? CHUNK_BYTES : bytes < NODE_LINE ? NODE_LINE : bytes;
-    r->chunk = n < bytes / r->size ? n : bytes / r->size;
-    if (r->chunk > 0)
-        r->chunks = nb_ops_take_memory((size_t)pes * r->chunk * r->size, r->fn);
+    nb_ops_alloc_inbox(r, npes, most < bytes / r->size ? most : bytes / r->size);
+    nb_ops_add(r, SCHEDULE_PULL_DIRECT, 0);
+    r->meets = true;
 }
 
-/* nb_combine: these elements of the first `pes` PEs. */
-static void nb_ops_plan_range(struct nb *r, int pes, struct slice slice, char *result)
+/* A PE whose dest does not receive the sum has it in heap memory. */
+static void nb_ops_plan_tree(struct nb *r, int to)
 {
-    r->pes = pes;
-    r->first = slice.first;
-    r->count = slice.end - slice.first;
-    r->result = result;
-    nb_ops_take_chunks(r, r->team->remote ? pes + 1 : 1);
-}
+    int npes = r->team->npes, me = r->team->me, vrank = (me - r->root + npes) % npes;
+    bool has_children = vrank % 2 == 0 && vrank + 1 < npes;
+    bool in_dest = to == NB_ALL || (me == r->root && r->root == to);
 
-static void nb_ops_plan_alone(struct nb *r, int pes)
-{
-    r->program = &alone;
-    nb_ops_take_stage(r, r->bytes);
-    nb_ops_plan_range(r, pes, (struct slice){0, r->n}, r->stage);
-}
-
-static void nb_ops_plan_slices(struct nb *r)
-{
-    struct slice mine = slice_of(r->n, r->size, r->team->me, r->team->npes);
-
-    r->program = &slices;
-    nb_ops_plan_range(r, r->team->npes, mine, r->dest + mine.first * r->size);
-}
-
-/* A PE whose dest does not receive the result combines in heap memory. */
-static void nb_ops_plan_tree(struct nb *r)
-{
-    bool in_dest = r->to == NB_ALL || (r->team->me == r->root && r->root == r->to);
-
-    r->program = r->to == NB_ALL ? &up_down : &up;
-    r->count = r->n;
-    r->sum = r->dest;
-    if (r->team->remote)
-        nb_ops_take_chunks(r, 1);
-    if (in_dest || !nb_has_children(r))
-        return;
-    if (!heap_alloc_result(r->bytes, &r->memory))
+    if (has_children && !in_dest && !heap_alloc_result(r->bytes, &r->memory))
         log_die("%s: no space for %zu bytes of a nonblocking reduction. Increase "
                 "SHMEM_SHARED_SIZE (now %zu bytes).",
                 r->fn, r->bytes, pgas_self.env.shared_size);
-    r->sum = (char *)pgas_self.heap_base + r->memory;
-}
-
-static void nb_ops_plan(struct nb *r)
-{
-    size_t npes = (size_t)r->team->npes;
-
-    if (r->to == NB_ALL && r->bytes <= ALONE_BYTES && r->bytes <= ALONE_ALL_BYTES / npes)
-        nb_ops_plan_alone(r, r->team->npes);
-    else if (r->to == NB_ALL && r->bytes / npes >= SLICE_BYTES)
-        nb_ops_plan_slices(r);
-    else
-        nb_ops_plan_tree(r);
-}
-
-static void nb_ops_check_reduction(const struct nb *r)
-{
-    nb_ops_check_array(r->source, r->bytes, r->fn);
-    if (r->to == NB_ALL || r->to == r->team->me)
-        nb_ops_check_array(r->dest, r->bytes, r->fn);
+    if (r->memory != 0)
+        r->data = (char *)pgas_self.heap_base + r->memory;
+    nb_ops_alloc_inbox(r, 1, r->n < CHUNK_BYTES / r->size ? r->n : CHUNK_BYTES / r->size);
+    nb_ops_add(r, SCHEDULE_PULL_TREE, r->root);
+    if (to == NB_ALL) {
+        nb_ops_add(r, SCHEDULE_PULL_BCAST, r->root);
+        r->meets = true;
+    } else if (to != r->root) {
+        nb_phase_add(r, &(struct nb_phase){.name = SCHEDULE_PULL_BCAST,
+                                           .nodes = 2,
+                                           .rank = me == r->root ? 0
+                                                   : me == to    ? 1
+                                                                 : -1,
+                                           .root = r->root,
+                                           .stride = (to - r->root + npes) % npes});
+        if (me == to && r->memory != 0)
+            r->deliver = r->data;
+    }
 }
 
 struct nb *nb_reduce(struct shmem_team *team, int root, void *dest, const void *source,
                      size_t n, size_t size, const struct op_fns *op, const char *fn)
 {
-    struct nb r = {.team = team,
-                   .fn = fn,
-                   .program = &nothing,
-                   .dest = dest,
-                   .source = source,
-                   .bytes = rma_bytes(n, size, fn),
-                   .n = n,
-                   .size = size,
-                   .op = op,
-                   .root = pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE ||
-                                   root == NB_ALL
-                               ? 0
-                               : root,
-                   .to = root};
+    struct nb r = nb_ops_elements(team, dest, source, n, size, op, fn);
+    bool ordered = pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE;
 
     if (root != NB_ALL)
         nb_ops_check_root(team, root, fn);
-    if (r.bytes > 0) {
-        nb_ops_check_reduction(&r);
-        nb_ops_plan(&r);
-    }
+    if (r.bytes == 0)
+        return nb_start(&r);
+    nb_ops_check_array(source, r.bytes, fn);
+    if (root == NB_ALL || root == team->me)
+        nb_ops_check_array(dest, r.bytes, fn);
+    r.root = ordered || root == NB_ALL ? 0 : root;
+    if (team->npes == 1)
+        r.deliver = source;
+    else if (root == NB_ALL && (ordered || r.bytes / (size_t)team->npes >= SLICE_BYTES))
+        nb_ops_plan_direct(&r);
+    else
+        nb_ops_plan_tree(&r, root);
     return nb_start(&r);
 }
 
+/* The other PEs read sums in dest, which are those of PE 0 .. me at the end. */
 struct nb *nb_scan(struct shmem_team *team, void *dest, const void *source, size_t n,
                    size_t size, const struct op_fns *op, bool exclusive, const char *fn)
 {
-    struct nb r = {.team = team,
-                   .fn = fn,
-                   .program = &nothing,
-                   .dest = dest,
-                   .source = source,
-                   .bytes = rma_bytes(n, size, fn),
-                   .n = n,
-                   .size = size,
-                   .op = op,
-                   .to = NB_ALL};
+    struct nb r = nb_ops_elements(team, dest, source, n, size, op, fn);
 
-    if (r.bytes > 0) {
-        nb_ops_check_reduction(&r);
-        nb_ops_plan_alone(&r, team->me + !exclusive);
-    }
+    if (r.bytes == 0)
+        return nb_start(&r);
+    nb_ops_check_array(source, r.bytes, fn);
+    nb_ops_check_array(dest, r.bytes, fn);
+    memmove(dest, source, r.bytes);
+    nb_ops_alloc_inbox(&r, 1, n);
+    nb_ops_add(&r, exclusive ? SCHEDULE_PULL_EXSCAN : SCHEDULE_PULL_SCAN, 0);
+    r.zeros = exclusive && team->me == 0;
     return nb_start(&r);
 }

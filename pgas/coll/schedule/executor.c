@@ -4,21 +4,21 @@
 
 #include "pgas/coll/schedule/executor.h"
 
-/* False: the message has not arrived. */
+/* False: the step cannot be executed now. */
 static bool executor_step(const struct executor *e)
 {
     const struct executor_ops *ops = e->ops;
 
     switch (e->step.kind) {
     case STEP_SEND:
-        ops->send(e->job, &e->step);
-        break;
+        return ops->send(e->job, &e->step);
     case STEP_RECV:
         return ops->arrived(e->job, &e->step);
+    case STEP_GET:
+        return ops->get(e->job, &e->step);
     case STEP_REDUCE:
     case STEP_COPY:
-        ops->compute(e->job, &e->step);
-        break;
+        return ops->compute(e->job, &e->step);
     case STEP_READY:
         if (ops->ready != NULL)
             ops->ready(e->job, &e->step);

@@ -7,22 +7,24 @@
  *     while (!executor_advance(&e)) ..    nonblocking
  *
  * The operations of a collective translate ranks, tags and regions to nodes, signal words
- * and memory.  An executor belongs to one thread.
- * Uses: schedule.  Used by: internode, leader_job, bcast_internode.
+ * and memory.  An executor belongs to one thread at a time.
+ * Uses: schedule.  Used by: internode, leader_job, bcast_internode, nb.
  */
 #ifndef PGAS_COLL_EXECUTOR_H
 #define PGAS_COLL_EXECUTOR_H
 
 #include "pgas/coll/schedule/schedule.h"
 
-/* Implementation of the steps; NULL: the schedule has no step of that kind.  `ready` may
- * always be NULL (no operation). */
+/* Implementation of the steps; NULL: the schedule has no step of that kind, or the step
+ * needs no operation.  False: the step cannot be executed now, and the executor repeats
+ * it later; in executor_run only `arrived` returns false. */
 struct executor_ops {
-    void (*send)(void *job, const struct schedule_step *step);
+    bool (*send)(void *job, const struct schedule_step *step);
     /* RECV: test for the message (acquire), and wait for it. */
-    bool (*arrived)(const void *job, const struct schedule_step *step);
+    bool (*arrived)(void *job, const struct schedule_step *step);
     void (*await)(void *job, const struct schedule_step *step);
-    void (*compute)(void *job, const struct schedule_step *step); /* REDUCE and COPY */
+    bool (*get)(void *job, const struct schedule_step *step);
+    bool (*compute)(void *job, const struct schedule_step *step); /* REDUCE and COPY */
     void (*ready)(void *job, const struct schedule_step *step);
 };
 
@@ -34,10 +36,9 @@ struct executor {
     struct schedule_step step;
 };
 
-/* Executes steps up to a RECV whose message has not arrived (false), or to the end
- * (true). */
+/* Executes steps until one cannot be executed; true: the schedule has ended. */
 bool executor_advance(struct executor *e);
-/* Executes all steps. */
+/* Executes all steps; waits in `await`. */
 void executor_run(struct executor *e);
 
 #endif

@@ -17,7 +17,7 @@ int leader_job_rank(const struct leader_job *j)
     return (n->me - j->root + n->leaders) % n->leaders;
 }
 
-bool leader_job_arrived(const void *job, const struct schedule_step *step)
+bool leader_job_arrived(void *job, const struct schedule_step *step)
 {
     const struct leader_job *j = job;
 

@@ -25,7 +25,7 @@ struct leader_job {
 int leader_job_node(const struct leader_job *j, int rank);
 int leader_job_rank(const struct leader_job *j);
 
-bool leader_job_arrived(const void *job, const struct schedule_step *step);
+bool leader_job_arrived(void *job, const struct schedule_step *step);
 void leader_job_await(void *job, const struct schedule_step *step);
 
 /* Executes the schedule, whose nodes and rank it sets, in an exchange of its own; `all`:

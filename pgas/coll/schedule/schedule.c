@@ -22,6 +22,16 @@ static int schedule_tags_log2(const struct schedule *s)
     return schedule_log2(s->nodes);
 }
 
+static int schedule_tags_log2_one(const struct schedule *s)
+{
+    return 1 + schedule_log2(s->nodes);
+}
+
+static int schedule_tags_twice_log2(const struct schedule *s)
+{
+    return 2 * schedule_log2(s->nodes);
+}
+
 /* Rounds with a fold and an unfold. */
 static int schedule_tags_log2_fold(const struct schedule *s)
 {
@@ -49,6 +59,17 @@ static size_t schedule_inbox_none(const struct schedule *s)
 static size_t schedule_inbox_operand(const struct schedule *s)
 {
     return s->units;
+}
+
+static size_t schedule_inbox_segment(const struct schedule *s)
+{
+    return s->segment;
+}
+
+/* One of each rank. */
+static size_t schedule_inbox_segments(const struct schedule *s)
+{
+    return (size_t)s->nodes * s->segment;
 }
 
 static size_t schedule_inbox_slices(const struct schedule *s)

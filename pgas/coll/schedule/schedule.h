@@ -13,6 +13,11 @@
  * A leader executes its steps in order; a step depends on all earlier steps of the leader
  * and, if it is a RECV, on the SEND of the same message.
  *
+ * Push and pull.  In the blocking collectives the nodes are those of the team, and data
+ * travel with the messages.  The schedules PULL_* are those of the nonblocking
+ * collectives: the nodes are the PEs of the team, messages are signals without data, and
+ * a PE reads the data of others by GET.
+ *
  * Ranks.  In an algorithm with a root the ranks are relative to the node of the root,
  * which has rank 0; in the others a rank is the number of the node.
  *
@@ -28,8 +33,9 @@
 #include <stddef.h>
 
 enum schedule_space {
-    SPACE_DATA,  /* operand and result; equal symmetric addresses on all leaders */
-    SPACE_INBOX, /* scratch memory of the leader, written by other leaders */
+    SPACE_DATA,   /* operand and result; equal symmetric addresses on all leaders */
+    SPACE_INBOX,  /* scratch memory of the leader, written by other leaders */
+    SPACE_SOURCE, /* PULL_*: the operand; it may be the same memory as DATA */
 };
 
 /* Units first .. first + count - 1.  Units of an alltoall and of an allgather wrap around
@@ -46,6 +52,11 @@ struct schedule_region {
  *         source must not change until the message is received; with `copied`, only until
  *         the transport has read it, for which the leader waits in this step.
  * RECV    wait for message `tag` of rank `peer`, which fills region `to`.
+ * GET     to = region `from` of rank `peer`.  The leader reads that region until its next
+ *         SEND, so that a message after the GET tells the peer that it may change it; and
+ *         it ends only after all its own regions have been read.  With `copied`, and if
+ *         `to` is not in the inbox, only until its next step that is not a GET.  Without,
+ *         `to` is only read, and before that SEND.
  * REDUCE  to = to op from; with `before`, to = from op to.
  * COPY    to = from.
  * READY   region `to` is final: the other PEs of the node may read it.
@@ -55,6 +66,7 @@ enum schedule_kind {
     STEP_NONE,
     STEP_SEND,
     STEP_RECV,
+    STEP_GET,
     STEP_REDUCE,
     STEP_COPY,
     STEP_READY,
@@ -102,6 +114,21 @@ struct schedule_step {
  *
  * reduction to the root:
  * - tree: binomial tree, ceil(log2 N) rounds, one message of m bytes per leader.
+ *
+ * by GETs; a signal is a message without data, and a barrier is a dissemination of
+ * signals.  Contributions are combined in the order of the ranks.  A tag may be used
+ * again when its sender knows that the message before has been received.
+ * - pull bcast: binomial tree, a signal and an acknowledgement per edge.
+ * - pull gather, alltoall: N - 1 GETs between two barriers.  Slices of DATA; block `rank`
+ *   of the peers' SOURCE to DATA.
+ * - pull tree: reduction to the root as in tree, a signal and an acknowledgement per
+ *   edge.  The leaves contribute SOURCE; the sums are in DATA of the other ranks.
+ * - pull direct: allreduce.  Each rank combines its slice of SOURCE of all ranks, then
+ *   gets the other slices of DATA; three barriers.
+ * - pull scan, exscan: DATA = sum of the ranks 0 .. rank (rank - 1; undefined on rank 0),
+ *   by recursive doubling (Hillis, Steele 1986): ceil(log2 N) rounds (one more) of one
+ *   signal and one acknowledgement.
+ * In tree and direct the inbox consists of parts of `segment` units.
  */
 /* clang-format off */
 #define SCHEDULE_TABLE(X)                                                                \
@@ -118,8 +145,17 @@ struct schedule_step {
     X(REDUCE_HALVING, reduce_halving, twice_log2_fold, halves, "reduce halving")         \
     X(REDUCE_DOUBLING, reduce_doubling, log2_fold, levels, "reduce doubling")            \
     X(REDUCE_TREE, reduce_tree, log2, rounds, "reduce tree")
+#define SCHEDULE_TABLE_PULL(X)                                                           \
+    X(PULL_BCAST, pull_bcast, log2_one, none, "pull broadcast")                          \
+    X(PULL_GATHER, pull_gather, twice_log2, none, "pull allgather")                      \
+    X(PULL_ALLTOALL, pull_alltoall, twice_log2, none, "pull alltoall")                   \
+    X(PULL_TREE, pull_tree, log2_one, segment, "pull reduce tree")                       \
+    X(PULL_DIRECT, pull_direct, twice_log2, segments, "pull reduce direct")              \
+    X(PULL_SCAN, pull_scan, twice_log2, operand, "pull scan")                            \
+    X(PULL_EXSCAN, pull_exscan, twice_log2_fold, operand, "pull exscan")
 /* clang-format on */
-#define SCHEDULE_ALL(X) SCHEDULE_TABLE(X) SCHEDULE_TABLE_COMPUTING(X)
+#define SCHEDULE_ALL(X)                                                                  \
+    SCHEDULE_TABLE(X) SCHEDULE_TABLE_COMPUTING(X) SCHEDULE_TABLE_PULL(X)
 
 #define X(NAME, function, tags, inbox, text) SCHEDULE_##NAME,
 enum schedule_name { SCHEDULE_ALL(X) SCHEDULES };
@@ -130,7 +166,7 @@ struct schedule {
     int nodes, rank;
     size_t units;   /* of the operand (reduce, broadcast); else ignored */
     size_t line;    /* slices and inbox parts start at multiples of it; >= 1 */
-    size_t segment; /* units of a segment of a pipelined broadcast; >= 1 */
+    size_t segment; /* units of a segment (broadcast, PULL_TREE, PULL_DIRECT); >= 1 */
 };
 
 /* Store step i = 0, 1, .. of this leader; false: the schedule has no more steps.  Costs

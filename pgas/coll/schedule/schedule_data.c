@@ -90,19 +90,6 @@ static int binomial_most(const struct schedule *s)
     return schedule_log2(s->nodes);
 }
 
-static int binomial_child(const struct schedule *s, int k)
-{
-    int bit = 1 << k;
-
-    return (s->rank & (2 * bit - 1)) == 0 && bit < s->nodes - s->rank ? s->rank + bit
-                                                                      : -1;
-}
-
-static int binomial_parent(int rank)
-{
-    return rank & (rank - 1);
-}
-
 static int kary_most(const struct schedule *s)
 {
     (void)s;
@@ -121,7 +108,8 @@ static int kary_parent(int rank)
     return (rank - 1) / ARITY;
 }
 
-static const struct tree binomial = {binomial_most, binomial_child, binomial_parent};
+static const struct tree binomial = {binomial_most, schedule_binomial_child,
+                                     schedule_binomial_parent};
 static const struct tree kary = {kary_most, kary_child, kary_parent};
 
 /* RECV, READY and a SEND to each child for each segment, to the largest subtree first.

@@ -30,6 +30,20 @@ static inline struct schedule_region schedule_data(size_t first, size_t count)
     return (struct schedule_region){.space = SPACE_DATA, .first = first, .count = count};
 }
 
+/* The k-th child of this rank in the binomial tree, or -1; and the parent of a rank. */
+static inline int schedule_binomial_child(const struct schedule *s, int k)
+{
+    int bit = 1 << k;
+
+    return (s->rank & (2 * bit - 1)) == 0 && bit < s->nodes - s->rank ? s->rank + bit
+                                                                      : -1;
+}
+
+static inline int schedule_binomial_parent(int rank)
+{
+    return rank & (rank - 1);
+}
+
 /* Slice i of the operand, which is divided among all ranks. */
 static inline struct schedule_region schedule_slice(const struct schedule *s, int i)
 {

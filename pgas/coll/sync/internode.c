@@ -349,7 +349,7 @@ static struct schedule internode_schedule(const struct team_nodes *n)
                              .rank = n->me};
 }
 
-static void internode_send(void *arg, const struct schedule_step *step)
+static bool internode_send(void *arg, const struct schedule_step *step)
 {
     const struct epoch_job *c = arg;
     struct internode_words *mine = internode_own_words(c->team);
@@ -364,9 +364,10 @@ static void internode_send(void *arg, const struct schedule_step *step)
         internode_signal_with_data(mine, last, step->tag, epoch, to, c->fn);
     else
         internode_signal(mine, step->tag, epoch, to, c->fn);
+    return true;
 }
 
-static bool internode_arrived(const void *arg, const struct schedule_step *step)
+static bool internode_arrived(void *arg, const struct schedule_step *step)
 {
     const struct epoch_job *c = arg;
     uint32_t epoch = c->team->coll->internode.epoch;

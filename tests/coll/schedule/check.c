@@ -14,7 +14,15 @@
 #include "pgas/coll/select/select.h"
 #include "tests/coll/schedule/model.h"
 
-enum { NODES_SHORT = 256, NODES_MAX = 512, DENSE = 40, WHY = 200, PARTS = 3, LINE = 4 };
+enum {
+    NODES_SHORT = 256,
+    NODES_MAX = 512,
+    DENSE = 40,
+    WHY = 200,
+    PARTS = 3,
+    LINE = 4,
+    SEGMENT = 3
+};
 
 /* ---- formulas -----------------------------------------------------------------------
  */
@@ -178,6 +186,36 @@ static struct bounds all_units(const struct schedule *s)
     return exactly(s->nodes > 1 ? (double)s->units : 0);
 }
 
+static struct bounds twice_log(const struct schedule *s)
+{
+    return exactly(2.0 * log2_up(s));
+}
+
+static struct bounds thrice_log(const struct schedule *s)
+{
+    return exactly(3.0 * log2_up(s));
+}
+
+static struct bounds at_most_units(const struct schedule *s)
+{
+    return at_most((double)s->units);
+}
+
+static struct bounds at_most_twice_log(const struct schedule *s)
+{
+    return at_most(2.0 * log2_up(s));
+}
+
+static struct bounds scan_rounds(const struct schedule *s)
+{
+    return at_most(2.0 * log2_up(s) + 2);
+}
+
+static struct bounds scan_units(const struct schedule *s)
+{
+    return at_most((log2_up(s) + 1.0) * (double)s->units);
+}
+
 /* ---- the algorithms ------------------------------------------------------------------
  */
 
@@ -287,6 +325,62 @@ static const struct algorithm algorithms[] = {
      one,
      all_units,
      {"<= log N", "1", "m"}},
+    {SCHEDULE_PULL_BCAST,
+     false,
+     false,
+     0,
+     at_most_twice_log,
+     logarithm,
+     all_units,
+     {"<= 2 log N", "log N", "m"}},
+    {SCHEDULE_PULL_GATHER,
+     false,
+     true,
+     0,
+     twice_log,
+     twice_log,
+     at_most_units,
+     {"2 log N", "2 log N", "<= m"}},
+    {SCHEDULE_PULL_ALLTOALL,
+     false,
+     true,
+     0,
+     twice_log,
+     twice_log,
+     one_by_one,
+     {"2 log N", "2 log N", "N-1"}},
+    {SCHEDULE_PULL_TREE,
+     false,
+     false,
+     0,
+     at_most_twice_log,
+     logarithm,
+     log_units,
+     {"<= 2 log N", "log N", "m log N"}},
+    {SCHEDULE_PULL_DIRECT,
+     false,
+     true,
+     0,
+     thrice_log,
+     thrice_log,
+     slices_twice,
+     {"3 log N", "3 log N", "2 m (N-1)/N"}},
+    {SCHEDULE_PULL_SCAN,
+     false,
+     false,
+     0,
+     scan_rounds,
+     scan_rounds,
+     scan_units,
+     {"<= 2 log N", "<= 2 log N", "<= m log N"}},
+    {SCHEDULE_PULL_EXSCAN,
+     false,
+     false,
+     0,
+     scan_rounds,
+     scan_rounds,
+     scan_units,
+     {"<= 2 log N + 2", "<= 2 log N + 2", "<= m (1+log N)"}},
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
 _Static_assert((int)ALGORITHMS == (int)SCHEDULES, "a row for each schedule");
@@ -321,7 +415,9 @@ static struct model_config config_of(const struct algorithm *a, int nodes, size_
                                           .nodes = nodes,
                                           .units = units,
                                           .line = line,
-                                          .segment = (units - 1) / PARTS + 1},
+                                          .segment = a->name == SCHEDULE_PULL_DIRECT
+                                                         ? SEGMENT
+                                                         : (units - 1) / PARTS + 1},
                              .step = schedule_step,
                              .entered = a->entered,
                              .words = nodes <= a->words_to ? LEADER_WORDS : 0};
@@ -330,12 +426,14 @@ static struct model_config config_of(const struct algorithm *a, int nodes, size_
     return c;
 }
 
-static void prove(const struct algorithm *a, int nodes, size_t units, size_t line)
+static void prove_in(const struct algorithm *a, int nodes, size_t units, size_t line,
+                     bool in_place)
 {
     struct model_config c = config_of(a, nodes, units, line);
     struct model_counts counts;
     char why[WHY];
 
+    c.in_place = in_place;
     proofs++;
     if (!model_prove(&c, &counts, why, sizeof why)) {
         fail(&c.schedule, why);
@@ -347,6 +445,16 @@ static void prove(const struct algorithm *a, int nodes, size_t units, size_t lin
     check_bounds(&c.schedule, "units", (double)counts.units, a->units(&c.schedule));
     if (a->all && !counts.all)
         fail(&c.schedule, "a leader may end before all have entered");
+}
+
+static void prove(const struct algorithm *a, int nodes, size_t units, size_t line)
+{
+    bool source = a->name == SCHEDULE_PULL_TREE || a->name == SCHEDULE_PULL_DIRECT;
+
+    if (!source || nodes > 1) /* one node: no steps, so no result in DATA */
+        prove_in(a, nodes, units, line, false);
+    if (source)
+        prove_in(a, nodes, units, line, true);
 }
 
 /* All numbers up to DENSE; then those around powers of two, and some others. */
@@ -364,7 +472,8 @@ static bool is_sampled(int nodes)
 static bool has_slices(const struct algorithm *a)
 {
     return a->name == SCHEDULE_BCAST_SCATTER || a->name == SCHEDULE_REDUCE_DIRECT ||
-           a->name == SCHEDULE_REDUCE_RING || a->name == SCHEDULE_REDUCE_HALVING;
+           a->name == SCHEDULE_REDUCE_RING || a->name == SCHEDULE_REDUCE_HALVING ||
+           a->name == SCHEDULE_PULL_GATHER || a->name == SCHEDULE_PULL_DIRECT;
 }
 
 static void prove_all(const struct algorithm *a, int limit, bool dense)
@@ -467,6 +576,63 @@ static bool too_early(const struct schedule *s, int i, struct schedule_step *ste
     return more;
 }
 
+static bool ended_early(const struct schedule *s, int i, struct schedule_step *step)
+{
+    struct schedule_step last;
+
+    return schedule_step(s, i + 1, &last) && schedule_step(s, i, step);
+}
+
+static bool not_copied(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (step->kind == STEP_GET)
+        step->copied = false;
+    return more;
+}
+
+static bool other_order(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    step->before = !step->before;
+    return more;
+}
+
+/* Without the second acknowledgement in SEND, RECV, GET, SEND, RECV, REDUCE. */
+static bool not_awaited(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (step->kind == STEP_RECV && step->tag % 2 != 0)
+        step->kind = STEP_NONE;
+    return more;
+}
+
+/* Two rounds of all barriers use one word. */
+static bool one_word(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    step->tag %= schedule_log2(s->nodes) - 1;
+    return more;
+}
+
+static bool no_barrier(const struct schedule *s, int i, struct schedule_step *step)
+{
+    return schedule_step(s, i + 2 * schedule_log2(s->nodes), step);
+}
+
+static bool in_result(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    if (step->kind == STEP_GET && step->to.space == SPACE_INBOX)
+        step->from.space = SPACE_DATA;
+    return more;
+}
+
 static const struct {
     enum schedule_name name;
     model_step step;
@@ -486,6 +652,16 @@ static const struct {
     {SCHEDULE_BCAST_SCATTER, wrong_tag, "two messages have one tag", "twice"},
     {SCHEDULE_REDUCE_HALVING, too_early, "a leader that has not entered is written to",
      "race: SEND"},
+    {SCHEDULE_PULL_BCAST, ended_early, "the last acknowledgement is not awaited",
+     "may end while"},
+    {SCHEDULE_PULL_SCAN, not_copied, "an operand is read after the acknowledgement",
+     "after the SEND"},
+    {SCHEDULE_PULL_SCAN, other_order, "operands are exchanged", "out of order"},
+    {SCHEDULE_PULL_EXSCAN, not_awaited, "the sum changes before it is read", "race:"},
+    {SCHEDULE_PULL_DIRECT, one_word, "two rounds of the barriers have one tag", "twice"},
+    {SCHEDULE_PULL_ALLTOALL, no_barrier, "the barrier before is missing", "race: GET"},
+    {SCHEDULE_PULL_DIRECT, in_result, "results are combined", "lacks"},
+    {SCHEDULE_PULL_TREE, ended_early, "a child ends before it is read", "may end while"},
 };
 
 /* Below 5 nodes some of them are right. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/coll/algorithms/slice.h"
 #include "tests/coll/schedule/model.h"
 
 enum { BITS = 64, READINGS = 4096 };
@@ -18,12 +19,13 @@ struct view {
     uint16_t clock[];
 };
 
+/* Or a GET: the owner of the memory is its sender, the reader its receiver. */
 struct message {
-    struct view *view; /* of the sender */
-    uint16_t clock;    /* of the sender at the SEND */
-    uint16_t received; /* clock of the receiver at the RECV; 0: not yet */
-    int sender, receiver, tag;
-    long arrival; /* round */
+    struct view *view;         /* of the sender */
+    uint16_t clock;            /* of the sender at the SEND */
+    uint16_t received;         /* clock of the receiver at the RECV; 0: not yet */
+    int sender, receiver, tag; /* tag -1: a GET */
+    long arrival;              /* round */
     size_t units;
 };
 
@@ -39,7 +41,8 @@ struct readings {
 };
 
 struct unit {
-    uint16_t touched;             /* clock of the owner's last access */
+    uint16_t touched, written; /* clock of the owner's last access, and write */
+    long sends; /* a GET, not copied, wrote it after so many SENDs; or -1 */
     const struct message *writer; /* the last message that wrote it */
     struct reading *readings;
 };
@@ -53,19 +56,20 @@ struct leader {
     long messages;
     size_t sent;
     int *last_tag;     /* by receiver */
-    struct unit *unit; /* data, then inbox */
+    struct unit *unit; /* data, inbox, source */
     uint64_t *content; /* of each unit, `words` words */
 };
 
 struct model {
     const struct model_config *config;
     int nodes;
-    size_t data, units, words; /* words of the content of a unit */
+    size_t data, source, units; /* units of the data; first one of the source; all */
+    size_t words;               /* of the content of a unit */
     struct leader *leader;
     struct message **message; /* by receiver and tag */
     int tags;
     struct message **all;
-    size_t made;
+    size_t made, room;
     struct readings *readings; /* memory of all readings */
     struct reading *unused;
     jmp_buf wrong;
@@ -99,7 +103,15 @@ static void *xcalloc(size_t n, size_t size)
 
 static bool reduces(const struct model *m)
 {
-    return m->config->schedule.name >= SCHEDULE_REDUCE_DIRECT;
+    enum schedule_name name = m->config->schedule.name;
+
+    return (name >= SCHEDULE_REDUCE_DIRECT && name < SCHEDULE_PULL_BCAST) ||
+           name >= SCHEDULE_PULL_TREE;
+}
+
+static bool pulls(const struct model *m)
+{
+    return m->config->schedule.name >= SCHEDULE_PULL_BCAST;
 }
 
 static uint64_t *content_of(const struct model *m, int rank, size_t unit)
@@ -115,14 +127,24 @@ static uint64_t result_of(const struct model *m, int rank, size_t unit)
 
     if (m->config->schedule.name == SCHEDULE_ALLTOALL_BRUCK)
         return (r + nodes - unit) % nodes * nodes + r + 1;
+    if (m->config->schedule.name == SCHEDULE_PULL_ALLTOALL)
+        return unit == r ? 0 : unit * nodes + r + 1;
     return unit + 1;
 }
 
 static uint64_t source_of(const struct model *m, int rank, size_t unit)
 {
+    const struct schedule *s = &m->config->schedule;
     uint64_t nodes = (uint64_t)m->nodes, r = (uint64_t)rank;
 
-    switch (m->config->schedule.name) {
+    switch (s->name) {
+    case SCHEDULE_PULL_ALLTOALL:
+        return 0;
+    case SCHEDULE_PULL_GATHER: {
+        struct slice slice = slice_aligned(s->units, s->line, rank, s->nodes);
+        return unit >= slice.first && unit < slice.end ? unit + 1 : 0;
+    }
+    case SCHEDULE_PULL_BCAST:
     case SCHEDULE_BCAST_BINOMIAL:
     case SCHEDULE_BCAST_KARY:
     case SCHEDULE_BCAST_SCATTER:
@@ -136,30 +158,47 @@ static uint64_t source_of(const struct model *m, int rank, size_t unit)
 
 static void fill(struct model *m, int rank)
 {
-    for (size_t u = 0; u < m->data; u++) {
+    bool scans = m->config->schedule.name >= SCHEDULE_PULL_SCAN;
+    bool in_data = !pulls(m) || scans || m->config->in_place;
+
+    for (size_t u = 0; u < m->units; u++) {
         uint64_t *c = content_of(m, rank, u);
-        if (reduces(m))
+        bool source = u >= m->data + m->config->inbox;
+        bool inbox = u >= m->data && !source;
+        if (reduces(m) && (in_data || source) && !inbox)
             c[rank / BITS] = (uint64_t)1 << rank % BITS;
-        else
+        else if (source)
+            c[0] = (uint64_t)rank * (uint64_t)m->nodes + (u - m->source) + 1;
+        else if (!reduces(m) && !inbox)
             c[0] = source_of(m, rank, u);
-        m->leader[rank].unit[u].touched = 1;
+        m->leader[rank].unit[u] =
+            (struct unit){.touched = !inbox, .written = !inbox, .sends = -1};
     }
 }
 
+/* The contributions of ranks 0 .. end - 1 and of no others. */
 static void check_sum(struct model *m, int rank, size_t unit)
 {
+    enum schedule_name name = m->config->schedule.name;
     const uint64_t *c = content_of(m, rank, unit);
+    int end = name == SCHEDULE_PULL_SCAN     ? rank + 1
+              : name == SCHEDULE_PULL_EXSCAN ? rank
+                                             : m->nodes;
 
     for (int k = 0; k < m->nodes; k++)
-        if ((c[k / BITS] >> k % BITS & 1) == 0)
-            wrong(m, "unit %zu of rank %d lacks the contribution of rank %d", unit, rank,
-                  k);
+        if ((c[k / BITS] >> k % BITS & 1) != (k < end))
+            wrong(m, "unit %zu of rank %d %s the contribution of rank %d", unit, rank,
+                  k < end ? "lacks" : "has", k);
 }
 
 static void check_result(struct model *m, int rank)
 {
-    if (m->config->schedule.name == SCHEDULE_REDUCE_TREE && rank != 0)
+    enum schedule_name name = m->config->schedule.name;
+
+    if (rank != 0 && (name == SCHEDULE_REDUCE_TREE || name == SCHEDULE_PULL_TREE))
         return;
+    if (rank == 0 && name == SCHEDULE_PULL_EXSCAN)
+        return; /* undefined */
     for (size_t u = 0; u < m->data; u++)
         if (reduces(m))
             check_sum(m, rank, u);
@@ -186,10 +225,12 @@ static size_t unit_of(struct model *m, const struct schedule_region *r, size_t k
     n = r->first + k;
     if (r->space == SPACE_DATA && wraps)
         n %= nodes;
-    if (n >= (r->space == SPACE_DATA ? m->data : m->config->inbox))
+    if (n >= (r->space == SPACE_INBOX ? m->config->inbox : m->data))
         wrong(m, "unit %zu of the %s is out of bounds", n,
-              r->space == SPACE_DATA ? "data" : "inbox");
-    return r->space == SPACE_DATA ? n : m->data + n;
+              r->space == SPACE_INBOX ? "inbox" : "data");
+    return r->space == SPACE_INBOX    ? m->data + n
+           : r->space == SPACE_SOURCE ? m->source + n
+                                      : n;
 }
 
 /* ---- vector clocks ----------------------------------------------------------------- */
@@ -299,8 +340,13 @@ static void touch(struct model *m, int rank, size_t u, bool writes, const char *
 
     check_order(m, rank, rank, u, writes, what);
     unit->touched = m->leader[rank].clock;
-    if (writes)
-        readings_drop(m, unit);
+    if (!writes && unit->sends >= 0 && unit->sends != m->leader[rank].messages)
+        wrong(m, "%s of rank %d at unit %zu after the SEND that ends the GET", what, rank,
+              u);
+    if (!writes)
+        return;
+    unit->written = unit->touched;
+    readings_drop(m, unit);
 }
 
 /* ---- steps ------------------------------------------------------------------------- */
@@ -308,17 +354,31 @@ static void touch(struct model *m, int rank, size_t u, bool writes, const char *
 static void check_tag(struct model *m, int rank, const struct schedule_step *step)
 {
     int *last = &m->leader[rank].last_tag[step->peer];
+    const struct message *before;
 
     if (step->peer < 0 || step->peer >= m->nodes || step->peer == rank)
         wrong(m, "rank %d sends to rank %d", rank, step->peer);
     if (step->tag < 0 || step->tag >= m->tags)
         wrong(m, "rank %d sends message %d of %d", rank, step->tag, m->tags);
-    if (step->tag < *last)
+    if (step->tag < *last && !pulls(m))
         wrong(m, "rank %d sends message %d after %d to rank %d", rank, step->tag, *last,
               step->peer);
-    if (m->message[(size_t)step->peer * (size_t)m->tags + (size_t)step->tag] != NULL)
+    before = m->message[(size_t)step->peer * (size_t)m->tags + (size_t)step->tag];
+    if (before != NULL && !(pulls(m) && is_known(m, rank, before)))
         wrong(m, "rank %d receives message %d twice", step->peer, step->tag);
     *last = step->tag;
+}
+
+static void message_keep(struct model *m, struct message *message)
+{
+    if (m->made == m->room) {
+        m->room = 2 * m->room + READINGS;
+        m->all = realloc(m->all, m->room * sizeof(struct message *));
+        if (m->all == NULL)
+            exit(1);
+    }
+    message->view->users++;
+    m->all[m->made++] = message;
 }
 
 static struct message *message_new(struct model *m, int rank,
@@ -335,11 +395,10 @@ static struct message *message_new(struct model *m, int rank,
                                 .tag = step->tag,
                                 .arrival = l->port,
                                 .units = step->from.count};
-    l->view->users++;
     l->messages++;
     l->sent += step->from.count;
     m->message[(size_t)step->peer * (size_t)m->tags + (size_t)step->tag] = message;
-    m->all[m->made++] = message;
+    message_keep(m, message);
     return message;
 }
 
@@ -370,7 +429,7 @@ static bool step_recv(struct model *m, int rank, const struct schedule_step *ste
         wrong(m, "rank %d receives message %d of %d", rank, step->tag, m->tags);
     struct message *message =
         m->message[(size_t)rank * (size_t)m->tags + (size_t)step->tag];
-    if (message == NULL)
+    if (message == NULL || (pulls(m) && message->received != 0))
         return false;
     if (message->sender != step->peer)
         wrong(m, "rank %d expects message %d from rank %d, but rank %d sends it", rank,
@@ -389,6 +448,51 @@ static bool step_recv(struct model *m, int rank, const struct schedule_step *ste
     return true;
 }
 
+/* Reads the peer's memory until the next SEND of this rank: others learn of both at the
+ * same time, by messages after it. */
+static void step_get(struct model *m, int rank, const struct schedule_step *step)
+{
+    struct leader *l = &m->leader[rank], *peer = &m->leader[step->peer];
+    struct message *message = xcalloc(1, sizeof *message);
+
+    *message = (struct message){.view = l->view,
+                                .received = l->clock,
+                                .sender = step->peer,
+                                .receiver = rank,
+                                .tag = -1};
+    message_keep(m, message);
+    if (step->peer == rank || step->from.count != step->to.count)
+        wrong(m, "rank %d gets %zu units of rank %d to %zu", rank, step->from.count,
+              step->peer, step->to.count);
+    l->sent += step->from.count;
+    for (size_t k = 0; k < step->from.count; k++) {
+        size_t from = unit_of(m, &step->from, k), to = unit_of(m, &step->to, k);
+        if (peer->unit[from].written > clock_known(m, rank, step->peer))
+            wrong(m, "race: GET of rank %d and a write of unit %zu by rank %d", rank,
+                  from, step->peer);
+        reading_add(m, &peer->unit[from], message);
+        touch(m, rank, to, true, "GET");
+        l->unit[to].sends =
+            step->to.space == SPACE_INBOX && !step->copied ? l->messages : -1;
+        memcpy(content_of(m, rank, to), content_of(m, step->peer, from),
+               m->words * sizeof(uint64_t));
+    }
+}
+
+/* Whether the contributions in `a` are those of lower ranks than those in `b`. */
+static bool in_order(const struct model *m, const uint64_t *a, const uint64_t *b)
+{
+    int highest = -1, lowest = m->nodes;
+
+    for (int k = 0; k < m->nodes; k++) {
+        if ((a[k / BITS] >> k % BITS & 1) != 0)
+            highest = k;
+        if ((b[k / BITS] >> k % BITS & 1) != 0 && lowest == m->nodes)
+            lowest = k;
+    }
+    return highest < lowest;
+}
+
 static void step_compute(struct model *m, int rank, const struct schedule_step *step)
 {
     if (step->from.count != step->to.count)
@@ -399,6 +503,11 @@ static void step_compute(struct model *m, int rank, const struct schedule_step *
         uint64_t *a = content_of(m, rank, to), *b = content_of(m, rank, from);
         touch(m, rank, from, false, "COPY");
         touch(m, rank, to, true, "REDUCE");
+        if (m->leader[rank].unit[to].sends >= 0)
+            wrong(m, "rank %d changes unit %zu, where a GET is only read", rank, to);
+        if (step->kind == STEP_REDUCE && pulls(m) &&
+            !in_order(m, step->before ? b : a, step->before ? a : b))
+            wrong(m, "rank %d combines unit %zu out of order", rank, to);
         for (size_t w = 0; w < m->words; w++) {
             if (step->kind == STEP_REDUCE && (a[w] & b[w]) != 0)
                 wrong(m, "rank %d combines a contribution twice at unit %zu", rank, to);
@@ -435,6 +544,8 @@ static bool advance(struct model *m, int rank)
         step_send(m, rank, &step);
     else if (step.kind == STEP_RECV)
         done = step_recv(m, rank, &step);
+    else if (step.kind == STEP_GET)
+        step_get(m, rank, &step);
     else if (step.kind == STEP_READY)
         step_ready(m, rank, &step);
     else if (step.kind != STEP_NONE)
@@ -470,16 +581,20 @@ static void check_words(struct model *m)
 static void model_init(struct model *m)
 {
     const struct schedule *s = &m->config->schedule;
-    bool blocks = s->name <= SCHEDULE_GATHER_RING || s->name == SCHEDULE_ALLTOALL_BRUCK;
+    bool blocks = s->name <= SCHEDULE_GATHER_RING || s->name == SCHEDULE_ALLTOALL_BRUCK ||
+                  s->name == SCHEDULE_PULL_ALLTOALL;
+    bool source = s->name == SCHEDULE_PULL_ALLTOALL || s->name == SCHEDULE_PULL_TREE ||
+                  s->name == SCHEDULE_PULL_DIRECT;
 
     m->nodes = s->nodes;
     m->data = blocks ? (size_t)s->nodes : s->units;
-    m->units = m->data + m->config->inbox;
+    m->source = m->config->in_place ? 0 : m->data + m->config->inbox;
+    m->units =
+        m->data + m->config->inbox + (source && !m->config->in_place ? m->data : 0);
     m->words = reduces(m) ? (size_t)(m->nodes + BITS - 1) / BITS : 1;
     m->tags = schedule_tags(s);
     m->leader = xcalloc((size_t)m->nodes, sizeof *m->leader);
     m->message = xcalloc((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->message);
-    m->all = xcalloc((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->all);
     for (int r = 0; r < m->nodes; r++) {
         struct leader *l = &m->leader[r];
         *l = (struct leader){.clock = 1, .view = view_new(m)};
@@ -535,6 +650,9 @@ static void run(struct model *m)
         if (m->all[k]->received == 0)
             wrong(m, "rank %d never waits for message %d of rank %d", m->all[k]->receiver,
                   m->all[k]->tag, m->all[k]->sender);
+        else if (m->all[k]->tag < 0 && !is_known(m, m->all[k]->sender, m->all[k]))
+            wrong(m, "rank %d may end while rank %d reads its memory", m->all[k]->sender,
+                  m->all[k]->receiver);
 }
 
 static void count(const struct model *m, struct model_counts *c)

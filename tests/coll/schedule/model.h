@@ -9,7 +9,9 @@
  * every two conflicting accesses to a unit of memory are ordered, where a message reads
  * its source from the SEND until the RECV (with `copied`, only at the SEND) and writes
  * its target between SEND and RECV.  Then the contents at the end are those of each
- * execution.
+ * execution.  In the schedules PULL_* it also checks that no rank ends while its memory
+ * is read, that contributions are combined in the order of the ranks, and that a tag is
+ * used again only by a sender that knows that the message before has been received.
  *
  * Cost: O(steps * nodes).
  */
@@ -29,6 +31,7 @@ struct model_config {
     model_step step;          /* schedule_step, or a wrong schedule */
     size_t inbox;             /* units of an inbox */
     bool entered;             /* all leaders have entered before the first step */
+    bool in_place;            /* SOURCE is the same memory as DATA */
     int words;                /* signal words of a leader; 0: one for each tag */
 };
 
