@@ -108,6 +108,7 @@ static void internode_wait_on_node(const struct shmem_team *team, const uint32_t
                                      .arg = &g,
                                      .word = here,
                                      .what = fn,
+                                     .team = team,
                                      .on_stall = internode_on_stall});
 }
 
@@ -138,6 +139,7 @@ static void internode_await_call(const struct shmem_team *team, int k, uint32_t 
                                      .remote = true,
                                      .word = word,
                                      .what = fn,
+                                     .team = team,
                                      .on_stall = internode_on_stall});
 }
 
