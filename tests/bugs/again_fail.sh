@@ -29,13 +29,13 @@ expect_end() {
 # lines.
 report_has() {
     kill -USR1 "$pid"
-    sleep 0.1
+    sleep 0.1 # the next one shows more
     grep -q -e "$1" "$work/err" && grep -q -e "$2" "$work/err"
 }
 expect_report() {
-    start -n 2 "$bugs/again_fail" "$1"
+    start -v -n 2 "$bugs/again_fail" "$1"
     until_true 10 grep -q hangs "$work/out" || fail "$1: PE 1 does not reach the hang"
-    until_true 5 report_has "$2" "$3" || {
+    until_true 20 report_has "$2" "$3" || {
         fail "$1: no report has '$2' and '$3'"
         tail -n 8 "$work/err" | sed 's/^/    /'
     }

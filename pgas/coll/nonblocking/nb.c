@@ -251,6 +251,7 @@ void nb_wait(struct nb **request)
                                          .arg = &g,
                                          .remote = (*request)->team->remote,
                                          .what = (*request)->fn,
+                                         .team = (*request)->team,
                                          .on_stall = nb_on_stall});
     }
     nb_finish(request);

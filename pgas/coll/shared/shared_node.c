@@ -88,6 +88,7 @@ static void shared_node_await(const struct shmemx_shared *s, const uint64_t *wor
                                          .word = shared_node_here(s, word),
                                          .remote = remote,
                                          .what = fn,
+                                         .team = s->team,
                                          .on_stall = shared_node_on_stall});
     stress_point();
 }

@@ -79,6 +79,7 @@ static void barrier_wait_for(const struct goal *g, const void *word)
                                      .arg = g,
                                      .word = word,
                                      .what = g->fn,
+                                     .team = g->team,
                                      .on_stall = barrier_wait_on_stall});
 }
 

@@ -109,6 +109,7 @@ static void internode_wait_on_node(const struct shmem_team *team, const uint32_t
                                      .arg = &g,
                                      .word = here,
                                      .what = fn,
+                                     .team = team,
                                      .on_stall = internode_on_stall});
 }
 
@@ -139,6 +140,7 @@ static void internode_await_signal(const struct shmem_team *team, int k, uint32_
                                      .remote = true,
                                      .word = word,
                                      .what = fn,
+                                     .team = team,
                                      .on_stall = internode_on_stall});
 }
 

@@ -275,6 +275,7 @@ void leader_eager_await(struct shmem_team *team, int node, const uint64_t *word,
                                      .remote = true,
                                      .word = g.word,
                                      .what = fn,
+                                     .team = team,
                                      .on_stall = leader_msg_on_stall});
 }
 

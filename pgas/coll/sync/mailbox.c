@@ -92,6 +92,7 @@ static void mailbox_await_value(const struct goal *g, size_t offset, int holder)
                                  .arg = g,
                                  .word = mailbox_key_of(g->mailbox, offset, holder),
                                  .what = g->mailbox->fn,
+                                 .team = g->mailbox->team,
                                  .on_stall = mailbox_on_stall});
     stress_point();
 }
@@ -334,6 +335,7 @@ void mailbox_wait_for(const struct mailbox *b, block_ready ready, const void *ar
     block_until(&(struct block_wait){.ready = mailbox_any_ready,
                                      .arg = &any,
                                      .what = b->fn,
+                                     .team = b->team,
                                      .on_stall = mailbox_on_stall});
 }
 

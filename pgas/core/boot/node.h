@@ -20,11 +20,17 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     5u              /* changes with any change of the layout below */
+#define NODE_VERSION     6u              /* changes with any change of the layout below */
 #define NODE_LINE        64              /* bytes of a cache line */
 #define NODE_SLEEP_SLOTS 7  /* with sleep_mask, sleep_key fills a cache line */
 #define NODE_WHAT        48 /* bytes of node_pe.what, including its NUL */
 #define NODE_SETTINGS    32 /* maximum number of settings that must agree on all PEs */
+
+/* node_pe.what_team of a predefined team; that of another team is its number of PEs plus
+ * (1 + its first PE) << NODE_TEAM_FIRST; 0: none. */
+#define NODE_TEAM_WORLD  1u
+#define NODE_TEAM_SHARED 2u
+#define NODE_TEAM_FIRST  32
 
 /* Stages of a PE, in chronological order.  X(name, text) */
 #define NODE_STAGE_TABLE(X)                                                              \
@@ -84,6 +90,7 @@ struct node_pe {
     _Atomic uint64_t what[NODE_WHAT / sizeof(uint64_t)];
     /* CLOCK_MONOTONIC nanoseconds at the start of that wait. */
     _Atomic uint64_t what_ns;
+    _Atomic uint64_t what_team; /* the team of the collective that waits */
 };
 
 struct node {

@@ -373,7 +373,19 @@ static int block_list_fenced(struct node_pe *me, const struct block_wait *w)
  * tries again before each sleep.
  */
 
-static void block_what_claim(struct node_pe *me, const char *what)
+static uint64_t block_what_team(const struct shmem_team *team)
+{
+    if (team == NULL || team->psync != NULL) /* an active set is not a team */
+        return 0;
+    if (team->whole != NULL)
+        team = team->whole;
+    if (team->name != NULL)
+        return team == team_world() ? NODE_TEAM_WORLD : NODE_TEAM_SHARED;
+    return (uint64_t)(team_world_pe(team, 0) + 1) << NODE_TEAM_FIRST |
+           (uint64_t)team->npes;
+}
+
+static void block_what_claim(struct node_pe *me, const struct block_wait *w)
 {
     uint64_t words[NODE_WHAT / sizeof(uint64_t)] = {0};
 
@@ -383,10 +395,11 @@ static void block_what_claim(struct node_pe *me, const char *what)
         cas_acq_rel_u32(&STATE.what_taken, 0, 1) != 0)
         return;
     pgas_thread.owns_what = true;
-    strncpy((char *)words, what, NODE_WHAT - 1);
+    strncpy((char *)words, w->what, NODE_WHAT - 1);
     for (size_t i = 0; i < NODE_WHAT / sizeof(uint64_t); i++)
         atomic_store_explicit(&me->what[i], words[i], memory_order_relaxed);
     atomic_store_explicit(&me->what_ns, clock_ns(), memory_order_relaxed);
+    atomic_store_explicit(&me->what_team, block_what_team(w->team), memory_order_relaxed);
 }
 
 static void block_what_release(struct node_pe *me)
@@ -422,7 +435,7 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
             break;
         if (w->on_stall != NULL)
             w->on_stall(w->arg);
-        block_what_claim(me, w->what);
+        block_what_claim(me, w);
         uint64_t now = clock_ns();
         net_watch(w->what, now - begin);
         net_idle();
@@ -445,7 +458,7 @@ static void block_own_sleep_until(struct node_pe *me, const struct block_wait *w
         if (w->on_stall != NULL)
             w->on_stall(w->arg);
         block_do_work();
-        block_what_claim(me, w->what);
+        block_what_claim(me, w);
         w->sleep(w->arg,
                  block_sleep_limit(block_has_work() ? TIMING_SLEEP_WORK : ns_max));
     }
@@ -460,7 +473,7 @@ void block_until(const struct block_wait *w)
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     PGAS_ASSERT(pgas_thread.waits >= 0);
     pgas_thread.waits++;
-    block_what_claim(me, w->what);
+    block_what_claim(me, w);
     if (!block_yield(w, pgas_self.env.yield_ns, 0)) {
         if (w->sleep != NULL)
             block_own_sleep_until(me, w);

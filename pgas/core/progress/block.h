@@ -47,6 +47,7 @@ struct block_wait {
     const uint32_t *private;
     bool remote;      /* only network progress can satisfy the wait */
     const char *what; /* for reports: the public routine and what it waits for */
+    const struct shmem_team *team; /* for reports: that of the collective, or NULL */
     /* Called periodically while the waiter sleeps; ends the job if the wait cannot
      * complete, for instance because the peer has exited.  May be NULL. */
     void (*on_stall)(const void *arg);

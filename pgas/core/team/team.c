@@ -291,6 +291,7 @@ static bool team_fill_node_team(struct shmem_team *team)
     for (int k = 0; k < n->local_pes; k++)
         list[k] = team_world_pe(team, n->local_pe[k]);
     node_team->npes = n->local_pes;
+    node_team->whole = team;
     team_simplify(node_team, list);
     node_team->me = team_index(node_team, pgas_self.me);
     PGAS_ASSERT(node_team->me >= 0 && n->local_pe[node_team->me] == team->me);

@@ -45,9 +45,10 @@ struct shmem_team {
                           if list is ascending */
     size_t words_offset; /* heap offset of the sync area; user team without slot: 0 */
     bool remote;         /* some PEs are remote */
-    struct team_nodes *nodes;     /* of a team over nodes, else NULL */
-    struct shmem_team *node_team; /* of a team over nodes, else NULL */
-    struct team_coll *coll;       /* NULL for an active set */
+    struct team_nodes *nodes;       /* of a team over nodes, else NULL */
+    struct shmem_team *node_team;   /* of a team over nodes, else NULL */
+    const struct shmem_team *whole; /* of a node team: the team over nodes, else NULL */
+    struct team_coll *coll;         /* NULL for an active set */
     long *psync;       /* of an active set: the user's pSync array, else NULL */
     const char *name;  /* "WORLD", "SHARED"; NULL for user teams */
     int num_contexts;  /* contexts reserved by the user; not a limit */

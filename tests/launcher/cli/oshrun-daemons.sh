@@ -189,12 +189,12 @@ table_is_whole() {
 # As with kill -USR1 $(pidof oshrun): the daemons and reapers get it too.
 usr1_to_all() {
     export SHMEM_LAUNCH_FANOUT="$1"
-    start_waiting
+    start -v --vnodes 3 -n $npes sh -c "$pe_waits" "$work/go"
     await_pes $npes
     for p in $(oshruns); do
         kill -USR1 "$p"
     done
-    until_true 3 table_is_whole || fail "the table lacks PEs: $(cat "$work/err")"
+    until_true 20 table_is_whole || fail "the table lacks PEs: $(cat "$work/err")"
     sleep 0.5
     [ "$(oshruns | wc -l)" -ge 4 ] || fail "SIGUSR1 has ended processes of oshrun: $(oshruns)"
     go_on $npes
@@ -204,7 +204,7 @@ usr1_to_all() {
 # A daemon sends its part of the table after the time limit.
 stacks_after_table() {
     export SHMEM_LAUNCH_FANOUT="$1" SHMEM_LAUNCH_TIMEOUT=20
-    start --timeout 2 --vnodes 3 -n 3 sh -c "$pe_hangs"
+    start -v --timeout 2 --vnodes 3 -n 3 sh -c "$pe_hangs"
     await_pes 3
     slow=$(daemons | tail -n 1)
     kill -STOP "$slow"
@@ -263,7 +263,7 @@ late_failure() {
 
 late_timeout() {
     begin=$(now_ms)
-    start_with_late --timeout 1 sh -c "$pe_hangs"
+    start_with_late -v --timeout 1 sh -c "$pe_hangs"
     ended_with 124
     took_at_most 15000 "the end by --timeout" # a debugger takes its time
     says '   0 a '
@@ -272,11 +272,11 @@ late_timeout() {
 }
 
 late_report() {
-    start_with_late sh -c "$pe_hangs"
+    start_with_late -v sh -c "$pe_hangs"
     begin=$(now_ms)
     kill -USR1 "$pid"
     until_true 15 grep -q ' b: .*not .*started' "$work/err" || fail "no line of b"
-    took_at_most 5000 "the table"
+    took_at_most 15000 "the table" # a debugger takes its time
     says '   0 a '
     says '   1 a '
     sleep 0.2

@@ -45,28 +45,29 @@ kill -USR2 "$pid"
 ended_with 0
 [ "$(grep -c 'got it' "$work/out")" = 2 ] || fail "SIGUSR2 did not reach all PEs"
 
-start_hanging 3
+start -v -n 3 "$client" hang
+until_true 10 there 3 || fail "the clients do not start"
 kill -USR1 "$pid"
-until_true 5 grep -q ' 2 .* S ' "$work/err" || fail "SIGUSR1: no line of PE 2"
+until_true 20 grep -q ' 2 .* S ' "$work/err" || fail "SIGUSR1: no line of PE 2"
 says 'state of 3 PEs'
 
 # The pid that a PE has published is shown only if the process belongs to that PE.
 kill -TERM "$pid"
 ended_with 143
-start -n 2 "$client" claim 1 $$
+start -v -n 2 "$client" claim 1 $$
 until_true 10 there 2 || fail "the clients do not start"
 pe=$(cut -d' ' -f3 "/proc/$pid/task/$pid/children")
 kill -USR1 "$pid"
-until_true 5 grep -q "^oshrun:  *1 [^ ]*  *$pe  S" "$work/err" || fail "PE 1 is not $pe"
+until_true 20 grep -q "^oshrun:  *1 [^ ]*  *$pe  S" "$work/err" || fail "PE 1 is not $pe"
 kill -TERM "$pid"
 ended_with 143
 # shellcheck disable=SC2016
-start -n 2 sh -c 'setsid -w "$0" claim 1 0; :' "$client"
+start -v -n 2 sh -c 'setsid -w "$0" claim 1 0; :' "$client"
 until_true 10 there 2 || fail "the clients do not start"
 pe=$(cut -d' ' -f3 "/proc/$pid/task/$pid/children")
 pe=$(cut -d' ' -f1 "/proc/$pe/task/$pe/children")
 kill -USR1 "$pid"
-until_true 5 grep -q "^oshrun:  *1 [^ ]*  *$pe  S" "$work/err" || fail "PE 1 is not $pe"
+until_true 20 grep -q "^oshrun:  *1 [^ ]*  *$pe  S" "$work/err" || fail "PE 1 is not $pe"
 kill -TERM "$pid"
 ended_with 143
 check_nothing_left "PEs in sessions of their own"
@@ -95,11 +96,11 @@ done
 kill -TERM "$pid"
 ended_with 143
 
-run 124 --timeout 1 -n 3 "$client" hang
+run 124 -v --timeout 1 -n 3 "$client" hang
 says 'has not ended after 1 s'
 says '    2 [^ ]*  *[0-9]* *S '
 if command -v gdb >/dev/null; then
-    says 'stack of PE 0, 1, 2:'
+    says 'stack of PE 0-2:'
     says ' main '
 else
     says 'no stacks: neither gdb nor eu-stack'

@@ -26,6 +26,13 @@ oshrun_tests = \
 TESTS      += $(oshrun_tests)
 EXTRA_DIST += $(oshrun_tests) tests/launcher/cli/oshrun-lib.sh
 
+# Where the PEs of an OpenSHMEM program are.
+check_PROGRAMS += tests/launcher/cli/oshrun-where
+tests_launcher_cli_oshrun_where_CFLAGS = $(AM_CFLAGS) -g -O0
+tests_launcher_cli_oshrun_where_LDADD  = libshmem.la
+TESTS      += tests/launcher/cli/oshrun-where.sh
+EXTRA_DIST += tests/launcher/cli/oshrun-where.sh
+
 # Unauthenticated connections at the ports.
 check_PROGRAMS += tests/launcher/cli/oshrun-unauth
 tests_launcher_cli_oshrun_unauth_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)

@@ -441,7 +441,7 @@ static void daemon_report_binding(struct daemon *d, const struct pe *pe)
         return;
     snprintf(line, sizeof line, "PE %u (pid %d): %s", pe->rank, (int)pe->pid,
              d->bind.place != NULL ? d->bind.place[pe->local].text : "not bound");
-    d->ev->report(d->front, pe->rank, line);
+    d->ev->report(d->front, DAEMON_LINE_BINDING, &pe->rank, 1, line);
 }
 
 /* Advice on a failed start, or "". */
@@ -636,13 +636,11 @@ int daemon_dry_run(const struct job *job)
     return rc;
 }
 
-void daemon_report(struct daemon *d, bool stacks)
+void daemon_report(struct daemon *d, bool verbose)
 {
-    report_table(d);
-    if (stacks)
-        stacks_start(d);
-    else
-        d->ev->reported(d->front);
+    if (verbose)
+        report_states(d);
+    stacks_start(d, verbose);
 }
 
 void daemon_stop(struct daemon *d)

@@ -53,6 +53,16 @@ struct daemon_end {
     uint64_t stage_ns[NODE_STAGES]; /* as in struct node_pe */
 };
 
+/* What event report tells. */
+enum daemon_line {
+    DAEMON_LINE_PLACE, /* where these PEs are: "in ..." or "has ended" */
+    DAEMON_LINE_STATE, /* the line of a PE in the table of states */
+    DAEMON_LINE_STACK, /* several lines: the stack of these PEs */
+    DAEMON_LINE_REMARK,
+    DAEMON_LINE_BINDING, /* not part of a report */
+    DAEMON_LINES
+};
+
 /* Events.  A callback may call any daemon_* function except daemon_stop. */
 struct daemon_events {
     /* Whole lines of one PE (or part of a line that is too long); len = 0: end of
@@ -67,9 +77,10 @@ struct daemon_events {
     void (*aborted)(void *front, uint32_t rank, int status, const char *text);
     /* The input buffer is empty: send more.  open = false: no PE reads input any more. */
     void (*input)(void *front, bool open);
-    /* A line, without newline, of daemon_report or about the binding of a PE.  rank: the
-     * PE concerned, JOB_NO_PE if there is none or several. */
-    void (*report)(void *front, uint32_t rank, const char *line);
+    /* A text, without newline at its end, of daemon_report or about the binding of a PE.
+     * rank[0, count): the PEs concerned. */
+    void (*report)(void *front, enum daemon_line line, const uint32_t *rank,
+                   uint32_t count, const char *text);
     void (*reported)(void *front);
     void (*stage)(void *front, enum daemon_stage stage);
     void (*drained)(void *front); /* all PEs have ended and all output was sent */
@@ -125,9 +136,9 @@ void daemon_close_output(struct daemon *d, enum daemon_stream s);
  * file. */
 void daemon_input(struct daemon *d, const char *text, size_t len);
 
-/* Reports a table of the PEs, and their stacks if requested, by event report; then sends
- * event reported. */
-void daemon_report(struct daemon *d, bool stacks);
+/* Reports where the PEs are and, if `verbose`, their states and stacks, by event report;
+ * then sends event reported.  A report that is in progress is abandoned. */
+void daemon_report(struct daemon *d, bool verbose);
 
 /* Prints what would be started. */
 int daemon_dry_run(const struct job *job);

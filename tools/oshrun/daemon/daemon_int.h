@@ -2,7 +2,7 @@
 /*
  * daemon_int.h - internals of the node daemon.
  *
- * Used by daemon.c, pe_io.c, pe_report.c and stacks.c only.
+ * Used by daemon.c, pe_io.c, pe_report.c, stack_place.c and stacks.c only.
  */
 #ifndef OSHRUN_DAEMON_DAEMON_INT_H
 #define OSHRUN_DAEMON_DAEMON_INT_H
@@ -105,13 +105,27 @@ void pe_io_close_input(struct daemon *d);
 /* daemon.c: called by pe_io.c at the end of a stream. */
 void daemon_stream_ended(struct daemon *d);
 
-/* pe_report.c: one line per PE, by event report. */
-void report_table(struct daemon *d);
+/* stack_place.c: where the program is.  Each text is "function (file:line)". */
+#define STACK_PLACE_MAX 192
+struct stack_place {
+    char routine[STACK_PLACE_MAX]; /* of the library, called by `user`; or "" */
+    char user[STACK_PLACE_MAX];   /* the innermost function of the program; "": unknown */
+    char caller[STACK_PLACE_MAX]; /* the function that called `user`, or "" */
+};
+/* From the output of a debugger for process pid. */
+void stack_place_find(const char *text, pid_t pid, struct stack_place *place);
+
+/* pe_report.c: the state of each PE, by event report. */
+void report_states(struct daemon *d);
+/* "in shmem_barrier_all (team WORLD), called by main (bad.c:29)".  stack: the output of a
+ * debugger, or NULL. */
+void report_place(const struct pe *pe, const char *stack, char *buf, size_t len);
 /* The process that runs the PE's program (not its debugger), 0 if there is none. */
 pid_t report_pid(const struct pe *pe);
 
-/* stacks.c: collects stacks, ends with event reported. */
-void stacks_start(struct daemon *d);
+/* stacks.c: collects stacks, reports where the PEs are and, if `verbose`, the stacks;
+ * ends with event reported. */
+void stacks_start(struct daemon *d, bool verbose);
 void stacks_free(struct daemon *d);
 
 #endif

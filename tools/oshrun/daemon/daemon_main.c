@@ -412,12 +412,12 @@ static int daemon_main_recv_report(struct serve *s, const struct frame *f,
                                    struct unpack *u)
 {
     (void)f;
-    bool stacks = unpack_u8(u) != 0;
+    bool verbose = unpack_u8(u) != 0;
     uint32_t number = unpack_u32(u);
     if (!unpack_done(u))
         return BAD;
     s->say.report = number;
-    daemon_report(s->d, stacks);
+    daemon_report(s->d, verbose);
     return 0;
 }
 

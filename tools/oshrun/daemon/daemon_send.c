@@ -127,13 +127,15 @@ static void daemon_send_on_input(void *arg, bool open)
     daemon_send_say_byte(arg, WIRE_INPUT_WANTED, open);
 }
 
-static void daemon_send_on_report(void *arg, uint32_t rank, const char *line)
+static void daemon_send_on_report(void *arg, enum daemon_line line, const uint32_t *rank,
+                                  uint32_t count, const char *text)
 {
     struct daemon_send *s = arg;
     struct pack p = {0};
-    pack_u32(&p, s->report);
-    pack_u32(&p, rank);
-    pack_string(&p, line);
+    pack_u32(&p, line == DAEMON_LINE_BINDING ? 0 : s->report);
+    pack_u8(&p, (uint8_t)line);
+    pack_numbers(&p, rank, count);
+    pack_string(&p, text);
     daemon_send(s, WIRE_REPORT_LINE, &p);
 }
 

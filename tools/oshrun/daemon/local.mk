@@ -20,4 +20,5 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/pe_report.c \
 	tools/oshrun/daemon/reaper.c \
 	tools/oshrun/daemon/reaper.h \
+	tools/oshrun/daemon/stack_place.c \
 	tools/oshrun/daemon/stacks.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pe_report.c - state of each PE: from /proc and from the node segment.
+ * pe_report.c - state of each PE: from /proc, the node segment and its stack.
  *
  * Uses daemon_int.h, pgas/core/boot/node.h.  Used by daemon.c (daemon_report), stacks.c.
  */
@@ -20,6 +20,7 @@
 #define WCHAN_MAX   32
 #define REPORT_LINE 320
 #define DOING_MAX   128
+#define REMARK_MAX  64
 #define DEPTH_MAX   16 /* processes between oshrun's child and the PE's program */
 
 #define X(name, text) text,
@@ -82,19 +83,30 @@ static double pe_report_since_s(uint64_t ns)
     return (double)(loop_now_ns() - ns) / NS_PER_S;
 }
 
-/* What the PE has published in the node segment; the text may be torn by an update. */
-static void pe_report_describe(const struct pe *pe, char *buf, size_t len)
+/* What the PE waits for, or ""; the text may be torn by an update. */
+static void pe_report_what(const struct node_pe *np, char what[NODE_WHAT])
 {
-    const struct node_pe *np = &pe->d->node->pe[pe->local];
-    char what[NODE_WHAT];
     node_what(np, what);
     for (char *c = what; *c != '\0'; c++)
         if (!isprint((unsigned char)*c))
             *c = '?';
+}
+
+static int pe_report_last_stage(const struct node_pe *np)
+{
     int last = NODE_STAGE_FORK;
     for (int i = 0; i < NODE_STAGES; i++)
         if (atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed) != 0)
             last = i;
+    return last;
+}
+
+static void pe_report_describe(const struct pe *pe, char *buf, size_t len)
+{
+    const struct node_pe *np = &pe->d->node->pe[pe->local];
+    char what[NODE_WHAT];
+    pe_report_what(np, what);
+    int last = pe_report_last_stage(np);
     uint64_t stage_ns = atomic_load_explicit(&np->stage_ns[last], memory_order_relaxed);
     uint64_t what_ns = atomic_load_explicit(&np->what_ns, memory_order_relaxed);
     int n = snprintf(buf, len, "%s %.1f s ago", stage_text[last],
@@ -106,6 +118,47 @@ static void pe_report_describe(const struct pe *pe, char *buf, size_t len)
                  pe_report_since_s(what_ns), what);
     else
         snprintf(buf + n, len - (size_t)n, "; waits: %s", what);
+}
+
+/* " (team WORLD)"; or, during start and end, " (last stage: network ready)"; or "". */
+static void pe_report_remark(const struct node_pe *np, char *buf, size_t len)
+{
+    uint64_t team = atomic_load_explicit(&np->what_team, memory_order_relaxed);
+    uint32_t first = (uint32_t)(team >> NODE_TEAM_FIRST), npes = (uint32_t)team;
+    char what[NODE_WHAT];
+    int stage = pe_report_last_stage(np);
+    pe_report_what(np, what);
+    buf[0] = '\0';
+    if (stage != NODE_STAGE_READY && stage != NODE_STAGE_FORK &&
+        stage != NODE_STAGE_LEAVE)
+        snprintf(buf, len, " (last stage: %s)", stage_text[stage]);
+    else if (what[0] == '\0')
+        return;
+    else if (team == NODE_TEAM_WORLD || team == NODE_TEAM_SHARED)
+        snprintf(buf, len, " (team %s)", team == NODE_TEAM_WORLD ? "WORLD" : "SHARED");
+    else if (first > 0)
+        snprintf(buf, len, " (team of %u PEs from PE %u)", npes, first - 1);
+}
+
+void report_place(const struct pe *pe, const char *stack, char *buf, size_t len)
+{
+    const struct node_pe *np = &pe->d->node->pe[pe->local];
+    struct stack_place at = {0};
+    char what[NODE_WHAT], remark[REMARK_MAX];
+    pid_t pid = report_pid(pe);
+    if (pid == 0) {
+        snprintf(buf, len, pe->pid > 0 ? "has ended" : "has not been started");
+        return;
+    }
+    if (stack != NULL)
+        stack_place_find(stack, pid, &at);
+    pe_report_what(np, what);
+    pe_report_remark(np, remark, sizeof remark);
+    bool inside = what[0] != '\0' || at.routine[0] != '\0';
+    const char *in = what[0] != '\0' ? what : inside ? at.routine : at.user;
+    const char *by = inside ? at.user : at.caller;
+    snprintf(buf, len, "in %s%s%s%s", in[0] != '\0' ? in : "the program", remark,
+             by[0] != '\0' ? ", called by " : "", by);
 }
 
 static void pe_report_one(struct daemon *d, const struct pe *pe)
@@ -126,10 +179,10 @@ static void pe_report_one(struct daemon *d, const struct pe *pe)
         wchan[0] = '\0';
     snprintf(line, sizeof line, "%5u %-12s %8d  %s %-20s %s", pe->rank,
              d->job->node[d->job->here].name, (int)pid, state, wchan, doing);
-    d->ev->report(d->front, pe->rank, line);
+    d->ev->report(d->front, DAEMON_LINE_STATE, &pe->rank, 1, line);
 }
 
-void report_table(struct daemon *d)
+void report_states(struct daemon *d)
 {
     for (uint32_t i = 0; i < d->npes; i++)
         pe_report_one(d, &d->pe[i]);

@@ -5,8 +5,8 @@
  * Uses child.c, loop.c, pe_report.c.  Used by daemon.c (daemon_report).
  *
  * At most RUNS_MAX debuggers run at once, each for at most RUN_MS, all for at most
- * ALL_MS.  Equal stacks are printed once, with the list of their PEs: if 256 PEs hang,
- * the few with a different stack are the interesting ones.
+ * ALL_MS.  Equal texts are reported once, with the list of their PEs: if 256 PEs hang,
+ * the few that are elsewhere are the interesting ones.
  */
 #include "config.h"
 
@@ -26,15 +26,16 @@
 #define ALL_MS     15000 /* for all of them */
 #define TEXT_MAX   65536 /* of one PE's stack */
 #define PID_DIGITS 16
-#define ARGS_MAX   8
+#define ARGS_MAX   12
+#define PLACE_MAX  768
 
 /* The output of the debugger for one PE. */
 struct stack {
     uint32_t rank;
     pid_t target; /* 0: the PE had ended */
-    char *text;
+    char *text;   /* the debugger's output, later the frames; NULL: none in time */
     size_t len;
-    bool printed;
+    char place[PLACE_MAX];
 };
 
 /* One running debugger. */
@@ -51,8 +52,9 @@ struct stacks {
     struct stack *stack;
     uint32_t count, next;
     uint32_t busy;
-    bool gdb; /* else eu-stack */
-    char path[PATH_MAX];
+    bool verbose;
+    bool gdb;            /* else eu-stack */
+    char path[PATH_MAX]; /* "": no debugger */
     struct run run[RUNS_MAX];
     struct loop_timer late;
 };
@@ -67,7 +69,7 @@ static char *stacks_next_frame(char **text)
     char *line;
     while ((line = strsep(text, "\n")) != NULL) {
         if (line[0] == '#' || strncmp(line, "Thread ", 7) == 0 ||
-            strncmp(line, "TID ", 4) == 0)
+            strncmp(line, "TID ", 4) == 0 || strncmp(line, "    ", 4) == 0)
             return line;
     }
     return NULL;
@@ -114,51 +116,49 @@ static void stacks_tidy(struct stack *k)
     k->len = len;
 }
 
-static void stacks_emit_lines(struct daemon *d, char *text)
+/* The text of a PE in a kind of report; NULL: none. */
+static const char *stacks_text_of(const struct stack *k, enum daemon_line line)
 {
-    char *line;
-    while ((line = strsep(&text, "\n")) != NULL)
-        if (*line != '\0')
-            d->ev->report(d->front, JOB_NO_PE, line);
+    if (line == DAEMON_LINE_PLACE)
+        return k->place;
+    return k->target == 0 ? NULL
+           : k->len > 0   ? k->text
+                          : "    the debugger printed none in time";
 }
 
-static bool stacks_equal(const struct stack *a, const struct stack *b)
+/* Reports each text once, with all PEs that have it.  rank: space for all. */
+static void stacks_emit(struct stacks *s, enum daemon_line line, uint32_t *rank)
 {
-    return a->len == b->len && a->len > 0 && memcmp(a->text, b->text, a->len) == 0;
-}
-
-/* Reports one stack and the list of all PEs that have it. */
-static void stacks_emit_stack(struct stacks *s, uint32_t at)
-{
-    struct stack *k = &s->stack[at];
-    char *head;
-    size_t len;
-    FILE *f = open_memstream(&head, &len);
-    if (f == NULL)
-        return;
-    fprintf(f, "stack of PE %u", k->rank);
-    for (uint32_t i = at + 1; i < s->count; i++) {
-        if (s->stack[i].printed || !stacks_equal(k, &s->stack[i]))
-            continue;
-        s->stack[i].printed = true;
-        fprintf(f, ", %u", s->stack[i].rank);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const char *text = stacks_text_of(&s->stack[i], line);
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < s->count && text != NULL; k++) {
+            const char *other = stacks_text_of(&s->stack[k], line);
+            if (other == NULL || strcmp(text, other) != 0)
+                continue;
+            if (k < i)
+                break; /* reported with PE k */
+            rank[n++] = s->stack[k].rank;
+        }
+        if (n > 0)
+            s->d->ev->report(s->d->front, line, rank, n, text);
     }
-    fprintf(f, ":%s", k->len > 0 ? "" : " the debugger printed none in time");
-    if (fclose(f) != 0)
-        return;
-    s->d->ev->report(s->d->front, JOB_NO_PE, head);
-    free(head);
-    if (k->len > 0)
-        stacks_emit_lines(s->d, k->text);
 }
 
 static void stacks_emit_all(struct stacks *s)
 {
-    for (uint32_t i = 0; i < s->count; i++)
-        stacks_tidy(&s->stack[i]);
-    for (uint32_t i = 0; i < s->count; i++)
-        if (!s->stack[i].printed && s->stack[i].target > 0)
-            stacks_emit_stack(s, i);
+    uint32_t *rank = calloc(s->count + 1, sizeof *rank);
+    if (rank == NULL)
+        return;
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct stack *k = &s->stack[i];
+        report_place(&s->d->pe[i], k->text, k->place, sizeof k->place);
+        stacks_tidy(k);
+    }
+    stacks_emit(s, DAEMON_LINE_PLACE, rank);
+    if (s->verbose && s->path[0] != '\0')
+        stacks_emit(s, DAEMON_LINE_STACK, rank);
+    free(rank);
 }
 
 /* ---- running ---------------------------------------------------------------------- */
@@ -210,9 +210,19 @@ static pid_t stacks_start_debugger(struct stacks *s, pid_t target, int out)
     static char *const env_none[] = {NULL};
     char pid[PID_DIGITS];
     snprintf(pid, sizeof pid, "%d", (int)target);
-    const char *gdb[ARGS_MAX] = {
-        "gdb", "-nx", "-batch", "-p", pid, "-ex", "thread apply all bt", NULL};
-    const char *eu[ARGS_MAX] = {"eu-stack", "-p", pid, NULL};
+    const char *gdb[ARGS_MAX] = {"gdb",
+                                 "-nx",
+                                 "-batch",
+                                 "-p",
+                                 pid,
+                                 "-ex",
+                                 "info sharedlibrary",
+                                 "-ex",
+                                 "set print frame-info location-and-address",
+                                 "-ex",
+                                 "thread apply all bt",
+                                 NULL};
+    const char *eu[ARGS_MAX] = {"eu-stack", "-i", "-m", "-s", "-p", pid, NULL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     struct child_spec spec = {.path = s->path,
                               .argv = (char *const *)(uintptr_t)(s->gdb ? gdb : eu),
@@ -296,23 +306,29 @@ static struct stacks *stacks_make(struct daemon *d)
     return s;
 }
 
-void stacks_start(struct daemon *d)
+/* Without a debugger, no PE has a stack. */
+static void stacks_find_debugger(struct stacks *s)
 {
-    char path[PATH_MAX];
-    bool gdb = child_find(AT_FDCWD, getenv("PATH"), "gdb", path, sizeof path) == 0;
-    if (!gdb &&
-        child_find(AT_FDCWD, getenv("PATH"), "eu-stack", path, sizeof path) != 0) {
-        d->ev->report(d->front, JOB_NO_PE,
-                      "no stacks: neither gdb nor eu-stack is installed");
+    const char *dirs = getenv("PATH");
+    s->gdb = child_find(AT_FDCWD, dirs, "gdb", s->path, sizeof s->path) == 0;
+    if (s->gdb || child_find(AT_FDCWD, dirs, "eu-stack", s->path, sizeof s->path) == 0)
+        return;
+    s->path[0] = '\0';
+    s->next = s->count;
+    s->d->ev->report(s->d->front, DAEMON_LINE_REMARK, NULL, 0,
+                     "no stacks: neither gdb nor eu-stack is installed");
+}
+
+void stacks_start(struct daemon *d, bool verbose)
+{
+    stacks_free(d); /* the front end has given up on the report in progress */
+    d->stacks = stacks_make(d);
+    if (d->stacks == NULL) {
         d->ev->reported(d->front);
         return;
     }
-    if (d->stacks != NULL || (d->stacks = stacks_make(d)) == NULL) {
-        d->ev->reported(d->front);
-        return;
-    }
-    d->stacks->gdb = gdb;
-    memcpy(d->stacks->path, path, sizeof path);
+    d->stacks->verbose = verbose;
+    stacks_find_debugger(d->stacks);
     loop_after(d->loop, &d->stacks->late, ALL_MS);
     stacks_start_more(d->stacks);
 }

@@ -205,6 +205,7 @@ static int front_clean_up(struct front *f)
 {
     front_close_files(f);
     timing_free(&f->timing);
+    front_report_free(&f->report);
     front_free_job(f);
     loop_close(&f->loop);
     int status = f->status;

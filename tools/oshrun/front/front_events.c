@@ -165,17 +165,19 @@ static void front_events_on_aborted(void *arg, uint32_t rank, int status,
     front_end_job(f, SIGTERM);
 }
 
-static void front_events_on_report(void *arg, uint32_t rank, const char *line)
+static void front_events_on_report(void *arg, enum daemon_line line, const uint32_t *rank,
+                                   uint32_t count, const char *text)
 {
-    (void)rank;
-    front_say(arg, "%s", line);
+    if (line == DAEMON_LINE_BINDING)
+        front_say(arg, "%s", text);
+    else
+        front_report_add(arg, line, rank, count, text);
 }
 
 static void front_events_on_reported(void *arg)
 {
     struct front *f = arg;
-    f->reports--;
-    if (!f->timed_out || f->reports > 0)
+    if (!front_report_end(f) || !f->timed_out)
         return;
     front_say(f, "ending %u PE%s", f->job.npes - f->ended,
               front_plural(f->job.npes - f->ended));

@@ -3,7 +3,7 @@
  * front_int.h - internals of the front end.
  *
  * Used by front.c (start and end), front_events.c (events of the nodes, end of the job),
- * front_io.c (input and output) and front_signals.c only.
+ * front_io.c (input and output), front_report.c and front_signals.c only.
  */
 #ifndef OSHRUN_FRONT_FRONT_INT_H
 #define OSHRUN_FRONT_FRONT_INT_H
@@ -20,6 +20,13 @@
 #define FRONT_EXIT_ERROR    1
 #define FRONT_EXIT_TIMEOUT  124
 #define FRONT_STATUS_SIGNAL 128
+
+/* Texts of the nodes for one report. */
+struct front_report {
+    struct front_report_text *text;
+    size_t count, capacity;
+    bool running, again; /* again: requested while it was running */
+};
 
 struct front {
     const struct options *o;
@@ -45,7 +52,7 @@ struct front {
     bool timed_out;
     bool unstarted; /* a node failed to start its PEs */
     struct loop_timer timeout, kill_all, give_up, unfinished, suspend;
-    uint32_t reports;                   /* requested and not complete */
+    struct front_report report;
     struct daemon_end first_unfinished; /* the PE that started timer `unfinished` */
     bool connected;                     /* a PE has connected to PMIx */
     bool absent;                        /* a PE exited without connecting */
@@ -78,6 +85,15 @@ void front_update_input(struct front *f);
 int front_open_files(struct front *f);
 /* Writes pending output, for a limited time. */
 void front_close_files(struct front *f);
+
+/* front_report.c: prints where the PEs are, with -v also states and stacks; if a report
+ * is being made, then another one after it. */
+void front_report_request(struct front *f);
+void front_report_add(struct front *f, enum daemon_line line, const uint32_t *rank,
+                      uint32_t count, const char *text);
+/* The report is complete: prints it.  False: another one is being made. */
+bool front_report_end(struct front *f);
+void front_report_free(struct front_report *r);
 
 /* front_signals.c: 0, or -1 with errno. */
 int front_watch_signals(struct front *f);

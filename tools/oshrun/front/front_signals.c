@@ -2,7 +2,7 @@
 /*
  * front_signals.c - see front_int.h: signals to oshrun, and --timeout.
  *
- * Uses nodes.h, loop.c.
+ * Uses nodes.h, loop.c, front_report.c.
  */
 #include "config.h"
 
@@ -15,11 +15,6 @@
 
 #define MS_PER_S   1000u
 #define SUSPEND_MS 20 /* for the loop to send SIGSTOP to the daemons */
-
-static void front_signals_say_columns(struct front *f)
-{
-    front_say(f, "   PE node              pid  state, sleeps in      last stage");
-}
 
 static void front_signals_on_suspend(void *arg)
 {
@@ -38,13 +33,6 @@ static void front_signals_suspend(struct front *f)
     nodes_signal(f->nodes, SIGSTOP);
     f->suspend = (struct loop_timer){.fn = front_signals_on_suspend, .arg = f};
     loop_after(&f->loop, &f->suspend, SUSPEND_MS);
-}
-
-static void front_signals_report(struct front *f, bool stacks)
-{
-    front_signals_say_columns(f);
-    f->reports++;
-    nodes_report(f->nodes, stacks);
 }
 
 /* Terminates the job; a second signal kills the PEs immediately. */
@@ -72,7 +60,7 @@ static void front_signals_on_signal(void *arg, unsigned ready)
     switch (sig) {
     case SIGUSR1:
         front_say(f, "state of %u PEs:", f->job.npes);
-        front_signals_report(f, false);
+        front_report_request(f);
         break;
     case SIGTSTP:
         if (f->suspend.due_ns == 0)
@@ -100,7 +88,7 @@ static void front_signals_on_timeout(void *arg)
     f->timed_out = true;
     front_set_status(f, FRONT_EXIT_TIMEOUT);
     front_say(f, "the job has not ended after %u s; state of its PEs:", f->o->timeout_s);
-    front_signals_report(f, true);
+    front_report_request(f);
 }
 
 static void front_signals_start_timeout(struct front *f)

@@ -10,6 +10,7 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/front/front_events.c \
 	tools/oshrun/front/front_int.h \
 	tools/oshrun/front/front_io.c \
+	tools/oshrun/front/front_report.c \
 	tools/oshrun/front/front_signals.c \
 	tools/oshrun/front/options.c \
 	tools/oshrun/front/options.h \

@@ -368,7 +368,7 @@ static const struct option table[] = {
      VALUE_NEEDED,
      "S",
      options_set_timeout,
-     "after S seconds print states and stacks, end, exit 124"},
+     "after S seconds print where PEs are, end, exit 124"},
     {{"--gdb"},
      VALUE_OPTIONAL,
      "PE",

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 3u /* changes with any change of the messages */
+#define WIRE_VERSION 4u /* changes with any change of the messages */
 
 #define X(name, contents) WIRE_##name,
 enum wire_type { WIRE_TABLE(X) WIRE_TYPES };

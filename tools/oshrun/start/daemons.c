@@ -449,7 +449,6 @@ void daemons_stop(struct daemons *ds, bool good)
     daemons_free_conns(ds);
     if (ds->gather != NULL)
         gather_free(ds->gather);
-    daemons_report_free(ds);
     pack_free(&ds->job_bytes);
     free(ds->line);
     free(ds);

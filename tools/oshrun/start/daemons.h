@@ -26,7 +26,7 @@ void daemons_control(struct daemons *ds, int sig, const uint32_t *rank, uint32_t
 void daemons_flow(struct daemons *ds, enum daemon_stream s, bool go);
 void daemons_close_output(struct daemons *ds, enum daemon_stream s);
 void daemons_input(struct daemons *ds, const char *text, size_t len);
-void daemons_report(struct daemons *ds, bool stacks);
+void daemons_report(struct daemons *ds, bool verbose);
 void daemons_stop(struct daemons *ds, bool good);
 
 #endif

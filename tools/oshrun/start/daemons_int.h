@@ -47,12 +47,6 @@ struct conn_pe {
     uint32_t how;
 };
 
-struct report_line {
-    uint32_t rank, node;
-    size_t order; /* of arrival */
-    char *text;
-};
-
 struct daemons {
     const struct job *job;
     const struct plan *plan;
@@ -83,12 +77,9 @@ struct daemons {
     bool failed, ending, stopping;
     struct loop_timer start, report_limit;
 
-    struct report_line *report;
-    size_t report_len, report_capacity;
     bool reporting;
     uint32_t reports; /* nodes whose part is pending */
     uint32_t report_number;
-    uint32_t next_report[2]; /* queued requests: tables, stacks */
 };
 
 #define DAEMONS_EXIT_ERROR 1
@@ -127,10 +118,7 @@ void daemons_send_pack(struct daemons *ds, enum wire_type type, uint32_t to,
 /* len bytes of output were received and passed on. */
 void daemons_output_taken(struct daemons *ds, struct daemon_conn *dc,
                           enum daemon_stream s, size_t len);
-void daemons_report_line(struct daemons *ds, uint32_t number, uint32_t node,
-                         uint32_t rank, const char *text);
 void daemons_report_part(struct daemons *ds, struct daemon_conn *dc);
 void daemons_on_report_limit(void *arg);
-void daemons_report_free(struct daemons *ds);
 
 #endif

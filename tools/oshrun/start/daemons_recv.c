@@ -242,12 +242,19 @@ static int daemons_recv_input_wanted(struct daemons *ds, struct daemon_conn *dc,
 static int daemons_recv_report_line(struct daemons *ds, struct daemon_conn *dc,
                                     struct unpack *u)
 {
-    uint32_t number = unpack_u32(u), rank = unpack_u32(u);
+    (void)dc;
+    uint32_t number = unpack_u32(u), count;
+    uint8_t line = unpack_u8(u);
+    uint32_t *rank = unpack_numbers(u, &count);
     const char *text = unpack_string(u);
-    if (!unpack_done(u) || text == NULL)
-        return BAD;
-    daemons_report_line(ds, number, dc->node, rank, text);
-    return 0;
+    bool good = unpack_done(u) && text != NULL && line < DAEMON_LINES;
+    for (uint32_t i = 0; good && i < count; i++)
+        good = rank[i] < ds->job->npes;
+    bool late = number != (line == DAEMON_LINE_BINDING ? 0 : ds->report_number);
+    if (good && !late && (ds->reporting || number == 0))
+        ds->ev->pe.report(ds->front, (enum daemon_line)line, rank, count, text);
+    free(rank);
+    return good ? 0 : BAD;
 }
 
 static int daemons_recv_reported(struct daemons *ds, struct daemon_conn *dc,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* daemons_send.c - see daemons_int.h: commands to the daemons, confirmation of output,
- * and collection of reports.  Uses route.c, pack.c. */
+ * and requests for reports.  Uses route.c, pack.c. */
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORT_MS       2000  /* for the part of a node in a table */
-#define STACKS_MS       20000 /* with stacks; daemons give up on debuggers earlier */
-#define LINES_FIRST     64
+#define REPORT_MS       20000 /* daemons give up on debuggers earlier */
 #define LINE_BYTES      512
 #define CONFIRM_DIVISOR 4 /* confirm when window / CONFIRM_DIVISOR is unconfirmed */
 
@@ -105,67 +103,36 @@ void daemons_flow(struct daemons *ds, enum daemon_stream s, bool go)
 
 /* ---- reports ---------------------------------------------------------------------- */
 
-static void daemons_send_await_report(struct daemons *ds, struct daemon_conn *dc)
+static void daemons_send_remark(struct daemons *ds, uint32_t node, const char *remark)
 {
     char line[LINE_BYTES];
-    dc->reports = dc->state == CONN_READY;
-    ds->reports += dc->reports;
-    if (dc->state >= CONN_READY)
-        return;
-    snprintf(line, sizeof line, "%s: its daemon has not been started yet",
-             daemons_host(ds, dc->node));
-    daemons_report_line(ds, ds->report_number, dc->node, JOB_NO_PE, line);
+    snprintf(line, sizeof line, "%s: %s", daemons_host(ds, node), remark);
+    ds->ev->pe.report(ds->front, DAEMON_LINE_REMARK, NULL, 0, line);
 }
 
 static void daemons_send_ask_report(struct daemons *ds, struct daemon_conn *dc,
-                                    bool stacks)
+                                    bool verbose)
 {
     struct pack p = {0};
-    pack_u8(&p, stacks);
+    pack_u8(&p, verbose);
     pack_u32(&p, ds->report_number);
-    if (dc->reports)
-        daemons_send_pack(ds, WIRE_REPORT, dc->node, &p);
-    else
-        pack_free(&p);
+    daemons_send_pack(ds, WIRE_REPORT, dc->node, &p);
 }
 
-/* One report runs at a time; further requests are queued. */
-void daemons_report(struct daemons *ds, bool stacks)
+void daemons_report(struct daemons *ds, bool verbose)
 {
-    if (ds->reporting) {
-        ds->next_report[stacks]++;
-        return;
-    }
-    ds->reporting = true;
     ds->report_number++;
+    ds->reporting = true;
+    for (uint32_t i = 0; i < ds->job->nnodes; i++) {
+        ds->conn[i].reports = ds->conn[i].state == CONN_READY;
+        ds->reports += ds->conn[i].reports;
+        if (ds->conn[i].state < CONN_READY)
+            daemons_send_remark(ds, i, "its daemon has not been started yet");
+    }
     for (uint32_t i = 0; i < ds->job->nnodes; i++)
-        daemons_send_await_report(ds, &ds->conn[i]);
-    for (uint32_t i = 0; i < ds->job->nnodes; i++)
-        daemons_send_ask_report(ds, &ds->conn[i], stacks);
-    loop_after(ds->loop, &ds->report_limit,
-               ds->reports == 0 ? 0
-               : stacks         ? STACKS_MS
-                                : REPORT_MS);
-}
-
-/* By rank; lines that belong to no PE follow, by node and order of arrival. */
-static int daemons_send_by_rank(const void *a, const void *b)
-{
-    const struct report_line *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-void daemons_report_free(struct daemons *ds)
-{
-    for (size_t i = 0; i < ds->report_len; i++)
-        free(ds->report[i].text);
-    free(ds->report);
-    ds->report = NULL;
-    ds->report_len = ds->report_capacity = 0;
+        if (ds->conn[i].reports)
+            daemons_send_ask_report(ds, &ds->conn[i], verbose);
+    loop_after(ds->loop, &ds->report_limit, ds->reports == 0 ? 0 : REPORT_MS);
 }
 
 static void daemons_send_finish_report(struct daemons *ds)
@@ -173,42 +140,7 @@ static void daemons_send_finish_report(struct daemons *ds)
     loop_cancel(ds->loop, &ds->report_limit);
     ds->reports = 0;
     ds->reporting = false;
-    if (ds->report_len > 0)
-        qsort(ds->report, ds->report_len, sizeof *ds->report, daemons_send_by_rank);
-    for (size_t i = 0; i < ds->report_len; i++)
-        ds->ev->pe.report(ds->front, ds->report[i].rank, ds->report[i].text);
-    daemons_report_free(ds);
     ds->ev->pe.reported(ds->front);
-    for (int stacks = 0; stacks < 2; stacks++)
-        if (ds->next_report[stacks] > 0 && !ds->reporting) {
-            ds->next_report[stacks]--;
-            daemons_report(ds, stacks);
-        }
-}
-
-void daemons_report_line(struct daemons *ds, uint32_t number, uint32_t node,
-                         uint32_t rank, const char *text)
-{
-    if (number == 0) { /* how a PE is bound */
-        ds->ev->pe.report(ds->front, rank, text);
-        return;
-    }
-    if (!ds->reporting || number != ds->report_number)
-        return; /* too late */
-    if (ds->report_len == ds->report_capacity) {
-        size_t capacity = ds->report_capacity ? ds->report_capacity * 2 : LINES_FIRST;
-        struct report_line *more = realloc(ds->report, capacity * sizeof *more);
-        if (more == NULL)
-            return;
-        ds->report = more;
-        ds->report_capacity = capacity;
-    }
-    char *copy = strdup(text);
-    if (copy == NULL)
-        return;
-    ds->report[ds->report_len] = (struct report_line){
-        .rank = rank, .node = node, .order = ds->report_len, .text = copy};
-    ds->report_len++;
 }
 
 void daemons_report_part(struct daemons *ds, struct daemon_conn *dc)
@@ -223,13 +155,9 @@ void daemons_report_part(struct daemons *ds, struct daemon_conn *dc)
 void daemons_on_report_limit(void *arg)
 {
     struct daemons *ds = arg;
-    char line[LINE_BYTES];
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {
-        if (!ds->conn[i].reports)
-            continue;
-        snprintf(line, sizeof line, "%s: its daemon has not answered in time",
-                 daemons_host(ds, i));
-        daemons_report_line(ds, ds->report_number, i, JOB_NO_PE, line);
+        if (ds->conn[i].reports)
+            daemons_send_remark(ds, i, "its daemon has not answered in time");
         ds->conn[i].reports = false;
     }
     daemons_send_finish_report(ds);

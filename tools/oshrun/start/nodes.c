@@ -71,12 +71,12 @@ void nodes_input(struct nodes *n, const char *text, size_t len)
         daemon_input(n->d, text, len);
 }
 
-void nodes_report(struct nodes *n, bool stacks)
+void nodes_report(struct nodes *n, bool verbose)
 {
     if (n->daemons != NULL)
-        daemons_report(n->daemons, stacks);
+        daemons_report(n->daemons, verbose);
     else
-        daemon_report(n->d, stacks);
+        daemon_report(n->d, verbose);
 }
 
 void nodes_stop(struct nodes *n, bool good)

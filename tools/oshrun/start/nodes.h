@@ -36,7 +36,8 @@ void nodes_control(struct nodes *n, int sig, const uint32_t *rank, uint32_t coun
 void nodes_flow(struct nodes *n, enum daemon_stream s, bool go);
 void nodes_close_output(struct nodes *n, enum daemon_stream s);
 void nodes_input(struct nodes *n, const char *text, size_t len);
-void nodes_report(struct nodes *n, bool stacks);
+/* Call again only after event reported. */
+void nodes_report(struct nodes *n, bool verbose);
 
 /* Ends the remaining processes on all nodes, waits for a limited time until they are
  * gone, and frees n.  good: the job ended normally; processes that left their groups are
