@@ -385,7 +385,7 @@ static void compute_until(const long *word, long least)
     }
 }
 
-/* ROUNDS < NB_MEET calls, so that none of them ends with a barrier. */
+/* ROUNDS < NB_SYNC_EVERY calls, so that none of them ends with a barrier. */
 static void overlap(void)
 {
     static long seen;

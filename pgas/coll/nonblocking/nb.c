@@ -12,8 +12,8 @@
  * Call c uses sync slot c % NB_SLOTS (struct nb_slot).  Invariant: a PE begins call
  * c, and may write to other PEs' slots for it, only when all PEs have ended the last
  * user of the slot, call c - NB_SLOTS.  Proof: the PE has ended all calls up to
- * c - NB_OUT.  One of the last NB_MEET of them, b, is a multiple of
- * NB_MEET, and no PE ends such a call before all PEs have begun it (it ends with a
+ * c - NB_OUT.  One of the last NB_SYNC_EVERY of them, b, is a multiple of
+ * NB_SYNC_EVERY, and no PE ends such a call before all PEs have begun it (it ends with a
  * barrier unless its schedules imply one).  A PE that has begun b has ended all calls up
  * to b - NB_OUT >= c - NB_SLOTS.  Each signal of a call is received before
  * the receiver ends the call, and then its word is 0; so no write arrives in a later call
@@ -36,7 +36,7 @@
 
 #define STATE coll_self.nb
 
-_Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_MEET - 1, "the invariant at the top");
+_Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_SYNC_EVERY - 1, "the invariant at the top");
 
 /* ---- progress --------------------------------------------------------------------- */
 
@@ -130,7 +130,7 @@ struct nb *nb_start(const struct nb *what)
     barrier_guard(r->team, r->fn);
     pthread_mutex_lock(&STATE.lock);
     r->call = credit_begin(&r->team->coll->nb.calls);
-    if (r->call % NB_MEET == 0 && !r->meets)
+    if (r->call % NB_SYNC_EVERY == 0 && !r->synchronizes)
         nb_phase_add(r, &(struct nb_phase){.name = SCHEDULE_DISSEMINATION,
                                            .nodes = r->team->npes,
                                            .rank = r->team->me,

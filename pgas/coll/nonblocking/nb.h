@@ -28,9 +28,9 @@
 struct nb; /* a request */
 
 enum {
-    NB_OUT = 8,  /* maximum active requests of a team */
-    NB_MEET = 4, /* calls between two synchronisations of all PEs */
-    NB_SLOTS = 2 * NB_OUT + NB_MEET,
+    NB_OUT = 8,        /* maximum active requests of a team */
+    NB_SYNC_EVERY = 4, /* calls between two synchronisations of all PEs */
+    NB_SLOTS = 2 * NB_OUT + NB_SYNC_EVERY,
     /* Of a call: exclusive scan and barrier need most. */
     NB_WORDS = 3 * BARRIER_ROUNDS + 2,
 };

@@ -39,7 +39,8 @@ struct nb {
     /* Executed one after the other; `words` of the sync slot are assigned to them. */
     struct nb_phase phase[NB_PHASES];
     int phases, current, words;
-    bool meets; /* a PE ends the phases only after all PEs have begun the first one */
+    bool synchronizes; /* a PE ends the phases only after all PEs have begun the first one
+                        */
     struct executor executor; /* of the current phase; no job: it has not begun */
 
     /* Arguments; n units of `size` bytes. */

@@ -77,7 +77,7 @@ static void nb_ops_alloc_inbox(struct nb *r, int parts, size_t segment)
 
 struct nb *nb_barrier(struct shmem_team *team, const char *fn)
 {
-    struct nb r = {.team = team, .fn = fn, .meets = true};
+    struct nb r = {.team = team, .fn = fn, .synchronizes = true};
 
     nb_ops_add(&r, SCHEDULE_DISSEMINATION, 0);
     return nb_start(&r);
@@ -125,7 +125,7 @@ static struct nb nb_ops_blocks(struct shmem_team *team, void *dest, const void *
                        .data = dest,
                        .root_data = dest,
                        .bytes = rma_bytes((size_t)team->npes, bytes, fn),
-                       .meets = bytes > 0};
+                       .synchronizes = bytes > 0};
 }
 
 /* The other PEs read this PE's block in dest. */
@@ -191,7 +191,7 @@ static void nb_ops_plan_direct(struct nb *r)
     bytes = bytes > CHUNK_BYTES ? CHUNK_BYTES : bytes < NODE_LINE ? NODE_LINE : bytes;
     nb_ops_alloc_inbox(r, npes, most < bytes / r->size ? most : bytes / r->size);
     nb_ops_add(r, SCHEDULE_PULL_DIRECT, 0);
-    r->meets = true;
+    r->synchronizes = true;
 }
 
 /* A PE whose dest does not receive the sum has it in heap memory. */
@@ -211,7 +211,7 @@ static void nb_ops_plan_tree(struct nb *r, int to)
     nb_ops_add(r, SCHEDULE_PULL_TREE, r->root);
     if (to == NB_ALL) {
         nb_ops_add(r, SCHEDULE_PULL_BCAST, r->root);
-        r->meets = true;
+        r->synchronizes = true;
     } else if (to != r->root) {
         nb_phase_add(r, &(struct nb_phase){.name = SCHEDULE_PULL_BCAST,
                                            .nodes = 2,

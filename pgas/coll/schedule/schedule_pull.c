@@ -105,8 +105,8 @@ bool schedule_pull_alltoall_step(const struct schedule *s, int i,
 /* Combines a segment of the slice: COPY or GET the operand of each rank, N - 1 REDUCEs,
  * COPY of the sum.  The sum is in part 0 of the inbox, since this rank's operand, which
  * may be in the same place as the result, is not the first one. */
-static void direct_combine(const struct schedule *s, struct schedule_region data, int i,
-                           struct schedule_step *step)
+static void pull_direct_combine(const struct schedule *s, struct schedule_region data,
+                                int i, struct schedule_step *step)
 {
     int rank = i < s->nodes ? i : i - s->nodes + 1;
     struct schedule_region sum = schedule_inbox_at(0, data.count);
@@ -142,7 +142,7 @@ bool schedule_pull_direct_step(const struct schedule *s, int i,
     } else if ((i -= barrier) < combines) {
         struct schedule_region segment = schedule_segment(&own, i / each);
         segment.first += mine.first;
-        direct_combine(s, segment, i % each, step);
+        pull_direct_combine(s, segment, i % each, step);
     } else {
         return pull_between(s, i - combines, false, true, step);
     }
@@ -188,7 +188,8 @@ bool schedule_pull_bcast_step(const struct schedule *s, int i, struct schedule_s
  * own operand; SEND of the acknowledgement. */
 enum { TREE_SEGMENT = 3 };
 
-static void tree_child(const struct schedule *s, int k, int i, struct schedule_step *step)
+static void pull_tree_child(const struct schedule *s, int k, int i,
+                            struct schedule_step *step)
 {
     int child = schedule_binomial_child(s, k), segments = schedule_segments(s);
     bool leaf = child % 2 != 0 || child + 1 >= s->nodes;
@@ -218,7 +219,7 @@ bool schedule_pull_tree_step(const struct schedule *s, int i, struct schedule_st
     int parent = schedule_binomial_parent(s->rank);
 
     if (i < most * each) {
-        tree_child(s, i / each, i % each, step);
+        pull_tree_child(s, i / each, i % each, step);
         return true;
     }
     i -= most * each;

@@ -23,20 +23,33 @@ there() {
     [ "$(grep -c 'is there' "$work/out")" = "$1" ]
 }
 
-# reports PLACE: a report, which this requests, has that line.
-reports() {
-    kill -USR1 "$pid"
-    until_true 1 grep -qx -e "oshrun: $1" "$work/err"
+places() {
+    grep -c '^oshrun: PE ' "$work/err"
 }
 
-# expect PLACE PLACE ARGS...: a report has both; then the job is ended.
+more_places() {
+    [ "$(places)" -gt "$1" ]
+}
+
+# reported PLACE: a report has that line.
+reported() {
+    grep -qxF -e "oshrun: $1" "$work/err"
+}
+
+# expect PLACE PLACE ARGS...: a report has both; then the job is ended.  PEs may not be in
+# these places yet at the first reports.
 expect() {
-    first=$1 second=$2
+    first=$1 second=$2 reports=0
     shift 2
     start "$@"
     until_true 20 there "$(echo "$*" | sed 's/.*-n \([0-9]*\).*/\1/')" || fail "$*: not all PEs start"
-    until_true 20 reports "$first" || fail "$*: no report has '$first': $(cat "$work/err")"
-    says "^oshrun: $second\$"
+    until [ $reports = 5 ] || { reported "$first" && reported "$second"; }; do
+        reports=$((reports + 1)) before=$(places)
+        kill -USR1 "$pid"
+        until_true 40 more_places "$before" || fail "$*: no report"
+    done
+    reported "$first" || fail "$*: no report has '$first': $(cat "$work/err")"
+    reported "$second" || fail "$*: no report has '$second': $(cat "$work/err")"
     ! grep -q 'stack of\|sleeps in' "$work/err" || fail "states or stacks without -v"
     kill -TERM "$pid"
     ended_with 143

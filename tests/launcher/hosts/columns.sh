@@ -43,12 +43,12 @@ ended_by() {
     grep -q "^oshrun: PE $1" "$work/err" || echo "no message: $(tail -n 1 "$work/err")"
 }
 
-# Starts PEs that hang, as a group of processes like those of a terminal; returns when all
-# are there.
+# hang [OPTION...]: starts PEs that hang, as a group of processes like those of a terminal;
+# returns when all have started.
 hang() {
     guard=setsid
     : >"$work/out" # what the last one wrote must not count
-    launcher "$client" hang </dev/null >"$work/out" 2>"$work/err" &
+    launcher "$@" "$client" hang </dev/null >"$work/out" 2>"$work/err" &
     pid=$!
     until_true 20 all_there && return 0
     echo "the PEs do not start"
@@ -156,9 +156,9 @@ column_usr1() {
         echo "n/a: $foreign passes SIGUSR1 to the PEs"
         return 0
     }
-    hang || return 0
+    hang -v || return 0
     kill -USR1 "$(target)"
-    until_true 5 table_there || echo "no table within 5 s"
+    until_true 20 table_there || echo "no table within 20 s"
     check_table
     kill -TERM "$(target)"
     await $limit_s

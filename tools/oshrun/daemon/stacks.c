@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #define RUNS_MAX   3     /* concurrent debuggers */
-#define RUN_MS     8000  /* for one of them */
-#define ALL_MS     15000 /* for all of them */
+#define RUN_MS     15000 /* for one of them */
+#define ALL_MS     30000 /* for all of them */
 #define TEXT_MAX   65536 /* of one PE's stack */
 #define PID_DIGITS 16
 #define ARGS_MAX   12
