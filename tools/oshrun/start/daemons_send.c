@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORT_MS       20000 /* daemons give up on debuggers earlier */
+#define REPORT_MS       35000 /* daemons give up on debuggers earlier */
 #define LINE_BYTES      512
 #define CONFIRM_DIVISOR 4 /* confirm when window / CONFIRM_DIVISOR is unconfirmed */
 
