@@ -217,7 +217,8 @@ static int block_free_slot(const struct node_pe *me)
 #define KEY_PRIVATE UINT64_MAX
 
 /* The key of the word of a wait; 0 if any store must wake the waiter.  *sleeper: the
- * words of 8 bytes that contain it.  Words that extend to another page are too rare. */
+ * words of 8 bytes that contain it.  A word
+ * that may cross a page boundary gets key 0. */
 static uint64_t block_sleeper_of(const struct block_wait *w,
                                  struct block_sleeper *sleeper)
 {
@@ -331,12 +332,18 @@ static void block_sleeper_see(int slot)
     fence_full();
 }
 
-static bool block_sleeper_changed(const struct block_sleeper *s)
+/* Records the new values, so that one change wakes the sleeper once: the caller wakes it.
+ */
+static bool block_sleeper_changed(struct block_sleeper *s)
 {
-    for (int i = 0; i < s->n; i++)
-        if (block_load_unit(s->units + i) != load_relaxed_u64(&s->seen[i]))
-            return true;
-    return false;
+    bool changed = false;
+
+    for (int i = 0; i < s->n; i++) {
+        uint64_t value = block_load_unit(s->units + i);
+        changed |= value != load_relaxed_u64(&s->seen[i]);
+        store_relaxed_u64(&s->seen[i], value);
+    }
+    return changed;
 }
 
 enum block_news block_sleepers_news(void)
@@ -345,6 +352,7 @@ enum block_news block_sleepers_news(void)
     enum block_news news = BLOCK_NO_NEWS;
 
     fence_full();
+    pgas_thread.locks++; /* a signal handler must not finalize (net_inside) */
     pthread_mutex_lock(&STATE.list_lock);
     if (STATE.unlisted > 0)
         news = BLOCK_MAY_BE_NEWS;
@@ -353,6 +361,7 @@ enum block_news block_sleepers_news(void)
             block_sleeper_changed(&STATE.sleeper[i]))
             news = BLOCK_NEWS;
     pthread_mutex_unlock(&STATE.list_lock);
+    pgas_thread.locks--;
     return news;
 }
 

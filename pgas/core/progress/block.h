@@ -17,7 +17,7 @@
  * bounded, because no block_poke follows a store through shmem_ptr.
  *
  * In a job on several nodes (net.h) a waiter progresses the network between two polls.
- * While it sleeps, the progress thread does so and wakes it when messages have arrived. A
+ * While it sleeps, the progress thread does so and wakes it if its word has changed. A
  * waiter also progresses the nonblocking operations of this PE (block_set_work).
  */
 #ifndef PGAS_CORE_BLOCK_H
@@ -78,8 +78,9 @@ void block_wake(struct node_pe *pe, const void *addr, size_t len);
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
                          uint64_t value);
 
-/* Whether a sleeping thread of this PE may have to be woken after network progress: no; a
- * word that one waits for has changed since its last check; one waits for any store. */
+/* Whether the caller must wake the sleeping threads of this PE after network progress:
+ * no; a word that one waits for has changed since its last check, which is reported once;
+ * perhaps, since one waits for any store. */
 enum block_news { BLOCK_NO_NEWS, BLOCK_NEWS, BLOCK_MAY_BE_NEWS };
 enum block_news block_sleepers_news(void);
 

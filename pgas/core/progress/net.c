@@ -156,8 +156,7 @@ static void net_failed(const struct transport_world *world, int pe, const char *
     struct net *n = world->arg;
     char name[TRANSPORT_TEXT_MAX], what[2 * NODE_WHAT];
 
-    if (load_acquire_u32(&n->state) == PROGRESS_STOP ||
-        load_acquire_u32(&n->leaving) != 0)
+    if (load_acquire_u32(&n->leaving) != 0)
         return;
     if (pe < 0)
         log_die("%s: %s", n->t->name, reason);

@@ -134,6 +134,7 @@ static bool net_op_completed(const struct net_op *o)
         return false; /* progressed by net_poll or by another thread */
     pgas_self.net->t->progress(o->c->t);
     net_unlock(o->c);
+    net_wake_sleepers(); /* progress of one context may progress all of them */
     return load_acquire_u32(&o->done->pending) == 0;
 }
 
@@ -196,6 +197,7 @@ static bool net_op_sleep_on_ctx(const struct net_op *o, int ms)
     int armed = t->arm(o->c->t);
     struct pollfd fd = {.fd = t->fd(o->c->t), .events = POLLIN};
     net_unlock(o->c);
+    net_wake_sleepers(); /* arming may progress the contexts */
     return armed != 0 || os_poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
 }
 

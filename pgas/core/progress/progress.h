@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clang-format off */
 /*
  * progress.h - the states of the progress engine of a PE, which determine the thread that
  * calls the transport.  Private to core/progress.
  *
- * The progress thread (net_thread.c) is in one state; every change is one atomic
- * operation on net->state, by the thread that the table names.  BACKOFF is also a futex.
+ * The progress thread (net_thread.c) is in one state, net->state, which is also a futex:
  *
- *   state    event                                      next     by        action
- *   OFF      net_thread_start                           SERVE    start-up  create the
- * thread SERVE    another thread polled recently             BACKOFF  thread    futex
- * wait, <= TIMING_NAP SERVE    descriptors armed, no other thread polls   SLEEP    thread
- * poll(2), <= TIMING_THREAD_SLEEP BACKOFF  a waiter stops polling (net_idle) SERVE waiter
- * futex wake BACKOFF  TIMING_NAP has passed                      SERVE    thread SLEEP
- * descriptor ready, net_kick, time limit     SERVE    thread any      net_thread_stop
- * STOP     finalize  futex wake, eventfd STOP     the thread has been joined OFF finalize
+ * state    event                                     next     changed by
+ * OFF      net_thread_start                          SERVE    start-up, before the thread
+ * SERVE    another thread polled recently            BACKOFF  thread; futex wait
+ * SERVE    descriptors armed, no other thread polls  SLEEP    thread; poll(2)
+ * BACKOFF  a waiter stops polling (net_idle)         SERVE    waiter; futex wake
+ * BACKOFF  TIMING_NAP has passed                     SERVE    thread
+ * SLEEP    descriptor ready, net_kick, time limit    SERVE    thread
+ * any      net_thread_stop                           STOP     finalize; futex wake,
+ *                                                             eventfd
+ * STOP     the thread has been joined                OFF      finalize
  *
- * Polling of context 0 is the duty of the progress thread or of a waiter (net->polled_ns,
- * net->handed):
+ * Context 0 is polled by this thread or by a waiter (net->polled_ns, net->handed):
  *
- *   duty     event                                      next     action
- *   THREAD   net_poll by a waiter                       WAITER   polled_ns = now
- *   THREAD   the network woke the progress thread       HANDED   polled_ns = now, handed
- * = 1; the while a waiter sleeps                               waiter is woken and polls
- *   HANDED   net_poll by the waiter                     HANDED   polled_ns = now
- *   WAITER   net_idle, or no poll for                   THREAD   polled_ns = 0, handed =
- * 0; HANDED   TIMING_POLL_RECENT                                  BACKOFF -> SERVE
+ * duty     event                                     next     action
+ * THREAD   net_poll by a waiter                      WAITER   polled_ns = now
+ * THREAD   the network woke the progress thread      HANDED   polled_ns = now; handed = 1
+ *          while a waiter sleeps                              waiters are woken and poll
+ * HANDED   net_poll by a waiter                      HANDED   polled_ns = now
+ * WAITER,  net_idle                                  THREAD   polled_ns = 0, handed = 0;
+ * HANDED                                                      BACKOFF -> SERVE
+ * WAITER,  no poll for TIMING_POLL_RECENT            THREAD   found by that thread
+ * HANDED                                                      after its BACKOFF
  *
  * A sleeping waiter (block.c) is woken by progress if the word it waits for has changed
- * since its last check (block_sleepers_news), and once per change.
+ * since its last check, once per change (block_sleepers_news).
  */
+/* clang-format on */
 #ifndef PGAS_CORE_PROGRESS_H
 #define PGAS_CORE_PROGRESS_H
 
