@@ -156,11 +156,11 @@ static void *wait_goal(void *arg)
 }
 
 /* Changes word[8] until a change is reported: the sleeper may see one itself. */
-static bool change_is_news(void)
+static bool change_is_reported(void)
 {
     for (uint64_t i = 1; i < 10000; i++) {
         __atomic_store_n(&word[8], i % 2, __ATOMIC_RELEASE);
-        if (block_sleepers_news() == BLOCK_NEWS)
+        if (block_sleepers_changed() == BLOCK_CHANGED)
             return true;
         usleep(1000);
     }
@@ -168,23 +168,23 @@ static bool change_is_news(void)
 }
 
 /* Progress wakes a sleeper only if its word has changed, and once per change. */
-Test(block, news_are_changes_of_the_awaited_word, .init = world, .timeout = 30)
+Test(block, changes_of_the_awaited_word_are_reported_once, .init = world, .timeout = 30)
 {
     struct at_least goal = {word + 8, 2};
     pthread_t thread;
 
-    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS);
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED);
     pthread_create(&thread, NULL, wait_goal, &goal);
     while (atomic_load(&node->pe[0].sleep_mask) == 0)
         usleep(100);
     __atomic_store_n(&word[9], 1, __ATOMIC_RELEASE); /* the next word */
-    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS);
-    cr_assert(change_is_news());
-    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS, "a change is reported twice");
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED);
+    cr_assert(change_is_reported());
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED, "a change is reported twice");
     __atomic_store_n(&word[8], 2, __ATOMIC_RELEASE);
     block_wake(&node->pe[0], NULL, 0);
     pthread_join(thread, NULL);
-    cr_assert_eq(block_sleepers_news(), BLOCK_NO_NEWS);
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED);
 }
 
 /* A store through shmem_ptr wakes no PE; the sleep is bounded. */

@@ -40,7 +40,7 @@ static bool is_above(const uint32_t parent[PLACES], uint32_t top, uint32_t p)
     return p == top;
 }
 
-/* The next hop: down to the child above `to`, or up. */
+/* The next node on the route: down to the child above `to`, or up. */
 static uint32_t next_place(const uint32_t parent[PLACES], uint32_t n, uint32_t me,
                            uint32_t to)
 {

@@ -37,7 +37,7 @@ void block_set_work(void (*work)(void))
 {
     __atomic_store_n(&STATE.work, work, __ATOMIC_RELEASE);
     if (work != NULL) /* sleepers on one word must now sleep on any store */
-        block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
+        block_wake_own();
 }
 
 static bool block_has_work(void)
@@ -99,6 +99,11 @@ void block_wake(struct node_pe *pe, const void *addr, size_t len)
         return;
     atomic_fetch_add_explicit(&pe->wake, 1, memory_order_release);
     os_futex_wake(&pe->wake);
+}
+
+void block_wake_own(void)
+{
+    block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
 }
 
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint64_t value)
@@ -212,13 +217,11 @@ static int block_free_slot(const struct node_pe *me)
     return -1;
 }
 
-/* The key of a sleeper on a word that is not symmetric: no store to this PE matches it.
- */
+/* The key of a sleeper on a word that is not symmetric: no store matches it. */
 #define KEY_PRIVATE UINT64_MAX
 
-/* The key of the word of a wait; 0 if any store must wake the waiter.  *sleeper: the
- * words of 8 bytes that contain it.  A word
- * that may cross a page boundary gets key 0. */
+/* The key of the word of a wait; 0 if any store must wake the waiter, as for a word that
+ * may cross a page boundary.  *sleeper: the words of 8 bytes that contain it. */
 static uint64_t block_sleeper_of(const struct block_wait *w,
                                  struct block_sleeper *sleeper)
 {
@@ -322,7 +325,7 @@ block_load_unit(const uint64_t *unit)
  * value. If the check precedes the change, the recorded value is the one before the
  * change.
  */
-static void block_sleeper_see(int slot)
+static void block_sleeper_record(int slot)
 {
     if (slot < 0)
         return;
@@ -332,8 +335,7 @@ static void block_sleeper_see(int slot)
     fence_full();
 }
 
-/* Records the new values, so that one change wakes the sleeper once: the caller wakes it.
- */
+/* Records the new values, so that the caller wakes the sleeper once per change. */
 static bool block_sleeper_changed(struct block_sleeper *s)
 {
     bool changed = false;
@@ -346,23 +348,25 @@ static bool block_sleeper_changed(struct block_sleeper *s)
     return changed;
 }
 
-enum block_news block_sleepers_news(void)
+enum block_change block_sleepers_changed(void)
 {
     const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
-    enum block_news news = BLOCK_NO_NEWS;
+    enum block_change change = BLOCK_UNCHANGED;
 
+    if (atomic_load_explicit(&me->sleep_mask, memory_order_acquire) == 0)
+        return BLOCK_UNCHANGED;
     fence_full();
     pgas_thread.locks++; /* a signal handler must not finalize (net_inside) */
     pthread_mutex_lock(&STATE.list_lock);
     if (STATE.unlisted > 0)
-        news = BLOCK_MAY_BE_NEWS;
+        change = BLOCK_UNKNOWN;
     for (int i = 0; i < NODE_SLEEP_SLOTS; i++)
         if (atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed) != 0 &&
             block_sleeper_changed(&STATE.sleeper[i]))
-            news = BLOCK_NEWS;
+            change = BLOCK_CHANGED;
     pthread_mutex_unlock(&STATE.list_lock);
     pgas_thread.locks--;
-    return news;
+    return change;
 }
 
 /* Publishes a sleeper; the block_poke of every later store to the word sees it. */
@@ -439,7 +443,7 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
             slot = block_list_fenced(me, NULL);
         }
         block_do_work();
-        block_sleeper_see(slot);
+        block_sleeper_record(slot);
         if (w->ready(w->arg))
             break;
         if (w->on_stall != NULL)

@@ -74,6 +74,9 @@ bool block_spin(block_ready ready, const void *arg);
  * at symmetric address addr or on any store.  NULL: wakes them in any case. */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);
 
+/* Wakes all sleeping threads of this PE. */
+void block_wake_own(void);
+
 /* As block_wake; returns `value`, so that the caller can make it a tail call. */
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
                          uint64_t value);
@@ -81,8 +84,8 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
 /* Whether the caller must wake the sleeping threads of this PE after network progress:
  * no; a word that one waits for has changed since its last check, which is reported once;
  * perhaps, since one waits for any store. */
-enum block_news { BLOCK_NO_NEWS, BLOCK_NEWS, BLOCK_MAY_BE_NEWS };
-enum block_news block_sleepers_news(void);
+enum block_change { BLOCK_UNCHANGED, BLOCK_CHANGED, BLOCK_UNKNOWN };
+enum block_change block_sleepers_changed(void);
 
 /* True if a thread of the PE may sleep on a word in the len bytes at addr. */
 ALWAYS_INLINE bool block_sleeps(struct node_pe *pe, const void *addr, size_t len)

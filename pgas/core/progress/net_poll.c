@@ -17,21 +17,16 @@
 
 enum { STALLS_MAX = 16 }; /* consecutive wake-ups without progress, then back off */
 
-static struct node_pe *net_poll_my_record(void)
-{
-    return &pgas_self.node->pe[pgas_self.local_rank];
-}
-
 bool net_any_sleeps(void)
 {
-    return atomic_load_explicit(&net_poll_my_record()->sleep_mask,
+    return atomic_load_explicit(&pgas_self.node->pe[pgas_self.local_rank].sleep_mask,
                                 memory_order_acquire) != 0;
 }
 
 void net_wake_sleepers(void)
 {
-    if (net_any_sleeps() && block_sleepers_news() != BLOCK_NO_NEWS)
-        block_wake(net_poll_my_record(), NULL, 0);
+    if (block_sleepers_changed() != BLOCK_UNCHANGED)
+        block_wake_own();
 }
 
 void net_defer_wakeup(void)
@@ -43,18 +38,16 @@ void net_defer_wakeup(void)
  * for has changed, and every TIMING_WAKE_EVERY if one of them waits for any store. */
 static void net_poll_wake(uint64_t now)
 {
-    if (!net_any_sleeps())
+    enum block_change change = block_sleepers_changed();
+    if (change == BLOCK_UNCHANGED)
         return;
-    enum block_news news = block_sleepers_news();
-    if (news == BLOCK_NO_NEWS)
-        return;
-    if (news == BLOCK_MAY_BE_NEWS && now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
+    if (change == BLOCK_UNKNOWN && now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
         net_defer_wakeup();
         return;
     }
     store_relaxed_u64(&pgas_self.net->wake_ns, now + TIMING_WAKE_EVERY);
     store_relaxed_u32(&pgas_self.net->wakeup_pending, 0);
-    block_wake(net_poll_my_record(), NULL, 0);
+    block_wake_own();
 }
 
 void net_wake_local(void)

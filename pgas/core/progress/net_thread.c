@@ -140,7 +140,7 @@ static void net_progress_hand_over(struct net *n)
 {
     net_polled(&n->ctx_0);
     store_release_u32(&n->handed, 1);
-    block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
+    block_wake_own();
 }
 
 static void *net_progress_serve(void *arg)

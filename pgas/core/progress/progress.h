@@ -30,7 +30,7 @@
  * HANDED                                                      after its BACKOFF
  *
  * A sleeping waiter (block.c) is woken by progress if the word it waits for has changed
- * since its last check, once per change (block_sleepers_news).
+ * since its last check, once per change (block_sleepers_changed).
  */
 /* clang-format on */
 #ifndef PGAS_CORE_PROGRESS_H

@@ -69,7 +69,7 @@ struct model {
     struct message **message; /* by receiver and tag */
     int tags;
     struct message **all;
-    size_t made, room;
+    size_t messages, capacity; /* of all */
     struct readings *readings; /* memory of all readings */
     struct reading *unused;
     jmp_buf wrong;
@@ -371,14 +371,14 @@ static void check_tag(struct model *m, int rank, const struct schedule_step *ste
 
 static void message_keep(struct model *m, struct message *message)
 {
-    if (m->made == m->room) {
-        m->room = 2 * m->room + READINGS;
-        m->all = realloc(m->all, m->room * sizeof(struct message *));
+    if (m->messages == m->capacity) {
+        m->capacity = 2 * m->capacity + READINGS;
+        m->all = realloc(m->all, m->capacity * sizeof(struct message *));
         if (m->all == NULL)
             exit(1);
     }
     message->view->users++;
-    m->all[m->made++] = message;
+    m->all[m->messages++] = message;
 }
 
 static struct message *message_new(struct model *m, int rank,
@@ -617,7 +617,7 @@ static void leader_free(struct leader *l)
 
 static void model_free(struct model *m)
 {
-    for (size_t k = 0; k < m->made; k++) {
+    for (size_t k = 0; k < m->messages; k++) {
         view_release(m->all[k]->view);
         free(m->all[k]);
     }
@@ -646,7 +646,7 @@ static void run(struct model *m)
     for (int r = 0; r < m->nodes; r++)
         if (!m->leader[r].ended)
             wrong(m, "rank %d waits forever in step %d", r, m->leader[r].i);
-    for (size_t k = 0; k < m->made; k++)
+    for (size_t k = 0; k < m->messages; k++)
         if (m->all[k]->received == 0)
             wrong(m, "rank %d never waits for message %d of rank %d", m->all[k]->receiver,
                   m->all[k]->tag, m->all[k]->sender);
