@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # c.awk - the rules of lint.sh for C files.
-# Variables: waits, layers (tables), figures (output file for function lengths).
+# Variables: waits, layers (tables).
 # Relies on the layout of the project: "{" alone in column 1 starts a function, "}" in
 # column 1 ends it.
 
@@ -106,8 +106,6 @@ function end_function(    len) {
     len = FNR - start + 1
     if (len > max_function)
         offence(start, "function", name " has " len " lines, over " max_function)
-    if (checked && !generated && figures != "")
-        print len >>figures
     if (forever && polls && !wait_allowed())
         offence(forever, "wait", "a loop in " name " polls a shared word; use core/progress/block.c")
     in_function = forever = polls = 0

@@ -70,7 +70,7 @@ lint_test_ends() {
 
 lint_c() {
     xargs -r awk -v waits="$here/waits.txt" -v layers="$here/layers.txt" \
-        -v figures="$work/figures" -f "$here/c.awk" <"$work/c"
+        -f "$here/c.awk" <"$work/c"
 }
 
 # Other major versions produce a different layout: only version 14 checks it.
@@ -86,28 +86,12 @@ lint_format() {
         awk -F: '!seen[$1]++'
 }
 
-# The median of the function lengths that c.awk has written.
-lint_median() {
-    [ -s "$work/figures" ] || return 0
-    sort -n "$work/figures" | awk -v max=12 '
-        { len[NR] = $1; sum += $1 }
-        END {
-            median = len[int((NR + 1) / 2)]
-            printf "lint: %d functions in pgas and tools: median %d, longest %d lines\n",
-                NR, median, len[NR] >"/dev/stderr"
-            if (median > max)
-                printf "pgas:1: [median] functions have a median of %d lines, over %d\n",
-                    median, max
-        }'
-}
-
 {
     lint_spdx
     lint_shell
     lint_test_ends
     lint_c
     lint_format
-    lint_median
 } >"$work/report"
 
 cat "$work/report"

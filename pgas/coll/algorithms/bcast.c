@@ -135,7 +135,7 @@ static void bcast_over_nodes(const struct job *j)
         select_algorithm(j->team, SELECT_INTERNODE_BROADCAST, j->bytes);
 
     barrier_guard(j->team, j->fn);
-    if (a == INTERNODE_BROADCAST_PUSH && internode_has_eager(j->team, j->fn))
+    if (a == INTERNODE_BROADCAST_EAGER && internode_has_eager(j->team, j->fn))
         bcast_eager(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
     else if (a == INTERNODE_BROADCAST_GATHER &&
              internode_fits(j->team, 1, j->bytes, j->fn))

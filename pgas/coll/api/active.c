@@ -94,7 +94,7 @@ struct goal {
     uint64_t goal;
     const struct shmem_team *set;
     const char *fn;
-    struct look *look;
+    struct probe_timer *timer;
 };
 
 static bool active_reached(const void *arg)
@@ -136,13 +136,14 @@ static void active_on_stall(const void *arg)
     const struct goal *g = arg;
     int first = g->set->me == 0 ? 1 : 0, end = g->set->me == 0 ? g->set->npes : 1;
     bool departed =
-        atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) != 0;
+        atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) != 0;
 
     for (int i = first; departed && i < end; i++)
         if (!net_remote(team_world_pe(g->set, i)))
             active_check_departed(g, i);
-    if (g->set->remote && probe_due(g->look))
-        active_check_departed(g, first + (int)(g->look->looks % (uint32_t)(end - first)));
+    if (g->set->remote && probe_due(g->timer))
+        active_check_departed(g,
+                              first + (int)(g->timer->probes % (uint32_t)(end - first)));
 }
 
 static _Noreturn void active_die_bad_word(const struct shmem_team *set, int word,
@@ -160,8 +161,8 @@ static uint64_t active_wait_and_reset(const struct shmem_team *set, int word,
                                       uint64_t least, const char *fn)
 {
     uint64_t *mine = active_word_of(set, word, set->me, fn);
-    struct look look = {0};
-    struct goal g = {mine, least, set, fn, &look};
+    struct probe_timer timer = {0};
+    struct goal g = {mine, least, set, fn, &timer};
 
     block_until(&(struct block_wait){.ready = active_reached,
                                      .arg = &g,

@@ -2,10 +2,10 @@
 /*
  * active.h - active sets (deprecated, 9.10), implemented as cached teams.
  *
- * In the first call of a set its members create a team, which supports all algorithms,
- * and keep it until shmem_finalize; the set of all PEs uses the world team. With
- * SHMEM_THREAD_MULTIPLE on some member, each pSync array has a team of its own. If no
- * team slot is left, the collectives run between barriers over the user's pSync array.
+ * The first collective over an active set creates a team of its members, so that all
+ * algorithms can be used, and keeps it until shmem_finalize; the set of all PEs is the
+ * world team. If a member has SHMEM_THREAD_MULTIPLE, each pSync array has a team of its
+ * own. Without a free team slot, the collective runs between barriers over pSync.
  * Uses: core/team, core/slot.  Used by: barrier, collect, verify, life, api_deprecated.
  */
 #ifndef PGAS_COLL_ACTIVE_H

@@ -187,7 +187,7 @@ bool nb_test(struct nb **request)
 
 struct goal {
     const struct nb *request;
-    struct look look;
+    struct probe_timer timer;
 };
 
 static bool nb_reached(const void *arg)
@@ -229,14 +229,15 @@ static void nb_on_stall(const void *arg)
 {
     struct goal *g = (struct goal *)arg; /* nb_wait's */
     const struct shmem_team *team = g->request->team;
-    bool left = atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) != 0;
+    bool departed =
+        atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) != 0;
 
-    for (int i = 0; left && i < team->npes; i++)
+    for (int i = 0; departed && i < team->npes; i++)
         if (!net_remote(team_world_pe(team, i)))
             nb_probe_local(g->request, i);
-    if (!team->remote || !probe_due(&g->look))
+    if (!team->remote || !probe_due(&g->timer))
         return;
-    int i = (int)(g->look.looks % (uint32_t)team->npes);
+    int i = (int)(g->timer.probes % (uint32_t)team->npes);
     if (net_remote(team_world_pe(team, i)))
         nb_probe_remote(g->request, i);
 }

@@ -59,7 +59,7 @@ static void shared_node_on_stall(const void *arg)
     const struct goal *g = arg;
     const struct shmem_team *team = g->s->team;
 
-    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) == 0)
         return;
     for (int i = 0; !team->remote && i < team->npes; i++)
         if (load_acquire_u32(&team_words(team, i)->departure.epoch) != 0 &&

@@ -65,7 +65,7 @@ static void barrier_wait_on_stall(const void *arg)
 {
     const struct goal *g = arg;
 
-    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) == 0)
         return;
     for (int i = 0; i < g->team->npes; i++)
         barrier_check_departed(g->team, i,

@@ -39,8 +39,8 @@ struct barrier_cpu {
 
 /* On each PE: 1 + the number of barriers begun, of mailbox calls begun, and of
  * nonblocking collectives completed when the PE departed; 0 before.  Its owner stores
- * `epoch` last (release), and before it increments node->left: a waiting PE reads these
- * words only while node->left is not 0. */
+ * `epoch` last (release), and before it increments node->departed: a waiting PE reads
+ * these words only while node->departed is not 0. */
 struct departure_words {
     _Alignas(NODE_LINE) uint32_t epoch;
     uint64_t mailbox_calls, nb_calls;

@@ -53,7 +53,7 @@ struct goal {
     int from; /* node of the leader that stores it, or NO_LEADER */
     const struct shmem_team *team;
     const char *fn;
-    struct look *look;
+    struct probe_timer *timer;
 };
 
 static bool internode_reached(const void *arg)
@@ -67,7 +67,7 @@ static void internode_probe_node(const struct goal *g)
 {
     const struct team_nodes *n = g->team->nodes;
 
-    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) == 0)
         return;
     for (int k = 0; k < n->local_pes; k++)
         barrier_check_departed(
@@ -78,10 +78,10 @@ static void internode_probe_node(const struct goal *g)
 
 /* A leader probes only the leader for which it waits; that one in turn probes the leader
  * for which it waits. */
-void internode_probe(const struct shmem_team *team, int node, struct look *look,
+void internode_probe(const struct shmem_team *team, int node, struct probe_timer *timer,
                      const char *fn)
 {
-    if (!probe_due(look))
+    if (!probe_due(timer))
         return;
     int i = team->nodes->leader[node];
     const uint32_t *departed =
@@ -96,7 +96,7 @@ static void internode_on_stall(const void *arg)
 
     internode_probe_node(g);
     if (g->from != NO_LEADER)
-        internode_probe(g->team, g->from, g->look, g->fn);
+        internode_probe(g->team, g->from, g->timer, g->fn);
 }
 
 /* Wait for a word of a PE of this node; `here` is its symmetric address. */
@@ -132,8 +132,8 @@ static void internode_await_signal(const struct shmem_team *team, int k, uint32_
 {
     const struct internode_words *mine = internode_words(team, team->me);
     const uint32_t *word = &mine->round[k].signal[n % 2];
-    struct look look = {0};
-    struct goal g = {word, n, from, team, fn, &look};
+    struct probe_timer timer = {0};
+    struct goal g = {word, n, from, team, fn, &timer};
 
     block_until(&(struct block_wait){.ready = internode_signalled,
                                      .arg = &g,

@@ -97,8 +97,8 @@ const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
 
 /* Called during a wait for the leader of a node: probes at intervals whether that leader
  * has departed, and ends the job if so. */
-struct look;
-void internode_probe(const struct shmem_team *team, int node, struct look *look,
+struct probe_timer;
+void internode_probe(const struct shmem_team *team, int node, struct probe_timer *timer,
                      const char *fn);
 
 /* Array of the team's PEs in node order, to be freed; NULL: team order is node order. */

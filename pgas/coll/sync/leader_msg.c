@@ -233,7 +233,7 @@ struct goal {
     const uint64_t *word;
     uint64_t value;
     int node;
-    struct look *look;
+    struct probe_timer *timer;
     const char *fn;
 };
 
@@ -259,14 +259,14 @@ static void leader_msg_on_stall(const void *arg)
 {
     const struct goal *g = arg;
 
-    internode_probe(g->team, g->node, g->look, g->fn);
+    internode_probe(g->team, g->node, g->timer, g->fn);
 }
 
 void leader_eager_await(struct shmem_team *team, int node, const uint64_t *word,
                         uint64_t value, const char *fn)
 {
-    struct look look = {0};
-    struct goal g = {team, word, value, node, &look, fn};
+    struct probe_timer timer = {0};
+    struct goal g = {team, word, value, node, &timer, fn};
 
     if (leader_msg_has_arrived(&g))
         return;

@@ -67,7 +67,7 @@ static void mailbox_on_stall(const void *arg)
 {
     const struct goal *g = arg;
 
-    if (atomic_load_explicit(&pgas_self.node->left, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) == 0)
         return;
     if (g->from >= 0)
         mailbox_check_departed(g);

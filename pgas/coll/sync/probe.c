@@ -8,16 +8,16 @@
 #include "pgas/core/progress/net.h"
 #include "pgas/rma/rma.h"
 
-bool probe_due(struct look *look)
+bool probe_due(struct probe_timer *timer)
 {
     uint64_t now = clock_ns();
 
-    if (look->next_ns == 0)
-        look->next_ns = now + TIMING_LOOK_FIRST;
-    if (now < look->next_ns)
+    if (timer->next_ns == 0)
+        timer->next_ns = now + TIMING_DEPARTURE_FIRST;
+    if (now < timer->next_ns)
         return false;
-    look->next_ns = now + TIMING_LOOK_EVERY;
-    look->looks++;
+    timer->next_ns = now + TIMING_DEPARTURE_EVERY;
+    timer->probes++;
     return true;
 }
 

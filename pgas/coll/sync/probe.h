@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 /* The probes of one wait; initialised to zero. */
-struct look {
+struct probe_timer {
     uint64_t next_ns; /* time of the next probe; 0 = the wait has just started */
-    uint32_t looks;   /* number of probes, used to probe the PEs in turn */
+    uint32_t probes;  /* number of probes, used to probe the PEs in turn */
 };
 
 /* If a probe is due, counts it and returns true. Probes are rare, because each costs a
  * round trip.  (The liveness of nodes is checked by block_until through net_watch.) */
-bool probe_due(struct look *look);
+bool probe_due(struct probe_timer *timer);
 
 /* Read a symmetric word of remote PE `pe` of the world. */
 uint32_t probe_pe(const uint32_t *word, int pe, const char *fn);

@@ -101,9 +101,9 @@ struct node {
     uint32_t cpus;           /* processors that the PEs may use together */
     uint32_t oversubscribed; /* 1: more PEs than processors, with other virtual nodes */
     /* PEs that have reached a point, summed over all generations, modulo 2^32. */
-    _Alignas(NODE_LINE) _Atomic uint32_t joined; /* record filled in shmem_init */
-    _Alignas(NODE_LINE) _Atomic uint32_t left;   /* departed: entered shmem_finalize */
-    _Atomic uint32_t detached;                   /* disconnected from the launcher */
+    _Alignas(NODE_LINE) _Atomic uint32_t joined;   /* record filled in shmem_init */
+    _Alignas(NODE_LINE) _Atomic uint32_t departed; /* entered shmem_finalize */
+    _Atomic uint32_t detached;                     /* disconnected from the launcher */
     struct node_pe pe[];
 };
 

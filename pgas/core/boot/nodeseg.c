@@ -213,7 +213,7 @@ static bool nodeseg_all_departed(const void *arg)
 {
     const struct node *n = arg;
 
-    return nodeseg_all_of(&n->left, pgas_self.generation);
+    return nodeseg_all_of(&n->departed, pgas_self.generation);
 }
 
 static bool nodeseg_all_detached(const void *arg)
@@ -294,7 +294,7 @@ void nodeseg_leave(uint32_t barriers)
 
     atomic_store_explicit(&nodeseg_my_record()->last_barrier, barriers + 1,
                           memory_order_release);
-    nodeseg_count_me(&g->node->left);
+    nodeseg_count_me(&g->node->departed);
     block_until(&(struct block_wait){.ready = nodeseg_all_departed,
                                      .arg = g->node,
                                      .what = "shmem_finalize: for all PEs of the node"});

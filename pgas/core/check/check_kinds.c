@@ -178,7 +178,7 @@ static struct shmem_team *check_team_for(const struct check_call *c)
 
 static const char *check_team_name(const struct shmem_team *team)
 {
-    return team->name != NULL ? team->name : "of the user";
+    return team->name != NULL ? team->name : "of the program";
 }
 
 static void check_in_team(const struct check_param *p, const struct shmem_team *team)

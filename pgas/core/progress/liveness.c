@@ -19,7 +19,7 @@
 
 void net_watch_init(void)
 {
-    STATE.asked = STATE.taken = false;
+    STATE.probing = STATE.posted = false;
     STATE.next_ns = 0;
 }
 
@@ -60,17 +60,17 @@ static void liveness_start(const char *fn)
         .len = sizeof STATE.word,
         .done = &STATE.done,
     };
-    STATE.asked = true;
-    STATE.taken = false;
+    STATE.probing = true;
+    STATE.posted = false;
 }
 
 /* A read that the transport does not accept also counts as no progress. */
 static void liveness_progress(void)
 {
-    if (!STATE.taken)
-        STATE.taken = net_op_try_post(&STATE.op);
-    if (STATE.taken && (STATE.op.rc != 0 || load_acquire_u32(&STATE.done.pending) == 0))
-        STATE.asked = false; /* complete, or failed and reported by the transport */
+    if (!STATE.posted)
+        STATE.posted = net_op_try_post(&STATE.op);
+    if (STATE.posted && (STATE.op.rc != 0 || load_acquire_u32(&STATE.done.pending) == 0))
+        STATE.probing = false; /* complete, or failed and reported by the transport */
     else
         net_check_stall(&STATE.op, &STATE.patience);
 }
@@ -86,11 +86,11 @@ void net_watch(const char *fn, uint64_t slept_ns)
         pthread_mutex_trylock(&STATE.lock) != 0)
         return;
     uint64_t now = clock_ns();
-    if (!STATE.asked && now >= STATE.next_ns) {
+    if (!STATE.probing && now >= STATE.next_ns) {
         STATE.next_ns = now + TIMING_PROBE_EVERY;
         liveness_start(fn);
     }
-    if (STATE.asked)
+    if (STATE.probing)
         liveness_progress();
     pthread_mutex_unlock(&STATE.lock);
 }

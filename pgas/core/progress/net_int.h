@@ -122,8 +122,8 @@ bool net_op_try_post(struct net_op *o);
 struct net_watch {
     pthread_mutex_t lock;
     struct transport_completion done;
-    bool asked;        /* a probe is in progress */
-    bool taken;        /* and the transport has accepted its read */
+    bool probing;      /* a probe is in progress */
+    bool posted;       /* and the transport has accepted its read */
     uint32_t distance; /* from our node to the last one probed, in node numbers */
     uint64_t word;
     uint64_t next_ns;

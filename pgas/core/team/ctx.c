@@ -22,7 +22,7 @@ static _Noreturn __attribute__((cold)) void ctx_no_pe(const struct shmem_team *t
                                                       int pe, const char *fn)
 {
     log_die("%s: argument 'pe' = %d, but the context is of %s%s, which has PEs 0..%d", fn,
-            pe, team->name != NULL ? "team " : "a team of the user",
+            pe, team->name != NULL ? "team " : "a team of the program",
             team->name != NULL ? team->name : "", team->npes - 1);
 }
 
