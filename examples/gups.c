@@ -33,6 +33,8 @@ static double now(void)
 static long count_wrong(const uint64_t *table, long updates, int me, int npes)
 {
     uint64_t *model = calloc(WORDS, sizeof(*model));
+    if (model == NULL)
+        shmem_global_exit(1);
     for (int pe = 0; pe < npes; pe++) {
         uint64_t state = seed_of(pe);
         for (long i = 0; i < updates; i++) {
@@ -55,6 +57,8 @@ int main(int argc, char **argv)
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes();
     uint64_t *table = shmem_calloc(WORDS, sizeof(*table));
+    if (table == NULL)
+        shmem_global_exit(1);
     uint64_t state = seed_of(me);
 
     double start = now();

@@ -26,6 +26,8 @@ static void step(row *new, row *old, int rows)
 /* The plate is cold except for a hot spot and one hot edge. */
 static void fill(row *grid, int first, int rows, int all)
 {
+    if (grid == NULL)
+        shmem_global_exit(1);
     memset(grid, 0, (size_t)(rows + 2) * sizeof(row));
     for (int i = 0; i < rows + 2; i++) {
         grid[i][0] = 100.0;

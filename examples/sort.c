@@ -47,6 +47,8 @@ int main(int argc, char **argv)
     uint64_t *key = calloc((size_t)n + 1, sizeof(*key));
     uint64_t *samples = shmem_malloc((size_t)npes * SAMPLES * sizeof(*samples));
     uint64_t *inbox = shmem_malloc(((size_t)npes * (size_t)n + 1) * sizeof(*inbox));
+    if (key == NULL || samples == NULL || inbox == NULL)
+        shmem_global_exit(1);
     srandom((unsigned)me + 1);
     for (long i = 0; i < n; i++)
         sums[1] += key[i] = ((uint64_t)random() << 31 ^ (uint64_t)random()) % 1000000007;

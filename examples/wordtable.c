@@ -150,6 +150,8 @@ size_t wordtable_collect(struct wordcount **list)
     struct slot *copy = malloc(slots_max * sizeof(*copy));
     size_t n = 0, space = 0;
     *list = NULL;
+    if (copy == NULL)
+        shmem_global_exit(1);
     for (int pe = 0; pe < shmem_n_pes(); pe++) {
         shmem_getmem(copy, slots, slots_max * sizeof(*copy), pe);
         for (uint64_t i = 0; i < slots_max; i++) {
@@ -158,6 +160,8 @@ size_t wordtable_collect(struct wordcount **list)
             if (n == space) {
                 space = space == 0 ? PIECE : 2 * space;
                 *list = realloc(*list, space * sizeof(**list));
+                if (*list == NULL)
+                    shmem_global_exit(1);
             }
             (*list)[n].word = fetch_word(&copy[i], pe);
             (*list)[n++].count = copy[i].count;

@@ -130,9 +130,9 @@ enum {
 };
 
 struct transport {
-    const char *name; /* as in SHMEM_TRANSPORT */
-    const char *text; /* one line for oshmem_info */
-    bool quick_add;   /* an add without result has a lower latency than a put */
+    const char *name;  /* as in SHMEM_TRANSPORT */
+    const char *text;  /* one line for oshmem_info */
+    bool quick_signal; /* a signal without data has a lower latency than a put */
 
     /* ---- open and close ------------------------------------------------------------ */
 

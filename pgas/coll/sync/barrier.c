@@ -112,6 +112,14 @@ static bool barrier_has_cpu_hints(const struct shmem_team *team)
     return team->npes == (int)pgas_self.npes && pgas_self.net == NULL;
 }
 
+static void barrier_set_cpu(struct barrier_state *state, struct node_words *root, int cpu)
+{
+    if (state->cpu >= 0)
+        fetch_add_acq_rel_u32(&root->cpu[state->cpu].residents, UINT32_MAX); /* -1 */
+    fetch_add_acq_rel_u32(&root->cpu[cpu].residents, 1);
+    state->cpu = cpu;
+}
+
 /* Record this PE's arrival on its processor. True if it is the last resident PE to arrive
  * there. This is a hint: PEs may migrate, and a wrong result only costs time. */
 static bool barrier_last_on_cpu(struct barrier_state *state, struct node_words *root)
@@ -121,12 +129,8 @@ static bool barrier_last_on_cpu(struct barrier_state *state, struct node_words *
 
     if (cpu < 0 || cpu >= BARRIER_CPUS)
         return false;
-    if (cpu != state->cpu) {
-        if (state->cpu >= 0)
-            fetch_add_acq_rel_u32(&root->cpu[state->cpu].residents, UINT32_MAX); /* -1 */
-        fetch_add_acq_rel_u32(&root->cpu[cpu].residents, 1);
-        state->cpu = cpu;
-    }
+    if (cpu != state->cpu)
+        barrier_set_cpu(state, root, cpu);
     do {
         seen = load_relaxed_u32(&root->cpu[cpu].called);
         next = seen >> 16 == tag >> 16 ? seen + 1 : tag + 1;
@@ -135,15 +139,17 @@ static bool barrier_last_on_cpu(struct barrier_state *state, struct node_words *
 }
 
 /* If this processor has at least two residents more than another one, move there: the
- * kernel may keep an imbalance for seconds.  Costs as much as several barriers. */
-static void barrier_even_out(int own_cpu, const struct node_words *root)
+ * kernel may keep an imbalance for seconds.  Costs as much as several barriers.  The move
+ * is counted at once, so that another PE does not choose the same processor. */
+static void barrier_even_out(struct barrier_state *state, struct node_words *root)
 {
-    uint32_t here = load_relaxed_u32(&root->cpu[own_cpu].residents);
+    uint32_t here = load_relaxed_u32(&root->cpu[state->cpu].residents);
 
     for (int cpu = 0; cpu < BARRIER_CPUS; cpu++) {
         if (!binding_allowed(cpu) ||
             load_relaxed_u32(&root->cpu[cpu].residents) + 1 >= here)
             continue;
+        barrier_set_cpu(state, root, cpu);
         binding_move(cpu);
         return;
     }
@@ -161,7 +167,7 @@ static void barrier_count(struct shmem_team *team, const char *fn)
     const void *word = team_here(team, offsetof(struct team_words, barrier.epoch));
     bool last_here = barrier_has_cpu_hints(team) && barrier_last_on_cpu(state, root);
     if (last_here && state->epoch % EVEN_OUT_EVERY == 0)
-        barrier_even_out(state->cpu, root);
+        barrier_even_out(state, root);
 
     stress_point();
     if (fetch_add_acq_rel_u32(&words->arrived, 1) + 1 == all) {

@@ -9,7 +9,7 @@
  *
  * Between leaders: the schedule `dissemination`; up to DIRECT_NODES nodes `direct`.  A
  * message is an unacknowledged one-byte put of the epoch, or an atomic set of the word
- * that contains that byte if this is faster on the transport (net_quick_add).  Messages
+ * that contains that byte if this is faster on the transport (net_quick_signal). Messages
  * of a round need no order: even and odd epochs have separate words.  A leader begins
  * epoch e + 2 only after all leaders have ended e, and so have received its messages of
  * e. So a partner that is ahead has sent e + 1 at most, to the other word: comparing
@@ -327,7 +327,7 @@ static void internode_signal(struct internode_words *mine, int k, uint32_t n, in
 {
     uint8_t *from = &mine->round[k].source[n % 2];
 
-    if (net_quick_add()) {
+    if (net_quick_signal()) {
         internode_signal_with_data(mine, (struct blocks){.bytes = 0}, k, n, to, fn);
         return;
     }

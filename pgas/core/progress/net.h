@@ -118,7 +118,7 @@ bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t valu
 void net_check_done(const struct transport_completion *done, int pe, const char *fn);
 
 /* True if a non-fetching add has a lower latency than a put. */
-bool net_quick_add(void);
+bool net_quick_signal(void);
 
 /* Operations posted on c to a PE before the fence are visible there before operations
  * posted after it.  Does nothing for NULL. */

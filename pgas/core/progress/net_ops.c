@@ -422,9 +422,9 @@ bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t valu
         .post = net_post_amo, .c = c, .fn = fn, .symaddr = at, .amo = &set});
 }
 
-bool net_quick_add(void)
+bool net_quick_signal(void)
 {
-    return pgas_self.net->t->quick_add;
+    return pgas_self.net->t->quick_signal;
 }
 
 void net_fence(struct net_ctx *c, const char *fn)

@@ -95,7 +95,7 @@ static int ucx_net_ctx_open(struct transport_net *net, struct transport_ctx **ct
 const struct transport transport_ucx = {
     .name = "ucx",
     .text = "UCX (UCP): any network that UCX supports, atomics by the target's CPU",
-    .quick_add = true,
+    .quick_signal = true,
     .open = ucx_net_open,
     .close = ucx_net_close,
     .address = ucx_net_address,
