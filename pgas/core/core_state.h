@@ -110,9 +110,8 @@ struct guard_state {
 /* A sleeping thread with a slot: the words of 8 bytes that contain the word it waits for,
  * and their values before its last check of the condition. */
 struct block_sleeper {
-    const uint64_t *units; /* under list_lock */
-    int n;                 /* 1 or 2; under list_lock */
-    uint64_t seen[2];
+    const uint64_t *unit; /* the 8 bytes that contain its word; under list_lock */
+    uint64_t seen;
 };
 
 struct block_state {

@@ -135,11 +135,12 @@ static bool wait_set_block(struct search *s, block_ready ready)
     if (first == set->n)
         return false;
     bool alone = wait_set_next_member(set, first + 1) == set->n;
-    block_until(&(struct block_wait){
-        .ready = ready,
-        .arg = &s,
-        .word = alone ? wait_set_element(set->words, set->size, first) : NULL,
-        .what = s->fn});
+    const void *word = wait_set_element(set->words, set->size, first);
+    block_until(
+        &(struct block_wait){.ready = ready,
+                             .arg = &s,
+                             .word = alone ? block_word_of(word, set->size) : NULL,
+                             .what = s->fn});
     return true;
 }
 

@@ -187,6 +187,99 @@ Test(block, changes_of_the_awaited_word_are_reported_once, .init = world, .timeo
     cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED);
 }
 
+struct any_wait {
+    struct at_least goal;
+    struct block_wait wait;
+};
+
+static void *wait_any(void *arg)
+{
+    struct any_wait *a = arg;
+
+    a->wait.ready = reached;
+    a->wait.arg = &a->goal;
+    a->wait.what = "test";
+    block_until(&a->wait);
+    return NULL;
+}
+
+static void await_sleepers(pthread_t *thread, struct any_wait *a, int count)
+{
+    for (int i = 0; i < count; i++) {
+        uint64_t mask = atomic_load(&node->pe[0].sleep_mask);
+        pthread_create(&thread[i], NULL, wait_any, &a[i]);
+        for (int k = 0; k < 1000 && atomic_load(&node->pe[0].sleep_mask) == mask; k++)
+            usleep(100);
+    }
+}
+
+static void end_wait(pthread_t thread, struct any_wait *a)
+{
+    __atomic_store_n((uint64_t *)(uintptr_t)a->goal.word, a->goal.value,
+                     __ATOMIC_RELEASE);
+    block_wake(&node->pe[0], NULL, 0);
+    pthread_join(thread, NULL);
+}
+
+/* A change of a private word is reported to progress; no store to the heap wakes it. */
+Test(block, a_private_word_is_watched_by_progress_only, .init = world, .timeout = 30)
+{
+    static uint64_t done;
+    static uint32_t private;
+    struct any_wait a = {.goal = {&done, 1}, .wait.private = &private};
+    pthread_t thread;
+
+    await_sleepers(&thread, &a, 1);
+    uint32_t before = atomic_load(&node->pe[0].wake);
+    for (int i = 0; i < 512; i++)
+        block_poke(&node->pe[0], &word[i % 64], sizeof(uint64_t));
+    cr_assert_eq(atomic_load(&node->pe[0].wake), before);
+    usleep(10000); /* the sleeper has very likely recorded the value */
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED);
+    bool reported = false;
+    for (uint32_t i = 1; i < 1000 && !reported; i++) {
+        __atomic_store_n(&private, i, __ATOMIC_RELEASE);
+        reported = block_sleepers_changed() == BLOCK_CHANGED;
+    }
+    cr_assert(reported);
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED, "a change is reported twice");
+    end_wait(thread, &a);
+}
+
+/* A wait for a word that crosses 8 aligned bytes is a wait for any store. */
+Test(block, words_across_a_unit_have_no_key)
+{
+    char *at = NULL;
+
+    at += 64;
+    cr_assert_eq(block_word_of(at, 8), at);
+    cr_assert_eq(block_word_of(at + 4, 4), at + 4);
+    cr_assert_eq(block_word_of(at + 7, 1), at + 7);
+    cr_assert_null(block_word_of(at + 4, 8));
+    cr_assert_null(block_word_of(at + 6, 4));
+}
+
+/* A sleeper without a slot must be woken after any progress. */
+Test(block, progress_wakes_a_sleeper_without_a_slot, .init = world, .timeout = 30)
+{
+    static uint64_t done;
+    struct any_wait a[NODE_SLEEP_SLOTS + 1];
+    pthread_t thread[NODE_SLEEP_SLOTS + 1];
+
+    for (int i = 0; i <= NODE_SLEEP_SLOTS; i++)
+        a[i] = (struct any_wait){.goal = {&done, 1}, .wait.word = &word[8 * i]};
+    await_sleepers(thread, a, NODE_SLEEP_SLOTS);
+    cr_assert_neq(atomic_load(&node->pe[0].sleep_mask), UINT64_MAX);
+    await_sleepers(thread + NODE_SLEEP_SLOTS, a + NODE_SLEEP_SLOTS, 1);
+    cr_assert_eq(atomic_load(&node->pe[0].sleep_mask), UINT64_MAX);
+    __atomic_store_n(&word[1], 1, __ATOMIC_RELEASE); /* no thread waits for it */
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNKNOWN);
+    done = 1;
+    for (int i = 0; i <= NODE_SLEEP_SLOTS; i++)
+        end_wait(thread[i], &a[i]);
+    cr_assert_eq(atomic_load(&node->pe[0].sleep_mask), 0);
+}
+
 /* A store through shmem_ptr wakes no PE; the sleep is bounded. */
 Test(block, an_unannounced_store_is_seen, .init = world, .timeout = 30)
 {

@@ -25,7 +25,6 @@ enum {
     SLEEP_FIRST_PART = 16,    /* the first sleep is 1/16 of the longest */
     AWAKE_SPINS = 4,          /* multiple of env.spin_ns between two yields */
     OTHERS_RAN_MAX = 8,       /* yields that switched threads before a sleep */
-    PAGE = 4096,              /* the smallest page */
 };
 
 /* sleep_mask of a PE that every store must wake.  A mask built from keys has at most
@@ -220,17 +219,15 @@ static int block_free_slot(const struct node_pe *me)
 /* The key of a sleeper on a word that is not symmetric: no store matches it. */
 #define KEY_PRIVATE UINT64_MAX
 
-/* The key of the word of a wait; 0 if any store must wake the waiter, as for a word that
- * may cross a page boundary.  *sleeper: the words of 8 bytes that contain it. */
+/* The key of the word of a wait; 0 if any store must wake the waiter. */
 static uint64_t block_sleeper_of(const struct block_wait *w,
                                  struct block_sleeper *sleeper)
 {
     const void *word = w->word != NULL ? w->word : w->private;
     uintptr_t unit = (uintptr_t)word / sizeof(uint64_t) * sizeof(uint64_t);
-    bool two = w->word != NULL && (uintptr_t)word != unit;
 
-    *sleeper = (struct block_sleeper){.units = (const void *)unit, .n = two ? 2 : 1};
-    if (word == NULL || (two && (unit + sizeof(uint64_t)) % PAGE == 0))
+    *sleeper = (struct block_sleeper){.unit = (const void *)unit};
+    if (word == NULL)
         return 0;
     return w->word != NULL ? block_key_of(word) : KEY_PRIVATE;
 }
@@ -330,21 +327,17 @@ static void block_sleeper_record(int slot)
     if (slot < 0)
         return;
     struct block_sleeper *s = &STATE.sleeper[slot];
-    for (int i = 0; i < s->n; i++)
-        store_relaxed_u64(&s->seen[i], block_load_unit(s->units + i));
+    store_relaxed_u64(&s->seen, block_load_unit(s->unit));
     fence_full();
 }
 
 /* Records the new values, so that the caller wakes the sleeper once per change. */
 static bool block_sleeper_changed(struct block_sleeper *s)
 {
-    bool changed = false;
+    uint64_t value = block_load_unit(s->unit);
+    bool changed = value != load_relaxed_u64(&s->seen);
 
-    for (int i = 0; i < s->n; i++) {
-        uint64_t value = block_load_unit(s->units + i);
-        changed |= value != load_relaxed_u64(&s->seen[i]);
-        store_relaxed_u64(&s->seen[i], value);
-    }
+    store_relaxed_u64(&s->seen, value);
     return changed;
 }
 

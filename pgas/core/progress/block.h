@@ -37,10 +37,10 @@ void block_init(void);
 struct block_wait {
     block_ready ready;
     const void *arg;
-    /* The symmetric word of up to 8 bytes that `ready` reads, on this PE or another: only
-     * stores to it need to wake the waiter.  NULL: any store may be relevant.  For a word
-     * that only PEs of this node store to, the address of any symmetric word that they
-     * pass to block_poke. */
+    /* The symmetric word that `ready` reads, on this PE or another, within 8 aligned
+     * bytes: only stores to it need to wake the waiter.  NULL: any store may be relevant.
+     * For a word that only PEs of this node store to, the address of any symmetric word
+     * that they pass to block_poke. */
     const void *word;
     /* With word NULL: a word of 4 bytes of this process that `ready` reads and only
      * progress of this PE changes.  NULL: none. */
@@ -55,6 +55,12 @@ struct block_wait {
      * the completion of a transport context.  NULL: the futex sleep described above. */
     void (*sleep)(const void *arg, uint64_t ns);
 };
+
+/* The member `word` for a word of the program, which may be unaligned. */
+ALWAYS_INLINE const void *block_word_of(const void *word, size_t size)
+{
+    return (uintptr_t)word % sizeof(uint64_t) + size <= sizeof(uint64_t) ? word : NULL;
+}
 
 /* Sets a function that every waiting thread of this PE calls between two polls; NULL:
  * none.  While it is set, each store to this PE ends a sleep.  It must not block. */
