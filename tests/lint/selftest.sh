@@ -84,10 +84,6 @@ fresh
 expect function 'a function over 70 lines'
 
 fresh
-{ echo "$spdx"; echo 'void a_do(void)'; echo '{'; lines 11 '    x();'; echo '}'; } >"$tree/t/pgas/core/a.c"
-expect median 'functions with a median over 12 lines'
-
-fresh
 printf '%s\nvoid a_do(void)\n{\n#ifdef Y\n    x();\n#endif\n}\n' "$spdx" >"$tree/t/pgas/core/a.c"
 expect if 'a preprocessor condition inside a function'
 
