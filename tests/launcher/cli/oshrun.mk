@@ -33,6 +33,11 @@ tests_launcher_cli_oshrun_where_LDADD  = libshmem.la
 TESTS      += tests/launcher/cli/oshrun-where.sh
 EXTRA_DIST += tests/launcher/cli/oshrun-where.sh
 
+# Jobs beside busy loops.
+check_PROGRAMS += tests/launcher/cli/oshrun-soak
+TESTS      += tests/launcher/cli/oshrun-soak.sh
+EXTRA_DIST += tests/launcher/cli/oshrun-soak.sh
+
 # Unauthenticated connections at the ports.
 check_PROGRAMS += tests/launcher/cli/oshrun-unauth
 tests_launcher_cli_oshrun_unauth_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
