@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include "tools/oshrun/front/front.h"
+#include "tools/oshrun/daemon/child.h"
 #include "tools/oshrun/daemon/reaper.h"
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/daemon/daemon_main.h"
@@ -85,6 +86,7 @@ int main(int argc, char **argv)
     struct reaper reaper;
     struct report report;
     main_open_standard_files();
+    child_reserve();
     if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
         main_ignore_write_signals();
         main_exit(daemon_main(main_raise_file_limit()));

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * child.c - vfork, set up, exec.
+ * child.c - clone as vfork does, set up, exec.
  *
  * Uses reaper.c.  Used by daemon.c, stacks.c and agent.c.
  *
- * vfork instead of fork: a daemon with PMIx's threads and memory starts 256 PEs three
- * times faster, and the child can report a failed exec in the parent's memory (struct
- * trial).  In return, between vfork and exec it may only make system calls, and must not
- * change any other state.
+ * As after vfork, the child runs in the memory of the parent until exec: a daemon with
+ * PMIx's threads and memory starts 256 PEs three times faster, and the child can report a
+ * failed exec there (struct trial).  In return it may only make system calls, and must
+ * not change any other state.
+ *
+ * A daemon has four descriptors per PE, so that a copy of its table for each PE would
+ * make the start of n PEs on a node take O(n^2) time.  The child therefore shares the
+ * table (CLONE_FILES) until it makes a table of its own of the lowest descriptors only
+ * (CLOSE_RANGE_UNSHARE).  Those that it needs are copied to reserved low numbers.
  */
 #include "config.h"
 
@@ -15,7 +20,10 @@
 #include "tools/oshrun/daemon/reaper.h"
 
 #include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +34,14 @@
 #include <unistd.h>
 
 #define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
+#define STACK_BYTES  32768
 
-/* Progress of a child; volatile because parent and child share it across vfork. */
+/* Reserved descriptors: copies of fd[], wdir_fd and reaper_fd during child_start, else of
+ * SLOT_IDLE, which is /dev/null. */
+enum slot { SLOT_FD, SLOT_WDIR = 3, SLOT_REAPER, SLOT_IDLE, SLOTS };
+static int slot[SLOTS]; /* ascending; 0: not reserved */
+
+/* Progress of a child; volatile because parent and child share it until exec. */
 struct trial {
     const char *volatile step;
     volatile int err;
@@ -51,6 +65,15 @@ static int child_join_job(const struct child_spec *s, pid_t parent)
     if (s->terminal)
         tcsetpgrp(STDIN_FILENO, getpid()); /* all signals are blocked here */
     return 0;
+}
+
+/* Gives the child a descriptor table of its own. */
+static int child_unshare_files(void)
+{
+    unsigned first = (unsigned)slot[SLOT_IDLE];
+    if (first > 0 && close_range(first, ~0u, CLOSE_RANGE_UNSHARE) == 0)
+        return 0;
+    return unshare(CLONE_FILES);
 }
 
 static int child_set_up_files(const struct child_spec *s)
@@ -82,6 +105,9 @@ static void child_execute(const struct child_spec *s, char **sh_argv)
 static _Noreturn void child_run(const struct child_spec *s, pid_t parent, char **sh_argv,
                                 struct trial *t)
 {
+    t->step = "copy the descriptors";
+    if (child_unshare_files() != 0)
+        goto leave;
     t->step = "set up the process group";
     if (child_join_job(s, parent) != 0)
         goto leave;
@@ -104,15 +130,80 @@ leave:
     _exit(CHILD_NOT_RUNABLE);
 }
 
-/* Not inlined: vfork returns twice, which could corrupt local variables of the caller. */
-__attribute__((noinline)) static pid_t child_vfork(const struct child_spec *s,
-                                                   char **sh_argv, struct trial *t)
+struct child_args {
+    const struct child_spec *spec;
+    pid_t parent;
+    char **sh_argv;
+    struct trial *trial;
+};
+
+static int child_main(void *arg)
 {
-    pid_t parent = getpid();
-    pid_t pid = vfork();
-    if (pid == 0)
-        child_run(s, parent, sh_argv, t);
-    return pid;
+    const struct child_args *a = arg;
+    child_run(a->spec, a->parent, a->sh_argv, a->trial);
+}
+
+/* Returns when the child has executed its program or has exited. */
+static pid_t child_clone(const struct child_spec *s, char **sh_argv, struct trial *t)
+{
+    _Alignas(max_align_t) char stack[STACK_BYTES];
+    struct child_args args = {s, getpid(), sh_argv, t};
+    return clone(child_main, stack + sizeof stack,
+                 CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &args);
+}
+
+/* ---- reserved descriptors --------------------------------------------------------- */
+
+/* The highest open descriptor. */
+static int child_highest_fd(void)
+{
+    struct dirent *e;
+    int highest = STDERR_FILENO;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir != NULL && (e = readdir(dir)) != NULL)
+        if (atoi(e->d_name) > highest)
+            highest = atoi(e->d_name);
+    if (dir != NULL)
+        closedir(dir);
+    return highest;
+}
+
+void child_reserve(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC), last = child_highest_fd();
+    for (int i = 0; i < SLOTS && null >= 0; i++) {
+        slot[i] = last = fcntl(null, F_DUPFD_CLOEXEC, last + 1);
+        if (last < 0)
+            slot[SLOT_IDLE] = 0;
+        if (last < 0)
+            break;
+    }
+    if (null >= 0)
+        close(null);
+}
+
+/* Copies fd, unless it is a standard file or -1, to the slot, and returns that. */
+static int child_use_slot(int fd, enum slot s)
+{
+    if (slot[SLOT_IDLE] <= 0 || fd <= STDERR_FILENO || dup3(fd, slot[s], O_CLOEXEC) < 0)
+        return fd;
+    return slot[s];
+}
+
+static struct child_spec child_use_slots(const struct child_spec *spec)
+{
+    struct child_spec s = *spec;
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        s.fd[i] = child_use_slot(s.fd[i], (enum slot)(SLOT_FD + i));
+    s.wdir_fd = child_use_slot(s.wdir_fd, SLOT_WDIR);
+    s.reaper_fd = child_use_slot(s.reaper_fd, SLOT_REAPER);
+    return s;
+}
+
+static void child_free_slots(void)
+{
+    for (int i = 0; i < SLOT_IDLE && slot[SLOT_IDLE] > 0; i++)
+        dup3(slot[SLOT_IDLE], slot[i], O_CLOEXEC);
 }
 
 pid_t child_start(const struct child_spec *spec, const char **step)
@@ -130,12 +221,14 @@ pid_t child_start(const struct child_spec *spec, const char **step)
         sh_argv[i + 1] = spec->argv[i];
 
     /* Blocks all signals in the child until exec: SIGTTOU from its tcsetpgrp would stop
-     * it, and us with it, since vfork returns only after exec. */
+     * it, and us with it, since the parent continues only after exec. */
     sigset_t all, was;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &was);
     struct trial trial = {.step = "fork"};
-    pid_t pid = child_vfork(spec, sh_argv, &trial);
+    struct child_spec slots = child_use_slots(spec);
+    pid_t pid = child_clone(&slots, sh_argv, &trial);
+    child_free_slots();
     sigprocmask(SIG_SETMASK, &was, NULL);
     int err = pid < 0 ? errno : trial.err;
     free(sh_argv);

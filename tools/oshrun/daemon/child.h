@@ -30,6 +30,10 @@ struct child_spec {
     struct rlimit files; /* RLIMIT_NOFILE as oshrun was given it */
 };
 
+/* Reserves the descriptors that make child_start independent of the number of open ones.
+ * Call first, before this process opens others; without it child_start copies all. */
+void child_reserve(void);
+
 /* Returns the pid, or -1 with errno and, in *step, what failed (exec included). */
 pid_t child_start(const struct child_spec *spec, const char **step);
 

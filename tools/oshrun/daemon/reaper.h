@@ -28,7 +28,7 @@ struct reaper {
 int reaper_start(struct reaper *j);
 
 /* Adds a process group to those that the reaper will kill.  Async-signal-safe: the child
- * itself calls it between vfork and exec. */
+ * itself calls it before exec. */
 void reaper_announce(int fd, pid_t group);
 
 /* Arms a watchdog: if the reaper receives nothing for this time, it kills the calling
