@@ -3,7 +3,7 @@
  * link.h - one connection between the front end and a daemon, or between two daemons:
  * sends and receives frames without blocking, and detects the loss of the other side.
  *
- * Uses loop.h, wire.h.  Used by route.c, daemons*.c, daemon_main.c.
+ * Uses libevent, loop.h, wire.h.  Used by route.c, daemons*.c, daemon_main.c.
  *
  * The other side is down if one of three checks fails:
  *   - the connection: a process that exits closes it, which is detected immediately;
@@ -27,6 +27,7 @@
 
 #define LINK_PEER_TEXT 80
 
+struct evbuffer;
 struct link;
 
 enum link_life { LINK_AWAKE, LINK_MAY_STOP };
@@ -50,14 +51,18 @@ struct link_events {
     void (*down)(void *arg, struct link *l, const char *why);
 };
 
-/* Takes ownership of a connected, authenticated socket.  NULL: no memory (fd is
- * closed). */
+/* Takes ownership of a connected, authenticated socket. */
 struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg);
 
 /* Queues a frame.  Never blocks.  No effect on a link that is down.  Without memory the
  * link goes down. */
 void link_send(struct link *l, const struct frame *f);
+
+/* Appends the encoding of a frame.  -1: no memory, and `to` may have a part of it. */
+int link_encode(struct evbuffer *to, const struct frame *f);
+/* Sends encoded frames, and empties `frames`. */
+void link_send_encoded(struct link *l, struct evbuffer *frames);
 
 /* Bytes in the send queue. */
 size_t link_queued(const struct link *l);

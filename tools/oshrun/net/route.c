@@ -5,32 +5,21 @@
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/net/route.h"
 
+#include <event2/buffer.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* A frame queued for a child. */
-struct waiting {
-    struct waiting *next;
-    struct frame f;
-    unsigned char data[];
-};
 
 struct route_child {
     uint32_t node;
     struct link *link;
     bool gone;
-    struct waiting *first, **last;
+    struct evbuffer *waiting; /* frames, until it connects; NULL: none */
 };
 
 static void route_forget_waiting(struct route_child *c)
 {
-    struct waiting *next;
-    for (struct waiting *w = c->first; w != NULL; w = next) {
-        next = w->next;
-        free(w);
-    }
-    c->first = NULL;
-    c->last = &c->first;
+    if (c->waiting != NULL)
+        evbuffer_free(c->waiting);
+    c->waiting = NULL;
 }
 
 int route_open(struct route *r, const struct tree *tree, uint32_t me)
@@ -41,10 +30,8 @@ int route_open(struct route *r, const struct tree *tree, uint32_t me)
     if (r->child == NULL)
         return -1;
     r->nchildren = n;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         r->child[i].node = tree_child(tree, me, i);
-        r->child[i].last = &r->child[i].first;
-    }
     return 0;
 }
 
@@ -78,8 +65,8 @@ int route_attach(struct route *r, uint32_t node, struct link *l,
     c->link = l;
     if (first != NULL)
         link_send(l, first);
-    for (struct waiting *w = c->first; w != NULL; w = w->next)
-        link_send(l, &w->f);
+    if (c->waiting != NULL)
+        link_send_encoded(l, c->waiting);
     route_forget_waiting(c);
     return 0;
 }
@@ -120,16 +107,10 @@ bool route_has_children(const struct route *r)
 
 static void route_keep(struct route_child *c, const struct frame *f)
 {
-    struct waiting *w = malloc(sizeof *w + f->len);
-    if (w == NULL)
+    if (c->waiting == NULL)
+        c->waiting = evbuffer_new();
+    if (c->waiting == NULL || link_encode(c->waiting, f) != 0)
         error_no_memory();
-    w->next = NULL;
-    w->f = *f;
-    w->f.data = w->data;
-    if (f->len > 0)
-        memcpy(w->data, f->data, f->len);
-    *c->last = w;
-    c->last = &w->next;
 }
 
 static void route_send_child(struct route_child *c, const struct frame *f)
