@@ -2,15 +2,16 @@
 /*
  * link.c - see link.h.
  *
- * `down` is called from the loop only.  If sending fails, the socket is shut down, so
- * that the loop reads what the other side has sent (its last message may tell why it
- * exits) and then gets end of file.
+ * The heartbeat thread only sends.  `down` is called from the loop only.  If sending
+ * fails, the socket is shut down, so that the loop reads what the other side has sent
+ * (its last message may tell why it exits) and then gets end of file.
  */
 #include "config.h"
 
 #include "tools/oshrun/net/link.h"
 
 #include "tools/oshrun/net/address.h"
+#include "tools/oshrun/net/heartbeat.h"
 #include "tools/oshrun/util/error.h"
 
 #include <endian.h>
@@ -21,6 +22,7 @@
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,15 +56,21 @@ struct link {
     const struct link_events *events;
     void *arg, *user;
     enum link_life life;
-    struct evbuffer *in, *out;
+    struct evbuffer *in;
     uint64_t timeout_ns; /* silence of the process */
     uint64_t host_ns;    /* silence of its host's kernel */
-    uint64_t last_recv_ns, sent_ns, ticked_ns;
+    uint64_t last_recv_ns, ticked_ns;
     uint64_t silent_ns; /* silence of the other side, while this process was running */
-    bool mute;          /* sending is disabled */
     bool busy, freed;   /* in frame(); link_free was called */
-    char why[WHY_BYTES];
     char peer[LINK_PEER_TEXT];
+
+    struct heartbeat heartbeat;
+    pthread_mutex_t lock; /* of what follows, while the heartbeat is active */
+    struct evbuffer *out;
+    uint64_t sent_ns;
+    bool no_pings; /* the other side does not read them */
+    bool mute;     /* sending is disabled */
+    char why[WHY_BYTES];
 };
 
 _Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link");
@@ -78,11 +86,13 @@ static void link_release(struct link *l)
 {
     evbuffer_free(l->in);
     evbuffer_free(l->out);
+    pthread_mutex_destroy(&l->lock);
     free(l);
 }
 
 static void link_disable_events(struct link *l)
 {
+    heartbeat_remove(&l->heartbeat);
     l->mute = true;
     loop_want(l->loop, &l->watch, 0);
     loop_cancel(l->loop, &l->flush);
@@ -114,7 +124,8 @@ static const char *link_error_text(const struct link *l, int err, char text[WHY_
     return text;
 }
 
-/* Disables sending; the loop reads up to end of file and then calls `down`. */
+/* Disables sending; the loop reads up to end of file and then calls `down`.  The lock is
+ * held. */
 static void link_fail_to_send(struct link *l, const char *why)
 {
     l->mute = true;
@@ -125,29 +136,43 @@ static void link_fail_to_send(struct link *l, const char *why)
 
 /* ---- sending ---------------------------------------------------------------------- */
 
-size_t link_queued(const struct link *l)
+size_t link_queued(struct link *l)
 {
-    return evbuffer_get_length(l->out);
+    pthread_mutex_lock(&l->lock);
+    size_t len = evbuffer_get_length(l->out);
+    pthread_mutex_unlock(&l->lock);
+    return len;
 }
 
-static void link_write_some(struct link *l)
+/* Writes what the socket accepts.  The lock is held: the heartbeat thread writes, too. */
+static void link_write(struct link *l)
 {
     char text[WHY_BYTES];
     size_t left = TURN_BYTES;
-    while (left > 0 && link_queued(l) > 0) {
+    while (left > 0 && evbuffer_get_length(l->out) > 0) {
         int n = evbuffer_write_atmost(l->out, l->watch.fd, (ev_ssize_t)left);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            break;
+            return;
         if (n < 0) {
             link_fail_to_send(l, link_error_text(l, errno, text));
-            break;
+            return;
         }
         l->sent_ns = loop_now_ns();
         left -= (size_t)n;
     }
-    loop_want(l->loop, &l->watch, link_queued(l) > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
+}
+
+/* True if data remains. */
+static bool link_write_some(struct link *l)
+{
+    pthread_mutex_lock(&l->lock);
+    link_write(l);
+    bool more = evbuffer_get_length(l->out) > 0;
+    pthread_mutex_unlock(&l->lock);
+    loop_want(l->loop, &l->watch, more ? LOOP_IN | LOOP_OUT : LOOP_IN);
+    return more;
 }
 
 /* One send for all frames that were queued in an iteration of the loop. */
@@ -169,27 +194,29 @@ int link_encode(struct evbuffer *to, const struct frame *f)
                : 0;
 }
 
-/* rc: whether data was added to the queue, which had `before` bytes. */
-static void link_added(struct link *l, int rc, size_t before)
+/* Adds a frame or, if f is NULL, encoded frames. */
+static void link_queue(struct link *l, const struct frame *f, struct evbuffer *frames)
 {
-    if (rc != 0)
+    pthread_mutex_lock(&l->lock);
+    bool first = evbuffer_get_length(l->out) == 0, failed = false;
+    if (!l->mute)
+        failed = (f != NULL ? link_encode(l->out, f)
+                            : evbuffer_add_buffer(l->out, frames)) != 0;
+    if (failed)
         link_fail_to_send(l, "cannot be sent a message (no memory)");
-    else if (before == 0)
+    else if (first && !l->mute)
         loop_after(l->loop, &l->flush, 0);
+    pthread_mutex_unlock(&l->lock);
 }
 
 void link_send(struct link *l, const struct frame *f)
 {
-    size_t before = link_queued(l);
-    if (!l->mute)
-        link_added(l, link_encode(l->out, f), before);
+    link_queue(l, f, NULL);
 }
 
 void link_send_encoded(struct link *l, struct evbuffer *frames)
 {
-    size_t before = link_queued(l);
-    if (!l->mute && evbuffer_get_length(frames) > 0)
-        link_added(l, evbuffer_add_buffer(l->out, frames), before);
+    link_queue(l, NULL, frames);
 }
 
 /* Bounded by FLUSH_STEP_MS: an acknowledgement does not wake poll. */
@@ -210,13 +237,11 @@ static bool link_has_unacked(const struct link *l)
 void link_flush(struct link *l, uint32_t ms)
 {
     uint64_t end = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
+    heartbeat_remove(&l->heartbeat);
     if (l->mute)
         return;
-    link_write_some(l);
-    while (!l->mute && link_queued(l) > 0 && loop_now_ns() < end) {
+    while (link_write_some(l) && loop_now_ns() < end)
         link_wait_a_little(l, POLLOUT);
-        link_write_some(l);
-    }
     if (l->mute)
         return;
     l->mute = true;
@@ -363,30 +388,43 @@ static bool link_host_gone(const struct link *l)
            (t.tcpi_probes >= UNANSWERED_PROBE || t.tcpi_retransmits >= UNANSWERED_PROBE);
 }
 
-/* No PING to a process that is silent because it is stopped: it does not read, and pings
- * would fill its receive window. */
-static bool link_ping_due(const struct link *l, uint64_t now)
+static void link_on_tick(void *arg)
 {
-    if (l->mute || link_queued(l) > 0 || now - l->sent_ns < l->host_ns / PINGS)
-        return false;
-    return l->life == LINK_AWAKE || l->silent_ns < l->timeout_ns;
+    struct link *l = arg;
+    char text[WHY_BYTES];
+    link_measure_silence(l, loop_now_ns());
+    bool silent = l->silent_ns >= l->timeout_ns, gone = l->life == LINK_AWAKE && silent;
+    if (gone || link_host_gone(l)) {
+        link_go_down(l, link_unanswered(gone ? l->timeout_ns : l->host_ns, text));
+        return;
+    }
+    /* A process that is silent because it is stopped does not read, and pings would fill
+     * its receive window. */
+    pthread_mutex_lock(&l->lock);
+    l->no_pings = silent;
+    pthread_mutex_unlock(&l->lock);
+    link_write_some(l); /* what the heartbeat thread could not write */
+    loop_after(l->loop, &l->tick, l->host_ns / NS_PER_MS / TICKS + 1);
 }
 
-static void link_on_tick(void *arg)
+/*
+ * Runs in the heartbeat thread.  It writes from the queue only, to which it adds a PING
+ * only if it is empty, so that no byte gets into the middle of a frame.  It does not wait
+ * for the lock: its owner is sending, or waits for the processor and would delay the
+ * other links.
+ */
+static void link_on_beat(void *arg)
 {
     static const struct frame ping = {WIRE_PING, WIRE_NONE, WIRE_NONE, NULL, 0};
     struct link *l = arg;
-    char text[WHY_BYTES];
-    uint64_t now = loop_now_ns();
-    link_measure_silence(l, now);
-    bool silent = l->life == LINK_AWAKE && l->silent_ns >= l->timeout_ns;
-    if (silent || link_host_gone(l)) {
-        link_go_down(l, link_unanswered(silent ? l->timeout_ns : l->host_ns, text));
+    if (pthread_mutex_trylock(&l->lock) != 0)
         return;
-    }
-    if (link_ping_due(l, now))
-        link_send(l, &ping);
-    loop_after(l->loop, &l->tick, l->host_ns / NS_PER_MS / TICKS + 1);
+    bool due = !l->mute && loop_now_ns() - l->sent_ns >= l->host_ns / PINGS;
+    if (due && evbuffer_get_length(l->out) == 0 && !l->no_pings)
+        link_encode(l->out, &ping);
+    if (due)
+        link_write(l);
+    pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- open and close --------------------------------------------------------------- */
@@ -425,15 +463,23 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
     l->out = evbuffer_new();
     if (l->in == NULL || l->out == NULL)
         error_no_memory();
+    pthread_mutex_init(&l->lock, NULL);
     l->timeout_ns = (uint64_t)timeout_ms * NS_PER_MS;
     l->host_ns = (uint64_t)link_host_ms(timeout_ms) * NS_PER_MS;
     l->last_recv_ns = l->sent_ns = l->ticked_ns = now;
     l->watch = (struct loop_watch){.fd = fd, .fn = link_on_ready, .arg = l};
     l->flush = (struct loop_timer){.fn = link_on_flush, .arg = l};
     l->tick = (struct loop_timer){.fn = link_on_tick, .arg = l};
+    l->heartbeat = (struct heartbeat){
+        .period_ns = l->host_ns / TICKS, .beat = link_on_beat, .arg = l};
     address_of_peer(&other, fd);
     address_text(&other, l->peer);
     link_tune(fd, timeout_ms, peer);
+    if (heartbeat_add(&l->heartbeat) != 0) {
+        close(fd);
+        link_release(l);
+        return NULL;
+    }
     loop_want(loop, &l->watch, LOOP_IN);
     loop_after(loop, &l->tick, link_host_ms(timeout_ms) / TICKS + 1);
     return l;
