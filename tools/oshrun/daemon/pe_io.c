@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include "tools/oshrun/daemon/daemon_int.h"
-#include "tools/oshrun/util/error.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -35,7 +34,7 @@ void pe_io_close_stream(struct pe_stream *s)
     loop_want(d->loop, &s->watch, 0);
     close(s->watch.fd);
     s->watch.fd = -1;
-    iobuf_flush(&s->half, NULL, NULL);
+    iobuf_free(&s->half);
     d->open_streams--;
 }
 
@@ -108,13 +107,6 @@ void daemon_close_output(struct daemon *d, enum daemon_stream which)
 
 /* ---- input ------------------------------------------------------------------------ */
 
-static void pe_io_free_input(struct pe_input *in)
-{
-    if (in->pending != NULL)
-        evbuffer_free(in->pending);
-    in->pending = NULL;
-}
-
 void pe_io_close_input(struct daemon *d)
 {
     struct pe_input *in = &d->input;
@@ -123,7 +115,7 @@ void pe_io_close_input(struct daemon *d)
     loop_want(d->loop, &in->watch, 0);
     close(in->watch.fd);
     in->watch.fd = -1;
-    pe_io_free_input(in);
+    iobuf_free(&in->pending);
 }
 
 static void pe_io_on_writable(void *arg, unsigned ready)
@@ -141,7 +133,7 @@ static void pe_io_on_writable(void *arg, unsigned ready)
     }
     if (evbuffer_get_length(in->pending) > 0)
         return;
-    pe_io_free_input(in);
+    iobuf_free(&in->pending);
     loop_want(d->loop, &in->watch, 0);
     d->ev->input(d->front, true);
 }
@@ -155,10 +147,7 @@ void daemon_input(struct daemon *d, const char *text, size_t len)
         pe_io_close_input(d);
         return;
     }
-    if (in->pending == NULL)
-        in->pending = evbuffer_new();
-    if (in->pending == NULL || evbuffer_add(in->pending, text, len) != 0)
-        error_no_memory();
+    iobuf_add(&in->pending, text, len);
     loop_want(d->loop, &in->watch, LOOP_OUT);
 }
 

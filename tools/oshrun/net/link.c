@@ -13,6 +13,7 @@
 #include "tools/oshrun/net/address.h"
 #include "tools/oshrun/net/heartbeat.h"
 #include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/iobuf.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -41,7 +42,6 @@
 #define UNANSWERED_PROBE 2   /* a single one may be lost or in flight */
 #define FLUSH_STEP_MS    5
 #define MS_PER_S         1000
-#define NO_MEMORY        "sent more data than there is memory for"
 
 /* Little-endian. */
 struct header {
@@ -182,30 +182,24 @@ static void link_on_flush(void *arg)
     link_write_some(l);
 }
 
-int link_encode(struct evbuffer *to, const struct frame *f)
+void link_encode(struct evbuffer **to, const struct frame *f)
 {
     struct header h = {htole32(f->type), htole32(f->from), htole32(f->to),
                        htole64(f->len)};
-    if (f->len > PAYLOAD_MAX)
-        return -1;
-    return evbuffer_add(to, &h, sizeof h) != 0 ||
-                   (f->len > 0 && evbuffer_add(to, f->data, f->len) != 0)
-               ? -1
-               : 0;
+    iobuf_add(to, &h, sizeof h);
+    iobuf_add(to, f->data, f->len);
 }
 
 /* Adds a frame or, if f is NULL, encoded frames. */
 static void link_queue(struct link *l, const struct frame *f, struct evbuffer *frames)
 {
     pthread_mutex_lock(&l->lock);
-    bool first = evbuffer_get_length(l->out) == 0, failed = false;
-    if (!l->mute)
-        failed = (f != NULL ? link_encode(l->out, f)
-                            : evbuffer_add_buffer(l->out, frames)) != 0;
-    if (failed)
-        link_fail_to_send(l, "cannot be sent a message (no memory)");
-    else if (first && !l->mute)
+    if (!l->mute && evbuffer_get_length(l->out) == 0)
         loop_after(l->loop, &l->flush, 0);
+    if (!l->mute && f != NULL)
+        link_encode(&l->out, f);
+    else if (!l->mute)
+        evbuffer_add_buffer(l->out, frames);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -292,10 +286,8 @@ static bool link_take_frames(struct link *l)
             return true;
         const unsigned char *at =
             evbuffer_pullup(l->in, (ev_ssize_t)(sizeof h + (size_t)len));
-        if (at == NULL) {
-            link_go_down(l, NO_MEMORY);
-            return false;
-        }
+        if (at == NULL)
+            error_no_memory();
         struct frame f = {type, le32toh(h.from), le32toh(h.to), at + sizeof h,
                           (size_t)len};
         if (!link_deliver(l, &f))
@@ -322,10 +314,8 @@ static void link_read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
         struct evbuffer_iovec v;
-        if (evbuffer_reserve_space(l->in, READ_SPACE, &v, 1) != 1) {
-            link_go_down(l, NO_MEMORY);
-            return;
-        }
+        if (evbuffer_reserve_space(l->in, READ_SPACE, &v, 1) != 1)
+            error_no_memory();
         size_t len = v.iov_len < left ? v.iov_len : left;
         ssize_t n = recv(l->watch.fd, v.iov_base, len, 0);
         if (n < 0 && errno == EINTR)
@@ -421,7 +411,7 @@ static void link_on_beat(void *arg)
         return;
     bool due = !l->mute && loop_now_ns() - l->sent_ns >= l->host_ns / PINGS;
     if (due && evbuffer_get_length(l->out) == 0 && !l->no_pings)
-        link_encode(l->out, &ping);
+        link_encode(&l->out, &ping);
     if (due)
         link_write(l);
     pthread_mutex_unlock(&l->lock);

@@ -58,12 +58,11 @@ struct link_events {
 struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg);
 
-/* Queues a frame.  Never blocks.  No effect on a link that is down.  Without memory the
- * link goes down. */
+/* Queues a frame.  Never blocks.  No effect on a link that is down. */
 void link_send(struct link *l, const struct frame *f);
 
-/* Appends the encoding of a frame.  -1: no memory, and `to` may have a part of it. */
-int link_encode(struct evbuffer *to, const struct frame *f);
+/* Appends the encoding of a frame to *to, as iobuf_add. */
+void link_encode(struct evbuffer **to, const struct frame *f);
 /* Sends encoded frames, and empties `frames`. */
 void link_send_encoded(struct link *l, struct evbuffer *frames);
 

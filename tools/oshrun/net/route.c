@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* route.c - see route.h.  Uses link.c, tree.c. */
+/* route.c - see route.h.  Uses iobuf.c, link.c, tree.c. */
 #include "config.h"
 
-#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/iobuf.h"
 #include "tools/oshrun/net/route.h"
 
-#include <event2/buffer.h>
 #include <stdlib.h>
 
 struct route_child {
@@ -14,13 +13,6 @@ struct route_child {
     bool gone;
     struct evbuffer *waiting; /* frames, until it connects; NULL: none */
 };
-
-static void route_forget_waiting(struct route_child *c)
-{
-    if (c->waiting != NULL)
-        evbuffer_free(c->waiting);
-    c->waiting = NULL;
-}
 
 int route_open(struct route *r, const struct tree *tree, uint32_t me)
 {
@@ -38,7 +30,7 @@ int route_open(struct route *r, const struct tree *tree, uint32_t me)
 void route_close(struct route *r)
 {
     for (uint32_t i = 0; i < r->nchildren; i++) {
-        route_forget_waiting(&r->child[i]);
+        iobuf_free(&r->child[i].waiting);
         if (r->child[i].link != NULL)
             link_free(r->child[i].link);
     }
@@ -67,7 +59,7 @@ int route_attach(struct route *r, uint32_t node, struct link *l,
         link_send(l, first);
     if (c->waiting != NULL)
         link_send_encoded(l, c->waiting);
-    route_forget_waiting(c);
+    iobuf_free(&c->waiting);
     return 0;
 }
 
@@ -85,7 +77,7 @@ void route_detach(struct route *r, uint32_t node)
     if (c == NULL)
         return;
     c->gone = true;
-    route_forget_waiting(c);
+    iobuf_free(&c->waiting);
     if (c->link != NULL)
         link_free(c->link);
     c->link = NULL;
@@ -105,20 +97,12 @@ bool route_has_children(const struct route *r)
     return false;
 }
 
-static void route_keep(struct route_child *c, const struct frame *f)
-{
-    if (c->waiting == NULL)
-        c->waiting = evbuffer_new();
-    if (c->waiting == NULL || link_encode(c->waiting, f) != 0)
-        error_no_memory();
-}
-
 static void route_send_child(struct route_child *c, const struct frame *f)
 {
     if (c->link != NULL)
         link_send(c->link, f);
     else if (!c->gone)
-        route_keep(c, f);
+        link_encode(&c->waiting, f);
 }
 
 static void route_send_children(struct route *r, const struct frame *f)

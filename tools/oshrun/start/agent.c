@@ -40,9 +40,7 @@ static void agent_close_watch(struct agent *a, struct loop_watch *w)
 static void agent_close_input(struct agent *a)
 {
     agent_close_watch(a, &a->in);
-    if (a->input != NULL)
-        evbuffer_free(a->input);
-    a->input = NULL;
+    iobuf_free(&a->input);
 }
 
 /* ---- its output ------------------------------------------------------------------- */
@@ -230,6 +228,6 @@ bool agent_finish(struct agent *a)
         agent_drain(a);
     agent_close_watch(a, &a->out);
     agent_close_watch(a, &a->end);
-    iobuf_flush(&a->half, NULL, NULL);
+    iobuf_free(&a->half);
     return a->pid == 0 || waitpid(a->pid, NULL, WNOHANG) == a->pid;
 }

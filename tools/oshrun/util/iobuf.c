@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iobuf.c - splits the output of one process into whole lines.
- *
- * Uses libevent, error.c.  Used by pe_io.c, agent.c.
+ * iobuf.c - see iobuf.h.  Uses libevent, error.c.
  */
 #include "config.h"
 
@@ -14,14 +12,21 @@
 #include <string.h>
 #include <unistd.h>
 
-static void iobuf_append(struct evbuffer **half, const char *text, size_t len)
+void iobuf_add(struct evbuffer **b, const void *data, size_t len)
 {
     if (len == 0)
         return;
-    if (*half == NULL)
-        *half = evbuffer_new();
-    if (*half == NULL || evbuffer_add(*half, text, len) != 0)
+    if (*b == NULL)
+        *b = evbuffer_new();
+    if (*b == NULL || evbuffer_add(*b, data, len) != 0)
         error_no_memory();
+}
+
+void iobuf_free(struct evbuffer **b)
+{
+    if (*b != NULL)
+        evbuffer_free(*b);
+    *b = NULL;
 }
 
 void iobuf_flush(struct evbuffer **half, iobuf_lines_fn *lines, void *arg)
@@ -30,11 +35,10 @@ void iobuf_flush(struct evbuffer **half, iobuf_lines_fn *lines, void *arg)
     if (b == NULL)
         return;
     *half = NULL;
-    const unsigned char *text = lines != NULL ? evbuffer_pullup(b, -1) : NULL;
-    if (lines != NULL && text == NULL)
+    const unsigned char *text = evbuffer_pullup(b, -1);
+    if (text == NULL)
         error_no_memory();
-    if (lines != NULL)
-        lines(arg, (const char *)text, evbuffer_get_length(b));
+    lines(arg, (const char *)text, evbuffer_get_length(b));
     evbuffer_free(b);
 }
 
@@ -60,9 +64,9 @@ enum iobuf_status iobuf_read(struct evbuffer **half, int fd, bool whole_lines,
     if (whole > 0 && had == 0) {
         lines(arg, text, whole);
     } else if (whole > 0) {
-        iobuf_append(half, text, whole);
+        iobuf_add(half, text, whole);
         iobuf_flush(half, lines, arg);
     }
-    iobuf_append(half, text + whole, len - whole);
+    iobuf_add(half, text + whole, len - whole);
     return IOBUF_MORE;
 }
