@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # starved_daemon.sh - a node daemon that gets no processor time for longer than the timeout
-# for an unreachable host must not be declared dead.  A killed one is detected immediately.
+# for an unreachable host must not be declared dead; neither one whose event loop waits for
+# libpmix for longer than SHMEM_LAUNCH_TIMEOUT.  A killed one is detected immediately.
 # SIGSTOP simulates starvation.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 stopped_s=4 # longer than LINK_HOST_MS
+timeout_s=3
+busy_s=8 # longer than twice timeout_s
 
 pes_are_up() { [ "$(grep -c 'is up' "$work/out")" = 2 ]; }
 daemon() { pgrep -P "$pid" -f node-daemon | head -n 1; }
@@ -23,6 +26,39 @@ sleep $stopped_s
 kill -CONT "$stopped" || fail "the stopped daemon was ended: $(cat "$work/err")"
 : >"$work/go"
 ended_with 0
+
+cat >"$work/slow.c" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pmix_server.h>
+#include <unistd.h>
+pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int n,
+                                          pmix_info_t *info, size_t ninfo,
+                                          pmix_op_cbfunc_t done, void *arg)
+{
+    union {
+        void *symbol;
+        __typeof__(PMIx_server_register_nspace) *function;
+    } real = {dlsym(RTLD_NEXT, "PMIx_server_register_nspace")};
+    sleep(BUSY_S);
+    return real.function(nspace, n, info, ninfo, done, arg);
+}
+EOF
+# shellcheck disable=SC2046 # several words
+${CC:-cc} -O1 -fPIC -shared -DBUSY_S=$busy_s $(pkg-config --cflags pmix) "$work/slow.c" -o "$work/slow.so"
+cat >"$work/oshrun" <<EOF
+#!/bin/sh
+exec env LD_PRELOAD="$work/slow.so" SHMEM_LAUNCH_TIMEOUT=$timeout_s \\
+    ASAN_OPTIONS="verify_asan_link_order=0:\${ASAN_OPTIONS:-}" "$OSHRUN" "\$@"
+EOF
+chmod +x "$work/oshrun"
+oshrun=$OSHRUN
+OSHRUN=$work/oshrun
+began=$(now_ms)
+run 0 --vnodes 2 -n 2 true
+took=$(($(now_ms) - began))
+[ "$took" -ge $((busy_s * 1000)) ] || fail "the daemons were not busy ($took ms)"
+OSHRUN=$oshrun
 
 start_job
 began=$(now_ms)

@@ -28,7 +28,7 @@ else
         files="$files $file"
     done
 fi
-flags=$(pkg-config --cflags pmix hwloc nettle 2>/dev/null)
+flags=$(pkg-config --cflags pmix libevent_core hwloc nettle 2>/dev/null)
 for library in libfabric ucx; do
     flags="$flags $(pkg-config --cflags "$library" 2>/dev/null || :)"
 done

@@ -9,7 +9,7 @@
 
 #include "tests/unit/link_help.h"
 
-enum { SHORT_MS = 240, PERIODS = 3 };
+enum { SHORT_MS = 240, PERIODS = 3, BUSY_MS = PERIODS * 4 * SHORT_MS };
 
 Test(link_life, idle_links_stay_up, .init = set_up, .fini = tear_down)
 {
@@ -94,10 +94,13 @@ Test(link_life, both_pause, .init = set_up, .fini = tear_down)
 static void echo(struct end *e, const struct frame *f)
 {
     struct frame answer = {f->type, f->to, f->from, f->data, f->len};
+    if (f->type == WIRE_STOP)
+        sleep_ms(BUSY_MS);
     link_send(e->link, &answer);
 }
 
-/* A process with a link that echoes all frames until the connection ends. */
+/* A process with a link that echoes all frames, STOP after a long callback, until the
+ * connection ends. */
 static pid_t start_peer(int fd, int other, enum link_life parent)
 {
     pid_t pid = fork_helper();
@@ -117,11 +120,11 @@ static pid_t start_peer(int fd, int other, enum link_life parent)
     _exit(strcmp(e.why, "closed the connection") == 0 ? 0 : 1);
 }
 
-static void expect_echo(struct end *e)
+static void expect_echo(struct end *e, enum wire_type type)
 {
     size_t frames = e->frames;
     e->stop_at = frames + 1;
-    send_one(e->link, WIRE_EVENT, 33);
+    send_one(e->link, type, 33);
     while (e->frames == frames) {
         cr_assert(run(PATIENT_MS));
         cr_assert_eq(e->downs, 0, "%s", e->why);
@@ -134,8 +137,42 @@ static pid_t open_with_peer(struct end *e, enum link_life peer, enum link_life p
     make_pair(fd);
     pid_t pid = start_peer(fd[1], fd[0], parent);
     open_end(e, fd[0], 4 * SHORT_MS, peer);
-    expect_echo(e);
+    expect_echo(e, WIRE_EVENT);
     return pid;
+}
+
+/* Its heartbeat thread sends pings. */
+Test(link_life, a_daemon_in_a_long_callback_is_alive, .init = set_up, .fini = tear_down)
+{
+    struct end a = {0};
+    pid_t pid = open_with_peer(&a, LINK_AWAKE, LINK_AWAKE);
+    uint64_t start = now_ms();
+    expect_echo(&a, WIRE_STOP);
+    cr_assert_geq(now_ms() - start, BUSY_MS - 2);
+    link_free(a.link);
+    cr_assert_eq(exit_status(pid), 0);
+}
+
+static void pause_reading(struct end *e, const struct frame *f)
+{
+    (void)e, (void)f;
+    sleep_ms(3 * SHORT_MS / 2);
+}
+
+/* The receiver pauses, so that part of a frame is in the queue when a PING is due, and
+ * the heartbeat thread writes, too. */
+Test(link_life, pings_stay_out_of_frames, .init = set_up, .fini = tear_down)
+{
+    enum { FRAMES = 8 };
+    struct end a = {0}, b = {.stop_at = FRAMES, .at_frame = pause_reading};
+    open_both(&a, &b, 4 * SHORT_MS);
+    for (size_t i = 0; i < FRAMES; i++)
+        send_one(a.link, WIRE_OUTPUT, 4 * MIB + i);
+    cr_assert(run(PATIENT_MS));
+    cr_assert_eq(b.frames, FRAMES);
+    cr_assert_eq(a.downs + b.downs, 0, "%s%s", a.why, b.why);
+    link_free(a.link);
+    link_free(b.link);
 }
 
 Test(link_life, a_stopped_daemon_is_down, .init = set_up, .fini = tear_down)
@@ -168,7 +205,7 @@ Test(link_life, a_stopped_front_is_waited_for, .init = set_up, .fini = tear_down
     cr_assert_eq(a.downs, 0, "%s", a.why);
     cr_assert_eq(a.frames, a.stop_at);
     run(2 * 4 * SHORT_MS);
-    expect_echo(&a);
+    expect_echo(&a, WIRE_EVENT);
     link_free(a.link);
     cr_assert_eq(exit_status(pid), 0);
 }

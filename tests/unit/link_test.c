@@ -282,19 +282,6 @@ Test(link, last_frames_are_read_after_a_failed_write, .init = set_up, .fini = te
     cr_assert_eq(a.frames, 1);
 }
 
-Test(link, more_than_can_be_sent, .init = set_up, .fini = tear_down)
-{
-    struct end a = {0};
-    struct frame f = {WIRE_JOB, 0, 0, "x", ((size_t)1 << 40) + 1};
-    int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
-    send_one(a.link, WIRE_STOP, 0);
-    link_send(a.link, &f);
-    cr_assert_eq(a.downs, 0, "only the loop reports events");
-    cr_assert_eq(link_queued(a.link), 0);
-    expect_down(&a, "cannot be sent a message (no memory)");
-    close(fd);
-}
-
 /* ---- flush ------------------------------------------------------------------------ */
 
 /* A process that reads everything after a delay; its exit status is the number of MiB. */

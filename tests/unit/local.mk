@@ -21,8 +21,8 @@ tests_unit_tune_test_SOURCES = tests/unit/tune_test.c \
 
 unit_objects = $(UNIT_TESTS:=.$(OBJEXT)) tests/unit/kernels/check.$(OBJEXT)
 unit_libraries = .libs/libsim.a tools/oshrun/liboshrun.a .libs/libpgas.a
-$(unit_objects): AM_CFLAGS += $(CRITERION_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
-	-Wno-pedantic -ffp-contract=off
+$(unit_objects): AM_CFLAGS += $(CRITERION_CFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) \
+	$(HWLOC_CFLAGS) -Wno-pedantic -ffp-contract=off
 $(UNIT_TESTS): LDADD = $(unit_libraries) $(OSHRUN_LIBS) $(CRITERION_LIBS)
 $(UNIT_TESTS): $(unit_libraries)
 

@@ -479,7 +479,7 @@ static void said_up(void *arg, uint32_t node, const char *line)
     said(arg, node, line);
     if (++t.here > t.most)
         t.most = t.here;
-    if (t.arrival.due_ns == 0)
+    if (!t.arrival.running)
         loop_after(&t.loop, &t.arrival, t.arrivals == 0 ? SHORT_MS * 5 : 1);
 }
 

@@ -3,12 +3,12 @@
 bin_PROGRAMS += oshrun
 noinst_LIBRARIES += tools/oshrun/liboshrun.a
 oshrun_SOURCES = tools/oshrun/main.c
-oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
+oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS)
 oshrun_LDADD  = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
-OSHRUN_LIBS   = $(PMIX_LIBS) $(HWLOC_LIBS) $(NETTLE_LIBS)
+OSHRUN_LIBS   = $(PMIX_LIBS) $(EVENT_LIBS) $(HWLOC_LIBS) $(NETTLE_LIBS)
 
 tools_oshrun_liboshrun_a_CFLAGS = \
-	$(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) $(NETTLE_CFLAGS)
+	$(AM_CFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(NETTLE_CFLAGS)
 tools_oshrun_liboshrun_a_SOURCES =
 
 include tools/oshrun/daemon/local.mk

@@ -27,7 +27,7 @@ struct pe_stream {
     struct pe *pe;
     enum daemon_stream which;
     struct loop_watch watch; /* fd < 0: closed */
-    struct iobuf lines;
+    struct evbuffer *half;   /* a partial line; NULL: none */
 };
 
 struct pe {
@@ -45,9 +45,8 @@ struct pe {
 
 /* Input of PE job->stdin_pe. */
 struct pe_input {
-    struct loop_watch watch; /* fd < 0: closed */
-    char *data;
-    size_t len, sent;
+    struct loop_watch watch;  /* fd < 0: closed */
+    struct evbuffer *pending; /* not written yet; NULL: none */
 };
 
 struct stacks;

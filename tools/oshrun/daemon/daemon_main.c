@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * daemon_main.c - see daemon_main.h.  Uses bootstrap.c, daemon.c, daemon_send.c,
- * listener.c, route.c, reaper.c.
+ * listener.c, route.c, reaper.c, watchdog.c.
  *
  * The daemon connects to the front end, receives its position in the tree (PLACE),
  * connects to its parent if that is another daemon, receives the job from the parent, and
@@ -16,6 +16,7 @@
 #include "tools/oshrun/daemon/daemon.h"
 #include "tools/oshrun/daemon/daemon_main.h"
 #include "tools/oshrun/daemon/daemon_send.h"
+#include "tools/oshrun/daemon/watchdog.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +33,6 @@
 #define STOP_MS        700   /* for children to disconnect */
 #define FLUSH_MS       300   /* for the last messages */
 #define CONNECT_MIN_MS 2000  /* a lost SYN is retransmitted after a second */
-#define TICKS          4     /* REAPER_TICKs per timeout */
-#define REAPER_EXTRA   500   /* ms by which the reaper waits longer than the parent */
 #define BAD            (-1)
 
 /* A daemon that connected before we received PLACE. */
@@ -49,7 +48,8 @@ struct serve {
     struct reaper reaper;
     struct rlimit files;
     struct loop_watch signals;
-    struct loop_timer tick, stop;
+    struct watchdog watchdog;
+    struct loop_timer stop;
 
     struct listener *listener;
     char addresses[ADDRESSES_MAX]; /* of our listener, for the children */
@@ -572,26 +572,10 @@ static int daemon_main_watch_signals(struct serve *s)
     return 0;
 }
 
-static void daemon_main_on_tick(void *arg)
-{
-    struct serve *s = arg;
-    reaper_announce(s->reaper.fd, REAPER_TICK);
-    loop_after(&s->loop, &s->tick, s->bootstrap.timeout_ms / TICKS);
-}
-
 static void daemon_main_on_stop(void *arg)
 {
     struct serve *s = arg;
     s->loop.stop = true;
-}
-
-/* From now on the reaper kills this process and the PEs if this process is stopped. */
-static void daemon_main_start_ticks(struct serve *s)
-{
-    reaper_watch(s->reaper.fd, s->bootstrap.timeout_ms + REAPER_EXTRA);
-    s->tick = (struct loop_timer){.fn = daemon_main_on_tick, .arg = s};
-    s->stop = (struct loop_timer){.fn = daemon_main_on_stop, .arg = s};
-    daemon_main_on_tick(s);
 }
 
 static int daemon_main_open_up(struct serve *s)
@@ -612,7 +596,10 @@ static int daemon_main_open_up(struct serve *s)
         error_report("cannot listen for other node daemons: %s", why);
         return -1;
     }
-    daemon_main_start_ticks(s);
+    s->stop = (struct loop_timer){.fn = daemon_main_on_stop, .arg = s};
+    if (watchdog_start(&s->watchdog, &s->loop, s->reaper.fd, s->bootstrap.timeout_ms) !=
+        0)
+        return -1;
     daemon_main_connect(s, s->bootstrap.at, &to_front);
     return 0;
 }
@@ -646,6 +633,7 @@ static void daemon_main_clean_up(struct serve *s)
         connector_free(s->connector);
     if (s->listener != NULL)
         listener_close(s->listener);
+    watchdog_stop(&s->watchdog);
     reaper_stop(&s->reaper);
     /* Last: the end of our link tells the parent that no process of the job is left
      * here. */

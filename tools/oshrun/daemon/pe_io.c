@@ -2,7 +2,7 @@
 /*
  * pe_io.c - the pipes between the daemon and its PEs.
  *
- * Uses iobuf.c, loop.c.  Used by daemon.c.
+ * Uses libevent, iobuf.c, loop.c.  Used by daemon.c.
  *
  * Our ends are non-blocking.  When the front end cannot accept more output, we stop
  * reading, the pipe fills, and the PE blocks in write: there is no other flow control.
@@ -12,9 +12,8 @@
 #include "tools/oshrun/daemon/daemon_int.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define READS_PER_TURN 4 /* so that one chatty PE does not starve the others */
@@ -35,7 +34,7 @@ void pe_io_close_stream(struct pe_stream *s)
     loop_want(d->loop, &s->watch, 0);
     close(s->watch.fd);
     s->watch.fd = -1;
-    iobuf_flush(&s->lines, NULL, NULL);
+    iobuf_free(&s->half);
     d->open_streams--;
 }
 
@@ -61,7 +60,7 @@ static void pe_io_read_stream(struct pe_stream *s, int turns)
     enum iobuf_status st = IOBUF_MORE;
     struct daemon *d = s->pe->d;
     while (st == IOBUF_MORE && turns-- > 0 && s->watch.fd >= 0 && !d->paused[s->which])
-        st = iobuf_read(&s->lines, s->watch.fd, d->job->whole_lines, pe_io_on_lines, s);
+        st = iobuf_read(&s->half, s->watch.fd, d->job->whole_lines, pe_io_on_lines, s);
     if (st == IOBUF_END && s->watch.fd >= 0) {
         pe_io_end_stream(s);
         daemon_stream_ended(d);
@@ -81,10 +80,9 @@ void pe_io_finish(struct pe *pe)
         if (s->watch.fd < 0)
             continue;
         for (int turns = 0; turns < READS_PER_TURN; turns++)
-            if (iobuf_read(&s->lines, s->watch.fd, false, pe_io_on_lines, s) !=
-                IOBUF_MORE)
+            if (iobuf_read(&s->half, s->watch.fd, false, pe_io_on_lines, s) != IOBUF_MORE)
                 break;
-        iobuf_flush(&s->lines, pe_io_on_lines, s);
+        iobuf_flush(&s->half, pe_io_on_lines, s);
         pe_io_end_stream(s);
     }
 }
@@ -117,9 +115,7 @@ void pe_io_close_input(struct daemon *d)
     loop_want(d->loop, &in->watch, 0);
     close(in->watch.fd);
     in->watch.fd = -1;
-    free(in->data);
-    in->data = NULL;
-    in->len = in->sent = 0;
+    iobuf_free(&in->pending);
 }
 
 static void pe_io_on_writable(void *arg, unsigned ready)
@@ -127,7 +123,7 @@ static void pe_io_on_writable(void *arg, unsigned ready)
     struct daemon *d = arg;
     struct pe_input *in = &d->input;
     (void)ready;
-    ssize_t n = write(in->watch.fd, in->data + in->sent, in->len - in->sent);
+    int n = evbuffer_write(in->pending, in->watch.fd);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n < 0) { /* EPIPE: the PE has closed its input */
@@ -135,10 +131,9 @@ static void pe_io_on_writable(void *arg, unsigned ready)
         d->ev->input(d->front, false);
         return;
     }
-    in->sent += (size_t)n;
-    if (in->sent < in->len)
+    if (evbuffer_get_length(in->pending) > 0)
         return;
-    in->len = in->sent = 0;
+    iobuf_free(&in->pending);
     loop_want(d->loop, &in->watch, 0);
     d->ev->input(d->front, true);
 }
@@ -148,15 +143,11 @@ void daemon_input(struct daemon *d, const char *text, size_t len)
     struct pe_input *in = &d->input;
     if (in->watch.fd < 0)
         return;
-    if (in->data == NULL)
-        in->data = malloc(DAEMON_INPUT_SIZE);
-    if (len == 0 || in->data == NULL || len > DAEMON_INPUT_SIZE) {
+    if (len == 0 || len > DAEMON_INPUT_SIZE) {
         pe_io_close_input(d);
         return;
     }
-    memcpy(in->data, text, len);
-    in->len = len;
-    in->sent = 0;
+    iobuf_add(&in->pending, text, len);
     loop_want(d->loop, &in->watch, LOOP_OUT);
 }
 

@@ -3,7 +3,7 @@
  * reaper.h - a process that outlives oshrun, ends its processes and removes its files.
  *
  * Uses nothing of ours.  Used by main.c (start, stop), child.c (announce), daemon.c,
- * daemon_main.c (watch), starter.c.
+ * watchdog.c, starter.c.
  */
 #ifndef OSHRUN_DAEMON_REAPER_H
 #define OSHRUN_DAEMON_REAPER_H

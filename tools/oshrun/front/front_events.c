@@ -90,7 +90,7 @@ static void front_events_on_unfinished(void *arg)
 /* The others would wait for this PE forever, unless they exit soon. */
 static void front_events_await_others(struct front *f, const struct daemon_end *end)
 {
-    if (f->unfinished.due_ns != 0)
+    if (f->unfinished.running)
         return;
     f->first_unfinished = *end;
     loop_after(&f->loop, &f->unfinished, UNFINISHED_MS);

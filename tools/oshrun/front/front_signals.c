@@ -63,7 +63,7 @@ static void front_signals_on_signal(void *arg, unsigned ready)
         front_report_request(f);
         break;
     case SIGTSTP:
-        if (f->suspend.due_ns == 0)
+        if (!f->suspend.running)
             front_signals_suspend(f);
         break;
     case SIGCONT:

@@ -2,7 +2,7 @@
 /*
  * out.c - oshrun's own standard output and error: bounded queues that never block.
  *
- * Uses loop.c.  Used by front.c.
+ * Uses libevent, loop.c, error.c.  Used by front.c.
  *
  * The open file descriptions of the inherited descriptors are shared with other
  * processes, so they must stay blocking.  A pipe or a terminal is reopened through /proc,
@@ -13,21 +13,20 @@
 #include "config.h"
 
 #include "tools/oshrun/front/out.h"
+#include "tools/oshrun/util/error.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define HIGH_MARK      ((size_t)512 * 1024) /* above it we stop reading from the PEs */
 #define LOW_MARK       ((size_t)64 * 1024)  /* below it we resume */
-#define FIRST_CAPACITY ((size_t)16 * 1024)
-#define WRITE_MAX      ((size_t)64 * 1024)
+#define WRITE_MAX      (64 * 1024)
 #define WRITES_AT_ONCE 16
 #define PROC_PATH      32
 
@@ -45,14 +44,14 @@ static int out_reopen_nonblocking(int fd)
 
 bool out_empty(const struct out *o)
 {
-    return o->closed || o->head == o->tail;
+    return o->closed || evbuffer_get_length(o->pending) == 0;
 }
 
 static void out_close_queue(struct out *o, int err)
 {
     o->closed = true;
     loop_want(o->loop, &o->watch, 0);
-    o->head = o->tail = 0;
+    evbuffer_drain(o->pending, evbuffer_get_length(o->pending));
     if (o->gone != NULL)
         o->gone(o->arg, err);
 }
@@ -60,22 +59,11 @@ static void out_close_queue(struct out *o, int err)
 /* One write of pending data.  True if more can be written now. */
 static bool out_write_some(struct out *o)
 {
-    size_t max = o->reopened ? WRITE_MAX : PIPE_BUF;
-    size_t len = o->tail - o->head;
-    ssize_t n = write(o->fd, o->data + o->head, len < max ? len : max);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return false;
-    if (n < 0) {
+    struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+    int n = evbuffer_write_atmost(o->pending, o->fd, o->reopened ? WRITE_MAX : PIPE_BUF);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
         out_close_queue(o, errno);
-        return false;
-    }
-    o->head += (size_t)n;
-    if (o->head < o->tail) {
-        struct pollfd p = {.fd = o->fd, .events = POLLOUT};
-        return o->reopened || poll(&p, 1, 0) == 1;
-    }
-    o->head = o->tail = 0;
-    return false;
+    return n >= 0 && !out_empty(o) && (o->reopened || poll(&p, 1, 0) == 1);
 }
 
 static void out_on_writable(void *arg, unsigned ready)
@@ -87,7 +75,7 @@ static void out_on_writable(void *arg, unsigned ready)
             break;
     if (out_empty(o))
         loop_want(o->loop, &o->watch, 0);
-    if (o->full && o->tail - o->head <= LOW_MARK) {
+    if (o->full && evbuffer_get_length(o->pending) <= LOW_MARK) {
         o->full = false;
         o->flow(o->arg, true);
     }
@@ -99,37 +87,19 @@ void out_open(struct out *o, struct loop *loop, int fd)
     *o = (struct out){
         .loop = loop, .fd = reopened >= 0 ? reopened : fd, .reopened = reopened >= 0};
     o->watch = (struct loop_watch){.fd = o->fd, .fn = out_on_writable, .arg = o};
-}
-
-/* Makes space for len bytes after the tail. */
-static bool out_reserve(struct out *o, size_t len)
-{
-    if (o->head > 0) {
-        memmove(o->data, o->data + o->head, o->tail - o->head);
-        o->tail -= o->head;
-        o->head = 0;
-    }
-    size_t capacity = o->capacity ? o->capacity : FIRST_CAPACITY;
-    while (capacity < o->tail + len)
-        capacity *= 2;
-    char *more = realloc(o->data, capacity);
-    if (more == NULL)
-        return false;
-    o->data = more;
-    o->capacity = capacity;
-    return true;
+    o->pending = evbuffer_new();
+    if (o->pending == NULL)
+        error_no_memory();
 }
 
 void out_put(struct out *o, const char *text, size_t len)
 {
     if (o->closed || len == 0)
         return;
-    if (o->capacity - o->tail < len && !out_reserve(o, len))
-        return;
-    memcpy(o->data + o->tail, text, len);
-    o->tail += len;
+    if (evbuffer_add(o->pending, text, len) != 0)
+        error_no_memory();
     loop_want(o->loop, &o->watch, LOOP_OUT);
-    if (!o->full && o->tail - o->head >= HIGH_MARK && o->flow != NULL) {
+    if (!o->full && evbuffer_get_length(o->pending) >= HIGH_MARK && o->flow != NULL) {
         o->full = true;
         o->flow(o->arg, false);
     }
@@ -137,14 +107,15 @@ void out_put(struct out *o, const char *text, size_t len)
 
 void out_finish(struct out *o, int ms)
 {
-    uint64_t end = loop_now_ns() + (uint64_t)ms * 1000000u;
+    uint64_t end = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
+    if (o->pending == NULL)
+        return; /* out_open was not called */
     while (!out_empty(o) && loop_now_ns() < end) {
         struct pollfd p = {.fd = o->fd, .events = POLLOUT};
         if (poll(&p, 1, ms) > 0)
             out_on_writable(o, LOOP_OUT);
     }
     loop_want(o->loop, &o->watch, 0);
-    free(o->data);
-    o->data = NULL;
-    o->head = o->tail = o->capacity = 0;
+    evbuffer_free(o->pending);
+    o->pending = NULL;
 }

@@ -2,7 +2,7 @@
 /*
  * out.h - oshrun's own standard output and error: bounded queues that never block.
  *
- * Uses loop.h.  Used by front.c.
+ * Uses libevent, loop.h.  Used by front.c.
  */
 #ifndef OSHRUN_FRONT_OUT_H
 #define OSHRUN_FRONT_OUT_H
@@ -12,15 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct evbuffer;
+
 struct out {
     struct loop *loop;
     struct loop_watch watch;
     int fd;        /* the inherited descriptor, or one reopened from it */
     bool reopened; /* fd was reopened and is non-blocking */
-    char *data;    /* [head, tail) is pending */
-    size_t head, tail, capacity;
-    bool full;   /* above HIGH_MARK: flow(arg, false) was called */
-    bool closed; /* a write failed */
+    bool full;     /* above HIGH_MARK: flow(arg, false) was called */
+    bool closed;   /* a write failed */
+    struct evbuffer *pending;
     void (*flow)(void *arg, bool go);
     /* Writing failed: EPIPE when the reader closed its end. */
     void (*gone)(void *arg, int err);

@@ -2,23 +2,28 @@
 /*
  * link.c - see link.h.
  *
- * `down` is called from the loop only.  If sending fails, the socket is shut down, so
- * that the loop reads what the other side has sent (its last message may tell why it
- * exits) and then gets end of file.
+ * The heartbeat thread only sends.  `down` is called from the loop only.  If sending
+ * fails, the socket is shut down, so that the loop reads what the other side has sent
+ * (its last message may tell why it exits) and then gets end of file.
  */
 #include "config.h"
 
 #include "tools/oshrun/net/link.h"
 
 #include "tools/oshrun/net/address.h"
-#include "tools/oshrun/net/pack.h"
+#include "tools/oshrun/net/heartbeat.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/iobuf.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <event2/buffer.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +31,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define HEADER_BYTES     20
-#define PAYLOAD_MAX      ((uint64_t)1 << 40) /* larger: a corrupt header */
-#define FIRST_CAPACITY   ((size_t)64 * 1024) /* of a queue; if larger, freed when empty */
-#define READ_SCRATCH     ((size_t)32 * 1024) /* free space before a read */
+#define PAYLOAD_MAX      ((uint64_t)1 << 40)  /* larger: a corrupt header */
+#define READ_SPACE       ((size_t)32 * 1024)  /* free space before a read */
 #define TURN_BYTES       ((size_t)256 * 1024) /* per link and iteration of the loop */
 #define WHY_BYTES        128
 #define TICKS            8 /* checks of the clock per host time-out */
@@ -40,10 +43,11 @@
 #define FLUSH_STEP_MS    5
 #define MS_PER_S         1000
 
-struct queue {
-    unsigned char *data;
-    size_t head, tail, capacity;
-};
+/* Little-endian. */
+struct header {
+    uint32_t type, from, to;
+    uint64_t len;
+} __attribute__((packed));
 
 struct link {
     struct loop *loop;
@@ -52,78 +56,43 @@ struct link {
     const struct link_events *events;
     void *arg, *user;
     enum link_life life;
-    struct queue in, out;
+    struct evbuffer *in;
     uint64_t timeout_ns; /* silence of the process */
     uint64_t host_ns;    /* silence of its host's kernel */
-    uint64_t last_recv_ns, sent_ns, ticked_ns;
+    uint64_t last_recv_ns, ticked_ns;
     uint64_t silent_ns; /* silence of the other side, while this process was running */
-    bool mute;          /* sending is disabled */
     bool busy, freed;   /* in frame(); link_free was called */
-    char why[WHY_BYTES];
     char peer[LINK_PEER_TEXT];
+
+    struct heartbeat heartbeat;
+    pthread_mutex_t lock; /* of what follows, while the heartbeat is active */
+    struct evbuffer *out;
+    uint64_t sent_ns;
+    bool no_pings; /* the other side does not read them */
+    bool mute;     /* sending is disabled */
+    char why[WHY_BYTES];
 };
 
 _Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link");
 
-/* ---- queues ----------------------------------------------------------------------- */
-
-/* Reserves len bytes.  Data is moved only after at least as many bytes were consumed or
- * when the buffer doubles: O(1) amortized per byte. */
-static bool link_reserve(struct queue *q, size_t len)
-{
-    if (q->capacity - q->tail >= len)
-        return true;
-    size_t used = q->tail - q->head;
-    bool grow = q->head < used || q->capacity - used < len;
-    if (q->head > 0)
-        memmove(q->data, q->data + q->head, used);
-    q->head = 0;
-    q->tail = used;
-    if (!grow)
-        return true;
-    size_t capacity = q->capacity != 0 ? 2 * q->capacity : FIRST_CAPACITY;
-    while (capacity - used < len)
-        capacity *= 2;
-    unsigned char *more = realloc(q->data, capacity);
-    if (more == NULL)
-        return false;
-    q->data = more;
-    q->capacity = capacity;
-    return true;
-}
-
-static void link_empty(struct queue *q)
-{
-    free(q->data);
-    *q = (struct queue){0};
-}
-
-static void link_consume(struct queue *q, size_t len)
-{
-    q->head += len;
-    if (q->head < q->tail)
-        return;
-    q->head = q->tail = 0;
-    if (q->capacity > FIRST_CAPACITY)
-        link_empty(q);
-}
-
-static size_t link_pending(const struct queue *q)
-{
-    return q->tail - q->head;
-}
-
 /* ---- closing ---------------------------------------------------------------------- */
+
+static void link_discard_output(struct link *l)
+{
+    evbuffer_drain(l->out, evbuffer_get_length(l->out));
+}
 
 static void link_release(struct link *l)
 {
-    link_empty(&l->in);
-    link_empty(&l->out);
+    evbuffer_free(l->in);
+    evbuffer_free(l->out);
+    pthread_mutex_destroy(&l->lock);
     free(l);
 }
 
 static void link_disable_events(struct link *l)
 {
+    heartbeat_remove(&l->heartbeat);
     l->mute = true;
     loop_want(l->loop, &l->watch, 0);
     loop_cancel(l->loop, &l->flush);
@@ -155,38 +124,55 @@ static const char *link_error_text(const struct link *l, int err, char text[WHY_
     return text;
 }
 
-/* Disables sending; the loop reads up to end of file and then calls `down`. */
+/* Disables sending; the loop reads up to end of file and then calls `down`.  The lock is
+ * held. */
 static void link_fail_to_send(struct link *l, const char *why)
 {
     l->mute = true;
     snprintf(l->why, sizeof l->why, "%s", why);
-    link_empty(&l->out);
+    link_discard_output(l);
     shutdown(l->watch.fd, SHUT_RDWR);
 }
 
 /* ---- sending ---------------------------------------------------------------------- */
 
-static void link_write_some(struct link *l)
+size_t link_queued(struct link *l)
+{
+    pthread_mutex_lock(&l->lock);
+    size_t len = evbuffer_get_length(l->out);
+    pthread_mutex_unlock(&l->lock);
+    return len;
+}
+
+/* Writes what the socket accepts.  The lock is held: the heartbeat thread writes, too. */
+static void link_write(struct link *l)
 {
     char text[WHY_BYTES];
     size_t left = TURN_BYTES;
-    while (left > 0 && link_pending(&l->out) > 0) {
-        size_t len = link_pending(&l->out) < left ? link_pending(&l->out) : left;
-        ssize_t n = send(l->watch.fd, l->out.data + l->out.head, len, MSG_NOSIGNAL);
+    while (left > 0 && evbuffer_get_length(l->out) > 0) {
+        int n = evbuffer_write_atmost(l->out, l->watch.fd, (ev_ssize_t)left);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            break;
+            return;
         if (n < 0) {
             link_fail_to_send(l, link_error_text(l, errno, text));
-            break;
+            return;
         }
         l->sent_ns = loop_now_ns();
         left -= (size_t)n;
-        link_consume(&l->out, (size_t)n);
     }
-    loop_want(l->loop, &l->watch,
-              link_pending(&l->out) > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
+}
+
+/* True if data remains. */
+static bool link_write_some(struct link *l)
+{
+    pthread_mutex_lock(&l->lock);
+    link_write(l);
+    bool more = evbuffer_get_length(l->out) > 0;
+    pthread_mutex_unlock(&l->lock);
+    loop_want(l->loop, &l->watch, more ? LOOP_IN | LOOP_OUT : LOOP_IN);
+    return more;
 }
 
 /* One send for all frames that were queued in an iteration of the loop. */
@@ -196,36 +182,35 @@ static void link_on_flush(void *arg)
     link_write_some(l);
 }
 
-static void link_put_number(unsigned char **at, uint64_t v, size_t len)
+void link_encode(struct evbuffer **to, const struct frame *f)
 {
-    for (size_t i = 0; i < len; i++)
-        *(*at)++ = (unsigned char)(v >> (8 * i));
+    struct header h = {htole32(f->type), htole32(f->from), htole32(f->to),
+                       htole64(f->len)};
+    iobuf_add(to, &h, sizeof h);
+    iobuf_add(to, f->data, f->len);
+}
+
+/* Adds a frame or, if f is NULL, encoded frames. */
+static void link_queue(struct link *l, const struct frame *f, struct evbuffer *frames)
+{
+    pthread_mutex_lock(&l->lock);
+    if (!l->mute && evbuffer_get_length(l->out) == 0)
+        loop_after(l->loop, &l->flush, 0);
+    if (!l->mute && f != NULL)
+        link_encode(&l->out, f);
+    else if (!l->mute)
+        evbuffer_add_buffer(l->out, frames);
+    pthread_mutex_unlock(&l->lock);
 }
 
 void link_send(struct link *l, const struct frame *f)
 {
-    if (l->mute)
-        return;
-    if (f->len > PAYLOAD_MAX || !link_reserve(&l->out, HEADER_BYTES + f->len)) {
-        link_fail_to_send(l, "cannot be sent a message (no memory)");
-        return;
-    }
-    bool first = link_pending(&l->out) == 0;
-    unsigned char *at = l->out.data + l->out.tail;
-    link_put_number(&at, f->type, sizeof(uint32_t));
-    link_put_number(&at, f->from, sizeof(uint32_t));
-    link_put_number(&at, f->to, sizeof(uint32_t));
-    link_put_number(&at, f->len, sizeof(uint64_t));
-    if (f->len > 0)
-        memcpy(at, f->data, f->len);
-    l->out.tail += HEADER_BYTES + f->len;
-    if (first)
-        loop_after(l->loop, &l->flush, 0);
+    link_queue(l, f, NULL);
 }
 
-size_t link_queued(const struct link *l)
+void link_send_encoded(struct link *l, struct evbuffer *frames)
 {
-    return link_pending(&l->out);
+    link_queue(l, NULL, frames);
 }
 
 /* Bounded by FLUSH_STEP_MS: an acknowledgement does not wake poll. */
@@ -246,17 +231,15 @@ static bool link_has_unacked(const struct link *l)
 void link_flush(struct link *l, uint32_t ms)
 {
     uint64_t end = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
+    heartbeat_remove(&l->heartbeat);
     if (l->mute)
         return;
-    link_write_some(l);
-    while (!l->mute && link_pending(&l->out) > 0 && loop_now_ns() < end) {
+    while (link_write_some(l) && loop_now_ns() < end)
         link_wait_a_little(l, POLLOUT);
-        link_write_some(l);
-    }
     if (l->mute)
         return;
     l->mute = true;
-    link_empty(&l->out);
+    link_discard_output(l);
     loop_cancel(l->loop, &l->flush);
     loop_want(l->loop, &l->watch, LOOP_IN);
     shutdown(l->watch.fd, SHUT_WR);
@@ -284,14 +267,10 @@ static bool link_deliver(struct link *l, const struct frame *f)
 static bool link_take_frames(struct link *l)
 {
     char text[WHY_BYTES];
-    while (link_pending(&l->in) >= HEADER_BYTES) {
-        const unsigned char *at = l->in.data + l->in.head;
-        struct unpack u = unpack_of(at, HEADER_BYTES);
-        struct frame f = {.data = at + HEADER_BYTES};
-        uint32_t type = unpack_u32(&u);
-        f.from = unpack_u32(&u);
-        f.to = unpack_u32(&u);
-        uint64_t len = unpack_u64(&u);
+    struct header h;
+    while (evbuffer_copyout(l->in, &h, sizeof h) == (ev_ssize_t)sizeof h) {
+        uint32_t type = le32toh(h.type);
+        uint64_t len = le64toh(h.len);
         text[0] = '\0';
         if (type >= WIRE_TYPES)
             snprintf(text, sizeof text, "sent an invalid message (type %u)", type);
@@ -303,13 +282,17 @@ static bool link_take_frames(struct link *l)
             link_go_down(l, text);
             return false;
         }
-        if (link_pending(&l->in) - HEADER_BYTES < len)
+        if (evbuffer_get_length(l->in) - sizeof h < len)
             return true;
-        f.type = type;
-        f.len = len;
+        const unsigned char *at =
+            evbuffer_pullup(l->in, (ev_ssize_t)(sizeof h + (size_t)len));
+        if (at == NULL)
+            error_no_memory();
+        struct frame f = {type, le32toh(h.from), le32toh(h.to), at + sizeof h,
+                          (size_t)len};
         if (!link_deliver(l, &f))
             return false;
-        link_consume(&l->in, HEADER_BYTES + f.len);
+        evbuffer_drain(l->in, sizeof h + f.len);
     }
     return true;
 }
@@ -320,7 +303,7 @@ static void link_found_end(struct link *l, int err)
     char text[WHY_BYTES];
     if (err != 0)
         link_go_down(l, link_error_text(l, err, text));
-    else if (link_pending(&l->in) > 0)
+    else if (evbuffer_get_length(l->in) > 0)
         link_go_down(l, "closed the connection in the middle of a message");
     else
         link_go_down(l, "closed the connection");
@@ -330,13 +313,11 @@ static void link_found_end(struct link *l, int err)
 static void link_read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
-        if (!link_reserve(&l->in, READ_SCRATCH)) {
-            link_go_down(l, "sent more data than there is memory for");
-            return;
-        }
-        size_t capacity = l->in.capacity - l->in.tail,
-               len = capacity < left ? capacity : left;
-        ssize_t n = recv(l->watch.fd, l->in.data + l->in.tail, len, 0);
+        struct evbuffer_iovec v;
+        if (evbuffer_reserve_space(l->in, READ_SPACE, &v, 1) != 1)
+            error_no_memory();
+        size_t len = v.iov_len < left ? v.iov_len : left;
+        ssize_t n = recv(l->watch.fd, v.iov_base, len, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
@@ -345,7 +326,8 @@ static void link_read_some(struct link *l)
             link_found_end(l, n < 0 ? errno : 0);
             return;
         }
-        l->in.tail += (size_t)n;
+        v.iov_len = (size_t)n;
+        evbuffer_commit_space(l->in, &v, 1);
         l->last_recv_ns = loop_now_ns();
         l->silent_ns = 0;
         left -= (size_t)n;
@@ -396,30 +378,43 @@ static bool link_host_gone(const struct link *l)
            (t.tcpi_probes >= UNANSWERED_PROBE || t.tcpi_retransmits >= UNANSWERED_PROBE);
 }
 
-/* No PING to a process that is silent because it is stopped: it does not read, and pings
- * would fill its receive window. */
-static bool link_ping_due(const struct link *l, uint64_t now)
+static void link_on_tick(void *arg)
 {
-    if (l->mute || link_pending(&l->out) > 0 || now - l->sent_ns < l->host_ns / PINGS)
-        return false;
-    return l->life == LINK_AWAKE || l->silent_ns < l->timeout_ns;
+    struct link *l = arg;
+    char text[WHY_BYTES];
+    link_measure_silence(l, loop_now_ns());
+    bool silent = l->silent_ns >= l->timeout_ns, gone = l->life == LINK_AWAKE && silent;
+    if (gone || link_host_gone(l)) {
+        link_go_down(l, link_unanswered(gone ? l->timeout_ns : l->host_ns, text));
+        return;
+    }
+    /* A process that is silent because it is stopped does not read, and pings would fill
+     * its receive window. */
+    pthread_mutex_lock(&l->lock);
+    l->no_pings = silent;
+    pthread_mutex_unlock(&l->lock);
+    link_write_some(l); /* what the heartbeat thread could not write */
+    loop_after(l->loop, &l->tick, l->host_ns / NS_PER_MS / TICKS + 1);
 }
 
-static void link_on_tick(void *arg)
+/*
+ * Runs in the heartbeat thread.  It writes from the queue only, to which it adds a PING
+ * only if it is empty, so that no byte gets into the middle of a frame.  It does not wait
+ * for the lock: its owner is sending, or waits for the processor and would delay the
+ * other links.
+ */
+static void link_on_beat(void *arg)
 {
     static const struct frame ping = {WIRE_PING, WIRE_NONE, WIRE_NONE, NULL, 0};
     struct link *l = arg;
-    char text[WHY_BYTES];
-    uint64_t now = loop_now_ns();
-    link_measure_silence(l, now);
-    bool silent = l->life == LINK_AWAKE && l->silent_ns >= l->timeout_ns;
-    if (silent || link_host_gone(l)) {
-        link_go_down(l, link_unanswered(silent ? l->timeout_ns : l->host_ns, text));
+    if (pthread_mutex_trylock(&l->lock) != 0)
         return;
-    }
-    if (link_ping_due(l, now))
-        link_send(l, &ping);
-    loop_after(l->loop, &l->tick, l->host_ns / NS_PER_MS / TICKS + 1);
+    bool due = !l->mute && loop_now_ns() - l->sent_ns >= l->host_ns / PINGS;
+    if (due && evbuffer_get_length(l->out) == 0 && !l->no_pings)
+        link_encode(&l->out, &ping);
+    if (due)
+        link_write(l);
+    pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- open and close --------------------------------------------------------------- */
@@ -449,22 +444,32 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg)
 {
     struct link *l = malloc(sizeof *l);
-    if (l == NULL) {
-        close(fd);
-        return NULL;
-    }
+    if (l == NULL)
+        error_no_memory();
     struct address other;
     uint64_t now = loop_now_ns();
     *l = (struct link){.loop = loop, .events = events, .arg = arg, .life = peer};
+    l->in = evbuffer_new();
+    l->out = evbuffer_new();
+    if (l->in == NULL || l->out == NULL)
+        error_no_memory();
+    pthread_mutex_init(&l->lock, NULL);
     l->timeout_ns = (uint64_t)timeout_ms * NS_PER_MS;
     l->host_ns = (uint64_t)link_host_ms(timeout_ms) * NS_PER_MS;
     l->last_recv_ns = l->sent_ns = l->ticked_ns = now;
     l->watch = (struct loop_watch){.fd = fd, .fn = link_on_ready, .arg = l};
     l->flush = (struct loop_timer){.fn = link_on_flush, .arg = l};
     l->tick = (struct loop_timer){.fn = link_on_tick, .arg = l};
+    l->heartbeat = (struct heartbeat){
+        .period_ns = l->host_ns / TICKS, .beat = link_on_beat, .arg = l};
     address_of_peer(&other, fd);
     address_text(&other, l->peer);
     link_tune(fd, timeout_ms, peer);
+    if (heartbeat_add(&l->heartbeat) != 0) {
+        close(fd);
+        link_release(l);
+        return NULL;
+    }
     loop_want(loop, &l->watch, LOOP_IN);
     loop_after(loop, &l->tick, link_host_ms(timeout_ms) / TICKS + 1);
     return l;

@@ -3,17 +3,19 @@
  * link.h - one connection between the front end and a daemon, or between two daemons:
  * sends and receives frames without blocking, and detects the loss of the other side.
  *
- * Uses loop.h, wire.h.  Used by route.c, daemons*.c, daemon_main.c.
+ * Uses libevent, heartbeat.h, loop.h, wire.h.  Used by route.c, daemons*.c,
+ * daemon_main.c.
  *
  * The other side is down if one of three checks fails:
  *   - the connection: a process that exits closes it, which is detected immediately;
  *   - the host: its kernel acknowledges keep-alive probes whatever the process does; a
  *     host that acknowledges nothing for min(timeout_ms, LINK_HOST_MS) is unreachable;
- *   - the process: each side sends PING when it has sent nothing for a quarter of that
- *     time.  A side that must answer (LINK_AWAKE) is down after timeout_ms without a
- *     frame.  This limit must be long, since a process that is starved of the processor
- *     or in a long callback is not dead.  A side that may be stopped on purpose
- *     (LINK_MAY_STOP: the front end, by Ctrl-Z) has no such limit.
+ *   - the process: on a link on which nothing was sent for a quarter of that time, the
+ *     heartbeat thread (heartbeat.h) of each side sends PING, also while the loop is in a
+ *     long callback or gets no processor time.  A side that must answer (LINK_AWAKE) is
+ *     down after timeout_ms without a frame: it is stopped, or so starved that not even
+ *     that thread runs.  A side that may be stopped on purpose (LINK_MAY_STOP: the front
+ *     end, by Ctrl-Z) has no such limit.
  */
 #ifndef OSHRUN_NET_LINK_H
 #define OSHRUN_NET_LINK_H
@@ -27,6 +29,7 @@
 
 #define LINK_PEER_TEXT 80
 
+struct evbuffer;
 struct link;
 
 enum link_life { LINK_AWAKE, LINK_MAY_STOP };
@@ -50,17 +53,21 @@ struct link_events {
     void (*down)(void *arg, struct link *l, const char *why);
 };
 
-/* Takes ownership of a connected, authenticated socket.  NULL: no memory (fd is
- * closed). */
+/* Takes ownership of a connected, authenticated socket.  NULL: the heartbeat thread
+ * cannot be created (fd is closed). */
 struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg);
 
-/* Queues a frame.  Never blocks.  No effect on a link that is down.  Without memory the
- * link goes down. */
+/* Queues a frame.  Never blocks.  No effect on a link that is down. */
 void link_send(struct link *l, const struct frame *f);
 
+/* Appends the encoding of a frame to *to, as iobuf_add. */
+void link_encode(struct evbuffer **to, const struct frame *f);
+/* Sends encoded frames, and empties `frames`. */
+void link_send_encoded(struct link *l, struct evbuffer *frames);
+
 /* Bytes in the send queue. */
-size_t link_queued(const struct link *l);
+size_t link_queued(struct link *l);
 
 /* "10.77.0.2:43210" */
 const char *link_peer(const struct link *l);

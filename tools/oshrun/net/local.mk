@@ -8,6 +8,8 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/net/connector.c \
 	tools/oshrun/net/gather.c \
 	tools/oshrun/net/gather.h \
+	tools/oshrun/net/heartbeat.c \
+	tools/oshrun/net/heartbeat.h \
 	tools/oshrun/net/link.c \
 	tools/oshrun/net/link.h \
 	tools/oshrun/net/listener.c \

@@ -1,37 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* route.c - see route.h.  Uses link.c, tree.c. */
+/* route.c - see route.h.  Uses iobuf.c, link.c, tree.c. */
 #include "config.h"
 
-#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/iobuf.h"
 #include "tools/oshrun/net/route.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* A frame queued for a child. */
-struct waiting {
-    struct waiting *next;
-    struct frame f;
-    unsigned char data[];
-};
 
 struct route_child {
     uint32_t node;
     struct link *link;
     bool gone;
-    struct waiting *first, **last;
+    struct evbuffer *waiting; /* frames, until it connects; NULL: none */
 };
-
-static void route_forget_waiting(struct route_child *c)
-{
-    struct waiting *next;
-    for (struct waiting *w = c->first; w != NULL; w = next) {
-        next = w->next;
-        free(w);
-    }
-    c->first = NULL;
-    c->last = &c->first;
-}
 
 int route_open(struct route *r, const struct tree *tree, uint32_t me)
 {
@@ -41,17 +22,15 @@ int route_open(struct route *r, const struct tree *tree, uint32_t me)
     if (r->child == NULL)
         return -1;
     r->nchildren = n;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         r->child[i].node = tree_child(tree, me, i);
-        r->child[i].last = &r->child[i].first;
-    }
     return 0;
 }
 
 void route_close(struct route *r)
 {
     for (uint32_t i = 0; i < r->nchildren; i++) {
-        route_forget_waiting(&r->child[i]);
+        iobuf_free(&r->child[i].waiting);
         if (r->child[i].link != NULL)
             link_free(r->child[i].link);
     }
@@ -78,9 +57,9 @@ int route_attach(struct route *r, uint32_t node, struct link *l,
     c->link = l;
     if (first != NULL)
         link_send(l, first);
-    for (struct waiting *w = c->first; w != NULL; w = w->next)
-        link_send(l, &w->f);
-    route_forget_waiting(c);
+    if (c->waiting != NULL)
+        link_send_encoded(l, c->waiting);
+    iobuf_free(&c->waiting);
     return 0;
 }
 
@@ -98,7 +77,7 @@ void route_detach(struct route *r, uint32_t node)
     if (c == NULL)
         return;
     c->gone = true;
-    route_forget_waiting(c);
+    iobuf_free(&c->waiting);
     if (c->link != NULL)
         link_free(c->link);
     c->link = NULL;
@@ -118,26 +97,12 @@ bool route_has_children(const struct route *r)
     return false;
 }
 
-static void route_keep(struct route_child *c, const struct frame *f)
-{
-    struct waiting *w = malloc(sizeof *w + f->len);
-    if (w == NULL)
-        error_no_memory();
-    w->next = NULL;
-    w->f = *f;
-    w->f.data = w->data;
-    if (f->len > 0)
-        memcpy(w->data, f->data, f->len);
-    *c->last = w;
-    c->last = &w->next;
-}
-
 static void route_send_child(struct route_child *c, const struct frame *f)
 {
     if (c->link != NULL)
         link_send(c->link, f);
     else if (!c->gone)
-        route_keep(c, f);
+        link_encode(&c->waiting, f);
 }
 
 static void route_send_children(struct route *r, const struct frame *f)

@@ -17,7 +17,7 @@
 #define INFO_BYTES 4 /* no packed pmix_info_t is smaller */
 
 /* An event that libpmix delivers. */
-struct event {
+struct pmix_event {
     pmix_status_t code;
     pmix_data_range_t range;
     pmix_proc_t source;
@@ -51,7 +51,7 @@ void pmix_event_post(struct pmix_net *n, struct pmix_request *r)
     pmix_request_free(r);
 }
 
-static int pmix_event_unpack_infos(struct event *e, const void *data, size_t len)
+static int pmix_event_unpack_infos(struct pmix_event *e, const void *data, size_t len)
 {
     pmix_data_buffer_t buffer;
     pmix_byte_object_t bytes = {.bytes = malloc(len), .size = len};
@@ -69,7 +69,7 @@ static int pmix_event_unpack_infos(struct event *e, const void *data, size_t len
     return rc == PMIX_SUCCESS && (size_t)n == e->n ? 0 : -1;
 }
 
-static int pmix_event_read_event(const struct frame *f, struct event *e)
+static int pmix_event_read_event(const struct frame *f, struct pmix_event *e)
 {
     struct unpack u = unpack_of(f->data, f->len);
     e->code = (pmix_status_t)unpack_u32(&u);
@@ -86,7 +86,7 @@ static int pmix_event_read_event(const struct frame *f, struct event *e)
     return e->n > 0 ? pmix_event_unpack_infos(e, data, len) : 0;
 }
 
-static void pmix_event_free_event(struct event *e)
+static void pmix_event_free_event(struct pmix_event *e)
 {
     if (e->info != NULL)
         PMIX_INFO_FREE(e->info, e->n);
@@ -105,7 +105,7 @@ int pmix_event_take(struct pmix_net *n, const struct frame *f)
 {
     if (f->from == n->job->here)
         return 0;
-    struct event *e = calloc(1, sizeof *e);
+    struct pmix_event *e = calloc(1, sizeof *e);
     if (e == NULL)
         return -1;
     if (pmix_event_read_event(f, e) != 0) {

@@ -2,7 +2,7 @@
 /*
  * agent.c - a process that starts a daemon on its node (ssh, srun), or is the daemon.
  *
- * Uses child.c, iobuf.c, loop.c.  Used by starter.c.
+ * Uses libevent, child.c, iobuf.c, loop.c.  Used by starter.c.
  *
  * Its standard input is a pipe that gets one line and is closed; its output is one pipe,
  * read line by line.  It has a session of its own, so that it cannot read our terminal
@@ -13,9 +13,9 @@
 #include "tools/oshrun/start/starter_int.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
@@ -40,8 +40,7 @@ static void agent_close_watch(struct agent *a, struct loop_watch *w)
 static void agent_close_input(struct agent *a)
 {
     agent_close_watch(a, &a->in);
-    free(a->input);
-    a->input = NULL;
+    iobuf_free(&a->input);
 }
 
 /* ---- its output ------------------------------------------------------------------- */
@@ -104,12 +103,10 @@ static void agent_on_input(void *arg, unsigned ready)
 {
     struct agent *a = arg;
     (void)ready;
-    ssize_t n = write(a->in.fd, a->input + a->input_sent, a->input_len - a->input_sent);
+    int n = evbuffer_write(a->input, a->in.fd);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n > 0)
-        a->input_sent += (size_t)n;
-    if (n < 0 || a->input_sent == a->input_len)
+    if (n < 0 || evbuffer_get_length(a->input) == 0)
         agent_close_input(a); /* it does not read: its output or its end tells why */
 }
 
@@ -231,6 +228,6 @@ bool agent_finish(struct agent *a)
         agent_drain(a);
     agent_close_watch(a, &a->out);
     agent_close_watch(a, &a->end);
-    iobuf_flush(&a->half, NULL, NULL);
+    iobuf_free(&a->half);
     return a->pid == 0 || waitpid(a->pid, NULL, WNOHANG) == a->pid;
 }

@@ -179,7 +179,7 @@ void daemons_set_deadline(struct daemons *ds, struct daemon_conn *dc, uint32_t m
 {
     dc->limit_ms = ms;
     dc->left_ms = ms;
-    if (ms > 0 && ds->start.due_ns == 0)
+    if (ms > 0 && !ds->start.running)
         loop_after(ds->loop, &ds->start, STEP_MS);
 }
 

@@ -16,6 +16,7 @@
 #include "tools/oshrun/start/starter_int.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,14 +202,13 @@ static void starter_start_failed(struct agent *a, const char *path, const char *
 static int starter_make_input(struct agent *a)
 {
     const char *line = a->s->line;
-    int n = a->node == STARTER_ALL ? asprintf(&a->input, "%s\n", line)
-                                   : asprintf(&a->input, "%s node=%u\n", line, a->node);
-    if (n < 0) {
-        a->input = NULL;
+    a->input = evbuffer_new();
+    if (a->input == NULL)
         return -1;
-    }
-    a->input_len = (size_t)n;
-    return 0;
+    int n = a->node == STARTER_ALL
+                ? evbuffer_add_printf(a->input, "%s\n", line)
+                : evbuffer_add_printf(a->input, "%s node=%u\n", line, a->node);
+    return n < 0 ? -1 : 0;
 }
 
 static void starter_start(struct agent *a)

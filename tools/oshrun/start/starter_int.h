@@ -30,10 +30,9 @@ struct agent {
     bool waited; /* started, its daemon has not connected: one of the 32 */
     bool arrived;
     bool ended;
-    char *input; /* for its standard input; NULL: all is written */
-    size_t input_len, input_sent;
+    struct evbuffer *input; /* for its standard input; NULL: all is written */
     struct loop_watch in, out, end;
-    struct iobuf half;     /* of a line, not complete */
+    struct evbuffer *half; /* of a line, not complete; NULL: none */
     char last[LINE_BYTES]; /* last line that may explain its end */
 };
 

@@ -1,86 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iobuf.c - splits the output of one process into whole lines.
- *
- * Uses nothing of ours.  Used by pe_io.c, agent.c.
+ * iobuf.c - see iobuf.h.  Uses libevent, error.c.
  */
 #include "config.h"
 
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/iobuf.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <event2/buffer.h>
 #include <string.h>
 #include <unistd.h>
 
-static void iobuf_drop(struct iobuf *b)
+void iobuf_add(struct evbuffer **b, const void *data, size_t len)
 {
-    free(b->data);
-    *b = (struct iobuf){0};
+    if (len == 0)
+        return;
+    if (*b == NULL)
+        *b = evbuffer_new();
+    if (*b == NULL || evbuffer_add(*b, data, len) != 0)
+        error_no_memory();
 }
 
-void iobuf_flush(struct iobuf *b, iobuf_lines_fn *lines, void *arg)
+void iobuf_free(struct evbuffer **b)
 {
-    if (b->len > 0 && lines != NULL)
-        lines(arg, b->data, b->len);
-    iobuf_drop(b);
+    if (*b != NULL)
+        evbuffer_free(*b);
+    *b = NULL;
 }
 
-/* Number of bytes to pass on: up to the last newline, or all if !whole_lines or if a
- * line fills the buffer. */
-static size_t iobuf_complete(const struct iobuf *b, bool whole_lines)
+void iobuf_flush(struct evbuffer **half, iobuf_lines_fn *lines, void *arg)
 {
-    if (!whole_lines)
-        return b->len;
-    const char *end = memrchr(b->data, '\n', b->len);
-    if (end != NULL)
-        return (size_t)(end - b->data) + 1;
-    return b->len == IOBUF_MAX ? b->len : 0;
+    struct evbuffer *b = *half;
+    if (b == NULL)
+        return;
+    *half = NULL;
+    const unsigned char *text = evbuffer_pullup(b, -1);
+    if (text == NULL)
+        error_no_memory();
+    lines(arg, (const char *)text, evbuffer_get_length(b));
+    evbuffer_free(b);
 }
 
-static void iobuf_pass_on(struct iobuf *b, bool whole_lines, iobuf_lines_fn *lines,
-                          void *arg)
-{
-    size_t n = iobuf_complete(b, whole_lines);
-    if (n > 0)
-        lines(arg, b->data, n);
-    b->len -= n;
-    if (b->len == 0)
-        iobuf_drop(b);
-    else if (n > 0)
-        memmove(b->data, b->data + n, b->len);
-}
-
-/* Reserves at least one byte. */
-static bool iobuf_reserve(struct iobuf *b)
-{
-    if (b->len < b->capacity)
-        return true;
-    size_t capacity = b->capacity > 0 ? b->capacity * 2 : IOBUF_FIRST;
-    char *more = realloc(b->data, capacity);
-    if (more == NULL)
-        return false;
-    b->data = more;
-    b->capacity = capacity;
-    return true;
-}
-
-enum iobuf_status iobuf_read(struct iobuf *b, int fd, bool whole_lines,
+enum iobuf_status iobuf_read(struct evbuffer **half, int fd, bool whole_lines,
                              iobuf_lines_fn *lines, void *arg)
 {
-    if (!iobuf_reserve(b))
-        return IOBUF_EMPTY; /* out of memory: retry when fd is reported again */
-    ssize_t n = read(fd, b->data + b->len, b->capacity - b->len);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-        if (b->len == 0)
-            iobuf_drop(b);
+    char text[IOBUF_READ];
+    size_t had = *half != NULL ? evbuffer_get_length(*half) : 0;
+    size_t max = IOBUF_MAX - had < sizeof text ? IOBUF_MAX - had : sizeof text;
+    ssize_t n = read(fd, text, max);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return IOBUF_EMPTY;
-    }
     if (n <= 0) {
-        iobuf_flush(b, lines, arg);
+        iobuf_flush(half, lines, arg);
         return IOBUF_END;
     }
-    b->len += (size_t)n;
-    iobuf_pass_on(b, whole_lines, lines, arg);
+    size_t len = (size_t)n, whole = len;
+    const char *end = whole_lines ? memrchr(text, '\n', len) : NULL;
+    if (end != NULL)
+        whole = (size_t)(end - text) + 1;
+    else if (whole_lines && had + len < IOBUF_MAX)
+        whole = 0;
+    if (whole > 0 && had == 0) {
+        lines(arg, text, whole);
+    } else if (whole > 0) {
+        iobuf_add(half, text, whole);
+        iobuf_flush(half, lines, arg);
+    }
+    iobuf_add(half, text + whole, len - whole);
     return IOBUF_MORE;
 }

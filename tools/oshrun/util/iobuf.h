@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iobuf.h - splits the output of one process into whole lines.
+ * iobuf.h - byte buffers (struct evbuffer of libevent) that exist only while they hold
+ * data, and the output of a process, split into whole lines.
  *
- * Uses nothing of ours.  Used by pe_io.c, agent.c.
+ * Uses libevent, error.h.  Used by link.c, route.c, pe_io.c, agent.c.
  */
 #ifndef OSHRUN_UTIL_IOBUF_H
 #define OSHRUN_UTIL_IOBUF_H
@@ -10,14 +11,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define IOBUF_FIRST ((size_t)64 << 10) /* initial capacity in bytes */
-#define IOBUF_MAX   ((size_t)1 << 20)  /* longest line that is passed on in one piece */
+#define IOBUF_READ ((size_t)64 << 10) /* most bytes of one read */
+#define IOBUF_MAX  ((size_t)1 << 20)  /* longest line that is passed on in one piece */
 
-/* Zero-initialized = empty.  Has memory only while it holds a partial line. */
-struct iobuf {
-    char *data;
-    size_t len, capacity;
-};
+struct evbuffer;
+
+/* Appends to *b, which is NULL if it is empty.  Without memory the process ends. */
+void iobuf_add(struct evbuffer **b, const void *data, size_t len);
+
+/* Frees *b and sets it to NULL. */
+void iobuf_free(struct evbuffer **b);
 
 enum iobuf_status { IOBUF_MORE, IOBUF_EMPTY, IOBUF_END };
 
@@ -26,12 +29,12 @@ enum iobuf_status { IOBUF_MORE, IOBUF_EMPTY, IOBUF_END };
 typedef void iobuf_lines_fn(void *arg, const char *text, size_t len);
 
 /* Reads once from the non-blocking fd and passes on complete lines (all bytes if
- * !whole_lines).  IOBUF_END: end of file or error; a partial last line was passed on. */
-enum iobuf_status iobuf_read(struct iobuf *b, int fd, bool whole_lines,
+ * !whole_lines).  *half holds the partial last line; NULL: there is none.  IOBUF_END: end
+ * of file or error; a partial last line was passed on. */
+enum iobuf_status iobuf_read(struct evbuffer **half, int fd, bool whole_lines,
                              iobuf_lines_fn *lines, void *arg);
 
-/* Passes on the remaining partial line (lines = NULL: discards it) and frees the
- * memory. */
-void iobuf_flush(struct iobuf *b, iobuf_lines_fn *lines, void *arg);
+/* Passes on the remaining partial line, if any, and frees its memory. */
+void iobuf_flush(struct evbuffer **half, iobuf_lines_fn *lines, void *arg);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loop.c - the event loop: epoll, and a short list of timers.
+ * loop.c - the event loop: an event_base of libevent.
  *
- * Uses error.c.  Used by the front end and the node daemon.
+ * Uses libevent, error.c.  Used by the front end and the node daemon.
  */
 #include "config.h"
 
@@ -10,13 +10,11 @@
 #include "tools/oshrun/util/loop.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <sys/epoll.h>
+#include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
-#define EVENTS_MAX 64
-#define IDLE_MS    60000 /* longest sleep; not needed for correctness */
+#define MS_PER_S  1000
+#define US_PER_MS 1000
 
 uint64_t loop_now_ns(void)
 {
@@ -25,153 +23,95 @@ uint64_t loop_now_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+/* Suppresses warnings, such as that about a regular file in loop_want(). */
+static void loop_on_message(int severity, const char *text)
+{
+    if (severity == EVENT_LOG_ERR)
+        fprintf(stderr, "oshrun: libevent: %s\n", text);
+}
+
+/* No lock: libpmix enables the locks of libevent for its own event_base.  No cached time:
+ * a timer that a long callback starts must not fire too early. */
 int loop_open(struct loop *l)
 {
-    *l = (struct loop){.epoll = epoll_create1(EPOLL_CLOEXEC)};
-    return l->epoll < 0 ? -1 : 0;
+    *l = (struct loop){0};
+    event_set_log_callback(loop_on_message);
+    struct event_config *c = event_config_new();
+    if (c == NULL)
+        return -1;
+    event_config_set_flag(c, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV |
+                                 EVENT_BASE_FLAG_NO_CACHE_TIME |
+                                 EVENT_BASE_FLAG_PRECISE_TIMER);
+    l->base = event_base_new_with_config(c);
+    event_config_free(c);
+    return l->base == NULL ? -1 : 0;
 }
 
 void loop_close(struct loop *l)
 {
-    close(l->epoll);
-    l->epoll = -1;
+    if (l->base != NULL)
+        event_base_free(l->base);
+    l->base = NULL;
 }
 
-static void loop_drop_always(struct loop *l, struct loop_watch *w)
+static void loop_on_ready(evutil_socket_t fd, short ready, void *arg)
 {
-    struct loop_watch **p = &l->always;
-    while (*p != NULL && *p != w)
-        p = &(*p)->next_always;
-    if (*p == w)
-        *p = w->next_always;
-    w->always = false;
-}
-
-static void loop_add_always(struct loop *l, struct loop_watch *w)
-{
-    w->always = true;
-    w->next_always = l->always;
-    l->always = w;
-}
-
-/* A watch that is disabled may be freed before its callback is due in this iteration. */
-static void loop_forget(struct loop *l, const struct loop_watch *w)
-{
-    for (int i = 0; i < l->nround; i++)
-        if (l->round[i] == w)
-            l->round[i] = NULL;
-    if (l->next_always == w)
-        l->next_always = w->next_always;
+    struct loop_watch *w = arg;
+    (void)fd;
+    w->fn(w->arg, ready & EV_TIMEOUT ? w->want : (unsigned)ready);
 }
 
 void loop_want(struct loop *l, struct loop_watch *w, unsigned want)
 {
+    static const struct timeval soon = {.tv_usec = 1};
     if (w->want == want)
         return;
-    int op = w->want == 0 ? EPOLL_CTL_ADD : want == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+    if (w->want != 0)
+        event_del(&w->event);
     w->want = want;
     if (want == 0)
-        loop_forget(l, w);
-    if (w->always) {
-        if (want == 0)
-            loop_drop_always(l, w);
         return;
-    }
-    struct epoll_event e = {.data.ptr = w};
-    e.events = ((want & LOOP_IN) ? (uint32_t)EPOLLIN : 0u) |
-               ((want & LOOP_OUT) ? (uint32_t)EPOLLOUT : 0u);
-    if (epoll_ctl(l->epoll, op, w->fd, &e) == 0 || op != EPOLL_CTL_ADD)
+    event_assign(&w->event, l->base, w->fd, (short)(want | EV_PERSIST), loop_on_ready, w);
+    if (event_add(&w->event, NULL) == 0)
         return;
     if (errno == ENOMEM || errno == ENOSPC)
         error_no_memory();
-    loop_add_always(l, w);
+    /* Not supported by epoll (a regular file): always ready. */
+    event_assign(&w->event, l->base, -1, EV_PERSIST, loop_on_ready, w);
+    if (event_add(&w->event, &soon) != 0)
+        error_no_memory();
+}
+
+static void loop_on_timer(evutil_socket_t fd, short ready, void *arg)
+{
+    struct loop_timer *t = arg;
+    (void)fd;
+    (void)ready;
+    t->running = false;
+    t->fn(t->arg);
 }
 
 void loop_cancel(struct loop *l, struct loop_timer *t)
 {
-    struct loop_timer **p = &l->timers;
-    while (*p != NULL && *p != t)
-        p = &(*p)->next;
-    if (*p == t)
-        *p = t->next;
-    t->due_ns = 0;
+    (void)l;
+    if (t->running)
+        event_del(&t->event);
+    t->running = false;
 }
 
 void loop_after(struct loop *l, struct loop_timer *t, uint64_t ms)
 {
+    struct timeval in = {.tv_sec = (time_t)(ms / MS_PER_S),
+                         .tv_usec = (suseconds_t)(ms % MS_PER_S * US_PER_MS)};
     loop_cancel(l, t);
-    t->due_ns = loop_now_ns() + ms * NS_PER_MS;
-    struct loop_timer **p = &l->timers;
-    while (*p != NULL && (*p)->due_ns <= t->due_ns)
-        p = &(*p)->next;
-    t->next = *p;
-    *p = t;
-}
-
-/* Milliseconds until the first timer, rounded up so that the timer is due after the
- * sleep. */
-static int loop_sleep_ms(const struct loop *l)
-{
-    if (l->always != NULL)
-        return 0;
-    if (l->timers == NULL)
-        return IDLE_MS;
-    uint64_t now = loop_now_ns();
-    if (l->timers->due_ns <= now)
-        return 0;
-    uint64_t ms = (l->timers->due_ns - now + NS_PER_MS - 1) / NS_PER_MS;
-    return ms > IDLE_MS ? IDLE_MS : (int)ms;
-}
-
-static void loop_fire_timers(struct loop *l)
-{
-    uint64_t now = loop_now_ns();
-    while (l->timers != NULL && l->timers->due_ns <= now) {
-        struct loop_timer *t = l->timers;
-        loop_cancel(l, t);
-        t->fn(t->arg);
-    }
-}
-
-static void loop_fire_always(struct loop *l)
-{
-    for (struct loop_watch *w = l->always; w != NULL; w = l->next_always) {
-        l->next_always = w->next_always;
-        w->fn(w->arg, w->want);
-    }
-    l->next_always = NULL;
-}
-
-static unsigned loop_ready_bits(uint32_t events)
-{
-    if (events & (EPOLLHUP | EPOLLERR))
-        return LOOP_IN | LOOP_OUT;
-    return ((events & EPOLLIN) ? LOOP_IN : 0u) | ((events & EPOLLOUT) ? LOOP_OUT : 0u);
-}
-
-static void loop_fire_ready(struct loop *l, const struct epoll_event *ev, int n)
-{
-    struct loop_watch *round[EVENTS_MAX];
-    for (int i = 0; i < n; i++)
-        round[i] = ev[i].data.ptr;
-    l->round = round;
-    l->nround = n;
-    for (int i = 0; i < n; i++) {
-        struct loop_watch *w = round[i];
-        unsigned ready = w != NULL ? loop_ready_bits(ev[i].events) & w->want : 0;
-        if (ready != 0) /* not disabled by an earlier callback of this iteration */
-            w->fn(w->arg, ready);
-    }
-    l->nround = 0;
+    event_assign(&t->event, l->base, -1, 0, loop_on_timer, t);
+    if (event_add(&t->event, &in) != 0)
+        error_no_memory();
+    t->running = true;
 }
 
 void loop_run(struct loop *l)
 {
-    struct epoll_event ev[EVENTS_MAX];
-    while (!l->stop) {
-        int n = epoll_wait(l->epoll, ev, EVENTS_MAX, loop_sleep_ms(l));
-        loop_fire_ready(l, ev, n);
-        loop_fire_always(l);
-        loop_fire_timers(l);
-    }
+    while (!l->stop)
+        event_base_loop(l->base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
 }

@@ -2,22 +2,24 @@
 /*
  * loop.h - the event loop of oshrun: descriptors and timers, one thread.
  *
- * Uses error.h.  Used by the front end and the node daemon.
+ * Uses libevent, error.h.  Used by the front end and the node daemon.
  */
 #ifndef OSHRUN_UTIL_LOOP_H
 #define OSHRUN_UTIL_LOOP_H
 
+#include <event2/event.h>
+#include <event2/event_struct.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOOP_IN  1u
-#define LOOP_OUT 2u
+#define LOOP_IN  ((unsigned)EV_READ)
+#define LOOP_OUT ((unsigned)EV_WRITE)
 
 #define NS_PER_MS 1000000u
 #define NS_PER_S  1000000000u
 
-/* Called when the descriptor is ready.  After a hang-up or an error both bits are set,
- * so that the next read or write returns it. */
+/* Called when the descriptor is ready.  After a hang-up or an error all bits of `want`
+ * are set, so that the next read or write returns it. */
 typedef void loop_ready_fn(void *arg, unsigned ready);
 typedef void loop_timer_fn(void *arg);
 
@@ -26,28 +28,22 @@ typedef void loop_timer_fn(void *arg);
 struct loop_watch {
     int fd;
     unsigned want; /* LOOP_IN, LOOP_OUT; 0 = not watched now */
-    bool always;   /* not supported by epoll (a regular file): always ready */
     loop_ready_fn *fn;
     void *arg;
-    struct loop_watch *next_always;
+    struct event event;
 };
 
-/* One timer; embedded in the caller's struct.  due_ns = 0: not running. */
+/* One timer; embedded in the caller's struct.  Zero-initialized = not running. */
 struct loop_timer {
-    uint64_t due_ns;
+    bool running;
     loop_timer_fn *fn;
     void *arg;
-    struct loop_timer *next;
+    struct event event;
 };
 
 struct loop {
-    int epoll;
+    struct event_base *base;
     bool stop;
-    struct loop_watch *always;
-    struct loop_watch *next_always; /* next entry of `always` to be called */
-    struct loop_watch **round;      /* ready in this iteration; NULL: disabled */
-    int nround;
-    struct loop_timer *timers;
 };
 
 /* CLOCK_MONOTONIC in nanoseconds: the clock of all times in oshrun. */
@@ -55,6 +51,7 @@ uint64_t loop_now_ns(void);
 
 /* 0, or -1 with errno. */
 int loop_open(struct loop *l);
+/* Watches and timers that are in use must not have been freed. */
 void loop_close(struct loop *l);
 
 /* Sets the events to wait for on w->fd (0 = none, not even hang-ups).  After 0 the watch
