@@ -103,8 +103,8 @@ static void link_disable_events(struct link *l)
 static void link_go_down(struct link *l, const char *why)
 {
     char first[WHY_BYTES]; /* the first error is the reason */
+    link_disable_events(l); /* before `why` is read, which the heartbeat may write */
     snprintf(first, sizeof first, "%s", l->why[0] != '\0' ? l->why : why);
-    link_disable_events(l);
     l->events->down(l->arg, l, first);
 }
 
