@@ -75,7 +75,11 @@ static void answer_query(const struct frame *f)
     pack_u32(&p, 12345);
     pack_u8(&p, 1);
     pack_u32(&p, 0);
-    on_send(NULL, &(struct frame){WIRE_QUERY_ANSWER, WIRE_FRONT, f->from, p.data, p.len});
+    on_send(NULL, &(struct frame){.type = WIRE_QUERY_ANSWER,
+                                  .from = WIRE_FRONT,
+                                  .to = f->from,
+                                  .data = p.data,
+                                  .len = p.len});
     pack_free(&p);
 }
 
@@ -99,18 +103,11 @@ static int deliver(void)
     return rejected;
 }
 
-static void no_done(void *arg, void *mine, int status, uint64_t number, const void *data,
-                    size_t len)
-{
-    (void)arg, (void)mine, (void)status, (void)number, (void)data, (void)len;
-}
-
 static void setup(void)
 {
-    static const struct gather_events events = {.send = on_send, .done = no_done};
     static const struct net_out out = {.send = on_send};
     cr_assert_eq(loop_open(&loop), 0);
-    front = gather_new(&tree, WIRE_FRONT, &events, NULL);
+    front = gather_new(&tree, WIRE_FRONT, &out, NULL, NULL);
     for (uint32_t i = 0; i < NODES; i++)
         nodes[i] = (struct job_node){.name = "vn", .npes = PES / NODES, .rank = ranks[i]};
     for (uint32_t i = 0; i < NODES; i++) {
@@ -122,7 +119,7 @@ static void setup(void)
                                .napps = 1,
                                .app = &app};
         hosts[i] = (struct pmix_host){.job = &jobs[i], .nspace = "job"};
-        nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, NULL, &loop);
+        nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, &loop);
         cr_assert(nets[i] != NULL);
     }
 }
@@ -337,7 +334,11 @@ Test(pmix_net, survives_corrupted_frames)
     pack_u32(&event, 1);
     pack_u32(&event, 1);
     pack_bytes(&event, text, sizeof text);
-    on_send(NULL, &(struct frame){WIRE_EVENT, 0, WIRE_ALL, event.data, event.len});
+    on_send(NULL, &(struct frame){.type = WIRE_EVENT,
+                                  .from = 0,
+                                  .to = WIRE_ALL,
+                                  .data = event.data,
+                                  .len = event.len});
     pack_free(&event);
     for (unsigned i = 0; i < SPOILT; i++) {
         if (nkept > 0)

@@ -2,10 +2,10 @@
 /*
  * front_report.c - see front_int.h: what the PEs are doing, for SIGUSR1 and --timeout.
  *
- * Uses nodes.h, ranks.c.
+ * Uses daemons.h, ranks.c.
  *
- * The nodes send texts, each with the PEs that it is about.  Equal texts of several nodes
- * are printed once, with all their PEs.
+ * The daemons send texts, each with the PEs that it is about.  Equal texts of several
+ * nodes are printed once, with all their PEs.
  */
 #include "config.h"
 
@@ -32,7 +32,7 @@ void front_report_request(struct front *f)
     if (f->report.running)
         return;
     f->report.running = true;
-    nodes_report(f->nodes, f->o->verbose);
+    daemons_report(f->daemons, f->o->verbose);
 }
 
 static bool front_report_reserve(struct front_report *r)
@@ -53,6 +53,10 @@ void front_report_add(struct front *f, enum daemon_line line, const uint32_t *ra
 {
     struct front_report *r = &f->report;
     struct front_report_text t = {.line = line, .count = count};
+    if (line == DAEMON_LINE_BINDING) {
+        front_say(f, "%s", text);
+        return;
+    }
     t.rank = calloc((size_t)count + 1, sizeof *t.rank);
     t.text = strdup(text);
     if (t.rank == NULL || t.text == NULL || !front_report_reserve(r)) {

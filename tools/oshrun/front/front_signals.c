@@ -2,7 +2,7 @@
 /*
  * front_signals.c - see front_int.h: signals to oshrun, and --timeout.
  *
- * Uses nodes.h, loop.c, front_report.c.
+ * Uses daemons.h, loop.c, front_report.c.
  */
 #include "config.h"
 
@@ -23,14 +23,14 @@ static void front_signals_on_suspend(void *arg)
     /* SIGSTOP would discard a SIGCONT that is pending on the signalfd. */
     if (sigpending(&pending) != 0 || !sigismember(&pending, SIGCONT))
         raise(SIGSTOP); /* returns after SIGCONT */
-    nodes_signal(f->nodes, SIGCONT);
+    daemons_signal(f->daemons, SIGCONT);
     front_update_input(f);
 }
 
 /* Stops the PEs first; this process stops after the loop has notified the daemons. */
 static void front_signals_suspend(struct front *f)
 {
-    nodes_signal(f->nodes, SIGSTOP);
+    daemons_signal(f->daemons, SIGSTOP);
     f->suspend = (struct loop_timer){.fn = front_signals_on_suspend, .arg = f};
     loop_after(&f->loop, &f->suspend, SUSPEND_MS);
 }
@@ -39,7 +39,7 @@ static void front_signals_suspend(struct front *f)
 static void front_signals_interrupt(struct front *f, int sig)
 {
     if (f->ending) {
-        nodes_signal(f->nodes, SIGKILL);
+        daemons_signal(f->daemons, SIGKILL);
         f->loop.stop = f->ended == f->job.npes;
         return;
     }
@@ -69,11 +69,11 @@ static void front_signals_on_signal(void *arg, unsigned ready)
     case SIGCONT:
         loop_cancel(&f->loop, &f->suspend); /* SIGCONT cancels a pending stop */
         front_update_input(f);
-        nodes_signal(f->nodes, sig);
+        daemons_signal(f->daemons, sig);
         break;
     case SIGUSR2:
     case SIGWINCH:
-        nodes_signal(f->nodes, sig);
+        daemons_signal(f->daemons, sig);
         break;
     default:
         front_signals_interrupt(f, sig);

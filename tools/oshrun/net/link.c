@@ -407,7 +407,8 @@ static bool link_ping_due(const struct link *l, uint64_t now)
 
 static void link_on_tick(void *arg)
 {
-    static const struct frame ping = {WIRE_PING, WIRE_NONE, WIRE_NONE, NULL, 0};
+    static const struct frame ping = {
+        .type = WIRE_PING, .from = WIRE_NONE, .to = WIRE_NONE};
     struct link *l = arg;
     char text[WHY_BYTES];
     uint64_t now = loop_now_ns();

@@ -91,6 +91,11 @@ void pack_numbers(struct pack *p, const uint32_t *list, uint32_t count)
         pack_u32(p, list[i]);
 }
 
+void pack_rest(struct pack *p, const void *data, size_t len)
+{
+    pack_put(p, data, len);
+}
+
 void pack_free(struct pack *p)
 {
     free(p->data);
@@ -159,6 +164,14 @@ const void *unpack_bytes(struct unpack *u, size_t *len)
     uint64_t n = unpack_u64(u);
     const void *data = pack_take(u, n);
     *len = data != NULL ? (size_t)n : 0;
+    return data;
+}
+
+const void *unpack_rest(struct unpack *u, size_t *len)
+{
+    const void *data = u->rest_len > 0 ? u->rest : u->at;
+    *len = u->rest_len > 0 ? u->rest_len : (size_t)(u->end - u->at);
+    u->at = u->end;
     return data;
 }
 

@@ -26,6 +26,7 @@ void pack_u64(struct pack *p, uint64_t v);
 void pack_string(struct pack *p, const char *text); /* NULL is packed as NULL */
 void pack_bytes(struct pack *p, const void *data, size_t len);
 void pack_numbers(struct pack *p, const uint32_t *list, uint32_t count);
+void pack_rest(struct pack *p, const void *data, size_t len); /* at the end, no length */
 void pack_free(struct pack *p);
 
 /* Reading past the end, or malformed data, sets `failed`, which stays set, and returns
@@ -33,6 +34,8 @@ void pack_free(struct pack *p);
 struct unpack {
     const unsigned char *at, *end;
     bool failed;
+    const void *rest; /* the data continues here, if rest_len > 0; for unpack_rest */
+    size_t rest_len;
 };
 
 struct unpack unpack_of(const void *data, size_t len);
@@ -41,6 +44,8 @@ uint32_t unpack_u32(struct unpack *u);
 uint64_t unpack_u64(struct unpack *u);
 const char *unpack_string(struct unpack *u); /* points into the data */
 const void *unpack_bytes(struct unpack *u, size_t *len);
+/* All bytes that are left, of which there may be none. */
+const void *unpack_rest(struct unpack *u, size_t *len);
 /* Reads the number of following items of at least `min` bytes each; fails if they exceed
  * the data. */
 uint32_t unpack_count(struct unpack *u, size_t min);

@@ -78,10 +78,7 @@ struct pmix_net {
     struct pmix_host *host;
     const struct job *job;
     struct loop *loop;
-    bool has_net;
-    struct tree tree;
     struct net_out out;
-    struct pmix_net_local local;
     uint32_t *node_of; /* per PE of the job */
     bool *ended;       /* the same; true only for PEs of this node */
     struct gather *gather;
@@ -122,7 +119,7 @@ void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
                    const struct pack *p);
 
 /* pmix_collective.c, loop. */
-int pmix_collective_open(struct pmix_net *n);
+int pmix_collective_open(struct pmix_net *n, const struct tree *tree);
 void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
 
 /* pmix_modex.c, loop.  Each take: 0, or -1: malformed, or no memory. */

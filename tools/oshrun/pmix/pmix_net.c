@@ -140,7 +140,7 @@ static int pmix_net_map_pes(struct pmix_net *n)
 
 struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
-                              const struct pmix_net_local *local, struct loop *loop)
+                              struct loop *loop)
 {
     struct pmix_net *n = calloc(1, sizeof *n);
     if (n == NULL)
@@ -148,14 +148,8 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
     n->host = h;
     n->job = job;
     n->loop = loop;
-    n->has_net = out != NULL;
-    if (out != NULL) {
-        n->out = *out;
-        n->tree = *tree;
-    }
-    if (local != NULL)
-        n->local = *local;
-    if (pmix_net_map_pes(n) == 0 && pmix_collective_open(n) == 0)
+    n->out = *out;
+    if (pmix_net_map_pes(n) == 0 && pmix_collective_open(n, tree) == 0)
         return n;
     pmix_net_free(n);
     return NULL;
