@@ -73,19 +73,15 @@ static int daemon_make_node(struct daemon *d)
 
 /* ---- exit of PEs ------------------------------------------------------------------ */
 
-static bool daemon_is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (chosen[i] == rank)
-            return true;
-    return count == 0;
-}
-
 void daemon_kill(struct daemon *d, int sig, const uint32_t *rank, uint32_t count)
 {
-    for (uint32_t i = 0; i < d->npes; i++)
-        if (d->pe[i].pid > 0 && daemon_is_chosen(d->pe[i].rank, rank, count))
+    for (uint32_t i = 0; i < d->npes; i++) {
+        bool chosen = count == 0;
+        for (uint32_t k = 0; k < count && !chosen; k++)
+            chosen = rank[k] == d->pe[i].rank;
+        if (chosen && d->pe[i].pid > 0)
             kill(-d->pe[i].pid, sig);
+    }
 }
 
 static void daemon_send_ended(struct daemon *d, const struct pe *pe, bool signalled,
@@ -241,19 +237,14 @@ static void daemon_on_ended(void *arg, unsigned ready)
 
 /* ---- posts of the PMIx server ----------------------------------------------------- */
 
-static struct pe *daemon_find_pe(struct daemon *d, uint32_t rank)
-{
-    for (uint32_t i = 0; i < d->npes; i++)
-        if (d->pe[i].rank == rank)
-            return &d->pe[i];
-    return NULL;
-}
-
 /* Frees p or passes it on. */
 static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
 {
-    struct pe *pe = daemon_find_pe(d, p->rank);
+    struct pe *pe = NULL;
     struct pack pack = {0};
+    for (uint32_t i = 0; i < d->npes; i++)
+        if (d->pe[i].rank == p->rank)
+            pe = &d->pe[i];
     switch (p->kind) {
     case PMIX_HOST_CONNECTED:
         if (pe != NULL && !pe->connected && ++d->connected == d->npes)
@@ -350,13 +341,6 @@ static int daemon_prepare_launch(struct daemon *d)
 static const struct launch *daemon_launch_of(const struct daemon *d, uint32_t rank)
 {
     return &d->launch[job_app_of(d->job, rank)];
-}
-
-static void daemon_free_launch(struct daemon *d)
-{
-    for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
-        launch_free(&d->launch[i]);
-    free(d->launch);
 }
 
 /* Does all that can fail before any PE is started. */
@@ -616,7 +600,9 @@ void daemon_stop(struct daemon *d)
     pmix_net_free(d->pmix_net);
     if (d->pmix != NULL)
         pmix_host_stop(d->pmix);
-    daemon_free_launch(d);
+    for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
+        launch_free(&d->launch[i]);
+    free(d->launch);
     bind_free(&d->bind);
     if (d->node != NULL)
         munmap(d->node, node_bytes(d->npes));

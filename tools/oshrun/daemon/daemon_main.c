@@ -79,8 +79,16 @@ static void daemon_main_on_error(const char *error_text)
 static void daemon_main_on_send(void *arg, const struct frame *f)
 {
     struct serve *s = arg;
+    struct frame whole = *f;
     struct pack p = {0};
-    struct frame whole = f->rest_len > 0 ? frame_join(f, &p) : *f;
+    if (f->rest_len > 0) { /* a link needs the payload in one piece */
+        pack_rest(&p, f->data, f->len);
+        pack_rest(&p, f->rest, f->rest_len);
+        if (p.failed)
+            error_no_memory();
+        whole.data = p.data;
+        whole.len = p.len;
+    }
     route_send(&s->route, &whole);
     pack_free(&p);
 }
@@ -113,16 +121,6 @@ static const char *daemon_main_host_name(char *buf, size_t len)
         return "";
     buf[len - 1] = '\0';
     return buf;
-}
-
-/* The agent forwards this line: the front end now waits for the daemon only, not for the
- * agent. */
-static void daemon_main_say_up(const struct serve *s)
-{
-    char host[HOST_BYTES];
-    printf(BOOTSTRAP_UP "%u %s\n", s->bootstrap.node,
-           daemon_main_host_name(host, sizeof host));
-    fflush(stdout);
 }
 
 static void daemon_main_say_hello(struct serve *s, struct link *l)
@@ -264,17 +262,6 @@ static void daemon_main_on_refused(void *arg, const char *error_text)
 
 /* ---- the job ---------------------------------------------------------------------- */
 
-static void daemon_main_close_front_link(struct serve *s)
-{
-    if (s->front == NULL)
-        return;
-    link_send(s->front,
-              &(struct frame){.type = WIRE_PLACE, .from = s->route.me, .to = WIRE_FRONT});
-    link_flush(s->front, FLUSH_MS);
-    link_free(s->front);
-    s->front = NULL;
-}
-
 static int daemon_main_recv_job(struct serve *s, const struct frame *f)
 {
     s->job_bytes = s->job == NULL ? malloc(f->len + 1) : NULL;
@@ -292,7 +279,14 @@ static int daemon_main_recv_job(struct serve *s, const struct frame *f)
         if (route_has_child(&s->route, child))
             route_send(&s->route, &job);
     }
-    daemon_main_close_front_link(s);
+    if (s->front != NULL) {
+        link_send(
+            s->front,
+            &(struct frame){.type = WIRE_PLACE, .from = s->route.me, .to = WIRE_FRONT});
+        link_flush(s->front, FLUSH_MS);
+        link_free(s->front);
+        s->front = NULL;
+    }
     int rc = daemon_start(&s->d, s->job, &s->route.tree, &s->out, s->bootstrap.window,
                           &s->loop, &s->reaper, s->files);
     if (rc != 0) {
@@ -305,29 +299,22 @@ static int daemon_main_recv_job(struct serve *s, const struct frame *f)
 
 /* ---- commands --------------------------------------------------------------------- */
 
-/* Stops the loop when all children have disconnected, or after STOP_MS. */
-static void daemon_main_recv_stop(struct serve *s, bool good)
-{
-    if (good)
-        reaper_announce(s->reaper.fd, REAPER_SPARE);
-    s->leaving = true;
-    s->status = 0;
-    if (!route_has_children(&s->route))
-        s->loop.stop = true;
-    else
-        loop_after(&s->loop, &s->stop, STOP_MS);
-}
-
 static int daemon_main_recv_local(struct serve *s, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     if (f->type == WIRE_JOB)
         return daemon_main_recv_job(s, f);
-    if (f->type == WIRE_STOP) {
-        daemon_main_recv_stop(s, unpack_u8(&u) != 0);
-        return 0;
-    }
-    return s->d != NULL ? daemon_recv(s->d, f) : 0;
+    if (f->type != WIRE_STOP)
+        return s->d != NULL ? daemon_recv(s->d, f) : 0;
+    if (unpack_u8(&u) != 0)
+        reaper_announce(s->reaper.fd, REAPER_SPARE);
+    s->leaving = true;
+    s->status = 0;
+    if (!route_has_children(&s->route))
+        s->loop.stop = true;
+    else /* they disconnect when they have stopped */
+        loop_after(&s->loop, &s->stop, STOP_MS);
+    return 0;
 }
 
 /* ---- links ------------------------------------------------------------------------ */
@@ -504,6 +491,7 @@ static void daemon_main_clean_up(struct serve *s)
 int daemon_main(struct rlimit files)
 {
     static struct serve s;
+    char host[HOST_BYTES];
     self = &s;
     s.files = files;
     s.route.me = WIRE_NONE;
@@ -515,7 +503,11 @@ int daemon_main(struct rlimit files)
         return EXIT_ERROR;
     /* PEs must neither inherit the pipe of the starter nor wait for input on it. */
     daemon_main_close_standard(STDIN_FILENO);
-    daemon_main_say_up(&s);
+    /* The agent forwards this line: the front end now waits for the daemon only, not for
+     * the agent. */
+    printf(BOOTSTRAP_UP "%u %s\n", s.bootstrap.node,
+           daemon_main_host_name(host, sizeof host));
+    fflush(stdout);
     if (reaper_start(&s.reaper) != 0)
         return EXIT_ERROR;
     s.status = EXIT_ERROR;

@@ -212,13 +212,6 @@ static int front_clean_up(struct front *f)
     return status;
 }
 
-/* After a normal end, processes that left the PEs' process groups may continue. */
-static void front_spare_strays(const struct front *f, const struct reaper *reaper)
-{
-    if (!f->ending)
-        reaper_announce(reaper->fd, REAPER_SPARE);
-}
-
 static int front_run_job(struct front *f, const struct reaper *reaper,
                          struct rlimit files)
 {
@@ -228,7 +221,8 @@ static int front_run_job(struct front *f, const struct reaper *reaper,
     error_front = f;
     error_redirect(front_send_error);
     loop_run(&f->loop);
-    front_spare_strays(f, reaper);
+    if (!f->ending) /* processes that left the PEs' process groups may continue */
+        reaper_announce(reaper->fd, REAPER_SPARE);
     return 0;
 }
 

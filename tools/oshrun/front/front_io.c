@@ -75,15 +75,11 @@ static void front_io_on_closed(void *arg, int err)
 
 /* ---- input ------------------------------------------------------------------------ */
 
-/* Reading the terminal from a background process group would stop us (SIGTTIN). */
-static bool front_io_may_read_input(void)
-{
-    return !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp();
-}
-
 void front_update_input(struct front *f)
 {
-    bool go = f->input_wanted && front_io_may_read_input();
+    /* Reading the terminal from a background process group would stop us (SIGTTIN). */
+    bool go = f->input_wanted &&
+              (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp());
     loop_want(&f->loop, &f->input_watch, go ? LOOP_IN : 0);
 }
 

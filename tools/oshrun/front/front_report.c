@@ -35,19 +35,6 @@ void front_report_request(struct front *f)
     daemons_report(f->daemons, f->o->verbose);
 }
 
-static bool front_report_reserve(struct front_report *r)
-{
-    if (r->count < r->capacity)
-        return true;
-    size_t capacity = r->capacity > 0 ? 2 * r->capacity : TEXTS_FIRST;
-    struct front_report_text *more = realloc(r->text, capacity * sizeof *more);
-    if (more == NULL)
-        return false;
-    r->text = more;
-    r->capacity = capacity;
-    return true;
-}
-
 void front_report_add(struct front *f, enum daemon_line line, const uint32_t *rank,
                       uint32_t count, const char *text)
 {
@@ -57,14 +44,14 @@ void front_report_add(struct front *f, enum daemon_line line, const uint32_t *ra
         front_say(f, "%s", text);
         return;
     }
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity > 0 ? 2 * r->capacity : TEXTS_FIRST;
+        r->text = realloc(r->text, r->capacity * sizeof *r->text);
+    }
     t.rank = calloc((size_t)count + 1, sizeof *t.rank);
     t.text = strdup(text);
-    if (t.rank == NULL || t.text == NULL || !front_report_reserve(r)) {
+    if (t.rank == NULL || t.text == NULL || r->text == NULL)
         error_no_memory();
-        free(t.rank);
-        free(t.text);
-        return;
-    }
     if (count > 0)
         memcpy(t.rank, rank, count * sizeof *t.rank);
     r->text[r->count++] = t;
@@ -90,13 +77,11 @@ static void front_report_join(struct front_report_text *to,
 {
     uint32_t *more =
         realloc(to->rank, ((size_t)to->count + from->count + 1) * sizeof *more);
-    if (more == NULL) {
+    if (more == NULL)
         error_no_memory();
-    } else {
-        to->rank = more;
-        memcpy(to->rank + to->count, from->rank, from->count * sizeof *more);
-        to->count += from->count;
-    }
+    to->rank = more;
+    memcpy(to->rank + to->count, from->rank, from->count * sizeof *more);
+    to->count += from->count;
     free(from->rank);
     free(from->text);
 }

@@ -27,14 +27,6 @@ static void front_signals_on_suspend(void *arg)
     front_update_input(f);
 }
 
-/* Stops the PEs first; this process stops after the loop has notified the daemons. */
-static void front_signals_suspend(struct front *f)
-{
-    daemons_signal(f->daemons, SIGSTOP);
-    f->suspend = (struct loop_timer){.fn = front_signals_on_suspend, .arg = f};
-    loop_after(&f->loop, &f->suspend, SUSPEND_MS);
-}
-
 /* Terminates the job; a second signal kills the PEs immediately. */
 static void front_signals_interrupt(struct front *f, int sig)
 {
@@ -63,8 +55,12 @@ static void front_signals_on_signal(void *arg, unsigned ready)
         front_report_request(f);
         break;
     case SIGTSTP:
-        if (f->suspend.due_ns == 0)
-            front_signals_suspend(f);
+        if (f->suspend.due_ns != 0)
+            break;
+        /* The PEs stop first, this process when the loop has notified the daemons. */
+        daemons_signal(f->daemons, SIGSTOP);
+        f->suspend = (struct loop_timer){.fn = front_signals_on_suspend, .arg = f};
+        loop_after(&f->loop, &f->suspend, SUSPEND_MS);
         break;
     case SIGCONT:
         loop_cancel(&f->loop, &f->suspend); /* SIGCONT cancels a pending stop */
@@ -91,13 +87,6 @@ static void front_signals_on_timeout(void *arg)
     front_report_request(f);
 }
 
-static void front_signals_start_timeout(struct front *f)
-{
-    f->timeout = (struct loop_timer){.fn = front_signals_on_timeout, .arg = f};
-    if (f->o->timeout_s > 0)
-        loop_after(&f->loop, &f->timeout, (uint64_t)f->o->timeout_s * MS_PER_S);
-}
-
 int front_watch_signals(struct front *f)
 {
     static const int watched[] = {SIGINT,  SIGTERM, SIGQUIT, SIGUSR1,
@@ -116,6 +105,8 @@ int front_watch_signals(struct front *f)
     if (fd < 0)
         return -1;
     loop_want(&f->loop, &f->signals, LOOP_IN);
-    front_signals_start_timeout(f);
+    f->timeout = (struct loop_timer){.fn = front_signals_on_timeout, .arg = f};
+    if (f->o->timeout_s > 0)
+        loop_after(&f->loop, &f->timeout, (uint64_t)f->o->timeout_s * MS_PER_S);
     return 0;
 }

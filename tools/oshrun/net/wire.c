@@ -32,13 +32,3 @@ struct unpack frame_unpack(const struct frame *f)
     u.rest_len = f->rest_len;
     return u;
 }
-
-struct frame frame_join(const struct frame *f, struct pack *p)
-{
-    pack_rest(p, f->data, f->len);
-    pack_rest(p, f->rest, f->rest_len);
-    if (p->failed)
-        error_no_memory();
-    return (struct frame){
-        .type = f->type, .from = f->from, .to = f->to, .data = p->data, .len = p->len};
-}

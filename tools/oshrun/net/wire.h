@@ -31,8 +31,7 @@ struct frame {
     uint32_t from, to; /* a node, WIRE_FRONT or (to only) WIRE_ALL */
     const void *data;
     size_t len;
-    /* The payload continues here, so that output need not be copied.  Not on a link: see
-     * frame_join. */
+    /* The payload continues here, so that output need not be copied; not on a link. */
     const void *rest;
     size_t rest_len;
 };
@@ -50,9 +49,6 @@ void net_out_send(const struct net_out *out, enum wire_type type, uint32_t from,
                   uint32_t to, struct pack *p);
 
 struct unpack frame_unpack(const struct frame *f);
-
-/* The frame with its payload in one piece, which is in p. */
-struct frame frame_join(const struct frame *f, struct pack *p);
 
 /* "OUTPUT" */
 const char *wire_name(enum wire_type type);

@@ -127,8 +127,8 @@ static void daemons_fail_start(struct daemons *ds, const struct daemon_conn *dc)
                  node == WIRE_FRONT ? "this process" : daemons_host(ds, node));
     daemons_fail(ds, DAEMONS_EXIT_ERROR,
                  "%s: its node daemon has not connected%s within %.1f s%s%s; can that "
-                 "host connect to "
-                 "this one (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
+                 "host connect to this one (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT "
+                 "sets the time",
                  daemons_host(ds, dc->node), parent, dc->limit_ms / MS_PER_S,
                  dc->said != NULL ? "; last output: " : "",
                  dc->said != NULL ? dc->said : "");

@@ -114,70 +114,49 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
 
 /* ---- events of PEs ---------------------------------------------------------------- */
 
-/* Reads the rank of a PE.  NULL: it is not a PE of that node. */
-static struct conn_pe *daemons_recv_read_pe(struct daemons *ds,
-                                            const struct daemon_conn *dc,
-                                            struct unpack *u, uint32_t *rank)
+static int daemons_recv_started(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    *rank = unpack_u32(u);
-    if (u->failed || *rank >= ds->job->npes || ds->pe[*rank].node != dc->node)
-        return NULL;
-    return &ds->pe[*rank];
-}
-
-static int daemons_recv_started(struct daemons *ds, struct daemon_conn *dc,
-                                struct unpack *u)
-{
-    uint32_t rank, pid;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
-    pid = unpack_u32(u);
-    if (pe == NULL || !unpack_done(u))
+    uint32_t pid = unpack_u32(u);
+    if (!unpack_done(u))
         return BAD;
-    pe->pid = pid;
-    pe->state = WIRE_PE_RUNS;
+    ds->pe[rank].pid = pid;
+    ds->pe[rank].state = WIRE_PE_RUNS;
     return 0;
 }
 
-static int daemons_recv_output(struct daemons *ds, struct daemon_conn *dc,
-                               struct unpack *u)
+static int daemons_recv_output(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
     size_t len;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
     uint8_t s = unpack_u8(u);
     const char *text = unpack_rest(u, &len);
-    if (pe == NULL || u->failed || s >= DAEMON_STREAMS)
+    if (u->failed || s >= DAEMON_STREAMS)
         return BAD;
     front_on_output(ds->front, rank, (enum daemon_stream)s, text, len);
-    daemons_output_taken(ds, dc, (enum daemon_stream)s, len);
+    daemons_output_taken(ds, &ds->conn[ds->pe[rank].node], (enum daemon_stream)s, len);
     return 0;
 }
 
-static int daemons_recv_connected(struct daemons *ds, struct daemon_conn *dc,
-                                  struct unpack *u)
+static int daemons_recv_connected(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
-    if (daemons_recv_read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+    if (!unpack_done(u))
         return BAD;
     front_on_connected(ds->front, rank);
     return 0;
 }
 
-static int daemons_recv_finalized(struct daemons *ds, struct daemon_conn *dc,
-                                  struct unpack *u)
+static int daemons_recv_finalized(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
-    if (daemons_recv_read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+    if (!unpack_done(u))
         return BAD;
     front_on_finalized(ds->front, rank);
     return 0;
 }
 
-static int daemons_recv_ended(struct daemons *ds, struct daemon_conn *dc,
-                              struct unpack *u)
+static int daemons_recv_ended(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    struct daemon_end end;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &end.rank);
+    struct conn_pe *pe = &ds->pe[rank];
+    struct daemon_conn *dc = &ds->conn[pe->node];
+    struct daemon_end end = {.rank = rank};
     end.pid = (int32_t)unpack_u32(u);
     end.signalled = unpack_u8(u) != 0;
     end.code = (int)unpack_u32(u);
@@ -187,7 +166,7 @@ static int daemons_recv_ended(struct daemons *ds, struct daemon_conn *dc,
         uint64_t at = unpack_u64(u);
         end.stage_ns[i] = at != 0 ? at + (uint64_t)dc->clock_ns : 0;
     }
-    if (pe == NULL || !unpack_done(u) || pe->state == WIRE_PE_ENDED)
+    if (!unpack_done(u) || pe->state == WIRE_PE_ENDED)
         return BAD;
     pe->state = WIRE_PE_ENDED;
     pe->how = end.signalled ? (uint32_t)end.code : (uint32_t)end.code << 8;
@@ -196,18 +175,17 @@ static int daemons_recv_ended(struct daemons *ds, struct daemon_conn *dc,
     return 0;
 }
 
-static int daemons_recv_aborted(struct daemons *ds, struct daemon_conn *dc,
-                                struct unpack *u)
+static int daemons_recv_aborted(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
     int status = (int)unpack_u32(u);
     const char *text = unpack_string(u);
-    if (pe == NULL || !unpack_done(u) || text == NULL)
+    if (!unpack_done(u) || text == NULL)
         return BAD;
     front_on_aborted(ds->front, rank, status, text);
     return 0;
 }
+
+/* ---- events of nodes -------------------------------------------------------------- */
 
 static int daemons_recv_input_wanted(struct daemons *ds, struct daemon_conn *dc,
                                      struct unpack *u)
@@ -219,8 +197,6 @@ static int daemons_recv_input_wanted(struct daemons *ds, struct daemon_conn *dc,
         front_on_input(ds->front, open);
     return 0;
 }
-
-/* ---- events of nodes -------------------------------------------------------------- */
 
 static int daemons_recv_report_line(struct daemons *ds, struct daemon_conn *dc,
                                     struct unpack *u)
@@ -337,15 +313,17 @@ static int daemons_recv_query(struct daemons *ds, struct daemon_conn *dc,
 
 /* ---- frames ----------------------------------------------------------------------- */
 
+/* An event of PE rank, which is one of this daemon, or of the daemon. */
+typedef int recv_pe_fn(struct daemons *ds, uint32_t rank, struct unpack *u);
 typedef int recv_fn(struct daemons *ds, struct daemon_conn *dc, struct unpack *u);
 
+static recv_pe_fn *const recv_pe_table[WIRE_TYPES] = {
+    [WIRE_STARTED] = daemons_recv_started,     [WIRE_OUTPUT] = daemons_recv_output,
+    [WIRE_CONNECTED] = daemons_recv_connected, [WIRE_FINALIZED] = daemons_recv_finalized,
+    [WIRE_ENDED] = daemons_recv_ended,         [WIRE_ABORTED] = daemons_recv_aborted,
+};
+
 static recv_fn *const recv_table[WIRE_TYPES] = {
-    [WIRE_STARTED] = daemons_recv_started,
-    [WIRE_OUTPUT] = daemons_recv_output,
-    [WIRE_CONNECTED] = daemons_recv_connected,
-    [WIRE_FINALIZED] = daemons_recv_finalized,
-    [WIRE_ENDED] = daemons_recv_ended,
-    [WIRE_ABORTED] = daemons_recv_aborted,
     [WIRE_INPUT_WANTED] = daemons_recv_input_wanted,
     [WIRE_REPORT_LINE] = daemons_recv_report_line,
     [WIRE_REPORTED] = daemons_recv_reported,
@@ -362,12 +340,18 @@ static int daemons_recv_frame(struct daemons *ds, const struct frame *f)
     struct unpack u = frame_unpack(f);
     if (f->type == WIRE_GATHER_UP || f->type == WIRE_GATHER_DOWN)
         return gather_take(ds->gather, f);
-    if (recv_table[f->type] == NULL || f->from >= ds->job->nnodes)
+    if (f->from >= ds->job->nnodes)
         return BAD;
     struct daemon_conn *dc = &ds->conn[f->from];
     if (dc->state == CONN_LOST)
         return 0; /* the loss of the daemon was reported before its last frames arrived */
-    return recv_table[f->type](ds, dc, &u);
+    if (recv_table[f->type] != NULL)
+        return recv_table[f->type](ds, dc, &u);
+    uint32_t rank = unpack_u32(&u);
+    if (recv_pe_table[f->type] == NULL || u.failed || rank >= ds->job->npes ||
+        ds->pe[rank].node != dc->node)
+        return BAD;
+    return recv_pe_table[f->type](ds, rank, &u);
 }
 
 void daemons_recv_here(void *arg, const struct frame *f)
