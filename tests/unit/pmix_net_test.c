@@ -169,15 +169,6 @@ static void on_info(pmix_status_t status, pmix_info_t *info, size_t n, void *arg
         release(release_arg);
 }
 
-static void submit(uint32_t node, enum pmix_host_kind kind, struct pmix_request *r)
-{
-    struct pmix_host_post *post = calloc(1, sizeof *post);
-    cr_assert(post != NULL);
-    post->kind = kind;
-    post->request = r;
-    pmix_net_post(nets[node], post);
-}
-
 /* A fence of all PEs, or of PEs 0 and 1. */
 static void fence(uint32_t node, bool all, const char *data, int timeout_s,
                   struct answer *a)
@@ -194,7 +185,7 @@ static void fence(uint32_t node, bool all, const char *data, int timeout_s,
         r->rank[1] = 1;
         r->nranks = 2;
     }
-    submit(node, PMIX_HOST_COLLECTIVE, r);
+    pmix_collective_post(nets[node], r);
 }
 
 static void modex(uint32_t node, uint32_t rank, int timeout_s, struct answer *a)
@@ -204,7 +195,7 @@ static void modex(uint32_t node, uint32_t rank, int timeout_s, struct answer *a)
     r->arg = a;
     r->modex_rank = rank;
     r->timeout_s = timeout_s;
-    submit(node, PMIX_HOST_MODEX, r);
+    pmix_modex_post(nets[node], r);
 }
 
 static void query(uint32_t node, struct answer *a)
@@ -215,7 +206,7 @@ static void query(uint32_t node, struct answer *a)
     r->asked = calloc(1, sizeof *r->asked);
     r->asked[0] = PMIX_ASKED_TABLE;
     r->nasked = 1;
-    submit(node, PMIX_HOST_QUERY, r);
+    pmix_query_post(nets[node], r);
 }
 
 static void stop_loop(void *arg)

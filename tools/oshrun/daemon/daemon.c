@@ -199,6 +199,7 @@ static void daemon_explain_kill(struct daemon *d, const struct pe *pe,
                                 const siginfo_t *si)
 {
     char text[HINT_BYTES];
+    struct pack p = {0};
     if (si->si_code == CLD_EXITED || si->si_status != SIGKILL ||
         daemon_oom_kills() == d->oom_kills)
         return;
@@ -206,7 +207,8 @@ static void daemon_explain_kill(struct daemon *d, const struct pe *pe,
              "PE %u (pid %d) was probably killed by the kernel because "
              "the host, or its cgroup, is out of memory",
              pe->rank, (int)pe->pid);
-    daemon_send_say(d, text);
+    pack_string(&p, text);
+    daemon_send(d, WIRE_SAY, &p);
 }
 
 static void daemon_on_ended(void *arg, unsigned ready)
@@ -237,52 +239,37 @@ static void daemon_on_ended(void *arg, unsigned ready)
 
 /* ---- posts of the PMIx server ----------------------------------------------------- */
 
-/* Frees p or passes it on. */
+/* PE pe has connected to PMIx, or finalized it.  It may do so again. */
+static void daemon_note_pe(struct daemon *d, struct pe *pe, bool connected)
+{
+    if (connected && !pe->connected && ++d->connected == d->npes)
+        daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_CONNECT);
+    if (!connected && !pe->finalized && ++d->finalized == d->npes)
+        daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_FINALIZE);
+    if (connected && pe->finalized) /* shmem_init again: it must finalize again */
+        d->finalized--;
+    pe->finalized = !connected;
+    pe->connected = pe->connected || connected;
+}
+
 static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
 {
+    bool of_pe = p->type == WIRE_CONNECTED || p->type == WIRE_FINALIZED;
     struct pe *pe = NULL;
-    struct pack pack = {0};
-    for (uint32_t i = 0; i < d->npes; i++)
-        if (d->pe[i].rank == p->rank)
-            pe = &d->pe[i];
-    switch (p->kind) {
-    case PMIX_HOST_CONNECTED:
-        if (pe != NULL && !pe->connected && ++d->connected == d->npes)
-            daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_CONNECT);
-        if (pe != NULL) {
-            if (pe->finalized) /* shmem_init again: it must finalize again */
-                d->finalized--;
-            pe->finalized = false;
-            pe->connected = true;
-            daemon_send_u32(d, WIRE_CONNECTED, p->rank);
-        }
-        break;
-    case PMIX_HOST_FINALIZED:
-        if (pe != NULL && !pe->finalized && ++d->finalized == d->npes)
-            daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_FINALIZE);
-        if (pe != NULL) {
-            pe->finalized = true;
-            daemon_send_u32(d, WIRE_FINALIZED, p->rank);
-        }
-        break;
-    case PMIX_HOST_ABORT:
-        pack_u32(&pack, p->rank);
-        pack_u32(&pack, (uint32_t)p->status);
-        pack_string(&pack, p->text);
-        daemon_send(d, WIRE_ABORTED, &pack);
-        break;
-    case PMIX_HOST_SAY:
-        daemon_send_say(d, p->text);
-        break;
-    case PMIX_HOST_CONTROL:
-        pack_u32(&pack, (uint32_t)p->signal);
-        pack_numbers(&pack, p->ranks, p->nranks);
-        net_out_send(&d->out, WIRE_SIGNAL, d->job->here, WIRE_ALL, &pack);
-        break;
-    default:
-        pmix_net_post(d->pmix_net, p);
+    if (p->handle != NULL) {
+        p->handle(d->pmix_net, p->request);
+        free(p);
         return;
     }
+    for (uint32_t i = 0; of_pe && i < d->npes; i++)
+        if (d->pe[i].rank == p->rank)
+            pe = &d->pe[i];
+    if (pe != NULL)
+        daemon_note_pe(d, pe, p->type == WIRE_CONNECTED);
+    if (pe != NULL || !of_pe)
+        net_out_send(&d->out, p->type, d->job->here,
+                     p->type == WIRE_SIGNAL ? WIRE_ALL : WIRE_FRONT, &p->p);
+    pack_free(&p->p);
     free(p);
 }
 
@@ -598,8 +585,6 @@ void daemon_stop(struct daemon *d)
         for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)
             pe_io_close_stream(&d->pe[i].out[s]);
     pmix_net_free(d->pmix_net);
-    if (d->pmix != NULL)
-        pmix_host_stop(d->pmix);
     for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
         launch_free(&d->launch[i]);
     free(d->launch);

@@ -118,7 +118,6 @@ void daemon_cancel_spawn(struct daemon *d, int sig);
 /* daemon_wire.c: sends events.  They may cause commands before the call returns. */
 void daemon_send(struct daemon *d, enum wire_type type, struct pack *p); /* frees p */
 void daemon_send_u32(struct daemon *d, enum wire_type type, uint32_t number);
-void daemon_send_say(struct daemon *d, const char *text);
 void daemon_send_line(struct daemon *d, enum daemon_line line, const uint32_t *rank,
                       uint32_t count, const char *text);
 void daemon_send_output(struct pe_stream *s, const char *text, size_t len);

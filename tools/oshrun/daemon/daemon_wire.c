@@ -31,18 +31,11 @@ void daemon_send_u32(struct daemon *d, enum wire_type type, uint32_t number)
     daemon_send(d, type, &p);
 }
 
-void daemon_send_say(struct daemon *d, const char *text)
-{
-    struct pack p = {0};
-    pack_string(&p, text);
-    daemon_send(d, WIRE_SAY, &p);
-}
-
 void daemon_send_line(struct daemon *d, enum daemon_line line, const uint32_t *rank,
                       uint32_t count, const char *text)
 {
     struct pack p = {0};
-    pack_u32(&p, line == DAEMON_LINE_BINDING ? 0 : d->report);
+    pack_u32(&p, d->report);
     pack_u8(&p, (uint8_t)line);
     pack_numbers(&p, rank, count);
     pack_string(&p, text);

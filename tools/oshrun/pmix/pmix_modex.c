@@ -126,8 +126,7 @@ static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, voi
     } else if (len > 0) {
         r->status = PMIX_ERR_NOMEM;
     }
-    post->kind = PMIX_HOST_MODEX_DATA;
-    post->rank = s->rank;
+    post->handle = pmix_modex_data;
     post->request = r;
     pmix_host_put(s->host, post);
 }

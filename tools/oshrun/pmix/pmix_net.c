@@ -99,31 +99,6 @@ int pmix_net_take(struct pmix_net *n, const struct frame *f)
     }
 }
 
-void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post)
-{
-    struct pmix_request *r = post->request;
-    switch (post->kind) {
-    case PMIX_HOST_COLLECTIVE:
-        pmix_collective_post(n, r);
-        break;
-    case PMIX_HOST_MODEX:
-        pmix_modex_post(n, r);
-        break;
-    case PMIX_HOST_MODEX_DATA:
-        pmix_modex_data(n, r);
-        break;
-    case PMIX_HOST_EVENT:
-        pmix_event_post(n, r);
-        break;
-    case PMIX_HOST_QUERY:
-        pmix_query_post(n, r);
-        break;
-    default:
-        break;
-    }
-    free(post);
-}
-
 /* ---- creation and destruction ----------------------------------------------------- */
 
 static int pmix_net_map_pes(struct pmix_net *n)

@@ -3,7 +3,7 @@
  * pmix_net.h - messages between the PMIx servers of a job: fences and groups (gather.c),
  * data of a remote PE (direct modex), events and queries.
  *
- * Uses pmix_host.h, gather.h, wire.h, pack.h.  Used by daemon.c.
+ * Uses pmix_host.h, gather.h, wire.h, pack.h.  Used by daemon.c, daemon_wire.c.
  *
  * With one node fences and groups complete at once.
  */
@@ -23,10 +23,6 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
                               struct loop *loop);
 void pmix_net_free(struct pmix_net *n);
-
-/* Handles a post of pmix_host_take that needs an answer or concerns other nodes; frees
- * it. */
-void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post);
 
 /* Handles a message of the types GATHER_* to QUERY_ANSWER.  0, or -1: malformed, or no
  * memory. */

@@ -297,8 +297,7 @@ static int daemons_begin(struct daemons *ds, struct rlimit files)
                                                  .up = daemons_on_up,
                                                  .said = daemons_on_agent_line,
                                                  .ended = daemons_on_agent_ended};
-    static const enum starter_kind kind[] = {[PLAN_HERE] = STARTER_LOCAL,
-                                             [PLAN_VNODES] = STARTER_LOCAL,
+    static const enum starter_kind kind[] = {[PLAN_VNODES] = STARTER_LOCAL,
                                              [PLAN_HOSTS] = STARTER_AGENT,
                                              [PLAN_SLURM] = STARTER_SRUN};
     char self[PATH_MAX];

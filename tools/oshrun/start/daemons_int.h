@@ -77,7 +77,6 @@ struct daemons {
     bool failed, ending, stopping;
     struct loop_timer start, report_limit;
 
-    bool reporting;
     uint32_t reports; /* nodes whose part is pending */
     uint32_t report_number;
 };

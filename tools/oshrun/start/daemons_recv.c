@@ -209,8 +209,8 @@ static int daemons_recv_report_line(struct daemons *ds, struct daemon_conn *dc,
     bool good = unpack_done(u) && text != NULL && line < DAEMON_LINES;
     for (uint32_t i = 0; good && i < count; i++)
         good = rank[i] < ds->job->npes;
-    bool late = number != (line == DAEMON_LINE_BINDING ? 0 : ds->report_number);
-    if (good && !late && (ds->reporting || number == 0))
+    bool late = ds->reports == 0 || number != ds->report_number;
+    if (good && (!late || line == DAEMON_LINE_BINDING))
         front_report_add(ds->front, (enum daemon_line)line, rank, count, text);
     free(rank);
     return good ? 0 : BAD;

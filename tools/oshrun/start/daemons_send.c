@@ -92,7 +92,6 @@ static void daemons_send_remark(struct daemons *ds, uint32_t node, const char *r
 void daemons_report(struct daemons *ds, bool verbose)
 {
     ds->report_number++;
-    ds->reporting = true;
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {
         ds->conn[i].reports = ds->conn[i].state == CONN_READY;
         ds->reports += ds->conn[i].reports;
@@ -114,7 +113,6 @@ static void daemons_send_finish_report(struct daemons *ds)
 {
     loop_cancel(ds->loop, &ds->report_limit);
     ds->reports = 0;
-    ds->reporting = false;
     front_on_reported(ds->front);
 }
 
