@@ -42,7 +42,7 @@ void daemon_send_line(struct daemon *d, enum daemon_line line, const uint32_t *r
     daemon_send(d, WIRE_REPORT_LINE, &p);
 }
 
-/* The confirmation may arrive before the frame has been sent. */
+/* In memory the confirmation may arrive during the call. */
 void daemon_send_output(struct pe_stream *s, const char *text, size_t len)
 {
     struct daemon *d = s->pe->d;

@@ -59,7 +59,9 @@ void front_end_job(struct front *f, int sig)
     loop_after(&f->loop, &f->kill_all, KILL_MS);
 }
 
-bool front_is_decided(const struct front *f)
+/* True if the job is being terminated, so that further failures are consequences.  A
+ * failed PE that others do not depend on only sets the status. */
+static bool front_is_decided(const struct front *f)
 {
     return f->ending || f->timed_out;
 }

@@ -88,9 +88,6 @@ void front_on_lost(struct front *f, uint32_t own, uint32_t pes, const char *erro
 void front_set_status(struct front *f, int status);
 /* Sends sig to all remaining PEs, and SIGKILL after a delay. */
 void front_end_job(struct front *f, int sig);
-/* True if the job is being terminated, so that further failures are consequences.  A
- * failed PE that others do not depend on only sets the status. */
-bool front_is_decided(const struct front *f);
 void front_open_timers(struct front *f);
 
 /* front_io.c */

@@ -124,7 +124,6 @@ void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
 
 /* pmix_modex.c, loop.  Each take: 0, or -1: malformed, or no memory. */
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r);
-void pmix_modex_data(struct pmix_net *n, struct pmix_request *r);
 int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f);
 int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f);
 void pmix_modex_ended(struct pmix_net *n, uint32_t rank);

@@ -106,6 +106,14 @@ static void pmix_modex_release(struct pmix_served *s)
     free(s);
 }
 
+static void pmix_modex_data(struct pmix_net *n, struct pmix_request *r)
+{
+    (void)n;
+    pmix_modex_answer(r->served, r->status, r->data, r->len);
+    pmix_modex_release(r->served);
+    pmix_request_free(r);
+}
+
 /* Runs in libpmix's thread.  libpmix frees the data when we return. */
 static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, void *arg)
 {
@@ -129,14 +137,6 @@ static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, voi
     post->handle = pmix_modex_data;
     post->request = r;
     pmix_host_put(s->host, post);
-}
-
-void pmix_modex_data(struct pmix_net *n, struct pmix_request *r)
-{
-    (void)n;
-    pmix_modex_answer(r->served, r->status, r->data, r->len);
-    pmix_modex_release(r->served);
-    pmix_request_free(r);
 }
 
 static void pmix_modex_on_ended_timer(void *arg)

@@ -3,12 +3,9 @@
  * and requests for reports.  Uses wire.h, pack.c. */
 #include "config.h"
 
-#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/start/daemons_int.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define REPORT_MS       35000 /* daemons give up on debuggers earlier */
 #define LINE_BYTES      512
