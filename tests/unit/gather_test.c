@@ -146,7 +146,6 @@ static void on_done(void *arg, void *mine, int status, uint64_t number, const vo
     free(m);
 }
 
-static const struct gather_events events = {.send = on_send, .done = on_done};
 static struct side sides[RANKS];
 
 /* ---- the world -------------------------------------------------------------------- */
@@ -178,7 +177,9 @@ static void make_world(struct world *w, uint32_t nnodes, uint32_t fanout)
     for (uint32_t p = 0; p < RANKS; p++) {
         sides[p] = (struct side){w, p};
         if (p < nnodes || p == NODES_MAX)
-            w->g[p] = gather_new(&w->tree, node_at(p), &events, &sides[p]);
+            w->g[p] = gather_new(&w->tree, node_at(p),
+                                 &(struct net_out){.send = on_send, .arg = &sides[p]},
+                                 on_done, &sides[p]);
     }
     for (uint32_t want = 1 + below(GROUPS_MAX); w->nsets < want; w->nsets++) {
         make_set(w, &w->set[w->nsets], w->nsets);
@@ -405,7 +406,8 @@ static int deliver_frame(struct world *w, uint32_t from, uint32_t to, enum wire_
         pack_u32(&p, node[i]);
     for (size_t i = 0; i < rest->len; i++)
         pack_u8(&p, rest->data[i]);
-    const struct frame f = {type, from, to, p.data, p.len};
+    const struct frame f = {
+        .type = type, .from = from, .to = to, .data = p.data, .len = p.len};
     int rc = gather_take(w->g[rank_of(to)], &f);
     pack_free(&p);
     return rc;
@@ -493,15 +495,15 @@ static void drop(void *arg, const struct frame *f)
 /* Corrupted frames of every message type are rejected without damage. */
 Test(gather, survives_corrupted_frames)
 {
-    static const struct gather_events deaf = {.send = drop, .done = forget_mine};
+    static const struct net_out deaf = {.send = drop};
     static struct world w;
     unsigned rejected = 0, all = 0;
     for (uint64_t s = 1; s <= 60; s++) {
         seed = s;
         make_world(&w, 2 + below(NODES_MAX - 1), 1 + below(5));
         run(&w, UINT32_MAX);
-        struct gather *victim = gather_new(&w.tree, WIRE_FRONT, &deaf, NULL);
-        struct gather *middle = gather_new(&w.tree, 0, &deaf, NULL);
+        struct gather *victim = gather_new(&w.tree, WIRE_FRONT, &deaf, forget_mine, NULL);
+        struct gather *middle = gather_new(&w.tree, 0, &deaf, forget_mine, NULL);
         for (uint32_t i = 0; i < w.nsets; i++)
             if (w.set[i].node[0] == 0)
                 gather_join(middle, w.set[i].key, w.set[i].key_len, w.set[i].node,

@@ -129,7 +129,8 @@ static inline void send_one(struct link *l, enum wire_type type, size_t len)
 {
     unsigned char *data = malloc(len + 1);
     fill(data, len);
-    struct frame f = {type, 1, WIRE_FRONT, data, len};
+    struct frame f = {
+        .type = type, .from = 1, .to = WIRE_FRONT, .data = data, .len = len};
     link_send(l, &f);
     memset(data, 0, len); /* the caller owns it again */
     free(data);

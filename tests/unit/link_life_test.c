@@ -93,7 +93,8 @@ Test(link_life, both_pause, .init = set_up, .fini = tear_down)
 
 static void echo(struct end *e, const struct frame *f)
 {
-    struct frame answer = {f->type, f->to, f->from, f->data, f->len};
+    struct frame answer = {
+        .type = f->type, .from = f->to, .to = f->from, .data = f->data, .len = f->len};
     if (f->type == WIRE_STOP)
         sleep_ms(BUSY_MS);
     link_send(e->link, &answer);

@@ -35,7 +35,7 @@ Test(link, frames_of_all_sizes_both_ways, .init = set_up, .fini = tear_down)
 
 static void check_header(struct end *e, const struct frame *f)
 {
-    cr_assert_eq(f->type, e->frames % 2 ? WIRE_HELLO : WIRE_CONTROL);
+    cr_assert_eq(f->type, e->frames % 2 ? WIRE_HELLO : WIRE_QUERY_ANSWER);
     cr_assert_eq(f->from, 1);
     cr_assert_eq(f->to, WIRE_FRONT);
 }
@@ -49,7 +49,7 @@ Test(link, headers_arrive, .init = set_up, .fini = tear_down)
     link_set_user(a.link, &b);
     cr_assert_eq(link_user(a.link), &b);
     send_one(a.link, WIRE_HELLO, 3);
-    send_one(a.link, WIRE_CONTROL, 0);
+    send_one(a.link, WIRE_QUERY_ANSWER, 0);
     cr_assert(run(PATIENT_MS));
     link_free(a.link);
     link_free(b.link);
@@ -62,7 +62,8 @@ Test(link, the_bytes_on_the_wire, .init = set_up, .fini = tear_down)
     unsigned char got[sizeof want + 1];
     struct end a = {0};
     int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
-    struct frame f = {WIRE_JOB, 0x01020304, WIRE_FRONT, "hi", 2};
+    struct frame f = {
+        .type = WIRE_JOB, .from = 0x01020304, .to = WIRE_FRONT, .data = "hi", .len = 2};
     link_send(a.link, &f);
     run(1);
     cr_assert_eq(recv(fd, got, sizeof got, 0), sizeof want);
@@ -126,7 +127,7 @@ Test(link, a_busy_link_does_not_starve_others, .init = set_up, .fini = tear_down
 
 static void free_in_frame(struct end *e, const struct frame *f)
 {
-    struct frame answer = {WIRE_STOP, 0, 0, NULL, 0};
+    struct frame answer = {.type = WIRE_STOP};
     if (e->frames < 2)
         return;
     link_send(e->link, &answer);

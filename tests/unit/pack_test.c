@@ -52,6 +52,29 @@ static bool unpack_sample(struct unpack *u)
     return same;
 }
 
+Test(pack, the_rest_has_no_length)
+{
+    struct pack p = {0};
+    size_t len;
+    pack_u8(&p, 7);
+    for (const char *c = "text"; *c != '\0'; c++)
+        pack_u8(&p, (uint8_t)*c);
+    struct unpack u = unpack_of(p.data, p.len);
+    unpack_u8(&u);
+    cr_assert_eq(memcmp(unpack_rest(&u, &len), "text", 4), 0);
+    cr_assert_eq(len, 4);
+    cr_assert(unpack_done(&u));
+    unpack_rest(&u, &len);
+    cr_assert_eq(len, 0);
+    u = unpack_of(p.data, 1); /* the rest is elsewhere */
+    u.rest = "more";
+    u.rest_len = 4;
+    unpack_u8(&u);
+    cr_assert_eq(unpack_rest(&u, &len), u.rest);
+    cr_assert_eq(len, 4);
+    pack_free(&p);
+}
+
 /* A copy of exact size, so that a read past its end is detected. */
 static unsigned char *copy_of(const void *data, size_t len)
 {

@@ -75,7 +75,11 @@ static void answer_query(const struct frame *f)
     pack_u32(&p, 12345);
     pack_u8(&p, 1);
     pack_u32(&p, 0);
-    on_send(NULL, &(struct frame){WIRE_QUERY_ANSWER, WIRE_FRONT, f->from, p.data, p.len});
+    on_send(NULL, &(struct frame){.type = WIRE_QUERY_ANSWER,
+                                  .from = WIRE_FRONT,
+                                  .to = f->from,
+                                  .data = p.data,
+                                  .len = p.len});
     pack_free(&p);
 }
 
@@ -99,18 +103,11 @@ static int deliver(void)
     return rejected;
 }
 
-static void no_done(void *arg, void *mine, int status, uint64_t number, const void *data,
-                    size_t len)
-{
-    (void)arg, (void)mine, (void)status, (void)number, (void)data, (void)len;
-}
-
 static void setup(void)
 {
-    static const struct gather_events events = {.send = on_send, .done = no_done};
     static const struct net_out out = {.send = on_send};
     cr_assert_eq(loop_open(&loop), 0);
-    front = gather_new(&tree, WIRE_FRONT, &events, NULL);
+    front = gather_new(&tree, WIRE_FRONT, &out, NULL, NULL);
     for (uint32_t i = 0; i < NODES; i++)
         nodes[i] = (struct job_node){.name = "vn", .npes = PES / NODES, .rank = ranks[i]};
     for (uint32_t i = 0; i < NODES; i++) {
@@ -122,7 +119,7 @@ static void setup(void)
                                .napps = 1,
                                .app = &app};
         hosts[i] = (struct pmix_host){.job = &jobs[i], .nspace = "job"};
-        nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, NULL, &loop);
+        nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, &loop);
         cr_assert(nets[i] != NULL);
     }
 }
@@ -172,15 +169,6 @@ static void on_info(pmix_status_t status, pmix_info_t *info, size_t n, void *arg
         release(release_arg);
 }
 
-static void submit(uint32_t node, enum pmix_host_kind kind, struct pmix_request *r)
-{
-    struct pmix_host_post *post = calloc(1, sizeof *post);
-    cr_assert(post != NULL);
-    post->kind = kind;
-    post->request = r;
-    pmix_net_post(nets[node], post);
-}
-
 /* A fence of all PEs, or of PEs 0 and 1. */
 static void fence(uint32_t node, bool all, const char *data, int timeout_s,
                   struct answer *a)
@@ -197,7 +185,7 @@ static void fence(uint32_t node, bool all, const char *data, int timeout_s,
         r->rank[1] = 1;
         r->nranks = 2;
     }
-    submit(node, PMIX_HOST_COLLECTIVE, r);
+    pmix_collective_post(nets[node], r);
 }
 
 static void modex(uint32_t node, uint32_t rank, int timeout_s, struct answer *a)
@@ -207,7 +195,7 @@ static void modex(uint32_t node, uint32_t rank, int timeout_s, struct answer *a)
     r->arg = a;
     r->modex_rank = rank;
     r->timeout_s = timeout_s;
-    submit(node, PMIX_HOST_MODEX, r);
+    pmix_modex_post(nets[node], r);
 }
 
 static void query(uint32_t node, struct answer *a)
@@ -218,7 +206,7 @@ static void query(uint32_t node, struct answer *a)
     r->asked = calloc(1, sizeof *r->asked);
     r->asked[0] = PMIX_ASKED_TABLE;
     r->nasked = 1;
-    submit(node, PMIX_HOST_QUERY, r);
+    pmix_query_post(nets[node], r);
 }
 
 static void stop_loop(void *arg)
@@ -337,7 +325,11 @@ Test(pmix_net, survives_corrupted_frames)
     pack_u32(&event, 1);
     pack_u32(&event, 1);
     pack_bytes(&event, text, sizeof text);
-    on_send(NULL, &(struct frame){WIRE_EVENT, 0, WIRE_ALL, event.data, event.len});
+    on_send(NULL, &(struct frame){.type = WIRE_EVENT,
+                                  .from = 0,
+                                  .to = WIRE_ALL,
+                                  .data = event.data,
+                                  .len = event.len});
     pack_free(&event);
     for (unsigned i = 0; i < SPOILT; i++) {
         if (nkept > 0)

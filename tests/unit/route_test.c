@@ -145,7 +145,7 @@ static struct frame frame_of(enum wire_type type, uint32_t from, uint32_t to, si
 {
     static unsigned char data[MANY];
     fill(data, len);
-    return (struct frame){type, from, to, data, len};
+    return (struct frame){.type = type, .from = from, .to = to, .data = data, .len = len};
 }
 
 /* -- one target ---------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
  *   main -> front (options, plan, terminal, signals, exit status)
  *             | struct job, commands          ^ events
  *             v                               |
- *           nodes: one daemon (PMIx server, PEs, their input and output) in this process,
- *           or one daemon per node, `oshrun --node-daemon`, connected by TCP
+ *           daemons: one (PMIx server, PEs, their input and output) in this process, or
+ *           one per node, `oshrun --node-daemon`, connected by TCP
  */
 #include "config.h"
 

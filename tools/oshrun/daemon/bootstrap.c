@@ -16,14 +16,6 @@
 
 #define TIMEOUT_MAX_MS 3600000u
 
-static int bootstrap_copy_text(char *to, size_t capacity, const char *text)
-{
-    if (strlen(text) >= capacity)
-        return -1;
-    memcpy(to, text, strlen(text) + 1);
-    return 0;
-}
-
 /* Handles one "name=value"; unknown names are ignored. */
 static int bootstrap_take_word(struct bootstrap *b, const char *name, const char *value)
 {
@@ -31,10 +23,10 @@ static int bootstrap_take_word(struct bootstrap *b, const char *name, const char
     if (strcmp(name, "nonce") == 0) {
         rc = nonce_from_hex(&b->nonce, value);
     } else if (strcmp(name, "at") == 0) {
-        rc = bootstrap_copy_text(b->at, sizeof b->at, value);
+        rc = snprintf(b->at, sizeof b->at, "%s", value) < ADDRESSES_MAX ? 0 : -1;
     } else if (strcmp(name, "if") == 0) {
-        rc = bootstrap_copy_text(b->which, sizeof b->which,
-                                 strcmp(value, "-") == 0 ? "" : value);
+        value = strcmp(value, "-") == 0 ? "" : value;
+        rc = snprintf(b->which, sizeof b->which, "%s", value) < ADDRESSES_MAX ? 0 : -1;
     } else if (strcmp(name, "timeout") == 0) {
         rc = number_parse_u32(value, 1, TIMEOUT_MAX_MS, &b->timeout_ms) ? 0 : -1;
     } else if (strcmp(name, "start") == 0) {

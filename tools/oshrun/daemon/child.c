@@ -94,14 +94,6 @@ static int child_set_up_signals(void)
     return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Like execvp, runs a script without a #! line by sh. */
-static void child_execute(const struct child_spec *s, char **sh_argv)
-{
-    execve(s->path, s->argv, s->envp);
-    if (errno == ENOEXEC)
-        execve("/bin/sh", sh_argv, s->envp);
-}
-
 static _Noreturn void child_run(const struct child_spec *s, pid_t parent, char **sh_argv,
                                 struct trial *t)
 {
@@ -124,7 +116,9 @@ static _Noreturn void child_run(const struct child_spec *s, pid_t parent, char *
     if (child_set_up_signals() != 0)
         goto leave;
     t->step = "execute";
-    child_execute(s, sh_argv);
+    execve(s->path, s->argv, s->envp);
+    if (errno == ENOEXEC) /* like execvp, runs a script without a #! line by sh */
+        execve("/bin/sh", sh_argv, s->envp);
 leave:
     t->err = errno;
     _exit(CHILD_NOT_RUNABLE);

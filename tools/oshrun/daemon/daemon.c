@@ -2,8 +2,8 @@
 /*
  * daemon.c - the node daemon: starts the PEs of its node and watches them to the end.
  *
- * Uses pmix_host.c, pmix_net.c, launch.c, child.c, bind.c, pe_io.c, pe_report.c,
- * stacks.c, loop.c.  Used by nodes.c and daemon_main.c, through daemon.h only.
+ * Uses pmix_host.c, pmix_net.c, launch.c, child.c, bind.c, pe_io.c, daemon_wire.c,
+ * loop.c.  Used by daemons.c and daemon_main.c, through daemon.h only.
  *
  * The pidfd of a PE reports its exit.  The PE stays a zombie until all PEs have exited,
  * so that its process group ID is not reused, and signals to the group still reach
@@ -11,7 +11,6 @@
  */
 #include "config.h"
 
-#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/daemon/daemon_int.h"
 
 #include <errno.h>
@@ -74,34 +73,49 @@ static int daemon_make_node(struct daemon *d)
 
 /* ---- exit of PEs ------------------------------------------------------------------ */
 
-static bool daemon_is_chosen(uint32_t rank, const uint32_t *chosen, uint32_t count)
+void daemon_kill(struct daemon *d, int sig, const uint32_t *rank, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (chosen[i] == rank)
-            return true;
-    return count == 0;
-}
-
-void daemon_control(struct daemon *d, int sig, const uint32_t *rank, uint32_t count)
-{
-    for (uint32_t i = 0; i < d->npes; i++)
-        if (d->pe[i].pid > 0 && daemon_is_chosen(d->pe[i].rank, rank, count))
+    for (uint32_t i = 0; i < d->npes; i++) {
+        bool chosen = count == 0;
+        for (uint32_t k = 0; k < count && !chosen; k++)
+            chosen = rank[k] == d->pe[i].rank;
+        if (chosen && d->pe[i].pid > 0)
             kill(-d->pe[i].pid, sig);
+    }
 }
 
-static void daemon_all_ended(struct daemon *d);
+static void daemon_send_ended(struct daemon *d, const struct pe *pe, bool signalled,
+                              int code)
+{
+    const struct node_pe *np = &d->node->pe[pe->local];
+    struct pack p = {0};
+    pack_u32(&p, pe->rank);
+    pack_u32(&p, (uint32_t)pe->pid);
+    pack_u8(&p, signalled);
+    pack_u32(&p, (uint32_t)code);
+    pack_u8(&p, pe->connected);
+    pack_u8(&p, pe->finalized);
+    for (int i = 0; i < NODE_STAGES; i++)
+        pack_u64(&p, atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed));
+    daemon_send(d, WIRE_ENDED, &p);
+}
 
-/* Cancels the start of the remaining PEs and reports them as killed by sig. */
-static void daemon_cancel_spawn(struct daemon *d, int sig)
+static void daemon_all_ended(struct daemon *d)
+{
+    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_ENDED);
+    d->bytes_seen = d->bytes_read;
+    loop_after(d->loop, &d->drain, d->open_streams == 0 ? 0 : DRAIN_QUIET_MS);
+}
+
+void daemon_cancel_spawn(struct daemon *d, int sig)
 {
     if (d->spawned == d->npes)
         return;
     loop_cancel(d->loop, &d->spawn);
     while (d->spawned < d->npes) {
         struct pe *pe = &d->pe[d->spawned++];
-        struct daemon_end end = {.rank = pe->rank, .signalled = true, .code = sig};
         pe->ended = true;
-        d->ev->ended(d->front, &end);
+        daemon_send_ended(d, pe, true, sig);
     }
     if (d->live == 0)
         daemon_all_ended(d);
@@ -111,13 +125,6 @@ bool daemon_is_fatal(int sig)
 {
     return sig == SIGTERM || sig == SIGKILL || sig == SIGINT || sig == SIGHUP ||
            sig == SIGQUIT;
-}
-
-void daemon_signal(struct daemon *d, int sig)
-{
-    if (daemon_is_fatal(sig))
-        daemon_cancel_spawn(d, sig);
-    daemon_control(d, sig, NULL, 0);
 }
 
 /* Reaps all PEs, whose groups have received SIGKILL. */
@@ -139,13 +146,13 @@ static void daemon_reap(struct daemon *d)
 static void daemon_finish(struct daemon *d)
 {
     loop_cancel(d->loop, &d->drain);
-    d->drain.fn = NULL;                  /* once only */
-    daemon_control(d, SIGKILL, NULL, 0); /* what PEs left running */
+    d->drain.fn = NULL;               /* once only */
+    daemon_kill(d, SIGKILL, NULL, 0); /* what PEs left running */
     for (uint32_t i = 0; i < d->npes; i++)
         pe_io_finish(&d->pe[i]);
     daemon_reap(d);
-    d->ev->stage(d->front, DAEMON_STAGE_DRAINED);
-    d->ev->drained(d->front);
+    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_DRAINED);
+    daemon_send(d, WIRE_DRAINED, &(struct pack){0});
 }
 
 /* All PEs have exited but a pipe is open: a process that a PE left behind holds it. */
@@ -170,27 +177,6 @@ void daemon_stream_ended(struct daemon *d)
     }
 }
 
-static void daemon_fill_end(const struct pe *pe, const siginfo_t *si,
-                            struct daemon_end *end)
-{
-    const struct node_pe *np = &pe->d->node->pe[pe->local];
-    *end = (struct daemon_end){.rank = pe->rank,
-                               .pid = pe->pid,
-                               .signalled = si->si_code != CLD_EXITED,
-                               .code = si->si_status,
-                               .connected = pe->connected,
-                               .finalized = pe->finalized};
-    for (int i = 0; i < NODE_STAGES; i++)
-        end->stage_ns[i] = atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed);
-}
-
-static void daemon_all_ended(struct daemon *d)
-{
-    d->ev->stage(d->front, DAEMON_STAGE_ENDED);
-    d->bytes_seen = d->bytes_read;
-    loop_after(d->loop, &d->drain, d->open_streams == 0 ? 0 : DRAIN_QUIET_MS);
-}
-
 static void daemon_take_posts(void *arg, unsigned ready);
 
 /* The number of processes that the kernel has killed for lack of memory, on this host and
@@ -213,6 +199,7 @@ static void daemon_explain_kill(struct daemon *d, const struct pe *pe,
                                 const siginfo_t *si)
 {
     char text[HINT_BYTES];
+    struct pack p = {0};
     if (si->si_code == CLD_EXITED || si->si_status != SIGKILL ||
         daemon_oom_kills() == d->oom_kills)
         return;
@@ -220,7 +207,8 @@ static void daemon_explain_kill(struct daemon *d, const struct pe *pe,
              "PE %u (pid %d) was probably killed by the kernel because "
              "the host, or its cgroup, is out of memory",
              pe->rank, (int)pe->pid);
-    d->ev->say(d->front, text);
+    pack_string(&p, text);
+    daemon_send(d, WIRE_SAY, &p);
 }
 
 static void daemon_on_ended(void *arg, unsigned ready)
@@ -240,65 +228,48 @@ static void daemon_on_ended(void *arg, unsigned ready)
     d->live--;
     if (pe->rank == d->job->stdin_pe && d->input.watch.fd >= 0) {
         pe_io_close_input(d);
-        d->ev->input(d->front, false);
+        daemon_send_u32(d, WIRE_INPUT_WANTED, false);
     }
-    pe->how = (uint32_t)(si.si_code == CLD_EXITED ? si.si_status << 8 : si.si_status);
     pmix_net_ended(d->pmix_net, pe->rank);
-    struct daemon_end end;
     daemon_explain_kill(d, pe, &si);
-    daemon_fill_end(pe, &si, &end);
-    d->ev->ended(d->front, &end);
+    daemon_send_ended(d, pe, si.si_code != CLD_EXITED, si.si_status);
     if (d->live == 0 && d->spawned == d->npes)
         daemon_all_ended(d);
 }
 
 /* ---- posts of the PMIx server ----------------------------------------------------- */
 
-static struct pe *daemon_find_pe(struct daemon *d, uint32_t rank)
+/* PE pe has connected to PMIx, or finalized it.  It may do so again. */
+static void daemon_note_pe(struct daemon *d, struct pe *pe, bool connected)
 {
-    for (uint32_t i = 0; i < d->npes; i++)
-        if (d->pe[i].rank == rank)
-            return &d->pe[i];
-    return NULL;
+    if (connected && !pe->connected && ++d->connected == d->npes)
+        daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_CONNECT);
+    if (!connected && !pe->finalized && ++d->finalized == d->npes)
+        daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_FINALIZE);
+    if (connected && pe->finalized) /* shmem_init again: it must finalize again */
+        d->finalized--;
+    pe->finalized = !connected;
+    pe->connected = pe->connected || connected;
 }
 
-/* Frees p or passes it on. */
 static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
 {
-    struct pe *pe = daemon_find_pe(d, p->rank);
-    switch (p->kind) {
-    case PMIX_HOST_CONNECTED:
-        if (pe != NULL && !pe->connected && ++d->connected == d->npes)
-            d->ev->stage(d->front, DAEMON_STAGE_CONNECT);
-        if (pe != NULL) {
-            if (pe->finalized) /* shmem_init again: it must finalize again */
-                d->finalized--;
-            pe->finalized = false;
-            pe->connected = true;
-            d->ev->connected(d->front, p->rank);
-        }
-        break;
-    case PMIX_HOST_FINALIZED:
-        if (pe != NULL && !pe->finalized && ++d->finalized == d->npes)
-            d->ev->stage(d->front, DAEMON_STAGE_FINALIZE);
-        if (pe != NULL) {
-            pe->finalized = true;
-            d->ev->finalized(d->front, p->rank);
-        }
-        break;
-    case PMIX_HOST_ABORT:
-        d->ev->aborted(d->front, p->rank, p->status, p->text);
-        break;
-    case PMIX_HOST_SAY:
-        d->ev->say(d->front, p->text);
-        break;
-    case PMIX_HOST_CONTROL:
-        d->ev->control(d->front, p->signal, p->ranks, p->nranks);
-        break;
-    default:
-        pmix_net_post(d->pmix_net, p);
+    bool of_pe = p->type == WIRE_CONNECTED || p->type == WIRE_FINALIZED;
+    struct pe *pe = NULL;
+    if (p->handle != NULL) {
+        p->handle(d->pmix_net, p->request);
+        free(p);
         return;
     }
+    for (uint32_t i = 0; of_pe && i < d->npes; i++)
+        if (d->pe[i].rank == p->rank)
+            pe = &d->pe[i];
+    if (pe != NULL)
+        daemon_note_pe(d, pe, p->type == WIRE_CONNECTED);
+    if (pe != NULL || !of_pe)
+        net_out_send(&d->out, p->type, d->job->here,
+                     p->type == WIRE_SIGNAL ? WIRE_ALL : WIRE_FRONT, &p->p);
+    pack_free(&p->p);
     free(p);
 }
 
@@ -309,16 +280,6 @@ static void daemon_take_posts(void *arg, unsigned ready)
     (void)ready;
     while ((p = pmix_host_take(d->pmix)) != NULL)
         daemon_on_post(d, p);
-}
-
-int daemon_take(struct daemon *d, const struct frame *f)
-{
-    return pmix_net_take(d->pmix_net, f);
-}
-
-void daemon_lost(struct daemon *d, uint32_t node)
-{
-    pmix_net_lost(d->pmix_net, node);
 }
 
 /* ---- start ------------------------------------------------------------------------ */
@@ -369,13 +330,6 @@ static const struct launch *daemon_launch_of(const struct daemon *d, uint32_t ra
     return &d->launch[job_app_of(d->job, rank)];
 }
 
-static void daemon_free_launch(struct daemon *d)
-{
-    for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
-        launch_free(&d->launch[i]);
-    free(d->launch);
-}
-
 /* Does all that can fail before any PE is started. */
 static int daemon_plan(struct daemon *d)
 {
@@ -390,44 +344,24 @@ static int daemon_plan(struct daemon *d)
     if (rc == 0 && bind_make(&d->bind, d->job) != 0)
         rc = EXIT_ERROR;
     if (rc == 0)
-        d->ev->stage(d->front, DAEMON_STAGE_PLAN);
+        daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_PLAN);
     return rc;
 }
 
-/* For the PMIx server of a job on one node: the table of its PEs. */
-static void daemon_pack_procs(void *arg, struct pack *answer)
-{
-    struct daemon *d = arg;
-    pack_u32(answer, d->npes);
-    for (uint32_t i = 0; i < d->npes; i++) {
-        const struct pe *pe = &d->pe[i];
-        pack_u32(answer, pe->rank);
-        pack_u32(answer, d->job->here);
-        pack_u32(answer, (uint32_t)pe->pid);
-        pack_u8(answer, pe->ended     ? WIRE_PE_ENDED
-                        : pe->pid > 0 ? WIRE_PE_RUNS
-                                      : WIRE_PE_NOT_STARTED);
-        pack_u32(answer, pe->how);
-    }
-}
-
-static int daemon_start_server(struct daemon *d)
+static int daemon_start_server(struct daemon *d, const struct tree *tree)
 {
     d->pmix = pmix_host_start(d->job, d->reaper->dir);
     if (d->pmix == NULL)
         return EXIT_ERROR;
-    d->ev->stage(d->front, DAEMON_STAGE_SERVER);
+    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_SERVER);
     if (pmix_host_register(d->pmix, d->job) != 0)
         return EXIT_ERROR;
-    d->pmix_net = pmix_net_new(
-        d->pmix, d->job, d->net != NULL ? &d->net->tree : NULL,
-        d->net != NULL ? &d->net->out : NULL,
-        &(struct pmix_net_local){.procs = daemon_pack_procs, .arg = d}, d->loop);
+    d->pmix_net = pmix_net_new(d->pmix, d->job, tree, &d->out, d->loop);
     if (d->pmix_net == NULL) {
         error_report("no memory for the PMIx server");
         return EXIT_ERROR;
     }
-    d->ev->stage(d->front, DAEMON_STAGE_REGISTER);
+    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_REGISTER);
     d->pmix_watch = (struct loop_watch){
         .fd = pmix_host_fd(d->pmix), .fn = daemon_take_posts, .arg = d};
     loop_want(d->loop, &d->pmix_watch, LOOP_IN);
@@ -441,7 +375,7 @@ static void daemon_report_binding(struct daemon *d, const struct pe *pe)
         return;
     snprintf(line, sizeof line, "PE %u (pid %d): %s", pe->rank, (int)pe->pid,
              d->bind.place != NULL ? d->bind.place[pe->local].text : "not bound");
-    d->ev->report(d->front, DAEMON_LINE_BINDING, &pe->rank, 1, line);
+    daemon_send_line(d, DAEMON_LINE_BINDING, &pe->rank, 1, line);
 }
 
 /* Advice on a failed start, or "". */
@@ -483,7 +417,10 @@ static int daemon_watch_end(struct daemon *d, struct pe *pe)
         return daemon_report_start_failure(d, pe, "watch it (pidfd_open)");
     loop_want(d->loop, &pe->end_watch, LOOP_IN);
     d->live++;
-    d->ev->started(d->front, pe->rank, pe->pid);
+    struct pack p = {0};
+    pack_u32(&p, pe->rank);
+    pack_u32(&p, (uint32_t)pe->pid);
+    daemon_send(d, WIRE_STARTED, &p);
     daemon_report_binding(d, pe);
     return 0;
 }
@@ -530,15 +467,18 @@ static void daemon_on_spawn_timer(void *arg)
         int rc = daemon_start_pe(d, &d->pe[d->spawned++]);
         if (rc == 0)
             continue;
-        d->ev->failed(d->front, rc);
+        struct pack p = {0};
+        pack_u32(&p, (uint32_t)rc);
+        pack_string(&p, error_last());
+        daemon_send(d, WIRE_FAILED, &p);
         return;
     }
     if (d->spawned < d->npes) {
         loop_after(d->loop, &d->spawn, 0);
         return;
     }
-    d->ev->stage(d->front, DAEMON_STAGE_SPAWN);
-    d->ev->input(d->front, d->input.watch.fd >= 0);
+    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_SPAWN);
+    daemon_send_u32(d, WIRE_INPUT_WANTED, d->input.watch.fd >= 0);
     if (d->live == 0)
         daemon_all_ended(d);
 }
@@ -571,19 +511,6 @@ static int daemon_check_tmpdir(const struct daemon *d)
     return EXIT_ERROR;
 }
 
-static int daemon_start_all(struct daemon *d)
-{
-    d->oom_kills = daemon_oom_kills();
-    int rc = daemon_check_tmpdir(d);
-    if (rc == 0)
-        rc = daemon_plan(d);
-    if (rc == 0)
-        rc = daemon_start_server(d);
-    if (rc == 0)
-        loop_after(d->loop, &d->spawn, 0);
-    return rc;
-}
-
 static struct daemon *daemon_make(const struct job *job, struct loop *loop)
 {
     struct daemon *d = calloc(1, sizeof *d);
@@ -598,23 +525,28 @@ static struct daemon *daemon_make(const struct job *job, struct loop *loop)
     return d;
 }
 
-int daemon_start(struct daemon **out, const struct job *job,
-                 const struct daemon_events *events, void *front, struct loop *loop,
-                 const struct reaper *reaper, struct rlimit files,
-                 const struct daemon_net *net)
+int daemon_start(struct daemon **made, const struct job *job, const struct tree *tree,
+                 const struct net_out *out, uint64_t window, struct loop *loop,
+                 const struct reaper *reaper, struct rlimit files)
 {
-    struct daemon *d = daemon_make(job, loop);
-    *out = d;
+    struct daemon *d = *made = daemon_make(job, loop);
     if (d == NULL) {
         error_report("no memory for the node daemon");
         return EXIT_ERROR;
     }
-    d->ev = events;
-    d->front = front;
+    d->out = *out;
+    d->window = window;
     d->reaper = reaper;
     d->files = files;
-    d->net = net;
-    return daemon_start_all(d);
+    d->oom_kills = daemon_oom_kills();
+    int rc = daemon_check_tmpdir(d);
+    if (rc == 0)
+        rc = daemon_plan(d);
+    if (rc == 0)
+        rc = daemon_start_server(d, tree);
+    if (rc == 0)
+        loop_after(d->loop, &d->spawn, 0);
+    return rc;
 }
 
 int daemon_dry_run(const struct job *job)
@@ -636,13 +568,6 @@ int daemon_dry_run(const struct job *job)
     return rc;
 }
 
-void daemon_report(struct daemon *d, bool verbose)
-{
-    if (verbose)
-        report_states(d);
-    stacks_start(d, verbose);
-}
-
 void daemon_stop(struct daemon *d)
 {
     if (d == NULL)
@@ -652,7 +577,7 @@ void daemon_stop(struct daemon *d)
         loop_cancel(d->loop, &d->spawn);
         loop_cancel(d->loop, &d->drain);
     }
-    daemon_control(d, SIGKILL, NULL, 0);
+    daemon_kill(d, SIGKILL, NULL, 0);
     if (d->reaper != NULL)
         daemon_reap(d);
     pe_io_close_input(d);
@@ -660,9 +585,9 @@ void daemon_stop(struct daemon *d)
         for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)
             pe_io_close_stream(&d->pe[i].out[s]);
     pmix_net_free(d->pmix_net);
-    if (d->pmix != NULL)
-        pmix_host_stop(d->pmix);
-    daemon_free_launch(d);
+    for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
+        launch_free(&d->launch[i]);
+    free(d->launch);
     bind_free(&d->bind);
     if (d->node != NULL)
         munmap(d->node, node_bytes(d->npes));

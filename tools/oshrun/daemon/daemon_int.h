@@ -2,16 +2,17 @@
 /*
  * daemon_int.h - internals of the node daemon.
  *
- * Used by daemon.c, pe_io.c, pe_report.c, stack_place.c and stacks.c only.
+ * Used by daemon.c, daemon_wire.c, pe_io.c, pe_report.c, stack_place.c and stacks.c only.
  */
 #ifndef OSHRUN_DAEMON_DAEMON_INT_H
 #define OSHRUN_DAEMON_DAEMON_INT_H
 
 #include "tools/oshrun/daemon/bind.h"
 #include "tools/oshrun/daemon/daemon.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/iobuf.h"
 #include "tools/oshrun/daemon/launch.h"
-#include "tools/oshrun/pmix/pmix_host.h"
+#include "tools/oshrun/pmix/pmix_net.h"
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -39,8 +40,7 @@ struct pe {
     struct pe_stream out[DAEMON_STREAMS];
     bool connected;
     bool finalized;
-    bool ended;   /* exited; not reaped, so that its group ID stays reserved */
-    uint32_t how; /* wait status, as from waitpid */
+    bool ended; /* exited; not reaped, so that its group ID stays reserved */
 };
 
 /* Input of PE job->stdin_pe. */
@@ -54,8 +54,7 @@ struct stacks;
 struct daemon {
     const struct job *job;
     uint64_t oom_kills; /* counted when the job started */
-    const struct daemon_events *ev;
-    void *front;
+    struct net_out out;
     struct loop *loop;
     const struct reaper *reaper;
     struct rlimit files; /* as oshrun was given them */
@@ -66,7 +65,6 @@ struct daemon {
     int node_fd;
     char node_env[DAEMON_ENV_MAX];
     char job_env[DAEMON_JOB_ENV];
-    const struct daemon_net *net; /* NULL: one node */
     struct pmix_host *pmix;
     struct pmix_net *pmix_net;
     struct loop_watch pmix_watch;
@@ -81,12 +79,15 @@ struct daemon {
 
     struct pe_input input;
     uint32_t open_streams;
-    bool paused[DAEMON_STREAMS];
-    bool closed[DAEMON_STREAMS]; /* the front end does not read it any more */
-    uint64_t bytes_read;         /* of output; shows whether a process still writes */
-    uint64_t bytes_seen;         /* bytes_read when the drain timer fired last */
+    uint64_t window;
+    uint64_t ahead[DAEMON_STREAMS]; /* bytes sent and not confirmed */
+    bool paused[DAEMON_STREAMS];    /* not read: a window is not confirmed */
+    bool closed[DAEMON_STREAMS];    /* the front end does not read it any more */
+    uint64_t bytes_read;            /* of output; shows whether a process still writes */
+    uint64_t bytes_seen;            /* bytes_read when the drain timer fired last */
     struct loop_timer drain;
 
+    uint32_t report;       /* number of the last report */
     struct stacks *stacks; /* while they are being collected */
 };
 
@@ -100,9 +101,25 @@ void pe_io_close_stream(struct pe_stream *s);
 /* Reads available output without blocking, then closes. */
 void pe_io_finish(struct pe *pe);
 void pe_io_close_input(struct daemon *d);
+/* Commands INPUT and OUTPUT_CLOSE. */
+void pe_io_input(struct daemon *d, const char *text, size_t len);
+void pe_io_close_output(struct daemon *d, enum daemon_stream s);
+/* Pauses or resumes reading the output of the PEs. */
+void pe_io_flow(struct daemon *d, enum daemon_stream s, bool go);
 
 /* daemon.c: called by pe_io.c at the end of a stream. */
 void daemon_stream_ended(struct daemon *d);
+/* Sends sig to the process groups of the PEs in rank[0, count); count = 0: of all PEs. */
+void daemon_kill(struct daemon *d, int sig, const uint32_t *rank, uint32_t count);
+/* Cancels the start of the remaining PEs and reports them as killed by sig. */
+void daemon_cancel_spawn(struct daemon *d, int sig);
+
+/* daemon_wire.c: sends events.  They may cause commands before the call returns. */
+void daemon_send(struct daemon *d, enum wire_type type, struct pack *p); /* frees p */
+void daemon_send_u32(struct daemon *d, enum wire_type type, uint32_t number);
+void daemon_send_line(struct daemon *d, enum daemon_line line, const uint32_t *rank,
+                      uint32_t count, const char *text);
+void daemon_send_output(struct pe_stream *s, const char *text, size_t len);
 
 /* stack_place.c: where the program is.  Each text is "function (file:line)". */
 #define STACK_PLACE_MAX 192
@@ -114,7 +131,7 @@ struct stack_place {
 /* From the output of a debugger for process pid. */
 void stack_place_find(const char *text, pid_t pid, struct stack_place *place);
 
-/* pe_report.c: the state of each PE, by event report. */
+/* pe_report.c: the state of each PE, by REPORT_LINE. */
 void report_states(struct daemon *d);
 /* "in shmem_barrier_all (team WORLD), called by main (bad.c:29)".  stack: the output of a
  * debugger, or NULL. */
@@ -123,7 +140,7 @@ void report_place(const struct pe *pe, const char *stack, char *buf, size_t len)
 pid_t report_pid(const struct pe *pe);
 
 /* stacks.c: collects stacks, reports where the PEs are and, if `verbose`, the stacks;
- * ends with event reported. */
+ * ends with REPORTED. */
 void stacks_start(struct daemon *d, bool verbose);
 void stacks_free(struct daemon *d);
 

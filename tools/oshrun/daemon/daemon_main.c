@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * daemon_main.c - see daemon_main.h.  Uses bootstrap.c, daemon.c, daemon_send.c,
- * listener.c, route.c, reaper.c, watchdog.c.
+ * daemon_main.c - see daemon_main.h.  Uses bootstrap.c, daemon.c, listener.c, route.c,
+ * reaper.c, watchdog.c.
  *
  * The daemon connects to the front end, receives its position in the tree (PLACE),
  * connects to its parent if that is another daemon, receives the job from the parent, and
@@ -15,8 +15,8 @@
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/daemon/daemon.h"
 #include "tools/oshrun/daemon/daemon_main.h"
-#include "tools/oshrun/daemon/daemon_send.h"
 #include "tools/oshrun/daemon/watchdog.h"
+#include "tools/oshrun/net/route.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,13 +35,6 @@
 #define CONNECT_MIN_MS 2000  /* a lost SYN is retransmitted after a second */
 #define BAD            (-1)
 
-/* A daemon that connected before we received PLACE. */
-struct early {
-    struct link *link;
-    uint32_t node;
-    struct early *next;
-};
-
 struct serve {
     struct bootstrap bootstrap;
     struct loop loop;
@@ -56,15 +49,13 @@ struct serve {
     struct connector *connector;
     struct link *front; /* first link to it; NULL: it is route.up now, or closed */
     struct route route;
+    struct net_out out; /* to the front end and to other daemons, by route */
     bool placed;
-    struct early *early;
 
     void *job_bytes;
     size_t job_len;
     struct job *job;
     struct daemon *d;
-    struct daemon_net net;
-    struct daemon_send say;
     int status;
     bool leaving;
 };
@@ -81,10 +72,28 @@ static void daemon_main_leave(struct serve *s, int status)
 /* Before PLACE, only standard error reaches the front end: the agent forwards it. */
 static void daemon_main_on_error(const char *error_text)
 {
-    struct serve *s = self;
-    snprintf(s->say.why, sizeof s->say.why, "%s", error_text);
-    if (!s->placed)
+    if (!self->placed)
         fprintf(stderr, "%s\n", error_text);
+}
+
+static void daemon_main_on_send(void *arg, const struct frame *f)
+{
+    struct serve *s = arg;
+    route_send(&s->route, f);
+}
+
+static void daemon_main_send(struct serve *s, enum wire_type type, struct pack *p)
+{
+    net_out_send(&s->out, type, s->route.me, WIRE_FRONT, p);
+}
+
+/* Tells the front end of the last error. */
+static void daemon_main_send_failed(struct serve *s, int status)
+{
+    struct pack p = {0};
+    pack_u32(&p, (uint32_t)status);
+    pack_string(&p, error_last());
+    daemon_main_send(s, WIRE_FAILED, &p);
 }
 
 /* ---- connections ------------------------------------------------------------------ */
@@ -101,16 +110,6 @@ static const char *daemon_main_host_name(char *buf, size_t len)
         return "";
     buf[len - 1] = '\0';
     return buf;
-}
-
-/* The agent forwards this line: the front end now waits for the daemon only, not for the
- * agent. */
-static void daemon_main_say_up(const struct serve *s)
-{
-    char host[HOST_BYTES];
-    printf(BOOTSTRAP_UP "%u %s\n", s->bootstrap.node,
-           daemon_main_host_name(host, sizeof host));
-    fflush(stdout);
 }
 
 static void daemon_main_say_hello(struct serve *s, struct link *l)
@@ -138,7 +137,7 @@ static void daemon_main_on_connector_failed(void *arg, const char *why)
     error_report("%s", why);
     if (s->placed) { /* reported on the first link to the front end */
         s->route.up = s->front;
-        daemon_say_failed(&s->say, EXIT_ERROR);
+        daemon_main_send_failed(s, EXIT_ERROR);
         s->route.up = NULL;
     }
     daemon_main_leave(s, EXIT_ERROR);
@@ -171,23 +170,19 @@ static void daemon_main_on_parent(void *arg, int fd)
         daemon_main_say_hello(s, s->route.up);
 }
 
-/* connect_ms limits the answer of the host, prove_ms that of the process, which may
- * still start. */
-static struct connector_limits daemon_main_connect_limits(const struct serve *s)
-{
-    uint32_t ms = link_host_ms(s->bootstrap.timeout_ms);
-    return (struct connector_limits){.connect_ms =
-                                         ms > CONNECT_MIN_MS ? ms : CONNECT_MIN_MS,
-                                     .prove_ms = s->bootstrap.start_ms};
-}
-
+/* connect_ms limits the answer of the host, prove_ms that of the process, which may still
+ * start, or wait for its position. */
 static void daemon_main_connect(struct serve *s, const char *addresses,
                                 const struct connector_events *events)
 {
+    uint32_t ms = link_host_ms(s->bootstrap.timeout_ms);
+    struct connector_limits limits = {.connect_ms =
+                                          ms > CONNECT_MIN_MS ? ms : CONNECT_MIN_MS,
+                                      .prove_ms = s->bootstrap.start_ms};
     if (s->connector != NULL)
         connector_free(s->connector);
-    s->connector = connector_start(&s->loop, &s->bootstrap.nonce, addresses,
-                                   daemon_main_connect_limits(s), events, s);
+    s->connector =
+        connector_start(&s->loop, &s->bootstrap.nonce, addresses, limits, events, s);
     if (s->connector != NULL)
         return;
     error_report("no memory for a connection");
@@ -205,47 +200,7 @@ static struct frame daemon_main_job_frame(const struct serve *s, uint32_t to)
                           .len = s->job_len};
 }
 
-/* -1: node is no child of ours in the tree, or is attached already. */
-static int daemon_main_attach(struct serve *s, uint32_t node, struct link *l)
-{
-    struct frame job = daemon_main_job_frame(s, node);
-    return route_attach(&s->route, node, l, s->job != NULL ? &job : NULL);
-}
-
-static int daemon_main_keep_early(struct serve *s, uint32_t node, struct link *l)
-{
-    struct early *e = malloc(sizeof *e);
-    if (e == NULL)
-        return BAD;
-    *e = (struct early){.link = l, .node = node, .next = s->early};
-    s->early = e;
-    return 0;
-}
-
-static void daemon_main_forget_early(struct serve *s, const struct link *l)
-{
-    struct early **p = &s->early;
-    while (*p != NULL && (*p)->link != l)
-        p = &(*p)->next;
-    struct early *e = *p;
-    if (e == NULL)
-        return;
-    *p = e->next;
-    free(e);
-}
-
-static void daemon_main_attach_early(struct serve *s)
-{
-    struct early *e;
-    while ((e = s->early) != NULL) {
-        s->early = e->next;
-        if (daemon_main_attach(s, e->node, e->link) != 0)
-            link_free(e->link);
-        free(e);
-    }
-}
-
-/* HELLO of another daemon. */
+/* HELLO of another daemon.  BAD: it is no child of ours, or is attached already. */
 static int daemon_main_recv_child(struct serve *s, struct link *l, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
@@ -254,8 +209,8 @@ static int daemon_main_recv_child(struct serve *s, struct link *l, const struct 
     uint32_t node = unpack_u32(&u);
     if (u.failed || wire != WIRE_VERSION)
         return BAD;
-    return s->placed ? daemon_main_attach(s, node, l)
-                     : daemon_main_keep_early(s, node, l);
+    struct frame job = daemon_main_job_frame(s, node);
+    return route_attach(&s->route, node, l, s->job != NULL ? &job : NULL);
 }
 
 static int daemon_main_recv_place(struct serve *s, const struct frame *f)
@@ -272,8 +227,7 @@ static int daemon_main_recv_place(struct serve *s, const struct frame *f)
         return BAD;
     s->bootstrap.node = node;
     s->placed = true;
-    s->net.tree = t;
-    daemon_main_attach_early(s);
+    listener_watch(s->listener, true);
     if (parent != NULL) {
         daemon_main_connect(s, parent, &to_parent);
         return 0;
@@ -290,39 +244,12 @@ static void daemon_main_on_accepted(void *arg, int fd)
 
 static void daemon_main_on_refused(void *arg, const char *error_text)
 {
-    struct serve *s = arg;
-    if (s->placed)
-        daemon_say_text(&s->say, WIRE_SAY, error_text);
+    struct pack p = {0};
+    pack_string(&p, error_text);
+    daemon_main_send(arg, WIRE_SAY, &p);
 }
 
 /* ---- the job ---------------------------------------------------------------------- */
-
-static void daemon_main_send_net(void *arg, const struct frame *f)
-{
-    struct serve *s = arg;
-    route_send(&s->route, f);
-}
-
-static void daemon_main_close_front_link(struct serve *s)
-{
-    if (s->front == NULL)
-        return;
-    link_send(s->front,
-              &(struct frame){.type = WIRE_PLACE, .from = s->route.me, .to = WIRE_FRONT});
-    link_flush(s->front, FLUSH_MS);
-    link_free(s->front);
-    s->front = NULL;
-}
-
-static void daemon_main_send_job_down(struct serve *s)
-{
-    for (uint32_t i = 0; i < tree_children(&s->route.tree, s->route.me); i++) {
-        uint32_t child = tree_child(&s->route.tree, s->route.me, i);
-        struct frame job = daemon_main_job_frame(s, child);
-        if (route_has_child(&s->route, child))
-            route_send(&s->route, &job);
-    }
-}
 
 static int daemon_main_recv_job(struct serve *s, const struct frame *f)
 {
@@ -335,138 +262,48 @@ static int daemon_main_recv_job(struct serve *s, const struct frame *f)
     s->job = job_unpack(&u, s->route.me);
     if (s->job == NULL || s->job->nnodes != s->route.tree.nnodes)
         return BAD;
-    daemon_main_send_job_down(s);
-    daemon_main_close_front_link(s);
-    s->net.out = (struct net_out){.send = daemon_main_send_net, .arg = s};
-    int rc = daemon_start(&s->d, s->job, &daemon_say_events, &s->say, &s->loop,
-                          &s->reaper, s->files, &s->net);
+    for (uint32_t i = 0; i < tree_children(&s->route.tree, s->route.me); i++) {
+        uint32_t child = tree_child(&s->route.tree, s->route.me, i);
+        struct frame job = daemon_main_job_frame(s, child);
+        if (route_has_child(&s->route, child))
+            route_send(&s->route, &job);
+    }
+    if (s->front != NULL) {
+        link_send(
+            s->front,
+            &(struct frame){.type = WIRE_PLACE, .from = s->route.me, .to = WIRE_FRONT});
+        link_flush(s->front, FLUSH_MS);
+        link_free(s->front);
+        s->front = NULL;
+    }
+    int rc = daemon_start(&s->d, s->job, &s->route.tree, &s->out, s->bootstrap.window,
+                          &s->loop, &s->reaper, s->files);
     if (rc != 0) {
-        daemon_say_failed(&s->say, rc);
+        daemon_main_send_failed(s, rc);
         daemon_stop(s->d);
         s->d = NULL;
     }
-    s->say.d = s->d;
     return 0;
 }
 
 /* ---- commands --------------------------------------------------------------------- */
-
-typedef int take_fn(struct serve *s, const struct frame *f, struct unpack *u);
-
-static int daemon_main_recv_signal(struct serve *s, const struct frame *f,
-                                   struct unpack *u)
-{
-    (void)f;
-    int sig = (int)unpack_u32(u);
-    if (!unpack_done(u))
-        return BAD;
-    daemon_signal(s->d, sig);
-    return 0;
-}
-
-static int daemon_main_recv_control(struct serve *s, const struct frame *f,
-                                    struct unpack *u)
-{
-    (void)f;
-    int sig = (int)unpack_u32(u);
-    uint32_t count, *rank = unpack_numbers(u, &count);
-    bool good = unpack_done(u);
-    if (good)
-        daemon_control(s->d, sig, rank, count);
-    free(rank);
-    return good ? 0 : BAD;
-}
-
-static int daemon_main_recv_output_taken(struct serve *s, const struct frame *f,
-                                         struct unpack *u)
-{
-    (void)f;
-    uint8_t which = unpack_u8(u);
-    uint64_t bytes = unpack_u64(u);
-    if (!unpack_done(u) || which >= DAEMON_STREAMS)
-        return BAD;
-    daemon_say_taken(&s->say, (enum daemon_stream)which, bytes);
-    return 0;
-}
-
-static int daemon_main_recv_output_close(struct serve *s, const struct frame *f,
-                                         struct unpack *u)
-{
-    (void)f;
-    uint8_t which = unpack_u8(u);
-    if (!unpack_done(u) || which >= DAEMON_STREAMS)
-        return BAD;
-    daemon_close_output(s->d, (enum daemon_stream)which);
-    return 0;
-}
-
-static int daemon_main_recv_input(struct serve *s, const struct frame *f,
-                                  struct unpack *u)
-{
-    (void)u;
-    daemon_input(s->d, f->data, f->len);
-    return 0;
-}
-
-static int daemon_main_recv_report(struct serve *s, const struct frame *f,
-                                   struct unpack *u)
-{
-    (void)f;
-    bool verbose = unpack_u8(u) != 0;
-    uint32_t number = unpack_u32(u);
-    if (!unpack_done(u))
-        return BAD;
-    s->say.report = number;
-    daemon_report(s->d, verbose);
-    return 0;
-}
-
-static int daemon_main_recv_pmix(struct serve *s, const struct frame *f, struct unpack *u)
-{
-    (void)u;
-    return daemon_take(s->d, f);
-}
-
-static take_fn *const take[WIRE_TYPES] = {
-    [WIRE_SIGNAL] = daemon_main_recv_signal,
-    [WIRE_CONTROL] = daemon_main_recv_control,
-    [WIRE_OUTPUT_TAKEN] = daemon_main_recv_output_taken,
-    [WIRE_OUTPUT_CLOSE] = daemon_main_recv_output_close,
-    [WIRE_INPUT] = daemon_main_recv_input,
-    [WIRE_REPORT] = daemon_main_recv_report,
-    [WIRE_GATHER_UP] = daemon_main_recv_pmix,
-    [WIRE_GATHER_DOWN] = daemon_main_recv_pmix,
-    [WIRE_MODEX_ASK] = daemon_main_recv_pmix,
-    [WIRE_MODEX_ANSWER] = daemon_main_recv_pmix,
-    [WIRE_EVENT] = daemon_main_recv_pmix,
-    [WIRE_QUERY_ANSWER] = daemon_main_recv_pmix,
-};
-
-/* Stops the loop when all children have disconnected, or after STOP_MS. */
-static void daemon_main_recv_stop(struct serve *s, bool good)
-{
-    if (good)
-        reaper_announce(s->reaper.fd, REAPER_SPARE);
-    s->leaving = true;
-    s->status = 0;
-    if (!route_has_children(&s->route))
-        s->loop.stop = true;
-    else
-        loop_after(&s->loop, &s->stop, STOP_MS);
-}
 
 static int daemon_main_recv_local(struct serve *s, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     if (f->type == WIRE_JOB)
         return daemon_main_recv_job(s, f);
-    if (f->type == WIRE_STOP) {
-        daemon_main_recv_stop(s, unpack_u8(&u) != 0);
-        return 0;
-    }
-    if (take[f->type] == NULL)
-        return BAD;
-    return s->d != NULL ? take[f->type](s, f, &u) : 0;
+    if (f->type != WIRE_STOP)
+        return s->d != NULL ? daemon_recv(s->d, f) : 0;
+    if (unpack_u8(&u) != 0)
+        reaper_announce(s->reaper.fd, REAPER_SPARE);
+    s->leaving = true;
+    s->status = 0;
+    if (!route_has_children(&s->route))
+        s->loop.stop = true;
+    else /* they disconnect when they have stopped */
+        loop_after(&s->loop, &s->stop, STOP_MS);
+    return 0;
 }
 
 /* ---- links ------------------------------------------------------------------------ */
@@ -478,7 +315,6 @@ static int daemon_main_recv_frame(struct serve *s, struct link *l, const struct 
     if (l != s->route.up && route_child_of(&s->route, l) == WIRE_NONE) {
         if (f->type == WIRE_HELLO && daemon_main_recv_child(s, l, f) == 0)
             return 0;
-        daemon_main_forget_early(s, l);
         link_free(l); /* authenticated, but not a child of ours */
         return 0;
     }
@@ -492,7 +328,7 @@ static void daemon_main_on_frame(void *arg, struct link *l, const struct frame *
         return;
     error_report("received an invalid message (%s)", wire_name(f->type));
     if (s->route.up != NULL)
-        daemon_say_failed(&s->say, EXIT_ERROR);
+        daemon_main_send_failed(s, EXIT_ERROR);
     daemon_main_leave(s, EXIT_ERROR);
 }
 
@@ -508,9 +344,10 @@ static void daemon_main_child_down(struct serve *s, uint32_t node, const char *w
             s->loop.stop = true;
         return;
     }
-    daemon_send(&s->say, WIRE_LOST, &p);
     if (s->d != NULL)
-        daemon_lost(s->d, node);
+        daemon_recv(s->d,
+                    &(struct frame){.type = WIRE_LOST, .data = p.data, .len = p.len});
+    daemon_main_send(s, WIRE_LOST, &p);
 }
 
 static void daemon_main_on_down(void *arg, struct link *l, const char *why)
@@ -523,7 +360,6 @@ static void daemon_main_on_down(void *arg, struct link *l, const char *why)
     } else if (child != WIRE_NONE) {
         daemon_main_child_down(s, child, why);
     } else {
-        daemon_main_forget_early(s, l);
         link_free(l);
     }
 }
@@ -543,23 +379,18 @@ static void daemon_main_on_signal(void *arg, unsigned ready)
     int sig = (int)si.ssi_signo;
     error_report("the node daemon got signal %d (%s)", sig, strsignal(sig));
     if (s->route.up != NULL && !s->leaving)
-        daemon_say_failed(&s->say, EXIT_ERROR);
+        daemon_main_send_failed(s, EXIT_ERROR);
     daemon_main_leave(s, EXIT_ERROR);
-}
-
-/* Signals that a terminal sends, or a user who means the front end. */
-static void daemon_main_ignore_signals(void)
-{
-    static const int ignored[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
 }
 
 static int daemon_main_watch_signals(struct serve *s)
 {
     static const int watched[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+    /* A terminal sends them, or a user who means the front end. */
+    static const int ignored[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM};
     sigset_t set;
-    daemon_main_ignore_signals();
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         sigaddset(&set, watched[i]);
@@ -596,7 +427,7 @@ static int daemon_main_open_up(struct serve *s)
         error_report("cannot listen for other node daemons: %s", why);
         return -1;
     }
-    s->stop = (struct loop_timer){.fn = daemon_main_on_stop, .arg = s};
+    listener_watch(s->listener, false); /* until PLACE tells which are our children */
     if (watchdog_start(&s->watchdog, &s->loop, s->reaper.fd, s->bootstrap.timeout_ms) !=
         0)
         return -1;
@@ -604,30 +435,20 @@ static int daemon_main_open_up(struct serve *s)
     return 0;
 }
 
-/* PEs must neither inherit the pipe of the starter nor wait for input on it. */
-static void daemon_main_close_input(void)
+static void daemon_main_close_standard(int fd)
 {
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null > STDERR_FILENO) {
-        dup2(null, STDIN_FILENO);
-        close(null);
-    }
-}
-
-/* Messages of libpmix about the end of its server are of no use to the user. */
-static void daemon_main_close_errors(void)
-{
-    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (null > STDERR_FILENO) {
-        dup2(null, STDERR_FILENO);
+        dup2(null, fd);
         close(null);
     }
 }
 
 static void daemon_main_clean_up(struct serve *s)
 {
+    /* Messages of libpmix about the end of its server are of no use to the user. */
     if (s->placed)
-        daemon_main_close_errors();
+        daemon_main_close_standard(STDERR_FILENO);
     daemon_stop(s->d);
     if (s->connector != NULL)
         connector_free(s->connector);
@@ -643,7 +464,6 @@ static void daemon_main_clean_up(struct serve *s)
         link_flush(s->front, FLUSH_MS);
         link_free(s->front);
     }
-    daemon_main_attach_early(s);
     route_close(&s->route);
     loop_close(&s->loop);
     job_free(s->job);
@@ -653,16 +473,22 @@ static void daemon_main_clean_up(struct serve *s)
 int daemon_main(struct rlimit files)
 {
     static struct serve s;
+    char host[HOST_BYTES];
     self = &s;
     s.files = files;
     s.route.me = WIRE_NONE;
-    s.say.route = &s.route;
+    s.out = (struct net_out){.send = daemon_main_on_send, .arg = &s};
+    s.stop = (struct loop_timer){.fn = daemon_main_on_stop, .arg = &s};
     error_redirect(daemon_main_on_error);
     if (bootstrap_read(&s.bootstrap, STDIN_FILENO, LINE_WAIT_MS) != 0)
         return EXIT_ERROR;
-    daemon_main_close_input();
-    daemon_main_say_up(&s);
-    s.say.window = s.bootstrap.window;
+    /* PEs must neither inherit the pipe of the starter nor wait for input on it. */
+    daemon_main_close_standard(STDIN_FILENO);
+    /* The agent forwards this line: the front end now waits for the daemon only, not for
+     * the agent. */
+    printf(BOOTSTRAP_UP "%u %s\n", s.bootstrap.node,
+           daemon_main_host_name(host, sizeof host));
+    fflush(stdout);
     if (reaper_start(&s.reaper) != 0)
         return EXIT_ERROR;
     s.status = EXIT_ERROR;

@@ -35,15 +35,10 @@ static char *const quiet_env[] = {(char[]){"HFI_NO_BACKTRACE=1"},
                                   (char[]){"IPATH_NO_BACKTRACE=1"},
                                   (char[]){"UCX_ERROR_SIGNALS="}, NULL};
 
-static size_t launch_name_len(const char *assignment)
-{
-    return strcspn(assignment, "=");
-}
-
 /* Index of the entry of env[0, n) with the name of assignment, or n. */
 static size_t launch_find(char **env, size_t n, const char *assignment)
 {
-    size_t len = launch_name_len(assignment);
+    size_t len = strcspn(assignment, "=");
     for (size_t i = 0; i < n; i++)
         if (strncmp(env[i], assignment, len) == 0 && env[i][len] == '=')
             return i;
@@ -112,21 +107,15 @@ static char **launch_join(const char *const *prefix, char *const *argv)
     return list;
 }
 
-/* PATH of the PEs; NULL: they have none. */
-static const char *launch_path_of_pes(const struct launch *l)
-{
-    size_t at = launch_find(l->env, l->env_len, PATH_IS);
-    return at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL;
-}
-
 static int launch_look_up(const struct launch *l, const char *name, char *path)
 {
-    int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, launch_path_of_pes(l),
-                        name, path, PATH_MAX);
+    size_t at = launch_find(l->env, l->env_len, PATH_IS); /* PATH of the PEs, if any */
+    const char *dirs = at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL;
+    int dir = l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD;
+    int rc = child_find(dir, dirs, name, path, PATH_MAX);
     if (rc == 0)
         return 0;
     int err = errno;
-    int dir = l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD;
     bool here = strchr(name, '/') == NULL && name[0] != '\0' &&
                 faccessat(dir, name, X_OK, AT_EACCESS) == 0;
     if (here)

@@ -12,8 +12,7 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/daemon_int.h \
 	tools/oshrun/daemon/daemon_main.c \
 	tools/oshrun/daemon/daemon_main.h \
-	tools/oshrun/daemon/daemon_send.c \
-	tools/oshrun/daemon/daemon_send.h \
+	tools/oshrun/daemon/daemon_wire.c \
 	tools/oshrun/daemon/launch.c \
 	tools/oshrun/daemon/launch.h \
 	tools/oshrun/daemon/pe_io.c \

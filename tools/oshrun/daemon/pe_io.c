@@ -2,7 +2,7 @@
 /*
  * pe_io.c - the pipes between the daemon and its PEs.
  *
- * Uses libevent, iobuf.c, loop.c.  Used by daemon.c.
+ * Uses libevent, iobuf.c, loop.c, daemon_wire.c.  Used by daemon.c, daemon_wire.c.
  *
  * Our ends are non-blocking.  When the front end cannot accept more output, we stop
  * reading, the pipe fills, and the PE blocks in write: there is no other flow control.
@@ -41,16 +41,14 @@ void pe_io_close_stream(struct pe_stream *s)
 static void pe_io_on_lines(void *arg, const char *text, size_t len)
 {
     struct pe_stream *s = arg;
-    struct daemon *d = s->pe->d;
-    d->bytes_read += len;
-    d->ev->output(d->front, s->pe->rank, s->which, text, len);
+    s->pe->d->bytes_read += len;
+    daemon_send_output(s, text, len);
 }
 
 static void pe_io_end_stream(struct pe_stream *s)
 {
-    struct daemon *d = s->pe->d;
     pe_io_close_stream(s);
-    d->ev->output(d->front, s->pe->rank, s->which, "", 0);
+    daemon_send_output(s, NULL, 0);
 }
 
 /* Reads at most `turns` times.  The output of a single PE (!whole_lines) is passed on at
@@ -87,7 +85,7 @@ void pe_io_finish(struct pe *pe)
     }
 }
 
-void daemon_flow(struct daemon *d, enum daemon_stream which, bool go)
+void pe_io_flow(struct daemon *d, enum daemon_stream which, bool go)
 {
     d->paused[which] = !go;
     for (uint32_t i = 0; i < d->npes; i++) {
@@ -97,7 +95,7 @@ void daemon_flow(struct daemon *d, enum daemon_stream which, bool go)
     }
 }
 
-void daemon_close_output(struct daemon *d, enum daemon_stream which)
+void pe_io_close_output(struct daemon *d, enum daemon_stream which)
 {
     d->closed[which] = true;
     for (uint32_t i = 0; i < d->npes; i++)
@@ -128,17 +126,17 @@ static void pe_io_on_writable(void *arg, unsigned ready)
         return;
     if (n < 0) { /* EPIPE: the PE has closed its input */
         pe_io_close_input(d);
-        d->ev->input(d->front, false);
+        daemon_send_u32(d, WIRE_INPUT_WANTED, false);
         return;
     }
     if (evbuffer_get_length(in->pending) > 0)
         return;
     iobuf_free(&in->pending);
     loop_want(d->loop, &in->watch, 0);
-    d->ev->input(d->front, true);
+    daemon_send_u32(d, WIRE_INPUT_WANTED, true);
 }
 
-void daemon_input(struct daemon *d, const char *text, size_t len)
+void pe_io_input(struct daemon *d, const char *text, size_t len)
 {
     struct pe_input *in = &d->input;
     if (in->watch.fd < 0)

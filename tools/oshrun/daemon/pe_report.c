@@ -2,7 +2,7 @@
 /*
  * pe_report.c - state of each PE: from /proc, the node segment and its stack.
  *
- * Uses daemon_int.h, pgas/core/boot/node.h.  Used by daemon.c (daemon_report), stacks.c.
+ * Uses daemon_int.h, pgas/core/boot/node.h.  Used by daemon_wire.c, stacks.c.
  */
 #include "config.h"
 
@@ -179,7 +179,7 @@ static void pe_report_one(struct daemon *d, const struct pe *pe)
         wchan[0] = '\0';
     snprintf(line, sizeof line, "%5u %-12s %8d  %s %-20s %s", pe->rank,
              d->job->node[d->job->here].name, (int)pid, state, wchan, doing);
-    d->ev->report(d->front, DAEMON_LINE_STATE, &pe->rank, 1, line);
+    daemon_send_line(d, DAEMON_LINE_STATE, &pe->rank, 1, line);
 }
 
 void report_states(struct daemon *d)

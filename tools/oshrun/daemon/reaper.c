@@ -78,14 +78,6 @@ static void reaper_step(void)
     nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
 }
 
-static void reaper_set_limit(struct duty *d, int ms)
-{
-    if (ms <= 0)
-        d->quiet_ms = -1;
-    else
-        d->quiet_ms = ms < QUIET_MAX ? 1 : ms / QUIET_MAX;
-}
-
 static void reaper_add_group(struct duty *d, pid_t group)
 {
     if (group == REAPER_FORGET) {
@@ -97,7 +89,8 @@ static void reaper_add_group(struct duty *d, pid_t group)
         return;
     }
     if (group <= LIMIT) {
-        reaper_set_limit(d, LIMIT - group);
+        int ms = LIMIT - group;
+        d->quiet_ms = ms <= 0 ? -1 : ms < QUIET_MAX ? 1 : ms / QUIET_MAX;
         return;
     }
     if (group == REAPER_TICK)
@@ -214,12 +207,6 @@ static bool reaper_end_marked(const char *mark)
     return found;
 }
 
-static void reaper_end_strays(const struct duty *d)
-{
-    for (int i = 0; !d->spare && i < SEARCH_MAX && reaper_end_marked(d->mark); i++)
-        reaper_step();
-}
-
 /* Empties the directory fd and closes fd; symbolic links are removed, not followed. */
 static void reaper_empty_dir(int fd, int depth)
 {
@@ -299,7 +286,8 @@ static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
     if (chdir("/") == 0)
         reaper_recv_until_eof(&d, listen_fd);
     reaper_end_groups(&d);
-    reaper_end_strays(&d);
+    for (int i = 0; !d.spare && i < SEARCH_MAX && reaper_end_marked(d.mark); i++)
+        reaper_step();
     if (d.dir[0] != '\0')
         reaper_remove_dir(d.dir);
     _exit(0);

@@ -2,7 +2,7 @@
 /*
  * stacks.c - the stacks of the PEs, by gdb or eu-stack.
  *
- * Uses child.c, loop.c, pe_report.c.  Used by daemon.c (daemon_report).
+ * Uses child.c, loop.c, pe_report.c.  Used by daemon_wire.c.
  *
  * At most RUNS_MAX debuggers run at once, each for at most RUN_MS, all for at most
  * ALL_MS.  Equal texts are reported once, with the list of their PEs: if 256 PEs hang,
@@ -141,7 +141,7 @@ static void stacks_emit(struct stacks *s, enum daemon_line line, uint32_t *rank)
             rank[n++] = s->stack[k].rank;
         }
         if (n > 0)
-            s->d->ev->report(s->d->front, line, rank, n, text);
+            daemon_send_line(s->d, line, rank, n, text);
     }
 }
 
@@ -264,7 +264,7 @@ static void stacks_done(struct stacks *s)
     struct daemon *d = s->d;
     stacks_emit_all(s);
     stacks_free(d);
-    d->ev->reported(d->front);
+    daemon_send_u32(d, WIRE_REPORTED, d->report);
 }
 
 static void stacks_start_more(struct stacks *s)
@@ -315,7 +315,7 @@ static void stacks_find_debugger(struct stacks *s)
         return;
     s->path[0] = '\0';
     s->next = s->count;
-    s->d->ev->report(s->d->front, DAEMON_LINE_REMARK, NULL, 0,
+    daemon_send_line(s->d, DAEMON_LINE_REMARK, NULL, 0,
                      "no stacks: neither gdb nor eu-stack is installed");
 }
 
@@ -324,7 +324,7 @@ void stacks_start(struct daemon *d, bool verbose)
     stacks_free(d); /* the front end has given up on the report in progress */
     d->stacks = stacks_make(d);
     if (d->stacks == NULL) {
-        d->ev->reported(d->front);
+        daemon_send_u32(d, WIRE_REPORTED, d->report);
         return;
     }
     d->stacks->verbose = verbose;

@@ -2,8 +2,7 @@
 /*
  * front.c - the front end: runs the job and reports to the user.
  *
- * Uses nodes.h (the interface to the daemons), plan.c, timing.c, loop.c, front_*.c.  Used
- * by main.c.
+ * Uses daemons.h, plan.c, timing.c, loop.c, front_*.c.  Used by main.c.
  *
  * A job is complete when all its PEs have exited and all of their output has arrived.  To
  * terminate it, oshrun sends SIGTERM to all PEs and SIGKILL half a second later.  The
@@ -213,24 +212,17 @@ static int front_clean_up(struct front *f)
     return status;
 }
 
-/* After a normal end, processes that left the PEs' process groups may continue. */
-static void front_spare_strays(const struct front *f, const struct reaper *reaper)
-{
-    if (!f->ending)
-        reaper_announce(reaper->fd, REAPER_SPARE);
-}
-
 static int front_run_job(struct front *f, const struct reaper *reaper,
                          struct rlimit files)
 {
-    int rc = nodes_start(&f->nodes, &f->job, &f->plan, f->o, &front_events, f, &f->loop,
-                         reaper, files);
+    int rc = daemons_start(&f->daemons, f, reaper, files);
     if (rc != 0)
         return rc;
     error_front = f;
     error_redirect(front_send_error);
     loop_run(&f->loop);
-    front_spare_strays(f, reaper);
+    if (!f->ending) /* processes that left the PEs' process groups may continue */
+        reaper_announce(reaper->fd, REAPER_SPARE);
     return 0;
 }
 
@@ -255,8 +247,8 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
         rc = front_run_job(f, reaper, files);
     if (rc != 0)
         front_set_status(f, rc);
-    nodes_stop(f->nodes, !f->ending);
-    f->nodes = NULL;
+    daemons_stop(f->daemons, !f->ending);
+    f->daemons = NULL;
     error_redirect(NULL);
     front_recover_terminal(f);
     if (o->verbose && rc == 0 && !f->unstarted)
@@ -270,8 +262,8 @@ int front_dry_run(const struct options *o)
     int rc = front_make_job(&f, o);
     if (rc == 0 && o->report)
         map_print(&f.job, &f.plan.hosts);
-    if (rc == 0)
-        rc = nodes_dry_run(&f.job);
+    for (f.job.here = 0; rc == 0 && f.job.here < f.job.nnodes; f.job.here++)
+        rc = daemon_dry_run(&f.job);
     front_free_job(&f);
     return rc;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front_events.c - see front_int.h: events of the nodes, and termination of the job:
+ * front_events.c - see front_int.h: events of the daemons, and termination of the job:
  * SIGTERM to all PEs, SIGKILL half a second later.  The job is complete when all PEs have
  * ended and all of their output has arrived.
  *
- * Uses nodes.h, exit_status.c.
+ * Uses daemons.h, exit_status.c.  Events are called by daemons_recv.c.
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ static void front_events_on_kill_all(void *arg)
         f->loop.stop = true;
         return;
     }
-    nodes_signal(f->nodes, SIGKILL);
+    daemons_signal(f->daemons, SIGKILL);
     loop_after(&f->loop, &f->give_up, GIVE_UP_MS);
 }
 
@@ -54,12 +54,14 @@ void front_end_job(struct front *f, int sig)
     if (f->ending)
         return;
     f->ending = true;
-    nodes_signal(f->nodes, sig);
-    nodes_signal(f->nodes, SIGCONT);
+    daemons_signal(f->daemons, sig);
+    daemons_signal(f->daemons, SIGCONT);
     loop_after(&f->loop, &f->kill_all, KILL_MS);
 }
 
-bool front_is_decided(const struct front *f)
+/* True if the job is being terminated, so that further failures are consequences.  A
+ * failed PE that others do not depend on only sets the status. */
+static bool front_is_decided(const struct front *f)
 {
     return f->ending || f->timed_out;
 }
@@ -96,11 +98,10 @@ static void front_events_await_others(struct front *f, const struct daemon_end *
     loop_after(&f->loop, &f->unfinished, UNFINISHED_MS);
 }
 
-/* ---- events of the nodes ---------------------------------------------------------- */
+/* ---- events of the daemons -------------------------------------------------------- */
 
-static void front_events_on_connected(void *arg, uint32_t rank)
+void front_on_connected(struct front *f, uint32_t rank)
 {
-    struct front *f = arg;
     f->connected = true;
     if (f->absent && f->first_absent.rank == rank) {
         f->absent = false; /* a descendant of the exited process is the PE */
@@ -113,16 +114,14 @@ static void front_events_on_connected(void *arg, uint32_t rank)
 
 /* The process that we started has exited, but a descendant is the PE, which connected
  * before we saw the exit. */
-static void front_events_on_finalized(void *arg, uint32_t rank)
+void front_on_finalized(struct front *f, uint32_t rank)
 {
-    struct front *f = arg;
     if (f->first_unfinished.rank == rank)
         loop_cancel(&f->loop, &f->unfinished);
 }
 
-static void front_events_on_ended(void *arg, const struct daemon_end *end)
+void front_on_ended(struct front *f, const struct daemon_end *end)
 {
-    struct front *f = arg;
     char why[LINE_BYTES];
     f->ended++;
     timing_pe(&f->timing, end);
@@ -152,10 +151,8 @@ static void front_events_on_ended(void *arg, const struct daemon_end *end)
     }
 }
 
-static void front_events_on_aborted(void *arg, uint32_t rank, int status,
-                                    const char *text)
+void front_on_aborted(struct front *f, uint32_t rank, int status, const char *text)
 {
-    struct front *f = arg;
     if (front_is_decided(f))
         return;
     front_set_status(f, status & STATUS_MASK);
@@ -165,18 +162,8 @@ static void front_events_on_aborted(void *arg, uint32_t rank, int status,
     front_end_job(f, SIGTERM);
 }
 
-static void front_events_on_report(void *arg, enum daemon_line line, const uint32_t *rank,
-                                   uint32_t count, const char *text)
+void front_on_reported(struct front *f)
 {
-    if (line == DAEMON_LINE_BINDING)
-        front_say(arg, "%s", text);
-    else
-        front_report_add(arg, line, rank, count, text);
-}
-
-static void front_events_on_reported(void *arg)
-{
-    struct front *f = arg;
     if (!front_report_end(f) || !f->timed_out)
         return;
     front_say(f, "ending %u PE%s", f->job.npes - f->ended,
@@ -184,38 +171,17 @@ static void front_events_on_reported(void *arg)
     front_end_job(f, SIGTERM);
 }
 
-/* Each node keeps the pids of its own PEs. */
-static void front_events_on_started(void *arg, uint32_t rank, int32_t pid)
+/* The job cannot run: daemons_stop kills all PEs that were started. */
+void front_on_failed(struct front *f, int status)
 {
-    (void)arg, (void)rank, (void)pid;
-}
-
-static void front_events_on_control(void *arg, int sig, const uint32_t *rank,
-                                    uint32_t count)
-{
-    struct front *f = arg;
-    nodes_control(f->nodes, sig, rank, count);
-}
-
-static void front_events_on_say(void *arg, const char *error_text)
-{
-    front_say(arg, "%s", error_text);
-}
-
-/* The job cannot run: nodes_stop kills all PEs that were started. */
-static void front_events_on_failed(void *arg, int status)
-{
-    struct front *f = arg;
     front_set_status(f, status);
     f->unstarted = true;
     f->ending = true;
     f->loop.stop = true;
 }
 
-static void front_events_on_lost(void *arg, uint32_t own, uint32_t pes,
-                                 const char *error_text)
+void front_on_lost(struct front *f, uint32_t own, uint32_t pes, const char *error_text)
 {
-    struct front *f = arg;
     uint32_t others = f->job.npes - f->ended - own;
     f->ended += pes;
     if (front_is_decided(f))
@@ -224,36 +190,6 @@ static void front_events_on_lost(void *arg, uint32_t own, uint32_t pes,
     front_say(f, "%s; ending %u other PE%s", error_text, others, front_plural(others));
     front_end_job(f, SIGTERM);
 }
-
-static void front_events_on_stage(void *arg, enum daemon_stage stage)
-{
-    struct front *f = arg;
-    timing_stage(&f->timing, stage);
-}
-
-static void front_events_on_drained(void *arg)
-{
-    struct front *f = arg;
-    f->loop.stop = true;
-}
-
-const struct nodes_events front_events = {
-    .pe.output = front_on_output,
-    .pe.connected = front_events_on_connected,
-    .pe.finalized = front_events_on_finalized,
-    .pe.ended = front_events_on_ended,
-    .pe.aborted = front_events_on_aborted,
-    .pe.input = front_on_input,
-    .pe.report = front_events_on_report,
-    .pe.reported = front_events_on_reported,
-    .pe.stage = front_events_on_stage,
-    .pe.drained = front_events_on_drained,
-    .pe.started = front_events_on_started,
-    .pe.control = front_events_on_control,
-    .pe.say = front_events_on_say,
-    .pe.failed = front_events_on_failed,
-    .lost = front_events_on_lost,
-};
 
 void front_open_timers(struct front *f)
 {

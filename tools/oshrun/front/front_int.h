@@ -2,13 +2,15 @@
 /*
  * front_int.h - internals of the front end.
  *
- * Used by front.c (start and end), front_events.c (events of the nodes, end of the job),
- * front_io.c (input and output), front_report.c and front_signals.c only.
+ * Used by front.c (start and end), front_events.c (events of the daemons, end of the
+ * job), front_io.c (input and output), front_report.c, front_signals.c, and by
+ * daemons*.c, which call front_on_*.
  */
 #ifndef OSHRUN_FRONT_FRONT_INT_H
 #define OSHRUN_FRONT_FRONT_INT_H
 
-#include "tools/oshrun/start/nodes.h"
+#include "tools/oshrun/map/plan.h"
+#include "tools/oshrun/start/daemons.h"
 #include "tools/oshrun/front/out.h"
 #include "tools/oshrun/front/timing.h"
 
@@ -21,11 +23,17 @@
 #define FRONT_EXIT_TIMEOUT  124
 #define FRONT_STATUS_SIGNAL 128
 
-/* Texts of the nodes for one report. */
+/* Texts of the daemons for one report. */
 struct front_report {
     struct front_report_text *text;
     size_t count, capacity;
     bool running, again; /* again: requested while it was running */
+};
+
+/* The argument of callbacks of struct out. */
+struct front_stream {
+    struct front *front;
+    enum daemon_stream which;
 };
 
 struct front {
@@ -35,10 +43,11 @@ struct front {
     struct plan plan;
     char **env; /* for PEs on other hosts */
     char input[FRONT_INPUT_MAX];
-    struct nodes *nodes;
+    struct daemons *daemons;
     struct timing timing;
 
     struct out out[DAEMON_STREAMS];
+    struct front_stream stream[DAEMON_STREAMS];
     bool *mid_line[DAEMON_STREAMS]; /* per PE: its last output did not end in a newline */
 
     struct loop_watch signals;
@@ -64,21 +73,28 @@ __attribute__((format(printf, 2, 3))) void front_say(struct front *f, const char
                                                      ...);
 const char *front_plural(uint32_t n);
 
-/* front_events.c */
-extern const struct nodes_events front_events;
+/* front_events.c.  Events of the daemons may call daemons_*, except daemons_stop. */
+void front_on_connected(struct front *f, uint32_t rank); /* to PMIx */
+void front_on_finalized(struct front *f, uint32_t rank);
+void front_on_ended(struct front *f, const struct daemon_end *end);
+void front_on_aborted(struct front *f, uint32_t rank, int status, const char *text);
+void front_on_reported(struct front *f);
+/* The PEs cannot be started; the reason was reported.  No event follows. */
+void front_on_failed(struct front *f, int status);
+/* A node is lost, on which `own` PEs had not ended; `pes` includes those of the nodes
+ * that were connected through it. */
+void front_on_lost(struct front *f, uint32_t own, uint32_t pes, const char *error_text);
 /* Only the first call sets the status. */
 void front_set_status(struct front *f, int status);
 /* Sends sig to all remaining PEs, and SIGKILL after a delay. */
 void front_end_job(struct front *f, int sig);
-/* True if the job is being terminated, so that further failures are consequences.  A
- * failed PE that others do not depend on only sets the status. */
-bool front_is_decided(const struct front *f);
 void front_open_timers(struct front *f);
 
 /* front_io.c */
-void front_on_output(void *f, uint32_t rank, enum daemon_stream s, const char *text,
-                     size_t len);
-void front_on_input(void *f, bool open);
+void front_on_output(struct front *f, uint32_t rank, enum daemon_stream s,
+                     const char *text, size_t len);
+/* Space for input; open = false: no PE reads it any more. */
+void front_on_input(struct front *f, bool open);
 /* Call when the foreground process group of the terminal may have changed. */
 void front_update_input(struct front *f);
 /* 0, or -1: no memory. */

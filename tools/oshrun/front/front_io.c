@@ -2,7 +2,7 @@
 /*
  * front_io.c - see front_int.h: the standard files of oshrun.
  *
- * Uses nodes.h, out.c, loop.c.
+ * Uses daemons.h, out.c, loop.c.
  */
 #include "config.h"
 
@@ -39,10 +39,9 @@ static void front_io_put_tagged(struct out *o, uint32_t rank, bool *mid, const c
     }
 }
 
-void front_on_output(void *arg, uint32_t rank, enum daemon_stream s, const char *text,
-                     size_t len)
+void front_on_output(struct front *f, uint32_t rank, enum daemon_stream s,
+                     const char *text, size_t len)
 {
-    struct front *f = arg;
     struct out *o = &f->out[s];
     if (!f->o->tag_output) {
         out_put(o, text, len);
@@ -54,59 +53,38 @@ void front_on_output(void *arg, uint32_t rank, enum daemon_stream s, const char 
     front_io_put_tagged(o, rank, mid, text, len);
 }
 
-static void front_io_flow_stdout(void *arg, bool go)
+static void front_io_on_flow(void *arg, bool go)
 {
-    struct front *f = arg;
-    if (f->nodes != NULL)
-        nodes_flow(f->nodes, DAEMON_STDOUT, go);
-}
-
-static void front_io_flow_stderr(void *arg, bool go)
-{
-    struct front *f = arg;
-    if (f->nodes != NULL)
-        nodes_flow(f->nodes, DAEMON_STDERR, go);
+    const struct front_stream *s = arg;
+    if (s->front->daemons != NULL)
+        daemons_flow(s->front->daemons, s->which, go);
 }
 
 /* EPIPE: the reader has exited, which is not an error.  Other errors lose output. */
-static void front_io_discard_output(struct front *f, enum daemon_stream s, int err)
+static void front_io_on_closed(void *arg, int err)
 {
+    const struct front_stream *s = arg;
     if (err != EPIPE) {
-        front_say(f, "cannot write the standard %s: %s",
-                  s == DAEMON_STDOUT ? "output" : "error", strerror(err));
-        front_set_status(f, FRONT_EXIT_ERROR);
+        front_say(s->front, "cannot write the standard %s: %s",
+                  s->which == DAEMON_STDOUT ? "output" : "error", strerror(err));
+        front_set_status(s->front, FRONT_EXIT_ERROR);
     }
-    if (f->nodes != NULL)
-        nodes_close_output(f->nodes, s);
-}
-
-static void front_io_on_stdout_closed(void *arg, int err)
-{
-    front_io_discard_output(arg, DAEMON_STDOUT, err);
-}
-
-static void front_io_on_stderr_closed(void *arg, int err)
-{
-    front_io_discard_output(arg, DAEMON_STDERR, err);
+    if (s->front->daemons != NULL)
+        daemons_close_output(s->front->daemons, s->which);
 }
 
 /* ---- input ------------------------------------------------------------------------ */
 
-/* Reading the terminal from a background process group would stop us (SIGTTIN). */
-static bool front_io_may_read_input(void)
-{
-    return !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp();
-}
-
 void front_update_input(struct front *f)
 {
-    bool go = f->input_wanted && front_io_may_read_input();
+    /* Reading the terminal from a background process group would stop us (SIGTTIN). */
+    bool go = f->input_wanted &&
+              (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp());
     loop_want(&f->loop, &f->input_watch, go ? LOOP_IN : 0);
 }
 
-void front_on_input(void *arg, bool open)
+void front_on_input(struct front *f, bool open)
 {
-    struct front *f = arg;
     f->input_wanted = open;
     front_update_input(f);
 }
@@ -122,7 +100,7 @@ static void front_io_on_input_ready(void *arg, unsigned ready)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     front_on_input(f, false); /* until the daemon has space again */
-    nodes_input(f->nodes, f->input, n > 0 ? (size_t)n : 0);
+    daemons_input(f->daemons, f->input, n > 0 ? (size_t)n : 0);
 }
 
 /* ---- start and end ---------------------------------------------------------------- */
@@ -130,12 +108,12 @@ static void front_io_on_input_ready(void *arg, unsigned ready)
 int front_open_files(struct front *f)
 {
     for (int i = 0; i < DAEMON_STREAMS; i++) {
+        f->stream[i] = (struct front_stream){.front = f, .which = (enum daemon_stream)i};
         out_open(&f->out[i], &f->loop,
                  i == DAEMON_STDOUT ? STDOUT_FILENO : STDERR_FILENO);
-        f->out[i].flow = i == DAEMON_STDOUT ? front_io_flow_stdout : front_io_flow_stderr;
-        f->out[i].gone =
-            i == DAEMON_STDOUT ? front_io_on_stdout_closed : front_io_on_stderr_closed;
-        f->out[i].arg = f;
+        f->out[i].flow = front_io_on_flow;
+        f->out[i].gone = front_io_on_closed;
+        f->out[i].arg = &f->stream[i];
         f->mid_line[i] = calloc(f->job.npes, sizeof *f->mid_line[i]);
         if (f->mid_line[i] == NULL)
             return -1;

@@ -2,10 +2,10 @@
 /*
  * front_report.c - see front_int.h: what the PEs are doing, for SIGUSR1 and --timeout.
  *
- * Uses nodes.h, ranks.c.
+ * Uses daemons.h, ranks.c.
  *
- * The nodes send texts, each with the PEs that it is about.  Equal texts of several nodes
- * are printed once, with all their PEs.
+ * The daemons send texts, each with the PEs that it is about.  Equal texts of several
+ * nodes are printed once, with all their PEs.
  */
 #include "config.h"
 
@@ -32,20 +32,7 @@ void front_report_request(struct front *f)
     if (f->report.running)
         return;
     f->report.running = true;
-    nodes_report(f->nodes, f->o->verbose);
-}
-
-static bool front_report_reserve(struct front_report *r)
-{
-    if (r->count < r->capacity)
-        return true;
-    size_t capacity = r->capacity > 0 ? 2 * r->capacity : TEXTS_FIRST;
-    struct front_report_text *more = realloc(r->text, capacity * sizeof *more);
-    if (more == NULL)
-        return false;
-    r->text = more;
-    r->capacity = capacity;
-    return true;
+    daemons_report(f->daemons, f->o->verbose);
 }
 
 void front_report_add(struct front *f, enum daemon_line line, const uint32_t *rank,
@@ -53,14 +40,18 @@ void front_report_add(struct front *f, enum daemon_line line, const uint32_t *ra
 {
     struct front_report *r = &f->report;
     struct front_report_text t = {.line = line, .count = count};
-    t.rank = calloc((size_t)count + 1, sizeof *t.rank);
-    t.text = strdup(text);
-    if (t.rank == NULL || t.text == NULL || !front_report_reserve(r)) {
-        error_no_memory();
-        free(t.rank);
-        free(t.text);
+    if (line == DAEMON_LINE_BINDING) {
+        front_say(f, "%s", text);
         return;
     }
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity > 0 ? 2 * r->capacity : TEXTS_FIRST;
+        r->text = realloc(r->text, r->capacity * sizeof *r->text);
+    }
+    t.rank = calloc((size_t)count + 1, sizeof *t.rank);
+    t.text = strdup(text);
+    if (t.rank == NULL || t.text == NULL || r->text == NULL)
+        error_no_memory();
     if (count > 0)
         memcpy(t.rank, rank, count * sizeof *t.rank);
     r->text[r->count++] = t;
@@ -86,13 +77,11 @@ static void front_report_join(struct front_report_text *to,
 {
     uint32_t *more =
         realloc(to->rank, ((size_t)to->count + from->count + 1) * sizeof *more);
-    if (more == NULL) {
+    if (more == NULL)
         error_no_memory();
-    } else {
-        to->rank = more;
-        memcpy(to->rank + to->count, from->rank, from->count * sizeof *more);
-        to->count += from->count;
-    }
+    to->rank = more;
+    memcpy(to->rank + to->count, from->rank, from->count * sizeof *more);
+    to->count += from->count;
     free(from->rank);
     free(from->text);
 }

@@ -2,7 +2,7 @@
 /*
  * front_signals.c - see front_int.h: signals to oshrun, and --timeout.
  *
- * Uses nodes.h, loop.c, front_report.c.
+ * Uses daemons.h, loop.c, front_report.c.
  */
 #include "config.h"
 
@@ -23,23 +23,15 @@ static void front_signals_on_suspend(void *arg)
     /* SIGSTOP would discard a SIGCONT that is pending on the signalfd. */
     if (sigpending(&pending) != 0 || !sigismember(&pending, SIGCONT))
         raise(SIGSTOP); /* returns after SIGCONT */
-    nodes_signal(f->nodes, SIGCONT);
+    daemons_signal(f->daemons, SIGCONT);
     front_update_input(f);
-}
-
-/* Stops the PEs first; this process stops after the loop has notified the daemons. */
-static void front_signals_suspend(struct front *f)
-{
-    nodes_signal(f->nodes, SIGSTOP);
-    f->suspend = (struct loop_timer){.fn = front_signals_on_suspend, .arg = f};
-    loop_after(&f->loop, &f->suspend, SUSPEND_MS);
 }
 
 /* Terminates the job; a second signal kills the PEs immediately. */
 static void front_signals_interrupt(struct front *f, int sig)
 {
     if (f->ending) {
-        nodes_signal(f->nodes, SIGKILL);
+        daemons_signal(f->daemons, SIGKILL);
         f->loop.stop = f->ended == f->job.npes;
         return;
     }
@@ -63,17 +55,21 @@ static void front_signals_on_signal(void *arg, unsigned ready)
         front_report_request(f);
         break;
     case SIGTSTP:
-        if (!f->suspend.running)
-            front_signals_suspend(f);
+        if (f->suspend.running)
+            break;
+        /* The PEs stop first, this process when the loop has notified the daemons. */
+        daemons_signal(f->daemons, SIGSTOP);
+        f->suspend = (struct loop_timer){.fn = front_signals_on_suspend, .arg = f};
+        loop_after(&f->loop, &f->suspend, SUSPEND_MS);
         break;
     case SIGCONT:
         loop_cancel(&f->loop, &f->suspend); /* SIGCONT cancels a pending stop */
         front_update_input(f);
-        nodes_signal(f->nodes, sig);
+        daemons_signal(f->daemons, sig);
         break;
     case SIGUSR2:
     case SIGWINCH:
-        nodes_signal(f->nodes, sig);
+        daemons_signal(f->daemons, sig);
         break;
     default:
         front_signals_interrupt(f, sig);
@@ -89,13 +85,6 @@ static void front_signals_on_timeout(void *arg)
     front_set_status(f, FRONT_EXIT_TIMEOUT);
     front_say(f, "the job has not ended after %u s; state of its PEs:", f->o->timeout_s);
     front_report_request(f);
-}
-
-static void front_signals_start_timeout(struct front *f)
-{
-    f->timeout = (struct loop_timer){.fn = front_signals_on_timeout, .arg = f};
-    if (f->o->timeout_s > 0)
-        loop_after(&f->loop, &f->timeout, (uint64_t)f->o->timeout_s * MS_PER_S);
 }
 
 int front_watch_signals(struct front *f)
@@ -116,6 +105,8 @@ int front_watch_signals(struct front *f)
     if (fd < 0)
         return -1;
     loop_want(&f->loop, &f->signals, LOOP_IN);
-    front_signals_start_timeout(f);
+    f->timeout = (struct loop_timer){.fn = front_signals_on_timeout, .arg = f};
+    if (f->o->timeout_s > 0)
+        loop_after(&f->loop, &f->timeout, (uint64_t)f->o->timeout_s * MS_PER_S);
     return 0;
 }

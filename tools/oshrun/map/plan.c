@@ -42,25 +42,6 @@ static int plan_virtual_hosts(struct hosts *h, uint32_t count)
     return 0;
 }
 
-static int plan_listed_hosts(struct hosts *h, const struct options *o)
-{
-    char why[HOSTS_WHY], shown[NAMES_SHOWN];
-    if (hosts_from_list(h, o->hosts, why) == 0)
-        return 0;
-    names_show(shown, o->hosts, strlen(o->hosts));
-    error_report("%s%s%s: %s", o->where, o->where[0] == '-' ? " " : "=", shown, why);
-    return EXIT_USAGE;
-}
-
-static int plan_hosts_of_file(struct hosts *h, const struct options *o)
-{
-    char why[HOSTS_WHY];
-    if (hosts_from_file(h, o->host_file, why) == 0)
-        return 0;
-    error_report("%s", why);
-    return EXIT_ERROR;
-}
-
 /* True in a step with several tasks, which uses the hosts already. */
 static bool plan_in_multitask_step(void)
 {
@@ -92,32 +73,33 @@ static int plan_slurm_hosts(struct hosts *h)
     return EXIT_ERROR;
 }
 
-static int plan_this_host(struct hosts *h)
-{
-    char name[HOST_BYTES], why[HOSTS_WHY];
-    struct host host = {.name = name};
-    plan_this_machine(name, sizeof name);
-    if (hosts_add(h, &host, why) == 0)
-        return 0;
-    error_report("%s", why);
-    return EXIT_ERROR;
-}
-
 static int plan_find_hosts(struct plan *plan, const struct options *o)
 {
+    char name[HOST_BYTES], why[HOSTS_WHY], shown[NAMES_SHOWN];
+    struct host this = {.name = name};
     plan->kind = o->vnodes > 0 ? PLAN_VNODES : PLAN_HOSTS;
     if (o->vnodes > 0)
         return plan_virtual_hosts(&plan->hosts, o->vnodes);
-    if (o->hosts != NULL)
-        return plan_listed_hosts(&plan->hosts, o);
-    if (o->host_file != NULL)
-        return plan_hosts_of_file(&plan->hosts, o);
-    if (plan_in_allocation()) {
+    if (o->hosts != NULL) {
+        if (hosts_from_list(&plan->hosts, o->hosts, why) == 0)
+            return 0;
+        names_show(shown, o->hosts, strlen(o->hosts));
+        error_report("%s%s%s: %s", o->where, o->where[0] == '-' ? " " : "=", shown, why);
+        return EXIT_USAGE;
+    }
+    if (o->host_file == NULL && plan_in_allocation()) {
         plan->kind = PLAN_SLURM;
         return plan_slurm_hosts(&plan->hosts);
     }
-    /* the rank file names the hosts */
-    return o->order.rank_file == NULL ? plan_this_host(&plan->hosts) : 0;
+    if (o->host_file == NULL && o->order.rank_file != NULL)
+        return 0; /* the rank file names the hosts */
+    plan_this_machine(name, sizeof name);
+    int rc = o->host_file != NULL ? hosts_from_file(&plan->hosts, o->host_file, why)
+                                  : hosts_add(&plan->hosts, &this, why);
+    if (rc == 0)
+        return 0;
+    error_report("%s", why);
+    return EXIT_ERROR;
 }
 
 /* ---- the map ---------------------------------------------------------------------- */

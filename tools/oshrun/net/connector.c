@@ -127,16 +127,6 @@ static void connector_connected(struct attempt *a)
     loop_want(a->connector->loop, &a->watch, LOOP_IN);
 }
 
-static void connector_send_proof(struct attempt *a)
-{
-    if (auth_prove(&a->auth) != 0) {
-        connector_attempt_fail(a, strerror(errno));
-        return;
-    }
-    a->state = PROVING;
-    loop_after(a->connector->loop, &a->timer, REPLY_MS);
-}
-
 /* An attempt without a reply after REPLY_MS no longer blocks the other attempts. */
 static void connector_on_attempt_timer(void *arg)
 {
@@ -150,13 +140,6 @@ static void connector_on_attempt_timer(void *arg)
         if (idle != NULL)
             connector_connect_to(idle);
     }
-}
-
-static void connector_retry_later(struct attempt *a)
-{
-    connector_attempt_close(a, PAUSED);
-    loop_after(a->connector->loop, &a->timer, AGAIN_MS);
-    loop_after(a->connector->loop, &a->connector->step, 0);
 }
 
 /* ---- all together ----------------------------------------------------------------- */
@@ -183,33 +166,32 @@ static void connector_succeed(struct attempt *a)
     d->events->made(d->arg, fd);
 }
 
-static void connector_on_greeting(struct attempt *a)
-{
-    a->state = GREETED;
-    loop_after(a->connector->loop, &a->connector->step, 0);
-}
-
 static void connector_on_attempt(void *arg, unsigned ready)
 {
     struct attempt *a = arg;
+    struct loop *loop = a->connector->loop;
     (void)ready;
     if (a->state == CONNECTING) {
         connector_connected(a);
         return;
     }
     enum auth_news news = auth_read(&a->auth);
-    if (news == AUTH_PROVEN)
+    if (news == AUTH_PROVEN) {
         connector_succeed(a);
-    else if (news == AUTH_GREETED)
-        connector_on_greeting(a);
-    else if (news == AUTH_AGAIN)
-        connector_retry_later(a);
-    else if (news == AUTH_BROKEN)
+    } else if (news == AUTH_GREETED) {
+        a->state = GREETED;
+        loop_after(loop, &a->connector->step, 0);
+    } else if (news == AUTH_AGAIN) {
+        connector_attempt_close(a, PAUSED);
+        loop_after(loop, &a->timer, AGAIN_MS);
+        loop_after(loop, &a->connector->step, 0);
+    } else if (news == AUTH_BROKEN) {
         connector_attempt_fail(a, strerror(errno));
-    else if (news == AUTH_CLOSED && !a->auth.proved)
+    } else if (news == AUTH_CLOSED && !a->auth.proved) {
         connector_attempt_fail(a, "it closed the connection");
-    else if (news != AUTH_WAITS)
+    } else if (news != AUTH_WAITS) {
         connector_attempt_fail(a, "it does not belong to this job");
+    }
 }
 
 /* Reports "cannot connect to 10.0.0.1:40000 (No route to host), 10.1.0.1:40000 (...)".
@@ -258,14 +240,6 @@ static void connector_on_end(void *arg)
     connector_report(d);
 }
 
-static bool connector_all_failed(const struct connector *d)
-{
-    for (size_t i = 0; i < d->n; i++)
-        if (d->attempt[i].state != FAILED)
-            return false;
-    return true;
-}
-
 /* Runs after each change of state and STAGGER_MS after each new attempt. */
 static void connector_on_step(void *arg)
 {
@@ -273,16 +247,18 @@ static void connector_on_step(void *arg)
     struct attempt *next = connector_first_in(d, GREETED);
     if (connector_first_in(d, PROVING) != NULL)
         return;
-    if (next != NULL) {
-        connector_send_proof(next);
-        return;
-    }
-    next = connector_first_in(d, IDLE);
-    if (next != NULL) {
+    if (next != NULL && auth_prove(&next->auth) == 0) {
+        next->state = PROVING;
+        loop_after(d->loop, &next->timer, REPLY_MS);
+    } else if (next != NULL) {
+        connector_attempt_fail(next, strerror(errno));
+    } else if ((next = connector_first_in(d, IDLE)) != NULL) {
         loop_after(d->loop, &d->step, STAGGER_MS);
         connector_connect_to(next);
-    } else if (connector_all_failed(d)) {
-        connector_report(d);
+    } else if (connector_first_in(d, CONNECTING) == NULL &&
+               connector_first_in(d, LISTENING) == NULL &&
+               connector_first_in(d, PAUSED) == NULL) {
+        connector_report(d); /* all have failed */
     }
 }
 

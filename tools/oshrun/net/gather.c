@@ -55,7 +55,8 @@ struct gather {
     struct tree tree;
     uint32_t me;
     uint32_t nchildren;
-    const struct gather_events *ev;
+    struct net_out out;
+    gather_done_fn *done;
     void *arg;
     struct round *open, *sent;
     uint64_t rounds; /* completed with this node as the top */
@@ -246,7 +247,7 @@ static void gather_send(struct gather *g, enum wire_type type, uint32_t to,
 {
     const struct frame f = {
         .type = type, .from = g->me, .to = to, .data = p->data, .len = p->len};
-    g->ev->send(g->arg, &f);
+    g->out.send(g->out.arg, &f);
 }
 
 /* Ends a round that was removed from its list. */
@@ -254,7 +255,7 @@ static void gather_end_round(struct gather *g, struct round *r, int status,
                              uint64_t number, const void *data, size_t len)
 {
     if (r->joined)
-        g->ev->done(g->arg, r->mine, status, number, data, len);
+        g->done(g->arg, r->mine, status, number, data, len);
     gather_free_round(r);
 }
 
@@ -420,7 +421,7 @@ int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_
 {
     const struct group group = {key, key_len, node, nnodes};
     if (gather_is_lost(g, &group)) {
-        g->ev->done(g->arg, mine, -1, 0, NULL, 0);
+        g->done(g->arg, mine, -1, 0, NULL, 0);
         return 0;
     }
     struct round *r = gather_round_for(g, &group, g->nchildren);
@@ -461,8 +462,8 @@ void gather_lost(struct gather *g, uint32_t node)
     gather_end_lost(g, &g->sent, node);
 }
 
-struct gather *gather_new(const struct tree *t, uint32_t me,
-                          const struct gather_events *events, void *arg)
+struct gather *gather_new(const struct tree *t, uint32_t me, const struct net_out *out,
+                          gather_done_fn *done, void *arg)
 {
     struct gather *g = calloc(1, sizeof *g);
     if (g == NULL)
@@ -470,7 +471,8 @@ struct gather *gather_new(const struct tree *t, uint32_t me,
     g->tree = *t;
     g->me = me;
     g->nchildren = tree_children(t, me);
-    g->ev = events;
+    g->out = *out;
+    g->done = done;
     g->arg = arg;
     return g;
 }

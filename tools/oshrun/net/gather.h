@@ -22,19 +22,16 @@
 
 struct gather;
 
-struct gather_events {
-    /* To a neighbour of the tree: GATHER_UP or GATHER_DOWN. */
-    void (*send)(void *arg, const struct frame *f);
-    /* A round to which this node has contributed, with `mine`, is complete.  status 0:
-     * data are all pieces, concatenated in the order of the nodes.  number: equal on all
-     * members and different for every round of the job (for group context numbers). */
-    void (*done)(void *arg, void *mine, int status, uint64_t number, const void *data,
-                 size_t len);
-};
+/* A round to which this node has contributed, with `mine`, is complete.  status 0: data
+ * are all pieces, concatenated in the order of the nodes.  number: equal on all members
+ * and different for every round of the job (for group context numbers). */
+typedef void gather_done_fn(void *arg, void *mine, int status, uint64_t number,
+                            const void *data, size_t len);
 
-/* me: this node, or WIRE_FRONT. */
-struct gather *gather_new(const struct tree *t, uint32_t me,
-                          const struct gather_events *events, void *arg);
+/* me: this node, or WIRE_FRONT, which contributes to no round and needs no `done`.  out:
+ * to the neighbours of the tree. */
+struct gather *gather_new(const struct tree *t, uint32_t me, const struct net_out *out,
+                          gather_done_fn *done, void *arg);
 void gather_free(struct gather *g);
 
 /* Contributes this node's piece.  key: equal on all members; node[0, nnodes): the

@@ -185,9 +185,10 @@ static void link_on_flush(void *arg)
 void link_encode(struct evbuffer **to, const struct frame *f)
 {
     struct header h = {htole32(f->type), htole32(f->from), htole32(f->to),
-                       htole64(f->len)};
+                       htole64(f->len + f->rest_len)};
     iobuf_add(to, &h, sizeof h);
     iobuf_add(to, f->data, f->len);
+    iobuf_add(to, f->rest, f->rest_len);
 }
 
 /* Adds a frame or, if f is NULL, encoded frames. */
@@ -288,8 +289,11 @@ static bool link_take_frames(struct link *l)
             evbuffer_pullup(l->in, (ev_ssize_t)(sizeof h + (size_t)len));
         if (at == NULL)
             error_no_memory();
-        struct frame f = {type, le32toh(h.from), le32toh(h.to), at + sizeof h,
-                          (size_t)len};
+        struct frame f = {.type = type,
+                          .from = le32toh(h.from),
+                          .to = le32toh(h.to),
+                          .data = at + sizeof h,
+                          .len = (size_t)len};
         if (!link_deliver(l, &f))
             return false;
         evbuffer_drain(l->in, sizeof h + f.len);
@@ -405,7 +409,8 @@ static void link_on_tick(void *arg)
  */
 static void link_on_beat(void *arg)
 {
-    static const struct frame ping = {WIRE_PING, WIRE_NONE, WIRE_NONE, NULL, 0};
+    static const struct frame ping = {
+        .type = WIRE_PING, .from = WIRE_NONE, .to = WIRE_NONE};
     struct link *l = arg;
     if (pthread_mutex_trylock(&l->lock) != 0)
         return;

@@ -171,7 +171,7 @@ static void listener_accept_pending(struct listener *d, int fd,
 
 /* ---- the listener ------------------------------------------------------------------ */
 
-static void listener_watch(struct listener *d, bool on)
+void listener_watch(struct listener *d, bool on)
 {
     for (size_t i = 0; i < d->nsockets; i++)
         loop_want(d->loop, &d->socket[i].watch, on ? LOOP_IN : 0);

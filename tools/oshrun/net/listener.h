@@ -16,6 +16,7 @@
 
 #include "tools/oshrun/util/loop.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,9 @@ struct listener *listener_open(struct loop *loop, const struct nonce *nonce,
                                const struct listener_events *events, void *arg, char *why,
                                size_t len);
 void listener_close(struct listener *d);
+
+/* Whether connections are accepted, as after listener_open; others wait in the kernel. */
+void listener_watch(struct listener *d, bool on);
 
 struct connector;
 

@@ -162,6 +162,14 @@ const void *unpack_bytes(struct unpack *u, size_t *len)
     return data;
 }
 
+const void *unpack_rest(struct unpack *u, size_t *len)
+{
+    const void *data = u->rest_len > 0 ? u->rest : u->at;
+    *len = u->rest_len > 0 ? u->rest_len : (size_t)(u->end - u->at);
+    u->at = u->end;
+    return data;
+}
+
 uint32_t unpack_count(struct unpack *u, size_t min)
 {
     uint32_t n = unpack_u32(u);

@@ -33,6 +33,8 @@ void pack_free(struct pack *p);
 struct unpack {
     const unsigned char *at, *end;
     bool failed;
+    const void *rest; /* the data continues here, if rest_len > 0; for unpack_rest */
+    size_t rest_len;
 };
 
 struct unpack unpack_of(const void *data, size_t len);
@@ -41,6 +43,8 @@ uint32_t unpack_u32(struct unpack *u);
 uint64_t unpack_u64(struct unpack *u);
 const char *unpack_string(struct unpack *u); /* points into the data */
 const void *unpack_bytes(struct unpack *u, size_t *len);
+/* All bytes that are left, of which there may be none. */
+const void *unpack_rest(struct unpack *u, size_t *len);
 /* Reads the number of following items of at least `min` bytes each; fails if they exceed
  * the data. */
 uint32_t unpack_count(struct unpack *u, size_t min);

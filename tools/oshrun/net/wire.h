@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wire.h - messages between the front and the node daemons: their types and their frame.
+ * wire.h - messages between the front end and the node daemons: their types and their
+ * frame.
  *
- * Used by all of net/, daemons*.c, daemon_main.c, pmix_net.c.
+ * Uses tree.h, pack.h.  Used by all of net/, daemons*.c, daemon*.c, pmix_net.c.
  */
 #ifndef OSHRUN_NET_WIRE_H
 #define OSHRUN_NET_WIRE_H
 
+#include "tools/oshrun/net/pack.h"
 #include "tools/oshrun/net/tree.h"
 #include "tools/oshrun/net/wire.def"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 4u /* changes with any change of the messages */
+#define WIRE_VERSION 5u /* changes with any change of the messages */
 
 #define X(name, contents) WIRE_##name,
 enum wire_type { WIRE_TABLE(X) WIRE_TYPES };
@@ -29,7 +31,25 @@ struct frame {
     uint32_t from, to; /* a node, WIRE_FRONT or (to only) WIRE_ALL */
     const void *data;
     size_t len;
+    /* The payload continues here, so that output need not be copied.  A frame that comes
+     * from a link has none. */
+    const void *rest;
+    size_t rest_len;
 };
+
+/* The way of a frame out of the front end, or out of a daemon: over the tree, or to the
+ * other one in the same process.  The frame is valid during the call, which may cause
+ * further frames in both directions. */
+struct net_out {
+    void (*send)(void *arg, const struct frame *f);
+    void *arg;
+};
+
+/* Sends a frame with payload p, and frees p.  Without memory the process exits. */
+void net_out_send(const struct net_out *out, enum wire_type type, uint32_t from,
+                  uint32_t to, struct pack *p);
+
+struct unpack frame_unpack(const struct frame *f);
 
 /* "OUTPUT" */
 const char *wire_name(enum wire_type type);

@@ -90,19 +90,9 @@ static void pmix_collective_on_done(void *arg, void *mine, int status, uint64_t 
     pmix_request_done(&n->collectives, r);
 }
 
-static void pmix_collective_on_send(void *arg, const struct frame *f)
+int pmix_collective_open(struct pmix_net *n, const struct tree *tree)
 {
-    struct pmix_net *n = arg;
-    n->out.send(n->out.arg, f);
-}
-
-int pmix_collective_open(struct pmix_net *n)
-{
-    static const struct gather_events events = {.send = pmix_collective_on_send,
-                                                .done = pmix_collective_on_done};
-    const struct tree alone = {.nnodes = 1, .fanout = 1};
-    n->gather = gather_new(n->has_net ? &n->tree : &alone, n->has_net ? n->job->here : 0,
-                           &events, n);
+    n->gather = gather_new(tree, n->job->here, &n->out, pmix_collective_on_done, n);
     return n->gather != NULL ? 0 : -1;
 }
 

@@ -46,8 +46,7 @@ int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *sourc
 void pmix_event_post(struct pmix_net *n, struct pmix_request *r)
 {
     const struct pack p = {.data = r->data, .len = r->len};
-    if (n->has_net)
-        pmix_net_send(n, WIRE_EVENT, WIRE_ALL, &p);
+    pmix_net_send(n, WIRE_EVENT, WIRE_ALL, &p);
     pmix_request_free(r);
 }
 

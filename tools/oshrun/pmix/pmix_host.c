@@ -167,6 +167,8 @@ static void pmix_host_set_segments(const struct job *job)
         setenv(ENTRY_SEGMENT_ENV, ENTRY_SEGMENT_BYTES, 0);
 }
 
+/* It is not stopped: the reaper removes its files, and its threads end with the process.
+ */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
 {
     struct pmix_host *h = calloc(1, sizeof *h);
@@ -245,10 +247,4 @@ void pmix_host_env_free(char **env)
     for (char **e = env; e != NULL && *e != NULL; e++)
         free(*e);
     free(env);
-}
-
-/* Nothing to do: the reaper removes the files, and the threads end with the process. */
-void pmix_host_stop(struct pmix_host *h)
-{
-    (void)h;
 }

@@ -2,44 +2,32 @@
 /*
  * pmix_host.h - the PMIx server of a node.
  *
- * Uses job.h and libpmix's server interface.  Used by daemon.c and pmix_net.c.
+ * Uses job.h, wire.h and libpmix's server interface.  Used by daemon.c and pmix_net.c.
  */
 #ifndef OSHRUN_PMIX_PMIX_HOST_H
 #define OSHRUN_PMIX_PMIX_HOST_H
 
+#include "tools/oshrun/net/wire.h"
 #include "tools/oshrun/util/job.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PMIX_HOST_TEXT 160
+#define PMIX_HOST_TEXT 160 /* of an abort, or for the user */
 
-/* Kind of a post, which the PMIx thread queues and the loop of the daemon handles. */
-enum pmix_host_kind {
-    PMIX_HOST_CONNECTED,
-    PMIX_HOST_FINALIZED,
-    PMIX_HOST_ABORT,
-    PMIX_HOST_SAY,        /* text: a message for the user */
-    PMIX_HOST_CONTROL,    /* send the signal to PEs */
-    PMIX_HOST_COLLECTIVE, /* this and the following are for pmix_net_post */
-    PMIX_HOST_MODEX,
-    PMIX_HOST_MODEX_DATA,
-    PMIX_HOST_EVENT,
-    PMIX_HOST_QUERY,
-};
-
+struct pmix_net;
 struct pmix_request;
 
-/* One allocation. */
+/* What the PMIx thread queues for the loop of the daemon. */
 struct pmix_host_post {
-    enum pmix_host_kind kind;
-    uint32_t rank; /* the PE; JOB_NO_PE if PMIx does not give it */
-    int status;    /* of an abort */
-    char text[PMIX_HOST_TEXT];
-    int signal;
-    uint32_t nranks; /* 0: all PEs of the job */
-    uint32_t *ranks;
-    struct pmix_request *request; /* private to pmix_*.c */
+    /* A request, which this function of the loop handles and frees; or NULL: */
+    void (*handle)(struct pmix_net *n, struct pmix_request *r);
+    struct pmix_request *request;
+    /* a frame of the daemon: CONNECTED or FINALIZED of PE rank, ABORTED, SAY, or SIGNAL,
+     * which is for all. */
+    enum wire_type type;
+    uint32_t rank;
+    struct pack p;
     struct pmix_host_post *next;
 };
 
@@ -58,10 +46,7 @@ void pmix_host_env_free(char **env);
 /* Readable when there are posts. */
 int pmix_host_fd(const struct pmix_host *h);
 
-/* The oldest post (the caller frees it, or gives it to pmix_net_post), or NULL. */
+/* The oldest post, which the caller frees, or NULL. */
 struct pmix_host_post *pmix_host_take(struct pmix_host *h);
-
-/* Call when no PE is left. */
-void pmix_host_stop(struct pmix_host *h);
 
 #endif

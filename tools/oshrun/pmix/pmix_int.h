@@ -78,10 +78,7 @@ struct pmix_net {
     struct pmix_host *host;
     const struct job *job;
     struct loop *loop;
-    bool has_net;
-    struct tree tree;
     struct net_out out;
-    struct pmix_net_local local;
     uint32_t *node_of; /* per PE of the job */
     bool *ended;       /* the same; true only for PEs of this node */
     struct gather *gather;
@@ -122,12 +119,11 @@ void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
                    const struct pack *p);
 
 /* pmix_collective.c, loop. */
-int pmix_collective_open(struct pmix_net *n);
+int pmix_collective_open(struct pmix_net *n, const struct tree *tree);
 void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
 
 /* pmix_modex.c, loop.  Each take: 0, or -1: malformed, or no memory. */
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r);
-void pmix_modex_data(struct pmix_net *n, struct pmix_request *r);
 int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f);
 int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f);
 void pmix_modex_ended(struct pmix_net *n, uint32_t rank);

@@ -43,7 +43,7 @@ void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
     pack_u64(&p, r->number);
     pack_u32(&p, r->modex_rank);
     pmix_request_wait(n, &n->modexes, r);
-    if (r->node != n->job->here && n->has_net && !p.failed) {
+    if (r->node != n->job->here && !p.failed) {
         pmix_net_send(n, WIRE_MODEX_ASK, r->node, &p);
     } else { /* libpmix has the data of local PEs */
         pmix_request_answer(r, PMIX_ERR_NOT_FOUND);
@@ -106,6 +106,14 @@ static void pmix_modex_release(struct pmix_served *s)
     free(s);
 }
 
+static void pmix_modex_data(struct pmix_net *n, struct pmix_request *r)
+{
+    (void)n;
+    pmix_modex_answer(r->served, r->status, r->data, r->len);
+    pmix_modex_release(r->served);
+    pmix_request_free(r);
+}
+
 /* Runs in libpmix's thread.  libpmix frees the data when we return. */
 static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, void *arg)
 {
@@ -126,18 +134,9 @@ static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, voi
     } else if (len > 0) {
         r->status = PMIX_ERR_NOMEM;
     }
-    post->kind = PMIX_HOST_MODEX_DATA;
-    post->rank = s->rank;
+    post->handle = pmix_modex_data;
     post->request = r;
     pmix_host_put(s->host, post);
-}
-
-void pmix_modex_data(struct pmix_net *n, struct pmix_request *r)
-{
-    (void)n;
-    pmix_modex_answer(r->served, r->status, r->data, r->len);
-    pmix_modex_release(r->served);
-    pmix_request_free(r);
 }
 
 static void pmix_modex_on_ended_timer(void *arg)

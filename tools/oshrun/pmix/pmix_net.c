@@ -99,31 +99,6 @@ int pmix_net_take(struct pmix_net *n, const struct frame *f)
     }
 }
 
-void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post)
-{
-    struct pmix_request *r = post->request;
-    switch (post->kind) {
-    case PMIX_HOST_COLLECTIVE:
-        pmix_collective_post(n, r);
-        break;
-    case PMIX_HOST_MODEX:
-        pmix_modex_post(n, r);
-        break;
-    case PMIX_HOST_MODEX_DATA:
-        pmix_modex_data(n, r);
-        break;
-    case PMIX_HOST_EVENT:
-        pmix_event_post(n, r);
-        break;
-    case PMIX_HOST_QUERY:
-        pmix_query_post(n, r);
-        break;
-    default:
-        break;
-    }
-    free(post);
-}
-
 /* ---- creation and destruction ----------------------------------------------------- */
 
 static int pmix_net_map_pes(struct pmix_net *n)
@@ -140,7 +115,7 @@ static int pmix_net_map_pes(struct pmix_net *n)
 
 struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
-                              const struct pmix_net_local *local, struct loop *loop)
+                              struct loop *loop)
 {
     struct pmix_net *n = calloc(1, sizeof *n);
     if (n == NULL)
@@ -148,14 +123,8 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
     n->host = h;
     n->job = job;
     n->loop = loop;
-    n->has_net = out != NULL;
-    if (out != NULL) {
-        n->out = *out;
-        n->tree = *tree;
-    }
-    if (local != NULL)
-        n->local = *local;
-    if (pmix_net_map_pes(n) == 0 && pmix_collective_open(n) == 0)
+    n->out = *out;
+    if (pmix_net_map_pes(n) == 0 && pmix_collective_open(n, tree) == 0)
         return n;
     pmix_net_free(n);
     return NULL;

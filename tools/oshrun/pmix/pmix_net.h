@@ -3,10 +3,9 @@
  * pmix_net.h - messages between the PMIx servers of a job: fences and groups (gather.c),
  * data of a remote PE (direct modex), events and queries.
  *
- * Uses pmix_host.h, gather.h, wire.h, pack.h.  Used by daemon.c.
+ * Uses pmix_host.h, gather.h, wire.h, pack.h.  Used by daemon.c, daemon_wire.c.
  *
- * With one node there is no net: fences and groups complete at once, other requests are
- * answered locally.
+ * With one node fences and groups complete at once.
  */
 #ifndef OSHRUN_PMIX_PMIX_NET_H
 #define OSHRUN_PMIX_PMIX_NET_H
@@ -17,30 +16,13 @@
 #include "tools/oshrun/net/wire.h"
 #include "tools/oshrun/pmix/pmix_host.h"
 
-/* How a message leaves this daemon: routed over the tree to f->to. */
-struct net_out {
-    void (*send)(void *arg, const struct frame *f);
-    void *arg;
-};
-
-/* Data of the daemon of a single node; with several nodes the front end is queried. */
-struct pmix_net_local {
-    /* All PEs, as in a QUERY_ANSWER behind its number. */
-    void (*procs)(void *arg, struct pack *answer);
-    void *arg;
-};
-
 struct pmix_net;
 
-/* out = NULL: single node, local must be given.  Returns NULL without memory. */
+/* Returns NULL without memory. */
 struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
-                              const struct pmix_net_local *local, struct loop *loop);
+                              struct loop *loop);
 void pmix_net_free(struct pmix_net *n);
-
-/* Handles a post of pmix_host_take that needs an answer or concerns other nodes; frees
- * it. */
-void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post);
 
 /* Handles a message of the types GATHER_* to QUERY_ANSWER.  0, or -1: malformed, or no
  * memory. */

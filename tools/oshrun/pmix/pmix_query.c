@@ -17,8 +17,6 @@
 
 #define PE_BYTES 17 /* of a PE in the answer */
 
-enum { STATE_NOT_STARTED, STATE_RUNS, STATE_ENDED, STATES };
-
 /* X(name, PMIx key).  In the order of enum pmix_query_key. */
 #define KEY_TABLE(X)                                                                     \
     X(NAMESPACES, PMIX_QUERY_NAMESPACES)                                                 \
@@ -78,9 +76,9 @@ static struct row pmix_query_read_row(struct unpack *u)
 
 static pmix_proc_state_t pmix_query_state_of(const struct row *row)
 {
-    if (row->state == STATE_NOT_STARTED)
+    if (row->state == WIRE_PE_NOT_STARTED)
         return PMIX_PROC_STATE_PREPPED;
-    if (row->state == STATE_RUNS)
+    if (row->state == WIRE_PE_RUNS)
         return PMIX_PROC_STATE_RUNNING;
     if (WIFSIGNALED((int)row->how))
         return PMIX_PROC_STATE_ABORTED_BY_SIG;
@@ -89,7 +87,7 @@ static pmix_proc_state_t pmix_query_state_of(const struct row *row)
 
 static int pmix_query_exit_code_of(const struct row *row)
 {
-    if (row->state != STATE_ENDED)
+    if (row->state != WIRE_PE_ENDED)
         return 0;
     return WIFSIGNALED((int)row->how) ? WTERMSIG((int)row->how)
                                       : WEXITSTATUS((int)row->how);
@@ -182,14 +180,12 @@ void pmix_query_post(struct pmix_net *n, struct pmix_request *r)
 {
     struct pack p = {0};
     pmix_request_wait(n, &n->queries, r);
-    if (pmix_query_wants_table(r) && n->has_net) {
+    if (pmix_query_wants_table(r)) {
         r->number = ++n->number;
         pack_u64(&p, r->number);
-        pmix_net_send(n, WIRE_QUERY_ASK, WIRE_FRONT, &p);
+        pmix_net_send(n, WIRE_QUERY_ASK, WIRE_FRONT, &p); /* may free r */
     } else {
-        if (pmix_query_wants_table(r))
-            n->local.procs(n->local.arg, &p);
-        pmix_query_answer(n, r, unpack_of(p.data, p.len));
+        pmix_query_answer(n, r, unpack_of(NULL, 0));
         pmix_request_done(&n->queries, r);
     }
     pack_free(&p);
@@ -201,7 +197,8 @@ static bool pmix_query_is_table(const struct pmix_net *n, struct unpack u)
     uint32_t count = unpack_count(&u, PE_BYTES);
     for (uint32_t i = 0; i < count; i++) {
         const struct row row = pmix_query_read_row(&u);
-        if (row.rank >= n->job->npes || row.node >= n->job->nnodes || row.state >= STATES)
+        if (row.rank >= n->job->npes || row.node >= n->job->nnodes ||
+            row.state > WIRE_PE_ENDED)
             return false;
     }
     return unpack_done(&u);

@@ -24,28 +24,36 @@ static struct pmix_host *self;
 
 /* ---- posts ------------------------------------------------------------------------ */
 
-static pmix_status_t pmix_upcalls_post(const struct pmix_host_post *what)
+/* Queues a frame of the daemon.  Takes ownership of payload. */
+static pmix_status_t pmix_upcalls_post_frame(enum wire_type type, uint32_t rank,
+                                             struct pack payload)
 {
-    struct pmix_host_post *p = malloc(sizeof *p);
-    if (p == NULL)
+    struct pmix_host_post *p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        pack_free(&payload);
         return PMIX_ERR_NOMEM;
-    *p = *what;
+    }
+    p->type = type;
+    p->rank = rank;
+    p->p = payload;
     pmix_host_put(self, p);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
 /* Queues r, to be answered by the loop.  Takes ownership of r; r = NULL: no memory. */
-static pmix_status_t pmix_upcalls_post_request(enum pmix_host_kind kind,
+static pmix_status_t pmix_upcalls_post_request(void (*handle)(struct pmix_net *,
+                                                              struct pmix_request *),
                                                struct pmix_request *r)
 {
-    pmix_status_t rc = PMIX_ERR_NOMEM;
-    if (r != NULL && !r->key.failed)
-        rc = pmix_upcalls_post(
-            &(struct pmix_host_post){.kind = kind, .rank = JOB_NO_PE, .request = r});
-    if (rc == PMIX_OPERATION_SUCCEEDED)
-        return PMIX_SUCCESS;
-    pmix_request_free(r);
-    return rc;
+    struct pmix_host_post *p = r != NULL && !r->key.failed ? calloc(1, sizeof *p) : NULL;
+    if (p == NULL) {
+        pmix_request_free(r);
+        return PMIX_ERR_NOMEM;
+    }
+    p->handle = handle;
+    p->request = r;
+    pmix_host_put(self, p);
+    return PMIX_SUCCESS;
 }
 
 static bool pmix_upcalls_is_ours(const pmix_proc_t *p)
@@ -120,27 +128,31 @@ static pmix_status_t pmix_upcalls_on_connected(const pmix_proc_t *p, void *obj,
                                                pmix_op_cbfunc_t cb, void *arg)
 {
     (void)obj, (void)info, (void)n, (void)cb, (void)arg;
-    return pmix_upcalls_post(
-        &(struct pmix_host_post){.kind = PMIX_HOST_CONNECTED, .rank = p->rank});
+    struct pack payload = {0};
+    pack_u32(&payload, p->rank);
+    return pmix_upcalls_post_frame(WIRE_CONNECTED, p->rank, payload);
 }
 
 static pmix_status_t pmix_upcalls_on_finalized(const pmix_proc_t *p, void *obj,
                                                pmix_op_cbfunc_t cb, void *arg)
 {
     (void)obj, (void)cb, (void)arg;
-    return pmix_upcalls_post(
-        &(struct pmix_host_post){.kind = PMIX_HOST_FINALIZED, .rank = p->rank});
+    struct pack payload = {0};
+    pack_u32(&payload, p->rank);
+    return pmix_upcalls_post_frame(WIRE_FINALIZED, p->rank, payload);
 }
 
-__attribute__((format(printf, 2, 3))) static void
-pmix_upcalls_say(const pmix_proc_t *p, const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void pmix_upcalls_say(const char *format,
+                                                                   ...)
 {
-    struct pmix_host_post what = {.kind = PMIX_HOST_SAY, .rank = p->rank};
+    char text[PMIX_HOST_TEXT];
+    struct pack payload = {0};
     va_list args;
     va_start(args, format);
-    vsnprintf(what.text, sizeof what.text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    pmix_upcalls_post(&what);
+    pack_string(&payload, text);
+    pmix_upcalls_post_frame(WIRE_SAY, JOB_NO_PE, payload);
 }
 
 /* An abort ends the whole job; to abort some PEs only is not supported.  libpmix does
@@ -157,16 +169,18 @@ static pmix_status_t pmix_upcalls_on_abort(const pmix_proc_t *p, void *obj, int 
         return rc;
     if (some > 0) {
         pmix_upcalls_say(
-            p,
             "PE %u asked to abort some PEs only (PMIx_Abort with a list); oshrun can "
             "only end the whole job",
             p->rank);
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    struct pmix_host_post what = {
-        .kind = PMIX_HOST_ABORT, .rank = p->rank, .status = status};
-    snprintf(what.text, sizeof what.text, "%s", text != NULL ? text : "");
-    return pmix_upcalls_post(&what);
+    char copy[PMIX_HOST_TEXT];
+    struct pack payload = {0};
+    snprintf(copy, sizeof copy, "%s", text != NULL ? text : "");
+    pack_u32(&payload, p->rank);
+    pack_u32(&payload, (uint32_t)status);
+    pack_string(&payload, copy);
+    return pmix_upcalls_post_frame(WIRE_ABORTED, p->rank, payload);
 }
 
 static pmix_status_t pmix_upcalls_on_spawn(const pmix_proc_t *p, const pmix_info_t *info,
@@ -176,7 +190,6 @@ static pmix_status_t pmix_upcalls_on_spawn(const pmix_proc_t *p, const pmix_info
     (void)info, (void)n, (void)cb, (void)arg;
     const char *cmd = na > 0 && apps[0].cmd != NULL ? apps[0].cmd : "nothing";
     pmix_upcalls_say(
-        p,
         "PE %u asked to start more processes (PMIx_Spawn of '%.64s'); oshrun cannot do "
         "that",
         p->rank, cmd);
@@ -235,7 +248,7 @@ static pmix_status_t pmix_upcalls_on_fence(const pmix_proc_t *procs, size_t np,
     r->arg = arg;
     r->data = data;
     r->len = data != NULL ? len : 0;
-    return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
+    return pmix_upcalls_post_request(pmix_collective_post, r);
 }
 
 /* Endpoint data that the members of a group exchange when they construct it. */
@@ -269,7 +282,7 @@ static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *grou
     r->wants_number = make && pmix_upcalls_flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID);
     if (make)
         pmix_upcalls_copy_endpoints(r, info, n);
-    return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
+    return pmix_upcalls_post_request(pmix_collective_post, r);
 }
 
 static pmix_status_t pmix_upcalls_post_connect(unsigned char kind,
@@ -282,7 +295,7 @@ static pmix_status_t pmix_upcalls_post_connect(unsigned char kind,
         return PMIX_ERR_NOMEM;
     r->op = cb;
     r->arg = arg;
-    return pmix_upcalls_post_request(PMIX_HOST_COLLECTIVE, r);
+    return pmix_upcalls_post_request(pmix_collective_post, r);
 }
 
 static pmix_status_t pmix_upcalls_on_connect(const pmix_proc_t *procs, size_t np,
@@ -313,7 +326,7 @@ static pmix_status_t pmix_upcalls_on_modex(const pmix_proc_t *p, const pmix_info
     r->arg = arg;
     r->modex_rank = p->rank;
     r->timeout_s = pmix_upcalls_timeout_of(info, n);
-    return pmix_upcalls_post_request(PMIX_HOST_MODEX, r);
+    return pmix_upcalls_post_request(pmix_modex_post, r);
 }
 
 /* ---- events ----------------------------------------------------------------------- */
@@ -352,7 +365,7 @@ static pmix_status_t pmix_upcalls_on_notify(pmix_status_t code, const pmix_proc_
     }
     r->data = p.data;
     r->len = p.len;
-    pmix_status_t rc = pmix_upcalls_post_request(PMIX_HOST_EVENT, r);
+    pmix_status_t rc = pmix_upcalls_post_request(pmix_event_post, r);
     return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
 
@@ -402,7 +415,7 @@ static pmix_status_t pmix_upcalls_on_query(pmix_proc_t *p, pmix_query_t *queries
         }
     }
     if (r->nasked > 0)
-        return pmix_upcalls_post_request(PMIX_HOST_QUERY, r);
+        return pmix_upcalls_post_request(pmix_query_post, r);
     pmix_request_free(r);
     return rc;
 }
@@ -448,21 +461,6 @@ static pmix_status_t pmix_upcalls_signal_of_all(const pmix_info_t *info, size_t 
     return *sig > 0 ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
-/* One allocation for the post and its list, so that the receiver frees one pointer. */
-static pmix_status_t pmix_upcalls_post_control(int sig, const uint32_t *rank, uint32_t n)
-{
-    struct pmix_host_post *p = calloc(1, sizeof *p + n * sizeof *rank);
-    if (p == NULL)
-        return PMIX_ERR_NOMEM;
-    p->kind = PMIX_HOST_CONTROL;
-    p->rank = JOB_NO_PE;
-    p->signal = sig;
-    p->nranks = n;
-    p->ranks = memcpy(p + 1, rank, n * sizeof *rank);
-    pmix_host_put(self, p);
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
 static pmix_status_t pmix_upcalls_on_job_control(const pmix_proc_t *p,
                                                  const pmix_proc_t *targets, size_t nt,
                                                  const pmix_info_t *info, size_t n,
@@ -475,8 +473,12 @@ static pmix_status_t pmix_upcalls_on_job_control(const pmix_proc_t *p,
         return rc;
     uint32_t *rank, count;
     rc = pmix_upcalls_ranks_of(targets, targets != NULL ? nt : 0, &rank, &count);
-    if (rc == PMIX_SUCCESS)
-        rc = pmix_upcalls_post_control(sig, rank, count);
+    if (rc == PMIX_SUCCESS) {
+        struct pack payload = {0};
+        pack_u32(&payload, (uint32_t)sig);
+        pack_numbers(&payload, rank, count);
+        rc = pmix_upcalls_post_frame(WIRE_SIGNAL, JOB_NO_PE, payload);
+    }
     free(rank);
     return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daemons.c - see daemons.h: starts and stops the daemons.  Uses starter.c,
+/* daemons.c - see daemons.h: starts and stops the daemons.  Uses daemon.c, starter.c,
  * listener.c, route.c, gather.c, pack.c. */
 #include "config.h"
 
@@ -42,7 +42,7 @@ void daemons_fail(struct daemons *ds, int status, const char *format, ...)
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     error_report("%s", text);
-    ds->ev->pe.failed(ds->front, status);
+    front_on_failed(ds->front, status);
 }
 
 /* ---- loss of nodes ---------------------------------------------------------------- */
@@ -50,19 +50,7 @@ void daemons_fail(struct daemons *ds, int status, const char *format, ...)
 void daemons_conn_finished(struct daemons *ds)
 {
     if (++ds->drained == ds->job->nnodes && !ds->stopping)
-        ds->ev->pe.drained(ds->front);
-}
-
-/* Returns the number of live PEs of the node, or -1 if it is already lost. */
-static int64_t daemons_conn_lose(struct daemons *ds, struct daemon_conn *dc)
-{
-    enum conn_state was = dc->state;
-    dc->state = CONN_LOST;
-    if (was >= CONN_DRAINED)
-        return -1;
-    daemons_report_part(ds, dc);
-    gather_lost(ds->gather, dc->node);
-    return dc->live;
+        ds->loop->stop = true;
 }
 
 void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
@@ -72,17 +60,23 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
     if (ds->stopping)
         return;
     for (uint32_t i = node; i < ds->job->nnodes; i++) {
+        struct daemon_conn *dc = &ds->conn[i];
         if (!tree_below(&ds->route.tree, node, i))
             continue;
-        int64_t lost = daemons_conn_lose(ds, &ds->conn[i]);
-        nodes += lost >= 0;
-        pes += lost > 0 ? (uint32_t)lost : 0;
+        enum conn_state was = dc->state;
+        dc->state = CONN_LOST;
+        if (was >= CONN_DRAINED)
+            continue;
+        nodes++;
+        pes += dc->live;
+        daemons_report_part(ds, dc);
+        gather_lost(ds->gather, i);
     }
     if (nodes == 0)
         return;
     snprintf(error_text, sizeof error_text, "the node daemon on %s %s",
              daemons_host(ds, node), why);
-    ds->ev->lost(ds->front, own, pes, error_text);
+    front_on_lost(ds->front, own, pes, error_text);
     while (nodes-- > 0)
         daemons_conn_finished(ds);
 }
@@ -100,11 +94,9 @@ static void daemons_on_agent_line(void *arg, uint32_t node, const char *line)
         dc->said = strdup(line);
         return;
     }
-    char text[ERROR_BYTES];
-    const char *who = node == STARTER_ALL ? "srun" : daemons_host(ds, node);
-    snprintf(text, sizeof text, "%s: %s", who, line);
     if (!ds->failed && !ds->ending && !ds->stopping)
-        ds->ev->pe.say(ds->front, text);
+        front_say(ds->front, "%s: %s",
+                  node == STARTER_ALL ? "srun" : daemons_host(ds, node), line);
 }
 
 static void daemons_on_agent_ended(void *arg, uint32_t node, bool failed, const char *why)
@@ -126,35 +118,20 @@ static void daemons_on_agent_ended(void *arg, uint32_t node, bool failed, const 
     }
 }
 
-/* Writes the step of the start that the daemon has not completed in time. */
-static void daemons_overdue_step(const struct daemons *ds, const struct daemon_conn *dc,
-                                 char *text, size_t size)
-{
-    uint32_t parent = tree_parent(&ds->route.tree, dc->node);
-
-    if (dc->state == CONN_STARTED)
-        snprintf(text, size, "connected");
-    else
-        snprintf(text, size, "connected to its parent (%s)",
-                 parent == WIRE_FRONT ? "this process" : daemons_host(ds, parent));
-}
-
 static void daemons_fail_start(struct daemons *ds, const struct daemon_conn *dc)
 {
-    char due[ERROR_BYTES];
-
-    daemons_overdue_step(ds, dc, due, sizeof due);
-    daemons_fail(
-        ds, DAEMONS_EXIT_ERROR,
-        "%s: its node daemon has not %s within %.1f s%s%s; can that host connect to "
-        "this one (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT sets the time",
-        daemons_host(ds, dc->node), due, dc->limit_ms / MS_PER_S,
-        dc->said != NULL ? "; last output: " : "", dc->said != NULL ? dc->said : "");
-}
-
-static bool daemons_is_due(const struct daemon_conn *dc)
-{
-    return dc->state < CONN_READY && dc->left_ms > 0;
+    char parent[ERROR_BYTES] = "";
+    uint32_t node = tree_parent(&ds->route.tree, dc->node);
+    if (dc->state != CONN_STARTED)
+        snprintf(parent, sizeof parent, " to its parent (%s)",
+                 node == WIRE_FRONT ? "this process" : daemons_host(ds, node));
+    daemons_fail(ds, DAEMONS_EXIT_ERROR,
+                 "%s: its node daemon has not connected%s within %.1f s%s%s; can that "
+                 "host connect to this one (--if, firewall)? SHMEM_LAUNCH_START_TIMEOUT "
+                 "sets the time",
+                 daemons_host(ds, dc->node), parent, dc->limit_ms / MS_PER_S,
+                 dc->said != NULL ? "; last output: " : "",
+                 dc->said != NULL ? dc->said : "");
 }
 
 /* Counts timer periods, so that a SIGSTOP of this process costs one period at most. */
@@ -164,7 +141,7 @@ static void daemons_on_start_step(void *arg)
     bool more = false;
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {
         struct daemon_conn *dc = &ds->conn[i];
-        if (!daemons_is_due(dc))
+        if (dc->state >= CONN_READY || dc->left_ms <= 0)
             continue;
         dc->left_ms -= STEP_MS;
         more = more || dc->left_ms > 0;
@@ -231,19 +208,20 @@ static void daemons_on_accepted(void *arg, int fd)
 static void daemons_on_refused(void *arg, const char *error_text)
 {
     struct daemons *ds = arg;
-    ds->ev->pe.say(ds->front, error_text);
+    front_say(ds->front, "%s", error_text);
 }
 
-static void daemons_on_gathered(void *arg, void *mine, int status, uint64_t number,
-                                const void *data, size_t len)
-{
-    (void)arg, (void)mine, (void)status, (void)number, (void)data, (void)len;
-}
-
-static void daemons_on_gather_send(void *arg, const struct frame *f)
+static void daemons_on_route(void *arg, const struct frame *f)
 {
     struct daemons *ds = arg;
     route_send(&ds->route, f);
+}
+
+/* Commands to the daemon in this process. */
+static void daemons_on_here(void *arg, const struct frame *f)
+{
+    struct daemons *ds = arg;
+    daemon_recv(ds->here, f);
 }
 
 static int daemons_alloc_conns(struct daemons *ds)
@@ -261,28 +239,19 @@ static int daemons_alloc_conns(struct daemons *ds)
         for (uint32_t k = 0; k < job->node[i].npes; k++)
             ds->pe[job->node[i].rank[k]].node = i;
     }
-    job_pack(&ds->job_bytes, job);
-    return ds->job_bytes.failed ? -1 : 0;
+    return 0;
 }
 
 static int daemons_make_tree(struct daemons *ds)
 {
-    static const struct gather_events events = {.send = daemons_on_gather_send,
-                                                .done = daemons_on_gathered};
     struct tree t = {.nnodes = ds->job->nnodes, .fanout = ds->o->fanout};
-    ds->window = WINDOW_ALL / t.nnodes;
-    if (ds->window < WINDOW_MIN)
-        ds->window = WINDOW_MIN;
-    if (ds->window > WINDOW_MAX)
-        ds->window = WINDOW_MAX;
-    ds->gather = gather_new(&t, WIRE_FRONT, &events, ds);
-    return ds->gather == NULL ? -1 : route_open(&ds->route, &t, WIRE_FRONT);
-}
-
-/* Virtual nodes need the loopback interface only. */
-static const char *daemons_interface_of(const struct daemons *ds)
-{
-    return ds->plan->kind == PLAN_VNODES ? LOOPBACK : ds->o->interface;
+    job_pack(&ds->job_bytes, ds->job);
+    ds->gather = gather_new(&t, WIRE_FRONT, &ds->out, NULL, NULL);
+    if (ds->gather != NULL && !ds->job_bytes.failed &&
+        route_open(&ds->route, &t, WIRE_FRONT) == 0)
+        return 0;
+    error_report("no memory for %u nodes", t.nnodes);
+    return -1;
 }
 
 static int daemons_open_listener(struct daemons *ds)
@@ -290,7 +259,8 @@ static int daemons_open_listener(struct daemons *ds)
     static const struct listener_events events = {.came = daemons_on_accepted,
                                                   .refused = daemons_on_refused};
     char addresses[ADDRESSES_MAX], why[ERROR_BYTES], hex[NONCE_HEX_BYTES];
-    const char *which = daemons_interface_of(ds);
+    bool virtual = ds->front->plan.kind == PLAN_VNODES;
+    const char *which = virtual ? LOOPBACK : ds->o->interface;
     if (nonce_make(&ds->nonce) != 0) {
         error_report("cannot get random bytes: %s", strerror(errno));
         return -1;
@@ -298,7 +268,7 @@ static int daemons_open_listener(struct daemons *ds)
     ds->listener = listener_open(ds->loop, &ds->nonce, which, addresses, &events, ds, why,
                                  sizeof why);
     if (ds->listener == NULL) {
-        if (ds->plan->kind == PLAN_VNODES)
+        if (virtual)
             error_report(
                 "cannot listen for the node daemons: virtual nodes need the loopback "
                 "interface, which has no address or is down; `ip link set lo up` "
@@ -327,8 +297,7 @@ static int daemons_begin(struct daemons *ds, struct rlimit files)
                                                  .up = daemons_on_up,
                                                  .said = daemons_on_agent_line,
                                                  .ended = daemons_on_agent_ended};
-    static const enum starter_kind kind[] = {[PLAN_HERE] = STARTER_LOCAL,
-                                             [PLAN_VNODES] = STARTER_LOCAL,
+    static const enum starter_kind kind[] = {[PLAN_VNODES] = STARTER_LOCAL,
                                              [PLAN_HOSTS] = STARTER_AGENT,
                                              [PLAN_SLURM] = STARTER_SRUN};
     char self[PATH_MAX];
@@ -342,10 +311,10 @@ static int daemons_begin(struct daemons *ds, struct rlimit files)
         return -1;
     }
     struct starter_config config = {
-        .kind = kind[ds->plan->kind],
+        .kind = kind[ds->front->plan.kind],
         .nnodes = ds->job->nnodes,
         .host = ds->host,
-        .local = ds->plan->local,
+        .local = ds->front->plan.local,
         .agent = ds->o->agent,
         .daemon_path = ds->o->daemon_path != NULL ? ds->o->daemon_path : self,
         .line = ds->line,
@@ -355,30 +324,46 @@ static int daemons_begin(struct daemons *ds, struct rlimit files)
     return ds->starter != NULL ? 0 : -1;
 }
 
-int daemons_start(struct daemons **out, const struct job *job, const struct plan *plan,
-                  const struct options *o, const struct nodes_events *events, void *front,
-                  struct loop *loop, const struct reaper *reaper, struct rlimit files)
+/* The one node is this machine: no listener, no links. */
+static int daemons_start_here(struct daemons *ds, struct rlimit files)
 {
-    struct daemons *ds = calloc(1, sizeof *ds);
-    *out = ds;
+    const struct tree t = {.nnodes = 1, .fanout = 1};
+    const struct net_out up = {.send = daemons_recv_here, .arg = ds};
+    ds->out = (struct net_out){.send = daemons_on_here, .arg = ds};
+    ds->conn[0].state = CONN_READY;
+    return daemon_start(&ds->here, ds->job, &t, &up, ds->window, ds->loop, ds->reaper,
+                        files);
+}
+
+int daemons_start(struct daemons **out, struct front *f, const struct reaper *reaper,
+                  struct rlimit files)
+{
+    struct daemons *ds = *out = calloc(1, sizeof *ds);
     if (ds == NULL) {
         error_report("no memory for the nodes of the job");
         return DAEMONS_EXIT_ERROR;
     }
-    ds->job = job;
-    ds->plan = plan;
-    ds->o = o;
-    ds->ev = events;
-    ds->front = front;
-    ds->loop = loop;
+    ds->front = f;
+    ds->job = &f->job;
+    ds->o = f->o;
+    ds->loop = &f->loop;
     ds->reaper = reaper;
+    ds->out = (struct net_out){.send = daemons_on_route, .arg = ds};
     ds->start = (struct loop_timer){.fn = daemons_on_start_step, .arg = ds};
     ds->report_limit = (struct loop_timer){.fn = daemons_on_report_limit, .arg = ds};
-    if (daemons_alloc_conns(ds) != 0 || daemons_make_tree(ds) != 0) {
-        error_report("no memory for %u nodes", job->nnodes);
+    ds->window = WINDOW_ALL / ds->job->nnodes;
+    if (ds->window < WINDOW_MIN)
+        ds->window = WINDOW_MIN;
+    if (ds->window > WINDOW_MAX)
+        ds->window = WINDOW_MAX;
+    if (daemons_alloc_conns(ds) != 0) {
+        error_report("no memory for %u nodes", ds->job->nnodes);
         return DAEMONS_EXIT_ERROR;
     }
-    return daemons_open_listener(ds) == 0 && daemons_begin(ds, files) == 0
+    if (f->plan.kind == PLAN_HERE)
+        return daemons_start_here(ds, files);
+    return daemons_make_tree(ds) == 0 && daemons_open_listener(ds) == 0 &&
+                   daemons_begin(ds, files) == 0
                ? 0
                : DAEMONS_EXIT_ERROR;
 }
@@ -409,7 +394,7 @@ static void daemons_conn_dismiss(struct daemons *ds, bool good)
         return;
     struct pack p = {0};
     pack_u8(&p, good);
-    daemons_send_pack(ds, WIRE_STOP, WIRE_ALL, &p);
+    daemons_send(ds, WIRE_STOP, WIRE_ALL, &p);
     if (!route_has_children(&ds->route))
         return;
     loop_after(ds->loop, &limit, STOP_MS);
@@ -441,6 +426,7 @@ void daemons_stop(struct daemons *ds, bool good)
     loop_cancel(ds->loop, &ds->start);
     loop_cancel(ds->loop, &ds->report_limit);
     daemons_conn_dismiss(ds, good);
+    daemon_stop(ds->here);
     if (ds->starter != NULL)
         starter_stop(ds->starter);
     if (ds->listener != NULL)

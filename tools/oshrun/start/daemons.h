@@ -1,32 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * daemons.h - starts the daemons of several nodes, holds the connections to them, and
- * tracks the state of each daemon and of its PEs.
+ * daemons.h - the daemons of the job: one in this process (one node), or one on each of
+ * several nodes.
  *
- * Uses starter.h, listener.h, route.h, gather.h.  Used by nodes.c.
+ * Uses daemon.h, starter.h, listener.h, route.h, gather.h.  Used by front*.c.
  *
- * A daemon connects to the front end and sends HELLO, receives its position in the tree
- * (PLACE), and receives the job from its parent.  Children of the front end keep this
- * link.  Other daemons connect to their parent and close the link to the front end when
- * they have received the job.
+ * Commands go to the daemons, and events come from them, as frames (wire.def).  Here they
+ * are packed and unpacked; events are passed to the front end (front_on_*, front_int.h),
+ * as if one daemon had all PEs.
+ *
+ * A daemon on another node connects to the front end and sends HELLO, receives its
+ * position in the tree (PLACE), and receives the job from its parent.  Children of the
+ * front end keep this link.  Other daemons connect to their parent and close the link to
+ * the front end when they have received the job.
  */
 #ifndef OSHRUN_START_DAEMONS_H
 #define OSHRUN_START_DAEMONS_H
 
-#include "tools/oshrun/start/nodes.h"
+#include "tools/oshrun/daemon/daemon.h"
 
 struct daemons;
+struct front;
 
-/* As nodes_* (nodes.h). */
-int daemons_start(struct daemons **ds, const struct job *job, const struct plan *plan,
-                  const struct options *o, const struct nodes_events *events, void *front,
-                  struct loop *loop, const struct reaper *reaper, struct rlimit files);
+/* 0, or the exit status for oshrun after an error message. */
+int daemons_start(struct daemons **ds, struct front *f, const struct reaper *reaper,
+                  struct rlimit files);
+
+/* Sends sig to the process groups of all PEs. */
 void daemons_signal(struct daemons *ds, int sig);
-void daemons_control(struct daemons *ds, int sig, const uint32_t *rank, uint32_t count);
+
+/* Pauses or resumes reading the output of the PEs. */
 void daemons_flow(struct daemons *ds, enum daemon_stream s, bool go);
+
+/* Closes a stream: PEs that write to it get EPIPE. */
 void daemons_close_output(struct daemons *ds, enum daemon_stream s);
+
+/* Input for PE job->stdin_pe; call only after event front_on_input(open = true).
+ * len = 0: end of file. */
 void daemons_input(struct daemons *ds, const char *text, size_t len);
+
+/* Reports where the PEs are and, if `verbose`, their states and stacks, by
+ * front_report_add, then front_on_reported.  Call again only after that. */
 void daemons_report(struct daemons *ds, bool verbose);
+
+/* Ends the remaining processes on all nodes, waits for a limited time until they are
+ * gone, and frees ds.  good: the job ended normally; processes that left their groups are
+ * not killed. */
 void daemons_stop(struct daemons *ds, bool good);
 
 #endif

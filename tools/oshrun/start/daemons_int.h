@@ -2,22 +2,21 @@
 /*
  * daemons_int.h - internals of daemons.h.
  *
- * Used by daemons.c (start, stop), daemons_recv.c (messages from daemons) and
- * daemons_send.c (messages to daemons) only.
+ * Used by daemons.c (start, stop), daemons_recv.c (frames from daemons) and
+ * daemons_send.c (frames to daemons) only.
  */
 #ifndef OSHRUN_START_DAEMONS_INT_H
 #define OSHRUN_START_DAEMONS_INT_H
 
-#include "tools/oshrun/start/daemons.h"
+#include "tools/oshrun/front/front_int.h"
 #include "tools/oshrun/net/listener.h"
 #include "tools/oshrun/net/gather.h"
-#include "tools/oshrun/net/pack.h"
 #include "tools/oshrun/net/route.h"
 #include "tools/oshrun/start/starter.h"
 
 enum conn_state {
     CONN_STARTED,  /* started, not connected */
-    CONN_UNPLACED, /* connected; its parent is not connected yet */
+    CONN_UNPLACED, /* connected; its parent is not placed yet */
     CONN_PLACED,   /* PLACE sent */
     CONN_READY,    /* has the job */
     CONN_DRAINED,  /* all its PEs have ended, and we have all their output */
@@ -48,13 +47,14 @@ struct conn_pe {
 };
 
 struct daemons {
+    struct front *front;
     const struct job *job;
-    const struct plan *plan;
     const struct options *o;
-    const struct nodes_events *ev;
-    void *front;
     struct loop *loop;
     const struct reaper *reaper;
+
+    struct net_out out;  /* to the daemons */
+    struct daemon *here; /* one node: in this process; NULL: they are reached by route */
 
     struct nonce nonce;
     struct listener *listener;
@@ -77,7 +77,6 @@ struct daemons {
     bool failed, ending, stopping;
     struct loop_timer start, report_limit;
 
-    bool reporting;
     uint32_t reports; /* nodes whose part is pending */
     uint32_t report_number;
 };
@@ -93,6 +92,8 @@ __attribute__((format(printf, 3, 4))) void daemons_fail(struct daemons *ds, int 
 
 /* daemons_recv.c: handlers of received frames. */
 extern const struct link_events daemons_link_events;
+/* From the daemon in this process. */
+void daemons_recv_here(void *arg, const struct frame *f);
 
 /* The node and those below it in the tree are lost.  why: a phrase about its daemon,
  * such as "closed the connection". */
@@ -110,11 +111,8 @@ uint32_t daemons_find_node(const struct daemons *ds, uint32_t node, const char *
 /* One more node is DRAINED or LOST. */
 void daemons_conn_finished(struct daemons *ds);
 
-/* daemons_send.c */
-void daemons_send(struct daemons *ds, enum wire_type type, uint32_t to, const void *data,
-                  size_t len);
-void daemons_send_pack(struct daemons *ds, enum wire_type type, uint32_t to,
-                       struct pack *p);
+/* daemons_send.c.  daemons_send frees p. */
+void daemons_send(struct daemons *ds, enum wire_type type, uint32_t to, struct pack *p);
 /* len bytes of output were received and passed on. */
 void daemons_output_taken(struct daemons *ds, struct daemon_conn *dc,
                           enum daemon_stream s, size_t len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daemons_recv.c - see daemons_int.h: handles messages of the daemons.  Uses route.c,
- * pack.c, gather.c, starter.c. */
+/* daemons_recv.c - see daemons_int.h: unpacks the frames of the daemons, and passes the
+ * events to the front end.  Uses front_*.c, route.c, pack.c, gather.c, starter.c. */
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
@@ -14,13 +14,17 @@
 
 /* ---- connections and positions ---------------------------------------------------- */
 
-/* Sends PLACE.  A child of the front end is attached and gets the job here, any other
+/* Sends PLACE, and then to the daemons below that have connected, but not before PLACE to
+ * their parent.  A child of the front end is attached and gets the job here, any other
  * daemon from its parent. */
 static void daemons_recv_place(struct daemons *ds, struct daemon_conn *dc)
 {
     const struct tree *t = &ds->route.tree;
     uint32_t parent = tree_parent(t, dc->node);
     struct pack p = {0};
+    if (dc->state != CONN_UNPLACED ||
+        (parent != WIRE_FRONT && ds->conn[parent].state < CONN_PLACED))
+        return;
     pack_u32(&p, dc->node);
     pack_u32(&p, t->nnodes);
     pack_u32(&p, t->fanout);
@@ -33,38 +37,18 @@ static void daemons_recv_place(struct daemons *ds, struct daemon_conn *dc)
                                           .data = p.data,
                                           .len = p.len});
     pack_free(&p);
-    if (parent != WIRE_FRONT)
-        return;
-    struct link *l = dc->direct;
-    dc->direct = NULL;
-    dc->state = CONN_READY;
-    route_attach(&ds->route, dc->node, l,
-                 &(struct frame){.type = WIRE_JOB,
-                                 .from = WIRE_FRONT,
-                                 .to = dc->node,
-                                 .data = ds->job_bytes.data,
-                                 .len = ds->job_bytes.len});
-}
-
-static bool daemons_recv_may_place(const struct daemons *ds, const struct daemon_conn *dc)
-{
-    uint32_t parent = tree_parent(&ds->route.tree, dc->node);
-    return dc->state == CONN_UNPLACED &&
-           (parent == WIRE_FRONT || ds->conn[parent].addresses != NULL);
-}
-
-/* After HELLO of a daemon: places it and those of its children that are waiting for
- * it. */
-static void daemons_recv_place_around(struct daemons *ds, struct daemon_conn *dc)
-{
-    const struct tree *t = &ds->route.tree;
-    if (daemons_recv_may_place(ds, dc))
-        daemons_recv_place(ds, dc);
-    for (uint32_t i = 0; i < tree_children(t, dc->node); i++) {
-        struct daemon_conn *child = &ds->conn[tree_child(t, dc->node, i)];
-        if (daemons_recv_may_place(ds, child))
-            daemons_recv_place(ds, child);
+    if (parent == WIRE_FRONT) {
+        struct frame job = {.type = WIRE_JOB,
+                            .from = WIRE_FRONT,
+                            .to = dc->node,
+                            .data = ds->job_bytes.data,
+                            .len = ds->job_bytes.len};
+        route_attach(&ds->route, dc->node, dc->direct, &job);
+        dc->direct = NULL;
+        dc->state = CONN_READY;
     }
+    for (uint32_t i = 0; i < tree_children(t, dc->node); i++)
+        daemons_recv_place(ds, &ds->conn[tree_child(t, dc->node, i)]);
 }
 
 static void daemons_recv_forget_link(struct daemons *ds, const struct link *l)
@@ -118,83 +102,61 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
     daemons_recv_forget_link(ds, l);
     link_set_user(l, dc);
     dc->state = CONN_UNPLACED;
-    daemons_set_deadline(ds, dc, 0); /* no limit until its parent has connected */
+    daemons_set_deadline(ds, dc, 0); /* no limit until its parent has its place */
     dc->direct = l;
     dc->clock_ns = (int64_t)(loop_now_ns() - clock_ns);
     dc->addresses = strdup(addresses);
     starter_arrived(ds->starter, node);
     if (++ds->staged[DAEMON_STAGE_CALLED] == ds->job->nnodes)
-        ds->ev->pe.stage(ds->front, DAEMON_STAGE_CALLED);
-    daemons_recv_place_around(ds, dc);
+        timing_stage(&ds->front->timing, DAEMON_STAGE_CALLED);
+    daemons_recv_place(ds, dc);
 }
 
 /* ---- events of PEs ---------------------------------------------------------------- */
 
-/* Reads the rank of a PE.  NULL: it is not a PE of that node. */
-static struct conn_pe *daemons_recv_read_pe(struct daemons *ds,
-                                            const struct daemon_conn *dc,
-                                            struct unpack *u, uint32_t *rank)
+static int daemons_recv_started(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    *rank = unpack_u32(u);
-    if (u->failed || *rank >= ds->job->npes || ds->pe[*rank].node != dc->node)
-        return NULL;
-    return &ds->pe[*rank];
-}
-
-static int daemons_recv_started(struct daemons *ds, struct daemon_conn *dc,
-                                struct unpack *u)
-{
-    uint32_t rank, pid;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
-    pid = unpack_u32(u);
-    if (pe == NULL || !unpack_done(u))
+    uint32_t pid = unpack_u32(u);
+    if (!unpack_done(u))
         return BAD;
-    pe->pid = pid;
-    pe->state = WIRE_PE_RUNS;
-    ds->ev->pe.started(ds->front, rank, (int32_t)pid);
+    ds->pe[rank].pid = pid;
+    ds->pe[rank].state = WIRE_PE_RUNS;
     return 0;
 }
 
-static int daemons_recv_output(struct daemons *ds, struct daemon_conn *dc,
-                               struct unpack *u)
+static int daemons_recv_output(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
     size_t len;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
     uint8_t s = unpack_u8(u);
-    const char *text = unpack_bytes(u, &len);
-    if (pe == NULL || !unpack_done(u) || s >= DAEMON_STREAMS)
+    const char *text = unpack_rest(u, &len);
+    if (u->failed || s >= DAEMON_STREAMS)
         return BAD;
-    ds->ev->pe.output(ds->front, rank, (enum daemon_stream)s, text, len);
-    daemons_output_taken(ds, dc, (enum daemon_stream)s, len);
+    front_on_output(ds->front, rank, (enum daemon_stream)s, text, len);
+    daemons_output_taken(ds, &ds->conn[ds->pe[rank].node], (enum daemon_stream)s, len);
     return 0;
 }
 
-static int daemons_recv_connected(struct daemons *ds, struct daemon_conn *dc,
-                                  struct unpack *u)
+static int daemons_recv_connected(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
-    if (daemons_recv_read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+    if (!unpack_done(u))
         return BAD;
-    ds->ev->pe.connected(ds->front, rank);
+    front_on_connected(ds->front, rank);
     return 0;
 }
 
-static int daemons_recv_finalized(struct daemons *ds, struct daemon_conn *dc,
-                                  struct unpack *u)
+static int daemons_recv_finalized(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
-    if (daemons_recv_read_pe(ds, dc, u, &rank) == NULL || !unpack_done(u))
+    if (!unpack_done(u))
         return BAD;
-    ds->ev->pe.finalized(ds->front, rank);
+    front_on_finalized(ds->front, rank);
     return 0;
 }
 
-static int daemons_recv_ended(struct daemons *ds, struct daemon_conn *dc,
-                              struct unpack *u)
+static int daemons_recv_ended(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    struct daemon_end end;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &end.rank);
+    struct conn_pe *pe = &ds->pe[rank];
+    struct daemon_conn *dc = &ds->conn[pe->node];
+    struct daemon_end end = {.rank = rank};
     end.pid = (int32_t)unpack_u32(u);
     end.signalled = unpack_u8(u) != 0;
     end.code = (int)unpack_u32(u);
@@ -204,40 +166,37 @@ static int daemons_recv_ended(struct daemons *ds, struct daemon_conn *dc,
         uint64_t at = unpack_u64(u);
         end.stage_ns[i] = at != 0 ? at + (uint64_t)dc->clock_ns : 0;
     }
-    if (pe == NULL || !unpack_done(u) || pe->state == WIRE_PE_ENDED)
+    if (!unpack_done(u) || pe->state == WIRE_PE_ENDED)
         return BAD;
     pe->state = WIRE_PE_ENDED;
     pe->how = end.signalled ? (uint32_t)end.code : (uint32_t)end.code << 8;
     dc->live--;
-    ds->ev->pe.ended(ds->front, &end);
+    front_on_ended(ds->front, &end);
     return 0;
 }
 
-static int daemons_recv_aborted(struct daemons *ds, struct daemon_conn *dc,
-                                struct unpack *u)
+static int daemons_recv_aborted(struct daemons *ds, uint32_t rank, struct unpack *u)
 {
-    uint32_t rank;
-    struct conn_pe *pe = daemons_recv_read_pe(ds, dc, u, &rank);
     int status = (int)unpack_u32(u);
     const char *text = unpack_string(u);
-    if (pe == NULL || !unpack_done(u) || text == NULL)
+    if (!unpack_done(u) || text == NULL)
         return BAD;
-    ds->ev->pe.aborted(ds->front, rank, status, text);
-    return 0;
-}
-
-static int daemons_recv_input_wanted(struct daemons *ds, struct daemon_conn *dc,
-                                     struct unpack *u)
-{
-    bool open = unpack_u8(u) != 0;
-    if (!unpack_done(u))
-        return BAD;
-    if (ds->job->stdin_pe != JOB_NO_PE && ds->pe[ds->job->stdin_pe].node == dc->node)
-        ds->ev->pe.input(ds->front, open);
+    front_on_aborted(ds->front, rank, status, text);
     return 0;
 }
 
 /* ---- events of nodes -------------------------------------------------------------- */
+
+static int daemons_recv_input_wanted(struct daemons *ds, struct daemon_conn *dc,
+                                     struct unpack *u)
+{
+    bool open = unpack_u32(u) != 0;
+    if (!unpack_done(u))
+        return BAD;
+    if (ds->job->stdin_pe != JOB_NO_PE && ds->pe[ds->job->stdin_pe].node == dc->node)
+        front_on_input(ds->front, open);
+    return 0;
+}
 
 static int daemons_recv_report_line(struct daemons *ds, struct daemon_conn *dc,
                                     struct unpack *u)
@@ -250,9 +209,9 @@ static int daemons_recv_report_line(struct daemons *ds, struct daemon_conn *dc,
     bool good = unpack_done(u) && text != NULL && line < DAEMON_LINES;
     for (uint32_t i = 0; good && i < count; i++)
         good = rank[i] < ds->job->npes;
-    bool late = number != (line == DAEMON_LINE_BINDING ? 0 : ds->report_number);
-    if (good && !late && (ds->reporting || number == 0))
-        ds->ev->pe.report(ds->front, (enum daemon_line)line, rank, count, text);
+    bool late = ds->reports == 0 || number != ds->report_number;
+    if (good && (!late || line == DAEMON_LINE_BINDING))
+        front_report_add(ds->front, (enum daemon_line)line, rank, count, text);
     free(rank);
     return good ? 0 : BAD;
 }
@@ -272,11 +231,11 @@ static int daemons_recv_stage(struct daemons *ds, struct daemon_conn *dc,
                               struct unpack *u)
 {
     (void)dc;
-    uint8_t stage = unpack_u8(u);
+    uint32_t stage = unpack_u32(u);
     if (!unpack_done(u) || stage >= DAEMON_STAGES)
         return BAD;
     if (++ds->staged[stage] == ds->job->nnodes)
-        ds->ev->pe.stage(ds->front, (enum daemon_stage)stage);
+        timing_stage(&ds->front->timing, (enum daemon_stage)stage);
     return 0;
 }
 
@@ -286,7 +245,8 @@ static int daemons_recv_drained(struct daemons *ds, struct daemon_conn *dc,
     if (!unpack_done(u) || dc->state >= CONN_DRAINED)
         return BAD;
     dc->state = CONN_DRAINED;
-    daemons_report_part(ds, dc);
+    if (ds->drained + 1 < ds->job->nnodes) /* else the job is complete */
+        daemons_report_part(ds, dc);
     daemons_conn_finished(ds);
     return 0;
 }
@@ -294,11 +254,12 @@ static int daemons_recv_drained(struct daemons *ds, struct daemon_conn *dc,
 static int daemons_recv_say(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
 {
     const char *text = unpack_string(u);
-    char line[ERROR_BYTES];
     if (!unpack_done(u) || text == NULL)
         return BAD;
-    snprintf(line, sizeof line, "%s: %s", daemons_host(ds, dc->node), text);
-    ds->ev->pe.say(ds->front, line);
+    if (ds->here != NULL)
+        front_say(ds->front, "%s", text);
+    else
+        front_say(ds->front, "%s: %s", daemons_host(ds, dc->node), text);
     return 0;
 }
 
@@ -309,6 +270,10 @@ static int daemons_recv_failed(struct daemons *ds, struct daemon_conn *dc,
     const char *text = unpack_string(u);
     if (!unpack_done(u) || text == NULL)
         return BAD;
+    if (ds->here != NULL) { /* its error messages are those of this process */
+        front_on_failed(ds->front, status);
+        return 0;
+    }
     if (ds->ending) /* it has not started any PEs */
         daemons_lost(ds, dc->node, text);
     daemons_fail(ds, status, "%s: %s", daemons_host(ds, dc->node), text);
@@ -342,34 +307,23 @@ static int daemons_recv_query(struct daemons *ds, struct daemon_conn *dc,
         pack_u8(&p, (uint8_t)ds->pe[i].state);
         pack_u32(&p, ds->pe[i].how);
     }
-    daemons_send_pack(ds, WIRE_QUERY_ANSWER, dc->node, &p);
+    daemons_send(ds, WIRE_QUERY_ANSWER, dc->node, &p);
     return 0;
-}
-
-static int daemons_recv_control(struct daemons *ds, struct daemon_conn *dc,
-                                struct unpack *u)
-{
-    (void)dc;
-    int sig = (int)unpack_u32(u);
-    uint32_t count, *rank = unpack_numbers(u, &count);
-    bool good = unpack_done(u);
-    if (good)
-        ds->ev->pe.control(ds->front, sig, rank, count);
-    free(rank);
-    return good ? 0 : BAD;
 }
 
 /* ---- frames ----------------------------------------------------------------------- */
 
-typedef int take_fn(struct daemons *ds, struct daemon_conn *dc, struct unpack *u);
+/* An event of PE rank, which is one of this daemon, or of the daemon. */
+typedef int recv_pe_fn(struct daemons *ds, uint32_t rank, struct unpack *u);
+typedef int recv_fn(struct daemons *ds, struct daemon_conn *dc, struct unpack *u);
 
-static take_fn *const take[WIRE_TYPES] = {
-    [WIRE_STARTED] = daemons_recv_started,
-    [WIRE_OUTPUT] = daemons_recv_output,
-    [WIRE_CONNECTED] = daemons_recv_connected,
-    [WIRE_FINALIZED] = daemons_recv_finalized,
-    [WIRE_ENDED] = daemons_recv_ended,
-    [WIRE_ABORTED] = daemons_recv_aborted,
+static recv_pe_fn *const recv_pe_table[WIRE_TYPES] = {
+    [WIRE_STARTED] = daemons_recv_started,     [WIRE_OUTPUT] = daemons_recv_output,
+    [WIRE_CONNECTED] = daemons_recv_connected, [WIRE_FINALIZED] = daemons_recv_finalized,
+    [WIRE_ENDED] = daemons_recv_ended,         [WIRE_ABORTED] = daemons_recv_aborted,
+};
+
+static recv_fn *const recv_table[WIRE_TYPES] = {
     [WIRE_INPUT_WANTED] = daemons_recv_input_wanted,
     [WIRE_REPORT_LINE] = daemons_recv_report_line,
     [WIRE_REPORTED] = daemons_recv_reported,
@@ -379,20 +333,34 @@ static take_fn *const take[WIRE_TYPES] = {
     [WIRE_FAILED] = daemons_recv_failed,
     [WIRE_LOST] = daemons_recv_lost,
     [WIRE_QUERY_ASK] = daemons_recv_query,
-    [WIRE_CONTROL_ASK] = daemons_recv_control,
 };
 
 static int daemons_recv_frame(struct daemons *ds, const struct frame *f)
 {
-    struct unpack u = unpack_of(f->data, f->len);
+    struct unpack u = frame_unpack(f);
     if (f->type == WIRE_GATHER_UP || f->type == WIRE_GATHER_DOWN)
         return gather_take(ds->gather, f);
-    if (take[f->type] == NULL || f->from >= ds->job->nnodes)
+    if (f->from >= ds->job->nnodes)
         return BAD;
     struct daemon_conn *dc = &ds->conn[f->from];
     if (dc->state == CONN_LOST)
         return 0; /* the loss of the daemon was reported before its last frames arrived */
-    return take[f->type](ds, dc, &u);
+    if (recv_table[f->type] != NULL)
+        return recv_table[f->type](ds, dc, &u);
+    uint32_t rank = unpack_u32(&u);
+    if (recv_pe_table[f->type] == NULL || u.failed || rank >= ds->job->npes ||
+        ds->pe[rank].node != dc->node)
+        return BAD;
+    return recv_pe_table[f->type](ds, rank, &u);
+}
+
+void daemons_recv_here(void *arg, const struct frame *f)
+{
+    struct daemons *ds = arg;
+    if (f->to == WIRE_FRONT)
+        daemons_recv_frame(ds, f);
+    else
+        daemon_recv(ds->here, f); /* to all */
 }
 
 /* Handles a frame of a daemon that is not attached to the tree yet. */

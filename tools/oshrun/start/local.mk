@@ -10,8 +10,6 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/start/daemons_send.c \
 	tools/oshrun/start/launcher.c \
 	tools/oshrun/start/launcher.h \
-	tools/oshrun/start/nodes.c \
-	tools/oshrun/start/nodes.h \
 	tools/oshrun/start/srun.c \
 	tools/oshrun/start/starter.c \
 	tools/oshrun/start/starter.h \

@@ -36,11 +36,9 @@ struct starter {
     struct loop *loop;
     const struct starter_events *events;
     void *arg;
-    enum starter_kind kind;
+    struct starter_config c;
     char *daemon_path;
     char *line;
-    int reaper_fd;
-    struct rlimit files;
     struct command command; /* the agent's */
     char srun_path[PATH_MAX];
     char **srun_argv, **srun_env;
@@ -51,7 +49,7 @@ struct starter {
     struct agent *agent;
 
     /* srun continues if the daemon of a host could not be started */
-    uint32_t nnodes, arrivals;
+    uint32_t arrivals;
     char task_end[LINE_BYTES]; /* its line about the first task that has ended */
     struct loop_timer on_task_end;
     bool end_is_told;
@@ -68,14 +66,14 @@ static const char *starter_name_of(const struct agent *a)
 {
     if (a->local)
         return "the node daemon";
-    return a->s->kind == STARTER_SRUN ? SRUN : a->s->command.name;
+    return a->s->c.kind == STARTER_SRUN ? SRUN : a->s->command.name;
 }
 
 /* True if the shell on the host, or Slurm there, could not run the daemon. */
 static bool starter_is_missing(const struct agent *a, int status)
 {
-    if (a->s->kind == STARTER_SRUN)
-        return a->s->arrivals < a->s->nnodes && srun_lacks_program(a->last);
+    if (a->s->c.kind == STARTER_SRUN)
+        return a->s->arrivals < a->s->c.nnodes && srun_lacks_program(a->last);
     return !a->local && !a->arrived &&
            (status == CHILD_NOT_FOUND || status == CHILD_NOT_RUNABLE);
 }
@@ -85,7 +83,7 @@ static void starter_explain_missing(const struct agent *a, int status, char *why
     /* The dynamic loader also exits with 127 if a library is missing. */
     bool there = status != CHILD_NOT_FOUND || strstr(a->last, "shared libraries") != NULL;
     char code[NAME_BYTES] = "";
-    if (a->s->kind == STARTER_AGENT)
+    if (a->s->c.kind == STARTER_AGENT)
         snprintf(code, sizeof code, "status %d%s", status, *a->last ? ": " : "");
     snprintf(why, WHY_BYTES,
              "%s %s (%s%s); install pgas on that host, or set SHMEM_LAUNCH_DAEMON to "
@@ -126,7 +124,7 @@ static void starter_on_task_end(void *arg)
     struct starter *s = arg;
     struct agent *a = &s->agent[0];
     char why[WHY_BYTES];
-    if (a->ended || s->arrivals == s->nnodes)
+    if (a->ended || s->arrivals == s->c.nnodes)
         return;
     if (starter_is_missing(a, 0))
         starter_explain_missing(a, 0, why);
@@ -161,7 +159,7 @@ static bool starter_take_up(const struct starter *s, const char *line)
 
 void starter_said(struct agent *a, const char *line)
 {
-    bool srun = a->s->kind == STARTER_SRUN;
+    bool srun = a->s->c.kind == STARTER_SRUN;
     if (starter_take_up(a->s, line))
         return;
     if (srun && srun_is_noise(line))
@@ -223,11 +221,11 @@ static void starter_start(struct agent *a)
                           s->command.remote,
                           NULL};
     struct child_spec spec = {
-        .envp = environ, .reaper_fd = s->reaper_fd, .files = s->files};
+        .envp = environ, .reaper_fd = s->c.reaper_fd, .files = s->c.files};
     if (a->local) {
         spec.path = s->daemon_path;
         spec.argv = local_argv;
-    } else if (s->kind == STARTER_AGENT) {
+    } else if (s->c.kind == STARTER_AGENT) {
         spec.path = agent_argv[0];
         spec.argv = agent_argv;
     } else {
@@ -308,20 +306,15 @@ static int starter_make_srun(struct starter *s, const struct starter_config *c)
     return s->srun_argv == NULL || s->srun_env == NULL ? starter_report_no_memory() : 0;
 }
 
-static bool starter_any_remote(const struct starter *s)
-{
-    for (uint32_t i = 0; i < s->count; i++)
-        if (!s->agent[i].local)
-            return true;
-    return false;
-}
-
 static int starter_make(struct starter *s, const struct starter_config *c)
 {
+    bool any_remote = false;
     int rc = starter_make_agents(s, c);
+    for (uint32_t i = 0; rc == 0 && i < s->count; i++)
+        any_remote = any_remote || !s->agent[i].local;
     if (rc == 0 && c->kind == STARTER_SRUN)
         rc = starter_make_srun(s, c);
-    if (rc == 0 && c->kind == STARTER_AGENT && starter_any_remote(s))
+    if (rc == 0 && c->kind == STARTER_AGENT && any_remote)
         rc = command_make(&s->command, c->agent, c->daemon_path);
     return rc;
 }
@@ -337,10 +330,7 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
     s->loop = loop;
     s->events = events;
     s->arg = arg;
-    s->kind = config->kind;
-    s->reaper_fd = config->reaper_fd;
-    s->files = config->files;
-    s->nnodes = config->nnodes;
+    s->c = *config;
     s->go = (struct loop_timer){.fn = starter_start_some, .arg = s};
     s->on_task_end = (struct loop_timer){.fn = starter_on_task_end, .arg = s};
     if (starter_make(s, config) != 0) {
@@ -353,7 +343,7 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
 
 void starter_arrived(struct starter *s, uint32_t node)
 {
-    uint32_t i = s->kind == STARTER_SRUN ? 0 : node;
+    uint32_t i = s->c.kind == STARTER_SRUN ? 0 : node;
     if (i >= s->count)
         return;
     s->arrivals++;
@@ -413,6 +403,6 @@ void starter_stop(struct starter *s)
     for (uint32_t i = 0; i < s->count; i++)
         gone = agent_finish(&s->agent[i]) && gone;
     if (gone)
-        reaper_announce(s->reaper_fd, REAPER_FORGET);
+        reaper_announce(s->c.reaper_fd, REAPER_FORGET);
     starter_release(s);
 }

@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static error_fn *redirect;
+static char last[ERROR_BYTES];
 
 void error_redirect(error_fn *fn)
 {
@@ -19,15 +21,21 @@ void error_redirect(error_fn *fn)
 
 void error_report(const char *format, ...)
 {
-    char text[ERROR_BYTES];
+    char text[ERROR_BYTES]; /* an argument may be error_last() */
     va_list ap;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
+    memcpy(last, text, sizeof last);
     if (redirect != NULL)
-        redirect(text);
+        redirect(last);
     else
-        fprintf(stderr, "oshrun: %s\n", text);
+        fprintf(stderr, "oshrun: %s\n", last);
+}
+
+const char *error_last(void)
+{
+    return last;
 }
 
 _Noreturn void error_no_memory(void)

@@ -2,8 +2,8 @@
 /*
  * error.h - error messages to the user.
  *
- * Used by all of oshrun.  The front end prints a message as a line on standard error.  A
- * node daemon keeps the last one and sends it with FAILED; the front end then prints it
+ * Used by all of oshrun.  The front end prints a message as a line on standard error. The
+ * process of a node daemon sends the last one with FAILED; the front end then prints it
  * with the name of the node.
  */
 #ifndef OSHRUN_UTIL_ERROR_H
@@ -22,5 +22,8 @@ _Noreturn void error_no_memory(void);
 
 /* Reports an error.  The message has neither the prefix "oshrun: " nor a newline. */
 __attribute__((format(printf, 1, 2))) void error_report(const char *format, ...);
+
+/* The last error that was reported, or "". */
+const char *error_last(void);
 
 #endif
