@@ -33,6 +33,10 @@ tests_launcher_cli_oshrun_where_LDADD  = libshmem.la
 TESTS      += tests/launcher/cli/oshrun-where.sh
 EXTRA_DIST += tests/launcher/cli/oshrun-where.sh
 
+# Errors of an OpenSHMEM program; the test compiles it by oshcc.
+TESTS      += tests/launcher/cli/oshrun-misuse.sh
+EXTRA_DIST += tests/launcher/cli/oshrun-misuse.sh tests/launcher/cli/oshrun-misuse.c
+
 # Unauthenticated connections at the ports.
 check_PROGRAMS += tests/launcher/cli/oshrun-unauth
 tests_launcher_cli_oshrun_unauth_LDADD   = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
