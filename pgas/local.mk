@@ -14,6 +14,7 @@ pgas_sources = \
 	pgas/core/progress/block.c pgas/core/progress/block.h \
 	pgas/core/progress/progress.h \
 	pgas/core/boot/boot.h pgas/core/boot/boot_pmix.h \
+	pgas/core/base/call_site.c pgas/core/base/call_site.h \
 	pgas/core/check/check.c pgas/core/check/check.def pgas/core/check/check.h \
 	pgas/core/check/check_kinds.c pgas/core/check/check_kinds.h \
 	pgas/core/base/clock.h pgas/core/base/os.h \

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * profile_site.c - call sites of this PE.  Uses: profile_int.
- *
- * A site is described by the file that is mapped at its address, and the address in that
- * file: this is the same on all PEs, and addr2line finds function and line from it.
- */
+/* profile_site.c - call sites of this PE.  Uses: profile_int, core/call_site. */
 #include "config.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "pgas/core/base/call_site.h"
 #include "pgas/profile/profile_int.h"
 
 #define STATE PROFILE->sites
@@ -61,32 +54,11 @@ int profile_site_of(const void *site, const char *routine)
     return (int)STATE.rows - 1;
 }
 
-static void profile_site_copy_path_end(char *to, size_t size, const char *path)
-{
-    size_t len = strlen(path), cut = len >= size ? len - size + 1 : 0;
-
-    snprintf(to, size, "%s", path + cut);
-}
-
-/* The call instruction precedes its return address. */
 void profile_site_describe(size_t row, struct profile_site *out)
 {
     const struct profile_call_site *site = &STATE.row[row];
-    const char *call = (const char *)site->address - 1;
-    char program[PROFILE_MODULE_MAX] = "";
-    struct link_map *map = NULL;
-    Dl_info info;
 
     memset(out, 0, sizeof *out);
     snprintf(out->routine, sizeof out->routine, "%s", site->routine);
-    out->address = (uintptr_t)call;
-    if (dladdr1(call, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
-        return;
-    out->address = (uintptr_t)call - map->l_addr;
-    if (map->l_name[0] == '\0') { /* the executable has an empty name */
-        ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
-        program[len > 0 ? len : 0] = '\0';
-    }
-    profile_site_copy_path_end(out->module, sizeof out->module,
-                               map->l_name[0] != '\0' ? map->l_name : program);
+    out->address = call_site_locate(site->address, out->module, sizeof out->module);
 }

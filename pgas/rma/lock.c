@@ -122,7 +122,7 @@ static _Noreturn void lock_bad_word(const long *lock, struct words words, int pe
     long value;
 
     memcpy(&value, &words, sizeof value);
-    log_die(
+    log_misuse(
         "%s: argument 1 'lock' = %p: the word on PE %d is %ld, which is not the state of "
         "a lock; initialise a lock to 0 and modify it only by the lock routines",
         fn, (const void *)lock, pe, value);
@@ -206,7 +206,8 @@ static void lock_acquire_qnode(struct words *mine, const long *lock, const char 
     while ((old = cas_acq_rel_u32(&mine->qnode, 0, QNODE_BUSY | QNODE_WAITS)) != 0) {
         if (lock_qnode_checked(mine, old, lock, fn) != QNODE_PROBE &&
             pgas_self.thread_level < SHMEM_THREAD_SERIALIZED)
-            log_die("%s: this PE already holds the lock at %p", fn, (const void *)lock);
+            log_misuse("%s: this PE already holds the lock at %p", fn,
+                       (const void *)lock);
         lock_wait_qnode(lock_not_busy, &mine->qnode, lock, fn);
     }
 }
@@ -294,7 +295,7 @@ void lock_clear(long *lock, const char *fn)
     struct words *mine = lock_words(lock, pgas_self.me, fn);
 
     if ((load_acquire_u32(&mine->qnode) & (QNODE_BUSY | QNODE_WAITS)) != QNODE_BUSY)
-        log_die("%s: this PE does not hold the lock at %p", fn, (void *)lock);
+        log_misuse("%s: this PE does not hold the lock at %p", fn, (void *)lock);
     /* Make all updates of the critical section visible to the next owner. */
     order_quiet(SHMEM_CTX_DEFAULT, fn);
     int next = lock_successor(mine, lock, fn);

@@ -8,7 +8,7 @@
 
 void rma_size_overflow(size_t n, size_t size, const char *fn)
 {
-    log_die(
+    log_misuse(
         "%s: argument 'nelems' = %zu: that many elements of %zu bytes overflow size_t",
         fn, n, size);
 }

@@ -15,9 +15,9 @@ static enum transport_amo_op signal_amo_op(int sig_op, const char *fn)
         return TRANSPORT_AMO_SET;
     if (sig_op == SHMEM_SIGNAL_ADD)
         return TRANSPORT_AMO_ADD;
-    log_die("%s: argument 'sig_op' = %d, but it must be SHMEM_SIGNAL_SET (%d) or "
-            "SHMEM_SIGNAL_ADD (%d)",
-            fn, sig_op, SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
+    log_misuse("%s: argument 'sig_op' = %d, but it must be SHMEM_SIGNAL_SET (%d) or "
+               "SHMEM_SIGNAL_ADD (%d)",
+               fn, sig_op, SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD);
 }
 
 /* On the same node the update has release semantics: it orders the data before it. */

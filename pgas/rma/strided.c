@@ -18,9 +18,10 @@ struct extent {
 static _Noreturn __attribute__((cold)) void strided_overflow(const struct strided *s,
                                                              const char *fn)
 {
-    log_die("%s: the extent of %zu blocks of %zu elements of %zu bytes with strides %td "
-            "and %td overflows size_t",
-            fn, s->nblocks, s->bsize, s->size, s->dst, s->sst);
+    log_misuse(
+        "%s: the extent of %zu blocks of %zu elements of %zu bytes with strides %td "
+        "and %td overflows size_t",
+        fn, s->nblocks, s->bsize, s->size, s->dst, s->sst);
 }
 
 static struct extent strided_extent_of(const struct strided *s, ptrdiff_t stride,

@@ -23,9 +23,10 @@ struct condition {
 
 static _Noreturn void wait_bad_cmp(int cmp, const char *fn)
 {
-    log_die("%s: argument 'cmp' = %d, but it must be one of SHMEM_CMP_EQ..SHMEM_CMP_GE "
-            "(%d..%d)",
-            fn, cmp, SHMEM_CMP_EQ, SHMEM_CMP_GE);
+    log_misuse(
+        "%s: argument 'cmp' = %d, but it must be one of SHMEM_CMP_EQ..SHMEM_CMP_GE "
+        "(%d..%d)",
+        fn, cmp, SHMEM_CMP_EQ, SHMEM_CMP_GE);
 }
 
 /* GT is the interval above v and LE its complement; LT is the interval below v and GE its

@@ -45,7 +45,7 @@ static size_t alltoalls_span(size_t n, ptrdiff_t stride, const struct strides *x
     if (__builtin_mul_overflow(n - 1, (size_t)stride, &bytes) ||
         __builtin_mul_overflow(bytes, x->size, &bytes) ||
         __builtin_add_overflow(bytes, x->size, &bytes))
-        log_die(
+        log_misuse(
             "%s: %zu elements of %zu bytes with stride %td exceed the range of size_t",
             fn, n, x->size, stride);
     return bytes;
@@ -282,8 +282,8 @@ int alltoalls(struct shmem_team *team, void *dest, const void *source, struct st
     if (x.dst == 1 && x.sst == 1)
         return alltoall(team, dest, source, x.n, x.size, fn);
     if (x.dst < 1 || x.sst < 1)
-        log_die("%s: arguments 'dst' = %td, 'sst' = %td, but they must be at least 1", fn,
-                x.dst, x.sst);
+        log_misuse("%s: arguments 'dst' = %td, 'sst' = %td, but they must be at least 1",
+                   fn, x.dst, x.sst);
     size_t n = rma_bytes(x.n, (size_t)team->npes, fn);
     if (n == 0)
         return 0;

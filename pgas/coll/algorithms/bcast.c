@@ -152,8 +152,8 @@ static int bcast_job(struct job *j)
     struct shmem_team *team = j->team;
 
     if (j->root < 0 || j->root >= team->npes)
-        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", j->fn, j->root,
-                team->npes - 1);
+        log_misuse("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", j->fn,
+                   j->root, team->npes - 1);
     if (j->bytes == 0)
         return 0;
     if (team->me == j->root) /* report an invalid source on its own PE, not on a reader */

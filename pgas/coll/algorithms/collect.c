@@ -219,8 +219,9 @@ static size_t collect_sum_before(const struct contributions *parts, int end)
 
     for (int i = 0; i < end; i++)
         if (__builtin_add_overflow(sum, collect_part_at(parts, i).count, &sum))
-            log_die("%s: argument 'nelems': the sum over the PEs does not fit a size_t",
-                    parts->fn);
+            log_misuse(
+                "%s: argument 'nelems': the sum over the PEs does not fit a size_t",
+                parts->fn);
     return sum;
 }
 

@@ -197,8 +197,8 @@ int reduce_to(struct shmem_team *team, int root, void *dest, const void *source,
     size_t bytes = rma_bytes(n, size, fn);
 
     if (root < 0 || root >= team->npes)
-        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
-                team->npes - 1);
+        log_misuse("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
+                   team->npes - 1);
     if (bytes == 0)
         return 0;
     (void)peer_at(source, bytes, pgas_self.me, fn);

@@ -50,9 +50,10 @@ static bool active_is_set(int start, int log_stride, int size)
 static _Noreturn void active_die_not_set(int start, int log_stride, int size,
                                          const char *fn)
 {
-    log_die("%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are not "
-            "an active set of the PEs 0..%u",
-            fn, start, log_stride, size, pgas_self.npes - 1);
+    log_misuse(
+        "%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are not "
+        "an active set of the PEs 0..%u",
+        fn, start, log_stride, size, pgas_self.npes - 1);
 }
 
 struct shmem_team active_set(int start, int log_stride, int size, long *psync,
@@ -63,7 +64,7 @@ struct shmem_team active_set(int start, int log_stride, int size, long *psync,
     int stride = size > 1 ? 1 << log_stride : 1;
     int away = pgas_self.me - start;
     if (away < 0 || away % stride != 0 || away / stride >= size)
-        log_die(
+        log_misuse(
             "%s: arguments 'PE_start' = %d, 'logPE_stride' = %d, 'PE_size' = %d are an "
             "active set without the calling PE %d",
             fn, start, log_stride, size, pgas_self.me);
@@ -149,7 +150,7 @@ static void active_on_stall(const void *arg)
 static _Noreturn void active_die_bad_word(const struct shmem_team *set, int word,
                                           uint64_t value, const char *fn)
 {
-    log_die(
+    log_misuse(
         "%s: argument 'pSync' = %p: word %d is %ld during the call; all words must be "
         "SHMEM_SYNC_VALUE (%ld) before the call, and no other routine may use them",
         fn, (void *)set->psync, word, (long)value, SHMEM_SYNC_VALUE);

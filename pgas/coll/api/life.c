@@ -306,7 +306,7 @@ int life_start(int thread_level)
         return g->thread_level;
     }
     if (g->life == LIFE_FORKED)
-        log_die("shmem_init: called %s", peer_life_text());
+        log_misuse("shmem_init: called %s", peer_life_text());
     PGAS_ASSERT(g->life == LIFE_NEW || g->life == LIFE_DOWN);
     PGAS_ASSERT(g->heap_len == 0 && g->peer == NULL && g->npes == 0);
     g->generation++;
@@ -329,9 +329,9 @@ void life_finalize(const char *fn)
     }
     int open = pgas_self.checks ? ctx_private(NULL) : 0;
     if (open > 0)
-        log_die("%s: %d contexts with SHMEM_CTX_PRIVATE still exist; call "
-                "shmem_ctx_destroy for them first",
-                fn, open);
+        log_misuse("%s: %d contexts with SHMEM_CTX_PRIVATE still exist; call "
+                   "shmem_ctx_destroy for them first",
+                   fn, open);
     nb_check_ended(NULL, fn);
     life_teardown(false);
 }

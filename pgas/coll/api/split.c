@@ -269,8 +269,8 @@ void split_destroy(shmem_team_t handle, const char *fn)
         return;
     struct shmem_team *team = team_of(handle, fn);
     if (team->name != NULL)
-        log_die("%s: argument 'team' is SHMEM_TEAM_%s, which cannot be destroyed", fn,
-                team->name);
+        log_misuse("%s: argument 'team' is SHMEM_TEAM_%s, which cannot be destroyed", fn,
+                   team->name);
     nb_check_ended(team, fn);
     ctx_destroy_all(team);
     barrier_last(team, fn);

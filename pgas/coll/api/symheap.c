@@ -82,7 +82,7 @@ void *symheap_calloc(size_t count, size_t size, const char *fn)
 static void symheap_check_block(void *p, const char *fn)
 {
     if (heap_size(p) == 0)
-        log_die(
+        log_misuse(
             "%s: argument 'ptr' = %p is not the beginning of a block from shmem_malloc "
             "(or it has been freed already)",
             fn, p);

@@ -95,13 +95,14 @@ static void verify_differ(const struct check_call *c, int i, uint64_t mine,
                           uint64_t theirs, int pe)
 {
     if (check_is_address(c, i))
-        log_die("%s: argument %d '%s' = 0x%" PRIx64
-                " is not the array that PE %d passes; all PEs of a collective must pass "
-                "the same symmetric address, or the same list",
-                c->fn, i + 1, c->name[i], c->value[i], pe);
-    log_die("%s: argument %d '%s' = %" PRId64 ", but %" PRId64
-            " on PE %d; all PEs of a collective must pass the same value",
-            c->fn, i + 1, c->name[i], (int64_t)mine, (int64_t)theirs, pe);
+        log_misuse(
+            "%s: argument %d '%s' = 0x%" PRIx64
+            " is not the array that PE %d passes; all PEs of a collective must pass "
+            "the same symmetric address, or the same list",
+            c->fn, i + 1, c->name[i], c->value[i], pe);
+    log_misuse("%s: argument %d '%s' = %" PRId64 ", but %" PRId64
+               " on PE %d; all PEs of a collective must pass the same value",
+               c->fn, i + 1, c->name[i], (int64_t)mine, (int64_t)theirs, pe);
 }
 
 /* shmem_barrier_all is the same collective as shmem_team_sync with the world (9.10). */
@@ -120,9 +121,9 @@ static void verify_compare(const struct check_call *c, const struct verify_call 
     uint64_t value;
 
     if (strcmp(verify_collective_of(mine->fn), verify_collective_of(first->fn)) != 0)
-        log_die("%s: PE %d calls %s of the same team at this point; all PEs of a team "
-                "must call the same collectives in the same order",
-                c->fn, pe, first->fn);
+        log_misuse("%s: PE %d calls %s of the same team at this point; all PEs of a team "
+                   "must call the same collectives in the same order",
+                   c->fn, pe, first->fn);
     for (int i = 0; i < c->n; i++)
         if (verify_compared(c, i, &value) && value != first->value[i] &&
             !(first->value[i] == 0 && check_is_address(c, i)))

@@ -262,9 +262,10 @@ void nb_wait(struct nb **request)
 
 static _Noreturn void nb_not_ended(size_t n, const char *one, const char *fn)
 {
-    log_die("%s: %zu nonblocking collectives have been started and not completed, one of "
-            "them by %s; test or wait for each before",
-            fn, n, one);
+    log_misuse(
+        "%s: %zu nonblocking collectives have been started and not completed, one of "
+        "them by %s; test or wait for each before",
+        fn, n, one);
 }
 
 static size_t nb_count(const struct nb *r)

@@ -41,8 +41,8 @@ static void nb_ops_check_array(const void *at, size_t bytes, const char *fn)
 static void nb_ops_check_root(const struct shmem_team *team, int root, const char *fn)
 {
     if (root < 0 || root >= team->npes)
-        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
-                team->npes - 1);
+        log_misuse("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
+                   team->npes - 1);
 }
 
 static void *nb_ops_alloc(size_t bytes, const char *fn)

@@ -30,15 +30,16 @@
 static struct shmemx_shared *shared_result_of(shmemx_shared_t handle, const char *fn)
 {
     if (!pool_has(&coll_self.shared, handle))
-        log_die("%s: argument 'shared' = %p is not a valid node-shared result%s; use one "
-                "from shmemx_shared_create",
-                fn, (void *)handle,
-                handle == SHMEMX_SHARED_INVALID ? " (SHMEMX_SHARED_INVALID)"
-                                                : " (already destroyed?)");
+        log_misuse(
+            "%s: argument 'shared' = %p is not a valid node-shared result%s; use one "
+            "from shmemx_shared_create",
+            fn, (void *)handle,
+            handle == SHMEMX_SHARED_INVALID ? " (SHMEMX_SHARED_INVALID)"
+                                            : " (already destroyed?)");
     if (!team_alive(handle->handle))
-        log_die("%s: the team of argument 'shared' = %p has been destroyed; call "
-                "shmemx_shared_destroy before shmem_team_destroy",
-                fn, (void *)handle);
+        log_misuse("%s: the team of argument 'shared' = %p has been destroyed; call "
+                   "shmemx_shared_destroy before shmem_team_destroy",
+                   fn, (void *)handle);
     (void)team_of(handle->handle, fn); /* records fn for messages */
     return handle;
 }
@@ -133,9 +134,10 @@ static bool shared_all_able(const struct shmem_team *team, const struct descript
         uint64_t count = shared_descriptor_of(team, r, i).count;
         able = able && count != 0;
         if (count != 0 && count - 1 != bytes)
-            log_die("%s: argument 'bytes' = %zu, but it is %llu on PE %d; all PEs must "
-                    "pass the same number",
-                    fn, bytes, (unsigned long long)(count - 1), team_world_pe(team, i));
+            log_misuse(
+                "%s: argument 'bytes' = %zu, but it is %llu on PE %d; all PEs must "
+                "pass the same number",
+                fn, bytes, (unsigned long long)(count - 1), team_world_pe(team, i));
     }
     return able;
 }
@@ -267,8 +269,8 @@ int shared_reclaim(shmemx_shared_t shared, const char *fn)
 static void shared_check_root(const struct shmem_team *team, int root, const char *fn)
 {
     if (root < 0 || root >= team->npes)
-        log_die("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
-                team->npes - 1);
+        log_misuse("%s: argument 'PE_root' = %d, but the team has PEs 0..%d", fn, root,
+                   team->npes - 1);
 }
 
 int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, int root,
@@ -278,9 +280,10 @@ int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, i
 
     shared_check_root(s->team, root, fn);
     if (bytes > s->bytes)
-        log_die("%s: argument 'bytes' = %zu, but the result was made for %zu bytes; pass "
-                "shmemx_shared_create a larger number",
-                fn, bytes, s->bytes);
+        log_misuse(
+            "%s: argument 'bytes' = %zu, but the result was made for %zu bytes; pass "
+            "shmemx_shared_create a larger number",
+            fn, bytes, s->bytes);
     shared_enter_result(s, fn);
     if (s->team->remote)
         shared_internode_broadcast(s, source, bytes, root, fn);
@@ -295,9 +298,10 @@ int shared_fcollect(shmemx_shared_t shared, const void *source, size_t bytes,
     struct shmemx_shared *s = shared_result_of(shared, fn);
 
     if (bytes > s->bytes / (size_t)s->team->npes)
-        log_die("%s: argument 'bytes' = %zu of each of %d PEs, but the result was made "
-                "for %zu bytes; pass shmemx_shared_create a larger number",
-                fn, bytes, s->team->npes, s->bytes);
+        log_misuse(
+            "%s: argument 'bytes' = %zu of each of %d PEs, but the result was made "
+            "for %zu bytes; pass shmemx_shared_create a larger number",
+            fn, bytes, s->team->npes, s->bytes);
     shared_enter_result(s, fn);
     if (s->team->remote)
         shared_internode_fcollect(s, source, bytes, fn);
@@ -313,9 +317,10 @@ int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t s
     struct shared_sum sum = {s, source, n, size, op, fn};
 
     if (n > s->bytes / size)
-        log_die("%s: argument 'nreduce' = %zu elements of %zu bytes, but the result was "
-                "made for %zu bytes; pass shmemx_shared_create a larger number",
-                fn, n, size, s->bytes);
+        log_misuse(
+            "%s: argument 'nreduce' = %zu elements of %zu bytes, but the result was "
+            "made for %zu bytes; pass shmemx_shared_create a larger number",
+            fn, n, size, s->bytes);
     if (n > 0) /* report an invalid source on its own PE, not on a reader */
         (void)peer_at(source, n * size, pgas_self.me, fn);
     shared_enter_result(s, fn);

@@ -47,9 +47,10 @@ static bool barrier_reached(const void *arg)
 
 _Noreturn void barrier_on_stall(int pe, const char *fn)
 {
-    log_die("PE %d has exited or called shmem_finalize while PE %d waits in %s; all PEs "
-            "must take part",
-            pe, pgas_self.me, fn);
+    log_misuse(
+        "PE %d has exited or called shmem_finalize while PE %d waits in %s; all PEs "
+        "must take part",
+        pe, pgas_self.me, fn);
 }
 
 /* A PE that has entered the awaited barrier before it departed is not an error: its
@@ -184,10 +185,11 @@ static void barrier_count(struct shmem_team *team, const char *fn)
 
 static _Noreturn void barrier_die_two_threads(const char *fn)
 {
-    log_die("%s: two threads of this PE are in collectives of one team, or of the same "
-            "PEs, at the same time; the collectives of a team must be called one after "
-            "the other",
-            fn);
+    log_misuse(
+        "%s: two threads of this PE are in collectives of one team, or of the same "
+        "PEs, at the same time; the collectives of a team must be called one after "
+        "the other",
+        fn);
 }
 
 /* An active set of all PEs and the world team must not be in collectives concurrently

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log.c - see log.h.  Uses: pgas.h, block. */
+/* log.c - see log.h.  Uses: pgas.h, call_site, os. */
 #include "config.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pgas/core/base/call_site.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/base/os.h"
@@ -17,22 +18,24 @@
 
 #define STATE core_self.log
 
-#define LINE_MAX_LEN 1024
-static void log_write(const char *format, va_list args)
+#define LINE_MAX_LEN 1024 /* without the call site */
+
+/* The line is the message, shortened if need be, and the ending. */
+static void log_write(const char *format, va_list args, const char *ending)
 {
-    char line[LINE_MAX_LEN];
+    char line[LINE_MAX_LEN + CALL_SITE_TEXT_MAX];
     int used = pgas_self.npes > 0
-                   ? snprintf(line, sizeof line, "pgas: PE %d: ", pgas_self.me)
-                   : snprintf(line, sizeof line, "pgas: ");
-    int more = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, args);
+                   ? snprintf(line, LINE_MAX_LEN, "pgas: PE %d: ", pgas_self.me)
+                   : snprintf(line, LINE_MAX_LEN, "pgas: ");
+    int more = vsnprintf(line + used, LINE_MAX_LEN - (size_t)used - 1, format, args);
     size_t len = (size_t)(used + (more > 0 ? more : 0));
 
-    if (len > sizeof line - 2)
-        len = sizeof line - 2;
-    line[len] = '\n';
+    if (len > LINE_MAX_LEN - 2)
+        len = LINE_MAX_LEN - 2;
+    len += (size_t)snprintf(line + len, sizeof line - len, "%s\n", ending);
     /* One write, so that the lines of several PEs are not interleaved.  A failure cannot
      * be reported. */
-    ssize_t written = write(STDERR_FILENO, line, len + 1);
+    ssize_t written = write(STDERR_FILENO, line, len);
     (void)written;
 }
 
@@ -41,7 +44,7 @@ void log_warn(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    log_write(format, args);
+    log_write(format, args, "");
     va_end(args);
 }
 
@@ -52,7 +55,7 @@ void log_debug(const char *format, ...)
     if (pgas_self.env.debug == 0)
         return;
     va_start(args, format);
-    log_write(format, args);
+    log_write(format, args, "");
     va_end(args);
 }
 
@@ -67,14 +70,14 @@ void log_flush(FILE *stream)
 }
 
 /* Only the first thread that ends the process prints; the others wait for its exit. */
-static void log_final(const char *format, va_list args)
+static void log_final(const char *format, va_list args, const char *ending)
 {
     if (swap_acq_rel_u32(&STATE.ending, 1) != 0) {
         os_sleep(2 * TIMING_LOST_GRACE);
         os_exit(EXIT_FAILURE);
     }
     log_flush(stdout);
-    log_write(format, args);
+    log_write(format, args, ending);
 }
 
 void log_die(const char *format, ...)
@@ -82,7 +85,18 @@ void log_die(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    log_final(format, args);
+    log_final(format, args, "");
+    va_end(args);
+    os_exit(EXIT_FAILURE);
+}
+
+void log_misuse(const char *format, ...)
+{
+    char site[CALL_SITE_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    log_final(format, args, call_site_text(site));
     va_end(args);
     os_exit(EXIT_FAILURE);
 }
@@ -92,7 +106,7 @@ void log_lost(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    log_final(format, args);
+    log_final(format, args, "");
     va_end(args);
     os_sleep(TIMING_LOST_GRACE);
     os_exit(EXIT_FAILURE);

@@ -72,14 +72,14 @@ void check_bad(const struct check_param *p, const char *format, ...)
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
     check_show(kinds[p->call->kind[p->i]].shown, p->value, value, sizeof value);
-    log_die("%s: argument %d '%s' = %s, but %s", p->call->fn, p->i + 1,
-            p->call->name[p->i], value, why);
+    log_misuse("%s: argument %d '%s' = %s, but %s", p->call->fn, p->i + 1,
+               p->call->name[p->i], value, why);
 }
 
 static void check_life(const struct check_call *call)
 {
     if (pgas_self.life != LIFE_UP)
-        log_die("%s: called %s", call->fn, peer_life_text());
+        log_misuse("%s: called %s", call->fn, peer_life_text());
 }
 
 static void check_thread(const struct check_call *call)
@@ -87,12 +87,13 @@ static void check_thread(const struct check_call *call)
     if (pgas_self.thread_level > SHMEM_THREAD_FUNNELED ||
         pthread_equal(pgas_self.main_thread, pthread_self()))
         return;
-    log_die("%s: called by a thread other than the one that called shmem_init, but the "
-            "thread level is %s; request SHMEM_THREAD_SERIALIZED or "
-            "SHMEM_THREAD_MULTIPLE from shmem_init_thread",
-            call->fn,
-            pgas_self.thread_level == SHMEM_THREAD_SINGLE ? "SHMEM_THREAD_SINGLE"
-                                                          : "SHMEM_THREAD_FUNNELED");
+    log_misuse(
+        "%s: called by a thread other than the one that called shmem_init, but the "
+        "thread level is %s; request SHMEM_THREAD_SERIALIZED or "
+        "SHMEM_THREAD_MULTIPLE from shmem_init_thread",
+        call->fn,
+        pgas_self.thread_level == SHMEM_THREAD_SINGLE ? "SHMEM_THREAD_SINGLE"
+                                                      : "SHMEM_THREAD_FUNNELED");
 }
 
 /* Checks the parameters whose kind is in [first, last). */

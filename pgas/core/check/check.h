@@ -5,8 +5,9 @@
  * Each row of the API (rma/api.h) declares the kind of every parameter; check_call
  * checks the values of one call.  It is called when pgas_self.checks is nonzero: outside
  * shmem_init .. shmem_finalize, and under SHMEM_DEBUG.  A violation ends the job with
- * "routine: argument 4 'pe' = 64, but team WORLD has PEs 0..63" before the call has any
- * effect.  The same slow path records collectives for the arrival profile (check_watch).
+ * "routine: argument 4 'pe' = 64, but team WORLD has PEs 0..63" and the call site before
+ * the call has any effect.  The same slow path records collectives for the arrival
+ * profile (check_watch).
  * Uses: core/peer, team, ctx, heap, log.  Used by: rma/api.h, coll.
  */
 #ifndef PGAS_CORE_CHECK_H

@@ -342,15 +342,16 @@ void check_inside(const void *addr, size_t bytes, const char *fn, const char *wh
     enum range range = check_range_of((uintptr_t)addr, bytes, &rest);
 
     if (range == RANGE_NOT_SYMMETRIC)
-        log_die("%s: %s: %zu bytes are needed at %p, and they are not symmetric; use "
-                "shmem_malloc or a global or static variable of the executable",
-                fn, what, bytes, addr);
+        log_misuse("%s: %s: %zu bytes are needed at %p, and they are not symmetric; use "
+                   "shmem_malloc or a global or static variable of the executable",
+                   fn, what, bytes, addr);
     if (range == RANGE_NO_BLOCK)
-        log_die("%s: %s: no block of shmem_malloc is at %p", fn, what, addr);
+        log_misuse("%s: %s: no block of shmem_malloc is at %p", fn, what, addr);
     if (range == RANGE_TOO_LONG)
-        log_die("%s: %s: %zu bytes are needed at %p, and the block of shmem_malloc ends "
-                "after %zu",
-                fn, what, bytes, addr, rest);
+        log_misuse(
+            "%s: %s: %zu bytes are needed at %p, and the block of shmem_malloc ends "
+            "after %zu",
+            fn, what, bytes, addr, rest);
 }
 
 /* True if n bytes at a and m bytes at b overlap. */

@@ -121,10 +121,10 @@ const char *peer_life_text(void)
 void peer_check(int pe, const char *fn)
 {
     if (pgas_self.life != LIFE_UP)
-        log_die("%s: called %s", fn, peer_life_text());
+        log_misuse("%s: called %s", fn, peer_life_text());
     if ((uint32_t)pe >= pgas_self.npes)
-        log_die("%s: argument 'pe' = %d, but team WORLD has PEs 0..%u", fn, pe,
-                pgas_self.npes - 1);
+        log_misuse("%s: argument 'pe' = %d, but team WORLD has PEs 0..%u", fn, pe,
+                   pgas_self.npes - 1);
 }
 
 const char *peer_regions(char *text, size_t size)
@@ -157,9 +157,9 @@ static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const c
             "for all PEs",
             fn, g->heap_len, (unsigned long long)g->peer[pe].node->heap_len, pe);
     if (data && !peer_same_data(pe))
-        log_die("%s: PE %d runs another executable, so its global variables are not "
-                "symmetric with ours; use memory from shmem_malloc",
-                fn, pe);
+        log_misuse("%s: PE %d runs another executable, so its global variables are not "
+                   "symmetric with ours; use memory from shmem_malloc",
+                   fn, pe);
     if ((heap || data) && nodeseg_await_end(pe))
         log_lost("%s: PE %d (process %d) has ended", fn, pe, (int)g->peer[pe].node->pid);
     if (heap || data)
@@ -167,8 +167,8 @@ static _Noreturn void peer_explain(const void *addr, size_t len, int pe, const c
             "%s: cannot map the memory of PE %d through /proc/%d/fd: %s; the PEs of a "
             "node must share the PID namespace and the user (oshmem_info --check)",
             fn, pe, (int)g->peer[pe].node->pid, strerror(reason));
-    log_die("%s: %zu bytes at %p are not symmetric: %s", fn, len, addr,
-            peer_regions(where, sizeof where));
+    log_misuse("%s: %zu bytes at %p are not symmetric: %s", fn, len, addr,
+               peer_regions(where, sizeof where));
 }
 
 struct transport_symaddr peer_symaddr(const void *addr, size_t len, int pe,

@@ -12,18 +12,19 @@
 
 static _Noreturn __attribute__((cold)) void ctx_no_ctx(shmem_ctx_t ctx, const char *fn)
 {
-    log_die("%s: argument 'ctx' = %p is not a valid context%s; use one from "
-            "shmem_ctx_create or shmem_team_create_ctx, or SHMEM_CTX_DEFAULT",
-            fn, (void *)ctx,
-            ctx == SHMEM_CTX_INVALID ? " (SHMEM_CTX_INVALID)" : " (already destroyed?)");
+    log_misuse("%s: argument 'ctx' = %p is not a valid context%s; use one from "
+               "shmem_ctx_create or shmem_team_create_ctx, or SHMEM_CTX_DEFAULT",
+               fn, (void *)ctx,
+               ctx == SHMEM_CTX_INVALID ? " (SHMEM_CTX_INVALID)"
+                                        : " (already destroyed?)");
 }
 
 static _Noreturn __attribute__((cold)) void ctx_no_pe(const struct shmem_team *team,
                                                       int pe, const char *fn)
 {
-    log_die("%s: argument 'pe' = %d, but the context is of %s%s, which has PEs 0..%d", fn,
-            pe, team->name != NULL ? "team " : "a team of the program",
-            team->name != NULL ? team->name : "", team->npes - 1);
+    log_misuse("%s: argument 'pe' = %d, but the context is of %s%s, which has PEs 0..%d",
+               fn, pe, team->name != NULL ? "team " : "a team of the program",
+               team->name != NULL ? team->name : "", team->npes - 1);
 }
 
 /* Executed by each put and get with a user context: takes no lock and does not search the
@@ -118,7 +119,8 @@ void ctx_destroy(shmem_ctx_t ctx, const char *fn)
     if (ctx == SHMEM_CTX_INVALID)
         return;
     if (ctx == SHMEM_CTX_DEFAULT)
-        log_die("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which cannot be destroyed", fn);
+        log_misuse("%s: argument 'ctx' is SHMEM_CTX_DEFAULT, which cannot be destroyed",
+                   fn);
     if (!pool_has(&STATE.pool, ctx))
         ctx_no_ctx(ctx, fn);
     PGAS_ASSERT(ctx->team != NULL);

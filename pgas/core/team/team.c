@@ -331,11 +331,11 @@ struct shmem_team *team_of(shmem_team_t handle, const char *fn)
         pgas_thread.routine = fn;
         return team;
     }
-    log_die("%s: %p is not a valid team%s; use one from shmem_team_split_strided or "
-            "shmem_team_split_2d, SHMEM_TEAM_WORLD or SHMEM_TEAM_SHARED",
-            fn, (void *)handle,
-            handle == SHMEM_TEAM_INVALID ? " (SHMEM_TEAM_INVALID)"
-                                         : " (already destroyed?)");
+    log_misuse("%s: %p is not a valid team%s; use one from shmem_team_split_strided or "
+               "shmem_team_split_2d, SHMEM_TEAM_WORLD or SHMEM_TEAM_SHARED",
+               fn, (void *)handle,
+               handle == SHMEM_TEAM_INVALID ? " (SHMEM_TEAM_INVALID)"
+                                            : " (already destroyed?)");
 }
 
 struct shmem_team *team_world(void)

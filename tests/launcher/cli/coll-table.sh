@@ -128,7 +128,7 @@ for setting in SHMEM_ADAPT=0 SHMEM_REPRODUCIBLE=1 SHMEM_SCAN_ALGORITHM=barrier S
     [ "${setting%%=*}" != SHMEM_COLL_TABLE ] || value='"none"'
     differ 1 '-n 3' 1 "$setting"
     says "^pgas: PE 0: $alike: ${setting%%=*} is $value on PE 0, other than on PE 1\$"
-    grep -q '^pgas: PE [12]' "$work/err" && fail 'more than one PE speaks'
+    grep -q '^pgas: PE \([12]\|0[-,]\)' "$work/err" && fail 'more than one PE speaks'
 done
 differ 1 '-n 3' 0 SHMEM_ADAPT=0
 says "$alike: SHMEM_ADAPT is \"0\" on PE 0, other than on PE 1, PE 2\$"

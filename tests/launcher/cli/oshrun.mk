@@ -38,6 +38,10 @@ check_PROGRAMS += tests/launcher/cli/oshrun-soak
 TESTS      += tests/launcher/cli/oshrun-soak.sh
 EXTRA_DIST += tests/launcher/cli/oshrun-soak.sh
 
+# Errors of an OpenSHMEM program; the test compiles it by oshcc.
+TESTS      += tests/launcher/cli/oshrun-misuse.sh
+EXTRA_DIST += tests/launcher/cli/oshrun-misuse.sh tests/launcher/cli/oshrun-misuse.c
+
 # Unauthenticated connections at the ports.
 check_PROGRAMS += tests/launcher/cli/oshrun-unauth
 tests_launcher_cli_oshrun_unauth_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)

@@ -29,7 +29,7 @@ all_there() {
 # The message must name the host, or one of its PEs and the operation.
 message_of() {
     case $1 in
-    oshrun) echo '^oshrun: .*\(n2\|10\.7.\.0\.3\)\|^pgas: PE [0-3]: .*PE [45] ' ;;
+    oshrun) echo '^oshrun: .*\(n2\|10\.7.\.0\.3\)\|^pgas: PE [0-3,-]*: .*PE [45] ' ;;
     *) echo 'pgas: PE [0-3]: shmem[a-z_]*: \(lost \)\?PE [45] ' ;;
     esac
 }

@@ -34,8 +34,8 @@ expect_end() {
 }
 
 # Messages of a PE whose peer does not respond; they start with the name of the routine.
-no_response="pgas: PE [01]: shmem[a-z_]*: \\(PE 3 has not answered for $timeout_s s\\|lost PE 3 .*timed out\\)"
-hidden="pgas: PE [01]: \(shmem[a-z_]*: \)\?\(lost PE 3\|PE 3 has not answered\)"
+no_response="pgas: PE [01,]*: shmem[a-z_]*: \\(PE 3 has not answered for $timeout_s s\\|lost PE 3 .*timed out\\)"
+hidden="pgas: PE [01,]*: \(shmem[a-z_]*: \)\?\(lost PE 3\|PE 3 has not answered\)"
 hide='"$0" "$@" || s=$?; [ "${s:-0}" != 137 ] || sleep 15; exit $s'
 
 lose() {

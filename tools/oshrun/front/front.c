@@ -39,7 +39,7 @@ void front_say(struct front *f, const char *format, ...)
     va_end(ap);
     n = strlen(line);
     line[n] = '\n';
-    out_put(&f->out[DAEMON_STDERR], line, n + 1);
+    front_merge_say(f, line, n + 1);
 }
 
 /* An error_fn has no context argument. */
@@ -237,6 +237,8 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
     int rc = front_make_job(f, o);
     if (rc != 0)
         return rc;
+    f->reaper_fd = reaper->fd;
+    f->files = files;
     if (o->report) {
         map_print(&f->job, &f->plan.hosts);
         fflush(stdout); /* before the output of the PEs; main() checks for errors */

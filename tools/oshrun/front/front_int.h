@@ -3,8 +3,8 @@
  * front_int.h - internals of the front end.
  *
  * Used by front.c (start and end), front_events.c (events of the daemons, end of the
- * job), front_io.c (input and output), front_report.c, front_signals.c, and by
- * daemons*.c, which call front_on_*.
+ * job), front_io.c (input and output), front_merge.c and front_sites.c (messages of the
+ * library), front_report.c, front_signals.c, and by daemons*.c, which call front_on_*.
  */
 #ifndef OSHRUN_FRONT_FRONT_INT_H
 #define OSHRUN_FRONT_FRONT_INT_H
@@ -36,6 +36,25 @@ struct front_stream {
     enum daemon_stream which;
 };
 
+/* Messages of the library that wait for equal ones of other PEs, and messages of oshrun
+ * behind them. */
+struct front_merge {
+    struct front_line *first, *last;
+    uint32_t count;
+    uint64_t lines;    /* so far */
+    uint64_t *last_of; /* per PE: the number of its last line */
+    struct loop_timer timer;
+};
+
+/* Call sites in messages of the library. */
+struct front_sites {
+    struct front_site *first;
+    uint32_t count, running;
+    const char *tool; /* name of the program that finds lines; NULL: none */
+    char path[PATH_MAX];
+    bool gdb; /* the tool is gdb */
+};
+
 struct front {
     const struct options *o;
     struct loop loop;
@@ -45,10 +64,14 @@ struct front {
     char input[FRONT_INPUT_MAX];
     struct daemons *daemons;
     struct timing timing;
+    int reaper_fd; /* for child_start */
+    struct rlimit files;
 
     struct out out[DAEMON_STREAMS];
     struct front_stream stream[DAEMON_STREAMS];
     bool *mid_line[DAEMON_STREAMS]; /* per PE: its last output did not end in a newline */
+    struct front_merge merge;       /* of standard error */
+    struct front_sites sites;
 
     struct loop_watch signals;
     struct loop_watch input_watch;
@@ -91,6 +114,9 @@ void front_end_job(struct front *f, int sig);
 void front_open_timers(struct front *f);
 
 /* front_io.c */
+/* Writes output of a PE, with tags if requested. */
+void front_write(struct front *f, uint32_t rank, enum daemon_stream s, const char *text,
+                 size_t len);
 void front_on_output(struct front *f, uint32_t rank, enum daemon_stream s,
                      const char *text, size_t len);
 /* Space for input; open = false: no PE reads it any more. */
@@ -101,6 +127,31 @@ void front_update_input(struct front *f);
 int front_open_files(struct front *f);
 /* Writes pending output, for a limited time. */
 void front_close_files(struct front *f);
+
+/* front_merge.c: standard error of a PE, where equal messages of the library become one
+ * line.  A message is printed after at most a tenth of a second, or a few seconds if its
+ * call site is slow to be found. */
+/* 0, or -1: no memory. */
+int front_merge_open(struct front *f);
+void front_merge_put(struct front *f, uint32_t rank, const char *text, size_t len);
+/* A line of oshrun itself. */
+void front_merge_say(struct front *f, const char *line, size_t len);
+/* Prints the messages that are due. */
+void front_merge_continue(struct front *f);
+/* Prints all messages. */
+void front_merge_close(struct front *f);
+
+/* front_sites.c: function, file and line of call sites. */
+/* The call site in a message of the library, which belongs to f; NULL: none.  *len: the
+ * length of the message before it. */
+struct front_site *front_site_find(struct front *f, const char *message, size_t *len);
+/* True while a tool searches for it. */
+bool front_site_pending(const struct front_site *s);
+/* Waits for the tool, at most ms milliseconds. */
+void front_site_wait(struct front_site *s, uint64_t ms);
+/* "function (file:line)"; NULL: not known. */
+const char *front_site_text(const struct front_site *s);
+void front_sites_free(struct front *f);
 
 /* front_report.c: prints where the PEs are, with -v also states and stacks; if a report
  * is being made, then another one after it. */

@@ -2,7 +2,7 @@
 /*
  * front_io.c - see front_int.h: the standard files of oshrun.
  *
- * Uses daemons.h, out.c, loop.c.
+ * Uses daemons.h, out.c, loop.c, front_merge.c.
  */
 #include "config.h"
 
@@ -39,18 +39,28 @@ static void front_io_put_tagged(struct out *o, uint32_t rank, bool *mid, const c
     }
 }
 
+void front_write(struct front *f, uint32_t rank, enum daemon_stream s, const char *text,
+                 size_t len)
+{
+    struct out *o = &f->out[s];
+    bool *mid = &f->mid_line[s][rank];
+    if (f->o->tag_output && len == 0 && *mid) {
+        out_put(o, "\n", 1);
+    } else if (f->o->tag_output) {
+        front_io_put_tagged(o, rank, mid, text, len);
+    } else if (len > 0) {
+        out_put(o, text, len);
+        *mid = text[len - 1] != '\n';
+    }
+}
+
 void front_on_output(struct front *f, uint32_t rank, enum daemon_stream s,
                      const char *text, size_t len)
 {
-    struct out *o = &f->out[s];
-    if (!f->o->tag_output) {
-        out_put(o, text, len);
-        return;
-    }
-    bool *mid = &f->mid_line[s][rank];
-    if (len == 0 && *mid)
-        out_put(o, "\n", 1);
-    front_io_put_tagged(o, rank, mid, text, len);
+    if (s == DAEMON_STDERR && len > 0)
+        front_merge_put(f, rank, text, len);
+    else
+        front_write(f, rank, s, text, len);
 }
 
 static void front_io_on_flow(void *arg, bool go)
@@ -118,6 +128,8 @@ int front_open_files(struct front *f)
         if (f->mid_line[i] == NULL)
             return -1;
     }
+    if (front_merge_open(f) != 0)
+        return -1;
     f->input_watch =
         (struct loop_watch){.fd = STDIN_FILENO, .fn = front_io_on_input_ready, .arg = f};
     return 0;
@@ -125,6 +137,8 @@ int front_open_files(struct front *f)
 
 void front_close_files(struct front *f)
 {
+    front_merge_close(f);
+    front_sites_free(f);
     for (int i = 0; i < DAEMON_STREAMS; i++) {
         out_finish(&f->out[i], f->ending ? LAST_WORDS_MS : HOUR_MS);
         free(f->mid_line[i]);

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * front_merge.c - see front_int.h: the library's messages in the PEs' standard error.
+ *
+ * Uses ranks.c, front_sites.c, out.c.
+ *
+ * Lines "pgas: PE 3: TEXT", or "pgas: TEXT" from a PE before it knows its number, wait in
+ * a queue for a short time, in which equal texts of other PEs join them; then one line
+ * "pgas: PE 0-7: TEXT" is printed.  All output of one PE keeps its order: a PE joins only
+ * a line behind its previous one, and any other output of it first prints its lines.
+ * Messages of oshrun follow the lines that were queued before them, because they are
+ * often consequences.
+ */
+#include "config.h"
+
+#include "tools/oshrun/front/front_int.h"
+#include "tools/oshrun/front/options.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOLD_MS     100
+#define WAIT_MS     1000  /* for a call site, if the line must be printed now */
+#define LAST_MS     60000 /* likewise, at the end of the job; the tools end earlier */
+#define LINES_MAX   256   /* in the queue */
+#define MESSAGE_MAX 4096  /* longer ones are not messages of the library */
+#define RANKS_MIN   8
+#define PREFIX_MAX  32
+#define LIBRARY     "pgas: "
+
+struct front_line {
+    struct front_line *next;
+    uint64_t number; /* of the line in the queue, from 1 */
+    uint64_t due_ns;
+    uint32_t *rank; /* NULL: a message of oshrun, and text is the whole line */
+    uint32_t count, capacity;
+    bool numbered;           /* the PE knew its number */
+    struct front_site *site; /* NULL: none */
+    size_t site_at;          /* its position in text */
+    char *text;
+};
+
+/* ---- printing --------------------------------------------------------------------- */
+
+static void front_merge_print(struct front *f, struct front_line *l)
+{
+    char ranks[RANKS_TEXT], pes[RANKS_TEXT + PREFIX_MAX] = "";
+    const char *site = front_site_text(l->site);
+    char *line = NULL;
+    if (l->rank == NULL) {
+        out_put(&f->out[DAEMON_STDERR], l->text, strlen(l->text));
+        return;
+    }
+    ranks_sort(l->rank, l->count);
+    ranks_text(l->rank, l->count, ranks);
+    if (l->numbered || l->count > 1)
+        snprintf(pes, sizeof pes, "PE %s: ", ranks);
+    int n = asprintf(&line, LIBRARY "%s%.*s%s%s\n", pes,
+                     (int)(site != NULL ? l->site_at : strlen(l->text)), l->text,
+                     site != NULL ? "; called by " : "", site != NULL ? site : "");
+    if (n < 0)
+        error_no_memory();
+    front_write(f, l->rank[0], DAEMON_STDERR, line, (size_t)n);
+    free(line);
+}
+
+/* Waits at most ms milliseconds for the call site. */
+static void front_merge_print_first(struct front *f, uint64_t ms)
+{
+    struct front_merge *m = &f->merge;
+    struct front_line *l = m->first;
+    front_site_wait(l->site, ms);
+    if (m->first != l)
+        return; /* printed meanwhile */
+    m->first = l->next;
+    m->count--;
+    front_merge_print(f, l);
+    free(l->rank);
+    free(l->text);
+    free(l);
+}
+
+/* A line is due after HOLD_MS, or as soon as all PEs have sent it. */
+static bool front_merge_due(const struct front *f, const struct front_line *l)
+{
+    return l->rank == NULL || l->count == f->job.npes || f->o->tag_output ||
+           loop_now_ns() >= l->due_ns;
+}
+
+void front_merge_continue(struct front *f)
+{
+    struct front_line *l;
+    while ((l = f->merge.first) != NULL && front_merge_due(f, l) &&
+           !front_site_pending(l->site))
+        front_merge_print_first(f, 0);
+    loop_cancel(&f->loop, &f->merge.timer);
+    if (l == NULL || front_merge_due(f, l))
+        return; /* the end of the tool continues */
+    uint64_t now = loop_now_ns();
+    uint64_t ms = l->due_ns > now ? (l->due_ns - now) / NS_PER_MS + 1 : 1;
+    loop_after(&f->loop, &f->merge.timer, ms);
+}
+
+/* Prints the lines up to that number. */
+static void front_merge_flush(struct front *f, uint64_t number, uint64_t ms)
+{
+    while (f->merge.first != NULL && f->merge.first->number <= number)
+        front_merge_print_first(f, ms);
+}
+
+/* ---- the queue -------------------------------------------------------------------- */
+
+static struct front_line *front_merge_append(struct front *f, const char *text,
+                                             size_t len)
+{
+    struct front_merge *m = &f->merge;
+    if (m->count == LINES_MAX)
+        front_merge_print_first(f, WAIT_MS);
+    struct front_line *l = calloc(1, sizeof *l);
+    if (l == NULL || (l->text = strndup(text, len)) == NULL)
+        error_no_memory();
+    l->number = ++m->lines;
+    l->due_ns = loop_now_ns() + (uint64_t)HOLD_MS * NS_PER_MS;
+    if (m->first == NULL)
+        m->first = l;
+    else
+        m->last->next = l;
+    m->last = l;
+    m->count++;
+    return l;
+}
+
+static void front_merge_add_rank(struct front *f, struct front_line *l, uint32_t rank)
+{
+    if (l->count == l->capacity) {
+        l->capacity = l->capacity > 0 ? 2 * l->capacity : RANKS_MIN;
+        l->rank = realloc(l->rank, l->capacity * sizeof *l->rank);
+        if (l->rank == NULL)
+            error_no_memory();
+    }
+    l->rank[l->count++] = rank;
+    f->merge.last_of[rank] = l->number;
+}
+
+/* A line with this text behind the PE's previous one; NULL: none. */
+static struct front_line *front_merge_find(struct front *f, uint32_t rank, bool numbered,
+                                           const char *text, size_t len)
+{
+    if (f->o->tag_output)
+        return NULL;
+    for (struct front_line *l = f->merge.first; l != NULL; l = l->next)
+        if (l->number > f->merge.last_of[rank] && l->rank != NULL &&
+            l->numbered == numbered && strncmp(l->text, text, len) == 0 &&
+            l->text[len] == '\0')
+            return l;
+    return NULL;
+}
+
+static void front_merge_add(struct front *f, uint32_t rank, bool numbered,
+                            const char *text, size_t len)
+{
+    struct front_line *l = front_merge_find(f, rank, numbered, text, len);
+    if (l == NULL) {
+        l = front_merge_append(f, text, len);
+        l->numbered = numbered;
+        l->site = front_site_find(f, l->text, &l->site_at);
+    }
+    front_merge_add_rank(f, l, rank);
+}
+
+/* ---- interface -------------------------------------------------------------------- */
+
+/* Length of "pgas: PE 3: " or "pgas: " at the start of a message of the library; 0: the
+ * line is none. */
+static size_t front_merge_prefix(const char *line, size_t len, uint32_t rank,
+                                 bool *numbered)
+{
+    static const char any[] = LIBRARY "PE ";
+    char own[PREFIX_MAX];
+    size_t n = strlen(LIBRARY);
+    if (len <= n || len > MESSAGE_MAX || memcmp(line, LIBRARY, n) != 0 ||
+        memchr(line, '\0', len) != NULL)
+        return 0;
+    *numbered = len > strlen(any) && memcmp(line, any, strlen(any)) == 0;
+    if (!*numbered)
+        return n;
+    n = (size_t)snprintf(own, sizeof own, LIBRARY "PE %u: ", rank);
+    return len > n && memcmp(line, own, n) == 0 ? n : 0;
+}
+
+/* Length of the lines at `text` that are no messages of the library; `mid`: the first one
+ * continues a line. */
+static size_t front_merge_others(const char *text, size_t len, uint32_t rank, bool mid)
+{
+    size_t n = 0;
+    bool numbered;
+    while (n < len) {
+        const char *end = memchr(text + n, '\n', len - n);
+        if (end == NULL)
+            return len;
+        size_t line = (size_t)(end - (text + n)) + 1;
+        if (!(mid && n == 0) &&
+            front_merge_prefix(text + n, line - 1, rank, &numbered) > 0)
+            return n;
+        n += line;
+    }
+    return n;
+}
+
+void front_merge_put(struct front *f, uint32_t rank, const char *text, size_t len)
+{
+    bool numbered, mid = f->mid_line[DAEMON_STDERR][rank];
+    while (len > 0) {
+        size_t n = front_merge_others(text, len, rank, mid);
+        if (n > 0) {
+            front_merge_flush(f, f->merge.last_of[rank], WAIT_MS);
+            front_write(f, rank, DAEMON_STDERR, text, n);
+        } else {
+            n = (size_t)((const char *)memchr(text, '\n', len) - text) + 1;
+            size_t prefix = front_merge_prefix(text, n - 1, rank, &numbered);
+            front_merge_add(f, rank, numbered, text + prefix, n - 1 - prefix);
+        }
+        mid = false;
+        text += n;
+        len -= n;
+    }
+    front_merge_continue(f);
+}
+
+void front_merge_say(struct front *f, const char *line, size_t len)
+{
+    if (f->merge.first != NULL)
+        front_merge_append(f, line, len);
+    else
+        out_put(&f->out[DAEMON_STDERR], line, len);
+}
+
+static void front_merge_on_timer(void *arg)
+{
+    front_merge_continue(arg);
+}
+
+int front_merge_open(struct front *f)
+{
+    f->merge.timer = (struct loop_timer){.fn = front_merge_on_timer, .arg = f};
+    f->merge.last_of = calloc(f->job.npes, sizeof *f->merge.last_of);
+    return f->merge.last_of != NULL ? 0 : -1;
+}
+
+void front_merge_close(struct front *f)
+{
+    front_merge_flush(f, f->merge.lines, LAST_MS);
+    loop_cancel(&f->loop, &f->merge.timer);
+    free(f->merge.last_of);
+}
