@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@
 
 #define EXIT_ERROR 1
 #define EXIT_USAGE 2
+#define KEPT_BYTES (4 << 20)
 
 /* Opens /dev/null on closed descriptors 0 to 2, so that no descriptor opened later gets
  * one of these numbers.  Read-only: a write to a closed standard output must still fail
@@ -66,6 +68,14 @@ static void main_ignore_write_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+/* libevent allocates and frees memory with each read and write of output.  malloc must
+ * keep it: the kernel clears every page that is returned to it. */
+static void main_keep_freed_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+}
+
 /* Calls _exit, not exit: libpmix's threads still run and would use objects that exit
  * destroys.  All output of the PEs has been written, all temporary files removed. */
 static _Noreturn void main_exit(int rc)
@@ -87,6 +97,7 @@ int main(int argc, char **argv)
     struct report report;
     main_open_standard_files();
     child_reserve();
+    main_keep_freed_memory();
     if (argc == 2 && strcmp(argv[1], "--node-daemon") == 0) {
         main_ignore_write_signals();
         main_exit(daemon_main(main_raise_file_limit()));

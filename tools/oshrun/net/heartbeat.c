@@ -100,9 +100,11 @@ void heartbeat_remove(struct heartbeat *h)
     struct heartbeat **p = &heartbeats.first;
     while (*p != NULL && *p != h)
         p = &(*p)->next;
-    bool last = *p == h && heartbeats.first == h && h->next == NULL;
-    if (*p == h)
-        *p = h->next;
+    bool last = false;
+    if (*p != NULL) {
+        *p = (*p)->next;
+        last = heartbeats.first == NULL;
+    }
     if (last)
         pthread_cond_signal(&heartbeats.changed);
     pthread_mutex_unlock(&heartbeats.lock);

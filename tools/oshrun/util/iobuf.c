@@ -45,25 +45,31 @@ void iobuf_flush(struct evbuffer **half, iobuf_lines_fn *lines, void *arg)
 enum iobuf_status iobuf_read(struct evbuffer **half, int fd, bool whole_lines,
                              iobuf_lines_fn *lines, void *arg)
 {
-    char text[IOBUF_READ];
+    char text[2 * IOBUF_READ];
     size_t had = *half != NULL ? evbuffer_get_length(*half) : 0;
-    size_t max = IOBUF_MAX - had < sizeof text ? IOBUF_MAX - had : sizeof text;
-    ssize_t n = read(fd, text, max);
+    size_t kept = had <= IOBUF_READ ? had : 0; /* copied to the start of `text` */
+    size_t max = IOBUF_MAX - had < IOBUF_READ ? IOBUF_MAX - had : IOBUF_READ;
+    if (kept > 0)
+        evbuffer_copyout(*half, text, kept);
+    ssize_t n = read(fd, text + kept, max);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return IOBUF_EMPTY;
     if (n <= 0) {
         iobuf_flush(half, lines, arg);
         return IOBUF_END;
     }
-    size_t len = (size_t)n, whole = len;
-    const char *end = whole_lines ? memrchr(text, '\n', len) : NULL;
-    if (end != NULL)
+    size_t len = kept + (size_t)n, whole = len;
+    const char *end = whole_lines ? memrchr(text + kept, '\n', (size_t)n) : NULL;
+    if (end != NULL) {
         whole = (size_t)(end - text) + 1;
-    else if (whole_lines && had + len < IOBUF_MAX)
-        whole = 0;
-    if (whole > 0 && had == 0) {
+    } else if (whole_lines && had + (size_t)n < IOBUF_MAX) {
+        iobuf_add(half, text + kept, (size_t)n);
+        return IOBUF_MORE;
+    }
+    if (kept == had) {
+        iobuf_free(half);
         lines(arg, text, whole);
-    } else if (whole > 0) {
+    } else {
         iobuf_add(half, text, whole);
         iobuf_flush(half, lines, arg);
     }
