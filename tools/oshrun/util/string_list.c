@@ -4,6 +4,7 @@
 
 #include "tools/oshrun/util/string_list.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 size_t string_list_count(char *const *list)
@@ -12,6 +13,27 @@ size_t string_list_count(char *const *list)
     while (list[n] != NULL)
         n++;
     return n;
+}
+
+int string_list_add(char ***list, char *word)
+{
+    size_t n = *list != NULL ? string_list_count(*list) : 0;
+    char **grown = word != NULL ? realloc(*list, (n + 2) * sizeof *grown) : NULL;
+    if (grown == NULL) {
+        free(word);
+        return -1;
+    }
+    grown[n] = word;
+    grown[n + 1] = NULL;
+    *list = grown;
+    return 0;
+}
+
+void string_list_free(char **list)
+{
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+        free(list[i]);
+    free(list);
 }
 
 void shell_quote(FILE *out, const char *word)
