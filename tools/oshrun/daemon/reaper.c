@@ -32,6 +32,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -49,13 +50,11 @@
 #define GROUP_WAIT_MAX 1000    /* steps to wait for killed groups */
 #define REMOVE_MAX     20      /* attempts to remove it while others create files */
 #define STOP_WAIT_MS   1500    /* how long oshrun waits for the reaper */
-#define DEPTH_MAX      16      /* levels of directories; PMIx makes two */
 #define GROUPS_FIRST   64
 #define QUIET_MAX      4    /* periods of silence until the watchdog fires */
 #define KILLED_WAIT_MS 1000 /* for end of file after oshrun was killed */
 #define WATCH_MAX_MS   86400000u
-#define LIMIT          (-3) /* commands that set the watchdog: LIMIT - ms */
-#define SEARCH_MAX     100  /* scans of /proc; each finds what was forked since */
+#define SEARCH_MAX     100 /* scans of /proc; each finds what was forked since */
 #define MARK_BYTES     64
 #define PROC_PATH      32
 #define NAME           "oshrun-reaper"
@@ -78,30 +77,8 @@ static void reaper_step(void)
     nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
 }
 
-static void reaper_set_limit(struct duty *d, int ms)
-{
-    if (ms <= 0)
-        d->quiet_ms = -1;
-    else
-        d->quiet_ms = ms < QUIET_MAX ? 1 : ms / QUIET_MAX;
-}
-
 static void reaper_add_group(struct duty *d, pid_t group)
 {
-    if (group == REAPER_FORGET) {
-        d->count = 0;
-        return;
-    }
-    if (group == REAPER_SPARE) {
-        d->spare = true;
-        return;
-    }
-    if (group <= LIMIT) {
-        reaper_set_limit(d, LIMIT - group);
-        return;
-    }
-    if (group == REAPER_TICK)
-        return;
     if (d->count == d->capacity) {
         size_t capacity = d->capacity ? d->capacity * 2 : GROUPS_FIRST;
         pid_t *more = realloc(d->group, capacity * sizeof *more);
@@ -113,18 +90,36 @@ static void reaper_add_group(struct duty *d, pid_t group)
     d->group[d->count++] = group;
 }
 
-/* Reads announcements.  False: end of file. */
+static void reaper_handle(struct duty *d, const struct reaper_message *m)
+{
+    switch (m->kind) {
+    case REAPER_GROUP:
+        reaper_add_group(d, m->value);
+        break;
+    case REAPER_FORGET:
+        d->count = 0;
+        break;
+    case REAPER_SPARE:
+        d->spare = true;
+        break;
+    case REAPER_LIMIT:
+        d->quiet_ms = m->value <= 0 ? -1 : (m->value - 1) / QUIET_MAX + 1;
+        break;
+    default: /* REAPER_TICK */
+        break;
+    }
+}
+
+/* Reads messages, of which none is split.  False: end of file. */
 static bool reaper_recv(struct duty *d, int fd)
 {
-    pid_t group[GROUPS_FIRST];
-    ssize_t n = read(fd, group, sizeof group);
+    struct reaper_message m[GROUPS_FIRST];
+    ssize_t n = read(fd, m, sizeof m);
     if (n < 0 && errno == EINTR)
         return true;
-    if (n <= 0)
-        return false;
-    for (size_t i = 0; i < (size_t)n / sizeof *group; i++)
-        reaper_add_group(d, group[i]);
-    return true;
+    for (ssize_t i = 0; i < n / (ssize_t)sizeof *m; i++)
+        reaper_handle(d, &m[i]);
+    return n > 0;
 }
 
 /* Reads up to end of file.  Gives up if an oshrun that was killed is stuck in the
@@ -170,14 +165,14 @@ static FILE *reaper_open_proc(const char *pid, const char *name)
 /* True for the reaper of an oshrun within the job: it must do its own cleanup. */
 static bool reaper_is_reaper(const char *pid)
 {
-    char name[NAME_BYTES] = "";
+    char name[NAME_BYTES];
     FILE *f = reaper_open_proc(pid, "comm");
     if (f == NULL)
         return false;
-    if (fgets(name, sizeof name, f) == NULL)
-        name[0] = '\0';
+    bool found =
+        fgets(name, sizeof name, f) != NULL && strncmp(name, NAME, strlen(NAME)) == 0;
     fclose(f);
-    return strncmp(name, NAME, strlen(NAME)) == 0;
+    return found;
 }
 
 static bool reaper_has_mark(const char *pid, const char *mark)
@@ -220,35 +215,18 @@ static void reaper_end_strays(const struct duty *d)
         reaper_step();
 }
 
-/* Empties the directory fd and closes fd; symbolic links are removed, not followed. */
-static void reaper_empty_dir(int fd, int depth)
-{
-    DIR *dir = fdopendir(fd);
-    if (dir == NULL) {
-        close(fd);
-        return;
-    }
-    struct dirent *e;
-    while ((e = readdir(dir)) != NULL) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        if (unlinkat(fd, e->d_name, 0) == 0 || depth == 0)
-            continue;
-        int sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (sub >= 0)
-            reaper_empty_dir(sub, depth - 1);
-        unlinkat(fd, e->d_name, AT_REMOVEDIR);
-    }
-    closedir(dir);
-}
-
+/* Symbolic links are removed, not followed. */
 static void reaper_remove_dir(const char *path)
 {
+    char *paths[] = {(char *)(uintptr_t)path, NULL};
     for (int i = 0; i < REMOVE_MAX; i++) {
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0)
-            reaper_empty_dir(fd, DEPTH_MAX);
-        if (rmdir(path) == 0 || errno == ENOENT)
+        FTS *tree = fts_open(paths, FTS_PHYSICAL, NULL);
+        for (FTSENT *e; tree != NULL && (e = fts_read(tree)) != NULL;)
+            if (e->fts_info != FTS_D)
+                remove(e->fts_accpath);
+        if (tree != NULL)
+            fts_close(tree);
+        if (access(path, F_OK) != 0 && errno == ENOENT)
             return;
         reaper_step();
     }
@@ -371,16 +349,25 @@ int reaper_start(struct reaper *j)
     return -1;
 }
 
+static void reaper_send(int fd, enum reaper_kind kind, int32_t value)
+{
+    const struct reaper_message m = {kind, value};
+    /* A write of this size to a pipe is atomic.  On an error the reaper is gone. */
+    if (write(fd, &m, sizeof m) < 0)
+        return;
+}
+
 void reaper_announce(int fd, pid_t group)
 {
-    /* A write of this size is atomic.  On an error the reaper is gone. */
-    if (write(fd, &group, sizeof group) < 0)
-        return;
+    if (group > 0)
+        reaper_send(fd, REAPER_GROUP, group);
+    else
+        reaper_send(fd, (enum reaper_kind)group, 0);
 }
 
 void reaper_watch(int fd, uint32_t ms)
 {
-    reaper_announce(fd, LIMIT - (pid_t)(ms < WATCH_MAX_MS ? ms : WATCH_MAX_MS));
+    reaper_send(fd, REAPER_LIMIT, (int32_t)(ms < WATCH_MAX_MS ? ms : WATCH_MAX_MS));
 }
 
 void reaper_stop(struct reaper *j)
