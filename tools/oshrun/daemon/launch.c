@@ -223,14 +223,9 @@ void launch_print(const struct launch *l, const struct job *job, uint32_t rank,
         shell_quote(stdout, wdir);
         printf(" && ");
     }
-    printf("env");
-    for (char **e = l->added; *e != NULL; e++) {
-        putchar(' ');
-        shell_quote(stdout, *e);
-    }
-    for (char **a = c->argv; *a != NULL; a++) {
-        putchar(' ');
-        shell_quote(stdout, *a);
-    }
+    printf("env ");
+    shell_print(stdout, l->added);
+    putchar(' ');
+    shell_print(stdout, c->argv);
     putchar('\n');
 }

@@ -4,6 +4,7 @@
 
 #include "tools/oshrun/util/string_list.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,16 @@ int string_list_add(char ***list, char *word)
     return 0;
 }
 
+int string_list_print(char ***list, const char *format, ...)
+{
+    char *word;
+    va_list ap;
+    va_start(ap, format);
+    int n = vasprintf(&word, format, ap);
+    va_end(ap);
+    return string_list_add(list, n >= 0 ? word : NULL);
+}
+
 void string_list_free(char **list)
 {
     for (size_t i = 0; list != NULL && list[i] != NULL; i++)
@@ -50,4 +61,12 @@ void shell_quote(FILE *out, const char *word)
             fputc(*word, out);
     }
     fputc('\'', out);
+}
+
+void shell_print(FILE *out, char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++) {
+        fputs(i > 0 ? " " : "", out);
+        shell_quote(out, words[i]);
+    }
 }

@@ -21,10 +21,17 @@ size_t string_list_count(char *const *list);
  * with word freed: no memory, or word is NULL. */
 int string_list_add(char ***list, char *word);
 
+/* The same with a formatted word. */
+__attribute__((format(printf, 2, 3))) int string_list_print(char ***list,
+                                                            const char *format, ...);
+
 /* Frees the list and its strings; list may be NULL. */
 void string_list_free(char **list);
 
 /* Writes the word quoted for sh. */
 void shell_quote(FILE *out, const char *word);
+
+/* Writes a list of words, each quoted, with a space between them. */
+void shell_print(FILE *out, char *const *words);
 
 #endif
