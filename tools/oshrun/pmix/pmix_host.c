@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/string_list.h"
 #include "tools/oshrun/pmix/pmix_int.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ pmix_status_t pmix_host_settle(struct pmix_host *h)
 
 /* ---- start ------------------------------------------------------------------------ */
 
-static int pmix_failed(const char *what, pmix_status_t rc)
+int pmix_host_failed(const char *what, pmix_status_t rc)
 {
     error_report("PMIx: %s failed: %s (%d)", what, PMIx_Error_string(rc), rc);
     return -1;
@@ -185,7 +186,7 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
         h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : pmix_host_init_server(h, job, dir);
     if (rc == PMIX_SUCCESS)
         return h;
-    pmix_failed("the start of the server", rc);
+    pmix_host_failed("the start of the server", rc);
     if (h->event_fd >= 0)
         close(h->event_fd);
     pthread_cond_destroy(&h->settled);
@@ -194,34 +195,14 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     return NULL;
 }
 
-/* Adds NAME=value to an environment.  0, or -1: no memory. */
-static int pmix_host_add_variable(char ***env, const char *name, const char *value)
-{
-    size_t n = 0, len = strlen(name) + strlen(value) + sizeof "=";
-    while (*env != NULL && (*env)[n] != NULL)
-        n++;
-    char **grown = realloc(*env, (n + 2) * sizeof *grown); /* and the NULL */
-    char *text = malloc(len);
-    if (grown != NULL)
-        *env = grown;
-    if (grown == NULL || text == NULL) {
-        free(text);
-        return -1;
-    }
-    snprintf(text, len, "%s=%s", name, value);
-    grown[n] = text;
-    grown[n + 1] = NULL;
-    return 0;
-}
-
 /* The segment sizes that are set. */
 static int pmix_host_add_segments(char ***env)
 {
     static const char *const name[] = {DATA_SEGMENT_ENV, ENTRY_SEGMENT_ENV};
     int rc = 0;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (rc == 0 && getenv(name[i]) != NULL)
-            rc = pmix_host_add_variable(env, name[i], getenv(name[i]));
+        if (getenv(name[i]) != NULL)
+            rc |= string_list_print(env, "%s=%s", name[i], getenv(name[i]));
     return rc;
 }
 
@@ -236,15 +217,13 @@ char **pmix_host_env(struct pmix_host *h, uint32_t rank)
     if (rc == PMIX_SUCCESS)
         return env;
     pmix_host_env_free(env);
-    pmix_failed("the environment of a PE", rc);
+    pmix_host_failed("the environment of a PE", rc);
     return NULL;
 }
 
 void pmix_host_env_free(char **env)
 {
-    for (char **e = env; e != NULL && *e != NULL; e++)
-        free(*e);
-    free(env);
+    string_list_free(env);
 }
 
 /* Nothing to do: the reaper removes the files, and the threads end with the process. */

@@ -13,52 +13,46 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define RANK_DIGITS 11 /* of one rank and its comma */
-#define JOB_INFOS   13 /* entries of the job besides one per PE and program */
-#define PE_INFOS    7
-#define APP_INFOS   3
-#define AS_IT_IS    "raw:"
+#define JOB_INFOS 13 /* entries of the job besides one per PE and program */
+#define PE_INFOS  7
+#define APP_INFOS 3
+#define AS_IT_IS  "raw:"
 
-static int pmix_job_failed(const char *what, pmix_status_t rc)
-{
-    error_report("PMIx: %s failed: %s (%d)", what, PMIx_Error_string(rc), rc);
-    return -1;
-}
+enum { LIST_NODES, LIST_RANKS, LIST_PEERS, LISTS };
 
 /* "0,1,5" for one node. */
-static char *pmix_job_rank_list(const struct job_node *node)
+static void pmix_job_print_ranks(FILE *f, const struct job_node *node)
 {
-    char *text = malloc((size_t)node->npes * RANK_DIGITS + 1);
-    char *end = text;
-    if (text == NULL)
-        return NULL;
-    *end = '\0';
     for (uint32_t i = 0; i < node->npes; i++)
-        end += sprintf(end, "%s%u", i ? "," : "", node->rank[i]);
-    return text;
+        fprintf(f, "%s%u", i ? "," : "", node->rank[i]);
 }
 
 /*
- * All nodes' names with commas, and all nodes' rank lists with semicolons, in the raw
- * form of libpmix.  The output of PMIx_generate_regex is shorter, but wrong for names
- * with large numbers and in the wrong order for some names.
+ * The names of all nodes with commas, the rank lists of all nodes with semicolons, both
+ * in the raw form of libpmix, and the ranks of this node.  The output of
+ * PMIx_generate_regex is shorter, but wrong for names with large numbers and in the wrong
+ * order for some names.
  */
-static int pmix_job_list_nodes(const struct job *job, char **names, char **ranks)
+static int pmix_job_list_nodes(const struct job *job, char *list[LISTS])
 {
-    size_t names_len, ranks_len;
-    FILE *n = open_memstream(names, &names_len);
-    FILE *r = open_memstream(ranks, &ranks_len);
-    if (n == NULL || r == NULL)
-        return -1;
-    fputs(AS_IT_IS, n);
-    fputs(AS_IT_IS, r);
-    for (uint32_t i = 0; i < job->nnodes; i++) {
-        char *list = pmix_job_rank_list(&job->node[i]);
-        fprintf(n, "%s%s", i ? "," : "", job->node[i].name);
-        fprintf(r, "%s%s", i ? ";" : "", list != NULL ? list : "");
-        free(list);
+    FILE *f[LISTS];
+    size_t len[LISTS];
+    int rc = 0;
+    for (int i = 0; i < LISTS; i++) {
+        f[i] = open_memstream(&list[i], &len[i]);
+        rc = f[i] == NULL ? -1 : rc;
     }
-    return fclose(n) == 0 && fclose(r) == 0 ? 0 : -1;
+    for (uint32_t i = 0; rc == 0 && i < job->nnodes; i++) {
+        fprintf(f[LIST_NODES], "%s%s", i ? "," : AS_IT_IS, job->node[i].name);
+        fputs(i ? ";" : AS_IT_IS, f[LIST_RANKS]);
+        pmix_job_print_ranks(f[LIST_RANKS], &job->node[i]);
+    }
+    if (rc == 0)
+        pmix_job_print_ranks(f[LIST_PEERS], &job->node[job->here]);
+    for (int i = 0; i < LISTS; i++)
+        if (f[i] != NULL && fclose(f[i]) != 0)
+            rc = -1;
+    return rc;
 }
 
 static void pmix_job_load_u32(pmix_info_t *info, const char *key, uint32_t value)
@@ -137,20 +131,19 @@ static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *
 static pmix_status_t pmix_job_register_job(struct pmix_host *h, const struct job *job,
                                            pmix_info_t *info)
 {
-    char *names = NULL, *ranks = NULL;
-    char *peers = pmix_job_rank_list(&job->node[job->here]);
+    char *list[LISTS] = {NULL};
     pmix_status_t rc = PMIX_ERR_NOMEM;
-    if (pmix_job_list_nodes(job, &names, &ranks) == 0 && peers != NULL) {
-        size_t n = pmix_job_load_job(info, job, names, ranks, peers);
+    if (pmix_job_list_nodes(job, list) == 0) {
+        size_t n = pmix_job_load_job(info, job, list[LIST_NODES], list[LIST_RANKS],
+                                     list[LIST_PEERS]);
         pmix_host_begin(h);
         pmix_host_began(h, PMIx_server_register_nspace(h->nspace,
                                                        (int)job->node[job->here].npes,
                                                        info, n, pmix_host_settled, h));
         rc = pmix_host_settle(h);
     }
-    free(names);
-    free(ranks);
-    free(peers);
+    for (int i = 0; i < LISTS; i++)
+        free(list[i]);
     return rc;
 }
 
@@ -177,11 +170,11 @@ int pmix_host_register(struct pmix_host *h, const struct job *job)
     pmix_info_t *info;
     PMIX_INFO_CREATE(info, capacity);
     if (info == NULL)
-        return pmix_job_failed("the registration of the job", PMIX_ERR_NOMEM);
+        return pmix_host_failed("the registration of the job", PMIX_ERR_NOMEM);
     pmix_status_t rc = pmix_job_register_job(h, job, info);
     PMIX_INFO_FREE(info, capacity);
     if (rc != PMIX_SUCCESS)
-        return pmix_job_failed("the registration of the job", rc);
+        return pmix_host_failed("the registration of the job", rc);
     rc = pmix_job_register_clients(h, job);
-    return rc == PMIX_SUCCESS ? 0 : pmix_job_failed("the registration of the PEs", rc);
+    return rc == PMIX_SUCCESS ? 0 : pmix_host_failed("the registration of the PEs", rc);
 }

@@ -5,8 +5,8 @@
  *
  * Uses pmix_host.h, gather.h, wire.h, pack.h.  Used by daemon.c.
  *
- * With one node there is no net: fences and groups complete at once, other requests are
- * answered locally.
+ * A job on one node has no network: fences and groups complete at once, and other
+ * requests are answered from local data.
  */
 #ifndef OSHRUN_PMIX_PMIX_NET_H
 #define OSHRUN_PMIX_PMIX_NET_H
@@ -17,7 +17,7 @@
 #include "tools/oshrun/net/wire.h"
 #include "tools/oshrun/pmix/pmix_host.h"
 
-/* How a message leaves this daemon: routed over the tree to f->to. */
+/* Sends a frame, which the tree of daemons routes to node f->to. */
 struct net_out {
     void (*send)(void *arg, const struct frame *f);
     void *arg;
