@@ -35,31 +35,27 @@ static char *const quiet_env[] = {(char[]){"HFI_NO_BACKTRACE=1"},
                                   (char[]){"IPATH_NO_BACKTRACE=1"},
                                   (char[]){"UCX_ERROR_SIGNALS="}, NULL};
 
-static size_t launch_name_len(const char *assignment)
-{
-    return strcspn(assignment, "=");
-}
-
 /* Index of the entry of env[0, n) with the name of assignment, or n. */
 static size_t launch_find(char **env, size_t n, const char *assignment)
 {
-    size_t len = launch_name_len(assignment);
+    size_t len = strcspn(assignment, "=");
     for (size_t i = 0; i < n; i++)
         if (strncmp(env[i], assignment, len) == 0 && env[i][len] == '=')
             return i;
     return n;
 }
 
+static void launch_put(char **env, size_t *n, char *assignment)
+{
+    size_t at = launch_find(env, *n, assignment);
+    *n += at == *n;
+    env[at] = assignment;
+}
+
 static void launch_set(struct launch *l, char *assignment)
 {
-    size_t at = launch_find(l->env, l->env_len, assignment);
-    if (at == l->env_len)
-        l->env_len++;
-    l->env[at] = assignment;
-    size_t was = launch_find(l->added, l->added_len, assignment);
-    if (was == l->added_len)
-        l->added_len++;
-    l->added[was] = assignment;
+    launch_put(l->env, &l->env_len, assignment);
+    launch_put(l->added, &l->added_len, assignment);
 }
 
 /* Set by an outer launcher, whose PMIx namespace is not that of our PEs. */
@@ -112,24 +108,17 @@ static char **launch_join(const char *const *prefix, char *const *argv)
     return list;
 }
 
-/* PATH of the PEs; NULL: they have none. */
-static const char *launch_path_of_pes(const struct launch *l)
-{
-    size_t at = launch_find(l->env, l->env_len, PATH_IS);
-    return at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL;
-}
-
 static int launch_look_up(const struct launch *l, const char *name, char *path)
 {
-    int rc = child_find(l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD, launch_path_of_pes(l),
-                        name, path, PATH_MAX);
+    int dir = l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD;
+    size_t at = launch_find(l->env, l->env_len, PATH_IS);
+    int rc = child_find(dir, at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL, name,
+                        path, PATH_MAX);
+    int err = errno;
     if (rc == 0)
         return 0;
-    int err = errno;
-    int dir = l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD;
-    bool here = strchr(name, '/') == NULL && name[0] != '\0' &&
-                faccessat(dir, name, X_OK, AT_EACCESS) == 0;
-    if (here)
+    if (strchr(name, '/') == NULL && name[0] != '\0' &&
+        faccessat(dir, name, X_OK, AT_EACCESS) == 0)
         error_report("cannot run '%s': it is not in PATH; did you mean './%s'?", name,
                      name);
     else

@@ -43,11 +43,10 @@ static const char *profile_report_variable(const struct options *o)
 static void profile_report_name(char name[NAME_MAX_BYTES], const struct report *r,
                                 unsigned generation, const char *ending)
 {
-    char number[ENDING_MAX / 2] = "";
-
     if (generation > 1)
-        snprintf(number, sizeof number, ".%u", generation);
-    snprintf(name, NAME_MAX_BYTES, "%s%s%s", r->base, number, ending);
+        snprintf(name, NAME_MAX_BYTES, "%s.%u%s", r->base, generation, ending);
+    else
+        snprintf(name, NAME_MAX_BYTES, "%s%s", r->base, ending);
 }
 
 /* A relative path is relative to the working directory of the PEs. */
@@ -139,20 +138,18 @@ static int profile_report_make_one(const struct report *r, unsigned generation,
 {
     static char program[] = "oshprof", command[] = "report", option[] = "-o";
     char text[NAME_MAX_BYTES], html[NAME_MAX_BYTES];
+    char *name[] = {r->text ? text : NULL, r->html ? html : NULL};
     char *argv[8] = {program, command, profile};
     int n = 3;
 
     profile_report_name(text, r, generation, r->ending);
     profile_report_name(html, r, generation, ".html");
-    if (r->text) {
-        argv[n++] = option;
-        argv[n++] = text;
-    }
-    if (r->html) {
-        argv[n++] = option;
-        argv[n++] = html;
-    }
-    return r->text || r->html ? profile_report_run_oshprof(argv) : 0;
+    for (int i = 0; i < 2; i++)
+        if (name[i] != NULL) {
+            argv[n++] = option;
+            argv[n++] = name[i];
+        }
+    return n > 3 ? profile_report_run_oshprof(argv) : 0;
 }
 
 /* The job wrote no profile: removes the empty files that report_prepare made. */

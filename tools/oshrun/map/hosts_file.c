@@ -12,23 +12,20 @@
 static int hosts_file_read_setting(const char *word, struct host *host,
                                    char why[HOSTS_WHY])
 {
-    static const char *const max_names[] = {"max-slots", "max_slots"};
     char shown[NAMES_SHOWN];
-    size_t name = strcspn(word, "=");
-    uint32_t *to = NULL;
-    if (strncmp(word, "slots", name) == 0 && strlen("slots") == name)
-        to = &host->slots;
-    for (size_t i = 0; i < sizeof max_names / sizeof *max_names; i++)
-        if (strncmp(word, max_names[i], name) == 0 && strlen(max_names[i]) == name)
-            to = &host->max;
-    if (to == NULL || word[name] == '\0')
+    const char *value = strchr(word, '=');
+    size_t name = strcspn(word, "="), len = strlen(word);
+    bool slots = name == strlen("slots") && strncmp(word, "slots", name) == 0;
+    bool max = name == strlen("max-slots") && (strncmp(word, "max-slots", name) == 0 ||
+                                               strncmp(word, "max_slots", name) == 0);
+    uint32_t *to = slots ? &host->slots : &host->max;
+    names_show(shown, word, len);
+    if ((!slots && !max) || value == NULL)
         return names_refuse(why, "'%s': expected slots=NUMBER or max-slots=NUMBER",
-                            names_show(shown, word, strlen(word)));
+                            shown);
     if (*to != 0)
-        return names_refuse(why, "'%s': the line sets it twice",
-                            names_show(shown, word, strlen(word)));
-    return names_slots(to, word + name + 1, strlen(word + name + 1), word, strlen(word),
-                       why);
+        return names_refuse(why, "'%s': the line sets it twice", shown);
+    return names_slots(to, value + 1, strlen(value + 1), word, len, why);
 }
 
 static int hosts_file_read_settings(struct lines *l, struct host *host,

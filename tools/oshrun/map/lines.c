@@ -79,11 +79,5 @@ int lines_next(struct lines *l, char why[HOSTS_WHY])
 
 char *lines_word(struct lines *l)
 {
-    char *word = l->rest + strspn(l->rest, SPACES);
-    if (*word == '\0')
-        return NULL;
-    l->rest = word + strcspn(word, SPACES);
-    if (*l->rest != '\0')
-        *l->rest++ = '\0';
-    return word;
+    return strtok_r(NULL, SPACES, &l->rest);
 }

@@ -42,25 +42,6 @@ static int plan_virtual_hosts(struct hosts *h, uint32_t count)
     return 0;
 }
 
-static int plan_listed_hosts(struct hosts *h, const struct options *o)
-{
-    char why[HOSTS_WHY], shown[NAMES_SHOWN];
-    if (hosts_from_list(h, o->hosts, why) == 0)
-        return 0;
-    names_show(shown, o->hosts, strlen(o->hosts));
-    error_report("%s%s%s: %s", o->where, o->where[0] == '-' ? " " : "=", shown, why);
-    return EXIT_USAGE;
-}
-
-static int plan_hosts_of_file(struct hosts *h, const struct options *o)
-{
-    char why[HOSTS_WHY];
-    if (hosts_from_file(h, o->host_file, why) == 0)
-        return 0;
-    error_report("%s", why);
-    return EXIT_ERROR;
-}
-
 /* True in a step with several tasks, which uses the hosts already. */
 static bool plan_in_multitask_step(void)
 {
@@ -92,32 +73,38 @@ static int plan_slurm_hosts(struct hosts *h)
     return EXIT_ERROR;
 }
 
-static int plan_this_host(struct hosts *h)
+static int plan_this_host(struct hosts *h, char why[HOSTS_WHY])
 {
-    char name[HOST_BYTES], why[HOSTS_WHY];
-    struct host host = {.name = name};
+    char name[HOST_BYTES];
     plan_this_machine(name, sizeof name);
-    if (hosts_add(h, &host, why) == 0)
-        return 0;
-    error_report("%s", why);
-    return EXIT_ERROR;
+    return hosts_add(h, &(struct host){.name = name}, why);
 }
 
 static int plan_find_hosts(struct plan *plan, const struct options *o)
 {
+    char why[HOSTS_WHY], shown[NAMES_SHOWN];
+    int rc = 0; /* the rank file names the hosts */
     plan->kind = o->vnodes > 0 ? PLAN_VNODES : PLAN_HOSTS;
     if (o->vnodes > 0)
         return plan_virtual_hosts(&plan->hosts, o->vnodes);
+    if (o->hosts != NULL && hosts_from_list(&plan->hosts, o->hosts, why) != 0) {
+        names_show(shown, o->hosts, strlen(o->hosts));
+        error_report("%s%c%s: %s", o->where, o->where[0] == '-' ? ' ' : '=', shown, why);
+        return EXIT_USAGE;
+    }
     if (o->hosts != NULL)
-        return plan_listed_hosts(&plan->hosts, o);
-    if (o->host_file != NULL)
-        return plan_hosts_of_file(&plan->hosts, o);
-    if (plan_in_allocation()) {
+        return 0;
+    if (o->host_file == NULL && plan_in_allocation()) {
         plan->kind = PLAN_SLURM;
         return plan_slurm_hosts(&plan->hosts);
     }
-    /* the rank file names the hosts */
-    return o->order.rank_file == NULL ? plan_this_host(&plan->hosts) : 0;
+    if (o->host_file != NULL)
+        rc = hosts_from_file(&plan->hosts, o->host_file, why);
+    else if (o->order.rank_file == NULL)
+        rc = plan_this_host(&plan->hosts, why);
+    if (rc != 0)
+        error_report("%s", why);
+    return rc == 0 ? 0 : EXIT_ERROR;
 }
 
 /* ---- the map ---------------------------------------------------------------------- */
